@@ -118,9 +118,9 @@ const RUN_BY: [(&str, &str, &[&str]); 15] = [
         &["\"--timeout\"", "\"--event\"", "\"python3\""],
     ),
     (
-        "cargo run -p hooks-classify --example judge -- 'git status' 'rm -r build'",
+        "cargo run -p hooks-classify --example explain -- 'git status' 'rm -r build'",
         ".ci/run",
-        &["-p hooks-classify --example judge -- 'git status' 'rm -r build'"],
+        &["-p hooks-classify --example explain -- 'git status' 'rm -r build'"],
     ),
     (
         "cargo install --path hooks-guard",

@@ -193,7 +193,7 @@ async fn hidden_text(call: &Call) -> Result<(), Refusal> {
 async fn credentials(call: &Call) -> Result<(), Refusal> {
     match call {
         Call::Read { path } | Call::Write { path, .. } | Call::Edit { path, .. }
-            if Classifier::new().holds_secrets(path) =>
+            if Classifier::new().is_secret_path(path) =>
         {
             refuse("credentials", format!("`{path}` contains secrets"))
         }

@@ -9,18 +9,18 @@ use std::fmt::Write as _;
 use std::rc::Rc;
 
 use crate::model::{
-    Contents, Count, Decides, Details, Entry, Language, Opt, Pager, Program, Recurses, Tables,
-    Takes, Terminal, Variable,
+    ArityDef, ContentsDef, CountDef, DetailsDef, FileLocatorDef, InteractiveDef, LanguageDef,
+    NamedProgram, OptionDef, PagerDef, ProgramDef, RecursionDef, TablesDef, VariableDef,
 };
 use crate::secrets;
 
 /// Returns the source of the module with the programs, variables and secrets.
-pub(crate) fn tables(tables: &Tables) -> String {
+pub(crate) fn tables(tables: &TablesDef) -> String {
     let mut emitter = Emitter::new(&tables.programs);
     for entry in &tables.programs {
         emitter.program(&entry.program);
     }
-    let mut names: Vec<(&str, &Rc<Program>)> = Vec::new();
+    let mut names: Vec<(&str, &Rc<ProgramDef>)> = Vec::new();
     for entry in &tables.programs {
         names.extend(
             entry
@@ -34,12 +34,12 @@ pub(crate) fn tables(tables: &Tables) -> String {
     let mut code = emitter.finish();
     let _ = writeln!(
         code,
-        "pub(super) static PROGRAMS_BY_NAME: Commands = {by_name};"
+        "pub(super) static PROGRAMS_BY_NAME: CommandTable = {by_name};"
     );
     let variables = list(tables.variables.iter().map(variable));
     let _ = writeln!(
         code,
-        "pub(super) static VARIABLES: &[Variable] = {variables};"
+        "pub(super) static VARIABLES: &[VariableRule] = {variables};"
     );
     let paths = secrets::paths(&tables.secrets);
     let _ = writeln!(code, "pub(super) static SECRETS: SecretPaths = {paths};");
@@ -47,12 +47,12 @@ pub(crate) fn tables(tables: &Tables) -> String {
         let (name, checked) = (entry.names.first()?, entry.checked.as_ref()?);
         let (version, by, on) = (&checked.version, &checked.by, &checked.on);
         Some(format!(
-            "Checked {{ program: {name:?}, version: {version:?}, by: {by:?}, on: {on:?} }}"
+            "TableCheck {{ program: {name:?}, version: {version:?}, by: {by:?}, on: {on:?} }}"
         ))
     });
     let _ = writeln!(
         code,
-        "pub(crate) static CHECKED: &[Checked] = {};",
+        "pub(crate) static CHECKED: &[TableCheck] = {};",
         list(checked)
     );
     let functions = list(functions(&tables.programs));
@@ -65,7 +65,7 @@ pub(crate) fn tables(tables: &Tables) -> String {
 }
 
 /// Returns the source of the lists of `languages/`.
-pub(crate) fn languages(languages: &[Language]) -> String {
+pub(crate) fn languages(languages: &[LanguageDef]) -> String {
     let mut code = String::new();
     for language in languages {
         let (item, type_name) = (language.item, language.type_name);
@@ -78,7 +78,7 @@ pub(crate) fn languages(languages: &[Language]) -> String {
             let _ = match one.is_set {
                 true => {
                     let words: BTreeSet<&String> = one.words.iter().collect();
-                    writeln!(code, "{key}: Set({}),", strings(words))
+                    writeln!(code, "{key}: WordSet({}),", strings(words))
                 }
                 false => writeln!(code, "{key}: {},", strings(&one.words)),
             };
@@ -103,9 +103,9 @@ fn optional(text: Option<String>) -> String {
     text.map_or_else(|| "None".to_owned(), |text| format!("Some({text})"))
 }
 
-fn variable(variable: &Variable) -> String {
+fn variable(variable: &VariableDef) -> String {
     format!(
-        "Variable {{ pattern: {:?}, why: {:?}, harmless: {}, harmless_folders: {}, runs_value: {}, only: {} }}",
+        "VariableRule {{ pattern: {:?}, why: {:?}, harmless: {}, harmless_folders: {}, runs_value: {}, only: {} }}",
         variable.pattern,
         variable.why,
         strings(&variable.harmless),
@@ -116,8 +116,13 @@ fn variable(variable: &Variable) -> String {
 }
 
 /// Returns the functions that tables name, each with the message if `programs/` has no such function.
-fn functions(entries: &[Entry]) -> Vec<String> {
-    fn visit(program: &Program, path: &str, file: &str, functions: &mut BTreeMap<String, String>) {
+fn functions(entries: &[NamedProgram]) -> Vec<String> {
+    fn visit(
+        program: &ProgramDef,
+        path: &str,
+        file: &str,
+        functions: &mut BTreeMap<String, String>,
+    ) {
         if let Some(function) = &program.function {
             let message = || {
                 format!("{file}: `{path}` names the function `{function}`, which does not exist")
@@ -144,14 +149,14 @@ fn functions(entries: &[Entry]) -> Vec<String> {
 }
 
 /// Items that are written once, however often they are used.
-struct Shared {
+struct SharedItems {
     prefix: &'static str,
     type_name: &'static str,
     names: HashMap<String, usize>,
     code: String,
 }
 
-impl Shared {
+impl SharedItems {
     fn new(prefix: &'static str, type_name: &'static str) -> Self {
         Self {
             prefix,
@@ -205,22 +210,22 @@ impl Rows {
 struct Emitter<'a> {
     /// All names of options, programs and commands, with their numbers in order.
     names: BTreeMap<&'a str, u16>,
-    texts: Shared,
-    operands: Shared,
-    decides: Shared,
-    details: Shared,
+    texts: SharedItems,
+    operands: SharedItems,
+    decides: SharedItems,
+    details: SharedItems,
     /// The different options, apart from their names.
     kinds: Vec<String>,
     kind_numbers: HashMap<String, u16>,
     options: Rows,
     commands: Rows,
     programs: Vec<String>,
-    program_numbers: HashMap<*const Program, u16>,
+    program_numbers: HashMap<*const ProgramDef, u16>,
 }
 
 impl<'a> Emitter<'a> {
-    fn new(entries: &'a [Entry]) -> Self {
-        fn visit<'a>(program: &'a Program, names: &mut BTreeMap<&'a str, u16>) {
+    fn new(entries: &'a [NamedProgram]) -> Self {
+        fn visit<'a>(program: &'a ProgramDef, names: &mut BTreeMap<&'a str, u16>) {
             let patterns = program
                 .patterns
                 .iter()
@@ -239,14 +244,14 @@ impl<'a> Emitter<'a> {
             visit(&entry.program, &mut names);
         }
         for (at, number) in names.values_mut().enumerate() {
-            *number = small(at);
+            *number = to_u16(at);
         }
         Self {
             names,
-            texts: Shared::new("T", "&[&str]"),
-            operands: Shared::new("O", "&[(Role, Count)]"),
-            decides: Shared::new("F", "&[Decides]"),
-            details: Shared::new("D", "Details"),
+            texts: SharedItems::new("T", "&[&str]"),
+            operands: SharedItems::new("O", "&[(Role, OperandCount)]"),
+            decides: SharedItems::new("F", "&[FileLocator]"),
+            details: SharedItems::new("D", "ProgramDetails"),
             kinds: Vec::new(),
             kind_numbers: HashMap::new(),
             options: Rows::default(),
@@ -257,7 +262,7 @@ impl<'a> Emitter<'a> {
     }
 
     /// Returns the number of a program, whose commands are numbered before it.
-    fn program(&mut self, program: &'a Rc<Program>) -> u16 {
+    fn program(&mut self, program: &'a Rc<ProgramDef>) -> u16 {
         if let Some(known) = self.program_numbers.get(&Rc::as_ptr(program)) {
             return *known;
         }
@@ -275,11 +280,11 @@ impl<'a> Emitter<'a> {
         let options = self.options(&program.options);
         let operands = program.operands.iter().map(|operand| {
             let count = match operand.count {
-                Count::One => "One",
-                Count::Maybe => "Maybe",
-                Count::Many => "Many",
+                CountDef::One => "One",
+                CountDef::Optional => "Optional",
+                CountDef::Many => "Many",
             };
-            format!("({}, Count::{count})", operand.role)
+            format!("({}, OperandCount::{count})", operand.role)
         });
         let operands = self.operands.item(list(operands));
         let details = self.details(&program.details);
@@ -298,7 +303,7 @@ impl<'a> Emitter<'a> {
             optional(program.given.clone()),
             program.style,
         ));
-        let number = small(self.programs.len() - 1);
+        let number = to_u16(self.programs.len() - 1);
         self.program_numbers.insert(Rc::as_ptr(program), number);
         number
     }
@@ -307,8 +312,8 @@ impl<'a> Emitter<'a> {
     /// then the patterns.
     fn commands(
         &mut self,
-        plain: &[(&'a str, &'a Rc<Program>)],
-        patterns: &[(&'a str, &'a Rc<Program>)],
+        plain: &[(&'a str, &'a Rc<ProgramDef>)],
+        patterns: &[(&'a str, &'a Rc<ProgramDef>)],
     ) -> String {
         let mut rows = Vec::new();
         for (name, command) in plain.iter().chain(patterns) {
@@ -316,31 +321,31 @@ impl<'a> Emitter<'a> {
         }
         let first = self.commands.run(rows);
         let (plain, patterns) = (plain.len(), patterns.len());
-        format!("Commands {{ first: {first}, plain: {plain}, patterns: {patterns} }}")
+        format!("CommandTable {{ first: {first}, plain: {plain}, patterns: {patterns} }}")
     }
 
-    fn options(&mut self, options: &BTreeMap<String, Opt>) -> String {
+    fn options(&mut self, options: &BTreeMap<String, OptionDef>) -> String {
         let mut rows = Vec::new();
         for (name, option) in options {
             rows.push((self.names[name.as_str()], self.kind(option)));
         }
         let count = rows.len();
         let first = self.options.run(rows);
-        format!("Options {{ first: {first}, count: {count} }}")
+        format!("OptionTable {{ first: {first}, count: {count} }}")
     }
 
-    fn kind(&mut self, option: &Opt) -> u16 {
-        let takes = match option.takes {
-            Takes::Nothing => "Nothing",
-            Takes::Value => "Value",
-            Takes::Maybe => "Maybe",
+    fn kind(&mut self, option: &OptionDef) -> u16 {
+        let arity = match option.arity {
+            ArityDef::None => "None",
+            ArityDef::Required => "Required",
+            ArityDef::Joined => "Joined",
         };
         let code = format!(
-            "Opt {{ takes: Takes::{takes}, role: {}, effect: {} }}",
+            "OptionSpec {{ arity: ValueArity::{arity}, role: {}, effect: {} }}",
             option.role,
             optional(option.effect.clone())
         );
-        let next = small(self.kinds.len());
+        let next = to_u16(self.kinds.len());
         let number = *self.kind_numbers.entry(code.clone()).or_insert(next);
         if number == next {
             self.kinds.push(code);
@@ -348,7 +353,7 @@ impl<'a> Emitter<'a> {
         number
     }
 
-    fn details(&mut self, details: &Details) -> String {
+    fn details(&mut self, details: &DetailsDef) -> String {
         let text = |text: &Option<String>| optional(text.as_ref().map(|text| format!("{text:?}")));
         let terminal = details
             .terminal
@@ -364,7 +369,7 @@ impl<'a> Emitter<'a> {
             .as_ref()
             .map(|recurses| self.recurses(recurses));
         let code = format!(
-            "Details {{ commands_of: {}, options_anywhere: {}, reveals: {}, reveals_given: {}, \
+            "ProgramDetails {{ commands_of: {}, options_anywhere: {}, reveals: {}, reveals_given: {}, \
              dash_is_file: {}, shell_text: {}, prints_words: {}, prints_paths: {}, dialect: {}, \
              files_in_words: {}, programs_in_words: {}, sends: {}, offline: {}, hosts: {}, probes: {}, shows: {}, only_first: {}, \
              options_first: {}, help: {}, terminal: {}, pager: {}, contents: {}, \
@@ -409,49 +414,53 @@ impl<'a> Emitter<'a> {
         self.texts.item(strings(texts))
     }
 
-    fn decides(&mut self, entries: &[Decides]) -> String {
+    fn decides(&mut self, entries: &[FileLocatorDef]) -> String {
         let entries: Vec<String> = entries
             .iter()
             .map(|entry| match entry {
-                Decides::Options(names) => format!("Decides::Options({})", self.texts(names)),
-                Decides::Operand => "Decides::Operand".to_owned(),
-                Decides::Operands => "Decides::Operands".to_owned(),
-                Decides::InOperand(name) => format!("Decides::InOperand({name:?})"),
-                Decides::UnknownCommand(name) => format!("Decides::UnknownCommand({name:?})"),
-                Decides::Manifest(name) => format!("Decides::Manifest({name:?})"),
+                FileLocatorDef::Options(names) => {
+                    format!("FileLocator::Options({})", self.texts(names))
+                }
+                FileLocatorDef::Operand => "FileLocator::Operand".to_owned(),
+                FileLocatorDef::Operands => "FileLocator::Operands".to_owned(),
+                FileLocatorDef::InOperand(name) => format!("FileLocator::InOperand({name:?})"),
+                FileLocatorDef::UnknownCommand(name) => {
+                    format!("FileLocator::UnknownCommand({name:?})")
+                }
+                FileLocatorDef::Manifest(name) => format!("FileLocator::Manifest({name:?})"),
             })
             .collect();
         self.decides.item(list(entries))
     }
 
-    fn terminal(&mut self, terminal: &Terminal) -> String {
+    fn terminal(&mut self, terminal: &InteractiveDef) -> String {
         format!(
-            "Terminal {{ reads: {}, off: {}, on: {}, operands: {:?} }}",
-            terminal.reads,
+            "InteractiveRule {{ source: {}, off: {}, on: {}, operands: {:?} }}",
+            terminal.source,
             self.texts(&terminal.off),
             self.texts(&terminal.on),
             terminal.operands
         )
     }
 
-    fn pager(&mut self, pager: &Pager) -> String {
+    fn pager(&mut self, pager: &PagerDef) -> String {
         let off = pager.off.as_ref().map(|off| self.texts(off));
         let (off, on) = (optional(off), self.texts(&pager.on));
-        format!("Pager {{ off: {off}, on: {on} }}")
+        format!("PagerRule {{ off: {off}, on: {on} }}")
     }
 
-    fn contents(&mut self, contents: &Contents) -> String {
+    fn contents(&mut self, contents: &ContentsDef) -> String {
         format!(
-            "Contents {{ off: {}, on: {}, only_on: {} }}",
+            "ContentsRule {{ off: {}, on: {}, only_on: {} }}",
             self.texts(&contents.off),
             self.texts(&contents.on),
             self.texts(&contents.only_on)
         )
     }
 
-    fn recurses(&mut self, recurses: &Recurses) -> String {
+    fn recurses(&mut self, recurses: &RecursionDef) -> String {
         format!(
-            "Recurses {{ on: {}, off: {}, names: {} }}",
+            "RecursionRule {{ on: {}, off: {}, names: {} }}",
             self.texts(&recurses.on),
             self.texts(&recurses.off),
             self.texts(&recurses.names)
@@ -476,7 +485,7 @@ impl<'a> Emitter<'a> {
             code,
             "pub(super) static NAME_TEXT: &str = {all:?};\n\
              pub(super) static NAME_ENDS: [u32; {count}] = [{ends}];\n\
-             pub(super) static OPTION_KINDS: [Opt; {kinds}] = [\n{}];\n\
+             pub(super) static OPTION_KINDS: [OptionSpec; {kinds}] = [\n{}];\n\
              pub(super) static OPTION_ROWS: {};\n\
              pub(super) static COMMAND_ROWS: {};\n\
              pub(super) static PROGRAMS: [Program; {programs}] = [\n{}];\n",
@@ -490,6 +499,6 @@ impl<'a> Emitter<'a> {
 }
 
 /// Returns a number of the tables, which have fewer than 65 536 of everything.
-fn small(number: usize) -> u16 {
+fn to_u16(number: usize) -> u16 {
     u16::try_from(number).expect("fewer names, options and programs than a `u16` counts")
 }

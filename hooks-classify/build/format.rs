@@ -1,4 +1,4 @@
-//! Format of program files: TOML in, entries with all keys spelled out ([`Raw`]) out, or a mistake with
+//! Format of program files: TOML in, entries with all keys spelled out ([`RawProgram`]) out, or a mistake with
 //! its line.
 //!
 //! A file states each fact once. The returned entries repeat it: the keys of `every_command` in each
@@ -11,8 +11,8 @@ use serde::Deserialize;
 use toml::Spanned;
 use toml::de::{DeArray, DeString, DeTable, DeValue, ValueDeserializer};
 
-use crate::raw::Raw;
-use crate::read::{Mistake, Source, line};
+use crate::raw::RawProgram;
+use crate::read::{Source, TableError, line};
 
 /// Keys that state the effect of a plain call, and the effect of each.
 pub(crate) const EFFECTS: [(&str, &str); 6] = [
@@ -28,14 +28,14 @@ pub(crate) const EFFECTS: [(&str, &str); 6] = [
 const MAX_COPIES: usize = 8;
 
 /// Reads the programs of a file: one program with its keys at the top, or a list named `program`.
-pub(crate) fn programs(source: &Source) -> Result<Vec<Raw>, Mistake> {
+pub(crate) fn programs(source: &Source) -> Result<Vec<RawProgram>, TableError> {
     let parsed = DeTable::parse(&source.text).map_err(|error| of_toml(source, 0, &error))?;
     let mut table = Table::new(source, 0, parsed.into_inner());
     let Some(list) = table.take_value("program") else {
         let file = source.file.rsplit('/').next().unwrap_or_default();
         return Ok(vec![program(table, file.strip_suffix(".toml"))?]);
     };
-    table.into_entry::<Nothing>()?;
+    table.into_entry::<NoKeys>()?;
     let list = table_list(source, list)?;
     list.into_iter().map(|one| program(one, None)).collect()
 }
@@ -43,19 +43,19 @@ pub(crate) fn programs(source: &Source) -> Result<Vec<Raw>, Mistake> {
 /// An empty table.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Nothing {}
+struct NoKeys {}
 
-fn mistake(source: &Source, at: usize, what: impl Into<String>) -> Mistake {
-    Mistake {
+fn error_at(source: &Source, at: usize, message: impl Into<String>) -> TableError {
+    TableError {
         file: source.file.clone(),
         line: Some(line(&source.text, at)),
-        what: what.into(),
+        message: message.into(),
     }
 }
 
-fn of_toml(source: &Source, at: usize, error: &toml::de::Error) -> Mistake {
+fn of_toml(source: &Source, at: usize, error: &toml::de::Error) -> TableError {
     let start = error.span().map_or(at, |span| span.start);
-    mistake(source, start, error.message())
+    error_at(source, start, error.message())
 }
 
 /// Table of the file, from which keys are taken one by one.
@@ -74,22 +74,22 @@ impl<'a> Table<'a> {
         Self { source, at, keys }
     }
 
-    fn of_value(source: &'a Source, value: Spanned<DeValue<'a>>) -> Result<Self, Mistake> {
+    fn of_value(source: &'a Source, value: Spanned<DeValue<'a>>) -> Result<Self, TableError> {
         let at = value.span().start;
         match value.into_inner() {
             DeValue::Table(table) => Ok(Self::new(source, at, table)),
             other => {
-                let what = format!(
+                let message = format!(
                     "expected a table, found a value of the type {}",
                     other.type_str()
                 );
-                Err(mistake(source, at, what))
+                Err(error_at(source, at, message))
             }
         }
     }
 
-    fn mistake(&self, what: impl Into<String>) -> Mistake {
-        mistake(self.source, self.at, what)
+    fn error_at(&self, message: impl Into<String>) -> TableError {
+        error_at(self.source, self.at, message)
     }
 
     fn has(&self, key: &str) -> bool {
@@ -104,7 +104,7 @@ impl<'a> Table<'a> {
         Some(self.keys.remove(at).1)
     }
 
-    fn take<T: Deserialize<'a>>(&mut self, key: &str) -> Result<Option<T>, Mistake> {
+    fn take<T: Deserialize<'a>>(&mut self, key: &str) -> Result<Option<T>, TableError> {
         let read = |value: Spanned<DeValue<'a>>| {
             let at = value.span().start;
             T::deserialize(ValueDeserializer::from(value))
@@ -115,7 +115,7 @@ impl<'a> Table<'a> {
     }
 
     /// Reads the keys that are left.
-    fn into_entry<T: Deserialize<'a>>(self) -> Result<T, Mistake> {
+    fn into_entry<T: Deserialize<'a>>(self) -> Result<T, TableError> {
         let (source, at) = (self.source, self.at);
         let table: DeTable<'a> = self.keys.into_iter().collect();
         let value = Spanned::new(at..at, DeValue::Table(table));
@@ -126,10 +126,10 @@ impl<'a> Table<'a> {
 fn table_list<'a>(
     source: &'a Source,
     list: Spanned<DeValue<'a>>,
-) -> Result<Vec<Table<'a>>, Mistake> {
+) -> Result<Vec<Table<'a>>, TableError> {
     let at = list.span().start;
     let DeValue::Array(list) = list.into_inner() else {
-        return Err(mistake(source, at, "`program` must be a list of tables"));
+        return Err(error_at(source, at, "`program` must be a list of tables"));
     };
     let list: DeArray<'a> = list;
     list.into_iter()
@@ -144,7 +144,7 @@ struct Groups {
 }
 
 impl Groups {
-    fn new(table: &mut Table<'_>) -> Result<Self, Mistake> {
+    fn new(table: &mut Table<'_>) -> Result<Self, TableError> {
         let options: BTreeMap<String, Vec<String>> = table.take("groups")?.unwrap_or_default();
         let unused = RefCell::new(options.keys().cloned().collect());
         Ok(Self { options, unused })
@@ -158,13 +158,13 @@ impl Groups {
 
 /// Keys that each command of a program inherits.
 #[derive(Default)]
-struct Every<'a> {
+struct EveryCommand<'a> {
     options: Vec<String>,
     keys: Vec<(Spanned<DeString<'a>>, Spanned<DeValue<'a>>)>,
 }
 
-impl<'a> Every<'a> {
-    fn take(table: &mut Table<'a>) -> Result<Self, Mistake> {
+impl<'a> EveryCommand<'a> {
+    fn take(table: &mut Table<'a>) -> Result<Self, TableError> {
         let Some(value) = table.take_value("every_command") else {
             return Ok(Self::default());
         };
@@ -182,26 +182,26 @@ struct Node {
     names: Vec<String>,
     /// Byte offset of the entry.
     at: usize,
-    states: States,
+    entry: NodeEntry,
     below: Vec<Node>,
 }
 
-enum States {
-    Entry(Box<Raw>),
+enum NodeEntry {
+    Entry(Box<RawProgram>),
     /// Path of the command whose entry is copied.
     SameAs(String),
 }
 
-fn program<'a>(mut table: Table<'a>, file_name: Option<&str>) -> Result<Raw, Mistake> {
+fn program<'a>(mut table: Table<'a>, file_name: Option<&str>) -> Result<RawProgram, TableError> {
     let source = table.source;
-    let start = table.mistake("");
+    let start = table.error_at("");
     let mut names: Vec<String> = match (table.take("names")?, file_name) {
         (Some(names), _) => names,
         (None, Some(name)) => vec![name.to_owned()],
-        (None, None) => return Err(table.mistake("a program in a list needs `names`")),
+        (None, None) => return Err(table.error_at("a program in a list needs `names`")),
     };
     if let Some(name) = file_name.filter(|file| !names.iter().any(|name| name == file)) {
-        return Err(table.mistake(format!(
+        return Err(table.error_at(format!(
             "the name of the file is missing; add `{name}` to `names`"
         )));
     }
@@ -215,9 +215,9 @@ fn program<'a>(mut table: Table<'a>, file_name: Option<&str>) -> Result<Raw, Mis
         );
     }
     let groups = Groups::new(&mut table)?;
-    let every = Every::take(&mut table)?;
+    let every = EveryCommand::take(&mut table)?;
     let commands = table.take_value("commands");
-    let mut raw = entry(table, names, &Every::default(), &groups)?;
+    let mut raw = entry(table, names, &EveryCommand::default(), &groups)?;
     let mut tree = Vec::new();
     if let Some(commands) = commands {
         for (key, value) in Table::of_value(source, commands)?.keys {
@@ -233,8 +233,8 @@ fn program<'a>(mut table: Table<'a>, file_name: Option<&str>) -> Result<Raw, Mis
         }
     }
     if let Some(group) = groups.unused.borrow().first() {
-        let what = format!("no command uses the group `{group}`");
-        return Err(Mistake { what, ..start });
+        let message = format!("no command uses the group `{group}`");
+        return Err(TableError { message, ..start });
     }
     raw.command = spelled_out(source, &tree, &tree, 0)?;
     Ok(raw)
@@ -246,9 +246,9 @@ fn add<'a>(
     key: &str,
     at: usize,
     mut table: Table<'a>,
-    every: &Every<'a>,
+    every: &EveryCommand<'a>,
     groups: &Groups,
-) -> Result<(), Mistake> {
+) -> Result<(), TableError> {
     table.at = at;
     let (path, last) = key.rsplit_once(' ').unwrap_or(("", key));
     let mut place = tree;
@@ -257,20 +257,20 @@ fn add<'a>(
             .iter_mut()
             .find(|node| node.names.iter().any(|name| name == word))
         else {
-            let what =
+            let message =
                 format!("unknown command `{word}`; put its entry before those of its commands");
-            return Err(table.mistake(what));
+            return Err(table.error_at(message));
         };
-        if let States::SameAs(other) = &node.states {
-            let what = format!("`{word}` is a copy of `{other}`, so it cannot have commands");
-            return Err(table.mistake(what));
+        if let NodeEntry::SameAs(other) = &node.entry {
+            let message = format!("`{word}` is a copy of `{other}`, so it cannot have commands");
+            return Err(table.error_at(message));
         }
         place = &mut node.below;
     }
     let mut names: Vec<String> = last.split('|').map(str::to_owned).collect();
     if let Some(all) = table.take::<Vec<String>>("names")? {
         if names.len() > 1 || !all.contains(&names[0]) {
-            return Err(table.mistake(format!(
+            return Err(table.error_at(format!(
                 "`names` must contain all names of the command, including `{}`",
                 names[0]
             )));
@@ -279,22 +279,22 @@ fn add<'a>(
     }
     let every = match table.take("every_command")? {
         None => every,
-        Some(false) => &Every::default(),
+        Some(false) => &EveryCommand::default(),
         Some(true) => {
-            return Err(table.mistake("a command can only set `every_command` to `false`"));
+            return Err(table.error_at("a command can only set `every_command` to `false`"));
         }
     };
-    let states = match table.take("same_as")? {
+    let entry = match table.take("same_as")? {
         Some(other) => {
-            table.into_entry::<Nothing>()?;
-            States::SameAs(other)
+            table.into_entry::<NoKeys>()?;
+            NodeEntry::SameAs(other)
         }
-        None => States::Entry(Box::new(entry(table, names.clone(), every, groups)?)),
+        None => NodeEntry::Entry(Box::new(entry(table, names.clone(), every, groups)?)),
     };
     place.push(Node {
         names,
         at,
-        states,
+        entry,
         below: Vec::new(),
     });
     Ok(())
@@ -304,21 +304,21 @@ fn add<'a>(
 fn entry<'a>(
     mut table: Table<'a>,
     names: Vec<String>,
-    every: &Every<'a>,
+    every: &EveryCommand<'a>,
     groups: &Groups,
-) -> Result<Raw, Mistake> {
+) -> Result<RawProgram, TableError> {
     let (source, at) = (table.source, table.at);
     let mut stated = EFFECTS.iter().filter(|(key, _)| table.has(key)).copied();
     let (Some((key, effect)), None) = (stated.next(), stated.next()) else {
         let keys = EFFECTS.map(|(key, _)| format!("`{key}`")).join(", ");
-        return Err(table.mistake(format!("`{}` needs exactly one of {keys}", names.join("|"))));
+        return Err(table.error_at(format!("`{}` needs exactly one of {keys}", names.join("|"))));
     };
     let does = table.take(key)?.unwrap_or_default();
     let mut options: Vec<String> = table.take("options")?.unwrap_or_default();
     for name in table.take::<Vec<String>>("use")?.unwrap_or_default() {
         match groups.get(&name) {
             Some(more) => options.extend_from_slice(more),
-            None => return Err(table.mistake(format!("unknown group `{name}`"))),
+            None => return Err(table.error_at(format!("unknown group `{name}`"))),
         }
     }
     options.extend_from_slice(&every.options);
@@ -330,8 +330,8 @@ fn entry<'a>(
     if table.take("negatable")? == Some(true) {
         options = negatable(&options);
     }
-    let raw: Raw = table.into_entry()?;
-    Ok(Raw {
+    let raw: RawProgram = table.into_entry()?;
+    Ok(RawProgram {
         names,
         does,
         effect: effect.to_owned(),
@@ -376,22 +376,23 @@ fn spelled_out(
     nodes: &[Node],
     tree: &[Node],
     copies: usize,
-) -> Result<Vec<Raw>, Mistake> {
+) -> Result<Vec<RawProgram>, TableError> {
     let one = |node: &Node| {
-        let mut raw = match &node.states {
-            States::Entry(raw) => Raw {
+        let mut raw = match &node.entry {
+            NodeEntry::Entry(raw) => RawProgram {
                 command: spelled_out(source, &node.below, tree, copies)?,
-                ..Raw::clone(raw)
+                ..RawProgram::clone(raw)
             },
-            States::SameAs(path) => {
+            NodeEntry::SameAs(path) => {
                 let found = find(tree, path).filter(|_| copies < MAX_COPIES);
                 let copy = found.map(|found| {
                     spelled_out(source, std::slice::from_ref(found), tree, copies + 1)
                 });
                 let copy = copy.transpose()?.and_then(|mut copy| copy.pop());
                 copy.ok_or_else(|| {
-                    let what = format!("`same_as` names no other command of the program: `{path}`");
-                    mistake(source, node.at, what)
+                    let message =
+                        format!("`same_as` names no other command of the program: `{path}`");
+                    error_at(source, node.at, message)
                 })?
             }
         };

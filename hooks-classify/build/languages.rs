@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use toml::Spanned;
 
-use crate::model::{Language, List};
-use crate::read::{Mistake, Source, line, read};
+use crate::model::{LanguageDef, WordList};
+use crate::read::{Source, TableError, line, read};
 
 /// A file of `languages/`, and the static item that is made of it.
 pub(crate) struct LanguageFile {
@@ -22,18 +22,24 @@ pub(crate) const FILES: &[LanguageFile] = &[
     LanguageFile {
         file: "languages/any.toml",
         item: ("ANY", "EffectWords"),
-        ordered: &["deletes", "updates", "shells", "facts", "facts_behind"],
+        ordered: &[
+            "deletes",
+            "updates",
+            "shells",
+            "metadata_calls",
+            "metadata_suffixes",
+        ],
         sets: &["environments"],
     },
     LanguageFile {
         file: "languages/awk.toml",
-        item: ("AWK", "Awk"),
+        item: ("AWK", "AwkWords"),
         ordered: &[],
         sets: &["prints", "before_an_operand", "before_either", "shells"],
     },
     LanguageFile {
         file: "languages/cmd.toml",
-        item: ("CMD", "Cmd"),
+        item: ("CMD", "CmdCommands"),
         ordered: &[],
         sets: &[
             "deletes",
@@ -55,13 +61,13 @@ pub(crate) const FILES: &[LanguageFile] = &[
     },
     LanguageFile {
         file: "languages/mongo.toml",
-        item: ("MONGO", "Mongo"),
+        item: ("MONGO", "MongoMethods"),
         ordered: &["deletes", "updates", "creates", "reaches"],
         sets: &["reads"],
     },
     LanguageFile {
         file: "languages/powershell.toml",
-        item: ("POWERSHELL", "PowerShell"),
+        item: ("POWERSHELL", "PowerShellNames"),
         ordered: &[],
         sets: &[
             "reads",
@@ -98,13 +104,13 @@ pub(crate) const FILES: &[LanguageFile] = &[
     },
     LanguageFile {
         file: "languages/sql.toml",
-        item: ("SQL", "Sql"),
+        item: ("SQL", "SqlFunctions"),
         ordered: &["pure_kinds"],
         sets: &["pure"],
     },
     LanguageFile {
         file: "languages/syntax.toml",
-        item: ("SYNTAX", "Syntax"),
+        item: ("SYNTAX", "SyntaxKinds"),
         ordered: &[],
         sets: &[
             "python_kinds",
@@ -116,21 +122,21 @@ pub(crate) const FILES: &[LanguageFile] = &[
     },
     LanguageFile {
         file: "languages/words.toml",
-        item: ("WORDS", "Words"),
+        item: ("WORDS", "LineWords"),
         ordered: &[],
         sets: &["perl", "perl_before_an_operand", "ruby", "php", "lua"],
     },
 ];
 
 /// Loads a file of `languages/`.
-pub(crate) fn language(source: &Source) -> Result<Language, Mistake> {
-    let mistake = |line: Option<usize>, what: String| Mistake {
+pub(crate) fn language(source: &Source) -> Result<LanguageDef, TableError> {
+    let error_at = |line: Option<usize>, message: String| TableError {
         file: source.file.clone(),
         line,
-        what,
+        message,
     };
     let Some(known) = FILES.iter().find(|known| known.file == source.file) else {
-        return Err(mistake(
+        return Err(error_at(
             None,
             "no part of the crate reads this file".to_owned(),
         ));
@@ -140,9 +146,9 @@ pub(crate) fn language(source: &Source) -> Result<Language, Mistake> {
     for (keys, is_set) in [(known.ordered, false), (known.sets, true)] {
         for key in keys {
             let Some(words) = raw.remove(*key) else {
-                return Err(mistake(None, format!("the list `{key}` is missing")));
+                return Err(error_at(None, format!("the list `{key}` is missing")));
             };
-            lists.push(List {
+            lists.push(WordList {
                 key,
                 is_set,
                 words: words.into_inner(),
@@ -151,10 +157,10 @@ pub(crate) fn language(source: &Source) -> Result<Language, Mistake> {
     }
     if let Some((key, list)) = raw.into_iter().next() {
         let line = line(&source.text, list.span().start);
-        return Err(mistake(Some(line), format!("unknown list `{key}`")));
+        return Err(error_at(Some(line), format!("unknown list `{key}`")));
     }
     let (item, type_name) = known.item;
-    Ok(Language {
+    Ok(LanguageDef {
         item,
         type_name,
         lists,

@@ -7,11 +7,11 @@ use std::rc::Rc;
 use crate::format;
 use crate::languages::{self, language};
 use crate::model::{
-    Checked, Code, Contents, Count, Decides, Details, Entry, Operand, Pager, Program, Recurses,
-    Tables, Takes, Terminal, Variable,
+    ArityDef, CheckDef, Code, ContentsDef, CountDef, DetailsDef, FileLocatorDef, InteractiveDef,
+    NamedProgram, OperandDef, PagerDef, ProgramDef, RecursionDef, TablesDef, VariableDef,
 };
-use crate::raw::{Family, Raw, RawChecked, RawPager, RawTerminal, RawVariable, RawVariables};
-use crate::read::{Mistake, Source, read};
+use crate::raw::{Family, RawCheck, RawPager, RawProgram, RawTerminal, RawVariable, RawVariables};
+use crate::read::{Source, TableError, read};
 use crate::words::{dialect, effect, file_notation, operand, option_line, program_notation, style};
 
 const VARIABLES: &str = "programs/variables.toml";
@@ -20,15 +20,15 @@ const SECRETS: &str = "programs/secrets.toml";
 const FAMILY: &str = "/family.toml";
 
 /// Loads all tables, or returns every mistake in them.
-pub(crate) fn tables(sources: &[Source]) -> Result<Tables, Vec<Mistake>> {
-    let mut mistakes = Vec::new();
+pub(crate) fn tables(sources: &[Source]) -> Result<TablesDef, Vec<TableError>> {
+    let mut errors = Vec::new();
     let mut programs = Vec::new();
-    let mut keep = |result: Result<(), Mistake>| mistakes.extend(result.err());
+    let mut keep = |result: Result<(), TableError>| errors.extend(result.err());
     let (mut variables, mut secrets, mut languages) = (Vec::new(), None, Vec::new());
-    let missing = |file: &str| Mistake {
+    let missing = |file: &str| TableError {
         file: file.to_owned(),
         line: None,
-        what: "the file is missing".to_owned(),
+        message: "the file is missing".to_owned(),
     };
     let mut families: HashMap<&str, Family> = HashMap::new();
     for source in sources {
@@ -51,7 +51,7 @@ pub(crate) fn tables(sources: &[Source]) -> Result<Tables, Vec<Mistake>> {
                     .map(|family| programs_of(source, *family))
                 {
                     Some(Ok(more)) => programs.extend(more),
-                    Some(Err(more)) => more.into_iter().for_each(|mistake| keep(Err(mistake))),
+                    Some(Err(more)) => more.into_iter().for_each(|error| keep(Err(error))),
                     None => keep(Err(missing(&format!("{folder}{FAMILY}")))),
                 }
             }
@@ -61,10 +61,10 @@ pub(crate) fn tables(sources: &[Source]) -> Result<Tables, Vec<Mistake>> {
     for entry in &programs {
         for name in &entry.names {
             if let Some(before) = known.insert(name, &entry.file) {
-                keep(Err(Mistake {
+                keep(Err(TableError {
                     file: entry.file.clone(),
                     line: None,
-                    what: format!("duplicate program `{name}`; see also {before}"),
+                    message: format!("duplicate program `{name}`; see also {before}"),
                 }));
             }
         }
@@ -76,88 +76,97 @@ pub(crate) fn tables(sources: &[Source]) -> Result<Tables, Vec<Mistake>> {
         }
     }
     match secrets {
-        Some(secrets) if mistakes.is_empty() => Ok(Tables {
+        Some(secrets) if errors.is_empty() => Ok(TablesDef {
             programs,
             variables,
             secrets,
             languages,
         }),
-        _ => Err(mistakes),
+        _ => Err(errors),
     }
 }
 
 /// Loads the programs of a file.
-pub(crate) fn programs_of(source: &Source, family: Family) -> Result<Vec<Entry>, Vec<Mistake>> {
-    let parsed = format::programs(source).map_err(|mistake| vec![mistake])?;
-    let (mut programs, mut mistakes) = (Vec::new(), Vec::new());
+pub(crate) fn programs_of(
+    source: &Source,
+    family: Family,
+) -> Result<Vec<NamedProgram>, Vec<TableError>> {
+    let parsed = format::programs(source).map_err(|error| vec![error])?;
+    let (mut programs, mut errors) = (Vec::new(), Vec::new());
     for mut raw in parsed {
         raw.offline |= family.offline && !raw.online;
         let line = raw.line;
         let (names, checked) = (raw.names.clone(), raw.checked.take());
         let loaded = checked
-            .map(|raw| checked_of(raw).map_err(|what| Fault::of_entry(&names, line, what)))
+            .map(|raw| {
+                checked_of(raw).map_err(|message| EntryError::of_entry(&names, line, message))
+            })
             .transpose()
             .and_then(|checked| Ok((checked, program(raw, None)?)));
         match loaded {
-            Ok((checked, program)) => programs.push(Entry {
+            Ok((checked, program)) => programs.push(NamedProgram {
                 file: source.file.clone(),
                 names,
                 checked,
                 program: Rc::new(program),
             }),
-            Err(fault) => mistakes.push(fault.located(source)),
+            Err(fault) => errors.push(fault.located(source)),
         }
     }
-    match mistakes.is_empty() {
+    match errors.is_empty() {
         true => Ok(programs),
-        false => Err(mistakes),
+        false => Err(errors),
     }
 }
 
 /// A mistake in the table of a program or of one of its commands.
 #[derive(Debug)]
-struct Fault {
+struct EntryError {
     /// The names of the command and of those above it, the innermost first.
     path: Vec<String>,
     line: usize,
-    what: String,
+    message: String,
 }
 
-impl Fault {
-    fn of_entry(names: &[String], line: usize, what: String) -> Self {
+impl EntryError {
+    fn of_entry(names: &[String], line: usize, message: String) -> Self {
         let path = vec![names.first().cloned().unwrap_or_default()];
-        Self { path, line, what }
+        Self {
+            path,
+            line,
+            message,
+        }
     }
 
     /// Returns the mistake with the line and the names of the table.
-    fn located(mut self, source: &Source) -> Mistake {
+    fn located(mut self, source: &Source) -> TableError {
         self.path.reverse();
-        Mistake {
+        TableError {
             file: source.file.clone(),
             line: Some(self.line),
-            what: format!(
+            message: format!(
                 "`{}`: {}; see the page about tables",
                 self.path.join(" "),
-                self.what
+                self.message
             ),
         }
     }
 }
 
-fn checked_of(raw: RawChecked) -> Result<Checked, String> {
-    let RawChecked { version, by, on } = raw;
+fn checked_of(raw: RawCheck) -> Result<CheckDef, String> {
+    let RawCheck { version, by, on } = raw;
     if version.is_empty() || by.is_empty() || on.date.is_none() || on.time.is_some() {
         return Err(
             "`checked` needs a version, the command it was checked by, and a day".to_owned(),
         );
     }
     let on = on.to_string();
-    Ok(Checked { version, by, on })
+    Ok(CheckDef { version, by, on })
 }
 
-fn variables(raw: RawVariables) -> Vec<Variable> {
+fn variables(raw: RawVariables) -> Vec<VariableDef> {
     let one = |raw: RawVariable| {
-        raw.names.into_iter().map(move |pattern| Variable {
+        raw.names.into_iter().map(move |pattern| VariableDef {
             pattern,
             why: raw.why.clone(),
             harmless: raw.harmless.clone(),
@@ -169,12 +178,12 @@ fn variables(raw: RawVariables) -> Vec<Variable> {
     raw.variable.into_iter().flat_map(one).collect()
 }
 
-fn program(mut raw: Raw, parent: Option<&Program>) -> Result<Program, Fault> {
+fn program(mut raw: RawProgram, parent: Option<&ProgramDef>) -> Result<ProgramDef, EntryError> {
     let (name, line) = (raw.names.first().cloned().unwrap_or_default(), raw.line);
     let names_files = raw.decided_by.is_some() || raw.configured_by.is_some();
     let commands = std::mem::take(&mut raw.command);
     let names = raw.names.clone();
-    let of_entry = |what: String| Fault::of_entry(&names, line, what);
+    let of_entry = |message: String| EntryError::of_entry(&names, line, message);
     if raw.checked.is_some() {
         return Err(of_entry(
             "`checked` is allowed for programs only".to_owned(),
@@ -201,7 +210,7 @@ fn program(mut raw: Raw, parent: Option<&Program>) -> Result<Program, Fault> {
     }
     let values = (own.details.decided_by.iter()).chain(&own.details.configured_by);
     let options = values.filter_map(|entry| match entry {
-        Decides::Options(names) => Some(names),
+        FileLocatorDef::Options(names) => Some(names),
         _ => None,
     });
     let without_value = options.flatten().find(|name| !takes_value(&own, name));
@@ -213,7 +222,7 @@ fn program(mut raw: Raw, parent: Option<&Program>) -> Result<Program, Fault> {
 }
 
 /// Loads the entry of a program or command without the commands below it.
-fn entry(raw: Raw, parent: Option<&Program>) -> Result<Program, String> {
+fn entry(raw: RawProgram, parent: Option<&ProgramDef>) -> Result<ProgramDef, String> {
     let mut options = BTreeMap::new();
     for line in &raw.options {
         for (mut name, option) in option_line(line)? {
@@ -233,14 +242,14 @@ fn entry(raw: Raw, parent: Option<&Program>) -> Result<Program, String> {
             .iter()
             .map(|word| operand(word))
             .collect::<Result<Vec<_>, _>>()?,
-        None => vec![Operand {
+        None => vec![OperandDef {
             role: "Role::Text".to_owned(),
-            count: Count::Many,
+            count: CountDef::Many,
         }],
     };
     if operands
         .iter()
-        .filter(|operand| operand.count == Count::Many)
+        .filter(|operand| operand.count == CountDef::Many)
         .count()
         > 1
     {
@@ -253,7 +262,7 @@ fn entry(raw: Raw, parent: Option<&Program>) -> Result<Program, String> {
             .filter(|function| function == "tmux")
     });
     let above = parent.map(|parent| &parent.details);
-    let details = Details {
+    let details = DetailsDef {
         commands_of: raw.commands_of,
         options_anywhere: raw.options_anywhere || above.is_some_and(|p| p.options_anywhere),
         reveals: raw.reveals,
@@ -306,7 +315,7 @@ fn entry(raw: Raw, parent: Option<&Program>) -> Result<Program, String> {
         },
         replaces_files: raw.replaces_files,
     };
-    let mut own = Program {
+    let mut own = ProgramDef {
         does: raw.does,
         effect: effect(&raw.effect)?,
         given: raw.given.as_deref().map(effect).transpose()?,
@@ -321,14 +330,14 @@ fn entry(raw: Raw, parent: Option<&Program>) -> Result<Program, String> {
     let names = |names: &str| option_names(names, &own, parent);
     let terminal = raw.terminal.map(|raw| terminal(&raw, names)).transpose()?;
     let pager = match raw.pager {
-        Some(RawPager { off, on }) => Some(Pager {
+        Some(RawPager { off, on }) => Some(PagerDef {
             off: off.as_ref().map(|off| names(&off.0)).transpose()?,
             on: names(&on.0)?,
         }),
         None => parent.and_then(|p| p.details.pager.clone()),
     };
     let contents = raw.contents.map(|raw| {
-        Ok::<_, String>(Contents {
+        Ok::<_, String>(ContentsDef {
             off: names(&raw.off.0)?,
             on: names(&raw.on.0)?,
             only_on: raw.only_on,
@@ -336,7 +345,7 @@ fn entry(raw: Raw, parent: Option<&Program>) -> Result<Program, String> {
     });
     let contents = contents.transpose()?;
     let recurses = raw.recurses.map(|raw| {
-        Ok::<_, String>(Recurses {
+        Ok::<_, String>(RecursionDef {
             on: names(&raw.on.0)?,
             off: names(&raw.off.0)?,
             names: raw.names,
@@ -369,8 +378,8 @@ fn inherited(
 }
 
 /// Returns the part of `configured_by` that a command inherits from the program above it.
-fn inherited_settings(parent: &Details) -> Vec<Decides> {
-    let of_known = |entry: &&Decides| !matches!(entry, Decides::UnknownCommand(_));
+fn inherited_settings(parent: &DetailsDef) -> Vec<FileLocatorDef> {
+    let of_known = |entry: &&FileLocatorDef| !matches!(entry, FileLocatorDef::UnknownCommand(_));
     parent
         .configured_by
         .iter()
@@ -380,7 +389,7 @@ fn inherited_settings(parent: &Details) -> Vec<Decides> {
 }
 
 /// Reads the entries of `decided_by` and `configured_by`.
-fn decides(entries: &[String]) -> Result<Vec<Decides>, String> {
+fn decides(entries: &[String]) -> Result<Vec<FileLocatorDef>, String> {
     let entry = |text: &String| {
         let name = text.strip_prefix("operand/").unwrap_or(text);
         let name = name.strip_prefix('?').unwrap_or(name);
@@ -388,27 +397,27 @@ fn decides(entries: &[String]) -> Result<Vec<Decides>, String> {
         let folders = name.trim_start_matches('^').rsplit_once('/');
         let star_in_folder = folders.is_some_and(|(folder, _)| folder.contains('*'));
         Ok(match text.as_str() {
-            "operand" => Decides::Operand,
-            "operands" => Decides::Operands,
+            "operand" => FileLocatorDef::Operand,
+            "operands" => FileLocatorDef::Operands,
             _ if text.starts_with('-') => {
-                Decides::Options(text.split_whitespace().map(str::to_owned).collect())
+                FileLocatorDef::Options(text.split_whitespace().map(str::to_owned).collect())
             }
             _ if below_home.is_empty() || below_home.starts_with(['/', '~']) || star_in_folder => {
                 return Err(format!("`{text}` is not a file in a folder"));
             }
-            _ if text.starts_with('?') => Decides::UnknownCommand(name.to_owned()),
-            _ if name.len() < text.len() => Decides::InOperand(name.to_owned()),
-            _ => Decides::Manifest(name.to_owned()),
+            _ if text.starts_with('?') => FileLocatorDef::UnknownCommand(name.to_owned()),
+            _ if name.len() < text.len() => FileLocatorDef::InOperand(name.to_owned()),
+            _ => FileLocatorDef::Manifest(name.to_owned()),
         })
     };
     entries.iter().map(entry).collect()
 }
 
 /// Returns `true` if a program or one of its commands has an option of this name with a value.
-fn takes_value(program: &Program, name: &str) -> bool {
+fn takes_value(program: &ProgramDef, name: &str) -> bool {
     let option = program.options.get(name);
     let patterns = program.patterns.iter().map(|(_, command)| command);
-    option.is_some_and(|option| option.takes != Takes::Nothing)
+    option.is_some_and(|option| option.arity != ArityDef::None)
         || (program.commands.values())
             .chain(patterns)
             .any(|command| takes_value(command, name))
@@ -417,12 +426,12 @@ fn takes_value(program: &Program, name: &str) -> bool {
 fn terminal(
     raw: &RawTerminal,
     names: impl Fn(&str) -> Result<Vec<String>, String>,
-) -> Result<Terminal, String> {
-    Ok(Terminal {
-        reads: match raw.reads.as_str() {
-            "input" => "Keyboard::Input".to_owned(),
-            "keys" => "Keyboard::Keys".to_owned(),
-            "screen" => "Keyboard::Screen".to_owned(),
+) -> Result<InteractiveDef, String> {
+    Ok(InteractiveDef {
+        source: match raw.reads.as_str() {
+            "input" => "CommandSource::Stdin".to_owned(),
+            "keys" => "CommandSource::Terminal".to_owned(),
+            "screen" => "CommandSource::TerminalOfStdout".to_owned(),
             other => return Err(format!("unknown source of commands `{other}`")),
         },
         off: names(&raw.off.0)?,
@@ -434,8 +443,8 @@ fn terminal(
 /// Names of options in the table of the program or of the program above it.
 fn option_names(
     names: &str,
-    own: &Program,
-    parent: Option<&Program>,
+    own: &ProgramDef,
+    parent: Option<&ProgramDef>,
 ) -> Result<Vec<String>, String> {
     let known = |name: &str| {
         let above = parent.is_some_and(|parent| parent.options.contains_key(name));

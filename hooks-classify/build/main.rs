@@ -21,7 +21,7 @@ fn main() {
     let root = env::var("CARGO_MANIFEST_DIR").expect("set by cargo");
     let out = env::var("OUT_DIR").expect("set by cargo");
     let tables = read::sources(Path::new(&root))
-        .map_err(|mistake| vec![mistake])
+        .map_err(|error| vec![error])
         .and_then(|sources| load::tables(&sources));
     match tables {
         Ok(tables) => {
@@ -32,9 +32,9 @@ fn main() {
                 fs::write(Path::new(&out).join(name), code).expect("a file in the folder of cargo");
             }
         }
-        Err(mistakes) => {
-            for mistake in mistakes {
-                let text = mistake.to_string();
+        Err(errors) => {
+            for error in errors {
+                let text = error.to_string();
                 for line in text.lines() {
                     println!("cargo::error={line}");
                 }

@@ -13,27 +13,27 @@ pub(crate) type Code = String;
 
 /// All tables.
 #[derive(Debug)]
-pub(crate) struct Tables {
+pub(crate) struct TablesDef {
     /// In the order of the files.
-    pub(crate) programs: Vec<Entry>,
-    pub(crate) variables: Vec<Variable>,
+    pub(crate) programs: Vec<NamedProgram>,
+    pub(crate) variables: Vec<VariableDef>,
     pub(crate) secrets: RawSecrets,
-    pub(crate) languages: Vec<Language>,
+    pub(crate) languages: Vec<LanguageDef>,
 }
 
 /// A program with its names.
 #[derive(Debug)]
-pub(crate) struct Entry {
+pub(crate) struct NamedProgram {
     /// The file of its table.
     pub(crate) file: String,
     pub(crate) names: Vec<String>,
-    pub(crate) checked: Option<Checked>,
-    pub(crate) program: Rc<Program>,
+    pub(crate) checked: Option<CheckDef>,
+    pub(crate) program: Rc<ProgramDef>,
 }
 
 /// When a table was last compared with the program itself.
 #[derive(Debug)]
-pub(crate) struct Checked {
+pub(crate) struct CheckDef {
     pub(crate) version: String,
     pub(crate) by: String,
     /// A day: `2026-11-25`.
@@ -42,21 +42,21 @@ pub(crate) struct Checked {
 
 /// A program or one of its commands; the fields are those of `Program` in the crate.
 #[derive(Debug)]
-pub(crate) struct Program {
+pub(crate) struct ProgramDef {
     pub(crate) does: String,
     pub(crate) effect: Code,
     pub(crate) given: Option<Code>,
-    pub(crate) operands: Vec<Operand>,
-    pub(crate) options: BTreeMap<String, Opt>,
+    pub(crate) operands: Vec<OperandDef>,
+    pub(crate) options: BTreeMap<String, OptionDef>,
     pub(crate) style: Code,
     pub(crate) function: Option<String>,
-    pub(crate) commands: BTreeMap<String, Rc<Program>>,
-    pub(crate) patterns: Vec<(String, Rc<Program>)>,
-    pub(crate) details: Details,
+    pub(crate) commands: BTreeMap<String, Rc<ProgramDef>>,
+    pub(crate) patterns: Vec<(String, Rc<ProgramDef>)>,
+    pub(crate) details: DetailsDef,
 }
 
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Details {
+pub(crate) struct DetailsDef {
     pub(crate) commands_of: Option<String>,
     pub(crate) options_anywhere: bool,
     pub(crate) reveals: Option<String>,
@@ -76,77 +76,77 @@ pub(crate) struct Details {
     pub(crate) only_first: bool,
     pub(crate) options_first: bool,
     pub(crate) help: Vec<String>,
-    pub(crate) terminal: Option<Terminal>,
-    pub(crate) pager: Option<Pager>,
-    pub(crate) contents: Option<Contents>,
-    pub(crate) recurses: Option<Recurses>,
+    pub(crate) terminal: Option<InteractiveDef>,
+    pub(crate) pager: Option<PagerDef>,
+    pub(crate) contents: Option<ContentsDef>,
+    pub(crate) recurses: Option<RecursionDef>,
     pub(crate) finds: Option<String>,
     pub(crate) variables: Vec<String>,
     pub(crate) harmless_config: Vec<String>,
     pub(crate) runs_input: bool,
-    pub(crate) decided_by: Vec<Decides>,
-    pub(crate) configured_by: Vec<Decides>,
+    pub(crate) decided_by: Vec<FileLocatorDef>,
+    pub(crate) configured_by: Vec<FileLocatorDef>,
     pub(crate) package_scripts: Vec<String>,
     pub(crate) replaces_files: bool,
 }
 
 #[derive(Debug)]
-pub(crate) struct Operand {
+pub(crate) struct OperandDef {
     pub(crate) role: Code,
-    pub(crate) count: Count,
+    pub(crate) count: CountDef,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Count {
+pub(crate) enum CountDef {
     One,
-    Maybe,
+    Optional,
     Many,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Opt {
-    pub(crate) takes: Takes,
+pub(crate) struct OptionDef {
+    pub(crate) arity: ArityDef,
     pub(crate) role: Code,
     pub(crate) effect: Option<Code>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Takes {
-    Nothing,
-    Value,
-    Maybe,
+pub(crate) enum ArityDef {
+    None,
+    Required,
+    Joined,
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct Terminal {
-    pub(crate) reads: Code,
+pub(crate) struct InteractiveDef {
+    pub(crate) source: Code,
     pub(crate) off: Vec<String>,
     pub(crate) on: Vec<String>,
     pub(crate) operands: Option<usize>,
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct Pager {
+pub(crate) struct PagerDef {
     pub(crate) off: Option<Vec<String>>,
     pub(crate) on: Vec<String>,
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct Contents {
+pub(crate) struct ContentsDef {
     pub(crate) off: Vec<String>,
     pub(crate) on: Vec<String>,
     pub(crate) only_on: Vec<String>,
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct Recurses {
+pub(crate) struct RecursionDef {
     pub(crate) on: Vec<String>,
     pub(crate) off: Vec<String>,
     pub(crate) names: Vec<String>,
 }
 
 #[derive(Clone, Debug)]
-pub(crate) enum Decides {
+pub(crate) enum FileLocatorDef {
     Options(Vec<String>),
     Operand,
     Operands,
@@ -156,7 +156,7 @@ pub(crate) enum Decides {
 }
 
 #[derive(Debug)]
-pub(crate) struct Variable {
+pub(crate) struct VariableDef {
     pub(crate) pattern: String,
     pub(crate) why: String,
     pub(crate) harmless: Vec<String>,
@@ -167,16 +167,16 @@ pub(crate) struct Variable {
 
 /// The lists of a file in `languages/`.
 #[derive(Debug)]
-pub(crate) struct Language {
+pub(crate) struct LanguageDef {
     /// The name of the static item: `PYTHON`.
     pub(crate) item: &'static str,
     /// The name of its type: `CodeNames`.
     pub(crate) type_name: &'static str,
-    pub(crate) lists: Vec<List>,
+    pub(crate) lists: Vec<WordList>,
 }
 
 #[derive(Debug)]
-pub(crate) struct List {
+pub(crate) struct WordList {
     pub(crate) key: &'static str,
     /// Sorted if words are looked up in it.
     pub(crate) is_set: bool,

@@ -16,7 +16,7 @@ pub(crate) struct Family {
 /// A program or a command. The fields without a key are set by `format`.
 #[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Raw {
+pub(crate) struct RawProgram {
     #[serde(skip)]
     pub(crate) names: Vec<String>,
     #[serde(skip)]
@@ -27,7 +27,7 @@ pub(crate) struct Raw {
     #[serde(skip)]
     pub(crate) line: usize,
     /// On a program: when its table was last compared with the program itself.
-    pub(crate) checked: Option<RawChecked>,
+    pub(crate) checked: Option<RawCheck>,
     pub(crate) given: Option<String>,
     pub(crate) operands: Option<Vec<String>>,
     #[serde(skip)]
@@ -35,7 +35,7 @@ pub(crate) struct Raw {
     pub(crate) style: Option<String>,
     pub(crate) function: Option<String>,
     #[serde(skip)]
-    pub(crate) command: Vec<Raw>,
+    pub(crate) command: Vec<RawProgram>,
     #[serde(default)]
     pub(crate) options_anywhere: bool,
     pub(crate) commands_of: Option<String>,
@@ -72,7 +72,7 @@ pub(crate) struct Raw {
     pub(crate) terminal: Option<RawTerminal>,
     pub(crate) pager: Option<RawPager>,
     pub(crate) contents: Option<RawContents>,
-    pub(crate) recurses: Option<RawRecurses>,
+    pub(crate) recurses: Option<RawRecursion>,
     pub(crate) finds: Option<String>,
     #[serde(default)]
     pub(crate) variables: Vec<String>,
@@ -89,7 +89,7 @@ pub(crate) struct Raw {
 
 #[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct RawChecked {
+pub(crate) struct RawCheck {
     pub(crate) version: String,
     /// Command that lists the commands and options of the program.
     pub(crate) by: String,
@@ -98,11 +98,11 @@ pub(crate) struct RawChecked {
 
 #[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct RawRecurses {
+pub(crate) struct RawRecursion {
     #[serde(default)]
-    pub(crate) on: Names,
+    pub(crate) on: OptionNames,
     #[serde(default)]
-    pub(crate) off: Names,
+    pub(crate) off: OptionNames,
     #[serde(default)]
     pub(crate) names: Vec<String>,
 }
@@ -112,9 +112,9 @@ pub(crate) struct RawRecurses {
 pub(crate) struct RawTerminal {
     pub(crate) reads: String,
     #[serde(default)]
-    pub(crate) off: Names,
+    pub(crate) off: OptionNames,
     #[serde(default)]
-    pub(crate) on: Names,
+    pub(crate) on: OptionNames,
     pub(crate) operands: Option<usize>,
 }
 
@@ -167,18 +167,18 @@ pub(crate) struct RawPrivate {
 #[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RawPager {
-    pub(crate) off: Option<Names>,
+    pub(crate) off: Option<OptionNames>,
     #[serde(default)]
-    pub(crate) on: Names,
+    pub(crate) on: OptionNames,
 }
 
 #[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RawContents {
     #[serde(default)]
-    pub(crate) off: Names,
+    pub(crate) off: OptionNames,
     #[serde(default)]
-    pub(crate) on: Names,
+    pub(crate) on: OptionNames,
     #[serde(default)]
     pub(crate) only_on: Vec<String>,
 }
@@ -186,7 +186,7 @@ pub(crate) struct RawContents {
 /// Names of options: separated by blanks, or a list of such texts.
 #[derive(Clone, Default, Deserialize)]
 #[serde(from = "OneOrMany")]
-pub(crate) struct Names(pub(crate) String);
+pub(crate) struct OptionNames(pub(crate) String);
 
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "names of options, as a text or a list of texts")]
@@ -195,7 +195,7 @@ enum OneOrMany {
     Many(Vec<String>),
 }
 
-impl From<OneOrMany> for Names {
+impl From<OneOrMany> for OptionNames {
     fn from(names: OneOrMany) -> Self {
         match names {
             OneOrMany::One(names) => Self(names),

@@ -7,19 +7,19 @@ use serde::Deserialize;
 
 /// A mistake in a table.
 #[derive(Debug)]
-pub(crate) struct Mistake {
+pub(crate) struct TableError {
     /// The path of the file in the crate.
     pub(crate) file: String,
     /// Counts from 1; `None` if the mistake is in no single line.
     pub(crate) line: Option<usize>,
-    pub(crate) what: String,
+    pub(crate) message: String,
 }
 
-impl fmt::Display for Mistake {
+impl fmt::Display for TableError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.line {
-            Some(line) => write!(f, "{}:{line}: {}", self.file, self.what),
-            None => write!(f, "{}: {}", self.file, self.what),
+            Some(line) => write!(f, "{}:{line}: {}", self.file, self.message),
+            None => write!(f, "{}: {}", self.file, self.message),
         }
     }
 }
@@ -33,7 +33,7 @@ pub(crate) struct Source {
 }
 
 /// Reads the files with tables in the folder of the crate, in the order of their names.
-pub(crate) fn sources(root: &Path) -> Result<Vec<Source>, Mistake> {
+pub(crate) fn sources(root: &Path) -> Result<Vec<Source>, TableError> {
     let mut sources = Vec::new();
     for folder in ["languages", "programs"] {
         add(root, folder, &mut sources)?;
@@ -42,11 +42,11 @@ pub(crate) fn sources(root: &Path) -> Result<Vec<Source>, Mistake> {
     Ok(sources)
 }
 
-fn add(root: &Path, folder: &str, sources: &mut Vec<Source>) -> Result<(), Mistake> {
-    let failed = |error: std::io::Error| Mistake {
+fn add(root: &Path, folder: &str, sources: &mut Vec<Source>) -> Result<(), TableError> {
+    let failed = |error: std::io::Error| TableError {
         file: folder.to_owned(),
         line: None,
-        what: error.to_string(),
+        message: error.to_string(),
     };
     for entry in fs::read_dir(root.join(folder)).map_err(failed)? {
         let path = entry.map_err(failed)?.path();
@@ -65,11 +65,11 @@ fn add(root: &Path, folder: &str, sources: &mut Vec<Source>) -> Result<(), Mista
 }
 
 /// Parses a file.
-pub(crate) fn read<'a, T: Deserialize<'a>>(source: &'a Source) -> Result<T, Mistake> {
-    toml::from_str(&source.text).map_err(|error| Mistake {
+pub(crate) fn read<'a, T: Deserialize<'a>>(source: &'a Source) -> Result<T, TableError> {
+    toml::from_str(&source.text).map_err(|error| TableError {
         file: source.file.clone(),
         line: error.span().map(|span| line(&source.text, span.start)),
-        what: error.message().to_owned(),
+        message: error.message().to_owned(),
     })
 }
 

@@ -39,7 +39,7 @@ fn patterns(patterns: &[String]) -> String {
         .iter()
         .map(|(name, ends)| format!("({name:?}, {})", strings(ends)));
     format!(
-        "PathPatterns {{\nnames: Set({}),\nglobs: {},\nends: {},\npaths: {},\n}}",
+        "PathPatterns {{\nnames: WordSet({}),\nglobs: {},\nends: {},\npaths: {},\n}}",
         strings(names),
         strings(globs),
         list(ends),
@@ -72,5 +72,5 @@ fn folder(text: &str) -> String {
     };
     let parts = text.split('/').filter(|part| !matches!(*part, "" | "~"));
     let parts = strings(parts);
-    format!("FolderPattern {{ root: Root::{root}, parts: {parts}, below: {below} }}")
+    format!("FolderPattern {{ root: PathRoot::{root}, parts: {parts}, below: {below} }}")
 }

@@ -1,6 +1,6 @@
 //! Words of tables: names of effects, roles and styles in, expressions of Rust out.
 
-use crate::model::{Code, Count, Operand, Opt, Takes};
+use crate::model::{ArityDef, Code, CountDef, OperandDef, OptionDef};
 
 /// Styles that the commands of a program inherit, unless they name a style.
 const INHERITED: &[&str] = &[
@@ -166,19 +166,19 @@ fn role(name: &str) -> Result<Code, String> {
 }
 
 /// `ROLE[? | *]`
-pub(crate) fn operand(word: &str) -> Result<Operand, String> {
+pub(crate) fn operand(word: &str) -> Result<OperandDef, String> {
     let word = word.trim_end_matches('…');
     let (name, count) = match (word.strip_suffix('*'), word.strip_suffix('?')) {
-        (Some(name), _) => (name, Count::Many),
-        (None, Some(name)) => (name, Count::Maybe),
-        (None, None) => (word, Count::One),
+        (Some(name), _) => (name, CountDef::Many),
+        (None, Some(name)) => (name, CountDef::Optional),
+        (None, None) => (word, CountDef::One),
     };
     let role = role(name)?;
-    Ok(Operand { role, count })
+    Ok(OperandDef { role, count })
 }
 
 /// `NAMES [= | =?] [ROLE] [VERB EFFECT]`; `--[no-]x` is `--x`, and a flag `--no-x` that changes nothing.
-pub(crate) fn option_line(line: &str) -> Result<Vec<(String, Opt)>, String> {
+pub(crate) fn option_line(line: &str) -> Result<Vec<(String, OptionDef)>, String> {
     let mut words = line.split_whitespace().peekable();
     let mut names = Vec::new();
     while let Some(word) = words.peek() {
@@ -194,21 +194,21 @@ pub(crate) fn option_line(line: &str) -> Result<Vec<(String, Opt)>, String> {
     if names.is_empty() {
         return Err(format!("option line `{line}` has no option"));
     }
-    let takes = match words.peek() {
-        Some(&"=") => Takes::Value,
-        Some(&"=?") => Takes::Maybe,
-        _ => Takes::Nothing,
+    let arity = match words.peek() {
+        Some(&"=") => ArityDef::Required,
+        Some(&"=?") => ArityDef::Joined,
+        _ => ArityDef::None,
     };
-    if takes != Takes::Nothing {
+    if arity != ArityDef::None {
         words.next();
     }
-    let plain = Opt {
-        takes: Takes::Nothing,
+    let plain = OptionDef {
+        arity: ArityDef::None,
         role: "Role::Text".to_owned(),
         effect: None,
     };
-    let mut option = Opt {
-        takes,
+    let mut option = OptionDef {
+        arity,
         ..plain.clone()
     };
     if let Some(word) = words.peek()
@@ -219,12 +219,12 @@ pub(crate) fn option_line(line: &str) -> Result<Vec<(String, Opt)>, String> {
     }
     if let Some(verb) = words.next() {
         let secret = verb == "means" && words.next_if_eq(&"secret").is_some();
-        let mut what = || effect(words.next().ok_or("a verb without an effect")?);
+        let mut next_effect = || effect(words.next().ok_or("a verb without an effect")?);
         option.effect = Some(match verb {
             _ if secret => "OptionEffect::ReplacesAndReveals".to_owned(),
-            "raises" => format!("OptionEffect::AtLeast({})", what()?),
-            "means" => format!("OptionEffect::Replaces({})", what()?),
-            "only" => format!("OptionEffect::Forces({})", what()?),
+            "raises" => format!("OptionEffect::AtLeast({})", next_effect()?),
+            "means" => format!("OptionEffect::Replaces({})", next_effect()?),
+            "only" => format!("OptionEffect::Forces({})", next_effect()?),
             "reveals" => "OptionEffect::Reveals".to_owned(),
             other => return Err(format!("unknown verb `{other}` in `{line}`")),
         });

@@ -3,36 +3,36 @@
 //!
 //! The context is not trusted: it can only make a class stronger.
 
+use crate::classification::{Classification, Decision};
 use crate::model::effect::Crud;
-use crate::verdict::{Classification, Decision};
 
 /// Returns a command as the words of the program that the context names: `git tag -d v1` for
 /// `tag -d v1` in the context `git`.
 ///
 /// Returns `None` if the command is understood without a context, so that a context never makes a
 /// read need confirmation.
-pub(super) fn within(
+pub(super) fn command_in_context(
     command: &str,
     context: Option<&str>,
-    verdict: &Classification,
+    classification: &Classification,
     known: impl Fn(&str) -> bool,
 ) -> Option<String> {
     let program = context?.trim();
-    let open = !verdict.understood() && verdict.crud < Crud::Delete;
-    (open && known(program)).then(|| format!("{program} {command}"))
+    let may_be_raised = !classification.understood() && classification.crud < Crud::Delete;
+    (may_be_raised && known(program)).then(|| format!("{program} {command}"))
 }
 
-/// Returns a verdict, raised to the verdict on the command as the words of a program.
-pub(super) fn raised(
-    verdict: Classification,
+/// Returns a classification, raised to the classification on the command as the words of a program.
+pub(super) fn raise_by_context(
+    classification: Classification,
     program: &str,
     inner: &Classification,
 ) -> Classification {
     let Some(deciding) = inner.findings.first() else {
-        return verdict;
+        return classification;
     };
-    if !inner.understood() || inner.crud <= verdict.crud {
-        return verdict;
+    if !inner.understood() || inner.crud <= classification.crud {
+        return classification;
     }
     Classification {
         crud: inner.crud,
@@ -43,9 +43,9 @@ pub(super) fn raised(
         ),
         explanation: format!(
             "In the context of `{program}`: {}. {}",
-            deciding.reason, verdict.explanation
+            deciding.reason, classification.explanation
         ),
-        ..verdict
+        ..classification
     }
 }
 
@@ -56,11 +56,13 @@ mod tests {
 
     fn within(command: &str, context: &str) -> Classification {
         let classifier = Classifier::new();
-        let verdict = classifier.classify_in(command, Some(context)).unwrap();
+        let classification = classifier
+            .classify_in_context(command, Some(context))
+            .unwrap();
         let plain = classifier.classify(command).unwrap();
-        assert!(verdict.crud >= plain.crud, "{command}");
-        assert_eq!(verdict.decision, plain.decision, "{command}");
-        verdict
+        assert!(classification.crud >= plain.crud, "{command}");
+        assert_eq!(classification.decision, plain.decision, "{command}");
+        classification
     }
 
     #[test]
@@ -72,10 +74,10 @@ mod tests {
             ("delete pod web", "kubectl", Crud::Delete),
             ("destroy", "terraform", Crud::Delete),
         ] {
-            let verdict = within(command, context);
-            assert_eq!(verdict.crud, class, "{command}");
-            assert_eq!(verdict.decision, Decision::RequiresConfirmation);
-            assert!(verdict.confidence <= 0.6, "{verdict:?}");
+            let classification = within(command, context);
+            assert_eq!(classification.crud, class, "{command}");
+            assert_eq!(classification.decision, Decision::RequiresConfirmation);
+            assert!(classification.confidence <= 0.6, "{classification:?}");
         }
         let reasoning = within("tag -d v1", "git").reasoning;
         let start = "read as a command of `git`, the context: `git tag` with `-d` ";
@@ -95,9 +97,9 @@ mod tests {
         ] {
             for context in ["git", "npm", "docker", "kubectl", "production", ""] {
                 let plain = classifier.classify(command).unwrap();
-                let verdict = within(command, context);
+                let classification = within(command, context);
                 assert_eq!(
-                    (verdict.crud, verdict.reasoning),
+                    (classification.crud, classification.reasoning),
                     (plain.crud, plain.reasoning)
                 );
             }
@@ -115,10 +117,10 @@ mod tests {
             ("frobnicate", "nothing that is known"),
             ("if true; then", "git"),
         ] {
-            let verdict = within(command, context);
-            assert_eq!(verdict.crud, Crud::Create, "{command}");
+            let classification = within(command, context);
+            assert_eq!(classification.crud, Crud::Create, "{command}");
             assert_eq!(
-                verdict.decision,
+                classification.decision,
                 Decision::RequiresConfirmation,
                 "{command}"
             );

@@ -6,11 +6,11 @@ use std::fmt::{self, Write as _};
 
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 
+use crate::classification::{Classification, Finding};
 use crate::model::arg::UNKNOWN;
 use crate::model::effect::Crud;
 use crate::model::parts::{Part, Parts, Word};
 use crate::model::trace::Trace;
-use crate::verdict::{Classification, Finding};
 
 /// Maximum number of findings that are drawn.
 const MAX_FINDINGS: usize = 50;
@@ -46,7 +46,7 @@ const WIDTH: usize = 1_000_000;
 #[derive(Clone, Debug)]
 pub struct Explanation {
     source: Source,
-    verdict: Classification,
+    classification: Classification,
     /// The programs that would run, if the command does not show all their words.
     tree: Option<Tree>,
     parts: Parts,
@@ -107,13 +107,13 @@ fn escape(text: &str) -> String {
 }
 
 impl Explanation {
-    pub(crate) fn new(command: &str, verdict: Classification, judged: Option<Trace>) -> Self {
-        let parts = judged.map(|judged| judged.parts).unwrap_or_default();
+    pub(crate) fn new(command: &str, classification: Classification, trace: Option<Trace>) -> Self {
+        let parts = trace.map(|trace| trace.parts).unwrap_or_default();
         let shown = |part: &Part| part.words.iter().all(|word| is_shown(command, word));
         let tree = (!parts.runs().all(shown)).then(|| Tree::new(&parts));
         Self {
             source: Source::new(command),
-            verdict,
+            classification,
             tree,
             parts,
         }
@@ -129,7 +129,7 @@ impl Explanation {
     /// Returns the classification.
     #[must_use]
     pub fn classification(&self) -> &Classification {
-        &self.verdict
+        &self.classification
     }
 
     /// Returns the text of `Display` with ANSI colours.
@@ -141,31 +141,31 @@ impl Explanation {
     }
 
     fn render(&self, renderer: &Renderer) -> String {
-        let verdict = &self.verdict;
-        let level = match verdict.crud {
+        let classification = &self.classification;
+        let level = match classification.crud {
             Crud::Read => Level::NOTE,
             Crud::Create | Crud::Update => Level::WARNING,
             Crud::Delete => Level::ERROR,
         };
         let title = format!(
             "{} (confidence {:.2})",
-            verdict.decision, verdict.confidence
+            classification.decision, classification.confidence
         );
-        let shown = verdict.findings.iter().take(MAX_FINDINGS);
+        let shown = classification.findings.iter().take(MAX_FINDINGS);
         let snippet = Snippet::source(self.source.text.as_str())
             .fold(false)
             .annotations(shown.map(|finding| self.annotation(finding)));
         let because = Level::NOTE
             .with_name("because")
-            .message(escape(&verdict.reasoning));
+            .message(escape(&classification.reasoning));
         let group = level
-            .with_name(verdict.crud.to_string())
+            .with_name(classification.crud.to_string())
             .primary_title(title)
             .element(snippet)
             .element(because);
         let renderer = renderer.clone().term_width(WIDTH);
         let mut text = renderer.render(&[group]);
-        if let Some(more) = verdict.findings.len().checked_sub(MAX_FINDINGS + 1) {
+        if let Some(more) = classification.findings.len().checked_sub(MAX_FINDINGS + 1) {
             let _ = write!(text, "\n  = and {} more findings", more + 1);
         }
         if let Some(tree) = &self.tree {
@@ -226,7 +226,7 @@ impl Tree {
         let mut seen: HashMap<Line, usize> = HashMap::new();
         let mut line_of: Vec<Option<usize>> = Vec::with_capacity(parts.all.len());
         for part in &parts.all {
-            let parent = part.within.and_then(|within| *line_of.get(within)?);
+            let parent = part.parent.and_then(|within| *line_of.get(within)?);
             if part.words.is_empty() {
                 // A group around other parts is not a program.
                 line_of.push(parent);

@@ -15,8 +15,8 @@ const MAX_HOSTS: usize = 1024;
 ///
 /// Characters are decoded and mapped as in an address (`%31`, `１６９`, `。`); an IPv4 address has four
 /// decimal parts. A text that is not a host is returned in lower case.
-pub fn plain(host: &str) -> String {
-    let host = decoded(host);
+pub fn normalize(host: &str) -> String {
+    let host = percent_decoded(host);
     let host = host.rsplit('@').next().unwrap_or("");
     let host = host.trim_matches(['[', ']']);
     let host = host.split('%').next().unwrap_or(host);
@@ -33,11 +33,11 @@ pub fn plain(host: &str) -> String {
     }
 }
 
-/// Returns the address if a plain host is one. An IPv4 address within an IPv6 address is an IPv4
+/// Returns the address if a normalized host is one. An IPv4 address within an IPv6 address is an IPv4
 /// address.
-pub fn address(host: &str) -> Option<IpAddr> {
+pub fn ip_address(host: &str) -> Option<IpAddr> {
     if let Ok(six) = host.parse::<Ipv6Addr>() {
-        return Some(embedded(six).map_or(IpAddr::V6(six), IpAddr::V4));
+        return Some(embedded_ipv4(six).map_or(IpAddr::V6(six), IpAddr::V4));
     }
     match Host::parse(host) {
         Ok(Host::Ipv4(four)) => Some(IpAddr::V4(four)),
@@ -46,7 +46,7 @@ pub fn address(host: &str) -> Option<IpAddr> {
 }
 
 /// Returns the host of an address, with or without a scheme, as it is written.
-pub fn of_address(address: &str) -> &str {
+pub fn of_url(address: &str) -> &str {
     let rest = match address.split_once(':') {
         // `http:/host` and `http:\\host` are accepted by some clients.
         Some((_, rest)) if rest.starts_with(['/', '\\']) => rest,
@@ -63,32 +63,32 @@ pub fn of_address(address: &str) -> &str {
 }
 
 /// Returns the host of a place on another machine without a scheme: `user@host:path`, `host::module`.
-pub fn of_place(place: &str) -> Option<&str> {
+pub fn of_remote_path(place: &str) -> Option<&str> {
     let (authority, _) = place.split_once(':')?;
     // A single letter is a drive.
     let names = authority.len() > 1 && !authority.contains('/') && !place.contains("://");
-    names.then(|| of_address(authority))
+    names.then(|| of_url(authority))
 }
 
 /// Returns the host of a device of the shell that opens a connection: `/dev/tcp/host/port`.
-pub fn of_device(path: &str) -> Option<&str> {
+pub fn of_dev_tcp_path(path: &str) -> Option<&str> {
     let device = |folder: &str| path.strip_prefix(folder);
     let rest = device("/dev/tcp/").or_else(|| device("/dev/udp/"))?;
     rest.split('/').next()
 }
 
 /// Splits an address at its host: the scheme, the authority and the rest.
-pub(crate) fn parted(address: &str) -> Option<(&str, &str, &str)> {
+pub(crate) fn split_url(address: &str) -> Option<(&str, &str, &str)> {
     let (scheme, rest) = address.split_once("://")?;
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
     let (authority, rest) = rest.split_at(end);
     Some((scheme, authority, rest))
 }
 
-/// Returns `true` if a host is this machine in its plain form: `localhost`, or a loopback or
+/// Returns `true` if a host is this machine in its normalized form: `localhost`, or a loopback or
 /// unspecified address. Other spellings of this machine return `false`, because programs may read
 /// them differently and more is allowed for this machine.
-pub(crate) fn is_this_machine(host: &str) -> bool {
+pub(crate) fn is_localhost(host: &str) -> bool {
     let address = host.trim_start_matches('[').trim_end_matches(']');
     host.eq_ignore_ascii_case("localhost")
         || address
@@ -98,9 +98,9 @@ pub(crate) fn is_this_machine(host: &str) -> bool {
 
 /// Returns a word without the paths, queries and fragments of the addresses in it. Those of a
 /// server on the local network remain: it may fetch the resources that they name.
-pub fn without_paths(word: &str) -> String {
+pub fn without_url_paths(word: &str) -> String {
     let separates = |c: char| c.is_whitespace() || "'\",".contains(c);
-    let kept = word.split_inclusive(separates).map(|piece| {
+    let without_paths = word.split_inclusive(separates).map(|piece| {
         let slashes = |at: &usize| piece[at + 1..].starts_with(['/', '\\']);
         let scheme = piece.match_indices(':').map(|(at, _)| at).find(slashes);
         let start = scheme.map_or(0, |at| at + 1);
@@ -112,19 +112,19 @@ pub fn without_paths(word: &str) -> String {
             Some(at) if !authority[at..].contains('@') => at,
             _ => authority.len(),
         };
-        match is_near(&authority[..end]) {
+        match is_on_local_network(&authority[..end]) {
             true => piece,
             false => &piece[..start + end],
         }
     });
-    kept.collect::<Vec<_>>().join(" ")
+    without_paths.collect::<Vec<_>>().join(" ")
 }
 
 /// Returns `true` if an authority names a server on the local network: this machine, a private
 /// address, a name without a dot.
-fn is_near(authority: &str) -> bool {
-    let host = plain(of_address(authority));
-    match address(&host) {
+fn is_on_local_network(authority: &str) -> bool {
+    let host = normalize(of_url(authority));
+    match ip_address(&host) {
         Some(IpAddr::V4(four)) => four.is_loopback() || four.is_private() || four.is_unspecified(),
         Some(IpAddr::V6(six)) => six.is_loopback() || six.is_unspecified(),
         None => !host.is_empty() && !host.contains('.'),
@@ -133,7 +133,7 @@ fn is_near(authority: &str) -> bool {
 
 /// Expands a host pattern of `curl`: `10.0.0.[1-9:2]`, `{a,b}.example`. A host without a pattern is
 /// returned alone. Returns `None` if there are more than `MAX_HOSTS`.
-pub fn of_pattern(pattern: &str) -> Option<Vec<String>> {
+pub fn expand_pattern(pattern: &str) -> Option<Vec<String>> {
     let mut hosts = vec![String::new()];
     let mut rest = pattern;
     while !rest.is_empty() {
@@ -148,7 +148,7 @@ pub fn of_pattern(pattern: &str) -> Option<Vec<String>> {
         let (inner, whole) = (&pattern[1..end], &pattern[..=end]);
         let choices = match close {
             '}' => inner.split(',').map(str::to_owned).collect(),
-            _ => range(inner).unwrap_or_else(|| vec![whole.to_owned()]),
+            _ => expand_range(inner).unwrap_or_else(|| vec![whole.to_owned()]),
         };
         if hosts.len() * choices.len() > MAX_HOSTS {
             return None;
@@ -164,7 +164,7 @@ pub fn of_pattern(pattern: &str) -> Option<Vec<String>> {
 }
 
 /// Expands a range of `curl`: `1-9`, `01-10:2`, `a-z`.
-fn range(inner: &str) -> Option<Vec<String>> {
+fn expand_range(inner: &str) -> Option<Vec<String>> {
     let (ends, step) = inner.split_once(':').unwrap_or((inner, "1"));
     let (first, last) = ends.split_once('-')?;
     let step = step.parse::<usize>().ok().filter(|step| *step > 0)?;
@@ -204,7 +204,7 @@ pub fn candidates(word: &str) -> impl Iterator<Item = &str> {
 
 /// Returns the IPv4 address that machines reach by an IPv6 address: mapped, compatible, translated
 /// (`64:ff9b::/96`) or tunnelled (`2002::/16`).
-fn embedded(six: Ipv6Addr) -> Option<Ipv4Addr> {
+fn embedded_ipv4(six: Ipv6Addr) -> Option<Ipv4Addr> {
     let parts = six.segments();
     let four = |high: u16, low: u16| {
         let [a, b] = high.to_be_bytes();
@@ -220,7 +220,7 @@ fn embedded(six: Ipv6Addr) -> Option<Ipv4Addr> {
 }
 
 /// Returns a text with its percent signs decoded.
-pub fn decoded(host: &str) -> String {
+pub fn percent_decoded(host: &str) -> String {
     let bytes = host.as_bytes();
     let mut out = Vec::new();
     let mut at = 0;
@@ -244,7 +244,9 @@ pub fn decoded(host: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{address, candidates, is_ambiguous, of_address, of_pattern, plain, without_paths};
+    use super::{
+        candidates, expand_pattern, ip_address, is_ambiguous, normalize, of_url, without_url_paths,
+    };
 
     #[test]
     fn every_spelling_of_an_address_is_that_address() {
@@ -270,19 +272,19 @@ mod tests {
             "2002:a9fe:a9fe::1",
         ];
         for spelling in spellings {
-            let read = address(&plain(spelling)).map(|address| address.to_string());
+            let read = ip_address(&normalize(spelling)).map(|address| address.to_string());
             assert_eq!(read.as_deref(), Some("169.254.169.254"), "{spelling}");
         }
         assert_eq!(
-            plain("Metadata.Google.Internal."),
+            normalize("Metadata.Google.Internal."),
             "metadata.google.internal"
         );
         assert_eq!(
-            plain("ｍetadata.google.internal"),
+            normalize("ｍetadata.google.internal"),
             "metadata.google.internal"
         );
-        assert_eq!(address("example.com"), None);
-        assert_eq!(address("::1").map(|a| a.is_loopback()), Some(true));
+        assert_eq!(ip_address("example.com"), None);
+        assert_eq!(ip_address("::1").map(|a| a.is_loopback()), Some(true));
     }
 
     #[test]
@@ -298,9 +300,9 @@ mod tests {
             "http://u:p@a.b:80#c",
             "a.b",
         ] {
-            assert_eq!(of_address(address), "a.b", "{address}");
+            assert_eq!(of_url(address), "a.b", "{address}");
         }
-        assert_eq!(of_address("http://[::1]:80/"), "::1");
+        assert_eq!(of_url("http://[::1]:80/"), "::1");
     }
 
     #[test]
@@ -321,13 +323,13 @@ mod tests {
                 "http://10.0.0.1/c.d  http://a.b",
             ),
         ] {
-            assert_eq!(without_paths(word), kept, "{word}");
+            assert_eq!(without_url_paths(word), kept, "{word}");
         }
     }
 
     #[test]
     fn patterns_of_hosts_are_expanded() {
-        let hosts = |pattern| of_pattern(pattern).unwrap_or_default();
+        let hosts = |pattern| expand_pattern(pattern).unwrap_or_default();
         assert_eq!(hosts("a.b"), ["a.b"]);
         assert_eq!(
             hosts("10.0.[1-3:2].{4,5}"),
@@ -337,7 +339,7 @@ mod tests {
         assert_eq!(hosts("[08-10]"), ["08", "09", "10"]);
         assert_eq!(hosts("[::1]"), ["[::1]"]);
         assert_eq!(hosts("a{b"), ["a{b"]);
-        assert_eq!(of_pattern("[1-100].[1-100]"), None);
+        assert_eq!(expand_pattern("[1-100].[1-100]"), None);
     }
 
     #[test]

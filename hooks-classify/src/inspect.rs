@@ -6,7 +6,7 @@ use crate::model::arg::Arg;
 use crate::model::role::Role;
 use crate::model::span::Span;
 use crate::options::call::Call;
-use crate::tables::{CHECKED, Checked, Opt, Program, Tables, Takes};
+use crate::tables::{CHECKED, OptionSpec, Program, TableCheck, Tables, ValueArity};
 
 /// A program of the tables.
 #[derive(Clone, Debug)]
@@ -14,9 +14,9 @@ pub struct ProgramEntry {
     /// Names of the program.
     pub names: Vec<String>,
     /// `true` if all calls have one effect.
-    pub one_effect: bool,
+    pub has_single_effect: bool,
     /// When its table was last compared with the program itself.
-    pub checked: Option<&'static Checked>,
+    pub last_check: Option<&'static TableCheck>,
 }
 
 /// Returns all programs of the embedded tables.
@@ -34,16 +34,17 @@ pub fn programs() -> Vec<ProgramEntry> {
             None => {
                 let entry = ProgramEntry {
                     names: vec![name.to_owned()],
-                    one_effect: program.single(),
-                    checked: None,
+                    has_single_effect: program.has_single_effect(),
+                    last_check: None,
                 };
                 entries.push((key, entry));
             }
         }
     }
     let with_origin = |(_, mut entry): (_, ProgramEntry)| {
-        let of_entry = |checked: &&Checked| entry.names.iter().any(|name| name == checked.program);
-        entry.checked = CHECKED.iter().find(of_entry);
+        let of_entry =
+            |checked: &&TableCheck| entry.names.iter().any(|name| name == checked.program);
+        entry.last_check = CHECKED.iter().find(of_entry);
         entry
     };
     entries.into_iter().map(with_origin).collect()
@@ -57,7 +58,7 @@ pub struct CommandLine {
     /// Names and values of options.
     pub options: Vec<(String, Option<String>)>,
     /// Names and values of options that only some versions of the program read.
-    pub doubtful: Vec<(String, Option<String>)>,
+    pub version_dependent: Vec<(String, Option<String>)>,
     /// The words that are neither options nor values.
     pub operands: Vec<String>,
     /// Words that the table does not know.
@@ -80,12 +81,12 @@ pub fn read_command_line(words: &[&str]) -> Option<CommandLine> {
         unrecognized: call.unrecognized.into_iter().map(|(why, _)| why).collect(),
         ..CommandLine::default()
     };
-    for given in call.options {
-        let list = match given.doubtful {
-            true => &mut line.doubtful,
+    for opt in call.options {
+        let list = match opt.version_dependent {
+            true => &mut line.version_dependent,
             false => &mut line.options,
         };
-        list.push((given.name, given.value.map(|value| value.text)));
+        list.push((opt.name, opt.value.map(|value| value.text)));
     }
     Some(line)
 }
@@ -96,13 +97,13 @@ pub struct OptionEntry {
     /// With its dashes.
     pub name: String,
     /// `true` if it has a value, joined or in the next word.
-    pub takes_value: bool,
+    pub requires_value: bool,
     /// `true` if it may have a value, which is joined to it.
     pub may_have_value: bool,
     /// `true` if all words after it are a command that it runs.
     pub takes_command: bool,
     /// `true` if it makes a call harmless.
-    pub exempts: bool,
+    pub makes_harmless: bool,
 }
 
 /// The style of a program or of one of its commands, and its options, by name.
@@ -113,12 +114,12 @@ pub fn options_of(path: &str) -> Option<(String, Vec<OptionEntry>)> {
     for word in words {
         program = program.command(program, word)?;
     }
-    let entry = |(name, option): (&str, &Opt)| OptionEntry {
+    let entry = |(name, option): (&str, &OptionSpec)| OptionEntry {
         name: name.to_owned(),
-        takes_value: option.takes == Takes::Value,
-        may_have_value: option.takes == Takes::Maybe,
+        requires_value: option.arity == ValueArity::Required,
+        may_have_value: option.arity == ValueArity::Joined,
         takes_command: matches!(option.role, Role::Argv { .. }),
-        exempts: option.exempts(),
+        makes_harmless: option.makes_harmless(),
     };
     let mut entries: Vec<_> = program.options.iter().map(entry).collect();
     entries.sort_by(|a, b| a.name.cmp(&b.name));

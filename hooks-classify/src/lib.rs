@@ -8,10 +8,10 @@
 //! ```
 //! use hooks_classify::{Classifier, Crud, Decision};
 //!
-//! let judgement = Classifier::new().judge("git push --force && ls")?;
-//! assert_eq!(judgement.classification.crud, Crud::Delete);
-//! assert_eq!(judgement.classification.decision, Decision::RequiresConfirmation);
-//! let programs: Vec<_> = judgement.parts.runs().filter_map(|part| part.program()).collect();
+//! let analysis = Classifier::new().analyze("git push --force && ls")?;
+//! assert_eq!(analysis.classification.crud, Crud::Delete);
+//! assert_eq!(analysis.classification.decision, Decision::RequiresConfirmation);
+//! let programs: Vec<_> = analysis.parts.runs().filter_map(|part| part.program()).collect();
 //! assert_eq!(programs, ["git", "ls"]);
 //! # Ok::<(), hooks_classify::InputError>(())
 //! ```
@@ -19,7 +19,7 @@
 //! | Type | Description |
 //! |---|---|
 //! | [`Classifier`] | classifies commands; cheap to create and to clone |
-//! | [`Judgement`] | classification and parts of one command |
+//! | [`CommandAnalysis`] | classification and parts of one command |
 //! | [`Classification`], [`Finding`] | class, decision, confidence; effect and reason of each span |
 //! | [`Parts`], [`Part`] | programs with words, options, files, hosts, redirections, variables |
 //! | [`Explanation`] | the command with its findings, for a terminal |
@@ -53,7 +53,7 @@ mod programs;
 // The interpreter: a script in, findings and parts out. Performs each analysis.
 mod walk;
 // Findings in, class, decision, confidence and reason out.
-mod verdict;
+mod classification;
 // A classification and the context of the caller in, an equal or stronger class out.
 mod context;
 // A classification and its parts in, text for a terminal out.
@@ -63,6 +63,7 @@ mod inspect;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+pub use classification::{Classification, CommandAnalysis, Decision, Finding, Method, ToolEffect};
 pub use explain::Explanation;
 #[doc(hidden)]
 pub use inspect::{
@@ -74,11 +75,10 @@ pub use model::language::Language;
 pub use model::parts::{
     FileRead, Manifest, Part, PartAssignment, PartCall, PartHost, Parts, PathEffect, Script, Word,
 };
-pub use model::program_name::plain_program;
+pub use model::program_name::without_system_folder;
 pub use model::terminal_input::TerminalInput;
 pub use model::unseen_code::UnseenCode;
-pub use tables::{Checked, Tables};
-pub use verdict::{Classification, Decision, Finding, Judgement, Method, ToolEffect};
+pub use tables::{TableCheck, Tables};
 
 use model::trace::Trace;
 use thiserror::Error;
@@ -108,14 +108,14 @@ pub enum InputError {
     #[error("the command is empty; pass a command")]
     Empty,
     /// The command or the context is too long.
-    #[error("the {field} has {length} characters; at most {most} are allowed")]
+    #[error("the {field} has {length} characters; at most {max} are allowed")]
     TooLong {
         /// Name of the field: `command` or `context`.
         field: &'static str,
         /// Length in characters.
         length: usize,
         /// Maximum length in characters.
-        most: usize,
+        max: usize,
     },
     /// The command has a NUL, which no shell accepts.
     #[error("the command has a NUL character in it; remove it")]
@@ -154,7 +154,7 @@ impl Classifier {
     /// # Errors
     /// Returns an error if the command is empty, too long or contains a NUL.
     pub fn classify(&self, command: &str) -> Result<Classification, InputError> {
-        self.classify_in(command, None)
+        self.classify_in_context(command, None)
     }
 
     /// Classifies a command that may not be UTF-8.
@@ -173,14 +173,14 @@ impl Classifier {
     ///
     /// # Errors
     /// As [`classify`](Self::classify), and if the context is too long.
-    pub fn classify_in(
+    pub fn classify_in_context(
         &self,
         command: &str,
         context: Option<&str>,
     ) -> Result<Classification, InputError> {
         Ok(self
             .classify_with_tables(command, context, Recorder::default())?
-            .verdict)
+            .classification)
     }
 
     /// Classifies a command and returns its parts: programs with their options, files and hosts.
@@ -188,8 +188,8 @@ impl Classifier {
     /// ```
     /// use hooks_classify::{Classifier, Crud};
     ///
-    /// let judgement = Classifier::new().judge("curl https://example.com/a > a.html")?;
-    /// let part = &judgement.parts.all[0];
+    /// let analysis = Classifier::new().analyze("curl https://example.com/a > a.html")?;
+    /// let part = &analysis.parts.all[0];
     /// assert_eq!(part.hosts[0].name, "example.com");
     /// assert_eq!(part.redirections[0].path.value(), Some("a.html"));
     /// assert_eq!(part.redirections[0].effect, Crud::Create);
@@ -198,24 +198,33 @@ impl Classifier {
     ///
     /// # Errors
     /// As [`classify`](Self::classify).
-    pub fn judge(&self, command: &str) -> Result<Judgement, InputError> {
-        self.judge_in(command, None)
+    pub fn analyze(&self, command: &str) -> Result<CommandAnalysis, InputError> {
+        self.analyze_in_context(command, None)
     }
 
-    /// As [`judge`](Self::judge), with the context of [`classify_in`](Self::classify_in).
+    /// As [`analyze`](Self::analyze), with the context of [`classify_in_context`](Self::classify_in_context).
     ///
     /// # Errors
-    /// As [`classify_in`](Self::classify_in).
-    pub fn judge_in(&self, command: &str, context: Option<&str>) -> Result<Judgement, InputError> {
-        let TableVerdict { verdict, trace } =
-            self.classify_with_tables(command, context, Recorder::on())?;
-        Ok(Judgement::new(verdict, trace.map(|trace| trace.parts)))
+    /// As [`classify_in_context`](Self::classify_in_context).
+    pub fn analyze_in_context(
+        &self,
+        command: &str,
+        context: Option<&str>,
+    ) -> Result<CommandAnalysis, InputError> {
+        let TracedClassification {
+            classification,
+            trace,
+        } = self.classify_with_tables(command, context, Recorder::enabled())?;
+        Ok(CommandAnalysis::new(
+            classification,
+            trace.map(|trace| trace.parts),
+        ))
     }
 
     /// Returns `true` if a path is known to contain secrets, for example `~/.ssh/id_rsa` or `.env`.
     #[must_use]
-    pub fn holds_secrets(&self, path: &str) -> bool {
-        self.tables.secret(path)
+    pub fn is_secret_path(&self, path: &str) -> bool {
+        self.tables.is_secret(path)
     }
 
     /// Checks that a text is a command with a context that can be classified.
@@ -230,7 +239,7 @@ impl Classifier {
             return Err(InputError::TooLong {
                 field: "context",
                 length,
-                most: MAX_CONTEXT_CHARS,
+                max: MAX_CONTEXT_CHARS,
             });
         }
         Ok(())
@@ -241,34 +250,42 @@ impl Classifier {
         command: &str,
         context: Option<&str>,
         parts: Recorder,
-    ) -> Result<TableVerdict, InputError> {
+    ) -> Result<TracedClassification, InputError> {
         Self::check_input(command, context)?;
         let trace = self.trace(command, parts);
-        let mut verdict = match &trace {
+        let mut classification = match &trace {
             Some(trace) => Classification {
                 terminal_input: trace.terminal_input,
-                ..Classification::new(command, &trace.findings, trace.agreed)
+                ..Classification::new(command, &trace.findings, trace.parsers_agree)
             },
             None => Classification::fallback("the command could not be analysed"),
         };
         let known = |name: &str| self.tables.program(name).is_some();
-        if let Some(text) = context::within(command, context, &verdict, known)
+        if let Some(text) = context::command_in_context(command, context, &classification, known)
             && let Some(inner) = self.trace(&text, Recorder::default())
         {
-            let terminal_input = verdict.terminal_input.max(inner.terminal_input);
-            let inner = Classification::new(&text, &inner.findings, inner.agreed);
-            verdict = context::raised(verdict, context.unwrap_or_default().trim(), &inner);
-            verdict.terminal_input = terminal_input;
+            let terminal_input = classification.terminal_input.max(inner.terminal_input);
+            let inner = Classification::new(&text, &inner.findings, inner.parsers_agree);
+            classification = context::raise_by_context(
+                classification,
+                context.unwrap_or_default().trim(),
+                &inner,
+            );
+            classification.terminal_input = terminal_input;
         }
-        verdict.context = context.map(str::to_owned);
-        Ok(TableVerdict { verdict, trace })
+        classification.context = context.map(str::to_owned);
+        Ok(TracedClassification {
+            classification,
+            trace,
+        })
     }
 
     /// Returns the parts of a text, whose length is not limited. Returns `None` if the analysis
     /// panicked or could not be finished.
     #[must_use]
     pub fn parts(&self, command: &str) -> Option<Parts> {
-        self.trace(command, Recorder::on()).map(|trace| trace.parts)
+        self.trace(command, Recorder::enabled())
+            .map(|trace| trace.parts)
     }
 
     /// Classifies a command and returns a drawing of its findings.
@@ -276,9 +293,11 @@ impl Classifier {
     /// # Errors
     /// As [`classify`](Self::classify).
     pub fn explain(&self, command: &str) -> Result<Explanation, InputError> {
-        let TableVerdict { verdict, trace } =
-            self.classify_with_tables(command, None, Recorder::on())?;
-        Ok(Explanation::new(command, verdict, trace))
+        let TracedClassification {
+            classification,
+            trace,
+        } = self.classify_with_tables(command, None, Recorder::enabled())?;
+        Ok(Explanation::new(command, classification, trace))
     }
 
     fn trace(&self, command: &str, parts: Recorder) -> Option<Trace> {
@@ -289,7 +308,7 @@ impl Classifier {
             }))
             .ok()
         };
-        if !shell::deep(command) {
+        if !shell::is_deeply_nested(command) {
             return run();
         }
         std::thread::scope(|scope| {
@@ -303,9 +322,9 @@ impl Classifier {
     }
 }
 
-/// Verdict by the tables, with the trace that it came from.
-struct TableVerdict {
-    verdict: Classification,
+/// Classification by the tables, with the trace that it came from.
+struct TracedClassification {
+    classification: Classification,
     /// `None` if the walk panicked.
     trace: Option<Trace>,
 }
@@ -320,7 +339,7 @@ fn check(command: &str) -> Result<(), InputError> {
             return Err(InputError::TooLong {
                 field: "command",
                 length,
-                most: MAX_COMMAND_CHARS,
+                max: MAX_COMMAND_CHARS,
             });
         }
     }

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-use hooks_classify::{Checked, Classifier, Crud, Decision, Language, programs};
+use hooks_classify::{Classifier, Crud, Decision, Language, TableCheck, programs};
 
 #[path = "support/languages.rs"]
 mod languages;
@@ -88,17 +88,17 @@ fn unescaped(text: &str) -> String {
 }
 
 #[test]
-fn every_case_is_judged_as_it_says() {
+fn every_case_has_its_class_and_decision() {
     let classifier = Classifier::new();
     let cases = cases();
     let mut wrong = String::new();
     let mut count = 0;
     let mut unread: BTreeMap<String, usize> = BTreeMap::new();
     for case in &cases {
-        let judgement = classifier.judge(&case.command).expect("a command");
-        let verdict = judgement.classification;
-        let ask = verdict.decision == Decision::RequiresConfirmation;
-        if let Some(language) = languages::unread_in(&judgement.parts) {
+        let analysis = classifier.analyze(&case.command).expect("a command");
+        let classification = analysis.classification;
+        let ask = classification.decision == Decision::RequiresConfirmation;
+        if let Some(language) = languages::unread_in(&analysis.parts) {
             assert!(
                 ask,
                 "{language:?} is not read, but allowed: {:?}",
@@ -107,7 +107,7 @@ fn every_case_is_judged_as_it_says() {
             *unread.entry(format!("{language:?}")).or_default() += 1;
             continue;
         }
-        if verdict.crud != case.want || ask != case.ask {
+        if classification.crud != case.want || ask != case.ask {
             count += 1;
             let Case {
                 file,
@@ -124,9 +124,9 @@ fn every_case_is_judged_as_it_says() {
             let _ = writeln!(
                 wrong,
                 "{file}:{line}: want {want}{mark}, is {}{}: {command:?}\n    {}",
-                verdict.crud,
+                classification.crud,
                 if ask { " to be confirmed" } else { "" },
-                verdict.reasoning
+                classification.reasoning
             );
         }
     }
@@ -176,8 +176,8 @@ fn programs_that_were_checked_stand_in_the_book() {
     let (listed, tail) = rest.split_once(END).expect("the end of the list");
     let mut rows = Vec::new();
     for program in programs() {
-        if let Some(checked) = program.checked {
-            let Checked {
+        if let Some(checked) = program.last_check {
+            let TableCheck {
                 program,
                 version,
                 by,
@@ -225,7 +225,7 @@ fn every_program_has_its_cases() {
             let (read, other) = forms.get(last).copied().unwrap_or_default();
             (all.0 || read, all.1 || other)
         });
-        let enough = if program.one_effect {
+        let enough = if program.has_single_effect {
             seen.0 || seen.1
         } else {
             seen.0 && seen.1

@@ -69,7 +69,7 @@ fn words_have_their_places_and_what_is_not_known_of_them() {
         texts,
         [Some("/usr/bin/cat"), Some("ä b"), None, Some("*.rs")]
     );
-    let patterns: Vec<_> = run.words.iter().map(|word| word.pattern).collect();
+    let patterns: Vec<_> = run.words.iter().map(|word| word.is_glob).collect();
     assert_eq!(patterns, [false, false, false, true]);
     assert_eq!(run.arguments().collect::<Vec<_>>(), ["ä b", "*.rs"]);
     assert_eq!(explain("$x y").parts().all[0].program(), None);
@@ -82,7 +82,7 @@ fn an_effect_includes_that_of_what_is_run_in_turn() {
     let effects: Vec<_> = explanation
         .parts()
         .runs()
-        .map(|run| (run.program(), run.effect_in_all))
+        .map(|run| (run.program(), run.effect_with_children))
         .collect();
     assert_eq!(
         effects,
@@ -131,10 +131,10 @@ fn files_that_hold_secrets_are_known_by_their_names() {
         "server.pem",
         "/etc/shadow",
     ] {
-        assert!(classifier.holds_secrets(path), "{path}");
+        assert!(classifier.is_secret_path(path), "{path}");
     }
     for path in ["env", "src/environment.sh", "keys.txt", "a.envelope"] {
-        assert!(!classifier.holds_secrets(path), "{path}");
+        assert!(!classifier.is_secret_path(path), "{path}");
     }
 }
 
@@ -228,8 +228,8 @@ fn characters_that_hide_text_reach_no_terminal() {
 #[test]
 fn hosts_of_a_part_are_read_as_urls() {
     let hosts = |command: &str| -> Vec<String> {
-        let judgement = Classifier::new().judge(command).unwrap();
-        let parts = judgement.parts.all.iter();
+        let analysis = Classifier::new().analyze(command).unwrap();
+        let parts = analysis.parts.all.iter();
         parts
             .flat_map(|part| &part.hosts)
             .map(|host| host.name.clone())
@@ -252,8 +252,8 @@ fn hosts_of_a_part_are_read_as_urls() {
         hosts("git status; echo http://a.example; cat file:///etc/hosts"),
         [""; 0]
     );
-    let judgement = Classifier::new().judge("curl http://a.example/").unwrap();
-    let word = &judgement.parts.all[0].hosts[0].word;
+    let analysis = Classifier::new().analyze("curl http://a.example/").unwrap();
+    let word = &analysis.parts.all[0].hosts[0].word;
     assert_eq!((word.start, word.end), (5, 22));
 }
 

@@ -11,11 +11,15 @@ const LONG: Duration = Duration::from_secs(20);
 
 fn confirmed(command: &str) {
     let start = Instant::now();
-    let verdict = Classifier::new().classify(command).expect("a command");
+    let classification = Classifier::new().classify(command).expect("a command");
     let shown: String = command.chars().take(40).collect();
-    assert_eq!(verdict.decision, Decision::RequiresConfirmation, "{shown}");
+    assert_eq!(
+        classification.decision,
+        Decision::RequiresConfirmation,
+        "{shown}"
+    );
     assert_ne!(
-        verdict.method,
+        classification.method,
         Method::Fallback,
         "something panicked at {shown}"
     );
@@ -33,7 +37,7 @@ fn p_04_a_long_command_is_an_error() {
         InputError::TooLong {
             field: "command",
             length: 10_001,
-            most: 10_000
+            max: 10_000
         }
     );
     assert!(
@@ -171,8 +175,8 @@ fn deep_sql_fits_on_the_stack() {
             let command = format!("psql -c 'select {start}{chain}{end}'");
             assert!(classifier.parts(&command).is_some(), "{link} in {bytes}");
             if bytes < 10_000 {
-                let verdict = classifier.classify(&command).expect("a command");
-                assert_ne!(verdict.method, Method::Fallback, "{link}");
+                let classification = classifier.classify(&command).expect("a command");
+                assert_ne!(classification.method, Method::Fallback, "{link}");
             }
         }
     }
@@ -192,8 +196,8 @@ fn prefixes_do_not_panic() {
         "eval \"$(printf '\\x72\\x6d é')\" <(ls) >(tee x) 2>&1",
     ] {
         for (at, _) in command.char_indices().skip(1) {
-            let verdict = classifier.classify(&command[..at]).map(|v| v.method);
-            assert_ne!(verdict, Ok(Method::Fallback), "{:?}", &command[..at]);
+            let classification = classifier.classify(&command[..at]).map(|v| v.method);
+            assert_ne!(classification, Ok(Method::Fallback), "{:?}", &command[..at]);
         }
     }
 }
@@ -201,14 +205,14 @@ fn prefixes_do_not_panic() {
 #[test]
 fn the_context_never_lowers_a_class() {
     let classifier = Classifier::new();
-    let verdict = classifier
-        .classify_in("rm x", Some("read only"))
+    let classification = classifier
+        .classify_in_context("rm x", Some("read only"))
         .expect("a command");
-    assert_eq!(verdict.crud, Crud::Delete);
-    assert_eq!(verdict.context.as_deref(), Some("read only"));
+    assert_eq!(classification.crud, Crud::Delete);
+    assert_eq!(classification.context.as_deref(), Some("read only"));
     assert!(
         classifier
-            .classify_in("ls", Some(&"x".repeat(101)))
+            .classify_in_context("ls", Some(&"x".repeat(101)))
             .is_err()
     );
 }
@@ -225,8 +229,8 @@ const HARMLESS: &[&str] = &[
 proptest! {
     #[test]
     fn what_follows_counts(at in 0..HARMLESS.len()) {
-        let verdict = Classifier::new().classify(&format!("{}; rm x", HARMLESS[at])).expect("a command");
-        prop_assert_eq!(verdict.crud, Crud::Delete);
+        let classification = Classifier::new().classify(&format!("{}; rm x", HARMLESS[at])).expect("a command");
+        prop_assert_eq!(classification.crud, Crud::Delete);
     }
 
     #[test]
@@ -244,7 +248,7 @@ proptest! {
 
     #[test]
     fn any_text_gets_an_answer(text in "[ -~\n]{1,60}") {
-        let verdict = Classifier::new().classify(&text);
-        prop_assert_ne!(verdict.map(|v| v.method), Ok(Method::Fallback));
+        let classification = Classifier::new().classify(&text);
+        prop_assert_ne!(classification.map(|v| v.method), Ok(Method::Fallback));
     }
 }

@@ -14,7 +14,7 @@ const LAYERS: &[&str] = &[
     "languages",
     "programs",
     "walk",
-    "verdict",
+    "classification",
     "context",
     "explain",
     "inspect",
@@ -167,7 +167,7 @@ fn an_import_of_a_higher_layer_is_found_in_each_notation() {
         ),
         ("tables/mod.rs", "fn f(walk: &super::walk::state::State) {}"),
         ("tables/lists.rs", "use super::super::walk::state::State;"),
-        ("verdict.rs", "fn f() { crate::explain::f() }"),
+        ("classification.rs", "fn f() { crate::explain::f() }"),
         ("model/arg.rs", "use crate::Classifier;"),
     ] {
         let found = higher(file, source);

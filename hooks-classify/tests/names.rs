@@ -26,10 +26,14 @@ const OTHER_MEANINGS: &[(&str, &str, &str)] = &[
     ("xml", "tables/secrets.rs", "an ending of files"),
     ("sqlite", "tables/secrets.rs", "an ending of files"),
     ("local", "tables/secrets.rs", "an ending of files"),
-    ("python", "languages/unread.rs", "a feature of the crate"),
+    (
+        "python",
+        "languages/missing_feature.rs",
+        "a feature of the crate",
+    ),
     (
         "powershell",
-        "languages/unread.rs",
+        "languages/missing_feature.rs",
         "a feature of the crate",
     ),
     ("alias", "languages/python.rs", "a field of the grammar"),

@@ -26,7 +26,7 @@ mod words;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use model::{Entry, Opt};
+use model::{NamedProgram, OptionDef};
 use raw::{Family, RawSecrets, RawVariables};
 use read::Source;
 
@@ -38,7 +38,7 @@ fn source(file: &str, text: &str) -> Source {
 }
 
 /// Returns the programs of the file `programs/family/x.toml`, or its mistakes.
-fn load(text: &str) -> Result<Vec<Entry>, Vec<String>> {
+fn load(text: &str) -> Result<Vec<NamedProgram>, Vec<String>> {
     let source = source("programs/family/x.toml", text);
     let loaded = load::programs_of(&source, Family::default());
     loaded.map_err(|mistakes| mistakes.iter().map(ToString::to_string).collect())
@@ -52,14 +52,14 @@ fn mistakes(rest: &str) -> Vec<String> {
 }
 
 /// Returns the options of the command at a path, as the tables contain them.
-fn options(entries: &[Entry], path: &str) -> Vec<String> {
+fn options(entries: &[NamedProgram], path: &str) -> Vec<String> {
     let mut program = &entries[0].program;
     for word in path.split_whitespace() {
         program = &program.commands[word];
     }
-    let shown = |(name, option): (&String, &Opt)| {
-        let (takes, verb) = (option.takes, option.effect.as_deref().unwrap_or("-"));
-        format!("{name} {takes:?} {verb}")
+    let shown = |(name, option): (&String, &OptionDef)| {
+        let (arity, effect) = (option.arity, option.effect.as_deref().unwrap_or("-"));
+        format!("{name} {arity:?} {effect}")
     };
     program.options.iter().map(shown).collect()
 }
@@ -274,21 +274,21 @@ fn a_file_says_each_thing_once() {
     let entries = load(text).expect("a table");
     assert_eq!(entries[0].names, ["x", "Long-Name", "long-name"]);
     let shared = [
-        "--color Maybe -",
-        "--force Nothing OptionEffect::AtLeast(Effect::Delete)",
-        "--no-color Nothing -",
-        "--no-force Nothing -",
+        "--color Joined -",
+        "--force None OptionEffect::AtLeast(Effect::Delete)",
+        "--no-color None -",
+        "--no-force None -",
     ];
     assert_eq!(
         options(&entries, ""),
-        [&shared[..], &["-v Maybe -"]].concat()
+        [&shared[..], &["-v Joined -"]].concat()
     );
-    let help = "--help Nothing OptionEffect::Forces(Effect::Read)";
+    let help = "--help None OptionEffect::Forces(Effect::Read)";
     let listed = [
         &shared[..2],
         &[help],
         &shared[2..],
-        &["-a Nothing -", "-v Maybe -"],
+        &["-a None -", "-v Joined -"],
     ]
     .concat();
     for path in ["list", "ls", "group show", "other show"] {
@@ -317,21 +317,21 @@ fn negatable_options_have_a_negation_unless_they_state_it() {
         b = { reads = "does", options = ["--dry-run"], negatable = false }
     "#;
     let entries = load(text).expect("a table");
-    let read = "Nothing OptionEffect::Forces(Effect::Read)";
+    let read = "None OptionEffect::Forces(Effect::Read)";
     let wanted = [
-        "--* Maybe -".to_owned(),
+        "--* Joined -".to_owned(),
         format!("--dry-run {read}"),
-        "--force Maybe -".to_owned(),
+        "--force Joined -".to_owned(),
         format!("--help {read}"),
-        "--no-dry-run Nothing -".to_owned(),
-        "--no-force Maybe -".to_owned(),
-        "--no-help Nothing -".to_owned(),
-        "--no-index Nothing -".to_owned(),
-        "--value=x Nothing -".to_owned(),
+        "--no-dry-run None -".to_owned(),
+        "--no-force Joined -".to_owned(),
+        "--no-help None -".to_owned(),
+        "--no-index None -".to_owned(),
+        "--value=x None -".to_owned(),
         format!("-v {read}"),
     ];
     assert_eq!(options(&entries, "a"), wanted);
-    let plain = ["--dry-run Nothing -".to_owned(), format!("--help {read}")];
+    let plain = ["--dry-run None -".to_owned(), format!("--help {read}")];
     assert_eq!(options(&entries, "b"), plain);
 }
 

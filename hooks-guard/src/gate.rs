@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
 use crate::classify::{
-    Classification, Classifier, Crud, Decision, Finding, Judgement, MOST_TIME, Method, Parts,
+    Classification, Classifier, CommandAnalysis, Crud, Decision, Finding, MOST_TIME, Method, Parts,
 };
 use crate::dispatches::{Step, StepRun};
 use crate::mask::Masked;
@@ -153,7 +153,7 @@ pub struct Judged {
 
 /// Result of the classifiers.
 struct Classified {
-    found: Judgement,
+    found: CommandAnalysis,
     run: StepRun,
     error: Option<String>,
     report: Report,

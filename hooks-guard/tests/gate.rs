@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use hooks_guard::audit::AuditStore;
-use hooks_guard::classify::{Classification, Classifier, Decision, Judgement, Method};
+use hooks_guard::classify::{Classification, Classifier, CommandAnalysis, Decision, Method};
 use hooks_guard::config::Config;
 use hooks_guard::gate::{Classify, Gate, GateHooks, Policy, Restrict, Restriction};
 use hooks_guard::places::Places;
@@ -18,12 +18,12 @@ use hooks_runtime::{Entry, FailurePolicy, HookError};
 struct Moody(&'static str);
 
 impl Classify for Moody {
-    async fn classify(&self, request: &PermissionRequest) -> Option<Judgement> {
+    async fn classify(&self, request: &PermissionRequest) -> Option<CommandAnalysis> {
         let mood = request.command.strip_prefix(self.0)?;
         match mood {
             " panics" => panic!("no mood for password=hunter2222"),
             " sleeps" => std::future::pending().await,
-            _ => Classifier::new().judge("ls", None).ok(),
+            _ => Classifier::new().analyze("ls", None).ok(),
         }
     }
 }

@@ -24,16 +24,18 @@ pub(super) fn leaves_project(command: &str, explanation: &Explanation) -> Option
     for run in parts.runs() {
         let program = run.program().unwrap_or("it");
         for word in run.words.iter().skip(1) {
-            if let Some(why) = leads_out(command, word, run.effect_in_all) {
+            if let Some(why) = leads_out(command, word, run.effect_with_children) {
                 return Some(why);
             }
             match word.value() {
-                None if run.effect_in_all == Crud::Delete => {
+                None if run.effect_with_children == Crud::Delete => {
                     return Some(format!(
                         "the targets of `{program}` are unknown before it runs"
                     ));
                 }
-                Some(path) if run.effect_in_all == Crud::Delete && paths::is_git_internal(path) => {
+                Some(path)
+                    if run.effect_with_children == Crud::Delete && paths::is_git_internal(path) =>
+                {
                     return Some(format!("`{program}` would delete internal files of git"));
                 }
                 _ => {}
@@ -86,7 +88,7 @@ fn leads_out(command: &str, word: &Word, effect: Crud) -> Option<String> {
     }
     // The pattern `.?` matches `..`.
     let may_climb = |part: &str| part.starts_with('.') && part.contains(['*', '?', '[']);
-    let climbs = word.pattern && path.split('/').any(may_climb);
+    let climbs = word.is_glob && path.split('/').any(may_climb);
     let is_place = !path.starts_with('/')
         || paths::is_on_this_machine(path)
         // A lone slash may be a separator if nothing is changed.

@@ -143,9 +143,13 @@ fn long(text: &mut String, misses: &mut Vec<String>) {
             });
             let [own, brush, tree] = [(); 3].map(|()| commands.next().unwrap_or_default());
             let length = own[0].len() as f64;
-            let verdict = classifier.classify(&own[0]).expect("a command");
-            assert_ne!(verdict.method, Method::Fallback, "{}", shape.name);
-            assert!(verdict.confidence > 0.5, "{}: {verdict:?}", shape.name);
+            let classification = classifier.classify(&own[0]).expect("a command");
+            assert_ne!(classification.method, Method::Fallback, "{}", shape.name);
+            assert!(
+                classification.confidence > 0.5,
+                "{}: {classification:?}",
+                shape.name
+            );
             let times = times(&classifier, &mut parsers, [&own, &brush, &tree], 0.0);
             let [all, brush, tree] =
                 [0, 1, 2].map(|at| share(times.iter().map(|times| times[at]).collect(), 0.0));

@@ -12,7 +12,7 @@ use serde::Deserialize;
 pub(crate) const START: &str = "start";
 
 #[derive(Deserialize)]
-struct Line {
+struct CorpusCommand {
     command: String,
 }
 
@@ -23,7 +23,7 @@ pub(crate) fn everyday() -> Vec<String> {
         .expect("the corpus")
         .lines()
         .filter(|line| !line.trim().is_empty())
-        .map(|line| serde_json::from_str::<Line>(line).expect("a command"))
+        .map(|line| serde_json::from_str::<CorpusCommand>(line).expect("a command"))
         .map(|line| line.command)
         .collect()
 }

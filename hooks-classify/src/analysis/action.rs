@@ -6,7 +6,7 @@ use crate::model::effect::Effect;
 use crate::model::environment::Value;
 use crate::model::io::Input;
 use crate::model::language::Language;
-use crate::model::named::Named;
+use crate::model::possible_path::PossiblePath;
 use crate::model::role::Role;
 use crate::model::span::Span;
 use crate::model::sql_dialect::SqlDialect;
@@ -17,88 +17,88 @@ use crate::options::call::Call;
 #[derive(Debug)]
 pub(crate) enum Action {
     /// Notes an effect.
-    Find(Effect, Span, String),
+    AddFinding(Effect, Span, String),
     /// Notes a read that needs confirmation.
-    Ask(Span, String),
+    RequireConfirmation(Span, String),
     /// Records the source of code that is only known when it runs.
-    UnseenCode(UnseenCode),
+    RecordUnseenCode(UnseenCode),
 
     /// Runs a command.
-    Run(Vec<Arg>, Input),
+    RunWords(Vec<Arg>, Input),
     /// Runs a call whose options are parsed; the span is that of the command.
-    Call(Box<Call>, Span, Input),
+    RunCall(Box<Call>, Span, Input),
     /// Runs a text in the shell.
-    ShellText(Arg, Input),
+    RunShellText(Arg, Input),
     /// Runs a text in a child shell.
-    ChildShell(Box<ChildShell>),
+    RunChildShell(Box<ChildShell>),
     /// Runs a text in another language, for the program at a path such as `git log`.
-    Script(Language, Arg, SqlDialect),
+    RunScript(Language, Arg, SqlDialect),
     /// Records a text in another language, and performs nothing else.
-    ScriptText(Language, String),
+    RecordScript(Language, String),
 
     /// Reads a file, or with `below` a folder and all files below it.
-    Reads { file: Arg, below: bool },
+    ReadFile { file: Arg, recursive: bool },
     /// Reads the files that are named in a file, or on the input where it is `-`.
-    ReadsListed(Box<ReadsListed>),
+    ReadFileList(Box<FileList>),
     /// Notes a file or folder whose name the current pipeline prints.
-    PrintsName(Arg),
+    AddPrintedPath(Arg),
     /// Notes a file or folder that the current pipeline names.
-    AddName(Named),
+    AddPipelinePath(PossiblePath),
     /// Records a file whose code runs.
-    CodeFile(Arg),
+    RecordCodeFile(Arg),
     /// Records a path of code that may run.
-    MaybeCodeFile(String),
+    RecordOptionalCodeFile(String),
     /// Records words in the role that they have for a program.
-    Role(Role, Vec<Arg>),
+    RecordRole(Role, Vec<Arg>),
     /// Forgets the contents of a file, because a program writes it.
-    WritesFile(Arg),
+    ForgetFileContents(Arg),
     /// Remembers that a file has the contents of another file: source, target.
-    CopiesFile(Arg, Arg),
+    CopyFile(Arg, Arg),
     /// Remembers the folder that the shell changes to.
-    GoesTo(Arg),
+    ChangeDirectory(Arg),
 
     /// Notes that a variable is set that changes which programs run.
-    Sets(String, Arg),
+    CheckVariable(String, Arg),
     /// Remembers the value of a variable.
-    Assigns(String, Value),
-    /// Remembers a value that programs may be given by a variable.
-    PassesValue(String),
+    SetVariable(String, Value),
+    /// Remembers a value that programs may inherit in a variable.
+    AddInheritedValue(String),
     /// Records that a setting overrides the configuration of a program.
-    OverridesConfig,
+    RecordConfigOverride,
     /// Requires confirmation if the value of a variable is printed whose name is that of a secret.
-    PrintsVariable(String, Span),
+    CheckPrintedVariable(String, Span),
     /// Evaluates an expression of the shell.
-    Computes(Arg),
+    EvaluateExpression(Arg),
     /// Evaluates the index in a word, if the word has an index.
-    ComputesIndex(Arg),
+    RunSubscript(Arg),
     /// Evaluates the indexes in the values of all variables.
-    ComputesValues(Span),
+    RunStoredSubscripts(Span),
     /// Evaluates the index in the name of a variable.
-    NamesVariable(Arg),
+    EvaluateVariableName(Arg),
     /// Sets a variable to values of this kind: name, value.
-    Fills(Arg, Arg),
+    FillVariable(Arg, Arg),
     /// Evaluates a value that is assigned to an integer variable: name, value.
-    Takes(String, Arg),
+    EvaluateIfInteger(String, Arg),
     /// Remembers that a variable may contain names of files: names among the words, and names that
     /// the pipeline passes to the command.
-    HoldsNames(String, Vec<Arg>),
+    AddVariablePaths(String, Vec<Arg>),
 
     /// Performs actions while unknown words stand for these files.
-    WithNames(Names, InnerActions),
+    WithPaths(PathSource, NestedActions),
     /// Performs actions with variables that are set for these actions alone.
-    WithVariables(Vec<(String, Arg)>, InnerActions),
+    WithVariables(Vec<(String, Arg)>, NestedActions),
     /// Performs the first actions, and the second actions if the first found reads alone.
-    IfOnlyReads(InnerActions, InnerActions),
+    IfOnlyReads(NestedActions, NestedActions),
     /// Performs the first actions if a variable that fits one of the patterns has an unknown
     /// value, otherwise the second actions.
-    IfUnknownVariable(&'static [&'static str], InnerActions, InnerActions),
+    IfUnknownVariable(&'static [&'static str], NestedActions, NestedActions),
 }
 
 /// Actions within an action, and the action that gives the output.
 #[derive(Debug, Default)]
-pub(crate) struct InnerActions {
+pub(crate) struct NestedActions {
     pub(crate) actions: Vec<Action>,
-    pub(crate) output: OutputOf,
+    pub(crate) output: OutputAction,
 }
 
 /// A text that runs in a child shell.
@@ -107,39 +107,39 @@ pub(crate) struct ChildShell {
     pub(crate) text: Arg,
     /// `$1`, `$2` …
     pub(crate) positional: Vec<Arg>,
-    /// Words that the text may take for names of files, if the text was given by `-c`.
-    pub(crate) names: Option<Vec<Arg>>,
+    /// Words that the text may use as paths, if the text is the value of `-c`.
+    pub(crate) path_words: Option<Vec<Arg>>,
     pub(crate) input: Input,
 }
 
 /// A file with names of files that a program reads.
 #[derive(Debug)]
-pub(crate) struct ReadsListed {
+pub(crate) struct FileList {
     pub(crate) list: Arg,
     pub(crate) input: Input,
-    /// `true` if the program prints facts about the files and no contents.
-    pub(crate) facts_only: bool,
+    /// `true` if the program prints metadata of the files and no contents.
+    pub(crate) metadata_only: bool,
     /// `true` if the program reads all files below the folders among these files.
-    pub(crate) below: bool,
+    pub(crate) recursive: bool,
 }
 
 /// The files that unknown words stand for.
 #[derive(Debug)]
-pub(crate) enum Names {
-    Known(Vec<Named>),
+pub(crate) enum PathSource {
+    Known(Vec<PossiblePath>),
     /// The names that a command reads from its input.
-    In(Input),
+    Input(Input),
     /// The names that a text reads whose commands have its input.
-    ReadFrom(Input),
+    OwnInput(Input),
     /// The names that are in a file.
-    InFile(Arg),
+    File(Arg),
 }
 
 /// The action whose output is the output of a call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct OutputOf(pub(crate) Option<usize>);
+pub(crate) struct OutputAction(pub(crate) Option<usize>);
 
-impl OutputOf {
+impl OutputAction {
     /// No action: the output is unknown.
-    pub(crate) const NOTHING: Self = Self(None);
+    pub(crate) const NONE: Self = Self(None);
 }

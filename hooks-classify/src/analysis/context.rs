@@ -1,11 +1,11 @@
-//! Context of a call or a text: the tables and the environment in, facts about paths out.
+//! Context of a call or a text: the tables and the environment in, paths with their secrecy out.
 
 use crate::model::environment::Environment;
-use crate::model::named::Named;
+use crate::model::possible_path::PossiblePath;
 use crate::tables::Tables;
 
-/// The facts that a function of `programs/` or `languages/` may read, as they are before the first
-/// action of its [`Analysis`](super::Analysis) is performed.
+/// Tables and environment that a function of `programs/` or `languages/` reads: the state before the
+/// first action of its [`Analysis`](super::Analysis) is performed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Context<'a> {
     pub(crate) tables: &'a Tables,
@@ -15,12 +15,12 @@ pub(crate) struct Context<'a> {
 impl Context<'_> {
     /// Returns a path, marked as a secret if it is one, or may contain one, in any folder in which
     /// the shell may be.
-    pub(crate) fn named_file(&self, path: &str) -> Named {
-        let mut places = self.environment.places(path);
+    pub(crate) fn possible_path(&self, path: &str) -> PossiblePath {
+        let mut places = self.environment.candidate_paths(path);
         let secret = places.any(|place| {
-            self.tables.secret_within(&place) || self.tables.reads_secrets_below(&place)
+            self.tables.may_read_secrets(&place) || self.tables.may_read_secrets_below(&place)
         });
-        Named {
+        PossiblePath {
             path: path.to_owned(),
             secret,
         }

@@ -16,17 +16,17 @@ enum AwkToken {
 }
 
 /// Returns the effects of a program.
-pub(super) fn read(arg: &Arg) -> Analysis {
+pub(super) fn analyze(arg: &Arg) -> Analysis {
     let mut analysis = Analysis::new();
-    if !arg.known() {
-        analysis.find(
+    if !arg.is_known() {
+        analysis.add_finding(
             Effect::Code,
             arg.span,
             "`awk` runs a program that is only known when it runs",
         );
     }
-    let Some(tokens) = tokens(&arg.text) else {
-        analysis.find(
+    let Some(tokens) = tokenize(&arg.text) else {
+        analysis.add_finding(
             Effect::Unknown,
             arg.span,
             "this `awk` program is not understood",
@@ -47,14 +47,14 @@ pub(super) fn read(arg: &Arg) -> Analysis {
                         run_command(&mut analysis, arg, text);
                     }
                     (Some(AwkToken::Text(text)), _) => {
-                        analysis.find(
+                        analysis.add_finding(
                             Effect::Code,
                             arg.span,
                             "`awk` runs a command that it puts together",
                         );
                         run_command(&mut analysis, arg, &format!("{text} \"$_\""));
                     }
-                    _ => analysis.find(
+                    _ => analysis.add_finding(
                         Effect::Code,
                         arg.span,
                         "`awk` runs a command that it puts together",
@@ -68,20 +68,20 @@ pub(super) fn read(arg: &Arg) -> Analysis {
                 if sign(tokens.get(at), "<")
                     && !matches!(tokens.get(at + 1), Some(AwkToken::Text(_)))
                 {
-                    analysis.input_file(&Arg::unknown(arg.span));
+                    analysis.read_file(&Arg::unknown(arg.span));
                 }
             }
             AwkToken::Word(word) if AWK.prints.contains(word) => {
                 printing = true;
                 depth = 0;
             }
-            AwkToken::Word(word) if word.starts_with('@') => analysis.find(
+            AwkToken::Word(word) if word.starts_with('@') => analysis.add_finding(
                 Effect::Code,
                 arg.span,
                 "`awk` loads code or calls a function by a computed name",
             ),
             AwkToken::Text(text) if is_connection(text) => {
-                analysis.find(Effect::Code, arg.span, "`awk` connects to another machine")
+                analysis.add_finding(Effect::Code, arg.span, "`awk` connects to another machine")
             }
             // A line continues after these signs.
             AwkToken::Line => {
@@ -92,22 +92,22 @@ pub(super) fn read(arg: &Arg) -> Analysis {
                 "(" => depth += 1,
                 ")" => depth = depth.saturating_sub(1),
                 ";" | "}" | "{" => printing = false,
-                "@" => analysis.find(
+                "@" => analysis.add_finding(
                     Effect::Code,
                     arg.span,
                     "`awk` calls a function by a name that it computes",
                 ),
                 ">" | ">>" if printing && depth == 0 => match next {
-                    Some(AwkToken::Text(file)) if nowhere(file) => {}
+                    Some(AwkToken::Text(file)) if is_unstored_output(file) => {}
                     Some(AwkToken::Text(file)) => {
                         let effect = if text == ">" {
                             Effect::Create
                         } else {
                             Effect::Update
                         };
-                        analysis.find(effect, arg.span, format!("`awk` writes `{file}`"));
+                        analysis.add_finding(effect, arg.span, format!("`awk` writes `{file}`"));
                     }
-                    _ => analysis.find(Effect::Create, arg.span, "`awk` writes a file"),
+                    _ => analysis.add_finding(Effect::Create, arg.span, "`awk` writes a file"),
                 },
                 "|" | "|&" => {
                     let before = at.checked_sub(1).and_then(|at| tokens.get(at));
@@ -145,7 +145,7 @@ pub(super) fn read(arg: &Arg) -> Analysis {
                                 run_command(&mut analysis, arg, &line);
                             }
                             if !alone {
-                                analysis.find(
+                                analysis.add_finding(
                                     Effect::Code,
                                     arg.span,
                                     "`awk` runs a command that it puts together",
@@ -153,7 +153,7 @@ pub(super) fn read(arg: &Arg) -> Analysis {
                             }
                             run_command(&mut analysis, arg, text);
                         }
-                        _ => analysis.find(
+                        _ => analysis.add_finding(
                             Effect::Code,
                             arg.span,
                             "`awk` runs a command that it puts together",
@@ -175,15 +175,15 @@ pub(crate) fn is_connection(file: &str) -> bool {
         .any(|folder| file.starts_with(folder))
 }
 
-fn nowhere(file: &str) -> bool {
+fn is_unstored_output(file: &str) -> bool {
     matches!(file, "/dev/stdout" | "/dev/stderr" | "/dev/null" | "-")
 }
 
 fn run_command(analysis: &mut Analysis, arg: &Arg, text: &str) {
-    analysis.shell_text(&arg.with(text), &Input::Inherited);
+    analysis.run_shell_text(&arg.with_text(text), &Input::Inherited);
 }
 
-fn tokens(text: &str) -> Option<Vec<AwkToken>> {
+fn tokenize(text: &str) -> Option<Vec<AwkToken>> {
     let characters: Vec<char> = text.chars().collect();
     let mut out: Vec<AwkToken> = Vec::new();
     // For each open bracket, true if it contains a condition, after which a statement begins.

@@ -7,7 +7,7 @@ use crate::model::effect::Effect;
 use crate::model::io::Input;
 
 /// Returns the effects of a text.
-pub(super) fn read(arg: &Arg) -> Analysis {
+pub(super) fn analyze(arg: &Arg) -> Analysis {
     let mut analysis = Analysis::new();
     // A caret escapes the next character.
     let text = arg
@@ -17,19 +17,19 @@ pub(super) fn read(arg: &Arg) -> Analysis {
         .replace(">nul", "")
         .replace("2>&1", "");
     if text.contains('>') {
-        analysis.find(Effect::Create, arg.span, "writes a file");
+        analysis.add_finding(Effect::Create, arg.span, "writes a file");
     }
-    if !arg.known() || text.contains('%') {
-        analysis.find(Effect::Code, arg.span, "a part is only known when it runs");
+    if !arg.is_known() || text.contains('%') {
+        analysis.add_finding(Effect::Code, arg.span, "a part is only known when it runs");
     }
     for part in text.split(['&', '|', '\n', '(', ')']) {
-        read_command(&mut analysis, arg, part);
+        analyze_command(&mut analysis, arg, part);
     }
     analysis
 }
 
 /// Adds the effect of a command.
-fn read_command(analysis: &mut Analysis, arg: &Arg, part: &str) {
+fn analyze_command(analysis: &mut Analysis, arg: &Arg, part: &str) {
     let part = part.trim().trim_start_matches(['"', '@']).trim();
     if part.is_empty() {
         return;
@@ -48,27 +48,27 @@ fn read_command(analysis: &mut Analysis, arg: &Arg, part: &str) {
         }
         name if CMD.assigns.contains(name) && rest.contains('=') => Effect::Update,
         name if CMD.reads_alone.contains(name) && !rest.is_empty() => {
-            analysis.shell_text(&arg.with(part), &Input::Unknown);
+            analysis.run_shell_text(&arg.with_text(part), &Input::Unknown);
             return;
         }
         "if" => {
-            read_command(analysis, arg, &behind_condition(rest));
+            analyze_command(analysis, arg, &command_after_condition(rest));
             Effect::Read
         }
-        _ => match effect(first) {
+        _ => match effect_of_command(first) {
             Some(effect) => effect,
             None => {
-                analysis.shell_text(&arg.with(part), &Input::Unknown);
+                analysis.run_shell_text(&arg.with_text(part), &Input::Unknown);
                 return;
             }
         },
     };
     let reason = format!("the command shell runs `{first}`");
-    analysis.find(effect, arg.span, reason);
+    analysis.add_finding(effect, arg.span, reason);
 }
 
 /// Returns the command after the condition of an `if`.
-fn behind_condition(text: &str) -> String {
+fn command_after_condition(text: &str) -> String {
     let mut words = text.split_whitespace().peekable();
     let prefix = |word: &&str| matches!(word.to_ascii_lowercase().as_str(), "/i" | "not");
     while words.next_if(prefix).is_some() {}
@@ -83,7 +83,7 @@ fn behind_condition(text: &str) -> String {
 }
 
 /// Returns the effect of a command, if it is one of the command shell.
-fn effect(name: &str) -> Option<Effect> {
+fn effect_of_command(name: &str) -> Option<Effect> {
     let lists = [
         (CMD.deletes, Effect::Delete),
         (CMD.reads, Effect::Read),

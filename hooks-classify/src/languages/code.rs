@@ -8,10 +8,10 @@
 
 #[cfg(feature = "javascript")]
 use super::javascript;
+use super::missing_feature::missing_feature;
 use super::names;
 #[cfg(feature = "python")]
 use super::python;
-use super::unread::unread;
 use super::words;
 use crate::analysis::Analysis;
 use crate::model::arg::{Arg, UNKNOWN};
@@ -20,30 +20,31 @@ use crate::model::io::Input;
 use crate::model::language::Language;
 
 /// Returns the effects of a script.
-pub(super) fn read(language: Language, arg: &Arg) -> Analysis {
+pub(super) fn analyze(language: Language, arg: &Arg) -> Analysis {
     let mut analysis = Analysis::new();
     let text = &arg.text;
     if !text.contains(UNKNOWN) && is_harmless(language, text) {
-        analysis.find(Effect::Read, arg.span, "a script that only prints");
+        analysis.add_finding(Effect::Read, arg.span, "a script that only prints");
         let mut at = 0;
         for part in text.split(['\'', '"']) {
             let end = at + part.len();
             let before = text[..at].strip_suffix(['\'', '"']).unwrap_or("");
             let after = text.get(end + 1..).unwrap_or("");
-            if !names::ANY.says_facts(before, after) {
-                analysis.input_file(&arg.with(part));
+            if !names::ANY.reads_only_metadata(before, after) {
+                analysis.read_file(&arg.with_text(part));
             }
             at = end + 1;
         }
         return analysis;
     }
-    let reason = unread(language).unwrap_or_else(|| "runs code that may do anything".to_owned());
-    analysis.find(Effect::Code, arg.span, reason);
+    let reason =
+        missing_feature(language).unwrap_or_else(|| "runs code that may do anything".to_owned());
+    analysis.add_finding(Effect::Code, arg.span, reason);
     raise_by_words(&mut analysis, language, arg);
     for opening in names::ANY.shells {
         for (at, _) in text.match_indices(*opening) {
-            if let Some(command) = command_in(&text[at + opening.len()..], opening) {
-                analysis.shell_text(&arg.with(&command), &Input::Unknown);
+            if let Some(command) = command_of_call(&text[at + opening.len()..], opening) {
+                analysis.run_shell_text(&arg.with_text(&command), &Input::Unknown);
             }
         }
     }
@@ -77,7 +78,7 @@ fn raise_by_words(analysis: &mut Analysis, language: Language, arg: &Arg) {
         .match_indices("rm(")
         .any(|(at, _)| !compact[..at].ends_with(|c: char| c.is_alphanumeric() || "_.".contains(c)));
     if language == Language::Code && removes {
-        analysis.find(Effect::Delete, arg.span, "the code has `rm(` in it");
+        analysis.add_finding(Effect::Delete, arg.span, "the code has `rm(` in it");
     }
     let find = |words: &'static [&'static str]| words.iter().find(|word| compact.contains(**word));
     let found = match find(names::ANY.deletes) {
@@ -86,12 +87,12 @@ fn raise_by_words(analysis: &mut Analysis, language: Language, arg: &Arg) {
     };
     if let Some((effect, word)) = found {
         let reason = format!("the code has `{}` in it", word.trim());
-        analysis.find(effect, arg.span, reason);
+        analysis.add_finding(effect, arg.span, reason);
     }
 }
 
 /// Returns the strings in the arguments of a call, as one command line.
-fn command_in(rest: &str, opening: &str) -> Option<String> {
+fn command_of_call(rest: &str, opening: &str) -> Option<String> {
     let closing = match opening.chars().last()? {
         '`' => Some('`'),
         '{' => Some('}'),

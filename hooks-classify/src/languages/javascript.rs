@@ -12,8 +12,8 @@ use tree_sitter::Node;
 
 use super::names::{CodeNames, JAVASCRIPT, SYNTAX};
 use super::syntax::{SourceText, children, is_field, nodes, parse};
-use crate::shell::plain;
-use crate::tables::Set;
+use crate::shell::mask_non_ascii;
+use crate::tables::WordSet;
 
 /// Kinds of nodes that are scopes of names.
 const SCOPES: &[&str] = &[
@@ -39,11 +39,11 @@ const PATTERNS: &[&str] = &[
 
 /// Returns `true` if a script only computes and prints.
 pub(super) fn is_harmless(text: &str) -> bool {
-    let text = plain(text);
+    let text = mask_non_ascii(text);
     let Some(tree) = parse(&tree_sitter_javascript::LANGUAGE.into(), &text) else {
         return false;
     };
-    let mut script = JavaScriptText {
+    let mut script = JavaScriptScript {
         text: SourceText(&text),
         names: &JAVASCRIPT,
         bound: HashMap::new(),
@@ -64,20 +64,20 @@ enum JavaScriptName {
 }
 
 /// The result of `require`.
-enum Required<'t> {
+enum RequiredModule<'t> {
     /// A file of data.
     Data,
     Module(&'t str),
 }
 
-struct JavaScriptText<'t> {
+struct JavaScriptScript<'t> {
     text: SourceText<'t>,
     names: &'t CodeNames,
     /// By the scope, and the name.
     bound: HashMap<(usize, &'t str), JavaScriptName>,
 }
 
-impl<'t> JavaScriptText<'t> {
+impl<'t> JavaScriptScript<'t> {
     /// Records the names that a node declares. Returns `false` if a name may have two meanings.
     fn bind(&mut self, node: Node<'_>) -> bool {
         match node.kind() {
@@ -106,7 +106,7 @@ impl<'t> JavaScriptText<'t> {
             return self.bind_all(scope, name, &JavaScriptName::Local);
         };
         match self.required(value) {
-            Some(Required::Module(module)) => self.bind_module(scope, name, module),
+            Some(RequiredModule::Module(module)) => self.bind_module(scope, name, module),
             _ if value.kind() == "arrow_function" => {
                 self.bind_all(scope, name, &JavaScriptName::Function)
             }
@@ -178,7 +178,7 @@ impl<'t> JavaScriptText<'t> {
     }
 
     /// Returns the result of a call of `require('…')`, if it is allowed.
-    fn required(&self, node: Node<'_>) -> Option<Required<'t>> {
+    fn required(&self, node: Node<'_>) -> Option<RequiredModule<'t>> {
         if node.kind() != "call_expression" || self.text.field(node, "function") != "require" {
             return None;
         }
@@ -189,11 +189,11 @@ impl<'t> JavaScriptText<'t> {
         let name = self.literal(*name)?;
         let is_file = name.starts_with(['.', '/']);
         if is_file && name.ends_with(".json") {
-            return Some(Required::Data);
+            return Some(RequiredModule::Data);
         }
         let module = name.strip_prefix("node:").unwrap_or(name);
         let is_known = self.names.modules.contains(module);
-        is_known.then_some(Required::Module(module))
+        is_known.then_some(RequiredModule::Module(module))
     }
 
     /// Returns the text of a string literal.
@@ -274,7 +274,7 @@ impl<'t> JavaScriptText<'t> {
 
     /// Returns `true` if the value at this path is allowed.
     fn allows_path(&self, path: &str) -> bool {
-        self.names.is_call(path) || self.names.of_value(path).is_some()
+        self.names.is_call(path) || self.names.attributes_of_value(path).is_some()
     }
 
     fn allows_member(&self, node: Node<'_>) -> bool {
@@ -317,8 +317,8 @@ impl<'t> JavaScriptText<'t> {
                 Some(format!("{object}.{}", self.text.field(node, "property")))
             }
             "call_expression" => match self.required(node)? {
-                Required::Module(module) => Some(module.to_owned()),
-                Required::Data => None,
+                RequiredModule::Module(module) => Some(module.to_owned()),
+                RequiredModule::Data => None,
             },
             _ => None,
         }
@@ -337,20 +337,22 @@ impl<'t> JavaScriptText<'t> {
         }
         match function.kind() {
             "identifier" if self.text.of(function) == "require" => match self.required(node) {
-                Some(Required::Data) => true,
+                Some(RequiredModule::Data) => true,
                 // A module itself is not an allowed value; its parts may be.
-                Some(Required::Module(_)) => node.parent().is_some_and(|parent| {
+                Some(RequiredModule::Module(_)) => node.parent().is_some_and(|parent| {
                     matches!(parent.kind(), "member_expression" | "variable_declarator")
                 }),
                 None => false,
             },
             "identifier" => match (self.meaning(function), self.path(function)) {
                 (Some(JavaScriptName::Function), _) => true,
-                (_, Some(path)) => self.names.is_call(&path) || self.reads(&path, arguments),
+                (_, Some(path)) => {
+                    self.names.is_call(&path) || self.allows_file_read(&path, arguments)
+                }
                 _ => false,
             },
             "member_expression" => match self.path(function) {
-                Some(path) => self.calls(&path) || self.reads(&path, arguments),
+                Some(path) => self.allows_call_of(&path) || self.allows_file_read(&path, arguments),
                 None => {
                     let name = self.text.field(function, "property");
                     self.names.methods.contains(name)
@@ -361,7 +363,7 @@ impl<'t> JavaScriptText<'t> {
     }
 
     /// Returns `true` if a call reads a file, or facts about a file, whose name is a literal.
-    fn reads(&self, path: &str, arguments: Node<'_>) -> bool {
+    fn allows_file_read(&self, path: &str, arguments: Node<'_>) -> bool {
         let arguments = children(arguments);
         let Some((file, how)) = arguments.split_first() else {
             return false;
@@ -375,9 +377,9 @@ impl<'t> JavaScriptText<'t> {
         is_reader && named && how.iter().all(|how| self.literal(*how).is_some())
     }
 
-    fn calls(&self, path: &str) -> bool {
+    fn allows_call_of(&self, path: &str) -> bool {
         self.names.is_call(path)
-            || self.names.of_value(path).is_some_and(|rest| {
+            || self.names.attributes_of_value(path).is_some_and(|rest| {
                 rest.rsplit('.')
                     .next()
                     .is_some_and(|name| self.names.methods.contains(name))
@@ -414,8 +416,8 @@ fn is_comment(text: &str) -> bool {
 
 /// Returns `true` if a text consists of expressions that call these functions and methods alone.
 /// The names are in small letters.
-pub(super) fn calls_only(names: &Set, text: &str) -> bool {
-    let text = plain(text);
+pub(super) fn calls_only(names: &WordSet, text: &str) -> bool {
+    let text = mask_non_ascii(text);
     let Some(tree) = parse(&tree_sitter_javascript::LANGUAGE.into(), &text) else {
         return false;
     };

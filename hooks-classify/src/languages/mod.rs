@@ -7,6 +7,7 @@ mod cmd;
 mod code;
 #[cfg(feature = "javascript")]
 mod javascript;
+mod missing_feature;
 mod mongo;
 #[cfg_attr(
     not(all(
@@ -30,7 +31,6 @@ mod sed;
 mod sql;
 #[cfg(any(feature = "javascript", feature = "python"))]
 mod syntax;
-mod unread;
 mod variables;
 mod words;
 
@@ -42,7 +42,7 @@ use crate::model::unseen_code::UnseenCode;
 use crate::tables::Tables;
 
 /// Returns the effects of a script; the dialect is that of SQL.
-pub(crate) fn read(
+pub(crate) fn analyze_script(
     language: Language,
     script: &Arg,
     dialect: SqlDialect,
@@ -51,40 +51,40 @@ pub(crate) fn read(
     let mut analysis = Analysis::new();
     // Text of PowerShell is recorded where it is decoded.
     if language != Language::PowerShell {
-        analysis.script_text(language, &script.text);
-        analysis.append(variables::read(language, script));
+        analysis.record_script(language, &script.text);
+        analysis.append(variables::analyze(language, script));
     }
     // A filter of `jq` neither writes nor runs anything.
-    if language != Language::Jq && (!script.known() || script.guess) {
-        analysis.unseen_code(UnseenCode::Script);
+    if language != Language::Jq && (!script.is_known() || script.has_guessed_number) {
+        analysis.record_unseen_code(UnseenCode::Script);
     }
     analysis.append(match language {
-        Language::Sed => sed::read(script),
-        Language::Awk => awk::read(script),
+        Language::Sed => sed::analyze(script),
+        Language::Awk => awk::analyze(script),
         Language::Sql => sql(script, dialect),
-        Language::Redis => redis::read(script),
+        Language::Redis => redis::analyze(script),
         Language::Jq => Analysis::new(),
-        Language::PowerShell => powershell::read(script, tables),
-        Language::Cmd => cmd::read(script),
-        Language::Mongo => mongo::read(script),
+        Language::PowerShell => powershell::analyze(script, tables),
+        Language::Cmd => cmd::analyze(script),
+        Language::Mongo => mongo::analyze(script),
         Language::Python
         | Language::Perl
         | Language::Ruby
         | Language::Node
         | Language::Php
         | Language::Lua
-        | Language::Code => code::read(language, script),
+        | Language::Code => code::analyze(language, script),
     });
     analysis
 }
 
 #[cfg(feature = "sql")]
-use sql::read as sql;
+use sql::analyze as sql;
 
 #[cfg(not(feature = "sql"))]
 fn sql(script: &Arg, _: SqlDialect) -> Analysis {
     let mut analysis = Analysis::new();
-    let reason = unread::unread(Language::Sql).unwrap_or_default();
-    analysis.find(crate::model::effect::Effect::Code, script.span, reason);
+    let reason = missing_feature::missing_feature(Language::Sql).unwrap_or_default();
+    analysis.add_finding(crate::model::effect::Effect::Code, script.span, reason);
     analysis
 }

@@ -2,15 +2,15 @@
 
 #[cfg(feature = "javascript")]
 use super::javascript::calls_only;
+use super::missing_feature::missing_feature;
 use super::names::MONGO;
-use super::unread::unread;
 use crate::analysis::Analysis;
 use crate::model::arg::Arg;
 use crate::model::effect::Effect;
 use crate::model::language::Language;
 
 /// Returns the effect of a script.
-pub(super) fn read(arg: &Arg) -> Analysis {
+pub(super) fn analyze(arg: &Arg) -> Analysis {
     let lower: String = arg.text.split_whitespace().collect();
     let lower = lower.to_ascii_lowercase();
     let any = |words: &[&str]| words.iter().any(|word| lower.contains(word));
@@ -20,28 +20,28 @@ pub(super) fn read(arg: &Arg) -> Analysis {
         Effect::Update
     } else if any(MONGO.creates) {
         Effect::Create
-    } else if arg.known() && !any(MONGO.reaches) && finds(&arg.text) {
+    } else if arg.is_known() && !any(MONGO.reaches) && only_reads(&arg.text) {
         Effect::Read
     } else {
         Effect::Code
     };
     let mut analysis = Analysis::new();
-    let unread = unread(Language::Mongo).filter(|_| effect == Effect::Code);
+    let unread = missing_feature(Language::Mongo).filter(|_| effect == Effect::Code);
     let reason = unread.unwrap_or_else(|| "a script of the database's shell".to_owned());
-    analysis.find(effect, arg.span, reason);
+    analysis.add_finding(effect, arg.span, reason);
     analysis
 }
 
 /// Returns `true` if every call in the text is one that reads.
 #[cfg(feature = "javascript")]
-fn finds(text: &str) -> bool {
+fn only_reads(text: &str) -> bool {
     let shown = text.trim().strip_prefix("show ").unwrap_or_default();
-    let shows = !shown.is_empty() && shown.chars().all(char::is_alphanumeric);
-    shows || calls_only(&MONGO.reads, text)
+    let is_show_command = !shown.is_empty() && shown.chars().all(char::is_alphanumeric);
+    is_show_command || calls_only(&MONGO.reads, text)
 }
 
 /// Without a parser of JavaScript no text is known to read only.
 #[cfg(not(feature = "javascript"))]
-fn finds(_: &str) -> bool {
+fn only_reads(_: &str) -> bool {
     false
 }

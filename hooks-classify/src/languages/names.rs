@@ -1,7 +1,7 @@
 //! Names of the tables in the folder `languages`: a name in code in, `true` out if harmless code
 //! may use it; a text in, the words that delete or change something out.
 
-use crate::tables::Set;
+use crate::tables::WordSet;
 
 /// Words that name the effect of code in any language.
 #[derive(Debug)]
@@ -9,112 +9,112 @@ pub(super) struct EffectWords {
     pub(super) deletes: &'static [&'static str],
     pub(super) updates: &'static [&'static str],
     pub(super) shells: &'static [&'static str],
-    pub(super) facts: &'static [&'static str],
-    pub(super) facts_behind: &'static [&'static str],
-    pub(super) environments: Set,
+    pub(super) metadata_calls: &'static [&'static str],
+    pub(super) metadata_suffixes: &'static [&'static str],
+    pub(super) environments: WordSet,
 }
 
 /// Words of awk.
 #[derive(Debug)]
-pub(super) struct Awk {
-    pub(super) prints: Set,
-    pub(super) before_an_operand: Set,
-    pub(super) before_either: Set,
-    pub(super) shells: Set,
+pub(super) struct AwkWords {
+    pub(super) prints: WordSet,
+    pub(super) before_an_operand: WordSet,
+    pub(super) before_either: WordSet,
+    pub(super) shells: WordSet,
 }
 
 /// Commands of the Windows command shell by effect, in small letters.
 #[derive(Debug)]
-pub(super) struct Cmd {
-    pub(super) deletes: Set,
-    pub(super) reads: Set,
-    pub(super) creates: Set,
-    pub(super) updates: Set,
-    pub(super) runs: Set,
+pub(super) struct CmdCommands {
+    pub(super) deletes: WordSet,
+    pub(super) reads: WordSet,
+    pub(super) creates: WordSet,
+    pub(super) updates: WordSet,
+    pub(super) runs: WordSet,
     /// Commands whose name may be followed by a dot without a blank: `echo.`, `cd..`.
-    pub(super) dotted: Set,
+    pub(super) dotted: WordSet,
     /// Commands that read only without a word after them.
-    pub(super) reads_alone: Set,
+    pub(super) reads_alone: WordSet,
     /// Commands that write a file with `/o`.
-    pub(super) sorts: Set,
+    pub(super) sorts: WordSet,
     /// Commands that change a setting with `=`.
-    pub(super) assigns: Set,
+    pub(super) assigns: WordSet,
 }
 
 /// Commands of PowerShell by effect, in small letters.
 #[derive(Debug)]
-pub(super) struct PowerShell {
-    pub(super) reads: Set,
-    pub(super) requests: Set,
-    pub(super) deletes: Set,
-    pub(super) updates: Set,
-    pub(super) creates: Set,
-    pub(super) runs: Set,
-    pub(super) evaluates: Set,
-    pub(super) lists: Set,
-    pub(super) secrets: Set,
-    pub(super) each: Set,
-    pub(super) properties: Set,
-    pub(super) parameters: Set,
-    pub(super) programs: Set,
-    pub(super) aliases: Set,
-    pub(super) verbs: Set,
-    pub(super) request_commands: Set,
-    pub(super) read_commands: Set,
-    pub(super) create_commands: Set,
-    pub(super) update_commands: Set,
-    pub(super) read_verbs: Set,
-    pub(super) delete_verbs: Set,
-    pub(super) update_verbs: Set,
-    pub(super) run_verbs: Set,
-    pub(super) create_verbs: Set,
+pub(super) struct PowerShellNames {
+    pub(super) reads: WordSet,
+    pub(super) requests: WordSet,
+    pub(super) deletes: WordSet,
+    pub(super) updates: WordSet,
+    pub(super) creates: WordSet,
+    pub(super) runs: WordSet,
+    pub(super) evaluates: WordSet,
+    pub(super) lists: WordSet,
+    pub(super) secrets: WordSet,
+    pub(super) each: WordSet,
+    pub(super) properties: WordSet,
+    pub(super) parameters: WordSet,
+    pub(super) programs: WordSet,
+    pub(super) aliases: WordSet,
+    pub(super) verbs: WordSet,
+    pub(super) request_commands: WordSet,
+    pub(super) read_commands: WordSet,
+    pub(super) create_commands: WordSet,
+    pub(super) update_commands: WordSet,
+    pub(super) read_verbs: WordSet,
+    pub(super) delete_verbs: WordSet,
+    pub(super) update_verbs: WordSet,
+    pub(super) run_verbs: WordSet,
+    pub(super) create_verbs: WordSet,
 }
 
 /// Functions of SQL that change nothing.
 #[derive(Debug)]
-pub(super) struct Sql {
-    pub(super) pure: Set,
+pub(super) struct SqlFunctions {
+    pub(super) pure: WordSet,
     pub(super) pure_kinds: &'static [&'static str],
 }
 
 /// Kinds of nodes of parsers, and names that are part of a language.
 #[derive(Debug)]
-pub(super) struct Syntax {
-    pub(super) python_kinds: Set,
-    pub(super) python_builtins: Set,
-    pub(super) javascript_expressions: Set,
-    pub(super) javascript_statements: Set,
-    pub(super) javascript_accessors: Set,
+pub(super) struct SyntaxKinds {
+    pub(super) python_kinds: WordSet,
+    pub(super) python_builtins: WordSet,
+    pub(super) javascript_expressions: WordSet,
+    pub(super) javascript_statements: WordSet,
+    pub(super) javascript_accessors: WordSet,
 }
 
 /// Names that harmless code of a language may use.
 #[derive(Debug)]
 pub(super) struct CodeNames {
-    pub(super) modules: Set,
-    calls: Set,
-    values: Set,
-    pub(super) methods: Set,
-    pub(super) attributes: Set,
+    pub(super) modules: WordSet,
+    calls: WordSet,
+    values: WordSet,
+    pub(super) methods: WordSet,
+    pub(super) attributes: WordSet,
 }
 
 /// The words of which harmless lines of a language are made.
 #[derive(Debug)]
-pub(super) struct Words {
-    pub(super) perl: Set,
-    pub(super) perl_before_an_operand: Set,
-    pub(super) ruby: Set,
-    pub(super) php: Set,
-    pub(super) lua: Set,
+pub(super) struct LineWords {
+    pub(super) perl: WordSet,
+    pub(super) perl_before_an_operand: WordSet,
+    pub(super) ruby: WordSet,
+    pub(super) php: WordSet,
+    pub(super) lua: WordSet,
 }
 
 /// Methods of the shell of a document database by effect, in small letters.
 #[derive(Debug)]
-pub(super) struct Mongo {
+pub(super) struct MongoMethods {
     pub(super) deletes: &'static [&'static str],
     pub(super) updates: &'static [&'static str],
     pub(super) creates: &'static [&'static str],
     pub(super) reaches: &'static [&'static str],
-    pub(super) reads: Set,
+    pub(super) reads: WordSet,
 }
 
 include!(concat!(env!("OUT_DIR"), "/languages.rs"));
@@ -122,9 +122,16 @@ include!(concat!(env!("OUT_DIR"), "/languages.rs"));
 impl EffectWords {
     /// Returns `true` if the name of a file, between two parts of a script, is passed to a call
     /// that does not read the file.
-    pub(super) fn says_facts(&self, before: &str, after: &str) -> bool {
-        let call = self.facts.iter().any(|call| before.ends_with(call)) && after.starts_with(')');
-        call || self.facts_behind.iter().any(|end| after.starts_with(end))
+    pub(super) fn reads_only_metadata(&self, before: &str, after: &str) -> bool {
+        let call = self
+            .metadata_calls
+            .iter()
+            .any(|call| before.ends_with(call))
+            && after.starts_with(')');
+        call || self
+            .metadata_suffixes
+            .iter()
+            .any(|end| after.starts_with(end))
     }
 }
 
@@ -134,7 +141,7 @@ impl CodeNames {
     }
 
     /// Returns the attributes after the first value of a path; empty if the path is that value.
-    pub(super) fn of_value<'p>(&self, path: &'p str) -> Option<&'p str> {
+    pub(super) fn attributes_of_value<'p>(&self, path: &'p str) -> Option<&'p str> {
         if self.values.contains(path) {
             return Some("");
         }
@@ -161,8 +168,11 @@ mod tests {
 
     #[test]
     fn a_path_is_that_of_the_longest_value() {
-        assert_eq!(PYTHON.of_value("sys.version_info"), Some(""));
-        assert_eq!(PYTHON.of_value("sys.version_info.major"), Some("major"));
-        assert_eq!(PYTHON.of_value("os.remove"), None);
+        assert_eq!(PYTHON.attributes_of_value("sys.version_info"), Some(""));
+        assert_eq!(
+            PYTHON.attributes_of_value("sys.version_info.major"),
+            Some("major")
+        );
+        assert_eq!(PYTHON.attributes_of_value("os.remove"), None);
     }
 }

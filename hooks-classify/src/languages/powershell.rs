@@ -5,11 +5,11 @@ mod cmdlet;
 mod commands;
 mod encoded;
 
-pub(crate) use cmdlet::cmdlet;
-pub(crate) use encoded::decoded;
+pub(crate) use cmdlet::is_cmdlet;
+pub(crate) use encoded::decode_command;
 
 #[cfg(not(feature = "powershell"))]
-use super::{unread::unread, variables};
+use super::{missing_feature::missing_feature, variables};
 use crate::analysis::Analysis;
 use crate::model::arg::Arg;
 #[cfg(not(feature = "powershell"))]
@@ -17,19 +17,19 @@ use crate::model::{effect::Effect, language::Language};
 use crate::tables::Tables;
 
 /// Returns the effects of a text.
-pub(crate) fn read(text: &Arg, tables: &Tables) -> Analysis {
+pub(crate) fn analyze(text: &Arg, tables: &Tables) -> Analysis {
     let mut analysis = Analysis::new();
-    read_into(&mut analysis, text, tables);
+    analyze_into(&mut analysis, text, tables);
     analysis
 }
 
 #[cfg(feature = "powershell")]
-use commands::read_into;
+use commands::analyze_into;
 
 #[cfg(not(feature = "powershell"))]
-fn read_into(analysis: &mut Analysis, text: &Arg, _: &Tables) {
-    analysis.script_text(Language::PowerShell, &text.text);
-    analysis.append(variables::read(Language::PowerShell, text));
-    let reason = unread(Language::PowerShell).unwrap_or_default();
-    analysis.find(Effect::Code, text.span, reason);
+fn analyze_into(analysis: &mut Analysis, text: &Arg, _: &Tables) {
+    analysis.record_script(Language::PowerShell, &text.text);
+    analysis.append(variables::analyze(Language::PowerShell, text));
+    let reason = missing_feature(Language::PowerShell).unwrap_or_default();
+    analysis.add_finding(Effect::Code, text.span, reason);
 }

@@ -11,15 +11,15 @@ use tree_sitter::Node;
 
 use super::names::{CodeNames, PYTHON, SYNTAX};
 use super::syntax::{SourceText, children, is_field, nodes, parse};
-use crate::shell::plain;
+use crate::shell::mask_non_ascii;
 
 /// Returns `true` if a script only computes and prints.
 pub(super) fn is_harmless(text: &str) -> bool {
-    let text = plain(text);
+    let text = mask_non_ascii(text);
     let Some(tree) = parse(&tree_sitter_python::LANGUAGE.into(), &text) else {
         return false;
     };
-    let mut script = PythonText {
+    let mut script = PythonScript {
         text: SourceText(&text),
         names: &PYTHON,
         bound: HashMap::new(),
@@ -43,13 +43,13 @@ impl PythonName {
     }
 }
 
-struct PythonText<'t> {
+struct PythonScript<'t> {
     text: SourceText<'t>,
     names: &'t CodeNames,
     bound: HashMap<&'t str, PythonName>,
 }
 
-impl<'t> PythonText<'t> {
+impl<'t> PythonScript<'t> {
     /// Records the names that a node binds. Returns `false` if a name may have two meanings, or a
     /// module may not be imported.
     fn bind(&mut self, node: Node<'_>) -> bool {
@@ -169,10 +169,10 @@ impl<'t> PythonText<'t> {
     /// Returns `true` if the value at this path is allowed.
     fn allows_path(&self, node: Node<'_>, path: &str) -> bool {
         if path == "sys.path" {
-            return is_only_shown(self, node);
+            return is_only_printed(self, node);
         }
         self.names.is_call(path)
-            || self.names.of_value(path).is_some_and(|rest| {
+            || self.names.attributes_of_value(path).is_some_and(|rest| {
                 rest.is_empty() || rest.split('.').all(|name| self.is_attribute(name))
             })
     }
@@ -238,14 +238,14 @@ impl<'t> PythonText<'t> {
                 let name = self.text.of(function);
                 match (self.bound.get(name), name) {
                     (Some(PythonName::Local), _) => false,
-                    (Some(PythonName::Path(path)), _) => self.calls(path, &arguments),
-                    (None, "open") => self.opens(&arguments),
-                    (None, "type") => arguments.len() == 1 && is_only_shown(self, node),
+                    (Some(PythonName::Path(path)), _) => self.allows_call_of(path, &arguments),
+                    (None, "open") => self.allows_open(&arguments),
+                    (None, "type") => arguments.len() == 1 && is_only_printed(self, node),
                     (None, name) => self.names.is_call(name),
                 }
             }
             "attribute" => match self.path(function) {
-                Some(path) => self.calls(&path, &arguments),
+                Some(path) => self.allows_call_of(&path, &arguments),
                 None => {
                     let name = self.text.field(function, "attribute");
                     self.is_method(name) || name == "read_text" && self.is_named_path(function)
@@ -255,13 +255,13 @@ impl<'t> PythonText<'t> {
         }
     }
 
-    fn calls(&self, path: &str, arguments: &[Node<'_>]) -> bool {
+    fn allows_call_of(&self, path: &str, arguments: &[Node<'_>]) -> bool {
         if path == "importlib.util.find_spec" {
             // If the name has a dot, its first part is imported.
             return matches!(arguments, [name] if self.literal(*name).is_some_and(|name| !name.contains('.')));
         }
         self.names.is_call(path)
-            || self.names.of_value(path).is_some_and(|rest| {
+            || self.names.attributes_of_value(path).is_some_and(|rest| {
                 let mut names = rest.rsplit('.');
                 names.next().is_some_and(|name| self.is_method(name))
                     && names.all(|name| self.is_attribute(name))
@@ -281,7 +281,7 @@ impl<'t> PythonText<'t> {
     }
 
     /// Returns `true` if a call of `open` only reads a file whose name is a literal.
-    fn opens(&self, arguments: &[Node<'_>]) -> bool {
+    fn allows_open(&self, arguments: &[Node<'_>]) -> bool {
         let Some((file, how)) = arguments.split_first() else {
             return false;
         };
@@ -333,7 +333,7 @@ impl<'t> PythonText<'t> {
 }
 
 /// Returns `true` if a value is only printed.
-fn is_only_shown(script: &PythonText<'_>, node: Node<'_>) -> bool {
+fn is_only_printed(script: &PythonScript<'_>, node: Node<'_>) -> bool {
     let Some(parent) = node.parent() else {
         return false;
     };

@@ -133,18 +133,18 @@ const UPDATE: &[&str] = &[
 ];
 
 /// A script calls commands by their names.
-fn script(analysis: &mut Analysis, arg: &Arg, line: &str) {
+fn analyze_lua(analysis: &mut Analysis, arg: &Arg, line: &str) {
     let calls: Vec<&str> = line
         .match_indices("call(")
         .map(|(at, mark)| &line[at + mark.len()..])
         .collect();
     for call in &calls {
         let Some(quote) = call.chars().next().filter(|c| matches!(c, '\'' | '"')) else {
-            analysis.find(Effect::Code, arg.span, "a script calls a computed function");
+            analysis.add_finding(Effect::Code, arg.span, "a script calls a computed function");
             continue;
         };
         let name = call[1..].split(quote).next().unwrap_or("");
-        read_into(analysis, &arg.with(name));
+        analyze_into(analysis, &arg.with_text(name));
     }
     // Every mention of a function that runs commands is a call, and no other name leads to commands.
     let elsewhere = ["_G", "_ENV", "fenv", "load", "require"];
@@ -152,36 +152,36 @@ fn script(analysis: &mut Analysis, arg: &Arg, line: &str) {
         || elsewhere.iter().any(|name| line.contains(name))
         || line.contains(UNKNOWN)
     {
-        analysis.find(Effect::Code, arg.span, "a script that is not followed");
+        analysis.add_finding(Effect::Code, arg.span, "a script that is not followed");
     }
 }
 
 /// Returns the effects of commands.
-pub(super) fn read(arg: &Arg) -> Analysis {
+pub(super) fn analyze(arg: &Arg) -> Analysis {
     let mut analysis = Analysis::new();
-    read_into(&mut analysis, arg);
+    analyze_into(&mut analysis, arg);
     analysis
 }
 
-fn read_into(analysis: &mut Analysis, arg: &Arg) {
+fn analyze_into(analysis: &mut Analysis, arg: &Arg) {
     for line in arg.text.lines().filter(|line| !line.trim().is_empty()) {
         let mut words = line.split_whitespace();
         let name = words.next().unwrap_or("").to_ascii_uppercase();
         let second = words.next().unwrap_or("").to_ascii_uppercase();
-        let is = |list: &[&str]| list.contains(&name.as_str());
+        let is_in = |list: &[&str]| list.contains(&name.as_str());
         if name == "EVAL" || name == "EVAL_RO" {
-            script(analysis, arg, line);
+            analyze_lua(analysis, arg, line);
             continue;
         }
         let effect = if name.contains(UNKNOWN) {
             Effect::Unknown
-        } else if is(READ) {
+        } else if is_in(READ) {
             Effect::Read
-        } else if is(DELETE) {
+        } else if is_in(DELETE) {
             Effect::Delete
-        } else if is(CREATE) {
+        } else if is_in(CREATE) {
             Effect::Create
-        } else if is(UPDATE) {
+        } else if is_in(UPDATE) {
             Effect::Update
         } else {
             match (name.as_str(), second.as_str()) {
@@ -210,8 +210,8 @@ fn read_into(analysis: &mut Analysis, arg: &Arg) {
         if (name.as_str(), second.as_str()) == ("CONFIG", "GET")
             && printed(&line.to_ascii_lowercase())
         {
-            analysis.ask(arg.span, "prints the passwords of the server");
+            analysis.require_confirmation(arg.span, "prints the passwords of the server");
         }
-        analysis.find(effect, arg.span, format!("Redis runs `{name}`"));
+        analysis.add_finding(effect, arg.span, format!("Redis runs `{name}`"));
     }
 }

@@ -6,13 +6,13 @@ use crate::model::effect::Effect;
 use crate::model::io::Input;
 
 /// Returns the effects of a script.
-pub(super) fn read(arg: &Arg) -> Analysis {
+pub(super) fn analyze(arg: &Arg) -> Analysis {
     let mut analysis = Analysis::new();
-    if !arg.known() {
+    if !arg.is_known() {
         // `s/a/$X/` with an unknown text may end the command and start another.
         let risky = arg.text.trim_end().ends_with(UNKNOWN);
         if risky || arg.text.starts_with(UNKNOWN) && !starts_with_address(&arg.text) {
-            analysis.find(
+            analysis.add_finding(
                 Effect::Code,
                 arg.span,
                 "`sed` runs a script that is only known when it runs",
@@ -25,8 +25,8 @@ pub(super) fn read(arg: &Arg) -> Analysis {
         text: &characters,
         at: 0,
     };
-    if reader.script(&mut analysis, arg).is_none() {
-        analysis.find(
+    if reader.read_script(&mut analysis, arg).is_none() {
+        analysis.add_finding(
             Effect::Unknown,
             arg.span,
             "this `sed` script is not understood",
@@ -164,7 +164,7 @@ impl SedReader<'_> {
         }
     }
 
-    fn script(&mut self, analysis: &mut Analysis, arg: &Arg) -> Option<()> {
+    fn read_script(&mut self, analysis: &mut Analysis, arg: &Arg) -> Option<()> {
         loop {
             self.skip(&[' ', ';', '{', '}']);
             if self.peek().is_none() {
@@ -208,19 +208,23 @@ impl SedReader<'_> {
                 },
                 'r' | 'R' => {
                     let file = self.line();
-                    analysis.input_file(&arg.with(file.trim()));
+                    analysis.read_file(&arg.with_text(file.trim()));
                 }
                 'w' | 'W' => {
                     let file = self.line();
-                    writes_file(analysis, arg, file.trim());
+                    note_written_file(analysis, arg, file.trim());
                 }
                 'e' => {
                     let text = self.line();
                     if text.trim().is_empty() {
-                        analysis.find(Effect::Code, arg.span, "`sed` runs the lines that it reads");
+                        analysis.add_finding(
+                            Effect::Code,
+                            arg.span,
+                            "`sed` runs the lines that it reads",
+                        );
                     } else {
-                        analysis.find(Effect::Code, arg.span, "`sed` runs a command");
-                        analysis.shell_text(&arg.with(text.trim()), &Input::Unknown);
+                        analysis.add_finding(Effect::Code, arg.span, "`sed` runs a command");
+                        analysis.run_shell_text(&arg.with_text(text.trim()), &Input::Unknown);
                     }
                 }
                 'y' => {
@@ -242,16 +246,16 @@ impl SedReader<'_> {
                         match flag {
                             'g' | 'p' | 'i' | 'I' | 'm' | 'M' | '0'..='9' => {}
                             'e' => {
-                                analysis.find(
+                                analysis.add_finding(
                                     Effect::Code,
                                     arg.span,
                                     "`sed` runs text by the flag `e`",
                                 );
-                                analysis.shell_text(&arg.with(&text), &Input::Unknown);
+                                analysis.run_shell_text(&arg.with_text(&text), &Input::Unknown);
                             }
                             'w' => {
                                 let file = self.line();
-                                writes_file(analysis, arg, file.trim());
+                                note_written_file(analysis, arg, file.trim());
                                 break;
                             }
                             ' ' | ';' | '\n' | '}' | '\t' => {
@@ -271,8 +275,8 @@ impl SedReader<'_> {
     }
 }
 
-fn writes_file(analysis: &mut Analysis, arg: &Arg, file: &str) {
+fn note_written_file(analysis: &mut Analysis, arg: &Arg, file: &str) {
     if !matches!(file, "/dev/stdout" | "/dev/stderr" | "/dev/null") {
-        analysis.find(Effect::Create, arg.span, format!("`sed` writes `{file}`"));
+        analysis.add_finding(Effect::Create, arg.span, format!("`sed` writes `{file}`"));
     }
 }

@@ -14,20 +14,20 @@ use crate::model::effect::Effect;
 use crate::model::io::Input;
 use crate::model::sql_dialect::SqlDialect;
 
-use client::read_client_command;
-use dialect::readings;
+use client::analyze_client_command;
+use dialect::parse_alternatives;
 use finder::statement_effect;
-use words::effect_of_words;
+use words::effect_by_keywords;
 
 /// Returns the effects of the statements in a text.
-pub(super) fn read(arg: &Arg, dialect: SqlDialect) -> Analysis {
+pub(super) fn analyze(arg: &Arg, dialect: SqlDialect) -> Analysis {
     let mut analysis = Analysis::new();
     let mut rest = String::new();
     for line in arg.text.lines() {
         let line = line.trim();
         let is_dotted = dialect == SqlDialect::Sqlite && line.starts_with('.');
         if line.starts_with('\\') || is_dotted {
-            read_client_command(&mut analysis, arg, dialect, line);
+            analyze_client_command(&mut analysis, arg, dialect, line);
         } else {
             rest.push_str(line);
             rest.push('\n');
@@ -39,7 +39,7 @@ pub(super) fn read(arg: &Arg, dialect: SqlDialect) -> Analysis {
     let unknown = rest.contains(UNKNOWN);
     let text = rest.replace(UNKNOWN, "x");
     if unknown {
-        analysis.find(
+        analysis.add_finding(
             Effect::Code,
             arg.span,
             "a part of the SQL is only known when it runs",
@@ -47,22 +47,22 @@ pub(super) fn read(arg: &Arg, dialect: SqlDialect) -> Analysis {
     }
     if dialect != SqlDialect::MySql && text.lines().any(has_target) {
         let reason = "the client writes the result to a file or a program";
-        analysis.find(Effect::Code, arg.span, reason);
+        analysis.add_finding(Effect::Code, arg.span, reason);
     }
     let text = text
         .replace("\\gx", ";")
         .replace("\\G", ";")
         .replace("\\g", ";");
-    for reading in readings(dialect, &text) {
+    for reading in parse_alternatives(dialect, &text) {
         match reading {
             Some(statements) => {
                 for statement in &statements {
-                    read_statement(&mut analysis, arg, statement);
+                    analyze_statement(&mut analysis, arg, statement);
                 }
             }
             None => {
-                let (effect, reason) = effect_of_words(&text);
-                analysis.find(effect, arg.span, reason);
+                let (effect, reason) = effect_by_keywords(&text);
+                analysis.add_finding(effect, arg.span, reason);
             }
         }
     }
@@ -77,14 +77,14 @@ fn has_target(line: &str) -> bool {
     })
 }
 
-fn read_statement(analysis: &mut Analysis, arg: &Arg, statement: &Statement) {
+fn analyze_statement(analysis: &mut Analysis, arg: &Arg, statement: &Statement) {
     if let Statement::Copy {
         target: CopyTarget::Program { command },
         ..
     } = statement
     {
-        analysis.shell_text(&arg.with(command), &Input::Unknown);
+        analysis.run_shell_text(&arg.with_text(command), &Input::Unknown);
     }
     let (effect, reason) = statement_effect(statement);
-    analysis.find(effect, arg.span, reason);
+    analysis.add_finding(effect, arg.span, reason);
 }

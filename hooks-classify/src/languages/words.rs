@@ -6,11 +6,11 @@
 //! of other languages, special variables.
 
 use super::names::WORDS;
-use crate::tables::Set;
+use crate::tables::WordSet;
 
 /// Tokens that lines of a language may have.
 pub(super) struct LineSyntax {
-    words: &'static Set,
+    words: &'static WordSet,
     /// In addition to `( ) , ; . + - * = [ ]`.
     signs: &'static str,
     /// Signs before the name of a variable.
@@ -69,28 +69,28 @@ pub(super) fn is_harmless(line: &'static LineSyntax, text: &str) -> bool {
     if text.starts_with('=') || text.contains("\n=") {
         return false;
     }
-    let mut reader = LineReader {
+    let mut reader = LineScanner {
         line,
         rest: text,
         last: LastToken::Operator,
     };
     while !reader.rest.is_empty() {
-        if reader.step().is_none() {
+        if reader.next_token().is_none() {
             return false;
         }
     }
     true
 }
 
-struct LineReader<'t> {
+struct LineScanner<'t> {
     line: &'static LineSyntax,
     rest: &'t str,
     last: LastToken,
 }
 
-impl<'t> LineReader<'t> {
+impl<'t> LineScanner<'t> {
     /// Reads one token. Returns `None` if it is not understood, or not harmless.
-    fn step(&mut self) -> Option<()> {
+    fn next_token(&mut self) -> Option<()> {
         let first = self.rest.chars().next()?;
         let second = self.rest[first.len_utf8()..].chars().next().unwrap_or(' ');
         match first {
@@ -105,7 +105,7 @@ impl<'t> LineReader<'t> {
             sigil if self.is_variable(sigil, second) => self.variable(sigil),
             '/' if self.line.matches && self.last == LastToken::Operator => self.pattern(1),
             '?' if self.line.matches && self.last == LastToken::Operand => {
-                self.sign(1, LastToken::Operator)
+                self.operator(1, LastToken::Operator)
             }
             '(' | '[' => {
                 // A call of a value.
@@ -116,27 +116,27 @@ impl<'t> LineReader<'t> {
                 if first == '[' && matches!(second, '[' | '=') {
                     return None;
                 }
-                self.sign(1, LastToken::Operator)
+                self.operator(1, LastToken::Operator)
             }
-            ')' | ']' => self.sign(1, LastToken::Operand),
-            '}' if self.line.signs.contains('}') => self.sign(1, LastToken::Brace),
+            ')' | ']' => self.operator(1, LastToken::Operand),
+            '}' if self.line.signs.contains('}') => self.operator(1, LastToken::Brace),
             // A comment in Lua; a method or a reference in Perl and PHP.
             '-' if matches!(second, '-' | '>') => None,
             // `<FILE>` reads a file.
             '<' if self.last != LastToken::Operand || second != ' ' && second != '=' => None,
             '&' | '|' if self.line.signs.contains(first) => {
                 let joins = second == first && self.last != LastToken::Operator;
-                joins.then(|| self.sign(2, LastToken::Operator))?
+                joins.then(|| self.operator(2, LastToken::Operator))?
             }
             ':' if self.line.signs.contains(':') => match second {
-                ':' => self.sign(2, LastToken::Operator),
-                _ => self.sign(1, LastToken::Operator),
+                ':' => self.operator(2, LastToken::Operator),
+                _ => self.operator(1, LastToken::Operator),
             },
             // A hash or a glob of any name, unless it is an operator.
             '%' | '*' if self.last != LastToken::Operand => None,
-            '*' if second == '*' => self.sign(2, LastToken::Operator),
-            ',' | ';' | '.' | '+' | '-' | '*' | '=' => self.sign(1, LastToken::Operator),
-            sign if self.line.signs.contains(sign) => self.sign(1, LastToken::Operator),
+            '*' if second == '*' => self.operator(2, LastToken::Operator),
+            ',' | ';' | '.' | '+' | '-' | '*' | '=' => self.operator(1, LastToken::Operator),
+            sign if self.line.signs.contains(sign) => self.operator(1, LastToken::Operator),
             _ => None,
         }
     }
@@ -147,7 +147,7 @@ impl<'t> LineReader<'t> {
         Some(())
     }
 
-    fn sign(&mut self, bytes: usize, last: LastToken) -> Option<()> {
+    fn operator(&mut self, bytes: usize, last: LastToken) -> Option<()> {
         self.last = last;
         self.skip(bytes)
     }

@@ -15,19 +15,19 @@ pub(crate) struct Arg {
     /// `true` if the word contains a pattern of file names.
     pub(crate) glob: bool,
     /// `true` if the value is a default that a variable may override.
-    pub(crate) maybe: bool,
+    pub(crate) overridable: bool,
     /// `true` if the word may become several words.
-    pub(crate) many: bool,
+    pub(crate) may_split: bool,
     /// `true` if the unknown parts are data (numbers, inherited variables), never code.
     pub(crate) inert: bool,
     /// `true` if the value contains `1` instead of an unknown number.
-    pub(crate) guess: bool,
+    pub(crate) has_guessed_number: bool,
     /// `true` if the word assigns an unquoted list: `NAME=(…)`.
-    pub(crate) compound: bool,
+    pub(crate) is_array_literal: bool,
     /// Path of a word that begins with a variable such as `HOME`: `~/x` for `$HOME/x`.
-    pub(crate) place: Option<String>,
+    pub(crate) resolved_path: Option<String>,
     /// Path in this variable, if the variable is the only unknown part.
-    pub(crate) prefix: Option<String>,
+    pub(crate) path_of_prefix: Option<String>,
 }
 
 impl PartialEq for Arg {
@@ -36,19 +36,20 @@ impl PartialEq for Arg {
             text,
             span: _,
             glob,
-            maybe,
-            many,
+            overridable,
+            may_split,
             inert,
-            guess,
-            compound,
-            place,
-            prefix,
+            has_guessed_number,
+            is_array_literal,
+            resolved_path,
+            path_of_prefix,
         } = other;
         self.text == *text
-            && (self.glob, self.maybe, self.many) == (*glob, *maybe, *many)
-            && (self.inert, self.guess, self.compound) == (*inert, *guess, *compound)
-            && self.place == *place
-            && self.prefix == *prefix
+            && (self.glob, self.overridable, self.may_split) == (*glob, *overridable, *may_split)
+            && (self.inert, self.has_guessed_number, self.is_array_literal)
+                == (*inert, *has_guessed_number, *is_array_literal)
+            && self.resolved_path == *resolved_path
+            && self.path_of_prefix == *path_of_prefix
     }
 }
 
@@ -58,13 +59,13 @@ impl Arg {
             text: text.into(),
             span,
             glob: false,
-            maybe: false,
-            many: false,
+            overridable: false,
+            may_split: false,
             inert: false,
-            guess: false,
-            compound: false,
-            place: None,
-            prefix: None,
+            has_guessed_number: false,
+            is_array_literal: false,
+            resolved_path: None,
+            path_of_prefix: None,
         }
     }
 
@@ -72,44 +73,44 @@ impl Arg {
         Self::new(UNKNOWN, span)
     }
 
-    pub(crate) fn known(&self) -> bool {
+    pub(crate) fn is_known(&self) -> bool {
         !self.text.contains(UNKNOWN)
     }
 
     /// Returns the word as a path, with known variables replaced.
     pub(crate) fn path(&self) -> &str {
-        self.place.as_deref().unwrap_or(&self.text)
+        self.resolved_path.as_deref().unwrap_or(&self.text)
     }
 
     /// Returns the word with a part of its text.
-    pub(crate) fn with(&self, text: &str) -> Self {
-        let place = match self.text == text {
-            true => self.place.clone(),
-            false => placed(self.prefix.as_deref(), text),
+    pub(crate) fn with_text(&self, text: &str) -> Self {
+        let resolved_path = match self.text == text {
+            true => self.resolved_path.clone(),
+            false => resolve_prefix(self.path_of_prefix.as_deref(), text),
         };
         Self {
             text: text.to_owned(),
-            place,
+            resolved_path,
             ..self.clone()
         }
     }
 }
 
 /// Returns a text as a path, if it begins with a variable whose path is `prefix`.
-pub(crate) fn placed(prefix: Option<&str>, text: &str) -> Option<String> {
+pub(crate) fn resolve_prefix(prefix: Option<&str>, text: &str) -> Option<String> {
     let rest = text.strip_prefix(UNKNOWN)?;
     let prefix = prefix?;
     (rest.is_empty() || rest.starts_with('/')).then(|| format!("{prefix}{rest}"))
 }
 
 /// Returns the text of a word for messages, with `…` for each unknown part.
-pub(crate) fn shown(arg: &Arg) -> String {
+pub(crate) fn display_text(arg: &Arg) -> String {
     arg.text.replace(UNKNOWN, "…")
 }
 
 /// Returns shell text that evaluates to exactly this word.
-pub(crate) fn quoted(arg: &Arg) -> String {
-    if arg.known() {
+pub(crate) fn shell_quoted(arg: &Arg) -> String {
+    if arg.is_known() {
         format!("'{}'", arg.text.replace('\'', "'\\''"))
     } else {
         let text: String = arg

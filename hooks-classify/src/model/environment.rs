@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
 use super::arg::{Arg, UNKNOWN};
-use super::named::Named;
+use super::possible_path::PossiblePath;
 use super::script::Command;
 
 /// Limit of folders in which the shell may be; more are not followed.
@@ -15,47 +15,47 @@ const MAX_FOLDERS: usize = 8;
 pub(crate) struct Environment {
     pub(crate) variables: HashMap<String, Value>,
     /// Associative arrays, whose keys are not evaluated.
-    pub(crate) keyed: HashSet<String>,
+    pub(crate) associative_arrays: HashSet<String>,
     pub(crate) functions: HashMap<String, Rc<Command>>,
     /// Functions whose definition may not have run.
     pub(crate) conditionally_defined: HashSet<String>,
     /// Files that variables with unknown values may name.
-    pub(crate) secrets: HashMap<String, Vec<Named>>,
+    pub(crate) possible_paths: HashMap<String, Vec<PossiblePath>>,
     /// Variables whose values contain that of a variable which is a secret by its name.
-    pub(crate) secret_values: HashSet<String>,
+    pub(crate) secret_variables: HashSet<String>,
     /// Variables that programs get, with the words that set them: `export A=b`, `env A=b`.
-    pub(crate) passed: Vec<(String, Arg)>,
+    pub(crate) exported_assignments: Vec<(String, Arg)>,
     /// Paths of variables that are set by means of other variables: `d=$HOME/.config`.
-    pub(crate) places: HashMap<String, String>,
+    pub(crate) variable_paths: HashMap<String, String>,
     /// Values of variables outside a child process, which it may inherit.
-    pub(crate) outer: HashSet<String>,
+    pub(crate) inherited_values: HashSet<String>,
     /// Variables that may be integers: the shell evaluates each value that is assigned to them.
-    pub(crate) integers: HashSet<String>,
+    pub(crate) integer_variables: HashSet<String>,
     /// Variables that may be arrays.
     pub(crate) arrays: HashSet<String>,
     /// Variables whose values the shell converts: case, width.
-    pub(crate) reshaped: HashSet<String>,
+    pub(crate) formatted_variables: HashSet<String>,
     /// Name references: a variable and the variable that it may refer to.
-    pub(crate) references: HashSet<(String, String)>,
+    pub(crate) namerefs: HashSet<(String, String)>,
     /// `true` if the input or output of later commands may be redirected: `exec > file`, a trap.
     pub(crate) stdio_redirected: bool,
     /// Functions that child processes inherit and may call.
-    pub(crate) exported: HashSet<String>,
+    pub(crate) exported_functions: HashSet<String>,
     /// Functions that the text calls.
-    pub(crate) called: HashSet<String>,
+    pub(crate) called_functions: HashSet<String>,
     pub(crate) aliases: HashMap<String, Option<String>>,
     /// Files that the text writes, with their contents.
     pub(crate) files: HashMap<String, FileContents>,
     /// Folders in which the shell may be.
-    pub(crate) folders: BTreeSet<String>,
+    pub(crate) working_directories: BTreeSet<String>,
     /// `$1`, `$2` …; `None` if they are unknown.
     pub(crate) positional: Option<Vec<Arg>>,
     /// `true` if the text sets the positional parameters to unknown values.
-    pub(crate) given: bool,
+    pub(crate) has_unknown_positional: bool,
 }
 
 /// Variables that the shell sets.
-pub(crate) const OWN: &[&str] = &[
+pub(crate) const SHELL_VARIABLES: &[&str] = &[
     "_",
     "PWD",
     "OLDPWD",
@@ -101,7 +101,7 @@ pub(crate) const OWN: &[&str] = &[
 ];
 
 /// Variables that shells keep as numbers: assigned values are evaluated.
-pub(crate) const COMPUTED: &[&str] = &[
+pub(crate) const INTEGER_VARIABLES: &[&str] = &[
     "OPTIND",
     "RANDOM",
     "SRANDOM",
@@ -136,7 +136,7 @@ pub(crate) const COMPUTED: &[&str] = &[
 ];
 
 /// Variables that the shell sets to text that it reads or compares.
-pub(crate) const FILLED: &[&str] = &[
+pub(crate) const INPUT_VARIABLES: &[&str] = &[
     "BASH_REMATCH",
     "REPLY",
     "MAPFILE",
@@ -190,11 +190,11 @@ impl Value {
     }
 
     /// Returns the value of a variable that has one of two values.
-    pub(crate) fn or(&self, other: &Self) -> Self {
+    pub(crate) fn merged_with(&self, other: &Self) -> Self {
         match (self, other) {
             _ if self == other => self.clone(),
             (Self::Address(address), _) | (_, Self::Address(address)) => {
-                Self::Address(perhaps(address))
+                Self::Address(possible_address(address))
             }
             _ if self.is_inert() && other.is_inert() => Self::Inert,
             _ => Self::Unknown,
@@ -203,7 +203,7 @@ impl Value {
 }
 
 /// Returns an address that may also be something else.
-pub(crate) fn perhaps(address: &str) -> String {
+pub(crate) fn possible_address(address: &str) -> String {
     format!("{UNKNOWN}{}", address.trim_start_matches(UNKNOWN))
 }
 
@@ -218,43 +218,44 @@ pub(crate) fn is_numeric(text: &str) -> bool {
 pub(crate) enum FileContents {
     Text(String),
     /// Link to, or copy of, this path.
-    Same(String),
+    CopyOf(String),
     Unknown,
 }
 
 impl Environment {
     /// Enters a child process: only exported functions remain, and variables may or may not be
     /// exported.
-    pub(crate) fn enter(&mut self) {
+    pub(crate) fn enter_child_process(&mut self) {
         for value in self.variables.values_mut() {
-            self.outer.extend(value.text().map(str::to_owned));
+            self.inherited_values
+                .extend(value.text().map(str::to_owned));
             *value = match value.is_inert() {
                 true => Value::Inert,
                 false => Value::Unknown,
             };
         }
-        let exported = &self.exported;
+        let exported = &self.exported_functions;
         self.functions.retain(|name, _| exported.contains(name));
         self.aliases.clear();
         self.positional = Some(Vec::new());
-        self.given = false;
+        self.has_unknown_positional = false;
         self.stdio_redirected = false;
     }
 
     /// Returns a path and, if it is relative, the path from each folder in which the shell may be.
-    pub(crate) fn places(&self, path: &str) -> impl Iterator<Item = String> {
+    pub(crate) fn candidate_paths(&self, path: &str) -> impl Iterator<Item = String> {
         let relative = !path.starts_with(['/', '~']);
-        let folders = self.folders.iter().filter(move |_| relative);
+        let folders = self.working_directories.iter().filter(move |_| relative);
         std::iter::once(path.to_owned())
             .chain(folders.map(move |folder| format!("{folder}/{path}")))
     }
 
     /// Sets a variable and each variable that it may refer to.
     pub(crate) fn set(&mut self, name: &str, value: Value) {
-        let names = self.referents(name);
+        let names = self.nameref_targets(name);
         let refers = names.len() > 1;
         for name in names {
-            let unclear = (refers || self.reshaped.contains(&name)) && !value.is_inert();
+            let unclear = (refers || self.formatted_variables.contains(&name)) && !value.is_inert();
             let value = if unclear {
                 Value::Unknown
             } else {
@@ -270,14 +271,14 @@ impl Environment {
     }
 
     /// Returns `true` if a variable is a name reference.
-    pub(crate) fn refers(&self, name: &str) -> bool {
-        self.references.iter().any(|(from, _)| from == name)
+    pub(crate) fn is_nameref(&self, name: &str) -> bool {
+        self.namerefs.iter().any(|(from, _)| from == name)
     }
 
     /// Changes the working directory. A relative path is followed from each folder in which the
     /// shell may be.
-    pub(crate) fn change_folder(&mut self, path: &str) {
-        let folders = &mut self.folders;
+    pub(crate) fn change_directory(&mut self, path: &str) {
+        let folders = &mut self.working_directories;
         if path.starts_with(['/', '~']) || folders.is_empty() {
             *folders = [path.to_owned()].into();
         } else if folders.len() <= MAX_FOLDERS {
@@ -293,18 +294,18 @@ impl Environment {
             target = format!("{folder}/{name}");
         }
         let contents = self.files.get(&source).cloned();
-        let contents = contents.unwrap_or(FileContents::Same(source));
-        let short = target.trim_start_matches("./").to_owned();
-        self.files.insert(short, contents.clone());
+        let contents = contents.unwrap_or(FileContents::CopyOf(source));
+        let without_dot = target.trim_start_matches("./").to_owned();
+        self.files.insert(without_dot, contents.clone());
         self.files.insert(target, contents);
     }
 
     /// Returns the name of a variable, followed by the names that it may refer to.
-    pub(crate) fn referents(&self, name: &str) -> Vec<String> {
+    pub(crate) fn nameref_targets(&self, name: &str) -> Vec<String> {
         let mut names = vec![name.to_owned()];
         let mut at = 0;
         while let Some(name) = names.get(at).cloned() {
-            for (from, to) in &self.references {
+            for (from, to) in &self.namerefs {
                 if *from == name && !names.contains(to) {
                     names.push(to.clone());
                 }
@@ -315,9 +316,9 @@ impl Environment {
     }
 
     /// Records that a variable may have no value.
-    pub(crate) fn doubt(&mut self, name: &str) {
+    pub(crate) fn mark_possibly_unset(&mut self, name: &str) {
         let before = self.variables.get(name).unwrap_or(&Value::Inert);
-        let value = before.or(&Value::Inert);
+        let value = before.merged_with(&Value::Inert);
         self.set(name, value);
     }
 
@@ -325,20 +326,25 @@ impl Environment {
     pub(crate) fn merge(&mut self, other: &Self) {
         // A variable that the text does not set has its inherited value.
         for (name, value) in &other.variables {
-            let own = self.variables.get(name).unwrap_or(&Value::Inert).or(value);
+            let own = self
+                .variables
+                .get(name)
+                .unwrap_or(&Value::Inert)
+                .merged_with(value);
             self.variables.insert(name.clone(), own);
         }
         for (name, value) in &mut self.variables {
             if !other.variables.contains_key(name) {
-                *value = value.or(&Value::Inert);
+                *value = value.merged_with(&Value::Inert);
             }
         }
-        self.keyed.retain(|name| other.keyed.contains(name));
+        self.associative_arrays
+            .retain(|name| other.associative_arrays.contains(name));
         if self.positional != other.positional {
             self.positional = None;
-            self.given = true;
+            self.has_unknown_positional = true;
         }
-        self.given |= other.given;
+        self.has_unknown_positional |= other.has_unknown_positional;
         self.conditionally_defined
             .extend(other.conditionally_defined.iter().cloned());
         let (own, others) = (&self.functions, &other.functions);
@@ -351,31 +357,41 @@ impl Environment {
                 .entry(name.clone())
                 .or_insert_with(|| Rc::clone(body));
         }
-        self.folders.extend(other.folders.iter().cloned());
-        self.called.extend(other.called.iter().cloned());
-        self.integers.extend(other.integers.iter().cloned());
-        for (name, paths) in &other.secrets {
+        self.working_directories
+            .extend(other.working_directories.iter().cloned());
+        self.called_functions
+            .extend(other.called_functions.iter().cloned());
+        self.integer_variables
+            .extend(other.integer_variables.iter().cloned());
+        for (name, paths) in &other.possible_paths {
             let paths = || paths.clone();
-            self.secrets.entry(name.clone()).or_insert_with(paths);
+            self.possible_paths
+                .entry(name.clone())
+                .or_insert_with(paths);
         }
-        self.secret_values
-            .extend(other.secret_values.iter().cloned());
-        for variable in &other.passed {
-            if !self.passed.contains(variable) {
-                self.passed.push(variable.clone());
+        self.secret_variables
+            .extend(other.secret_variables.iter().cloned());
+        for variable in &other.exported_assignments {
+            if !self.exported_assignments.contains(variable) {
+                self.exported_assignments.push(variable.clone());
             }
         }
         // A path that only one branch sets may apply in the other branch too.
-        for (name, place) in &other.places {
+        for (name, place) in &other.variable_paths {
             let place = || place.clone();
-            self.places.entry(name.clone()).or_insert_with(place);
+            self.variable_paths
+                .entry(name.clone())
+                .or_insert_with(place);
         }
-        self.outer.extend(other.outer.iter().cloned());
+        self.inherited_values
+            .extend(other.inherited_values.iter().cloned());
         self.arrays.extend(other.arrays.iter().cloned());
-        self.reshaped.extend(other.reshaped.iter().cloned());
-        self.references.extend(other.references.iter().cloned());
+        self.formatted_variables
+            .extend(other.formatted_variables.iter().cloned());
+        self.namerefs.extend(other.namerefs.iter().cloned());
         self.stdio_redirected |= other.stdio_redirected;
-        self.exported.extend(other.exported.iter().cloned());
+        self.exported_functions
+            .extend(other.exported_functions.iter().cloned());
         for (name, text) in &other.aliases {
             self.aliases
                 .entry(name.clone())

@@ -5,7 +5,7 @@ use super::span::Span;
 
 /// Certainty of a finding, from which `confidence` is computed.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
-pub(crate) enum Sure {
+pub(crate) enum Certainty {
     /// A table names the effect.
     Known,
     /// The command runs code that it does not show.
@@ -22,5 +22,5 @@ pub(crate) struct SpanFinding {
     /// `true` if the part must be confirmed although it may only read.
     pub(crate) ask: bool,
     pub(crate) reason: String,
-    pub(crate) sure: Sure,
+    pub(crate) certainty: Certainty,
 }

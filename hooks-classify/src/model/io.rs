@@ -13,7 +13,7 @@ pub(crate) enum Input {
 impl Input {
     /// Returns `true` if a program that searches its standard input, if that is a pipe or a file,
     /// may search the working directory instead: `/dev/null` is neither.
-    pub(crate) fn may_be_none(&self) -> bool {
+    pub(crate) fn may_be_absent(&self) -> bool {
         match self {
             Self::Inherited => true,
             Self::Known(text) => text.is_empty(),
@@ -36,7 +36,7 @@ pub(crate) enum OutputKind {
 
 impl OutputKind {
     /// Returns the kind of two outputs one after the other.
-    pub(crate) fn and(self, other: Self) -> Self {
+    pub(crate) fn followed_by(self, other: Self) -> Self {
         match (self, other) {
             _ if self == other => self,
             (Self::Numbers, counted) | (counted, Self::Numbers) => counted,

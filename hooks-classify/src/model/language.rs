@@ -26,7 +26,7 @@ pub enum Language {
 impl Language {
     /// Returns `true` if programs of the language read data from standard input: the script of
     /// `sed`, `awk` and `jq` is one of their words or a file.
-    pub(crate) fn filters(self) -> bool {
+    pub(crate) fn reads_data_from_stdin(self) -> bool {
         matches!(self, Self::Sed | Self::Awk | Self::Jq)
     }
 }

@@ -8,7 +8,7 @@
 use super::arg::{Arg, UNKNOWN};
 use super::effect::Crud;
 use super::language::Language;
-use super::program_name::plain_program;
+use super::program_name::without_system_folder;
 use super::span::Span;
 use super::unseen_code::UnseenCode;
 
@@ -19,13 +19,13 @@ pub struct Parts {
     /// All parts in the order of the walk; a part precedes the parts that it runs.
     pub all: Vec<Part>,
     /// `true` if both parsers agree on every text.
-    pub agreed: bool,
+    pub parsers_agree: bool,
     /// `true` if the interpreter followed the whole command.
     pub complete: bool,
     /// `true` if the command defines a function.
-    pub functions: bool,
+    pub defines_functions: bool,
     /// `true` if the command has a substitution outside all parts, such as in the list of a loop.
-    pub substitutions: bool,
+    pub has_substitutions: bool,
     /// Strongest effect that must be confirmed and belongs to no part.
     pub effect_outside_parts: Option<Crud>,
     /// Scripts in other languages, each with the part that runs it.
@@ -45,25 +45,25 @@ pub struct Part {
     pub end: usize,
     /// Index in [`Parts::all`] of the part that runs this part: a wrapper such as `sudo`, a shell
     /// with `-c`, the command around a substitution, the surrounding group.
-    pub within: Option<usize>,
+    pub parent: Option<usize>,
     /// Program and arguments after expansion.
     pub words: Vec<Word>,
     /// Calls as tables read them; several if a program is an alias of another program.
     pub calls: Vec<PartCall>,
     /// Files that the words name, according to the tables.
-    pub touches: Vec<PathEffect>,
+    pub path_effects: Vec<PathEffect>,
     /// Redirections from and to files, without `/dev/null` and without descriptors.
     pub redirections: Vec<PathEffect>,
     /// Hosts that the words and redirections name, as the URL standard reads them.
     pub hosts: Vec<PartHost>,
     /// Files whose contents the part reads, including files of which only the folder is known.
-    pub reads: Vec<FileRead>,
+    pub file_reads: Vec<FileRead>,
     /// Texts of here-documents and here-strings.
-    pub documents: Vec<Word>,
+    pub here_documents: Vec<Word>,
     /// Variables that the part sets.
     pub assignments: Vec<PartAssignment>,
     /// `true` if the part contains a substitution.
-    pub substitutions: bool,
+    pub has_substitutions: bool,
     /// Input from a pipe, a file or a document, with its text if that is known; `None` without such
     /// an input.
     pub input: Option<Option<String>>,
@@ -73,11 +73,11 @@ pub struct Part {
     /// Strongest effect of the part itself.
     pub effect: Crud,
     /// Strongest effect of the part and of all parts that it runs.
-    pub effect_in_all: Crud,
+    pub effect_with_children: Crud,
     /// `true` if the part must be confirmed.
     pub ask: bool,
     /// `true` if the part runs code that the command does not show, or is not understood.
-    pub code: bool,
+    pub is_opaque: bool,
     /// `true` if code in its input may run: the part is an interpreter, a client of one, or a
     /// wrapper that may start a shell.
     pub runs_input: bool,
@@ -105,7 +105,7 @@ pub struct Manifest {
     /// Folder of the file; `None` for the working directory.
     pub folder: Option<Word>,
     /// `true` if the program does nothing without the file.
-    pub needed: bool,
+    pub required: bool,
 }
 
 /// Word after quote removal and expansion.
@@ -117,7 +117,7 @@ pub struct Word {
     /// `true` if the text is known and is exactly one word.
     pub known: bool,
     /// `true` if the word is a pattern that the shell replaces by file names.
-    pub pattern: bool,
+    pub is_glob: bool,
     /// Start in the command, in bytes. A word of a nested text, such as the text of `sh -c`, has
     /// the position of the outer word.
     pub start: usize,
@@ -140,7 +140,7 @@ pub struct PartCall {
     /// `true` if the program may connect to an address among its words.
     pub connects: bool,
     /// `true` if the program connects to this machine because no option names another host.
-    pub connects_here: bool,
+    pub connects_to_localhost: bool,
 }
 
 /// Script in another language that a part runs.
@@ -171,8 +171,8 @@ pub struct PathEffect {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PartHost {
-    /// The host as [`host::plain`](crate::host::plain) reads it: `2130706433` is `127.0.0.1`. It has
-    /// [`UNKNOWN`] for each unknown part.
+    /// The host, normalized by [`host::normalize`](crate::host::normalize): `2130706433` is `127.0.0.1`.
+    /// It has [`UNKNOWN`] for each unknown part.
     pub name: String,
     /// The word that names the host.
     pub word: Word,
@@ -185,7 +185,7 @@ pub struct FileRead {
     /// Path, with `~` for a variable that contains the home directory.
     pub path: Word,
     /// `true` if a folder is read with everything below it.
-    pub below: bool,
+    pub recursive: bool,
 }
 
 /// Variable that a part sets.
@@ -203,22 +203,22 @@ impl Part {
         Self {
             start: span.start,
             end: span.end,
-            within: None,
+            parent: None,
             words: Vec::new(),
             calls: Vec::new(),
-            touches: Vec::new(),
+            path_effects: Vec::new(),
             hosts: Vec::new(),
-            reads: Vec::new(),
+            file_reads: Vec::new(),
             redirections: Vec::new(),
-            documents: Vec::new(),
+            here_documents: Vec::new(),
             assignments: Vec::new(),
-            substitutions: false,
+            has_substitutions: false,
             input: None,
             has_config_override: false,
             effect: Crud::Read,
-            effect_in_all: Crud::Read,
+            effect_with_children: Crud::Read,
             ask: false,
-            code: false,
+            is_opaque: false,
             runs_input: false,
             code_files: Vec::new(),
             settings_files: Vec::new(),
@@ -236,14 +236,14 @@ impl Part {
             let values = options.filter_map(|(_, value)| value.as_mut());
             values.chain(&mut call.operands)
         });
-        let files = self.touches.iter_mut().chain(&mut self.redirections);
+        let files = self.path_effects.iter_mut().chain(&mut self.redirections);
         let values = self.assignments.iter_mut().map(|one| &mut one.value);
         (self.words.iter_mut())
             .chain(calls)
             .chain(files.map(|file| &mut file.path))
-            .chain(self.reads.iter_mut().map(|file| &mut file.path))
+            .chain(self.file_reads.iter_mut().map(|file| &mut file.path))
             .chain(self.hosts.iter_mut().map(|host| &mut host.word))
-            .chain(&mut self.documents)
+            .chain(&mut self.here_documents)
             .chain(values)
     }
 
@@ -251,8 +251,8 @@ impl Part {
     /// unknown or the part has no words.
     #[must_use]
     pub fn program(&self) -> Option<&str> {
-        let name = self.words.first().filter(|name| !name.pattern)?;
-        name.value().map(plain_program)
+        let name = self.words.first().filter(|name| !name.is_glob)?;
+        name.value().map(without_system_folder)
     }
 
     /// Returns the known arguments.
@@ -278,8 +278,8 @@ impl Word {
     pub(crate) fn of(arg: &Arg) -> Self {
         Self {
             text: arg.text.clone(),
-            known: arg.known() && !arg.glob && !arg.many && !arg.maybe,
-            pattern: arg.glob,
+            known: arg.is_known() && !arg.glob && !arg.may_split && !arg.overridable,
+            is_glob: arg.glob,
             start: arg.span.start,
             end: arg.span.end,
         }
@@ -303,7 +303,7 @@ impl Word {
 
     /// Returns the word with a part of its text.
     #[must_use]
-    pub fn with(&self, text: &str) -> Self {
+    pub fn with_text(&self, text: &str) -> Self {
         Self {
             text: text.to_owned(),
             ..self.clone()
@@ -314,7 +314,7 @@ impl Word {
 impl PartHost {
     pub(crate) fn new(host: &str, arg: &Arg) -> Self {
         Self {
-            name: crate::host::plain(host),
+            name: crate::host::normalize(host),
             word: Word::of(arg),
         }
     }

@@ -16,7 +16,7 @@ pub(crate) const SYSTEM_FOLDERS: &[&str] = &[
 
 /// Returns the name of a program without its folder, if the folder is a system folder.
 #[must_use]
-pub fn plain_program(name: &str) -> &str {
+pub fn without_system_folder(name: &str) -> &str {
     SYSTEM_FOLDERS
         .iter()
         .find_map(|folder| name.strip_prefix(folder))

@@ -7,7 +7,7 @@ use super::language::Language;
 pub(crate) enum Role {
     Text,
     Input,
-    /// A file of which facts are printed, not the contents.
+    /// A file whose metadata is printed, not its contents.
     Name,
     /// A file that may name programs, unless only the user can write it.
     Settings,

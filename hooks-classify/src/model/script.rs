@@ -33,13 +33,13 @@ pub(crate) struct Pipeline {
 /// A command. Commands that differ only in their positions are equal.
 #[derive(Clone, Debug)]
 pub(crate) struct Command {
-    pub(crate) kind: Kind,
+    pub(crate) kind: CommandKind,
     pub(crate) redirects: Vec<Redirect>,
     pub(crate) span: Span,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Kind {
+pub(crate) enum CommandKind {
     /// Assignments and a program with its arguments.
     Simple {
         assigns: Vec<ShellWord>,
@@ -76,17 +76,17 @@ pub(crate) enum Kind {
 /// A redirection. Redirections that differ only in their positions are equal.
 #[derive(Clone, Debug)]
 pub(crate) struct Redirect {
-    pub(crate) operator: Operator,
+    pub(crate) operator: RedirectOperator,
     /// Descriptor that is redirected: the written number or the default of the operator.
     pub(crate) descriptor: u32,
     /// `true` if standard error is redirected too: `&>`, `&>>`.
-    pub(crate) both: bool,
+    pub(crate) includes_stderr: bool,
     pub(crate) target: ShellWord,
     pub(crate) span: Span,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Operator {
+pub(crate) enum RedirectOperator {
     /// `<`
     Read,
     /// `>`, `>|`, `&>`
@@ -106,31 +106,34 @@ pub(crate) enum Operator {
 /// A word before expansion. Words that differ only in their positions are equal.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ShellWord {
-    pub(crate) pieces: Vec<Piece>,
+    pub(crate) pieces: Vec<WordPiece>,
     pub(crate) span: Span,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Piece {
+pub(crate) enum WordPiece {
     /// Text after quote removal. In unquoted text, `*`, `?`, `[`, `{` and `~` keep their meaning.
     Text { text: String, quoted: bool },
     /// `$name` and `${name…}`.
     Variable {
         name: String,
-        change: Change,
+        operator: ParameterOperator,
         quoted: bool,
     },
     /// `$(…)` and backquotes.
-    Substitution { text: Inner, quoted: bool },
+    CommandSubstitution {
+        text: SubstitutionText,
+        quoted: bool,
+    },
     /// `<(…)` and `>(…)`.
-    Process { text: Inner },
+    ProcessSubstitution { text: SubstitutionText },
     /// `$((…))`: a number; the substitutions in it run.
     Arithmetic { inner: ShellWord },
 }
 
 /// Operator of `${name…}`.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Change {
+pub(crate) enum ParameterOperator {
     None,
     /// `:-`, `-`
     Default(ShellWord),
@@ -146,11 +149,11 @@ pub(crate) enum Change {
 
 /// Text of a substitution. Texts that differ only in their positions are equal.
 #[derive(Clone, Debug)]
-pub(crate) struct Inner {
+pub(crate) struct SubstitutionText {
     pub(crate) text: String,
     /// Start in the surrounding text, in bytes; `None` if backquotes changed the text, so that
     /// positions do not map.
-    pub(crate) at: Option<usize>,
+    pub(crate) start: Option<usize>,
 }
 
 impl PartialEq for Command {
@@ -163,7 +166,7 @@ impl PartialEq for Redirect {
     fn eq(&self, other: &Self) -> bool {
         self.operator == other.operator
             && self.descriptor == other.descriptor
-            && self.both == other.both
+            && self.includes_stderr == other.includes_stderr
             && self.target == other.target
     }
 }
@@ -174,7 +177,7 @@ impl PartialEq for ShellWord {
     }
 }
 
-impl PartialEq for Inner {
+impl PartialEq for SubstitutionText {
     fn eq(&self, other: &Self) -> bool {
         self.text == other.text
     }
@@ -186,7 +189,7 @@ impl ShellWord {
         let mut all = String::new();
         for piece in &self.pieces {
             match piece {
-                Piece::Text { text, .. } => all.push_str(text),
+                WordPiece::Text { text, .. } => all.push_str(text),
                 _ => return None,
             }
         }
@@ -196,31 +199,31 @@ impl ShellWord {
 
 impl Redirect {
     /// Returns `true` if standard input is redirected.
-    pub(crate) fn reads(&self) -> bool {
-        self.descriptor == Operator::descriptor("<")
+    pub(crate) fn redirects_stdin(&self) -> bool {
+        self.descriptor == RedirectOperator::default_descriptor("<")
     }
 
     /// Returns `true` if the descriptor, whichever it is, is opened for reading.
-    pub(crate) fn takes(&self) -> bool {
+    pub(crate) fn opens_for_reading(&self) -> bool {
         match self.operator {
-            Operator::Read
-            | Operator::ReadWrite
-            | Operator::HereDocument
-            | Operator::HereString => true,
-            Operator::Duplicate => self.reads(),
-            Operator::Write | Operator::Append => false,
+            RedirectOperator::Read
+            | RedirectOperator::ReadWrite
+            | RedirectOperator::HereDocument
+            | RedirectOperator::HereString => true,
+            RedirectOperator::Duplicate => self.redirects_stdin(),
+            RedirectOperator::Write | RedirectOperator::Append => false,
         }
     }
 
     /// Returns `true` if standard output is redirected.
-    pub(crate) fn prints(&self) -> bool {
-        self.descriptor == Operator::descriptor(">")
+    pub(crate) fn redirects_stdout(&self) -> bool {
+        self.descriptor == RedirectOperator::default_descriptor(">")
     }
 }
 
-impl Operator {
+impl RedirectOperator {
     /// Returns the default descriptor of an operator.
-    pub(crate) fn descriptor(sign: &str) -> u32 {
+    pub(crate) fn default_descriptor(sign: &str) -> u32 {
         u32::from(!sign.starts_with('<'))
     }
 }

@@ -10,6 +10,6 @@ pub(crate) struct Trace {
     pub(crate) findings: Vec<SpanFinding>,
     pub(crate) parts: Parts,
     /// `true` if both parsers agree on every text.
-    pub(crate) agreed: bool,
+    pub(crate) parsers_agree: bool,
     pub(crate) terminal_input: TerminalInput,
 }

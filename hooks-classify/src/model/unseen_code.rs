@@ -33,7 +33,7 @@ impl UnseenCode {
     }
 
     /// Returns the source of a part that has two sources.
-    pub(crate) fn and(self, other: Self) -> Self {
+    pub(crate) fn merge(self, other: Self) -> Self {
         match (self, other) {
             _ if self == other => self,
             // Neither source may hide the other.

@@ -1,12 +1,12 @@
 //! [`Call`]: a command line as its program reads it, with its options, values, operands and the command
 //! that the words name.
 
-use super::roles::{Roles, distribute};
+use super::roles::{OperandRoles, assign_roles};
 use crate::model::arg::Arg;
-use crate::model::device::nowhere;
+use crate::model::device::is_unstored_output;
 use crate::model::role::Role;
 use crate::model::span::Span;
-use crate::tables::{Opt, Program, RunsInput};
+use crate::tables::{OptionSpec, Program, StdinUse};
 
 /// A command line as its program reads it.
 #[derive(Debug)]
@@ -28,17 +28,17 @@ pub(crate) struct Call {
 pub(crate) struct ParsedOption {
     /// The name in the table: an abbreviation is written out.
     pub(crate) name: String,
-    pub(crate) option: Opt,
+    pub(crate) spec: OptionSpec,
     pub(crate) value: Option<Arg>,
     /// The words that follow, if the option takes a whole command.
-    pub(crate) rest: Vec<Arg>,
+    pub(crate) command: Vec<Arg>,
     pub(crate) span: Span,
     /// The number of words from the option to the end of the command line. Positions do not
     /// distinguish words: in a text passed to another command, all words have one span.
     pub(crate) words_left: usize,
     /// `true` if only some versions of the program read this option. It never makes a call
     /// harmless.
-    pub(crate) doubtful: bool,
+    pub(crate) version_dependent: bool,
 }
 
 /// A word of a command line that is neither an option nor a value.
@@ -68,43 +68,43 @@ fn is_stdin(file: &str) -> bool {
 impl Call {
     /// Returns how the call may run its standard input, which an option may name as a file of
     /// code.
-    pub(crate) fn runs_input(&self) -> RunsInput {
-        let named = self.options.iter().any(|given| {
-            given.option.role == Role::ScriptFile
-                && given
+    pub(crate) fn stdin_use(&self) -> StdinUse {
+        let named = self.options.iter().any(|opt| {
+            opt.spec.role == Role::ScriptFile
+                && opt
                     .value
                     .as_ref()
                     .is_some_and(|value| is_stdin(&value.text))
         });
         match named {
-            true => RunsInput::Yes,
-            false => self.program.runs_input(),
+            true => StdinUse::MayRun,
+            false => self.program.stdin_use(),
         }
     }
 
     /// Returns `true` if the program has an option for a host, and the call does not use it.
-    pub(crate) fn connects_here(&self) -> bool {
-        let is_host = |option: &Opt| option.role == Role::Host;
+    pub(crate) fn connects_to_localhost(&self) -> bool {
+        let is_host = |option: &OptionSpec| option.role == Role::Host;
         self.program.options.values().any(is_host)
-            && !self.options.iter().any(|given| is_host(&given.option))
+            && !self.options.iter().any(|opt| is_host(&opt.spec))
     }
 
     /// Returns `true` if output to `path` goes to a file. Some programs write a file with the name
     /// `-`.
     pub(crate) fn is_file(&self, path: &str) -> bool {
-        path == "-" && self.program.details.dash_is_file || !nowhere(path)
+        path == "-" && self.program.details.dash_is_file || !is_unstored_output(path)
     }
 
     /// Returns the operands by role, and the operands for which the table has no role.
-    pub(crate) fn roles(&self) -> Roles {
+    pub(crate) fn roles(&self) -> OperandRoles {
         let operands = self.operands.iter().map(|operand| operand.arg.clone());
-        distribute(self.program.operands, operands.collect())
+        assign_roles(self.program.operands, operands.collect())
     }
 
     /// Returns `true` if one of the options is used.
-    pub(crate) fn has(&self, names: &[&str]) -> bool {
+    pub(crate) fn has_option(&self, names: &[&str]) -> bool {
         self.options
             .iter()
-            .any(|given| names.contains(&given.name.as_str()))
+            .any(|opt| names.contains(&opt.name.as_str()))
     }
 }

@@ -4,14 +4,14 @@ use serde_json::Value;
 
 /// A member of a request.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Member {
+pub(crate) enum RequestMember {
     Flag(bool),
     Text(String),
 }
 
 /// Returns the members of a request, or of all requests in a list, by the names of their options
 /// (`WithDecryption` is `--with-decryption`). Returns `None` if the text does not show them.
-pub(crate) fn members(text: &str) -> Option<Vec<(String, Member)>> {
+pub(crate) fn request_members(text: &str) -> Option<Vec<(String, RequestMember)>> {
     if text.contains(crate::model::arg::UNKNOWN) {
         return None;
     }
@@ -28,20 +28,20 @@ pub(crate) fn members(text: &str) -> Option<Vec<(String, Member)>> {
             for (name, value) in object {
                 let member = match value {
                     Value::Null => continue,
-                    Value::Bool(flag) => Member::Flag(flag),
-                    Value::String(text) => Member::Text(text),
-                    other => Member::Text(other.to_string()),
+                    Value::Bool(flag) => RequestMember::Flag(flag),
+                    Value::String(text) => RequestMember::Text(text),
+                    other => RequestMember::Text(other.to_string()),
                 };
-                all.push((option(&name), member));
+                all.push((option_of_member(&name), member));
             }
         }
         return Some(all);
     }
-    lines(text)
+    yaml_members(text)
 }
 
 /// Returns the members of YAML that consists of `name: value` lines only.
-fn lines(text: &str) -> Option<Vec<(String, Member)>> {
+fn yaml_members(text: &str) -> Option<Vec<(String, RequestMember)>> {
     let lines = text.lines().filter(|line| !line.trim().is_empty());
     let members: Option<Vec<_>> = lines
         .map(|line| {
@@ -54,21 +54,21 @@ fn lines(text: &str) -> Option<Vec<(String, Member)>> {
                 false => value,
             };
             // YAML may read another value than the line shows.
-            let shown = !inner.contains(['"', '\'', '\\'])
+            let is_literal = !inner.contains(['"', '\'', '\\'])
                 && (quote
                     || !inner.starts_with(['&', '*', '!', '|', '>', '{', '[', '%', '@', '`']));
             let member = match inner.parse() {
-                Ok(flag) if !quote => Member::Flag(flag),
-                _ => Member::Text(inner.to_owned()),
+                Ok(flag) if !quote => RequestMember::Flag(flag),
+                _ => RequestMember::Text(inner.to_owned()),
             };
-            (name.chars().all(plain) && shown).then(|| (option(name), member))
+            (name.chars().all(plain) && is_literal).then(|| (option_of_member(name), member))
         })
         .collect();
     members.filter(|members| !members.is_empty())
 }
 
 /// Returns the option for a member: `DBName` is `--db-name`.
-fn option(name: &str) -> String {
+fn option_of_member(name: &str) -> String {
     let letters: Vec<char> = name.chars().collect();
     let mut out = String::from("--");
     for (at, letter) in letters.iter().enumerate() {
@@ -88,25 +88,30 @@ fn option(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Member, members, option};
+    use super::{RequestMember, option_of_member, request_members};
 
     #[test]
     fn a_member_is_named_as_its_option() {
-        assert_eq!(option("WithDecryption"), "--with-decryption");
-        assert_eq!(option("DBName"), "--db-name");
-        assert_eq!(option("sql"), "--sql");
-        assert_eq!(option("secretArn"), "--secret-arn");
+        assert_eq!(option_of_member("WithDecryption"), "--with-decryption");
+        assert_eq!(option_of_member("DBName"), "--db-name");
+        assert_eq!(option_of_member("sql"), "--sql");
+        assert_eq!(option_of_member("secretArn"), "--secret-arn");
     }
 
     #[test]
     fn only_what_is_shown_has_members() {
-        let sql = |text: &str| Some(vec![("--sql".to_owned(), Member::Text(text.to_owned()))]);
-        assert_eq!(members(r#"{"sql":"select 1"}"#), sql("select 1"));
-        assert_eq!(members("sql: 'select 1'"), sql("select 1"));
-        assert_eq!(members("sql: |\n  drop table x"), None);
-        assert_eq!(members("file://x.json"), None);
-        assert_eq!(members("{"), None);
-        assert_eq!(members(r#"["sql"]"#), None);
-        assert_eq!(members(r#"[{"sql":"select 1"}]"#), sql("select 1"));
+        let sql = |text: &str| {
+            Some(vec![(
+                "--sql".to_owned(),
+                RequestMember::Text(text.to_owned()),
+            )])
+        };
+        assert_eq!(request_members(r#"{"sql":"select 1"}"#), sql("select 1"));
+        assert_eq!(request_members("sql: 'select 1'"), sql("select 1"));
+        assert_eq!(request_members("sql: |\n  drop table x"), None);
+        assert_eq!(request_members("file://x.json"), None);
+        assert_eq!(request_members("{"), None);
+        assert_eq!(request_members(r#"["sql"]"#), None);
+        assert_eq!(request_members(r#"[{"sql":"select 1"}]"#), sql("select 1"));
     }
 }

@@ -4,26 +4,26 @@ use std::collections::VecDeque;
 
 use crate::model::arg::Arg;
 use crate::model::role::Role;
-use crate::tables::Count;
+use crate::tables::OperandCount;
 
 /// Operands by role, and the operands without a role.
-pub(super) type Roles = (Vec<(Role, Vec<Arg>)>, Vec<Arg>);
+pub(super) type OperandRoles = (Vec<(Role, Vec<Arg>)>, Vec<Arg>);
 
 /// Distributes operands to roles. Roles after the role with `*` take operands from the end.
-pub(super) fn distribute(list: &[(Role, Count)], operands: Vec<Arg>) -> Roles {
+pub(super) fn assign_roles(list: &[(Role, OperandCount)], operands: Vec<Arg>) -> OperandRoles {
     let mut out = Vec::new();
     let mut left: VecDeque<Arg> = operands.into();
     // A command takes all operands that follow, regardless of later roles in the list.
-    let many = list
-        .iter()
-        .position(|(role, count)| *count == Count::Many || matches!(role, Role::Argv { .. }));
+    let many = list.iter().position(|(role, count)| {
+        *count == OperandCount::Many || matches!(role, Role::Argv { .. })
+    });
     let (before, after) = match many {
         Some(at) => (&list[..at], &list[at + 1..]),
         None => (list, &list[..0]),
     };
     let needed = after
         .iter()
-        .filter(|(_, count)| *count == Count::One)
+        .filter(|(_, count)| *count == OperandCount::One)
         .count();
     for (role, _) in before {
         if let Some(arg) = left.pop_front() {

@@ -5,9 +5,9 @@ use crate::tables::Style;
 
 /// Effect of an operand on the options after it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Operands {
+pub(super) enum OperandOrder {
     /// Options after an operand are read.
-    Mix,
+    Mixed,
     /// The first operand ends the options.
     EndOptions,
     /// Some versions of the program read options after an operand. An option there may make a call
@@ -19,7 +19,7 @@ pub(super) enum Operands {
 
 /// Notation of options with names of several letters.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum LongNames {
+pub(super) enum LongNameSyntax {
     /// `--name`
     TwoDashes,
     /// `-name` or `--name`; letters are never joined.
@@ -28,77 +28,77 @@ pub(super) enum LongNames {
 
 /// Rules by which a program separates options, their values and operands.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Rules {
-    pub(super) operands: Operands,
-    pub(super) long: LongNames,
+pub(super) struct StyleRules {
+    pub(super) operands: OperandOrder,
+    pub(super) long_names: LongNameSyntax,
     /// `true` if a long name may be abbreviated.
-    pub(super) abbreviates: bool,
+    pub(super) allows_abbreviations: bool,
     /// `true` if `-o=x` has the value `x`; the value is `=x` otherwise.
     pub(super) drops_equals: bool,
     /// `true` if a single `-` ends the options, as `--` does.
-    pub(super) dash_ends: bool,
+    pub(super) dash_ends_options: bool,
     /// Reading of the first word if it has no dash.
-    pub(super) first_word: FirstWord,
+    pub(super) first_word: FirstWordSyntax,
 }
 
 /// Reading of the first word if it has no dash.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum FirstWord {
+pub(super) enum FirstWordSyntax {
     /// As every other word.
     Plain,
     /// Joined letters, whose values are the words after it, in their order: `tar cfC x.tar folder`.
-    ValuesBehind,
+    ValuesFollow,
     /// Joined letters, the last of which may be followed by its value: `ps axopid`.
     ValueJoined,
 }
 
-const GNU: Rules = Rules {
-    operands: Operands::Mix,
-    long: LongNames::TwoDashes,
-    abbreviates: true,
+const GNU: StyleRules = StyleRules {
+    operands: OperandOrder::Mixed,
+    long_names: LongNameSyntax::TwoDashes,
+    allows_abbreviations: true,
     drops_equals: false,
-    dash_ends: false,
-    first_word: FirstWord::Plain,
+    dash_ends_options: false,
+    first_word: FirstWordSyntax::Plain,
 };
 
-const ONE_DASH: Rules = Rules {
-    long: LongNames::OneDash,
-    abbreviates: false,
+const ONE_DASH: StyleRules = StyleRules {
+    long_names: LongNameSyntax::OneDash,
+    allows_abbreviations: false,
     drops_equals: true,
     ..GNU
 };
 
-impl Rules {
+impl StyleRules {
     pub(super) const fn of(style: Style) -> Self {
         match style {
             Style::Gnu | Style::Git | Style::Assign => GNU,
             Style::Posix => Self {
-                operands: Operands::EndOptions,
+                operands: OperandOrder::EndOptions,
                 ..GNU
             },
             Style::Bsd => Self {
-                operands: Operands::EndHarmless,
+                operands: OperandOrder::EndHarmless,
                 ..GNU
             },
             Style::BashBuiltin => Self {
-                operands: Operands::EndOptions,
-                abbreviates: false,
+                operands: OperandOrder::EndOptions,
+                allows_abbreviations: false,
                 ..GNU
             },
             Style::ZshBuiltin => Self {
-                operands: Operands::EndOptions,
-                abbreviates: false,
-                dash_ends: true,
+                operands: OperandOrder::EndOptions,
+                allows_abbreviations: false,
+                dash_ends_options: true,
                 ..GNU
             },
             Style::Cobra | Style::Clap => Self {
-                abbreviates: false,
+                allows_abbreviations: false,
                 drops_equals: true,
                 ..GNU
             },
             Style::CobraPosix | Style::ClapPosix => Self {
-                operands: Operands::EndOptions,
-                abbreviates: false,
+                operands: OperandOrder::EndOptions,
+                allows_abbreviations: false,
                 drops_equals: true,
                 ..GNU
             },
@@ -108,24 +108,24 @@ impl Rules {
             },
             Style::SingleDash | Style::Slash => ONE_DASH,
             Style::SingleDashBsd => Self {
-                operands: Operands::EndHarmless,
+                operands: OperandOrder::EndHarmless,
                 ..ONE_DASH
             },
             Style::SingleDashPosix => Self {
-                operands: Operands::EndOptions,
+                operands: OperandOrder::EndOptions,
                 ..ONE_DASH
             },
             Style::Bundled | Style::Jar => Self {
-                operands: Operands::EndHarmless,
-                first_word: FirstWord::ValuesBehind,
+                operands: OperandOrder::EndHarmless,
+                first_word: FirstWordSyntax::ValuesFollow,
                 ..GNU
             },
             Style::Ps => Self {
-                first_word: FirstWord::ValueJoined,
+                first_word: FirstWordSyntax::ValueJoined,
                 ..GNU
             },
             Style::None => Self {
-                operands: Operands::AreAll,
+                operands: OperandOrder::AreAll,
                 ..GNU
             },
         }

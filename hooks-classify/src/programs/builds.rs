@@ -2,14 +2,14 @@
 
 use super::effect::operand_words;
 use crate::analysis::{Analysis, Context};
-use crate::model::device::nowhere;
+use crate::model::device::is_unstored_output;
 use crate::model::effect::Effect;
 use crate::model::io::Input;
 use crate::model::span::Span;
 use crate::options::call::Call;
 
 /// Returns the program that a script of a project, such as `gradlew`, downloads and starts.
-pub(crate) fn started_by_script(script: &str) -> Option<&'static str> {
+pub(crate) fn program_of_wrapper_script(script: &str) -> Option<&'static str> {
     match script {
         "gradlew" => Some("gradle"),
         "mvnw" => Some("mvn"),
@@ -21,7 +21,7 @@ pub(crate) fn started_by_script(script: &str) -> Option<&'static str> {
 pub(super) fn arguments_file(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     if let Some(arg) = call.args.iter().find(|arg| arg.text.starts_with('@')) {
-        analysis.find(
+        analysis.add_finding(
             Effect::Unknown,
             arg.span,
             format!("`{}` reads its options from a file", call.path),
@@ -88,11 +88,11 @@ pub(super) fn compile_flags(context: &Context<'_>, call: &Call, _: Span, _: &Inp
         .filter(|operand| operand.after_double_dash)
     {
         let text = operand.arg.text.as_str();
-        if !operand.arg.known()
+        if !operand.arg.is_known()
             || text.starts_with('@')
             || (text.starts_with('-') && !harmless(text))
         {
-            analysis.find(
+            analysis.add_finding(
                 Effect::Unknown,
                 operand.arg.span,
                 "this flag of the compiler may load or write something",
@@ -111,7 +111,7 @@ pub(super) fn compile_flags(context: &Context<'_>, call: &Call, _: Span, _: &Inp
 pub(super) fn mypy(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let analysis = Analysis::new();
     let cache = call.options.iter().rev().find(|g| g.name == "--cache-dir");
-    match cache.and_then(|given| given.value.as_ref()) {
+    match cache.and_then(|opt| opt.value.as_ref()) {
         Some(value) if value.text == "/dev/null" => analysis.with_effect(Effect::Read),
         _ => analysis,
     }
@@ -168,7 +168,7 @@ pub(super) fn cc(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
         if valued.contains(word) {
             at += 1;
         } else if *word == "-o" {
-            if !words.get(at).is_some_and(|file| nowhere(file)) {
+            if !words.get(at).is_some_and(|file| is_unstored_output(file)) {
                 return analysis.with_effect(Effect::Create);
             }
             at += 1;
@@ -178,7 +178,7 @@ pub(super) fn cc(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
             }
             operands += 1;
         } else {
-            let fine = matches!(
+            let is_harmless = matches!(
                 *word,
                 "-fsyntax-only"
                     | "-E"
@@ -215,7 +215,7 @@ pub(super) fn cc(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
                     && word
                         .chars()
                         .all(|c| c.is_alphanumeric() || "-=".contains(c)));
-            if !fine {
+            if !is_harmless {
                 return analysis.with_effect(Effect::Create);
             }
         }
@@ -238,7 +238,7 @@ pub(super) fn ninja(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysi
     else {
         return analysis;
     };
-    if call.has(&["-n"]) {
+    if call.has_option(&["-n"]) {
         return analysis.with_effect(Effect::Read);
     }
     let effect = match tool.text.as_str() {
@@ -250,7 +250,7 @@ pub(super) fn ninja(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysi
         "recompact" | "restat" => Effect::Update,
         _ => Effect::Unknown,
     };
-    analysis.find(
+    analysis.add_finding(
         effect,
         tool.span,
         format!("`ninja` runs its tool `{}`", tool.text),
@@ -279,7 +279,7 @@ pub(super) fn cmake(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Ana
             }
             _ => Effect::Unknown,
         };
-        analysis.find(
+        analysis.add_finding(
             effect,
             whole,
             format!("`cmake -E {}`", words.get(1).copied().unwrap_or("")),
@@ -298,7 +298,7 @@ pub(super) fn cmake(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Ana
         if let Some(rest) = command.and_then(|at| call.args.get(at..))
             && !rest.is_empty()
         {
-            analysis.run(rest.to_vec(), &Input::Unknown);
+            analysis.run_words(rest.to_vec(), &Input::Unknown);
         }
         return analysis.done();
     }
@@ -342,8 +342,8 @@ pub(super) fn flag_values(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> A
             .options
             .get(&name)
             .is_some_and(|option| option.effect.is_some());
-        if promises && (pair[1].text == "false" || !pair[1].known()) {
-            analysis.find(
+        if promises && (pair[1].text == "false" || !pair[1].is_known()) {
+            analysis.add_finding(
                 Effect::Create,
                 pair[1].span,
                 format!("`{}` may be told `false` by this", call.path),
@@ -375,7 +375,7 @@ pub(super) fn goals(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysi
 pub(super) fn flake(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let analysis = Analysis::new();
     let kept = ["--no-write-lock-file", "--expr", "-f", "--file"];
-    if call.has(&kept) {
+    if call.has_option(&kept) {
         return analysis;
     }
     let operands = operand_words(call);
@@ -387,7 +387,7 @@ pub(super) fn flake(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysi
     let local = operands.is_empty()
         || operands
             .iter()
-            .any(|operand| !operand.known() || in_folder(&operand.text));
+            .any(|operand| !operand.is_known() || in_folder(&operand.text));
     analysis.with_effect(match local {
         true => Effect::Create,
         false => Effect::Read,

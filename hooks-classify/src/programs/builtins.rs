@@ -1,4 +1,4 @@
-//! In: the name of a command. Out: the builtin of the shell that the interpreter runs by this name.
+//! Builtins of the shell: the name of a command in, the builtin that the interpreter runs out.
 //!
 //! The interpreter has code for each of them, because a builtin changes the shell that runs it. The
 //! effects of other builtins are in their tables only.
@@ -9,9 +9,9 @@ pub(crate) enum Builtin {
     /// `:`
     Null,
     /// `true` and `false`.
-    Truth,
+    TrueOrFalse,
     /// `break`, `continue`, `return` and `exit`.
-    Leave,
+    Exit,
     Shift,
     Wait,
     Eval,
@@ -19,7 +19,7 @@ pub(crate) enum Builtin {
     Exec,
     Command,
     /// `builtin`
-    Direct,
+    DirectCall,
     Nohup,
     Trap,
     Emulate,
@@ -32,11 +32,11 @@ pub(crate) enum Builtin {
     Enable,
     Declare(Declaration),
     /// A modifier of zsh, which is followed by a command.
-    Modifier,
+    PrecommandModifier,
     Time,
     Repeat,
     /// A builtin that runs in the shell by its table.
-    Listed,
+    ByTable,
 }
 
 /// A builtin that declares variables.
@@ -58,15 +58,15 @@ impl Builtin {
     pub(crate) fn named(name: &str) -> Option<Self> {
         Some(match name {
             ":" => Self::Null,
-            "true" | "false" => Self::Truth,
-            "break" | "continue" | "return" | "exit" => Self::Leave,
+            "true" | "false" => Self::TrueOrFalse,
+            "break" | "continue" | "return" | "exit" => Self::Exit,
             "shift" => Self::Shift,
             "wait" => Self::Wait,
             "eval" => Self::Eval,
             "source" | "." => Self::Source,
             "exec" => Self::Exec,
             "command" => Self::Command,
-            "builtin" => Self::Direct,
+            "builtin" => Self::DirectCall,
             "nohup" => Self::Nohup,
             "trap" => Self::Trap,
             "emulate" => Self::Emulate,
@@ -83,10 +83,10 @@ impl Builtin {
             "global" => Self::Declare(Declaration::Global),
             "integer" | "float" => Self::Declare(Declaration::Number),
             "nameref" => Self::Declare(Declaration::Reference),
-            "noglob" | "nocorrect" => Self::Modifier,
+            "noglob" | "nocorrect" => Self::PrecommandModifier,
             "time" => Self::Time,
             "repeat" => Self::Repeat,
-            "compgen" | "complete" | "jobs" => Self::Listed,
+            "compgen" | "complete" | "jobs" => Self::ByTable,
             _ => return None,
         })
     }
@@ -102,14 +102,17 @@ impl Builtin {
     /// Returns `true` if a command of this name may follow, and declares or runs something in this
     /// shell as it does without the builtin.
     pub(crate) fn precedes_declaration(self) -> bool {
-        matches!(self, Self::Command | Self::Direct | Self::Modifier)
+        matches!(
+            self,
+            Self::Command | Self::DirectCall | Self::PrecommandModifier
+        )
     }
 
     /// Returns `true` if some shell reads a command after this word wherever a command may begin.
     pub(crate) fn precedes_command(self) -> bool {
         matches!(
             self,
-            Self::Command | Self::Exec | Self::Modifier | Self::Time
+            Self::Command | Self::Exec | Self::PrecommandModifier | Self::Time
         )
     }
 
@@ -119,13 +122,13 @@ impl Builtin {
         matches!(
             self,
             Self::Null
-                | Self::Leave
+                | Self::Exit
                 | Self::Shift
                 | Self::Eval
                 | Self::Source
                 | Self::Exec
                 | Self::Command
-                | Self::Direct
+                | Self::DirectCall
                 | Self::Trap
                 | Self::Unset
                 | Self::Set
@@ -135,12 +138,12 @@ impl Builtin {
 
     /// Returns `true` if the command also runs a program of this name.
     pub(crate) fn is_also_program(self) -> bool {
-        matches!(self, Self::Truth | Self::Nohup)
+        matches!(self, Self::TrueOrFalse | Self::Nohup)
     }
 
     /// Returns `true` if the command runs in the shell itself, according to its table.
     pub(crate) fn runs_in_shell_by_table(self) -> bool {
-        matches!(self, Self::Modifier | Self::Listed)
+        matches!(self, Self::PrecommandModifier | Self::ByTable)
     }
 }
 
@@ -153,8 +156,8 @@ mod tests {
     fn every_program_that_declares_variables_is_a_declaration() {
         let tables = Tables::embedded();
         for name in tables.names() {
-            let judge = tables.program(name).and_then(|program| program.function);
-            let declares = judge == Some("declare");
+            let function = tables.program(name).and_then(|program| program.function);
+            let declares = function == Some("declare");
             assert_eq!(declares, Builtin::declaration(name).is_some(), "{name}");
         }
     }

@@ -4,15 +4,15 @@
 //! `programs/` and not to the walk. An effect that depends on the result of another action is itself an
 //! action that the walk performs.
 
-use super::addresses::ask_about_sent_words;
-use super::effect::{note_effect, note_unrecognized, operand_words, prints_other};
-use super::file_roles::recurses;
-use super::printed::printed;
+use super::addresses::check_exfiltration;
+use super::effect::{note_effect, note_unrecognized, operand_words, prints_help_or_version};
+use super::file_roles::reads_recursively;
+use super::known_output::known_output;
 use super::requests::note_requests;
-use super::roles::{option_values, role};
+use super::roles::{note_option_values, note_role};
 use super::words::{note_files_in_words, note_remotes, note_services};
-use crate::analysis::{Analysis, Context, OutputOf};
-use crate::model::arg::{Arg, shown};
+use crate::analysis::{Analysis, Context, OutputAction};
+use crate::model::arg::{Arg, display_text};
 use crate::model::effect::Effect;
 use crate::model::io::Input;
 use crate::model::language::Language;
@@ -26,7 +26,7 @@ pub(crate) fn analyze_words(context: &Context<'_>, call: &Call, whole: Span) -> 
     let mut analysis = Analysis::new();
     if prints_help(call) {
         let reason = format!("`{} {}` prints help", call.path, call.args[0].text);
-        analysis.find(Effect::Read, whole, reason);
+        analysis.add_finding(Effect::Read, whole, reason);
         return analysis.done();
     }
     note_files_in_words(&mut analysis, call);
@@ -39,7 +39,7 @@ pub(crate) fn analyze_words(context: &Context<'_>, call: &Call, whole: Span) -> 
 /// Returns the effects of the values of all options of a call.
 pub(crate) fn analyze_option_values(context: &Context<'_>, call: &Call) -> Analysis {
     let mut analysis = Analysis::new();
-    option_values(&mut analysis, context, call, &Input::Unknown);
+    note_option_values(&mut analysis, context, call, &Input::Unknown);
     analysis
 }
 
@@ -58,19 +58,19 @@ fn prints_help(call: &Call) -> bool {
     let aws = arg.text == "help" && call.path.starts_with("aws ");
     let git =
         arg.text == "-h" && call.path.starts_with("git ") && call.path.split(' ').count() == 2;
-    aws || git || arg.known() && call.program.details.help.contains(&arg.text.as_str())
+    aws || git || arg.is_known() && call.program.details.help.contains(&arg.text.as_str())
 }
 
 /// Notes the files that a program reads although no word names them.
 fn note_found_files(analysis: &mut Analysis, context: &Context<'_>, call: &Call) {
     if let Some(folder) = &call.program.details.finds {
-        analysis.add_name(context.named_file(folder));
+        analysis.add_pipeline_path(context.possible_path(folder));
     }
-    for given in &call.options {
-        if given.option.role == Role::Folder
-            && let Some(value) = &given.value
+    for opt in &call.options {
+        if opt.spec.role == Role::Folder
+            && let Some(value) = &opt.value
         {
-            analysis.prints_name(value);
+            analysis.add_printed_path(value);
         }
     }
 }
@@ -90,44 +90,44 @@ pub(crate) fn analyze_by_table(
         note_unrecognized(analysis, call);
         note_effect(analysis, call, effect, whole);
         note_remotes(analysis, call);
-        option_values(analysis, context, call, input);
-        OutputOf::NOTHING
+        note_option_values(analysis, context, call, input);
+        OutputAction::NONE
     };
     // A word that may be several may reach an operand that is written; if the call is known to
     // write anyway, that adds nothing.
-    let many = call.operands.iter().find(|operand| operand.arg.many);
+    let many = call.operands.iter().find(|operand| operand.arg.may_split);
     match many.filter(|_| operands && writes_operand(call)) {
         Some(operand) => analysis.if_only_reads(options, |analysis| {
             let word = &operand.arg;
             let reason = format!(
                 "`{}` writes an operand, and `{}` may be several",
                 call.path,
-                shown(word)
+                display_text(word)
             );
-            analysis.find(Effect::Unknown, word.span, reason);
-            OutputOf::NOTHING
+            analysis.add_finding(Effect::Unknown, word.span, reason);
+            OutputAction::NONE
         }),
         None => drop(options(&mut analysis)),
     }
     let output = match operands {
         true => analyze_operands(&mut analysis, context, call, whole, input),
-        false => OutputOf::NOTHING,
+        false => OutputAction::NONE,
     };
-    ask_about_sent_words(&mut analysis, call, whole);
+    check_exfiltration(&mut analysis, call, whole);
     let program = &call.program;
-    let given = program.details.reveals_given.as_ref();
-    let given = given.filter(|_| !call.operands.is_empty());
+    let with_operands = program.details.reveals_given.as_ref();
+    let with_operands = with_operands.filter(|_| !call.operands.is_empty());
     let reveals = program
         .details
         .reveals
         .as_ref()
-        .filter(|_| !prints_other(call));
-    if let Some(what) = reveals.or(given) {
-        analysis.ask(whole, format!("`{}` shows {what}", call.path));
+        .filter(|_| !prints_help_or_version(call));
+    if let Some(what) = reveals.or(with_operands) {
+        analysis.require_confirmation(whole, format!("`{}` shows {what}", call.path));
     }
-    note_copy(&mut analysis, call);
-    note_folder(&mut analysis, call);
-    analysis.printed = printed(call, input, &context.environment.files);
+    track_alias_file(&mut analysis, call);
+    track_cd(&mut analysis, call);
+    analysis.known_output = known_output(call, input, &context.environment.files);
     analysis.done_with(output)
 }
 
@@ -149,58 +149,60 @@ fn analyze_operands(
     call: &Call,
     whole: Span,
     input: &Input,
-) -> OutputOf {
+) -> OutputAction {
     let (roles, extra) = call.roles();
     if let Some(extra) = extra.first() {
-        let reason = format!("`{}` takes no operand `{}`", call.path, shown(extra));
-        analysis.find(Effect::Unknown, extra.span, reason);
+        let reason = format!("`{}` takes no operand `{}`", call.path, display_text(extra));
+        analysis.add_finding(Effect::Unknown, extra.span, reason);
     }
     // A script does not run together with an option that prints something else.
-    let prints_other = prints_other(call);
+    let prints_other = prints_help_or_version(call);
     // Without a folder it searches the current folder.
     let files = |role: &Role| matches!(role, Role::Name | Role::Input);
     let names_file = roles
         .iter()
         .any(|(role, args)| files(role) && !args.is_empty());
     let takes_files = call.program.operands.iter().any(|(role, _)| files(role));
-    if takes_files && !names_file && input.may_be_none() && recurses(call) {
+    if takes_files && !names_file && input.may_be_absent() && reads_recursively(call) {
         let here = [Arg::new(".", whole)];
-        role(analysis, context, call, Role::Name, &here, input);
+        note_role(analysis, context, call, Role::Name, &here, input);
     }
-    let mut output = OutputOf::NOTHING;
+    let mut output = OutputAction::NONE;
     for (operand_role, args) in roles {
         if prints_other && operand_role == Role::Script(Language::Sql) {
             continue;
         }
-        output = role(analysis, context, call, operand_role, &args, input);
+        output = note_role(analysis, context, call, operand_role, &args, input);
     }
     output
 }
 
 /// Remembers that a file has the contents of another file after the call.
-fn note_copy(analysis: &mut Analysis, call: &Call) {
+fn track_alias_file(analysis: &mut Analysis, call: &Call) {
     if matches!(call.path.as_str(), "ln" | "cp" | "mv" | "install")
         && let [source, target] = call.operands.as_slice()
-        && source.arg.known()
-        && target.arg.known()
+        && source.arg.is_known()
+        && target.arg.is_known()
     {
-        analysis.copies_file(&source.arg, &target.arg);
+        analysis.copy_file(&source.arg, &target.arg);
     }
 }
 
 /// Remembers the folder that the shell changes to.
-fn note_folder(analysis: &mut Analysis, call: &Call) {
+fn track_cd(analysis: &mut Analysis, call: &Call) {
     if !matches!(call.path.as_str(), "cd" | "chdir" | "pushd") {
         return;
     }
     let operands = operand_words(call);
     // A later command may print the name of the current folder.
-    operands.iter().for_each(|arg| analysis.prints_name(arg));
+    operands
+        .iter()
+        .for_each(|arg| analysis.add_printed_path(arg));
     let span = call.args.first().map_or(Span::default(), |arg| arg.span);
     match operands.iter().find(|arg| !arg.text.starts_with('-')) {
-        Some(folder) => analysis.goes_to(folder),
+        Some(folder) => analysis.change_directory(folder),
         None if operands.is_empty() && call.path != "pushd" => {
-            analysis.goes_to(&Arg::new("~", span));
+            analysis.change_directory(&Arg::new("~", span));
         }
         None => {}
     }

@@ -16,23 +16,23 @@ pub(super) fn kubectl_get(_: &Context<'_>, call: &Call, whole: Span, _: &Input) 
         })
     };
     let named = call.operands.iter().any(|operand| kind(&operand.arg.text));
-    let full = call.options.iter().any(|given| {
-        let value = given.value.as_ref().map_or("", |v| v.text.as_str());
-        match given.name.as_str() {
+    let full = call.options.iter().any(|opt| {
+        let value = opt.value.as_ref().map_or("", |v| v.text.as_str());
+        match opt.name.as_str() {
             "-o" | "--output" => !matches!(value, "name" | "wide"),
             "--template" => true,
             _ => false,
         }
     });
-    let raw = call.options.iter().any(|given| {
-        given.name == "--raw"
-            && given
+    let raw = call.options.iter().any(|opt| {
+        opt.name == "--raw"
+            && opt
                 .value
                 .as_ref()
                 .is_some_and(|v| v.text.contains("/secrets"))
     });
     if (named && full) || raw {
-        analysis.ask(
+        analysis.require_confirmation(
             whole,
             format!("`{}` shows the values of secrets", call.path),
         );
@@ -42,28 +42,28 @@ pub(super) fn kubectl_get(_: &Context<'_>, call: &Call, whole: Span, _: &Input) 
 
 /// Notes templates, and variables that name programs.
 fn note_templates(analysis: &mut Analysis, call: &Call) {
-    for given in &call.options {
-        let Some(value) = &given.value else { continue };
+    for opt in &call.options {
+        let Some(value) = &opt.value else { continue };
         let text = value.text.as_str();
         let template = text.contains("{{") || text.contains("{%");
-        let code = match given.name.as_str() {
+        let code = match opt.name.as_str() {
             "-a" | "--args" => template,
             "-e" | "--extra-vars" => {
                 template
                     || text.contains("ansible_")
                     || text.contains('\\')
                     || text.starts_with('@')
-                    || !value.known()
+                    || !value.is_known()
             }
             _ => false,
         };
         if code {
-            analysis.find(
+            analysis.add_finding(
                 Effect::Code,
                 value.span,
                 format!(
                     "the value of `{}` may make `{}` run code",
-                    call.path, given.name
+                    call.path, opt.name
                 ),
             );
         }
@@ -80,8 +80,8 @@ pub(super) fn ansible_vars(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> 
 /// Analyzes `ansible`, of which the module decides the effect.
 pub(super) fn ansible(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
-    if call.has(&["--tree", "-t"]) {
-        analysis.find(
+    if call.has_option(&["--tree", "-t"]) {
+        analysis.add_finding(
             Effect::Create,
             call.args.first().map_or_else(Span::default, |arg| arg.span),
             "`ansible` writes what it found",
@@ -99,9 +99,9 @@ pub(super) fn ansible(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analy
     let name = module.as_ref().map_or("command", |m| m.text.as_str());
     let name = name.rsplit('.').next().unwrap_or(name);
     let arguments = value(["-a", "--args"]);
-    let given = arguments.as_ref().map_or("", |a| a.text.as_str());
+    let text = arguments.as_ref().map_or("", |a| a.text.as_str());
     // They print or check an expression, which may look up anything.
-    if matches!(name, "debug" | "assert") && given.contains(['(', '[', '{', '|', '\\']) {
+    if matches!(name, "debug" | "assert") && text.contains(['(', '[', '{', '|', '\\']) {
         return analysis.with_effect(Effect::Code);
     }
     if name == "slurp"
@@ -109,7 +109,7 @@ pub(super) fn ansible(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analy
     {
         for word in arguments.text.split_whitespace() {
             let file = word.split_once('=').map_or(word, |(_, file)| file);
-            analysis.input_file(&arguments.with(file.trim_matches(['"', '\''])));
+            analysis.read_file(&arguments.with_text(file.trim_matches(['"', '\''])));
         }
     }
     match name {
@@ -128,7 +128,7 @@ pub(super) fn ansible(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analy
                             .any(|p| w.starts_with(p))
                     })
                     .collect();
-                analysis.shell_text(&arguments.with(&words.join(" ")), &Input::Unknown);
+                analysis.run_shell_text(&arguments.with_text(&words.join(" ")), &Input::Unknown);
                 analysis.with_effect(Effect::Read)
             }
             None => analysis.with_effect(Effect::Unknown),

@@ -1,8 +1,8 @@
 //! Operands that contain or name code: a role and its words in, the code that runs out.
 
-use super::words_as_text::joined;
-use crate::analysis::{Analysis, Context, OutputOf};
-use crate::model::arg::{Arg, shown};
+use super::words_as_text::join_words;
+use crate::analysis::{Analysis, Context, OutputAction};
+use crate::model::arg::{Arg, display_text};
 use crate::model::effect::Effect;
 use crate::model::io::Input;
 use crate::model::language::Language;
@@ -16,23 +16,27 @@ pub(super) fn run_words(
     words: &[Arg],
     more: bool,
     input: &Input,
-) -> OutputOf {
+) -> OutputAction {
     let mut words = words.to_vec();
     if more {
         let last = words.last().map_or(Span::default(), |word| word.span);
         words.push(Arg::unknown(last));
     }
     match words.is_empty() {
-        true => OutputOf::NOTHING,
-        false => analysis.run(words, input),
+        true => OutputAction::NONE,
+        false => analysis.run_words(words, input),
     }
 }
 
 /// Runs words as a text of the shell.
-pub(super) fn run_shell_text(analysis: &mut Analysis, words: &[Arg], input: &Input) -> OutputOf {
-    match joined(words) {
-        Some(text) => analysis.shell_text(&text, input),
-        None => OutputOf::NOTHING,
+pub(super) fn run_shell_text(
+    analysis: &mut Analysis,
+    words: &[Arg],
+    input: &Input,
+) -> OutputAction {
+    match join_words(words) {
+        Some(text) => analysis.run_shell_text(&text, input),
+        None => OutputAction::NONE,
     }
 }
 
@@ -42,10 +46,10 @@ pub(super) fn load_modules(analysis: &mut Analysis, path: &str, modules: &[Arg])
         let text = &module.text;
         // A version is not a path.
         let is_named = text.contains('.') && text.contains(char::is_alphabetic);
-        if !module.known() || is_named || text.contains(['/', '\\', ':']) {
-            analysis.code_file(module);
-            let reason = format!("`{path}` loads code from `{}`", shown(module));
-            analysis.find(Effect::Code, module.span, reason);
+        if !module.is_known() || is_named || text.contains(['/', '\\', ':']) {
+            analysis.record_code_file(module);
+            let reason = format!("`{path}` loads code from `{}`", display_text(module));
+            analysis.add_finding(Effect::Code, module.span, reason);
         }
     }
 }
@@ -58,8 +62,8 @@ pub(super) fn run_pagers(
     pagers: &[Arg],
 ) {
     for pager in pagers {
-        let variable = context.tables.variable("PAGER", Some(&pager.text));
-        if !pager.known() || variable.is_some() {
+        let variable = context.tables.variable_rule("PAGER", Some(&pager.text));
+        if !pager.is_known() || variable.is_some() {
             analysis.record_role(Role::Program, std::slice::from_ref(pager));
             run_program(analysis, path, pager);
         }
@@ -68,10 +72,10 @@ pub(super) fn run_pagers(
 
 /// Runs a program with words that are only known when it runs.
 pub(super) fn run_program(analysis: &mut Analysis, path: &str, program: &Arg) {
-    let reason = format!("`{path}` runs `{}`", shown(program));
-    analysis.find(Effect::Code, program.span, reason);
-    let text = program.with(&format!("{} \"$_\"", program.text));
-    analysis.shell_text(&text, &Input::Unknown);
+    let reason = format!("`{path}` runs `{}`", display_text(program));
+    analysis.add_finding(Effect::Code, program.span, reason);
+    let text = program.with_text(&format!("{} \"$_\"", program.text));
+    analysis.run_shell_text(&text, &Input::Unknown);
 }
 
 /// Runs scripts; in some languages all words are one script.
@@ -87,10 +91,10 @@ pub(super) fn run_script(
     );
     if !is_joined {
         for script in scripts {
-            analysis.script(language, script, call);
+            analysis.run_script(language, script, call);
         }
-    } else if let Some(script) = joined(scripts) {
-        analysis.script(language, &script, call);
+    } else if let Some(script) = join_words(scripts) {
+        analysis.run_script(language, &script, call);
     }
 }
 
@@ -107,8 +111,8 @@ pub(super) fn script_language(call: &Call) -> Option<Language> {
 /// Runs the scripts in files.
 pub(super) fn run_script_files(analysis: &mut Analysis, path: &str, files: &[Arg]) {
     for file in files {
-        analysis.code_file(file);
-        let reason = format!("`{path}` runs the file `{}`", shown(file));
-        analysis.find(Effect::Code, file.span, reason);
+        analysis.record_code_file(file);
+        let reason = format!("`{path}` runs the file `{}`", display_text(file));
+        analysis.add_finding(Effect::Code, file.span, reason);
     }
 }

@@ -12,9 +12,9 @@ use crate::tables::matches;
 pub(super) fn note_variable(analysis: &mut Analysis, name: &str, value: &Arg) {
     if name.contains(UNKNOWN) {
         let reason = "which variable is set is only known when it runs";
-        analysis.find(Effect::Code, value.span, reason);
+        analysis.add_finding(Effect::Code, value.span, reason);
     }
-    analysis.sets(name, value);
+    analysis.check_variable(name, value);
 }
 
 /// Notes a setting `KEY=VALUE`.
@@ -43,18 +43,18 @@ pub(super) fn note_setting(analysis: &mut Analysis, call: &Call, arg: &Arg) {
         .iter()
         .any(|name| call.path.starts_with(name));
     if (call.program.details.harmless_config.is_empty() || contained) && plain {
-        note_variable(analysis, name, &arg.with(value));
+        note_variable(analysis, name, &arg.with_text(value));
         // A shell that it starts may compute the value.
-        analysis.passes_value(value);
-        analysis.assigns(name, Value::Unknown);
+        analysis.add_inherited_value(value);
+        analysis.set_variable(name, Value::Unknown);
         return;
     }
-    analysis.find(
+    analysis.add_finding(
         Effect::Code,
         arg.span,
         format!("`{path}` sets `{key}`, which may run other code"),
     );
-    analysis.overrides_config();
+    analysis.record_config_override();
     let command = value.trim_start_matches('!');
     let runs = value.starts_with('!')
         || [
@@ -78,6 +78,6 @@ pub(super) fn note_setting(analysis: &mut Analysis, call: &Call, arg: &Arg) {
         .iter()
         .any(|w| key.contains(w));
     if runs && !command.is_empty() {
-        analysis.shell_text(&arg.with(command), &Input::Unknown);
+        analysis.run_shell_text(&arg.with_text(command), &Input::Unknown);
     }
 }

@@ -28,9 +28,9 @@ pub(super) fn flyway(context: &Context<'_>, call: &Call, _: Span, _: &Input) -> 
         .max();
     match effect {
         Some(effect) => {
-            let own = call.program.effect.max(effect);
-            analysis.find(
-                own,
+            let own_effect = call.program.effect.max(effect);
+            analysis.add_finding(
+                own_effect,
                 call.operands[0].arg.span,
                 format!("`{}` and what follows it", call.path),
             );
@@ -44,16 +44,16 @@ pub(super) fn flyway(context: &Context<'_>, call: &Call, _: Span, _: &Input) -> 
 /// its words.
 pub(super) fn sql_client(_: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
     let mut analysis = Analysis::new();
-    let settled = call.options.iter().any(|given| {
+    let ignores_input = call.options.iter().any(|opt| {
         matches!(
-            given.option.effect,
+            opt.spec.effect,
             Some(OptionEffect::Replaces(_) | OptionEffect::Forces(_))
-        ) || matches!(given.option.role, Role::ScriptFile | Role::Script(_))
+        ) || matches!(opt.spec.role, Role::ScriptFile | Role::Script(_))
     });
     if call
         .options
         .iter()
-        .any(|given| reads_commands_from_input(call, given))
+        .any(|opt| reads_commands_from_input(call, opt))
     {
         run_input(&mut analysis, call, whole, input);
     }
@@ -63,25 +63,25 @@ pub(super) fn sql_client(_: &Context<'_>, call: &Call, whole: Span, input: &Inpu
             .iter()
             .any(|end| operand.text.ends_with(end))
         {
-            analysis.code_file(&operand);
-            analysis.find(Effect::Code, operand.span, "runs this file");
+            analysis.record_code_file(&operand);
+            analysis.add_finding(Effect::Code, operand.span, "runs this file");
         }
     }
     let (roles, _) = call.roles();
     let scripted = roles
         .iter()
         .any(|(role, _)| matches!(role, Role::Script(_) | Role::ScriptFile));
-    if scripted && !settled {
+    if scripted && !ignores_input {
         return analysis.with_effect(Effect::Read);
     }
-    if settled {
-        let means = call.options.iter().any(|given| {
+    if ignores_input {
+        let has_replacing_option = call.options.iter().any(|opt| {
             matches!(
-                given.option.effect,
+                opt.spec.effect,
                 Some(OptionEffect::Replaces(_) | OptionEffect::Forces(_))
             )
         });
-        return if means {
+        return if has_replacing_option {
             analysis
         } else {
             analysis.with_effect(Effect::Read)
@@ -94,7 +94,7 @@ pub(super) fn sql_client(_: &Context<'_>, call: &Call, whole: Span, input: &Inpu
 /// Runs the statements that a client reads from its standard input.
 fn run_input(analysis: &mut Analysis, call: &Call, whole: Span, input: &Input) {
     let Input::Known(text) = input else {
-        analysis.runs_unseen(
+        analysis.add_unseen_code(
             whole,
             UnseenCode::Input,
             format!("`{}` runs its input", call.path),
@@ -102,25 +102,25 @@ fn run_input(analysis: &mut Analysis, call: &Call, whole: Span, input: &Input) {
         return;
     };
     // `:name` in the input of `psql` is replaced by the text of the variable.
-    let variable = |given: &&ParsedOption| {
-        let named = ["-v", "--set", "--variable"].contains(&given.name.as_str());
+    let variable = |opt: &&ParsedOption| {
+        let named = ["-v", "--set", "--variable"].contains(&opt.name.as_str());
         let plain = |c: char| c.is_ascii_alphanumeric() || "_=.,:/-".contains(c);
-        let value = given.value.as_ref();
+        let value = opt.value.as_ref();
         named && text.contains(':') && value.is_some_and(|value| !value.text.chars().all(plain))
     };
-    if let Some(given) = call.options.iter().find(variable) {
+    if let Some(opt) = call.options.iter().find(variable) {
         let reason = format!("`{}` may put a variable into its SQL", call.path);
-        analysis.find(Effect::Code, given.span, reason);
+        analysis.add_finding(Effect::Code, opt.span, reason);
     }
     let language = script_language(call).unwrap_or(Language::Sql);
-    analysis.script(language, &Arg::new(text.clone(), whole), call);
+    analysis.run_script(language, &Arg::new(text.clone(), whole), call);
 }
 
 /// Analyzes `duckdb`, which fetches and loads an extension to read from an address.
 pub(super) fn duckdb(context: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     if let Some(arg) = call.args.iter().find(|arg| arg.text.contains("://")) {
-        analysis.find(
+        analysis.add_finding(
             Effect::Create,
             arg.span,
             "`duckdb` fetches an extension to read from an address",

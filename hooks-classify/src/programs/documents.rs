@@ -1,9 +1,9 @@
 //! Archives, tables, pictures and texts: a call in, the files that it reads and writes out.
 
 use super::effect::{note_unrecognized, operand_words};
-use super::roles::{option_value, role};
+use super::roles::{note_option_value, note_role};
 use crate::analysis::{Analysis, Context};
-use crate::model::device::nowhere;
+use crate::model::device::is_unstored_output;
 use crate::model::effect::Effect;
 use crate::model::io::Input;
 use crate::model::role::Role;
@@ -15,18 +15,18 @@ use crate::options::call::Call;
 pub(super) fn exiftool(_: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     let mut rest = Vec::new();
-    let mut asked = false;
+    let mut skips_args = false;
     for arg in &call.args {
         let text = arg.text.as_str();
         let name = text.trim_start_matches('-');
-        let dash = text.starts_with('-') && arg.known();
+        let dash = text.starts_with('-') && arg.is_known();
         if dash && name.contains(['=', '<']) && !name.starts_with(['=', '<']) {
-            analysis.find(
+            analysis.add_finding(
                 Effect::Update,
                 arg.span,
                 format!("`exiftool` writes `{name}`"),
             );
-            asked = true;
+            skips_args = true;
         } else if dash
             && name.len() > 2
             && name.starts_with(|c: char| c.is_ascii_uppercase())
@@ -34,25 +34,25 @@ pub(super) fn exiftool(_: &Context<'_>, call: &Call, whole: Span, input: &Input)
             && name
                 .chars()
                 .all(|c| c.is_ascii_alphanumeric() || ":*?#_-".contains(c))
-            && !OPTIONS
+            && !EXIFTOOL_OPTIONS
                 .iter()
                 .any(|option| name.to_ascii_lowercase().starts_with(option))
         {
-            asked = true;
+            skips_args = true;
         } else {
             rest.push(arg.clone());
         }
     }
-    if asked {
+    if skips_args {
         let inner = Call::read(&call.path, call.program, &rest);
-        let output = analysis.call(inner, whole, input);
+        let output = analysis.run_call(inner, whole, input);
         return analysis.done_with(output);
     }
     analysis
 }
 
 /// Beginnings of `exiftool`'s options that do more than ask, in any case.
-const OPTIONS: &[&str] = &[
+const EXIFTOOL_OPTIONS: &[&str] = &[
     "api",
     "charset",
     "config",
@@ -92,9 +92,9 @@ const OPTIONS: &[&str] = &[
 /// are alone.
 pub(super) fn convert(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
-    let facts = call.has(&["-version", "--version", "-help", "-list"]);
+    let facts = call.has_option(&["-version", "--version", "-help", "-list"]);
     if facts && (call.options.len() > 1 || !call.operands.is_empty()) {
-        analysis.find(
+        analysis.add_finding(
             Effect::Create,
             whole,
             format!("`{}` may write its last operand", call.path),
@@ -111,7 +111,7 @@ pub(super) fn glow(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Anal
         .first()
         .is_some_and(|operand| operand.arg.text == "config")
     {
-        analysis.find(
+        analysis.add_finding(
             Effect::Create,
             whole,
             "`glow config` writes settings, and opens them in an editor",
@@ -126,22 +126,22 @@ pub(super) fn tar(context: &Context<'_>, call: &Call, whole: Span, input: &Input
     // The old style gives values to letters in order; read as words with dashes.
     if let Some(first) = call.args.first()
         && !first.text.starts_with('-')
-        && first.known()
+        && first.is_known()
     {
         let mut words = Vec::new();
         let mut at = 1;
         for letter in first.text.chars() {
             let name = format!("-{letter}");
-            let takes = call.program.options.get(&name).map(|o| o.takes);
-            words.push(first.with(&name));
-            if takes == Some(crate::tables::Takes::Value) {
+            let arity = call.program.options.get(&name).map(|o| o.arity);
+            words.push(first.with_text(&name));
+            if arity == Some(crate::tables::ValueArity::Required) {
                 words.extend(call.args.get(at).cloned());
                 at += 1;
             }
         }
         words.extend_from_slice(call.args.get(at..).unwrap_or(&[]));
         let inner = Call::read(&call.path, call.program, &words);
-        let output = analysis.call(inner, whole, input);
+        let output = analysis.run_call(inner, whole, input);
         return analysis.done_with(output);
     }
     let file = call
@@ -151,50 +151,48 @@ pub(super) fn tar(context: &Context<'_>, call: &Call, whole: Span, input: &Input
         .find(|g| g.name == "-f" || g.name == "--file")
         .and_then(|g| g.value.clone());
     if let Some(file) = &file {
-        if file.text.contains(':') && !call.has(&["--force-local"]) {
-            analysis.find(
+        if file.text.contains(':') && !call.has_option(&["--force-local"]) {
+            analysis.add_finding(
                 Effect::Unknown,
                 file.span,
                 "`tar` may reach another machine for this archive",
             );
         }
-        analysis.input_file(file);
+        analysis.read_file(file);
     }
-    for given in call
+    for opt in call
         .options
         .iter()
         .filter(|g| g.name == "--checkpoint-action")
     {
-        if let Some(value) = &given.value
+        if let Some(value) = &opt.value
             && let Some(text) = value.text.strip_prefix("exec=")
         {
-            analysis.shell_text(&value.with(text), &Input::Unknown);
+            analysis.run_shell_text(&value.with_text(text), &Input::Unknown);
         }
     }
-    let quiet = file.as_ref().is_none_or(|f| nowhere(&f.text));
-    let extracts = call.has(&["-x", "--extract", "--get"]);
-    let creates = call.has(&["-c", "--create"]);
-    if (extracts && call.has(&["-O", "--to-stdout"])) || (creates && !extracts && quiet) {
+    let quiet = file.as_ref().is_none_or(|f| is_unstored_output(&f.text));
+    let extracts = call.has_option(&["-x", "--extract", "--get"]);
+    let creates = call.has_option(&["-c", "--create"]);
+    if (extracts && call.has_option(&["-O", "--to-stdout"])) || (creates && !extracts && quiet) {
         // `-x` and `-c` state the effect create; other options still count.
         let others = call.options.iter().any(|g| {
             !["-x", "--extract", "--get", "-c", "--create"].contains(&g.name.as_str())
-                && matches!(g.option.effect, Some(crate::model::effect::OptionEffect::Replaces(e)) if e > Effect::Read)
+                && matches!(g.spec.effect, Some(crate::model::effect::OptionEffect::Replaces(e)) if e > Effect::Read)
         });
         if !others {
-            for given in &call.options {
-                if let Some(crate::model::effect::OptionEffect::AtLeast(effect)) =
-                    given.option.effect
-                {
-                    analysis.find(effect, given.span, format!("`tar` with `{}`", given.name));
+            for opt in &call.options {
+                if let Some(crate::model::effect::OptionEffect::AtLeast(effect)) = opt.spec.effect {
+                    analysis.add_finding(effect, opt.span, format!("`tar` with `{}`", opt.name));
                 }
             }
             note_unrecognized(&mut analysis, call);
-            for given in &call.options {
-                if !["-f", "--file"].contains(&given.name.as_str()) {
-                    option_value(&mut analysis, context, call, given, input);
+            for opt in &call.options {
+                if !["-f", "--file"].contains(&opt.name.as_str()) {
+                    note_option_value(&mut analysis, context, call, opt, input);
                 }
             }
-            role(
+            note_role(
                 &mut analysis,
                 context,
                 call,
@@ -202,14 +200,14 @@ pub(super) fn tar(context: &Context<'_>, call: &Call, whole: Span, input: &Input
                 &operand_words(call),
                 input,
             );
-            for given in &call.options {
+            for opt in &call.options {
                 if let ("-C" | "--directory" | "--cd", Some(folder)) =
-                    (given.name.as_str(), &given.value)
+                    (opt.name.as_str(), &opt.value)
                 {
-                    analysis.input_file(folder);
+                    analysis.read_file(folder);
                 }
             }
-            analysis.find(Effect::Read, whole, "`tar` prints an archive");
+            analysis.add_finding(Effect::Read, whole, "`tar` prints an archive");
             return analysis.done();
         }
     }
@@ -277,7 +275,7 @@ pub(super) fn mlr(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis 
         let Some(name) = verb.first() else { continue };
         let shows = match name.text.as_str() {
             "filter" | "put" => verb.iter().skip(1).take(4).all(|arg| {
-                arg.known()
+                arg.is_known()
                     && !["-f", "-s"].contains(&arg.text.as_str())
                     && !["system", "exec", "|", "tee", "emit", "dump", "print", ">>"]
                         .iter()
@@ -287,14 +285,14 @@ pub(super) fn mlr(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis 
             other => SHOWS.contains(&other),
         };
         if !shows {
-            analysis.find(
+            analysis.add_finding(
                 Effect::Code,
                 name.span,
                 format!("`mlr` runs its command `{}`", name.text),
             );
         }
     }
-    if words.is_empty() && !call.has(&["--version", "--help", "-h"]) {
+    if words.is_empty() && !call.has_option(&["--version", "--help", "-h"]) {
         return analysis.with_effect(Effect::Unknown);
     }
     // The end of the verbs is not known, so the files are unknown.
@@ -303,7 +301,7 @@ pub(super) fn mlr(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis 
         .skip(1)
         .filter(|word| !word.text.starts_with('-'))
     {
-        analysis.input_file(word);
+        analysis.read_file(word);
     }
     analysis.without_operands()
 }
@@ -317,7 +315,7 @@ pub(super) fn pictures(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Anal
             && format.len() > 1
             && format.chars().all(|c| c.is_ascii_alphanumeric())
         {
-            analysis.find(
+            analysis.add_finding(
                 Effect::Code,
                 operand.arg.span,
                 format!("`{format}:` may be a script"),

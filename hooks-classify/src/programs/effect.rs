@@ -5,7 +5,7 @@ use crate::model::arg::Arg;
 use crate::model::effect::{Effect, OptionEffect};
 use crate::model::span::Span;
 use crate::options::call::{Call, ParsedOption};
-use crate::tables::Takes;
+use crate::tables::ValueArity;
 
 /// Returns the words of the operands of a call.
 pub(super) fn operand_words(call: &Call) -> Vec<Arg> {
@@ -26,62 +26,62 @@ pub(super) fn note_effect(
         && let Some(late) = call
             .options
             .iter()
-            .find(|given| given.words_left < first.words_left)
+            .find(|opt| opt.words_left < first.words_left)
     {
         let reason = format!(
             "`{}` takes `{}` for the name of a file",
             call.path, late.name
         );
-        analysis.find(Effect::Create, late.span, reason);
+        analysis.add_finding(Effect::Create, late.span, reason);
     }
-    let mut means: Option<(Effect, Span, &str)> = None;
-    let mut only = means;
-    let mut raised = means;
-    for (at, given) in call.options.iter().enumerate() {
-        let promises = matches!(
-            given.option.effect,
+    let mut replaced: Option<(Effect, Span, &str)> = None;
+    let mut forced = replaced;
+    let mut at_least = replaced;
+    for (at, opt) in call.options.iter().enumerate() {
+        let can_be_negated = matches!(
+            opt.spec.effect,
             Some(OptionEffect::Forces(_) | OptionEffect::Replaces(Effect::Read))
         );
-        if promises && is_negated(call, at) {
+        if can_be_negated && option_negated(call, at) {
             continue;
         }
-        let entry = |effect| (effect, given.span, given.name.as_str());
+        let entry = |effect| (effect, opt.span, opt.name.as_str());
         let stronger =
             |old: Option<(Effect, Span, &str)>, new: Effect| old.is_none_or(|old| new > old.0);
-        match given.option.effect {
-            Some(OptionEffect::Replaces(effect)) if stronger(means, effect) => {
-                means = Some(entry(effect))
+        match opt.spec.effect {
+            Some(OptionEffect::Replaces(effect)) if stronger(replaced, effect) => {
+                replaced = Some(entry(effect))
             }
-            Some(OptionEffect::Forces(effect)) if stronger(only, effect) => {
-                only = Some(entry(effect))
+            Some(OptionEffect::Forces(effect)) if stronger(forced, effect) => {
+                forced = Some(entry(effect))
             }
-            Some(OptionEffect::AtLeast(effect)) if stronger(raised, effect) => {
-                raised = Some(entry(effect))
+            Some(OptionEffect::AtLeast(effect)) if stronger(at_least, effect) => {
+                at_least = Some(entry(effect))
             }
-            Some(verb @ (OptionEffect::Reveals | OptionEffect::ReplacesAndReveals)) => {
-                analysis.ask(given.span, format!("`{}` shows secrets", given.name));
-                if verb == OptionEffect::ReplacesAndReveals && stronger(means, Effect::Read) {
-                    means = Some(entry(Effect::Read));
+            Some(reveals @ (OptionEffect::Reveals | OptionEffect::ReplacesAndReveals)) => {
+                analysis.require_confirmation(opt.span, format!("`{}` shows secrets", opt.name));
+                if reveals == OptionEffect::ReplacesAndReveals && stronger(replaced, Effect::Read) {
+                    replaced = Some(entry(Effect::Read));
                 }
             }
             _ => {}
         }
     }
-    let given = program.given.filter(|_| !call.operands.is_empty());
-    let plain = function.or(given).unwrap_or(program.effect);
+    let with_operands = program.given.filter(|_| !call.operands.is_empty());
+    let plain = function.or(with_operands).unwrap_or(program.effect);
     let (mut effect, mut span, mut option) = (plain, whole, None);
-    if let Some((strongest, at, name)) = means {
+    if let Some((strongest, at, name)) = replaced {
         (effect, span, option) = (strongest, at, Some(name));
         if function.is_some_and(|function| function > effect) {
             (effect, span, option) = (plain, whole, None);
         }
     }
-    if let Some((strongest, at, name)) = raised
+    if let Some((strongest, at, name)) = at_least
         && strongest > effect
     {
         (effect, span, option) = (strongest, at, Some(name));
     }
-    if let Some((strongest, _, name)) = only {
+    if let Some((strongest, _, name)) = forced {
         (effect, span, option) = (strongest, whole, Some(name));
     }
     let path = &call.path;
@@ -99,24 +99,24 @@ pub(super) fn note_effect(
         ),
         (None, _) => format!("`{path}` {}", program.does),
     };
-    analysis.find(effect, span, reason);
+    analysis.add_finding(effect, span, reason);
 }
 
 /// Notes the effects of the options alone, for functions that read the operands themselves.
 pub(super) fn note_option_effects(analysis: &mut Analysis, call: &Call) {
-    for given in &call.options {
-        match given.option.effect {
+    for opt in &call.options {
+        match opt.spec.effect {
             Some(OptionEffect::AtLeast(effect) | OptionEffect::Replaces(effect)) => {
                 let reason = format!(
                     "`{}` with `{}` {}",
                     call.path,
-                    given.name,
+                    opt.name,
                     effect_phrase(effect)
                 );
-                analysis.find(effect, given.span, reason);
+                analysis.add_finding(effect, opt.span, reason);
             }
             Some(OptionEffect::Reveals | OptionEffect::ReplacesAndReveals) => {
-                analysis.ask(given.span, format!("`{}` shows secrets", given.name))
+                analysis.require_confirmation(opt.span, format!("`{}` shows secrets", opt.name))
             }
             _ => {}
         }
@@ -133,57 +133,60 @@ pub(super) fn note_options(analysis: &mut Analysis, call: &Call) {
 /// Notes the words that the table of the program does not know.
 pub(super) fn note_unrecognized(analysis: &mut Analysis, call: &Call) {
     for (reason, span) in &call.unrecognized {
-        analysis.find(Effect::Unknown, *span, reason.clone());
+        analysis.add_finding(Effect::Unknown, *span, reason.clone());
     }
 }
 
 /// Words after an option, or joined to it, that turn the option off for some programs.
-const OFF: &[&str] = &[
+const NEGATING_WORDS: &[&str] = &[
     "false", "no", "0", "null", "off", "without", "disable", "n", "f",
 ];
 
 /// Options that test or list, each with options that make the program do its work despite it.
-const LOOKS: &[&str] = &["-t", "--test", "-l", "--list"];
-const WORKS: &[&str] = &["-z", "--compress", "-d", "--decompress", "--uncompress"];
+const TEST_OR_LIST_OPTIONS: &[&str] = &["-t", "--test", "-l", "--list"];
+const COMPRESSION_OPTIONS: &[&str] = &["-z", "--compress", "-d", "--decompress", "--uncompress"];
 
 /// Returns `true` if something negates an option: another value, `--no-…`, a word that turns it
 /// off, another option, or its place.
-fn is_negated(call: &Call, at: usize) -> bool {
-    let given = &call.options[at];
-    let off = |value: &Arg| OFF.contains(&value.text.to_ascii_lowercase().as_str());
-    if given.option.takes == Takes::Maybe && given.value.as_ref().is_some_and(off) {
+fn option_negated(call: &Call, at: usize) -> bool {
+    let opt = &call.options[at];
+    let off = |value: &Arg| NEGATING_WORDS.contains(&value.text.to_ascii_lowercase().as_str());
+    if opt.spec.arity == ValueArity::Joined && opt.value.as_ref().is_some_and(off) {
         return true;
     }
-    if let Some(place) = given.index_in(call) {
+    if let Some(place) = opt.index_in(call) {
         let next = call.args.get(place + 1);
         if next.is_some_and(off) || (call.program.details.only_first && place > 0) {
             return true;
         }
     }
-    let works = |given: &ParsedOption| WORKS.contains(&given.name.as_str());
+    let is_compression = |opt: &ParsedOption| COMPRESSION_OPTIONS.contains(&opt.name.as_str());
     let compresses = call.program.options.contains_key("--decompress");
-    if compresses && LOOKS.contains(&given.name.as_str()) && call.options.iter().any(works) {
+    if compresses
+        && TEST_OR_LIST_OPTIONS.contains(&opt.name.as_str())
+        && call.options.iter().any(is_compression)
+    {
         return true;
     }
-    let name = given.name.as_str();
+    let name = opt.name.as_str();
     let base = |name: &str| name.split('=').next().unwrap_or(name).to_owned();
-    let own = base(name);
-    let verb = given.option.effect;
+    let base_name = base(name);
+    let effect = opt.spec.effect;
     let negated = call.args.iter().any(|arg| {
         arg.text.strip_prefix("--no-").is_some_and(|rest| {
             let positive = format!("--{rest}");
             // An option with an equal meaning may have another name.
             let mut options = call.program.options.iter();
-            own == "--*"
-                || own.starts_with(&positive)
+            base_name == "--*"
+                || base_name.starts_with(&positive)
                 || options
-                    .any(|(name, option)| option.effect == verb && name.starts_with(&positive))
+                    .any(|(name, option)| option.effect == effect && name.starts_with(&positive))
         })
     });
     negated
         || call.options[at + 1..].iter().any(|later| {
             let other = base(&later.name);
-            (other == own && later.name != name) || later.name.ends_with("= false")
+            (other == base_name && later.name != name) || later.name.ends_with("= false")
         })
 }
 
@@ -200,8 +203,8 @@ fn effect_phrase(effect: Effect) -> &'static str {
 }
 
 /// Returns `true` if an option makes a program print something else, such as its version.
-pub(super) fn prints_other(call: &Call) -> bool {
-    call.options.iter().enumerate().any(|(at, given)| {
-        given.option.effect == Some(OptionEffect::Forces(Effect::Read)) && !is_negated(call, at)
+pub(super) fn prints_help_or_version(call: &Call) -> bool {
+    call.options.iter().enumerate().any(|(at, opt)| {
+        opt.spec.effect == Some(OptionEffect::Forces(Effect::Read)) && !option_negated(call, at)
     })
 }

@@ -1,8 +1,8 @@
 //! Operands that name files: a role and its words in, the reads and writes of the files out.
 
-use crate::analysis::{Analysis, Context, ReadsListed};
-use crate::model::arg::{Arg, shown};
-use crate::model::device::{device, kernel};
+use crate::analysis::{Analysis, Context, FileList};
+use crate::model::arg::{Arg, display_text};
+use crate::model::device::{is_device, is_kernel_setting};
 use crate::model::effect::Effect;
 use crate::model::io::Input;
 use crate::model::role::Role;
@@ -19,14 +19,14 @@ pub(super) fn read_files(
     if role == Role::Name && !prints_contents(call) {
         return;
     }
-    let below = recurses(call) && !filters_source(context, call);
+    let recursive = reads_recursively(call) && !reads_only_source(context, call);
     for file in files {
-        analysis.reads(file, below);
+        analysis.read_path(file, recursive);
     }
 }
 
 /// Reads files whose names fit patterns.
-pub(super) fn filter_files(
+pub(super) fn read_matching_files(
     analysis: &mut Analysis,
     context: &Context<'_>,
     call: &Call,
@@ -36,12 +36,12 @@ pub(super) fn filter_files(
         return;
     }
     for filter in filters {
-        for pattern in patterns(&filter.text) {
-            analysis.input_file(&filter.with(&pattern));
+        for pattern in patterns_of_filter(&filter.text) {
+            analysis.read_file(&filter.with_text(&pattern));
             let name = pattern.rsplit('/').next().unwrap_or("");
-            if context.tables.is_searched(name) && !context.tables.is_source(name) {
+            if context.tables.matches_secret_names(name) && !context.tables.is_source(name) {
                 let reason = format!("reads files `{pattern}`, a name of secrets");
-                analysis.ask(filter.span, reason);
+                analysis.require_confirmation(filter.span, reason);
             }
         }
     }
@@ -55,68 +55,68 @@ pub(super) fn read_listed_files(
     input: &Input,
 ) {
     for list in lists {
-        analysis.reads_listed(ReadsListed {
+        analysis.read_file_list(FileList {
             list: list.clone(),
             input: input.clone(),
-            facts_only: prints_facts(call),
-            below: recurses(call),
+            metadata_only: prints_only_metadata(call),
+            recursive: reads_recursively(call),
         });
     }
 }
 
 /// Requires confirmation for files of settings, unless only the user puts files in their folder.
 pub(super) fn read_settings(analysis: &mut Analysis, path: &str, files: &[Arg]) {
-    for file in files.iter().filter(|file| !is_users_own(file)) {
+    for file in files.iter().filter(|file| !is_in_private_folder(file)) {
         let reason = format!(
             "`{path}` follows `{}`, which may name a program",
-            shown(file)
+            display_text(file)
         );
-        analysis.ask(file.span, reason);
+        analysis.require_confirmation(file.span, reason);
     }
 }
 
 /// Writes files.
 pub(super) fn write_files(analysis: &mut Analysis, call: &Call, files: &[Arg]) {
     for file in files.iter().filter(|file| call.is_file(&file.text)) {
-        let effect = if device(&file.text) {
+        let effect = if is_device(&file.text) {
             Effect::Delete
-        } else if kernel(&file.text) || is_also_operand(call, file) {
+        } else if is_kernel_setting(&file.text) || is_also_operand(call, file) {
             Effect::Update
         } else {
             Effect::Create
         };
-        let reason = format!("`{}` writes `{}`", call.path, shown(file));
-        analysis.find(effect, file.span, reason);
-        analysis.writes_file(file);
+        let reason = format!("`{}` writes `{}`", call.path, display_text(file));
+        analysis.add_finding(effect, file.span, reason);
+        analysis.forget_file_contents(file);
     }
 }
 
 /// Returns `true` if a written file is also another operand, so that it already exists.
 fn is_also_operand(call: &Call, file: &Arg) -> bool {
-    let same = |operand: &&Operand| operand.arg.text == file.text && operand.arg.known();
+    let same = |operand: &&Operand| operand.arg.text == file.text && operand.arg.is_known();
     let count = call.operands.iter().filter(same).count();
     count > usize::from(is_written_operand(call, file))
 }
 
 /// Returns `true` if a written file is an operand rather than the value of an option.
 fn is_written_operand(call: &Call, file: &Arg) -> bool {
-    !call.options.iter().any(|given| {
-        let value = given.value.as_ref();
-        given.option.role == Role::Output && value.is_some_and(|value| value.text == file.text)
+    !call.options.iter().any(|opt| {
+        let value = opt.value.as_ref();
+        opt.spec.role == Role::Output && value.is_some_and(|value| value.text == file.text)
     })
 }
 
 /// Changes files.
 pub(super) fn change_files(analysis: &mut Analysis, call: &Call, files: &[Arg]) {
     for file in files.iter().filter(|file| call.is_file(&file.text)) {
-        let effect = match device(&file.text) {
+        let effect = match is_device(&file.text) {
             true => Effect::Delete,
             false => Effect::Update,
         };
-        analysis.find(
+        analysis.add_finding(
             effect,
             file.span,
-            format!("`{}` changes `{}`", call.path, shown(file)),
+            format!("`{}` changes `{}`", call.path, display_text(file)),
         );
     }
 }
@@ -124,25 +124,25 @@ pub(super) fn change_files(analysis: &mut Analysis, call: &Call, files: &[Arg]) 
 /// Deletes files.
 pub(super) fn delete_files(analysis: &mut Analysis, path: &str, files: &[Arg]) {
     for file in files {
-        let reason = format!("`{path}` deletes `{}`", shown(file));
-        analysis.find(Effect::Delete, file.span, reason);
+        let reason = format!("`{path}` deletes `{}`", display_text(file));
+        analysis.add_finding(Effect::Delete, file.span, reason);
     }
 }
 
 /// Returns `true` if a call reads only source texts in the folders among its operands.
-fn filters_source(context: &Context<'_>, call: &Call) -> bool {
+fn reads_only_source(context: &Context<'_>, call: &Call) -> bool {
     let filters = call
         .options
         .iter()
-        .filter(|given| given.option.role == Role::Filter);
-    let values = filters.filter_map(|given| given.value.as_ref());
+        .filter(|opt| opt.spec.role == Role::Filter);
+    let values = filters.filter_map(|opt| opt.value.as_ref());
     // A filter that leaves files out allows any other file.
     let mut values = values
         .filter(|value| !value.text.starts_with('!'))
         .peekable();
     values.peek().is_some()
         && values.all(|value| {
-            let patterns = patterns(&value.text);
+            let patterns = patterns_of_filter(&value.text);
             let is_source = |pattern: &String| context.tables.is_source(pattern);
             patterns.iter().all(is_source)
         })
@@ -151,11 +151,11 @@ fn filters_source(context: &Context<'_>, call: &Call) -> bool {
 /// Returns `true` if a call prints the contents of the files that it names.
 fn prints_contents(call: &Call) -> bool {
     // Options before the name of a command do not belong to the command.
-    let own = || {
+    let own_options = || {
         let options = call.options.iter();
-        options.filter(|given| given.index_in(call).is_some())
+        options.filter(|opt| opt.index_in(call).is_some())
     };
-    let given = |names: &[&str]| own().any(|given| names.contains(&given.name.as_str()));
+    let has_any = |names: &[&str]| own_options().any(|opt| names.contains(&opt.name.as_str()));
     call.program
         .details
         .contents
@@ -163,27 +163,27 @@ fn prints_contents(call: &Call) -> bool {
         .is_some_and(|contents| {
             let name = call.path.rsplit(' ').next().unwrap_or("");
             let by_itself = !contents.only_on.contains(&name);
-            given(contents.on) || by_itself && !given(contents.off)
+            has_any(contents.on) || by_itself && !has_any(contents.off)
         })
 }
 
 /// Returns `true` if a call reads all files below the folders that it names.
-pub(crate) fn recurses(call: &Call) -> bool {
-    let given = |names: &[&str]| {
+pub(crate) fn reads_recursively(call: &Call) -> bool {
+    let has_any = |names: &[&str]| {
         call.options
             .iter()
-            .any(|given| names.contains(&given.name.as_str()))
+            .any(|opt| names.contains(&opt.name.as_str()))
     };
-    let own = call.program.details.recurses.as_ref();
-    own.is_some_and(|own| {
+    let rule = call.program.details.recurses.as_ref();
+    rule.is_some_and(|own| {
         let always = own.on.is_empty() || own.names.contains(&call.path.as_str());
-        !given(own.off) && (always || given(own.on))
+        !has_any(own.off) && (always || has_any(own.on))
     })
 }
 
-/// Returns `true` if a program prints only facts about its files, such as their number of lines,
+/// Returns `true` if a program prints only metadata of its files, such as their number of lines,
 /// and no contents.
-pub(crate) fn prints_facts(call: &Call) -> bool {
+pub(crate) fn prints_only_metadata(call: &Call) -> bool {
     let takes = |role: Role| {
         call.program
             .operands
@@ -194,7 +194,7 @@ pub(crate) fn prints_facts(call: &Call) -> bool {
 }
 
 /// Returns the patterns of names that a filter of files consists of; none if it leaves files out.
-fn patterns(filter: &str) -> Vec<String> {
+fn patterns_of_filter(filter: &str) -> Vec<String> {
     if filter.starts_with('!') {
         return Vec::new();
     }
@@ -213,9 +213,9 @@ fn patterns(filter: &str) -> Vec<String> {
 }
 
 /// Returns `true` if only the user puts files in the folder of a file.
-fn is_users_own(file: &Arg) -> bool {
+fn is_in_private_folder(file: &Arg) -> bool {
     let text = file.text.as_str();
-    file.known()
+    file.is_known()
         && !text.split('/').any(|part| part == "..")
         && text.starts_with(['/', '~'])
         && !["/tmp/", "/var/tmp/", "/dev/"]

@@ -1,11 +1,11 @@
 //! Programs that handle files and texts: a call in, the files that it reads and writes out.
 
 use super::effect::operand_words;
-use super::file_roles::recurses;
-use super::roles::role;
+use super::file_roles::reads_recursively;
+use super::roles::note_role;
 use crate::analysis::{Analysis, Context};
 use crate::model::arg::{Arg, UNKNOWN};
-use crate::model::device::{device, nowhere};
+use crate::model::device::{is_device, is_unstored_output};
 use crate::model::effect::Effect;
 use crate::model::io::Input;
 use crate::model::role::Role;
@@ -30,18 +30,18 @@ pub(super) fn cp(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analys
     if let [source] = sources
         && (source.text == "/dev/null" || source.text == "/dev/stdin")
         && let Some(last) = last
-        && !nowhere(&last.text)
+        && !is_unstored_output(&last.text)
     {
-        analysis.find(
+        analysis.add_finding(
             Effect::Delete,
             whole,
             format!("`{}` empties `{}`", call.path, last.text),
         );
     }
     if let Some(last) = last
-        && device(&last.text)
+        && is_device(&last.text)
     {
-        analysis.find(
+        analysis.add_finding(
             Effect::Delete,
             last.span,
             format!("`{}` overwrites the device `{}`", call.path, last.text),
@@ -53,19 +53,19 @@ pub(super) fn cp(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analys
 /// Analyzes `truncate`, which discards contents if the size is smaller.
 pub(super) fn truncate(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
-    for given in call
+    for opt in call
         .options
         .iter()
         .filter(|g| g.name == "-s" || g.name == "--size")
     {
-        let Some(value) = &given.value else { continue };
+        let Some(value) = &opt.value else { continue };
         let text = value.text.trim();
-        let grows = text.starts_with(['+', '>']);
-        let bare = text.trim_start_matches(['<', '/', '%', ' ']);
-        let zero = bare.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+        let only_grows = text.starts_with(['+', '>']);
+        let size = text.trim_start_matches(['<', '/', '%', ' ']);
+        let zero = size.trim_end_matches(|c: char| c.is_ascii_alphabetic());
         let empties = !zero.is_empty() && zero.chars().all(|c| c == '0');
-        if !grows && (empties || text.starts_with('-') || text.contains(UNKNOWN)) {
-            analysis.find(
+        if !only_grows && (empties || text.starts_with('-') || text.contains(UNKNOWN)) {
+            analysis.add_finding(
                 Effect::Delete,
                 whole,
                 "`truncate` cuts the contents of the file",
@@ -88,26 +88,27 @@ pub(super) fn dd(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analys
     let Some(target) = value("of=") else {
         return analysis;
     };
-    if nowhere(&target.text) {
+    if is_unstored_output(&target.text) {
         return analysis;
     }
-    let kept = value("conv=").is_some_and(|conv| conv.text.split(',').any(|c| c == "notrunc"));
+    let keeps_contents =
+        value("conv=").is_some_and(|conv| conv.text.split(',').any(|c| c == "notrunc"));
     let empty = value("if=").is_some_and(|file| file.text == "/dev/null")
         || value("count=").is_some_and(|count| count.text == "0");
-    if device(&target.text) {
-        analysis.find(
+    if is_device(&target.text) {
+        analysis.add_finding(
             Effect::Delete,
             target.span,
             format!("`dd` overwrites the device `{}`", target.text),
         );
-    } else if kept {
-        analysis.find(
+    } else if keeps_contents {
+        analysis.add_finding(
             Effect::Update,
             target.span,
             format!("`dd` changes `{}` in place", target.text),
         );
     } else if empty {
-        analysis.find(
+        analysis.add_finding(
             Effect::Delete,
             whole,
             format!("`dd` empties `{}`", target.text),
@@ -123,7 +124,7 @@ pub(super) fn date(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis
         .operands
         .iter()
         .any(|operand| !operand.arg.text.starts_with('+'));
-    if sets && !call.has(&["-j"]) {
+    if sets && !call.has_option(&["-j"]) {
         analysis.with_effect(Effect::Update)
     } else {
         analysis.without_operands()
@@ -150,7 +151,7 @@ pub(super) fn rename(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analys
             flags.chars().all(|c| c.is_alphabetic()) && !flags.contains('e')
         };
     if !plain && !substitution {
-        analysis.find(Effect::Code, first.arg.span, "`rename` runs this as Perl");
+        analysis.add_finding(Effect::Code, first.arg.span, "`rename` runs this as Perl");
     }
     analysis
 }
@@ -161,7 +162,7 @@ pub(super) fn less(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis
     for operand in &call.operands {
         let arg = &operand.arg;
         if operand.after_double_dash || !arg.text.starts_with('+') {
-            analysis.input_file(arg);
+            analysis.read_file(arg);
             continue;
         }
         let text = arg.text.trim_start_matches('+');
@@ -170,7 +171,7 @@ pub(super) fn less(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis
             || text.starts_with(['/', '?', '&'])
             || text.chars().all(|c| c.is_ascii_digit());
         if !moves {
-            analysis.find(
+            analysis.add_finding(
                 Effect::Unknown,
                 arg.span,
                 format!("`less` runs its command `{}`", arg.text),
@@ -192,21 +193,21 @@ pub(super) fn vim(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis 
         .operands
         .iter()
         .filter(|o| o.arg.text.starts_with('+'))
-        .map(|o| o.arg.with(&o.arg.text[1..]));
+        .map(|o| o.arg.with_text(&o.arg.text[1..]));
     for arg in values.chain(plus) {
         if ["delete(", "os.remove", "os.unlink", "fs_unlink", "fs_rmdir"]
             .iter()
             .any(|word| arg.text.contains(word))
         {
-            analysis.find(Effect::Delete, arg.span, "the editor deletes a file");
+            analysis.add_finding(Effect::Delete, arg.span, "the editor deletes a file");
         }
         if let Some((_, command)) = arg.text.split_once('!')
             && !command.trim().is_empty()
         {
-            analysis.shell_text(&arg.with(command), &Input::Unknown);
-            analysis.find(Effect::Code, arg.span, "the editor runs a shell");
+            analysis.run_shell_text(&arg.with_text(command), &Input::Unknown);
+            analysis.add_finding(Effect::Code, arg.span, "the editor runs a shell");
         } else if arg.text.contains("system(") || arg.text.contains("exe") {
-            analysis.find(Effect::Code, arg.span, "the editor runs code");
+            analysis.add_finding(Effect::Code, arg.span, "the editor runs code");
         }
     }
     analysis
@@ -215,17 +216,18 @@ pub(super) fn vim(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis 
 /// Analyzes a program that searches text: with the pattern in an option, all operands are files.
 pub(super) fn pattern(context: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
     let mut analysis = Analysis::new();
-    let given = call.has(&["-e", "--regexp", "-f", "--file", "--files", "--type-list"]);
+    let has_pattern_option =
+        call.has_option(&["-e", "--regexp", "-f", "--file", "--files", "--type-list"]);
     let searches = if call.path.ends_with(" grep") {
         true
     } else if call.path.ends_with("grep") && call.path != "rgrep" {
-        recurses(call)
+        reads_recursively(call)
     } else {
-        input.may_be_none()
+        input.may_be_absent()
     };
     // Without a file all below the folder is searched.
-    if call.operands.len() <= usize::from(!given) && searches {
-        role(
+    if call.operands.len() <= usize::from(!has_pattern_option) && searches {
+        note_role(
             &mut analysis,
             context,
             call,
@@ -234,9 +236,9 @@ pub(super) fn pattern(context: &Context<'_>, call: &Call, whole: Span, input: &I
             input,
         );
     }
-    if given {
+    if has_pattern_option {
         let files: Vec<Arg> = call.operands.iter().map(|o| o.arg.clone()).collect();
-        role(&mut analysis, context, call, Role::Name, &files, input);
+        note_role(&mut analysis, context, call, Role::Name, &files, input);
         return analysis.without_operands();
     }
     analysis
@@ -248,7 +250,7 @@ pub(super) fn stdout_last(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> A
     match call.operands.last() {
         Some(last) if last.arg.text == "-" => {
             for operand in &call.operands {
-                analysis.input_file(&operand.arg);
+                analysis.read_file(&operand.arg);
             }
             analysis.with_effect(Effect::Read)
         }

@@ -1,6 +1,6 @@
 //! `sed`, `awk` and `jq`: a call in, its script and the files that it reads out.
 
-use crate::analysis::{Analysis, Context, Names, OutputOf};
+use crate::analysis::{Analysis, Context, OutputAction, PathSource};
 use crate::languages::awk::is_connection;
 use crate::model::arg::Arg;
 use crate::model::effect::Effect;
@@ -12,7 +12,7 @@ use crate::options::call::Call;
 /// Analyzes `sed`: with the script in an option, all operands are files.
 pub(super) fn sed(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
-    if call.has(&["-e", "--expression", "-f", "--file"]) {
+    if call.has_option(&["-e", "--expression", "-f", "--file"]) {
         let texts: Vec<Arg> = call
             .options
             .iter()
@@ -25,10 +25,10 @@ pub(super) fn sed(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis 
                 .map(|t| t.text.as_str())
                 .collect::<Vec<_>>()
                 .join("\n");
-            analysis.script(Language::Sed, &texts[0].with(&joined), call);
+            analysis.run_script(Language::Sed, &texts[0].with_text(&joined), call);
         }
         for operand in &call.operands {
-            analysis.input_file(&operand.arg);
+            analysis.read_file(&operand.arg);
         }
         return analysis.without_operands();
     }
@@ -39,21 +39,21 @@ pub(super) fn sed(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis 
 pub(super) fn awk(_: &Context<'_>, call: &Call, _: Span, input: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     // The program may read files that its input names.
-    analysis.with_names(Names::ReadFrom(input.clone()), |inner| {
+    analysis.with_paths(PathSource::OwnInput(input.clone()), |inner| {
         awk_program(inner, call);
-        OutputOf::NOTHING
+        OutputAction::NONE
     });
     analysis.without_operands()
 }
 
 /// Runs the program of `awk` and reads its files.
 fn awk_program(analysis: &mut Analysis, call: &Call) {
-    let given = call.has(&["-f", "--file", "-E", "--exec", "-e", "--source"]);
-    let skip = usize::from(!given);
-    if !given && let Some(first) = call.operands.first() {
-        analysis.script(Language::Awk, &first.arg, call);
+    let has_program_option = call.has_option(&["-f", "--file", "-E", "--exec", "-e", "--source"]);
+    let skip = usize::from(!has_program_option);
+    if !has_program_option && let Some(first) = call.operands.first() {
+        analysis.run_script(Language::Awk, &first.arg, call);
     }
-    let values = call.options.iter().filter_map(|given| given.value.as_ref());
+    let values = call.options.iter().filter_map(|opt| opt.value.as_ref());
     let operands = call.operands.iter().skip(skip).map(|operand| &operand.arg);
     for word in operands.clone().chain(values) {
         let file = word
@@ -61,12 +61,12 @@ fn awk_program(analysis: &mut Analysis, call: &Call) {
             .split_once('=')
             .map_or(&*word.text, |(_, value)| value);
         if is_connection(file) {
-            analysis.find(Effect::Code, word.span, "`awk` connects to another machine");
+            analysis.add_finding(Effect::Code, word.span, "`awk` connects to another machine");
         }
     }
     for operand in operands {
         if !operand.text.contains('=') {
-            analysis.input_file(operand);
+            analysis.read_file(operand);
         }
     }
 }
@@ -93,10 +93,10 @@ pub(super) fn jq(_: &Context<'_>, call: &Call, whole: Span, input: &Input) -> An
         if let Some(value) = value
             && option.ends_with("file")
         {
-            analysis.input_file(&value);
+            analysis.read_file(&value);
         }
         let inner = Call::read(&call.path, call.program, &rest);
-        let output = analysis.call(inner, whole, input);
+        let output = analysis.run_call(inner, whole, input);
         return analysis.done_with(output);
     }
     let commands = ["e", "eval", "ea", "eval-all"];
@@ -106,14 +106,14 @@ pub(super) fn jq(_: &Context<'_>, call: &Call, whole: Span, input: &Input) -> An
         .map(|operand| operand.arg.text.as_str());
     let command = call.program.options.contains_key("--inplace")
         && first.next().is_some_and(|first| commands.contains(&first));
-    let filter = !call.has(&["-f", "--from-file"]);
+    let filter = !call.has_option(&["-f", "--from-file"]);
     let skip = usize::from(command) + usize::from(filter);
     let filters = call.operands.iter().take(skip);
     for operand in filters.skip(usize::from(command)) {
-        analysis.script(Language::Jq, &operand.arg, call);
+        analysis.run_script(Language::Jq, &operand.arg, call);
     }
     for operand in call.operands.iter().skip(skip) {
-        analysis.input_file(&operand.arg);
+        analysis.read_file(&operand.arg);
     }
     // A filter can neither write nor run anything.
     analysis.without_operands()

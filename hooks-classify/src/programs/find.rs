@@ -1,11 +1,11 @@
 //! `find` and `fd`: a call in, the files that they find and the actions on these files out.
 
-use super::roles::role;
-use crate::analysis::{Analysis, Context, Names};
+use super::roles::note_role;
+use crate::analysis::{Analysis, Context, PathSource};
 use crate::model::arg::{Arg, UNKNOWN};
 use crate::model::effect::Effect;
 use crate::model::io::Input;
-use crate::model::named::Named;
+use crate::model::possible_path::PossiblePath;
 use crate::model::role::Role;
 use crate::model::span::Span;
 use crate::options::call::Call;
@@ -21,27 +21,27 @@ pub(super) fn find(context: &Context<'_>, call: &Call, whole: Span, input: &Inpu
         at += 1;
     }
     // One unknown word is most likely a folder; more words may be actions.
-    let several = |(at, arg): &(usize, &Arg)| !arg.known() && (*at > 0 || arg.many);
-    if let Some((_, arg)) = folders.iter().enumerate().find(several) {
-        analysis.find(
+    let may_be_several = |(at, arg): &(usize, &Arg)| !arg.is_known() && (*at > 0 || arg.may_split);
+    if let Some((_, arg)) = folders.iter().enumerate().find(may_be_several) {
+        analysis.add_finding(
             Effect::Unknown,
             arg.span,
             "the words of `find` are only known when it runs",
         );
     }
-    let found = found_files(context, args, &folders);
+    let found = possible_results(context, args, &folders);
     // The next command of the pipeline gets the names of these files.
     found
         .iter()
-        .for_each(|named| analysis.add_name(named.clone()));
-    let place = found_path(context, args, &folders);
+        .for_each(|path| analysis.add_pipeline_path(path.clone()));
+    let path_of_found = path_of_results(context, args, &folders);
     let mut base = Effect::Read;
     while at < args.len() {
         let arg = &args[at];
         let text = arg.text.as_str();
         at += 1;
-        if !arg.known() && !text.starts_with('-') {
-            analysis.find(
+        if !arg.is_known() && !text.starts_with('-') {
+            analysis.add_finding(
                 Effect::Unknown,
                 arg.span,
                 "the words of `find` are only known when it runs",
@@ -64,31 +64,32 @@ pub(super) fn find(context: &Context<'_>, call: &Call, whole: Span, input: &Inpu
                         words.push(last);
                         break;
                     }
-                    let mut replaced = word.with(&word.text.replace("{}", &UNKNOWN.to_string()));
+                    let mut replaced =
+                        word.with_text(&word.text.replace("{}", &UNKNOWN.to_string()));
                     if word.text == "{}" {
-                        replaced.place.clone_from(&place);
+                        replaced.resolved_path.clone_from(&path_of_found);
                     }
                     words.push(replaced);
                 }
                 if words.is_empty() {
-                    analysis.find(
+                    analysis.add_finding(
                         Effect::Unknown,
                         arg.span,
                         format!("`find` with `{text}` names no command"),
                     );
                 } else {
-                    let names = Names::Known(found.clone());
-                    analysis.with_names(names, |inner| inner.run(words, &Input::Inherited));
+                    let paths = PathSource::Known(found.clone());
+                    analysis.with_paths(paths, |inner| inner.run_words(words, &Input::Inherited));
                 }
             }
-            "-delete" => analysis.find(
+            "-delete" => analysis.add_finding(
                 Effect::Delete,
                 arg.span,
                 "`find` with `-delete` deletes the files it finds",
             ),
             "-fprint" | "-fprint0" | "-fls" | "-fprintf" => {
                 if let Some(file) = args.get(at) {
-                    role(
+                    note_role(
                         &mut analysis,
                         context,
                         call,
@@ -108,10 +109,10 @@ pub(super) fn find(context: &Context<'_>, call: &Call, whole: Span, input: &Inpu
                     .get(text)
                     .or_else(|| call.program.options.get(&other))
                 {
-                    Some(option) if option.takes == crate::tables::Takes::Value => at += 1,
+                    Some(option) if option.arity == crate::tables::ValueArity::Required => at += 1,
                     Some(_) => {}
                     None => {
-                        analysis.find(
+                        analysis.add_finding(
                             Effect::Unknown,
                             arg.span,
                             format!("unknown test or action `{text}` of `find`"),
@@ -124,37 +125,43 @@ pub(super) fn find(context: &Context<'_>, call: &Call, whole: Span, input: &Inpu
             _ => {}
         }
     }
-    analysis.find(base, whole, "`find` looks for files");
+    analysis.add_finding(base, whole, "`find` looks for files");
     analysis.done()
 }
 
 /// Returns the files that are found: secrets by their names, or else the folders that are searched.
-fn found_files(context: &Context<'_>, args: &[Arg], folders: &[Arg]) -> Vec<Named> {
+fn possible_results(context: &Context<'_>, args: &[Arg], folders: &[Arg]) -> Vec<PossiblePath> {
     let named: Vec<&str> = tested_names(args);
-    if !named.is_empty() && named.iter().all(|name| context.tables.harmless(name)) {
+    if !named.is_empty()
+        && named
+            .iter()
+            .all(|name| context.tables.is_harmless_file(name))
+    {
         return Vec::new();
     }
-    let by_name = found_by_name(context, args, folders);
-    if by_name.is_none() && finds_source(context, args) {
+    let by_name = possible_secret(context, args, folders);
+    if by_name.is_none() && finds_only_source(context, args) {
         return Vec::new();
     }
     if args.iter().any(|arg| arg.text == "-files0-from") {
         let path = "…".to_owned();
-        return vec![Named { path, secret: true }];
+        return vec![PossiblePath { path, secret: true }];
     }
-    let by_name = by_name.map(|path| Named { path, secret: true });
-    let folders: Vec<Named> = match folders {
-        [] => vec![context.named_file(".")],
+    let by_name = by_name.map(|path| PossiblePath { path, secret: true });
+    let folders: Vec<PossiblePath> = match folders {
+        [] => vec![context.possible_path(".")],
         folders => {
             let folders = folders.iter().map(Arg::path);
-            folders.map(|folder| context.named_file(folder)).collect()
+            folders
+                .map(|folder| context.possible_path(folder))
+                .collect()
         }
     };
     by_name.into_iter().chain(folders).collect()
 }
 
 /// Returns the path of the files that are found, as far as it is known.
-fn found_path(context: &Context<'_>, args: &[Arg], folders: &[Arg]) -> Option<String> {
+fn path_of_results(context: &Context<'_>, args: &[Arg], folders: &[Arg]) -> Option<String> {
     let folder = match folders {
         [] => ".",
         [folder] => folder.path(),
@@ -164,8 +171,11 @@ fn found_path(context: &Context<'_>, args: &[Arg], folders: &[Arg]) -> Option<St
         return None;
     }
     let named = tested_names(args);
-    let harmless = !named.is_empty() && named.iter().all(|name| context.tables.harmless(name));
-    let end = match (harmless, finds_source(context, args)) {
+    let harmless = !named.is_empty()
+        && named
+            .iter()
+            .all(|name| context.tables.is_harmless_file(name));
+    let end = match (harmless, finds_only_source(context, args)) {
         (true, _) => ".pub",
         (_, true) => ".rs",
         _ => "",
@@ -183,7 +193,7 @@ fn tested_names(args: &[Arg]) -> Vec<&str> {
 
 /// Returns `true` if the first action of `find` gets only source texts, according to the tests
 /// before it.
-fn finds_source(context: &Context<'_>, args: &[Arg]) -> bool {
+fn finds_only_source(context: &Context<'_>, args: &[Arg]) -> bool {
     let (mut named, mut depth) = (false, 0_usize);
     let mut words = args.iter().map(|arg| arg.text.as_str()).peekable();
     while let Some(word) = words.next() {
@@ -219,8 +229,8 @@ const ACTIONS: &[&str] = &[
 ];
 
 /// Returns a path of secrets that may be among the files that are found.
-fn found_by_name(context: &Context<'_>, args: &[Arg], folders: &[Arg]) -> Option<String> {
-    let told = args
+fn possible_secret(context: &Context<'_>, args: &[Arg], folders: &[Arg]) -> Option<String> {
+    let tests_and_folders = args
         .iter()
         .take_while(|arg| !matches!(arg.text.as_str(), "-exec" | "-execdir" | "-ok" | "-okdir"));
     let tests = [
@@ -243,7 +253,7 @@ fn found_by_name(context: &Context<'_>, args: &[Arg], folders: &[Arg]) -> Option
         let below = name.trim_start_matches(['*', '.']);
         let searched = [name.as_str(), below]
             .iter()
-            .any(|name| context.tables.is_searched(name));
+            .any(|name| context.tables.matches_secret_names(name));
         let hit = tests.contains(&test.text.as_str())
             && !negated
             && !context.tables.is_source(&name)
@@ -254,7 +264,7 @@ fn found_by_name(context: &Context<'_>, args: &[Arg], folders: &[Arg]) -> Option
         return searched;
     }
     let named = tested_names(args);
-    let secret = |text: &str| context.tables.secret_within(text);
+    let secret = |text: &str| context.tables.may_read_secrets(text);
     // `/proc` and `environ`: at any depth.
     let below = folders.iter().find_map(|folder| {
         let folder = folder.text.trim_end_matches('/');
@@ -264,7 +274,8 @@ fn found_by_name(context: &Context<'_>, args: &[Arg], folders: &[Arg]) -> Option
     if below.is_some() {
         return below;
     }
-    told.map(|arg| arg.text.as_str())
+    tests_and_folders
+        .map(|arg| arg.text.as_str())
         .find(|text| {
             // The end of a pattern decides.
             let end = text.rsplit(['*', '/']).next().unwrap_or(text);
@@ -275,14 +286,14 @@ fn found_by_name(context: &Context<'_>, args: &[Arg], folders: &[Arg]) -> Option
 
 /// Returns the files that `fd` finds: secrets by their names, or else the folders that are
 /// searched.
-fn found_by_fd(context: &Context<'_>, call: &Call) -> Vec<Named> {
+fn possible_results_of_fd(context: &Context<'_>, call: &Call) -> Vec<PossiblePath> {
     let values = |names: &[&str]| {
-        let given = call
+        let matching = call
             .options
             .iter()
-            .filter(|given| names.contains(&given.name.as_str()));
-        given
-            .filter_map(|given| given.value.as_ref())
+            .filter(|opt| names.contains(&opt.name.as_str()));
+        matching
+            .filter_map(|opt| opt.value.as_ref())
             .collect::<Vec<_>>()
     };
     let endings = values(&["-e", "--extension"]);
@@ -299,11 +310,15 @@ fn found_by_fd(context: &Context<'_>, call: &Call) -> Vec<Named> {
     // A pattern is a part of a name, most often its beginning.
     let parts = |name: &str| [format!("{name}*"), format!("*{name}*")];
     let searched = |name: &String| {
-        tables.is_searched(name) || parts(name).iter().any(|part| tables.is_searched(part))
+        tables.matches_secret_names(name)
+            || parts(name)
+                .iter()
+                .any(|part| tables.matches_secret_names(part))
     };
-    let secret =
-        |name: &&String| !tables.is_source(name) && (tables.secret_within(name) || searched(name));
-    let by_name = names.iter().find(secret).map(|name| Named {
+    let secret = |name: &&String| {
+        !tables.is_source(name) && (tables.may_read_secrets(name) || searched(name))
+    };
+    let by_name = names.iter().find(secret).map(|name| PossiblePath {
         path: name.clone(),
         secret: true,
     });
@@ -315,10 +330,10 @@ fn found_by_fd(context: &Context<'_>, call: &Call) -> Vec<Named> {
     let folders = call.operands.iter().skip(1).map(|operand| &operand.arg);
     let mut folders: Vec<_> = folders
         .chain(values(&["--search-path", "--base-directory", "-C"]))
-        .map(|arg| context.named_file(arg.path()))
+        .map(|arg| context.possible_path(arg.path()))
         .collect();
     if folders.is_empty() {
-        folders.push(context.named_file("."));
+        folders.push(context.possible_path("."));
     }
     by_name.into_iter().chain(folders).collect()
 }
@@ -337,14 +352,16 @@ pub(super) fn fd(context: &Context<'_>, call: &Call, whole: Span, input: &Input)
                 && text.contains(['x', 'X'])
                 && !text.contains(UNKNOWN))
     });
-    let told = Call::read(
+    let call_without_command = Call::read(
         &call.path,
         call.program,
         &args[..start.unwrap_or(args.len())],
     );
-    let found = found_by_fd(context, &told);
+    let found = possible_results_of_fd(context, &call_without_command);
     let Some(start) = start else {
-        found.into_iter().for_each(|named| analysis.add_name(named));
+        found
+            .into_iter()
+            .for_each(|path| analysis.add_pipeline_path(path));
         return analysis;
     };
     let text = &args[start].text;
@@ -356,7 +373,7 @@ pub(super) fn fd(context: &Context<'_>, call: &Call, whole: Span, input: &Input)
             .filter(|v| !v.is_empty())
     };
     let mut words: Vec<Arg> = joined
-        .map(|text| args[start].with(&text))
+        .map(|text| args[start].with_text(&text))
         .into_iter()
         .collect();
     let end = args[start + 1..]
@@ -366,31 +383,31 @@ pub(super) fn fd(context: &Context<'_>, call: &Call, whole: Span, input: &Input)
     words.extend_from_slice(&args[start + 1..end]);
     let batch = text.starts_with("--exec-batch") || (!text.starts_with("--") && text.contains('X'));
     let mut placed = false;
-    let mut several = None;
+    let mut index_of_files = None;
     for (at, word) in words.iter_mut().enumerate() {
         for mark in ["{}", "{/}", "{//}", "{.}", "{/.}"] {
             if word.text.contains(mark) {
                 placed = true;
-                several = Some(at);
+                index_of_files = Some(at);
                 word.text = word.text.replace(mark, &UNKNOWN.to_string());
             }
         }
     }
     if !placed {
-        several = Some(words.len());
+        index_of_files = Some(words.len());
         words.push(Arg::unknown(args[start].span));
     }
     // As many as fit, in one call.
-    if let Some(at) = several.filter(|_| batch) {
+    if let Some(at) = index_of_files.filter(|_| batch) {
         words.insert(at, words[at].clone());
     }
-    analysis.with_names(Names::Known(found), |inner| {
-        inner.run(words, &Input::Inherited)
+    analysis.with_paths(PathSource::Known(found), |inner| {
+        inner.run_words(words, &Input::Inherited)
     });
     let mut rest = args[..start].to_vec();
     rest.extend_from_slice(args.get(end + 1..).unwrap_or(&[]));
     // There may be another command.
     let inner = Call::read(&call.path, call.program, &rest);
-    let output = analysis.call(inner, whole, input);
+    let output = analysis.run_call(inner, whole, input);
     analysis.done_with(output)
 }

@@ -12,13 +12,13 @@ use crate::model::span::Span;
 use crate::options::call::Call;
 use crate::tables::FUNCTIONS;
 
-/// Function for effects of a program that no table can state: the facts, a call, the span of its
+/// Function for effects of a program that no table can state: a context, a call, the span of its
 /// command and its input in, the analysis of the call out.
-pub(crate) type Function = fn(&Context<'_>, &Call, Span, &Input) -> Analysis;
+pub(crate) type ProgramFunction = fn(&Context<'_>, &Call, Span, &Input) -> Analysis;
 
 /// The functions by their names.
-const IMPLEMENTED: &[(&str, Function)] = &[
-    ("maybe-command", table),
+const PROGRAM_FUNCTIONS: &[(&str, ProgramFunction)] = &[
+    ("maybe-command", by_table),
     ("cp", files::cp),
     ("truncate", files::truncate),
     ("dd", files::dd),
@@ -125,18 +125,18 @@ const IMPLEMENTED: &[(&str, Function)] = &[
     ("wmic", windows::wmic),
     ("wsl", windows::wsl),
     // The table lists all abbreviations.
-    ("ip", table),
+    ("ip", by_table),
     // The shell's own commands, which the interpreter runs without their tables.
-    ("declare", table),
-    ("set", table),
-    ("trap", table),
-    ("command", table),
-    ("alias", table),
+    ("declare", by_table),
+    ("set", by_table),
+    ("trap", by_table),
+    ("command", by_table),
+    ("alias", by_table),
 ];
 
 /// Returns the function of a name. A name without a function has an unknown effect.
-pub(crate) fn function(name: &str) -> Function {
-    let mut functions = IMPLEMENTED.iter();
+pub(crate) fn find_function(name: &str) -> ProgramFunction {
+    let mut functions = PROGRAM_FUNCTIONS.iter();
     functions
         .find(|(known, _)| *known == name)
         .map_or(not_understood, |(_, function)| *function)
@@ -148,10 +148,10 @@ const _: () = {
     while at < FUNCTIONS.len() {
         let (name, mistake) = FUNCTIONS[at];
         let mut known = 0;
-        while known < IMPLEMENTED.len() && !is_same(IMPLEMENTED[known].0, name) {
+        while known < PROGRAM_FUNCTIONS.len() && !is_same(PROGRAM_FUNCTIONS[known].0, name) {
             known += 1;
         }
-        assert!(known < IMPLEMENTED.len(), "{}", mistake);
+        assert!(known < PROGRAM_FUNCTIONS.len(), "{}", mistake);
         at += 1;
     }
 };
@@ -166,7 +166,7 @@ const fn is_same(one: &str, other: &str) -> bool {
 }
 
 /// Adds nothing to the table of a program.
-fn table(_: &Context<'_>, _: &Call, _: Span, _: &Input) -> Analysis {
+fn by_table(_: &Context<'_>, _: &Call, _: Span, _: &Input) -> Analysis {
     Analysis::new()
 }
 

@@ -1,7 +1,7 @@
 //! `git`, and programs that pass options to it: a call in, its effect out.
 
 use super::effect::operand_words;
-use super::roles::role;
+use super::roles::note_role;
 use crate::analysis::{Analysis, Context};
 use crate::model::effect::{Effect, OptionEffect};
 use crate::model::io::Input;
@@ -12,12 +12,12 @@ use crate::options::call::Call;
 /// Analyzes a program that passes `--log-opts` to `git log`.
 pub(super) fn log_options(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
-    for given in &call.options {
-        if given.name == "--log-opts"
-            && let Some(value) = &given.value
+    for opt in &call.options {
+        if opt.name == "--log-opts"
+            && let Some(value) = &opt.value
         {
             let line = format!("git log {}", value.text);
-            analysis.shell_text(&value.with(&line), &Input::Unknown);
+            analysis.run_shell_text(&value.with_text(&line), &Input::Unknown);
         }
     }
     analysis
@@ -26,8 +26,8 @@ pub(super) fn log_options(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> A
 /// Analyzes `git config`, which reads or writes settings by its operands.
 pub(super) fn config(context: &Context<'_>, call: &Call, _: Span, input: &Input) -> Analysis {
     let mut analysis = Analysis::new();
-    if !call.has(&["--name-only"]) {
-        role(
+    if !call.has_option(&["--name-only"]) {
+        note_role(
             &mut analysis,
             context,
             call,
@@ -36,9 +36,9 @@ pub(super) fn config(context: &Context<'_>, call: &Call, _: Span, input: &Input)
             input,
         );
     }
-    if call.options.iter().any(|given| {
+    if call.options.iter().any(|opt| {
         matches!(
-            given.option.effect,
+            opt.spec.effect,
             Some(OptionEffect::Replaces(_) | OptionEffect::Forces(_))
         )
     }) {
@@ -60,14 +60,12 @@ pub(super) fn config(context: &Context<'_>, call: &Call, _: Span, input: &Input)
 /// Analyzes `git push`, which runs a hook, and deletes by the signs `+` and `:`.
 pub(super) fn push(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
-    let dry = call.options.iter().any(|given| {
-        matches!(
-            given.option.effect,
-            Some(OptionEffect::Forces(Effect::Read))
-        )
-    });
-    if call.has(&["-n", "--dry-run"]) && !call.has(&["--no-verify"]) {
-        analysis.find(
+    let dry = call
+        .options
+        .iter()
+        .any(|opt| matches!(opt.spec.effect, Some(OptionEffect::Forces(Effect::Read))));
+    if call.has_option(&["-n", "--dry-run"]) && !call.has_option(&["--no-verify"]) {
+        analysis.add_finding(
             Effect::Code,
             whole,
             "`git push` runs the hook `pre-push` of the project, `--dry-run` or not",
@@ -77,13 +75,13 @@ pub(super) fn push(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Anal
         for operand in call.operands.iter().skip(1) {
             let arg = &operand.arg;
             if arg.text.starts_with('+') {
-                analysis.find(
+                analysis.add_finding(
                     Effect::Delete,
                     arg.span,
                     "`git push` with `+` discards commits there",
                 );
             } else if arg.text.len() > 1 && arg.text.starts_with(':') {
-                analysis.find(
+                analysis.add_finding(
                     Effect::Delete,
                     arg.span,
                     "`git push` with `:` deletes a branch there",
@@ -97,7 +95,7 @@ pub(super) fn push(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Anal
 /// Analyzes `git checkout`, which discards changes if an operand is a path.
 pub(super) fn checkout(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let analysis = Analysis::new();
-    let branch = call.has(&["-b", "-B", "--orphan", "--track", "-t", "--detach", "-d"]);
+    let branch = call.has_option(&["-b", "-B", "--orphan", "--track", "-t", "--detach", "-d"]);
     if call
         .operands
         .iter()

@@ -15,13 +15,13 @@ pub(super) fn api(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analy
     let mut method = None;
     let mut query = None;
     let mut body = false;
-    for given in &call.options {
-        let Some(value) = &given.value else { continue };
+    for opt in &call.options {
+        let Some(value) = &opt.value else { continue };
         let text = value.text.as_str();
-        match given.name.as_str() {
+        match opt.name.as_str() {
             "-X" | "--method" => method = Some(text.to_ascii_uppercase()),
-            "--hostname" if !value.known() => {
-                analysis.ask(value.span, "an expansion decides where the words go")
+            "--hostname" if !value.is_known() => {
+                analysis.require_confirmation(value.span, "an expansion decides where the words go")
             }
             name if fields.contains(&name) => {
                 body = true;
@@ -30,7 +30,7 @@ pub(super) fn api(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analy
                         .split_once('=')
                         .is_some_and(|(_, v)| v.starts_with('@'));
                 if file {
-                    analysis.ask(value.span, "sends the contents of a file");
+                    analysis.require_confirmation(value.span, "sends the contents of a file");
                 }
                 if let Some(text) = text.strip_prefix("query=") {
                     query = Some(text.to_owned());
@@ -44,11 +44,11 @@ pub(super) fn api(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analy
         .map(|arg| arg.text.clone())
         .unwrap_or_default();
     if path.starts_with(UNKNOWN) || (path.starts_with("http") && path.contains(UNKNOWN)) {
-        analysis.ask(whole, "an expansion decides where the words go");
+        analysis.require_confirmation(whole, "an expansion decides where the words go");
     }
     let query_of = path.split_once('?').map_or("", |(_, query)| query);
     if query_of.contains(UNKNOWN) {
-        analysis.ask(whole, "sends the value of an expansion over the network");
+        analysis.require_confirmation(whole, "sends the value of an expansion over the network");
     }
     if path.trim_start_matches('/') == "graphql" {
         return analysis.with_effect(match query {
@@ -71,7 +71,7 @@ pub(super) fn api(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analy
 fn graphql(text: &str) -> Effect {
     let mut depth = 0usize;
     let mut word = String::new();
-    let mut worst = Effect::Read;
+    let mut strongest = Effect::Read;
     let mut fields = Vec::new();
     for c in text.chars().chain([' ']) {
         if c.is_alphanumeric() || c == '_' {
@@ -79,7 +79,7 @@ fn graphql(text: &str) -> Effect {
             continue;
         }
         if depth == 0 && matches!(word.as_str(), "mutation" | "subscription") {
-            worst = Effect::Update;
+            strongest = Effect::Update;
         }
         if depth == 1 && !word.is_empty() {
             fields.push(word.to_ascii_lowercase());
@@ -91,12 +91,12 @@ fn graphql(text: &str) -> Effect {
             _ => {}
         }
     }
-    if worst == Effect::Update
+    if strongest == Effect::Update
         && fields
             .iter()
             .any(|f| f.starts_with("delete") || f.starts_with("remove"))
     {
         return Effect::Delete;
     }
-    worst
+    strongest
 }

@@ -1,9 +1,9 @@
 //! Clients of HTTP and gRPC: a call in, the effect of its request out.
 
 use super::effect::operand_words;
-use super::remote::ask_about_input;
-use super::requests::{ask_about_key_hosts, method};
-use super::roles::role;
+use super::remote::check_sent_input;
+use super::requests::{check_metadata_address, effect_of_method};
+use super::roles::note_role;
 use crate::analysis::{Analysis, Context};
 use crate::model::arg::{Arg, UNKNOWN};
 use crate::model::effect::Effect;
@@ -16,10 +16,10 @@ use crate::options::call::Call;
 pub(super) fn curl(context: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     let mut strongest = Effect::Read;
-    let mut request = Request::default();
-    for given in &call.options {
-        let text = given.value.as_ref().map_or("", |value| value.text.as_str());
-        let name = given.name.as_str();
+    let mut request = HttpieRequest::default();
+    for opt in &call.options {
+        let text = opt.value.as_ref().map_or("", |value| value.text.as_str());
+        let name = opt.name.as_str();
         match name {
             "--next" | "-:" => strongest = strongest.max(std::mem::take(&mut request).effect()),
             "-X" | "--request" => request.method = Some(text.to_owned()),
@@ -31,11 +31,11 @@ pub(super) fn curl(context: &Context<'_>, call: &Call, _: Span, _: &Input) -> An
             _ => {}
         }
         if ["-n", "--netrc", "--netrc-optional", "--netrc-file"].contains(&name) {
-            analysis.ask(given.span, "`curl` sends credentials from a file");
+            analysis.require_confirmation(opt.span, "`curl` sends credentials from a file");
         }
-        let Some(value) = &given.value else { continue };
+        let Some(value) = &opt.value else { continue };
         if ["-b", "--cookie"].contains(&name) && !text.is_empty() && !text.contains('=') {
-            analysis.ask(value.span, "`curl` sends cookies from a file");
+            analysis.require_confirmation(value.span, "`curl` sends cookies from a file");
         }
         let file = match name {
             "-F" | "--form" => text
@@ -60,15 +60,15 @@ pub(super) fn curl(context: &Context<'_>, call: &Call, _: Span, _: &Input) -> An
         let tag = (name == "--etag-compare" && !tag).then_some(text);
         let files = [file, tag, headers.map(|(_, file)| file)];
         for file in files.into_iter().flatten() {
-            analysis.input_file(&value.with(file));
-            analysis.ask(value.span, "`curl` sends the contents of a file");
+            analysis.read_file(&value.with_text(file));
+            analysis.require_confirmation(value.span, "`curl` sends the contents of a file");
         }
         if ["-H", "--header", "--proxy-header"].contains(&name) && text.starts_with('@') {
             let reason = "`curl` sends headers of a file, which may set another method";
-            analysis.find(Effect::Unknown, value.span, reason);
+            analysis.add_finding(Effect::Unknown, value.span, reason);
         }
         if (name == "-w" || name == "--write-out") && text.starts_with('@') {
-            analysis.find(
+            analysis.add_finding(
                 Effect::Unknown,
                 value.span,
                 "`curl` reads its options from a file",
@@ -78,23 +78,23 @@ pub(super) fn curl(context: &Context<'_>, call: &Call, _: Span, _: &Input) -> An
             && let Some((_, rest)) = text.split_once("%output{")
         {
             let file = rest.split('}').next().unwrap_or("");
-            role(
+            note_role(
                 &mut analysis,
                 context,
                 call,
                 Role::Output,
-                &[value.with(file)],
+                &[value.with_text(file)],
                 &Input::Unknown,
             );
         }
     }
     strongest = strongest.max(request.effect());
-    for given in call
+    for opt in call
         .options
         .iter()
         .filter(|g| ["-Q", "--quote"].contains(&g.name.as_str()))
     {
-        if let Some(value) = &given.value
+        if let Some(value) = &opt.value
             && value
                 .text
                 .trim_start_matches(['-', '+', '*'])
@@ -108,35 +108,35 @@ pub(super) fn curl(context: &Context<'_>, call: &Call, _: Span, _: &Input) -> An
                     .starts_with(word)
             })
         {
-            analysis.find(Effect::Delete, value.span, "`curl` deletes on the server");
+            analysis.add_finding(Effect::Delete, value.span, "`curl` deletes on the server");
         }
     }
-    let given = |name: &'static str| {
-        let options = call.options.iter().filter(move |given| given.name == name);
-        options.filter_map(|given| given.value.clone())
+    let values_of = |name: &'static str| {
+        let options = call.options.iter().filter(move |opt| opt.name == name);
+        options.filter_map(|opt| opt.value.clone())
     };
-    let default = given("--proto-default");
+    let default = values_of("--proto-default");
     let files = default
         .clone()
         .any(|value| value.text.to_ascii_lowercase().starts_with("file"));
-    let addresses: Vec<_> = given("--url").chain(operand_words(call)).collect();
+    let addresses: Vec<_> = values_of("--url").chain(operand_words(call)).collect();
     for address in &addresses {
-        ask_about_file_address(&mut analysis, address, files);
+        check_file_url(&mut analysis, address, files);
     }
-    let strange = addresses
+    let other_protocol = addresses
         .into_iter()
-        .filter(|address| !only_fetches(&address.text));
-    let default = default.filter(|scheme| !only_fetches(&format!("{}://", scheme.text)));
-    for arg in strange.chain(default) {
+        .filter(|address| !only_downloads(&address.text));
+    let default = default.filter(|scheme| !only_downloads(&format!("{}://", scheme.text)));
+    for arg in other_protocol.chain(default) {
         let reason = "`curl` speaks a protocol that may change something";
-        analysis.find(Effect::Unknown, arg.span, reason);
+        analysis.add_finding(Effect::Unknown, arg.span, reason);
     }
     analysis.with_effect(strongest)
 }
 
 /// Returns `true` if `curl` only fetches from an address, according to its scheme or, by default,
 /// the name of its host.
-fn only_fetches(address: &str) -> bool {
+fn only_downloads(address: &str) -> bool {
     let text = address.trim_start().to_ascii_lowercase();
     match text.split_once(':') {
         Some((scheme, rest)) if rest.starts_with('/') => {
@@ -154,7 +154,7 @@ fn only_fetches(address: &str) -> bool {
 }
 
 /// Requires confirmation for an address that is a file with secrets.
-fn ask_about_file_address(analysis: &mut Analysis, address: &Arg, protocol: bool) {
+fn check_file_url(analysis: &mut Analysis, address: &Arg, protocol: bool) {
     let text = address.text.to_ascii_lowercase();
     let path = match text.strip_prefix("file:") {
         Some(path) => &address.text[address.text.len() - path.len()..],
@@ -166,15 +166,15 @@ fn ask_about_file_address(analysis: &mut Analysis, address: &Arg, protocol: bool
         Some(rest) => rest.find('/').map_or(rest, |at| &rest[at..]),
         None => path,
     };
-    if path.contains(['%', '[', '{', '*', '?', '\\']) || !address.known() {
+    if path.contains(['%', '[', '{', '*', '?', '\\']) || !address.is_known() {
         let reason = "which file `curl` reads is not plain to see";
-        analysis.ask(address.span, reason);
+        analysis.require_confirmation(address.span, reason);
     }
-    analysis.input_file(&address.with(path));
+    analysis.read_file(&address.with_text(path));
 }
 
 #[derive(Default)]
-struct Request {
+struct HttpieRequest {
     method: Option<String>,
     upload: bool,
     head: bool,
@@ -182,10 +182,10 @@ struct Request {
     body: bool,
 }
 
-impl Request {
+impl HttpieRequest {
     fn effect(self) -> Effect {
         match self.method {
-            Some(name) => method(&name),
+            Some(name) => effect_of_method(&name),
             None if self.upload => Effect::Create,
             None if self.head && self.body && !self.get => Effect::Create,
             None if self.head || self.get => Effect::Read,
@@ -203,18 +203,18 @@ pub(super) fn httpie(context: &Context<'_>, call: &Call, whole: Span, input: &In
         .first()
         .map_or("", |arg| arg.text.as_str())
         .to_owned();
-    let standard = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"]
+    let is_standard_method = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"]
         .contains(&first.to_ascii_uppercase().as_str());
-    let capital =
+    let looks_like_method =
         !first.is_empty() && first.chars().all(|c| c.is_ascii_uppercase()) && operands.len() > 1;
-    let named = (standard || capital).then(|| operands.remove(0).text);
-    let mut body =
-        matches!(input, Input::Known(_) | Input::Unknown) && !call.has(&["--ignore-stdin", "-I"]);
+    let named = (is_standard_method || looks_like_method).then(|| operands.remove(0).text);
+    let mut body = matches!(input, Input::Known(_) | Input::Unknown)
+        && !call.has_option(&["--ignore-stdin", "-I"]);
     if body {
-        ask_about_input(&mut analysis, call, whole, input);
+        check_sent_input(&mut analysis, call, whole, input);
     }
     if let Some(address) = operands.first() {
-        ask_about_key_hosts(&mut analysis, context, address);
+        check_metadata_address(&mut analysis, context, address);
     }
     for item in operands.iter().skip(1) {
         let text = item.text.as_str();
@@ -225,8 +225,8 @@ pub(super) fn httpie(context: &Context<'_>, call: &Call, whole: Span, input: &In
             .iter()
             .find_map(|m| rest.strip_prefix(m));
         if let Some(file) = file {
-            analysis.input_file(&item.with(file));
-            analysis.ask(item.span, "sends the contents of a file");
+            analysis.read_file(&item.with_text(file));
+            analysis.require_confirmation(item.span, "sends the contents of a file");
         }
         if rest.starts_with("==") {
             continue;
@@ -234,7 +234,7 @@ pub(super) fn httpie(context: &Context<'_>, call: &Call, whole: Span, input: &In
         body |= rest.starts_with('=') || rest.starts_with(":=") || rest.starts_with('@');
     }
     analysis.with_effect(match named {
-        Some(name) => method(&name),
+        Some(name) => effect_of_method(&name),
         None if body => Effect::Create,
         None => Effect::Read,
     })

@@ -2,9 +2,9 @@
 
 use super::code_roles::script_language;
 use super::effect::{note_option_effects, note_unrecognized};
-use super::roles::option_values;
+use super::roles::note_option_values;
 use crate::analysis::{Analysis, Context};
-use crate::model::arg::{Arg, shown};
+use crate::model::arg::{Arg, display_text};
 use crate::model::effect::{Effect, OptionEffect};
 use crate::model::environment::FileContents;
 use crate::model::io::Input;
@@ -17,10 +17,10 @@ use crate::options::call::Call;
 /// Runs a text in the language of the interpreter.
 fn run_code(analysis: &mut Analysis, call: &Call, text: &str, span: Span) {
     let language = script_language(call).unwrap_or(Language::Code);
-    analysis.script(language, &Arg::new(text, span), call);
+    analysis.run_script(language, &Arg::new(text, span), call);
 }
 
-/// Returns `true` if Perl reads a value of `-F` only as a separator of fields.
+/// Returns `true` if Perl reads a value of `-F` harmless as a separator of fields.
 fn is_field_separator(text: &str) -> bool {
     let inner = match text.strip_prefix('/') {
         Some(rest) => match rest.strip_suffix('/') {
@@ -44,27 +44,27 @@ pub(super) fn interpreter(
     let mut analysis = Analysis::new();
     let language = script_language(call);
     let is_perl = language == Some(Language::Perl);
-    let given = call
+    let has_script_option = call
         .options
         .iter()
-        .any(|g| matches!(g.option.role, Role::Script(_)));
-    let only = call
+        .any(|opt| matches!(opt.spec.role, Role::Script(_)));
+    let harmless = call
         .options
         .iter()
-        .any(|g| matches!(g.option.effect, Some(OptionEffect::Forces(_))))
+        .any(|opt| matches!(opt.spec.effect, Some(OptionEffect::Forces(_))))
         || (call.operands.is_empty()
             && call
                 .options
                 .iter()
-                .any(|g| matches!(g.option.effect, Some(OptionEffect::Replaces(_)))));
+                .any(|opt| matches!(opt.spec.effect, Some(OptionEffect::Replaces(_)))));
     for value in call
         .options
         .iter()
-        .filter(|g| is_perl && g.name == "-F")
-        .filter_map(|g| g.value.as_ref())
+        .filter(|opt| is_perl && opt.name == "-F")
+        .filter_map(|opt| opt.value.as_ref())
     {
-        if !is_field_separator(&value.text) || !value.known() {
-            analysis.find(
+        if !is_field_separator(&value.text) || !value.is_known() {
+            analysis.add_finding(
                 Effect::Code,
                 value.span,
                 "`perl` makes the value of `-F` a part of the program",
@@ -72,29 +72,31 @@ pub(super) fn interpreter(
         }
     }
     // The first operand of Lua is a script, also after `-e`.
-    if given && language == Some(Language::Lua) && !call.operands.is_empty() {
-        option_values(&mut analysis, context, call, input);
-        return analysis.then(program(context, call, whole, input));
+    if has_script_option && language == Some(Language::Lua) && !call.operands.is_empty() {
+        note_option_values(&mut analysis, context, call, input);
+        return analysis.then(analyze_script_file(context, call, whole, input));
     }
-    if given || only {
+    if has_script_option || harmless {
         for operand in &call.operands {
-            analysis.input_file(&operand.arg);
+            analysis.read_file(&operand.arg);
             // Perl opens the inputs of `-n` and `-p` with the two-argument `open`: a name may be a
             // command.
             let text = &operand.arg.text;
             if is_perl && (text.contains(['|', '>', '<']) || text.starts_with(char::is_whitespace))
             {
-                analysis.find(
+                analysis.add_finding(
                     Effect::Code,
                     operand.arg.span,
                     "`perl` runs or writes a name with `|` or `>`",
                 );
-                analysis.shell_text(
-                    &operand.arg.with(text.trim_matches(['|', '>', '<', ' '])),
+                analysis.run_shell_text(
+                    &operand
+                        .arg
+                        .with_text(text.trim_matches(['|', '>', '<', ' '])),
                     &Input::Unknown,
                 );
             } else if is_perl && may_be_command(&operand.arg) {
-                analysis.find(
+                analysis.add_finding(
                     Effect::Code,
                     operand.arg.span,
                     "`perl` runs names that end in `|`, and these names are unknown",
@@ -102,42 +104,51 @@ pub(super) fn interpreter(
             }
         }
         // The texts decide; without them the call runs code.
-        if given
-            && !only
+        if has_script_option
+            && !harmless
             && !call
                 .options
                 .iter()
-                .any(|g| matches!(g.option.effect, Some(OptionEffect::Replaces(_))))
+                .any(|opt| matches!(opt.spec.effect, Some(OptionEffect::Replaces(_))))
         {
             return analysis.with_effect(Effect::Read);
         }
         return analysis.without_operands();
     }
-    analysis.then(program(context, call, whole, input))
+    analysis.then(analyze_script_file(context, call, whole, input))
 }
 
 /// Analyzes an interpreter without a script in an option.
-pub(super) fn program(context: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
+pub(super) fn analyze_script_file(
+    context: &Context<'_>,
+    call: &Call,
+    whole: Span,
+    input: &Input,
+) -> Analysis {
     let mut analysis = Analysis::new();
     note_option_effects(&mut analysis, call);
     match call.operands.first() {
         Some(file) if file.arg.text != "-" => {
-            analysis.code_file(&file.arg);
+            analysis.record_code_file(&file.arg);
             if let Some(FileContents::Text(text)) =
                 context.environment.files.get(&file.arg.text).cloned()
             {
                 run_code(&mut analysis, call, &text, file.arg.span);
             } else {
-                analysis.find(
+                analysis.add_finding(
                     Effect::Code,
                     file.arg.span,
-                    format!("`{}` runs the file `{}`", call.path, shown(&file.arg)),
+                    format!(
+                        "`{}` runs the file `{}`",
+                        call.path,
+                        display_text(&file.arg)
+                    ),
                 );
             }
         }
         _ => match input {
             Input::Known(text) => run_code(&mut analysis, call, text, whole),
-            _ => analysis.runs_unseen(
+            _ => analysis.add_unseen_code(
                 whole,
                 UnseenCode::Input,
                 format!("`{}` runs its input", call.path),
@@ -151,7 +162,7 @@ pub(super) fn program(context: &Context<'_>, call: &Call, whole: Span, input: &I
 /// Returns `true` if the unknown name of a file may be a command, by its known first and last
 /// character.
 fn may_be_command(name: &Arg) -> bool {
-    if name.known() && !name.glob {
+    if name.is_known() && !name.glob {
         return false;
     }
     let text = name.text.as_str();
@@ -174,7 +185,7 @@ mod tests {
             assert_eq!(
                 class(&format!("{name} -ne 'print' 'rm a|'")),
                 Crud::Delete,
-                "{name} runs what a name of a file with a bar says"
+                "{name} runs a file name with a bar as a command"
             );
             let separator = format!("{name} -F'/;unlink q(a);/' -ane 'print' a.txt");
             assert_ne!(class(&separator), Crud::Read, "{name}");

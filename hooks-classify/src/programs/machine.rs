@@ -14,7 +14,7 @@ pub(super) fn sysctl(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analys
     let sets = call
         .operands
         .iter()
-        .any(|operand| operand.arg.text.contains('=') || !operand.arg.known());
+        .any(|operand| operand.arg.text.contains('=') || !operand.arg.is_known());
     if sets {
         analysis.with_effect(Effect::Update)
     } else {
@@ -25,13 +25,13 @@ pub(super) fn sysctl(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analys
 /// Analyzes `smartctl`, for which some logs of `-l` take numbers and set values.
 pub(super) fn smartctl(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
-    for given in &call.options {
-        let Some(value) = &given.value else { continue };
+    for opt in &call.options {
+        let Some(value) = &opt.value else { continue };
         let log = value.text.to_ascii_lowercase();
-        if ["-l", "--log"].contains(&given.name.as_str())
-            && (log.starts_with("scterc,") || log.starts_with("scttempint") || !value.known())
+        if ["-l", "--log"].contains(&opt.name.as_str())
+            && (log.starts_with("scterc,") || log.starts_with("scttempint") || !value.is_known())
         {
-            analysis.find(
+            analysis.add_finding(
                 Effect::Update,
                 value.span,
                 format!("`smartctl` may set `{log}`"),
@@ -44,7 +44,7 @@ pub(super) fn smartctl(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Anal
 /// Analyzes `ldd`, which runs the loader that a program names.
 pub(super) fn ldd(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
-    const SYSTEM: &[&str] = &[
+    const SYSTEM_FOLDERS: &[&str] = &[
         "/usr/",
         "/bin/",
         "/sbin/",
@@ -56,11 +56,11 @@ pub(super) fn ldd(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis 
     ];
     for operand in operand_words(call) {
         let text = operand.text.as_str();
-        let known = operand.known()
-            && SYSTEM.iter().any(|folder| text.starts_with(folder))
+        let known = operand.is_known()
+            && SYSTEM_FOLDERS.iter().any(|folder| text.starts_with(folder))
             && !text.split('/').any(|part| part == "..");
-        if !known && !call.has(&["--help", "--version"]) {
-            analysis.find(
+        if !known && !call.has_option(&["--help", "--version"]) {
+            analysis.add_finding(
                 Effect::Code,
                 operand.span,
                 "`ldd` may run the program that it looks at",
@@ -90,8 +90,7 @@ pub(super) fn nft(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis 
     let Some(effect) = effect else {
         return analysis;
     };
-    let changes =
-        |given: &ParsedOption| matches!(given.option.effect, Some(OptionEffect::AtLeast(_)));
+    let changes = |opt: &ParsedOption| matches!(opt.spec.effect, Some(OptionEffect::AtLeast(_)));
     analysis.with_effect(match call.options.iter().any(changes) {
         true => effect.max(Effect::Update),
         false => effect,
@@ -144,11 +143,11 @@ pub(super) fn debugfs(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analy
     if requests.is_empty() {
         return analysis.with_effect(Effect::Code);
     }
-    for given in requests {
-        if let Some(value) = &given.value {
+    for opt in requests {
+        if let Some(value) = &opt.value {
             let first = value.text.split_whitespace().next().unwrap_or("");
             if !PRINTS.contains(&first) || value.text.contains(UNKNOWN) {
-                analysis.find(
+                analysis.add_finding(
                     Effect::Code,
                     value.span,
                     format!("`debugfs` runs its command `{first}`"),

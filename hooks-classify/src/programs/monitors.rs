@@ -13,7 +13,7 @@ pub(super) fn capture(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> A
     let contents = [
         "-A", "-x", "-xx", "-X", "-XX", "-w", "-v", "-vv", "-vvv", "-V", "-O", "-T", "-z",
     ];
-    capture_with(call, whole, call.has(&contents))
+    capture_with(call, whole, call.has_option(&contents))
 }
 
 /// Analyzes a program that captures packets and always shows their contents; see [`capture`].
@@ -26,19 +26,19 @@ fn capture_with(call: &Call, whole: Span, shows_contents: bool) -> Analysis {
     let mut analysis = Analysis::new();
     let value = |names: &'static [&'static str]| {
         let options = call.options.iter();
-        let options = options.filter(|given| names.contains(&given.name.as_str()));
-        options.filter_map(|given| given.value.as_ref())
+        let options = options.filter(|opt| names.contains(&opt.name.as_str()));
+        options.filter_map(|opt| opt.value.as_ref())
     };
-    let prints = |given: &ParsedOption| {
-        given.option.effect == Some(OptionEffect::Forces(Effect::Read))
-            || ["-D", "--list-interfaces", "-L", "-G"].contains(&given.name.as_str())
+    let prints = |opt: &ParsedOption| {
+        opt.spec.effect == Some(OptionEffect::Forces(Effect::Read))
+            || ["-D", "--list-interfaces", "-L", "-G"].contains(&opt.name.as_str())
     };
     // `-I` of some is a file, and of others a flag.
     let from_file = value(&["-r", "-I"]).next().is_some();
     if from_file || call.options.iter().any(prints) {
         return analysis;
     }
-    let own = |name: &str| {
+    let is_local_interface = |name: &str| {
         let name = name.to_ascii_lowercase();
         name.starts_with("lo")
             || ["any", "all", "pktap", "nflog", "loopback", "dbus"]
@@ -48,13 +48,13 @@ fn capture_with(call: &Call, whole: Span, shows_contents: bool) -> Analysis {
             || name.contains(UNKNOWN)
     };
     let mut interfaces = value(&["-i", "--interface", "-d"]).peekable();
-    let asked = match interfaces.peek() {
-        Some(_) => interfaces.any(|interface| own(&interface.text)),
+    let shows_local_traffic = match interfaces.peek() {
+        Some(_) => interfaces.any(|interface| is_local_interface(&interface.text)),
         None => shows_contents,
     };
-    if asked {
+    if shows_local_traffic {
         let reason = format!("`{}` shows what programs of this machine send", call.path);
-        analysis.ask(whole, reason);
+        analysis.require_confirmation(whole, reason);
     }
     analysis
 }
@@ -68,7 +68,7 @@ pub(super) fn ps(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
         let is_value = std::mem::take(&mut value);
         // A column of that name, wherever it is asked for: `-o pid,environ`, `oenviron=`.
         if text.contains("environ") {
-            analysis.ask(arg.span, "`ps` prints the environment of processes");
+            analysis.require_confirmation(arg.span, "`ps` prints the environment of processes");
         }
         let dashed = text.starts_with('-');
         let letters = text.trim_start_matches('-');
@@ -82,7 +82,7 @@ pub(super) fn ps(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
         let flags = letters.split(|c| own.contains(c)).next().unwrap_or("");
         value = letters.ends_with(|c| own.contains(c));
         if flags.contains('E') || !dashed && flags.contains('e') {
-            analysis.ask(arg.span, "`ps` prints the environment of processes");
+            analysis.require_confirmation(arg.span, "`ps` prints the environment of processes");
         }
     }
     analysis
@@ -94,11 +94,11 @@ pub(super) fn pprof(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysi
     let values = call
         .options
         .iter()
-        .filter(|given| given.name.ends_with("base"))
-        .filter_map(|given| given.value.as_ref());
+        .filter(|opt| opt.name.ends_with("base"))
+        .filter_map(|opt| opt.value.as_ref());
     let operands = call.operands.iter().map(|operand| &operand.arg);
     if let Some(arg) = operands.chain(values).find(|arg| arg.text.contains(':')) {
-        analysis.find(
+        analysis.add_finding(
             Effect::Create,
             arg.span,
             format!("`{}` keeps responses in a file", call.path),
@@ -110,11 +110,11 @@ pub(super) fn pprof(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysi
 /// Analyzes `strace`, which may change the results of system calls.
 pub(super) fn strace(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
-    for given in call.options.iter().filter(|given| given.name == "-e") {
-        let Some(value) = &given.value else { continue };
+    for opt in call.options.iter().filter(|opt| opt.name == "-e") {
+        let Some(value) = &opt.value else { continue };
         let text = value.text.trim_start_matches(['=', ' ']);
-        if text.starts_with("inject") || text.starts_with("fault") || !value.known() {
-            analysis.find(
+        if text.starts_with("inject") || text.starts_with("fault") || !value.is_known() {
+            analysis.add_finding(
                 Effect::Code,
                 value.span,
                 "`strace` changes system calls of the command",

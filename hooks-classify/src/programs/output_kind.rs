@@ -3,7 +3,7 @@
 use crate::model::arg::Arg;
 use crate::model::environment::{Environment, is_numeric};
 use crate::model::io::OutputKind;
-use crate::model::program_name::plain_program;
+use crate::model::program_name::without_system_folder;
 
 /// Returns `true` if a command prints its words and nothing else, not even errors.
 pub(crate) fn prints_only_words(command: &str) -> bool {
@@ -48,7 +48,7 @@ pub(crate) fn output_kind(
         // The commands of the function decide.
         return OutputKind::Numbers;
     }
-    let known = args.iter().all(|arg| arg.known() && !arg.glob);
+    let known = args.iter().all(|arg| arg.is_known() && !arg.glob);
     let words: Vec<&str> = args.iter().map(|arg| arg.text.as_str()).collect();
     let (flags, operands): (Vec<&str>, Vec<&str>) =
         words.iter().partition(|word| word.starts_with(['-', '+']));
@@ -57,22 +57,22 @@ pub(crate) fn output_kind(
             .iter()
             .any(|flag| !flag.starts_with("--") && flag.contains(|c| letters.contains(c)))
     };
-    let number = |arg: &Arg| match arg.known() {
+    let number = |arg: &Arg| match arg.is_known() {
         true => is_numeric(&arg.text),
         false => arg.inert,
     };
-    let name = plain_program(&name.text);
+    let name = without_system_folder(&name.text);
     let flags_within = |letters: &str| {
         flags
             .iter()
             .all(|flag| flag[1..].chars().all(|c| letters.contains(c)))
     };
-    let shows = match name {
+    let prints_numbers = match name {
         // These commands print nothing.
         "test" | "[" | "[[" | "true" | "false" | ":" | "sleep" | "exit" | "return" | "shift"
         | "break" | "continue" | "unset" | "read" | "let" | "wait" => true,
         "echo" | "seq" => args.iter().all(number),
-        "printf" => known_format(&words) && args.iter().skip(1).all(number),
+        "printf" => prints_only_arguments(&words) && args.iter().skip(1).all(number),
         "expr" => args
             .iter()
             .all(|arg| number(arg) || ["+", "-", "*", "/", "%"].contains(&arg.text.as_str())),
@@ -83,12 +83,14 @@ pub(crate) fn output_kind(
         "wc" => operands.is_empty() && flags_within("clmwL"),
         "date" => words
             .iter()
-            .any(|word| word.strip_prefix('+').is_some_and(date)),
+            .any(|word| word.strip_prefix('+').is_some_and(is_numeric_date_format)),
         "id" => flagged("ugG") && !flagged("n"),
         "tput" => matches!(words.as_slice(), ["cols" | "lines"]),
         "stat" => match words.as_slice() {
-            ["-c" | "-f", format, _] => stat(format),
-            [format, _] => format.strip_prefix("-c").is_some_and(stat),
+            ["-c" | "-f", format, _] => is_numeric_stat_format(format),
+            [format, _] => format
+                .strip_prefix("-c")
+                .is_some_and(is_numeric_stat_format),
             _ => false,
         },
         "grep" | "egrep" | "fgrep" => {
@@ -106,7 +108,7 @@ pub(crate) fn output_kind(
                 })
         }
         "curl" => {
-            let away = words
+            let discards_output = words
                 .windows(2)
                 .any(|pair| pair[0].ends_with('o') && pair[1] == "/dev/null");
             let format = words
@@ -117,7 +119,7 @@ pub(crate) fn output_kind(
             let plain = flags.iter().all(|flag| {
                 long.contains(flag) || flag[1..].chars().all(|c| "sSoLkfIXmw".contains(c))
             });
-            away && plain && format.is_some_and(|format| status(format))
+            discards_output && plain && format.is_some_and(|format| is_numeric_curl_format(format))
         }
         "cut" => {
             let first = |words: &[&str]| matches!(words, ["-f1"] | ["-f", "1"]);
@@ -149,7 +151,7 @@ pub(crate) fn output_kind(
         _ => false,
     };
     match name {
-        _ if shows => OutputKind::Numbers,
+        _ if prints_numbers => OutputKind::Numbers,
         "wc" | "cksum" | "sum" if known && flags_within("clmwL") => OutputKind::Counted(' '),
         "du" if known && flags_within("sbkmacx") => OutputKind::Counted('\t'),
         "grep" | "egrep" | "fgrep"
@@ -158,7 +160,7 @@ pub(crate) fn output_kind(
             OutputKind::Counted(':')
         }
         // These commands print some lines of their input.
-        "head" | "tail" if known && some_lines(&words) => input,
+        "head" | "tail" if known && prints_first_or_last_lines(&words) => input,
         "sort" if flags_within("nru") && operands.is_empty() => input,
         "cat" | "uniq" if words.is_empty() => input,
         _ => OutputKind::Anything,
@@ -166,7 +168,7 @@ pub(crate) fn output_kind(
 }
 
 /// Returns `true` if `head` or `tail` gets a number of lines and no file.
-fn some_lines(words: &[&str]) -> bool {
+fn prints_first_or_last_lines(words: &[&str]) -> bool {
     let number = |word: &str| word.chars().all(|c| c.is_ascii_digit());
     match words {
         [] => true,
@@ -181,7 +183,7 @@ fn some_lines(words: &[&str]) -> bool {
 }
 
 /// Returns `true` if a format of `printf` prints only its arguments and numbers.
-fn known_format(words: &[&str]) -> bool {
+fn prints_only_arguments(words: &[&str]) -> bool {
     words.first().is_some_and(|format| {
         let rest = format
             .replace("%s", "")
@@ -192,7 +194,7 @@ fn known_format(words: &[&str]) -> bool {
 }
 
 /// Returns `true` if the format of a date prints only numbers.
-fn date(format: &str) -> bool {
+fn is_numeric_date_format(format: &str) -> bool {
     let mut rest = format.chars();
     while let Some(c) = rest.next() {
         let number = match c {
@@ -209,7 +211,7 @@ fn date(format: &str) -> bool {
 }
 
 /// Returns `true` if a format of `stat` prints only numbers.
-fn stat(format: &str) -> bool {
+fn is_numeric_stat_format(format: &str) -> bool {
     matches!(
         format,
         "%s" | "%Y" | "%X" | "%Z" | "%h" | "%i" | "%a" | "%u" | "%g" | "%b"
@@ -217,7 +219,7 @@ fn stat(format: &str) -> bool {
 }
 
 /// Returns `true` if a format of `curl --write-out` prints a number.
-fn status(format: &str) -> bool {
+fn is_numeric_curl_format(format: &str) -> bool {
     matches!(
         format.trim_end_matches("\\n"),
         "%{http_code}" | "%{response_code}" | "%{time_total}" | "%{size_download}"

@@ -10,12 +10,12 @@ use crate::options::call::Call;
 /// Analyzes `pacman`, which refreshes its databases with `-y`.
 pub(super) fn pacman(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
-    for given in &call.options {
-        let name = given.name.as_str();
+    for opt in &call.options {
+        let name = opt.name.as_str();
         if name == "--refresh" || (name.contains('y') && !name.starts_with("--")) {
-            analysis.find(
+            analysis.add_finding(
                 Effect::Update,
-                given.span,
+                opt.span,
                 format!("`{}` with `{name}` refreshes its databases", call.path),
             );
         }
@@ -27,18 +27,18 @@ pub(super) fn pacman(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analys
 pub(super) fn rpm(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     let mut plain = false;
-    for given in call
+    for opt in call
         .options
         .iter()
         .filter(|g| ["-E", "--eval"].contains(&g.name.as_str()))
     {
-        let Some(value) = &given.value else { continue };
+        let Some(value) = &opt.value else { continue };
         let inner = value
             .text
             .trim_start_matches("%{")
             .trim_start_matches(['?', '!', '%']);
         let name = inner.trim_end_matches('}');
-        if value.known()
+        if value.is_known()
             && !name.is_empty()
             && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
             && ![
@@ -49,19 +49,19 @@ pub(super) fn rpm(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analy
             plain = true;
             continue;
         }
-        analysis.find(
+        analysis.add_finding(
             Effect::Code,
             value.span,
             "`rpm` expands macros, which may run commands",
         );
         if let Some((_, rest)) = value.text.split_once("%(") {
             let command = rest.rsplit_once(')').map_or(rest, |(command, _)| command);
-            analysis.shell_text(&value.with(command), &Input::Unknown);
+            analysis.run_shell_text(&value.with_text(command), &Input::Unknown);
         }
     }
     if plain && call.options.len() == 1 && call.operands.is_empty() && call.unrecognized.is_empty()
     {
-        analysis.find(Effect::Read, whole, "`rpm` prints what a macro stands for");
+        analysis.add_finding(Effect::Read, whole, "`rpm` prints what a macro stands for");
         return analysis.done();
     }
     analysis
@@ -73,13 +73,13 @@ pub(super) fn npm_diff(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Anal
     let specs: Vec<&Arg> = call
         .options
         .iter()
-        .filter(|given| given.name == "--diff")
-        .filter_map(|given| given.value.as_ref())
+        .filter(|opt| opt.name == "--diff")
+        .filter_map(|opt| opt.value.as_ref())
         .collect();
     if specs.len() == 2
         && specs
             .iter()
-            .all(|spec| spec.known() && is_published(&spec.text))
+            .all(|spec| spec.is_known() && is_published(&spec.text))
     {
         analysis
     } else {

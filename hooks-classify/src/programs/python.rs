@@ -1,8 +1,8 @@
 //! Python: a call and its input in, the text, module or file that runs out.
 
-use super::interpreters::program;
+use super::interpreters::analyze_script_file;
 use crate::analysis::{Analysis, Context};
-use crate::model::arg::{Arg, shown};
+use crate::model::arg::{Arg, display_text};
 use crate::model::effect::Effect;
 use crate::model::io::Input;
 use crate::model::language::Language;
@@ -27,7 +27,7 @@ pub(super) fn python(context: &Context<'_>, call: &Call, whole: Span, input: &In
                 .options
                 .contains_key(text.split('=').next().unwrap_or(text))
             {
-                analysis.find(
+                analysis.add_finding(
                     Effect::Unknown,
                     arg.span,
                     format!("unknown option `{text}` of `{}`", call.path),
@@ -37,13 +37,13 @@ pub(super) fn python(context: &Context<'_>, call: &Call, whole: Span, input: &In
                 at += 1;
             }
             if text.starts_with("--help") || text == "--version" {
-                analysis.find(Effect::Read, whole, "`python` prints facts about itself");
+                analysis.add_finding(Effect::Read, whole, "`python` prints facts about itself");
                 return analysis.done();
             }
             continue;
         }
         if !text.contains(['c', 'm']) && text.contains('i') {
-            analysis.find(
+            analysis.add_finding(
                 Effect::Code,
                 arg.span,
                 "`-i` stays in the interpreter afterwards",
@@ -55,14 +55,16 @@ pub(super) fn python(context: &Context<'_>, call: &Call, whole: Span, input: &In
                 if rest.is_empty() {
                     args.get(at).cloned()
                 } else {
-                    Some(arg.with(rest))
+                    Some(arg.with_text(rest))
                 }
             };
             match letter {
                 'c' => {
                     match value(at) {
-                        Some(text) => analysis.script(Language::Python, &text, call),
-                        None => analysis.find(Effect::Unknown, arg.span, "`-c` has no value"),
+                        Some(text) => analysis.run_script(Language::Python, &text, call),
+                        None => {
+                            analysis.add_finding(Effect::Unknown, arg.span, "`-c` has no value")
+                        }
                     }
                     return analysis.done();
                 }
@@ -104,35 +106,35 @@ pub(super) fn python(context: &Context<'_>, call: &Call, whole: Span, input: &In
                     match (known, own) {
                         (Some(program), _) => {
                             let inner = Call::read(&name, program, &rest);
-                            let output = analysis.call(inner, whole, input);
+                            let output = analysis.run_call(inner, whole, input);
                             return analysis.done_with(output);
                         }
                         (None, Some(program)) => {
                             let inner = Call::read(&module.text, program, &rest);
-                            let output = analysis.call(inner, whole, input);
+                            let output = analysis.run_call(inner, whole, input);
                             return analysis.done_with(output);
                         }
                         _ => {
                             let path = module.text.replace('.', "/");
                             for file in ["", "/__init__", "/__main__"] {
-                                analysis.maybe_code_file(&format!("{path}{file}.py"));
+                                analysis.record_optional_code_file(&format!("{path}{file}.py"));
                             }
-                            analysis.find(
+                            analysis.add_finding(
                                 Effect::Code,
                                 module.span,
-                                format!("`python` runs the module `{}`", shown(&module)),
+                                format!("`python` runs the module `{}`", display_text(&module)),
                             );
                             return analysis.done();
                         }
                     }
                 }
-                'i' if text.contains(['c', 'm']) => analysis.find(
+                'i' if text.contains(['c', 'm']) => analysis.add_finding(
                     Effect::Code,
                     arg.span,
                     "`-i` stays in the interpreter afterwards",
                 ),
                 'V' | 'h' | '?' => {
-                    analysis.find(Effect::Read, whole, "`python` prints facts about itself");
+                    analysis.add_finding(Effect::Read, whole, "`python` prints facts about itself");
                     return analysis.done();
                 }
                 'W' | 'X' => {
@@ -152,14 +154,14 @@ pub(super) fn python(context: &Context<'_>, call: &Call, whole: Span, input: &In
                     let name = value(at).map(|value| value.text);
                     let name = name.as_deref().and_then(|text| text.split('=').next());
                     if letter == 'X' && !name.is_some_and(|name| HARMLESS.contains(&name)) {
-                        analysis.find(
+                        analysis.add_finding(
                             Effect::Code,
                             arg.span,
                             "`-X` may write files or run modules",
                         );
                     }
                     if letter == 'W' && value(at).is_some_and(|v| v.text.contains('.')) {
-                        analysis.find(
+                        analysis.add_finding(
                             Effect::Code,
                             arg.span,
                             "`-W` imports the module of a category",
@@ -171,7 +173,7 @@ pub(super) fn python(context: &Context<'_>, call: &Call, whole: Span, input: &In
                     break;
                 }
                 _ if call.program.options.contains_key(&format!("-{letter}")) => {}
-                _ => analysis.find(
+                _ => analysis.add_finding(
                     Effect::Unknown,
                     arg.span,
                     format!("unknown option `-{letter}` of `{}`", call.path),
@@ -191,5 +193,5 @@ pub(super) fn python(context: &Context<'_>, call: &Call, whole: Span, input: &In
             words_left: words - at,
         })
         .collect();
-    analysis.then(program(context, &inner, whole, input))
+    analysis.then(analyze_script_file(context, &inner, whole, input))
 }

@@ -1,9 +1,9 @@
 //! Programs that work on another machine: a call in, the commands that run there and the data that is
 //! sent there out.
 
-use super::addresses::host_of_place;
+use super::addresses::host_of_remote_path;
 use super::effect::operand_words;
-use super::requests::{method, overridden_by_header};
+use super::requests::{effect_of_method, method_of_headers};
 use crate::analysis::{Analysis, Context};
 use crate::model::arg::Arg;
 use crate::model::effect::Effect;
@@ -20,23 +20,23 @@ pub(super) fn ssh(_: &Context<'_>, call: &Call, whole: Span, input: &Input) -> A
         let mut rest = call.args.clone();
         rest.remove(call.args.len() + 1 - operands.len());
         let inner = Call::read(&call.path, call.program, &rest);
-        let output = analysis.call(inner, whole, input);
+        let output = analysis.run_call(inner, whole, input);
         return analysis.done_with(output);
     }
     if operands
         .first()
-        .is_some_and(|host| host.text.starts_with('-') || !host.known())
+        .is_some_and(|host| host.text.starts_with('-') || !host.is_known())
     {
-        analysis.find(
+        analysis.add_finding(
             Effect::Code,
             operands[0].span,
             "the host is only known when it runs, and may be an option",
         );
     }
-    for given in &call.options {
-        let Some(value) = &given.value else { continue };
-        if ["-l", "-J", "-o"].contains(&given.name.as_str()) && !value.known() {
-            analysis.ask(
+    for opt in &call.options {
+        let Some(value) = &opt.value else { continue };
+        if ["-l", "-J", "-o"].contains(&opt.name.as_str()) && !value.is_known() {
+            analysis.require_confirmation(
                 value.span,
                 "sends the value of an expansion to another machine",
             );
@@ -45,21 +45,21 @@ pub(super) fn ssh(_: &Context<'_>, call: &Call, whole: Span, input: &Input) -> A
         if let Some(rest) = text.strip_prefix("sendenv") {
             let harmless = |name: &str| name.starts_with("lang") || name.starts_with("lc_");
             if !rest.trim_matches([' ', '=']).split(' ').all(harmless) {
-                analysis.ask(value.span, "sends variables to another machine");
+                analysis.require_confirmation(value.span, "sends variables to another machine");
             }
         }
     }
-    let waits = call.has(&["-N", "-f"]);
-    if operands.len() > 1 && !waits {
-        if !call.has(&["-n"]) {
-            ask_about_input(&mut analysis, call, whole, input);
+    let runs_no_command = call.has_option(&["-N", "-f"]);
+    if operands.len() > 1 && !runs_no_command {
+        if !call.has_option(&["-n"]) {
+            check_sent_input(&mut analysis, call, whole, input);
         }
         analysis.with_effect(Effect::Read)
-    } else if let (1, false, Input::Known(text)) = (operands.len(), waits, input)
-        && !call.has(&["-W"])
+    } else if let (1, false, Input::Known(text)) = (operands.len(), runs_no_command, input)
+        && !call.has_option(&["-W"])
     {
         // The shell there runs its input.
-        analysis.shell_text(&Arg::new(text.clone(), whole), &Input::Unknown);
+        analysis.run_shell_text(&Arg::new(text.clone(), whole), &Input::Unknown);
         analysis.with_effect(Effect::Read)
     } else {
         analysis
@@ -80,7 +80,7 @@ pub(super) fn rsync(_: &Context<'_>, call: &Call, whole: Span, input: &Input) ->
                         && !w.contains(['`', '$', ';', '|', '&'])
                 })
             }
-            && arg.known()
+            && arg.is_known()
     };
     let shells = |name: &str| name == "-e" || name == "--rsh";
     if call
@@ -103,22 +103,25 @@ pub(super) fn rsync(_: &Context<'_>, call: &Call, whole: Span, input: &Input) ->
                 && word.text.ends_with('e')
                 && word.text.len() > 2
             {
-                rest.push(word.with(&word.text[..word.text.len() - 1]));
+                rest.push(word.with_text(&word.text[..word.text.len() - 1]));
                 words.next();
             } else {
                 rest.push(word.clone());
             }
         }
         let inner = Call::read(&call.path, call.program, &rest);
-        let output = analysis.call(inner, whole, input);
+        let output = analysis.run_call(inner, whole, input);
         return analysis.done_with(output);
     }
-    let lists = |given: &&ParsedOption| LISTS.contains(&given.name.as_str());
-    if let Some(given) = call.options.iter().find(lists)
-        && let Some(host) = call.operands.iter().find_map(|o| host_of_place(&o.arg))
+    let lists = |opt: &&ParsedOption| LISTING_OPTIONS.contains(&opt.name.as_str());
+    if let Some(opt) = call.options.iter().find(lists)
+        && let Some(host) = call
+            .operands
+            .iter()
+            .find_map(|o| host_of_remote_path(&o.arg))
     {
         let reason = format!("`rsync` sends the contents of a file to `{host}`");
-        analysis.ask(given.span, reason);
+        analysis.require_confirmation(opt.span, reason);
     }
     if call.operands.len() == 1 {
         analysis.with_effect(Effect::Read)
@@ -128,7 +131,7 @@ pub(super) fn rsync(_: &Context<'_>, call: &Call, whole: Span, input: &Input) ->
 }
 
 /// Options of `rsync` with files whose lines are sent to the other machine.
-const LISTS: &[&str] = &[
+const LISTING_OPTIONS: &[&str] = &[
     "--files-from",
     "--exclude-from",
     "--include-from",
@@ -140,15 +143,15 @@ const LISTS: &[&str] = &[
 pub(super) fn sends_input(_: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     // A probe of `nc` sends nothing.
-    if call.has(&["-z"]) {
+    if call.has_option(&["-z"]) {
         return analysis;
     }
-    ask_about_input(&mut analysis, call, whole, input);
+    check_sent_input(&mut analysis, call, whole, input);
     if let Input::Known(text) = input {
         let effect = protocol_effect(text);
         if effect > Effect::Read {
             let reason = format!("`{}` sends a request that is more than a read", call.path);
-            analysis.find(effect, whole, reason);
+            analysis.add_finding(effect, whole, reason);
         }
     }
     analysis
@@ -158,7 +161,7 @@ pub(super) fn sends_input(_: &Context<'_>, call: &Call, whole: Span, input: &Inp
 /// are known. Any other text may be a command of any protocol.
 fn protocol_effect(text: &str) -> Effect {
     let mut in_head = false;
-    let mut strongest = overridden_by_header(text).unwrap_or(Effect::Read);
+    let mut strongest = method_of_headers(text).unwrap_or(Effect::Read);
     for line in text.lines().map(str::trim) {
         let words: Vec<&str> = line.split_whitespace().collect();
         let first = words.first().map_or("", |word| *word);
@@ -169,7 +172,7 @@ fn protocol_effect(text: &str) -> Effect {
             [] => in_head = false,
             [name, _, version] if version.starts_with("HTTP/") => {
                 in_head = true;
-                strongest = strongest.max(method(name));
+                strongest = strongest.max(effect_of_method(name));
             }
             _ if in_head && is_header => {}
             _ if GREETINGS
@@ -195,8 +198,8 @@ const GREETINGS: &[&str] = &[
 ];
 
 /// Requires confirmation for unknown input that is sent to another machine.
-pub(super) fn ask_about_input(analysis: &mut Analysis, call: &Call, whole: Span, input: &Input) {
+pub(super) fn check_sent_input(analysis: &mut Analysis, call: &Call, whole: Span, input: &Input) {
     if *input == Input::Unknown {
-        analysis.ask(whole, format!("`{}` sends its input", call.path));
+        analysis.require_confirmation(whole, format!("`{}` sends its input", call.path));
     }
 }

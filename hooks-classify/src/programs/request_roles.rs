@@ -1,17 +1,17 @@
 //! Operands that are sent to another machine: a role and its words in, the data that is sent out.
 
-use super::addresses::{as_address, elsewhere, holds_unknown};
-use super::requests::{ask_about_key_hosts, method};
+use super::addresses::{as_address, remote_host, sends_unknown_value};
+use super::requests::{check_metadata_address, effect_of_method};
 use crate::analysis::{Analysis, Context};
-use crate::model::arg::{Arg, shown};
+use crate::model::arg::{Arg, display_text};
 use crate::model::effect::Effect;
 use crate::model::role::Role;
-use crate::options::request::members;
+use crate::options::request::request_members;
 
 /// Requires confirmation for hosts that give out the keys of the machine.
-pub(super) fn ask_about_hosts(analysis: &mut Analysis, context: &Context<'_>, hosts: &[Arg]) {
+pub(super) fn check_hosts(analysis: &mut Analysis, context: &Context<'_>, hosts: &[Arg]) {
     for host in hosts {
-        ask_about_key_hosts(analysis, context, host);
+        check_metadata_address(analysis, context, host);
     }
 }
 
@@ -23,41 +23,41 @@ pub(super) fn send_words(
     role: Role,
     words: &[Arg],
 ) {
-    for word in words.iter().filter(|word| holds_unknown(word)) {
+    for word in words.iter().filter(|word| sends_unknown_value(word)) {
         let reason = format!("`{path}` sends the value of an expansion over the network");
-        analysis.ask(word.span, reason);
+        analysis.require_confirmation(word.span, reason);
     }
     for word in words {
         if role == Role::Url {
-            ask_about_key_hosts(analysis, context, word);
+            check_metadata_address(analysis, context, word);
         }
         if let Some(file) = word.text.strip_prefix("file://") {
-            analysis.input_file(&word.with(file));
+            analysis.read_file(&word.with_text(file));
         }
         if role != Role::Url
             && let Some(file) = word.text.strip_prefix('@')
         {
-            analysis.input_file(&word.with(file));
+            analysis.read_file(&word.with_text(file));
         }
     }
 }
 
 /// Requires confirmation for other machines that receive the credentials of the user.
-pub(super) fn show_credentials(
+pub(super) fn check_endpoints(
     analysis: &mut Analysis,
     context: &Context<'_>,
     path: &str,
     endpoints: &[Arg],
 ) {
     for endpoint in endpoints {
-        ask_about_key_hosts(analysis, context, endpoint);
+        check_metadata_address(analysis, context, endpoint);
         let address = match endpoint.text.contains("://") {
             true => endpoint.clone(),
             false => as_address(endpoint),
         };
-        if let Some(host) = elsewhere(&address) {
+        if let Some(host) = remote_host(&address) {
             let reason = format!("`{path}` shows the user's credentials to `{host}`");
-            analysis.ask(endpoint.span, reason);
+            analysis.require_confirmation(endpoint.span, reason);
         }
     }
 }
@@ -65,9 +65,9 @@ pub(super) fn show_credentials(
 /// Notes requests in files that the words name.
 pub(super) fn note_requests_in_files(analysis: &mut Analysis, path: &str, requests: &[Arg]) {
     for request in requests {
-        if members(&request.text).is_none() {
+        if request_members(&request.text).is_none() {
             let reason = format!("`{path}` sends a request that is not shown");
-            analysis.find(Effect::Code, request.span, reason);
+            analysis.add_finding(Effect::Code, request.span, reason);
         }
     }
 }
@@ -75,10 +75,10 @@ pub(super) fn note_requests_in_files(analysis: &mut Analysis, path: &str, reques
 /// Notes the effects of requests by their methods.
 pub(super) fn note_methods(analysis: &mut Analysis, path: &str, methods: &[Arg]) {
     for arg in methods {
-        let effect = method(&arg.text);
+        let effect = effect_of_method(&arg.text);
         if effect > Effect::Read {
-            let reason = format!("`{path}` sends a request `{}`", shown(arg));
-            analysis.find(effect, arg.span, reason);
+            let reason = format!("`{path}` sends a request `{}`", display_text(arg));
+            analysis.add_finding(effect, arg.span, reason);
         }
     }
 }

@@ -1,5 +1,5 @@
-//! Requests: words in, the hosts among them that give out the keys of the machine, and the headers that
-//! change the method, out.
+//! Requests: words in, the metadata hosts of clouds among them, which give out the keys of the machine,
+//! and the effect of headers that change the method out.
 
 use crate::analysis::{Analysis, Context};
 use crate::host;
@@ -10,7 +10,7 @@ use crate::options::call::Call;
 
 /// Headers that replace the method of a request for some servers; also as fields of a query or a form.
 /// Servers read `_` in the name of a header as `-`.
-const HEADERS: &[&str] = &[
+const METHOD_HEADERS: &[&str] = &[
     "x-http-method-override",
     "x-http-method",
     "x-method-override",
@@ -19,10 +19,10 @@ const HEADERS: &[&str] = &[
 ];
 
 /// Fields that replace the method in a query or a form.
-const FIELDS: &[&str] = &["_method", "httpmethod", "_httpmethod", "_http_method"];
+const METHOD_FIELDS: &[&str] = &["_method", "httpmethod", "_httpmethod", "_http_method"];
 
 /// Returns the effect of a request by its method.
-pub(super) fn method(name: &str) -> Effect {
+pub(super) fn effect_of_method(name: &str) -> Effect {
     match name.to_ascii_uppercase().as_str() {
         "GET" | "HEAD" | "OPTIONS" | "TRACE" | "PROPFIND" | "REPORT" => Effect::Read,
         "PUT" | "PATCH" => Effect::Update,
@@ -38,9 +38,9 @@ pub(super) fn note_requests(analysis: &mut Analysis, context: &Context<'_>, call
     }
     let values = || {
         let options = call.options.iter();
-        options.filter_map(|given| {
-            let value = given.value.as_ref()?;
-            Some((given.index_in(call), value, given.option.role))
+        options.filter_map(|opt| {
+            let value = opt.value.as_ref()?;
+            Some((opt.index_in(call), value, opt.spec.role))
         })
     };
     let before = values().filter(|(index, ..)| index.is_none());
@@ -65,82 +65,87 @@ pub(super) fn note_requests(analysis: &mut Analysis, context: &Context<'_>, call
             Role::Header if !is_host_header(&word.text) => {}
             Role::Send => {}
             _ if call.program.details.probes && !word.text.starts_with('@') => {}
-            _ if word.text.contains("://") => ask_about_key_hosts(analysis, context, word),
-            _ => ask_about_key_hosts_within(analysis, context, word),
+            _ if word.text.contains("://") => check_metadata_address(analysis, context, word),
+            _ => check_metadata_hosts(analysis, context, word),
         }
         let overridden = match role {
-            Role::Header => overridden_by_header(&word.text),
-            _ => overridden(&word.text),
+            Role::Header => method_of_headers(&word.text),
+            _ => method_of_word(&word.text),
         };
         if let Some(effect) = overridden
             && effect > Effect::Read
         {
             let reason = format!("`{}` has the server use another method", call.path);
-            analysis.find(effect, word.span, reason);
+            analysis.add_finding(effect, word.span, reason);
         }
     }
 }
 
 /// Requires confirmation for an address from which a machine in a cloud gets its own keys.
-pub(super) fn ask_about_key_hosts(analysis: &mut Analysis, context: &Context<'_>, address: &Arg) {
-    ask_about_key_hosts_within(analysis, context, address);
-    let written = host::of_address(&address.text).to_ascii_lowercase();
+pub(super) fn check_metadata_address(
+    analysis: &mut Analysis,
+    context: &Context<'_>,
+    address: &Arg,
+) {
+    check_metadata_hosts(analysis, context, address);
+    let written = host::of_url(&address.text).to_ascii_lowercase();
     // A host in brackets is an IPv6 address, unless it is a pattern.
-    let authority = host::without_paths(&address.text);
+    let authority = host::without_url_paths(&address.text);
     let authority = authority.rsplit("//").next().unwrap_or("");
     let authority = authority.rsplit('@').next().unwrap_or("");
-    let Some(hosts) = host::of_pattern(&authority.to_ascii_lowercase()) else {
-        analysis.ask(address.span, "the pattern stands for too many hosts");
+    let Some(hosts) = host::expand_pattern(&authority.to_ascii_lowercase()) else {
+        analysis.require_confirmation(address.span, "the pattern stands for too many hosts");
         return;
     };
     let hosts = hosts
         .iter()
-        .map(|host| host::of_address(host))
+        .map(|host| host::of_url(host))
         .chain([written.as_str()]);
     for host in hosts {
-        let read = host::plain(host);
+        let normalized = host::normalize(host);
         // Some programs ignore leading zeros.
         let parts = host.split('.').map(|part| part.trim_start_matches('0'));
-        let decimal = host::plain(&parts.collect::<Vec<_>>().join("."));
-        if let Some(host) = [read, decimal]
+        let decimal = host::normalize(&parts.collect::<Vec<_>>().join("."));
+        if let Some(host) = [normalized, decimal]
             .into_iter()
-            .find(|host| context.tables.gives_keys(host))
+            .find(|host| context.tables.is_metadata_host(host))
         {
-            ask_about_keys(analysis, address, &host);
+            require_metadata_confirmation(analysis, address, &host);
             return;
         }
         if host::is_ambiguous(host) {
-            analysis.ask(address.span, "programs differ in how they read this host");
+            analysis
+                .require_confirmation(address.span, "programs differ in how they read this host");
             return;
         }
     }
-    if address.guess && written.contains(|c: char| c.is_ascii_digit()) {
-        analysis.ask(address.span, "the host is only known when it runs");
+    if address.has_guessed_number && written.contains(|c: char| c.is_ascii_digit()) {
+        analysis.require_confirmation(address.span, "the host is only known when it runs");
     }
 }
 
 /// Requires confirmation for hosts in a word from which a machine in a cloud gets its own keys.
-fn ask_about_key_hosts_within(analysis: &mut Analysis, context: &Context<'_>, word: &Arg) {
+fn check_metadata_hosts(analysis: &mut Analysis, context: &Context<'_>, word: &Arg) {
     // A name of one word may be anything else.
-    let keys = |host: &str| host.contains(['.', ':']) && context.tables.gives_keys(host);
+    let keys = |host: &str| host.contains(['.', ':']) && context.tables.is_metadata_host(host);
     let read = |host| {
-        let host = host::plain(host);
-        host::address(&host).map_or(host, |address| address.to_string())
+        let host = host::normalize(host);
+        host::ip_address(&host).map_or(host, |address| address.to_string())
     };
-    let word_hosts = host::without_paths(&word.text);
+    let word_hosts = host::without_url_paths(&word.text);
     let mut hosts = host::candidates(&word_hosts).map(read);
     let found = hosts.find(|host| keys(host));
-    let text = host::decoded(&word_hosts).to_ascii_lowercase();
-    let found = found.or_else(|| context.tables.names_keys(&text).map(str::to_owned));
+    let text = host::percent_decoded(&word_hosts).to_ascii_lowercase();
+    let found = found.or_else(|| context.tables.find_metadata_host(&text).map(str::to_owned));
     if let Some(host) = found {
-        ask_about_keys(analysis, word, &host);
+        require_metadata_confirmation(analysis, word, &host);
     }
 }
 
 /// Requires confirmation for a host that gives out the keys of the machine.
-fn ask_about_keys(analysis: &mut Analysis, word: &Arg, host: &str) {
+fn require_metadata_confirmation(analysis: &mut Analysis, word: &Arg, host: &str) {
     let reason = format!("`{host}` gives out the keys of the machine");
-    analysis.ask(word.span, reason);
+    analysis.require_confirmation(word.span, reason);
 }
 
 /// Returns `true` if a header names the host that a proxy passes the request to.
@@ -150,28 +155,28 @@ fn is_host_header(header: &str) -> bool {
 }
 
 /// Returns the effect of the method that header lines set in addition to the method of the request.
-pub(super) fn overridden_by_header(head: &str) -> Option<Effect> {
+pub(super) fn method_of_headers(head: &str) -> Option<Effect> {
     head.split(['\r', '\n']).find_map(|line| {
         let (name, value) = line.split_once(':')?;
         let name = name.trim().to_ascii_lowercase().replace('_', "-");
-        HEADERS
+        METHOD_HEADERS
             .contains(&name.as_str())
-            .then(|| method(value.trim()))
+            .then(|| effect_of_method(value.trim()))
     })
 }
 
 /// Returns the effect of the method that a word sets in addition to the method of its request.
-fn overridden(word: &str) -> Option<Effect> {
+fn method_of_word(word: &str) -> Option<Effect> {
     let word = match word.split_once('#') {
         // The fragment of an address is not sent.
         Some((address, _)) if is_one_address(word, address) => address,
         _ => word,
     };
-    let text = host::decoded(word).to_ascii_lowercase();
+    let text = host::percent_decoded(word).to_ascii_lowercase();
     let headers = text.replace('_', "-");
     let separates = |c: char| c.is_whitespace() || "'\"]:=>".contains(c);
-    let names = HEADERS.iter().map(|name| (name, &headers));
-    let mut names = names.chain(FIELDS.iter().map(|name| (name, &text)));
+    let names = METHOD_HEADERS.iter().map(|name| (name, &headers));
+    let mut names = names.chain(METHOD_FIELDS.iter().map(|name| (name, &text)));
     names.find_map(|(name, text)| {
         let header = name.starts_with('x');
         let (at, _) = text.match_indices(name).find(|(at, _)| {
@@ -188,7 +193,7 @@ fn overridden(word: &str) -> Option<Effect> {
         let value = &rest[..end.unwrap_or(rest.len())];
         // A field may have that name by chance.
         let known = ["post", "put", "patch", "delete", "merge", "purge"];
-        (header && !value.is_empty() || known.contains(&value)).then(|| method(value))
+        (header && !value.is_empty() || known.contains(&value)).then(|| effect_of_method(value))
     })
 }
 

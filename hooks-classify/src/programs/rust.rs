@@ -12,9 +12,9 @@ use crate::options::call::Call;
 pub(super) fn toolchain(_: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     match call.args.first() {
-        Some(first) if first.text.starts_with('+') && first.known() => {
+        Some(first) if first.text.starts_with('+') && first.is_known() => {
             let inner = Call::read(&call.path, call.program, &call.args[1..]);
-            let output = analysis.call(inner, whole, input);
+            let output = analysis.run_call(inner, whole, input);
             analysis.done_with(output)
         }
         _ => analysis,
@@ -24,12 +24,12 @@ pub(super) fn toolchain(_: &Context<'_>, call: &Call, whole: Span, input: &Input
 /// Analyzes `rustc`, for which some values of `--print` compile.
 pub(super) fn rustc(context: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
     let mut analysis = Analysis::new();
-    for given in call.options.iter().filter(|g| g.name == "--print") {
-        if let Some(value) = &given.value
+    for opt in call.options.iter().filter(|g| g.name == "--print") {
+        if let Some(value) = &opt.value
             && (value.text.contains('=')
                 || ["link-args", "native-static-libs"].contains(&value.text.as_str()))
         {
-            analysis.find(
+            analysis.add_finding(
                 Effect::Create,
                 value.span,
                 "`--print` of this compiles or writes a file",
@@ -77,7 +77,7 @@ pub(super) fn cargo_fmt(
     let mut words = after;
     words.push(Arg::new("src/lib.rs", whole));
     let inner = Call::read("rustfmt", program, &words);
-    let output = analysis.call(inner, whole, input);
+    let output = analysis.run_call(inner, whole, input);
     note_unrecognized(&mut analysis, call);
     analysis.done_with(output)
 }

@@ -1,4 +1,5 @@
-//! Programs that may print secrets: a call in, a question out if it prints one.
+//! Programs that may print secrets: a call in, findings that require
+//! confirmation out.
 
 use crate::analysis::{Analysis, Context};
 use crate::model::arg::Arg;
@@ -12,12 +13,12 @@ pub(super) fn private_keys(_: &Context<'_>, call: &Call, whole: Span, _: &Input)
     let kept = [
         "-noout", "-pubout", "-pubin", "-nokeys", "-help", "--help", "-export",
     ];
-    let stated = |given: &ParsedOption| {
-        let name = given.name.trim_start_matches('-');
+    let stated = |opt: &ParsedOption| {
+        let name = opt.name.trim_start_matches('-');
         kept.iter().any(|k| k.trim_start_matches('-') == name)
     };
     if !call.options.iter().any(stated) {
-        analysis.ask(whole, format!("`{}` prints a private key", call.path));
+        analysis.require_confirmation(whole, format!("`{}` prints a private key", call.path));
     }
     analysis
 }
@@ -39,8 +40,8 @@ pub(super) fn decrypts(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> 
             .args
             .iter()
             .any(|arg| arg.text.starts_with('-') && keyed(&arg.text));
-    if named && call.has(&["-d"]) {
-        analysis.ask(whole, format!("`{}` prints decrypted text", call.path));
+    if named && call.has_option(&["-d"]) {
+        analysis.require_confirmation(whole, format!("`{}` prints decrypted text", call.path));
     }
     analysis
 }
@@ -48,8 +49,8 @@ pub(super) fn decrypts(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> 
 /// Analyzes a command that prints a state: as JSON it has the secrets that the text leaves out.
 pub(super) fn state_as_json(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
-    if call.has(&["-json"]) && call.operands.is_empty() {
-        analysis.ask(
+    if call.has_option(&["-json"]) && call.operands.is_empty() {
+        analysis.require_confirmation(
             whole,
             format!("`{}` prints the secrets of the state", call.path),
         );
@@ -60,7 +61,7 @@ pub(super) fn state_as_json(_: &Context<'_>, call: &Call, whole: Span, _: &Input
 /// Analyzes a program of which a format or a list of properties may name an environment.
 pub(super) fn environment(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
-    let values = call.options.iter().filter_map(|given| given.value.as_ref());
+    let values = call.options.iter().filter_map(|opt| opt.value.as_ref());
     for value in values {
         let mut words = value.text.split(|c: char| !c.is_ascii_alphanumeric());
         if words.any(|word| matches!(word, "Env" | "Environment")) {
@@ -68,7 +69,7 @@ pub(super) fn environment(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> A
                 "`{}` prints an environment, which may hold secrets",
                 call.path
             );
-            analysis.ask(value.span, reason);
+            analysis.require_confirmation(value.span, reason);
         }
     }
     analysis
@@ -86,7 +87,7 @@ pub(super) fn substitutes(_: &Context<'_>, call: &Call, _: Span, input: &Input) 
         for part in text.text.split('$').skip(1) {
             let part = part.trim_start_matches('{');
             let name = part.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
-            analysis.prints_variable(name.clone().next().unwrap_or(""), text.span);
+            analysis.check_printed_variable(name.clone().next().unwrap_or(""), text.span);
         }
     }
     analysis
@@ -99,9 +100,9 @@ pub(super) fn wg_show(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> A
     if call
         .args
         .iter()
-        .any(|arg| !arg.known() || keys.contains(&arg.text.as_str()))
+        .any(|arg| !arg.is_known() || keys.contains(&arg.text.as_str()))
     {
-        analysis.ask(whole, format!("`{}` prints private keys", call.path));
+        analysis.require_confirmation(whole, format!("`{}` prints private keys", call.path));
     }
     analysis
 }

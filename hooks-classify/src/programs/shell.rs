@@ -1,10 +1,10 @@
 //! Shells, and commands that run texts of the shell: a call in, the text that runs out.
 
 use super::effect::{note_option_effects, operand_words};
-use super::roles::option_value;
-use super::words_as_text::joined_at;
+use super::roles::note_option_value;
+use super::words_as_text::join_words_at;
 use crate::analysis::{Analysis, ChildShell, Context};
-use crate::model::arg::{Arg, shown};
+use crate::model::arg::{Arg, display_text};
 use crate::model::effect::Effect;
 use crate::model::environment::FileContents;
 use crate::model::io::Input;
@@ -31,7 +31,7 @@ pub(super) fn shell(context: &Context<'_>, call: &Call, whole: Span, input: &Inp
         at += 1;
         match word {
             "--version" | "--help" => {
-                analysis.find(
+                analysis.add_finding(
                     Effect::Read,
                     whole,
                     format!("`{}` prints facts about itself", call.path),
@@ -41,21 +41,21 @@ pub(super) fn shell(context: &Context<'_>, call: &Call, whole: Span, input: &Inp
             "--norc" | "--noprofile" | "--posix" | "--login" | "--verbose" | "--restricted"
             | "--noediting" => {}
             "--rcfile" | "--init-file" => {
-                analysis.find(
+                analysis.add_finding(
                     Effect::Code,
                     arg.span,
                     format!("`{}` runs a file first", call.path),
                 );
                 if let Some(file) = args.get(at) {
-                    analysis.code_file(file);
+                    analysis.record_code_file(file);
                 }
                 at += 1;
             }
-            _ if word.starts_with("--") || !arg.known() => {
-                analysis.find(
+            _ if word.starts_with("--") || !arg.is_known() => {
+                analysis.add_finding(
                     Effect::Unknown,
                     arg.span,
-                    format!("unknown option `{}` of `{}`", shown(arg), call.path),
+                    format!("unknown option `{}` of `{}`", display_text(arg), call.path),
                 );
             }
             _ => {
@@ -65,7 +65,7 @@ pub(super) fn shell(context: &Context<'_>, call: &Call, whole: Span, input: &Inp
                         's' => stdin = true,
                         'o' | 'O' => at += 1,
                         'a'..='z' | 'A'..='Z' => {}
-                        _ => analysis.find(
+                        _ => analysis.add_finding(
                             Effect::Unknown,
                             arg.span,
                             format!("unknown option `{word}` of `{}`", call.path),
@@ -85,9 +85,9 @@ pub(super) fn shell(context: &Context<'_>, call: &Call, whole: Span, input: &Inp
         if n && (!text || at < args.len()) {
             // It prints the lines with errors, and with `-v` all of them.
             if let Some(file) = args.get(at).filter(|_| !text && !stdin) {
-                analysis.input_file(file);
+                analysis.read_file(file);
             }
-            analysis.find(
+            analysis.add_finding(
                 Effect::Read,
                 whole,
                 format!("`{}` checks syntax", call.path),
@@ -98,7 +98,7 @@ pub(super) fn shell(context: &Context<'_>, call: &Call, whole: Span, input: &Inp
     let rest = args.get(at..).unwrap_or(&[]);
     if text {
         let Some(script) = rest.first() else {
-            analysis.find(
+            analysis.add_finding(
                 Effect::Unknown,
                 whole,
                 format!("`{}` is given no text to run", call.path),
@@ -106,48 +106,48 @@ pub(super) fn shell(context: &Context<'_>, call: &Call, whole: Span, input: &Inp
             return analysis.done();
         };
         let words = rest.get(1..).unwrap_or(&[]);
-        let output = analysis.child_shell(ChildShell {
+        let output = analysis.run_child_shell(ChildShell {
             text: script.clone(),
             // `$0` is not followed.
             positional: words.get(1..).unwrap_or(&[]).to_vec(),
-            names: Some(words.to_vec()),
+            path_words: Some(words.to_vec()),
             input: input.clone(),
         });
         return analysis.done_with(output);
     }
     match rest.first() {
         Some(file) if !stdin => {
-            analysis.code_file(file);
+            analysis.record_code_file(file);
             if let Some(FileContents::Text(text)) =
                 context.environment.files.get(&file.text).cloned()
             {
-                let output = analysis.child_shell(ChildShell {
+                let output = analysis.run_child_shell(ChildShell {
                     text: Arg::new(text, file.span),
                     positional: rest[1..].to_vec(),
-                    names: None,
+                    path_words: None,
                     input: input.clone(),
                 });
                 return analysis.done_with(output);
             }
-            analysis.find(
+            analysis.add_finding(
                 Effect::Code,
                 file.span,
-                format!("`{}` runs the file `{}`", call.path, shown(file)),
+                format!("`{}` runs the file `{}`", call.path, display_text(file)),
             );
             analysis.done()
         }
         _ => match input {
             Input::Known(text) => {
-                let output = analysis.child_shell(ChildShell {
+                let output = analysis.run_child_shell(ChildShell {
                     text: Arg::new(text.clone(), whole),
                     positional: rest.to_vec(),
-                    names: None,
+                    path_words: None,
                     input: Input::Unknown,
                 });
                 analysis.done_with(output)
             }
             _ => {
-                analysis.runs_unseen(
+                analysis.add_unseen_code(
                     whole,
                     UnseenCode::Input,
                     format!("`{}` runs its input", call.path),
@@ -161,7 +161,7 @@ pub(super) fn shell(context: &Context<'_>, call: &Call, whole: Span, input: &Inp
 /// Analyzes `eval`, which runs its words as a text of the shell.
 pub(super) fn eval(_: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
     let mut analysis = Analysis::new();
-    let output = analysis.shell_text(&joined_at(&call.args, whole), input);
+    let output = analysis.run_shell_text(&join_words_at(&call.args, whole), input);
     analysis.done_with(output)
 }
 
@@ -169,9 +169,9 @@ pub(super) fn eval(_: &Context<'_>, call: &Call, whole: Span, input: &Input) -> 
 pub(super) fn source(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     if let Some(file) = call.args.first() {
-        analysis.code_file(file);
+        analysis.record_code_file(file);
     }
-    analysis.find(
+    analysis.add_finding(
         Effect::Code,
         whole,
         format!("`{}` runs the contents of a file", call.path),
@@ -182,12 +182,12 @@ pub(super) fn source(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> An
 /// Analyzes `fish`, of which only plain commands are understood.
 pub(super) fn fish(context: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
-    if call.has(&["-n", "--no-execute"]) {
+    if call.has_option(&["-n", "--no-execute"]) {
         // It prints the lines with errors.
         for operand in &call.operands {
-            analysis.input_file(&operand.arg);
+            analysis.read_file(&operand.arg);
         }
-        analysis.find(Effect::Read, whole, "`fish` checks syntax");
+        analysis.add_finding(Effect::Read, whole, "`fish` checks syntax");
         return analysis.done();
     }
     let text = call
@@ -195,27 +195,27 @@ pub(super) fn fish(context: &Context<'_>, call: &Call, whole: Span, _: &Input) -
         .iter()
         .find(|g| ["-c", "--command", "-C", "--init-command"].contains(&g.name.as_str()));
     let Some(text) = text.and_then(|g| g.value.clone()) else {
-        if operand_words(call).is_empty() && call.has(&["--version", "-v", "--help", "-h"]) {
+        if operand_words(call).is_empty() && call.has_option(&["--version", "-v", "--help", "-h"]) {
             return analysis;
         }
-        analysis.runs_unseen(whole, UnseenCode::Input, "`fish` runs its input");
+        analysis.add_unseen_code(whole, UnseenCode::Input, "`fish` runs its input");
         return analysis.done();
     };
     note_option_effects(&mut analysis, call);
-    for given in call
+    for opt in call
         .options
         .iter()
-        .filter(|given| !["-c", "--command", "-C", "--init-command"].contains(&given.name.as_str()))
+        .filter(|opt| !["-c", "--command", "-C", "--init-command"].contains(&opt.name.as_str()))
     {
-        option_value(&mut analysis, context, call, given, &Input::Unknown);
+        note_option_value(&mut analysis, context, call, opt, &Input::Unknown);
     }
     if text.text.contains([';', '(', '$', '\n', '&', '|', '{']) {
-        analysis.find(
+        analysis.add_finding(
             Effect::Code,
             text.span,
             "`fish` runs text in a language that is not followed",
         );
     }
-    analysis.shell_text(&text, &Input::Unknown);
+    analysis.run_shell_text(&text, &Input::Unknown);
     analysis.done()
 }

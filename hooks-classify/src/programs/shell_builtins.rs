@@ -3,12 +3,12 @@
 
 use super::effect::operand_words;
 use crate::analysis::{Analysis, Context};
-use crate::model::arg::{Arg, UNKNOWN, shown};
+use crate::model::arg::{Arg, UNKNOWN, display_text};
 use crate::model::effect::Effect;
 use crate::model::environment::Value;
 use crate::model::io::Input;
 use crate::model::span::Span;
-use crate::model::variable_name::is_name;
+use crate::model::variable_name::is_variable_name;
 use crate::options::call::Call;
 
 /// Analyzes a command that sets variables. The name may be one that changes which programs run, and
@@ -17,15 +17,15 @@ pub(super) fn assign(context: &Context<'_>, call: &Call, _: Span, _: &Input) -> 
     let mut analysis = Analysis::new();
     let printf = call.path.ends_with("printf");
     for (at, arg) in call.args.iter().enumerate() {
-        analysis.computes_index(arg);
+        analysis.run_subscript(arg);
         if arg.text == "-v"
             && printf
             && let Some(name) = call.args.get(at + 1)
         {
             for operand in &call.operands {
-                analysis.fills(name, &operand.arg);
+                analysis.fill_variable(name, &operand.arg);
             }
-            analysis.holds_names(&name.text, operand_words(call));
+            analysis.add_variable_paths(&name.text, operand_words(call));
         }
     }
     // Some shells evaluate a value that is printed as a number.
@@ -34,8 +34,8 @@ pub(super) fn assign(context: &Context<'_>, call: &Call, _: Span, _: &Input) -> 
         && formats_numbers(&format.arg.text)
     {
         for operand in &call.operands[1..] {
-            if !operand.arg.inert || operand.arg.known() {
-                analysis.computes(&operand.arg);
+            if !operand.arg.inert || operand.arg.is_known() {
+                analysis.evaluate_expression(&operand.arg);
             }
         }
     }
@@ -43,23 +43,23 @@ pub(super) fn assign(context: &Context<'_>, call: &Call, _: Span, _: &Input) -> 
         && let Some(name) = call.args.get(1)
     {
         let words = call.args.get(2..).filter(|words| !words.is_empty());
-        let given = context.environment.positional.clone();
+        let positional = context.environment.positional.clone();
         let words = match words {
             Some(words) => words.to_vec(),
-            None => given.unwrap_or_else(|| vec![Arg::unknown(name.span)]),
+            None => positional.unwrap_or_else(|| vec![Arg::unknown(name.span)]),
         };
         for value in &words {
-            analysis.fills(name, value);
+            analysis.fill_variable(name, value);
             // The value of an option may follow its letter.
             let letter = |c: char| c.is_ascii_alphanumeric() || c == '-';
-            let part = value.with(value.text.trim_start_matches(letter));
+            let part = value.with_text(value.text.trim_start_matches(letter));
             for value in [value, &part] {
-                analysis.takes("OPTARG", value);
+                analysis.evaluate_if_integer("OPTARG", value);
             }
         }
-        analysis.fills(name, &Arg::new("", name.span));
-        analysis.assigns("OPTARG", Value::Unknown);
-        analysis.assigns("OPTIND", Value::Unknown);
+        analysis.fill_variable(name, &Arg::new("", name.span));
+        analysis.set_variable("OPTARG", Value::Unknown);
+        analysis.set_variable("OPTIND", Value::Unknown);
     }
     analysis
 }
@@ -69,33 +69,33 @@ pub(super) fn assign(context: &Context<'_>, call: &Call, _: Span, _: &Input) -> 
 pub(super) fn print(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     let text = || call.operands.iter().map(|operand| &operand.arg);
-    for arg in text().filter(|_| call.has(&["-P"])) {
-        analysis.computes_index(arg);
-        if !arg.known() && !arg.inert {
+    for arg in text().filter(|_| call.has_option(&["-P"])) {
+        analysis.run_subscript(arg);
+        if !arg.is_known() && !arg.inert {
             let reason = "expands a value as a prompt, and runs code in it";
-            analysis.find(Effect::Code, arg.span, reason);
+            analysis.add_finding(Effect::Code, arg.span, reason);
         }
     }
-    for given in &call.options {
-        match (given.name.as_str(), &given.value) {
+    for opt in &call.options {
+        match (opt.name.as_str(), &opt.value) {
             ("-v", Some(name)) => {
                 for operand in &call.operands {
-                    analysis.fills(name, &operand.arg);
+                    analysis.fill_variable(name, &operand.arg);
                 }
             }
             ("-f", Some(format)) if formats_numbers(&format.text) => {
                 for arg in text() {
-                    analysis.computes(arg);
+                    analysis.evaluate_expression(arg);
                 }
             }
             ("-z", _) => {
-                analysis.find(
+                analysis.add_finding(
                     Effect::Code,
                     whole,
                     "types a command that the shell then runs",
                 );
                 for arg in text() {
-                    analysis.shell_text(arg, &Input::Unknown);
+                    analysis.run_shell_text(arg, &Input::Unknown);
                 }
             }
             _ => {}
@@ -107,18 +107,18 @@ pub(super) fn print(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Ana
 /// Analyzes `hash`, for which `NAME=PATH` gives a name to another program.
 pub(super) fn hash(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
-    for operand in call.operands.iter().filter(|_| !call.has(&["-d"])) {
-        analysis.computes_index(&operand.arg);
+    for operand in call.operands.iter().filter(|_| !call.has_option(&["-d"])) {
+        analysis.run_subscript(&operand.arg);
         if operand.arg.text.contains('=') {
             let reason = "makes a name mean another program";
-            analysis.find(Effect::Code, operand.arg.span, reason);
+            analysis.add_finding(Effect::Code, operand.arg.span, reason);
         }
     }
     analysis
 }
 
 /// Functions that come with a shell, and that tables describe.
-const SUPPLIED: &[&str] = &["zmv", "zargs"];
+const FUNCTIONS_OF_SHELLS: &[&str] = &["zmv", "zargs"];
 
 /// Analyzes `zargs OPTIONS -- WORDS -- COMMAND`.
 pub(super) fn zargs(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
@@ -127,7 +127,7 @@ pub(super) fn zargs(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysi
     if let (Some(words), Some(command)) = (parts.next(), parts.next())
         && !command.is_empty()
     {
-        analysis.run([command, words].concat(), &Input::Inherited);
+        analysis.run_words([command, words].concat(), &Input::Inherited);
     }
     analysis
 }
@@ -137,10 +137,14 @@ pub(super) fn autoload(context: &Context<'_>, call: &Call, _: Span, _: &Input) -
     let mut analysis = Analysis::new();
     for operand in &call.operands {
         let name = operand.arg.text.as_str();
-        let program = |name| context.tables.program(name).is_some() && !SUPPLIED.contains(&name);
+        let program =
+            |name| context.tables.program(name).is_some() && !FUNCTIONS_OF_SHELLS.contains(&name);
         if name.contains(['/', UNKNOWN]) || program(name) {
-            let reason = format!("loads a function from a file for `{}`", shown(&operand.arg));
-            analysis.find(Effect::Code, operand.arg.span, reason);
+            let reason = format!(
+                "loads a function from a file for `{}`",
+                display_text(&operand.arg)
+            );
+            analysis.add_finding(Effect::Code, operand.arg.span, reason);
         }
     }
     analysis
@@ -152,9 +156,9 @@ pub(super) fn zmodload(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Anal
     for operand in &call.operands {
         let name = operand.arg.text.as_str();
         let path = name.contains('/') && (!name.starts_with("zsh/") || name.contains(".."));
-        if path || !operand.arg.known() {
-            let reason = format!("loads code from `{}`", shown(&operand.arg));
-            analysis.find(Effect::Code, operand.arg.span, reason);
+        if path || !operand.arg.is_known() {
+            let reason = format!("loads code from `{}`", display_text(&operand.arg));
+            analysis.add_finding(Effect::Code, operand.arg.span, reason);
         }
     }
     analysis
@@ -163,9 +167,9 @@ pub(super) fn zmodload(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Anal
 /// Analyzes `zstyle -e PATTERN STYLE TEXT`, which runs the text where the style is looked up.
 pub(super) fn zstyle(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
-    if call.has(&["-e"]) {
+    if call.has_option(&["-e"]) {
         for operand in call.operands.iter().skip(2) {
-            analysis.shell_text(&operand.arg, &Input::Unknown);
+            analysis.run_shell_text(&operand.arg, &Input::Unknown);
         }
     }
     analysis
@@ -183,9 +187,9 @@ fn formats_numbers(format: &str) -> bool {
 /// Analyzes `ulimit`, of which some shells evaluate the number.
 pub(super) fn ulimit(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
-    let values = call.options.iter().filter_map(|given| given.value.as_ref());
+    let values = call.options.iter().filter_map(|opt| opt.value.as_ref());
     for arg in call.operands.iter().map(|o| &o.arg).chain(values) {
-        analysis.computes(arg);
+        analysis.evaluate_expression(arg);
     }
     analysis
 }
@@ -194,7 +198,7 @@ pub(super) fn ulimit(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analys
 pub(super) fn repeat(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     if let Some(count) = call.operands.first() {
-        analysis.computes(&count.arg);
+        analysis.evaluate_expression(&count.arg);
     }
     analysis
 }
@@ -203,13 +207,13 @@ pub(super) fn repeat(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analys
 pub(super) fn test(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     // Some shells evaluate words that other shells read as numbers.
-    analysis.computes_values(whole);
+    analysis.run_stored_subscripts(whole);
     for (at, arg) in call.args.iter().enumerate() {
-        analysis.computes_index(arg);
+        analysis.run_subscript(arg);
         if matches!(arg.text.as_str(), "-v" | "-t" | "-R")
             && let Some(name) = call.args.get(at + 1)
         {
-            analysis.names_variable(name);
+            analysis.evaluate_variable_name(name);
         }
         // Such shells read a name in a numeric comparison as a variable.
         let compares = matches!(
@@ -218,8 +222,8 @@ pub(super) fn test(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Anal
         );
         let beside = [at.checked_sub(1), Some(at + 1)].into_iter().flatten();
         for word in beside.filter_map(|at| call.args.get(at)) {
-            if compares && is_name(&word.text) {
-                analysis.computes(word);
+            if compares && is_variable_name(&word.text) {
+                analysis.evaluate_expression(word);
             }
         }
     }
@@ -229,19 +233,19 @@ pub(super) fn test(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Anal
 /// Analyzes a command that evaluates expressions.
 pub(super) fn arithmetic(context: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
-    analysis.computes_values(whole);
+    analysis.run_stored_subscripts(whole);
     for arg in &call.args {
-        analysis.computes(arg);
+        analysis.evaluate_expression(arg);
         if let Some((name, _)) = arg.text.split_once('=') {
             let name = name.trim_end_matches(['+', '-', '*', '/', '%']);
-            if context.tables.variable(name, None).is_some() {
-                analysis.find(
+            if context.tables.variable_rule(name, None).is_some() {
+                analysis.add_finding(
                     Effect::Code,
                     arg.span,
                     format!("sets `{name}`, which may run other code"),
                 );
             }
-            analysis.assigns(name, Value::Inert);
+            analysis.set_variable(name, Value::Inert);
         }
     }
     analysis
@@ -251,23 +255,27 @@ pub(super) fn arithmetic(context: &Context<'_>, call: &Call, whole: Span, _: &In
 pub(super) fn compgen(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     for arg in &call.args {
-        analysis.computes_index(arg);
+        analysis.run_subscript(arg);
     }
     if call.path == "compgen" {
         // Names of files with this beginning, regardless of other options.
-        for operand in call.operands.iter().filter(|operand| operand.arg.known()) {
+        for operand in call
+            .operands
+            .iter()
+            .filter(|operand| operand.arg.is_known())
+        {
             let arg = &operand.arg;
-            analysis.prints_name(&arg.with(&format!("{}*", arg.path())));
+            analysis.add_printed_path(&arg.with_text(&format!("{}*", arg.path())));
         }
-        for given in &call.options {
-            if let ("-G", Some(value)) = (given.name.as_str(), &given.value) {
-                analysis.prints_name(value);
+        for opt in &call.options {
+            if let ("-G", Some(value)) = (opt.name.as_str(), &opt.value) {
+                analysis.add_printed_path(value);
             }
-            if let ("-C" | "-F" | "-W", Some(value)) = (given.name.as_str(), &given.value) {
-                if given.name == "-W" {
-                    analysis.computes_index(value);
+            if let ("-C" | "-F" | "-W", Some(value)) = (opt.name.as_str(), &opt.value) {
+                if opt.name == "-W" {
+                    analysis.run_subscript(value);
                 } else {
-                    analysis.shell_text(value, &Input::Unknown);
+                    analysis.run_shell_text(value, &Input::Unknown);
                 }
             }
         }
@@ -281,11 +289,11 @@ pub(super) fn jobs(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis
     if call.path == "jobs"
         && let Some(at) = call.args.iter().position(|arg| arg.text == "-x")
     {
-        analysis.run(call.args[at + 1..].to_vec(), &Input::Inherited);
+        analysis.run_words(call.args[at + 1..].to_vec(), &Input::Inherited);
         return analysis.done();
     }
     for arg in &call.args {
-        analysis.computes_index(arg);
+        analysis.run_subscript(arg);
     }
     analysis.without_operands()
 }
@@ -293,8 +301,8 @@ pub(super) fn jobs(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis
 /// Analyzes a program that prints facts only where it has no operands.
 pub(super) fn facts_alone(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
-    if !call.operands.is_empty() && call.has(&["-help", "--help", "-h", "-V", "-version"]) {
-        analysis.find(
+    if !call.operands.is_empty() && call.has_option(&["-help", "--help", "-h", "-V", "-version"]) {
+        analysis.add_finding(
             call.program.effect,
             whole,
             format!("`{}` {}", call.path, call.program.does),

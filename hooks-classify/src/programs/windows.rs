@@ -1,7 +1,7 @@
 //! PowerShell, the command shell and programs of Windows: a call in, the commands that it runs and its
 //! changes out.
 
-use super::words_as_text::joined_at;
+use super::words_as_text::join_words_at;
 use crate::analysis::{Analysis, Context};
 use crate::languages::powershell;
 use crate::model::arg::{Arg, UNKNOWN};
@@ -19,8 +19,8 @@ pub(super) fn netsh_show(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> An
     for arg in &call.args {
         let text = arg.text.to_ascii_lowercase();
         let (_, value) = text.rsplit_once('=').unwrap_or(("", &text));
-        if !arg.known() || (!value.is_empty() && "clear".starts_with(value)) {
-            analysis.ask(arg.span, "`netsh` shows passwords");
+        if !arg.is_known() || (!value.is_empty() && "clear".starts_with(value)) {
+            analysis.require_confirmation(arg.span, "`netsh` shows passwords");
         }
     }
     analysis
@@ -37,7 +37,7 @@ pub(super) fn powershell(_: &Context<'_>, call: &Call, whole: Span, input: &Inpu
             text.push_str(&arg.text);
         }
         // `$_` is a variable of PowerShell here, not of this shell.
-        analysis.script(
+        analysis.run_script(
             Language::PowerShell,
             &Arg::new(text.replace(UNKNOWN, "$_"), whole),
             call,
@@ -90,7 +90,7 @@ pub(super) fn powershell(_: &Context<'_>, call: &Call, whole: Span, input: &Inpu
             break;
         }
         if ["help", "h", "?", "v"].contains(&option) {
-            analysis.find(Effect::Read, whole, "PowerShell prints help");
+            analysis.add_finding(Effect::Read, whole, "PowerShell prints help");
             return analysis.done();
         }
         if begins("command", 1) {
@@ -103,26 +103,28 @@ pub(super) fn powershell(_: &Context<'_>, call: &Call, whole: Span, input: &Inpu
         }
         if begins("encodedcommand", 1) || option == "ec" {
             match call.args.get(at) {
-                Some(value) => match powershell::decoded(&value.text) {
+                Some(value) => match powershell::decode_command(&value.text) {
                     Some(text) => {
-                        analysis.find(Effect::Code, value.span, "an encoded command");
-                        analysis.script(Language::PowerShell, &value.with(&text), call);
+                        analysis.add_finding(Effect::Code, value.span, "an encoded command");
+                        analysis.run_script(Language::PowerShell, &value.with_text(&text), call);
                     }
-                    None => analysis.find(
+                    None => analysis.add_finding(
                         Effect::Code,
                         value.span,
                         "an encoded command that cannot be read",
                     ),
                 },
-                None => analysis.find(Effect::Unknown, arg.span, "an option without its value"),
+                None => {
+                    analysis.add_finding(Effect::Unknown, arg.span, "an option without its value")
+                }
             }
             return analysis.done();
         }
         if begins("file", 1) {
             if let Some(file) = call.args.get(at) {
-                analysis.code_file(file);
+                analysis.record_code_file(file);
             }
-            analysis.find(
+            analysis.add_finding(
                 Effect::Code,
                 whole,
                 "PowerShell runs the contents of a file",
@@ -138,7 +140,7 @@ pub(super) fn powershell(_: &Context<'_>, call: &Call, whole: Span, input: &Inpu
             .iter()
             .any(|v| *v == option || (v.len() > 4 && option.len() > 2 && v.starts_with(option)))
         {
-            analysis.find(
+            analysis.add_finding(
                 Effect::Unknown,
                 arg.span,
                 format!("unknown option `{}` of PowerShell", arg.text),
@@ -150,8 +152,8 @@ pub(super) fn powershell(_: &Context<'_>, call: &Call, whole: Span, input: &Inpu
         return run_input(analysis, call, whole, input);
     }
     if name == "pwsh" {
-        analysis.code_file(&rest[0]);
-        analysis.find(
+        analysis.record_code_file(&rest[0]);
+        analysis.add_finding(
             Effect::Code,
             rest[0].span,
             "PowerShell runs the contents of a file",
@@ -167,16 +169,16 @@ fn run_words(analysis: &mut Analysis, call: &Call, words: &[Arg], whole: Span) {
     let span = words
         .first()
         .map_or(whole, |first| Span::new(first.span.start, whole.end));
-    analysis.script(Language::PowerShell, &joined_at(words, span), call);
+    analysis.run_script(Language::PowerShell, &join_words_at(words, span), call);
 }
 
 /// Runs the input as a text of PowerShell.
 fn run_input(mut analysis: Analysis, call: &Call, whole: Span, input: &Input) -> Analysis {
     match input {
         Input::Known(text) => {
-            analysis.script(Language::PowerShell, &Arg::new(text.clone(), whole), call)
+            analysis.run_script(Language::PowerShell, &Arg::new(text.clone(), whole), call)
         }
-        _ => analysis.runs_unseen(whole, UnseenCode::Input, "PowerShell runs its input"),
+        _ => analysis.add_unseen_code(whole, UnseenCode::Input, "PowerShell runs its input"),
     }
     analysis.done()
 }
@@ -191,11 +193,11 @@ pub(super) fn cmd(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analy
         )
     });
     let Some(at) = at else {
-        analysis.find(Effect::Code, whole, "opens a shell");
+        analysis.add_finding(Effect::Code, whole, "opens a shell");
         return analysis.done();
     };
     let words = &call.args[at + 1..];
-    analysis.script(Language::Cmd, &joined_at(words, whole), call);
+    analysis.run_script(Language::Cmd, &join_words_at(words, whole), call);
     analysis.done()
 }
 
@@ -206,11 +208,12 @@ pub(super) fn request(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> A
     for arg in &call.args {
         text.push(' ');
         text.push_str(&arg.text);
-        if !arg.known() {
-            analysis.ask(arg.span, "sends the value of an expansion over the network");
+        if !arg.is_known() {
+            analysis
+                .require_confirmation(arg.span, "sends the value of an expansion over the network");
         }
     }
-    analysis.script(Language::PowerShell, &Arg::new(text, whole), call);
+    analysis.run_script(Language::PowerShell, &Arg::new(text, whole), call);
     analysis.done()
 }
 
@@ -248,11 +251,11 @@ pub(super) fn wmic(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis
 /// Analyzes `wsl`, which opens a shell without words.
 pub(super) fn wsl(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let analysis = Analysis::new();
-    let lists = call.has(&["-l", "--list", "--status", "-v", "--version", "--help"]);
+    let lists = call.has_option(&["-l", "--list", "--status", "-v", "--version", "--help"]);
     let verbs = call
         .options
         .iter()
-        .any(|given| given.option.effect.is_some() || !given.rest.is_empty());
+        .any(|opt| opt.spec.effect.is_some() || !opt.command.is_empty());
     if call.operands.is_empty() && !lists && !verbs {
         analysis.with_effect(Effect::Code)
     } else {

@@ -2,7 +2,7 @@
 //! name out.
 
 use crate::analysis::Analysis;
-use crate::model::arg::{Arg, shown};
+use crate::model::arg::{Arg, display_text};
 use crate::model::effect::Effect;
 use crate::model::io::Input;
 use crate::model::notation::{FileNotation, ProgramNotation};
@@ -18,7 +18,7 @@ pub(super) fn note_remotes(analysis: &mut Analysis, call: &Call) {
         Some(notation) => notation,
         None => return,
     };
-    let values = call.options.iter().filter_map(|given| given.value.as_ref());
+    let values = call.options.iter().filter_map(|opt| opt.value.as_ref());
     for arg in call
         .operands
         .iter()
@@ -40,13 +40,13 @@ pub(super) fn note_remotes(analysis: &mut Analysis, call: &Call) {
             }
         };
         let Some(command) = command else { continue };
-        analysis.find(
+        analysis.add_finding(
             Effect::Code,
             arg.span,
-            format!("`{}` may name a program", shown(arg)),
+            format!("`{}` may name a program", display_text(arg)),
         );
         if !command.is_empty() {
-            analysis.shell_text(&arg.with(&command), &Input::Unknown);
+            analysis.run_shell_text(&arg.with_text(&command), &Input::Unknown);
         }
     }
 }
@@ -62,7 +62,7 @@ pub(super) fn note_files_in_words(analysis: &mut Analysis, call: &Call) {
             for arg in words {
                 for mark in ["fileb://", "file://"] {
                     if let Some((_, file)) = arg.text.split_once(mark) {
-                        analysis.input_file(&arg.with(file));
+                        analysis.read_file(&arg.with_text(file));
                     }
                 }
             }
@@ -72,30 +72,27 @@ pub(super) fn note_files_in_words(analysis: &mut Analysis, call: &Call) {
                 if let Some((before, file)) = arg.text.split_once('@')
                     && (before.is_empty() || before.ends_with('='))
                 {
-                    analysis.input_file(&arg.with(file));
+                    analysis.read_file(&arg.with_text(file));
                 }
             }
         }
         // `--from-file=NAME=FILE`
         FileNotation::FromFile => {
-            let from = call
-                .options
-                .iter()
-                .filter(|given| given.name == "--from-file");
-            for value in from.filter_map(|given| given.value.clone()) {
+            let from = call.options.iter().filter(|opt| opt.name == "--from-file");
+            for value in from.filter_map(|opt| opt.value.clone()) {
                 if let Some((_, file)) = value.text.split_once('=') {
-                    analysis.input_file(&value.with(file));
+                    analysis.read_file(&value.with_text(file));
                 }
             }
         }
-        FileNotation::Encrypted if call.has(&["-d", "--decrypt"]) => {
+        FileNotation::Encrypted if call.has_option(&["-d", "--decrypt"]) => {
             for operand in &call.operands {
                 let text = &operand.arg.text;
                 let stem = [".gpg", ".asc", ".pgp"]
                     .iter()
                     .find_map(|end| text.strip_suffix(end));
-                analysis.input_file(&operand.arg.with(stem.unwrap_or(text)));
-                analysis.input_file(&operand.arg);
+                analysis.read_file(&operand.arg.with_text(stem.unwrap_or(text)));
+                analysis.read_file(&operand.arg);
             }
         }
         FileNotation::Encrypted => {}
@@ -106,7 +103,7 @@ pub(super) fn note_files_in_words(analysis: &mut Analysis, call: &Call) {
                 let joined = arg.text.contains('@') || value != file;
                 for file in [file, arg.text.trim_start_matches([':', '%'])] {
                     if joined || arg.text != file {
-                        analysis.input_file(&arg.with(file));
+                        analysis.read_file(&arg.with_text(file));
                     }
                 }
             }
@@ -115,7 +112,7 @@ pub(super) fn note_files_in_words(analysis: &mut Analysis, call: &Call) {
             for arg in words {
                 if let Some(file) = arg.text.strip_prefix("file:") {
                     let file = file.strip_prefix("//").unwrap_or(file);
-                    analysis.input_file(&arg.with(file));
+                    analysis.read_file(&arg.with_text(file));
                 }
             }
         }
@@ -147,10 +144,10 @@ pub(super) fn note_services(analysis: &mut Analysis, call: &Call) {
     match call.path.split(' ').next() {
         Some("az") => note_shown_keys(analysis, call),
         // A module that is not known here is asked for on a server.
-        Some("go") if call.path == "go list" && call.has(&["-m"]) => {
-            for operand in call.operands.iter().filter(|o| !o.arg.known()) {
+        Some("go") if call.path == "go list" && call.has_option(&["-m"]) => {
+            for operand in call.operands.iter().filter(|o| !o.arg.is_known()) {
                 let reason = "`go list` sends the value of an expansion over the network";
-                analysis.ask(operand.arg.span, reason);
+                analysis.require_confirmation(operand.arg.span, reason);
             }
         }
         _ => {}
@@ -179,7 +176,7 @@ fn note_shown_keys(analysis: &mut Analysis, call: &Call) {
     let shows = call.path.ends_with(" list") || call.path.ends_with(" show");
     if shows && !call.path.contains(" keyvault ") && call.path.split(' ').any(keys) {
         let span = call.args.last().map_or(Span::default(), |arg| arg.span);
-        analysis.ask(span, format!("`{}` shows credentials", call.path));
+        analysis.require_confirmation(span, format!("`{}` shows credentials", call.path));
     }
 }
 
@@ -187,7 +184,7 @@ fn note_shown_keys(analysis: &mut Analysis, call: &Call) {
 fn note_string(analysis: &mut Analysis, arg: &Arg, text: &str) {
     let path = text.strip_prefix("file:").unwrap_or(text);
     if path.contains('/') || path.starts_with(".env") || path.starts_with("id_") {
-        analysis.input_file(&arg.with(path));
+        analysis.read_file(&arg.with_text(path));
     }
 }
 
@@ -210,9 +207,9 @@ mod tests {
         ] {
             for name in names {
                 let command = format!("{name} {words}");
-                let verdict = Classifier::new().classify(&command).unwrap();
+                let classification = Classifier::new().classify(&command).unwrap();
                 assert_eq!(
-                    verdict.decision,
+                    classification.decision,
                     Decision::RequiresConfirmation,
                     "{command}"
                 );

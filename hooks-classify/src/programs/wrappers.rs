@@ -3,10 +3,10 @@
 use super::config::note_variable;
 use super::effect::note_options;
 use super::effect::{note_option_effects, note_unrecognized, operand_words};
-use super::roles::{option_value, option_values};
-use super::words_as_text::joined;
+use super::roles::{note_option_value, note_option_values};
+use super::words_as_text::join_words;
 use crate::analysis::{Analysis, Context};
-use crate::model::arg::{Arg, quoted, shown};
+use crate::model::arg::{Arg, display_text, shell_quoted};
 use crate::model::effect::{Effect, OptionEffect};
 use crate::model::io::Input;
 use crate::model::span::Span;
@@ -23,28 +23,29 @@ pub(super) fn env(context: &Context<'_>, call: &Call, _: Span, input: &Input) ->
     while let Some(arg) = words.get(at)
         && let Some((name, value)) = arg.text.split_once('=')
     {
-        note_variable(&mut analysis, name, &arg.with(value));
-        set.push((name.to_owned(), arg.with(value)));
+        note_variable(&mut analysis, name, &arg.with_text(value));
+        set.push((name.to_owned(), arg.with_text(value)));
         at += 1;
     }
     note_unrecognized(&mut analysis, call);
-    for given in &call.options {
-        if let Some(value) = &given.value {
-            if ["-S", "--split-string"].contains(&given.name.as_str()) {
-                let text = words
-                    .iter()
-                    .fold(value.text.clone(), |text, word| text + " " + &quoted(word));
-                let output = analysis.shell_text(&value.with(&format!("env {text}")), input);
+    for opt in &call.options {
+        if let Some(value) = &opt.value {
+            if ["-S", "--split-string"].contains(&opt.name.as_str()) {
+                let text = words.iter().fold(value.text.clone(), |text, word| {
+                    text + " " + &shell_quoted(word)
+                });
+                let output =
+                    analysis.run_shell_text(&value.with_text(&format!("env {text}")), input);
                 return analysis.done_with(output);
             }
-            option_value(&mut analysis, context, call, given, input);
+            note_option_value(&mut analysis, context, call, opt, input);
         }
     }
     let rest = words.get(at..).unwrap_or(&[]).to_vec();
     if rest.is_empty() {
         return analysis.done();
     }
-    let output = analysis.with_variables(set, |inner| inner.run(rest, input));
+    let output = analysis.with_variables(set, |inner| inner.run_words(rest, input));
     analysis.done_with(output)
 }
 
@@ -53,7 +54,7 @@ pub(super) fn at(_: &Context<'_>, call: &Call, _: Span, input: &Input) -> Analys
     let mut analysis = Analysis::new();
     let lists = call.options.iter().any(|g| {
         matches!(
-            g.option.effect,
+            g.spec.effect,
             Some(OptionEffect::Replaces(_) | OptionEffect::Forces(_))
         )
     });
@@ -62,7 +63,7 @@ pub(super) fn at(_: &Context<'_>, call: &Call, _: Span, input: &Input) -> Analys
             .operands
             .first()
             .map_or(Span::default(), |o| o.arg.span);
-        analysis.shell_text(&Arg::new(text.clone(), span), &Input::Unknown);
+        analysis.run_shell_text(&Arg::new(text.clone(), span), &Input::Unknown);
     }
     analysis
 }
@@ -70,13 +71,13 @@ pub(super) fn at(_: &Context<'_>, call: &Call, _: Span, input: &Input) -> Analys
 /// Analyzes `watch`, which runs its words as a text of the shell, or with `-x` as a command.
 pub(super) fn watch(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
-    if call.has(&["-x", "--exec"]) {
+    if call.has_option(&["-x", "--exec"]) {
         note_options(&mut analysis, call);
         let words = operand_words(call);
         if words.is_empty() {
             return analysis.done();
         }
-        let output = analysis.run(words, &Input::Inherited);
+        let output = analysis.run_words(words, &Input::Inherited);
         return analysis.done_with(output);
     }
     analysis
@@ -87,10 +88,10 @@ pub(super) fn watch(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysi
 pub(super) fn sudo(context: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     note_options(&mut analysis, call);
-    option_values(&mut analysis, context, call, input);
+    note_option_values(&mut analysis, context, call, input);
     let mut words = operand_words(call);
-    if call.has(&["-e", "--edit"]) {
-        analysis.find(
+    if call.has_option(&["-e", "--edit"]) {
+        analysis.add_finding(
             Effect::Update,
             whole,
             format!("`{}` edits files", call.path),
@@ -98,9 +99,9 @@ pub(super) fn sudo(context: &Context<'_>, call: &Call, whole: Span, input: &Inpu
         return analysis.done();
     }
     let facts = ["-l", "--list", "-V", "--version", "--help"];
-    if call.has(&facts) && !call.has(&["-i", "-s", "--login", "--shell"]) {
+    if call.has_option(&facts) && !call.has_option(&["-i", "-s", "--login", "--shell"]) {
         // `-l` with a command only prints whether the command is allowed.
-        analysis.find(
+        analysis.add_finding(
             Effect::Read,
             whole,
             format!("`{}` shows what is allowed", call.path),
@@ -112,15 +113,15 @@ pub(super) fn sudo(context: &Context<'_>, call: &Call, whole: Span, input: &Inpu
         && let Some((name, value)) = first.text.split_once('=')
         && name.chars().all(|c| c.is_alphanumeric() || c == '_')
     {
-        let value = first.with(value);
+        let value = first.with_text(value);
         let name = name.to_owned();
-        analysis.sets(&name, &value);
+        analysis.check_variable(&name, &value);
         set.push((name, value));
         words.remove(0);
     }
-    let shell = call.has(&["-i", "-s", "--login", "--shell"]);
+    let shell = call.has_option(&["-i", "-s", "--login", "--shell"]);
     if words.is_empty() {
-        let ends = call.has(&[
+        let ends = call.has_option(&[
             "-k",
             "-K",
             "--reset-timestamp",
@@ -129,7 +130,7 @@ pub(super) fn sudo(context: &Context<'_>, call: &Call, whole: Span, input: &Inpu
             "--validate",
         ]);
         let effect = if ends { Effect::Update } else { Effect::Code };
-        analysis.find(
+        analysis.add_finding(
             effect,
             whole,
             format!(
@@ -139,10 +140,10 @@ pub(super) fn sudo(context: &Context<'_>, call: &Call, whole: Span, input: &Inpu
         );
         return analysis.done();
     }
-    let text = joined(&words).filter(|_| shell);
+    let text = join_words(&words).filter(|_| shell);
     let output = analysis.with_variables(set, |inner| match text {
-        Some(text) => inner.shell_text(&text, input),
-        None => inner.run(words, input),
+        Some(text) => inner.run_shell_text(&text, input),
+        None => inner.run_words(words, input),
     });
     analysis.done_with(output)
 }
@@ -157,23 +158,23 @@ pub(super) fn flock(_: &Context<'_>, call: &Call, whole: Span, input: &Input) ->
     note_options(&mut analysis, call);
     let number = file.text.chars().all(|c| c.is_ascii_digit());
     if number && words.len() == 1 {
-        analysis.find(Effect::Read, whole, "`flock` locks an open file");
+        analysis.add_finding(Effect::Read, whole, "`flock` locks an open file");
         return analysis.done();
     }
-    analysis.find(
+    analysis.add_finding(
         Effect::Create,
         file.span,
-        format!("`flock` creates `{}`", shown(file)),
+        format!("`flock` creates `{}`", display_text(file)),
     );
     let rest = &words[1..];
     match rest.first() {
         Some(flag) if flag.text == "-c" || flag.text == "--command" => {
             if let Some(text) = rest.get(1) {
-                analysis.shell_text(text, input);
+                analysis.run_shell_text(text, input);
             }
         }
         Some(_) => {
-            analysis.run(rest.to_vec(), input);
+            analysis.run_words(rest.to_vec(), input);
         }
         None => {}
     }
@@ -192,11 +193,11 @@ pub(super) fn tmux(context: &Context<'_>, call: &Call, whole: Span, input: &Inpu
             "pane_search_string",
         ];
         if copied.iter().any(|name| arg.text.contains(name)) {
-            analysis.ask(arg.span, "`tmux` shows copied text");
+            analysis.require_confirmation(arg.span, "`tmux` shows copied text");
         }
         for (at, _) in arg.text.match_indices("#(") {
             let inner = arg.text[at + 2..].split(')').next().unwrap_or("");
-            analysis.shell_text(&arg.with(inner), &Input::Unknown);
+            analysis.run_shell_text(&arg.with_text(inner), &Input::Unknown);
         }
     }
     let end = call
@@ -208,14 +209,14 @@ pub(super) fn tmux(context: &Context<'_>, call: &Call, whole: Span, input: &Inpu
     {
         let mut first = call.args[..end].to_vec();
         if call.args[end].text != ";" {
-            first.push(call.args[end].with(call.args[end].text.trim_end_matches(';')));
+            first.push(call.args[end].with_text(call.args[end].text.trim_end_matches(';')));
         }
         let one = Call::read(&call.path, call.program, &first);
-        analysis.call(one, whole, input);
+        analysis.run_call(one, whole, input);
         let rest = &call.args[end + 1..];
         if !rest.is_empty() {
             let two = Call::read("tmux", program, rest);
-            analysis.call(two, whole, input);
+            analysis.run_call(two, whole, input);
         }
         return analysis.done();
     }

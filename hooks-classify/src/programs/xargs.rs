@@ -2,9 +2,9 @@
 
 use super::effect::note_options;
 use super::effect::{note_option_effects, note_unrecognized, operand_words};
-use super::roles::option_values;
-use super::words_as_text::joined;
-use crate::analysis::{Analysis, Context, Names, OutputOf};
+use super::roles::note_option_values;
+use super::words_as_text::join_words;
+use crate::analysis::{Analysis, Context, OutputAction, PathSource};
 use crate::model::arg::{Arg, UNKNOWN};
 use crate::model::effect::Effect;
 use crate::model::io::Input;
@@ -37,8 +37,8 @@ pub(super) fn xargs(context: &Context<'_>, call: &Call, _: Span, input: &Input) 
         _ => None,
     };
     match mark {
-        Some(given) => {
-            let mark = given
+        Some(opt) => {
+            let mark = opt
                 .value
                 .as_ref()
                 .map_or("{}", |value| value.text.as_str())
@@ -49,11 +49,14 @@ pub(super) fn xargs(context: &Context<'_>, call: &Call, _: Span, input: &Input) 
             };
             for word in &mut words {
                 let put = |text: &str| text.replace(&mark, &value);
-                (word.text, word.place) = (put(&word.text), word.place.as_deref().map(put));
+                (word.text, word.resolved_path) =
+                    (put(&word.text), word.resolved_path.as_deref().map(put));
             }
         }
         None => match read {
-            Some(read) if !call.has(&["-0", "--null", "-d", "--delimiter", "-a", "--arg-file"]) => {
+            Some(read)
+                if !call.has_option(&["-0", "--null", "-d", "--delimiter", "-a", "--arg-file"]) =>
+            {
                 words.extend(read)
             }
             _ => {
@@ -70,11 +73,11 @@ pub(super) fn xargs(context: &Context<'_>, call: &Call, _: Span, input: &Input) 
         },
     }
     note_unrecognized(&mut analysis, call);
-    option_values(&mut analysis, context, call, input);
+    note_option_values(&mut analysis, context, call, input);
     // If it has no words, all words of the program come from the input, also an option that writes
     // or runs something.
     if let [name, rest @ ..] = words.as_slice()
-        && rest.iter().all(|arg| !arg.known())
+        && rest.iter().all(|arg| !arg.is_known())
         && !rest.is_empty()
         && let Some(program) = context.tables.program(&name.text)
         && program.options.values().any(|option| {
@@ -89,7 +92,7 @@ pub(super) fn xargs(context: &Context<'_>, call: &Call, _: Span, input: &Input) 
             )
         })
     {
-        analysis.find(
+        analysis.add_finding(
             Effect::Unknown,
             name.span,
             format!("the words of `{}` are only known when it runs", name.text),
@@ -101,10 +104,10 @@ pub(super) fn xargs(context: &Context<'_>, call: &Call, _: Span, input: &Input) 
         .find(|g| ["-a", "--arg-file"].contains(&g.name.as_str()))
         .and_then(|g| g.value.as_ref());
     let names = match file {
-        Some(file) => Names::InFile(file.clone()),
-        None => Names::In(input.clone()),
+        Some(file) => PathSource::File(file.clone()),
+        None => PathSource::Input(input.clone()),
     };
-    let output = analysis.with_names(names, |inner| inner.run(words, &Input::Inherited));
+    let output = analysis.with_paths(names, |inner| inner.run_words(words, &Input::Inherited));
     analysis.done_with(output)
 }
 
@@ -112,16 +115,16 @@ pub(super) fn xargs(context: &Context<'_>, call: &Call, _: Span, input: &Input) 
 pub(super) fn parallel(context: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     note_options(&mut analysis, call);
-    option_values(&mut analysis, context, call, &Input::Unknown);
+    note_option_values(&mut analysis, context, call, &Input::Unknown);
     // It runs even if the command does not run.
     if let Some(arg) = call.args.iter().find(|arg| arg.text.contains("{=")) {
-        analysis.find(Effect::Code, arg.span, "`{= … =}` holds Perl code");
+        analysis.add_finding(Effect::Code, arg.span, "`{= … =}` holds Perl code");
     }
-    if call.has(&["--rpl"]) {
-        analysis.find(Effect::Code, whole, "the value of `--rpl` is Perl");
+    if call.has_option(&["--rpl"]) {
+        analysis.add_finding(Effect::Code, whole, "the value of `--rpl` is Perl");
     }
-    if call.has(&["--dry-run", "--dryrun", "--version", "--help", "-h", "-V"]) {
-        analysis.find(Effect::Read, whole, "`parallel` shows what it would run");
+    if call.has_option(&["--dry-run", "--dryrun", "--version", "--help", "-h", "-V"]) {
+        analysis.add_finding(Effect::Read, whole, "`parallel` shows what it would run");
         return analysis.done();
     }
     let words = operand_words(call);
@@ -143,23 +146,23 @@ pub(super) fn parallel(context: &Context<'_>, call: &Call, whole: Span, input: &
         .filter(|arg| marks.contains(&arg.text.as_str()))
         .count()
         == 1;
-    let Some(text) = joined(command) else {
+    let Some(text) = join_words(command) else {
         if direct.is_empty() {
-            analysis.find(
+            analysis.add_finding(
                 Effect::Code,
                 whole,
                 "`parallel` runs the lines that it reads",
             );
         }
         for word in direct {
-            analysis.shell_text(word, &Input::Inherited);
+            analysis.run_shell_text(word, &Input::Inherited);
         }
         return analysis.done();
     };
     let values: Vec<String> = if single
         && !direct.is_empty()
         && direct.len() <= 8
-        && direct.iter().all(|arg| arg.known() && !arg.glob)
+        && direct.iter().all(|arg| arg.is_known() && !arg.glob)
     {
         direct.iter().map(|arg| arg.text.clone()).collect()
     } else {
@@ -169,27 +172,27 @@ pub(super) fn parallel(context: &Context<'_>, call: &Call, whole: Span, input: &
         .iter()
         .map(|value| parallel_line(&text.text, value))
         .collect();
-    let puts_in = |line: &String| line.contains(UNKNOWN) && !line.starts_with(UNKNOWN);
-    if lines.iter().any(puts_in) {
+    let inserts_unknown = |line: &String| line.contains(UNKNOWN) && !line.starts_with(UNKNOWN);
+    if lines.iter().any(inserts_unknown) {
         // With words after a mark, it reads none from its input.
         let source = match rest.is_empty() {
             true => input.clone(),
             false => Input::Unknown,
         };
-        analysis.with_names(Names::In(source), |inner| {
+        analysis.with_paths(PathSource::Input(source), |inner| {
             for line in lines {
                 // The inserted word is quoted.
-                let line = match puts_in(&line) {
+                let line = match inserts_unknown(&line) {
                     true => Arg::new(line.replace(UNKNOWN, "\"$_\""), text.span),
-                    false => text.with(&line),
+                    false => text.with_text(&line),
                 };
-                inner.shell_text(&line, &Input::Inherited);
+                inner.run_shell_text(&line, &Input::Inherited);
             }
-            OutputOf::NOTHING
+            OutputAction::NONE
         });
     } else {
         for line in lines {
-            analysis.shell_text(&text.with(&line), &Input::Inherited);
+            analysis.run_shell_text(&text.with_text(&line), &Input::Inherited);
         }
     }
     analysis.done()

@@ -1,12 +1,12 @@
 //! Agreement: a text in, the scripts of both parsers out, with the result of their comparison.
 
-use super::nesting::{CAP, SHALLOW, depth};
+use super::nesting::{MAX_NESTING, MAX_SHALLOW_NESTING, nesting_bound};
 use super::{brush, tree};
 use crate::model::script::ShellScript;
 
 /// Result of both parsers.
 #[derive(Debug)]
-pub(crate) enum Reading {
+pub(crate) enum ParseResult {
     /// Both parsers agree on the script.
     Agreed(ShellScript),
     /// The parsers read different scripts.
@@ -18,80 +18,81 @@ pub(crate) enum Reading {
 }
 
 /// Reads `text` with both parsers.
-pub(crate) fn parse(text: &str) -> Reading {
-    let depth = depth(text);
-    if depth > CAP {
-        return Reading::Unreadable("it is nested too deeply to be parsed");
+pub(crate) fn parse(text: &str) -> ParseResult {
+    let depth = nesting_bound(text);
+    if depth > MAX_NESTING {
+        return ParseResult::Unreadable("it is nested too deeply to be parsed");
     }
-    if depth <= SHALLOW {
-        return compare(text, depth);
+    if depth <= MAX_SHALLOW_NESTING {
+        return parse_with_both(text, depth);
     }
     std::thread::scope(|scope| {
         std::thread::Builder::new()
             .stack_size(256 << 20)
-            .spawn_scoped(scope, || compare(text, depth))
+            .spawn_scoped(scope, || parse_with_both(text, depth))
             .ok()
             .and_then(|thread| thread.join().ok())
-            .unwrap_or(Reading::Unreadable("it could not be parsed"))
+            .unwrap_or(ParseResult::Unreadable("it could not be parsed"))
     })
 }
 
-/// Depth beyond which a text that one parser rejects is not passed to the other parser, which
+/// Depth beyond which a text rejected by one parser is not passed to the other parser, which
 /// backtracks: its time may double with every level.
-const BACKTRACKS: usize = 6;
+const MAX_BACKTRACKING_DEPTH: usize = 6;
 
-fn compare(text: &str, depth: usize) -> Reading {
+fn parse_with_both(text: &str, depth: usize) -> ParseResult {
     let other = tree::parse(text);
     // A here-document in a substitution is not given to it either: it may allocate without limit.
     let document = text.contains("<<")
         && ["$(", "${", "$[", "<(", ">("]
             .iter()
             .any(|open| text.contains(open));
-    if other.is_none() && (depth > BACKTRACKS || document) {
-        return Reading::Unreadable("incomplete shell command");
+    if other.is_none() && (depth > MAX_BACKTRACKING_DEPTH || document) {
+        return ParseResult::Unreadable("incomplete shell command");
     }
     let one = brush::parse(text);
     if one != other
-        && let Some(script) = eased(text, depth, one.as_ref(), other.as_ref())
+        && let Some(script) = agree_after_rewrite(text, depth, one.as_ref(), other.as_ref())
     {
-        return Reading::Agreed(script);
+        return ParseResult::Agreed(script);
     }
     match (one, other) {
-        (Some(one), Some(other)) if one == other => Reading::Agreed(one),
-        (Some(one), Some(other)) => Reading::Disputed(one, other),
-        (Some(one), None) | (None, Some(one)) => Reading::Single(one),
-        (None, None) => Reading::Unreadable("incomplete shell command"),
+        (Some(one), Some(other)) if one == other => ParseResult::Agreed(one),
+        (Some(one), Some(other)) => ParseResult::Disputed(one, other),
+        (Some(one), None) | (None, Some(one)) => ParseResult::Single(one),
+        (None, None) => ParseResult::Unreadable("incomplete shell command"),
     }
 }
 
 /// Returns the script of a text on which the parsers differ only because one grammar lacks a
 /// harmless notation.
-fn eased(
+fn agree_after_rewrite(
     text: &str,
     depth: usize,
     one: Option<&ShellScript>,
     other: Option<&ShellScript>,
 ) -> Option<ShellScript> {
-    let words = eased_words(text).is_some_and(|eased| {
+    let words = rewrite_words(text).is_some_and(|eased| {
         let one = brush::parse(&eased);
         one.is_some() && tree::parse(&eased) == one
     });
     let time = || {
-        one.is_some() && eased_time(text).is_some_and(|eased| tree::parse(&eased).as_ref() == one)
+        one.is_some() && rewrite_time(text).is_some_and(|eased| tree::parse(&eased).as_ref() == one)
     };
     if words || time() {
         return one.or(other).cloned();
     }
-    let nested = depth <= BACKTRACKS
+    let nested = depth <= MAX_BACKTRACKING_DEPTH
         && other.is_some()
-        && eased_nested(text).is_some_and(|eased| brush::parse(&eased).as_ref() == other);
+        && rewrite_nested_subshells(text)
+            .is_some_and(|eased| brush::parse(&eased).as_ref() == other);
     nested.then(|| other.cloned()).flatten()
 }
 
 /// Returns the text with `!` between `( (`, which one parser reads as arithmetic. Its script of
 /// this text must equal the script of the other parser for the original: a script does not contain
 /// `!`.
-fn eased_nested(text: &str) -> Option<String> {
+fn rewrite_nested_subshells(text: &str) -> Option<String> {
     let mut eased = text.to_owned();
     while let Some(at) = eased.find("( (") {
         eased.replace_range(at..at + 3, "( ! (");
@@ -101,7 +102,7 @@ fn eased_nested(text: &str) -> Option<String> {
 
 /// Returns the text without `time` before groups, which one grammar does not know. Its script of
 /// this text must equal the script of the other parser for the original.
-fn eased_time(text: &str) -> Option<String> {
+fn rewrite_time(text: &str) -> Option<String> {
     let mut eased = text.to_owned();
     for (at, word) in text.match_indices("time") {
         let before = text[..at].trim_end_matches([' ', '\t']);
@@ -117,7 +118,7 @@ fn eased_time(text: &str) -> Option<String> {
 
 /// Returns the text with other plain words for `\\>`, `\\<` and `-`: one grammar reads them as
 /// operators in `[ … ]` and as a descriptor before `<<`. Both parsers must agree on the result.
-fn eased_words(text: &str) -> Option<String> {
+fn rewrite_words(text: &str) -> Option<String> {
     let mut eased = text.to_owned();
     for (word, plain) in [
         (" \\> ", " == "),
@@ -154,7 +155,7 @@ mod tests {
             "cat <<X | grep y > z\nt $(ls)\nX",
         ] {
             match parse(text) {
-                Reading::Agreed(_) => {}
+                ParseResult::Agreed(_) => {}
                 other => panic!("{text:?}: {other:#?}"),
             }
         }

@@ -6,10 +6,10 @@ use brush_parser::ast::{self, CommandPrefixOrSuffixItem as Item, CompoundCommand
 use brush_parser::word::{WordPiece, WordPieceWithSource};
 use brush_parser::{Parser, ParserOptions, SourceSpan};
 
-use super::here_document::{detach, duplicate, here_document};
-use super::lex::{Mode, lex};
+use super::here_document::{clear_positions, duplicate_operator, here_document_word};
+use super::lex::{QuoteMode, lex_word};
 use crate::model::script::{
-    AndOr, Command, Join, Kind, Operator, Pipeline, Redirect, ShellScript, ShellWord,
+    AndOr, Command, CommandKind, Join, Pipeline, Redirect, RedirectOperator, ShellScript, ShellWord,
 };
 use crate::model::span::Span;
 
@@ -75,7 +75,7 @@ pub(crate) fn parse(text: &str) -> Option<ShellScript> {
 }
 
 /// Returns `true` if a `~` precedes more digits than the word parser reads without a panic.
-fn numbered(word: &str) -> bool {
+fn has_long_tilde_number(word: &str) -> bool {
     word.match_indices('~').any(|(at, _)| {
         let rest = word[at + 1..].trim_start_matches(['+', '-']);
         let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
@@ -91,7 +91,7 @@ struct BrushLowering<'a> {
 }
 
 impl BrushLowering<'_> {
-    fn byte(&self, index: usize) -> usize {
+    fn byte_offset(&self, index: usize) -> usize {
         match &self.offsets {
             Some(offsets) => *offsets.get(index).unwrap_or(&self.text.len()),
             None => index.min(self.text.len()),
@@ -101,7 +101,12 @@ impl BrushLowering<'_> {
     fn span(&self, at: Option<&SourceSpan>) -> Span {
         at.map_or_else(
             || Span::new(0, self.text.len()),
-            |at| Span::new(self.byte(at.start.index), self.byte(at.end.index)),
+            |at| {
+                Span::new(
+                    self.byte_offset(at.start.index),
+                    self.byte_offset(at.end.index),
+                )
+            },
         )
     }
 
@@ -158,7 +163,7 @@ impl BrushLowering<'_> {
                 };
                 let name = function.fname.value.clone();
                 (
-                    Kind::Function {
+                    CommandKind::Function {
                         name,
                         body: Box::new(body),
                     },
@@ -168,7 +173,7 @@ impl BrushLowering<'_> {
             ast::Command::ExtendedTest(test, redirects) => {
                 let at = self.span(Some(&test.loc));
                 (
-                    Kind::Test(self.slice(at, Mode::Expression)),
+                    CommandKind::Test(self.slice(at, QuoteMode::Expression)),
                     redirects.as_ref(),
                 )
             }
@@ -180,11 +185,11 @@ impl BrushLowering<'_> {
         }
     }
 
-    fn compound(&self, compound: &CompoundCommand) -> Kind {
+    fn compound(&self, compound: &CompoundCommand) -> CommandKind {
         match compound {
-            CompoundCommand::Arithmetic(arithmetic) => {
-                Kind::Test(self.slice(self.span(Some(&arithmetic.loc)), Mode::Expression))
-            }
+            CompoundCommand::Arithmetic(arithmetic) => CommandKind::Test(
+                self.slice(self.span(Some(&arithmetic.loc)), QuoteMode::Expression),
+            ),
             CompoundCommand::ArithmeticForClause(clause) => {
                 let head = [&clause.initializer, &clause.condition, &clause.updater]
                     .into_iter()
@@ -192,15 +197,15 @@ impl BrushLowering<'_> {
                     .map(|part| part.value.trim())
                     .collect::<Vec<_>>()
                     .join(";");
-                let head = lex(&head, 0, head.len(), Mode::Expression, &|_| None);
-                Kind::While {
+                let head = lex_word(&head, 0, head.len(), QuoteMode::Expression, &|_| None);
+                CommandKind::While {
                     head: Some(head),
                     scripts: vec![self.list(&clause.body.list)],
                 }
             }
-            CompoundCommand::BraceGroup(group) => Kind::Group(self.list(&group.list)),
-            CompoundCommand::Subshell(shell) => Kind::Subshell(self.list(&shell.list)),
-            CompoundCommand::ForClause(clause) => Kind::For {
+            CompoundCommand::BraceGroup(group) => CommandKind::Group(self.list(&group.list)),
+            CompoundCommand::Subshell(shell) => CommandKind::Subshell(self.list(&shell.list)),
+            CompoundCommand::ForClause(clause) => CommandKind::For {
                 name: clause.variable_name.clone(),
                 words: clause
                     .values
@@ -208,7 +213,7 @@ impl BrushLowering<'_> {
                     .map(|words| words.iter().map(|word| self.word(word)).collect()),
                 body: self.list(&clause.body.list),
             },
-            CompoundCommand::CaseClause(clause) => Kind::Case {
+            CompoundCommand::CaseClause(clause) => CommandKind::Case {
                 subject: self.word(&clause.value),
                 arms: clause
                     .cases
@@ -231,15 +236,15 @@ impl BrushLowering<'_> {
                     scripts.extend(other.condition.as_ref().map(|list| self.list(list)));
                     scripts.push(self.list(&other.body));
                 }
-                Kind::If(scripts)
+                CommandKind::If(scripts)
             }
             CompoundCommand::WhileClause(clause) | CompoundCommand::UntilClause(clause) => {
-                Kind::While {
+                CommandKind::While {
                     head: None,
                     scripts: vec![self.list(&clause.0), self.list(&clause.1.list)],
                 }
             }
-            CompoundCommand::Coprocess(process) => Kind::Subshell(ShellScript {
+            CompoundCommand::Coprocess(process) => CommandKind::Subshell(ShellScript {
                 items: vec![AndOr {
                     first: Pipeline {
                         commands: vec![self.command(&process.body)],
@@ -258,12 +263,12 @@ impl BrushLowering<'_> {
         for item in simple.prefix.iter().flat_map(|prefix| &prefix.0) {
             match item {
                 Item::AssignmentWord(_, word) => assigns.push(self.word(word)),
-                _ => self.item(item, &mut words, &mut redirects),
+                _ => self.prefix_or_suffix(item, &mut words, &mut redirects),
             }
         }
         words.extend(simple.word_or_name.iter().map(|word| self.word(word)));
         for item in simple.suffix.iter().flat_map(|suffix| &suffix.0) {
-            self.item(item, &mut words, &mut redirects);
+            self.prefix_or_suffix(item, &mut words, &mut redirects);
         }
         let test = simple
             .word_or_name
@@ -271,9 +276,11 @@ impl BrushLowering<'_> {
             .is_some_and(|word| word.value == "[");
         let kind = if test && assigns.is_empty() {
             let end = words.last().map_or(span.end, |word| word.span.end);
-            Kind::Test(self.slice(Span::new(words[0].span.start, end), Mode::Expression))
+            CommandKind::Test(
+                self.slice(Span::new(words[0].span.start, end), QuoteMode::Expression),
+            )
         } else {
-            Kind::Simple { assigns, words }
+            CommandKind::Simple { assigns, words }
         };
         Command {
             kind,
@@ -282,7 +289,12 @@ impl BrushLowering<'_> {
         }
     }
 
-    fn item(&self, item: &Item, words: &mut Vec<ShellWord>, redirects: &mut Vec<Redirect>) {
+    fn prefix_or_suffix(
+        &self,
+        item: &Item,
+        words: &mut Vec<ShellWord>,
+        redirects: &mut Vec<Redirect>,
+    ) {
         match item {
             Item::IoRedirect(redirect) => redirects.push(self.redirect(redirect)),
             Item::Word(word) | Item::AssignmentWord(_, word) => words.push(self.word(word)),
@@ -297,7 +309,7 @@ impl BrushLowering<'_> {
         }
         let end = at.end;
         let start = at.start;
-        lex(self.text, start, end, Mode::Word, &|place| {
+        lex_word(self.text, start, end, QuoteMode::Word, &|place| {
             (place == start).then_some(end)
         })
     }
@@ -311,22 +323,23 @@ impl BrushLowering<'_> {
 
     fn redirect(&self, redirect: &ast::IoRedirect) -> Redirect {
         use ast::IoFileRedirectKind as File;
-        let said = |descriptor: &Option<ast::IoFd>| {
+        let written_descriptor = |descriptor: &Option<ast::IoFd>| {
             descriptor.map(|number| u32::try_from(number).unwrap_or(u32::MAX))
         };
         let (operator, descriptor, target) = match redirect {
             ast::IoRedirect::OutputAndError(word, append) => (
                 if *append {
-                    Operator::Append
+                    RedirectOperator::Append
                 } else {
-                    Operator::Write
+                    RedirectOperator::Write
                 },
-                Operator::descriptor("&>"),
+                RedirectOperator::default_descriptor("&>"),
                 self.word(word),
             ),
             ast::IoRedirect::HereString(descriptor, word) => (
-                Operator::HereString,
-                said(descriptor).unwrap_or_else(|| Operator::descriptor("<<<")),
+                RedirectOperator::HereString,
+                written_descriptor(descriptor)
+                    .unwrap_or_else(|| RedirectOperator::default_descriptor("<<<")),
                 self.word(word),
             ),
             ast::IoRedirect::HereDocument(descriptor, document) => {
@@ -339,9 +352,10 @@ impl BrushLowering<'_> {
                         .collect();
                 }
                 (
-                    Operator::HereDocument,
-                    said(descriptor).unwrap_or_else(|| Operator::descriptor("<<")),
-                    here_document(&text, document.requires_expansion, at),
+                    RedirectOperator::HereDocument,
+                    written_descriptor(descriptor)
+                        .unwrap_or_else(|| RedirectOperator::default_descriptor("<<")),
+                    here_document_word(&text, document.requires_expansion, at),
                 )
             }
             ast::IoRedirect::File(descriptor, kind, target) => {
@@ -350,33 +364,37 @@ impl BrushLowering<'_> {
                     | ast::IoFileRedirectTarget::Duplicate(word) => self.word(word),
                     ast::IoFileRedirectTarget::Fd(fd) => {
                         let text = fd.to_string();
-                        lex(&text, 0, text.len(), Mode::Word, &|_| None)
+                        lex_word(&text, 0, text.len(), QuoteMode::Word, &|_| None)
                     }
                     ast::IoFileRedirectTarget::ProcessSubstitution(_, shell) => self.process(shell),
                 };
                 let (operator, sign) = match kind {
-                    File::Read => (Operator::Read, "<"),
-                    File::Write | File::Clobber => (Operator::Write, ">"),
-                    File::Append => (Operator::Append, ">>"),
-                    File::ReadAndWrite => (Operator::ReadWrite, "<>"),
-                    File::DuplicateInput => (Operator::Duplicate, "<&"),
-                    File::DuplicateOutput => (duplicate(&word), ">&"),
+                    File::Read => (RedirectOperator::Read, "<"),
+                    File::Write | File::Clobber => (RedirectOperator::Write, ">"),
+                    File::Append => (RedirectOperator::Append, ">>"),
+                    File::ReadAndWrite => (RedirectOperator::ReadWrite, "<>"),
+                    File::DuplicateInput => (RedirectOperator::Duplicate, "<&"),
+                    File::DuplicateOutput => (duplicate_operator(&word), ">&"),
                 };
-                let own = Operator::descriptor(sign);
-                (operator, said(descriptor).unwrap_or(own), word)
+                let own = RedirectOperator::default_descriptor(sign);
+                (
+                    operator,
+                    written_descriptor(descriptor).unwrap_or(own),
+                    word,
+                )
             }
         };
         Redirect {
             operator,
             descriptor,
-            both: matches!(redirect, ast::IoRedirect::OutputAndError(..)),
+            includes_stderr: matches!(redirect, ast::IoRedirect::OutputAndError(..)),
             span: target.span,
             target,
         }
     }
 
-    fn slice(&self, at: Span, mode: Mode) -> ShellWord {
-        lex(self.text, at.start, at.end, mode, &|_| None)
+    fn slice(&self, at: Span, mode: QuoteMode) -> ShellWord {
+        lex_word(self.text, at.start, at.end, mode, &|_| None)
     }
 
     fn word(&self, word: &ast::Word) -> ShellWord {
@@ -388,35 +406,37 @@ impl BrushLowering<'_> {
             || value.contains("$(")
             || value.contains("<(")
             || value.contains(">("))
-            && !numbered(value)
+            && !has_long_tilde_number(value)
             && let Ok(pieces) = brush_parser::word::parse(value, &self.options)
         {
-            gather(&pieces, &mut ends);
+            collect_substitution_ends(&pieces, &mut ends);
         }
         if exact {
             let base = span.start;
-            lex(self.text, base, span.end, Mode::Word, &|at| {
+            lex_word(self.text, base, span.end, QuoteMode::Word, &|at| {
                 ends.get(&at.wrapping_sub(base)).map(|end| end + base)
             })
         } else {
-            let mut lowered = lex(value, 0, value.len(), Mode::Word, &|at| {
+            let mut lowered = lex_word(value, 0, value.len(), QuoteMode::Word, &|at| {
                 ends.get(&at).copied()
             });
-            detach(&mut lowered);
+            clear_positions(&mut lowered);
             lowered.span = span;
             lowered
         }
     }
 }
 
-fn gather(pieces: &[WordPieceWithSource], ends: &mut HashMap<usize, usize>) {
+fn collect_substitution_ends(pieces: &[WordPieceWithSource], ends: &mut HashMap<usize, usize>) {
     for piece in pieces {
         match &piece.piece {
             WordPiece::CommandSubstitution(_) => {
                 ends.insert(piece.start_index, piece.end_index);
             }
             WordPiece::DoubleQuotedSequence(inner)
-            | WordPiece::GettextDoubleQuotedSequence(inner) => gather(inner, ends),
+            | WordPiece::GettextDoubleQuotedSequence(inner) => {
+                collect_substitution_ends(inner, ends)
+            }
             _ => {}
         }
     }

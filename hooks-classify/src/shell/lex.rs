@@ -3,12 +3,12 @@
 //! The parsers report the ends of substitutions (`ends`). This module scans for the ends that they
 //! do not report, such as the end of a substitution inside `${x:-…}`.
 
-use crate::model::script::{Change, Inner, Piece, ShellWord};
+use crate::model::script::{ParameterOperator, ShellWord, SubstitutionText, WordPiece};
 use crate::model::span::Span;
 
 /// Meaning of quotes in a text.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Mode {
+pub(crate) enum QuoteMode {
     /// A word of a command.
     Word,
     /// Text with literal quotes and with expansions: a here-document.
@@ -18,10 +18,16 @@ pub(crate) enum Mode {
 }
 
 /// Ends of substitutions by their starts, in bytes of the source.
-pub(crate) type Ends<'a> = &'a dyn Fn(usize) -> Option<usize>;
+pub(crate) type SubstitutionEnds<'a> = &'a dyn Fn(usize) -> Option<usize>;
 
 /// Splits `source[from..to]` into pieces.
-pub(crate) fn lex(source: &str, from: usize, to: usize, mode: Mode, ends: Ends<'_>) -> ShellWord {
+pub(crate) fn lex_word(
+    source: &str,
+    from: usize,
+    to: usize,
+    mode: QuoteMode,
+    ends: SubstitutionEnds<'_>,
+) -> ShellWord {
     let mut lexer = Lexer {
         source,
         at: from,
@@ -40,8 +46,8 @@ struct Lexer<'a> {
     source: &'a str,
     at: usize,
     to: usize,
-    ends: Ends<'a>,
-    pieces: Vec<Piece>,
+    ends: SubstitutionEnds<'a>,
+    pieces: Vec<WordPiece>,
 }
 
 impl Lexer<'_> {
@@ -53,56 +59,56 @@ impl Lexer<'_> {
         self.source.get(self.at..self.to).unwrap_or("")
     }
 
-    fn text(&mut self, new: &str, quoted: bool) {
+    fn push_text(&mut self, new: &str, quoted: bool) {
         match self.pieces.last_mut() {
-            Some(Piece::Text {
+            Some(WordPiece::Text {
                 text,
                 quoted: before,
             }) if *before == quoted => text.push_str(new),
-            _ => self.pieces.push(Piece::Text {
+            _ => self.pieces.push(WordPiece::Text {
                 text: new.to_owned(),
                 quoted,
             }),
         }
     }
 
-    fn run(&mut self, mode: Mode) {
+    fn run(&mut self, mode: QuoteMode) {
         while let Some(next) = self.peek() {
             match next {
                 '\\' => {
                     self.at += 1;
                     let Some(escaped) = self.peek() else {
-                        self.text("\\", true);
+                        self.push_text("\\", true);
                         continue;
                     };
                     self.at += escaped.len_utf8();
                     let mut buffer = [0; 4];
-                    if mode == Mode::Document && !matches!(escaped, '$' | '`' | '\\' | '\n') {
-                        self.text("\\", true);
+                    if mode == QuoteMode::Document && !matches!(escaped, '$' | '`' | '\\' | '\n') {
+                        self.push_text("\\", true);
                     }
                     if escaped != '\n' {
-                        self.text(escaped.encode_utf8(&mut buffer), true);
+                        self.push_text(escaped.encode_utf8(&mut buffer), true);
                     }
                 }
-                '\'' if mode != Mode::Document => {
+                '\'' if mode != QuoteMode::Document => {
                     self.at += 1;
                     let length = self.rest().find('\'').unwrap_or(self.rest().len());
                     let inside = self.rest()[..length].to_owned();
                     self.at += (length + 1).min(self.to - self.at);
-                    self.text(&inside, true);
+                    self.push_text(&inside, true);
                 }
-                '"' if mode != Mode::Document => {
+                '"' if mode != QuoteMode::Document => {
                     self.at += 1;
-                    self.text("", true);
-                    self.double();
+                    self.push_text("", true);
+                    self.double_quoted();
                 }
-                '$' => self.dollar(false, mode),
-                '`' => self.backquote(mode == Mode::Document),
-                '<' | '>' if mode == Mode::Word && self.rest()[1..].starts_with('(') => {
+                '$' => self.expansion(false, mode),
+                '`' => self.backquoted(mode == QuoteMode::Document),
+                '<' | '>' if mode == QuoteMode::Word && self.rest()[1..].starts_with('(') => {
                     let start = self.at + 2;
-                    let end = self.close(self.at);
-                    self.pieces.push(Piece::Process {
-                        text: self.inner(start, end),
+                    let end = self.closing_bracket(self.at);
+                    self.pieces.push(WordPiece::ProcessSubstitution {
+                        text: self.substitution_text(start, end),
                     });
                     self.at = (end + 1).min(self.to);
                 }
@@ -115,14 +121,14 @@ impl Lexer<'_> {
                         .map_or(self.rest().len(), |(i, _)| i);
                     let plain = self.rest()[..stop].to_owned();
                     self.at += stop;
-                    self.text(&plain, mode != Mode::Word);
+                    self.push_text(&plain, mode != QuoteMode::Word);
                 }
             }
         }
     }
 
     /// Reads the inside of double quotes and the closing quote.
-    fn double(&mut self) {
+    fn double_quoted(&mut self) {
         while let Some(next) = self.peek() {
             match next {
                 '"' => {
@@ -134,14 +140,14 @@ impl Lexer<'_> {
                     let Some(escaped) = self.peek() else { return };
                     self.at += escaped.len_utf8();
                     if !matches!(escaped, '$' | '`' | '"' | '\\' | '\n') {
-                        self.text("\\", true);
+                        self.push_text("\\", true);
                     }
                     if escaped != '\n' {
-                        self.text(escaped.encode_utf8(&mut [0; 4]), true);
+                        self.push_text(escaped.encode_utf8(&mut [0; 4]), true);
                     }
                 }
-                '$' => self.dollar(true, Mode::Document),
-                '`' => self.backquote(true),
+                '$' => self.expansion(true, QuoteMode::Document),
+                '`' => self.backquoted(true),
                 _ => {
                     let stop = self
                         .rest()
@@ -149,51 +155,58 @@ impl Lexer<'_> {
                         .unwrap_or(self.rest().len());
                     let plain = self.rest()[..stop].to_owned();
                     self.at += stop;
-                    self.text(&plain, true);
+                    self.push_text(&plain, true);
                 }
             }
         }
     }
 
-    fn dollar(&mut self, quoted: bool, mode: Mode) {
+    fn expansion(&mut self, quoted: bool, mode: QuoteMode) {
         let rest = &self.rest()[1..];
-        let quoted = quoted || mode == Mode::Document;
+        let quoted = quoted || mode == QuoteMode::Document;
         match rest.chars().next() {
-            Some('(') if rest.starts_with("((") && self.arithmetic_end().is_some() => {
-                let end = self.arithmetic_end().unwrap_or(self.to);
-                let inner = lex(self.source, self.at + 3, end, Mode::Expression, self.ends);
-                self.pieces.push(Piece::Arithmetic { inner });
+            Some('(') if rest.starts_with("((") && self.closing_arithmetic().is_some() => {
+                let end = self.closing_arithmetic().unwrap_or(self.to);
+                let inner = lex_word(
+                    self.source,
+                    self.at + 3,
+                    end,
+                    QuoteMode::Expression,
+                    self.ends,
+                );
+                self.pieces.push(WordPiece::Arithmetic { inner });
                 self.at = (end + 2).min(self.to);
             }
             Some('(') => {
                 let start = self.at + 2;
-                let end = self.close(self.at);
-                let text = self.inner(start, end);
-                self.pieces.push(Piece::Substitution { text, quoted });
+                let end = self.closing_bracket(self.at);
+                let text = self.substitution_text(start, end);
+                self.pieces
+                    .push(WordPiece::CommandSubstitution { text, quoted });
                 self.at = (end + 1).min(self.to);
             }
             Some('[') => {
                 let end = self.rest().find(']').map_or(self.to, |i| self.at + i);
-                let inner = lex(
+                let inner = lex_word(
                     self.source,
                     (self.at + 2).min(end),
                     end,
-                    Mode::Expression,
+                    QuoteMode::Expression,
                     self.ends,
                 );
-                self.pieces.push(Piece::Arithmetic { inner });
+                self.pieces.push(WordPiece::Arithmetic { inner });
                 self.at = (end + 1).min(self.to);
             }
-            Some('{') => self.braced(quoted),
-            Some('\'') if !quoted && mode != Mode::Document => {
+            Some('{') => self.braced_parameter(quoted),
+            Some('\'') if !quoted && mode != QuoteMode::Document => {
                 self.at += 2;
-                let text = self.ansi();
-                self.text(&text, true);
+                let text = self.ansi_c_quoted();
+                self.push_text(&text, true);
             }
             Some('"') if !quoted => {
                 self.at += 2;
-                self.text("", true);
-                self.double();
+                self.push_text("", true);
+                self.double_quoted();
             }
             Some(c) if c.is_ascii_alphabetic() || c == '_' => {
                 let length = rest
@@ -201,31 +214,31 @@ impl Lexer<'_> {
                     .unwrap_or(rest.len());
                 let name = rest[..length].to_owned();
                 self.at += 1 + length;
-                self.pieces.push(Piece::Variable {
+                self.pieces.push(WordPiece::Variable {
                     name,
-                    change: Change::None,
+                    operator: ParameterOperator::None,
                     quoted,
                 });
             }
             Some(c) if c.is_ascii_digit() || "@*#?-$!".contains(c) => {
                 self.at += 2;
-                self.pieces.push(Piece::Variable {
+                self.pieces.push(WordPiece::Variable {
                     name: c.into(),
-                    change: Change::None,
+                    operator: ParameterOperator::None,
                     quoted,
                 });
             }
             _ => {
                 self.at += 1;
-                self.text("$", true);
+                self.push_text("$", true);
             }
         }
     }
 
     /// Reads `${…}`.
-    fn braced(&mut self, quoted: bool) {
+    fn braced_parameter(&mut self, quoted: bool) {
         let start = self.at + 2;
-        let end = self.brace_end(start);
+        let end = self.closing_brace(start);
         let inside = self.source.get(start..end).unwrap_or("");
         // In zsh `${=name}` is split, also in quotes.
         let name = |c: char| c.is_ascii_alphanumeric() || c == '_';
@@ -234,9 +247,9 @@ impl Lexer<'_> {
             .filter(|rest| rest.chars().all(name))
         {
             self.at = (end + 1).min(self.to);
-            self.pieces.push(Piece::Variable {
+            self.pieces.push(WordPiece::Variable {
                 name: split.to_owned(),
-                change: Change::None,
+                operator: ParameterOperator::None,
                 quoted: false,
             });
             return;
@@ -253,42 +266,48 @@ impl Lexer<'_> {
         let name = inside[mark..mark + length].to_owned();
         let after = start + mark + length;
         let operator = self.source.get(after..end).unwrap_or("");
-        let change = if mark == 1 {
-            let rest = lex(self.source, after, end, Mode::Expression, self.ends);
+        let operator = if mark == 1 {
+            let rest = lex_word(self.source, after, end, QuoteMode::Expression, self.ends);
             match inside.starts_with('#') {
-                true => Change::Length(rest),
-                false => Change::Indirect(rest),
+                true => ParameterOperator::Length(rest),
+                false => ParameterOperator::Indirect(rest),
             }
         } else if operator.is_empty() {
-            Change::None
+            ParameterOperator::None
         } else if let Some(skip) = [":-", ":=", "-", "="]
             .iter()
             .find(|o| operator.starts_with(**o))
         {
-            let word = lex(
+            let word = lex_word(
                 self.source,
                 after + skip.len(),
                 end,
-                Mode::Expression,
+                QuoteMode::Expression,
                 self.ends,
             );
             if skip.ends_with('=') {
-                Change::Assign(word)
+                ParameterOperator::Assign(word)
             } else {
-                Change::Default(word)
+                ParameterOperator::Default(word)
             }
         } else {
-            Change::Other(lex(self.source, after, end, Mode::Expression, self.ends))
+            ParameterOperator::Other(lex_word(
+                self.source,
+                after,
+                end,
+                QuoteMode::Expression,
+                self.ends,
+            ))
         };
         self.at = (end + 1).min(self.to);
-        self.pieces.push(Piece::Variable {
+        self.pieces.push(WordPiece::Variable {
             name,
-            change,
+            operator,
             quoted,
         });
     }
 
-    fn backquote(&mut self, quoted: bool) {
+    fn backquoted(&mut self, quoted: bool) {
         let mut text = String::new();
         let start = self.at;
         self.at += 1;
@@ -312,14 +331,14 @@ impl Lexer<'_> {
         }
         let same = self.source.get(start + 1..start + 1 + text.len()) == Some(text.as_str());
         let at = same.then_some(start + 1);
-        self.pieces.push(Piece::Substitution {
-            text: Inner { text, at },
+        self.pieces.push(WordPiece::CommandSubstitution {
+            text: SubstitutionText { text, start: at },
             quoted,
         });
     }
 
     /// Reads the inside of `$'…'` and the closing quote.
-    fn ansi(&mut self) -> String {
+    fn ansi_c_quoted(&mut self) -> String {
         let mut bytes = Vec::new();
         while let Some(next) = self.peek() {
             self.at += next.len_utf8();
@@ -328,7 +347,7 @@ impl Lexer<'_> {
                 '\\' => {
                     let Some(kind) = self.peek() else { break };
                     self.at += kind.len_utf8();
-                    self.escape(kind, &mut bytes);
+                    self.ansi_c_escape(kind, &mut bytes);
                 }
                 _ => bytes.extend(next.encode_utf8(&mut [0; 4]).bytes()),
             }
@@ -336,7 +355,7 @@ impl Lexer<'_> {
         String::from_utf8_lossy(&bytes).into_owned()
     }
 
-    fn escape(&mut self, kind: char, bytes: &mut Vec<u8>) {
+    fn ansi_c_escape(&mut self, kind: char, bytes: &mut Vec<u8>) {
         let simple = match kind {
             'a' => 7,
             'b' => 8,
@@ -349,11 +368,11 @@ impl Lexer<'_> {
             '\\' | '\'' | '"' | '?' => kind as u8,
             '0'..='7' => {
                 self.at -= 1;
-                self.number(8, 3) as u8
+                self.escaped_number(8, 3) as u8
             }
-            'x' => self.number(16, 2) as u8,
+            'x' => self.escaped_number(16, 2) as u8,
             'u' | 'U' => {
-                let code = self.number(16, if kind == 'u' { 4 } else { 8 });
+                let code = self.escaped_number(16, if kind == 'u' { 4 } else { 8 });
                 let c = char::from_u32(code).unwrap_or('\u{fffd}');
                 bytes.extend(c.encode_utf8(&mut [0; 4]).bytes());
                 return;
@@ -372,9 +391,9 @@ impl Lexer<'_> {
         bytes.push(simple);
     }
 
-    fn number(&mut self, radix: u32, most: usize) -> u32 {
+    fn escaped_number(&mut self, radix: u32, max_digits: usize) -> u32 {
         let mut value = 0u32;
-        for _ in 0..most {
+        for _ in 0..max_digits {
             let Some(digit) = self.peek().and_then(|c| c.to_digit(radix)) else {
                 break;
             };
@@ -384,33 +403,33 @@ impl Lexer<'_> {
         value
     }
 
-    fn inner(&self, start: usize, end: usize) -> Inner {
+    fn substitution_text(&self, start: usize, end: usize) -> SubstitutionText {
         let text = self.source.get(start..end).unwrap_or("").to_owned();
-        Inner {
+        SubstitutionText {
             text,
-            at: Some(start),
+            start: Some(start),
         }
     }
 
     /// Returns the closing bracket of the substitution that starts at `start`.
-    fn close(&self, start: usize) -> usize {
+    fn closing_bracket(&self, start: usize) -> usize {
         if let Some(end) = (self.ends)(start)
             && end <= self.to
             && end > start
         {
             return end - 1;
         }
-        scan(self.source, start + 1, self.to, b'(', b')')
+        find_closing_bracket(self.source, start + 1, self.to, b'(', b')')
     }
 
-    fn brace_end(&self, start: usize) -> usize {
-        scan(self.source, start - 1, self.to, b'{', b'}')
+    fn closing_brace(&self, start: usize) -> usize {
+        find_closing_bracket(self.source, start - 1, self.to, b'{', b'}')
     }
 
     /// Returns the `))` of a `$((`. `$((` may also open a substitution with a subshell, which
     /// closes with `) )`.
-    fn arithmetic_end(&self) -> Option<usize> {
-        let inner = scan(self.source, self.at + 2, self.to, b'(', b')');
+    fn closing_arithmetic(&self) -> Option<usize> {
+        let inner = find_closing_bracket(self.source, self.at + 2, self.to, b'(', b')');
         self.source
             .as_bytes()
             .get(inner + 1)
@@ -420,7 +439,13 @@ impl Lexer<'_> {
 }
 
 /// Returns the bracket that closes the bracket at `open`, outside quotes; `to` if it is missing.
-pub(super) fn scan(source: &str, open: usize, to: usize, opening: u8, closing: u8) -> usize {
+pub(super) fn find_closing_bracket(
+    source: &str,
+    open: usize,
+    to: usize,
+    opening: u8,
+    closing: u8,
+) -> usize {
     let bytes = source.as_bytes();
     let mut depth = 0usize;
     let mut at = open;
@@ -441,7 +466,7 @@ pub(super) fn scan(source: &str, open: usize, to: usize, opening: u8, closing: u
                         at += 1;
                     }
                     if bytes[at.min(to - 1)] == b'$' && bytes.get(at + 1) == Some(&b'(') {
-                        at = scan(source, at + 1, to, b'(', b')');
+                        at = find_closing_bracket(source, at + 1, to, b'(', b')');
                     }
                     at += 1;
                 }
@@ -450,11 +475,13 @@ pub(super) fn scan(source: &str, open: usize, to: usize, opening: u8, closing: u
                 && bytes[at..to].starts_with(b"<<")
                 && bytes.get(at + 2) != Some(&b'<') =>
             {
-                documents.extend(delimiter(&source[at + 2..to]));
+                documents.extend(here_document_delimiter(&source[at + 2..to]));
                 at += 1;
             }
             b'<' if bytes[at..to].starts_with(b"<<<") => at += 2,
-            b'\n' if !documents.is_empty() => at = past_documents(source, at, to, &mut documents),
+            b'\n' if !documents.is_empty() => {
+                at = skip_here_documents(source, at, to, &mut documents)
+            }
             b'#' if opening == b'(' && bytes[at - 1].is_ascii_whitespace() => {
                 while at + 1 < to && bytes[at + 1] != b'\n' {
                     at += 1;
@@ -475,7 +502,7 @@ pub(super) fn scan(source: &str, open: usize, to: usize, opening: u8, closing: u
 }
 
 /// Returns the end word of a here-document, after its `<<`.
-fn delimiter(rest: &str) -> Option<String> {
+fn here_document_delimiter(rest: &str) -> Option<String> {
     let rest = rest.trim_start_matches('-').trim_start_matches([' ', '\t']);
     let length = rest
         .find(|c: char| c.is_whitespace() || ";&|<>()".contains(c))
@@ -488,7 +515,7 @@ fn delimiter(rest: &str) -> Option<String> {
 }
 
 /// Returns the end of the here-documents that begin after the line break at `at`.
-fn past_documents(source: &str, at: usize, to: usize, documents: &mut Vec<String>) -> usize {
+fn skip_here_documents(source: &str, at: usize, to: usize, documents: &mut Vec<String>) -> usize {
     let mut place = at;
     for end in documents.drain(..) {
         loop {
@@ -509,11 +536,14 @@ fn past_documents(source: &str, at: usize, to: usize, documents: &mut Vec<String
 
 #[cfg(test)]
 mod tests {
-    use super::scan;
+    use super::find_closing_bracket;
 
     #[test]
     fn a_substitution_ends_after_the_documents_in_it() {
         let text = "(cat <<'E'\ndon't (\nE\n)x";
-        assert_eq!(scan(text, 0, text.len(), b'(', b')'), text.len() - 2);
+        assert_eq!(
+            find_closing_bracket(text, 0, text.len(), b'(', b')'),
+            text.len() - 2
+        );
     }
 }

@@ -6,10 +6,10 @@ use std::collections::HashMap;
 
 use tree_sitter::{Node, Parser};
 
-use super::here_document::{duplicate, here_document};
-use super::lex::{Mode, lex};
+use super::here_document::{duplicate_operator, here_document_word};
+use super::lex::{QuoteMode, lex_word};
 use crate::model::script::{
-    AndOr, Command, Join, Kind, Operator, Pipeline, Redirect, ShellScript, ShellWord,
+    AndOr, Command, CommandKind, Join, Pipeline, Redirect, RedirectOperator, ShellScript, ShellWord,
 };
 use crate::model::span::Span;
 
@@ -22,7 +22,7 @@ thread_local! {
 
 /// Returns the script of a text, or `None` if the parser rejects it.
 pub(crate) fn parse(text: &str) -> Option<ShellScript> {
-    let plain = plain(text);
+    let plain = mask_non_ascii(text);
     let tree = PARSER.with(|parser| parser.borrow_mut().as_mut()?.parse(&*plain, None))?;
     let root = tree.root_node();
     if root.has_error() {
@@ -30,16 +30,19 @@ pub(crate) fn parse(text: &str) -> Option<ShellScript> {
     }
     let mut ends = HashMap::new();
     if text.contains('`') || text.contains("$(") || text.contains("<(") || text.contains(">(") {
-        gather(root, &mut ends);
+        collect_substitution_ends(root, &mut ends);
     }
-    let lower = TreeLowering { text, ends };
+    let lower = TreeLowering {
+        text,
+        substitution_ends: ends,
+    };
     lower.statements(&children(root))
 }
 
 /// Returns the text for the grammar: of the same length, with a character that may be in a word but
 /// not in a name for each byte that is not ASCII. The scanner of the grammar looks up such
 /// characters beyond the end of a table, and reads some of them as white space.
-pub(crate) fn plain(text: &str) -> Cow<'_, str> {
+pub(crate) fn mask_non_ascii(text: &str) -> Cow<'_, str> {
     if text.is_ascii() {
         return Cow::Borrowed(text);
     }
@@ -48,7 +51,7 @@ pub(crate) fn plain(text: &str) -> Cow<'_, str> {
 }
 
 /// Returns the starts and ends of substitutions. It does not recurse: a tree may be deep.
-fn gather(root: Node<'_>, ends: &mut HashMap<usize, usize>) {
+fn collect_substitution_ends(root: Node<'_>, ends: &mut HashMap<usize, usize>) {
     let mut cursor = root.walk();
     loop {
         let node = cursor.node();
@@ -79,7 +82,7 @@ fn span(node: Node<'_>) -> Span {
 
 struct TreeLowering<'a> {
     text: &'a str,
-    ends: HashMap<usize, usize>,
+    substitution_ends: HashMap<usize, usize>,
 }
 
 impl TreeLowering<'_> {
@@ -89,16 +92,16 @@ impl TreeLowering<'_> {
             .unwrap_or("")
     }
 
-    fn lex(&self, start: usize, end: usize, mode: Mode) -> ShellWord {
-        let mut word = lex(self.text, start, end, mode, &|at| {
-            self.ends.get(&at).copied()
+    fn lex(&self, start: usize, end: usize, mode: QuoteMode) -> ShellWord {
+        let mut word = lex_word(self.text, start, end, mode, &|at| {
+            self.substitution_ends.get(&at).copied()
         });
         word.span = Span::new(start, end);
         word
     }
 
     fn word(&self, node: Node<'_>) -> ShellWord {
-        self.lex(node.start_byte(), node.end_byte(), Mode::Word)
+        self.lex(node.start_byte(), node.end_byte(), QuoteMode::Word)
     }
 
     /// Reads statements with their separators.
@@ -144,7 +147,7 @@ impl TreeLowering<'_> {
                 list.rest.extend(more.rest);
             }
             list
-        } else if let Some(list) = self.below(node) {
+        } else if let Some(list) = self.list_below(node) {
             // A node after a list, a pipe or a redirection belongs to its last command.
             let mut list = self.and_or(list)?;
             let last = list
@@ -162,12 +165,12 @@ impl TreeLowering<'_> {
                     let mut own = Pipeline {
                         commands: last.commands.drain(..at).collect(),
                     };
-                    self.redirect_all(inner, &mut own)?;
+                    self.add_redirects(inner, &mut own)?;
                     own.commands.append(&mut last.commands);
                     *last = own;
                 }
             } else {
-                self.redirect_all(node, last)?;
+                self.add_redirects(node, last)?;
             }
             list
         } else {
@@ -177,12 +180,12 @@ impl TreeLowering<'_> {
                 background: false,
             }
         };
-        self.after_document(node, &mut list)?;
+        self.append_list_after_here_document(node, &mut list)?;
         Some(list)
     }
 
     /// Reads the list that the grammar puts below a pipeline or a redirection.
-    fn below<'n>(&self, node: Node<'n>) -> Option<Node<'n>> {
+    fn list_below<'n>(&self, node: Node<'n>) -> Option<Node<'n>> {
         let first = match node.kind() {
             "redirected_statement" => node.child_by_field_name("body")?,
             "pipeline" => {
@@ -198,7 +201,7 @@ impl TreeLowering<'_> {
         (first.kind() == "list").then_some(first)
     }
 
-    fn after_document(&self, node: Node<'_>, list: &mut AndOr) -> Option<()> {
+    fn append_list_after_here_document(&self, node: Node<'_>, list: &mut AndOr) -> Option<()> {
         if node.kind() != "redirected_statement" {
             return Some(());
         }
@@ -237,18 +240,18 @@ impl TreeLowering<'_> {
                 return self.pipeline(inner);
             }
             "redirected_statement" => {
-                pipeline = self.redirected(node)?;
+                pipeline = self.redirected_pipeline(node)?;
             }
             _ => pipeline.commands.push(self.command(node)?),
         }
-        self.untimed(&mut pipeline);
+        self.remove_time(&mut pipeline);
         Some(pipeline)
     }
 
     /// Reads `time` before a pipeline, which is not a program.
-    fn untimed(&self, pipeline: &mut Pipeline) {
+    fn remove_time(&self, pipeline: &mut Pipeline) {
         let Some(Command {
-            kind: Kind::Simple { words, assigns },
+            kind: CommandKind::Simple { words, assigns },
             ..
         }) = pipeline.commands.first_mut()
         else {
@@ -263,12 +266,12 @@ impl TreeLowering<'_> {
         }
     }
 
-    fn redirected(&self, node: Node<'_>) -> Option<Pipeline> {
+    fn redirected_pipeline(&self, node: Node<'_>) -> Option<Pipeline> {
         let mut pipeline = match node.child_by_field_name("body") {
             Some(body) => self.pipeline(body)?,
             None => Pipeline {
                 commands: vec![Command {
-                    kind: Kind::Simple {
+                    kind: CommandKind::Simple {
                         assigns: Vec::new(),
                         words: Vec::new(),
                     },
@@ -277,12 +280,12 @@ impl TreeLowering<'_> {
                 }],
             },
         };
-        self.redirect_all(node, &mut pipeline)?;
+        self.add_redirects(node, &mut pipeline)?;
         Some(pipeline)
     }
 
     /// Adds redirections to the last command of the node that the grammar puts below them.
-    fn redirect_all(&self, node: Node<'_>, pipeline: &mut Pipeline) -> Option<()> {
+    fn add_redirects(&self, node: Node<'_>, pipeline: &mut Pipeline) -> Option<()> {
         let mut following = Vec::new();
         for part in children(node) {
             match part.kind() {
@@ -290,10 +293,10 @@ impl TreeLowering<'_> {
                     let (redirect, more) = self.redirect(part)?;
                     let last = pipeline.commands.last_mut()?;
                     last.redirects.push(redirect);
-                    self.more(last, more);
+                    self.append_words(last, more);
                     last.span.end = last.span.end.max(part.end_byte());
                 }
-                "heredoc_redirect" => self.document(part, pipeline, &mut following)?,
+                "heredoc_redirect" => self.here_document(part, pipeline, &mut following)?,
                 _ => {}
             }
         }
@@ -301,20 +304,20 @@ impl TreeLowering<'_> {
         Some(())
     }
 
-    fn more(&self, command: &mut Command, more: Vec<ShellWord>) {
-        if let Kind::Simple { words, .. } = &mut command.kind {
+    fn append_words(&self, command: &mut Command, more: Vec<ShellWord>) {
+        if let CommandKind::Simple { words, .. } = &mut command.kind {
             words.extend(more);
         }
     }
 
-    fn document(
+    fn here_document(
         &self,
         node: Node<'_>,
         pipeline: &mut Pipeline,
         following: &mut Vec<Command>,
     ) -> Option<()> {
         let mut start = "";
-        let mut open = 0;
+        let mut delimiter_end = 0;
         let mut body = None;
         let mut tabs = false;
         let command = pipeline.commands.last_mut()?;
@@ -326,13 +329,13 @@ impl TreeLowering<'_> {
                 "<<-" => tabs = true,
                 "heredoc_start" => {
                     start = self.slice(part);
-                    open = part.end_byte();
+                    delimiter_end = part.end_byte();
                 }
                 "heredoc_body" => body = Some(part),
                 "file_redirect" | "herestring_redirect" => {
                     let (redirect, more) = self.redirect(part)?;
                     command.redirects.push(redirect);
-                    self.more(command, more);
+                    self.append_words(command, more);
                 }
                 "pipeline" => {
                     for next in children(part).into_iter().filter(Node::is_named) {
@@ -342,21 +345,22 @@ impl TreeLowering<'_> {
                 // Words after the line of the `<<` belong to the document; the grammar removes them
                 // if the document begins with a backslash.
                 _ if field == Some("argument")
-                    && self.text[open..part.end_byte()].contains('\n') => {}
+                    && self.text[delimiter_end..part.end_byte()].contains('\n') => {}
                 _ if field == Some("argument") => {
                     let word = self.word(part);
-                    self.more(command, vec![word]);
+                    self.append_words(command, vec![word]);
                 }
                 _ => {}
             }
         }
         let at = body.map_or(span(node), |body| {
             // The grammar omits a first line that begins with a backslash.
-            let line = self.text[open..]
+            let line = self.text[delimiter_end..]
                 .find('\n')
-                .map_or(0, |line| open + line + 1);
-            let left_out =
-                open > 0 && line < body.start_byte() && self.text[line..].starts_with('\\');
+                .map_or(0, |line| delimiter_end + line + 1);
+            let left_out = delimiter_end > 0
+                && line < body.start_byte()
+                && self.text[line..].starts_with('\\');
             let start = if left_out { line } else { body.start_byte() };
             Span::new(start, body.end_byte())
         });
@@ -373,15 +377,15 @@ impl TreeLowering<'_> {
             text.to_owned()
         };
         let expands = !start.contains(['\'', '"', '\\']);
-        let target = here_document(&text, expands, at);
+        let target = here_document_word(&text, expands, at);
         command.redirects.insert(
             place,
             Redirect {
-                operator: Operator::HereDocument,
+                operator: RedirectOperator::HereDocument,
                 descriptor: self
                     .descriptor(node)?
-                    .unwrap_or_else(|| Operator::descriptor("<<")),
-                both: false,
+                    .unwrap_or_else(|| RedirectOperator::default_descriptor("<<")),
+                includes_stderr: false,
                 span: at,
                 target,
             },
@@ -396,11 +400,11 @@ impl TreeLowering<'_> {
             let target = self.word(word);
             return Some((
                 Redirect {
-                    operator: Operator::HereString,
+                    operator: RedirectOperator::HereString,
                     descriptor: self
                         .descriptor(node)?
-                        .unwrap_or_else(|| Operator::descriptor("<<<")),
-                    both: false,
+                        .unwrap_or_else(|| RedirectOperator::default_descriptor("<<<")),
+                    includes_stderr: false,
                     span: target.span,
                     target,
                 },
@@ -422,14 +426,14 @@ impl TreeLowering<'_> {
         let operator = operator?;
         let descriptor = self
             .descriptor(node)?
-            .unwrap_or_else(|| Operator::descriptor(&operator));
+            .unwrap_or_else(|| RedirectOperator::default_descriptor(&operator));
         if operator.ends_with('-') && words.is_empty() {
-            let target = lex("-", 0, 1, Mode::Word, &|_| None);
+            let target = lex_word("-", 0, 1, QuoteMode::Word, &|_| None);
             return Some((
                 Redirect {
-                    operator: Operator::Duplicate,
+                    operator: RedirectOperator::Duplicate,
                     descriptor,
-                    both: false,
+                    includes_stderr: false,
                     span: span(node),
                     target,
                 },
@@ -440,19 +444,19 @@ impl TreeLowering<'_> {
         let target = words.pop()?;
         let both = operator.starts_with('&');
         let operator = match operator.as_str() {
-            "<" => Operator::Read,
-            ">" | ">|" | "&>" => Operator::Write,
-            ">>" | "&>>" => Operator::Append,
-            "<>" => Operator::ReadWrite,
-            "<&" => Operator::Duplicate,
-            ">&" => duplicate(&target),
+            "<" => RedirectOperator::Read,
+            ">" | ">|" | "&>" => RedirectOperator::Write,
+            ">>" | "&>>" => RedirectOperator::Append,
+            "<>" => RedirectOperator::ReadWrite,
+            "<&" => RedirectOperator::Duplicate,
+            ">&" => duplicate_operator(&target),
             _ => return None,
         };
         Some((
             Redirect {
                 operator,
                 descriptor,
-                both,
+                includes_stderr: both,
                 span: target.span,
                 target,
             },
@@ -489,32 +493,34 @@ impl TreeLowering<'_> {
                         _ => words.push(self.word(part)),
                     }
                 }
-                Kind::Simple { assigns, words }
+                CommandKind::Simple { assigns, words }
             }
-            "declaration_command" | "unset_command" => Kind::Simple {
+            "declaration_command" | "unset_command" => CommandKind::Simple {
                 assigns: Vec::new(),
                 words: parts.into_iter().map(|p| self.word(p)).collect(),
             },
-            "variable_assignment" => Kind::Simple {
+            "variable_assignment" => CommandKind::Simple {
                 assigns: vec![self.word(node)],
                 words: Vec::new(),
             },
-            "variable_assignments" => Kind::Simple {
+            "variable_assignments" => CommandKind::Simple {
                 assigns: parts.into_iter().map(|p| self.word(p)).collect(),
                 words: Vec::new(),
             },
-            "test_command" => {
-                Kind::Test(self.lex(node.start_byte(), node.end_byte(), Mode::Expression))
-            }
-            "subshell" => Kind::Subshell(self.statements(&parts)?),
-            "compound_statement" if self.slice(node).starts_with("((") => {
-                Kind::Test(self.lex(node.start_byte(), node.end_byte(), Mode::Expression))
-            }
-            "compound_statement" | "do_group" => Kind::Group(self.statements(&parts)?),
-            "if_statement" => Kind::If(self.branches(&parts)?),
-            "while_statement" => Kind::While {
+            "test_command" => CommandKind::Test(self.lex(
+                node.start_byte(),
+                node.end_byte(),
+                QuoteMode::Expression,
+            )),
+            "subshell" => CommandKind::Subshell(self.statements(&parts)?),
+            "compound_statement" if self.slice(node).starts_with("((") => CommandKind::Test(
+                self.lex(node.start_byte(), node.end_byte(), QuoteMode::Expression),
+            ),
+            "compound_statement" | "do_group" => CommandKind::Group(self.statements(&parts)?),
+            "if_statement" => CommandKind::If(self.if_scripts(&parts)?),
+            "while_statement" => CommandKind::While {
                 head: None,
-                scripts: self.loop_parts(&parts)?,
+                scripts: self.loop_scripts(&parts)?,
             },
             "c_style_for_statement" => {
                 let open = parts.iter().find(|p| p.kind() == "((")?;
@@ -526,9 +532,9 @@ impl TreeLowering<'_> {
                     .filter(|p| !p.is_empty())
                     .collect::<Vec<_>>()
                     .join(";");
-                let head = lex(&head, 0, head.len(), Mode::Expression, &|_| None);
+                let head = lex_word(&head, 0, head.len(), QuoteMode::Expression, &|_| None);
                 let body = node.child_by_field_name("body")?;
-                Kind::While {
+                CommandKind::While {
                     head: Some(head),
                     scripts: vec![self.statements(&children(body))?],
                 }
@@ -542,7 +548,7 @@ impl TreeLowering<'_> {
                     .map(|value| self.word(value))
                     .collect();
                 let body = node.child_by_field_name("body")?;
-                Kind::For {
+                CommandKind::For {
                     name,
                     words: listed.then_some(words),
                     body: self.statements(&children(body))?,
@@ -552,9 +558,9 @@ impl TreeLowering<'_> {
                 let subject = self.word(node.child_by_field_name("value")?);
                 let mut arms = Vec::new();
                 for item in parts.into_iter().filter(|part| part.kind() == "case_item") {
-                    arms.push(self.arm(item)?);
+                    arms.push(self.case_arm(item)?);
                 }
-                Kind::Case { subject, arms }
+                CommandKind::Case { subject, arms }
             }
             "function_definition" => {
                 let name = self.slice(node.child_by_field_name("name")?).to_owned();
@@ -563,14 +569,14 @@ impl TreeLowering<'_> {
                 for redirect in node.children_by_field_name("redirect", &mut cursor) {
                     body.redirects.push(self.redirect(redirect)?.0);
                 }
-                Kind::Function {
+                CommandKind::Function {
                     name,
                     body: Box::new(body),
                 }
             }
             // A list, a pipeline or a redirection instead of a command.
             "list" | "pipeline" | "redirected_statement" | "negated_command" => {
-                Kind::Group(ShellScript {
+                CommandKind::Group(ShellScript {
                     items: vec![self.and_or(node)?],
                 })
             }
@@ -583,7 +589,7 @@ impl TreeLowering<'_> {
         })
     }
 
-    fn arm(&self, item: Node<'_>) -> Option<(Vec<ShellWord>, ShellScript)> {
+    fn case_arm(&self, item: Node<'_>) -> Option<(Vec<ShellWord>, ShellScript)> {
         let parts = children(item);
         let close = parts.iter().position(|part| part.kind() == ")")?;
         let patterns = parts[..close]
@@ -594,7 +600,7 @@ impl TreeLowering<'_> {
         Some((patterns, self.statements(&parts[close + 1..])?))
     }
 
-    fn branches(&self, parts: &[Node<'_>]) -> Option<Vec<ShellScript>> {
+    fn if_scripts(&self, parts: &[Node<'_>]) -> Option<Vec<ShellScript>> {
         let mut scripts = Vec::new();
         let mut current: Vec<Node<'_>> = Vec::new();
         let mut open = false;
@@ -612,7 +618,7 @@ impl TreeLowering<'_> {
                         current.clear();
                         open = false;
                     }
-                    scripts.extend(self.branches(&children(*part))?);
+                    scripts.extend(self.if_scripts(&children(*part))?);
                 }
                 "fi" => {}
                 _ => current.push(*part),
@@ -624,7 +630,7 @@ impl TreeLowering<'_> {
         Some(scripts)
     }
 
-    fn loop_parts(&self, parts: &[Node<'_>]) -> Option<Vec<ShellScript>> {
+    fn loop_scripts(&self, parts: &[Node<'_>]) -> Option<Vec<ShellScript>> {
         let body = parts.iter().find(|part| part.kind() == "do_group")?;
         let condition: Vec<_> = parts
             .iter()

@@ -1,16 +1,16 @@
 //! Zsh: a text with harmless notation of zsh in, the text in the notation of other shells out.
 
-use super::lex::scan;
+use super::lex::find_closing_bracket;
 
 /// Parameter flags that run and evaluate nothing.
-const FLAGS: &str = "@0aBbcCDfFikLmMnNoOqQRStuUvVwWXz";
+const HARMLESS_FLAGS: &str = "@0aBbcCDfFikLmMnNoOqQRStuUvVwWXz";
 
 /// Glob qualifiers of one letter or sign that run nothing.
-const QUALIFIERS: &str = "/.=@*%prwxRWXsStAIEUGNDMTFn^,-";
+const HARMLESS_QUALIFIERS: &str = "/.=@*%prwxRWXsStAIEUGNDMTFn^,-";
 
 /// Returns a text with the glob qualifiers, parameter flags and tests for a parameter of zsh
 /// replaced; `None` if there are none, or if one of them may run code.
-pub(crate) fn translate(text: &str) -> Option<String> {
+pub(crate) fn translate_zsh(text: &str) -> Option<String> {
     let bytes = text.as_bytes();
     let mut out = String::with_capacity(text.len());
     let mut double = false;
@@ -34,10 +34,10 @@ pub(crate) fn translate(text: &str) -> Option<String> {
                 double = !double;
                 None
             }
-            b'$' => parameter(rest),
+            b'$' => translate_parameter(rest),
             b'(' if !double => {
                 let is_pattern = !is_expression && word.is_pattern(text, at);
-                let used = is_pattern.then(|| qualifiers(rest)).flatten();
+                let used = is_pattern.then(|| qualifiers_length(rest)).flatten();
                 used.map(|used| (String::new(), used))
             }
             byte => {
@@ -91,7 +91,7 @@ impl ScannedWord {
 }
 
 /// Returns the length of the glob qualifiers at the start of a text, with their brackets.
-fn qualifiers(rest: &str) -> Option<usize> {
+fn qualifiers_length(rest: &str) -> Option<usize> {
     let end = rest.find(')')?;
     let inside = &rest[1..end];
     let behind = rest[end + 1..].chars().next();
@@ -114,7 +114,7 @@ fn qualifiers(rest: &str) -> Option<usize> {
                 letters.next_if(char::is_ascii_digit).is_some()
             }
             'Y' => letters.peek().is_some_and(char::is_ascii_digit),
-            _ => c.is_ascii_digit() || QUALIFIERS.contains(c),
+            _ => c.is_ascii_digit() || HARMLESS_QUALIFIERS.contains(c),
         };
         if !known {
             return None;
@@ -125,11 +125,11 @@ fn qualifiers(rest: &str) -> Option<usize> {
 
 /// Returns the replacement of `${(…)name}`, `${(…)"$(…)"}`, `$+name` and `${+name}`, and the length
 /// of the original.
-fn parameter(rest: &str) -> Option<(String, usize)> {
+fn translate_parameter(rest: &str) -> Option<(String, usize)> {
     if let Some(name) = rest.strip_prefix("$+") {
         let length = name_length(name)?;
         let length = length
-            + subscript(&name[length..], |c| {
+            + subscript_length(&name[length..], |c| {
                 c.is_alphanumeric() || "_.-".contains(c)
             });
         return Some(("$#".to_owned(), length + 2));
@@ -137,7 +137,7 @@ fn parameter(rest: &str) -> Option<(String, usize)> {
     if !rest.starts_with("${") {
         return None;
     }
-    let close = scan(rest, 1, rest.len(), b'{', b'}');
+    let close = find_closing_bracket(rest, 1, rest.len(), b'{', b'}');
     if close >= rest.len() {
         return None;
     }
@@ -145,21 +145,21 @@ fn parameter(rest: &str) -> Option<(String, usize)> {
     if let Some(name) = inside.strip_prefix('+') {
         let length = name_length(name)?;
         let length = length
-            + subscript(&name[length..], |c| {
+            + subscript_length(&name[length..], |c| {
                 c.is_alphanumeric() || "_.-".contains(c)
             });
         return (length == name.len()).then(|| ("$#".to_owned(), close + 1));
     }
     let value = inside.strip_prefix('(')?;
-    let value = &value[flags(value)?..];
+    let value = &value[flags_length(value)?..];
     let quoted = value.strip_prefix('"').and_then(|v| v.strip_suffix('"'));
     if let Some(command) = quoted {
         let whole = command.starts_with("$(")
-            && scan(command, 1, command.len(), b'(', b')') + 1 == command.len();
+            && find_closing_bracket(command, 1, command.len(), b'(', b')') + 1 == command.len();
         return whole.then(|| (command.to_owned(), close + 1));
     }
     let length = name_length(value)?;
-    let index = subscript(&value[length..], |c| {
+    let index = subscript_length(&value[length..], |c| {
         c.is_ascii_digit() || "@*-".contains(c)
     });
     // The result of a replacement is unknown.
@@ -168,7 +168,7 @@ fn parameter(rest: &str) -> Option<(String, usize)> {
 }
 
 /// Returns the length of parameter flags, with the bracket that closes them.
-fn flags(text: &str) -> Option<usize> {
+fn flags_length(text: &str) -> Option<usize> {
     let mut letters = text.char_indices();
     while let Some((at, c)) = letters.next() {
         match c {
@@ -181,7 +181,7 @@ fn flags(text: &str) -> Option<usize> {
                     return None;
                 }
             }
-            _ if FLAGS.contains(c) => {}
+            _ if HARMLESS_FLAGS.contains(c) => {}
             _ => return None,
         }
     }
@@ -195,7 +195,7 @@ fn name_length(text: &str) -> Option<usize> {
 }
 
 /// Returns the length of `[…]` at the start of a text if it contains only these characters, or 0.
-fn subscript(text: &str, allowed: impl Fn(char) -> bool) -> usize {
+fn subscript_length(text: &str, allowed: impl Fn(char) -> bool) -> usize {
     let inside = text.strip_prefix('[').and_then(|rest| rest.split_once(']'));
     match inside {
         Some((inside, _)) if !inside.is_empty() && inside.chars().all(allowed) => inside.len() + 2,
@@ -205,11 +205,12 @@ fn subscript(text: &str, allowed: impl Fn(char) -> bool) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::translate;
+    use super::translate_zsh;
 
     #[test]
     fn only_what_reads_is_translated() {
-        let same = |text: &str, wanted: &str| assert_eq!(translate(text).as_deref(), Some(wanted));
+        let same =
+            |text: &str, wanted: &str| assert_eq!(translate_zsh(text).as_deref(), Some(wanted));
         same("print -l *(om)", "print -l *");
         same("ls **/*.py(N) *(.om[1,3])", "ls **/*.py *");
         same("ls *(Lk+10mh-1)", "ls *");
@@ -237,7 +238,7 @@ mod tests {
             "echo $+",
             "echo (é\\",
         ] {
-            assert_eq!(translate(text), None, "{text}");
+            assert_eq!(translate_zsh(text), None, "{text}");
         }
     }
 }

@@ -24,20 +24,20 @@ pub(crate) fn matches(pattern: &str, text: &str) -> bool {
 
 /// Returns `true` if some name fits both a pattern of the shell and a pattern of a table. A
 /// wildcard of the shell fits no leading dot.
-pub(super) fn fits(word: &str, pattern: &str) -> bool {
+pub(super) fn shell_glob_matches(word: &str, pattern: &str) -> bool {
     let hidden = pattern.starts_with('.') && word.starts_with(['*', '?', '[']);
     let word = word.replace(UNKNOWN, "*");
-    !hidden && overlap(word.as_bytes(), pattern.as_bytes())
+    !hidden && globs_overlap(word.as_bytes(), pattern.as_bytes())
 }
 
 /// Returns `true` for characters of a word that may stand for other characters: wildcards of the
 /// shell and [`UNKNOWN`].
-pub(super) fn is_open(c: char) -> bool {
+pub(super) fn is_wildcard_or_unknown(c: char) -> bool {
     matches!(c, '*' | '?' | '[') || c == UNKNOWN
 }
 
 /// Returns `true` if some name fits both a pattern of the shell and a pattern of a table.
-pub(super) fn overlap(mut word: &[u8], pattern: &[u8]) -> bool {
+pub(super) fn globs_overlap(mut word: &[u8], pattern: &[u8]) -> bool {
     // Positions in `pattern` that the bytes of `word` so far may reach.
     let mut reached = vec![false; pattern.len() + 1];
     reached[0] = true;

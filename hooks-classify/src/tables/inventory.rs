@@ -10,27 +10,27 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::{env, fs};
 
-use super::{Details, Program, SqlDialect, Tables};
+use super::{Program, ProgramDetails, SqlDialect, Tables};
 
-/// Facts of the tables about one program or command: a line for the entry, and one for each option.
-struct Facts {
+/// Record of one program or command: a line for the entry, and one for each option.
+struct EntryRecord {
     path: String,
     effect: String,
     keys: Vec<String>,
     options: Vec<String>,
 }
 
-/// Returns the facts of all programs and commands, in the order of their names.
-fn facts() -> Vec<Facts> {
+/// Returns the records of all programs and commands, in the order of their names.
+fn records() -> Vec<EntryRecord> {
     let tables = Tables::embedded();
-    let mut facts = Vec::new();
+    let mut records = Vec::new();
     let programs = tables
         .names()
         .filter_map(|name| Some((name, tables.program(name)?)));
     for (names, program) in by_entry(programs) {
-        add(&names, program, &mut facts);
+        add_records(&names, program, &mut records);
     }
-    facts
+    records
 }
 
 /// Joins the names that share an entry.
@@ -51,7 +51,7 @@ fn by_entry<'a>(
     entries
 }
 
-fn add(path: &str, program: &Program, facts: &mut Vec<Facts>) {
+fn add_records(path: &str, program: &Program, records: &mut Vec<EntryRecord>) {
     let Program {
         does,
         effect,
@@ -63,7 +63,7 @@ fn add(path: &str, program: &Program, facts: &mut Vec<Facts>) {
         commands,
         details,
     } = program;
-    let Details {
+    let ProgramDetails {
         commands_of,
         options_anywhere,
         reveals,
@@ -97,7 +97,9 @@ fn add(path: &str, program: &Program, facts: &mut Vec<Facts>) {
         replaces_files,
     } = details;
     let mut keys = vec![
-        format!("does {does:?} given {given:?} style {style:?} judge {function:?} help {help:?}"),
+        format!(
+            "does {does:?} given {given:?} style {style:?} function {function:?} help {help:?}"
+        ),
         format!("operands {operands:?}"),
         format!("commands_of {commands_of:?} options_anywhere {options_anywhere}"),
         format!("reveals {reveals:?} {reveals_given:?} shows {shows:?} finds {finds:?}"),
@@ -140,12 +142,12 @@ fn add(path: &str, program: &Program, facts: &mut Vec<Facts>) {
     let mut options: Vec<String> = options
         .iter()
         .map(|(name, option)| {
-            let (takes, role, effect) = (option.takes, option.role, option.effect);
-            format!("{name} {takes:?} {role:?} {effect:?}")
+            let (arity, role, effect) = (option.arity, option.role, option.effect);
+            format!("{name} {arity:?} {role:?} {effect:?}")
         })
         .collect();
     options.sort();
-    facts.push(Facts {
+    records.push(EntryRecord {
         path: path.to_owned(),
         effect: format!("{effect:?}").to_lowercase(),
         keys,
@@ -155,7 +157,7 @@ fn add(path: &str, program: &Program, facts: &mut Vec<Facts>) {
         .names()
         .filter_map(|name| Some((name, commands.get(name)?)));
     for (names, command) in by_entry(plain.chain(commands.patterns())) {
-        add(&format!("{path} {names}"), command, facts);
+        add_records(&format!("{path} {names}"), command, records);
     }
 }
 
@@ -174,22 +176,25 @@ fn digest(lines: &[&[String]]) -> u64 {
 
 #[test]
 fn no_program_command_or_option_is_lost() {
-    let facts = facts();
+    let records = records();
     if let Some(file) = env::var_os("HOOKS_TABLES") {
         let mut text = String::new();
-        for fact in &facts {
-            let _ = writeln!(text, "{}: {}", fact.path, fact.effect);
-            for line in fact.keys.iter().chain(&fact.options) {
+        for record in &records {
+            let _ = writeln!(text, "{}: {}", record.path, record.effect);
+            for line in record.keys.iter().chain(&record.options) {
                 let _ = writeln!(text, "    {line}");
             }
         }
         fs::write(file, text).expect("a file that can be written");
     }
-    let lines = facts.iter().map(|fact| {
-        let (count, digest) = (fact.options.len(), digest(&[&fact.keys, &fact.options]));
+    let lines = records.iter().map(|record| {
+        let (count, digest) = (
+            record.options.len(),
+            digest(&[&record.keys, &record.options]),
+        );
         format!(
             "{}: {}, {count} options, {digest:016x}",
-            fact.path, fact.effect
+            record.path, record.effect
         )
     });
     let now: Vec<String> = lines.collect();

@@ -1,13 +1,13 @@
 //! Look-ups in the tables: a name in, an option, a command or a truth value out. They allocate nothing.
 
 use super::compiled::{COMMAND_ROWS, NAME_ENDS, NAME_TEXT, OPTION_KINDS, OPTION_ROWS, PROGRAMS};
-use super::{Opt, Program};
+use super::{OptionSpec, Program};
 
 /// Sorted words, for look-ups.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Set(pub(crate) &'static [&'static str]);
+pub(crate) struct WordSet(pub(crate) &'static [&'static str]);
 
-impl Set {
+impl WordSet {
     pub(crate) fn contains(&self, word: &str) -> bool {
         self.0.binary_search(&word).is_ok()
     }
@@ -18,54 +18,56 @@ impl Set {
 }
 
 /// Returns the name with a number; the numbers are in the order of the names.
-fn name(number: u16) -> &'static str {
+fn name_of(number: u16) -> &'static str {
     let number = usize::from(number);
     let start = number.checked_sub(1).map_or(0, |before| NAME_ENDS[before]);
     &NAME_TEXT[start as usize..NAME_ENDS[number] as usize]
 }
 
 /// Returns the row with this name.
-fn find(rows: &'static [[u16; 2]], wanted: &str) -> Option<u16> {
-    let at = rows.binary_search_by(|row| name(row[0]).cmp(wanted)).ok()?;
+fn find_row(rows: &'static [[u16; 2]], wanted: &str) -> Option<u16> {
+    let at = rows
+        .binary_search_by(|row| name_of(row[0]).cmp(wanted))
+        .ok()?;
     Some(rows[at][1])
 }
 
 /// The options of a program, by name.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Options {
+pub(crate) struct OptionTable {
     pub(super) first: u32,
     pub(super) count: u16,
 }
 
-impl Options {
+impl OptionTable {
     fn rows(self) -> &'static [[u16; 2]] {
         let first = self.first as usize;
         &OPTION_ROWS[first..first + usize::from(self.count)]
     }
 
-    pub(crate) fn get(self, name: &str) -> Option<&'static Opt> {
-        let kind = find(self.rows(), name)?;
+    pub(crate) fn get(self, name: &str) -> Option<&'static OptionSpec> {
+        let kind = find_row(self.rows(), name)?;
         Some(&OPTION_KINDS[usize::from(kind)])
     }
 
     pub(crate) fn contains_key(self, name: &str) -> bool {
-        find(self.rows(), name).is_some()
+        find_row(self.rows(), name).is_some()
     }
 
     /// Iterates in the order of the names.
-    pub(crate) fn iter(self) -> impl Iterator<Item = (&'static str, &'static Opt)> {
+    pub(crate) fn iter(self) -> impl Iterator<Item = (&'static str, &'static OptionSpec)> {
         let rows = self.rows().iter();
-        rows.map(|row| (name(row[0]), &OPTION_KINDS[usize::from(row[1])]))
+        rows.map(|row| (name_of(row[0]), &OPTION_KINDS[usize::from(row[1])]))
     }
 
-    pub(crate) fn values(self) -> impl Iterator<Item = &'static Opt> {
+    pub(crate) fn values(self) -> impl Iterator<Item = &'static OptionSpec> {
         self.iter().map(|(_, option)| option)
     }
 }
 
 /// The commands of a program, by name and by pattern.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Commands {
+pub(crate) struct CommandTable {
     pub(super) first: u32,
     pub(super) plain: u16,
     /// Number of commands whose names are patterns. They follow the plain commands, in the order of the
@@ -73,7 +75,7 @@ pub(crate) struct Commands {
     pub(super) patterns: u16,
 }
 
-impl Commands {
+impl CommandTable {
     fn rows(self) -> (&'static [[u16; 2]], &'static [[u16; 2]]) {
         let first = self.first as usize;
         let plain = first + usize::from(self.plain);
@@ -87,12 +89,12 @@ impl Commands {
 
     /// Returns the command with a plain name.
     pub(crate) fn get(self, name: &str) -> Option<&'static Program> {
-        let number = find(self.rows().0, name)?;
+        let number = find_row(self.rows().0, name)?;
         Some(&PROGRAMS[usize::from(number)])
     }
 
     /// Returns the command with this name in the table, or else with this pattern.
-    pub(super) fn listed(self, name: &str) -> Option<&'static Program> {
+    pub(super) fn by_name_or_pattern(self, name: &str) -> Option<&'static Program> {
         let by_pattern = || self.patterns().find(|(pattern, _)| *pattern == name);
         let by_name = self.get(name);
         by_name.or_else(|| by_pattern().map(|(_, command)| command))
@@ -100,19 +102,19 @@ impl Commands {
 
     /// Iterates over the names that are no patterns, in order.
     pub(super) fn names(self) -> impl Iterator<Item = &'static str> {
-        self.rows().0.iter().map(|row| name(row[0]))
+        self.rows().0.iter().map(|row| name_of(row[0]))
     }
 
     /// Iterates over all names of the command with a name that is no pattern.
     pub(super) fn synonyms(self, wanted: &str) -> impl Iterator<Item = &'static str> {
         let rows = self.rows().0;
-        let number = find(rows, wanted);
+        let number = find_row(rows, wanted);
         let same = rows.iter().filter(move |row| Some(row[1]) == number);
-        same.map(|row| name(row[0]))
+        same.map(|row| name_of(row[0]))
     }
 
     pub(super) fn patterns(self) -> impl Iterator<Item = (&'static str, &'static Program)> {
         let rows = self.rows().1.iter();
-        rows.map(|row| (name(row[0]), &PROGRAMS[usize::from(row[1])]))
+        rows.map(|row| (name_of(row[0]), &PROGRAMS[usize::from(row[1])]))
     }
 }

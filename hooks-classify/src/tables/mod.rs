@@ -11,12 +11,13 @@ mod secrets;
 mod compiled {
     //! The tables, as the build script writes them.
 
-    use super::lists::{Commands, Options, Set};
-    use super::private::{FolderPattern, PrivateFolders, Root};
+    use super::lists::{CommandTable, OptionTable, WordSet};
+    use super::private::{FolderPattern, PathRoot, PrivateFolders};
     use super::secrets::{PathPatterns, SecretPaths};
     use super::{
-        Checked, Contents, Count, Decides, Details, Keyboard, Opt, Pager, Program, Recurses, Style,
-        Takes, Terminal, Variable,
+        CommandSource, ContentsRule, FileLocator, InteractiveRule, OperandCount, OptionSpec,
+        PagerRule, Program, ProgramDetails, RecursionRule, Style, TableCheck, ValueArity,
+        VariableRule,
     };
     use crate::model::effect::{Effect, OptionEffect};
     use crate::model::language::Language;
@@ -29,7 +30,7 @@ mod compiled {
 
 pub(crate) use compiled::{CHECKED, FUNCTIONS};
 pub(crate) use glob::matches;
-pub(crate) use lists::{Commands, Options, Set};
+pub(crate) use lists::{CommandTable, OptionTable, WordSet};
 
 use crate::model::effect::{Effect, OptionEffect};
 use crate::model::language::Language;
@@ -80,23 +81,23 @@ pub(crate) enum Style {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Takes {
-    Nothing,
-    Value,
+pub(crate) enum ValueArity {
+    None,
+    Required,
     /// Only where it is joined to the option.
-    Maybe,
+    Joined,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Opt {
-    pub(crate) takes: Takes,
+pub(crate) struct OptionSpec {
+    pub(crate) arity: ValueArity,
     pub(crate) role: Role,
     pub(crate) effect: Option<OptionEffect>,
 }
 
-impl Opt {
+impl OptionSpec {
     /// Returns `true` if the option makes a call harmless: `--help`, `--dry-run`.
-    pub(crate) fn exempts(&self) -> bool {
+    pub(crate) fn makes_harmless(&self) -> bool {
         matches!(
             self.effect,
             Some(OptionEffect::Forces(Effect::Read) | OptionEffect::Replaces(Effect::Read))
@@ -104,7 +105,7 @@ impl Opt {
     }
 
     /// Returns `true` if the option does more than read.
-    pub(crate) fn changes(&self) -> bool {
+    pub(crate) fn does_more_than_read(&self) -> bool {
         match self.effect {
             Some(
                 OptionEffect::AtLeast(_) | OptionEffect::Reveals | OptionEffect::ReplacesAndReveals,
@@ -124,27 +125,27 @@ impl Opt {
 
 /// How many operands a role takes.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Count {
+pub(crate) enum OperandCount {
     One,
-    Maybe,
+    Optional,
     Many,
 }
 
 /// Where a program takes commands from, such as a pager's `!rm x`.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Keyboard {
+pub(crate) enum CommandSource {
     /// Its standard input, where that is a terminal.
-    Input,
+    Stdin,
     /// The terminal, wherever its standard input comes from.
-    Keys,
+    Terminal,
     /// The terminal, if its standard output is one.
-    Screen,
+    TerminalOfStdout,
 }
 
 /// When a program takes commands from a terminal.
 #[derive(Debug)]
-pub(crate) struct Terminal {
-    pub(crate) reads: Keyboard,
+pub(crate) struct InteractiveRule {
+    pub(crate) source: CommandSource,
     /// Options with which it takes no commands.
     pub(crate) off: &'static [&'static str],
     /// Options with which it takes commands despite `off`.
@@ -155,18 +156,18 @@ pub(crate) struct Terminal {
 
 /// When a program shows its output in the pager of the user.
 #[derive(Debug)]
-pub(crate) struct Pager {
+pub(crate) struct PagerRule {
     /// Options that turn the pager off; `None` if only an option turns it on.
     pub(crate) off: Option<&'static [&'static str]>,
     /// Options that turn the pager on.
     pub(crate) on: &'static [&'static str],
 }
 
-/// When a program prints the contents of its operands with the role `name`, and not only facts about
-/// them.
+/// When a program prints the contents of its operands with the role `name`, and not only their
+/// metadata.
 #[derive(Debug)]
-pub(crate) struct Contents {
-    /// Options with which it prints facts only.
+pub(crate) struct ContentsRule {
+    /// Options with which it prints metadata only.
     pub(crate) off: &'static [&'static str],
     /// Options with which it prints contents.
     pub(crate) on: &'static [&'static str],
@@ -176,7 +177,7 @@ pub(crate) struct Contents {
 
 /// When a program reads all files in a folder: always if `on` is empty.
 #[derive(Debug)]
-pub(crate) struct Recurses {
+pub(crate) struct RecursionRule {
     /// Options with which it reads the folder.
     pub(crate) on: &'static [&'static str],
     /// Options with which it does not read the folder.
@@ -191,18 +192,18 @@ pub(crate) struct Program {
     pub(crate) does: &'static str,
     pub(crate) effect: Effect,
     pub(crate) given: Option<Effect>,
-    pub(crate) operands: &'static [(Role, Count)],
-    pub(crate) options: Options,
+    pub(crate) operands: &'static [(Role, OperandCount)],
+    pub(crate) options: OptionTable,
     pub(crate) style: Style,
     /// Name of its function in `programs/`.
     pub(crate) function: Option<&'static str>,
-    pub(crate) commands: Commands,
-    pub(crate) details: &'static Details,
+    pub(crate) commands: CommandTable,
+    pub(crate) details: &'static ProgramDetails,
 }
 
 /// The part of a table in which many programs and commands are alike.
 #[derive(Debug)]
-pub(crate) struct Details {
+pub(crate) struct ProgramDetails {
     /// Path of another command of the program, whose commands are looked up after its own.
     pub(crate) commands_of: Option<&'static str>,
     pub(crate) options_anywhere: bool,
@@ -234,11 +235,11 @@ pub(crate) struct Details {
     pub(crate) only_first: bool,
     /// `true` if every word after an operand is an operand, also with a dash.
     pub(crate) options_first: bool,
-    pub(crate) terminal: Option<Terminal>,
-    pub(crate) pager: Option<Pager>,
-    pub(crate) contents: Option<Contents>,
+    pub(crate) terminal: Option<InteractiveRule>,
+    pub(crate) pager: Option<PagerRule>,
+    pub(crate) contents: Option<ContentsRule>,
     /// When it reads all files in a folder among its operands.
-    pub(crate) recurses: Option<Recurses>,
+    pub(crate) recurses: Option<RecursionRule>,
     /// The folder whose files it reads if no operand names one.
     pub(crate) finds: Option<&'static str>,
     /// Words that print its help if they are its only word.
@@ -249,9 +250,9 @@ pub(crate) struct Details {
     pub(crate) runs_input: bool,
     /// Files that decide its effect, at least one of which it needs. If the table has none, the files
     /// of the program above it.
-    pub(crate) decided_by: &'static [Decides],
+    pub(crate) decided_by: &'static [FileLocator],
     /// Files that decide its effect and may all be missing.
-    pub(crate) configured_by: &'static [Decides],
+    pub(crate) configured_by: &'static [FileLocator],
     /// The scripts of `package.json` or `composer.json` that it runs, and `operand` for the one
     /// that its first operand names.
     pub(crate) package_scripts: &'static [&'static str],
@@ -261,7 +262,7 @@ pub(crate) struct Details {
 
 /// Files that decide the effect of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Decides {
+pub(crate) enum FileLocator {
     /// The values of these options.
     Options(&'static [&'static str]),
     /// The first operand.
@@ -278,38 +279,39 @@ pub(crate) enum Decides {
 
 /// How a program may run code from its standard input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum RunsInput {
+pub(crate) enum StdinUse {
     /// The standard input is data, according to the table.
-    No,
+    Data,
     /// The program is a wrapper: it passes its standard input to the command among its words, and
     /// may start a shell where there is none.
-    ByCommand,
+    PassedToCommand,
     /// The standard input may contain code or commands.
-    Yes,
+    MayRun,
 }
 
 impl Program {
     /// Returns how the program may run its standard input. It follows from the roles of the table: an
     /// interpreter takes a script, a client takes statements, a wrapper takes a command.
-    pub(crate) fn runs_input(&self) -> RunsInput {
-        let takes = |role: Role| match role {
-            Role::Script(language) => !language.filters(),
+    pub(crate) fn stdin_use(&self) -> StdinUse {
+        let takes_code = |role: Role| match role {
+            Role::Script(language) => !language.reads_data_from_stdin(),
             Role::Shell | Role::ScriptFile | Role::Argv { more: true } => true,
             _ => false,
         };
         // A file of code as the value of an option is often a setting of a program that runs no code.
-        let option = |option: &Opt| matches!(option.role, Role::Script(_)) && takes(option.role);
+        let option =
+            |option: &OptionSpec| matches!(option.role, Role::Script(_)) && takes_code(option.role);
         if self.details.runs_input
             || self.effect == Effect::Code
-            || self.operands.iter().any(|(role, _)| takes(*role))
+            || self.operands.iter().any(|(role, _)| takes_code(*role))
             || self.options.values().any(option)
         {
-            return RunsInput::Yes;
+            return StdinUse::MayRun;
         }
         let command = |role: Role| matches!(role, Role::Argv { more: false });
         match self.operands.iter().any(|(role, _)| command(*role)) {
-            true => RunsInput::ByCommand,
-            false => RunsInput::No,
+            true => StdinUse::PassedToCommand,
+            false => StdinUse::Data,
         }
     }
 
@@ -327,7 +329,7 @@ impl Program {
     /// Returns the command that a word names: by name, then by pattern, then among the commands of
     /// `commands_of`.
     pub(crate) fn command(&self, root: &Self, word: &str) -> Option<&'static Self> {
-        let own = |place: &Self| {
+        let own_command = |place: &Self| {
             let fits = |(pattern, _): &(&str, _)| matches(pattern, word);
             // An unknown word may be the name of another command.
             let by_pattern = || {
@@ -337,9 +339,11 @@ impl Program {
             let by_name = place.commands.get(word);
             by_name.or_else(|| by_pattern().map(|(_, command)| command))
         };
-        own(self).or_else(|| {
+        own_command(self).or_else(|| {
             let mut names = self.details.commands_of?.split_whitespace().skip(1);
-            own(names.try_fold(root, |place, name| place.commands.listed(name))?)
+            own_command(
+                names.try_fold(root, |place, name| place.commands.by_name_or_pattern(name))?,
+            )
         })
     }
 
@@ -348,7 +352,7 @@ impl Program {
     }
 
     /// Returns `true` if all calls have one effect.
-    pub(crate) fn single(&self) -> bool {
+    pub(crate) fn has_single_effect(&self) -> bool {
         !self.has_commands()
             && self.given.is_none()
             && self.function.is_none()
@@ -358,7 +362,7 @@ impl Program {
 
 /// When the table of a program was last compared with the program itself.
 #[derive(Debug)]
-pub struct Checked {
+pub struct TableCheck {
     /// The first name in the table of the program.
     pub program: &'static str,
     /// The version of the program.
@@ -371,7 +375,7 @@ pub struct Checked {
 
 /// A variable that changes the effects of programs.
 #[derive(Debug)]
-pub(crate) struct Variable {
+pub(crate) struct VariableRule {
     pub(crate) pattern: &'static str,
     pub(crate) why: &'static str,
     pub(crate) harmless: &'static [&'static str],
@@ -406,7 +410,8 @@ impl Tables {
     /// `eval`.
     #[must_use]
     pub fn is_shell(&self, name: &str) -> bool {
-        self.details(name).is_some_and(|details| details.shell_text)
+        self.details_of(name)
+            .is_some_and(|details| details.shell_text)
     }
 
     /// Returns `true` if a program is one of `programs`, by any of its names: `gcp` is a `cp`,
@@ -424,28 +429,28 @@ impl Tables {
 
     /// Returns `true` if a program prints its words, or a part of them.
     pub(crate) fn prints_words(&self, name: &str) -> bool {
-        self.details(name)
+        self.details_of(name)
             .is_some_and(|details| details.prints_words)
     }
 
     /// Returns `true` if a program prints paths among its words.
     pub(crate) fn prints_paths(&self, name: &str) -> bool {
-        self.details(name)
+        self.details_of(name)
             .is_some_and(|details| details.prints_paths)
     }
 
-    fn details(&self, name: &str) -> Option<&'static Details> {
+    fn details_of(&self, name: &str) -> Option<&'static ProgramDetails> {
         self.program(name).map(|program| program.details)
     }
 
     pub(crate) fn program(&self, name: &str) -> Option<&'static Program> {
         let named = |name| PROGRAMS_BY_NAME.get(name);
-        named(name).or_else(|| named(stem(name)?))
+        named(name).or_else(|| named(without_exe(name)?))
     }
 
     /// Returns the name of a program without the `.exe` of Windows, unless a table has that name.
     pub(crate) fn without_suffix<'n>(&self, name: &'n str) -> &'n str {
-        match stem(name) {
+        match without_exe(name) {
             Some(stem) if PROGRAMS_BY_NAME.get(name).is_none() => stem,
             _ => name,
         }
@@ -454,18 +459,22 @@ impl Tables {
     /// Returns `true` if a program that may run its standard input has this name, or this name
     /// without a version: `python3.99` is a `python`. For programs without a table.
     #[must_use]
-    pub fn names_an_interpreter(&self, name: &str) -> bool {
-        let runs = |name: &str| {
+    pub fn is_interpreter(&self, name: &str) -> bool {
+        let runs_stdin = |name: &str| {
             let program = self.program(name);
-            program.is_some_and(|program| program.runs_input() != RunsInput::No)
+            program.is_some_and(|program| program.stdin_use() != StdinUse::Data)
         };
         let digit = name.find(|c: char| c.is_ascii_digit());
         let stem = digit.map(|at| name[..at].trim_end_matches(['-', '.', '_']));
-        runs(name) || stem.is_some_and(runs)
+        runs_stdin(name) || stem.is_some_and(runs_stdin)
     }
 
     /// Returns the variable `name`, if the value changes the programs that run.
-    pub(crate) fn variable(&self, name: &str, value: Option<&str>) -> Option<&'static Variable> {
+    pub(crate) fn variable_rule(
+        &self,
+        name: &str,
+        value: Option<&str>,
+    ) -> Option<&'static VariableRule> {
         VARIABLES.iter().find(|variable| {
             variable.only.is_empty()
                 && matches(variable.pattern, name)
@@ -490,52 +499,58 @@ impl Tables {
 
     /// Returns the variable that changes the programs that run with special values only, if `value` is
     /// special. A list begins with `(`.
-    pub(crate) fn special_value(&self, name: &str, value: &str) -> Option<&'static Variable> {
+    pub(crate) fn special_value_rule(
+        &self,
+        name: &str,
+        value: &str,
+    ) -> Option<&'static VariableRule> {
         let unknown = value.contains(crate::model::arg::UNKNOWN);
         let list = value.starts_with('(');
         VARIABLES.iter().find(|variable| {
-            let counts = |only: &&str| match *only {
+            let is_special = |only: &&str| match *only {
                 "$" => unknown,
                 only if only.starts_with('(') && list && unknown => true,
                 only => matches(only, value),
             };
             !variable.only.is_empty()
                 && matches(variable.pattern, name)
-                && variable.only.iter().any(counts)
+                && variable.only.iter().any(is_special)
                 && !variable.harmless.iter().any(|text| matches(text, value))
         })
     }
 
     /// Returns `true` if a path is known to contain secrets.
     #[must_use]
-    pub fn secret(&self, path: &str) -> bool {
-        self.secrets.secret(path)
+    pub fn is_secret(&self, path: &str) -> bool {
+        self.secrets.is_secret(path)
     }
 
     /// Returns `true` if reading the whole path may read secrets: the path is known to contain
     /// secrets, is a folder of secrets, or may be such a path by its unknown parts.
     #[must_use]
-    pub fn secret_within(&self, path: &str) -> bool {
-        self.secrets.within(path)
+    pub fn may_read_secrets(&self, path: &str) -> bool {
+        self.secrets.may_read_secrets(path)
     }
 
     /// Returns `true` if a name or pattern to search for fits names of secrets.
     #[must_use]
-    pub fn is_searched(&self, name: &str) -> bool {
-        self.secret(name) || self.secret(&name.to_lowercase()) || self.secrets.is_searched(name)
+    pub fn matches_secret_names(&self, name: &str) -> bool {
+        self.is_secret(name)
+            || self.is_secret(&name.to_lowercase())
+            || self.secrets.matches_names(name)
     }
 
     /// Returns `true` if a file that a path with wildcards or unknown parts fits may be a secret:
     /// its folder may contain secrets, and its name is not known to be harmless.
     #[must_use]
-    pub fn may_be_private(&self, path: &str) -> bool {
-        self.secrets.private.may_be(path) && !self.secrets.harmless(path)
+    pub fn may_be_private_file(&self, path: &str) -> bool {
+        self.secrets.private.may_be_private_file(path) && !self.secrets.is_harmless(path)
     }
 
     /// Returns `true` if reading a path and all files below it may read a secret.
     #[must_use]
-    pub fn reads_secrets_below(&self, path: &str) -> bool {
-        self.may_be_private(path) || self.secrets.private.is_folder(path)
+    pub fn may_read_secrets_below(&self, path: &str) -> bool {
+        self.may_be_private_file(path) || self.secrets.private.may_be_private_folder(path)
     }
 
     /// Returns `true` if files of this name, which may be a pattern, contain source text and no
@@ -545,20 +560,20 @@ impl Tables {
     }
 
     /// Returns the path that a variable has where the command does not set it: `~` for `HOME`.
-    pub(crate) fn known_place(&self, variable: &str) -> Option<&str> {
-        self.secrets.private.variable(variable)
+    pub(crate) fn default_path_of_variable(&self, variable: &str) -> Option<&str> {
+        self.secrets.private.path_of_variable(variable)
     }
 
     /// Returns `true` if machines in clouds get their keys from a host.
-    pub(crate) fn gives_keys(&self, host: &str) -> bool {
+    pub(crate) fn is_metadata_host(&self, host: &str) -> bool {
         self.secrets.hosts.contains(&host)
     }
 
     /// Returns the host of keys that a text in lower case contains as a whole name, not as a part of a
     /// longer name.
-    pub(crate) fn names_keys(&self, text: &str) -> Option<&str> {
+    pub(crate) fn find_metadata_host(&self, text: &str) -> Option<&str> {
         let of_name = |c: char| c.is_ascii_alphanumeric() || c == '-';
-        let whole = |at: usize, host: &str| {
+        let is_whole_name = |at: usize, host: &str| {
             let before = text[..at].chars().next_back();
             let mut after = text[at + host.len()..].chars();
             let ends = match after.next() {
@@ -570,19 +585,19 @@ impl Tables {
         let mut hosts = self.secrets.hosts.iter();
         let named = |host: &&&'static str| {
             let mut places = text.match_indices(**host);
-            host.contains(['.', ':']) && places.any(|(at, _)| whole(at, host))
+            host.contains(['.', ':']) && places.any(|(at, _)| is_whole_name(at, host))
         };
         hosts.find(named).copied()
     }
 
     /// Returns `true` if no file of a name contains secrets.
-    pub(crate) fn harmless(&self, name: &str) -> bool {
-        self.secrets.harmless(name)
+    pub(crate) fn is_harmless_file(&self, name: &str) -> bool {
+        self.secrets.is_harmless(name)
     }
 }
 
 /// Returns the name of a program before the `.exe` of Windows, if it ends so.
-fn stem(name: &str) -> Option<&str> {
+fn without_exe(name: &str) -> Option<&str> {
     let (stem, suffix) = name.split_at_checked(name.len().checked_sub(4)?)?;
     suffix.eq_ignore_ascii_case(".exe").then_some(stem)
 }

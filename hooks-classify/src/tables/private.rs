@@ -1,7 +1,7 @@
 //! Private folders: a path with unknown parts in, `true` out if one of its files may be a secret. Private
 //! folders are the home, its hidden folders and some folders of the system.
 
-use super::glob::{fits, is_open, matches};
+use super::glob::{is_wildcard_or_unknown, matches, shell_glob_matches};
 use crate::model::arg::UNKNOWN;
 
 /// Folders that may contain secrets, and the exceptions.
@@ -23,7 +23,7 @@ pub(super) struct PrivateFolders {
 /// A folder of the table: `~/.*/**`.
 #[derive(Debug)]
 pub(super) struct FolderPattern {
-    pub(super) root: Root,
+    pub(super) root: PathRoot,
     pub(super) parts: &'static [&'static str],
     /// `true` if the pattern includes everything below the folder.
     pub(super) below: bool,
@@ -31,7 +31,7 @@ pub(super) struct FolderPattern {
 
 /// Where a path begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Root {
+pub(super) enum PathRoot {
     Home,
     System,
     /// The current folder, or an unknown folder.
@@ -39,52 +39,55 @@ pub(super) enum Root {
 }
 
 impl PrivateFolders {
-    pub(super) fn variable(&self, name: &str) -> Option<&'static str> {
+    pub(super) fn path_of_variable(&self, name: &str) -> Option<&'static str> {
         let known = self.variables.iter().find(|(known, _)| *known == name);
         known.map(|(_, place)| *place)
     }
 
     /// Returns `true` if a file somewhere below a folder may be a secret.
-    pub(super) fn holds(&self, folder: &str) -> bool {
-        let (root, parts) = place(folder);
-        self.covers(root, &parts)
+    pub(super) fn may_hold_secret(&self, folder: &str) -> bool {
+        let (root, parts) = split_path(folder);
+        self.may_be_private(root, &parts)
     }
 
     /// Returns `true` if a path may be a folder below which a file may be a secret.
-    pub(super) fn is_folder(&self, path: &str) -> bool {
+    pub(super) fn may_be_private_folder(&self, path: &str) -> bool {
         let name = path.rsplit('/').next().unwrap_or(path);
-        let is_file = !name.contains(is_open) && self.files.iter().any(|file| matches(file, name));
-        !is_file && self.holds(path)
+        let is_file = !name.contains(is_wildcard_or_unknown)
+            && self.files.iter().any(|file| matches(file, name));
+        !is_file && self.may_hold_secret(path)
     }
 
     /// Returns `true` if a file that a path with wildcards or unknown parts fits may be a secret.
-    pub(super) fn may_be(&self, path: &str) -> bool {
-        let (mut root, mut parts) = place(path);
-        let mut has_open_part = parts.iter().any(|part| part.contains(is_open));
+    pub(super) fn may_be_private_file(&self, path: &str) -> bool {
+        let (mut root, mut parts) = split_path(path);
+        let mut has_open_part = parts
+            .iter()
+            .any(|part| part.contains(is_wildcard_or_unknown));
         // `$x/.config/app/key`: the unknown folder may be a home.
-        if root == Root::Relative
+        if root == PathRoot::Relative
             && let [first, folder, ..] = parts.as_slice()
             && first.contains(UNKNOWN)
             && self.home.contains(&folder.as_str())
         {
             parts.remove(0);
-            (root, has_open_part) = (Root::Home, true);
+            (root, has_open_part) = (PathRoot::Home, true);
         }
         let Some((last, above)) = parts.split_last() else {
             return false;
         };
         if !has_open_part
-            || self.open.iter().any(|one| one.is(root, &parts))
-            || !self.covers(root, above)
+            || self.open.iter().any(|one| one.always_matches(root, &parts))
+            || !self.may_be_private(root, above)
             || self.is_source(last)
         {
             return false;
         }
         match root {
             // Secrets of the system are known by their names; enough of another name excludes them.
-            Root::System => {
+            PathRoot::System => {
                 let known = last.chars().filter(|c| c.is_alphanumeric()).count();
-                last.contains(is_open) && known < 3
+                last.contains(is_wildcard_or_unknown) && known < 3
             }
             _ => true,
         }
@@ -94,7 +97,7 @@ impl PrivateFolders {
     pub(super) fn is_source(&self, name: &str) -> bool {
         self.sources
             .iter()
-            .any(|source| match name.contains(is_open) {
+            .any(|source| match name.contains(is_wildcard_or_unknown) {
                 // The end of the name has to be known.
                 true => source
                     .strip_prefix('*')
@@ -103,62 +106,62 @@ impl PrivateFolders {
             })
     }
 
-    fn covers(&self, root: Root, parts: &[String]) -> bool {
-        self.folders.iter().any(|one| one.may_be(root, parts))
-            && !self.open.iter().any(|one| one.is(root, parts))
+    fn may_be_private(&self, root: PathRoot, parts: &[String]) -> bool {
+        self.folders.iter().any(|one| one.may_match(root, parts))
+            && !self.open.iter().any(|one| one.always_matches(root, parts))
     }
 }
 
 impl FolderPattern {
     /// Returns `true` if a path may be this folder or inside it.
-    fn may_be(&self, root: Root, parts: &[String]) -> bool {
-        let fit = |(part, pattern): (&String, &&str)| fits(part, pattern);
-        self.reaches(root, parts) && parts.iter().zip(self.parts).all(fit)
+    fn may_match(&self, root: PathRoot, parts: &[String]) -> bool {
+        let part_matches = |(part, pattern): (&String, &&str)| shell_glob_matches(part, pattern);
+        self.has_depth_of(root, parts) && parts.iter().zip(self.parts).all(part_matches)
     }
 
     /// Returns `true` if a path is inside this folder, or is the folder, for every value of its
     /// unknown parts.
-    fn is(&self, root: Root, parts: &[String]) -> bool {
+    fn always_matches(&self, root: PathRoot, parts: &[String]) -> bool {
         let fit = |(part, pattern): (&String, &&str)| {
-            *pattern == "*" || !part.contains(is_open) && matches(pattern, part)
+            *pattern == "*" || !part.contains(is_wildcard_or_unknown) && matches(pattern, part)
         };
-        self.reaches(root, parts) && parts.iter().zip(self.parts).all(fit)
+        self.has_depth_of(root, parts) && parts.iter().zip(self.parts).all(fit)
     }
 
-    fn reaches(&self, root: Root, parts: &[String]) -> bool {
+    fn has_depth_of(&self, root: PathRoot, parts: &[String]) -> bool {
         let (length, own) = (parts.len(), self.parts.len());
         root == self.root && (length == own || self.below && length > own)
     }
 }
 
 /// Returns where a path begins, and its parts. Each user's home is home.
-fn place(path: &str) -> (Root, Vec<String>) {
+fn split_path(path: &str) -> (PathRoot, Vec<String>) {
     let home = ["$HOME", "${HOME}"]
         .iter()
         .find_map(|name| path.strip_prefix(name))
         .filter(|rest| rest.is_empty() || rest.starts_with('/'));
     let (mut root, rest) = match (home, path.strip_prefix('~')) {
-        (Some(rest), _) => (Root::Home, rest),
+        (Some(rest), _) => (PathRoot::Home, rest),
         // `~ada/x`
-        (None, Some(rest)) => (Root::Home, rest.find('/').map_or("", |at| &rest[at..])),
-        (None, None) if path.starts_with('/') => (Root::System, path),
-        (None, None) => (Root::Relative, path),
+        (None, Some(rest)) => (PathRoot::Home, rest.find('/').map_or("", |at| &rest[at..])),
+        (None, None) if path.starts_with('/') => (PathRoot::System, path),
+        (None, None) => (PathRoot::Relative, path),
     };
     let mut parts: Vec<String> = Vec::new();
     for part in rest.split('/') {
         match part {
             "" | "." => {}
-            ".." if parts.is_empty() && root == Root::Home => {
-                (root, parts) = (Root::System, vec!["home".to_owned()]);
+            ".." if parts.is_empty() && root == PathRoot::Home => {
+                (root, parts) = (PathRoot::System, vec!["home".to_owned()]);
             }
-            ".." if root == Root::Relative && parts.last().is_none_or(|last| last == "..") => {
+            ".." if root == PathRoot::Relative && parts.last().is_none_or(|last| last == "..") => {
                 parts.push(part.to_owned());
             }
             ".." => drop(parts.pop()),
             part => parts.push(part.to_owned()),
         }
-        if root == Root::System
-            && let Some(new) = other_name(&parts)
+        if root == PathRoot::System
+            && let Some(new) = canonical_folder(&parts)
         {
             (root, parts) = new;
         }
@@ -167,11 +170,11 @@ fn place(path: &str) -> (Root, Vec<String>) {
 }
 
 /// Returns the other name of a folder of the system: a home, the root, a folder of macOS.
-fn other_name(parts: &[String]) -> Option<(Root, Vec<String>)> {
+fn canonical_folder(parts: &[String]) -> Option<(PathRoot, Vec<String>)> {
     let names: Vec<&str> = parts.iter().map(String::as_str).collect();
     match names.as_slice() {
-        ["home" | "Users", _] | ["root"] | ["var", "root"] => Some((Root::Home, Vec::new())),
-        ["proc", _, "root"] | ["private"] => Some((Root::System, Vec::new())),
+        ["home" | "Users", _] | ["root"] | ["var", "root"] => Some((PathRoot::Home, Vec::new())),
+        ["proc", _, "root"] | ["private"] => Some((PathRoot::System, Vec::new())),
         _ => None,
     }
 }
@@ -210,7 +213,7 @@ mod tests {
             "/run/user/1000",
             "~/.c*/app",
         ] {
-            assert!(tables.reads_secrets_below(folder), "{folder}");
+            assert!(tables.may_read_secrets_below(folder), "{folder}");
         }
         for folder in [
             "src",
@@ -227,7 +230,7 @@ mod tests {
             "/proc/sys/net",
             "/var/log/app",
         ] {
-            assert!(!tables.reads_secrets_below(folder), "{folder}");
+            assert!(!tables.may_read_secrets_below(folder), "{folder}");
         }
     }
 
@@ -247,7 +250,7 @@ mod tests {
             "/proc/1/*",
             unknown.as_str(),
         ] {
-            assert!(tables.may_be_private(path), "{path}");
+            assert!(tables.may_be_private_file(path), "{path}");
         }
         let source = format!("{UNKNOWN}/.config/app/main.rs");
         let project = format!("{UNKNOWN}/.github/workflows/ci.yml");
@@ -263,7 +266,7 @@ mod tests {
             "~/.cargo/registry/src/*/serde-1*/Cargo.toml",
             "/sys/class/*/address",
         ] {
-            assert!(!tables.may_be_private(path), "{path}");
+            assert!(!tables.may_be_private_file(path), "{path}");
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Paths of secrets: a path in, `true` out if it contains or may contain secrets.
 
-use super::glob::{fits, is_open, matches, overlap};
-use super::lists::Set;
+use super::glob::{globs_overlap, is_wildcard_or_unknown, matches, shell_glob_matches};
+use super::lists::WordSet;
 use super::private::PrivateFolders;
 
 /// Patterns of paths that contain secrets, and exceptions.
@@ -21,17 +21,20 @@ pub(crate) struct SecretPaths {
 
 impl SecretPaths {
     /// Returns `true` if a name or pattern to search for fits names of secrets.
-    pub(super) fn is_searched(&self, name: &str) -> bool {
+    pub(super) fn matches_names(&self, name: &str) -> bool {
         let name = name.to_lowercase();
-        self.searched.hit(&name)
-            || name.contains(is_open)
-                && (self.searched.may_be(&name, false) || self.secret.is_named_by(&name))
+        self.searched.matches(&name)
+            || name.contains(is_wildcard_or_unknown)
+                && (self.searched.may_match(&name, false) || self.secret.shares_word_with(&name))
     }
 
-    pub(super) fn secret(&self, path: &str) -> bool {
-        let is = |path: &str| self.secret.hit(path) && !self.harmless(path);
+    pub(super) fn is_secret(&self, path: &str) -> bool {
+        let is_secret_path = |path: &str| self.secret.matches(path) && !self.is_harmless(path);
         // The written path of a folder may end with a `/`.
-        let as_path = |path: &str| is(relative(path)) || path.contains('/') && is(&plain(path));
+        let as_path = |path: &str| {
+            is_secret_path(without_home(path))
+                || path.contains('/') && is_secret_path(&normalized(path))
+        };
         // `HEAD:.env.local`, `1,5:.env.local`, `host:.env.local`
         let inner = path.rsplit_once(':').map(|(_, inner)| inner);
         // `file:x.sqlite?mode=ro`
@@ -39,41 +42,41 @@ impl SecretPaths {
         as_path(path) || inner.is_some_and(as_path) || file.is_some_and(|(file, _)| as_path(file))
     }
 
-    pub(super) fn harmless(&self, path: &str) -> bool {
-        self.harmless.hit(path)
+    pub(super) fn is_harmless(&self, path: &str) -> bool {
+        self.harmless.matches(path)
     }
 
-    pub(super) fn within(&self, path: &str) -> bool {
-        if self.secret(path) {
+    pub(super) fn may_read_secrets(&self, path: &str) -> bool {
+        if self.is_secret(path) {
             return true;
         }
-        let home = relative(path) != path;
-        let path = plain(path);
-        if self.harmless(&path) {
+        let home = without_home(path) != path;
+        let path = normalized(path);
+        if self.is_harmless(&path) {
             return false;
         }
-        if self.folders.hit(&path) {
+        if self.folders.matches(&path) {
             return true;
         }
         let (parent, name) = path.rsplit_once('/').unwrap_or(("", &path));
-        if !path.contains(is_open) {
+        if !path.contains(is_wildcard_or_unknown) {
             return false;
         }
         let mut above = Some(parent);
-        while let Some(folder) = above.filter(|_| name.contains(is_open)) {
-            if self.folders.hit(folder)
-                || folder.contains(is_open) && self.folders.may_be(folder, home)
+        while let Some(folder) = above.filter(|_| name.contains(is_wildcard_or_unknown)) {
+            if self.folders.matches(folder)
+                || folder.contains(is_wildcard_or_unknown) && self.folders.may_match(folder, home)
             {
                 return true;
             }
             above = folder.rsplit_once('/').map(|(rest, _)| rest);
         }
-        self.secret.may_be(&path, home)
+        self.secret.may_match(&path, home)
     }
 }
 
 /// Endings that do not identify the contents of a file.
-const ENDINGS: &[&str] = &[
+const GENERIC_EXTENSIONS: &[&str] = &[
     "json",
     "yml",
     "yaml",
@@ -97,7 +100,7 @@ const ENDINGS: &[&str] = &[
 #[derive(Debug)]
 pub(super) struct PathPatterns {
     /// Whole names of files.
-    pub(super) names: Set,
+    pub(super) names: WordSet,
     /// Patterns of such names.
     pub(super) globs: &'static [&'static str],
     /// Ends of paths, by the name that they end with, in the order of these names.
@@ -107,7 +110,7 @@ pub(super) struct PathPatterns {
 }
 
 impl PathPatterns {
-    fn hit(&self, path: &str) -> bool {
+    fn matches(&self, path: &str) -> bool {
         let name = path.rsplit('/').next().unwrap_or(path);
         if self.names.contains(name) || self.globs.iter().any(|glob| matches(glob, name)) {
             return true;
@@ -129,25 +132,28 @@ impl PathPatterns {
 
     /// Returns `true` if a pattern that is searched for fits one of the names and has a word of it:
     /// `*_rsa`, or a beginning up to the end of a word: `id_*`.
-    fn is_named_by(&self, pattern: &str) -> bool {
+    fn shares_word_with(&self, pattern: &str) -> bool {
         const SEPARATORS: [char; 4] = ['.', '_', '-', ' '];
         let words = |text: &str| -> Vec<String> {
             let words = text.split(SEPARATORS).filter(|word| word.len() >= 3);
-            let words = words.filter(|word| !ENDINGS.contains(word));
+            let words = words.filter(|word| !GENERIC_EXTENSIONS.contains(word));
             words.map(str::to_owned).collect()
         };
-        let known: Vec<String> = pattern.split(is_open).flat_map(words).collect();
-        let stem = pattern.split(is_open).next().unwrap_or("");
+        let known: Vec<String> = pattern
+            .split(is_wildcard_or_unknown)
+            .flat_map(words)
+            .collect();
+        let stem = pattern.split(is_wildcard_or_unknown).next().unwrap_or("");
         let is_stem = stem.len() >= 3 && stem.ends_with(SEPARATORS);
         let has_word = |name: &str| words(name).iter().any(|word| known.contains(word));
         (self.names.iter())
             .filter(|name| is_stem && name.starts_with(stem) || has_word(name))
-            .any(|name| overlap(pattern.as_bytes(), name.as_bytes()))
+            .any(|name| globs_overlap(pattern.as_bytes(), name.as_bytes()))
     }
 
     /// Returns `true` if a pattern of the shell, or a path with unknown parts, may fit one of these
     /// paths. Below the home of the user a folder is enough to fit.
-    fn may_be(&self, path: &str, home: bool) -> bool {
+    fn may_match(&self, path: &str, home: bool) -> bool {
         let (parent, word) = path.rsplit_once('/').unwrap_or(("", path));
         let names = self.names.iter().chain(self.globs.iter().copied());
         let names = names.map(|name| ("", name));
@@ -157,14 +163,18 @@ impl PathPatterns {
         names
             .chain(paths)
             .filter(|(above, _)| ends_with(parent, above.trim_start_matches('/')))
-            .any(|(above, last)| match word.contains(is_open) {
-                true => {
-                    let meant = home && !above.is_empty() && !parent.contains(is_open);
-                    (meant || is_specific(word, above, last)) && fits(word, last)
-                }
-                // Names without a folder were compared before.
-                false => !above.is_empty() && last == word,
-            })
+            .any(
+                |(above, last)| match word.contains(is_wildcard_or_unknown) {
+                    true => {
+                        let is_in_home_folder =
+                            home && !above.is_empty() && !parent.contains(is_wildcard_or_unknown);
+                        (is_in_home_folder || is_specific(word, above, last))
+                            && shell_glob_matches(word, last)
+                    }
+                    // Names without a folder were compared before.
+                    false => !above.is_empty() && last == word,
+                },
+            )
     }
 }
 
@@ -176,36 +186,36 @@ fn ends_with(parent: &str, above: &str) -> bool {
     }
     let parts = above.rsplit('/');
     let folders: Vec<&str> = parent.rsplit('/').take(parts.clone().count()).collect();
-    let known = |folder: &&str| folder.contains(|c| !is_open(c));
+    let known = |folder: &&str| folder.contains(|c| !is_wildcard_or_unknown(c));
     folders.iter().any(known)
         && folders.len() == parts.clone().count()
         && folders
             .iter()
             .zip(parts)
-            .all(|(folder, part)| fits(folder, part))
+            .all(|(folder, part)| shell_glob_matches(folder, part))
 }
 
 /// Returns `true` if a pattern of the shell contains enough of a name to be meant for it. A short
 /// part of a name fits many other names.
 fn is_specific(word: &str, above: &str, last: &str) -> bool {
-    let chunks: Vec<&str> = word.split(is_open).collect();
+    let chunks: Vec<&str> = word.split(is_wildcard_or_unknown).collect();
     let head = last.split('*').next().unwrap_or("");
     if !head.is_empty() {
         let stem = chunks[0];
         let known = stem.len().min(head.len());
-        let least = if above.is_empty() && !last.starts_with('.') {
+        let min_length = if above.is_empty() && !last.starts_with('.') {
             4
         } else {
             1
         };
-        return known >= least && stem.starts_with(&head[..known]);
+        return known >= min_length && stem.starts_with(&head[..known]);
     }
     let tail = last.rsplit('*').next().unwrap_or("");
     // `*.json` is not `*.tfvars.json`.
-    let most = |end: &&&str| end.len() >= 3 && end.len() > tail.len() / 2;
+    let is_most_of_tail = |end: &&&str| end.len() >= 3 && end.len() > tail.len() / 2;
     let ends = chunks
         .last()
-        .filter(most)
+        .filter(is_most_of_tail)
         .is_some_and(|end| tail.ends_with(end));
     ends || chunks.iter().any(|chunk| {
         let begins =
@@ -215,7 +225,7 @@ fn is_specific(word: &str, above: &str, last: &str) -> bool {
 }
 
 /// Returns a path without its home.
-fn relative(path: &str) -> &str {
+fn without_home(path: &str) -> &str {
     ["~/", "$HOME/", "${HOME}/"]
         .iter()
         .find_map(|home| path.strip_prefix(home))
@@ -223,8 +233,8 @@ fn relative(path: &str) -> &str {
 }
 
 /// Returns a path without its home, empty parts, `.` and `..`.
-fn plain(path: &str) -> String {
-    let path = relative(path);
+fn normalized(path: &str) -> String {
+    let path = without_home(path);
     let mut parts: Vec<&str> = Vec::new();
     for part in path.split('/') {
         match part {

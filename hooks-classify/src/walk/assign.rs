@@ -1,16 +1,16 @@
 //! Variables: assignments in, their effects and the new environment out.
 
-use super::cursor::Place;
+use super::cursor::SpanMap;
 use super::interpreter::Interpreter;
 use crate::model::arg::{Arg, UNKNOWN};
 use crate::model::effect::Effect;
-use crate::model::environment::{OWN, Value, is_numeric};
+use crate::model::environment::{SHELL_VARIABLES, Value, is_numeric};
 use crate::model::io::Input;
-use crate::model::named::Named;
-use crate::model::script::{Change, Piece, ShellWord};
+use crate::model::possible_path::PossiblePath;
+use crate::model::script::{ParameterOperator, ShellWord, WordPiece};
 use crate::model::span::Span;
-use crate::model::variable_name::{base_name, is_name};
-use crate::programs::addresses::elsewhere;
+use crate::model::variable_name::{base_name, is_variable_name};
+use crate::programs::addresses::remote_host;
 use crate::programs::secret_names::is_secret_name;
 
 impl Interpreter<'_> {
@@ -27,19 +27,22 @@ impl Interpreter<'_> {
             .map(|name| (self.shell.environment.variables.get(&name).cloned(), name))
             .collect();
         for (name, value) in set {
-            self.assign(name, value);
+            self.set_variable(name, value);
         }
-        let passed = self.shell.environment.passed.len();
-        self.shell.environment.passed.extend(set.iter().cloned());
+        let passed = self.shell.environment.exported_assignments.len();
+        self.shell
+            .environment
+            .exported_assignments
+            .extend(set.iter().cloned());
         let output = run(self);
         if !keeps {
-            self.shell.environment.passed.truncate(passed);
+            self.shell.environment.exported_assignments.truncate(passed);
         }
         let variables = &mut self.shell.environment.variables;
         for (value, name) in before {
             let value = match variables.remove(&name) {
                 // Only some shells keep the variables.
-                Some(now) if keeps => Some(value.unwrap_or(Value::Inert).or(&now)),
+                Some(now) if keeps => Some(value.unwrap_or(Value::Inert).merged_with(&now)),
                 _ => value,
             };
             variables.extend(value.map(|value| (name, value)));
@@ -48,9 +51,9 @@ impl Interpreter<'_> {
     }
 
     /// Expands `NAME=VALUE`; the name keeps the `+` of `+=`.
-    pub(crate) fn assignment(&mut self, word: &ShellWord) -> Option<(Arg, Arg)> {
+    pub(crate) fn expand_assignment_word(&mut self, word: &ShellWord) -> Option<(Arg, Arg)> {
         let (name, value) = self.split_at_equals(word)?;
-        is_name(base_name(&name.text)).then_some((name, value))
+        is_variable_name(base_name(&name.text)).then_some((name, value))
     }
 
     /// Evaluates the subscript of an array element that is set.
@@ -58,34 +61,37 @@ impl Interpreter<'_> {
         let Some((base, index)) = name.text.split_once('[') else {
             return;
         };
-        let keyed = self.shell.environment.keyed.contains(base);
-        self.evaluate_subscript(&name.with(index), keyed);
+        let keyed = self.shell.environment.associative_arrays.contains(base);
+        self.evaluate_subscript(&name.with_text(index), keyed);
     }
 
     /// Requires confirmation for a variable or a setting whose value is printed, if its name is
     /// that of a secret and the command does not set it.
-    pub(crate) fn prints_variable(&mut self, name: &str, span: Span) {
+    pub(crate) fn check_printed_variable(&mut self, name: &str, span: Span) {
         if is_secret_name(name) && !self.shell.environment.variables.contains_key(name) {
-            self.ask(span, format!("prints `{name}`, by its name a secret"));
+            self.require_confirmation(span, format!("prints `{name}`, by its name a secret"));
         }
     }
 
     /// Requires confirmation for words that print a variable whose name is that of a secret, unless
     /// the command sets the variable.
-    pub(crate) fn prints_variables(&mut self, words: &[ShellWord]) {
+    pub(crate) fn check_printed_variables(&mut self, words: &[ShellWord]) {
         for word in words {
             for piece in &word.pieces {
-                let Piece::Variable { name, change, .. } = piece else {
+                let WordPiece::Variable { name, operator, .. } = piece else {
                     continue;
                 };
-                if replaces_value(change) {
+                if replaces_value(operator) {
                     continue;
                 }
-                let span = self.cursor.place.map(word.span);
-                for name in self.named_variables(name, change) {
-                    self.prints_variable(&name, span);
-                    if self.shell.environment.secret_values.contains(&name) {
-                        self.ask(span, format!("prints `{name}`, which holds a secret"));
+                let span = self.cursor.span_map.map(word.span);
+                for name in self.possible_variables(name, operator) {
+                    self.check_printed_variable(&name, span);
+                    if self.shell.environment.secret_variables.contains(&name) {
+                        self.require_confirmation(
+                            span,
+                            format!("prints `{name}`, which holds a secret"),
+                        );
                     }
                 }
             }
@@ -94,76 +100,79 @@ impl Interpreter<'_> {
 
     /// Returns the variables whose values an expansion may give: `${!x}` gives that of the variable
     /// which `x` names.
-    fn named_variables(&self, name: &str, change: &Change) -> Vec<String> {
-        let mut names = self.shell.environment.referents(name);
-        if matches!(change, Change::Indirect(_))
+    fn possible_variables(&self, name: &str, change: &ParameterOperator) -> Vec<String> {
+        let mut names = self.shell.environment.nameref_targets(name);
+        if matches!(change, ParameterOperator::Indirect(_))
             && let Some(named) = self.shell.known_variable(name)
         {
-            names.extend(self.shell.environment.referents(&named));
+            names.extend(self.shell.environment.nameref_targets(&named));
         }
         names
     }
 
     /// Remembers if a variable contains the value of one that is a secret by its name. `assigned`
     /// begins with the name of the variable.
-    pub(crate) fn holds_secret_values(&mut self, assigned: &Arg, words: &[ShellWord]) {
+    pub(crate) fn track_secret_variable(&mut self, assigned: &Arg, words: &[ShellWord]) {
         let name = assigned.text.split('=').next().unwrap_or("");
-        let secret = |piece: &Piece| {
-            let Piece::Variable { name, change, .. } = piece else {
+        let secret = |piece: &WordPiece| {
+            let WordPiece::Variable { name, operator, .. } = piece else {
                 return false;
             };
             let environment = &self.shell.environment;
-            !replaces_value(change)
-                && self.named_variables(name, change).iter().any(|name| {
-                    environment.secret_values.contains(name)
+            !replaces_value(operator)
+                && self.possible_variables(name, operator).iter().any(|name| {
+                    environment.secret_variables.contains(name)
                         || is_secret_name(name) && !environment.variables.contains_key(name)
                 })
         };
         let base = base_name(name);
         if words.iter().flat_map(|word| &word.pieces).any(secret) {
-            self.shell.environment.secret_values.insert(base.to_owned());
+            self.shell
+                .environment
+                .secret_variables
+                .insert(base.to_owned());
         } else if base == name {
-            self.shell.environment.secret_values.remove(base);
+            self.shell.environment.secret_variables.remove(base);
         }
     }
 
     /// Records that a variable is set, if the variable changes which programs run.
-    pub(crate) fn sets(&mut self, name: &str, value: &Arg) {
+    pub(crate) fn check_variable(&mut self, name: &str, value: &Arg) {
         let plain = base_name(name);
-        for referent in self.shell.environment.referents(plain) {
-            self.sets_one(&format!("{referent}{}", &name[plain.len()..]), value);
+        for referent in self.shell.environment.nameref_targets(plain) {
+            self.check_resolved_variable(&format!("{referent}{}", &name[plain.len()..]), value);
         }
     }
 
-    fn sets_one(&mut self, name: &str, value: &Arg) {
+    fn check_resolved_variable(&mut self, name: &str, value: &Arg) {
         let plain = base_name(name);
-        let reshaped = self.shell.environment.reshaped.contains(plain);
+        let reshaped = self.shell.environment.formatted_variables.contains(plain);
         // Text that is appended to a value is only a part of the new value.
-        let known = value.known() && plain == name && !reshaped;
+        let known = value.is_known() && plain == name && !reshaped;
         let known = known.then_some(value.text.as_str());
         let inner = value.text.strip_prefix('(');
         // An element or an appended text is a part of a list.
         let list = (plain != name || inner.is_some())
             .then(|| format!("({}", inner.unwrap_or(value.text.as_str())));
         let name = plain;
-        let found = self.tables.variable(name, known).or_else(|| {
+        let found = self.tables.variable_rule(name, known).or_else(|| {
             self.tables
-                .special_value(name, list.as_deref().unwrap_or(&value.text))
+                .special_value_rule(name, list.as_deref().unwrap_or(&value.text))
         });
         let Some(variable) = found else {
             return;
         };
         // A list of folders names no single file.
         if !name.ends_with("PATH") {
-            self.sink.parts.settings_file(value);
+            self.sink.recorder.record_settings_file(value);
         }
         let reason = format!("sets `{name}`, {}", variable.why);
-        self.find(Effect::Code, value.span, reason);
-        if variable.runs_value && value.known() && !value.text.is_empty() {
-            let place = Place::Fixed(value.span);
+        self.add_finding(Effect::Code, value.span, reason);
+        if variable.runs_value && value.is_known() && !value.text.is_empty() {
+            let place = SpanMap::Fixed(value.span);
             let Some(inner) = inner else {
                 let text = value.text.trim_start_matches(['|', '-', '!']);
-                self.text(text, place, &Input::Unknown);
+                self.run_text(text, place, &Input::Unknown);
                 return;
             };
             // A list: each of its words.
@@ -171,61 +180,67 @@ impl Interpreter<'_> {
                 let quoted = at % 2 == 1;
                 let words = part.split_whitespace().filter(|_| !quoted);
                 for text in words.chain(quoted.then_some(part)) {
-                    self.text(text, place, &Input::Unknown);
+                    self.run_text(text, place, &Input::Unknown);
                 }
             }
         }
     }
 
-    pub(crate) fn assign(&mut self, name: &str, value: &Arg) {
-        self.takes(name, value);
-        if value.known() && base_name(name) == name {
-            self.shell.environment.secrets.remove(name);
+    pub(crate) fn set_variable(&mut self, name: &str, value: &Arg) {
+        self.evaluate_if_integer(name, value);
+        if value.is_known() && base_name(name) == name {
+            self.shell.environment.possible_paths.remove(name);
         }
-        match &value.place {
+        match &value.resolved_path {
             Some(place) if base_name(name) == name => {
                 self.shell
                     .environment
-                    .places
+                    .variable_paths
                     .insert(name.to_owned(), place.clone());
             }
-            _ => drop(self.shell.environment.places.remove(base_name(name))),
+            _ => drop(
+                self.shell
+                    .environment
+                    .variable_paths
+                    .remove(base_name(name)),
+            ),
         }
         let lower = value.path().to_lowercase();
-        let secret =
-            |path: &str| self.tables.secret_within(path) || self.tables.reads_secrets_below(path);
+        let secret = |path: &str| {
+            self.tables.may_read_secrets(path) || self.tables.may_read_secrets_below(path)
+        };
         // A list: each of its words.
         let list = value.path().strip_prefix('(');
         let words = list
             .into_iter()
             .flat_map(|list| list.trim_end_matches(')').split_whitespace());
-        let words = words.map(|word| value.with(word).path().to_owned());
+        let words = words.map(|word| value.with_text(word).path().to_owned());
         let mut paths = [value.path().to_owned(), lower].into_iter().chain(words);
         if let Some(path) = paths.find(|path| secret(path)) {
-            let named = Named { path, secret: true };
-            self.shell.holds_names(base_name(name), &[named]);
+            let named = PossiblePath { path, secret: true };
+            self.shell.add_variable_paths(base_name(name), &[named]);
         }
         let append = name.ends_with('+');
         let name = name.trim_end_matches('+');
         let base = base_name(name);
         if base != name {
-            self.computes_values(value.span);
+            self.run_stored_subscripts(value.span);
         }
         // A list with explicit subscripts.
         if let Some(list) = value.text.strip_prefix('(')
             && list.contains('[')
-            && !self.shell.environment.keyed.contains(base)
+            && !self.shell.environment.associative_arrays.contains(base)
         {
             for index in list
                 .split('[')
                 .skip(1)
                 .filter_map(|rest| rest.split_once("]="))
             {
-                self.computes(&value.with(index.0));
+                self.evaluate_expression(&value.with_text(index.0));
             }
         }
         let list = value.text.starts_with('(');
-        let text = if !value.known() || base != name || OWN.contains(&base) {
+        let text = if !value.is_known() || base != name || SHELL_VARIABLES.contains(&base) {
             None
         } else if list {
             let words = value.text[1..].strip_suffix(')');
@@ -244,7 +259,7 @@ impl Interpreter<'_> {
             true => is_numeric(&value.text.replace(UNKNOWN, "")) && self.shell.is_numeric(base),
             false => !value.text.contains(['[', '$', '`']),
         };
-        let inert = (value.known() || value.inert) && number && !list;
+        let inert = (value.is_known() || value.inert) && number && !list;
         if list || base != name {
             self.shell.environment.arrays.insert(base.to_owned());
         }
@@ -262,11 +277,11 @@ impl Interpreter<'_> {
 }
 
 /// Returns `true` if an operator replaces the value by another text or by its length.
-fn replaces_value(change: &Change) -> bool {
+fn replaces_value(change: &ParameterOperator) -> bool {
     match change {
-        Change::Length(_) => true,
-        Change::Other(word) => word.pieces.first().is_some_and(|piece| match piece {
-            Piece::Text { text, .. } => text.trim_start_matches(':').starts_with('+'),
+        ParameterOperator::Length(_) => true,
+        ParameterOperator::Other(word) => word.pieces.first().is_some_and(|piece| match piece {
+            WordPiece::Text { text, .. } => text.trim_start_matches(':').starts_with('+'),
             _ => false,
         }),
         _ => false,
@@ -275,5 +290,5 @@ fn replaces_value(change: &Change) -> bool {
 
 /// Returns `true` if a value is known to be an address of another machine.
 pub(crate) fn is_address(value: &Arg) -> bool {
-    elsewhere(value).is_some() && !value.text.contains(char::is_whitespace)
+    remote_host(value).is_some() && !value.text.contains(char::is_whitespace)
 }

@@ -1,8 +1,8 @@
 //! Builtins of the shell: a builtin with its words in, its effects and its output out.
 
-use super::cursor::Place;
+use super::cursor::SpanMap;
 use super::interpreter::Interpreter;
-use crate::model::arg::{Arg, shown};
+use crate::model::arg::{Arg, display_text};
 use crate::model::effect::Effect;
 use crate::model::environment::FileContents;
 use crate::model::io::{Input, Output};
@@ -11,7 +11,7 @@ use crate::programs::builtins::Builtin;
 
 impl Interpreter<'_> {
     /// Runs a builtin that runs or sets something. Returns `None` for other commands.
-    pub(crate) fn builtin(
+    pub(crate) fn run_builtin(
         &mut self,
         name: &str,
         args: &[Arg],
@@ -22,55 +22,57 @@ impl Interpreter<'_> {
         let builtin = Builtin::named(name)?;
         Some(match builtin {
             Builtin::Declare(declaration) => self.declare(declaration, args, whole),
-            Builtin::Null | Builtin::Truth => Some(String::new()),
-            Builtin::Leave | Builtin::Shift => {
-                let counts = rest.iter().filter(|arg| arg.text != "--");
-                counts.for_each(|count| self.computes(count));
+            Builtin::Null | Builtin::TrueOrFalse => Some(String::new()),
+            Builtin::Exit | Builtin::Shift => {
+                let numbers = rest.iter().filter(|arg| arg.text != "--");
+                numbers.for_each(|count| self.evaluate_expression(count));
                 if builtin == Builtin::Shift {
-                    self.shell.shift(match rest {
+                    self.shell.shift_positional(match rest {
                         [] => Some(1),
-                        [count] if !count.guess => count.text.parse::<usize>().ok(),
+                        [count] if !count.has_guessed_number => count.text.parse::<usize>().ok(),
                         _ => None,
                     });
                 }
                 None
             }
-            Builtin::Wait => self.wait(rest),
-            Builtin::Eval => self.eval(rest, whole, input),
-            Builtin::Source => self.source(rest, input),
-            Builtin::Exec | Builtin::Command | Builtin::Direct | Builtin::Nohup => {
-                self.wrapped((builtin, name), rest, whole, input)
+            Builtin::Wait => self.run_wait(rest),
+            Builtin::Eval => self.run_eval(rest, whole, input),
+            Builtin::Source => self.run_source(rest, input),
+            Builtin::Exec | Builtin::Command | Builtin::DirectCall | Builtin::Nohup => {
+                self.run_wrapped_command((builtin, name), rest, whole, input)
             }
-            Builtin::Trap => self.trap(args)?,
-            Builtin::Emulate => self.emulate(rest),
-            Builtin::Alias => self.define_aliases(rest),
-            Builtin::Unset => self.unset(rest),
+            Builtin::Trap => self.run_trap(args)?,
+            Builtin::Emulate => self.run_emulate(rest),
+            Builtin::Alias => self.run_alias_builtin(rest),
+            Builtin::Unset => self.run_unset(rest),
             Builtin::Read | Builtin::ReadLines => {
                 self.read_variables(builtin, args, whole, input)?
             }
-            Builtin::Set => self.set_parameters(rest),
-            Builtin::Enable => self.enable(rest, whole),
-            Builtin::Modifier | Builtin::Time | Builtin::Repeat | Builtin::Listed => return None,
+            Builtin::Set => self.run_set(rest),
+            Builtin::Enable => self.run_enable(rest, whole),
+            Builtin::PrecommandModifier | Builtin::Time | Builtin::Repeat | Builtin::ByTable => {
+                return None;
+            }
         })
     }
 
     /// Runs `wait`.
-    fn wait(&mut self, rest: &[Arg]) -> Output {
+    fn run_wait(&mut self, rest: &[Arg]) -> Output {
         for (at, arg) in rest.iter().enumerate() {
-            self.computes_index(arg);
+            self.run_subscript(arg);
             if arg.text.starts_with('-')
                 && arg.text.ends_with('p')
                 && let Some(name) = rest.get(at + 1)
             {
                 // The process id is a number.
-                self.fills(name, &Arg::new("1", arg.span));
+                self.fill_variable(name, &Arg::new("1", arg.span));
             }
         }
         Some(String::new())
     }
 
     /// Runs `eval`: its words are one text.
-    fn eval(&mut self, rest: &[Arg], whole: Span, input: &Input) -> Output {
+    fn run_eval(&mut self, rest: &[Arg], whole: Span, input: &Input) -> Output {
         let ends = rest.first().is_some_and(|first| first.text == "--");
         let rest = &rest[usize::from(ends)..];
         let text = rest
@@ -82,27 +84,29 @@ impl Interpreter<'_> {
             return Some(String::new());
         }
         let start = rest.first().map_or(whole.start, |arg| arg.span.start);
-        self.shell_text(&Arg::new(text, Span::new(start, whole.end)), input)
+        self.run_shell_text(&Arg::new(text, Span::new(start, whole.end)), input)
     }
 
     /// Runs `source`: a file that the text wrote, standard input, or an unknown file.
-    fn source(&mut self, rest: &[Arg], input: &Input) -> Output {
+    fn run_source(&mut self, rest: &[Arg], input: &Input) -> Output {
         let file = rest.first()?;
         if matches!(
             file.text.as_str(),
             "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0"
         ) && let Input::Known(text) = input
         {
-            return self.text(text, Place::Fixed(file.span), &Input::Unknown);
+            return self.run_text(text, SpanMap::Fixed(file.span), &Input::Unknown);
         }
-        self.sink.parts.code_file(file);
+        self.sink.recorder.record_code_file(file);
         match self.shell.environment.files.get(&file.text).cloned() {
-            Some(FileContents::Text(text)) => self.text(&text, Place::Fixed(file.span), input),
+            Some(FileContents::Text(text)) => {
+                self.run_text(&text, SpanMap::Fixed(file.span), input)
+            }
             _ => {
-                self.find(
+                self.add_finding(
                     Effect::Code,
                     file.span,
-                    format!("runs the file `{}`", shown(file)),
+                    format!("runs the file `{}`", display_text(file)),
                 );
                 None
             }
@@ -110,9 +114,9 @@ impl Interpreter<'_> {
     }
 
     /// Runs `trap`: the action is a text.
-    fn trap(&mut self, args: &[Arg]) -> Option<Output> {
+    fn run_trap(&mut self, args: &[Arg]) -> Option<Output> {
         let call = self.read_builtin(args)?;
-        if call.has(&["-l", "-p", "-P"]) {
+        if call.has_option(&["-l", "-p", "-P"]) {
             return Some(None);
         }
         let operands: Vec<Arg> = call.operands.into_iter().map(|o| o.arg).collect();
@@ -122,7 +126,7 @@ impl Interpreter<'_> {
         if operands.len() > 1 && action.text != "-" {
             // The action may run at any time, or never.
             let before = self.shell.environment.clone();
-            self.shell_text(action, &Input::Inherited);
+            self.run_shell_text(action, &Input::Inherited);
             self.shell.environment.merge(&before);
         }
         self.shell.environment.stdio_redirected = true;
@@ -130,7 +134,7 @@ impl Interpreter<'_> {
     }
 
     /// Runs `emulate -c TEXT`.
-    fn emulate(&mut self, rest: &[Arg]) -> Output {
+    fn run_emulate(&mut self, rest: &[Arg]) -> Output {
         // In a cluster, the letter that takes the text is the last one.
         let text = rest
             .iter()
@@ -138,7 +142,7 @@ impl Interpreter<'_> {
             .and_then(|at| rest.get(at + 1));
         if let Some(text) = text {
             let before = self.shell.environment.clone();
-            self.shell_text(text, &Input::Unknown);
+            self.run_shell_text(text, &Input::Unknown);
             // Other shells do not have this builtin.
             self.shell.environment.merge(&before);
         }
@@ -146,12 +150,12 @@ impl Interpreter<'_> {
     }
 
     /// Runs `alias`.
-    fn define_aliases(&mut self, rest: &[Arg]) -> Output {
+    fn run_alias_builtin(&mut self, rest: &[Arg]) -> Output {
         let anywhere = |arg: &&Arg| arg.text.starts_with('-') && arg.text.contains(['g', 's']);
         if let Some(arg) = rest.iter().find(anywhere)
             && rest.iter().any(|arg| arg.text.contains('='))
         {
-            self.find(
+            self.add_finding(
                 Effect::Code,
                 arg.span,
                 "an alias that also stands for words behind programs",
@@ -159,49 +163,49 @@ impl Interpreter<'_> {
         }
         for arg in rest.iter().filter(|arg| !arg.text.starts_with('-')) {
             if let Some((alias, value)) = arg.text.split_once('=') {
-                let value = arg.with(value);
-                let text = value.known().then(|| value.text.clone());
+                let value = arg.with_text(value);
+                let text = value.is_known().then(|| value.text.clone());
                 self.shell
                     .environment
                     .aliases
                     .insert(alias.to_owned(), text);
                 // An alias is as harmless as its value.
-                self.shell_text(&value, &Input::Unknown);
+                self.run_shell_text(&value, &Input::Unknown);
             }
         }
         None
     }
 
     /// Runs `unset`.
-    fn unset(&mut self, rest: &[Arg]) -> Output {
+    fn run_unset(&mut self, rest: &[Arg]) -> Output {
         for arg in rest {
-            self.names_variable(arg);
+            self.evaluate_variable_name(arg);
             if arg.text.contains('[') {
-                self.sets(&arg.text, &Arg::unknown(arg.span));
+                self.check_variable(&arg.text, &Arg::unknown(arg.span));
             }
             // Without `PATH`, programs of the working directory run.
             if self
                 .shell
                 .environment
-                .referents(&arg.text)
+                .nameref_targets(&arg.text)
                 .iter()
                 .any(|n| n == "PATH")
             {
-                self.sets("PATH", &arg.with(""));
+                self.check_variable("PATH", &arg.with_text(""));
             }
             self.shell.environment.set_unknown(&arg.text);
-            self.shell.environment.keyed.remove(&arg.text);
+            self.shell.environment.associative_arrays.remove(&arg.text);
             self.shell.environment.functions.remove(&arg.text);
         }
         None
     }
 
     /// Runs `set`: options, positional parameters, or a list.
-    fn set_parameters(&mut self, rest: &[Arg]) -> Output {
+    fn run_set(&mut self, rest: &[Arg]) -> Output {
         if let [option, name, words @ ..] = rest
             && matches!(option.text.as_str(), "-A" | "+A")
         {
-            self.sets_list(name, words);
+            self.set_array(name, words);
             return Some(String::new());
         }
         let keyword = |arg: &Arg| {
@@ -215,7 +219,7 @@ impl Interpreter<'_> {
             .take_while(|arg| arg.text != "--")
             .find(|arg| keyword(arg))
         {
-            self.find(
+            self.add_finding(
                 Effect::Code,
                 arg.span,
                 "makes assignments of words that follow programs",
@@ -223,25 +227,31 @@ impl Interpreter<'_> {
         }
         if let Some(at) = rest.iter().position(|arg| arg.text == "--") {
             self.shell.environment.positional = Some(rest[at + 1..].to_vec());
-            self.shell.environment.given = false;
-            let names = self.names_of_arguments(&rest[at + 1..]);
-            self.shell.environment.secrets.insert("@".to_owned(), names);
+            self.shell.environment.has_unknown_positional = false;
+            let paths = self.paths_of_arguments(&rest[at + 1..]);
+            self.shell
+                .environment
+                .possible_paths
+                .insert("@".to_owned(), paths);
         } else if rest.iter().any(|arg| !arg.text.starts_with(['-', '+'])) {
             self.shell.environment.positional = None;
-            self.shell.environment.given = true;
-            let names = self.names_of_arguments(rest);
-            self.shell.environment.secrets.insert("@".to_owned(), names);
+            self.shell.environment.has_unknown_positional = true;
+            let paths = self.paths_of_arguments(rest);
+            self.shell
+                .environment
+                .possible_paths
+                .insert("@".to_owned(), paths);
         }
         Some(String::new())
     }
 
     /// Runs `enable`.
-    fn enable(&mut self, rest: &[Arg], whole: Span) -> Output {
+    fn run_enable(&mut self, rest: &[Arg], whole: Span) -> Output {
         if rest
             .iter()
             .any(|arg| !matches!(arg.text.as_str(), "-a" | "-p" | "-s" | "-ap" | "-as"))
         {
-            self.find(
+            self.add_finding(
                 Effect::Code,
                 whole,
                 "changes which of the shell's commands there are",
@@ -251,7 +261,7 @@ impl Interpreter<'_> {
     }
 
     /// Runs `exec`, `command`, `builtin` or `nohup`: options, then a command.
-    fn wrapped(
+    fn run_wrapped_command(
         &mut self,
         (builtin, name): (Builtin, &str),
         rest: &[Arg],
@@ -273,7 +283,7 @@ impl Interpreter<'_> {
                 (Builtin::Command, "-p") | (Builtin::Exec, "-c" | "-l" | "-cl" | "-lc") => {}
                 (Builtin::Exec, "-a" | "-ca" | "-la") => at += 1,
                 (Builtin::Nohup, "--help" | "--version") => return None,
-                _ => self.find(
+                _ => self.add_finding(
                     Effect::Unknown,
                     arg.span,
                     format!("unknown option `{text}` of `{name}`"),
@@ -282,35 +292,35 @@ impl Interpreter<'_> {
             at += 1;
         }
         if self.cursor.is_too_deep() {
-            self.find(Effect::Unknown, whole, "there is too much in it to follow");
+            self.add_finding(Effect::Unknown, whole, "there is too much in it to follow");
             return None;
         }
         if builtin == Builtin::Nohup {
-            self.find(Effect::Create, whole, "`nohup` may write `nohup.out`");
+            self.add_finding(Effect::Create, whole, "`nohup` may write `nohup.out`");
         }
         if at >= rest.len() {
             // `exec > file` redirects the output of later commands.
             return None;
         }
-        if matches!(builtin, Builtin::Command | Builtin::Direct) {
+        if matches!(builtin, Builtin::Command | Builtin::DirectCall) {
             // Functions and aliases are skipped.
             let args = &rest[at..];
             let text = args[0].text.clone();
-            if !args[0].known() || args[0].glob {
-                return self.run(args.to_vec(), input);
+            if !args[0].is_known() || args[0].glob {
+                return self.run_args(args.to_vec(), input);
             }
             self.cursor.depth += 1;
-            let opened = self.sink.parts.words(args, input);
-            let output = match self.builtin(&text, args, whole, input) {
+            let opened = self.sink.recorder.record_words(args, input);
+            let output = match self.run_builtin(&text, args, whole, input) {
                 Some(output) => output,
-                None => self.external(&text, args, whole, input),
+                None => self.run_program_by_name(&text, args, whole, input),
             };
             if opened {
-                self.sink.parts.close();
+                self.sink.recorder.close_part();
             }
             self.cursor.depth -= 1;
             return output;
         }
-        self.run(rest[at..].to_vec(), input)
+        self.run_args(rest[at..].to_vec(), input)
     }
 }

@@ -9,7 +9,7 @@ use crate::model::role::Role;
 use crate::model::span::Span;
 use crate::options::call::Call;
 use crate::programs::call::{analyze_by_table, analyze_words};
-use crate::programs::function::function;
+use crate::programs::function::find_function;
 use crate::tables::{Program, matches};
 
 impl Interpreter<'_> {
@@ -23,41 +23,44 @@ impl Interpreter<'_> {
         input: &Input,
     ) -> Output {
         let call = Call::read(name, program, &args[1..]);
-        self.call(&call, whole, input)
+        self.run_call(&call, whole, input)
     }
 
     /// Notes the effects of a call; returns its output.
-    pub(crate) fn call(&mut self, call: &Call, whole: Span, input: &Input) -> Output {
-        self.sink.parts.call(call);
-        self.note_terminal(call, input);
-        self.note_variables(call);
+    pub(crate) fn run_call(&mut self, call: &Call, whole: Span, input: &Input) -> Output {
+        self.sink.recorder.record_call(call);
+        self.record_terminal_input(call, input);
+        self.check_exported_assignments(call);
         let words = analyze_words(&self.context(), call, whole);
         let output = self.perform(words.actions, words.output);
         if words.continuation == Continuation::Done {
             return output;
         }
-        self.in_folder(call, |interpreter| {
-            interpreter.call_here(call, whole, input)
+        self.with_call_folder(call, |interpreter| {
+            interpreter.run_call_in_folder(call, whole, input)
         })
     }
 
     /// Notes variables of the call that change which programs it runs.
-    fn note_variables(&mut self, call: &Call) {
-        for (name, value) in self.shell.environment.passed.clone() {
+    fn check_exported_assignments(&mut self, call: &Call) {
+        for (name, value) in self.shell.environment.exported_assignments.clone() {
             let patterns = call.program.details.variables.iter();
-            let own = patterns.into_iter().any(|pattern| matches(pattern, &name));
-            let known = value.known().then_some(value.text.as_str());
-            if own && self.tables.variable(&name, None).is_none() && known != Some("") {
+            let is_program_variable = patterns.into_iter().any(|pattern| matches(pattern, &name));
+            let known = value.is_known().then_some(value.text.as_str());
+            if is_program_variable
+                && self.tables.variable_rule(&name, None).is_none()
+                && known != Some("")
+            {
                 let reason = format!("sets `{name}`, which changes what `{}` runs", call.path);
-                self.find(Effect::Code, value.span, reason);
+                self.add_finding(Effect::Code, value.span, reason);
             }
         }
     }
 
-    fn call_here(&mut self, call: &Call, whole: Span, input: &Input) -> Output {
+    fn run_call_in_folder(&mut self, call: &Call, whole: Span, input: &Input) -> Output {
         let mut continuation = Continuation::Table;
         if let Some(name) = &call.program.function {
-            let analysis = function(name)(&self.context(), call, whole, input);
+            let analysis = find_function(name)(&self.context(), call, whole, input);
             continuation = analysis.continuation;
             let output = self.perform(analysis.actions, analysis.output);
             if continuation == Continuation::Done {
@@ -71,28 +74,32 @@ impl Interpreter<'_> {
         let operands = continuation != Continuation::TableWithoutOperands;
         let context = self.context();
         let analysis = analyze_by_table(&context, call, whole, input, effect, operands);
-        let printed = analysis.printed;
+        let printed = analysis.known_output;
         self.perform(analysis.actions, analysis.output).or(printed)
     }
 
-    /// Runs a call in the folder that one of its options names.
-    pub(crate) fn in_folder<T>(&mut self, call: &Call, run: impl FnOnce(&mut Self) -> T) -> T {
+    /// Runs a call in the folder named by one of its options.
+    pub(crate) fn with_call_folder<T>(
+        &mut self,
+        call: &Call,
+        run: impl FnOnce(&mut Self) -> T,
+    ) -> T {
         let folders = call
             .options
             .iter()
-            .filter(|given| given.option.role == Role::Folder);
+            .filter(|opt| opt.spec.role == Role::Folder);
         let folders: Vec<String> = folders
-            .filter_map(|given| Some(given.value.as_ref()?.path().to_owned()))
+            .filter_map(|opt| Some(opt.value.as_ref()?.path().to_owned()))
             .collect();
         if folders.is_empty() {
             return run(self);
         }
-        let before = self.shell.environment.folders.clone();
+        let before = self.shell.environment.working_directories.clone();
         for folder in folders {
-            self.shell.environment.change_folder(&folder);
+            self.shell.environment.change_directory(&folder);
         }
         let output = run(self);
-        self.shell.environment.folders = before;
+        self.shell.environment.working_directories = before;
         output
     }
 }

@@ -4,82 +4,87 @@
 use std::rc::Rc;
 
 use super::assign::is_address;
-use super::functions::is_hook;
+use super::functions::is_shell_hook;
 use super::interpreter::Interpreter;
 use super::script::stdin_after_reader;
 use crate::model::arg::Arg;
 use crate::model::effect::Effect;
-use crate::model::environment::{Value, perhaps};
+use crate::model::environment::{Value, possible_address};
 use crate::model::io::{Input, Output};
-use crate::model::script::{Kind, ShellScript, ShellWord};
+use crate::model::script::{CommandKind, ShellScript, ShellWord};
 use crate::model::span::Span;
-use crate::model::variable_name::is_name;
+use crate::model::variable_name::is_variable_name;
 
 /// Limit of known values that a loop is followed for one by one.
-const ROUNDS: usize = 8;
+const MAX_ITERATIONS: usize = 8;
 
 impl Interpreter<'_> {
     /// Interprets a compound command, whose redirections are set up already.
-    pub(crate) fn compound(&mut self, kind: &Kind, input: &Input, span: Span) -> Output {
+    pub(crate) fn run_compound_command(
+        &mut self,
+        kind: &CommandKind,
+        input: &Input,
+        span: Span,
+    ) -> Output {
         match kind {
-            Kind::Simple { .. } => None,
-            Kind::Test(word) => {
-                let (whole, conditions) = self.conditions(word);
-                self.test(&whole);
-                self.as_commands(&conditions);
-                self.computes_values(span);
+            CommandKind::Simple { .. } => None,
+            CommandKind::Test(word) => {
+                let (whole, conditions) = self.expand_conditions(word);
+                self.evaluate_test(&whole);
+                self.run_conditions_as_commands(&conditions);
+                self.run_stored_subscripts(span);
                 None
             }
-            Kind::Group(script) => self.script(script, input),
-            Kind::Subshell(script) => {
+            CommandKind::Group(script) => self.run_shell_script(script, input),
+            CommandKind::Subshell(script) => {
                 let before = self.shell.environment.clone();
-                let output = self.script(script, input);
+                let output = self.run_shell_script(script, input);
                 self.shell.exit_subshell(before);
                 output
             }
-            Kind::For { name, words, body } => {
-                self.for_each(name, words.as_deref(), body, input);
+            CommandKind::For { name, words, body } => {
+                self.run_for_loop(name, words.as_deref(), body, input);
                 None
             }
-            Kind::If(scripts) => {
-                let mut ways = Vec::new();
+            CommandKind::If(scripts) => {
+                let mut possible_environments = Vec::new();
                 for (at, script) in scripts.iter().enumerate() {
                     let before = self.shell.environment.clone();
                     let rest = stdin_after_reader(input);
-                    self.script(script, if at == 0 { input } else { &rest });
-                    ways.push(before);
+                    self.run_shell_script(script, if at == 0 { input } else { &rest });
+                    possible_environments.push(before);
                 }
-                for way in &ways {
+                for way in &possible_environments {
                     self.shell.environment.merge(way);
                 }
                 None
             }
-            Kind::While { head, scripts } => {
+            CommandKind::While { head, scripts } => {
                 if let Some(head) = head {
-                    let value = self.value(head);
-                    self.computes(&value);
+                    let value = self.expand_unsplit(head);
+                    self.evaluate_expression(&value);
                 }
-                self.repeat(|interpreter| {
+                self.run_twice(|interpreter| {
                     for script in scripts {
-                        interpreter.script(script, &Input::Unknown);
+                        interpreter.run_shell_script(script, &Input::Unknown);
                     }
                 });
                 None
             }
-            Kind::Case { subject, arms } => {
-                self.value(subject);
+            CommandKind::Case { subject, arms } => {
+                self.expand_unsplit(subject);
                 let before = self.shell.environment.clone();
                 for (patterns, body) in arms {
                     for pattern in patterns {
-                        self.value(pattern);
+                        self.expand_unsplit(pattern);
                     }
-                    self.script(body, input);
+                    self.run_shell_script(body, input);
                     self.shell.environment.merge(&before);
                 }
                 None
             }
-            Kind::Function { name, body } => {
-                self.sink.parts.function();
+            CommandKind::Function { name, body } => {
+                self.sink.recorder.record_function_definition();
                 self.shell.environment.conditionally_defined.remove(name);
                 // Some shells run the function when they exit, or before each command.
                 self.shell.environment.stdio_redirected |= name.starts_with("TRAP");
@@ -91,15 +96,15 @@ impl Interpreter<'_> {
                 {
                     // The interpreter does not follow which of two definitions is current.
                     if *old != **body {
-                        self.find(
+                        self.add_finding(
                             Effect::Code,
                             span,
                             format!("defines `{name}` more than once"),
                         );
                     }
                 }
-                if is_hook(name) {
-                    self.check_unseen_call(
+                if is_shell_hook(name) {
+                    self.check_external_call(
                         name,
                         body,
                         "defines for a shell that calls it by itself",
@@ -112,7 +117,7 @@ impl Interpreter<'_> {
 
     /// Interprets the body of a loop twice, so that the second round sees the variables that the
     /// first one sets.
-    fn repeat(&mut self, mut round: impl FnMut(&mut Self)) {
+    fn run_twice(&mut self, mut round: impl FnMut(&mut Self)) {
         let before = self.shell.environment.clone();
         round(self);
         self.shell.environment.merge(&before);
@@ -121,7 +126,7 @@ impl Interpreter<'_> {
     }
 
     /// Runs conditions as commands: some shells read `[[ a || b ]]` and `(( a ))` as commands.
-    fn as_commands(&mut self, conditions: &[Arg]) {
+    fn run_conditions_as_commands(&mut self, conditions: &[Arg]) {
         let first = conditions.first().map_or("", |first| first.text.as_str());
         let (arithmetic, test) = (first.starts_with("(("), first.starts_with("[["));
         if !arithmetic && !test {
@@ -131,18 +136,18 @@ impl Interpreter<'_> {
             let text = condition.text.trim_matches(|c: char| "() \t\n".contains(c));
             let words: Vec<Arg> = text
                 .split_whitespace()
-                .map(|word| condition.with(word))
+                .map(|word| condition.with_text(word))
                 .collect();
             let known = |word: &Arg| self.tables.program(&word.text).is_some();
             if words.first().is_some_and(known) {
-                self.run(words, &Input::Unknown);
+                self.run_args(words, &Input::Unknown);
             }
         }
         for condition in conditions {
             for (at, _) in condition.text.match_indices('>') {
                 let target = condition.text[at + 1..].trim_start();
                 if target.starts_with(['/', '.', '~']) {
-                    self.find(
+                    self.add_finding(
                         Effect::Create,
                         condition.span,
                         "some shells take this for a redirection, and write a file",
@@ -153,34 +158,34 @@ impl Interpreter<'_> {
     }
 
     /// Evaluates `[ … ]`, `[[ … ]]` and `(( … ))`.
-    fn test(&mut self, test: &Arg) {
+    fn evaluate_test(&mut self, test: &Arg) {
         let text = test.text.as_str();
         let numbers = [" -eq ", " -ne ", " -lt ", " -le ", " -gt ", " -ge "];
         let compares = numbers.iter().any(|sign| text.contains(sign));
         // Most shells take only numbers in `[ … ]`; ksh also takes names of variables.
         if text.starts_with("((") || (text.starts_with("[[") && compares) {
-            self.computes(test);
+            self.evaluate_expression(test);
         } else {
-            self.computes_index(test);
+            self.run_subscript(test);
         }
         let words: Vec<&str> = text.split_whitespace().collect();
         for pair in words.windows(2) {
             if matches!(pair[0], "-v" | "-t" | "-R") {
-                self.names_variable(&test.with(pair[1]));
+                self.evaluate_variable_name(&test.with_text(pair[1]));
             }
         }
         let is_sign = |word: &str| numbers.iter().any(|sign| sign.trim() == word);
         for three in words.windows(3).filter(|three| is_sign(three[1])) {
             for word in [three[0], three[2]]
                 .into_iter()
-                .filter(|word| is_name(word))
+                .filter(|word| is_variable_name(word))
             {
-                self.computes(&test.with(word));
+                self.evaluate_expression(&test.with_text(word));
             }
         }
     }
 
-    fn for_each(
+    fn run_for_loop(
         &mut self,
         name: &str,
         words: Option<&[ShellWord]>,
@@ -191,11 +196,12 @@ impl Interpreter<'_> {
         let values: Option<Vec<Arg>> =
             words.map(|words| words.iter().flat_map(|word| self.expand(word)).collect());
         let followed = values.as_ref().is_some_and(|values| {
-            values.len() <= ROUNDS && values.iter().all(|value| value.known() && !value.glob)
+            values.len() <= MAX_ITERATIONS
+                && values.iter().all(|value| value.is_known() && !value.glob)
         });
         if let Some(words) = words {
             let place = words.first().map_or(Span::default(), |word| word.span);
-            self.holds_secret_values(&Arg::new(name, self.cursor.place.map(place)), words);
+            self.track_secret_variable(&Arg::new(name, self.cursor.span_map.map(place)), words);
         }
         // Without words, the loop iterates over the positional parameters.
         let inert = values.as_ref().map_or_else(
@@ -203,35 +209,37 @@ impl Interpreter<'_> {
             |values| {
                 values
                     .iter()
-                    .all(|value| value.inert || value.known() && !value.glob)
+                    .all(|value| value.inert || value.is_known() && !value.glob)
             },
         );
         for value in values.iter().flatten() {
-            self.prints_name(value);
+            self.add_printed_path(value);
         }
-        let mut names = std::mem::replace(&mut self.shell.paths_in_pipeline, outer_paths);
+        let mut paths = std::mem::replace(&mut self.shell.paths_in_pipeline, outer_paths);
         if values.is_none() {
-            names.extend(
+            paths.extend(
                 self.shell
                     .environment
-                    .secrets
+                    .possible_paths
                     .get("@")
                     .into_iter()
                     .flatten()
                     .cloned(),
             );
         }
-        let unknown = Arg::unknown(self.cursor.place.map(Span::default()));
-        self.sets(name, &unknown);
-        if self.shell.environment.refers(name) {
+        let unknown = Arg::unknown(self.cursor.span_map.map(Span::default()));
+        self.check_variable(name, &unknown);
+        if self.shell.environment.is_nameref(name) {
             let reason = "a loop that changes which variable a name stands for";
-            self.find(Effect::Code, unknown.span, reason);
+            self.add_finding(Effect::Code, unknown.span, reason);
         }
         match &values {
-            Some(values) => values.iter().for_each(|value| self.takes(name, value)),
+            Some(values) => values
+                .iter()
+                .for_each(|value| self.evaluate_if_integer(name, value)),
             None => {
                 let inert = inert || self.shell.is_inert("@");
-                self.takes(
+                self.evaluate_if_integer(
                     name,
                     &Arg {
                         inert,
@@ -241,8 +249,8 @@ impl Interpreter<'_> {
             }
         }
         // `select` reads a line into `REPLY`.
-        if self.shell.environment.integers.contains("REPLY") {
-            self.takes("REPLY", &unknown);
+        if self.shell.environment.integer_variables.contains("REPLY") {
+            self.evaluate_if_integer("REPLY", &unknown);
         }
         let inner = if *input == Input::Inherited {
             Input::Inherited
@@ -250,22 +258,22 @@ impl Interpreter<'_> {
             Input::Unknown
         };
         let address = values.iter().flatten().find(|value| is_address(value));
-        let address = address.map(|value| Value::Address(perhaps(&value.text)));
+        let address = address.map(|value| Value::Address(possible_address(&value.text)));
         if let (true, Some(values)) = (followed, values) {
             let before = self.shell.environment.clone();
             for value in values {
                 self.shell.environment.set(name, Value::Text(value.text));
-                self.script(body, &inner);
+                self.run_shell_script(body, &inner);
             }
             self.shell.environment.merge(&before);
             return;
         }
-        self.with_names(names, |interpreter| {
-            interpreter.repeat(|interpreter| {
+        self.with_paths(paths, |interpreter| {
+            interpreter.run_twice(|interpreter| {
                 let other = if inert { Value::Inert } else { Value::Unknown };
                 let value = address.clone().unwrap_or(other);
                 interpreter.shell.environment.set(name, value);
-                interpreter.script(body, &inner);
+                interpreter.run_shell_script(body, &inner);
             });
         });
     }

@@ -1,6 +1,6 @@
 //! Cursor: the place in the text at which the interpreter is, and the depth that it has reached.
 
-use crate::model::script::Inner;
+use crate::model::script::SubstitutionText;
 use crate::model::span::Span;
 
 /// Limit of nesting: a text deeper within other texts is not followed.
@@ -12,14 +12,14 @@ pub(crate) const MAX_COMMANDS: usize = 3000;
 
 /// Maps positions in a text to positions in the whole command.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Place {
+pub(crate) enum SpanMap {
     /// The text is a part of the command that begins at this byte.
     Offset(usize),
     /// The text is computed: every position in it is this part of the command.
     Fixed(Span),
 }
 
-impl Place {
+impl SpanMap {
     pub(crate) fn map(self, span: Span) -> Span {
         match self {
             Self::Offset(offset) => Span::new(span.start + offset, span.end + offset),
@@ -28,8 +28,8 @@ impl Place {
     }
 
     /// Returns the place of a substitution in the word `around`.
-    pub(crate) fn inner(self, inner: &Inner, around: Span) -> Self {
-        match (self, inner.at) {
+    pub(crate) fn of_substitution(self, inner: &SubstitutionText, around: Span) -> Self {
+        match (self, inner.start) {
             (Self::Offset(offset), Some(at)) => Self::Offset(offset + at),
             _ => Self::Fixed(self.map(around)),
         }
@@ -40,7 +40,7 @@ impl Place {
 #[derive(Clone, Debug)]
 pub(crate) struct Cursor {
     /// Place of the text that is followed.
-    pub(crate) place: Place,
+    pub(crate) span_map: SpanMap,
     /// Number of texts and commands around the present command.
     pub(crate) depth: usize,
     /// Number of commands that were followed.
@@ -54,7 +54,7 @@ pub(crate) struct Cursor {
 impl Default for Cursor {
     fn default() -> Self {
         Self {
-            place: Place::Offset(0),
+            span_map: SpanMap::Offset(0),
             depth: 0,
             commands: 0,
             saw_function_keyword: false,

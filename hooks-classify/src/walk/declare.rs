@@ -5,19 +5,19 @@
 //! and read options only before the first operand.
 
 use super::interpreter::Interpreter;
-use crate::model::arg::{Arg, UNKNOWN, quoted};
+use crate::model::arg::{Arg, UNKNOWN, shell_quoted};
 use crate::model::effect::Effect;
 use crate::model::environment::Value;
 use crate::model::io::{Input, Output};
-use crate::model::script::{Piece, ShellWord};
+use crate::model::script::{ShellWord, WordPiece};
 use crate::model::span::Span;
-use crate::model::variable_name::{is_name, split_assignment};
+use crate::model::variable_name::{is_variable_name, split_assignment};
 use crate::options::call::Call;
 use crate::programs::builtins::{Builtin, Declaration};
 use crate::programs::call::analyze_unrecognized;
 
 /// Words that may precede the name of a declaration, besides builtins.
-const BEFORE: &[&str] = &["-", "-p", "--"];
+const DECLARATION_PREFIXES: &[&str] = &["-", "-p", "--"];
 
 impl Interpreter<'_> {
     /// Reads the words of a builtin by its table.
@@ -29,10 +29,10 @@ impl Interpreter<'_> {
 
     /// Expands the words of a simple command. The assignments of a declaration are not split; the
     /// words that an older shell would split off follow them.
-    pub(crate) fn expand_all(&mut self, words: &[ShellWord]) -> Vec<Arg> {
+    pub(crate) fn expand_command_words(&mut self, words: &[ShellWord]) -> Vec<Arg> {
         let mut names = words.iter().map(ShellWord::literal);
         let precedes = |name: &str| {
-            BEFORE.contains(&name)
+            DECLARATION_PREFIXES.contains(&name)
                 || Builtin::named(name).is_some_and(Builtin::precedes_declaration)
         };
         let name = names.find(|name| !name.as_deref().is_some_and(precedes));
@@ -62,17 +62,17 @@ impl Interpreter<'_> {
                 .any(|arg| arg.text.starts_with('-') && arg.text.contains(letter))
         };
         let operands: Vec<Arg> = call.operands.iter().map(|o| o.arg.clone()).collect();
-        if call.has(&["-f"]) {
+        if call.has_option(&["-f"]) {
             let exports = declaration == Declaration::Export || flag('x');
             if exports {
                 let names = operands.iter().map(|arg| arg.text.clone());
-                self.shell.environment.exported.extend(names);
+                self.shell.environment.exported_functions.extend(names);
             }
             return exports.then(String::new);
         }
         if flag('p') {
             for arg in &operands {
-                self.prints_variable(&arg.text, arg.span);
+                self.check_printed_variable(&arg.text, arg.span);
             }
         }
         // `export` has no types.
@@ -84,76 +84,89 @@ impl Interpreter<'_> {
         let array = typed && (flag('a') || flag('A'));
         if typed && flag('T') {
             let reason = "a variable that sets another one with it";
-            self.find(Effect::Code, whole, reason);
+            self.add_finding(Effect::Code, whole, reason);
         }
         for arg in &operands {
             let variable = arg.text.split('=').next().unwrap_or("");
             let plain = variable.split(['+', '[']).next().unwrap_or("");
             if typed && number {
-                self.shell.environment.integers.insert(plain.to_owned());
-                self.computes(arg);
+                self.shell
+                    .environment
+                    .integer_variables
+                    .insert(plain.to_owned());
+                self.evaluate_expression(arg);
             }
             if array {
                 self.shell.environment.arrays.insert(plain.to_owned());
             }
             if reshapes {
-                self.shell.environment.reshaped.insert(plain.to_owned());
-                self.sets(plain, &Arg::unknown(arg.span));
+                self.shell
+                    .environment
+                    .formatted_variables
+                    .insert(plain.to_owned());
+                self.check_variable(plain, &Arg::unknown(arg.span));
             }
             if typed && declaration != Declaration::Readonly && !flag('g') {
                 self.shell.make_local(plain);
             }
             if typed && (flag('n') || declaration == Declaration::Reference) {
-                self.refer(arg);
+                self.set_nameref(arg);
                 continue;
             }
             if typed && flag('A') {
-                self.shell.environment.keyed.insert(variable.to_owned());
+                self.shell
+                    .environment
+                    .associative_arrays
+                    .insert(variable.to_owned());
             }
             // Shells expand a subscript once more, also of an associative array.
             if variable.contains('[') {
-                self.names_variable(arg);
+                self.evaluate_variable_name(arg);
             }
             if let Some((name, value)) = split_assignment(arg) {
-                self.sets(&name, &value);
+                self.check_variable(&name, &value);
                 if !typed || flag('x') {
-                    let passed = &mut self.shell.environment.passed;
+                    let passed = &mut self.shell.environment.exported_assignments;
                     passed.push((name.clone(), value.clone()));
                 }
                 // An unknown value is a list only if the variable is an array already.
-                let list = array || local && (value.known() || self.shell.is_array(plain));
-                if list && !arg.compound {
-                    self.expand_list(&name, &value);
+                let list = array || local && (value.is_known() || self.shell.is_array(plain));
+                if list && !arg.is_array_literal {
+                    self.expand_array_value(&name, &value);
                 }
-                self.assign(&name, &value);
-                if !value.known() {
-                    let names = self.shell.paths_of_unknown_words.clone();
-                    self.shell.holds_names(plain, &names);
+                self.set_variable(&name, &value);
+                if !value.is_known() {
+                    let paths = self.shell.paths_of_unknown_words.clone();
+                    self.shell.add_variable_paths(plain, &paths);
                 }
                 if declares {
                     // Some shells do not have this builtin.
-                    self.shell.environment.doubt(&name);
+                    self.shell.environment.mark_possibly_unset(&name);
                 }
-            } else if !arg.known() {
-                self.find(
+            } else if !arg.is_known() {
+                self.add_finding(
                     Effect::Code,
                     arg.span,
                     "which variable is set is only known when it runs",
                 );
             } else if typed && declaration != Declaration::Readonly {
                 // In a function, this declares a local variable without a value.
-                self.shell.environment.doubt(&arg.text);
+                self.shell.environment.mark_possibly_unset(&arg.text);
             }
         }
         Some(String::new())
     }
 
     /// Sets a list: `set -A NAME WORDS`.
-    pub(crate) fn sets_list(&mut self, name: &Arg, words: &[Arg]) {
-        let quoted: Vec<String> = words.iter().map(quoted).collect();
-        self.names_variable(name);
-        self.sets(&name.text, &name.with(&format!("({})", quoted.join(" "))));
-        let plain = |arg: &Arg| arg.known() && !arg.glob && !arg.text.contains(char::is_whitespace);
+    pub(crate) fn set_array(&mut self, name: &Arg, words: &[Arg]) {
+        let quoted: Vec<String> = words.iter().map(shell_quoted).collect();
+        self.evaluate_variable_name(name);
+        self.check_variable(
+            &name.text,
+            &name.with_text(&format!("({})", quoted.join(" "))),
+        );
+        let plain =
+            |arg: &Arg| arg.is_known() && !arg.glob && !arg.text.contains(char::is_whitespace);
         let value = match words.iter().all(plain) {
             true => {
                 let words: Vec<&str> = words.iter().map(|arg| arg.text.as_str()).collect();
@@ -166,45 +179,45 @@ impl Interpreter<'_> {
     }
 
     /// Sets a name reference: `NAME=TARGET`.
-    fn refer(&mut self, arg: &Arg) {
+    fn set_nameref(&mut self, arg: &Arg) {
         let target = split_assignment(arg);
         if let Some((name, target)) = &target
-            && is_name(name)
-            && is_name(&target.text)
+            && is_variable_name(name)
+            && is_variable_name(&target.text)
         {
             let pair = (name.clone(), target.text.clone());
-            self.shell.environment.references.insert(pair);
+            self.shell.environment.namerefs.insert(pair);
             let variables = &mut self.shell.environment.variables;
             variables.insert(name.clone(), Value::Unknown);
             return;
         }
         let reason = "a name for another variable, which is then set by it";
-        self.find(Effect::Code, arg.span, reason);
-        self.names_variable(&target.map_or_else(|| arg.clone(), |(_, target)| target));
+        self.add_finding(Effect::Code, arg.span, reason);
+        self.evaluate_variable_name(&target.map_or_else(|| arg.clone(), |(_, target)| target));
     }
 
     /// Expands the quoted value of an array, which the shell reads as a list once more.
-    fn expand_list(&mut self, name: &str, value: &Arg) {
+    fn expand_array_value(&mut self, name: &str, value: &Arg) {
         let (first, last) = (value.text.chars().next(), value.text.chars().next_back());
         let could =
             |c: Option<char>, bracket: char| c.is_some_and(|c| c == bracket || c == UNKNOWN);
         if !could(first, '(') || !could(last, ')') {
             return;
         }
-        let text = value.with(&format!("{name}={}", value.text));
-        match value.inert && !value.known() {
-            true => self.shell_text(
-                &text.with(&text.text.replace(UNKNOWN, "1")),
+        let text = value.with_text(&format!("{name}={}", value.text));
+        match value.inert && !value.is_known() {
+            true => self.run_shell_text(
+                &text.with_text(&text.text.replace(UNKNOWN, "1")),
                 &Input::Unknown,
             ),
-            false => self.shell_text(&text, &Input::Unknown),
+            false => self.run_shell_text(&text, &Input::Unknown),
         };
     }
 }
 
 /// Returns `true` if a word is an assignment before expansion: `NAME=…`, `NAME[…]+=…`.
 fn is_assignment(word: &ShellWord) -> bool {
-    let Some(Piece::Text {
+    let Some(WordPiece::Text {
         text,
         quoted: false,
     }) = word.pieces.first()
@@ -216,6 +229,7 @@ fn is_assignment(word: &ShellWord) -> bool {
         && name.len() < text.len()
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
         && !name.starts_with(|c: char| c.is_ascii_digit());
-    let sign = |piece: &Piece| matches!(piece, Piece::Text { text, .. } if text.contains('='));
+    let sign =
+        |piece: &WordPiece| matches!(piece, WordPiece::Text { text, .. } if text.contains('='));
     named && word.pieces.iter().any(sign)
 }

@@ -8,27 +8,27 @@
 use super::interpreter::Interpreter;
 use crate::model::arg::{Arg, UNKNOWN};
 use crate::model::effect::Effect;
-use crate::model::environment::{COMPUTED, Value};
+use crate::model::environment::{INTEGER_VARIABLES, Value};
 use crate::model::io::Input;
 use crate::model::span::Span;
 use crate::model::unseen_code::UnseenCode;
 
 impl Interpreter<'_> {
     /// Evaluates an expression.
-    pub(crate) fn computes(&mut self, expression: &Arg) {
+    pub(crate) fn evaluate_expression(&mut self, expression: &Arg) {
         let span = expression.span;
-        self.computes_index(expression);
-        self.assigned_within(&expression.text, span);
-        self.computes_values(span);
-        if !expression.known() && !expression.inert {
-            self.runs_unseen(
+        self.run_subscript(expression);
+        self.set_assigned_variables(&expression.text, span);
+        self.run_stored_subscripts(span);
+        if !expression.is_known() && !expression.inert {
+            self.add_unseen_code(
                 span,
                 UnseenCode::Expression,
                 "the shell evaluates an expression that is only known when it runs, and runs code in it",
             );
         }
         if let Some(name) = self.shell.unknown_operand(&expression.text) {
-            self.runs_unseen(
+            self.add_unseen_code(
                 span,
                 UnseenCode::Expression,
                 format!(
@@ -40,38 +40,38 @@ impl Interpreter<'_> {
     }
 
     /// Evaluates the substitution in the subscript of a word, if there is one.
-    pub(crate) fn computes_index(&mut self, word: &Arg) {
+    pub(crate) fn run_subscript(&mut self, word: &Arg) {
         let text = word.text.as_str();
         let Some(at) = text.find("$(").or_else(|| text.find('`')) else {
             return;
         };
         let reason = "the shell computes this, and runs code in it";
-        self.find(Effect::Code, word.span, reason);
+        self.add_finding(Effect::Code, word.span, reason);
         let inner = text[at..].trim_start_matches(['$', '(', '`']);
         let inner = inner.split([')', '`']).next().unwrap_or(inner);
         if !inner.is_empty() {
-            self.shell_text(&word.with(inner), &Input::Unknown);
+            self.run_shell_text(&word.with_text(inner), &Input::Unknown);
         }
     }
 
     /// Evaluates the subscript in a word that names a variable.
-    pub(crate) fn names_variable(&mut self, word: &Arg) {
-        self.computes_index(word);
+    pub(crate) fn evaluate_variable_name(&mut self, word: &Arg) {
+        self.run_subscript(word);
         let (name, index) = word.text.split_once('[').unwrap_or((&word.text, ""));
         if name.contains(UNKNOWN) {
-            self.runs_unseen(
+            self.add_unseen_code(
                 word.span,
                 UnseenCode::Expression,
                 "which variable this is is only known when it runs, and an index in it runs code",
             );
         }
         if !index.is_empty() {
-            self.computes(&word.with(index));
+            self.evaluate_expression(&word.with_text(index));
         }
     }
 
     /// Sets the variables that an expression assigns.
-    fn assigned_within(&mut self, expression: &str, span: Span) {
+    fn set_assigned_variables(&mut self, expression: &str, span: Span) {
         for (at, _) in expression.match_indices('=') {
             let (before, after) = (&expression[..at], &expression[at + 1..]);
             if after.starts_with('=') || before.ends_with(['=', '!']) {
@@ -83,36 +83,37 @@ impl Interpreter<'_> {
                 .next()
                 .unwrap_or("");
             if !name.is_empty() {
-                self.sets(name, &Arg::unknown(span));
+                self.check_variable(name, &Arg::unknown(span));
                 self.shell.environment.set(name, Value::Inert);
             }
         }
     }
 
     /// Evaluates the subscripts in the values of all variables: their code runs in any expression.
-    pub(crate) fn computes_values(&mut self, span: Span) {
-        for value in self.shell.values_with_code() {
-            self.computes_index(&Arg::new(value, span));
+    pub(crate) fn run_stored_subscripts(&mut self, span: Span) {
+        for value in self.shell.values_with_subscript_code() {
+            self.run_subscript(&Arg::new(value, span));
         }
     }
 
     /// Evaluates a value that is assigned to a variable, if the variable is an integer.
-    pub(crate) fn takes(&mut self, name: &str, value: &Arg) {
+    pub(crate) fn evaluate_if_integer(&mut self, name: &str, value: &Arg) {
         let name = name.split(['+', '[']).next().unwrap_or(name);
-        let names = self.shell.environment.referents(name);
+        let names = self.shell.environment.nameref_targets(name);
         let computed = |name: &String| {
-            self.shell.environment.integers.contains(name) || COMPUTED.contains(&name.as_str())
+            self.shell.environment.integer_variables.contains(name)
+                || INTEGER_VARIABLES.contains(&name.as_str())
         };
         if names.iter().any(computed) {
-            self.computes(value);
+            self.evaluate_expression(value);
         }
     }
 
     /// Sets a variable that a builtin fills with values of this kind.
-    pub(crate) fn fills(&mut self, name: &Arg, value: &Arg) {
-        self.names_variable(name);
-        self.sets(&name.text, &Arg::unknown(name.span));
-        self.takes(&name.text, value);
+    pub(crate) fn fill_variable(&mut self, name: &Arg, value: &Arg) {
+        self.evaluate_variable_name(name);
+        self.check_variable(&name.text, &Arg::unknown(name.span));
+        self.evaluate_if_integer(&name.text, value);
         let plain = name.text.split('[').next().unwrap_or("");
         // `read -a` and `mapfile` make the variable an array.
         self.shell.environment.arrays.insert(plain.to_owned());

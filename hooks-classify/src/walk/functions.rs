@@ -14,7 +14,7 @@ use crate::tables::matches;
 const MAX_RECURSION: usize = 2;
 
 /// Patterns of functions that shells call; the last lines are the functions of ksh for a variable.
-const HOOKS: &[&str] = &[
+const SHELL_HOOKS: &[&str] = &[
     "command_not_found_handle",
     "command_not_found_handler",
     "precmd",
@@ -39,26 +39,29 @@ impl Interpreter<'_> {
     /// Runs the body of a function with arguments.
     pub(crate) fn call_function(&mut self, name: &str, args: &[Arg], input: &Input) -> Output {
         let body = self.shell.environment.functions.get(name).cloned()?;
-        self.shell.environment.called.insert(name.to_owned());
-        if self.shell.calls_of(name) == MAX_RECURSION {
+        self.shell
+            .environment
+            .called_functions
+            .insert(name.to_owned());
+        if self.shell.recursion_depth(name) == MAX_RECURSION {
             // The recursion may never end.
-            let span = self.cursor.place.map(body.span);
-            self.find(Effect::Unknown, span, format!("`{name}` calls itself"));
+            let span = self.cursor.span_map.map(body.span);
+            self.add_finding(Effect::Unknown, span, format!("`{name}` calls itself"));
             return None;
         }
-        self.shell.calls.push(name.to_owned());
-        let outer = self.shell.environment.positional.replace(args.to_vec());
+        self.shell.call_stack.push(name.to_owned());
+        let outer_positional = self.shell.environment.positional.replace(args.to_vec());
         let outer_locals = self.shell.locals.replace(HashMap::new());
         self.cursor.depth += 1;
-        let names = self.names_of_arguments(args);
-        let read = self.names_read(input);
-        let output = self.with_arguments(names, |interpreter| {
-            interpreter.with_names(read, |interpreter| interpreter.command(&body, input))
+        let paths = self.paths_of_arguments(args);
+        let read = self.paths_in_own_input(input);
+        let output = self.with_argument_paths(paths, |interpreter| {
+            interpreter.with_paths(read, |interpreter| interpreter.run_command(&body, input))
         });
         self.cursor.depth -= 1;
         self.shell.restore_locals(outer_locals);
-        self.shell.environment.positional = outer;
-        self.shell.calls.pop();
+        self.shell.environment.positional = outer_positional;
+        self.shell.call_stack.pop();
         output
     }
 
@@ -67,15 +70,17 @@ impl Interpreter<'_> {
     pub(crate) fn check_uncalled_functions(&mut self) {
         let functions = self.shell.environment.functions.clone();
         for (name, body) in functions {
-            if self.shell.environment.called.contains(&name) {
+            if self.shell.environment.called_functions.contains(&name) {
                 continue;
             }
-            let odd = !name
+            let has_unusual_name = !name
                 .chars()
                 .all(|c| c.is_alphanumeric() || "_-.:".contains(c));
-            let why = if self.shell.environment.exported.contains(&name) || is_hook(&name) {
+            let why = if self.shell.environment.exported_functions.contains(&name)
+                || is_shell_hook(&name)
+            {
                 "exports"
-            } else if odd || self.tables.program(&name).is_some() {
+            } else if has_unusual_name || self.tables.program(&name).is_some() {
                 "shadows a program by"
             } else if self.cursor.saw_function_keyword {
                 // Some shells do not know the keyword, and run the body.
@@ -83,19 +88,23 @@ impl Interpreter<'_> {
             } else {
                 continue;
             };
-            self.check_unseen_call(&name, &body, why);
+            self.check_external_call(&name, &body, why);
         }
     }
 
     /// Records the effect of a function that may be called outside the text.
-    pub(crate) fn check_unseen_call(&mut self, name: &str, body: &Command, why: &str) {
-        let strongest = self.strongest(|inner| {
-            inner.shell.environment.called.insert(name.to_owned());
-            inner.command(body, &Input::Unknown);
+    pub(crate) fn check_external_call(&mut self, name: &str, body: &Command, why: &str) {
+        let strongest = self.strongest_effect_of(|inner| {
+            inner
+                .shell
+                .environment
+                .called_functions
+                .insert(name.to_owned());
+            inner.run_command(body, &Input::Unknown);
         });
         if let Some(effect) = strongest {
-            let span = self.cursor.place.map(body.span);
-            self.find(
+            let span = self.cursor.span_map.map(body.span);
+            self.add_finding(
                 effect,
                 span,
                 format!("{why} a function `{name}` that does more than read"),
@@ -105,7 +114,7 @@ impl Interpreter<'_> {
 }
 
 /// Returns `true` if shells call a function of this name.
-pub(crate) fn is_hook(name: &str) -> bool {
-    let mut hooks = HOOKS.iter();
+pub(crate) fn is_shell_hook(name: &str) -> bool {
+    let mut hooks = SHELL_HOOKS.iter();
     hooks.any(|hook| matches(hook, name))
 }

@@ -4,7 +4,7 @@
 //! command is looked up: a function, a builtin, or a program with a table and an analysis. Texts that a
 //! command runs are interpreted in their turn.
 
-use super::cursor::{Cursor, MAX_DEPTH, Place};
+use super::cursor::{Cursor, MAX_DEPTH, SpanMap};
 use super::recorder::Recorder;
 use super::sink::Sink;
 use super::state::ShellState;
@@ -16,7 +16,7 @@ use crate::model::script::ShellScript;
 use crate::model::span::Span;
 use crate::model::trace::Trace;
 use crate::model::unseen_code::UnseenCode;
-use crate::shell::{Reading, parse, translate};
+use crate::shell::{ParseResult, parse, translate_zsh};
 use crate::tables::Tables;
 
 /// Interpreter of shell text that runs nothing.
@@ -40,28 +40,28 @@ impl<'t> Interpreter<'t> {
 
     /// Interprets a whole command and returns its effects.
     pub(crate) fn interpret(mut self, text: &str) -> Trace {
-        self.text(text, Place::Offset(0), &Input::Inherited);
+        self.run_text(text, SpanMap::Offset(0), &Input::Inherited);
         self.check_uncalled_functions();
         self.sink.into_trace(text)
     }
 
     /// Interprets a text that a shell runs, and returns its output.
-    pub(crate) fn text(&mut self, text: &str, place: Place, input: &Input) -> Output {
-        let names = self.names_read(input);
+    pub(crate) fn run_text(&mut self, text: &str, place: SpanMap, input: &Input) -> Output {
+        let paths = self.paths_in_own_input(input);
         self.in_child_process(|child| {
-            child.with_names(names, |child| child.follow_text(text, place, input))
+            child.with_paths(paths, |child| child.parse_and_run(text, place, input))
         })
     }
 
     /// Interprets a text from the value of a word; its unknown parts may be anything.
-    pub(crate) fn shell_text(&mut self, arg: &Arg, input: &Input) -> Output {
-        if arg.known() && !arg.guess {
-            return self.text(&arg.text, Place::Fixed(arg.span), input);
+    pub(crate) fn run_shell_text(&mut self, arg: &Arg, input: &Input) -> Output {
+        if arg.is_known() && !arg.has_guessed_number {
+            return self.run_text(&arg.text, SpanMap::Fixed(arg.span), input);
         }
         let source = UnseenCode::Text;
-        self.runs_unseen(arg.span, source, source.reason());
+        self.add_unseen_code(arg.span, source, source.reason());
         let text = arg.text.replace(UNKNOWN, "\"$_\"");
-        self.text(&text, Place::Fixed(arg.span), input);
+        self.run_text(&text, SpanMap::Fixed(arg.span), input);
         None
     }
 
@@ -71,17 +71,17 @@ impl<'t> Interpreter<'t> {
             return run(self);
         }
         let before = self.shell.environment.clone();
-        self.shell.environment.enter();
+        self.shell.environment.enter_child_process();
         let output = run(self);
         self.shell.exit_subshell(before);
         self.shell.runs_in_child_process = true;
         output
     }
 
-    fn follow_text(&mut self, text: &str, place: Place, input: &Input) -> Output {
+    fn parse_and_run(&mut self, text: &str, place: SpanMap, input: &Input) -> Output {
         let span = place.map(Span::new(0, text.len()));
         if self.cursor.depth >= MAX_DEPTH {
-            self.find(
+            self.add_finding(
                 Effect::Unknown,
                 span,
                 "texts within texts are nested too deeply to follow",
@@ -89,73 +89,81 @@ impl<'t> Interpreter<'t> {
             return None;
         }
         let unescaped = || parse(&text.replace("$'", "'"));
-        if escaped_quote(text) && !matches!(unescaped(), Reading::Unreadable(_)) {
-            self.find(Effect::Unknown, span, "shells read `$'…\\'…'` differently");
+        if has_escaped_quote(text) && !matches!(unescaped(), ParseResult::Unreadable(_)) {
+            self.add_finding(Effect::Unknown, span, "shells read `$'…\\'…'` differently");
         }
         self.cursor.saw_function_keyword |= text.contains("function");
-        let outer = std::mem::replace(&mut self.cursor.place, place);
+        let outer_span_map = std::mem::replace(&mut self.cursor.span_map, place);
         self.cursor.depth += 1;
         let reading = match parse(text) {
-            Reading::Agreed(script) => Reading::Agreed(script),
-            other => match zsh(text) {
+            ParseResult::Agreed(script) => ParseResult::Agreed(script),
+            other => match parse_zsh(text) {
                 Some(script) => {
-                    self.cursor.place = Place::Fixed(span);
-                    Reading::Agreed(script)
+                    self.cursor.span_map = SpanMap::Fixed(span);
+                    ParseResult::Agreed(script)
                 }
                 None => other,
             },
         };
         let output = match reading {
-            Reading::Agreed(script) => self.script(&script, input),
-            Reading::Single(script) => {
-                self.sink.agreed = false;
-                self.find(
+            ParseResult::Agreed(script) => self.run_shell_script(&script, input),
+            ParseResult::Single(script) => {
+                self.sink.parsers_agree = false;
+                self.add_finding(
                     Effect::Unknown,
                     span,
                     "only one of two parsers can read this",
                 );
-                self.salvage(text, place);
-                self.script(&script, input)
+                self.recover_commands(text, place);
+                self.run_shell_script(&script, input)
             }
-            Reading::Disputed(one, other) => {
-                self.sink.agreed = false;
-                self.find(Effect::Unknown, span, "two parsers read this differently");
-                self.salvage(text, place);
-                self.follow_both(&one, &other, input)
+            ParseResult::Disputed(one, other) => {
+                self.sink.parsers_agree = false;
+                self.add_finding(Effect::Unknown, span, "two parsers read this differently");
+                self.recover_commands(text, place);
+                self.run_both_readings(&one, &other, input)
             }
-            Reading::Unreadable(why) => {
-                self.sink.agreed = false;
-                self.find(Effect::Unknown, span, why);
-                self.salvage(text, place);
+            ParseResult::Unreadable(why) => {
+                self.sink.parsers_agree = false;
+                self.add_finding(Effect::Unknown, span, why);
+                self.recover_commands(text, place);
                 // The text may be PowerShell.
                 if self.cursor.depth == 1
                     && text
                         .split(|c: char| !(c.is_alphanumeric() || c == '-'))
-                        .any(powershell::cmdlet)
+                        .any(powershell::is_cmdlet)
                     || text.contains("$_")
                 {
-                    self.powershell(&Arg::new(text, span));
+                    self.run_powershell(&Arg::new(text, span));
                 }
                 None
             }
         };
         self.cursor.depth -= 1;
-        self.cursor.place = outer;
+        self.cursor.span_map = outer_span_map;
         output
     }
 
-    fn follow_both(&mut self, one: &ShellScript, other: &ShellScript, input: &Input) -> Output {
+    fn run_both_readings(
+        &mut self,
+        one: &ShellScript,
+        other: &ShellScript,
+        input: &Input,
+    ) -> Output {
         let before = self.shell.environment.clone();
-        self.script(one, input);
+        self.run_shell_script(one, input);
         let after = std::mem::replace(&mut self.shell.environment, before);
-        self.script(other, input);
+        self.run_shell_script(other, input);
         self.shell.environment.merge(&after);
         None
     }
 
     /// Interprets with `run`, without recording anything, and returns the strongest effect that
     /// must be confirmed.
-    pub(crate) fn strongest(&mut self, run: impl FnOnce(&mut Interpreter<'_>)) -> Option<Effect> {
+    pub(crate) fn strongest_effect_of(
+        &mut self,
+        run: impl FnOnce(&mut Interpreter<'_>),
+    ) -> Option<Effect> {
         let mut inner = Interpreter::new(self.tables, Recorder::default());
         inner.shell = ShellState::with_environment_of(&self.shell);
         inner.cursor.commands = self.cursor.commands;
@@ -171,26 +179,26 @@ impl<'t> Interpreter<'t> {
     }
 
     /// Records the effect of a part of the command.
-    pub(crate) fn find(&mut self, effect: Effect, span: Span, reason: impl Into<String>) {
+    pub(crate) fn add_finding(&mut self, effect: Effect, span: Span, reason: impl Into<String>) {
         self.check_limits();
-        self.sink.find(effect, span, reason.into());
+        self.sink.add_finding(effect, span, reason.into());
     }
 
     /// Records a read that must be confirmed.
-    pub(crate) fn ask(&mut self, span: Span, reason: impl Into<String>) {
+    pub(crate) fn require_confirmation(&mut self, span: Span, reason: impl Into<String>) {
         self.check_limits();
-        self.sink.ask(span, reason.into());
+        self.sink.require_confirmation(span, reason.into());
     }
 
     /// Records code that is only known when it runs.
-    pub(crate) fn runs_unseen(
+    pub(crate) fn add_unseen_code(
         &mut self,
         span: Span,
         source: UnseenCode,
         reason: impl Into<String>,
     ) {
         self.check_limits();
-        self.sink.runs_unseen(span, source, reason.into());
+        self.sink.add_unseen_code(span, source, reason.into());
     }
 
     /// A finding beyond the limits leaves the walk incomplete.
@@ -200,34 +208,36 @@ impl<'t> Interpreter<'t> {
 }
 
 /// Returns the script of a text in which only notation of zsh is unreadable.
-fn zsh(text: &str) -> Option<ShellScript> {
-    match parse(&translate(text)?) {
-        Reading::Agreed(script) => Some(script),
+fn parse_zsh(text: &str) -> Option<ShellScript> {
+    match parse(&translate_zsh(text)?) {
+        ParseResult::Agreed(script) => Some(script),
         _ => None,
     }
 }
 
 /// Returns `true` if a `$'…'` contains an escaped quote, which ends it in shells without `$'…'`.
-fn escaped_quote(text: &str) -> bool {
-    enum In {
+fn has_escaped_quote(text: &str) -> bool {
+    enum QuoteState {
         Words,
         Single,
         Double,
         Dollar,
     }
-    let mut place = In::Words;
+    let mut place = QuoteState::Words;
     let mut characters = text.chars().peekable();
     while let Some(c) = characters.next() {
         match (&place, c) {
-            (In::Dollar, '\\') if characters.next() == Some('\'') => return true,
-            (In::Words | In::Double, '\\') => drop(characters.next()),
-            (In::Words, '$') if characters.peek() == Some(&'\'') => {
+            (QuoteState::Dollar, '\\') if characters.next() == Some('\'') => return true,
+            (QuoteState::Words | QuoteState::Double, '\\') => drop(characters.next()),
+            (QuoteState::Words, '$') if characters.peek() == Some(&'\'') => {
                 characters.next();
-                place = In::Dollar;
+                place = QuoteState::Dollar;
             }
-            (In::Words, '\'') => place = In::Single,
-            (In::Words, '"') => place = In::Double,
-            (In::Single | In::Dollar, '\'') | (In::Double, '"') => place = In::Words,
+            (QuoteState::Words, '\'') => place = QuoteState::Single,
+            (QuoteState::Words, '"') => place = QuoteState::Double,
+            (QuoteState::Single | QuoteState::Dollar, '\'') | (QuoteState::Double, '"') => {
+                place = QuoteState::Words
+            }
             _ => {}
         }
     }

@@ -1,79 +1,85 @@
-//! Parameters: an expansion such as `${name:-word}` in, the cells of its value out.
+//! Parameters: an expansion such as `${name:-word}` in, the characters of its value out.
 
-use super::cells::Cells;
+use super::expanded_word::ExpandedWord;
 use super::interpreter::Interpreter;
 use crate::model::arg::{Arg, UNKNOWN};
 use crate::model::effect::Effect;
-use crate::model::environment::{Value, is_numeric, perhaps};
-use crate::model::script::Change;
+use crate::model::environment::{Value, is_numeric, possible_address};
+use crate::model::script::ParameterOperator;
 use crate::model::span::Span;
-use crate::model::variable_name::is_status;
+use crate::model::variable_name::is_numeric_parameter;
 
 impl Interpreter<'_> {
-    pub(crate) fn variable(&mut self, name: &str, change: &Change, quoted: bool, out: &mut Cells) {
-        if is_status(name) {
-            self.sink.parts.substitution();
-            if *change == Change::None {
-                out.push_number(quoted);
+    pub(crate) fn expand_parameter(
+        &mut self,
+        name: &str,
+        change: &ParameterOperator,
+        quoted: bool,
+        out: &mut ExpandedWord,
+    ) {
+        if is_numeric_parameter(name) {
+            self.sink.recorder.record_substitution();
+            if *change == ParameterOperator::None {
+                out.push_unknown_number(quoted);
                 return;
             }
         }
         if (name == "@" || (name == "*" && !quoted))
-            && *change == Change::None
+            && *change == ParameterOperator::None
             && let Some(args) = self.shell.environment.positional.clone()
         {
             for (at, arg) in args.iter().enumerate() {
                 if at > 0 {
                     out.push(" ", false, true);
                 }
-                match arg.guess {
+                match arg.has_guessed_number {
                     true => out.push_unknown(true),
                     false => out.push_value(&arg.text, quoted, true, arg.inert),
                 }
             }
-            if args.iter().any(|arg| !arg.known()) {
-                self.shell.reads_names_held("@");
+            if args.iter().any(|arg| !arg.is_known()) {
+                self.shell.add_pipeline_paths_of("@");
             }
             return;
         }
         let address = match self.shell.environment.variables.get(name) {
             Some(Value::Address(address)) => match change {
-                Change::None => Some(address.clone()),
-                Change::Length(_) | Change::Indirect(_) => None,
-                _ => Some(perhaps(address)),
+                ParameterOperator::None => Some(address.clone()),
+                ParameterOperator::Length(_) | ParameterOperator::Indirect(_) => None,
+                _ => Some(possible_address(address)),
             },
             _ => None,
         };
         let mut known = self.shell.known_variable(name);
         let mut inert = self.shell.is_inert(name);
-        if let Change::Length(inner) | Change::Indirect(inner) = change {
-            let mut operator = Cells::default();
-            self.cells(inner, &mut operator);
+        if let ParameterOperator::Length(inner) | ParameterOperator::Indirect(inner) = change {
+            let mut operator = ExpandedWord::default();
+            self.expand_pieces(inner, &mut operator);
             let operation = operator.text();
             let list = matches!(operation.as_str(), "[@]" | "[*]");
-            let keyed = self.shell.environment.keyed.contains(name);
+            let keyed = self.shell.environment.associative_arrays.contains(name);
             let operation = Arg {
                 inert: operator.is_inert(),
-                ..Arg::new(operation, self.cursor.place.map(inner.span))
+                ..Arg::new(operation, self.cursor.span_map.map(inner.span))
             };
             if operation.text.starts_with('[') && !list {
                 self.evaluate_subscript(&operation, keyed);
             }
-            inert = matches!(change, Change::Length(_)) || (list && !keyed);
+            inert = matches!(change, ParameterOperator::Length(_)) || (list && !keyed);
             let names = list || matches!(operation.text.as_str(), "@" | "*");
-            if matches!(change, Change::Indirect(_)) && !names {
-                self.indirect(name, known.as_deref(), operation.span);
+            if matches!(change, ParameterOperator::Indirect(_)) && !names {
+                self.evaluate_indirect_name(name, known.as_deref(), operation.span);
                 if let Some(named) = &known {
-                    self.shell.reads_names_held(named);
+                    self.shell.add_pipeline_paths_of(named);
                 }
-                self.transformed(name, &operation.text, None, operation.span);
+                self.evaluate_transformation(name, &operation.text, None, operation.span);
             }
             known = None;
         }
-        if let Change::Other(inner) = change {
-            let mut operator = Cells::default();
-            self.cells(inner, &mut operator);
-            let operator = operator.sure();
+        if let ParameterOperator::Other(inner) = change {
+            let mut operator = ExpandedWord::default();
+            self.expand_pieces(inner, &mut operator);
+            let operator = operator.without_guessed_numbers();
             let operation = operator.text();
             inert &= operator.is_inert() && known.as_deref().is_none_or(is_numeric);
             let list = matches!(operation.as_str(), "[@]" | "[*]");
@@ -87,7 +93,7 @@ impl Interpreter<'_> {
                     .map(str::to_owned),
                 false => known
                     .as_deref()
-                    .and_then(|value| changed(value, &operation)),
+                    .and_then(|value| apply_operator(value, &operation)),
             };
             // Shells evaluate subscripts and offsets.
             let offset = operation
@@ -95,27 +101,30 @@ impl Interpreter<'_> {
                 .is_some_and(|rest| !rest.starts_with(['+', '?']));
             let operation = Arg {
                 inert: operator.is_inert(),
-                ..Arg::new(operation, self.cursor.place.map(inner.span))
+                ..Arg::new(operation, self.cursor.span_map.map(inner.span))
             };
             if operation.text.starts_with('[') && !list {
-                self.evaluate_subscript(&operation, self.shell.environment.keyed.contains(name));
+                self.evaluate_subscript(
+                    &operation,
+                    self.shell.environment.associative_arrays.contains(name),
+                );
             } else if offset {
-                self.computes(&operation);
+                self.evaluate_expression(&operation);
             }
             let operation = operation.text;
-            self.transformed(
+            self.evaluate_transformation(
                 name,
                 &operation,
                 known.as_deref(),
-                self.cursor.place.map(inner.span),
+                self.cursor.span_map.map(inner.span),
             );
             if operation.starts_with('[')
                 && let Some((_, rest)) = operation.split_once(']')
                 && let Some(value) = rest.trim_start_matches(':').strip_prefix('=')
             {
-                let value = Arg::new(value, self.cursor.place.map(inner.span));
-                self.sets(&format!("{name}["), &value);
-                self.takes(name, &value);
+                let value = Arg::new(value, self.cursor.span_map.map(inner.span));
+                self.check_variable(&format!("{name}["), &value);
+                self.evaluate_if_integer(name, &value);
             }
             if list && let Some(words) = changed {
                 out.push(&words, false, true);
@@ -124,25 +133,25 @@ impl Interpreter<'_> {
             known = changed;
         }
         let mut default_prefix = None;
-        if let Change::Default(inner) | Change::Assign(inner) = change {
-            let mut default = Cells::default();
-            self.cells(inner, &mut default);
+        if let ParameterOperator::Default(inner) | ParameterOperator::Assign(inner) = change {
+            let mut default = ExpandedWord::default();
+            self.expand_pieces(inner, &mut default);
             let text = default.text();
-            default_prefix = default.prefix(&text);
+            default_prefix = default.path_of_only_prefix(&text);
             inert &= default.is_inert();
-            if matches!(change, Change::Assign(_)) {
+            if matches!(change, ParameterOperator::Assign(_)) {
                 let value = Arg {
                     inert: default.is_inert(),
-                    ..Arg::new(text.clone(), self.cursor.place.map(inner.span))
+                    ..Arg::new(text.clone(), self.cursor.span_map.map(inner.span))
                 };
-                self.sets(name, &value);
-                self.takes(name, &value);
+                self.check_variable(name, &value);
+                self.evaluate_if_integer(name, &value);
             }
-            let set = self.shell.environment.variables.contains_key(name);
-            if !set || known.as_deref() == Some("") {
-                out.maybe |= !set;
-                let assigns = matches!(change, Change::Assign(_));
-                let reshapes = assigns && self.shell.environment.reshaped.contains(name);
+            let is_set = self.shell.environment.variables.contains_key(name);
+            if !is_set || known.as_deref() == Some("") {
+                out.overridable |= !is_set;
+                let assigns = matches!(change, ParameterOperator::Assign(_));
+                let reshapes = assigns && self.shell.environment.formatted_variables.contains(name);
                 inert &= !assigns || !text.contains(['[', '$', '`']);
                 known = (!reshapes).then_some(text);
                 if assigns {
@@ -160,28 +169,39 @@ impl Interpreter<'_> {
         match known {
             Some(text) if !splits || !text.contains(|c: char| !c.is_alphanumeric()) => {
                 if text.contains(UNKNOWN) {
-                    self.shell.reads_names_held(name);
+                    self.shell.add_pipeline_paths_of(name);
                 }
-                if out.starts_path() {
-                    out.prefix_at = out.all.len();
-                    out.prefix = default_prefix;
+                if out.may_start_path() {
+                    out.prefix_start = out.chars.len();
+                    out.path_of_prefix = default_prefix;
                 }
                 out.push_value(&text, quoted, true, inert);
             }
             _ => {
-                self.shell.reads_names_held(name);
+                self.shell.add_pipeline_paths_of(name);
                 // A number is one word.
-                let number = is_status(name)
-                    || matches!(change, Change::Other(_)) && name == "#"
-                    || matches!(change, Change::Length(_));
-                out.many |= (!quoted && !number) || name == "@";
-                if out.starts_path() && matches!(change, Change::None | Change::Default(_)) {
+                let number = is_numeric_parameter(name)
+                    || matches!(change, ParameterOperator::Other(_)) && name == "#"
+                    || matches!(change, ParameterOperator::Length(_));
+                out.may_split |= (!quoted && !number) || name == "@";
+                if out.may_start_path()
+                    && matches!(
+                        change,
+                        ParameterOperator::None | ParameterOperator::Default(_)
+                    )
+                {
                     let tables = self.tables;
-                    let own = self.shell.environment.places.get(name).map(String::as_str);
+                    let own_path = self
+                        .shell
+                        .environment
+                        .variable_paths
+                        .get(name)
+                        .map(String::as_str);
                     let set = self.shell.environment.variables.contains_key(name);
-                    let known = own.or_else(|| tables.known_place(name).filter(|_| !set));
-                    out.prefix_at = out.all.len();
-                    out.prefix = known.map(str::to_owned);
+                    let known =
+                        own_path.or_else(|| tables.default_path_of_variable(name).filter(|_| !set));
+                    out.prefix_start = out.chars.len();
+                    out.path_of_prefix = known.map(str::to_owned);
                 }
                 match address.filter(|_| !splits) {
                     Some(address) => out.push_address(&address, quoted),
@@ -194,17 +214,23 @@ impl Interpreter<'_> {
     /// Evaluates a subscript. The subscript of an associative array is not evaluated, but some
     /// shells expand it once more.
     pub(crate) fn evaluate_subscript(&mut self, subscript: &Arg, keyed: bool) {
-        self.computes_index(subscript);
-        self.computes_values(subscript.span);
+        self.run_subscript(subscript);
+        self.run_stored_subscripts(subscript.span);
         if !keyed {
-            self.computes(subscript);
+            self.evaluate_expression(subscript);
         }
     }
 
     /// Evaluates `${name@P}`, which runs the substitutions in the value.
-    fn transformed(&mut self, name: &str, operation: &str, known: Option<&str>, span: Span) {
+    fn evaluate_transformation(
+        &mut self,
+        name: &str,
+        operation: &str,
+        known: Option<&str>,
+        span: Span,
+    ) {
         if operation.ends_with("@P") {
-            self.find(
+            self.add_finding(
                 Effect::Code,
                 span,
                 "expands a value as a prompt, and runs code in it",
@@ -214,24 +240,24 @@ impl Interpreter<'_> {
             && name != "@"
             && let Some(known) = known
         {
-            self.computes_index(&Arg::new(known, span));
+            self.run_subscript(&Arg::new(known, span));
         }
     }
 
     /// Evaluates the subscript in the name that `${!name}` refers to.
-    fn indirect(&mut self, name: &str, known: Option<&str>, span: Span) {
-        let own = matches!(name, "#" | "OPTIND")
+    fn evaluate_indirect_name(&mut self, name: &str, known: Option<&str>, span: Span) {
+        let is_number = matches!(name, "#" | "OPTIND")
             || self.shell.environment.variables.get(name) == Some(&Value::Inert);
         match known {
-            _ if own => {}
-            Some(known) => self.names_variable(&Arg::new(known, span)),
-            None => self.names_variable(&Arg::unknown(span)),
+            _ if is_number => {}
+            Some(known) => self.evaluate_variable_name(&Arg::new(known, span)),
+            None => self.evaluate_variable_name(&Arg::unknown(span)),
         }
     }
 }
 
 /// Returns the result of a simple operator on a known value.
-fn changed(value: &str, operation: &str) -> Option<String> {
+fn apply_operator(value: &str, operation: &str) -> Option<String> {
     let characters: Vec<char> = value.chars().collect();
     match operation {
         ",," => return Some(value.to_lowercase()),
@@ -240,11 +266,11 @@ fn changed(value: &str, operation: &str) -> Option<String> {
     }
     if let Some(rest) = operation.strip_prefix("//") {
         let (from, to) = rest.split_once('/').unwrap_or((rest, ""));
-        return plain(from).then(|| value.replace(from, to));
+        return is_literal(from).then(|| value.replace(from, to));
     }
     if let Some(rest) = operation.strip_prefix('/') {
         let (from, to) = rest.split_once('/').unwrap_or((rest, ""));
-        return plain(from).then(|| value.replacen(from, to, 1));
+        return is_literal(from).then(|| value.replacen(from, to, 1));
     }
     if let Some(rest) = operation.strip_prefix(':') {
         let (from, length) = match rest.split_once(':') {
@@ -259,7 +285,7 @@ fn changed(value: &str, operation: &str) -> Option<String> {
     }
     for (mark, end) in [("%", true), ("#", false)] {
         if let Some(rest) = operation.strip_prefix(mark)
-            && plain(rest)
+            && is_literal(rest)
         {
             let cut = if end {
                 value.strip_suffix(rest)
@@ -272,7 +298,7 @@ fn changed(value: &str, operation: &str) -> Option<String> {
     None
 }
 
-fn plain(pattern: &str) -> bool {
+fn is_literal(pattern: &str) -> bool {
     !pattern.is_empty()
         && pattern
             .chars()

@@ -2,7 +2,7 @@
 
 use super::interpreter::Interpreter;
 use crate::analysis::{
-    Action, Analysis, ChildShell, Context, InnerActions, Names, OutputOf, ReadsListed,
+    Action, Analysis, ChildShell, Context, FileList, NestedActions, OutputAction, PathSource,
 };
 use crate::languages;
 use crate::model::arg::{Arg, UNKNOWN};
@@ -10,12 +10,12 @@ use crate::model::effect::Crud;
 use crate::model::environment::{FileContents, Value};
 use crate::model::io::{Input, Output};
 use crate::model::language::Language;
-use crate::model::named::Named;
+use crate::model::possible_path::PossiblePath;
 use crate::model::sql_dialect::SqlDialect;
 use crate::tables::matches;
 
 impl Interpreter<'_> {
-    /// Returns the facts that a function of `programs/` or `languages/` may read.
+    /// Returns the context of a function of `programs/` or `languages/`.
     pub(crate) fn context(&self) -> Context<'_> {
         Context {
             tables: self.tables,
@@ -23,21 +23,26 @@ impl Interpreter<'_> {
         }
     }
 
-    /// Runs a script that a program was given.
-    pub(crate) fn script_in(&mut self, language: Language, script: &Arg, dialect: SqlDialect) {
-        let analysis = languages::read(language, script, dialect, self.tables);
+    /// Runs a script in another language.
+    pub(crate) fn run_foreign_script(
+        &mut self,
+        language: Language,
+        script: &Arg,
+        dialect: SqlDialect,
+    ) {
+        let analysis = languages::analyze_script(language, script, dialect, self.tables);
         self.perform_script(analysis);
     }
 
     /// Runs a text in PowerShell that a command is itself.
-    pub(crate) fn powershell(&mut self, text: &Arg) {
-        let analysis = languages::powershell::read(text, self.tables);
+    pub(crate) fn run_powershell(&mut self, text: &Arg) {
+        let analysis = languages::powershell::analyze(text, self.tables);
         self.perform_script(analysis);
     }
 
     /// A script has findings and actions, and neither a table nor an output.
     fn perform_script(&mut self, analysis: Analysis) {
-        self.perform(analysis.actions, OutputOf::NOTHING);
+        self.perform(analysis.actions, OutputAction::NONE);
     }
 
     /// Performs an analysis in addition to a command that the interpreter runs itself.
@@ -47,10 +52,10 @@ impl Interpreter<'_> {
     }
 
     /// Performs actions in their order, and returns the output of one of them.
-    pub(crate) fn perform(&mut self, actions: Vec<Action>, output: OutputOf) -> Output {
+    pub(crate) fn perform(&mut self, actions: Vec<Action>, output: OutputAction) -> Output {
         let mut printed = None;
         for (at, action) in actions.into_iter().enumerate() {
-            let result = self.perform_one(action);
+            let result = self.perform_action(action);
             if output.0 == Some(at) {
                 printed = result;
             }
@@ -58,133 +63,141 @@ impl Interpreter<'_> {
         printed
     }
 
-    fn perform_inner(&mut self, inner: InnerActions) -> Output {
+    fn perform_nested(&mut self, inner: NestedActions) -> Output {
         self.perform(inner.actions, inner.output)
     }
 
-    fn perform_one(&mut self, action: Action) -> Output {
+    fn perform_action(&mut self, action: Action) -> Output {
         match action {
-            Action::Find(effect, span, reason) => self.find(effect, span, reason),
-            Action::Ask(span, reason) => self.ask(span, reason),
-            Action::UnseenCode(source) => self.sink.parts.unseen_code(source),
+            Action::AddFinding(effect, span, reason) => self.add_finding(effect, span, reason),
+            Action::RequireConfirmation(span, reason) => self.require_confirmation(span, reason),
+            Action::RecordUnseenCode(source) => self.sink.recorder.record_unseen_code(source),
 
-            Action::Run(words, input) => return self.run(words, &input),
-            Action::Call(call, whole, input) => return self.call(&call, whole, &input),
-            Action::ShellText(text, input) => return self.shell_text(&text, &input),
-            Action::ChildShell(shell) => return self.child_shell(*shell),
+            Action::RunWords(words, input) => return self.run_args(words, &input),
+            Action::RunCall(call, whole, input) => return self.run_call(&call, whole, &input),
+            Action::RunShellText(text, input) => return self.run_shell_text(&text, &input),
+            Action::RunChildShell(shell) => return self.run_child_shell(*shell),
             // Text of PowerShell records itself where it is decoded.
-            Action::Script(Language::PowerShell, text, _) => {
-                self.powershell(&text);
+            Action::RunScript(Language::PowerShell, text, _) => {
+                self.run_powershell(&text);
             }
-            Action::Script(language, text, dialect) => self.script_in(language, &text, dialect),
-            Action::ScriptText(language, text) => self.sink.parts.script(language, &text),
+            Action::RunScript(language, text, dialect) => {
+                self.run_foreign_script(language, &text, dialect)
+            }
+            Action::RecordScript(language, text) => {
+                self.sink.recorder.record_script(language, &text)
+            }
 
-            Action::Reads { file, below } => self.reads(&file, below),
-            Action::ReadsListed(listed) => self.reads_listed(&listed),
-            Action::PrintsName(name) => self.prints_name(&name),
-            Action::AddName(named) => self.add_name(named),
-            Action::CodeFile(file) => self.sink.parts.code_file(&file),
-            Action::MaybeCodeFile(path) => self.sink.parts.maybe_code_file(&path),
-            Action::Role(role, words) => self.sink.parts.role(role, &words),
-            Action::WritesFile(file) if file.known() => {
+            Action::ReadFile { file, recursive } => self.record_read(&file, recursive),
+            Action::ReadFileList(listed) => self.read_file_list(&listed),
+            Action::AddPrintedPath(path) => self.add_printed_path(&path),
+            Action::AddPipelinePath(path) => self.add_pipeline_path(path),
+            Action::RecordCodeFile(file) => self.sink.recorder.record_code_file(&file),
+            Action::RecordOptionalCodeFile(path) => {
+                self.sink.recorder.record_optional_code_file(&path)
+            }
+            Action::RecordRole(role, words) => self.sink.recorder.record_role(role, &words),
+            Action::ForgetFileContents(file) if file.is_known() => {
                 self.shell
                     .environment
                     .files
                     .insert(file.text, FileContents::Unknown);
             }
-            Action::WritesFile(_) => {}
-            Action::CopiesFile(source, target) => {
+            Action::ForgetFileContents(_) => {}
+            Action::CopyFile(source, target) => {
                 self.shell.environment.copy_file(source.text, target.text);
             }
-            Action::GoesTo(folder) => self.change_folder(&folder),
+            Action::ChangeDirectory(folder) => self.change_directory(&folder),
 
-            Action::Sets(name, value) => self.sets(&name, &value),
-            Action::Assigns(name, value) => self.shell.environment.set(&name, value),
-            Action::PassesValue(value) => drop(self.shell.environment.outer.insert(value)),
-            Action::OverridesConfig => self.sink.parts.overrides_config(),
-            Action::PrintsVariable(name, span) => self.prints_variable(&name, span),
-            Action::Computes(expression) => self.computes(&expression),
-            Action::ComputesIndex(word) => self.computes_index(&word),
-            Action::ComputesValues(span) => self.computes_values(span),
-            Action::NamesVariable(name) => self.names_variable(&name),
-            Action::Fills(name, value) => self.fills(&name, &value),
-            Action::Takes(name, value) => self.takes(&name, &value),
-            Action::HoldsNames(variable, words) => {
-                let words = words.iter().map(|arg| self.named_file(arg.path()));
-                let names: Vec<Named> = words
+            Action::CheckVariable(name, value) => self.check_variable(&name, &value),
+            Action::SetVariable(name, value) => self.shell.environment.set(&name, value),
+            Action::AddInheritedValue(value) => {
+                self.shell.environment.inherited_values.insert(value);
+            }
+            Action::RecordConfigOverride => self.sink.recorder.record_config_override(),
+            Action::CheckPrintedVariable(name, span) => self.check_printed_variable(&name, span),
+            Action::EvaluateExpression(expression) => self.evaluate_expression(&expression),
+            Action::RunSubscript(word) => self.run_subscript(&word),
+            Action::RunStoredSubscripts(span) => self.run_stored_subscripts(span),
+            Action::EvaluateVariableName(name) => self.evaluate_variable_name(&name),
+            Action::FillVariable(name, value) => self.fill_variable(&name, &value),
+            Action::EvaluateIfInteger(name, value) => self.evaluate_if_integer(&name, &value),
+            Action::AddVariablePaths(variable, words) => {
+                let words = words.iter().map(|arg| self.possible_path(arg.path()));
+                let paths: Vec<PossiblePath> = words
                     .chain(self.shell.paths_of_unknown_words.iter().cloned())
                     .collect();
-                self.shell.holds_names(&variable, &names);
+                self.shell.add_variable_paths(&variable, &paths);
             }
 
-            Action::WithNames(names, inner) => {
-                let names = self.names(names);
-                return self.with_names(names, |interpreter| interpreter.perform_inner(inner));
+            Action::WithPaths(paths, inner) => {
+                let paths = self.resolve_paths(paths);
+                return self.with_paths(paths, |interpreter| interpreter.perform_nested(inner));
             }
             Action::WithVariables(set, inner) => {
                 return self
-                    .with_variables(&set, false, |interpreter| interpreter.perform_inner(inner));
+                    .with_variables(&set, false, |interpreter| interpreter.perform_nested(inner));
             }
             Action::IfOnlyReads(first, then) => {
                 let before = self.sink.findings.len();
-                self.perform_inner(first);
+                self.perform_nested(first);
                 let mut found = self.sink.findings[before..].iter();
                 if found.all(|finding| finding.effect == Crud::Read) {
-                    self.perform_inner(then);
+                    self.perform_nested(then);
                 }
             }
             Action::IfUnknownVariable(patterns, then, or_else) => {
                 let variables = self.shell.environment.variables.iter();
                 let mut unknown = variables.filter(|(_, value)| value.is_unknown());
-                let fits = |(name, _): (&String, &Value)| {
+                let matches_pattern = |(name, _): (&String, &Value)| {
                     patterns.iter().any(|pattern| matches(pattern, name))
                 };
-                let inner = match unknown.any(fits) {
+                let inner = match unknown.any(matches_pattern) {
                     true => then,
                     false => or_else,
                 };
-                self.perform_inner(inner);
+                self.perform_nested(inner);
             }
         }
         None
     }
 
-    fn names(&self, names: Names) -> Vec<Named> {
-        match names {
-            Names::Known(names) => names,
-            Names::In(input) => self.names_in(&input),
-            Names::ReadFrom(input) => self.names_read(&input),
-            Names::InFile(file) => self.names_of_file(&file),
+    fn resolve_paths(&self, source: PathSource) -> Vec<PossiblePath> {
+        match source {
+            PathSource::Known(paths) => paths,
+            PathSource::Input(input) => self.paths_in_input(&input),
+            PathSource::OwnInput(input) => self.paths_in_own_input(&input),
+            PathSource::File(file) => self.paths_in_file(&file),
         }
     }
 
     /// Runs a text in a child shell.
-    fn child_shell(&mut self, shell: ChildShell) -> Output {
+    fn run_child_shell(&mut self, shell: ChildShell) -> Output {
         let ChildShell {
             text,
             positional,
-            names,
+            path_words,
             input,
         } = shell;
         let run = |interpreter: &mut Self| {
             interpreter.in_child_process(|interpreter| {
                 let before = interpreter.shell.environment.positional.replace(positional);
-                let output = interpreter.shell_text(&text, &input);
+                let output = interpreter.run_shell_text(&text, &input);
                 interpreter.shell.environment.positional = before;
                 output
             })
         };
-        let Some(words) = names else {
+        let Some(words) = path_words else {
             return run(self);
         };
         // `$0` is not tracked, but may be the name of a file.
-        let mut names = self.names_of_arguments(&words);
-        names.extend(words.first().map(|arg| self.named_file(arg.path())));
-        self.with_arguments(names, run)
+        let mut paths = self.paths_of_arguments(&words);
+        paths.extend(words.first().map(|arg| self.possible_path(arg.path())));
+        self.with_argument_paths(paths, run)
     }
 
     /// Reads the files that are named in a file, or on the input where it is `-`.
-    fn reads_listed(&mut self, listed: &ReadsListed) {
+    fn read_file_list(&mut self, listed: &FileList) {
         let list = &listed.list;
         let contents = match list.text.as_str() {
             "-" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0" => Some(listed.input.clone()),
@@ -196,19 +209,21 @@ impl Interpreter<'_> {
         };
         let Some(contents) = contents else {
             // Entries that are not names of files are printed, so the list itself is read.
-            self.reads(list, false);
+            self.record_read(list, false);
             return;
         };
-        if listed.facts_only {
+        if listed.metadata_only {
             return;
         }
-        let names = self.names_in(&contents);
+        let paths = self.paths_in_input(&contents);
         let file = Arg::unknown(list.span);
-        self.with_names(names, |interpreter| interpreter.reads(&file, listed.below));
+        self.with_paths(paths, |interpreter| {
+            interpreter.record_read(&file, listed.recursive)
+        });
     }
 
     /// Changes the working directory.
-    fn change_folder(&mut self, folder: &Arg) {
+    fn change_directory(&mut self, folder: &Arg) {
         // An unknown folder may be one of the folders that a loop iterates over.
         let named = self
             .shell
@@ -219,6 +234,6 @@ impl Interpreter<'_> {
             Some(named) if folder.path() == UNKNOWN.to_string() => named.path.clone(),
             _ => folder.path().to_owned(),
         };
-        self.shell.environment.change_folder(&path);
+        self.shell.environment.change_directory(&path);
     }
 }

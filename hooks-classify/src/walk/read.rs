@@ -2,14 +2,14 @@
 //! that they read out.
 
 use super::interpreter::Interpreter;
-use super::names::DESCRIPTORS;
+use super::paths::DESCRIPTORS;
 use crate::model::arg::Arg;
 use crate::model::environment::Value;
 use crate::model::io::{Input, Output};
-use crate::model::named::Named;
+use crate::model::possible_path::PossiblePath;
 use crate::model::role::Role;
 use crate::model::span::Span;
-use crate::model::variable_name::is_name;
+use crate::model::variable_name::is_variable_name;
 use crate::programs::builtins::Builtin;
 use crate::programs::call::analyze_option_values;
 
@@ -27,54 +27,51 @@ impl Interpreter<'_> {
             Input::Known(text) => Arg::new(text.clone(), whole),
             Input::Inherited | Input::Unknown => Arg::unknown(whole),
         };
-        let names = self.names_to_read(rest, input);
+        let paths = self.paths_to_read(rest, input);
         for arg in rest.iter().filter(|arg| !arg.text.starts_with('-')) {
-            self.fills(arg, &line);
+            self.fill_variable(arg, &line);
             let plain = arg.text.split('[').next().unwrap_or("");
-            self.shell.holds_names(plain, &names);
+            self.shell.add_variable_paths(plain, &paths);
         }
         for arg in rest.iter().filter(|arg| arg.text.starts_with('-')) {
             // The name may be joined to the letter: `-aNAME`.
-            self.names_variable(arg);
+            self.evaluate_variable_name(arg);
             let name = arg.text.get(2..).unwrap_or("");
-            if is_name(name) {
-                self.fills(&arg.with(name), &line);
-                self.shell.holds_names(name, &names);
+            if is_variable_name(name) {
+                self.fill_variable(&arg.with_text(name), &line);
+                self.shell.add_variable_paths(name, &paths);
             }
         }
         if let Input::Known(text) = input
             && builtin == Builtin::Read
         {
-            self.read_words(rest, text);
+            self.set_words_of_line(rest, text);
         }
         if !rest.iter().any(|arg| !arg.text.starts_with('-')) {
             for name in ["REPLY", "MAPFILE"] {
-                self.takes(name, &line);
+                self.evaluate_if_integer(name, &line);
                 self.shell.environment.set_unknown(name);
-                self.shell.holds_names(name, &names);
+                self.shell.add_variable_paths(name, &paths);
             }
         }
         if builtin != Builtin::Read {
             let call = self.read_builtin(args)?;
             self.perform_analysis(|context| analyze_option_values(context, &call));
             // The text that an option names is run with an index and a line after it.
-            let callbacks = call
-                .options
-                .iter()
-                .filter_map(|given| match given.option.role {
-                    Role::Shell => given.value.as_ref(),
-                    _ => None,
-                });
+            let callbacks = call.options.iter().filter_map(|opt| match opt.spec.role {
+                Role::Shell => opt.value.as_ref(),
+                _ => None,
+            });
             for callback in callbacks {
                 let text = format!("{} 0 \"$_\"", callback.text);
-                self.shell_text(&callback.with(&text), &Input::Unknown);
+                self.run_shell_text(&callback.with_text(&text), &Input::Unknown);
             }
         }
         Some(Some(String::new()))
     }
 
     /// Returns the names of files that the input may contain.
-    fn names_to_read(&self, rest: &[Arg], input: &Input) -> Vec<Named> {
+    fn paths_to_read(&self, rest: &[Arg], input: &Input) -> Vec<PossiblePath> {
         // Another descriptor has other contents.
         let other = |arg: &Arg| {
             let flags = arg.text.strip_prefix('-').unwrap_or("");
@@ -83,18 +80,18 @@ impl Interpreter<'_> {
                 .take_while(|c| c.is_ascii_alphabetic())
                 .any(|c| c == 'u')
         };
-        let mut names = match rest.iter().any(other) {
-            true => self.names_in(&Input::Unknown),
-            false => self.names_in(input),
+        let mut paths = match rest.iter().any(other) {
+            true => self.paths_in_input(&Input::Unknown),
+            false => self.paths_in_input(input),
         };
-        let opened = self.shell.environment.secrets.get(DESCRIPTORS);
-        names.extend(opened.into_iter().flatten().cloned());
-        names
+        let opened = self.shell.environment.possible_paths.get(DESCRIPTORS);
+        paths.extend(opened.into_iter().flatten().cloned());
+        paths
     }
 
     /// Sets the variables of `read` to the words of a known line, unless its options or `IFS`
     /// change how the line splits.
-    fn read_words(&mut self, rest: &[Arg], text: &str) {
+    fn set_words_of_line(&mut self, rest: &[Arg], text: &str) {
         let flags = |arg: &Arg| !arg.text.starts_with('-') || arg.text == "-r";
         let plain = rest.iter().all(flags) && !text.contains('\\');
         if !plain || self.shell.environment.variables.contains_key("IFS") {

@@ -12,7 +12,7 @@ use crate::model::role::Role;
 use crate::model::span::Span;
 use crate::model::unseen_code::UnseenCode;
 use crate::options::call::{Call, ParsedOption};
-use crate::tables::{Decides, RunsInput};
+use crate::tables::{FileLocator, StdinUse};
 
 /// Limit of parts; the commands of a loop count each time that they are followed.
 const MAX_PARTS: usize = 2000;
@@ -22,92 +22,92 @@ const MAX_BYTES: usize = 1 << 20;
 /// Records the parts of a command.
 #[derive(Debug, Default)]
 pub(crate) struct Recorder {
-    on: bool,
+    enabled: bool,
     parts: Parts,
-    open: Vec<usize>,
+    open_parts: Vec<usize>,
     /// `true` if the innermost part has no words yet.
     awaits_words: bool,
     bytes: usize,
-    full: bool,
+    limit_reached: bool,
     /// Indices of the parts that are wrappers.
     wrappers: Vec<usize>,
 }
 
 impl Recorder {
-    pub(crate) fn on() -> Self {
+    pub(crate) fn enabled() -> Self {
         Self {
-            on: true,
+            enabled: true,
             ..Self::default()
         }
     }
 
     /// Returns the recorded parts.
     pub(crate) fn into_parts(mut self, command: &str, agreed: bool, complete: bool) -> Parts {
-        self.parts.agreed = agreed;
-        self.parts.complete = complete && !self.full;
+        self.parts.parsers_agree = agreed;
+        self.parts.complete = complete && !self.limit_reached;
         for word in self.parts.all.iter_mut().flat_map(Part::every_word) {
             let place = Span::new(word.start, word.end).within(command);
             (word.start, word.end) = (place.start, place.end);
         }
         for at in self.wrappers {
-            let runs_command = |part: &Part| part.within == Some(at) && !part.words.is_empty();
+            let runs_command = |part: &Part| part.parent == Some(at) && !part.words.is_empty();
             let is_alone = !self.parts.all.iter().skip(at + 1).any(runs_command);
             self.parts.all[at].runs_input |= is_alone;
         }
         // A part precedes the parts that it runs.
         for at in (0..self.parts.all.len()).rev() {
             let part = &mut self.parts.all[at];
-            part.effect_in_all = part.effect_in_all.max(part.effect);
-            let (effect, within) = (part.effect_in_all, part.within);
+            part.effect_with_children = part.effect_with_children.max(part.effect);
+            let (effect, within) = (part.effect_with_children, part.parent);
             if let Some(around) = within.and_then(|within| self.parts.all.get_mut(within)) {
-                around.effect_in_all = around.effect_in_all.max(effect);
+                around.effect_with_children = around.effect_with_children.max(effect);
             }
         }
         self.parts
     }
 
-    fn current(&mut self) -> Option<&mut Part> {
-        self.parts.all.get_mut(*self.open.last()?)
+    fn innermost_part(&mut self) -> Option<&mut Part> {
+        self.parts.all.get_mut(*self.open_parts.last()?)
     }
 
-    /// Opens a part, which [`close`](Self::close) closes.
-    pub(crate) fn enter(&mut self, span: Span) {
-        if !self.on {
+    /// Opens a part, which [`close_part`](Self::close_part) closes.
+    pub(crate) fn open_part(&mut self, span: Span) {
+        if !self.enabled {
             return;
         }
         let mut part = Part::new(span);
-        part.within = self.open.last().copied();
+        part.parent = self.open_parts.last().copied();
         if self.parts.all.len() >= MAX_PARTS {
-            self.full = true;
+            self.limit_reached = true;
             // Later parts are recorded in the last one; incomplete parts match no rule that allows.
-            self.open.push(MAX_PARTS - 1);
+            self.open_parts.push(MAX_PARTS - 1);
             return;
         }
-        self.open.push(self.parts.all.len());
+        self.open_parts.push(self.parts.all.len());
         self.parts.all.push(part);
     }
 
-    pub(crate) fn close(&mut self) {
+    pub(crate) fn close_part(&mut self) {
         self.awaits_words = false;
-        self.open.pop();
+        self.open_parts.pop();
     }
 
     /// Makes the next words that run the words of the open part.
-    pub(crate) fn ready(&mut self) {
-        self.awaits_words = self.on;
+    pub(crate) fn expect_words(&mut self) {
+        self.awaits_words = self.enabled;
     }
 
     /// Records the words of a part, and opens a part unless an open part has no words yet. Returns
     /// `true` if it opened a part.
-    pub(crate) fn words(&mut self, args: &[Arg], input: &Input) -> bool {
-        if !self.on {
+    pub(crate) fn record_words(&mut self, args: &[Arg], input: &Input) -> bool {
+        if !self.enabled {
             return false;
         }
         let opened = !std::mem::take(&mut self.awaits_words);
         if opened {
             let start = args.iter().map(|arg| arg.span.start).min().unwrap_or(0);
             let end = args.iter().map(|arg| arg.span.end).max().unwrap_or(start);
-            self.enter(Span::new(start, end));
+            self.open_part(Span::new(start, end));
         }
         let bytes: usize = args.iter().map(|arg| arg.text.len()).sum::<usize>()
             + match input {
@@ -115,11 +115,11 @@ impl Recorder {
                 _ => 0,
             };
         self.bytes += bytes;
-        if self.full || self.bytes > MAX_BYTES {
-            self.full = true;
+        if self.limit_reached || self.bytes > MAX_BYTES {
+            self.limit_reached = true;
             return opened;
         }
-        if let Some(part) = self.current() {
+        if let Some(part) = self.innermost_part() {
             part.words = args.iter().map(Word::of).collect();
             part.input = match input {
                 Input::Inherited => None,
@@ -130,8 +130,8 @@ impl Recorder {
         opened
     }
 
-    pub(crate) fn call(&mut self, call: &Call) {
-        if !self.on || self.full {
+    pub(crate) fn record_call(&mut self, call: &Call) {
+        if !self.enabled || self.limit_reached {
             return;
         }
         let read = PartCall {
@@ -139,12 +139,12 @@ impl Recorder {
             options: call
                 .options
                 .iter()
-                .map(|given| (given.name.clone(), given.value.as_ref().map(Word::of)))
+                .map(|opt| (opt.name.clone(), opt.value.as_ref().map(Word::of)))
                 .collect(),
             operands: call.operands.iter().map(|o| Word::of(&o.arg)).collect(),
             understood: call.unrecognized.is_empty(),
             connects: call.program.connects(),
-            connects_here: call.connects_here(),
+            connects_to_localhost: call.connects_to_localhost(),
         };
         let (mut path_effects, mut hosts) = (Vec::new(), Vec::new());
         for (role, args) in call.roles().0 {
@@ -152,28 +152,28 @@ impl Recorder {
             let args = args.iter();
             hosts.extend(args.filter_map(|arg| named_host(call, role, arg, true)));
         }
-        for given in &call.options {
-            let role = given.option.role;
-            push_path_effects(role, given.value.as_slice(), &mut path_effects);
-            let value = given.value.iter();
+        for opt in &call.options {
+            let role = opt.spec.role;
+            push_path_effects(role, opt.value.as_slice(), &mut path_effects);
+            let value = opt.value.iter();
             hosts.extend(value.filter_map(|arg| named_host(call, role, arg, false)));
         }
-        let runs_input = call.runs_input();
-        if runs_input == RunsInput::ByCommand {
-            self.wrappers.extend(self.open.last().copied());
+        let runs_input = call.stdin_use();
+        if runs_input == StdinUse::PassedToCommand {
+            self.wrappers.extend(self.open_parts.last().copied());
         }
-        if let Some(part) = self.current() {
-            part.runs_input |= runs_input == RunsInput::Yes;
-            decided_by(part, call);
+        if let Some(part) = self.innermost_part() {
+            part.runs_input |= runs_input == StdinUse::MayRun;
+            add_manifests(part, call);
             part.calls.push(read);
-            part.touches.append(&mut path_effects);
+            part.path_effects.append(&mut path_effects);
             part.hosts.append(&mut hosts);
         }
     }
 
     /// Records a file whose code runs.
-    pub(crate) fn code_file(&mut self, file: &Arg) {
-        if let Some(part) = self.current() {
+    pub(crate) fn record_code_file(&mut self, file: &Arg) {
+        if let Some(part) = self.innermost_part() {
             let file = Word::of(file);
             if !part.code_files.contains(&file) {
                 part.code_files.push(file);
@@ -182,26 +182,26 @@ impl Recorder {
     }
 
     /// Records a word that may name a file of settings that determine which programs run.
-    pub(crate) fn settings_file(&mut self, file: &Arg) {
-        if let Some(part) = self.current() {
+    pub(crate) fn record_settings_file(&mut self, file: &Arg) {
+        if let Some(part) = self.innermost_part() {
             part.settings_files.push(Word::of(file));
         }
     }
 
     /// Records a file whose code runs if it exists.
-    pub(crate) fn maybe_code_file(&mut self, file: &str) {
-        if let Some(part) = self.current() {
+    pub(crate) fn record_optional_code_file(&mut self, file: &str) {
+        if let Some(part) = self.innermost_part() {
             part.manifests.push(Manifest {
                 pattern: file.to_owned(),
                 folder: None,
-                needed: false,
+                required: false,
             });
         }
     }
 
     /// Records code that is only known when it runs.
-    pub(crate) fn unseen_code(&mut self, source: UnseenCode) {
-        let outer_paths = match self.open.last() {
+    pub(crate) fn record_unseen_code(&mut self, source: UnseenCode) {
+        let slot = match self.open_parts.last() {
             Some(at) => self
                 .parts
                 .all
@@ -209,52 +209,53 @@ impl Recorder {
                 .map(|part| &mut part.unseen_code),
             None => Some(&mut self.parts.unseen_code),
         };
-        if let Some(outer_paths) = outer_paths {
-            *outer_paths = Some(outer_paths.map_or(source, |before| before.and(source)));
+        if let Some(slot) = slot {
+            *slot = Some(slot.map_or(source, |before| before.merge(source)));
         }
     }
 
     /// Records words in a role.
-    pub(crate) fn role(&mut self, role: Role, args: &[Arg]) {
-        if let Some(part) = self.current() {
-            push_path_effects(role, args, &mut part.touches);
+    pub(crate) fn record_role(&mut self, role: Role, args: &[Arg]) {
+        if let Some(part) = self.innermost_part() {
+            push_path_effects(role, args, &mut part.path_effects);
         }
     }
 
     /// Records a file that is read, by its path.
-    pub(crate) fn reads(&mut self, file: &Arg, path: &str, below: bool) {
-        if !self.on || self.full {
+    pub(crate) fn record_read(&mut self, file: &Arg, path: &str, recursive: bool) {
+        if !self.enabled || self.limit_reached {
             return;
         }
         self.bytes += path.len();
-        if let Some(part) = self.current() {
-            let open = path.contains(['*', '?', '[', UNKNOWN]);
+        if let Some(part) = self.innermost_part() {
+            let is_unknown = path.contains(['*', '?', '[', UNKNOWN]);
             let path = Word {
-                known: !open,
-                pattern: open && !path.contains(UNKNOWN),
-                ..Word::of(file).with(path)
+                known: !is_unknown,
+                is_glob: is_unknown && !path.contains(UNKNOWN),
+                ..Word::of(file).with_text(path)
             };
-            part.reads.push(FileRead { path, below });
+            part.file_reads.push(FileRead { path, recursive });
         }
     }
 
-    pub(crate) fn redirection(&mut self, target: &Arg, effect: Crud) {
-        if let Some(part) = self.current() {
-            if let Some(host) = host::of_device(&target.text).filter(|host| !host.is_empty()) {
+    pub(crate) fn record_redirection(&mut self, target: &Arg, effect: Crud) {
+        if let Some(part) = self.innermost_part() {
+            if let Some(host) = host::of_dev_tcp_path(&target.text).filter(|host| !host.is_empty())
+            {
                 part.hosts.push(PartHost::new(host, target));
             }
             part.redirections.push(PathEffect::of(target, effect));
         }
     }
 
-    pub(crate) fn document(&mut self, text: &Arg) {
-        if let Some(part) = self.current() {
-            part.documents.push(Word::of(text));
+    pub(crate) fn record_here_document(&mut self, text: &Arg) {
+        if let Some(part) = self.innermost_part() {
+            part.here_documents.push(Word::of(text));
         }
     }
 
-    pub(crate) fn assignment(&mut self, name: &str, value: &Arg) {
-        if let Some(part) = self.current() {
+    pub(crate) fn record_assignment(&mut self, name: &str, value: &Arg) {
+        if let Some(part) = self.innermost_part() {
             part.assignments.push(PartAssignment {
                 name: name.to_owned(),
                 value: Word::of(value),
@@ -262,41 +263,41 @@ impl Recorder {
         }
     }
 
-    pub(crate) fn substitution(&mut self) {
-        match self.current() {
-            Some(part) => part.substitutions = true,
-            None => self.parts.substitutions = true,
+    pub(crate) fn record_substitution(&mut self) {
+        match self.innermost_part() {
+            Some(part) => part.has_substitutions = true,
+            None => self.parts.has_substitutions = true,
         }
     }
 
     /// Records a script in another language that the innermost part runs.
-    pub(crate) fn script(&mut self, language: Language, text: &str) {
-        self.bytes += if self.on { text.len() } else { 0 };
-        self.full |= self.bytes > MAX_BYTES;
-        if self.on && !self.full {
+    pub(crate) fn record_script(&mut self, language: Language, text: &str) {
+        self.bytes += if self.enabled { text.len() } else { 0 };
+        self.limit_reached |= self.bytes > MAX_BYTES;
+        if self.enabled && !self.limit_reached {
             self.parts.scripts.push(Script {
                 language,
                 text: text.to_owned(),
-                part: self.open.last().copied(),
+                part: self.open_parts.last().copied(),
             });
         }
     }
 
-    pub(crate) fn function(&mut self) {
-        self.parts.functions = true;
+    pub(crate) fn record_function_definition(&mut self) {
+        self.parts.defines_functions = true;
     }
 
-    pub(crate) fn overrides_config(&mut self) {
-        if let Some(part) = self.current() {
+    pub(crate) fn record_config_override(&mut self) {
+        if let Some(part) = self.innermost_part() {
             part.has_config_override = true;
         }
     }
 
     /// Records an effect of the innermost part, or of no part.
-    pub(crate) fn finding(&mut self, effect: Crud, ask: bool, known: bool) {
-        match self.current() {
+    pub(crate) fn record_effect(&mut self, effect: Crud, ask: bool, known: bool) {
+        match self.innermost_part() {
             Some(part) => {
-                part.code |= ask && !known && effect > Crud::Read;
+                part.is_opaque |= ask && !known && effect > Crud::Read;
                 part.effect = part.effect.max(effect);
                 part.ask |= ask;
             }
@@ -315,10 +316,10 @@ fn named_host(call: &Call, role: Role, arg: &Arg, is_operand: bool) -> Option<Pa
     }
     let text = arg.text.as_str();
     let host = match role {
-        Role::Url | Role::Host | Role::Endpoint => host::of_address(text),
+        Role::Url | Role::Host | Role::Endpoint => host::of_url(text),
         Role::Argv { .. } | Role::Shell | Role::Script(_) | Role::Format | Role::Header => "",
-        _ if text.contains("://") => host::of_address(text),
-        _ if is_operand && call.program.details.hosts => host::of_place(text)?,
+        _ if text.contains("://") => host::of_url(text),
+        _ if is_operand && call.program.details.hosts => host::of_remote_path(text)?,
         _ => "",
     };
     let is_file = text.starts_with("file:");
@@ -337,7 +338,7 @@ fn push_path_effects(role: Role, args: &[Arg], out: &mut Vec<PathEffect>) {
 }
 
 /// Adds the files that determine the effect of a call according to its table.
-fn decided_by(part: &mut Part, call: &Call) {
+fn add_manifests(part: &mut Part, call: &Call) {
     let program = &call.program;
     part.replaces_files |= program.details.replaces_files;
     let needed = program.details.decided_by.iter().map(|entry| (entry, true));
@@ -353,37 +354,39 @@ fn decided_by(part: &mut Part, call: &Call) {
             false => &mut part.settings_files,
         };
         match entry {
-            Decides::Options(names) => {
-                let given = call
+            FileLocator::Options(names) => {
+                let matching = call
                     .options
                     .iter()
-                    .filter(|given| names.contains(&given.name.as_str()));
-                let values = given.filter_map(|given| given.value.as_ref());
+                    .filter(|opt| names.contains(&opt.name.as_str()));
+                let values = matching.filter_map(|opt| opt.value.as_ref());
                 words.extend(values.map(Word::of));
             }
-            Decides::Operand => words.extend(operands.take(1).map(Word::of)),
-            Decides::Operands => words.extend(operands.map(Word::of)),
-            Decides::InOperand(pattern) => part.manifests.extend(operands.map(|arg| Manifest {
-                pattern: (*pattern).to_owned(),
-                folder: Some(Word::of(arg)),
-                needed: false,
-            })),
-            Decides::UnknownCommand(_) if call.unrecognized.is_empty() => {}
-            Decides::UnknownCommand(pattern) | Decides::Manifest(pattern) => {
+            FileLocator::Operand => words.extend(operands.take(1).map(Word::of)),
+            FileLocator::Operands => words.extend(operands.map(Word::of)),
+            FileLocator::InOperand(pattern) => {
+                part.manifests.extend(operands.map(|arg| Manifest {
+                    pattern: (*pattern).to_owned(),
+                    folder: Some(Word::of(arg)),
+                    required: false,
+                }))
+            }
+            FileLocator::UnknownCommand(_) if call.unrecognized.is_empty() => {}
+            FileLocator::UnknownCommand(pattern) | FileLocator::Manifest(pattern) => {
                 part.manifests.push(Manifest {
                     pattern: (*pattern).to_owned(),
                     folder: None,
-                    needed,
+                    required: needed,
                 })
             }
         }
     }
-    let runs = |given: &&ParsedOption| given.option.role == Role::ScriptFile;
+    let is_script_file = |opt: &&ParsedOption| opt.spec.role == Role::ScriptFile;
     for value in call
         .options
         .iter()
-        .filter(runs)
-        .filter_map(|given| given.value.as_ref())
+        .filter(is_script_file)
+        .filter_map(|opt| opt.value.as_ref())
     {
         let file = Word::of(value);
         if !part.code_files.contains(&file) {

@@ -1,22 +1,22 @@
-//! Redirections: the redirections of a command in, its input, the files that it writes and the way
-//! of its output out.
+//! Redirections: the redirections of a command in; its input, the files that it writes and the
+//! destination of its standard output out.
 
 use super::interpreter::Interpreter;
-use super::names::DESCRIPTORS;
-use crate::model::arg::{Arg, shown};
-use crate::model::device::{device, kernel, nowhere};
+use super::paths::DESCRIPTORS;
+use crate::model::arg::{Arg, display_text};
+use crate::model::device::{is_device, is_kernel_setting, is_unstored_output};
 use crate::model::effect::{Crud, Effect};
 use crate::model::environment::FileContents;
 use crate::model::io::{Input, Output};
-use crate::model::named::Named;
-use crate::model::script::{Operator, Redirect};
+use crate::model::possible_path::PossiblePath;
+use crate::model::script::{Redirect, RedirectOperator};
 
 /// Effect of the redirections of a command.
 #[derive(Debug)]
 pub(crate) struct RedirectPlan {
     pub(crate) input: Input,
     /// Files that the command writes.
-    files: Vec<File>,
+    files: Vec<WrittenFile>,
     /// Destination of standard output.
     pub(crate) stdout: Stdout,
     /// `true` if a redirection may fail, so that the command does not run.
@@ -25,10 +25,10 @@ pub(crate) struct RedirectPlan {
 
 /// File that a command writes.
 #[derive(Debug)]
-struct File {
+struct WrittenFile {
     name: Arg,
     /// `true` if the file gets standard output and nothing else.
-    whole: bool,
+    is_only_stdout: bool,
 }
 
 /// Command whose redirections are set up.
@@ -37,9 +37,9 @@ pub(crate) struct RedirectContext {
     /// `true` if the command reads from a pipe.
     pub(crate) piped: bool,
     /// `true` if the command prints no errors.
-    pub(crate) silent: bool,
-    /// `true` if the command prints only facts about its input.
-    pub(crate) facts: bool,
+    pub(crate) prints_no_errors: bool,
+    /// `true` if the command prints only metadata of its input, such as the number of lines.
+    pub(crate) metadata_only: bool,
 }
 
 /// Destination of standard output.
@@ -66,8 +66,8 @@ impl RedirectPlan {
     }
 }
 
-const INPUT: u32 = 0;
-const OUTPUT: u32 = 1;
+const STDIN: u32 = 0;
+const STDOUT: u32 = 1;
 
 impl Interpreter<'_> {
     /// Sets up redirections.
@@ -87,64 +87,65 @@ impl Interpreter<'_> {
         let mut leaks = false;
         for redirect in list {
             let outer_paths = std::mem::take(&mut self.shell.paths_in_pipeline);
-            let target = self.value(&redirect.target);
-            let names = self.shell.paths_in_pipeline.clone();
+            let target = self.expand_unsplit(&redirect.target);
+            let paths = self.shell.paths_in_pipeline.clone();
             self.shell.paths_in_pipeline.extend(outer_paths);
             let span = target.span;
-            let (reads, prints) = (redirect.descriptor == INPUT, redirect.descriptor == OUTPUT);
+            let (redirects_stdin, redirects_stdout) =
+                (redirect.descriptor == STDIN, redirect.descriptor == STDOUT);
             plan.may_fail |= match redirect.operator {
-                Operator::Duplicate => !matches!(target.text.as_str(), "1" | "2"),
-                Operator::Read => target.text != "/dev/null",
-                Operator::Write | Operator::Append => target.text != "/dev/null",
-                Operator::ReadWrite => true,
-                Operator::HereDocument | Operator::HereString => false,
+                RedirectOperator::Duplicate => !matches!(target.text.as_str(), "1" | "2"),
+                RedirectOperator::Read => target.text != "/dev/null",
+                RedirectOperator::Write | RedirectOperator::Append => target.text != "/dev/null",
+                RedirectOperator::ReadWrite => true,
+                RedirectOperator::HereDocument | RedirectOperator::HereString => false,
             };
             match redirect.operator {
-                Operator::Duplicate if reads => {
-                    self.shell.reads_names_held(DESCRIPTORS);
+                RedirectOperator::Duplicate if redirects_stdin => {
+                    self.shell.add_pipeline_paths_of(DESCRIPTORS);
                     plan.input = Input::Unknown;
                 }
-                Operator::Duplicate if prints => {
+                RedirectOperator::Duplicate if redirects_stdout => {
                     if target.text != "1" {
                         plan.stdout = Stdout::Unknown;
                     }
                 }
-                Operator::Duplicate => {
-                    let apart = target.known() && !target.text.starts_with('1');
+                RedirectOperator::Duplicate => {
+                    let avoids_stdout = target.is_known() && !target.text.starts_with('1');
                     leaks |= match plan.stdout {
-                        Stdout::Passed => !apart && !context.silent,
+                        Stdout::Passed => !avoids_stdout && !context.prints_no_errors,
                         Stdout::Redirected => false,
-                        Stdout::Unknown => !apart,
+                        Stdout::Unknown => !avoids_stdout,
                     };
                 }
-                Operator::HereDocument | Operator::HereString => {
-                    self.sink.parts.document(&target);
+                RedirectOperator::HereDocument | RedirectOperator::HereString => {
+                    self.sink.recorder.record_here_document(&target);
                     for word in target.path().split_whitespace().take(64) {
-                        self.prints_name(&Arg::new(word, target.span));
+                        self.add_printed_path(&Arg::new(word, target.span));
                     }
-                    if !reads {
+                    if !redirects_stdin {
                         continue;
                     }
-                    if !context.facts {
-                        self.prints_variables(std::slice::from_ref(&redirect.target));
+                    if !context.metadata_only {
+                        self.check_printed_variables(std::slice::from_ref(&redirect.target));
                     }
-                    plan.input = if target.known() && !target.guess {
+                    plan.input = if target.is_known() && !target.has_guessed_number {
                         Input::Known(target.text)
                     } else {
                         Input::Unknown
                     };
                 }
-                Operator::Read => {
-                    if !(reads && context.facts) {
-                        self.with_names(names, |interpreter| interpreter.input_file(&target));
+                RedirectOperator::Read => {
+                    if !(redirects_stdin && context.metadata_only) {
+                        self.with_paths(paths, |interpreter| interpreter.record_file_read(&target));
                     }
                     if target.text != "/dev/null" {
-                        self.sink.parts.redirection(&target, Crud::Read);
+                        self.sink.recorder.record_redirection(&target, Crud::Read);
                     }
-                    if prints {
+                    if redirects_stdout {
                         plan.stdout = Stdout::Unknown;
                     }
-                    if !reads {
+                    if !redirects_stdin {
                         continue;
                     }
                     plan.input = match self.shell.environment.files.get(&target.text) {
@@ -153,73 +154,78 @@ impl Interpreter<'_> {
                         _ => Input::Unknown,
                     };
                 }
-                Operator::ReadWrite => {
+                RedirectOperator::ReadWrite => {
                     self.check_network_path(&target);
-                    if !nowhere(&target.text) {
-                        self.sink.parts.redirection(&target, Crud::Update);
-                        self.find(
+                    if !is_unstored_output(&target.text) {
+                        self.sink.recorder.record_redirection(&target, Crud::Update);
+                        self.add_finding(
                             Effect::Update,
                             span,
-                            format!("opens `{}` for writing", shown(&target)),
+                            format!("opens `{}` for writing", display_text(&target)),
                         );
                     }
-                    if reads {
+                    if redirects_stdin {
                         plan.input = Input::Unknown;
                     }
                 }
-                Operator::Write | Operator::Append => {
+                RedirectOperator::Write | RedirectOperator::Append => {
                     // `/dev/fd/1` and `/proc/self/fd/1` may be the pipe itself.
-                    let system =
+                    let is_special_path =
                         target.text.starts_with("/dev/") || target.text.starts_with("/proc/");
-                    let clear =
-                        target.known() && !target.glob && (!system || target.text == "/dev/null");
-                    if prints {
-                        plan.stdout = if clear {
+                    let is_certain_file = target.is_known()
+                        && !target.glob
+                        && (!is_special_path || target.text == "/dev/null");
+                    if redirects_stdout {
+                        plan.stdout = if is_certain_file {
                             Stdout::Redirected
                         } else {
                             Stdout::Unknown
                         };
                     } else {
-                        leaks |= !clear;
+                        leaks |= !is_certain_file;
                     }
                     self.check_network_path(&target);
-                    if nowhere(&target.text) && target.text != "-" {
+                    if is_unstored_output(&target.text) && target.text != "-" {
                         continue;
                     }
                     let effect = match redirect.operator {
-                        Operator::Append => Crud::Update,
+                        RedirectOperator::Append => Crud::Update,
                         _ => Crud::Create,
                     };
-                    self.sink.parts.redirection(&target, effect);
-                    if device(&target.text) {
-                        self.find(
+                    self.sink.recorder.record_redirection(&target, effect);
+                    if is_device(&target.text) {
+                        self.add_finding(
                             Effect::Delete,
                             span,
                             format!("overwrites the device `{}`", target.text),
                         );
-                    } else if redirect.operator == Operator::Append {
-                        self.find(
+                    } else if redirect.operator == RedirectOperator::Append {
+                        self.add_finding(
                             Effect::Update,
                             span,
-                            format!("appends to `{}`", shown(&target)),
+                            format!("appends to `{}`", display_text(&target)),
                         );
                     } else {
-                        plan.files.push(File {
+                        plan.files.push(WrittenFile {
                             name: target,
-                            whole: prints,
+                            is_only_stdout: redirects_stdout,
                         });
                     }
                 }
             }
         }
         // Some shells read from all of several sources, including the pipe.
-        let sources = list.iter().filter(|one| one.descriptor == INPUT).count();
-        let several = sources + usize::from(context.piped) > 1;
-        if several && sources > 0 || self.shell.environment.stdio_redirected && sources == 0 {
+        let sources = list.iter().filter(|one| one.descriptor == STDIN).count();
+        let has_several_sources = sources + usize::from(context.piped) > 1;
+        if has_several_sources && sources > 0
+            || self.shell.environment.stdio_redirected && sources == 0
+        {
             plan.input = Input::Unknown;
         }
-        if list.iter().filter(|one| one.descriptor == OUTPUT).count() > 1 {
-            plan.files.iter_mut().for_each(|file| file.whole = false);
+        if list.iter().filter(|one| one.descriptor == STDOUT).count() > 1 {
+            plan.files
+                .iter_mut()
+                .for_each(|file| file.is_only_stdout = false);
         }
         if leaks || (self.shell.environment.stdio_redirected && plan.stdout == Stdout::Passed) {
             plan.stdout = Stdout::Unknown;
@@ -229,7 +235,7 @@ impl Interpreter<'_> {
 
     fn check_network_path(&mut self, target: &Arg) {
         if target.text.starts_with("/dev/tcp/") || target.text.starts_with("/dev/udp/") {
-            self.find(
+            self.add_finding(
                 Effect::Code,
                 target.span,
                 "opens a connection to the network",
@@ -238,46 +244,49 @@ impl Interpreter<'_> {
     }
 
     /// Records a file that is read.
-    pub(crate) fn input_file(&mut self, file: &Arg) {
-        self.reads(file, false);
+    pub(crate) fn record_file_read(&mut self, file: &Arg) {
+        self.record_read(file, false);
     }
 
     /// Records a file that is read, or with `below` a folder with everything below it.
-    pub(crate) fn reads(&mut self, file: &Arg, below: bool) {
+    pub(crate) fn record_read(&mut self, file: &Arg, recursive: bool) {
         if file.text.starts_with("/dev/tcp/") || file.text.starts_with("/dev/udp/") {
-            self.ask(file.span, "opens a connection to the network");
+            self.require_confirmation(file.span, "opens a connection to the network");
         }
         let path = file.path().to_owned();
-        self.sink.parts.reads(file, &path, below);
+        self.sink.recorder.record_read(file, &path, recursive);
         let tables = self.tables;
         let secret = self
             .shell
             .environment
-            .places(&path)
-            .any(|path| tables.secret_within(&path));
-        let private = |path: String| match below {
-            true => tables.reads_secrets_below(&path),
-            false => tables.may_be_private(&path),
+            .candidate_paths(&path)
+            .any(|path| tables.may_read_secrets(&path));
+        let private = |path: String| match recursive {
+            true => tables.may_read_secrets_below(&path),
+            false => tables.may_be_private_file(&path),
         };
         if secret {
-            let reason = format!("reads `{}`, which holds secrets", shown(file));
-            self.ask(file.span, reason);
-        } else if self.shell.environment.places(&path).any(private) {
-            let reason = format!("reads files in `{}` that may be secrets", shown(file));
-            self.ask(file.span, reason);
+            let reason = format!("reads `{}`, which holds secrets", display_text(file));
+            self.require_confirmation(file.span, reason);
+        } else if self.shell.environment.candidate_paths(&path).any(private) {
+            let reason = format!(
+                "reads files in `{}` that may be secrets",
+                display_text(file)
+            );
+            self.require_confirmation(file.span, reason);
         }
         if !path.contains(crate::model::arg::UNKNOWN) {
             return;
         }
-        let handed = self.shell.paths_of_unknown_words.clone();
-        if let Some(Named { path, .. }) = handed.iter().find(|named| named.secret) {
+        let possible_paths = self.shell.paths_of_unknown_words.clone();
+        if let Some(PossiblePath { path, .. }) = possible_paths.iter().find(|named| named.secret) {
             let path = path.replace(crate::model::arg::UNKNOWN, "…");
             let reason = format!("may read `{path}`, which holds secrets");
-            self.ask(file.span, reason);
+            self.require_confirmation(file.span, reason);
         }
-        for Named { path, .. } in &handed {
+        for PossiblePath { path, .. } in &possible_paths {
             let named = Arg::new(path.clone(), file.span);
-            self.sink.parts.reads(&named, path, true);
+            self.sink.recorder.record_read(&named, path, true);
         }
     }
 
@@ -285,11 +294,11 @@ impl Interpreter<'_> {
     pub(crate) fn check_emptied_files(&mut self, plan: &RedirectPlan, args: &[Arg]) {
         for file in plan.files.iter().map(|file| &file.name) {
             let read = |arg: &Arg| arg.text == file.text && file.text.contains(['.', '/']);
-            if file.known() && args.iter().skip(1).any(read) {
-                self.find(
+            if file.is_known() && args.iter().skip(1).any(read) {
+                self.add_finding(
                     Effect::Delete,
                     file.span,
-                    format!("empties `{}` before it is read", shown(file)),
+                    format!("empties `{}` before it is read", display_text(file)),
                 );
             }
         }
@@ -302,21 +311,29 @@ impl Interpreter<'_> {
         output: Option<&str>,
         program: &str,
     ) {
-        for File { name: file, whole } in &plan.files {
-            let output = output.filter(|_| *whole);
+        for WrittenFile {
+            name: file,
+            is_only_stdout,
+        } in &plan.files
+        {
+            let output = output.filter(|_| *is_only_stdout);
             if output == Some("") {
-                self.find(
+                self.add_finding(
                     Effect::Delete,
                     file.span,
-                    format!("empties `{}`", shown(file)),
+                    format!("empties `{}`", display_text(file)),
                 );
             } else {
-                let effect = if kernel(&file.text) {
+                let effect = if is_kernel_setting(&file.text) {
                     Effect::Update
                 } else {
                     Effect::Create
                 };
-                self.find(effect, file.span, format!("writes `{}`", shown(file)));
+                self.add_finding(
+                    effect,
+                    file.span,
+                    format!("writes `{}`", display_text(file)),
+                );
             }
             let contents = match output {
                 Some(text) if !program.is_empty() || !text.is_empty() => {
@@ -324,7 +341,7 @@ impl Interpreter<'_> {
                 }
                 _ => FileContents::Unknown,
             };
-            if file.known() {
+            if file.is_known() {
                 self.shell
                     .environment
                     .files

@@ -2,41 +2,41 @@
 //!
 //! The first word is looked up as a shell does: an alias, a function, a builtin, a program.
 
-use super::cursor::Place;
+use super::cursor::SpanMap;
 use super::interpreter::Interpreter;
-use crate::languages::powershell::cmdlet;
-use crate::model::arg::{Arg, UNKNOWN, quoted};
+use crate::languages::powershell::is_cmdlet;
+use crate::model::arg::{Arg, UNKNOWN, shell_quoted};
 use crate::model::effect::Effect;
 use crate::model::environment::FileContents;
 use crate::model::io::{Input, Output};
 use crate::model::program_name::SYSTEM_FOLDERS;
 use crate::model::span::Span;
 use crate::model::unseen_code::UnseenCode;
-use crate::programs::builds::started_by_script;
+use crate::programs::builds::program_of_wrapper_script;
 use crate::programs::builtins::Builtin;
 
 impl Interpreter<'_> {
     /// Runs a command.
-    pub(crate) fn run(&mut self, args: Vec<Arg>, input: &Input) -> Output {
-        self.in_child_process(|interpreter| interpreter.run_words(args, input))
+    pub(crate) fn run_args(&mut self, args: Vec<Arg>, input: &Input) -> Output {
+        self.in_child_process(|interpreter| interpreter.record_and_run(args, input))
     }
 
-    fn run_words(&mut self, args: Vec<Arg>, input: &Input) -> Output {
+    fn record_and_run(&mut self, args: Vec<Arg>, input: &Input) -> Output {
         self.cursor.depth += 1;
-        let opened = self.sink.parts.words(&args, input);
-        let output = self.run_command(args, input);
+        let opened = self.sink.recorder.record_words(&args, input);
+        let output = self.look_up_and_run(args, input);
         if opened {
-            self.sink.parts.close();
+            self.sink.recorder.close_part();
         }
         self.cursor.depth -= 1;
         output
     }
 
-    fn run_command(&mut self, args: Vec<Arg>, input: &Input) -> Output {
+    fn look_up_and_run(&mut self, args: Vec<Arg>, input: &Input) -> Output {
         let name = args.first()?.clone();
         self.cursor.count_command();
         if self.cursor.has_too_many_commands() || self.cursor.is_too_deep() {
-            self.find(
+            self.add_finding(
                 Effect::Unknown,
                 name.span,
                 "there is too much in it to follow",
@@ -45,8 +45,8 @@ impl Interpreter<'_> {
         }
         let prints_paths = self.tables.prints_paths(&name.text);
         for arg in &args[1..] {
-            if prints_paths || self.tables.secret_within(arg.path()) {
-                self.prints_name(arg);
+            if prints_paths || self.tables.may_read_secrets(arg.path()) {
+                self.add_printed_path(arg);
             }
         }
         // In zsh, `-` before a command only changes its `$0`.
@@ -58,14 +58,14 @@ impl Interpreter<'_> {
             && self.tables.program(program).is_some()
         {
             let mut args = args.clone();
-            args[0] = name.with(program);
-            self.external(program, &args, name.span, input);
+            args[0] = name.with_text(program);
+            self.run_program_by_name(program, &args, name.span, input);
         }
-        if name.glob && name.known() {
+        if name.glob && name.is_known() {
             self.run_pattern(&args, input);
         }
-        if !name.known() || name.glob {
-            self.runs_unseen(
+        if !name.is_known() || name.glob {
+            self.add_unseen_code(
                 name.span,
                 UnseenCode::Program,
                 "which program runs is only known when it runs",
@@ -75,20 +75,20 @@ impl Interpreter<'_> {
             let mut args = args;
             if !name.glob && !rest.is_empty() && self.tables.program(&rest).is_some() {
                 args[0].text = rest;
-                self.run(args, input);
+                self.run_args(args, input);
             } else if rest.is_empty() && name.text.chars().count() == 1 {
                 args.remove(0);
                 if args
                     .first()
                     .is_some_and(|first| self.tables.program(&first.text).is_some())
                 {
-                    self.run(args, input);
+                    self.run_args(args, input);
                 }
             }
             return None;
         }
-        if name.maybe {
-            self.runs_unseen(
+        if name.overridable {
+            self.add_unseen_code(
                 name.span,
                 UnseenCode::Program,
                 "a variable may name another program",
@@ -113,13 +113,13 @@ impl Interpreter<'_> {
                 return output;
             };
             self.shell.environment.merge(&before);
-            self.external(&text, &args, whole, input);
+            self.run_program_by_name(&text, &args, whole, input);
             return None;
         }
-        if let Some(output) = self.builtin(&text, &args, whole, input) {
+        if let Some(output) = self.run_builtin(&text, &args, whole, input) {
             return output;
         }
-        self.external(&text, &args, whole, input)
+        self.run_program_by_name(&text, &args, whole, input)
     }
 
     /// Runs every program that matches a pattern used as a name.
@@ -128,13 +128,13 @@ impl Interpreter<'_> {
         let names: Vec<&str> = self
             .tables
             .names()
-            .filter(|name| fits(pattern.as_bytes(), name.as_bytes()))
+            .filter(|name| glob_matches(pattern.as_bytes(), name.as_bytes()))
             .take(20)
             .collect();
         for name in names {
             let mut args = args.to_vec();
             args[0] = Arg::new(name, args[0].span);
-            self.run(args, input);
+            self.run_args(args, input);
         }
     }
 
@@ -142,7 +142,7 @@ impl Interpreter<'_> {
         if args.len() < 2 {
             return None;
         }
-        self.run(args[1..].to_vec(), input)
+        self.run_args(args[1..].to_vec(), input)
     }
 
     fn run_alias(&mut self, name: &str, args: &[Arg], input: &Input) {
@@ -151,7 +151,7 @@ impl Interpreter<'_> {
         };
         let span = args[0].span;
         let Some(value) = alias else {
-            self.runs_unseen(
+            self.add_unseen_code(
                 span,
                 UnseenCode::Alias,
                 format!("runs the unknown alias `{name}`"),
@@ -159,10 +159,10 @@ impl Interpreter<'_> {
             return;
         };
         self.shell.environment.aliases.remove(name);
-        let rest: Vec<String> = args[1..].iter().map(quoted).collect();
-        self.text(
+        let rest: Vec<String> = args[1..].iter().map(shell_quoted).collect();
+        self.run_text(
             &format!("{value} {}", rest.join(" ")),
-            Place::Fixed(span),
+            SpanMap::Fixed(span),
             input,
         );
         self.shell
@@ -172,7 +172,7 @@ impl Interpreter<'_> {
     }
 
     /// Runs a program.
-    pub(crate) fn external(
+    pub(crate) fn run_program_by_name(
         &mut self,
         name: &str,
         args: &[Arg],
@@ -185,23 +185,24 @@ impl Interpreter<'_> {
         let name = self.tables.without_suffix(name);
         if let Some(program) = self.tables.program(name) {
             let in_shell = Builtin::named(name).is_some_and(Builtin::runs_in_shell_by_table);
-            let outer = std::mem::replace(&mut self.shell.runs_in_child_process, !in_shell);
+            let outer_runs_in_child =
+                std::mem::replace(&mut self.shell.runs_in_child_process, !in_shell);
             let output = self.run_program(name, program, args, whole, input);
-            self.shell.runs_in_child_process = outer;
+            self.shell.runs_in_child_process = outer_runs_in_child;
             return output;
         }
-        if cmdlet(name) {
-            return self.cmdlet(args, whole);
+        if is_cmdlet(name) {
+            return self.run_cmdlet(args, whole);
         }
         let span = args[0].span;
-        self.find(Effect::Unknown, span, format!("unknown program `{name}`"));
+        self.add_finding(Effect::Unknown, span, format!("unknown program `{name}`"));
         None
     }
 
     /// A command of PowerShell, `Verb-Noun`.
-    fn cmdlet(&mut self, args: &[Arg], whole: Span) -> Output {
+    fn run_cmdlet(&mut self, args: &[Arg], whole: Span) -> Output {
         let words: Vec<&str> = args.iter().map(|arg| arg.text.as_str()).collect();
-        self.powershell(&Arg::new(words.join(" "), whole));
+        self.run_powershell(&Arg::new(words.join(" "), whole));
         None
     }
 
@@ -215,10 +216,10 @@ impl Interpreter<'_> {
             {
                 let mut args = args.to_vec();
                 args[0].text = name.to_owned();
-                if self.tables.program(name).is_some() || self.builtin_name(name) {
-                    return self.external_or_builtin(name, &args, whole, input);
+                if self.tables.program(name).is_some() || self.is_builtin_and_program(name) {
+                    return self.run_builtin_or_program(name, &args, whole, input);
                 }
-                self.find(
+                self.add_finding(
                     Effect::Unknown,
                     args[0].span,
                     format!("unknown program `{path}`"),
@@ -226,16 +227,16 @@ impl Interpreter<'_> {
                 return None;
             }
         }
-        let short = path.trim_start_matches("./");
-        let contents = [path, short]
+        let without_dot = path.trim_start_matches("./");
+        let contents = [path, without_dot]
             .iter()
             .find_map(|name| self.shell.environment.files.get(*name))
             .cloned();
         let span = args[0].span;
-        self.sink.parts.code_file(&args[0]);
-        self.find(Effect::Code, span, format!("runs the file `{path}`"));
+        self.sink.recorder.record_code_file(&args[0]);
+        self.add_finding(Effect::Code, span, format!("runs the file `{path}`"));
         let name = path.rsplit('/').next().unwrap_or("");
-        let started = started_by_script(name);
+        let started = program_of_wrapper_script(name);
         let program_name = started.unwrap_or(name);
         if (started.is_some() || path.contains("bin/"))
             && contents.is_none()
@@ -246,41 +247,41 @@ impl Interpreter<'_> {
         }
         match contents {
             Some(FileContents::Text(text)) => {
-                self.text(&text, Place::Fixed(span), input);
+                self.run_text(&text, SpanMap::Fixed(span), input);
             }
-            Some(FileContents::Same(target)) => {
+            Some(FileContents::CopyOf(target)) => {
                 let mut args = args.to_vec();
                 args[0].text = target;
-                self.run(args, input);
+                self.run_args(args, input);
             }
             _ => {}
         }
         None
     }
 
-    fn builtin_name(&self, name: &str) -> bool {
+    fn is_builtin_and_program(&self, name: &str) -> bool {
         Builtin::named(name).is_some_and(Builtin::is_also_program)
     }
 
-    fn external_or_builtin(
+    fn run_builtin_or_program(
         &mut self,
         name: &str,
         args: &[Arg],
         whole: Span,
         input: &Input,
     ) -> Output {
-        if self.builtin_name(name)
-            && let Some(output) = self.builtin(name, args, whole, input)
+        if self.is_builtin_and_program(name)
+            && let Some(output) = self.run_builtin(name, args, whole, input)
         {
             return output;
         }
-        self.external(name, args, whole, input)
+        self.run_program_by_name(name, args, whole, input)
     }
 }
 
 /// Returns `true` if a name matches a pattern of `*`, `?` and `[…]`, which matches any character
 /// here.
-fn fits(pattern: &[u8], name: &[u8]) -> bool {
+fn glob_matches(pattern: &[u8], name: &[u8]) -> bool {
     let (mut at, mut place) = (0, 0);
     // Where to continue after a mismatch: only the last `*` needs to match more.
     let mut star = None;

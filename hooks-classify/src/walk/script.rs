@@ -5,7 +5,7 @@ use super::redirect::{RedirectContext, Stdout};
 use crate::model::effect::Effect;
 use crate::model::io::OutputKind;
 use crate::model::io::{Input, Output};
-use crate::model::script::{AndOr, Command, Join, Kind, Pipeline, Redirect, ShellScript};
+use crate::model::script::{AndOr, Command, CommandKind, Join, Pipeline, Redirect, ShellScript};
 
 /// Returns the input of a command after a command that may have read a part of it.
 pub(crate) fn stdin_after_reader(input: &Input) -> Input {
@@ -16,13 +16,13 @@ pub(crate) fn stdin_after_reader(input: &Input) -> Input {
 }
 
 impl Interpreter<'_> {
-    pub(crate) fn script(&mut self, script: &ShellScript, input: &Input) -> Output {
+    pub(crate) fn run_shell_script(&mut self, script: &ShellScript, input: &Input) -> Output {
         let mut all = Some(String::new());
         let rest = stdin_after_reader(input);
         for (at, item) in script.items.iter().enumerate() {
             let input = if at == 0 { input } else { &rest };
             let before = item.background.then(|| self.shell.environment.clone());
-            let output = self.and_or(item, input);
+            let output = self.run_and_or(item, input);
             if let Some(before) = before {
                 self.shell.exit_subshell(before);
             }
@@ -31,44 +31,44 @@ impl Interpreter<'_> {
         all
     }
 
-    fn and_or(&mut self, list: &AndOr, input: &Input) -> Output {
-        let output = self.pipeline(&list.first, input);
+    fn run_and_or(&mut self, list: &AndOr, input: &Input) -> Output {
+        let output = self.run_pipeline(&list.first, input);
         if list.rest.is_empty() {
             return output;
         }
-        let sure = self.shell.environment.clone();
+        let after_first = self.shell.environment.clone();
         // The environments after each pipeline that may have been the last one to run.
-        let mut ways = Vec::new();
-        let either = list.rest.iter().any(|(join, _)| *join == Join::Or);
+        let mut possible_ends = Vec::new();
+        let has_or = list.rest.iter().any(|(join, _)| *join == Join::Or);
         for (join, pipeline) in &list.rest {
-            if either {
-                ways.push(self.shell.environment.clone());
+            if has_or {
+                possible_ends.push(self.shell.environment.clone());
             }
             let before = (*join == Join::Or).then(|| {
-                for way in ways.drain(..) {
+                for way in possible_ends.drain(..) {
                     self.shell.environment.merge(&way);
                 }
-                ways.push(self.shell.environment.clone());
+                possible_ends.push(self.shell.environment.clone());
                 self.shell.environment.clone()
             });
-            self.pipeline(pipeline, &stdin_after_reader(input));
+            self.run_pipeline(pipeline, &stdin_after_reader(input));
             if let Some(before) = before {
                 self.shell.environment.merge(&before);
             }
         }
         // Pipelines after the first one may not have run.
-        self.shell.environment.merge(&sure);
+        self.shell.environment.merge(&after_first);
         None
     }
 
-    fn pipeline(&mut self, pipeline: &Pipeline, input: &Input) -> Output {
-        let outer = std::mem::take(&mut self.shell.paths_in_pipeline);
-        let output = self.commands(pipeline, input);
-        self.shell.paths_in_pipeline.extend(outer);
+    fn run_pipeline(&mut self, pipeline: &Pipeline, input: &Input) -> Output {
+        let outer_paths = std::mem::take(&mut self.shell.paths_in_pipeline);
+        let output = self.run_pipeline_commands(pipeline, input);
+        self.shell.paths_in_pipeline.extend(outer_paths);
         output
     }
 
-    fn commands(&mut self, pipeline: &Pipeline, input: &Input) -> Output {
+    fn run_pipeline_commands(&mut self, pipeline: &Pipeline, input: &Input) -> Output {
         let [command] = pipeline.commands.as_slice() else {
             let mut current = input.clone();
             let mut output = None;
@@ -79,79 +79,86 @@ impl Interpreter<'_> {
                     self.shell.piped_output_kind = self.shell.output_kind;
                 }
                 self.shell.output_kind = OutputKind::Numbers;
-                output = self.capturing(at + 1 < pipeline.commands.len(), |interpreter| {
-                    interpreter.pipeline_command(command, &current, at > 0)
-                });
+                output = self
+                    .with_captured_stdout(at + 1 < pipeline.commands.len(), |interpreter| {
+                        interpreter.run_pipeline_command(command, &current, at > 0)
+                    });
                 // With `lastpipe`, the last command runs in the shell itself.
                 let after = self.shell.environment.clone();
                 self.shell.exit_subshell(before);
                 self.shell.environment.merge(&after);
                 // Some shells also write redirected output to the pipe.
-                let plan = command.redirects.iter().any(Redirect::prints);
+                let plan = command.redirects.iter().any(Redirect::redirects_stdout);
                 current = match &output {
                     Some(output) if !plan => Input::Known(output.clone()),
                     _ => Input::Unknown,
                 };
             }
-            self.shell.output_kind = self.shell.output_kind.and(before_all.0);
+            self.shell.output_kind = self.shell.output_kind.followed_by(before_all.0);
             self.shell.piped_output_kind = before_all.1;
             return output;
         };
-        self.command(command, input)
+        self.run_command(command, input)
     }
 
-    pub(crate) fn command(&mut self, command: &Command, input: &Input) -> Output {
-        self.pipeline_command(command, input, false)
+    pub(crate) fn run_command(&mut self, command: &Command, input: &Input) -> Output {
+        self.run_pipeline_command(command, input, false)
     }
 
     /// Runs a command of a pipeline.
-    fn pipeline_command(&mut self, command: &Command, input: &Input, piped: bool) -> Output {
+    fn run_pipeline_command(&mut self, command: &Command, input: &Input, piped: bool) -> Output {
         self.cursor.count_command();
-        let span = self.cursor.place.map(command.span);
+        let span = self.cursor.span_map.map(command.span);
         if self.cursor.has_too_many_commands() {
-            self.find(
+            self.add_finding(
                 Effect::Unknown,
                 span,
                 "there are too many commands to follow",
             );
             return None;
         }
-        if let Kind::Simple { assigns, words } = &command.kind {
-            return self.simple(assigns, words, &command.redirects, span, (input, piped));
+        if let CommandKind::Simple { assigns, words } = &command.kind {
+            return self.run_simple_command(
+                assigns,
+                words,
+                &command.redirects,
+                span,
+                (input, piped),
+            );
         }
         self.cursor.depth += 1;
-        self.sink.parts.enter(span);
+        self.sink.recorder.open_part(span);
         let silent = false;
         let plan = self.set_up_redirects(
             &command.redirects,
             input,
             RedirectContext {
                 piped,
-                silent,
-                facts: false,
+                prints_no_errors: silent,
+                metadata_only: false,
             },
         );
         // Its input may be the names that the previous command printed.
-        let reads = piped || command.redirects.iter().any(Redirect::reads);
-        let mut names = match reads {
-            true => self.names_in(&plan.input),
+        let has_input = piped || command.redirects.iter().any(Redirect::redirects_stdin);
+        let mut paths = match has_input {
+            true => self.paths_in_input(&plan.input),
             false => Vec::new(),
         };
         // `while read -u 3 f; do …; done 3< <(find …)`
         if command
             .redirects
             .iter()
-            .any(|one| !one.reads() && one.takes())
+            .any(|one| !one.redirects_stdin() && one.opens_for_reading())
         {
-            names.extend(self.names_in(&Input::Unknown));
+            paths.extend(self.paths_in_input(&Input::Unknown));
         }
-        let output = self.capturing(plan.stdout == Stdout::Redirected, |interpreter| {
-            interpreter.with_names(names, |interpreter| {
-                interpreter.compound(&command.kind, &plan.input.clone(), span)
+        let output = self.with_captured_stdout(plan.stdout == Stdout::Redirected, |interpreter| {
+            interpreter.with_paths(paths, |interpreter| {
+                interpreter.run_compound_command(&command.kind, &plan.input.clone(), span)
             })
         });
         self.record_written_files(&plan, output.as_deref(), "");
-        self.sink.parts.close();
+        self.sink.recorder.close_part();
         self.cursor.depth -= 1;
         plan.output(output)
     }

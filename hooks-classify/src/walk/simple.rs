@@ -1,26 +1,26 @@
 //! Simple commands: assignments, words and redirections in, effects and output out.
 
 use super::interpreter::Interpreter;
-use super::names::DESCRIPTORS;
+use super::paths::DESCRIPTORS;
 use super::redirect::{RedirectContext, Stdout};
 use crate::model::arg::Arg;
 use crate::model::effect::Effect;
 use crate::model::environment::is_numeric;
 use crate::model::io::{Input, Output, OutputKind};
-use crate::model::named::Named;
-use crate::model::program_name::plain_program;
-use crate::model::script::{Change, Piece, Redirect, ShellWord};
+use crate::model::possible_path::PossiblePath;
+use crate::model::program_name::without_system_folder;
+use crate::model::script::{ParameterOperator, Redirect, ShellWord, WordPiece};
 use crate::model::span::Span;
-use crate::model::variable_name::{base_name, is_status};
+use crate::model::variable_name::{base_name, is_numeric_parameter};
 use crate::options::call::Call;
 use crate::programs::builtins::Builtin;
-use crate::programs::file_roles::prints_facts;
+use crate::programs::file_roles::prints_only_metadata;
 use crate::programs::output_kind::{
     has_known_output, output_kind, prints_only_words, reads_no_files,
 };
 
 impl Interpreter<'_> {
-    pub(crate) fn simple(
+    pub(crate) fn run_simple_command(
         &mut self,
         assigns: &[ShellWord],
         words: &[ShellWord],
@@ -28,124 +28,142 @@ impl Interpreter<'_> {
         span: Span,
         (input, piped): (&Input, bool),
     ) -> Output {
-        self.sink.parts.enter(span);
-        let set = self.assignments(assigns);
+        self.sink.recorder.open_part(span);
+        let assignments = self.expand_assignments(assigns);
         let outer_paths = std::mem::take(&mut self.shell.paths_in_pipeline);
         // Substitutions in its words read its input.
-        let read = if piped {
+        let input_paths = if piped {
             outer_paths.clone()
         } else {
             Vec::new()
         };
-        let args = self.with_names(read, |interpreter| interpreter.expand_all(words));
+        let args = self.with_paths(input_paths, |interpreter| {
+            interpreter.expand_command_words(words)
+        });
         // The output of a substitution may be names of files.
-        let mut names = self.shell.paths_in_pipeline.clone();
+        let mut paths = self.shell.paths_in_pipeline.clone();
         self.shell.paths_in_pipeline.extend(outer_paths);
-        self.run_after_both(words, redirects);
-        self.run_after_brace(words);
-        let silent = args
+        self.run_words_after_both_redirect(words, redirects);
+        self.run_words_after_brace(words);
+        let prints_no_errors = args
             .first()
             .is_some_and(|name| self.prints_only_words(&name.text));
         // Substitutions in its words may read the input first.
-        let reads = |word: &ShellWord| !word.pieces.iter().all(is_quiet);
-        let unread = match input {
-            Input::Known(_) if assigns.iter().chain(words).any(reads) => &Input::Unknown,
+        let may_read_input = |word: &ShellWord| !word.pieces.iter().all(runs_nothing);
+        let remaining_input = match input {
+            Input::Known(_) if assigns.iter().chain(words).any(may_read_input) => &Input::Unknown,
             input => input,
         };
         let context = RedirectContext {
             piped,
-            silent,
-            facts: self.prints_facts(&args),
+            prints_no_errors,
+            metadata_only: self.prints_only_metadata(&args),
         };
-        let mut plan = self.set_up_redirects(redirects, unread, context);
+        let mut plan = self.set_up_redirects(redirects, remaining_input, context);
         if !redirects.is_empty() && redirects_shell(&args) {
             self.shell.environment.stdio_redirected = true;
             // `exec 3< <(find …)`: later readers of the descriptor get these names.
-            if redirects.iter().any(Redirect::takes) {
-                let names = self.names_in(&Input::Unknown);
-                self.shell.holds_names(DESCRIPTORS, &names);
+            if redirects.iter().any(Redirect::opens_for_reading) {
+                let paths = self.paths_in_input(&Input::Unknown);
+                self.shell.add_variable_paths(DESCRIPTORS, &paths);
             }
         }
         let Some(name) = args.first() else {
-            for (name, value) in set {
-                self.sets(&name, &value);
-                self.assign(&name, &value);
+            for (name, value) in assignments {
+                self.check_variable(&name, &value);
+                self.set_variable(&name, &value);
             }
             self.record_written_files(&plan, Some(""), "");
-            self.sink.parts.close();
+            self.sink.recorder.close_part();
             // An assignment that the shell rejects may exit it.
             return None;
         };
         let program = name.text.clone();
         let lookup = program.rsplit('/').next().unwrap_or(&program).to_owned();
-        for (name, value) in &set {
-            self.sets(name, value);
+        for (name, value) in &assignments {
+            self.check_variable(name, value);
         }
         if !reads_no_files(&lookup) {
             self.check_emptied_files(&plan, &args);
         }
         if plan.stdout != Stdout::Redirected && args.iter().any(|arg| self.prints_words(&arg.text))
         {
-            self.prints_variables(words);
+            self.check_printed_variables(words);
         }
-        self.sink.parts.ready();
+        self.sink.recorder.expect_words();
         // Other commands may print less than their words, or exit the shell.
-        let plain =
+        let has_predictable_output =
             has_known_output(&program) || self.shell.environment.functions.contains_key(&program);
-        let piped = match redirects.iter().any(Redirect::reads) {
+        let piped = match redirects.iter().any(Redirect::redirects_stdin) {
             true => OutputKind::Anything,
             false => self.shell.piped_output_kind,
         };
-        let shown = output_kind(&args, &self.shell.environment, piped);
+        let kind = output_kind(&args, &self.shell.environment, piped);
         // `$_` is a word of the previous command.
-        let repeats = words.iter().flat_map(|word| &word.pieces).any(is_last_word);
-        names.extend(self.shell.last_secret_path.clone().filter(|_| repeats));
-        let secret = |arg: &&Arg| self.tables.secret_within(arg.path());
-        let last_secret = args.iter().skip(1).find(secret).map(|arg| Named {
+        let uses_last_argument = words
+            .iter()
+            .flat_map(|word| &word.pieces)
+            .any(is_last_argument);
+        paths.extend(
+            self.shell
+                .last_secret_path
+                .clone()
+                .filter(|_| uses_last_argument),
+        );
+        let secret = |arg: &&Arg| self.tables.may_read_secrets(arg.path());
+        let last_secret = args.iter().skip(1).find(secret).map(|arg| PossiblePath {
             path: arg.path().to_owned(),
             secret: true,
         });
-        let certain = plain && set.is_empty() && words.iter().all(is_certain);
-        let keeps = Builtin::named(&program).is_some_and(Builtin::keeps_variables)
+        let is_output_certain =
+            has_predictable_output && assignments.is_empty() && words.iter().all(always_expands);
+        let keeps_variables = Builtin::named(&program).is_some_and(Builtin::keeps_variables)
             || self.shell.environment.functions.contains_key(&program);
-        let output = self.capturing(plan.stdout == Stdout::Redirected, |interpreter| {
-            interpreter.with_variables(&set, keeps, |interpreter| {
-                interpreter.with_names(names, |interpreter| {
-                    interpreter.run(args, &plan.input.clone())
+        let output = self.with_captured_stdout(plan.stdout == Stdout::Redirected, |interpreter| {
+            interpreter.with_variables(&assignments, keeps_variables, |interpreter| {
+                interpreter.with_paths(paths, |interpreter| {
+                    interpreter.run_args(args, &plan.input.clone())
                 })
             })
         });
         self.shell.last_secret_path = last_secret;
-        self.repeat_processes(words, redirects);
+        self.rerun_process_substitutions(words, redirects);
         self.record_written_files(&plan, output.as_deref(), &program);
-        self.sink.parts.close();
-        if words.iter().flat_map(|word| &word.pieces).any(is_process) {
+        self.sink.recorder.close_part();
+        if words
+            .iter()
+            .flat_map(|word| &word.pieces)
+            .any(is_process_substitution)
+        {
             // A process substitution may print its input.
             plan.stdout = Stdout::Unknown;
         }
-        let output = output.filter(|_| certain);
-        self.shell.output_kind = self.shell.output_kind.and(match (&output, plan.stdout) {
-            (_, Stdout::Redirected) => OutputKind::Numbers,
-            (_, Stdout::Unknown) => OutputKind::Anything,
-            (Some(text), _) if is_numeric(text) => OutputKind::Numbers,
-            (Some(_), _) => OutputKind::Anything,
-            (None, _) => shown,
-        });
+        let output = output.filter(|_| is_output_certain);
+        self.shell.output_kind = self
+            .shell
+            .output_kind
+            .followed_by(match (&output, plan.stdout) {
+                (_, Stdout::Redirected) => OutputKind::Numbers,
+                (_, Stdout::Unknown) => OutputKind::Anything,
+                (Some(text), _) if is_numeric(text) => OutputKind::Numbers,
+                (Some(_), _) => OutputKind::Anything,
+                (None, _) => kind,
+            });
         plan.output(output)
     }
 
     /// Expands the assignments before a command.
-    fn assignments(&mut self, assigns: &[ShellWord]) -> Vec<(String, Arg)> {
+    fn expand_assignments(&mut self, assigns: &[ShellWord]) -> Vec<(String, Arg)> {
         let mut set = Vec::new();
         for assign in assigns {
             let outer_paths = std::mem::take(&mut self.shell.paths_in_pipeline);
-            let assigned = self.assignment(assign);
-            let names = std::mem::replace(&mut self.shell.paths_in_pipeline, outer_paths);
+            let assigned = self.expand_assignment_word(assign);
+            let paths = std::mem::replace(&mut self.shell.paths_in_pipeline, outer_paths);
             if let Some((name, value)) = assigned {
-                if !names.is_empty() {
-                    self.shell.holds_names(base_name(&name.text), &names);
+                if !paths.is_empty() {
+                    self.shell.add_variable_paths(base_name(&name.text), &paths);
                 }
-                self.sink.parts.assignment(&name.text, &value);
+                self.sink.recorder.record_assignment(&name.text, &value);
                 self.evaluate_element(&name);
                 set.push((name.text, value));
             }
@@ -154,21 +172,21 @@ impl Interpreter<'_> {
     }
 
     /// Runs the words after a `&>`: some shells read `a &> f b` as `a &` and `> f b`.
-    fn run_after_both(&mut self, words: &[ShellWord], redirects: &[Redirect]) {
-        let Some(both) = redirects.iter().find(|redirect| redirect.both) else {
+    fn run_words_after_both_redirect(&mut self, words: &[ShellWord], redirects: &[Redirect]) {
+        let Some(both) = redirects.iter().find(|redirect| redirect.includes_stderr) else {
             return;
         };
         let after = words.iter().filter(|word| word.span.start >= both.span.end);
         let rest: Vec<Arg> = after.flat_map(|word| self.expand(word)).collect();
         if !rest.is_empty() {
-            self.run(rest, &Input::Unknown);
+            self.run_args(rest, &Input::Unknown);
         }
     }
 
     /// Runs process substitutions once more, now that the names are known that the command prints:
     /// `tee >(xargs cat)`.
-    fn repeat_processes(&mut self, words: &[ShellWord], redirects: &[Redirect]) {
-        let names: Vec<Named> = self
+    fn rerun_process_substitutions(&mut self, words: &[ShellWord], redirects: &[Redirect]) {
+        let paths: Vec<PossiblePath> = self
             .shell
             .paths_in_pipeline
             .iter()
@@ -177,35 +195,39 @@ impl Interpreter<'_> {
             .collect();
         let targets = redirects.iter().map(|redirect| &redirect.target);
         let processes = words.iter().chain(targets);
-        let processes = processes.filter(|word| word.pieces.iter().any(is_process));
-        for word in processes.filter(|_| !names.is_empty()) {
-            self.with_names(names.clone(), |interpreter| interpreter.value(word));
+        let processes = processes.filter(|word| word.pieces.iter().any(is_process_substitution));
+        for word in processes.filter(|_| !paths.is_empty()) {
+            self.with_paths(paths.clone(), |interpreter| {
+                interpreter.expand_unsplit(word)
+            });
         }
     }
 
     /// Runs the words after a `}`, which ends a group in some shells: `{ a } always { b; }`.
-    fn run_after_brace(&mut self, words: &[ShellWord]) {
-        let is = |word: &ShellWord, text: &str| {
+    fn run_words_after_brace(&mut self, words: &[ShellWord]) {
+        let is_unquoted = |word: &ShellWord, text: &str| {
             matches!(
                 word.pieces.as_slice(),
-                [Piece::Text { text: piece, quoted: false }] if piece == text
+                [WordPiece::Text { text: piece, quoted: false }] if piece == text
             )
         };
-        let Some(at) = words.iter().position(|word| is(word, "}")) else {
+        let Some(at) = words.iter().position(|word| is_unquoted(word, "}")) else {
             return;
         };
-        let behind = words[at..].iter();
-        let rest = behind.skip_while(|word| is(word, "}") || is(word, "always") || is(word, "{"));
+        let after_brace = words[at..].iter();
+        let rest = after_brace.skip_while(|word| {
+            is_unquoted(word, "}") || is_unquoted(word, "always") || is_unquoted(word, "{")
+        });
         let rest: Vec<Arg> = rest.flat_map(|word| self.expand(word)).collect();
         if let Some(first) = rest.first() {
             let span = first.span;
-            self.find(Effect::Unknown, span, "some shells end a group before this");
-            self.run(rest, &Input::Unknown);
+            self.add_finding(Effect::Unknown, span, "some shells end a group before this");
+            self.run_args(rest, &Input::Unknown);
         }
     }
 
-    /// Returns `true` if a command prints only facts about its input, such as the number of lines.
-    fn prints_facts(&self, args: &[Arg]) -> bool {
+    /// Returns `true` if a command prints only metadata of its input, such as the number of lines.
+    fn prints_only_metadata(&self, args: &[Arg]) -> bool {
         let Some(name) = args.first() else {
             return false;
         };
@@ -214,9 +236,9 @@ impl Interpreter<'_> {
         {
             return false;
         }
-        let program = self.tables.program(plain_program(&name.text));
+        let program = self.tables.program(without_system_folder(&name.text));
         let call = program.map(|program| Call::read(&name.text, program, &args[1..]));
-        call.is_some_and(|call| prints_facts(&call))
+        call.is_some_and(|call| prints_only_metadata(&call))
     }
 
     /// Returns `true` if a word names a program that prints its words, or a part of them.
@@ -235,37 +257,41 @@ impl Interpreter<'_> {
 
 /// Returns `true` if no shell rejects a word: it has no arithmetic, and no pattern, which some
 /// shells reject if it matches no file.
-fn is_certain(word: &ShellWord) -> bool {
+fn always_expands(word: &ShellWord) -> bool {
     word.pieces
         .iter()
         .enumerate()
         .all(|(at, piece)| match piece {
-            Piece::Text { quoted: true, .. } => true,
-            Piece::Text { text, .. } => {
+            WordPiece::Text { quoted: true, .. } => true,
+            WordPiece::Text { text, .. } => {
                 let pattern = text.contains(['*', '?', '[', '~', '^', '#', '(', '<']);
                 !pattern && (at > 0 || !text.starts_with('='))
             }
-            Piece::Variable { name, change, .. } => *change == Change::None && !is_status(name),
-            Piece::Substitution { .. } => true,
-            Piece::Process { .. } | Piece::Arithmetic { .. } => false,
+            WordPiece::Variable { name, operator, .. } => {
+                *operator == ParameterOperator::None && !is_numeric_parameter(name)
+            }
+            WordPiece::CommandSubstitution { .. } => true,
+            WordPiece::ProcessSubstitution { .. } | WordPiece::Arithmetic { .. } => false,
         })
 }
 
 /// Returns `true` if the expansion of a piece runs nothing.
-fn is_quiet(piece: &Piece) -> bool {
+fn runs_nothing(piece: &WordPiece) -> bool {
     match piece {
-        Piece::Text { .. } => true,
-        Piece::Variable { change, .. } => *change == Change::None,
-        Piece::Substitution { .. } | Piece::Process { .. } | Piece::Arithmetic { .. } => false,
+        WordPiece::Text { .. } => true,
+        WordPiece::Variable { operator, .. } => *operator == ParameterOperator::None,
+        WordPiece::CommandSubstitution { .. }
+        | WordPiece::ProcessSubstitution { .. }
+        | WordPiece::Arithmetic { .. } => false,
     }
 }
 
-fn is_last_word(piece: &Piece) -> bool {
-    matches!(piece, Piece::Variable { name, .. } if name == "_")
+fn is_last_argument(piece: &WordPiece) -> bool {
+    matches!(piece, WordPiece::Variable { name, .. } if name == "_")
 }
 
-fn is_process(piece: &Piece) -> bool {
-    matches!(piece, Piece::Process { .. })
+fn is_process_substitution(piece: &WordPiece) -> bool {
+    matches!(piece, WordPiece::ProcessSubstitution { .. })
 }
 
 /// Returns `true` if the redirections of a command without a program apply to the shell itself.
@@ -274,7 +300,7 @@ fn redirects_shell(args: &[Arg]) -> bool {
     let word = |arg: &Arg| {
         matches!(
             builtin(arg),
-            Some(Builtin::Exec | Builtin::Command | Builtin::Direct)
+            Some(Builtin::Exec | Builtin::Command | Builtin::DirectCall)
         ) || arg.text.starts_with('-')
     };
     args.iter().any(|arg| builtin(arg) == Some(Builtin::Exec)) && args.iter().all(word)

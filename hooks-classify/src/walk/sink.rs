@@ -5,7 +5,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::recorder::Recorder;
 use crate::model::effect::{Crud, Effect};
-use crate::model::finding::{SpanFinding, Sure};
+use crate::model::finding::{Certainty, SpanFinding};
 use crate::model::span::Span;
 use crate::model::terminal_input::TerminalInput;
 use crate::model::trace::Trace;
@@ -16,73 +16,76 @@ use crate::model::unseen_code::UnseenCode;
 pub(crate) struct Sink {
     pub(crate) findings: Vec<SpanFinding>,
     /// Keys of the findings, each of which is kept once.
-    seen: HashSet<(usize, usize, u8, bool, u64)>,
-    pub(crate) parts: Recorder,
+    finding_keys: HashSet<(usize, usize, u8, bool, u64)>,
+    pub(crate) recorder: Recorder,
     pub(crate) terminal_input: TerminalInput,
     /// `true` if both parsers agree on every text.
-    pub(crate) agreed: bool,
+    pub(crate) parsers_agree: bool,
     /// `true` if the interpreter followed the whole command.
     pub(crate) complete: bool,
 }
 
 impl Sink {
-    pub(crate) fn new(parts: Recorder) -> Self {
+    pub(crate) fn new(recorder: Recorder) -> Self {
         Self {
             findings: Vec::new(),
-            seen: HashSet::new(),
-            parts,
+            finding_keys: HashSet::new(),
+            recorder,
             terminal_input: TerminalInput::None,
-            agreed: true,
+            parsers_agree: true,
             complete: true,
         }
     }
 
-    /// Returns the record of the walk through `command`.
+    /// Returns the trace of `command`.
     pub(crate) fn into_trace(self, command: &str) -> Trace {
         Trace {
             findings: self.findings,
-            parts: self.parts.into_parts(command, self.agreed, self.complete),
-            agreed: self.agreed,
+            parts: self
+                .recorder
+                .into_parts(command, self.parsers_agree, self.complete),
+            parsers_agree: self.parsers_agree,
             terminal_input: self.terminal_input,
         }
     }
 
     /// Records the effect of a part of the command.
-    pub(crate) fn find(&mut self, effect: Effect, span: Span, reason: String) {
-        let sure = match effect {
-            Effect::Unknown => Sure::Guess,
-            Effect::Code => Sure::Likely,
-            _ => Sure::Known,
+    pub(crate) fn add_finding(&mut self, effect: Effect, span: Span, reason: String) {
+        let certainty = match effect {
+            Effect::Unknown => Certainty::Guess,
+            Effect::Code => Certainty::Likely,
+            _ => Certainty::Known,
         };
         self.record(SpanFinding {
             span,
             effect: effect.crud(),
             ask: effect != Effect::Read,
             reason,
-            sure,
+            certainty,
         });
     }
 
     /// Records a read that must be confirmed.
-    pub(crate) fn ask(&mut self, span: Span, reason: String) {
+    pub(crate) fn require_confirmation(&mut self, span: Span, reason: String) {
         self.record(SpanFinding {
             span,
             effect: Crud::Read,
             ask: true,
             reason,
-            sure: Sure::Likely,
+            certainty: Certainty::Likely,
         });
     }
 
     /// Records code that is only known when it runs.
-    pub(crate) fn runs_unseen(&mut self, span: Span, source: UnseenCode, reason: String) {
-        self.find(Effect::Code, span, reason);
-        self.parts.unseen_code(source);
+    pub(crate) fn add_unseen_code(&mut self, span: Span, source: UnseenCode, reason: String) {
+        self.add_finding(Effect::Code, span, reason);
+        self.recorder.record_unseen_code(source);
     }
 
     fn record(&mut self, finding: SpanFinding) {
-        let known = finding.sure == Sure::Known;
-        self.parts.finding(finding.effect, finding.ask, known);
+        let known = finding.certainty == Certainty::Known;
+        self.recorder
+            .record_effect(finding.effect, finding.ask, known);
         let mut hasher = DefaultHasher::new();
         finding.reason.hash(&mut hasher);
         let key = (
@@ -92,7 +95,7 @@ impl Sink {
             finding.ask,
             hasher.finish(),
         );
-        if self.seen.insert(key) {
+        if self.finding_keys.insert(key) {
             self.findings.push(finding);
         }
     }

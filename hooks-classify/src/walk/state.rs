@@ -5,28 +5,28 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use crate::model::arg::Arg;
-use crate::model::environment::{Environment, FILLED, OWN, Value, is_numeric};
+use crate::model::environment::{Environment, INPUT_VARIABLES, SHELL_VARIABLES, Value, is_numeric};
 use crate::model::io::OutputKind;
-use crate::model::named::Named;
-use crate::model::variable_name::is_status;
+use crate::model::possible_path::PossiblePath;
+use crate::model::variable_name::is_numeric_parameter;
 
-/// Limit of names that one variable may contain.
-const MAX_HELD_NAMES: usize = 64;
+/// Limit of paths of a variable.
+const MAX_PATHS_OF_VARIABLE: usize = 64;
 
 /// State of a shell.
 #[derive(Debug)]
 pub(crate) struct ShellState {
     pub(crate) environment: Environment,
     /// Functions that are being called, the outermost first.
-    pub(crate) calls: Vec<String>,
+    pub(crate) call_stack: Vec<String>,
     /// Values of variables before the called function made them local; `None` outside of functions.
     pub(crate) locals: Option<HashMap<String, Option<Value>>>,
     /// Files whose names the current pipeline prints, and secret paths among its words.
-    pub(crate) paths_in_pipeline: Vec<Named>,
+    pub(crate) paths_in_pipeline: Vec<PossiblePath>,
     /// Files that an unknown word may stand for, secret paths first.
-    pub(crate) paths_of_unknown_words: Vec<Named>,
+    pub(crate) paths_of_unknown_words: Vec<PossiblePath>,
     /// Secret path among the words of the previous command, one of which is `$_`.
-    pub(crate) last_secret_path: Option<Named>,
+    pub(crate) last_secret_path: Option<PossiblePath>,
     /// `true` if a program rather than the shell runs the next text or command.
     pub(crate) runs_in_child_process: bool,
     /// Kind of the output of the current text so far, where the output is unknown.
@@ -39,7 +39,7 @@ impl Default for ShellState {
     fn default() -> Self {
         Self {
             environment: Environment::default(),
-            calls: Vec::new(),
+            call_stack: Vec::new(),
             locals: None,
             paths_in_pipeline: Vec::new(),
             paths_of_unknown_words: Vec::new(),
@@ -65,21 +65,26 @@ impl ShellState {
     pub(crate) fn exit_subshell(&mut self, before: Environment) {
         let after = std::mem::replace(&mut self.environment, before);
         self.environment.files.extend(after.files);
-        self.environment.called.extend(after.called);
-        for name in after.exported {
+        self.environment
+            .called_functions
+            .extend(after.called_functions);
+        for name in after.exported_functions {
             if let Some(body) = after.functions.get(&name) {
                 self.environment
                     .functions
                     .entry(name.clone())
                     .or_insert_with(|| Rc::clone(body));
             }
-            self.environment.exported.insert(name);
+            self.environment.exported_functions.insert(name);
         }
     }
 
     /// Returns the number of calls of a function that have not returned.
-    pub(crate) fn calls_of(&self, function: &str) -> usize {
-        self.calls.iter().filter(|call| *call == function).count()
+    pub(crate) fn recursion_depth(&self, function: &str) -> usize {
+        self.call_stack
+            .iter()
+            .filter(|call| *call == function)
+            .count()
     }
 
     /// Makes a variable local to the called function.
@@ -98,8 +103,8 @@ impl ShellState {
         let locals = std::mem::replace(&mut self.locals, outer).unwrap_or_default();
         for (name, before) in locals {
             let variables = &mut self.environment.variables;
-            let now = variables.remove(&name).unwrap_or(Value::Inert);
-            let value = before.unwrap_or(Value::Inert).or(&now);
+            let after = variables.remove(&name).unwrap_or(Value::Inert);
+            let value = before.unwrap_or(Value::Inert).merged_with(&after);
             variables.insert(name, value);
         }
     }
@@ -113,7 +118,7 @@ impl ShellState {
                 0 => None,
                 _ => args
                     .get(index - 1)
-                    .filter(|arg| !arg.glob && !arg.guess)
+                    .filter(|arg| !arg.glob && !arg.has_guessed_number)
                     .map_or(Some(String::new()), |arg| Some(arg.text.clone())),
             };
         }
@@ -133,7 +138,7 @@ impl ShellState {
 
     /// Returns `true` if a variable may be an array: the text makes it one, or the shell does.
     pub(crate) fn is_array(&self, name: &str) -> bool {
-        self.environment.arrays.contains(name) || OWN.contains(&name)
+        self.environment.arrays.contains(name) || SHELL_VARIABLES.contains(&name)
     }
 
     /// Returns `true` if a variable contains a number, or a value from before the command.
@@ -147,9 +152,9 @@ impl ShellState {
     /// Returns `true` if a variable contains a value that runs nothing when the shell evaluates it.
     pub(crate) fn is_inert(&self, name: &str) -> bool {
         let positional = self.environment.positional.as_deref();
-        let inert = |arg: &Arg| arg.inert || arg.known();
+        let inert = |arg: &Arg| arg.inert || arg.is_known();
         if let Ok(index) = name.parse::<usize>() {
-            return positional.map_or(!self.environment.given, |args| {
+            return positional.map_or(!self.environment.has_unknown_positional, |args| {
                 index
                     .checked_sub(1)
                     .and_then(|at| args.get(at))
@@ -157,11 +162,13 @@ impl ShellState {
             });
         }
         match name {
-            "@" | "*" => positional.map_or(!self.environment.given, |args| args.iter().all(inert)),
-            _ if is_status(name) => true,
+            "@" | "*" => positional.map_or(!self.environment.has_unknown_positional, |args| {
+                args.iter().all(inert)
+            }),
+            _ if is_numeric_parameter(name) => true,
             _ => {
                 let value = self.environment.variables.get(name);
-                !value.is_some_and(Value::is_unknown) && !FILLED.contains(&name)
+                !value.is_some_and(Value::is_unknown) && !INPUT_VARIABLES.contains(&name)
             }
         }
     }
@@ -192,7 +199,7 @@ impl ShellState {
                         return Some(name);
                     }
                 }
-                _ if FILLED.contains(&name) => return Some(name.to_owned()),
+                _ if INPUT_VARIABLES.contains(&name) => return Some(name.to_owned()),
                 Some(Value::Inert) | None => {}
             }
         }
@@ -201,48 +208,51 @@ impl ShellState {
 
     /// Returns the values that contain code in the index of an array, which runs wherever the value
     /// is evaluated.
-    pub(crate) fn values_with_code(&self) -> Vec<String> {
+    pub(crate) fn values_with_subscript_code(&self) -> Vec<String> {
         let variables = self.environment.variables.values();
-        let outer = self.environment.outer.iter().map(String::as_str);
+        let inherited = self.environment.inherited_values.iter().map(String::as_str);
         let code =
             |value: &&str| value.contains('[') && (value.contains("$(") || value.contains('`'));
-        let values = variables.filter_map(Value::text).chain(outer).filter(code);
+        let values = variables
+            .filter_map(Value::text)
+            .chain(inherited)
+            .filter(code);
         values.map(str::to_owned).collect()
     }
 
     /// Removes the first positional parameters; `count` is `None` if their number is unknown.
-    pub(crate) fn shift(&mut self, count: Option<usize>) {
+    pub(crate) fn shift_positional(&mut self, count: Option<usize>) {
         let args = self.environment.positional.take();
         match (args, count) {
-            (Some(args), Some(count)) if args.iter().all(|arg| !arg.many) => {
+            (Some(args), Some(count)) if args.iter().all(|arg| !arg.may_split) => {
                 self.environment.positional = Some(args.into_iter().skip(count).collect());
             }
             (None, _) => {}
-            _ => self.environment.given = true,
+            _ => self.environment.has_unknown_positional = true,
         }
     }
 
     /// Records that a variable may contain these names of files.
-    pub(crate) fn holds_names(&mut self, variable: &str, names: &[Named]) {
-        for name in self.environment.referents(variable) {
-            let held = self.environment.secrets.entry(name).or_default();
-            held.extend(names.iter().cloned());
-            held.truncate(MAX_HELD_NAMES);
+    pub(crate) fn add_variable_paths(&mut self, variable: &str, paths_to_add: &[PossiblePath]) {
+        for name in self.environment.nameref_targets(variable) {
+            let paths = self.environment.possible_paths.entry(name).or_default();
+            paths.extend(paths_to_add.iter().cloned());
+            paths.truncate(MAX_PATHS_OF_VARIABLE);
         }
     }
 
     /// Returns the names of files that a variable may contain; for a parameter, those of all
     /// parameters.
-    pub(crate) fn names_held(&self, variable: &str) -> Vec<Named> {
+    pub(crate) fn paths_of_variable(&self, variable: &str) -> Vec<PossiblePath> {
         let parameter = variable == "*" || variable.starts_with(|c: char| c.is_ascii_digit());
         let variable = if parameter { "@" } else { variable };
-        let held = self.environment.secrets.get(variable);
-        held.cloned().unwrap_or_default()
+        let paths = self.environment.possible_paths.get(variable);
+        paths.cloned().unwrap_or_default()
     }
 
     /// Adds the names of files that a variable may contain to the paths of the pipeline.
-    pub(crate) fn reads_names_held(&mut self, variable: &str) {
-        let held = self.names_held(variable);
-        self.paths_in_pipeline.extend(held);
+    pub(crate) fn add_pipeline_paths_of(&mut self, variable: &str) {
+        let paths = self.paths_of_variable(variable);
+        self.paths_in_pipeline.extend(paths);
     }
 }

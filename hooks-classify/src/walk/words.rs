@@ -1,154 +1,161 @@
 //! Word expansion: a word of the script in, the words after expansion out, with unknown parts
 //! marked.
 
-use super::cells::{Cell, Cells, split, text};
+use super::expanded_word::{ExpandedChar, ExpandedWord, split_words, text_of};
 use super::interpreter::Interpreter;
 use crate::model::arg::Arg;
 use crate::model::environment::FileContents;
 use crate::model::io::Input;
 use crate::model::io::OutputKind;
-use crate::model::script::{Piece, ShellWord};
+use crate::model::script::{ShellWord, WordPiece};
 
 impl Interpreter<'_> {
     /// Expands a word to any number of words.
     pub(crate) fn expand(&mut self, word: &ShellWord) -> Vec<Arg> {
-        let span = self.cursor.place.map(word.span);
-        if let [Piece::Text { text, quoted }] = word.pieces.as_slice()
+        let span = self.cursor.span_map.map(word.span);
+        if let [WordPiece::Text { text, quoted }] = word.pieces.as_slice()
             && (*quoted || !text.contains(['{', '*', '?', '[']))
         {
             return vec![Arg::new(text.clone(), span)];
         }
-        let mut cells = Cells::default();
-        self.cells(word, &mut cells);
-        split(&cells, span)
+        let mut expanded = ExpandedWord::default();
+        self.expand_pieces(word, &mut expanded);
+        split_words(&expanded, span)
     }
 
     /// Expands an assignment in a declaration: first the whole of it, which is not split, then the
     /// words that an older shell would split off.
     pub(crate) fn expand_assignment(&mut self, word: &ShellWord) -> Vec<Arg> {
-        let mut cells = Cells::default();
-        self.cells(word, &mut cells);
-        let mut whole = self.unsplit(&cells, &cells.all, word);
+        let mut expanded = ExpandedWord::default();
+        self.expand_pieces(word, &mut expanded);
+        let mut whole = self.unsplit_arg(&expanded, &expanded.chars, word);
         whole.glob = false;
-        whole.compound = matches!(
+        whole.is_array_literal = matches!(
             word.pieces.first(),
-            Some(Piece::Text { text, quoted: false }) if text.contains("=(")
+            Some(WordPiece::Text { text, quoted: false }) if text.contains("=(")
         );
-        let words = split(&cells, whole.span);
-        self.holds_secret_values(&whole, std::slice::from_ref(word));
+        let words = split_words(&expanded, whole.span);
+        self.track_secret_variable(&whole, std::slice::from_ref(word));
         std::iter::once(whole)
             .chain(words.into_iter().skip(1))
             .collect()
     }
 
     /// Expands a word that is not split, in an assignment or a redirection.
-    pub(crate) fn value(&mut self, word: &ShellWord) -> Arg {
-        let mut cells = Cells::default();
-        self.cells(word, &mut cells);
-        self.unsplit(&cells, &cells.all, word)
+    pub(crate) fn expand_unsplit(&mut self, word: &ShellWord) -> Arg {
+        let mut expanded = ExpandedWord::default();
+        self.expand_pieces(word, &mut expanded);
+        self.unsplit_arg(&expanded, &expanded.chars, word)
     }
 
     /// Expands both sides of the `=` of an assignment.
     pub(crate) fn split_at_equals(&mut self, word: &ShellWord) -> Option<(Arg, Arg)> {
-        let mut cells = Cells::default();
-        self.cells(word, &mut cells);
-        let cells = cells.sure();
-        let sign = |cell: &Cell| cell.character == '=' && !cell.quoted && !cell.value;
-        let at = cells.all.iter().position(sign)?;
-        let name = self.unsplit(&cells, &cells.all[..at], word);
-        self.holds_secret_values(&name, std::slice::from_ref(word));
-        Some((name, self.unsplit(&cells, &cells.all[at + 1..], word)))
+        let mut expanded = ExpandedWord::default();
+        self.expand_pieces(word, &mut expanded);
+        let expanded = expanded.without_guessed_numbers();
+        let sign = |ch: &ExpandedChar| ch.character == '=' && !ch.quoted && !ch.from_expansion;
+        let at = expanded.chars.iter().position(sign)?;
+        let name = self.unsplit_arg(&expanded, &expanded.chars[..at], word);
+        self.track_secret_variable(&name, std::slice::from_ref(word));
+        Some((
+            name,
+            self.unsplit_arg(&expanded, &expanded.chars[at + 1..], word),
+        ))
     }
 
     /// Expands a test, and the conditions between its `&&` and `||`.
-    pub(crate) fn conditions(&mut self, word: &ShellWord) -> (Arg, Vec<Arg>) {
-        let mut cells = Cells::default();
-        self.cells(word, &mut cells);
-        let sign = |cell: &Cell| matches!(cell.character, '&' | '|') && !cell.value;
-        let conditions = cells.all.split(sign).filter(|one| !one.is_empty());
-        let conditions = conditions.map(|one| self.unsplit(&cells, one, word));
-        (self.unsplit(&cells, &cells.all, word), conditions.collect())
+    pub(crate) fn expand_conditions(&mut self, word: &ShellWord) -> (Arg, Vec<Arg>) {
+        let mut expanded = ExpandedWord::default();
+        self.expand_pieces(word, &mut expanded);
+        let sign = |ch: &ExpandedChar| matches!(ch.character, '&' | '|') && !ch.from_expansion;
+        let conditions = expanded.chars.split(sign).filter(|one| !one.is_empty());
+        let conditions = conditions.map(|one| self.unsplit_arg(&expanded, one, word));
+        (
+            self.unsplit_arg(&expanded, &expanded.chars, word),
+            conditions.collect(),
+        )
     }
 
-    fn unsplit(&self, whole: &Cells, cells: &[Cell], word: &ShellWord) -> Arg {
-        // `cells` is the end of the word, or its start does not matter.
-        let start = whole.all.len() - cells.len();
+    fn unsplit_arg(&self, whole: &ExpandedWord, chars: &[ExpandedChar], word: &ShellWord) -> Arg {
+        // `chars` is the end of the word, or its start does not matter.
+        let start = whole.chars.len() - chars.len();
         Arg {
-            text: text(cells),
-            span: self.cursor.place.map(word.span),
-            glob: cells
+            text: text_of(chars),
+            span: self.cursor.span_map.map(word.span),
+            glob: chars
                 .iter()
-                .any(|c| !c.quoted && !c.value && matches!(c.character, '*' | '?')),
-            maybe: whole.maybe,
-            many: false,
-            inert: cells.iter().all(|cell| cell.is_inert()),
-            guess: cells.iter().any(|cell| cell.guess),
-            compound: false,
-            place: whole.place(&text(cells), start),
-            prefix: whole.prefix(&text(cells)),
+                .any(|c| !c.quoted && !c.from_expansion && matches!(c.character, '*' | '?')),
+            overridable: whole.overridable,
+            may_split: false,
+            inert: chars.iter().all(|ch| ch.is_inert()),
+            has_guessed_number: chars.iter().any(|ch| ch.is_guessed),
+            is_array_literal: false,
+            resolved_path: whole.resolved_path(&text_of(chars), start),
+            path_of_prefix: whole.path_of_only_prefix(&text_of(chars)),
         }
     }
 
     /// Expands the pieces of a word.
-    pub(crate) fn cells(&mut self, word: &ShellWord, out: &mut Cells) {
-        let span = self.cursor.place.map(word.span);
+    pub(crate) fn expand_pieces(&mut self, word: &ShellWord, out: &mut ExpandedWord) {
+        let span = self.cursor.span_map.map(word.span);
         for piece in &word.pieces {
             match piece {
-                Piece::Text { text, quoted } => {
-                    out.quotes |= quoted;
+                WordPiece::Text { text, quoted } => {
+                    out.has_quotes |= quoted;
                     out.push(text, *quoted, false);
                 }
-                Piece::Variable {
+                WordPiece::Variable {
                     name,
-                    change,
+                    operator,
                     quoted,
                 } => {
-                    out.quotes |= *quoted && name != "@";
-                    self.variable(name, change, *quoted, out);
+                    out.has_quotes |= *quoted && name != "@";
+                    self.expand_parameter(name, operator, *quoted, out);
                 }
-                Piece::Substitution { text, quoted } => {
-                    out.quotes |= quoted;
-                    self.sink.parts.substitution();
-                    let place = self.cursor.place.inner(text, word.span);
+                WordPiece::CommandSubstitution { text, quoted } => {
+                    out.has_quotes |= quoted;
+                    self.sink.recorder.record_substitution();
+                    let place = self.cursor.span_map.of_substitution(text, word.span);
                     let before = self.shell.environment.clone();
-                    let outer = std::mem::replace(&mut self.shell.output_kind, OutputKind::Numbers);
-                    let output = self.capturing(true, |interpreter| {
-                        interpreter.text(&text.text, place, &Input::Inherited)
+                    let outer_kind =
+                        std::mem::replace(&mut self.shell.output_kind, OutputKind::Numbers);
+                    let output = self.with_captured_stdout(true, |interpreter| {
+                        interpreter.run_text(&text.text, place, &Input::Inherited)
                     });
-                    let shown = std::mem::replace(&mut self.shell.output_kind, outer);
+                    let kind = std::mem::replace(&mut self.shell.output_kind, outer_kind);
                     self.shell.exit_subshell(before);
                     // If the text changes `IFS`, the words of the output are unknown.
                     let splits = !quoted && self.shell.environment.variables.contains_key("IFS");
                     match output.filter(|_| !splits) {
                         Some(output) => out.push(output.trim_end_matches('\n'), *quoted, true),
                         None => {
-                            out.many |= !quoted;
-                            out.push_unknown(shown == OutputKind::Numbers);
+                            out.may_split |= !quoted;
+                            out.push_unknown(kind == OutputKind::Numbers);
                         }
                     }
                 }
-                Piece::Process { text } => {
-                    self.sink.parts.substitution();
-                    let place = self.cursor.place.inner(text, word.span);
+                WordPiece::ProcessSubstitution { text } => {
+                    self.sink.recorder.record_substitution();
+                    let place = self.cursor.span_map.of_substitution(text, word.span);
                     let before = self.shell.environment.clone();
-                    let outer = self.shell.output_kind;
-                    let output = self.text(&text.text, place, &Input::Inherited);
-                    self.shell.output_kind = outer;
+                    let outer_kind = self.shell.output_kind;
+                    let output = self.run_text(&text.text, place, &Input::Inherited);
+                    self.shell.output_kind = outer_kind;
                     self.shell.exit_subshell(before);
                     let path = format!("/dev/fd/{}", 63 + self.shell.environment.files.len());
                     let contents = output.map_or(FileContents::Unknown, FileContents::Text);
                     self.shell.environment.files.insert(path.clone(), contents);
                     out.push(&path, true, true);
                 }
-                Piece::Arithmetic { inner } => {
-                    self.sink.parts.substitution();
-                    let mut number = Cells::default();
-                    self.cells(inner, &mut number);
-                    self.computes(&Arg {
+                WordPiece::Arithmetic { inner } => {
+                    self.sink.recorder.record_substitution();
+                    let mut number = ExpandedWord::default();
+                    self.expand_pieces(inner, &mut number);
+                    self.evaluate_expression(&Arg {
                         inert: number.is_inert(),
                         ..Arg::new(number.text(), span)
                     });
-                    out.push_number(true);
+                    out.push_unknown_number(true);
                 }
             }
         }

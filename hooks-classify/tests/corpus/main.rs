@@ -13,12 +13,12 @@ use serde::Deserialize;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Line {
+struct LabelledCommand {
     command: String,
     label: String,
     must_confirm: bool,
     tags: Vec<String>,
-    #[expect(dead_code, reason = "says to readers why the label is right")]
+    #[expect(dead_code, reason = "explains the label to readers")]
     why: String,
 }
 
@@ -48,7 +48,7 @@ pub(crate) fn share(hits: u32, all: u32) -> String {
 }
 
 #[test]
-fn the_corpus_is_judged_as_it_is_labelled() {
+fn every_command_of_the_corpus_has_its_label() {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("corpus");
     let classifier = Classifier::new();
     let mut total = Score::default();
@@ -68,11 +68,11 @@ fn the_corpus_is_judged_as_it_is_labelled() {
         let name = path.file_name().expect("a name").to_string_lossy();
         let mut own = Score::default();
         for line in text.lines().filter(|line| !line.trim().is_empty()) {
-            let line: Line = serde_json::from_str(line).expect("a labelled command");
+            let line: LabelledCommand = serde_json::from_str(line).expect("a labelled command");
             assert_eq!(line.must_confirm, line.label != "READ", "{}", line.command);
-            let verdict = classifier.classify(&line.command).expect("a command");
-            let allowed = verdict.decision == Decision::AutoAllowed;
-            let class = verdict.crud.to_string();
+            let classification = classifier.classify(&line.command).expect("a command");
+            let allowed = classification.decision == Decision::AutoAllowed;
+            let class = classification.crud.to_string();
             let right = class == line.label
                 || line
                     .tags
@@ -87,7 +87,7 @@ fn the_corpus_is_judged_as_it_is_labelled() {
             };
             count(&mut total);
             count(&mut own);
-            let hundredths = (verdict.confidence * 100.0).round() as u8;
+            let hundredths = (classification.confidence * 100.0).round() as u8;
             count(counts.confidence.entry(hundredths).or_default());
             for tag in line.tags.iter().filter(|tag| !tag.starts_with("alt:")) {
                 count(counts.tags.entry(tag.clone()).or_default());
@@ -98,7 +98,7 @@ fn the_corpus_is_judged_as_it_is_labelled() {
                 let _ = writeln!(
                     report,
                     "{} {class} {:?}: {}",
-                    line.label, line.command, verdict.reasoning
+                    line.label, line.command, classification.reasoning
                 );
             }
         }

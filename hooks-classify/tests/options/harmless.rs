@@ -431,7 +431,7 @@ fn finish(mut child: Child) {
 fn allowed(classifier: &Classifier, text: &str) -> bool {
     classifier
         .classify(text)
-        .is_ok_and(|verdict| verdict.decision != Decision::RequiresConfirmation)
+        .is_ok_and(|classification| classification.decision != Decision::RequiresConfirmation)
 }
 
 /// Returns `true` if the program of a command path is installed.
@@ -462,7 +462,10 @@ fn word(options: &[OptionEntry], values: &[&str], random: &mut Random) -> String
     match random.below(5) {
         0 | 1 => random.of(values).to_owned(),
         2 if !options.is_empty() => {
-            let exempt: Vec<_> = options.iter().filter(|option| option.exempts).collect();
+            let exempt: Vec<_> = options
+                .iter()
+                .filter(|option| option.makes_harmless)
+                .collect();
             match exempt.is_empty() {
                 true => random.of(HARMLESS).to_owned(),
                 false => exempt[random.below(exempt.len())].name.clone(),

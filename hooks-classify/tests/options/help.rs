@@ -90,8 +90,8 @@ fn allowed_lines_of_commands_print_help() {
         }
         let quoted = words.iter().map(|word| format!("'{word}'"));
         let text = quoted.collect::<Vec<_>>().join(" ");
-        let verdict = classifier.classify(&text).expect("a command");
-        if verdict.decision == Decision::RequiresConfirmation {
+        let classification = classifier.classify(&text).expect("a command");
+        if classification.decision == Decision::RequiresConfirmation {
             continue;
         }
         ran += 1;

@@ -5,14 +5,14 @@ use hooks_classify::{CommandLine, OptionEntry, options_of, programs, read_comman
 use crate::random::Random;
 
 /// A program or one of its commands, with the options of its table that a parser supports.
-pub(crate) struct Reads {
+pub(crate) struct OptionGrammar {
     pub(crate) path: String,
     pub(crate) options: Vec<OptionEntry>,
 }
 
 /// A command line as a parser reads it.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Parsed {
+pub(crate) struct ParsedLine {
     pub(crate) options: Vec<(String, Option<String>)>,
     pub(crate) operands: Vec<String>,
 }
@@ -27,7 +27,7 @@ fn plain(name: &str) -> bool {
     }
 }
 
-impl Reads {
+impl OptionGrammar {
     /// Returns the entry of a path if it has plain options, and no command takes its operands.
     fn of(path: &str) -> Option<(String, Self)> {
         let (style, options) = options_of(path)?;
@@ -53,14 +53,14 @@ impl Reads {
         let found = names.filter_map(|name| Self::of(&name));
         found
             .filter(|(own, _)| own == style)
-            .map(|(_, reads)| reads)
+            .map(|(_, grammar)| grammar)
             .collect()
     }
 
     /// Returns the commands of these paths whose options are plain.
     pub(crate) fn of_paths(paths: &[&str]) -> Vec<Self> {
         let found = paths.iter().filter_map(|path| Self::of(path));
-        found.map(|(_, reads)| reads).collect()
+        found.map(|(_, grammar)| grammar).collect()
     }
 
     pub(crate) fn option(&self, name: &str) -> Option<&OptionEntry> {
@@ -110,7 +110,11 @@ impl Reads {
 }
 
 /// Compares the results of a parser and of the reader; `None` is a line that the parser rejects.
-pub(crate) fn compare(parser: &str, lines: &[(&Reads, Vec<String>)], parsed: &[Option<Parsed>]) {
+pub(crate) fn compare(
+    parser: &str,
+    lines: &[(&OptionGrammar, Vec<String>)],
+    parsed: &[Option<ParsedLine>],
+) {
     assert_eq!(
         lines.len(),
         parsed.len(),
@@ -118,18 +122,18 @@ pub(crate) fn compare(parser: &str, lines: &[(&Reads, Vec<String>)], parsed: &[O
     );
     let mut compared = 0;
     let mut wrong = Vec::new();
-    for ((reads, line), parsed) in lines.iter().zip(parsed) {
+    for ((grammar, line), parsed) in lines.iter().zip(parsed) {
         let Some(parsed) = parsed else { continue };
         compared += 1;
-        let read = reads.read(line);
+        let read = grammar.read(line);
         let (options, operands) = (read.options, read.operands);
-        let own = Parsed { options, operands };
+        let own = ParsedLine { options, operands };
         if &own != parsed || !read.unrecognized.is_empty() {
             let words = line.join("` `");
             let why = read.unrecognized.join(", ");
             wrong.push(format!(
                 "{} `{words}`:\n    {parser}: {parsed:?}\n    reader: {own:?} {why}",
-                reads.path
+                grammar.path
             ));
         }
     }

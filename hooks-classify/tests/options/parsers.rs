@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
-use crate::lines::{Parsed, Reads, compare};
+use crate::lines::{OptionGrammar, ParsedLine, compare};
 use crate::random::Random;
 use crate::required::has;
 use crate::{count, seed};
@@ -14,11 +14,14 @@ const WORD: char = '\u{1f}';
 const PART: char = '\u{1d}';
 const LINE: char = '\u{1e}';
 
-fn lines<'a>(programs: &'a [Reads], random: &mut Random) -> Vec<(&'a Reads, Vec<String>)> {
+fn lines<'a>(
+    programs: &'a [OptionGrammar],
+    random: &mut Random,
+) -> Vec<(&'a OptionGrammar, Vec<String>)> {
     assert!(!programs.is_empty(), "no program has this style");
     let line = |_| {
-        let reads = &programs[random.below(programs.len())];
-        (reads, reads.line(random))
+        let grammar = &programs[random.below(programs.len())];
+        (grammar, grammar.line(random))
     };
     (0..count(800)).map(line).collect()
 }
@@ -55,27 +58,27 @@ fn value(text: &str) -> Option<String> {
 }
 
 /// Parses the output of `getopt`: options with values, `--` and operands.
-fn from_getopt(reads: &Reads, words: Vec<String>) -> Parsed {
+fn from_getopt(grammar: &OptionGrammar, words: Vec<String>) -> ParsedLine {
     let mut options = Vec::new();
     let mut words = words.into_iter();
     while let Some(word) = words.next() {
         if word == "--" {
             break;
         }
-        let option = reads.option(&word).expect("an option of the table");
-        let has_value = option.takes_value || option.may_have_value;
+        let option = grammar.option(&word).expect("an option of the table");
+        let has_value = option.requires_value || option.may_have_value;
         let text = if has_value { words.next() } else { None };
         options.push((word, text.as_deref().and_then(value)));
     }
     let operands = words.collect();
-    Parsed { options, operands }
+    ParsedLine { options, operands }
 }
 
 fn held_against_getopt(style: &str, mode: &str) {
     if !has("getopt") || !has("bash") {
         return;
     }
-    let programs = Reads::with_style(style);
+    let programs = OptionGrammar::with_style(style);
     let lines = lines(&programs, &mut Random(seed()));
     let mut script = String::from(
         r#"one() {
@@ -87,10 +90,10 @@ fn held_against_getopt(style: &str, mode: &str) {
         }
 "#,
     );
-    for (reads, line) in &lines {
+    for (grammar, line) in &lines {
         let (mut letters, mut names) = (mode.to_owned(), Vec::new());
-        for option in &reads.options {
-            let sign = match (option.takes_value, option.may_have_value) {
+        for option in &grammar.options {
+            let sign = match (option.requires_value, option.may_have_value) {
                 (true, _) => ":",
                 (_, true) => "::",
                 _ => "",
@@ -110,10 +113,10 @@ fn held_against_getopt(style: &str, mode: &str) {
         );
     }
     let output = output("bash", &[], &script);
-    let parsed: Vec<Option<Parsed>> = records(&output)
+    let parsed: Vec<Option<ParsedLine>> = records(&output)
         .into_iter()
         .zip(&lines)
-        .map(|(words, (reads, _))| words.map(|words| from_getopt(reads, words)))
+        .map(|(words, (grammar, _))| words.map(|words| from_getopt(grammar, words)))
         .collect();
     compare(&format!("getopt, {style}"), &lines, &parsed);
 }
@@ -133,19 +136,21 @@ fn posix_is_read_as_getopt_does() {
 /// has it.
 #[test]
 fn bsd_believes_what_every_version_reads() {
-    for reads in Reads::with_style("Bsd") {
+    for grammar in OptionGrammar::with_style("Bsd") {
         let mut random = Random(seed());
         for _ in 0..20 {
-            let line = reads.line(&mut random);
+            let line = grammar.line(&mut random);
             let first = line.iter().position(|word| !word.starts_with('-'));
-            let read = reads.read(&line);
+            let read = grammar.read(&line);
             let exempt = |(name, _): &&(String, Option<String>)| {
-                reads.option(name).is_some_and(|option| option.exempts)
+                grammar
+                    .option(name)
+                    .is_some_and(|option| option.makes_harmless)
             };
             // An option does not take an operand before all options as its value.
             if first == Some(0) && line.first().is_some_and(|word| !word.is_empty()) {
                 let late = read.options.iter().find(exempt);
-                assert!(late.is_none(), "{} {line:?}: {read:?}", reads.path);
+                assert!(late.is_none(), "{} {line:?}: {read:?}", grammar.path);
             }
         }
     }
@@ -156,15 +161,15 @@ fn held_against_getopts(shell: &str, args: &[&str]) {
     if !has(shell) {
         return;
     }
-    let mut programs = Reads::with_style("Posix");
-    programs.extend(Reads::with_style("BashBuiltin"));
-    for reads in &mut programs {
+    let mut programs = OptionGrammar::with_style("Posix");
+    programs.extend(OptionGrammar::with_style("BashBuiltin"));
+    for grammar in &mut programs {
         let letter = |name: &str| name.len() == 2 && !name.ends_with('-');
-        reads
+        grammar
             .options
             .retain(|option| letter(&option.name) && !option.may_have_value);
     }
-    programs.retain(|reads| !reads.options.is_empty());
+    programs.retain(|grammar| !grammar.options.is_empty());
     let mut lines = lines(&programs, &mut Random(seed()));
     lines.retain(|(_, line)| {
         let long = |word: &String| word.starts_with("--") && word.len() > 2;
@@ -186,12 +191,12 @@ fn held_against_getopts(shell: &str, args: &[&str]) {
         }
 "#,
     );
-    for (reads, line) in &lines {
+    for (grammar, line) in &lines {
         let letter = |option: &hooks_classify::OptionEntry| {
-            let sign = if option.takes_value { ":" } else { "" };
+            let sign = if option.requires_value { ":" } else { "" };
             format!("{}{sign}", &option.name[1..])
         };
-        let letters: String = reads.options.iter().map(letter).collect();
+        let letters: String = grammar.options.iter().map(letter).collect();
         let words: Vec<String> = line.iter().map(|word| quoted(word)).collect();
         let _ = writeln!(script, "one {letters} {}", words.join(" "));
     }
@@ -210,7 +215,7 @@ fn held_against_getopts(shell: &str, args: &[&str]) {
             .map(|pair| (pair[0].clone(), value(&pair[1])))
             .collect();
         let operands = split(operands);
-        Some(Parsed { options, operands })
+        Some(ParsedLine { options, operands })
     };
     let parsed: Vec<_> = output.split_terminator(LINE).map(record).collect();
     compare(&format!("getopts of {shell}"), &lines, &parsed);
@@ -242,7 +247,7 @@ fn git_is_read_as_parseopt_does() {
     if !has("git") || !has("bash") {
         return;
     }
-    let mut programs = Reads::of_paths(&[
+    let mut programs = OptionGrammar::of_paths(&[
         "git add",
         "git branch",
         "git clean",
@@ -270,10 +275,10 @@ fn git_is_read_as_parseopt_does() {
         "git gc",
         "git grep",
     ]);
-    for reads in &mut programs {
+    for grammar in &mut programs {
         // `parseopt` handles help itself.
         let help = ["-h", "--help", "--help-all", "--end-of-options"];
-        reads
+        grammar
             .options
             .retain(|option| !help.contains(&option.name.as_str()));
     }
@@ -303,10 +308,10 @@ fn git_is_read_as_parseopt_does() {
         }
 "#,
     );
-    for (reads, line) in &lines {
+    for (grammar, line) in &lines {
         let mut spec = String::from("usage\n--\n");
-        for option in &reads.options {
-            let sign = match (option.takes_value, option.may_have_value) {
+        for option in &grammar.options {
+            let sign = match (option.requires_value, option.may_have_value) {
                 (true, _) => "=",
                 (_, true) => "?",
                 _ => "",
@@ -318,16 +323,16 @@ fn git_is_read_as_parseopt_does() {
         let _ = writeln!(script, "one {} {}", quoted(&spec), words.join(" "));
     }
     let output = output("bash", &[], &script);
-    let parsed: Vec<Option<Parsed>> = records(&output)
+    let parsed: Vec<Option<ParsedLine>> = records(&output)
         .into_iter()
         .zip(&lines)
-        .map(|(words, (reads, _))| words.map(|words| from_parseopt(reads, words)))
+        .map(|(words, (grammar, _))| words.map(|words| from_parseopt(grammar, words)))
         .collect();
     compare("git rev-parse --parseopt", &lines, &parsed);
 }
 
 /// Parses the output of `--parseopt`: `--name=value`, `-xvalue`, `--` and operands.
-fn from_parseopt(reads: &Reads, words: Vec<String>) -> Parsed {
+fn from_parseopt(grammar: &OptionGrammar, words: Vec<String>) -> ParsedLine {
     let mut options = Vec::new();
     let mut words = words.into_iter();
     for word in words.by_ref() {
@@ -338,11 +343,11 @@ fn from_parseopt(reads: &Reads, words: Vec<String>) -> Parsed {
             Some(_) => word.split_once('=').unwrap_or((&word, "")),
             None => word.split_at(2),
         };
-        assert!(reads.option(name).is_some(), "{word} in {}", reads.path);
+        assert!(grammar.option(name).is_some(), "{word} in {}", grammar.path);
         options.push((name.to_owned(), value(text)));
     }
     let operands = words.collect();
-    Parsed { options, operands }
+    ParsedLine { options, operands }
 }
 
 /// Programs in Python that use `argparse`.
@@ -351,14 +356,14 @@ fn argparse_is_read_as_python_does() {
     if !has("python3") {
         return;
     }
-    let mut programs = Reads::with_style("Argparse");
-    for reads in &mut programs {
+    let mut programs = OptionGrammar::with_style("Argparse");
+    for grammar in &mut programs {
         // An optional value is read from the next word.
-        reads.options.retain(|option| !option.may_have_value);
+        grammar.options.retain(|option| !option.may_have_value);
     }
-    programs.retain(|reads| !reads.options.is_empty());
+    programs.retain(|grammar| !grammar.options.is_empty());
     let mut lines = lines(&programs, &mut Random(seed()));
-    lines.retain(|(reads, line)| {
+    lines.retain(|(grammar, line)| {
         // Versions of Python differ in the meaning of `=` within joined letters. Some read `-v=a`
         // as `-v -a` for flags, which the reader does not support.
         let letters = |word: &String| {
@@ -367,13 +372,13 @@ fn argparse_is_read_as_python_does() {
                     .find('=')
                     .is_some_and(|at| word.starts_with('-') && at > 2)
         };
-        !line.iter().any(letters) && reads.read(line).unrecognized.is_empty()
+        !line.iter().any(letters) && grammar.read(line).unrecognized.is_empty()
     });
     let input: Vec<_> = lines
         .iter()
-        .map(|(reads, line)| {
-            let options = reads.options.iter();
-            let options: Vec<_> = options.map(|o| (&o.name, o.takes_value)).collect();
+        .map(|(grammar, line)| {
+            let options = grammar.options.iter();
+            let options: Vec<_> = options.map(|o| (&o.name, o.requires_value)).collect();
             serde_json::json!([options, line])
         })
         .collect();
@@ -381,7 +386,7 @@ fn argparse_is_read_as_python_does() {
     let output = output("python3", &["-c", include_str!("argparse.py")], &input);
     type Line = (Vec<(String, Option<String>)>, Vec<String>);
     let read: Vec<Option<Line>> = serde_json::from_str(&output).expect("JSON");
-    let parsed: Vec<Option<Parsed>> = read
+    let parsed: Vec<Option<ParsedLine>> = read
         .into_iter()
         .map(|line| {
             let (options, operands) = line?;
@@ -389,7 +394,7 @@ fn argparse_is_read_as_python_does() {
                 .into_iter()
                 .map(|(name, text)| (name, text.as_deref().and_then(value)));
             let options = options.collect();
-            Some(Parsed { options, operands })
+            Some(ParsedLine { options, operands })
         })
         .collect();
     compare("argparse", &lines, &parsed);

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use hooks_classify::{Classifier, Decision, Tables};
 
-use crate::help::Takes;
+use crate::help::HelpValue;
 
 /// A word that no table knows.
 const OPERAND: &str = "zzz9";
@@ -17,10 +17,10 @@ const NO_OPTIONS: [(&str, &str); 2] = [
 ];
 
 /// A command as its program describes it.
-pub(crate) struct Described {
+pub(crate) struct DescribedCommand {
     /// `["docker", "ps"]`
     pub(crate) path: Vec<String>,
-    pub(crate) options: Vec<(String, Takes)>,
+    pub(crate) options: Vec<(String, HelpValue)>,
 }
 
 /// Figures of the comparison with one program.
@@ -33,14 +33,18 @@ pub(crate) struct Figures {
 }
 
 /// Compares the commands that a program describes with its table.
-pub(crate) fn compare(classifier: &Classifier, commands: &[Described], figures: &mut Figures) {
+pub(crate) fn compare(
+    classifier: &Classifier,
+    commands: &[DescribedCommand],
+    figures: &mut Figures,
+) {
     for command in commands {
         figures.commands += 1;
         let path = command.path.join(" ");
-        let plain = classifier.judge(&path).expect("a command");
+        let plain = classifier.analyze(&path).expect("a command");
         let call = |text: &str| {
-            let judgement = classifier.judge(text).expect("a command");
-            let part = judgement.parts.runs().next().cloned();
+            let analysis = classifier.analyze(text).expect("a command");
+            let part = analysis.parts.runs().next().cloned();
             part.and_then(|part| part.calls.last().cloned())
         };
         let Some(known) = call(&path) else {
@@ -65,9 +69,9 @@ pub(crate) fn compare(classifier: &Classifier, commands: &[Described], figures: 
             }
             figures.options += 1;
             let text = match takes {
-                Takes::Value => format!("{path} {option} 1"),
-                Takes::Joined if option.starts_with("--") => format!("{path} {option}=1"),
-                Takes::Joined => format!("{path} {option}1"),
+                HelpValue::Required => format!("{path} {option} 1"),
+                HelpValue::Joined if option.starts_with("--") => format!("{path} {option}=1"),
+                HelpValue::Joined => format!("{path} {option}1"),
                 _ => format!("{path} {option}"),
             };
             if call(&text).is_none_or(|call| !call.understood) {
@@ -80,8 +84,8 @@ pub(crate) fn compare(classifier: &Classifier, commands: &[Described], figures: 
             };
             let is_operand = call.operands.iter().any(|operand| operand.text == OPERAND);
             let what = match (takes, is_operand) {
-                (Takes::Value, true) => "takes a value",
-                (Takes::Nothing | Takes::Optional, false) => "takes no value of its own",
+                (HelpValue::Required, true) => "takes a value",
+                (HelpValue::None | HelpValue::Optional, false) => "takes no value of its own",
                 _ => continue,
             };
             figures.wrong.insert(format!("{path} {option}: {what}"));

@@ -2,10 +2,10 @@
 
 /// Value of an option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Takes {
-    Nothing,
+pub(crate) enum HelpValue {
+    None,
     /// A value, which may be the next word.
-    Value,
+    Required,
     /// A value that must be joined.
     Optional,
     /// A value that may be joined; the help does not show if it may be the next word.
@@ -17,16 +17,16 @@ pub(crate) enum Takes {
 /// Reads the lines that describe options, as pflag (`-f, --filter string   Text`), clap
 /// (`--color <WHEN>`), GNU programs (`--color[=WHEN]`), git (`-S[<key-id>]`, `-l<n>`) and kubectl
 /// (`-w, --watch=false:`) write them.
-pub(crate) fn options(help: &str) -> Vec<(String, Takes)> {
+pub(crate) fn options(help: &str) -> Vec<(String, HelpValue)> {
     let lines = help.lines().filter(|line| {
         let indent = line.len() - line.trim_start().len();
         (1..=12).contains(&indent) && line.trim_start().starts_with('-')
     });
-    let mut found: Vec<(String, Takes)> = Vec::new();
+    let mut found: Vec<(String, HelpValue)> = Vec::new();
     for (name, takes) in lines.flat_map(|line| described(line.trim_start())) {
         match found.iter_mut().find(|(known, _)| *known == name) {
             // `--time` and `--time=WORD`.
-            Some((_, known)) if *known != takes => *known = Takes::Optional,
+            Some((_, known)) if *known != takes => *known = HelpValue::Optional,
             Some(_) => {}
             None => found.push((name, takes)),
         }
@@ -34,10 +34,10 @@ pub(crate) fn options(help: &str) -> Vec<(String, Takes)> {
     found
 }
 
-fn described(line: &str) -> Vec<(String, Takes)> {
+fn described(line: &str) -> Vec<(String, HelpValue)> {
     let mut names = Vec::new();
     let mut rest = line;
-    let mut takes = Takes::Nothing;
+    let mut takes = HelpValue::None;
     loop {
         let is_name = |c: char| c.is_alphanumeric() || "-_.?@#:".contains(c);
         let end = rest.find(|c: char| !is_name(c)).unwrap_or(rest.len());
@@ -60,7 +60,7 @@ fn described(line: &str) -> Vec<(String, Takes)> {
                 && value.starts_with(|c: char| c.is_ascii_lowercase())
         });
         // In `-w, --width=COLS`, the letter has the value too.
-        let own = (literal || found != Takes::Nothing).then_some(found);
+        let own = (literal || found != HelpValue::None).then_some(found);
         names.push((name.to_owned(), own));
         if !literal {
             takes = found;
@@ -80,35 +80,35 @@ fn described(line: &str) -> Vec<(String, Takes)> {
 }
 
 /// Returns the value of an option from the text after its name, and the length of the value's name.
-fn value(rest: &str) -> (Takes, usize) {
+fn value(rest: &str) -> (HelpValue, usize) {
     let dots = rest.len() - rest.strip_prefix("...").unwrap_or(rest).len();
     let rest = &rest[dots..];
     let word = rest[rest.len().min(1)..]
         .find([' ', ','])
         .map_or(rest.len(), |at| at + 1);
     let (takes, length) = match rest.as_bytes() {
-        [b'[', b'=', ..] => (Takes::Optional, word),
+        [b'[', b'=', ..] => (HelpValue::Optional, word),
         // `-S[<key-id>]`
-        [b'[', b'<', ..] => (Takes::Optional, word),
+        [b'[', b'<', ..] => (HelpValue::Optional, word),
         // `-l<n>`
-        [b'<', ..] => (Takes::Joined, word),
+        [b'<', ..] => (HelpValue::Joined, word),
         // kubectl shows the default: `--watch=false:` is a flag.
         [b'=', ..] if rest.starts_with("=false:") || rest.starts_with("=true:") => {
-            (Takes::Nothing, word)
+            (HelpValue::None, word)
         }
-        [b'=', ..] => (Takes::Value, word),
-        [b' ', b'<', ..] => (Takes::Value, word),
+        [b'=', ..] => (HelpValue::Required, word),
+        [b' ', b'<', ..] => (HelpValue::Required, word),
         // The next word is the value unless it begins with a dash.
-        [b' ', b'[', b'<', ..] => (Takes::Value, word),
-        [b' ', b' ', ..] | [] => (Takes::Nothing, 0),
+        [b' ', b'[', b'<', ..] => (HelpValue::Required, word),
+        [b' ', b' ', ..] | [] => (HelpValue::None, 0),
         [b' ', ..] => {
             let name = rest[1..].split("  ").next().unwrap_or("");
             match name.split(", ").next().unwrap_or("").contains(' ') {
-                true => (Takes::Nothing, 0),
-                false => (Takes::Value, word),
+                true => (HelpValue::None, 0),
+                false => (HelpValue::Required, word),
             }
         }
-        _ => (Takes::Nothing, 0),
+        _ => (HelpValue::None, 0),
     };
     (takes, dots + length)
 }

@@ -5,8 +5,8 @@ use std::process::{Command, Stdio};
 
 use tempfile::TempDir;
 
-use crate::compare::Described;
-use crate::help::{self, Takes};
+use crate::compare::DescribedCommand;
+use crate::help::{self, HelpValue};
 
 /// Programs of coreutils, whose help has one format.
 const COREUTILS: &str = "arch b2sum base32 base64 basename basenc cat chcon chgrp chmod chown chroot cksum comm cp \
@@ -72,7 +72,7 @@ impl Machine {
     }
 
     /// Returns the commands of a program.
-    pub(crate) fn described(&self, program: &str) -> Vec<Described> {
+    pub(crate) fn described(&self, program: &str) -> Vec<DescribedCommand> {
         let mut found = Vec::new();
         match program {
             "git" => {
@@ -87,7 +87,7 @@ impl Machine {
             "coreutils" => {
                 for name in COREUTILS.split_whitespace() {
                     let help = self.printed(&[name, "--help"]).unwrap_or_default();
-                    found.push(Described {
+                    found.push(DescribedCommand {
                         path: vec![name.to_owned()],
                         options: help::options(&help),
                     });
@@ -99,7 +99,7 @@ impl Machine {
     }
 
     /// Adds the commands of a program made with cobra, through its completion.
-    fn cobra(&self, path: &[&str], found: &mut Vec<Described>) {
+    fn cobra(&self, path: &[&str], found: &mut Vec<DescribedCommand>) {
         let mut words = vec![path[0], "__complete"];
         words.extend(&path[1..]);
         words.push("");
@@ -120,7 +120,7 @@ impl Machine {
             }) {
                 continue;
             }
-            found.push(Described {
+            found.push(DescribedCommand {
                 path: inner.iter().map(|&word| word.to_owned()).collect(),
                 options: help::options(&help),
             });
@@ -131,7 +131,7 @@ impl Machine {
     }
 
     /// Returns the commands of cargo.
-    fn cargo(&self) -> Vec<Described> {
+    fn cargo(&self) -> Vec<DescribedCommand> {
         let list = self.printed(&["cargo", "--list"]).unwrap_or_default();
         let lines = list
             .lines()
@@ -143,7 +143,7 @@ impl Machine {
                 // Aliases and third-party programs have separate help pages.
                 let own = help.contains(&format!("Usage: cargo {name}"))
                     || help.contains(&format!("cargo {name} ["));
-                own.then(|| Described {
+                own.then(|| DescribedCommand {
                     path: vec!["cargo".to_owned(), name.to_owned()],
                     options: help::options(&help),
                 })
@@ -152,7 +152,7 @@ impl Machine {
     }
 
     /// Adds a command of git, and the commands below it, if it describes its options.
-    fn git(&self, path: &[&str], found: &mut Vec<Described>) {
+    fn git(&self, path: &[&str], found: &mut Vec<DescribedCommand>) {
         const LIST: &str = "--git-completion-helper-all";
         let Some(text) = self.printed(&[path, &[LIST]].concat()) else {
             return;
@@ -173,10 +173,10 @@ impl Machine {
             .iter()
             .filter(|word| word.len() > 2 && word.starts_with("--"));
         // The list does not distinguish a flag from an option with an optional value.
-        let mut options: Vec<(String, Takes)> = listed
+        let mut options: Vec<(String, HelpValue)> = listed
             .map(|word| match word.strip_suffix('=') {
-                Some(name) => (name.to_owned(), Takes::Value),
-                None => ((*word).to_owned(), Takes::Unknown),
+                Some(name) => (name.to_owned(), HelpValue::Required),
+                None => ((*word).to_owned(), HelpValue::Unknown),
             })
             .collect();
         // The short help has the letters.
@@ -184,17 +184,17 @@ impl Machine {
         for (name, takes) in help::options(&help.replace("[no-]", "")) {
             match options.iter_mut().find(|(known, _)| *known == name) {
                 // The value of `--contains` may be missing at the end of the line.
-                Some((_, Takes::Unknown)) if takes == Takes::Value => {}
-                Some((_, known)) if *known == Takes::Unknown => *known = takes,
+                Some((_, HelpValue::Unknown)) if takes == HelpValue::Required => {}
+                Some((_, known)) if *known == HelpValue::Unknown => *known = takes,
                 Some(_) => {}
                 // `--max-parents=<n>` does not show if the value may be the next word.
-                None if name.starts_with("--") && takes == Takes::Value => {
-                    options.push((name, Takes::Joined));
+                None if name.starts_with("--") && takes == HelpValue::Required => {
+                    options.push((name, HelpValue::Joined));
                 }
                 None => options.push((name, takes)),
             }
         }
-        found.push(Described {
+        found.push(DescribedCommand {
             path: path.iter().map(|&word| word.to_owned()).collect(),
             options,
         });

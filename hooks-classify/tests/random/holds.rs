@@ -9,12 +9,12 @@ const MORE: &str = "\nrm x";
 
 /// Classifies a text and asserts the invariants of the result.
 pub(crate) fn assert_holds(classifier: &Classifier, text: &str) {
-    let Ok(verdict) = classifier.classify(text) else {
+    let Ok(classification) = classifier.classify(text) else {
         return;
     };
-    assert_form(text, &verdict);
+    assert_form(text, &classification);
     let explanation = classifier.explain(text).expect("a command");
-    assert_eq!(explanation.classification(), &verdict, "{text:?}");
+    assert_eq!(explanation.classification(), &classification, "{text:?}");
     let parts = explanation.parts();
     let words = parts.runs().flat_map(|run| &run.words);
     for word in words.chain(parts.redirections().map(|file| &file.path)) {
@@ -25,22 +25,26 @@ pub(crate) fn assert_holds(classifier: &Classifier, text: &str) {
     }
     if alone(text) && text.chars().count() + MORE.len() <= MAX_COMMAND_CHARS {
         let more = format!("{text}{MORE}");
-        let verdict = classifier.classify(&more).expect("a command");
-        assert_form(&more, &verdict);
+        let classification = classifier.classify(&more).expect("a command");
+        assert_form(&more, &classification);
         assert_eq!(
-            verdict.decision,
+            classification.decision,
             Decision::RequiresConfirmation,
             "{more:?}: {}",
-            verdict.reasoning
+            classification.reasoning
         );
     }
 }
 
-fn assert_form(text: &str, verdict: &Classification) {
+fn assert_form(text: &str, classification: &Classification) {
     // The classifier catches panics and reports them with this method.
-    assert_ne!(verdict.method, Method::Fallback, "a panic at {text:?}");
-    assert!((0.0..=1.0).contains(&verdict.confidence), "{text:?}");
-    for finding in &verdict.findings {
+    assert_ne!(
+        classification.method,
+        Method::Fallback,
+        "a panic at {text:?}"
+    );
+    assert!((0.0..=1.0).contains(&classification.confidence), "{text:?}");
+    for finding in &classification.findings {
         assert!(finding.start <= finding.end, "{text:?}: {finding:?}");
         assert_eq!(
             text.get(finding.start..finding.end),

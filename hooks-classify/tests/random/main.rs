@@ -20,7 +20,7 @@ const TEXTS: usize = 3_000;
 const SEED: u64 = 0x5eed_c1a5;
 
 #[derive(Deserialize)]
-struct Line {
+struct CorpusCommand {
     command: String,
 }
 
@@ -97,14 +97,14 @@ fn changed(random: &mut Random, commands: &[String]) -> String {
 }
 
 #[test]
-fn changed_commands_are_judged_in_form() {
+fn the_classification_of_a_changed_command_is_well_formed() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus");
     let mut commands = Vec::new();
     for file in ["everyday.jsonl", "adversarial.jsonl"] {
         let text = fs::read_to_string(folder.join(file)).expect("a corpus");
         let lines = text.lines().filter(|line| !line.trim().is_empty());
         commands.extend(lines.map(|line| {
-            serde_json::from_str::<Line>(line)
+            serde_json::from_str::<CorpusCommand>(line)
                 .expect("a command")
                 .command
         }));

@@ -28,8 +28,10 @@ fn allowed(program: &str, parts: &'static [&'static str], tried: usize) -> Vec<S
         parts.insert(at.index(parts.len() + 1), CALL);
         let text: String = parts.concat();
         let quoted = text.replace('\'', r"'\''");
-        let verdict = classifier.classify(&format!("{program} '{quoted}'"));
-        if verdict.is_ok_and(|verdict| verdict.decision == Decision::AutoAllowed) {
+        let classification = classifier.classify(&format!("{program} '{quoted}'"));
+        if classification
+            .is_ok_and(|classification| classification.decision == Decision::AutoAllowed)
+        {
             found.push(text);
         }
     }

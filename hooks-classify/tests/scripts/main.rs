@@ -11,8 +11,8 @@ use hooks_classify::{Classifier, Decision};
 fn is_allowed(program: &str, script: &str) -> bool {
     let quoted = script.replace('\'', r"'\''");
     let command = format!("{program} '{quoted}'");
-    let verdict = Classifier::new().classify(&command).expect("a command");
-    verdict.decision == Decision::AutoAllowed
+    let classification = Classifier::new().classify(&command).expect("a command");
+    classification.decision == Decision::AutoAllowed
 }
 
 #[track_caller]

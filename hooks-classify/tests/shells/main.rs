@@ -27,9 +27,9 @@ use random::Random;
 const DEPTH: usize = 3;
 
 /// Generator of commands.
-struct Commands(Random);
+struct CommandGenerator(Random);
 
-impl Commands {
+impl CommandGenerator {
     fn of(&mut self, list: &[&'static str]) -> &'static str {
         self.0.of(list)
     }
@@ -131,14 +131,14 @@ fn p_01_what_is_allowed_changes_nothing_in_a_real_shell() {
         .collect();
     let folder = tempfile::tempdir().expect("a folder");
     let classifier = Classifier::new();
-    let mut commands = Commands(Random(number("HOOKS_SEED", 0x5eed_5e11)));
+    let mut commands = CommandGenerator(Random(number("HOOKS_SEED", 0x5eed_5e11)));
     let count = number("HOOKS_COMMANDS", 1500);
     let mut wrong = Vec::new();
     let mut allowed = 0;
     for _ in 0..count {
         let command = commands.command();
-        let verdict = classifier.classify(&command).expect("a command");
-        if verdict.decision != Decision::AutoAllowed {
+        let classification = classifier.classify(&command).expect("a command");
+        if classification.decision != Decision::AutoAllowed {
             continue;
         }
         allowed += 1;

@@ -141,11 +141,11 @@ impl<'a> Derivation<'a> {
                 None => self.refuse("the program's path is unknown until the command runs"),
             }
             // A file that is changed in place may be named as an input.
-            let in_place = part.effect >= Crud::Update && !part.code;
+            let in_place = part.effect >= Crud::Update && !part.is_opaque;
             let keeps_contents = part
                 .program()
                 .is_some_and(|name| KEEPS_CONTENTS.contains(&name));
-            let touched = part.touches.iter().filter(|_| !keeps_contents);
+            let touched = part.path_effects.iter().filter(|_| !keeps_contents);
             let written = touched
                 .chain(&part.redirections)
                 .filter(|touch| (in_place || touch.effect != Crud::Read) && touch.path.known);
@@ -170,7 +170,7 @@ impl<'a> Derivation<'a> {
         let mut replaced = None;
         for (at, part) in parts.all.iter().enumerate() {
             if let Some(program) = replaced
-                && (part.code || !part.code_files.is_empty())
+                && (part.is_opaque || !part.code_files.is_empty())
             {
                 self.refuse(format!("`{program}` may change later commands"));
             }
@@ -178,7 +178,7 @@ impl<'a> Derivation<'a> {
                 replaced = part.program();
             }
             // Reads need no approval.
-            let asks = part.effect > Crud::Read || part.ask || part.code;
+            let asks = part.effect > Crud::Read || part.ask || part.is_opaque;
             if self.lookups.len() >= MAX_LOOKUPS {
                 self.refuse(format!(
                     "the command depends on {MAX_LOOKUPS} files or more"
@@ -193,7 +193,7 @@ impl<'a> Derivation<'a> {
 
     fn part(&mut self, at: usize, part: &Part, parts: &Parts, place: &Place) {
         let before = self.lookups.len();
-        self.runs_code |= part.code;
+        self.runs_code |= part.is_opaque;
         if let Some(why) = unseen(part.unseen_code) {
             self.refuse(why);
         }
@@ -209,7 +209,7 @@ impl<'a> Derivation<'a> {
                 }
             }
         }
-        for touch in part.touches.iter().chain(&part.redirections) {
+        for touch in part.path_effects.iter().chain(&part.redirections) {
             if touch.path.known {
                 self.links(&place.start, &touch.path.text);
             }
@@ -231,7 +231,7 @@ impl<'a> Derivation<'a> {
         {
             self.refuse("the command runs scripts of other packages");
         }
-        if part.code && part.code_files.is_empty() {
+        if part.is_opaque && part.code_files.is_empty() {
             self.named_files(part, place);
         }
         self.includes(before, place);
@@ -327,7 +327,7 @@ impl<'a> Derivation<'a> {
         for Manifest {
             pattern,
             folder,
-            needed: is_needed,
+            required: is_needed,
             ..
         } in &part.manifests
         {
@@ -363,7 +363,7 @@ impl<'a> Derivation<'a> {
         let named = part.code_files.iter().chain(&part.settings_files);
         let names_stdin = named.clone().any(|file| is_stdin(&file.text));
         let is_shown = part.code_files.is_empty() && part.manifests.is_empty();
-        let runs = names_stdin || part.code && part.runs_input && is_shown;
+        let runs = names_stdin || part.is_opaque && part.runs_input && is_shown;
         let prints = |part: &Part| {
             part.program()
                 .is_some_and(|name| PRINTS_FILES.contains(&name))
@@ -372,16 +372,16 @@ impl<'a> Derivation<'a> {
             return;
         }
         let mut read: Vec<&Word> = Vec::new();
-        let around = std::iter::successors(Some(part), |part| parts.all.get(part.within?));
+        let around = std::iter::successors(Some(part), |part| parts.all.get(part.parent?));
         for part in around {
             let redirected = part.redirections.iter();
             let redirected = redirected.filter(|to| to.effect == Crud::Read);
             read.extend(redirected.map(|touch| &touch.path));
         }
-        if part.runs_input && !part.code {
+        if part.runs_input && !part.is_opaque {
             // A list of arguments, such as that of `xargs -a`.
             let touches = part
-                .touches
+                .path_effects
                 .iter()
                 .filter(|touch| touch.effect == Crud::Read);
             let files = touches.map(|touch| &touch.path);
@@ -415,7 +415,7 @@ impl<'a> Derivation<'a> {
     /// content.
     fn sources<'p>(&self, part: &Part, parts: &'p Parts) -> Option<Vec<&'p Word>> {
         let above: Vec<&Part> =
-            std::iter::successors(Some(part), |part| parts.all.get(part.within?)).collect();
+            std::iter::successors(Some(part), |part| parts.all.get(part.parent?)).collect();
         let is_above = |other: &&Part| above.iter().any(|part| std::ptr::eq(*part, *other));
         let before = parts
             .runs()
@@ -426,11 +426,11 @@ impl<'a> Derivation<'a> {
             if PRINTS_NOTHING.contains(&name) {
                 continue;
             }
-            let is_known = other.words.iter().all(|word| word.known) && !other.substitutions;
+            let is_known = other.words.iter().all(|word| word.known) && !other.has_substitutions;
             if !PRINTS_FILES.contains(&name) || !is_known {
                 return None;
             }
-            let touched = other.touches.iter().chain(&other.redirections);
+            let touched = other.path_effects.iter().chain(&other.redirections);
             let read = touched.filter(|touch| touch.effect == Crud::Read);
             files.extend(read.map(|touch| &touch.path));
         }
@@ -460,7 +460,7 @@ impl<'a> Derivation<'a> {
                     word.text
                 ));
             }
-            if word.pattern {
+            if word.is_glob {
                 self.pattern(word, place);
                 continue;
             }
@@ -537,7 +537,7 @@ impl<'a> Derivation<'a> {
             .map(|folder| folder.to_string_lossy().into_owned())
             .collect();
         for text in scripts(&manifest, name) {
-            let found = Classifier::new().judge(&text, None);
+            let found = Classifier::new().analyze(&text, None);
             match found {
                 Ok(found) if self.depth < MAX_DEPTH => {
                     self.depth += 1;

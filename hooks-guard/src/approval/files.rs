@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::classify::plain_program;
+use crate::classify::without_system_folder;
 use crate::files::open;
 
 /// Maximum number of files of one scope.
@@ -469,7 +469,7 @@ fn is_program(path: &Path) -> bool {
 /// Returns `true` if a program is in a system directory that only the administrator can write to.
 fn is_of_system(path: &Path) -> bool {
     let text = path.to_string_lossy();
-    plain_program(&text) != text && path.parent().is_some_and(is_administered)
+    without_system_folder(&text) != text && path.parent().is_some_and(is_administered)
 }
 
 #[cfg(unix)]

@@ -309,7 +309,7 @@ mod tests {
     const COMMAND: &str = "make && bash x.sh && make -C sub";
 
     fn scope(request: &PermissionRequest) -> ApprovalScope {
-        let found = Classifier::new().judge(&request.command, None);
+        let found = Classifier::new().analyze(&request.command, None);
         ApprovalScope::of(request, &found.expect("it is a command").parts)
     }
 

@@ -1,7 +1,7 @@
 //! Classification of tool calls other than shell commands. Takes an access to a file or to the
 //! network; returns its class and findings.
 
-use super::{Classification, Crud, Judgement, Tables, ToolEffect};
+use super::{Classification, CommandAnalysis, Crud, Tables, ToolEffect};
 use crate::request::{FileAccess, NetworkAccess};
 
 impl FileAccess {
@@ -10,7 +10,7 @@ impl FileAccess {
     /// The class is the effect of the tool. A read of a file that holds secrets requires
     /// confirmation, and so does an access without a file name.
     #[must_use]
-    pub fn judge(&self, line: &str) -> Judgement {
+    pub fn analyze(&self, line: &str) -> CommandAnalysis {
         let tables = Tables::embedded();
         let tool = &self.tool;
         let effect = |ask, understood, reason| ToolEffect {
@@ -28,8 +28,11 @@ impl FileAccess {
             let reads = self.effect == Crud::Read && !crate::protocol::lists(tool);
             let below = reads && crate::protocol::searches(tool);
             let secret = |path: &str| {
-                let folder = || tables.secret_within(path) || tables.reads_secrets_below(path);
-                tables.secret(path) || reads && tables.may_be_private(path) || below && folder()
+                let folder =
+                    || tables.may_read_secrets(path) || tables.may_read_secrets_below(path);
+                tables.is_secret(path)
+                    || reads && tables.may_be_private_file(path)
+                    || below && folder()
             };
             if path.to_str().is_none_or(secret) {
                 let reason = format!("`{tool}` accesses secrets in `{shown}`");
@@ -54,7 +57,7 @@ impl NetworkAccess {
     /// and is the text of the finding. It always requires confirmation, because the guard cannot
     /// see which data is sent.
     #[must_use]
-    pub fn judge(&self, line: &str) -> Judgement {
+    pub fn analyze(&self, line: &str) -> CommandAnalysis {
         let effect = ToolEffect {
             effect: Crud::Create,
             ask: true,
@@ -77,7 +80,7 @@ mod tests {
             paths: paths.iter().map(Into::into).collect(),
             input_hash: None,
         };
-        access.judge("Tool files").classification
+        access.analyze("Tool files").classification
     }
 
     #[test]
@@ -103,7 +106,7 @@ mod tests {
                 paths: vec![path.into()],
                 input_hash: None,
             };
-            let verdict = access.judge("Tool files").classification;
+            let verdict = access.analyze("Tool files").classification;
             verdict.decision == Decision::RequiresConfirmation
         };
         for path in ["~/.config", "~", "/", "/etc", "~/.ssh", ".env*"] {

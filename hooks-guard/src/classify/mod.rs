@@ -63,16 +63,16 @@ impl Classifier {
         self.tables.classify_bytes(command)
     }
 
-    /// Classifies a command with a context; see [`hooks_classify::Classifier::classify_in`].
+    /// Classifies a command with a context; see [`hooks_classify::Classifier::classify_in_context`].
     ///
     /// # Errors
     /// Returns the errors of [`classify`](Self::classify), and an error if the context is too long.
-    pub fn classify_in(
+    pub fn classify_in_context(
         &self,
         command: &str,
         context: Option<&str>,
     ) -> Result<Classification, InputError> {
-        self.tables.classify_in(command, context)
+        self.tables.classify_in_context(command, context)
     }
 
     /// Classifies a command by all stages: first the tables; if they do not cover a part or their
@@ -84,7 +84,7 @@ impl Classifier {
     /// that the tables do not cover get the fallback.
     ///
     /// # Errors
-    /// Returns the errors of [`classify_in`](Self::classify_in).
+    /// Returns the errors of [`classify_in_context`](Self::classify_in_context).
     ///
     /// # Panics
     /// Panics outside a Tokio runtime with a timer, if there is a second stage.
@@ -94,33 +94,37 @@ impl Classifier {
         context: Option<&str>,
     ) -> Result<Classification, InputError> {
         let deadline = Instant::now() + MOST_TIME;
-        let found = self.tables.classify_in(command, context)?;
+        let found = self.tables.classify_in_context(command, context)?;
         Ok(self.second(command, found, deadline).await)
     }
 
-    /// Like [`classify_in`](Self::classify_in), with the parts of the command, to which rules
+    /// Like [`classify_in_context`](Self::classify_in_context), with the parts of the command, to which rules
     /// apply.
     ///
     /// # Errors
-    /// Returns the errors of [`classify_in`](Self::classify_in).
-    pub fn judge(&self, command: &str, context: Option<&str>) -> Result<Judgement, InputError> {
-        self.tables.judge_in(command, context)
+    /// Returns the errors of [`classify_in_context`](Self::classify_in_context).
+    pub fn analyze(
+        &self,
+        command: &str,
+        context: Option<&str>,
+    ) -> Result<CommandAnalysis, InputError> {
+        self.tables.analyze_in_context(command, context)
     }
 
     /// Like [`classify_fully`](Self::classify_fully), with the parts of the command.
     ///
     /// # Errors
-    /// Returns the errors of [`classify_in`](Self::classify_in).
+    /// Returns the errors of [`classify_in_context`](Self::classify_in_context).
     ///
     /// # Panics
     /// Panics like [`classify_fully`](Self::classify_fully).
-    pub async fn judge_fully(
+    pub async fn analyze_fully(
         &self,
         command: &str,
         context: Option<&str>,
-    ) -> Result<Judgement, InputError> {
+    ) -> Result<CommandAnalysis, InputError> {
         let deadline = Instant::now() + MOST_TIME;
-        let mut found = self.tables.judge_in(command, context)?;
+        let mut found = self.tables.analyze_in_context(command, context)?;
         found.classification = self.second(command, found.classification, deadline).await;
         Ok(found)
     }
@@ -151,8 +155,8 @@ impl Classifier {
 
     /// Returns `true` if the name of a file indicates secrets, such as `~/.ssh/id_rsa`.
     #[must_use]
-    pub fn holds_secrets(&self, path: &str) -> bool {
-        self.tables.holds_secrets(path)
+    pub fn is_secret_path(&self, path: &str) -> bool {
+        self.tables.is_secret_path(path)
     }
 
     /// Checks that a command and a context can be classified.

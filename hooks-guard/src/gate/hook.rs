@@ -3,23 +3,23 @@
 
 use hooks_runtime::{EntryMeta, FailurePolicy, HookError, HookFuture};
 
-use crate::classify::{Classification, Classifier, Judgement};
+use crate::classify::{Classification, Classifier, CommandAnalysis};
 use crate::request::PermissionRequest;
 
 /// A hook that classifies requests by their effect.
 ///
 /// ```
 /// use hooks_guard::PermissionRequest;
-/// use hooks_guard::classify::{Classifier, Judgement};
+/// use hooks_guard::classify::{Classifier, CommandAnalysis};
 /// use hooks_guard::gate::{Classify, Gate, GateHooks, Policy};
 ///
 /// struct OurDeploy;
 ///
 /// impl Classify for OurDeploy {
-///     async fn classify(&self, request: &PermissionRequest) -> Option<Judgement> {
+///     async fn classify(&self, request: &PermissionRequest) -> Option<CommandAnalysis> {
 ///         // The tables do not know this program; treat it like `ls`.
 ///         let rest = request.command.strip_prefix("deploy --dry-run ")?;
-///         Classifier::new().judge(&format!("ls {rest}"), None).ok()
+///         Classifier::new().analyze(&format!("ls {rest}"), None).ok()
 ///     }
 /// }
 ///
@@ -32,27 +32,33 @@ pub trait Classify: Send + Sync + 'static {
     fn classify(
         &self,
         request: &PermissionRequest,
-    ) -> impl Future<Output = Option<Judgement>> + Send;
+    ) -> impl Future<Output = Option<CommandAnalysis>> + Send;
 }
 
 /// [`Classify`] as a trait object, as a slot stores it.
 pub(super) trait Classifies: Send + Sync {
-    fn start<'a>(&'a self, request: &'a PermissionRequest) -> HookFuture<'a, Option<Judgement>>;
+    fn start<'a>(
+        &'a self,
+        request: &'a PermissionRequest,
+    ) -> HookFuture<'a, Option<CommandAnalysis>>;
 }
 
 impl<H: Classify> Classifies for H {
-    fn start<'a>(&'a self, request: &'a PermissionRequest) -> HookFuture<'a, Option<Judgement>> {
+    fn start<'a>(
+        &'a self,
+        request: &'a PermissionRequest,
+    ) -> HookFuture<'a, Option<CommandAnalysis>> {
         HookFuture::boxed(self.classify(request))
     }
 }
 
 impl Classify for Classifier {
-    async fn classify(&self, request: &PermissionRequest) -> Option<Judgement> {
+    async fn classify(&self, request: &PermissionRequest) -> Option<CommandAnalysis> {
         let context = request.context.as_deref();
         Some(match (&request.file, &request.network) {
-            (Some(access), _) => access.judge(&request.command),
-            (None, Some(access)) => access.judge(&request.command),
-            (None, None) => match self.judge_fully(&request.command, context).await {
+            (Some(access), _) => access.analyze(&request.command),
+            (None, Some(access)) => access.analyze(&request.command),
+            (None, None) => match self.analyze_fully(&request.command, context).await {
                 Ok(found) => found,
                 Err(error) => Classification::fallback(&error.to_string()).into(),
             },

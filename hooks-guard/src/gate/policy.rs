@@ -10,7 +10,7 @@ use hooks_runtime::{
 use tokio::time::Instant;
 
 use super::hook::{Classifies, Restriction, Restricts, on_failure};
-use crate::classify::{Classification, Judgement};
+use crate::classify::{Classification, CommandAnalysis};
 use crate::request::PermissionRequest;
 use crate::rules::{Effect, Verdict};
 
@@ -26,7 +26,7 @@ pub(super) struct FirstJudgement<'r> {
 /// Result of the hooks that classify.
 #[derive(Debug, Default)]
 pub(super) struct Found {
-    pub(super) judgement: Option<Judgement>,
+    pub(super) judgement: Option<CommandAnalysis>,
     /// The last hook that failed, and its failure.
     pub(super) fault: Option<(Arc<str>, Failure)>,
     /// `true` if that failure ended the dispatch.
@@ -45,7 +45,7 @@ impl<'r> FirstJudgement<'r> {
 }
 
 impl<'h> Policy<dyn Classifies + 'h> for FirstJudgement<'_> {
-    type HookOutput = Option<Judgement>;
+    type HookOutput = Option<CommandAnalysis>;
     type Output = Found;
     type Future = Never<()>;
 

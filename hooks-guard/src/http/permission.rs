@@ -174,7 +174,7 @@ mod tests {
 
     use super::rule;
     use crate::audit::AuditStore;
-    use crate::classify::Judgement;
+    use crate::classify::CommandAnalysis;
     use crate::config::Config;
     use crate::gate::{Classify, Gate, GateHooks, Policy};
     use crate::http::error::RequestId;
@@ -187,7 +187,7 @@ mod tests {
     struct Slow;
 
     impl Classify for Slow {
-        async fn classify(&self, _: &PermissionRequest) -> Option<Judgement> {
+        async fn classify(&self, _: &PermissionRequest) -> Option<CommandAnalysis> {
             std::future::pending().await
         }
     }

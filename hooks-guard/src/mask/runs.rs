@@ -66,7 +66,7 @@ pub(super) fn reveal(command: &str, ranges: &mut Vec<Hidden>) -> bool {
         };
         (text, shown) = again;
     }
-    let is_followed = |parts: &Parts| parts.agreed && parts.complete;
+    let is_followed = |parts: &Parts| parts.parsers_agree && parts.complete;
     !is_followed(&truth)
         || !is_followed(&shown)
         || !runs_same_programs(&truth, &shown, &mark)
@@ -145,7 +145,7 @@ fn runs_same_programs(truth: &Parts, shown: &Parts, mark: &str) -> bool {
         && truth.all.iter().zip(&shown.all).all(|(truth, shown)| {
             let name = program(shown);
             !names_a_file(truth, shown, mark)
-                && truth.within == shown.within
+                && truth.parent == shown.parent
                 && program(truth) == name
                 && !name.is_some_and(|name| name.contains(mark))
         })
@@ -155,7 +155,7 @@ fn runs_same_programs(truth: &Parts, shown: &Parts, mark: &str) -> bool {
 /// decides has to see these names.
 fn names_a_file(truth: &Part, shown: &Part, mark: &str) -> bool {
     let files = |part: &Part| {
-        let files = part.touches.iter().chain(&part.redirections);
+        let files = part.path_effects.iter().chain(&part.redirections);
         files
             .map(|file| (file.path.text.clone(), file.effect))
             .collect::<Vec<_>>()
@@ -203,7 +203,7 @@ fn runs_alike(truth: &Parts, shown: &Parts, mark: &str) -> bool {
         calls
             && truth.calls.len() == shown.calls.len()
             && all(&truth.words, &shown.words)
-            && all(&truth.documents, &shown.documents)
+            && all(&truth.here_documents, &shown.here_documents)
             && truth.redirections.len() == shown.redirections.len()
             && files
                 .clone()
@@ -213,10 +213,10 @@ fn runs_alike(truth: &Parts, shown: &Parts, mark: &str) -> bool {
                 .clone()
                 .all(|(one, other)| one.name == other.name && same(&one.value, &other.value))
             && truth.effect == shown.effect
-            && truth.code == shown.code
+            && truth.is_opaque == shown.is_opaque
             && truth.runs_input == shown.runs_input
             && truth.unseen_code == shown.unseen_code
-            && truth.substitutions == shown.substitutions
+            && truth.has_substitutions == shown.has_substitutions
             && truth.input.as_ref().map(Option::is_some)
                 == shown.input.as_ref().map(Option::is_some)
     });
@@ -225,8 +225,8 @@ fn runs_alike(truth: &Parts, shown: &Parts, mark: &str) -> bool {
         && truth.scripts.len() == shown.scripts.len()
         && scripts.clone().all(|(one, other)| one.part == other.part)
         && truth.effect_outside_parts == shown.effect_outside_parts
-        && truth.substitutions == shown.substitutions
-        && truth.functions == shown.functions
+        && truth.has_substitutions == shown.has_substitutions
+        && truth.defines_functions == shown.defines_functions
         && truth.unseen_code == shown.unseen_code
 }
 
@@ -293,7 +293,7 @@ impl<'p> Reach<'p> {
         let has = |word: &Word| word.text.contains(mark);
         let told = parts.all.iter().map(|part| {
             part.words.iter().any(has)
-                || part.documents.iter().any(has)
+                || part.here_documents.iter().any(has)
                 || part.redirections.iter().any(|file| has(&file.path))
         });
         let sets = parts.all.iter().map(|part| {
@@ -347,7 +347,7 @@ impl<'p> Reach<'p> {
                 .scripts
                 .iter()
                 .any(|script| script.part == Some(at))
-                || self.parts.all.iter().any(|part| part.within == Some(at));
+                || self.parts.all.iter().any(|part| part.parent == Some(at));
             let is_make = is_one_of(part, &["make", "just"]);
             let runs = is_make || is_one_of(part, INTERPRETERS);
             is_told && runs && !is_judged
@@ -437,7 +437,7 @@ impl<'p> Reach<'p> {
         let part = &self.parts.all[at];
         let is_client = is_one_of(part, CLIENTS);
         let knows_program =
-            (part.words.first()).is_some_and(|name| !name.text.contains(UNKNOWN) && !name.pattern);
+            (part.words.first()).is_some_and(|name| !name.text.contains(UNKNOWN) && !name.is_glob);
         let is_set = self.sets.contains(&true);
         let substituted = (at + 1..self.parts.all.len())
             .filter(|other| self.ancestors(*other).any(|around| around == at))
@@ -450,7 +450,7 @@ impl<'p> Reach<'p> {
         let expands = self.expands(part, !knows_program);
         substituted.iter().any(|other| self.told[*other])
             || is_set && !is_client && expands
-            || is_set && !is_client && (!substituted.is_empty() || part.substitutions)
+            || is_set && !is_client && (!substituted.is_empty() || part.has_substitutions)
             || self.ancestors(at).any(|around| {
                 let keeps = is_one_of(&self.parts.all[around], KEEPERS);
                 !keeps && (self.told[around] || self.sets[around])
@@ -535,7 +535,7 @@ impl<'p> Reach<'p> {
         });
         let is_set = self.sets.contains(&true);
         let later = self.parts.all.iter().any(|part| {
-            let files = part.redirections.iter().chain(&part.touches);
+            let files = part.redirections.iter().chain(&part.path_effects);
             let written = || files.clone().filter(|file| file.effect > Crud::Read);
             let settles = written().any(|file| SETTINGS.is_match(&file.path.text));
             let writes = written().any(|file| CODE.is_match(&file.path.text));
@@ -546,7 +546,7 @@ impl<'p> Reach<'p> {
             let prints = |part: &Part| is_one_of(part, &["echo", "printf", "print"]);
             let words = part.words.iter().skip(1).filter(|_| prints(part));
             let mut texts = words
-                .chain(&part.documents)
+                .chain(&part.here_documents)
                 .map(|word| word.text.as_str())
                 .chain(part.input.as_ref().and_then(Option::as_deref));
             let printed = || {
@@ -570,15 +570,15 @@ impl<'p> Reach<'p> {
         }
         self.parts.all.iter().enumerate().any(|(at, part)| {
             let text = || {
-                let words = part.words.iter().chain(&part.documents);
+                let words = part.words.iter().chain(&part.here_documents);
                 words.map(|word| &*word.text).collect::<Vec<_>>().join(" ")
             };
-            let files = part.redirections.iter().chain(&part.touches);
+            let files = part.redirections.iter().chain(&part.path_effects);
             let mut written = files.filter(|file| file.effect > Crud::Read);
             let runs = |name: &str| {
                 self.parts.all.iter().enumerate().any(|(other, part)| {
                     let names = |word: &Word| word.text.ends_with(name);
-                    other != at && part.code && part.words.iter().any(names)
+                    other != at && part.is_opaque && part.words.iter().any(names)
                 })
             };
             let prints = is_one_of(part, &["echo", "printf", "print"]);
@@ -586,7 +586,7 @@ impl<'p> Reach<'p> {
             self.told[at]
                 && written.any(|file| runs(file.path.text.rsplit('/').next().unwrap_or_default()))
                 && (evaluates(Language::Code, &text(), self.mark)
-                    || (printed.chain(&part.documents))
+                    || (printed.chain(&part.here_documents))
                         .any(|word| self.is_run_in(&word.text, false)))
         })
     }
@@ -626,7 +626,7 @@ impl<'p> Reach<'p> {
 
     /// Returns the parts around a part, innermost first.
     fn ancestors(&self, at: usize) -> impl Iterator<Item = usize> + '_ {
-        let around = |at: &usize| self.parts.all[*at].within;
+        let around = |at: &usize| self.parts.all[*at].parent;
         std::iter::successors(around(&at), move |at| around(at))
     }
 }

@@ -298,7 +298,7 @@ fn with_filters(mut files: Vec<String>, arguments: &Object) -> Result<Vec<String
         let secret = |pattern: &&str| {
             let tables = Tables::embedded();
             let name = pattern.rsplit('/').next().unwrap_or(pattern);
-            tables.secret_within(pattern) || tables.is_searched(name)
+            tables.may_read_secrets(pattern) || tables.matches_secret_names(name)
         };
         files.extend(pattern.filter(secret).map(str::to_owned));
     }

@@ -48,11 +48,11 @@ pub(super) fn parts<'r>(scene: &Scene<'_>, rules: &[&'r Rule]) -> Result<Vec<&'r
     let parts = scene.parts();
     let verdict = &scene.found.classification;
     let strongest = parts.all.iter().map(|part| part.effect).max();
-    let void = if !parts.agreed {
+    let void = if !parts.parsers_agree {
         Some("the command may run other code than it shows")
     } else if !parts.complete || verdict.method == Method::Fallback {
         Some("the command is too complex to analyze")
-    } else if parts.functions || parts.all.iter().any(|part| name_of(part) == "alias") {
+    } else if parts.defines_functions || parts.all.iter().any(|part| name_of(part) == "alias") {
         Some("the command defines functions or aliases")
     } else if parts.effect_outside_parts.is_some()
         || strongest.is_none_or(|most| verdict.crud > most)
@@ -108,7 +108,7 @@ fn needed<'s>(scene: &'s Scene<'_>) -> Result<Vec<&'s Part>, String> {
     let mut needs = vec![false; all.len()];
     for (at, part) in all.iter().enumerate() {
         if part.words.is_empty() {
-            let inside = || all.iter().any(|inner| inner.within == Some(at));
+            let inside = || all.iter().any(|inner| inner.parent == Some(at));
             let only_sets = !part.assignments.is_empty() && part.redirections.is_empty();
             if part.ask && !only_sets && !(redirected_group(part) && inside()) {
                 return Err("the command has effects outside of its parts".to_owned());
@@ -121,10 +121,10 @@ fn needed<'s>(scene: &'s Scene<'_>) -> Result<Vec<&'s Part>, String> {
             || scene.around(part).any(redirected_group);
     }
     for at in (0..all.len()).rev() {
-        let mut next = all[at].within.filter(|_| needs[at]);
+        let mut next = all[at].parent.filter(|_| needs[at]);
         while let Some(around) = next {
             needs[around] |= !all[around].words.is_empty();
-            next = all[around].within;
+            next = all[around].parent;
         }
     }
     let parts = all.iter().zip(&needs).filter(|(_, needs)| **needs);

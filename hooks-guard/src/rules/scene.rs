@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use super::paths::{Folder, Located, Start};
-use crate::classify::{Crud, Judgement, Part, Parts, UNKNOWN, Word};
+use crate::classify::{CommandAnalysis, Crud, Part, Parts, UNKNOWN, Word};
 use crate::request::PermissionRequest;
 
 /// Programs that only print their arguments.
@@ -29,7 +29,7 @@ const SETS: &[&str] = &[
 #[derive(Debug)]
 pub(super) struct Scene<'a> {
     pub(super) request: &'a PermissionRequest,
-    pub(super) found: &'a Judgement,
+    pub(super) found: &'a CommandAnalysis,
     pub(super) start: Start,
     /// Names of the user's home directory.
     pub(super) homes: Vec<String>,
@@ -42,7 +42,7 @@ pub(super) struct Scene<'a> {
 impl<'a> Scene<'a> {
     pub(super) fn new(
         request: &'a PermissionRequest,
-        found: &'a Judgement,
+        found: &'a CommandAnalysis,
         project: Option<&Folder>,
         home: &Path,
     ) -> Self {
@@ -81,10 +81,10 @@ impl<'a> Scene<'a> {
     /// Returns the parts that run a part, innermost first.
     pub(super) fn around(&self, part: &'a Part) -> impl Iterator<Item = &'a Part> {
         let all = &self.parts().all;
-        let mut next = part.within;
+        let mut next = part.parent;
         std::iter::from_fn(move || {
             let part = all.get(next?)?;
-            next = part.within;
+            next = part.parent;
             Some(part)
         })
     }
@@ -104,7 +104,7 @@ impl<'a> Scene<'a> {
         let mut out: Vec<(Located, Crud)> = part
             .redirections
             .iter()
-            .chain(&part.touches)
+            .chain(&part.path_effects)
             .map(|touch| (self.locate(&touch.path), touch.effect))
             .collect();
         let name = part.words.first().map_or("", |word| base_name(&word.text));
@@ -119,7 +119,7 @@ impl<'a> Scene<'a> {
                 continue;
             }
             for text in candidates(&word.text) {
-                out.push((self.locate(&word.with(text)), effect));
+                out.push((self.locate(&word.with_text(text)), effect));
             }
         }
         out
@@ -196,7 +196,7 @@ fn moves(part: &Part, start: &mut Start) {
         } else if let Some((name, value)) = word.text.split_once('=')
             && OPTIONS.contains(&name)
         {
-            go(&word.with(value));
+            go(&word.with_text(value));
         }
     }
 }

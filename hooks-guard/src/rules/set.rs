@@ -13,7 +13,7 @@ use super::scene::Scene;
 use super::trust::Trust;
 use super::verdict::{BUILT_IN, Effect, Origin, Verdict};
 use super::{allow, file, protect};
-use crate::classify::{Decision, Judgement};
+use crate::classify::{CommandAnalysis, Decision};
 use crate::request::PermissionRequest;
 
 /// An immutable set of rules; cheap to clone.
@@ -156,7 +156,7 @@ impl Rules {
     /// An allow is returned only if the classification needs a confirmation, or if the agent can
     /// type commands into a program; in the latter case rules must allow each program by name.
     #[must_use]
-    pub fn judge(&self, request: &PermissionRequest, found: &Judgement) -> Option<Verdict> {
+    pub fn judge(&self, request: &PermissionRequest, found: &CommandAnalysis) -> Option<Verdict> {
         let scene = self.scene(request, found);
         if let Some(verdict) = self.restricted(&scene) {
             return Some(verdict);
@@ -171,7 +171,7 @@ impl Rules {
     pub(super) fn scene<'a>(
         &self,
         request: &'a PermissionRequest,
-        found: &'a Judgement,
+        found: &'a CommandAnalysis,
     ) -> Scene<'a> {
         let Inner {
             guarded, project, ..

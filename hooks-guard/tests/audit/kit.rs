@@ -59,7 +59,7 @@ pub(crate) fn decision(command: &str, class: Crud, at: Timestamp) -> NewDecision
 
 /// Returns the current scope of an approval of a request.
 pub(crate) fn scope(request: &PermissionRequest) -> ApprovalScope {
-    let found = Classifier::new().judge(&request.command, None);
+    let found = Classifier::new().analyze(&request.command, None);
     ApprovalScope::of(request, &found.expect("it is a command").parts)
 }
 

@@ -6,7 +6,7 @@ mod random;
 
 use std::path::{Path, PathBuf};
 
-use hooks_guard::classify::{Classifier, Decision, Judgement};
+use hooks_guard::classify::{Classifier, CommandAnalysis, Decision};
 use hooks_guard::rules::{Effect, Origin, Protected, Rules, Verdict};
 use hooks_guard::{FileAccess, NetworkAccess, PermissionRequest};
 
@@ -72,12 +72,12 @@ fn network(target: &str) -> PermissionRequest {
     }
 }
 
-fn found(request: &PermissionRequest) -> Judgement {
+fn found(request: &PermissionRequest) -> CommandAnalysis {
     match (&request.file, &request.network) {
-        (Some(file), _) => file.judge(&request.command),
-        (None, Some(access)) => access.judge(&request.command),
+        (Some(file), _) => file.analyze(&request.command),
+        (None, Some(access)) => access.analyze(&request.command),
         (None, None) => Classifier::new()
-            .judge(&request.command, None)
+            .analyze(&request.command, None)
             .expect("it is a command"),
     }
 }

@@ -3,7 +3,7 @@
 use super::super::names::POWERSHELL;
 
 /// Returns `true` if a name is that of a command of PowerShell: a known verb and a noun.
-pub(crate) fn cmdlet(name: &str) -> bool {
+pub(crate) fn is_cmdlet(name: &str) -> bool {
     name.split_once('-').is_some_and(|(verb, noun)| {
         noun.chars().all(|c| c.is_ascii_alphanumeric())
             && noun.starts_with(|c: char| {

@@ -1,33 +1,33 @@
 //! Commands of PowerShell: a text in, the effects of its commands by their verbs and aliases out.
 
 use super::super::{names::POWERSHELL, variables};
-use super::encoded::decoded;
+use super::encoded::decode_command;
 use crate::analysis::Analysis;
 use crate::model::arg::{Arg, UNKNOWN};
 use crate::model::effect::Effect;
 use crate::model::io::Input;
 use crate::model::language::Language;
-use crate::tables::{Set, Tables};
+use crate::tables::{Tables, WordSet};
 
 /// Adds the effects of a text.
-pub(super) fn read_into(analysis: &mut Analysis, arg: &Arg, tables: &Tables) {
-    analysis.script_text(Language::PowerShell, &arg.text);
+pub(super) fn analyze_into(analysis: &mut Analysis, arg: &Arg, tables: &Tables) {
+    analysis.record_script(Language::PowerShell, &arg.text);
     if !arg.text.contains(char::is_whitespace)
         && arg.text.len() >= 8
-        && let Some(text) = decoded(&arg.text)
+        && let Some(text) = decode_command(&arg.text)
     {
-        analysis.find(Effect::Code, arg.span, "an encoded command");
-        read_into(analysis, &arg.with(&text), tables);
+        analysis.add_finding(Effect::Code, arg.span, "an encoded command");
+        analyze_into(analysis, &arg.with_text(&text), tables);
         return;
     }
-    analysis.append(variables::read(Language::PowerShell, arg));
+    analysis.append(variables::analyze(Language::PowerShell, arg));
     let plain = arg
         .text
         .replace("2>$null", "")
         .replace("2>&1", "")
         .replace("*>$null", "");
     if plain.contains('>') {
-        analysis.find(Effect::Create, arg.span, "writes a file");
+        analysis.add_finding(Effect::Create, arg.span, "writes a file");
     }
     let lower = plain.to_ascii_lowercase();
     for (mark, effect) in [
@@ -47,11 +47,11 @@ pub(super) fn read_into(analysis: &mut Analysis, arg: &Arg, tables: &Tables) {
         ("downloadstring", Effect::Code),
     ] {
         if lower.contains(mark) {
-            analysis.find(effect, arg.span, format!("PowerShell: `{mark}`"));
+            analysis.add_finding(effect, arg.span, format!("PowerShell: `{mark}`"));
         }
     }
-    if !arg.known() {
-        analysis.find(Effect::Code, arg.span, "a part is only known when it runs");
+    if !arg.is_known() {
+        analysis.add_finding(Effect::Code, arg.span, "a part is only known when it runs");
     }
     for part in plain.split([';', '|', '\n', '{', '}', '(', ')', '&']) {
         let first = part.split_whitespace().next().unwrap_or("");
@@ -68,16 +68,16 @@ pub(super) fn read_into(analysis: &mut Analysis, arg: &Arg, tables: &Tables) {
             && words.len() > 1
             && !part.contains(['$', '"', '\''])
         {
-            read_into(analysis, &arg.with(&words[1..].join(" ")), tables);
+            analyze_into(analysis, &arg.with_text(&words[1..].join(" ")), tables);
             continue;
         }
         if may_be_program(&first, &words) && tables.program(&first).is_some() {
             let words = words.iter().map(|word| word.trim_matches(['"', '\'']));
-            let words = words.map(|word| arg.with(word)).collect();
-            analysis.run(words, &Input::Unknown);
+            let words = words.map(|word| arg.with_text(word)).collect();
+            analysis.run_words(words, &Input::Unknown);
         }
         let (effect, what) = command_effect(&first, &words);
-        analysis.find(effect, arg.span, format!("PowerShell: {what}"));
+        analysis.add_finding(effect, arg.span, format!("PowerShell: {what}"));
     }
     check_members(analysis, arg, &plain);
 }
@@ -101,11 +101,11 @@ fn may_be_program(name: &str, words: &[&str]) -> bool {
 /// Requires confirmation of a command that prints secrets, or that gets the name of a file with
 /// secrets.
 fn check_secrets(analysis: &mut Analysis, arg: &Arg, name: &str, part: &str, tables: &Tables) {
-    let shows = tables
+    let secret = tables
         .program(name)
         .and_then(|program| program.details.reveals);
-    if let Some(what) = shows.filter(|_| name.contains('-') || POWERSHELL.secrets.contains(name)) {
-        analysis.ask(arg.span, format!("PowerShell: `{name}` shows {what}"));
+    if let Some(what) = secret.filter(|_| name.contains('-') || POWERSHELL.secrets.contains(name)) {
+        analysis.require_confirmation(arg.span, format!("PowerShell: `{name}` shows {what}"));
     }
     if POWERSHELL.lists.contains(name) {
         return;
@@ -115,8 +115,8 @@ fn check_secrets(analysis: &mut Analysis, arg: &Arg, name: &str, part: &str, tab
         let word = word
             .replace("$env:USERPROFILE", "~")
             .replace("$env:HOME", "~");
-        if tables.secret_within(&word) || tables.may_be_private(&word) {
-            analysis.ask(
+        if tables.may_read_secrets(&word) || tables.may_be_private_file(&word) {
+            analysis.require_confirmation(
                 arg.span,
                 format!("PowerShell: `{name}` reads `{word}`, which holds secrets"),
             );
@@ -156,7 +156,7 @@ fn check_members(analysis: &mut Analysis, arg: &Arg, plain: &str) {
             }
         }
         if calls_member {
-            analysis.find(
+            analysis.add_finding(
                 Effect::Code,
                 arg.span,
                 "PowerShell: `ForEach-Object` calls a member of its input",
@@ -236,7 +236,7 @@ fn command_effect(name: &str, words: &[&str]) -> (Effect, String) {
         None if words.len() == 1 && original.chars().all(|c| !c.is_alphabetic()) => Effect::Read,
         None => Effect::Unknown,
     };
-    (in_lists(name, &lists).unwrap_or_else(by_name), text)
+    (effect_in_lists(name, &lists).unwrap_or_else(by_name), text)
 }
 
 /// Returns the effect of a request.
@@ -281,7 +281,7 @@ fn verb_effect(name: &str, verb: &str, words: &[&str]) -> Effect {
         (POWERSHELL.run_verbs, Effect::Code),
         (POWERSHELL.create_verbs, Effect::Create),
     ];
-    let found = in_lists(name, &by_name).or_else(|| in_lists(verb, &by_verb));
+    let found = effect_in_lists(name, &by_name).or_else(|| effect_in_lists(verb, &by_verb));
     found.unwrap_or_else(|| match verb.contains(UNKNOWN) {
         true => Effect::Code,
         false => Effect::Unknown,
@@ -289,7 +289,7 @@ fn verb_effect(name: &str, verb: &str, words: &[&str]) -> Effect {
 }
 
 /// Returns the effect of the first list that contains a name.
-fn in_lists(name: &str, lists: &[(Set, Effect)]) -> Option<Effect> {
+fn effect_in_lists(name: &str, lists: &[(WordSet, Effect)]) -> Option<Effect> {
     let found = lists.iter().find(|(names, _)| names.contains(name));
     found.map(|(_, effect)| *effect)
 }

@@ -3,7 +3,7 @@
 use base64::Engine;
 
 /// Returns the text in UTF-16 that a value in Base64 encodes.
-pub(crate) fn decoded(text: &str) -> Option<String> {
+pub(crate) fn decode_command(text: &str) -> Option<String> {
     let bytes = base64::engine::general_purpose::STANDARD
         .decode(text.trim())
         .ok()?;

@@ -6,10 +6,10 @@ use crate::model::effect::Effect;
 use crate::model::io::Input;
 use crate::model::sql_dialect::SqlDialect;
 
-use super::read;
+use super::analyze;
 
 /// Adds the effect of a line.
-pub(super) fn read_client_command(
+pub(super) fn analyze_client_command(
     analysis: &mut Analysis,
     arg: &Arg,
     dialect: SqlDialect,
@@ -24,15 +24,15 @@ pub(super) fn read_client_command(
         && let Some(at) = rest.find('\\')
     {
         let (own, next) = rest.split_at(at);
-        read_client_command(analysis, arg, dialect, &format!("{name} {own}"));
+        analyze_client_command(analysis, arg, dialect, &format!("{name} {own}"));
         match next.strip_prefix("\\\\") {
-            Some(statements) => analysis.append(read(&arg.with(statements), dialect)),
-            None => read_client_command(analysis, arg, dialect, next),
+            Some(statements) => analysis.append(analyze(&arg.with_text(statements), dialect)),
+            None => analyze_client_command(analysis, arg, dialect, next),
         }
         return;
     }
     if name == "\\s" && !rest.is_empty() {
-        analysis.find(
+        analysis.add_finding(
             Effect::Create,
             arg.span,
             "the client writes its history to a file",
@@ -47,13 +47,16 @@ pub(super) fn read_client_command(
             | ".quit" | ".exit" | ".print" | ".echo" | ".bail" | ".changes" | ".version"
             | ".lint" | ".sha3sum" => Effect::Read,
             ".shell" | ".system" => {
-                analysis.shell_text(&arg.with(rest), &Input::Unknown);
+                analysis.run_shell_text(&arg.with_text(rest), &Input::Unknown);
                 Effect::Code
             }
             ".output" | ".once" | ".backup" | ".save" | ".import" | ".clone" | ".log"
             | ".excel" | ".open" | ".restore" => {
                 if rest.starts_with('|') {
-                    analysis.shell_text(&arg.with(rest.trim_start_matches('|')), &Input::Unknown);
+                    analysis.run_shell_text(
+                        &arg.with_text(rest.trim_start_matches('|')),
+                        &Input::Unknown,
+                    );
                 }
                 if matches!(rest, "stdout" | "off") {
                     Effect::Read
@@ -65,12 +68,12 @@ pub(super) fn read_client_command(
             }
             _ => Effect::Unknown,
         };
-        analysis.find(effect, arg.span, format!("the client runs `{name}`"));
+        analysis.add_finding(effect, arg.span, format!("the client runs `{name}`"));
         return;
     }
     let effect = match name.trim_end_matches('+').trim_end_matches('S') {
         "\\!" => {
-            analysis.shell_text(&arg.with(rest), &Input::Unknown);
+            analysis.run_shell_text(&arg.with_text(rest), &Input::Unknown);
             Effect::Code
         }
         "\\o" | "\\w" | "\\out" | "\\write" if !rest.is_empty() => Effect::Create,
@@ -101,7 +104,7 @@ pub(super) fn read_client_command(
         _ => Effect::Unknown,
     };
     let backquotes = rest.contains('`');
-    analysis.find(
+    analysis.add_finding(
         if backquotes {
             Effect::Code.max(effect)
         } else {

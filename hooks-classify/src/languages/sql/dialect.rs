@@ -12,7 +12,7 @@ use crate::model::sql_dialect::SqlDialect;
 
 /// Returns the statements of a text, once for each way in which the database may read the text;
 /// `None` for a way in which no parser can.
-pub(super) fn readings(dialect: SqlDialect, text: &str) -> Vec<Option<Vec<Statement>>> {
+pub(super) fn parse_alternatives(dialect: SqlDialect, text: &str) -> Vec<Option<Vec<Statement>>> {
     let grammar: &dyn Dialect = match dialect {
         SqlDialect::MySql => &MySqlDialect {},
         SqlDialect::PostgreSql => &PostgreSqlDialect {},

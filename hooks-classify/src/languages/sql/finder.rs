@@ -14,9 +14,9 @@ use crate::model::effect::Effect;
 pub(super) fn statement_effect(statement: &Statement) -> (Effect, String) {
     let mut finder = EffectFinder {
         effect: Effect::Read,
-        what: String::new(),
+        reason: String::new(),
     };
-    let own = own_effect(statement);
+    let direct_effect = own_effect(statement);
     let _ = statement.visit(&mut finder);
     let text: String = statement.to_string().chars().take(60).collect();
     let first: String = text
@@ -24,27 +24,30 @@ pub(super) fn statement_effect(statement: &Statement) -> (Effect, String) {
         .take(2)
         .collect::<Vec<_>>()
         .join(" ");
-    if finder.effect > own {
-        return (finder.effect, format!("the SQL `{first}` {}", finder.what));
+    if finder.effect > direct_effect {
+        return (
+            finder.effect,
+            format!("the SQL `{first}` {}", finder.reason),
+        );
     }
-    let what = match own {
+    let what = match direct_effect {
         Effect::Read => "only reads",
         Effect::Create | Effect::Code => "creates something",
         Effect::Unknown => "is not understood",
         Effect::Update => "changes something",
         Effect::Delete => "deletes something",
     };
-    (own, format!("the SQL `{first}` {what}"))
+    (direct_effect, format!("the SQL `{first}` {what}"))
 }
 
 /// Finds calls of functions that change something, and statements within others.
 struct EffectFinder {
     effect: Effect,
-    what: String,
+    reason: String,
 }
 
 impl EffectFinder {
-    fn function(&mut self, name: &ObjectName) {
+    fn check_function(&mut self, name: &ObjectName) {
         let name = name.to_string().to_ascii_lowercase();
         let name = name
             .rsplit('.')
@@ -95,7 +98,7 @@ impl EffectFinder {
         };
         if effect > self.effect {
             self.effect = effect;
-            self.what = format!("calls `{name}`, which does more than read");
+            self.reason = format!("calls `{name}`, which does more than read");
         }
     }
 }
@@ -105,7 +108,7 @@ impl Visitor for EffectFinder {
 
     fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
         if let Expr::Function(function) = expr {
-            self.function(&function.name);
+            self.check_function(&function.name);
         }
         ControlFlow::Continue(())
     }
@@ -117,7 +120,7 @@ impl Visitor for EffectFinder {
                 args: Some(_),
                 ..
             }
-            | TableFactor::Function { name, .. } => self.function(name),
+            | TableFactor::Function { name, .. } => self.check_function(name),
             _ => {}
         }
         ControlFlow::Continue(())
@@ -127,7 +130,7 @@ impl Visitor for EffectFinder {
         let effect = query_effect(query);
         if effect > self.effect {
             self.effect = effect;
-            self.what = "writes inside a query".into();
+            self.reason = "writes inside a query".into();
         }
         ControlFlow::Continue(())
     }

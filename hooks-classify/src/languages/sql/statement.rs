@@ -100,7 +100,7 @@ pub(super) fn own_effect(statement: &Statement) -> Effect {
 }
 
 /// Pragmas that read although they have an argument.
-pub(super) const PRAGMAS: &[&str] = &[
+pub(super) const READING_PRAGMAS: &[&str] = &[
     "TABLE_INFO",
     "TABLE_XINFO",
     "TABLE_LIST",
@@ -117,7 +117,7 @@ pub(super) const PRAGMAS: &[&str] = &[
 pub(super) fn pragma_writes(name: &str) -> bool {
     // An argument is a new value.
     if let Some((name, _)) = name.split_once('(') {
-        return !PRAGMAS.contains(&name);
+        return !READING_PRAGMAS.contains(&name);
     }
     [
         "WAL_CHECKPOINT",

@@ -2,11 +2,11 @@
 
 use super::dialect::parse_any;
 use super::finder::statement_effect;
-use super::statement::{PRAGMAS, pragma_writes};
+use super::statement::{READING_PRAGMAS, pragma_writes};
 use crate::model::effect::Effect;
 
 /// Returns the effect of a text, and the reason.
-pub(super) fn effect_of_words(text: &str) -> (Effect, &'static str) {
+pub(super) fn effect_by_keywords(text: &str) -> (Effect, &'static str) {
     let is_single = !text.trim_end_matches([';', '\n', ' ']).contains(';');
     let mut strongest = Effect::Unknown;
     let mut effects = Vec::new();
@@ -24,7 +24,8 @@ pub(super) fn effect_of_words(text: &str) -> (Effect, &'static str) {
         if first == "PRAGMA" {
             let reads = !part.contains('=')
                 && words.get(1).is_some_and(|name| {
-                    PRAGMAS.contains(&name.as_str()) || words.len() == 2 && !pragma_writes(name)
+                    READING_PRAGMAS.contains(&name.as_str())
+                        || words.len() == 2 && !pragma_writes(name)
                 });
             effects.push(if reads { Effect::Read } else { Effect::Update });
             continue;

@@ -145,7 +145,7 @@ impl Files {
     /// Returns the protection that a part of a command touches, with the path as the command names
     /// it.
     pub(super) fn judge(&self, scene: &Scene<'_>, part: &Part) -> Option<(Matter, String)> {
-        let named = part.redirections.iter().chain(&part.touches);
+        let named = part.redirections.iter().chain(&part.path_effects);
         for touch in named {
             let path = locate(scene, &touch.path);
             if let Some(matter) = self.reached(scene, &path, touch.effect) {
@@ -172,7 +172,7 @@ impl Files {
                 if name == "git" && (text == ".git" || text.ends_with("/.git")) {
                     continue;
                 }
-                let place = locate(scene, &word.with(text));
+                let place = locate(scene, &word.with_text(text));
                 if let Some(matter) = self.touched(&place, effect) {
                     return Some((matter, text.to_owned()));
                 }
@@ -219,9 +219,9 @@ impl Files {
         let holds = |path: &Located| own(path, Guard::above);
         let by_code = named_in_code(part).find(|token| touches(&scene.start.locate(token)));
         // A directory read as a whole, or a file with an unknown name.
-        let read = part.reads.iter().find(|read| {
+        let read = part.file_reads.iter().find(|read| {
             let path = locate(scene, &read.path);
-            touches(&path) || read.below && holds(&path)
+            touches(&path) || read.recursive && holds(&path)
         });
         let within = || read.map(|read| read.path.text.clone());
         let what = by_code.map(str::to_owned).or_else(within)?;
@@ -232,7 +232,7 @@ impl Files {
 /// Returns text that looks like a path within code: words, here-documents and piped text.
 fn named_in_code(part: &Part) -> impl Iterator<Item = &str> {
     let input = part.input.iter().flatten();
-    let words = part.words.iter().skip(1).chain(&part.documents);
+    let words = part.words.iter().skip(1).chain(&part.here_documents);
     let code = words.map(|word| &word.text).chain(input);
     // Code that only names a repository is harmless.
     code.flat_map(|text| tokens(text))

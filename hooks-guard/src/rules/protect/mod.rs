@@ -110,7 +110,7 @@ impl Guarded {
 /// Returns `true` if a part changes files or runs text that are unknown until it runs.
 fn unseen(part: &Part) -> bool {
     let unknown = |text: &str| text.contains(UNKNOWN);
-    let touches = part.touches.iter().chain(&part.redirections);
+    let touches = part.path_effects.iter().chain(&part.redirections);
     let written = touches
         .filter(|touch| touch.effect > Crud::Read)
         .any(|touch| unknown(&touch.path.text));

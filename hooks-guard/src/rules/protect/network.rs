@@ -72,9 +72,9 @@ pub(super) fn judge(part: &Part, places: &Protected) -> Option<Matter> {
     let client = Tables::embedded().is_one_of(name, CLIENTS);
     let connects = part.calls.iter().any(|call| call.connects);
     let redirected = part.redirections.iter().map(|touch| &touch.path);
-    let mut sockets = redirected.filter(|path| host::of_device(&path.text).is_some());
+    let mut sockets = redirected.filter(|path| host::of_dev_tcp_path(&path.text).is_some());
     let words = || {
-        let words = part.words.iter().skip(1).chain(&part.documents);
+        let words = part.words.iter().skip(1).chain(&part.here_documents);
         words.map(|word| word.text.as_str())
     };
     let listen = places.listen?;
@@ -206,7 +206,7 @@ fn apart(part: &Part, port: u16, own: impl Fn(&str) -> Who) -> bool {
     let elsewhere = tokens
         .iter()
         .any(|token| token.contains("://") || token.contains('@'));
-    let here = part.calls.iter().any(|call| call.connects_here);
+    let here = part.calls.iter().any(|call| call.connects_to_localhost);
     here && !elsewhere && options.clone().any(is_option)
 }
 
@@ -220,7 +220,7 @@ enum Who {
 }
 
 fn ours(host: &str, listen: IpAddr, anywhere: bool) -> Who {
-    let host = host::plain(host);
+    let host = host::normalize(host);
     if host.is_empty() || host.contains(UNKNOWN) || host.contains(['{', '*', '$']) {
         return Who::Perhaps;
     }
@@ -229,7 +229,7 @@ fn ours(host: &str, listen: IpAddr, anywhere: bool) -> Who {
     if is_local_name(&host) || addresses_in(&host).any(is_ours) {
         return Who::Ours;
     }
-    match host::address(&host) {
+    match host::ip_address(&host) {
         Some(address) => match is_ours(address) {
             true => Who::Ours,
             false if anywhere => Who::Perhaps,
@@ -272,7 +272,7 @@ const LOCAL: &[&str] = &[
 /// `127.0.0.1.nip.io`, `app-7f000001.nip.io`, `--1.sslip.io`.
 fn addresses_in(host: &str) -> impl Iterator<Item = IpAddr> {
     let mut found = Vec::new();
-    if host::address(host).is_none() {
+    if host::ip_address(host).is_none() {
         let labels: Vec<&str> = host.split(['.', '-']).collect();
         for four in labels.windows(4) {
             if let Ok(address) = four.join(".").parse() {
@@ -331,7 +331,7 @@ fn addresses(text: &str, port: u16) -> Vec<(&str, bool)> {
         if usual == port
             && let Some((_, rest)) = text.split_once(scheme)
         {
-            hosts.push((host::of_address(rest), true));
+            hosts.push((host::of_url(rest), true));
         }
     }
     hosts

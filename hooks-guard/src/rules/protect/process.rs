@@ -26,7 +26,8 @@ pub(super) fn judge(part: &Part, pid: Option<u32>) -> Option<Matter> {
         return None;
     }
     let operands = || rest.iter().filter(|word| !word.starts_with('-'));
-    let unknown = part.substitutions || part.words.iter().any(|word| word.text.contains(UNKNOWN));
+    let unknown =
+        part.has_substitutions || part.words.iter().any(|word| word.text.contains(UNKNOWN));
     let own = |word: &&str| pid.is_some_and(|pid| word.parse() == Ok(u64::from(pid)));
     let hit = match base_name(first) {
         "kill" | "skill" | "snice" | "renice" | "taskset" | "prlimit" | "chrt" | "ionice" => {

@@ -10,10 +10,10 @@ use crate::request::FileAccess;
 
 /// Returns a file that a part of a command reads and that may be a secret.
 pub(super) fn judge(scene: &Scene<'_>, part: &Part) -> Option<(Matter, String)> {
-    let read = part.reads.iter().find(|read| {
+    let read = part.file_reads.iter().find(|read| {
         let path = read.path.text.as_str();
         // The tables already ask about paths that they know.
-        !is_secret(path, read.below) && reaches(scene, path, read.below)
+        !is_secret(path, read.recursive) && reaches(scene, path, read.recursive)
     });
     read.map(|read| (Matter::Secrets, read.path.text.clone()))
 }
@@ -62,7 +62,7 @@ fn at_home(scene: &Scene<'_>, path: &str) -> String {
 
 fn is_secret(path: &str, below: bool) -> bool {
     let tables = Tables::embedded();
-    tables.secret_within(path)
-        || tables.may_be_private(path)
-        || below && tables.reads_secrets_below(path)
+    tables.may_read_secrets(path)
+        || tables.may_be_private_file(path)
+        || below && tables.may_read_secrets_below(path)
 }

@@ -1,7 +1,7 @@
-//! Cells: the characters of a word with their quotes and origin in, the words after splitting and
+//! Expanded words: the characters of a word with their quotes and origin in, the words after splitting and
 //! brace expansion out.
 
-use crate::model::arg::{Arg, UNKNOWN, placed};
+use crate::model::arg::{Arg, UNKNOWN, resolve_prefix};
 use crate::model::span::Span;
 
 /// Limit of words from one brace expansion.
@@ -11,65 +11,72 @@ const MAX_WORDS: usize = 64;
 const MAX_BRACES: usize = 20;
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Cell {
+pub(crate) struct ExpandedChar {
     pub(crate) character: char,
     pub(crate) quoted: bool,
     /// `true` if the character comes from an expansion: blanks split, braces are literal.
-    pub(crate) value: bool,
+    pub(crate) from_expansion: bool,
     /// `true` if an unknown part is data, never code.
     pub(crate) inert: bool,
     /// `true` if the character replaces an unknown number.
-    pub(crate) guess: bool,
+    pub(crate) is_guessed: bool,
 }
 
-impl Cell {
+impl ExpandedChar {
     pub(crate) fn is_inert(self) -> bool {
         self.inert || self.character != UNKNOWN
     }
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct Cells {
-    pub(crate) all: Vec<Cell>,
-    pub(crate) quotes: bool,
-    pub(crate) maybe: bool,
-    pub(crate) many: bool,
+pub(crate) struct ExpandedWord {
+    pub(crate) chars: Vec<ExpandedChar>,
+    pub(crate) has_quotes: bool,
+    pub(crate) overridable: bool,
+    pub(crate) may_split: bool,
     /// Path in a variable at the beginning.
-    pub(crate) prefix: Option<String>,
+    pub(crate) path_of_prefix: Option<String>,
     /// Position of that variable in the word.
-    pub(crate) prefix_at: usize,
+    pub(crate) prefix_start: usize,
 }
 
-impl Cells {
-    pub(crate) fn push(&mut self, text: &str, quoted: bool, value: bool) {
-        self.push_value(text, quoted, value, false);
+impl ExpandedWord {
+    pub(crate) fn push(&mut self, text: &str, quoted: bool, from_expansion: bool) {
+        self.push_value(text, quoted, from_expansion, false);
     }
 
-    pub(crate) fn push_value(&mut self, text: &str, quoted: bool, value: bool, inert: bool) {
-        self.all.extend(text.chars().map(|character| Cell {
-            character,
-            quoted,
-            value,
-            inert,
-            guess: false,
-        }));
+    pub(crate) fn push_value(
+        &mut self,
+        text: &str,
+        quoted: bool,
+        from_expansion: bool,
+        inert: bool,
+    ) {
+        self.chars
+            .extend(text.chars().map(|character| ExpandedChar {
+                character,
+                quoted,
+                from_expansion,
+                inert,
+                is_guessed: false,
+            }));
     }
 
     /// Adds an unknown number.
-    pub(crate) fn push_number(&mut self, quoted: bool) {
-        self.all.push(Cell {
+    pub(crate) fn push_unknown_number(&mut self, quoted: bool) {
+        self.chars.push(ExpandedChar {
             character: '1',
             quoted,
-            value: true,
+            from_expansion: true,
             inert: true,
-            guess: true,
+            is_guessed: true,
         });
     }
 
     /// Replaces unknown numbers by unknown text.
-    pub(crate) fn sure(mut self) -> Self {
-        for cell in self.all.iter_mut().filter(|cell| cell.guess) {
-            cell.character = UNKNOWN;
+    pub(crate) fn without_guessed_numbers(mut self) -> Self {
+        for ch in self.chars.iter_mut().filter(|ch| ch.is_guessed) {
+            ch.character = UNKNOWN;
         }
         self
     }
@@ -89,93 +96,93 @@ impl Cells {
     }
 
     pub(crate) fn text(&self) -> String {
-        text(&self.all)
+        text_of(&self.chars)
     }
 
     pub(crate) fn is_inert(&self) -> bool {
-        self.all.iter().all(|cell| cell.is_inert())
+        self.chars.iter().all(|ch| ch.is_inert())
     }
 
-    /// Returns `true` if a path may begin after the present cells: `--folder=…`.
-    pub(crate) fn starts_path(&self) -> bool {
-        self.all
+    /// Returns `true` if a path may begin after the present characters: `--folder=…`.
+    pub(crate) fn may_start_path(&self) -> bool {
+        self.chars
             .last()
-            .is_none_or(|cell| matches!(cell.character, '=' | ':' | '@' | '(' | ' '))
+            .is_none_or(|ch| matches!(ch.character, '=' | ':' | '@' | '(' | ' '))
     }
 
-    /// Returns a text of the cells as a path, if it begins with a variable whose path is known.
-    pub(crate) fn place(&self, text: &str, start: usize) -> Option<String> {
-        let prefix = self.prefix.as_deref();
-        placed(prefix.filter(|_| self.prefix_at == start), text)
+    /// Returns a text of the characters as a path, if it begins with a variable whose path is known.
+    pub(crate) fn resolved_path(&self, text: &str, start: usize) -> Option<String> {
+        let prefix = self.path_of_prefix.as_deref();
+        resolve_prefix(prefix.filter(|_| self.prefix_start == start), text)
     }
 
     /// Returns the path of that variable, if it is the only unknown part of a text.
-    pub(crate) fn prefix(&self, text: &str) -> Option<String> {
-        let alone = text.matches(UNKNOWN).count() == 1;
-        self.prefix.clone().filter(|_| alone)
+    pub(crate) fn path_of_only_prefix(&self, text: &str) -> Option<String> {
+        let is_only_unknown = text.matches(UNKNOWN).count() == 1;
+        self.path_of_prefix.clone().filter(|_| is_only_unknown)
     }
 }
 
-pub(crate) fn text(cells: &[Cell]) -> String {
-    cells.iter().map(|cell| cell.character).collect()
+pub(crate) fn text_of(chars: &[ExpandedChar]) -> String {
+    chars.iter().map(|ch| ch.character).collect()
 }
 
-/// Splits cells into words, after brace expansion.
-pub(crate) fn split(cells: &Cells, span: Span) -> Vec<Arg> {
+/// Splits an expanded word into words, after brace expansion.
+pub(crate) fn split_words(expanded: &ExpandedWord, span: Span) -> Vec<Arg> {
     let mut out = Vec::new();
-    let many = cells
-        .all
+    let has_too_many_braces = expanded
+        .chars
         .iter()
-        .filter(|c| c.character == '{' && !c.quoted && !c.value)
+        .filter(|c| c.character == '{' && !c.quoted && !c.from_expansion)
         .count()
         > MAX_BRACES;
-    let words = if many {
-        vec![vec![Cell {
+    let words = if has_too_many_braces {
+        vec![vec![ExpandedChar {
             character: UNKNOWN,
             quoted: true,
-            value: true,
+            from_expansion: true,
             inert: false,
-            guess: false,
+            is_guessed: false,
         }]]
     } else {
-        braces(&cells.all)
+        expand_braces(&expanded.chars)
     };
     for word in words {
-        for field in fields(&word, cells.quotes) {
-            let place = cells.place(&text(&field), 0);
-            let prefix = cells.prefix(&text(&field));
+        for field in split_fields(&word, expanded.has_quotes) {
+            let resolved_path = expanded.resolved_path(&text_of(&field), 0);
+            let path_of_prefix = expanded.path_of_only_prefix(&text_of(&field));
             let glob = field
                 .iter()
-                .any(|cell| !cell.quoted && matches!(cell.character, '*' | '?' | '['));
+                .any(|ch| !ch.quoted && matches!(ch.character, '*' | '?' | '['));
             out.push(Arg {
-                text: text(&field),
+                text: text_of(&field),
                 span,
                 glob,
-                maybe: cells.maybe,
-                many: glob || cells.many,
-                inert: field.iter().all(|cell| cell.is_inert()),
-                guess: field.iter().any(|cell| cell.guess),
-                compound: false,
-                place,
-                prefix,
+                overridable: expanded.overridable,
+                may_split: glob || expanded.may_split,
+                inert: field.iter().all(|ch| ch.is_inert()),
+                has_guessed_number: field.iter().any(|ch| ch.is_guessed),
+                is_array_literal: false,
+                resolved_path,
+                path_of_prefix,
             });
         }
     }
     out
 }
 
-fn fields(cells: &[Cell], quotes: bool) -> Vec<Vec<Cell>> {
+fn split_fields(chars: &[ExpandedChar], quotes: bool) -> Vec<Vec<ExpandedChar>> {
     let mut out = Vec::new();
     let mut current = Vec::new();
     let mut split = false;
-    for cell in cells {
-        if cell.value && !cell.quoted && cell.character.is_ascii_whitespace() {
+    for ch in chars {
+        if ch.from_expansion && !ch.quoted && ch.character.is_ascii_whitespace() {
             split = true;
             if !current.is_empty() {
                 out.push(std::mem::take(&mut current));
             }
         } else {
-            current.push(*cell);
+            current.push(*ch);
         }
     }
     if !current.is_empty() || (quotes && !split) || (quotes && out.is_empty()) {
@@ -185,10 +192,10 @@ fn fields(cells: &[Cell], quotes: bool) -> Vec<Vec<Cell>> {
 }
 
 /// Expands `a{b,c}` and `{1..3}`. An expansion of more than [`MAX_WORDS`] words is unknown.
-fn braces(cells: &[Cell]) -> Vec<Vec<Cell>> {
-    let is = |cell: &Cell, c: char| cell.character == c && !cell.quoted && !cell.value;
+fn expand_braces(chars: &[ExpandedChar]) -> Vec<Vec<ExpandedChar>> {
+    let is = |ch: &ExpandedChar, c: char| ch.character == c && !ch.quoted && !ch.from_expansion;
     let mut open = 0;
-    while let Some(start) = cells[open..]
+    while let Some(start) = chars[open..]
         .iter()
         .position(|c| is(c, '{'))
         .map(|i| i + open)
@@ -196,16 +203,16 @@ fn braces(cells: &[Cell]) -> Vec<Vec<Cell>> {
         let mut depth = 0usize;
         let mut commas = Vec::new();
         let mut end = None;
-        for (at, cell) in cells.iter().enumerate().skip(start) {
-            if is(cell, '{') {
+        for (at, ch) in chars.iter().enumerate().skip(start) {
+            if is(ch, '{') {
                 depth += 1;
-            } else if is(cell, '}') {
+            } else if is(ch, '}') {
                 depth -= 1;
                 if depth == 0 {
                     end = Some(at);
                     break;
                 }
-            } else if is(cell, ',') && depth == 1 {
+            } else if is(ch, ',') && depth == 1 {
                 commas.push(at);
             }
         }
@@ -213,8 +220,8 @@ fn braces(cells: &[Cell]) -> Vec<Vec<Cell>> {
             open = start + 1;
             continue;
         };
-        let middle: Vec<Vec<Cell>> = if commas.is_empty() {
-            match sequence(&cells[start + 1..end]) {
+        let middle: Vec<Vec<ExpandedChar>> = if commas.is_empty() {
+            match expand_sequence(&chars[start + 1..end]) {
                 Some(words) => words,
                 None => {
                     open = start + 1;
@@ -225,26 +232,26 @@ fn braces(cells: &[Cell]) -> Vec<Vec<Cell>> {
             let mut from = start + 1;
             let mut parts = Vec::new();
             for at in commas.into_iter().chain([end]) {
-                parts.push(cells[from..at].to_vec());
+                parts.push(chars[from..at].to_vec());
                 from = at + 1;
             }
             parts
         };
-        let tails = braces(&cells[end + 1..]);
+        let tails = expand_braces(&chars[end + 1..]);
         let mut out = Vec::new();
         for part in middle {
-            for part in braces(&part) {
+            for part in expand_braces(&part) {
                 for tail in &tails {
                     if out.len() >= MAX_WORDS {
-                        return vec![vec![Cell {
+                        return vec![vec![ExpandedChar {
                             character: UNKNOWN,
                             quoted: true,
-                            value: true,
+                            from_expansion: true,
                             inert: false,
-                            guess: false,
+                            is_guessed: false,
                         }]];
                     }
-                    let mut word = cells[..start].to_vec();
+                    let mut word = chars[..start].to_vec();
                     word.extend_from_slice(&part);
                     word.extend_from_slice(tail);
                     out.push(word);
@@ -253,11 +260,11 @@ fn braces(cells: &[Cell]) -> Vec<Vec<Cell>> {
         }
         return out;
     }
-    vec![cells.to_vec()]
+    vec![chars.to_vec()]
 }
 
-fn sequence(cells: &[Cell]) -> Option<Vec<Vec<Cell>>> {
-    let text: String = cells.iter().map(|cell| cell.character).collect();
+fn expand_sequence(chars: &[ExpandedChar]) -> Option<Vec<Vec<ExpandedChar>>> {
+    let text: String = chars.iter().map(|ch| ch.character).collect();
     let mut parts = text.split("..");
     let (from, to) = (parts.next()?, parts.next()?);
     let step = parts
@@ -265,14 +272,14 @@ fn sequence(cells: &[Cell]) -> Option<Vec<Vec<Cell>>> {
         .map_or(Some(1), |step| step.parse::<i64>().ok())?
         .unsigned_abs()
         .max(1);
-    let word = |text: String| -> Vec<Cell> {
+    let word = |text: String| -> Vec<ExpandedChar> {
         text.chars()
-            .map(|character| Cell {
+            .map(|character| ExpandedChar {
                 character,
                 quoted: true,
-                value: true,
+                from_expansion: true,
                 inert: false,
-                guess: false,
+                is_guessed: false,
             })
             .collect()
     };

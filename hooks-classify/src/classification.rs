@@ -1,4 +1,4 @@
-//! Verdict: findings in, [`Classification`] out: class, decision, confidence and reason.
+//! Classification: findings in, [`Classification`] out: class, decision, confidence and reason.
 
 use std::fmt;
 use std::ops::Range;
@@ -6,7 +6,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use crate::model::effect::Crud;
-use crate::model::finding::{SpanFinding, Sure};
+use crate::model::finding::{Certainty, SpanFinding};
 use crate::model::parts::Parts;
 use crate::model::span::Span;
 use crate::model::terminal_input::TerminalInput;
@@ -81,7 +81,7 @@ pub struct Finding {
 /// Classification of a command, with the parts that it follows from.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Judgement {
+pub struct CommandAnalysis {
     /// Effects of the command.
     pub classification: Classification,
     /// Parts of the command. If the analysis failed, there are none, and they are not
@@ -89,7 +89,7 @@ pub struct Judgement {
     pub parts: Parts,
 }
 
-impl Judgement {
+impl CommandAnalysis {
     pub(crate) fn new(classification: Classification, parts: Option<Parts>) -> Self {
         Self {
             classification,
@@ -98,8 +98,8 @@ impl Judgement {
     }
 }
 
-/// Returns a judgement without parts, which no rule of a user can allow.
-impl From<Classification> for Judgement {
+/// Returns an analysis without parts, which no rule of a user can allow.
+impl From<Classification> for CommandAnalysis {
     fn from(classification: Classification) -> Self {
         Self::new(classification, None)
     }
@@ -161,9 +161,9 @@ impl Classification {
             effect: effect.effect,
             ask: effect.ask,
             reason: effect.reason,
-            sure: match effect.understood {
-                true => Sure::Known,
-                false => Sure::Guess,
+            certainty: match effect.understood {
+                true => Certainty::Known,
+                false => Certainty::Guess,
             },
         };
         let found: Vec<SpanFinding> = effects.into_iter().map(finding).collect();
@@ -181,12 +181,14 @@ impl Classification {
             .iter()
             .enumerate()
             .filter(|(_, finding)| finding.effect == crud)
-            .min_by_key(|(at, finding)| (ask && !finding.ask, order(finding.sure), *at))
+            .min_by_key(|(at, finding)| {
+                (ask && !finding.ask, certainty_rank(finding.certainty), *at)
+            })
             .map_or(0, |(at, _)| at);
-        let characters = Characters::of(command);
+        let characters = CharPositions::of(command);
         let mut findings: Vec<Finding> = found
             .iter()
-            .map(|finding| public(command, &characters, finding))
+            .map(|finding| public_finding(command, &characters, finding))
             .collect();
         if !findings.is_empty() {
             findings[..=deciding].rotate_right(1);
@@ -195,10 +197,10 @@ impl Classification {
             Some(first) => first.reason.clone(),
             None => "nothing in it changes anything".to_owned(),
         };
-        let sure = found
+        let certainty = found
             .get(deciding)
-            .map_or(Sure::Known, |finding| finding.sure);
-        let confidence = confidence(crud, sure, agreed);
+            .map_or(Certainty::Known, |finding| finding.certainty);
+        let confidence = confidence(crud, certainty, agreed);
         let explanation = explanation(crud, ask, &findings);
         let decision = if ask {
             Decision::RequiresConfirmation
@@ -272,56 +274,56 @@ fn takes_none(input: &TerminalInput) -> bool {
 
 /// Returns the share of right classes in the corpora for this certainty, as the page on the classifier
 /// lists them, rounded.
-fn confidence(crud: Crud, sure: Sure, agreed: bool) -> f64 {
+fn confidence(crud: Crud, sure: Certainty, agreed: bool) -> f64 {
     match (crud, sure, agreed) {
         // No other reading can be stronger.
         (Crud::Delete, _, false) => 0.9,
         (_, _, false) => 0.6,
-        (Crud::Read | Crud::Delete, Sure::Known, true) => 0.99,
-        (_, Sure::Known, true) => 0.98,
+        (Crud::Read | Crud::Delete, Certainty::Known, true) => 0.99,
+        (_, Certainty::Known, true) => 0.98,
         // A read that needs confirmation.
-        (Crud::Read, Sure::Likely, true) => 0.95,
-        (_, Sure::Likely, true) => 0.87,
-        (_, Sure::Guess, true) => 0.5,
+        (Crud::Read, Certainty::Likely, true) => 0.95,
+        (_, Certainty::Likely, true) => 0.87,
+        (_, Certainty::Guess, true) => 0.5,
     }
 }
 
-fn order(sure: Sure) -> u8 {
+fn certainty_rank(sure: Certainty) -> u8 {
     match sure {
-        Sure::Known => 0,
-        Sure::Likely => 1,
-        Sure::Guess => 2,
+        Certainty::Known => 0,
+        Certainty::Likely => 1,
+        Certainty::Guess => 2,
     }
 }
 
 /// Byte positions of the characters of a text; `None` if every character is one byte.
-struct Characters(Option<Vec<usize>>);
+struct CharPositions(Option<Vec<usize>>);
 
-impl Characters {
+impl CharPositions {
     fn of(text: &str) -> Self {
         Self((!text.is_ascii()).then(|| text.char_indices().map(|(at, _)| at).collect()))
     }
 
     /// Returns the number of characters that begin before a byte.
-    fn before(&self, byte: usize) -> usize {
+    fn count_before(&self, byte: usize) -> usize {
         self.0
             .as_ref()
             .map_or(byte, |starts| starts.partition_point(|start| *start < byte))
     }
 }
 
-fn public(command: &str, characters: &Characters, finding: &SpanFinding) -> Finding {
+fn public_finding(command: &str, characters: &CharPositions, finding: &SpanFinding) -> Finding {
     let Range { start, end } = finding.span.within(command);
     Finding {
         start,
         end,
-        start_character: characters.before(start),
-        end_character: characters.before(end),
+        start_character: characters.count_before(start),
+        end_character: characters.count_before(end),
         part: command[start..end].to_owned(),
         effect: finding.effect,
         ask: finding.ask,
         reason: finding.reason.clone(),
-        understood: finding.sure != Sure::Guess,
+        understood: finding.certainty != Certainty::Guess,
     }
 }
 

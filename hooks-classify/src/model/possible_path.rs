@@ -1,8 +1,8 @@
-//! [`Named`]: a file whose name a command gets when it runs.
+//! [`PossiblePath`]: a path that a word may have whose value is only known when the command runs.
 
 /// File or folder that an unknown word may name, or the folder of such a file.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Named {
+pub(crate) struct PossiblePath {
     pub(crate) path: String,
     /// `true` if the path is a secret or may contain secrets.
     pub(crate) secret: bool,

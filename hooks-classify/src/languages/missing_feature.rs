@@ -4,7 +4,7 @@
 use crate::model::language::Language;
 
 /// Returns the reason for a text in a language whose feature is off.
-pub(super) fn unread(language: Language) -> Option<String> {
+pub(super) fn missing_feature(language: Language) -> Option<String> {
     let (name, feature) = match language {
         Language::Python if cfg!(not(feature = "python")) => ("Python", "python"),
         Language::Node | Language::Mongo if cfg!(not(feature = "javascript")) => {

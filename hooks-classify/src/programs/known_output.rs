@@ -1,5 +1,5 @@
-//! Printed text: a call, its input and known contents of files in, the text that the call prints out, if
-//! it follows from them.
+//! Known output: a call, its input and known contents of files in, the output of the call out, if it
+//! follows from them.
 
 use std::collections::HashMap;
 use std::iter::Peekable;
@@ -15,11 +15,15 @@ use crate::options::call::Call;
 const MAX_OUTPUT: usize = 20_000;
 
 /// Returns the text that a call prints, if its words and its input determine it.
-pub(super) fn printed(call: &Call, input: &Input, files: &HashMap<String, FileContents>) -> Output {
+pub(super) fn known_output(
+    call: &Call,
+    input: &Input,
+    files: &HashMap<String, FileContents>,
+) -> Output {
     let words: Option<Vec<&str>> = call
         .args
         .iter()
-        .map(|arg| (arg.known() && !arg.glob).then_some(arg.text.as_str()))
+        .map(|arg| (arg.is_known() && !arg.glob).then_some(arg.text.as_str()))
         .collect();
     let words = words?;
     let read = || match input {
@@ -27,8 +31,8 @@ pub(super) fn printed(call: &Call, input: &Input, files: &HashMap<String, FileCo
         Input::Inherited | Input::Unknown => None,
     };
     let output = match call.path.as_str() {
-        "echo" => echo(&words)?,
-        "printf" => printf(&words)?,
+        "echo" => output_of_echo(&words)?,
+        "printf" => output_of_printf(&words)?,
         "cat" => match words.as_slice() {
             [] | ["-"] => read()?.to_owned(),
             names => {
@@ -47,7 +51,7 @@ pub(super) fn printed(call: &Call, input: &Input, files: &HashMap<String, FileCo
             let ["-d" | "-D" | "--decode" | "-di" | "-id"] = words.as_slice() else {
                 return None;
             };
-            decoded(read()?)?
+            decode_base64(read()?)?
         }
         "openssl" | "openssl base64" | "openssl enc" => {
             let (["base64", options @ ..] | ["enc", "-base64", options @ ..]) = words.as_slice()
@@ -58,8 +62,8 @@ pub(super) fn printed(call: &Call, input: &Input, files: &HashMap<String, FileCo
             // Without `-A` it reads short lines only.
             let lines = text.lines().all(|line| line.len() <= 64) && text.ends_with('\n');
             match options {
-                ["-d"] if lines => decoded(text)?,
-                ["-d", "-A"] | ["-A", "-d"] if text.lines().count() == 1 => decoded(text)?,
+                ["-d"] if lines => decode_base64(text)?,
+                ["-d", "-A"] | ["-A", "-d"] if text.lines().count() == 1 => decode_base64(text)?,
                 _ => return None,
             }
         }
@@ -80,14 +84,14 @@ pub(super) fn printed(call: &Call, input: &Input, files: &HashMap<String, FileCo
                 .collect();
             String::from_utf8(bytes).ok()?
         }
-        "tr" => tr(&words, read()?)?,
+        "tr" => output_of_tr(&words, read()?)?,
         _ => return None,
     };
     (output.len() <= MAX_OUTPUT).then_some(output)
 }
 
 /// Returns the base64 form of a text.
-fn decoded(text: &str) -> Option<String> {
+fn decode_base64(text: &str) -> Option<String> {
     let text: String = text.chars().filter(|c| !matches!(c, '\n' | '\r')).collect();
     let bytes = base64::engine::general_purpose::STANDARD
         .decode(text)
@@ -96,7 +100,7 @@ fn decoded(text: &str) -> Option<String> {
 }
 
 /// Returns the output of `echo`, if all shells agree on it.
-fn echo(words: &[&str]) -> Option<String> {
+fn output_of_echo(words: &[&str]) -> Option<String> {
     let mut rest = words;
     let mut escapes = false;
     let mut newline = true;
@@ -110,7 +114,7 @@ fn echo(words: &[&str]) -> Option<String> {
     }
     let text = rest.join(" ");
     let text = match escapes {
-        true => unescape(&text, Escapes::Echo)?,
+        true => unescape(&text, EscapeContext::Echo)?,
         // Some shells read escapes without `-e`.
         false if text.contains('\\') => return None,
         false => text,
@@ -119,7 +123,7 @@ fn echo(words: &[&str]) -> Option<String> {
 }
 
 /// Returns the output of `printf` with simple conversions.
-fn printf(words: &[&str]) -> Option<String> {
+fn output_of_printf(words: &[&str]) -> Option<String> {
     let words = match words {
         ["--", words @ ..] => words,
         [option, ..] if option.starts_with('-') => return None,
@@ -136,7 +140,10 @@ fn printf(words: &[&str]) -> Option<String> {
                 plain.push(c);
                 continue;
             }
-            out.push_str(&unescape(&std::mem::take(&mut plain), Escapes::Format)?);
+            out.push_str(&unescape(
+                &std::mem::take(&mut plain),
+                EscapeContext::Format,
+            )?);
             let kind = characters.next()?;
             if kind == '%' {
                 out.push('%');
@@ -150,7 +157,7 @@ fn printf(words: &[&str]) -> Option<String> {
             let word = |c: char| c.is_ascii_alphanumeric() || "_-./".contains(c);
             match kind {
                 's' => out.push_str(first),
-                'b' => out.push_str(&unescape(first, Escapes::Word)?),
+                'b' => out.push_str(&unescape(first, EscapeContext::Word)?),
                 'd' | 'i' if first == "0" => out.push('0'),
                 'd' | 'i' if first.chars().all(digit) && !first.starts_with('0') => {
                     out.push_str(if first.is_empty() { "0" } else { first });
@@ -159,7 +166,7 @@ fn printf(words: &[&str]) -> Option<String> {
                 _ => return None,
             }
         }
-        out.push_str(&unescape(&plain, Escapes::Format)?);
+        out.push_str(&unescape(&plain, EscapeContext::Format)?);
         if args.is_empty() {
             return Some(out);
         }
@@ -171,7 +178,7 @@ fn printf(words: &[&str]) -> Option<String> {
 
 /// The place of an escape; each place has its own escapes.
 #[derive(Clone, Copy, PartialEq)]
-enum Escapes {
+enum EscapeContext {
     /// In the format of `printf`: `\123`.
     Format,
     /// In the word of a `%b`: `\0123` and `\123`.
@@ -181,7 +188,7 @@ enum Escapes {
 }
 
 /// Returns a text without its escapes; `None` for an escape that shells read differently, or not at all.
-fn unescape(text: &str, place: Escapes) -> Option<String> {
+fn unescape(text: &str, place: EscapeContext) -> Option<String> {
     let mut bytes = Vec::new();
     let mut characters = text.chars().peekable();
     while let Some(c) = characters.next() {
@@ -189,22 +196,22 @@ fn unescape(text: &str, place: Escapes) -> Option<String> {
             bytes.extend(c.encode_utf8(&mut [0; 4]).bytes());
             continue;
         }
-        let most = |first: char| match (place, first) {
-            (Escapes::Format, _) | (Escapes::Word, '1'..='7') => Some(3),
-            (Escapes::Word | Escapes::Echo, '0') => Some(4),
-            (Escapes::Echo | Escapes::Word, _) => None,
+        let max_digits = |first: char| match (place, first) {
+            (EscapeContext::Format, _) | (EscapeContext::Word, '1'..='7') => Some(3),
+            (EscapeContext::Word | EscapeContext::Echo, '0') => Some(4),
+            (EscapeContext::Echo | EscapeContext::Word, _) => None,
         };
         match characters.peek().copied()? {
             'x' => {
                 characters.next();
-                let byte = number(&mut characters, 16, 2)?;
+                let byte = take_number(&mut characters, 16, 2)?;
                 // Some shells leave the escape, which matters if the character is special to a shell.
                 if !(byte.is_ascii_alphanumeric() || b" /-._".contains(&byte)) {
                     return None;
                 }
                 bytes.push(byte);
             }
-            first @ '0'..='7' => bytes.push(number(&mut characters, 8, most(first)?)?),
+            first @ '0'..='7' => bytes.push(take_number(&mut characters, 8, max_digits(first)?)?),
             other => {
                 characters.next();
                 bytes.push(match other {
@@ -217,7 +224,7 @@ fn unescape(text: &str, place: Escapes) -> Option<String> {
                     'v' => 11,
                     'e' => 27,
                     '\\' => b'\\',
-                    '"' if place == Escapes::Format => b'"',
+                    '"' if place == EscapeContext::Format => b'"',
                     _ => return None,
                 });
             }
@@ -227,9 +234,9 @@ fn unescape(text: &str, place: Escapes) -> Option<String> {
 }
 
 /// Reads a number of one to `most` digits.
-fn number(characters: &mut Peekable<Chars<'_>>, radix: u32, most: usize) -> Option<u8> {
+fn take_number(characters: &mut Peekable<Chars<'_>>, radix: u32, max_digits: usize) -> Option<u8> {
     let mut value = None;
-    for _ in 0..most {
+    for _ in 0..max_digits {
         let Some(digit) = characters.peek().and_then(|c| c.to_digit(radix)) else {
             break;
         };
@@ -240,7 +247,7 @@ fn number(characters: &mut Peekable<Chars<'_>>, radix: u32, most: usize) -> Opti
 }
 
 /// Returns the output of `tr`.
-fn tr(words: &[&str], text: &str) -> Option<String> {
+fn output_of_tr(words: &[&str], text: &str) -> Option<String> {
     let set = |text: &str| -> Option<Vec<char>> {
         if text.contains(['\\', '[']) || !text.is_ascii() {
             return None;

@@ -3,8 +3,8 @@
 //! Commands are the arguments, or the lines of the standard input:
 //!
 //! ```sh
-//! cargo run -p hooks-classify --example judge -- 'git status' 'rm -r build'
-//! history | cut -c 8- | cargo run -p hooks-classify --example judge
+//! cargo run -p hooks-classify --example explain -- 'git status' 'rm -r build'
+//! history | cut -c 8- | cargo run -p hooks-classify --example explain
 //! ```
 //!
 //! The exit status is 0 if every command may run without confirmation, and 1 otherwise.
