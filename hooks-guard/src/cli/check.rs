@@ -288,7 +288,7 @@ fn shown_decision(decision: Decision, denied: bool) -> String {
 }
 
 /// Returns `true` if the user turns colours off.
-fn has_no_color() -> bool {
+pub(super) fn has_no_color() -> bool {
     std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
 }
 

@@ -9,6 +9,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::classify::Classification;
+use crate::excerpt::Excerpt;
 
 /// Id of a request in logs, responses and errors.
 #[derive(Clone, Debug)]
@@ -34,6 +35,10 @@ pub(crate) struct ErrorBody {
     /// Details of the error.
     #[serde(skip_serializing_if = "Option::is_none")]
     details: Option<String>,
+    /// Only with `INVALID_JSON`: the invalid line of the body, and a line with carets below the
+    /// mistake.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    excerpt: Option<[String; 2]>,
     /// Seconds to wait before a retry.
     #[serde(skip_serializing_if = "Option::is_none")]
     retry_after_seconds: Option<u64>,
@@ -291,6 +296,12 @@ impl ApiError {
 
     pub(crate) fn details(mut self, details: impl Into<String>) -> Self {
         self.body.details = Some(details.into());
+        self
+    }
+
+    /// Adds the invalid line of the body.
+    pub(crate) fn excerpt(mut self, excerpt: &Excerpt) -> Self {
+        self.body.excerpt = Some(excerpt.lines());
         self
     }
 

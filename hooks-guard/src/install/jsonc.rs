@@ -9,6 +9,7 @@ use jsonc_parser::errors::ParseError;
 use regex::Regex;
 use thiserror::Error;
 
+use crate::excerpt::Excerpt;
 use crate::protocol::Agent;
 
 /// Error returned when a document is left unchanged.
@@ -16,12 +17,10 @@ use crate::protocol::Agent;
 #[non_exhaustive]
 pub enum DocumentError {
     /// The document does not parse.
-    #[error("line {line}, column {column}: {detail}; correct it first")]
+    #[error("line {}, column {}: {detail}; correct the syntax first", excerpt.line, excerpt.column)]
     Parse {
-        /// Line, starting at 1.
-        line: usize,
-        /// Column in characters, starting at 1.
-        column: usize,
+        /// Line, column and text of the place.
+        excerpt: Excerpt,
         /// Message of the parser.
         detail: String,
     },
@@ -57,10 +56,11 @@ pub(super) const OPTIONS: ParseOptions = ParseOptions {
     allow_extended_string_escapes: false,
 };
 
-pub(super) fn unparsed(error: &ParseError) -> DocumentError {
+/// Returns the error of the parser about this text.
+pub(super) fn unparsed(text: &str, error: &ParseError) -> DocumentError {
+    let at = error.range();
     DocumentError::Parse {
-        line: error.line_display(),
-        column: error.column_display(),
+        excerpt: Excerpt::new(text, at.start..at.end),
         detail: error.kind().to_string().to_lowercase(),
     }
 }

@@ -70,7 +70,8 @@ impl Rules {
         };
         if let Some((path, text)) = &user {
             add(text_of(text, &name(path))
-                .and_then(|text| Self::parse(text, &name(path), Origin::User, None, places)))?;
+                .and_then(|text| Self::parse(text, &name(path), Origin::User, None, places))
+                .map_err(|error| error.in_file(path)))?;
         }
         if let Some((path, text)) = &project {
             let origin = Origin::Project {
@@ -78,7 +79,8 @@ impl Rules {
             };
             let folder = project_of(path);
             add(text_of(text, &name(path))
-                .and_then(|text| Self::parse(text, &name(path), origin, Some(&folder), places)))?;
+                .and_then(|text| Self::parse(text, &name(path), origin, Some(&folder), places))
+                .map_err(|error| error.in_file(path)))?;
         }
         match mistakes.is_empty() {
             true => Ok(all),
