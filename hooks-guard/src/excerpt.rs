@@ -117,12 +117,18 @@ impl Excerpt {
             true => Renderer::styled(),
             false => Renderer::plain(),
         };
-        let origin = Origin::path(&file).line(self.line).char_column(self.column);
         let snippet = Snippet::source(&self.text)
             .line_start(self.line)
             .annotation(AnnotationKind::Primary.span(self.marked.clone()));
         let title = Level::ERROR.primary_title(&message);
-        let report = [title.element(origin).element(snippet)];
+        let is_cut = self.text[..self.marked.start].chars().count() + 1 != self.column;
+        let report = [match is_cut {
+            // The renderer would take the column from the shown text.
+            true => title
+                .element(Origin::path(&file).line(self.line).char_column(self.column))
+                .element(snippet),
+            false => title.element(snippet.path(&file)),
+        }];
         renderer.term_width(WIDTH).render(&report)
     }
 }

@@ -5,7 +5,6 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand, ValueEnum};
-use comfy_table::{ContentArrangement, Table, presets};
 use futures_util::TryStreamExt;
 use hooks_guard::audit::{
     AuditRecord, AuditStore, ChainHead, Filter, HeadState, NotedHead, Page, TrailAddress,
@@ -14,11 +13,13 @@ use hooks_guard::audit::{
 use hooks_guard::classify::Crud;
 use hooks_guard::config::Config;
 use hooks_runtime::display::{escape, shorten};
+use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
 use super::failure::Failure;
 use super::setup::{Setup, database, open, runtime};
 use super::snapshot::Trail;
+use super::table::table;
 
 #[derive(Debug, Args)]
 pub(crate) struct Options {
@@ -271,7 +272,8 @@ fn there(setup: &Setup) -> Result<Config, Failure> {
         && !path.exists()
     {
         return Err(Failure::Other(format!(
-            "no audit trail at `{}`; set its place with `--database`",
+            "no audit trail at `{}`; the first decision creates it, or set its place with \
+             `--database`",
             path.display()
         )));
     }
@@ -286,16 +288,12 @@ async fn trail(setup: &Setup) -> Result<Trail, Failure> {
 async fn list(store: &AuditStore, filter: Filter, limit: u64) -> Result<bool, Failure> {
     let page = Page { limit, offset: 0 };
     let listing = store.decisions(&filter, page).await?;
-    let mut table = Table::new();
-    table
-        .load_style(presets::UTF8_HORIZONTAL_ONLY)
-        .set_content_arrangement(ContentArrangement::Dynamic)
-        .set_header(["id", "time", "class", "answer", "ran", "command"]);
+    let mut table = table(["id", "time", "class", "answer", "ran", "command"]);
     for record in &listing.records {
         let answer = answer(record);
         table.add_row([
             record.id.to_string(),
-            record.timestamp.strftime("%F %T").to_string(),
+            shown_time(record.timestamp),
             record.classification.to_string(),
             answer,
             if record.execution_happened { "yes" } else { "" }.to_owned(),
@@ -306,8 +304,21 @@ async fn list(store: &AuditStore, filter: Filter, limit: u64) -> Result<bool, Fa
     if !table.is_empty() {
         writeln!(out, "{table}")?;
     }
-    writeln!(out, "{} of {}", listing.records.len(), listing.total)?;
+    match (listing.total, filter == Filter::default()) {
+        (0, true) => writeln!(
+            out,
+            "no decisions yet; connect an agent with `hooks-guard install`"
+        )?,
+        (0, false) => writeln!(out, "no matching decisions; change the filters")?,
+        (total, _) => writeln!(out, "{} of {total}", listing.records.len())?,
+    }
     Ok(true)
+}
+
+/// Returns a time in the time zone of this machine.
+fn shown_time(time: Timestamp) -> String {
+    let local = time.to_zoned(TimeZone::system());
+    local.strftime("%F %T").to_string()
 }
 
 /// Returns the answer to a question, and who gave it.

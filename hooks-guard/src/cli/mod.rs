@@ -18,6 +18,7 @@ mod semantic;
 mod serve;
 mod setup;
 mod snapshot;
+mod table;
 mod watch;
 
 use std::io::{self, IsTerminal};

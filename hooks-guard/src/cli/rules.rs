@@ -49,7 +49,11 @@ pub(crate) fn test(options: TestOptions) -> Result<bool, Failure> {
     }
     let mut out = io::stdout().lock();
     if files.is_empty() {
-        writeln!(out, "no rules")?;
+        writeln!(
+            out,
+            "no rules; write them to `{}`, or to `.hooks-guard.toml` in a project",
+            escape(&places.rules_file().display().to_string())
+        )?;
         return Ok(true);
     }
     let mut all = true;
@@ -99,6 +103,12 @@ pub(crate) fn trust(options: TrustOptions) -> Result<bool, Failure> {
     let mut trust = Trust::load(&path)?;
     let mut out = io::stdout().lock();
     if options.list {
+        if trust.files().next().is_none() {
+            writeln!(
+                out,
+                "no trusted files; run `hooks-guard trust` in a project to apply its rules"
+            )?;
+        }
         for (file, hash) in trust.files() {
             writeln!(out, "{hash} {}", escape(&file.display().to_string()))?;
         }

@@ -38,7 +38,7 @@ pub enum RulesError {
         /// Displayed path of the file.
         name: String,
     },
-    /// A file has mistakes; lists all of them.
+    /// A file has mistakes. The message has the first one and the number of the others.
     #[error("{}", list(.0))]
     Mistakes(Vec<Mistake>),
 }
@@ -96,6 +96,13 @@ impl fmt::Display for Mistake {
 }
 
 fn list(mistakes: &[Mistake]) -> String {
-    let lines: Vec<String> = mistakes.iter().map(Mistake::to_string).collect();
-    lines.join("; ")
+    match mistakes {
+        [] => "no mistakes".to_owned(),
+        [one] => one.to_string(),
+        [first, rest @ ..] => {
+            let count = rest.len();
+            let more = if count == 1 { "mistake" } else { "mistakes" };
+            format!("{first} ({count} more {more}: run `hooks-guard test-rules`)")
+        }
+    }
 }
