@@ -147,3 +147,72 @@ pub fn json_message(error: &serde_json::Error) -> String {
     let place = format!(" at line {} column {}", error.line(), error.column());
     text.strip_suffix(&place).unwrap_or(&text).to_owned()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Excerpt, json_message};
+
+    /// Returns the characters above the carets.
+    fn marked(excerpt: &Excerpt) -> String {
+        let [line, carets] = excerpt.lines();
+        let pairs = line.chars().zip(carets.chars());
+        pairs
+            .filter(|(_, caret)| *caret == '^')
+            .map(|(character, _)| character)
+            .collect()
+    }
+
+    #[test]
+    fn the_mark_is_below_the_mistake() {
+        let text = "größe = 1\r\nname = \"ä日\" # x\n";
+        let at = text.find('ä').expect("it is there");
+        let excerpt = Excerpt::new(text, at..at + "ä日".len());
+        assert_eq!((excerpt.line, excerpt.column), (2, 9));
+        assert_eq!(marked(&excerpt), "ä日");
+        // The end of the text, and a range beyond it.
+        for at in [text.len()..text.len(), text.len() + 5..text.len() + 9] {
+            let excerpt = Excerpt::new(text, at);
+            assert_eq!((excerpt.line, excerpt.column), (3, 1));
+            assert_eq!(excerpt.lines(), ["", "^"]);
+        }
+        // A range of several lines is marked up to the end of the first.
+        assert_eq!(marked(&Excerpt::new("a = [\n1\n]", 4..9)), "[");
+        // In the middle of a character.
+        assert_eq!(Excerpt::new("ä", 1..2).column, 1);
+    }
+
+    #[test]
+    fn long_lines_are_cut_and_deceptive_characters_are_escaped() {
+        let text = format!("{}HERE{}", "a".repeat(5000), "b".repeat(5000));
+        let excerpt = Excerpt::new(&text, 5000..5004);
+        assert_eq!(excerpt.column, 5001);
+        assert_eq!(marked(&excerpt), "HERE");
+        let [line, _] = excerpt.lines();
+        assert_eq!(line.chars().count(), 60 + 4 + 60 + 2, "{line}");
+        let report = excerpt.report("x.toml", "wrong", false);
+        assert!(report.contains("--> x.toml:1:5001\n"), "{report}");
+        let all = Excerpt::new(&text, 0..text.len()).lines();
+        assert!(
+            all[0].chars().count() < 70 && all[0].ends_with('…'),
+            "{all:?}"
+        );
+        let excerpt = Excerpt::new("a\t\u{202e}b = \u{1b}[31m", 5..6);
+        assert_eq!(excerpt.lines()[0], "a\\t\\u{202e}b = \\u{1b}[31m");
+        assert_eq!(marked(&excerpt), "b");
+    }
+
+    #[test]
+    fn errors_of_json_have_their_place() {
+        for (text, line, column, message) in [
+            ("{\n \"a\": }", 2, 7, "expected value"),
+            ("", 1, 1, "EOF while parsing a value"),
+            ("{\"größe\": x}", 1, 11, "expected value"),
+            ("{} {}", 1, 4, "trailing characters"),
+        ] {
+            let error = serde_json::from_str::<serde_json::Value>(text).expect_err("no JSON");
+            let excerpt = Excerpt::of_json(text, &error);
+            assert_eq!((excerpt.line, excerpt.column), (line, column), "{text}");
+            assert_eq!(json_message(&error), message);
+        }
+    }
+}

@@ -171,7 +171,11 @@ fn in_time(
             Ok(Said::Reply(reply)) => return reply,
             Err(RecvTimeoutError::Timeout) => return protocol::failed(agent, hook, LATE),
             Err(RecvTimeoutError::Disconnected) => {
-                return protocol::failed(agent, hook, "hooks-guard panicked");
+                return protocol::failed(
+                    agent,
+                    hook,
+                    "hooks-guard panicked; report it as a bug, with the output of `hooks-guard doctor`",
+                );
             }
         }
     }
@@ -181,7 +185,7 @@ fn in_time(
 const NO_ANSWER: &str = "the operator did not answer in time; approve the request in the console, \
                          with `hooks-guard approve` or `hooks-guard watch`";
 
-const LATE: &str = "no decision before the agent's timeout";
+const LATE: &str = "no decision before the agent's timeout; try again, or run `hooks-guard doctor`";
 
 fn reply(options: Options, began: Instant, say: &mpsc::Sender<Said>) -> Reply {
     let agent = options.agent;
@@ -624,7 +628,16 @@ impl Guard<'_> {
                 Some("TIMEOUT") => {
                     return denied(NO_ANSWER.to_owned());
                 }
-                Some(_) => return denied("denied by the operator".to_owned()),
+                Some(_) => {
+                    let note = record
+                        .as_ref()
+                        .ok()
+                        .and_then(|one| one["answer_note"].as_str());
+                    return denied(match note {
+                        Some(note) => format!("denied by the operator: {note}"),
+                        None => "denied by the operator; ask the user how to continue".to_owned(),
+                    });
+                }
             }
         }
     }

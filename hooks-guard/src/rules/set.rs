@@ -263,7 +263,7 @@ pub(super) fn restriction(rule: &Rule, scene: &Scene<'_>) -> Option<Verdict> {
                 "{place} {would} this if its unknown parts match; they are unknown until it runs"
             );
             Some(Verdict {
-                rule: format!("{place}, {BUILT_IN} what is not known yet"),
+                rule: format!("{place}, {BUILT_IN} unknown files, texts and programs"),
                 ..verdict(Effect::Ask, reason, false)
             })
         }

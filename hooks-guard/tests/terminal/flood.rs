@@ -40,7 +40,7 @@ fn flood_approve_shows_every_session_and_how_many_wait() {
     let screen = terminal.shows("[y] approve");
     for part in [
         "20001 pending questions",
-        "20000 of agent codex, session flood",
+        "20000 from agent codex, session flood",
         "rm -r flood-",
     ] {
         assert!(screen.contains(part), "`{part}` in {screen}");
@@ -138,12 +138,12 @@ fn flood_watch_shows_every_session_and_denies_one_at_once() {
     assert!(screen.contains("rm -r flood-"), "{screen}");
     // The key counts only if pressed twice in a row.
     terminal.send("N");
-    terminal.shows("N again to deny all questions of agent codex, session flood");
+    terminal.shows("N again to deny all questions from agent codex, session flood");
     terminal.send("j");
     terminal.until(|screen| !screen.contains("N again"));
     terminal.send("k");
     terminal.send("N");
-    terminal.shows("N again to deny all questions of agent codex, session flood");
+    terminal.shows("N again to deny all questions from agent codex, session flood");
     terminal.send("N");
     terminal.shows("questions denied");
     let screen = terminal.shows("1 pending question");

@@ -371,7 +371,7 @@ impl State {
         let (agent, session) = (name(&question.agent), name(&question.session_id));
         self.denying = Some(id);
         self.notice = format!(
-            "press N again to deny all questions of agent {agent}, session \
+            "press N again to deny all questions from agent {agent}, session \
              {session}"
         );
         Effect::Draw
