@@ -6,7 +6,7 @@ use std::io::{self, BufRead, IsTerminal, Write};
 use std::path::PathBuf;
 
 use clap::Args;
-use comfy_table::Table;
+use comfy_table::{Cell, Table};
 use hooks_guard::classify::{Classifier, Crud, Decision, InputError, Method};
 use hooks_guard::config::SemanticConfig;
 use hooks_guard::excerpt::{Excerpt, json_message};
@@ -19,7 +19,7 @@ use tokio::runtime::Runtime;
 use super::failure::Failure;
 use super::semantic;
 use super::setup::{Setup, gate, runtime};
-use super::table::table;
+use super::table::{class, table};
 
 #[derive(Debug, Args)]
 pub(crate) struct Options {
@@ -241,7 +241,7 @@ struct Output {
 
 impl Output {
     fn new(json: bool) -> Self {
-        let table = table(["class", "decision", "confidence", "command", "reason"]);
+        let table = table(["class", "decision", "confidence", "command", "reason"], 2);
         Self { json, table }
     }
 
@@ -275,11 +275,11 @@ impl Output {
             writeln!(out)?;
         } else {
             self.table.add_row([
-                row.classification.to_string(),
-                shown_decision(row.decision, row.denied),
-                format!("{:.2}", row.confidence),
-                shorten(&escape(command), MOST_SHOWN),
-                escape(row.reasoning),
+                class(row.classification),
+                Cell::new(shown_decision(row.decision, row.denied)),
+                Cell::new(format!("{:.2}", row.confidence)),
+                Cell::new(shorten(&escape(command), MOST_SHOWN)),
+                Cell::new(escape(row.reasoning)),
             ]);
         }
         Ok(row.decision == Decision::AutoAllowed)

@@ -20,6 +20,7 @@ mod setup;
 mod snapshot;
 mod table;
 mod watch;
+mod when;
 
 use std::io::{self, IsTerminal};
 use std::process::ExitCode;
