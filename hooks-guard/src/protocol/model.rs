@@ -171,6 +171,10 @@ pub enum Answer {
     Nothing,
 }
 
+/// End of the reason of a denied request, for the agent's model: a model often tries the same in
+/// another way.
+const DENIED: &str = "denied by hooks-guard; do not retry it in another form, ask the user instead";
+
 impl Answer {
     /// Converts a decision to the answer to a question.
     ///
@@ -181,7 +185,7 @@ impl Answer {
     pub fn of(question: &Question, ruling: &Ruling) -> Self {
         let reason = format!("{}: {}", ruling.classification, ruling.reasoning);
         if ruling.denied {
-            return Answer::Deny(reason);
+            return Answer::Deny(format!("{reason}; {DENIED}"));
         }
         if ruling.left_to_agent {
             return Answer::Nothing;

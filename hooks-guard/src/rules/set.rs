@@ -248,9 +248,12 @@ pub(super) fn restriction(rule: &Rule, scene: &Scene<'_>) -> Option<Verdict> {
     match holds {
         Holds::No => None,
         Holds::Yes => {
-            let reason = rule.reason.clone().unwrap_or_else(|| match rule.effect {
-                Effect::Deny => format!("denied by {place}"),
-                Effect::Ask | Effect::Allow => format!("{place} requires confirmation"),
+            let reason = rule.reason.clone().unwrap_or_else(|| {
+                let default = match rule.effect {
+                    Effect::Deny => "a rule denies it",
+                    Effect::Ask | Effect::Allow => "a rule requires confirmation",
+                };
+                default.to_owned()
             });
             Some(verdict(rule.effect, reason, rule.effect == Effect::Ask))
         }
