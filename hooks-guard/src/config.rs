@@ -153,22 +153,22 @@ pub enum ConfigError {
         source: std::io::Error,
     },
     /// The text is not TOML, or has an unknown key or an invalid value.
-    #[error("{}{message}", place(file.as_deref(), excerpt.as_ref()))]
+    #[error("{}{message}", place(file.as_deref(), excerpt.as_deref()))]
     Parse {
         /// The file, if the text is from one.
         file: Option<PathBuf>,
         /// Line, column and text of the mistake, if the parser reports them.
-        excerpt: Option<Excerpt>,
+        excerpt: Option<Box<Excerpt>>,
         /// Description of the mistake, with its remedy.
         message: String,
     },
     /// A value is out of range.
-    #[error("{}`{key}` is {value}; {remedy}", place(file.as_deref(), excerpt.as_ref()))]
+    #[error("{}`{key}` is {value}; {remedy}", place(file.as_deref(), excerpt.as_deref()))]
     Range {
         /// The file, if the value is from one.
         file: Option<PathBuf>,
         /// Line, column and text of the value, if it is from a file.
-        excerpt: Option<Excerpt>,
+        excerpt: Option<Box<Excerpt>>,
         /// The key.
         key: &'static str,
         /// Its value.
@@ -289,7 +289,7 @@ impl Config {
     fn parse_from(text: &str, path: Option<&Path>) -> Result<Self, ConfigError> {
         let config: Self = toml::from_str(text).map_err(|error| ConfigError::Parse {
             file: path.map(Path::to_owned),
-            excerpt: error.span().map(|at| Excerpt::new(text, at)),
+            excerpt: error.span().map(|at| Box::new(Excerpt::new(text, at))),
             message: message(&error),
         })?;
         let checked = config.check().and_then(|()| config.check_places());
@@ -299,7 +299,7 @@ impl Config {
                 key, value, remedy, ..
             }) => Err(ConfigError::Range {
                 file: path.map(Path::to_owned),
-                excerpt: place_of(text, key).map(|at| Excerpt::new(text, at)),
+                excerpt: place_of(text, key).map(|at| Box::new(Excerpt::new(text, at))),
                 key,
                 value,
                 remedy,

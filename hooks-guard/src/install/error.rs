@@ -2,7 +2,7 @@
 //! the user.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use thiserror::Error;
 
@@ -45,7 +45,7 @@ pub enum InstallError {
         most: u64,
     },
     /// The settings are not a document that the agent can read.
-    #[error("{}; the file is unchanged", document(path, source))]
+    #[error("{}; the file is unchanged", source.in_file(path))]
     Document {
         /// The file.
         path: PathBuf,
@@ -93,15 +93,5 @@ impl InstallError {
         };
         let message = format!("{detail}; correct the syntax first; the file is unchanged");
         Some(excerpt.report(&path.display().to_string(), &message, color))
-    }
-}
-
-fn document(path: &Path, error: &DocumentError) -> String {
-    let path = path.display();
-    match error {
-        DocumentError::Parse { excerpt, detail } => {
-            format!("{path}:{excerpt}: {detail}; correct the syntax first")
-        }
-        error => format!("{path}: {error}"),
     }
 }

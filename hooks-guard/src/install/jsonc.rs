@@ -1,6 +1,7 @@
 //! JSON with comments. In: a text, or a handler in it. Out: parser options, errors, and whether a
 //! handler runs this program.
 
+use std::path::Path;
 use std::sync::LazyLock;
 
 use jsonc_parser::ParseOptions;
@@ -38,6 +39,19 @@ pub enum DocumentError {
         /// Path of the key.
         at: String,
     },
+}
+
+impl DocumentError {
+    /// Returns the message with the file, its line and its column.
+    pub(crate) fn in_file(&self, path: &Path) -> String {
+        let path = path.display();
+        match self {
+            Self::Parse { excerpt, detail } => {
+                format!("{path}:{excerpt}: {detail}; correct the syntax first")
+            }
+            error => format!("{path}: {error}"),
+        }
+    }
 }
 
 pub(super) const BOM: char = '\u{feff}';

@@ -87,7 +87,7 @@ pub(crate) enum Form {
     OpenCode2,
 }
 
-/// Whether the agent shows its user a prompt when the hook answers [`Answer::Ask`].
+/// Reaction of the agent to [`Answer::Ask`]: with or without a prompt for its user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AgentPrompt {
     /// The agent shows its prompt, or has it open already.
@@ -107,7 +107,7 @@ pub struct Question {
     pub hook: Hook,
     /// The request. A command for PowerShell is given as `pwsh -Command '…'`.
     pub request: PermissionRequest,
-    /// Whether the agent shows a prompt.
+    /// Prompt of the agent.
     pub prompt: AgentPrompt,
     /// `true` if the tool is missing in the table of tools and was classified by its `command`
     /// text. Such a tool may do more than run the command, so a decision never allows it; the

@@ -68,11 +68,11 @@ fn an_invalid_configuration_shows_its_line() {
             "unknown key `auto_alow_read`; did you mean `auto_allow_read`?",
         ),
         (
-            "cleanup = 'nobody'\n",
+            "cleanup = 'admins'\n",
             "1:11",
-            "1 | cleanup = 'nobody'",
+            "1 | cleanup = 'admins'",
             "  |           ^^^^^^^^",
-            "unknown value `nobody`; use one of `open`, `operator`, `off`",
+            "unknown value `admins`; use one of `open`, `operator`, `off`",
         ),
         (
             "enabled = tru\n",

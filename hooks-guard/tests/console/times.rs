@@ -74,7 +74,7 @@ fn distances_have_a_fitting_unit() {
         ));
         assert_eq!(text, wanted, "{seconds}");
     }
-    // After a week, the date says more.
+    // After a week, the date is more useful.
     let text = page.eval(
         "import('/console/time.js').then(({ when }) => when('2024-02-03T14:05:06Z').textContent)",
     );

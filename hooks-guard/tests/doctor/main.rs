@@ -333,7 +333,7 @@ fn settings_that_keep_codex_from_the_hook_are_named() {
         (
             "approval_policy = untrusted\n",
             State::Bad,
-            "does not parse",
+            "config.toml:1:19: invalid TOML",
         ),
     ] {
         fs::write(&config, format!("{settings}{trusted}")).unwrap();

@@ -279,7 +279,7 @@ impl Drop for Clinging {
 fn e_07_a_hook_that_cannot_be_taken_away_fails() {
     let subject = Subject::new(|| Clinging);
     assert_eq!(failures(&subject), set(["unregisters"]));
-    assert!(complaint("unregisters", &subject).contains("came a panic: not me"));
+    assert!(complaint("unregisters", &subject).contains("got a panic: not me"));
 }
 
 #[test]

@@ -60,7 +60,7 @@ pub(super) enum Link {
     Down(String),
 }
 
-/// Whether the list of pending questions is current.
+/// State of the list of pending questions.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Known {
     /// The list is current.
