@@ -166,7 +166,6 @@ impl From<Filters> for Filter {
             command: filters.command,
             agent: filters.agent,
             session_id: filters.session_id,
-            ..Self::default()
         }
     }
 }
