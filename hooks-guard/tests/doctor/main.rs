@@ -189,7 +189,7 @@ fn agents_that_do_not_call_the_hook_are_named() {
     fs::write(home.below(".claude/settings.json"), "{\"hooks\": 7}").unwrap();
     home.assert("claude-code", State::Bad, "`hooks` is not an object");
     fs::write(home.below(".claude/settings.json"), "{\n  \"hooks\" 7}").unwrap();
-    home.assert("claude-code", State::Bad, "line 2, column 11");
+    home.assert("claude-code", State::Bad, "settings.json:2:11: ");
     fs::write(home.below(".claude/settings.json"), b"\xff").unwrap();
     home.assert("claude-code", State::Bad, "not valid UTF-8");
 }
