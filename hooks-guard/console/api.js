@@ -6,6 +6,9 @@ const others = new BroadcastChannel("hooks-guard");
 const listeners = new Set();
 let signedIn = false;
 
+/** Message if a request gets no response. */
+export const SILENT = "The service does not respond; check that hooks-guard serve is running.";
+
 /** Error response of the service. */
 export class Refused extends Error {
   constructor(status, body) {

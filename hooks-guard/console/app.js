@@ -6,6 +6,7 @@ import { listen } from "./events.js";
 import { hooks } from "./hooks.js";
 import { inbox } from "./inbox.js";
 import { statistics } from "./statistics.js";
+import { keepCurrent } from "./time.js";
 import { trail } from "./trail.js";
 
 const PAGES = new Map([
@@ -35,7 +36,7 @@ const MOMENT = 300;
 /** Pending questions by id; if there are several pages, the oldest of each session first. */
 const questions = new Map();
 /** State of the whole list: number of pending questions, and the reason if it is not current. */
-const known = { total: 0, sessions: [], at: null, unknown: "Not read yet." };
+const known = { total: 0, sessions: [], at: null, unknown: "Loading." };
 let reading = null;
 
 /** Shows the number of pending questions; a question mark if it is unknown. */
@@ -81,7 +82,7 @@ async function readPending() {
     const { pending, total, sessions } = await get("/api/hooks/pending", { order: "fair", limit: PAGE });
     // A later call reads newer data.
     if (told !== meanwhile) return;
-    if (!Array.isArray(pending) || !Number.isInteger(total)) throw new Error("Not a hooks-guard server.");
+    if (!Array.isArray(pending) || !Number.isInteger(total)) throw new Error("The server at this address is not hooks-guard; check its `--listen` address.");
     questions.clear();
     for (const record of pending) questions.set(record.id, record);
     Object.assign(known, { total: Math.max(total, questions.size), sessions: sessions ?? [], at: new Date(), unknown: null });
@@ -109,7 +110,7 @@ listen({
     live.dataset.state = name;
     live.textContent = name === "live" ? "live" : "no connection";
     if (name !== "live") {
-      known.unknown ??= "No connection to the service.";
+      known.unknown ??= "No connection to the service; start it with `hooks-guard serve`. This page reconnects by itself.";
       show();
     }
     // After a restart, the service has no sessions.
@@ -150,7 +151,7 @@ function signInForm() {
     },
     el("label", { for: "token" }, "Operator's token"),
     el("div", { class: "together" }, input, el("button", { type: "submit", class: "primary" }, "Sign in")),
-    el("p", { class: "hint" }, "The service shows it on its terminal. Without it, the console is read-only."),
+    el("p", { class: "hint" }, "`hooks-guard serve` prints the token on its terminal. Without the token, the console is read-only."),
     problem,
   );
   return el("section", { id: "sign-in", "aria-label": "Sign in" }, form);
@@ -160,7 +161,7 @@ async function enter(token, problem) {
   try {
     await signIn(token);
   } catch (error) {
-    problem.textContent = error.status === 401 ? "Wrong operator's token." : error.message;
+    problem.textContent = error.status === 401 ? "Wrong operator's token; copy it from the terminal of `hooks-guard serve`." : error.message;
   }
 }
 
@@ -173,6 +174,7 @@ function showSession(signedIn) {
 
 document.getElementById("sign-out").addEventListener("click", signOut);
 onSession(showSession);
+keepCurrent();
 count();
 if (given) await enter(given, {});
 else await resume();

@@ -29,6 +29,17 @@ export function told(name, text, attributes = {}, fallback = "–") {
   return el(name, attributes, text === undefined || text === null || text === "" ? fallback : escape(text));
 }
 
+/** Creates an element with escaped text in which backticks mark code. */
+export function prose(name, text, attributes = {}) {
+  const parts = escape(text).split("`");
+  // An unpaired backtick is text.
+  if (parts.length % 2 === 0) {
+    const last = parts.pop();
+    parts.push(`${parts.pop()}\`${last}`);
+  }
+  return el(name, attributes, ...parts.map((part, at) => (at % 2 === 1 ? el("code", {}, part) : part)));
+}
+
 /** Announces a text to screen readers. */
 export function say(text) {
   document.getElementById("say").textContent = text;

@@ -1,8 +1,8 @@
 // The hooks of the gate: registered hooks by slot, and the dispatches of the last requests.
 
-import { get } from "./api.js";
+import { get, SILENT } from "./api.js";
 import { badge } from "./command.js";
-import { el, told, words } from "./dom.js";
+import { el, prose, told, words } from "./dom.js";
 import { escape } from "./escape.js";
 import { number, took, when } from "./time.js";
 
@@ -38,9 +38,9 @@ export function hooks(main) {
       scripts.hidden = found.scripts.length === 0;
       scripts.replaceChildren(...scriptRuns(found.scripts));
       last.replaceChildren(...found.dispatches.map(dispatch));
-      if (found.dispatches.length === 0) last.append(el("tr", {}, el("td", { colspan: "5", class: "quiet-text" }, "No requests since the service started")));
+      if (found.dispatches.length === 0) last.append(el("tr", {}, el("td", { colspan: "5", class: "quiet-text" }, "No requests since the service started; they appear here as soon as an agent asks.")));
     } catch (error) {
-      slots.replaceChildren(el("p", { class: "problem" }, error.status ? error.message : "The service does not respond."));
+      slots.replaceChildren(el("p", { class: "problem" }, error.status ? error.message : SILENT));
     }
   }
   read();
@@ -61,6 +61,9 @@ export function hooks(main) {
 const HEADS = ["#", "Hook", "Key", "Priority", "On failure", "Runs", "Decided", "Skipped", "Failed", "Average / last", "Last failure"];
 const NUMBERS = new Set(["Priority", "Runs", "Decided", "Skipped", "Failed", "Average / last"]);
 
+/** How to register hooks in an empty slot; backticks mark code. */
+const ADD = { restrict: "To deny or ask about more requests, add JavaScript hooks with `scripts` in the configuration." };
+
 /** Average and last duration. */
 function times({ runs, took_us, last_us }) {
   return runs ? `${took(Math.round(took_us / runs))} / ${took(last_us)}` : "–";
@@ -72,7 +75,7 @@ function fault({ last_fault, last_fault_at }) {
 
 function slot({ slot: name, kind, policy, entries, runs }) {
   const panel = (...content) => el("section", { class: "panel", "aria-label": `Slot ${name}` }, el("h2", {}, el("code", {}, name)), ...content);
-  if (entries.length === 0) return panel(el("p", { class: "hint" }, `${kind}; ${policy} · no hooks`));
+  if (entries.length === 0) return panel(el("p", { class: "hint" }, `${kind}; ${policy} · no hooks`), ADD[name] && prose("p", ADD[name], { class: "hint" }));
   return panel(
     el("p", { class: "hint" }, `${kind}; ${policy} · ${number(runs.runs)} runs, ${number(runs.failed)} ${runs.failed === 1 ? "failure" : "failures"}; average / last: ${times(runs)}`),
     runs.last_fault && el("p", { class: "problem" }, "Last failure: ", ...fault(runs)),

@@ -1,11 +1,11 @@
 // The inbox: pending questions and recent decisions.
 
-import { act, get, isSignedIn } from "./api.js";
+import { act, get, isSignedIn, SILENT } from "./api.js";
 import { badge, command } from "./command.js";
-import { el, say, told } from "./dom.js";
+import { el, prose, say, told } from "./dom.js";
 import { escape } from "./escape.js";
-import { confidence, outcome } from "./record.js";
-import { clock, when } from "./time.js";
+import { confidence, outcome, UNUSED } from "./record.js";
+import { clock, when, whenExactly } from "./time.js";
 
 const ANSWERS = [
   { key: "y", name: "Approve", body: { response: "APPROVED" }, primary: true },
@@ -33,6 +33,8 @@ export function inbox(main, questions, known) {
   const notice = el("p", { class: "problem", role: "status", hidden: true });
   const last = el("tbody");
   let decisions = [];
+  /** True if the trail is empty, so that the guard is probably not installed yet. */
+  let isUnused = false;
   let stale = false;
   main.append(
     el("h1", {}, "Inbox"),
@@ -71,14 +73,15 @@ export function inbox(main, questions, known) {
     empty.hidden = cards.size > 0;
     emptyTitle.textContent = known.unknown ? "Pending questions unknown" : "No pending questions";
     const at = known.at ? ` At ${known.at.toLocaleTimeString()}: ${known.total === 0 ? "no" : known.total} pending questions.` : "";
-    emptyText.textContent = known.unknown ? `${known.unknown}${at}` : "Questions from agents appear here as soon as they are asked.";
+    const text = known.unknown ? `${known.unknown}${at}` : isUnused ? UNUSED : "A question appears here as soon as an agent asks it.";
+    write(emptyText, text);
     const hidden = known.total - questions.size;
-    const many = known.sessions.map((one) => `${one.count} of ${escape(one.agent ?? "an agent")}, session ${escape(one.session_id ?? "–")}`);
-    const text = known.unknown
+    const many = known.sessions.map((one) => `${one.count} from ${escape(one.agent ?? "an unknown agent")}, session ${escape(one.session_id ?? "–")}`);
+    const message = known.unknown
       ? `Pending questions unknown: ${known.unknown}${at}`
       : `${known.total} pending questions; showing the oldest of each session. Most: ${many.slice(0, 3).join("; ")}. To deny all, run hooks-guard approve --deny-all.`;
     notice.hidden = known.unknown ? cards.size === 0 : hidden <= 0;
-    if (notice.textContent !== text) notice.textContent = text;
+    write(notice, message);
   }
 
   function close(id, made, record) {
@@ -96,6 +99,7 @@ export function inbox(main, questions, known) {
   function drawLast() {
     stale = false;
     last.replaceChildren(...decisions.map(line));
+    if (decisions.length === 0) last.append(el("tr", {}, el("td", { colspan: "5", class: "quiet-text" }, "No decisions yet")));
   }
 
   /** Redraws with a delay, because events come in bursts. */
@@ -108,7 +112,9 @@ export function inbox(main, questions, known) {
   async function readLast() {
     try {
       decisions = (await get("/api/hooks/decisions", { limit: LAST })).decisions;
+      isUnused = decisions.length === 0;
       drawLast();
+      tell();
     } catch {
       // Read again after a reconnect.
     }
@@ -133,7 +139,10 @@ export function inbox(main, questions, known) {
       for (const made of cards.values()) made.enable(signedIn);
     },
     event(kind, data) {
-      if (kind === "asked") decisions = [data, ...decisions].slice(0, LAST);
+      if (kind === "asked") {
+        decisions = [data, ...decisions].slice(0, LAST);
+        isUnused = false;
+      }
       else if (kind === "answered" || kind === "executed") {
         decisions = decisions.map((record) => (record.id === data.id ? data : record));
         const made = cards.get(data.id);
@@ -144,6 +153,12 @@ export function inbox(main, questions, known) {
       soon();
     },
   };
+}
+
+/** Sets the text of an element if it has changed, so that screen readers do not repeat it. */
+function write(element, text) {
+  const made = prose("span", text);
+  if (element.textContent !== made.textContent) element.replaceChildren(made);
 }
 
 /** A question with its answers. */
@@ -194,18 +209,18 @@ function card(record) {
       left,
     ),
     el("div", { class: "box" }, command(record)),
-    el("p", { class: "reasoning" }, escape(record.reasoning), el("span", { class: "quiet-text" }, ` · ${confidence(record)}`)),
-    record.always ? told("p", record.always, { class: "always quiet-text" }) : undefined,
+    el("p", { class: "reasoning" }, prose("span", record.reasoning), el("span", { class: "quiet-text" }, ` · ${confidence(record)}`)),
+    record.always && prose("p", record.always, { class: "always quiet-text" }),
     el(
       "details",
       {},
       el("summary", {}, "Details"),
-      told("p", record.explanation),
+      record.explanation && prose("p", record.explanation),
       el(
         "dl",
         {},
         el("dt", {}, "Asked"),
-        el("dd", {}, when(record.timestamp)),
+        el("dd", {}, whenExactly(record.timestamp)),
         el("dt", {}, "Session"),
         told("dd", record.session_id),
         el("dt", {}, "Rule"),
@@ -269,7 +284,7 @@ function card(record) {
 function said(error) {
   if (error.status === 401 || error.code === "CSRF_REQUIRED") return "You are no longer signed in.";
   if (error.code === "ALREADY_ANSWERED") return "Already answered elsewhere.";
-  return error.status ? error.message : "The service does not respond.";
+  return error.status ? error.message : SILENT;
 }
 
 /** Handles keys: they answer the focused question, once it has had the focus for `LOOKED_AT`. */

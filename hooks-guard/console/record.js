@@ -1,8 +1,11 @@
 // One decision: its outcome and all of its fields.
 
 import { badge, command } from "./command.js";
-import { el, told, words } from "./dom.js";
-import { percent, took, when } from "./time.js";
+import { el, prose, told, words } from "./dom.js";
+import { percent, took, whenExactly } from "./time.js";
+
+/** What to do while the trail is empty; backticks mark code. */
+export const UNUSED = "No agent has asked yet. To connect one, run `hooks-guard install claude-code` (or another agent), and then `hooks-guard doctor`.";
 
 /** Outcome in a word. */
 export function outcome(record) {
@@ -22,25 +25,25 @@ function known(record) {
 
 /** Confidence and method of the classification. */
 export function confidence(record) {
-  return `${percent(record.confidence)} confidence, by ${words(record.classification_method)}`;
+  return `${percent(record.confidence)} confidence (${words(record.classification_method)})`;
 }
 
 /** All fields of a decision. */
 export function details(record) {
   const row = (name, value) => [el("dt", {}, name), value instanceof Node ? el("dd", {}, value) : told("dd", value)];
-  const time = (iso) => (iso ? when(iso) : undefined);
+  const time = (iso) => (iso ? whenExactly(iso) : undefined);
   return el(
     "div",
     { class: "record" },
     el("p", { class: "line" }, badge(record.classification), " ", outcome(record), " ", el("span", { class: "quiet-text" }, confidence(record))),
     el("div", { class: "box" }, command(record)),
-    told("p", record.reasoning, { class: "reasoning" }),
-    told("p", record.explanation, { class: "explanation" }),
-    record.always ? told("p", record.always, { class: "always quiet-text" }) : undefined,
+    prose("p", record.reasoning, { class: "reasoning" }),
+    record.explanation && prose("p", record.explanation, { class: "explanation" }),
+    record.always && prose("p", record.always, { class: "always quiet-text" }),
     el(
       "dl",
       {},
-      row("Asked", when(record.timestamp)),
+      row("Asked", whenExactly(record.timestamp)),
       row("Agent", record.agent),
       row("Session", record.session_id),
       row("Directory", record.cwd),

@@ -1,9 +1,10 @@
 // Statistics: the decisions of a period, as plots with tables.
 
-import { get } from "./api.js";
-import { el } from "./dom.js";
+import { get, SILENT } from "./api.js";
+import { el, prose } from "./dom.js";
 import { escape } from "./escape.js";
 import { bars, legend, lines, short, stacked, table } from "./plot.js";
+import { UNUSED } from "./record.js";
 import { number, percent } from "./time.js";
 
 const HOUR = 3600_000;
@@ -35,10 +36,10 @@ export function statistics(main) {
       const [stats, series] = await Promise.all([get("/api/hooks/stats", query), get("/api/hooks/series", query)]);
       // Keep open tables open, so that the page does not jump.
       const open = [...content.querySelectorAll("details")].map((details) => details.open);
-      content.replaceChildren(tiles(stats), plots(stats, series, content.clientWidth));
+      content.replaceChildren(...(stats.total_decisions ? [tiles(stats), plots(stats, series, content.clientWidth)] : [nothing(name)]));
       content.querySelectorAll("details").forEach((details, at) => (details.open = open[at] ?? false));
     } catch (error) {
-      content.replaceChildren(el("p", { class: "problem" }, error.status ? error.message : "The service does not respond."));
+      content.replaceChildren(el("p", { class: "problem" }, error.status ? error.message : SILENT));
     }
     content.removeAttribute("aria-busy");
   }
@@ -62,8 +63,19 @@ export function statistics(main) {
   };
 }
 
-function tile(name, value) {
-  return el("div", { class: "tile" }, el("span", { class: "value" }, value), el("span", { class: "name" }, name));
+/** Explains a period without decisions. */
+function nothing(period) {
+  const all = period === "all";
+  return el(
+    "div",
+    { class: "empty" },
+    el("p", { class: "large" }, all ? "No decisions yet" : "No decisions in this period"),
+    all ? prose("p", UNUSED) : el("p", {}, "Choose a longer period, or ", el("a", { href: "/statistics?period=all" }, "show everything"), "."),
+  );
+}
+
+function tile(name, value, hint) {
+  return el("div", { class: "tile" }, el("span", { class: "value" }, value), el("span", { class: "name" }, name), hint && el("span", { class: "hint" }, hint));
 }
 
 function tiles(stats) {
@@ -73,8 +85,8 @@ function tiles(stats) {
     { class: "tiles", "aria-label": "Summary" },
     tile("decisions", number(stats.total_decisions)),
     tile("reads", stats.total_decisions ? percent(stats.classifications.read / stats.total_decisions) : "–"),
-    tile("approved, of answered questions", answered ? percent(stats.user_responses.approved / answered) : "–"),
-    tile("p95 latency", `${stats.performance.p95_response_time_ms}\u00a0ms`),
+    tile("approved", answered ? percent(stats.user_responses.approved / answered) : "–", answered ? `of ${number(answered)} answered ${answered === 1 ? "question" : "questions"}` : "no answered questions"),
+    tile("p95 latency", `${stats.performance.p95_response_time_ms}\u00a0ms`, "95\u00a0% of decisions are at least this fast"),
     tile("mean confidence", stats.total_decisions ? percent(stats.confidence.avg_confidence) : "–"),
   );
 }
@@ -129,10 +141,10 @@ function plots(stats, series, room) {
     { class: "plots" },
     classesPanel,
     panel("Answers", `Answers to questions, ${each}`, stacked(half, "Answers over time", labels, answers), legend(answers), table(["Start", ...answers.map((one) => one.name)], numbers(answers))),
-    panel("Latency", "Percentiles, ms", lines(half, "Latency percentiles over time", labels, latency, short), legend(latency), table(["Start", ...latency.map((one) => one.name)], numbers(latency))),
+    panel("Latency", "Percentiles, ms: p95 is the time within which 95\u00a0% of decisions are made", lines(half, "Latency percentiles over time", labels, latency, short), legend(latency), table(["Start", ...latency.map((one) => one.name)], numbers(latency))),
     panel("Confidence over time", "Mean of all decisions", lines(half, "Mean confidence over time", labels, sure, percent, 1), table(["Start", "Mean"], rows.map((row, at) => [row, sure[0].values[at] === null ? "–" : percent(sure[0].values[at])]))),
-    panel("Confidence", "Confidence distribution", bars(half, "Decisions by confidence", confidence), table(["Confidence", "Decisions"], counted(confidence))),
+    panel("Confidence distribution", "Decisions by confidence", bars(half, "Decisions by confidence", confidence), table(["Confidence", "Decisions"], counted(confidence))),
     panel("Programs", `By the first word of the last ${number(series.programs_of)} commands`, programs.length ? bars(half, "Top programs", programs) : el("p", {}, "No commands yet"), table(["Program", "Commands"], counted(programs))),
-    panel("Agents", "Requests by agent", agents.length ? bars(half, "Decisions by agent", agents) : el("p", {}, "Unknown agent"), table(["Agent", "Decisions"], counted(agents))),
+    panel("Agents", "Requests by agent", agents.length ? bars(half, "Decisions by agent", agents) : el("p", {}, "No request has named its agent"), table(["Agent", "Decisions"], counted(agents))),
   );
 }

@@ -1,9 +1,9 @@
 // The trail: decisions, newest first, with filters stored in the address.
 
-import { get } from "./api.js";
+import { get, SILENT } from "./api.js";
 import { badge, command } from "./command.js";
-import { el, say, told } from "./dom.js";
-import { details, outcome } from "./record.js";
+import { el, prose, say, told } from "./dom.js";
+import { details, outcome, UNUSED } from "./record.js";
 import { number, when } from "./time.js";
 
 const ROWS = 50;
@@ -155,9 +155,12 @@ export function trail(main) {
     draw();
     paging(found.decisions.length > ROWS);
     const all = found.pagination.total;
-    const filtered = Object.values(filters).some(Boolean);
-    status.textContent = records.length === 0 ? "No decisions found" : `${number(all)} ${all === 1 ? "decision" : "decisions"}${before ? " on this and older pages" : filtered ? " found" : ""}`;
+    status.textContent = records.length === 0 ? (isFiltered() ? "No matching decisions" : "No decisions yet") : `${number(all)} ${all === 1 ? "decision" : "decisions"}${before ? " on this and older pages" : isFiltered() ? " found" : ""}`;
     say(status.textContent);
+  }
+
+  function isFiltered() {
+    return Object.values(filters).some(Boolean);
   }
 
   function paging(more) {
@@ -178,7 +181,14 @@ export function trail(main) {
 
   function draw() {
     body.replaceChildren(...records.map(row));
-    if (records.length === 0) body.append(el("tr", {}, el("td", { colspan: "5", class: "quiet-text" }, "No matching decisions")));
+    if (records.length === 0) body.append(el("tr", {}, nothing()));
+  }
+
+  /** Explains an empty list. */
+  function nothing() {
+    const cell = (...content) => el("td", { colspan: "5", class: "quiet-text nothing" }, ...content);
+    if (!before && !isFiltered()) return cell(el("strong", {}, "No decisions yet"), prose("p", UNUSED));
+    return cell(el("strong", {}, "No matching decisions"), el("p", {}, "Change the filters, or ", el("a", { href: "/trail" }, "show all decisions"), "."));
   }
 
   function row(record) {
@@ -221,7 +231,7 @@ export function trail(main) {
     history.replaceState({ paged: true }, "");
   }
   read().catch((error) => {
-    status.textContent = error.status ? error.message : "The service does not respond.";
+    status.textContent = error.status ? error.message : SILENT;
   });
   const wanted = address.get("id");
   if (wanted) get(`/api/hooks/decisions/${encodeURIComponent(wanted)}`).then(show, () => {});

@@ -2,14 +2,18 @@
 //! of the mistake. The command line and variables override it.
 
 use std::net::{Ipv4Addr, SocketAddr};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
+use toml::de::DeTable;
 
 use crate::audit::{QuestionLimits, TrailAddress};
+use crate::excerpt::Excerpt;
 use crate::gate::{Confirm, Modes, Policy};
+use crate::spelling::{listed, suggestion};
 
 /// Configuration of the service. A field's default applies if its key is absent.
 ///
@@ -141,7 +145,7 @@ impl Default for Config {
 #[non_exhaustive]
 pub enum ConfigError {
     /// The file exists but cannot be read.
-    #[error("cannot read `{path}`; {source}", path = path.display())]
+    #[error("cannot read `{path}`: {source}; check that it is a readable file", path = path.display())]
     Read {
         /// The file.
         path: PathBuf,
@@ -149,16 +153,22 @@ pub enum ConfigError {
         source: std::io::Error,
     },
     /// The text is not TOML, or has an unknown key or an invalid value.
-    #[error("{place}{}", on_one_line(source))]
+    #[error("{}{message}", place(file.as_deref(), excerpt.as_deref()))]
     Parse {
         /// The file, if the text is from one.
-        place: String,
-        /// Error of the parser.
-        source: Box<toml::de::Error>,
+        file: Option<PathBuf>,
+        /// Line, column and text of the mistake, if the parser reports them.
+        excerpt: Option<Box<Excerpt>>,
+        /// Description of the mistake, with its remedy.
+        message: String,
     },
     /// A value is out of range.
-    #[error("`{key}` is {value}; {remedy}")]
+    #[error("{}`{key}` is {value}; {remedy}", place(file.as_deref(), excerpt.as_deref()))]
     Range {
+        /// The file, if the value is from one.
+        file: Option<PathBuf>,
+        /// Line, column and text of the value, if it is from a file.
+        excerpt: Option<Box<Excerpt>>,
         /// The key.
         key: &'static str,
         /// Its value.
@@ -168,12 +178,74 @@ pub enum ConfigError {
     },
 }
 
-/// Returns the position and the message of a parser's error, without the excerpt of the text.
-fn on_one_line(error: &toml::de::Error) -> String {
-    let text = error.to_string();
-    match text.trim_end().split_once('\n') {
-        Some((place, _)) if error.span().is_some() => format!("{place}: {}", error.message()),
-        _ => error.message().to_owned(),
+impl ConfigError {
+    /// Returns the error with the invalid line and carets, for a terminal; on one line if the
+    /// error has no place in a file.
+    #[must_use]
+    pub fn report(&self, color: bool) -> Option<String> {
+        let (file, excerpt, message) = match self {
+            Self::Parse {
+                file,
+                excerpt,
+                message,
+            } => (file, excerpt.as_ref()?, message.clone()),
+            Self::Range {
+                file,
+                excerpt,
+                key,
+                value,
+                remedy,
+            } => (
+                file,
+                excerpt.as_ref()?,
+                format!("`{key}` is {value}; {remedy}"),
+            ),
+            Self::Read { .. } => return None,
+        };
+        let file = file.as_ref()?.display().to_string();
+        Some(excerpt.report(&file, &message, color))
+    }
+}
+
+/// Returns the start of a message: file, line and column.
+fn place(file: Option<&Path>, excerpt: Option<&Excerpt>) -> String {
+    match (file, excerpt) {
+        (Some(file), Some(excerpt)) => format!("{}:{excerpt}: ", file.display()),
+        (Some(file), None) => format!("{}: ", file.display()),
+        (None, Some(excerpt)) => format!("line {}, column {}: ", excerpt.line, excerpt.column),
+        (None, None) => String::new(),
+    }
+}
+
+/// Returns the message of a parser's error, with a suggestion for a misspelt key or value.
+fn message(error: &toml::de::Error) -> String {
+    let message = error.message();
+    for (start, kind) in [("unknown field `", "key"), ("unknown variant `", "value")] {
+        let Some((word, rest)) = message
+            .strip_prefix(start)
+            .and_then(|rest| rest.split_once("`, "))
+        else {
+            continue;
+        };
+        let known: Vec<&str> = rest.split('`').skip(1).step_by(2).collect();
+        let all = format!("use one of {}", listed(&known));
+        let remedy = suggestion(word, &known, &all);
+        return format!("unknown {kind} `{word}`; {remedy}");
+    }
+    message.to_owned()
+}
+
+/// Returns the place of a key's value in a TOML text; a dot separates the keys of tables.
+fn place_of(text: &str, key: &str) -> Option<Range<usize>> {
+    let document = DeTable::parse(text).ok()?;
+    let mut table = document.get_ref();
+    let mut names = key.split('.').peekable();
+    loop {
+        let value = table.get(names.next()?)?;
+        if names.peek().is_none() {
+            return Some(value.span());
+        }
+        table = value.get_ref().as_table()?;
     }
 }
 
@@ -182,6 +254,8 @@ const ABSOLUTE: &str = "use an absolute path, because hooks run in other directo
 
 fn range(key: &'static str, value: &dyn ToString, remedy: &'static str) -> ConfigError {
     ConfigError::Range {
+        file: None,
+        excerpt: None,
         key,
         value: value.to_string(),
         remedy,
@@ -194,7 +268,7 @@ impl Config {
     /// # Errors
     /// If the text is not TOML, has an unknown key, or a value out of range.
     pub fn parse(text: &str) -> Result<Self, ConfigError> {
-        Self::parse_from(text, String::new())
+        Self::parse_from(text, None)
     }
 
     /// Reads a configuration from a file; a missing file gives the defaults.
@@ -203,7 +277,7 @@ impl Config {
     /// As for [`parse`](Self::parse), and if the file exists but cannot be read.
     pub fn load(path: &Path) -> Result<Self, ConfigError> {
         match std::fs::read_to_string(path) {
-            Ok(text) => Self::parse_from(&text, format!("in `{}`: ", path.display())),
+            Ok(text) => Self::parse_from(&text, Some(path)),
             Err(source) if source.kind() == std::io::ErrorKind::NotFound => Ok(Self::default()),
             Err(source) => Err(ConfigError::Read {
                 path: path.to_owned(),
@@ -212,14 +286,26 @@ impl Config {
         }
     }
 
-    fn parse_from(text: &str, place: String) -> Result<Self, ConfigError> {
-        let config: Self = toml::from_str(text).map_err(|source| ConfigError::Parse {
-            place,
-            source: Box::new(source),
+    fn parse_from(text: &str, path: Option<&Path>) -> Result<Self, ConfigError> {
+        let config: Self = toml::from_str(text).map_err(|error| ConfigError::Parse {
+            file: path.map(Path::to_owned),
+            excerpt: error.span().map(|at| Box::new(Excerpt::new(text, at))),
+            message: message(&error),
         })?;
-        config.check()?;
-        config.check_places()?;
-        Ok(config)
+        let checked = config.check().and_then(|()| config.check_places());
+        match checked {
+            Ok(()) => Ok(config),
+            Err(ConfigError::Range {
+                key, value, remedy, ..
+            }) => Err(ConfigError::Range {
+                file: path.map(Path::to_owned),
+                excerpt: place_of(text, key).map(|at| Box::new(Excerpt::new(text, at))),
+                key,
+                value,
+                remedy,
+            }),
+            Err(error) => Err(error),
+        }
     }
 
     /// Checks that paths in the configuration are absolute, so that they mean one file in every

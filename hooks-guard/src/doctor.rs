@@ -12,6 +12,7 @@ pub use environment::SERVER_VARIABLES;
 
 use std::path::{Path, PathBuf};
 
+use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
 
 use self::check::{mode, same};
@@ -27,6 +28,11 @@ pub trait Service {
     fn rules(&self) -> Vec<RuleFile>;
     /// Returns warnings about the configuration, or an error if it cannot be read.
     fn configuration(&self) -> Result<Vec<String>, String>;
+    /// Returns `false` if the configuration is invalid, so that the daemon and the trail are
+    /// unknown.
+    fn is_configured(&self) -> bool {
+        true
+    }
 }
 
 /// A reachable daemon.
@@ -65,10 +71,19 @@ pub fn examine(around: &Surroundings<'_>, service: &impl Service) -> Vec<Check> 
     let mut checks = vec![binary(around)];
     checks.extend(agents::checks(around));
     checks.extend(environment::checks(around));
-    checks.push(daemon(service));
-    let (audit, newest) = audit(service);
-    checks.push(audit);
+    let mut newest = None;
+    if service.is_configured() {
+        checks.push(daemon(service));
+        let (audit, time) = audit(service);
+        checks.push(audit);
+        newest = time;
+    } else {
+        let what = "not checked, because the configuration is invalid";
+        let remedy = "correct the configuration, and run `hooks-guard doctor` again";
+        checks.extend(["daemon", "audit"].map(|name| Check::new(name, State::Bad, what, remedy)));
+    }
     checks.extend(around.private.iter().filter_map(|path| private(path)));
+    checks.extend(around.settings.iter().filter_map(|path| settings(path)));
     checks.extend(service.rules().iter().map(rules));
     checks.extend(configuration(service));
     checks.push(clock(around.now, newest));
@@ -201,6 +216,26 @@ fn private(path: &Path) -> Option<Check> {
     })
 }
 
+/// Checks that only the owner can write a file; returns `None` if it does not exist.
+fn settings(path: &Path) -> Option<Check> {
+    let mode = mode(path)?;
+    let shown = path.display();
+    Some(match mode & 0o022 {
+        0 => Check::new(
+            "permissions",
+            State::Ok,
+            format!("`{shown}` can be changed by its owner only"),
+            "",
+        ),
+        _ => Check::new(
+            "permissions",
+            State::Bad,
+            format!("other users can change `{shown}` (mode {:o})", mode & 0o777),
+            &format!("chmod go-w '{shown}'"),
+        ),
+    })
+}
+
 fn rules(file: &RuleFile) -> Check {
     let path = file.path.display();
     match (file.mistakes.as_slice(), file.trusted) {
@@ -254,9 +289,19 @@ fn clock(now: Timestamp, newest: Option<Timestamp>) -> Check {
         Some(newest) if newest > allowed => Check::new(
             "clock",
             State::Bad,
-            format!("the clock is {now}, but the newest record is from {newest}"),
+            format!(
+                "it is {}, but the newest record is from {}",
+                shown_time(now),
+                shown_time(newest)
+            ),
             "set the clock; it determines when questions expire",
         ),
-        _ => Check::new("clock", State::Ok, format!("the clock is {now}"), ""),
+        _ => Check::new("clock", State::Ok, format!("it is {}", shown_time(now)), ""),
     }
+}
+
+/// Returns a time in the time zone of this machine, in seconds.
+fn shown_time(time: Timestamp) -> String {
+    let local = time.to_zoned(TimeZone::system());
+    local.strftime("%Y-%m-%d %H:%M:%S %Z").to_string()
 }

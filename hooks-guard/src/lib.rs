@@ -41,6 +41,7 @@ pub mod config;
 mod dispatches;
 #[cfg(feature = "cli")]
 pub mod doctor;
+pub mod excerpt;
 mod files;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 pub mod gate;
@@ -64,6 +65,7 @@ pub mod rules;
 pub mod script;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 pub mod service;
+mod spelling;
 
 pub use hook::ClassifierHook;
 pub use request::{CommandPart, FileAccess, NetworkAccess, PermissionRequest, Ruling};

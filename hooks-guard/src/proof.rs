@@ -66,7 +66,7 @@ pub enum KeyError {
     )]
     Missing(PathBuf),
     /// The file cannot be read or created.
-    #[error("cannot use the key in `{}`; {source}", path.display())]
+    #[error("cannot use the key in `{}`: {source}; check the file and its permissions", path.display())]
     Io {
         /// The file.
         path: PathBuf,

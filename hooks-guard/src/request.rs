@@ -47,7 +47,7 @@ pub struct PermissionRequest {
     /// reported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call_id: Option<String>,
-    /// `true` if the agent asks its own user when it is told to ask; the operator is not asked
+    /// `true` if the agent asks its own user when the hook answers `ask`; the operator is not asked
     /// then.
     #[serde(default, skip_serializing_if = "is_false")]
     pub asks_itself: bool,
@@ -68,7 +68,7 @@ pub struct PermissionRequest {
     /// The file access of a tool that is not a shell; without it, the request is a shell command.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<FileAccess>,
-    /// The host that a command wants to reach; `command` describes the access then.
+    /// The host that a command connects to; `command` describes the access then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network: Option<NetworkAccess>,
 }

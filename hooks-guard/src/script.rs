@@ -75,7 +75,7 @@ pub enum ScriptError {
     #[error(transparent)]
     Engine(#[from] BuildError),
     /// The file cannot be read.
-    #[error("cannot read the hook `{path}`; {source}", path = .path.display())]
+    #[error("cannot read the hook `{path}`: {source}; check `scripts` in the configuration", path = .path.display())]
     Read {
         /// The file.
         path: PathBuf,

@@ -58,7 +58,7 @@ pub enum ServiceError {
     #[error("no classifier is registered; register one with the gate")]
     NoClassifier,
     /// The trail could not be written or read; a decision that is not recorded is not allowed.
-    #[error("the audit trail failed; {0}")]
+    #[error("the audit trail failed: {0}")]
     Audit(#[from] AuditError),
     /// There are too many pending questions. Nothing was recorded.
     #[error("{0}; answer some, or wait until they expire")]

@@ -127,7 +127,7 @@ fn e_41_a_crash_on_null_fails_that_case() {
     let script = r#"case "$(cat)" in *'"tool_name":null'*) echo 'no tool!' >&2; exit 3;; esac"#;
     let said = fails(&[], script, &["survives_null_data"]);
     assert!(
-        said.contains("FAIL  survives_null_data (E-41)\n      sent:   `tool:pre` with {"),
+        said.contains("FAIL  survives_null_data\n      sent:   `tool:pre` with {"),
         "{said}"
     );
     assert!(
@@ -135,7 +135,7 @@ fn e_41_a_crash_on_null_fails_that_case() {
         "{said}"
     );
     assert!(
-        said.contains("remedy: take a field that is null for one that is missing"),
+        said.contains("remedy: treat a field that is `null` as missing"),
         "{said}"
     );
     assert!(said.ends_with("17 passed, 1 failed\n"), "{said}");
@@ -187,7 +187,7 @@ fn e_160_garbage_on_standard_output_fails() {
     assert_eq!(failed(&output), ALL_ANSWERS, "{said}");
     assert!(said.contains("does not end with a JSON object"), "{said}");
     assert!(
-        said.contains(r"came:   `so far\u{1b}[2J so good`, which is not one JSON object"),
+        said.contains(r"got:    `so far\u{1b}[2J so good`, which is not one JSON object"),
         "{said}"
     );
     assert!(!said.contains('\u{1b}'), "{said}");
@@ -202,7 +202,7 @@ fn e_160_what_is_written_before_an_answer_fails_and_is_shown() {
         "{said}"
     );
     let said = fails(&[], r"printf '\377'", &ALL_ANSWERS);
-    assert!(said.contains("which is no UTF-8"), "{said}");
+    assert!(said.contains("which is not UTF-8"), "{said}");
 }
 
 /// Cases that a program with invalid output fails.
@@ -254,7 +254,7 @@ fn e_36_an_exit_code_of_its_own_fails() {
 fn e_160_a_program_that_hangs_fails() {
     let script = r#"case "$(cat)" in *'"tool_name":null'*) exec sleep 60;; esac"#;
     let said = fails(&["--timeout", "1.5"], script, &["survives_null_data"]);
-    assert!(said.contains("came:   no answer after 1.5s"), "{said}");
+    assert!(said.contains("got:    no output within 1.5s"), "{said}");
 }
 
 #[test]

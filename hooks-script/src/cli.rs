@@ -117,6 +117,9 @@ pub(crate) fn main() -> ExitCode {
     ExitCode::from(done.unwrap_or_else(|error| {
         // If standard error cannot be written either, there is no other place to report the error.
         let _ = writeln!(io::stderr(), "error: {}", escape(&error.to_string()));
+        if let Error::Invalid { line, .. } = error {
+            let _ = writeln!(io::stderr(), "{line}");
+        }
         UNUSABLE
     }))
 }
@@ -127,6 +130,13 @@ enum Error {
     /// A file cannot be read or used.
     #[error("{0}")]
     Unusable(String),
+    /// A file is not valid JSON.
+    #[error("{message}")]
+    Invalid {
+        message: String,
+        /// The invalid line with a caret.
+        line: String,
+    },
     /// The output cannot be written.
     #[error("cannot write the output: {0}")]
     Answer(#[from] io::Error),
@@ -163,7 +173,12 @@ impl Check {
                     0
                 }
                 Err(error) => {
-                    refused(&error, &self.file, self.manifest.as_deref(), self.json)?;
+                    refused(
+                        &error,
+                        (&self.file, &source),
+                        self.manifest.as_deref(),
+                        self.json,
+                    )?;
                     REJECTED
                 }
             },
@@ -193,9 +208,18 @@ impl Run {
         )? {
             Ok(hook) => hook,
             Err(error) => {
-                refused(&error, &self.file, self.manifest.as_deref(), self.json)?;
+                refused(
+                    &error,
+                    (&self.file, &source),
+                    self.manifest.as_deref(),
+                    self.json,
+                )?;
                 return Ok(REJECTED);
             }
+        };
+        let place = show::Text {
+            file: &self.file,
+            text: &source,
         };
         let mut status = 0;
         for _ in 0..self.repeat.get() {
@@ -205,7 +229,7 @@ impl Run {
                 (Verdict::Stop(_), Stage::Pre) => STOPPED,
                 _ => FAILED,
             };
-            if !answered(show::run(&run, stage, &self.file, self.json))? {
+            if !answered(show::run(&run, stage, place, self.json))? {
                 break;
             }
         }
@@ -214,10 +238,8 @@ impl Run {
 }
 
 /// Reads the context file: stage, message and data, with the fields that the hook may see.
-fn context(
-    path: &Path,
-) -> Result<(Stage, Map, ContextData, PublicFields, Vec<ContextKey>), String> {
-    let of_file = |error: String| format!("{}: {error}", path.display());
+fn context(path: &Path) -> Result<(Stage, Map, ContextData, PublicFields, Vec<ContextKey>), Error> {
+    let of_file = |error: String| Error::Unusable(format!("{}: {error}", path.display()));
     let text = read_json(path)?;
     // Serde also accepts a list for a struct.
     if text.trim_start().starts_with('[') {
@@ -226,9 +248,25 @@ fn context(
         ));
     }
     let context: Context =
-        serde_json::from_str(&text).map_err(|error| of_file(error.to_string()))?;
+        serde_json::from_str(&text).map_err(|error| invalid(path, &text, &error))?;
     let (data, fields, keys) = public(&context.data).map_err(of_file)?;
     Ok((context.stage, context.r#in, data, fields, keys))
+}
+
+/// Returns an error of `serde_json` with its place and the invalid line.
+fn invalid(path: &Path, text: &str, error: &serde_json::Error) -> Error {
+    let (line, column) = (error.line(), error.column());
+    let message = error.to_string();
+    let place = format!(" at line {line} column {column}");
+    let message = message.strip_suffix(&place).unwrap_or(&message);
+    let number = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+    match show::marked(text, number(line), number(column)) {
+        Some(drawn) => Error::Invalid {
+            message: format!("{}:{line}:{column}: {message}", path.display()),
+            line: drawn,
+        },
+        None => Error::Unusable(format!("{}: {message}", path.display())),
+    }
 }
 
 /// Declares every field of the file public, because the author of the file wrote it for this hook.
@@ -282,15 +320,19 @@ fn register(
 /// pipe.
 fn refused(
     error: &RegisterError,
-    file: &Path,
+    (file, source): (&Path, &str),
     manifest: Option<&Path>,
     json: bool,
 ) -> Result<bool, Error> {
-    let file = match error {
-        RegisterError::Manifest(_) => manifest.unwrap_or(file),
-        _ => file,
+    let text;
+    let place = match (error, manifest) {
+        (RegisterError::Manifest(_), Some(file)) => {
+            text = read(file)?;
+            show::Text { file, text: &text }
+        }
+        _ => show::Text { file, text: source },
     };
-    answered(show::rejected(error, file, json))
+    answered(show::rejected(error, place, json))
 }
 
 fn start(builder: hooks_script::ScriptEngineBuilder) -> Result<ScriptEngine, String> {

@@ -99,13 +99,14 @@ impl RegisterError {
         }
     }
 
-    /// Returns the position in the source.
+    /// Returns the position in the source, or in a manifest that is not JSON.
     pub fn position(&self) -> Option<Position> {
         match self {
             RegisterError::Syntax { position, .. }
             | RegisterError::Import { position, .. }
             | RegisterError::Exports { position, .. }
             | RegisterError::Load(Failure::Thrown { position, .. }) => *position,
+            RegisterError::Manifest(ManifestError::Json { position, .. }) => Some(*position),
             _ => None,
         }
     }

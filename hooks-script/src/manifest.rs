@@ -6,6 +6,8 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::run::Position;
+
 /// JSON Schema of a manifest, draft 2020-12. It accepts the same JSON as [`Manifest::parse`],
 /// within the bounds of `serde_json`: numbers in range, whole characters, and at most 127 levels.
 pub const MANIFEST_SCHEMA: &str = include_str!("../schema/manifest.schema.json");
@@ -78,10 +80,12 @@ pub struct Manifest {
 #[non_exhaustive]
 pub enum ManifestError {
     /// The text is not JSON.
-    #[error("the manifest is not JSON: {message}")]
+    #[error("the manifest is not JSON: line {}, column {}: {message}", position.line, position.column)]
     Json {
-        /// Message of the parser, with line and column.
+        /// Message of the parser.
         message: String,
+        /// Position of the error.
+        position: Position,
     },
     /// The JSON is not an object.
     #[error(
@@ -124,6 +128,22 @@ pub enum ManifestError {
     Hash(String),
 }
 
+impl ManifestError {
+    fn of_json(error: &serde_json::Error) -> Self {
+        let number = |number: usize| u32::try_from(number).unwrap_or(u32::MAX).max(1);
+        let (line, column) = (error.line(), error.column());
+        let text = error.to_string();
+        let place = format!(" at line {line} column {column}");
+        Self::Json {
+            message: text.strip_suffix(&place).unwrap_or(&text).to_owned(),
+            position: Position {
+                line: number(line),
+                column: number(column),
+            },
+        }
+    }
+}
+
 impl Manifest {
     /// Creates a manifest. Duplicate keys count once.
     ///
@@ -152,9 +172,7 @@ impl Manifest {
     ///
     /// Returns the first rule that the text violates.
     pub fn parse(text: &str) -> Result<Self, ManifestError> {
-        let value = serde_json::from_str(text).map_err(|error| ManifestError::Json {
-            message: error.to_string(),
-        })?;
+        let value = serde_json::from_str(text).map_err(|error| ManifestError::of_json(&error))?;
         Manifest::from_value(&value)
     }
 

@@ -353,7 +353,10 @@ impl<'a> Derivation<'a> {
                 .iter()
                 .map(|name| format!("`{}`", name.trim_start_matches('^')))
                 .collect();
-            self.refuse(format!("none of {} exists", names.join(", ")));
+            self.refuse(match names.as_slice() {
+                [one] => format!("{one} does not exist"),
+                many => format!("none of {} exists", many.join(", ")),
+            });
         }
     }
 

@@ -126,7 +126,7 @@ fn one_by_one(runtime: &tokio::runtime::Runtime, client: Client) -> Result<bool,
         for of in &page.sessions {
             let name = |text: &Option<String>| escape(text.as_deref().unwrap_or("-"));
             println!(
-                "    {} of agent {}, session {}",
+                "    {} from agent {}, session {}",
                 of.count,
                 name(&of.agent),
                 name(&of.session_id)

@@ -4,21 +4,25 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueEnum};
-use comfy_table::{ContentArrangement, Table, presets};
+use comfy_table::Cell;
 use futures_util::TryStreamExt;
 use hooks_guard::audit::{
     AuditRecord, AuditStore, ChainHead, Filter, HeadState, NotedHead, Page, TrailAddress,
     UserResponse, Verification, export,
 };
-use hooks_guard::classify::Crud;
+use hooks_guard::classify::{Crud, Decision};
 use hooks_guard::config::Config;
 use hooks_runtime::display::{escape, shorten};
+use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
 use super::failure::Failure;
 use super::setup::{Setup, database, open, runtime};
 use super::snapshot::Trail;
+use super::table::{class, table};
+use super::when;
 
 #[derive(Debug, Args)]
 pub(crate) struct Options {
@@ -33,6 +37,9 @@ enum Action {
         /// Maximum number of decisions.
         #[arg(long, default_value_t = 20)]
         limit: u64,
+        /// Prints one JSON object per line instead of a table.
+        #[arg(long)]
+        json: bool,
         #[command(flatten)]
         filter: Filters,
         #[command(flatten)]
@@ -92,17 +99,18 @@ enum Format {
 
 #[derive(Debug, Args)]
 struct Filters {
-    /// Only this class: READ, CREATE, UPDATE or DELETE.
-    #[arg(long, value_parser = parsed::<Crud>)]
+    /// Only this class.
+    #[arg(long, ignore_case = true, value_parser = classes())]
     classification: Option<Crud>,
-    /// Only this answer: APPROVED, DENIED or TIMEOUT.
-    #[arg(long, value_parser = parsed::<UserResponse>)]
-    response: Option<UserResponse>,
-    /// Only decisions after this time.
-    #[arg(long, value_name = "TIME")]
+    /// Only this answer; `allowed` for decisions without a question.
+    #[arg(long, ignore_case = true, value_parser = answers())]
+    response: Option<AnswerFilter>,
+    /// Only decisions after this time, such as `yesterday`, `2h`, `3 days`, `2026-05-01` or
+    /// `2026-05-01T10:00:00Z`.
+    #[arg(long, value_name = "TIME", value_parser = when::parse)]
     since: Option<Timestamp>,
     /// Only decisions before this time.
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", value_parser = when::parse)]
     until: Option<Timestamp>,
     /// Only commands that contain this text.
     #[arg(long, value_name = "TEXT")]
@@ -115,22 +123,49 @@ struct Filters {
     session_id: Option<String>,
 }
 
+/// An answer, as `audit list` prints it.
+#[derive(Clone, Copy, Debug)]
+enum AnswerFilter {
+    Given(UserResponse),
+    /// Allowed without a question.
+    Allowed,
+}
+
+/// Returns a parser of the classes, ignoring case.
+fn classes() -> impl TypedValueParser<Value = Crud> {
+    PossibleValuesParser::new(["READ", "CREATE", "UPDATE", "DELETE"]).try_map(parsed)
+}
+
+/// Returns a parser of the answers, ignoring case.
+fn answers() -> impl TypedValueParser<Value = AnswerFilter> {
+    let values = ["APPROVED", "DENIED", "TIMEOUT", "allowed"];
+    PossibleValuesParser::new(values).try_map(|text| match text.eq_ignore_ascii_case("allowed") {
+        true => Ok(AnswerFilter::Allowed),
+        false => parsed(text).map(AnswerFilter::Given),
+    })
+}
+
 /// Parses a value by its JSON name, ignoring case.
-fn parsed<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, serde_json::Error> {
+fn parsed<T: serde::de::DeserializeOwned>(text: String) -> Result<T, serde_json::Error> {
     serde_json::from_value(text.to_ascii_uppercase().into())
 }
 
 impl From<Filters> for Filter {
     fn from(filters: Filters) -> Self {
+        let (response, decision) = match filters.response {
+            Some(AnswerFilter::Given(response)) => (Some(response), None),
+            Some(AnswerFilter::Allowed) => (None, Some(Decision::AutoAllowed)),
+            None => (None, None),
+        };
         Self {
             classification: filters.classification,
-            response: filters.response,
+            response,
+            decision,
             since: filters.since,
             until: filters.until,
             command: filters.command,
             agent: filters.agent,
             session_id: filters.session_id,
-            ..Self::default()
         }
     }
 }
@@ -141,9 +176,10 @@ pub(crate) fn audit(options: Options) -> Result<bool, Failure> {
         match options.command {
             Action::List {
                 limit,
+                json,
                 filter,
                 setup,
-            } => list(trail(&setup).await?.store()?, filter.into(), limit).await,
+            } => list(trail(&setup).await?.store()?, filter.into(), limit, json).await,
             Action::Export {
                 format,
                 filter,
@@ -271,7 +307,8 @@ fn there(setup: &Setup) -> Result<Config, Failure> {
         && !path.exists()
     {
         return Err(Failure::Other(format!(
-            "no audit trail at `{}`; set its place with `--database`",
+            "no audit trail at `{}`; the first decision creates it, or set its place with \
+             `--database`",
             path.display()
         )));
     }
@@ -283,31 +320,47 @@ async fn trail(setup: &Setup) -> Result<Trail, Failure> {
     Trail::open(&database(&there(setup)?)?).await
 }
 
-async fn list(store: &AuditStore, filter: Filter, limit: u64) -> Result<bool, Failure> {
+async fn list(store: &AuditStore, filter: Filter, limit: u64, json: bool) -> Result<bool, Failure> {
     let page = Page { limit, offset: 0 };
     let listing = store.decisions(&filter, page).await?;
-    let mut table = Table::new();
-    table
-        .load_style(presets::UTF8_HORIZONTAL_ONLY)
-        .set_content_arrangement(ContentArrangement::Dynamic)
-        .set_header(["id", "time", "class", "answer", "ran", "command"]);
+    if json {
+        let mut out = io::stdout().lock();
+        for record in &listing.records {
+            out.write_all(export::jsonl(record).as_bytes())?;
+        }
+        return Ok(true);
+    }
+    let mut table = table(["id", "time", "class", "answer", "ran", "command"], 3);
     for record in &listing.records {
         let answer = answer(record);
         table.add_row([
-            record.id.to_string(),
-            record.timestamp.strftime("%F %T").to_string(),
-            record.classification.to_string(),
-            answer,
-            if record.execution_happened { "yes" } else { "" }.to_owned(),
-            shorten(&escape(&record.command), 200),
+            Cell::new(record.id),
+            Cell::new(shown_time(record.timestamp)),
+            class(record.classification),
+            Cell::new(answer),
+            Cell::new(if record.execution_happened { "yes" } else { "" }),
+            Cell::new(shorten(&escape(&record.command), 200)),
         ]);
     }
     let mut out = io::stdout().lock();
     if !table.is_empty() {
         writeln!(out, "{table}")?;
     }
-    writeln!(out, "{} of {}", listing.records.len(), listing.total)?;
+    match (listing.total, filter == Filter::default()) {
+        (0, true) => writeln!(
+            out,
+            "no decisions yet; connect an agent with `hooks-guard install`"
+        )?,
+        (0, false) => writeln!(out, "no matching decisions; change the filters")?,
+        (total, _) => writeln!(out, "{} of {total}", listing.records.len())?,
+    }
     Ok(true)
+}
+
+/// Returns a time in the time zone of this machine.
+fn shown_time(time: Timestamp) -> String {
+    let local = time.to_zoned(TimeZone::system());
+    local.strftime("%F %R").to_string()
 }
 
 /// Returns the answer to a question, and who gave it.

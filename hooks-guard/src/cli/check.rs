@@ -6,9 +6,10 @@ use std::io::{self, BufRead, IsTerminal, Write};
 use std::path::PathBuf;
 
 use clap::Args;
-use comfy_table::{ContentArrangement, Table, presets};
+use comfy_table::{Cell, Table};
 use hooks_guard::classify::{Classifier, Crud, Decision, InputError, Method};
 use hooks_guard::config::SemanticConfig;
+use hooks_guard::excerpt::{Excerpt, json_message};
 use hooks_guard::gate::{Gate, Policy};
 use hooks_guard::{PermissionRequest, Ruling};
 use hooks_runtime::display::{escape, shorten};
@@ -18,6 +19,7 @@ use tokio::runtime::Runtime;
 use super::failure::Failure;
 use super::semantic;
 use super::setup::{Setup, gate, runtime};
+use super::table::{class, table};
 
 #[derive(Debug, Args)]
 pub(crate) struct Options {
@@ -174,7 +176,7 @@ impl Judge {
     /// Returns the decision, without an id.
     fn judge(&self, command: &str, context: Option<&str>) -> Verdict {
         // The service rejects such a request before it reaches the gate.
-        Classifier::check_input(command, context)?;
+        Classifier::check_input(command, context).map_err(|error| error.to_string())?;
         let request = PermissionRequest {
             context: context.map(str::to_owned),
             cwd: self.directory.clone(),
@@ -192,23 +194,44 @@ impl Judge {
     }
 }
 
-type Verdict = Result<Ruling, InputError>;
+/// A decision, or the reason why the input is invalid.
+type Verdict = Result<Ruling, String>;
 
 fn judge_line(judge: &Judge, line: &[u8], context: Option<&str>) -> (String, Verdict) {
     let Ok(text) = std::str::from_utf8(line) else {
         return (
             String::from_utf8_lossy(line).into_owned(),
-            Err(InputError::Encoding),
+            Err(InputError::Encoding.to_string()),
         );
     };
-    if text.trim_start().starts_with('{')
-        && let Ok(object) = serde_json::from_str::<Object>(text)
-    {
-        let context = object.context.as_deref().or(context);
-        let verdict = judge.judge(&object.command, context);
-        return (object.command, verdict);
+    // `{ ls; }` is a command.
+    if text.trim_start().starts_with('{') {
+        match serde_json::from_str::<Object>(text) {
+            Ok(object) => {
+                let context = object.context.as_deref().or(context);
+                let verdict = judge.judge(&object.command, context);
+                return (object.command, verdict);
+            }
+            Err(error) if is_object(text) => return (text.to_owned(), Err(invalid(text, &error))),
+            Err(_) => {}
+        }
     }
     (text.to_owned(), judge.judge(text, context))
+}
+
+/// Returns `true` if a line begins as a JSON object does: with a key in quotes.
+fn is_object(line: &str) -> bool {
+    let rest = line.trim_start().strip_prefix('{');
+    rest.is_some_and(|rest| rest.trim_start().starts_with('"'))
+}
+
+/// Returns the reason of a line that is not a valid object.
+fn invalid(line: &str, error: &serde_json::Error) -> String {
+    let Excerpt { column, .. } = Excerpt::of_json(line, error);
+    format!(
+        "invalid JSON: column {column}: {}; write `{{\"command\": …}}` or a plain command",
+        json_message(error)
+    )
 }
 
 struct Output {
@@ -218,17 +241,12 @@ struct Output {
 
 impl Output {
     fn new(json: bool) -> Self {
-        let mut table = Table::new();
-        table
-            .load_style(presets::UTF8_HORIZONTAL_ONLY)
-            .set_content_arrangement(ContentArrangement::Dynamic)
-            .set_header(["class", "decision", "confidence", "command", "reason"]);
+        let table = table(["class", "decision", "confidence", "command", "reason"], 2);
         Self { json, table }
     }
 
     /// Adds one result. Returns `true` if the command may run.
     fn add(&mut self, command: &str, verdict: Verdict) -> io::Result<bool> {
-        let why;
         let row = match &verdict {
             Ok(ruling) => Row {
                 command,
@@ -240,19 +258,16 @@ impl Output {
                 rule: ruling.rule.as_deref(),
                 denied: ruling.denied,
             },
-            Err(error) => {
-                why = error.to_string();
-                Row {
-                    command,
-                    classification: Crud::Create,
-                    decision: Decision::RequiresConfirmation,
-                    confidence: 0.0,
-                    method: Method::Fallback,
-                    reasoning: &why,
-                    rule: None,
-                    denied: false,
-                }
-            }
+            Err(why) => Row {
+                command,
+                classification: Crud::Create,
+                decision: Decision::RequiresConfirmation,
+                confidence: 0.0,
+                method: Method::Fallback,
+                reasoning: why,
+                rule: None,
+                denied: false,
+            },
         };
         if self.json {
             let mut out = io::stdout().lock();
@@ -260,11 +275,11 @@ impl Output {
             writeln!(out)?;
         } else {
             self.table.add_row([
-                row.classification.to_string(),
-                shown_decision(row.decision, row.denied),
-                format!("{:.2}", row.confidence),
-                shorten(&escape(command), MOST_SHOWN),
-                escape(row.reasoning),
+                class(row.classification),
+                Cell::new(shown_decision(row.decision, row.denied)),
+                Cell::new(format!("{:.2}", row.confidence)),
+                Cell::new(shorten(&escape(command), MOST_SHOWN)),
+                Cell::new(escape(row.reasoning)),
             ]);
         }
         Ok(row.decision == Decision::AutoAllowed)
@@ -288,7 +303,7 @@ fn shown_decision(decision: Decision, denied: bool) -> String {
 }
 
 /// Returns `true` if the user turns colours off.
-fn has_no_color() -> bool {
+pub(super) fn has_no_color() -> bool {
     std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
 }
 
@@ -300,8 +315,12 @@ pub(crate) fn explain(options: ExplainOptions) -> Result<bool, Failure> {
     let explained = Classifier::new().explain(&command);
     let (explanation, ruling) = match (explained, judge.judge(&command, None)) {
         (Ok(explanation), Ok(ruling)) => (explanation, ruling),
-        (Err(error), _) | (_, Err(error)) => {
+        (Err(error), _) => {
             eprintln!("hooks-guard: {error}");
+            return Ok(false);
+        }
+        (_, Err(why)) => {
+            eprintln!("hooks-guard: {why}");
             return Ok(false);
         }
     };

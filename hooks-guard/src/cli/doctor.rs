@@ -45,15 +45,17 @@ pub(crate) fn doctor(options: Options) -> Result<bool, Failure> {
     let project = options.project.map(std::path::absolute).transpose()?;
     let binary = std::env::current_exe()?;
     let loaded = options.setup.load();
-    let private = match &loaded {
-        Ok(loaded) => loaded.files(),
+    let (private, settings) = match &loaded {
+        Ok(loaded) => (loaded.private_files(), loaded.settings_files()),
         // If the configuration cannot be read, check the files at their default places.
-        Err(_) => vec![
-            places.config_file(),
-            places.rules_file(),
-            places.trust_file(),
-            places.database_file(),
-        ],
+        Err(_) => (
+            vec![places.database_file()],
+            vec![
+                places.config_file(),
+                places.rules_file(),
+                places.trust_file(),
+            ],
+        ),
     };
     let (config, trail) = match &loaded {
         Ok(loaded) => loaded.for_hook(),
@@ -82,6 +84,7 @@ pub(crate) fn doctor(options: Options) -> Result<bool, Failure> {
             variables: &variables,
             path: path.as_deref(),
             private: &private,
+            settings: &settings,
             now: Timestamp::now(),
         },
         &parts,
@@ -215,6 +218,10 @@ impl Service for Parts {
             });
         }
         files
+    }
+
+    fn is_configured(&self) -> bool {
+        self.loaded.is_ok()
     }
 
     fn configuration(&self) -> Result<Vec<String>, String> {

@@ -8,7 +8,7 @@
 //! the service's address. The hook therefore finds its files by its arguments and the system's user
 //! database only, and sends nothing to a service that does not prove that it has the key.
 
-use std::io::{self, Read, Write};
+use std::io::{self, IsTerminal, Read, Write};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -25,7 +25,7 @@ use hooks_guard::doctor::SERVER_VARIABLES;
 use hooks_guard::gate::Gate;
 use hooks_guard::proof::KeyError;
 use hooks_guard::protocol::{
-    self, Agent, AgentPrompt, Answer, Event, Hook, Question, Ran, Refused, Reply,
+    self, Agent, AgentPrompt, Answer, Event, Hook, ProtocolError, Question, Ran, Refused, Reply,
 };
 use hooks_guard::service::PermissionService;
 use hooks_guard::{PermissionRequest, Ruling};
@@ -35,6 +35,7 @@ use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep, timeout_at};
 
 use super::calls::{Call, Calls};
+use super::check::has_no_color;
 use super::failure::Failure;
 use super::ownership;
 use super::setup::{
@@ -170,7 +171,11 @@ fn in_time(
             Ok(Said::Reply(reply)) => return reply,
             Err(RecvTimeoutError::Timeout) => return protocol::failed(agent, hook, LATE),
             Err(RecvTimeoutError::Disconnected) => {
-                return protocol::failed(agent, hook, "hooks-guard panicked");
+                return protocol::failed(
+                    agent,
+                    hook,
+                    "hooks-guard panicked; report it as a bug, with the output of `hooks-guard doctor`",
+                );
             }
         }
     }
@@ -180,17 +185,29 @@ fn in_time(
 const NO_ANSWER: &str = "the operator did not answer in time; approve the request in the console, \
                          with `hooks-guard approve` or `hooks-guard watch`";
 
-const LATE: &str = "no decision before the agent's timeout";
+const LATE: &str = "no decision before the agent's timeout; try again, or run `hooks-guard doctor`";
 
 fn reply(options: Options, began: Instant, say: &mpsc::Sender<Said>) -> Reply {
     let agent = options.agent;
     match read() {
         Err(error) => protocol::failed(agent, None, &format!("cannot read the input: {error}")),
         Ok(input) => match protocol::read(agent, &input) {
-            Err(error) => protocol::failed(agent, error.hook, &error.to_string()),
+            Err(error) => invalid(agent, &error),
             Ok(event) => answer(options, event, began, say),
         },
     }
+}
+
+/// Returns the denial of an invalid input. On a terminal, the error shows the invalid line.
+fn invalid(agent: Agent, error: &ProtocolError) -> Reply {
+    let mut reply = protocol::failed(agent, error.hook, &error.to_string());
+    if !reply.stderr.is_empty()
+        && io::stderr().is_terminal()
+        && let Some(report) = error.report(!has_no_color())
+    {
+        reply.stderr = report;
+    }
+    reply
 }
 
 fn read() -> io::Result<Vec<u8>> {
@@ -611,7 +628,16 @@ impl Guard<'_> {
                 Some("TIMEOUT") => {
                     return denied(NO_ANSWER.to_owned());
                 }
-                Some(_) => return denied("denied by the operator".to_owned()),
+                Some(_) => {
+                    let note = record
+                        .as_ref()
+                        .ok()
+                        .and_then(|one| one["answer_note"].as_str());
+                    return denied(match note {
+                        Some(note) => format!("denied by the operator: {note}"),
+                        None => "denied by the operator; ask the user how to continue".to_owned(),
+                    });
+                }
             }
         }
     }

@@ -18,15 +18,16 @@ mod semantic;
 mod serve;
 mod setup;
 mod snapshot;
+mod table;
 mod watch;
+mod when;
 
-use std::io;
+use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
-use hooks_guard::config::ConfigError;
 use hooks_guard::rules::RulesError;
 use hooks_runtime::display::escape;
 
@@ -120,26 +121,26 @@ pub(crate) fn run() -> ExitCode {
             .error(ErrorKind::ValueValidation, error)
             .exit(),
         Err(error) => {
-            eprintln!("hooks-guard: {}", message(&error));
+            eprintln!("{}", message(&error));
             ExitCode::from(3)
         }
     }
 }
 
-/// Returns an error's message for a terminal. Errors of parsers have several lines.
+/// Returns an error for standard error. Errors of parsers show the invalid line.
 fn message(error: &Failure) -> String {
-    let lines: Vec<String> = match error {
-        Failure::Config(ConfigError::Parse { place, source }) => {
-            let text = format!("{place}{source}");
-            text.lines().map(escape).collect()
-        }
+    let color = io::stderr().is_terminal() && !check::has_no_color();
+    let report = match error {
+        Failure::Config(error) => error.report(color),
+        Failure::Install(error) => error.report(color),
+        Failure::Trust(error) => error.report(color),
         Failure::Rules(RulesError::Mistakes(mistakes)) => {
-            let mistakes = mistakes.iter().map(ToString::to_string);
-            mistakes.map(|mistake| escape(&mistake)).collect()
+            let mistakes = mistakes.iter().map(|mistake| mistake.report(color));
+            Some(mistakes.collect::<Vec<_>>().join("\n\n"))
         }
-        error => vec![escape(&error.to_string())],
+        _ => None,
     };
-    lines.join("\n")
+    report.unwrap_or_else(|| format!("hooks-guard: {}", escape(&error.to_string())))
 }
 
 fn openapi() -> Result<bool, Failure> {

@@ -49,10 +49,15 @@ pub(crate) fn test(options: TestOptions) -> Result<bool, Failure> {
     }
     let mut out = io::stdout().lock();
     if files.is_empty() {
-        writeln!(out, "no rules")?;
+        writeln!(
+            out,
+            "no rules; write them to `{}`, or to `.hooks-guard.toml` in a project",
+            escape(&places.rules_file().display().to_string())
+        )?;
         return Ok(true);
     }
     let mut all = true;
+    let (mut passed_count, mut failed_count) = (0, 0);
     for file in &files {
         if !file.exists() {
             return Err(Failure::Other(format!(
@@ -67,9 +72,10 @@ pub(crate) fn test(options: TestOptions) -> Result<bool, Failure> {
         };
         let rules = Rules::load(user, project, &trust, &protected)?;
         let outcomes = rules.test();
+        let shown = file.display();
         for outcome in &outcomes {
             let mark = if outcome.passed() { "ok  " } else { "FAIL" };
-            let tried = format!("{}: `{}`", outcome.rule, outcome.command);
+            let tried = format!("{shown}:{}: `{}`", outcome.line, outcome.command);
             write!(out, "{mark} {} → {}", escape(&tried), outcome.got)?;
             match outcome.passed() {
                 true => writeln!(out)?,
@@ -80,6 +86,9 @@ pub(crate) fn test(options: TestOptions) -> Result<bool, Failure> {
             }
             all &= outcome.passed();
         }
+        let failed = outcomes.iter().filter(|outcome| !outcome.passed()).count();
+        passed_count += outcomes.len() - failed;
+        failed_count += failed;
         for warning in rules.warnings() {
             writeln!(out, "warn {}", escape(&warning.to_string()))?;
         }
@@ -87,10 +96,12 @@ pub(crate) fn test(options: TestOptions) -> Result<bool, Failure> {
             let file = escape(&file.display().to_string());
             writeln!(
                 out,
-                "warn {file} is not trusted: its `allow` rules are ignored"
+                "warn {file} is not trusted: its `allow` rules are ignored; review it, then run \
+                 `hooks-guard trust`"
             )?;
         }
     }
+    writeln!(out, "{passed_count} passed, {failed_count} failed")?;
     Ok(all)
 }
 
@@ -99,6 +110,12 @@ pub(crate) fn trust(options: TrustOptions) -> Result<bool, Failure> {
     let mut trust = Trust::load(&path)?;
     let mut out = io::stdout().lock();
     if options.list {
+        if trust.files().next().is_none() {
+            writeln!(
+                out,
+                "no trusted files; run `hooks-guard trust` in a project to apply its rules"
+            )?;
+        }
         for (file, hash) in trust.files() {
             writeln!(out, "{hash} {}", escape(&file.display().to_string()))?;
         }

@@ -59,8 +59,12 @@ pub(crate) fn serve(options: Options) -> Result<bool, Failure> {
 }
 
 fn token_of(path: &Path) -> Result<OperatorToken, Failure> {
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| Failure::Other(format!("cannot read `{}`; {error}", path.display())))?;
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        Failure::Other(format!(
+            "cannot read the token in `{}`: {error}; check the path and its permissions",
+            path.display()
+        ))
+    })?;
     OperatorToken::new(&text).ok_or_else(|| {
         Failure::Other(format!(
             "the token in `{}` is too short; use at least 16 unpredictable characters",

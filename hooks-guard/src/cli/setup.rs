@@ -234,13 +234,29 @@ impl Loaded {
 
     /// Returns the files that decide what may run, existing or not.
     pub(crate) fn files(&self) -> Vec<PathBuf> {
-        let mut files = vec![
+        [self.settings_files(), self.private_files()].concat()
+    }
+
+    /// Returns the files that decide what may run.
+    pub(crate) fn settings_files(&self) -> Vec<PathBuf> {
+        vec![
             self.file.clone(),
             self.places.rules_file(),
             self.places.trust_file(),
-            self.key_file(),
-        ];
+        ]
+    }
+
+    /// Returns the files that no other user may read: the key and the trail, and the configuration
+    /// if it has the password of a database.
+    pub(crate) fn private_files(&self) -> Vec<PathBuf> {
+        let mut files = vec![self.key_file()];
         files.extend(self.trail_file());
+        let has_password = self
+            .config
+            .database
+            .as_deref()
+            .is_some_and(|url| url.contains('@'));
+        files.extend(has_password.then(|| self.file.clone()));
         files
     }
 

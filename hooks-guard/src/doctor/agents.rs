@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::check::{Check, State, Surroundings, mode, same};
+use crate::excerpt::Excerpt;
 use crate::files;
 use crate::install::{
     HookCall, Place, Plan, claude_ignores_lateness, codex_skips, document_value, entries, others,
@@ -152,11 +153,7 @@ fn registered(
             Ok(there) if there.is_empty() => return None,
             Ok(there) => there,
             Err(error) => {
-                return Some(vec![bad(
-                    agent,
-                    format!("`{shown}`: {error}"),
-                    "correct the file",
-                )]);
+                return Some(vec![bad(agent, error.in_file(file), "correct the file")]);
             }
         };
         let compared = compared(agent, file, &there, around, &again);
@@ -405,9 +402,15 @@ fn codex(file: &Path, text: &str) -> Vec<Check> {
     let table: toml::Table = match text.parse() {
         Ok(table) => table,
         Err(error) => {
-            let error = toml::de::Error::message(&error);
-            let what = format!("`{shown}` does not parse: {error}");
-            return vec![bad(Agent::Codex, what, "correct the file")];
+            let message = toml::de::Error::message(&error);
+            let what = match error.span() {
+                Some(at) => format!(
+                    "{shown}:{}: invalid TOML: {message}",
+                    Excerpt::new(text, at)
+                ),
+                None => format!("{shown}: invalid TOML: {message}"),
+            };
+            return vec![bad(Agent::Codex, what, "correct the syntax")];
         }
     };
     let mut checks = Vec::new();

@@ -68,8 +68,10 @@ pub struct Surroundings<'a> {
     pub variables: &'a [String],
     /// The search path, `PATH`.
     pub path: Option<&'a OsStr>,
-    /// Files that only their owner may read: database, configuration, trust….
+    /// Files that only their owner may read: the database and the key.
     pub private: &'a [PathBuf],
+    /// Files that only their owner may write: configuration, rules and trust.
+    pub settings: &'a [PathBuf],
     /// Current time of this machine.
     pub now: Timestamp,
 }

@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use tokio::time::timeout;
 
 use super::error::ApiError;
+use crate::excerpt::{Excerpt, json_message};
 
 /// Maximum length of a body in bytes; longer than the longest command in its longest encoding.
 const MOST: usize = 512 * 1024;
@@ -23,7 +24,9 @@ pub(super) async fn bytes(body: Body) -> Result<Bytes, ApiError> {
     match timeout(TIME, Limited::new(body, MOST).collect()).await {
         Ok(Ok(collected)) => Ok(collected.to_bytes()),
         Ok(Err(error)) if error.is::<LengthLimitError>() => Err(ApiError::too_large(MOST)),
-        Ok(Err(_)) => Err(ApiError::invalid_json("incomplete body")),
+        Ok(Err(_)) => Err(ApiError::invalid_json(
+            "incomplete body; send as many bytes as `Content-Length`",
+        )),
         Err(_) => Err(ApiError::too_slow(TIME)),
     }
 }
@@ -33,12 +36,20 @@ pub(crate) async fn object(body: Body) -> Result<Map<String, Value>, ApiError> {
     let bytes = bytes(body).await?;
     match serde_json::from_slice(&bytes) {
         Ok(Value::Object(map)) => Ok(map),
-        Ok(_) => Err(ApiError::invalid_json("the body must be a JSON object")),
-        Err(error) => Err(ApiError::invalid_json(format!(
-            "Failed to parse JSON at line {} column {}",
-            error.line(),
-            error.column()
-        ))),
+        Ok(_) => Err(ApiError::invalid_json(
+            "the body is not a JSON object; send one JSON object",
+        )),
+        Err(error) => {
+            let text = String::from_utf8_lossy(&bytes);
+            let excerpt = Excerpt::of_json(&text, &error);
+            let details = format!(
+                "Failed to parse JSON at line {} column {}: {}; send one JSON object",
+                excerpt.line,
+                excerpt.column,
+                json_message(&error)
+            );
+            Err(ApiError::invalid_json(details).excerpt(&excerpt))
+        }
     }
 }
 

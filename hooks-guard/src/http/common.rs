@@ -13,7 +13,7 @@ pub(crate) fn number(text: &str) -> Result<i64, ApiError> {
 }
 
 pub(crate) fn unknown() -> ApiError {
-    ApiError::not_found("unknown decision")
+    ApiError::not_found("unknown decision; list decisions with `GET /api/hooks/decisions`")
 }
 
 /// Returns the time of a response, in millisecond precision.
@@ -29,14 +29,17 @@ pub(crate) fn failed(id: &RequestId, error: &impl std::error::Error) -> ApiError
     ApiError::database(id)
 }
 
+/// Message for a path that the service does not have.
+pub(super) const UNKNOWN_PATH: &str = "unknown path; `hooks-guard openapi` prints all paths";
+
 pub(super) async fn no_such_path() -> ApiError {
-    ApiError::not_found("unknown path")
+    ApiError::not_found(UNKNOWN_PATH)
 }
 
 pub(super) async fn no_such_method() -> ApiError {
     ApiError::new(
         StatusCode::METHOD_NOT_ALLOWED,
         "METHOD_NOT_ALLOWED",
-        "method not allowed for this path",
+        "method not allowed for this path; use a method of the header `Allow`",
     )
 }

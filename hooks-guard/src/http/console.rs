@@ -14,6 +14,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use sha2::{Digest, Sha256};
 
+use super::common::UNKNOWN_PATH;
 use super::error::ApiError;
 use super::state::AppState;
 
@@ -85,7 +86,7 @@ async fn file(Path(name): Path<String>, headers: HeaderMap) -> Response {
 
 fn serve(name: &str, headers: &HeaderMap) -> Response {
     let Some(at) = ASSETS.iter().position(|asset| asset.name == name) else {
-        return ApiError::not_found("unknown path").into_response();
+        return ApiError::not_found(UNKNOWN_PATH).into_response();
     };
     let tag = &TAGS[at];
     let known = headers

@@ -177,7 +177,7 @@ pub(crate) async fn executed(
         Executed::Done(record) => Ok(Json(*record)),
         Executed::Already(_) => Err(ApiError::conflict(
             "ALREADY_EXECUTED",
-            "the execution was already reported",
+            "the execution was already reported; report it once",
         )),
         Executed::WrongSecret => Err(wrong_secret()),
         Executed::Unknown => Err(unknown()),
@@ -220,11 +220,11 @@ pub(crate) async fn redeem(
         Redeemed::Done(record) => Ok(Json(*record)),
         Redeemed::Already(_) => Err(ApiError::conflict(
             "ALREADY_USED",
-            "the approval was already used",
+            "the approval was already used; request a new decision",
         )),
         Redeemed::NotApproved(_) => Err(ApiError::conflict(
             "NOT_APPROVED",
-            "the command was not approved",
+            "the command was not approved; wait for the answer, or request a new decision",
         )),
         Redeemed::Changed(_, why) => Err(ApiError::conflict(
             "CHANGED",

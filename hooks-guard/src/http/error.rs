@@ -9,6 +9,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::classify::Classification;
+use crate::excerpt::Excerpt;
 
 /// Id of a request in logs, responses and errors.
 #[derive(Clone, Debug)]
@@ -34,6 +35,10 @@ pub(crate) struct ErrorBody {
     /// Details of the error.
     #[serde(skip_serializing_if = "Option::is_none")]
     details: Option<String>,
+    /// Only with `INVALID_JSON`: the invalid line of the body, and a line with carets below the
+    /// mistake.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    excerpt: Option<[String; 2]>,
     /// Seconds to wait before a retry.
     #[serde(skip_serializing_if = "Option::is_none")]
     retry_after_seconds: Option<u64>,
@@ -95,6 +100,7 @@ impl ApiError {
     /// A required field is missing or empty.
     pub(crate) fn missing(field: &str) -> Self {
         Self::bad("MISSING_FIELD", format!("Missing required field: {field}"))
+            .details(format!("send `{field}` as a string that is not empty"))
     }
 
     /// A field is too long.
@@ -110,7 +116,7 @@ impl ApiError {
         Self::new(
             StatusCode::PAYLOAD_TOO_LARGE,
             "BODY_TOO_LARGE",
-            format!("request body exceeds {most} bytes"),
+            format!("request body exceeds {most} bytes; send a shorter one"),
         )
     }
 
@@ -120,7 +126,7 @@ impl ApiError {
             StatusCode::REQUEST_TIMEOUT,
             "BODY_TOO_SLOW",
             format!(
-                "request body not received within {} seconds",
+                "request body not received within {} seconds; send it at once",
                 most.as_secs()
             ),
         )
@@ -203,7 +209,9 @@ impl ApiError {
             "OPERATOR_TOKEN_REQUIRED",
             "the operator's token is required",
         )
-        .details("send `Authorization: Bearer TOKEN`; the daemon prints the token on its terminal");
+        .details(
+            "send `Authorization: Bearer TOKEN`; the service prints the token on its terminal",
+        );
         error.challenge = true;
         error
     }
@@ -234,7 +242,7 @@ impl ApiError {
         Self::new(
             StatusCode::TOO_MANY_REQUESTS,
             "TOO_MANY_QUESTIONS",
-            "too many pending questions",
+            "too many pending questions; answer some, or wait until they expire",
         )
         .details(error)
         .retry_after(60)
@@ -280,6 +288,7 @@ impl ApiError {
             "DB_ERROR",
             "Database query failed",
         )
+        .details("look for the request id in the service's log, and run `hooks-guard doctor`")
         .request_id(id)
     }
 
@@ -291,6 +300,12 @@ impl ApiError {
 
     pub(crate) fn details(mut self, details: impl Into<String>) -> Self {
         self.body.details = Some(details.into());
+        self
+    }
+
+    /// Adds the invalid line of the body.
+    pub(crate) fn excerpt(mut self, excerpt: &Excerpt) -> Self {
+        self.body.excerpt = Some(excerpt.lines());
         self
     }
 

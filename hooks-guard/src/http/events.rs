@@ -71,10 +71,12 @@ pub(crate) async fn events(
         let error = ApiError::new(
             StatusCode::SERVICE_UNAVAILABLE,
             "TOO_MANY_LISTENERS",
-            format!("too many listeners: {LISTENERS} are connected"),
+            format!(
+                "too many listeners ({LISTENERS}); close windows of the console or other listeners"
+            ),
         );
         return Err(error
-            .details("the operator has reserved places")
+            .details("further places are reserved for the operator; send the operator's token")
             .retry_after(5));
     };
     let audit = match is_operator {

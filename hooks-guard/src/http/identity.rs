@@ -88,7 +88,7 @@ pub(crate) async fn identity(
         return Err(ApiError::new(
             StatusCode::SERVICE_UNAVAILABLE,
             "NO_KEY",
-            "the service has no key",
+            "the service has no key; restart it with `hooks-guard serve`",
         ));
     };
     let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
@@ -103,7 +103,7 @@ pub(crate) async fn identity(
     if !reached.is(address) && !is_published {
         return Err(ApiError::forbidden(
             "WRONG_ADDRESS",
-            "the service does not listen on that address",
+            "the service does not listen on this address; use one of its addresses",
         )
         .details(
             "behind a port mapping, set `published_address` to the address that clients use",
@@ -146,8 +146,10 @@ pub(super) async fn check(request: Request) -> Result<(Request, Option<Proved>),
     });
     match proved {
         Some(proved) => Ok((Request::from_parts(parts, Body::from(bytes)), Some(proved))),
-        None => Err(ApiError::forbidden("WRONG_PROOF", "invalid proof")
-            .details("omit the proof, or begin the connection with `GET /api/hooks/identity`")),
+        None => Err(ApiError::forbidden(
+            "WRONG_PROOF",
+            "invalid proof; omit it, or begin the connection with `GET /api/hooks/identity`",
+        )),
     }
 }
 

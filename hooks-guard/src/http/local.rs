@@ -50,7 +50,7 @@ impl Names {
             if !own {
                 return Err(ApiError::forbidden(
                     "FORBIDDEN_ORIGIN",
-                    "requests from other sites are not allowed",
+                    "requests from other sites are not allowed; open the console at the service's own address",
                 ));
             }
         }

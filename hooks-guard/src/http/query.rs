@@ -24,7 +24,7 @@ impl<S: Sync> FromRequestParts<S> for Query {
             ApiError::new(
                 axum::http::StatusCode::BAD_REQUEST,
                 "INVALID_FILTER",
-                "invalid query string",
+                "invalid query string; use `name=value` pairs with percent-encoding",
             )
         })?;
         Ok(Self(pairs))

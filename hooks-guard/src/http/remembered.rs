@@ -85,7 +85,8 @@ pub(crate) async fn revoke(
     let audit = state.audit(&headers);
     let failed = |error| failed(&id, &error);
     let number = number(&remembered)?;
-    let gone = || ApiError::not_found("unknown approval");
+    let gone =
+        || ApiError::not_found("unknown approval; list approvals with `GET /api/hooks/remembered`");
     let before = number.checked_sub(1).ok_or_else(gone)?;
     let (first, _) = audit.remembered_page(before, 1).await.map_err(failed)?;
     let found = first

@@ -83,15 +83,15 @@ pub(crate) async fn respond(
         Responded::NotRemembered(None) => {
             return Err(ApiError::conflict(
                 "CANNOT_BE_REMEMBERED",
-                "This touches the guard itself or what runs later, or is only known when it runs, \
-                 and is asked about every time",
+                "the answer cannot be remembered: the command affects the guard or later commands, \
+                 or its effect is unknown until it runs; approve it with `once`",
             ));
         }
         Responded::HiddenCode => {
             return Err(ApiError::conflict(
                 "HIDDEN_CODE",
-                "Text that is hidden as a secret is executed; deny it, or approve it where the \
-                 agent shows the command",
+                "the command executes text that is hidden as a secret; deny it, or approve it in \
+                 the agent's own prompt",
             ));
         }
         Responded::NoSession => {

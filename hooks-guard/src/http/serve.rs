@@ -48,7 +48,7 @@ pub enum ServeError {
         source: io::Error,
     },
     /// The Unix socket cannot be created.
-    #[error("cannot listen on `{path}`: {source}", path = .path.display())]
+    #[error("cannot listen on `{path}`: {source}; check the permissions of its directory, or change `socket`", path = .path.display())]
     Socket {
         /// Path of the socket.
         path: PathBuf,

@@ -77,7 +77,7 @@ fn repeat(
     let mut text = text.to_owned();
     loop {
         let parsed = parse_to_ast(&text, &CollectOptions::default(), &OPTIONS);
-        let next = match parsed.map_err(|error| unparsed(&error))?.value {
+        let next = match parsed.map_err(|error| unparsed(&text, &error))?.value {
             Some(Value::Object(root)) => once(&text, &root),
             _ => None,
         };

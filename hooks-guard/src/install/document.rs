@@ -92,7 +92,7 @@ impl Document {
             Some(text) => ("\u{feff}", text),
             None => ("", text),
         };
-        let tree = CstRootNode::parse(text, &OPTIONS).map_err(|error| unparsed(&error))?;
+        let tree = CstRootNode::parse(text, &OPTIONS).map_err(|error| unparsed(text, &error))?;
         let root = tree.object_value().ok_or_else(|| DocumentError::Shape {
             at: "the document".into(),
             wanted: "an object",

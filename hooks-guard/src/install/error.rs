@@ -45,7 +45,7 @@ pub enum InstallError {
         most: u64,
     },
     /// The settings are not a document that the agent can read.
-    #[error("`{}` is unchanged: {source}", path.display())]
+    #[error("{}; the file is unchanged", source.in_file(path))]
     Document {
         /// The file.
         path: PathBuf,
@@ -77,4 +77,21 @@ pub enum InstallError {
         /// The path.
         path: PathBuf,
     },
+}
+
+impl InstallError {
+    /// Returns the error with the invalid line and carets, for a terminal; `None` if the error has
+    /// no place in a file.
+    #[must_use]
+    pub fn report(&self, color: bool) -> Option<String> {
+        let Self::Document {
+            path,
+            source: DocumentError::Parse { excerpt, detail },
+        } = self
+        else {
+            return None;
+        };
+        let message = format!("{detail}; correct the syntax first; the file is unchanged");
+        Some(excerpt.report(&path.display().to_string(), &message, color))
+    }
 }

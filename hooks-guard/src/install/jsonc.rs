@@ -1,6 +1,7 @@
 //! JSON with comments. In: a text, or a handler in it. Out: parser options, errors, and whether a
 //! handler runs this program.
 
+use std::path::Path;
 use std::sync::LazyLock;
 
 use jsonc_parser::ParseOptions;
@@ -9,6 +10,7 @@ use jsonc_parser::errors::ParseError;
 use regex::Regex;
 use thiserror::Error;
 
+use crate::excerpt::Excerpt;
 use crate::protocol::Agent;
 
 /// Error returned when a document is left unchanged.
@@ -16,12 +18,10 @@ use crate::protocol::Agent;
 #[non_exhaustive]
 pub enum DocumentError {
     /// The document does not parse.
-    #[error("line {line}, column {column}: {detail}; correct it first")]
+    #[error("line {}, column {}: {detail}; correct the syntax first", excerpt.line, excerpt.column)]
     Parse {
-        /// Line, starting at 1.
-        line: usize,
-        /// Column in characters, starting at 1.
-        column: usize,
+        /// Line, column and text of the place.
+        excerpt: Excerpt,
         /// Message of the parser.
         detail: String,
     },
@@ -41,6 +41,19 @@ pub enum DocumentError {
     },
 }
 
+impl DocumentError {
+    /// Returns the message with the file, its line and its column.
+    pub(crate) fn in_file(&self, path: &Path) -> String {
+        let path = path.display();
+        match self {
+            Self::Parse { excerpt, detail } => {
+                format!("{path}:{excerpt}: {detail}; correct the syntax first")
+            }
+            error => format!("{path}: {error}"),
+        }
+    }
+}
+
 pub(super) const BOM: char = '\u{feff}';
 
 /// Parser options: JSON with comments and trailing commas, without other extensions.
@@ -57,10 +70,11 @@ pub(super) const OPTIONS: ParseOptions = ParseOptions {
     allow_extended_string_escapes: false,
 };
 
-pub(super) fn unparsed(error: &ParseError) -> DocumentError {
+/// Returns the error of the parser about this text.
+pub(super) fn unparsed(text: &str, error: &ParseError) -> DocumentError {
+    let at = error.range();
     DocumentError::Parse {
-        line: error.line_display(),
-        column: error.column_display(),
+        excerpt: Excerpt::new(text, at.start..at.end),
         detail: error.kind().to_string().to_lowercase(),
     }
 }

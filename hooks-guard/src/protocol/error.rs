@@ -4,6 +4,7 @@
 use thiserror::Error;
 
 use super::model::Hook;
+use crate::excerpt::Excerpt;
 
 /// Maximum size of an input, in bytes.
 pub const MOST_BYTES: usize = 10 << 20;
@@ -29,8 +30,15 @@ pub enum Problem {
     #[error("the hook's input is not valid UTF-8; encode it as UTF-8")]
     Encoding,
     /// Not JSON, truncated, or nested too deeply.
-    #[error("the hook's input is not valid JSON ({detail}); send one JSON object")]
+    #[error(
+        "{place} is not valid JSON: line {}, column {}: {detail}; send one JSON object",
+        excerpt.line, excerpt.column
+    )]
     Json {
+        /// The text that was parsed.
+        place: &'static str,
+        /// Line, column and text of the place.
+        excerpt: Excerpt,
         /// Message of the parser.
         detail: String,
     },
@@ -82,4 +90,22 @@ pub enum Problem {
         /// The URI.
         uri: String,
     },
+}
+
+impl ProtocolError {
+    /// Returns the error with the invalid line and carets, for a terminal; `None` if the error is
+    /// none of the syntax.
+    #[must_use]
+    pub fn report(&self, color: bool) -> Option<String> {
+        let Problem::Json {
+            place,
+            excerpt,
+            detail,
+        } = &self.problem
+        else {
+            return None;
+        };
+        let message = format!("not valid JSON: {detail}; send one JSON object");
+        Some(excerpt.report(place, &message, color))
+    }
 }

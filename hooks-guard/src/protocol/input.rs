@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
 use super::error::{MOST_BYTES, Problem};
+use crate::excerpt::{Excerpt, json_message};
 use crate::request::MOST_NAME;
 
 pub(crate) type Object = Map<String, Value>;
@@ -17,13 +18,19 @@ pub(crate) fn object(input: &[u8]) -> Result<Object, Problem> {
         return Err(Problem::TooLong);
     }
     let text = std::str::from_utf8(input).map_err(|_| Problem::Encoding)?;
-    parse(text.strip_prefix('\u{feff}').unwrap_or(text))
+    parse(text.strip_prefix('\u{feff}').unwrap_or(text), INPUT)
 }
 
-pub(crate) fn parse(text: &str) -> Result<Object, Problem> {
+/// The whole input in messages.
+const INPUT: &str = "the hook's input";
+
+/// Parses an object; `place` is the name of the text in messages.
+fn parse(text: &str, place: &'static str) -> Result<Object, Problem> {
     // serde_json stops at 128 levels.
     let value = serde_json::from_str(text).map_err(|error| Problem::Json {
-        detail: error.to_string(),
+        place,
+        excerpt: Excerpt::of_json(text, &error),
+        detail: json_message(&error),
     })?;
     match value {
         Value::Object(object) => Ok(object),
@@ -105,7 +112,7 @@ pub(crate) fn cwd(object: &Object) -> Result<Option<PathBuf>, Problem> {
 pub(crate) fn arguments(value: &Value, field: &'static str) -> Result<Object, Problem> {
     match value {
         Value::Object(object) => Ok(object.clone()),
-        Value::String(text) => parse(text).map_err(|problem| match problem {
+        Value::String(text) => parse(text, field).map_err(|problem| match problem {
             Problem::NotAnObject => Problem::Type {
                 field,
                 wanted: "an object",

@@ -87,7 +87,7 @@ pub(crate) enum Form {
     OpenCode2,
 }
 
-/// Whether the agent shows its user a prompt when the hook answers [`Answer::Ask`].
+/// Reaction of the agent to [`Answer::Ask`]: with or without a prompt for its user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AgentPrompt {
     /// The agent shows its prompt, or has it open already.
@@ -107,7 +107,7 @@ pub struct Question {
     pub hook: Hook,
     /// The request. A command for PowerShell is given as `pwsh -Command '…'`.
     pub request: PermissionRequest,
-    /// Whether the agent shows a prompt.
+    /// Prompt of the agent.
     pub prompt: AgentPrompt,
     /// `true` if the tool is missing in the table of tools and was classified by its `command`
     /// text. Such a tool may do more than run the command, so a decision never allows it; the
@@ -171,6 +171,10 @@ pub enum Answer {
     Nothing,
 }
 
+/// End of the reason of a denied request, for the agent's model: a model often tries the same in
+/// another way.
+const DENIED: &str = "denied by hooks-guard; do not retry it in another form, ask the user instead";
+
 impl Answer {
     /// Converts a decision to the answer to a question.
     ///
@@ -181,7 +185,7 @@ impl Answer {
     pub fn of(question: &Question, ruling: &Ruling) -> Self {
         let reason = format!("{}: {}", ruling.classification, ruling.reasoning);
         if ruling.denied {
-            return Answer::Deny(reason);
+            return Answer::Deny(format!("{reason}; {DENIED}"));
         }
         if ruling.left_to_agent {
             return Answer::Nothing;

@@ -2,9 +2,11 @@
 //! each mistake.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use thiserror::Error;
+
+use crate::excerpt::Excerpt;
 
 /// Error returned when rules cannot be loaded.
 ///
@@ -36,9 +38,26 @@ pub enum RulesError {
         /// Displayed path of the file.
         name: String,
     },
-    /// A file has mistakes; lists all of them.
+    /// A file has mistakes. The message has the first one and the number of the others.
     #[error("{}", list(.0))]
     Mistakes(Vec<Mistake>),
+}
+
+impl RulesError {
+    /// Sets the displayed path to that of the file, because several files have the same name.
+    pub(super) fn in_file(mut self, path: &Path) -> Self {
+        let shown = path.display().to_string();
+        match &mut self {
+            Self::TooLong { name, .. } | Self::Encoding { name } => *name = shown,
+            Self::Mistakes(mistakes) => {
+                for mistake in mistakes {
+                    mistake.file.clone_from(&shown);
+                }
+            }
+            Self::Read { .. } => {}
+        }
+        self
+    }
 }
 
 /// A mistake in a rules file, such as
@@ -47,30 +66,43 @@ pub enum RulesError {
 pub struct Mistake {
     /// Displayed path of the file.
     pub file: String,
-    /// Line, starting at 1.
-    pub line: usize,
-    /// Column in characters, starting at 1.
-    pub column: usize,
+    /// Line, column and text of the place.
+    pub excerpt: Excerpt,
     /// Description of the mistake.
     pub what: String,
     /// How to correct it.
     pub remedy: String,
 }
 
+impl Mistake {
+    /// Returns the mistake with its line and carets, for a terminal.
+    #[must_use]
+    pub fn report(&self, color: bool) -> String {
+        let message = format!("{}; {}", self.what, self.remedy);
+        self.excerpt.report(&self.file, &message, color)
+    }
+}
+
 impl fmt::Display for Mistake {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
             file,
-            line,
-            column,
+            excerpt,
             what,
             remedy,
         } = self;
-        write!(f, "{file}:{line}:{column}: {what}; {remedy}")
+        write!(f, "{file}:{excerpt}: {what}; {remedy}")
     }
 }
 
 fn list(mistakes: &[Mistake]) -> String {
-    let lines: Vec<String> = mistakes.iter().map(Mistake::to_string).collect();
-    lines.join("; ")
+    match mistakes {
+        [] => "no mistakes".to_owned(),
+        [one] => one.to_string(),
+        [first, rest @ ..] => {
+            let count = rest.len();
+            let more = if count == 1 { "mistake" } else { "mistakes" };
+            format!("{first} ({count} more {more}: run `hooks-guard test-rules`)")
+        }
+    }
 }

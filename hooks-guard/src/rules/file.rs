@@ -13,6 +13,8 @@ use super::paths::{Folder, Paths, glob};
 use super::rule::{Conditions, HostPattern, Redirections, Rule, Test, TestOf};
 use super::verdict::{Effect, Origin};
 use crate::classify::Crud;
+use crate::excerpt::Excerpt;
+use crate::spelling::{listed, suggestion};
 
 /// Maximum number of rules in a file.
 const MOST_RULES: usize = 1000;
@@ -61,7 +63,7 @@ pub(super) fn read(
     for error in errors {
         let at = error.span().unwrap_or(0..0);
         let what = format!("invalid TOML: {}", error.message());
-        reader.wrong(at, what, "see the documentation of rules files");
+        reader.wrong(at, what, "correct the syntax");
     }
     let mut rules = Vec::new();
     if reader.mistakes.is_empty() {
@@ -87,7 +89,7 @@ pub(super) fn read(
                     reader.wrong(value.span(), "a rule is not a table", "write `[[rule]]`");
                     continue;
                 };
-                let line = reader.place(value.span().start).0;
+                let line = reader.line(value.span().start);
                 let (effect, conditions, reason, tests) = reader.rule(value, table);
                 rules.push(Rule {
                     effect,
@@ -104,7 +106,9 @@ pub(super) fn read(
     match reader.mistakes.is_empty() {
         true => Ok(rules),
         false => {
-            reader.mistakes.sort_by_key(|one| (one.line, one.column));
+            reader
+                .mistakes
+                .sort_by_key(|one| (one.excerpt.line, one.excerpt.column));
             reader.mistakes.truncate(MOST_MISTAKES);
             Err(RulesError::Mistakes(reader.mistakes))
         }
@@ -119,24 +123,15 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Returns line and column of a byte offset.
-    fn place(&self, at: usize) -> (usize, usize) {
-        let mut at = at.min(self.text.len());
-        while !self.text.is_char_boundary(at) {
-            at -= 1;
-        }
-        let before = &self.text[..at];
-        let line = before.matches('\n').count() + 1;
-        let start = before.rfind('\n').map_or(0, |end| end + 1);
-        (line, before[start..].chars().count() + 1)
+    /// Returns the line of a byte offset.
+    fn line(&self, at: usize) -> usize {
+        Excerpt::new(self.text, at..at).line
     }
 
     fn wrong(&mut self, at: Range<usize>, what: impl Into<String>, remedy: impl Into<String>) {
-        let (line, column) = self.place(at.start);
         self.mistakes.push(Mistake {
             file: self.name.to_owned(),
-            line,
-            column,
+            excerpt: Excerpt::new(self.text, at),
             what: what.into(),
             remedy: remedy.into(),
         });
@@ -512,7 +507,7 @@ impl Reader<'_> {
                 return None;
             }
         };
-        let line = self.place(whole.span().start).0;
+        let line = self.line(whole.span().start);
         Some(Test {
             line,
             what,
@@ -526,38 +521,4 @@ impl Reader<'_> {
 fn place_of_key(table: &DeTable<'_>, name: &str) -> Option<Range<usize>> {
     let key = table.iter().find(|(key, _)| key.get_ref() == name);
     key.map(|(key, _)| key.span())
-}
-
-fn listed(keys: &[&str]) -> String {
-    let quoted: Vec<String> = keys.iter().map(|key| format!("`{key}`")).collect();
-    quoted.join(", ")
-}
-
-/// Suggests the known word that is most similar to an unknown one.
-fn suggestion(word: &str, known: &[&str], otherwise: &str) -> String {
-    let near = known
-        .iter()
-        .map(|key| (distance(word, key), key))
-        .min()
-        .filter(|(distance, key)| *distance <= key.len().div_ceil(3));
-    match near {
-        Some((_, key)) => format!("did you mean `{key}`?"),
-        None => otherwise.to_owned(),
-    }
-}
-
-/// Returns the edit distance of two words.
-fn distance(one: &str, other: &str) -> usize {
-    let other: Vec<char> = other.chars().collect();
-    let mut row: Vec<usize> = (0..=other.len()).collect();
-    for (at, a) in one.chars().take(100).enumerate() {
-        let mut before = row[0];
-        row[0] = at + 1;
-        for (to, b) in other.iter().enumerate() {
-            let replaced = before + usize::from(a != *b);
-            before = row[to + 1];
-            row[to + 1] = replaced.min(row[to] + 1).min(before + 1);
-        }
-    }
-    row[other.len()]
 }

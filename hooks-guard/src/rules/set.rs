@@ -70,7 +70,8 @@ impl Rules {
         };
         if let Some((path, text)) = &user {
             add(text_of(text, &name(path))
-                .and_then(|text| Self::parse(text, &name(path), Origin::User, None, places)))?;
+                .and_then(|text| Self::parse(text, &name(path), Origin::User, None, places))
+                .map_err(|error| error.in_file(path)))?;
         }
         if let Some((path, text)) = &project {
             let origin = Origin::Project {
@@ -78,7 +79,8 @@ impl Rules {
             };
             let folder = project_of(path);
             add(text_of(text, &name(path))
-                .and_then(|text| Self::parse(text, &name(path), origin, Some(&folder), places)))?;
+                .and_then(|text| Self::parse(text, &name(path), origin, Some(&folder), places))
+                .map_err(|error| error.in_file(path)))?;
         }
         match mistakes.is_empty() {
             true => Ok(all),
@@ -246,9 +248,12 @@ pub(super) fn restriction(rule: &Rule, scene: &Scene<'_>) -> Option<Verdict> {
     match holds {
         Holds::No => None,
         Holds::Yes => {
-            let reason = rule.reason.clone().unwrap_or_else(|| match rule.effect {
-                Effect::Deny => format!("denied by {place}"),
-                Effect::Ask | Effect::Allow => format!("{place} requires confirmation"),
+            let reason = rule.reason.clone().unwrap_or_else(|| {
+                let default = match rule.effect {
+                    Effect::Deny => "a rule denies it",
+                    Effect::Ask | Effect::Allow => "a rule requires confirmation",
+                };
+                default.to_owned()
             });
             Some(verdict(rule.effect, reason, rule.effect == Effect::Ask))
         }
@@ -261,7 +266,7 @@ pub(super) fn restriction(rule: &Rule, scene: &Scene<'_>) -> Option<Verdict> {
                 "{place} {would} this if its unknown parts match; they are unknown until it runs"
             );
             Some(Verdict {
-                rule: format!("{place}, {BUILT_IN} what is not known yet"),
+                rule: format!("{place}, {BUILT_IN} unknown files, texts and programs"),
                 ..verdict(Effect::Ask, reason, false)
             })
         }

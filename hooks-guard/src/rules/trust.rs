@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use thiserror::Error;
 
+use crate::excerpt::{Excerpt, json_message};
 use crate::files::{self, with_end};
 
 /// Rules files that the user trusts, pinned by hash. Editing a file revokes the trust.
@@ -32,11 +33,13 @@ pub enum TrustError {
         source: std::io::Error,
     },
     /// The file is not a list of trusted files.
-    #[error("`{}` is not a list of trusted files: {source}; correct or remove it, and trust the \
-             files again", path.display())]
+    #[error("{}:{excerpt}: not a list of trusted files: {}; correct or remove it, and trust the \
+             files again", path.display(), json_message(source))]
     Broken {
         /// The file.
         path: PathBuf,
+        /// Line, column and text of the place.
+        excerpt: Excerpt,
         /// Cause.
         source: serde_json::Error,
     },
@@ -48,6 +51,27 @@ pub enum TrustError {
         /// Cause.
         source: std::io::Error,
     },
+}
+
+impl TrustError {
+    /// Returns the error with the invalid line and carets, for a terminal; `None` if the error has
+    /// no place in a file.
+    #[must_use]
+    pub fn report(&self, color: bool) -> Option<String> {
+        let Self::Broken {
+            path,
+            excerpt,
+            source,
+        } = self
+        else {
+            return None;
+        };
+        let message = format!(
+            "not a list of trusted files: {}; correct or remove it, and trust the files again",
+            json_message(source)
+        );
+        Some(excerpt.report(&path.display().to_string(), &message, color))
+    }
 }
 
 #[derive(Deserialize, Serialize)]
@@ -82,6 +106,7 @@ impl Trust {
         let stored: Stored =
             serde_json::from_slice(&text).map_err(|source| TrustError::Broken {
                 path: path.to_owned(),
+                excerpt: Excerpt::of_json(&String::from_utf8_lossy(&text), &source),
                 source,
             })?;
         Ok(Self {

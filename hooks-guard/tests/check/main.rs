@@ -1,6 +1,7 @@
 //! Tests the program `hooks-guard` as a shell would start it.
 
 mod endpoint;
+mod errors;
 mod rules;
 mod second_stage;
 mod shown;

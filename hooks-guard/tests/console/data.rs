@@ -57,6 +57,12 @@ pub(crate) fn moment(setup: &Setup, count: usize) {
     write(setup, count, |_| now);
 }
 
+/// Writes a few decisions of the day before yesterday.
+pub(crate) fn old(setup: &Setup) {
+    let time = Timestamp::now() - SignedDuration::from_hours(48);
+    write(setup, 5, |_| time);
+}
+
 fn write(setup: &Setup, count: usize, time: impl Fn(f64) -> Timestamp) {
     let url = format!("sqlite:{}", setup.database_file().display());
     let runtime = tokio::runtime::Builder::new_multi_thread()

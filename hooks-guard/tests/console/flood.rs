@@ -33,7 +33,7 @@ fn flood_the_inbox_shows_every_session_and_how_many_wait() {
     let notice = notice.as_str().unwrap();
     for part in [
         "5001 pending questions",
-        "5000 of codex, session flood",
+        "5000 from codex, session flood",
         "--deny-all",
     ] {
         assert!(notice.contains(part), "`{part}` in {notice}");

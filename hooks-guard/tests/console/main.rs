@@ -21,6 +21,7 @@ mod support;
 
 mod browser;
 mod data;
+mod empty;
 mod files;
 mod flood;
 mod inbox;
@@ -28,6 +29,7 @@ mod look;
 #[path = "../support/questions.rs"]
 mod questions;
 mod session;
+mod times;
 mod trail;
 
 use serde_json::{Value, json};

@@ -43,6 +43,7 @@ struct Home {
     binary: PathBuf,
     path: OsString,
     private: Vec<PathBuf>,
+    settings: Vec<PathBuf>,
     workspace: Vec<PathBuf>,
     variables: Vec<String>,
     found: Found,
@@ -73,6 +74,7 @@ impl Home {
             homes,
             binary,
             private: Vec::new(),
+            settings: Vec::new(),
             workspace: vec![directory.path().join("project")],
             variables: Vec::new(),
             found: Found {
@@ -114,6 +116,7 @@ impl Home {
             variables: &self.variables,
             path: Some(&self.path),
             private: &self.private,
+            settings: &self.settings,
             now: now(),
         };
         examine(&around, &self.found)
@@ -186,7 +189,7 @@ fn agents_that_do_not_call_the_hook_are_named() {
     fs::write(home.below(".claude/settings.json"), "{\"hooks\": 7}").unwrap();
     home.assert("claude-code", State::Bad, "`hooks` is not an object");
     fs::write(home.below(".claude/settings.json"), "{\n  \"hooks\" 7}").unwrap();
-    home.assert("claude-code", State::Bad, "line 2, column 11");
+    home.assert("claude-code", State::Bad, "settings.json:2:11: ");
     fs::write(home.below(".claude/settings.json"), b"\xff").unwrap();
     home.assert("claude-code", State::Bad, "not valid UTF-8");
 }
@@ -330,7 +333,7 @@ fn settings_that_keep_codex_from_the_hook_are_named() {
         (
             "approval_policy = untrusted\n",
             State::Bad,
-            "does not parse",
+            "config.toml:1:19: invalid TOML",
         ),
     ] {
         fs::write(&config, format!("{settings}{trusted}")).unwrap();
@@ -401,7 +404,7 @@ fn the_audit_trail_and_the_clock_are_looked_at() {
         !home.check("audit").what.contains('\u{1b}'),
         "it is shown on a terminal"
     );
-    home.assert("clock", State::Bad, "2026-05-01T11:00:00Z");
+    home.assert("clock", State::Bad, "but the newest record is from");
     home.found.audit = Err("the database is locked".into());
     home.assert("audit", State::Bad, "locked");
     home.found.audit = Ok(None);
@@ -429,6 +432,24 @@ fn what_is_private_must_be_so() {
             .unwrap()
             .starts_with("chmod 600")
     );
+}
+
+/// A file with the mode of a usual umask passes, because rules and configuration are not secret.
+#[test]
+fn settings_may_be_read_but_not_written_by_others() {
+    let mut home = Home::new();
+    let file = home.below("rules.toml");
+    home.settings = vec![file.clone(), home.below("not there")];
+    fs::write(&file, "").unwrap();
+    for (mode, state) in [
+        (0o600, State::Ok),
+        (0o644, State::Ok),
+        (0o664, State::Bad),
+        (0o602, State::Bad),
+    ] {
+        fs::set_permissions(&file, fs::Permissions::from_mode(mode)).unwrap();
+        home.assert("permissions", state, "rules.toml");
+    }
 }
 
 #[test]

@@ -80,6 +80,14 @@ fn p_02_a_body_that_is_no_json_is_an_error_with_its_place() {
         assert_eq!(body["error"], "Invalid request body");
         let details = body["details"].as_str().unwrap();
         assert!(details.contains("line"), "{details}");
+        // The line, and carets below the mistake.
+        let [line, carets] = body["excerpt"].as_array().unwrap().as_slice() else {
+            panic!("{body}");
+        };
+        let carets = carets.as_str().unwrap();
+        assert_eq!(carets.trim_start(), "^", "{body}");
+        let width = line.as_str().unwrap().chars().count();
+        assert!(carets.len() <= width + 1, "{body}");
     }
 }
 

@@ -44,7 +44,7 @@ pub(crate) fn assert_error_shape(answer: &Answer, body: &Value) {
         let fits = match name.as_str() {
             "error" | "code" | "details" | "request_id" | "example" => value.is_string(),
             "retry_after_seconds" => value.is_u64(),
-            "valid_values" => value.is_array(),
+            "excerpt" | "valid_values" => value.is_array(),
             _ => panic!("`{name}` in {body}"),
         };
         assert!(fits, "`{name}` in {body}");

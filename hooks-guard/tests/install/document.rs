@@ -346,18 +346,16 @@ fn what_does_not_parse_is_left_alone_and_its_place_is_named() {
         ] {
             let shown = error.to_string();
             let InstallError::Document {
-                source:
-                    DocumentError::Parse {
-                        line: l, column: c, ..
-                    },
+                source: DocumentError::Parse { ref excerpt, .. },
                 ..
             } = error
             else {
                 panic!("{text}: {shown}");
             };
-            assert_eq!((l, c), (line, column), "{text}: {shown}");
+            let place = (excerpt.line, excerpt.column);
+            assert_eq!(place, (line, column), "{text}: {shown}");
             assert!(
-                shown.contains(&format!("line {line}, column {column}")),
+                shown.contains(&format!("settings.json:{line}:{column}: ")),
                 "{shown}"
             );
         }

@@ -105,14 +105,15 @@ fn p_06_a_ruling_becomes_an_answer() {
         true,
         Some("g.toml:1"),
     );
+    let end = "denied by hooks-guard; do not retry it in another form, ask the user instead";
     assert_eq!(
         Answer::of(&bash, &denied),
-        Answer::Deny("DELETE: says so".into())
+        Answer::Deny(format!("DELETE: says so; {end}"))
     );
     let contradictory = ruling(Decision::AutoAllowed, Crud::Read, true, None);
     assert_eq!(
         Answer::of(&bash, &contradictory),
-        Answer::Deny("READ: says so".into())
+        Answer::Deny(format!("READ: says so; {end}"))
     );
 }
 

@@ -223,8 +223,8 @@ fn loading_tells_the_mistakes_of_both_files() {
     };
     match load(&one, &other) {
         Err(RulesError::Mistakes(all)) => {
-            let files: Vec<&str> = all.iter().map(|one| one.file.as_str()).collect();
-            assert_eq!(files, ["guard.toml", "project.toml"]);
+            let files: Vec<&Path> = all.iter().map(|one| Path::new(&one.file)).collect();
+            assert_eq!(files, [one.as_path(), other.as_path()]);
         }
         other => panic!("{other:?}"),
     }

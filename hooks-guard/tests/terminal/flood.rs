@@ -40,7 +40,7 @@ fn flood_approve_shows_every_session_and_how_many_wait() {
     let screen = terminal.shows("[y] approve");
     for part in [
         "20001 pending questions",
-        "20000 of agent codex, session flood",
+        "20000 from agent codex, session flood",
         "rm -r flood-",
     ] {
         assert!(screen.contains(part), "`{part}` in {screen}");
@@ -120,7 +120,7 @@ fn flood_watch_shows_every_session_and_denies_one_at_once() {
     let screen = terminal.shows("1–100 of 20,001 pending questions");
     assert!(screen.contains("rm -r honest"), "{screen}");
     assert!(
-        screen.contains("most: 20,000, of codex, session flood"),
+        screen.contains("most: 20,000 from codex, session flood"),
         "{screen}"
     );
     terminal.send(">");
@@ -138,12 +138,12 @@ fn flood_watch_shows_every_session_and_denies_one_at_once() {
     assert!(screen.contains("rm -r flood-"), "{screen}");
     // The key counts only if pressed twice in a row.
     terminal.send("N");
-    terminal.shows("N again to deny all questions of agent codex, session flood");
+    terminal.shows("N again to deny all questions from agent codex, session flood");
     terminal.send("j");
     terminal.until(|screen| !screen.contains("N again"));
     terminal.send("k");
     terminal.send("N");
-    terminal.shows("N again to deny all questions of agent codex, session flood");
+    terminal.shows("N again to deny all questions from agent codex, session flood");
     terminal.send("N");
     terminal.shows("questions denied");
     let screen = terminal.shows("1 pending question");
@@ -527,6 +527,15 @@ fn watch_tells_since_when_what_waits_is_unknown() {
     terminal.shows("1 pending question");
     let setup = daemon.into_setup();
     let screen = terminal.shows("pending questions unknown: ");
-    assert!(screen.contains("Z: 1 pending question"), "{screen}");
+    let at = screen.split("; at ").nth(1).unwrap_or_default();
+    // A local time in seconds.
+    let time: String = at.chars().take(8).collect();
+    let is_time = time
+        .split(':')
+        .filter(|part| part.parse::<u8>().is_ok())
+        .count()
+        == 3;
+    assert!(is_time, "{screen}");
+    assert!(at[8..].starts_with(": 1 pending question"), "{screen}");
     drop(setup);
 }

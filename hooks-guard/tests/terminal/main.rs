@@ -14,6 +14,7 @@ mod questions;
 #[path = "../http/support.rs"]
 #[expect(dead_code, reason = "the tests over HTTP use all of it")]
 mod support;
+mod tables;
 mod terminal;
 mod token;
 mod watch;

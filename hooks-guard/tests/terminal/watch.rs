@@ -120,6 +120,67 @@ fn watch_answers_nothing_that_is_not_chosen() {
 }
 
 #[test]
+fn watch_searches_in_questions_and_events() {
+    let daemon = Daemon::plain();
+    for command in ["mkdir first", "rm -r build", "mkdir yes"] {
+        daemon.ask(command);
+    }
+    daemon.ask("git status");
+    let mut terminal = watching(&daemon, TOKEN);
+    terminal.shows("3 pending questions");
+    // Letters that answer are text here.
+    terminal.send("/MKDIR y");
+    let screen = terminal.shows("3 pending questions; 1 match `MKDIR y`");
+    assert!(screen.contains("search: MKDIR y"), "{screen}");
+    assert!(screen.contains("mkdir yes"), "{screen}");
+    for hidden in ["mkdir first", "rm -r build", "git status"] {
+        assert!(!screen.contains(hidden), "{hidden} in {screen}");
+    }
+    terminal.send("\r");
+    terminal.until(|screen| !screen.contains("search:"));
+    // Only what is displayed can be selected and answered.
+    terminal.send(DOWN);
+    terminal.send(DOWN);
+    terminal.send(DOWN);
+    terminal.shows("reason");
+    terminal.send("n");
+    let screen = terminal.shows("2 pending questions; 0 match `MKDIR y`");
+    assert!(screen.contains("DENIED by operator: mkdir yes"), "{screen}");
+    terminal.send("y");
+    terminal.shows("select a question first");
+    assert_eq!(daemon.pending().len(), 2);
+    terminal.send(ESCAPE);
+    let screen = terminal.until(|screen| screen.contains("rm -r build"));
+    assert!(!screen.contains("match `"), "{screen}");
+    // A selected question that does not match any more is not selected any more.
+    terminal.send(DOWN);
+    terminal.shows("reason");
+    terminal.send("/zzz\r");
+    terminal.shows("0 match `zzz`");
+    terminal.send("y");
+    terminal.shows("select a question first");
+    assert_eq!(daemon.pending().len(), 2);
+}
+
+#[test]
+fn watch_lists_its_keys_and_answers_nothing_meanwhile() {
+    let daemon = Daemon::plain();
+    daemon.ask("mkdir out");
+    let mut terminal = sized(&daemon, TOKEN, 24, 80);
+    terminal.shows("? help");
+    terminal.send(DOWN);
+    terminal.shows("reason");
+    terminal.send("?");
+    let screen = terminal.shows("approve for this session");
+    for key in ["PgDn", "search in commands", "operator's token", "quit"] {
+        assert!(screen.contains(key), "`{key}` in {screen}");
+    }
+    terminal.send("y");
+    terminal.shows("1 pending question");
+    assert_eq!(daemon.pending().len(), 1);
+}
+
+#[test]
 fn watch_without_the_token_answers_nothing_until_it_is_typed() {
     let daemon = Daemon::plain();
     let ruling = daemon.ask("mkdir out");

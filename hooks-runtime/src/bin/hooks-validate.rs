@@ -18,38 +18,38 @@ use hooks_runtime::testing::contract::{ContractCase, ContractFailure, Stop, Subj
 use hooks_runtime::{CommandHook, EmitOptions, Failure, HookRegistry, RegisterOptions, events};
 use serde_json::{Value, json};
 
-/// Puts a program that is an event hook through what every hook has to hold: it answers
-/// validly, also where the data of the event are empty, huge or not what they usually are
+/// Tests a program that is an event hook: valid output for every event, also for empty, huge and
+/// unusual data
 ///
-/// The program is started for each event, with its name in the variable HOOK_EVENT and one
-/// JSON object, {"event": …, "data": …}, on standard input. It answers with one HookResult in
-/// JSON, or nothing, on standard output and exit code 0, or with exit code 2 and the reason of
-/// a denial on standard error. It really runs, about a hundred times: give it nothing to
-/// break.
+/// Starts the program for each event, with the event's name in the variable HOOK_EVENT and one
+/// JSON object, {"event": …, "data": …}, on standard input. The program writes one HookResult in
+/// JSON, or nothing, to standard output and exits with 0, or exits with 2 and the reason of a
+/// denial on standard error. The program really runs, about a hundred times: test it where it
+/// cannot do damage.
 #[derive(Debug, Parser)]
 #[command(name = "hooks-validate", version, after_help = EXIT_STATUS)]
 struct Args {
-    /// Let a run of the program take so many seconds
+    /// Timeout of one run of the program, in seconds
     #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value_t = Seconds(TIME_LIMIT))]
     timeout: Seconds,
 
-    /// Print the outcome as one JSON object
+    /// Print the result as one JSON object
     #[arg(long)]
     json: bool,
 
-    /// Send the odd data with this event; can be given several times [default: tool:pre]
+    /// Event for the unusual data; can be repeated [default: tool:pre]
     #[arg(long = "event", value_name = "NAME")]
     events: Vec<String>,
 
-    /// The program and its arguments; there is no shell in between
+    /// The program and its arguments, run without a shell
     #[arg(required = true, trailing_var_arg = true, value_name = "COMMAND")]
     command: Vec<OsString>,
 }
 
 const EXIT_STATUS: &str = "\
-Exit status: 0 when the program holds every case; 1 when it does not; 2 for a bad command \
-line, a program that cannot be started, or an outcome that cannot be printed; 128 and its \
-number when a signal ends it, which ends the program, too";
+Exit status: 0 if every case passes; 1 if a case fails; 2 for an invalid command line, a program \
+that cannot be started, or a result that cannot be printed; 128 plus the number of the signal if \
+a signal ends it, which also ends the program";
 
 /// A duration that is parsed and printed as a number of seconds.
 #[derive(Debug, Clone, Copy)]
@@ -62,7 +62,7 @@ impl std::fmt::Display for Seconds {
 }
 
 fn seconds(text: &str) -> Result<Seconds, String> {
-    let why = "it is a number of seconds, more than 0 and at most 3600";
+    let why = "use a number of seconds greater than 0 and at most 3600";
     let seconds: f64 = text.parse().map_err(|_| why.to_owned())?;
     match Duration::try_from_secs_f64(seconds) {
         Ok(time) if !time.is_zero() && time <= Duration::from_secs(3600) => Ok(Seconds(time)),
@@ -246,9 +246,9 @@ fn as_list(
             }
             Some(failure) => {
                 failed += 1;
-                writeln!(out, "FAIL  {} ({})", case.name, failure.rule)?;
+                writeln!(out, "FAIL  {}", case.name)?;
                 writeln!(out, "      sent:   {}", failure.sent)?;
-                writeln!(out, "      came:   {}", failure.came)?;
+                writeln!(out, "      got:    {}", failure.came)?;
                 writeln!(out, "      remedy: {}", failure.remedy)?;
             }
         }

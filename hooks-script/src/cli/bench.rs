@@ -77,7 +77,7 @@ impl Bench {
                     if status == 0 {
                         status = REJECTED;
                     }
-                    if !refused(&error, file, self.manifest.as_deref(), self.json)? {
+                    if !refused(&error, (file, &source), self.manifest.as_deref(), self.json)? {
                         break;
                     }
                     continue;

@@ -3,8 +3,11 @@
 use std::io::{self, Write};
 use std::path::Path;
 
+use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use hooks_runtime::{Map, display::escape};
-use hooks_script::{Failure, Position, RegisterError, Run, ScriptHook, Stage, Verdict};
+use hooks_script::{
+    Failure, ManifestError, Position, RegisterError, Run, ScriptHook, Stage, Verdict,
+};
 use serde::Serialize;
 
 use super::{bench::Times, outcome};
@@ -42,7 +45,17 @@ struct ShownError<'a> {
     column: Option<u32>,
 }
 
-pub(super) fn run(run: &Run, stage: Stage, file: &Path, json: bool) -> io::Result<()> {
+/// Maximum number of characters shown before and after the position of an error.
+const AROUND: usize = 60;
+
+/// A file and its text.
+#[derive(Clone, Copy)]
+pub(super) struct Text<'a> {
+    pub(super) file: &'a Path,
+    pub(super) text: &'a str,
+}
+
+pub(super) fn run(run: &Run, stage: Stage, source: Text<'_>, json: bool) -> io::Result<()> {
     let outcome = outcome(&run.verdict, stage);
     let (out, stop, error) = match &run.verdict {
         Verdict::Out(out) => (Some(out).filter(|_| stage == Stage::Pre), None, None),
@@ -87,7 +100,7 @@ pub(super) fn run(run: &Run, stage: Stage, file: &Path, json: bool) -> io::Resul
             escape(stop.class),
             escape(stop.message)
         ),
-        (_, _, Some(error)) => writeln!(to, "{}", sentence(outcome, &error, file)),
+        (_, _, Some(error)) => writeln!(to, "{}", sentence(outcome, &error, source)),
         _ => writeln!(to, "{outcome}"),
     }?;
     writeln!(
@@ -139,7 +152,7 @@ pub(super) fn accepted(hook: &ScriptHook, json: bool) -> io::Result<()> {
     }
 }
 
-pub(super) fn rejected(error: &RegisterError, file: &Path, json: bool) -> io::Result<()> {
+pub(super) fn rejected(error: &RegisterError, place: Text<'_>, json: bool) -> io::Result<()> {
     let outcome = "rejected_at_registration";
     let shown = match error {
         RegisterError::Load(failure) => ShownError {
@@ -149,7 +162,13 @@ pub(super) fn rejected(error: &RegisterError, file: &Path, json: bool) -> io::Re
         _ => ShownError {
             kind: error.kind(),
             class: None,
-            message: error.to_string(),
+            message: match error {
+                // Its position is printed separately.
+                RegisterError::Manifest(ManifestError::Json { message, .. }) => {
+                    format!("the manifest is not JSON: {message}")
+                }
+                _ => error.to_string(),
+            },
             line: None,
             column: None,
         },
@@ -162,7 +181,7 @@ pub(super) fn rejected(error: &RegisterError, file: &Path, json: bool) -> io::Re
             ..Shown::default()
         })
     } else {
-        writeln!(io::stdout(), "{}", sentence("rejected", &error, file))
+        writeln!(io::stdout(), "{}", sentence("rejected", &error, place))
     }
 }
 
@@ -194,19 +213,57 @@ fn located(error: ShownError<'_>, position: Option<Position>) -> ShownError<'_> 
     }
 }
 
-fn sentence(outcome: &str, error: &ShownError<'_>, file: &Path) -> String {
-    let place = match (error.line, error.column) {
-        (Some(line), Some(column)) => format!("{}:{line}:{column}: ", file.display()),
-        _ => format!("{}: ", file.display()),
+/// Returns the error with its place, and the line with a caret if the place is known.
+fn sentence(outcome: &str, error: &ShownError<'_>, source: Text<'_>) -> String {
+    let Text { file, text } = source;
+    let (place, line) = match (error.line, error.column) {
+        (Some(line), Some(column)) => (
+            format!("{}:{line}:{column}: ", file.display()),
+            marked(text, line, column),
+        ),
+        _ => (format!("{}: ", file.display()), None),
     };
     let class = error
         .class
         .map(|class| format!("{class}: "))
         .unwrap_or_default();
-    escape(&format!(
+    let sentence = escape(&format!(
         "{place}{outcome} ({}): {class}{}",
         error.kind, error.message
-    ))
+    ));
+    match line {
+        Some(line) => format!("{sentence}\n{line}"),
+        None => sentence,
+    }
+}
+
+/// Returns a line of a text with a caret below a column, which is in bytes and starts at 1; `None`
+/// if the text has no such line. A long line is cut around the caret.
+pub(super) fn marked(text: &str, line: u32, column: u32) -> Option<String> {
+    let number = usize::try_from(line).ok()?;
+    let line = text.lines().nth(number.checked_sub(1)?)?;
+    let at = line.floor_char_boundary(usize::try_from(column).ok()?.saturating_sub(1));
+    let (before, after) = line.split_at(at);
+    let from = before.char_indices().rev().nth(AROUND - 1);
+    let to = after.char_indices().nth(AROUND);
+    let mut shown = match from {
+        Some((0, _)) | None => escape(before),
+        Some((from, _)) => format!("…{}", escape(&before[from..])),
+    };
+    let start = shown.len();
+    let length = after
+        .chars()
+        .next()
+        .map_or(0, |first| escape(first.encode_utf8(&mut [0; 4])).len());
+    match to {
+        Some((to, _)) => shown += &format!("{}…", escape(&after[..to])),
+        None => shown += &escape(after),
+    }
+    let snippet = Snippet::source(&shown)
+        .line_start(number)
+        .annotation(AnnotationKind::Primary.span(start..start + length));
+    let report = [Group::with_level(Level::ERROR).element(snippet)];
+    Some(Renderer::plain().render(&report))
 }
 
 fn print(shown: &impl Serialize) -> io::Result<()> {

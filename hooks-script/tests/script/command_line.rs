@@ -182,6 +182,44 @@ fn check_says_what_registration_would() {
         text.starts_with("bad.js:2:11: rejected (syntax): "),
         "{text}"
     );
+    assert!(
+        text.ends_with("\n  |\n2 |   return {;\n  |           ^\n"),
+        "{text}"
+    );
+}
+
+#[test]
+fn invalid_json_is_shown_with_its_line() {
+    let folder = Folder::new();
+    folder.put("hook.js", "export default () => ({ out: {} });");
+    folder.put("bad.json", "{\n  \"source\": \"s\",\n  \"name\" 3\n}");
+    let drawn = "\n  |\n3 |   \"name\" 3\n  |          ^\n";
+    let output = folder.call(&["check", "hook.js", "--manifest", "bad.json"]);
+    assert_eq!(output.status.code(), Some(5));
+    let text = String::from_utf8(output.stdout).unwrap();
+    let start = "bad.json:3:10: rejected (manifest): the manifest is not JSON: expected `:`";
+    assert_eq!(text, format!("{start}{drawn}"));
+    folder.put("bad.json", "{\n  \"stage\": \"pre\",\n  \"in\" 3\n}");
+    let drawn = "\n  |\n3 |   \"in\" 3\n  |        ^\n";
+    let output = folder.call(&["run", "hook.js", "--context", "bad.json"]);
+    assert_eq!(output.status.code(), Some(2));
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(text, format!("error: bad.json:3:8: expected `:`{drawn}"));
+    // A long line is cut around the position.
+    folder.put(
+        "bad.json",
+        &format!(
+            "{{\"stage\": \"pre\", \"in\": {{\"a\": \"{}\" x \"{}\"}}}}",
+            "b".repeat(5000),
+            "c".repeat(5000)
+        ),
+    );
+    let output = folder.call(&["run", "hook.js", "--context", "bad.json"]);
+    let text = String::from_utf8(output.stderr).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    assert!(lines[2].chars().count() < 130, "{text}");
+    let at = lines[3].chars().position(|one| one == '^').unwrap();
+    assert_eq!(lines[2].chars().nth(at), Some('x'), "{text}");
 }
 
 #[test]
@@ -296,7 +334,7 @@ fn a_context_is_an_object_in_which_every_key_is_known() {
         (r#"{"stage": "pre", "in": {}, "more": 1}"#, "`more`"),
         (
             r#"{"stage": "pre", "stage": "pre", "in": {}}"#,
-            "duplicate field `stage` at line 1",
+            "given.json:1:24: duplicate field `stage`",
         ),
         (
             r#"{"stage": "pre", "in": {}, "data": {"users": {}}}"#,

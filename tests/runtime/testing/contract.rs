@@ -134,7 +134,7 @@ fn e_36_an_error_is_a_failure_that_says_what_was_sent_and_what_came() {
     let subject = Subject::new(|| |_: Event<'_>| Err::<HookResult, _>("no\u{1b}[31m rules\n"));
     assert_eq!(
         complaint("survives_empty_data", &subject),
-        r"`survives_empty_data` (E-41) does not hold: sent `tool:pre` with {}; came a failure: the hook failed: no\u{1b}[31m rules\n; answer, too, where a field is missing"
+        r"case `survives_empty_data` failed: sent `tool:pre` with {}; got a failure: the hook failed: no\u{1b}[31m rules\n; handle missing fields"
     );
     assert_eq!(failures(&subject).len(), CASES.len());
     let said = complaint("survives_a_huge_text", &subject);
@@ -219,12 +219,12 @@ fn e_160_a_hook_that_never_answers_fails() {
     assert_eq!(failures(&subject), set(["answers_every_standard_event"]));
     let said = complaint("answers_every_standard_event", &subject);
     assert!(
-        said.contains("sent `session:end`") && said.contains("no answer after 2s"),
+        said.contains("sent `session:end`") && said.contains("no output within 2s"),
         "{said}"
     );
     let subject = subject.events(["session:end"]);
     assert!(complaint("answers_when_collected", &subject).contains("timed out after 2s"));
-    assert!(complaint("answers_concurrently", &subject).contains("no answer after 2s"));
+    assert!(complaint("answers_concurrently", &subject).contains("no output within 2s"));
 }
 
 #[test]
@@ -279,7 +279,7 @@ impl Drop for Clinging {
 fn e_07_a_hook_that_cannot_be_taken_away_fails() {
     let subject = Subject::new(|| Clinging);
     assert_eq!(failures(&subject), set(["unregisters"]));
-    assert!(complaint("unregisters", &subject).contains("came a panic: not me"));
+    assert!(complaint("unregisters", &subject).contains("got a panic: not me"));
 }
 
 #[test]

@@ -60,7 +60,7 @@ pub(super) enum Link {
     Down(String),
 }
 
-/// Whether the list of pending questions is current.
+/// State of the list of pending questions.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Known {
     /// The list is current.
@@ -148,6 +148,12 @@ pub(super) struct State {
     pub(super) notice: String,
     /// The token that is being typed.
     pub(super) typed: Option<String>,
+    /// Text that displayed questions and events contain; empty for all.
+    pub(super) search: String,
+    /// `true` while `search` is being typed.
+    pub(super) searching: bool,
+    /// `true` while the keys are displayed.
+    pub(super) help: bool,
 }
 
 impl State {
@@ -177,7 +183,28 @@ impl State {
             happened: VecDeque::new(),
             notice: String::new(),
             typed: None,
+            search: String::new(),
+            searching: false,
+            help: false,
         }
+    }
+
+    /// Returns the questions of this page that match the search.
+    pub(super) fn found(&self) -> impl Iterator<Item = &AuditRecord> {
+        let search = self.search.to_lowercase();
+        let pending = self.pending.iter();
+        pending.filter(move |record| contains(record, &search))
+    }
+
+    /// Returns the events that match the search.
+    pub(super) fn found_events(&self) -> impl Iterator<Item = &Happened> {
+        let search = self.search.to_lowercase();
+        self.happened.iter().filter(move |happened| match happened {
+            Happened::Asked(record) | Happened::Answered(record) | Happened::Executed(record) => {
+                contains(record, &search)
+            }
+            Happened::Cleaned | Happened::Missed => search.is_empty(),
+        })
     }
 
     /// Returns the selected question.
@@ -371,9 +398,27 @@ impl State {
         let (agent, session) = (name(&question.agent), name(&question.session_id));
         self.denying = Some(id);
         self.notice = format!(
-            "press N again to deny all questions of agent {agent}, session \
+            "press N again to deny all questions from agent {agent}, session \
              {session}"
         );
+        Effect::Draw
+    }
+
+    /// Changes the search. The selection ends if its question does not match.
+    fn type_search(&mut self, code: KeyCode) -> Effect {
+        match code {
+            KeyCode::Enter => self.searching = false,
+            KeyCode::Esc => {
+                self.searching = false;
+                self.search.clear();
+            }
+            KeyCode::Backspace => drop(self.search.pop()),
+            KeyCode::Char(character) => self.search.push(character),
+            _ => {}
+        }
+        if !self.found().any(|record| Some(record.id) == self.chosen) {
+            self.choose(None);
+        }
         Effect::Draw
     }
 
@@ -388,16 +433,34 @@ impl State {
         if control || key.modifiers.contains(KeyModifiers::ALT) {
             return Effect::None;
         }
+        if self.searching {
+            return self.type_search(key.code);
+        }
+        // A key that closes the help answers nothing.
+        if std::mem::take(&mut self.help) {
+            return Effect::Draw;
+        }
         self.notice.clear();
         let denying = self.denying.take();
         match key.code {
             KeyCode::Char('q') => return Effect::Quit,
             KeyCode::Char('t') => self.typed = Some(String::new()),
-            KeyCode::Esc => self.choose(None),
+            KeyCode::Char('?') => self.help = true,
+            KeyCode::Char('/') => self.searching = true,
+            KeyCode::Esc => {
+                self.search.clear();
+                self.choose(None);
+            }
             KeyCode::Down | KeyCode::Char('j') => self.step(true),
             KeyCode::Up | KeyCode::Char('k') => self.step(false),
-            KeyCode::Home => self.choose(self.pending.first().map(|record| record.id)),
-            KeyCode::End => self.choose(self.pending.last().map(|record| record.id)),
+            KeyCode::Home => {
+                let first = self.found().next().map(|record| record.id);
+                self.choose(first);
+            }
+            KeyCode::End => {
+                let last = self.found().last().map(|record| record.id);
+                self.choose(last);
+            }
             KeyCode::PageDown | KeyCode::Char(' ') => {
                 self.scroll = self.scroll.saturating_add(3).min(self.most_scroll);
             }
@@ -441,17 +504,18 @@ impl State {
 
     /// Selects the next or the previous question; the first or the last if none is selected.
     fn step(&mut self, down: bool) {
+        let found: Vec<i64> = self.found().map(|record| record.id).collect();
         let at = self
             .chosen
-            .and_then(|id| self.pending.iter().position(|record| record.id == id));
-        let last = self.pending.len().saturating_sub(1);
+            .and_then(|chosen| found.iter().position(|id| *id == chosen));
+        let last = found.len().saturating_sub(1);
         let at = match (at, down) {
             (None, true) => 0,
             (None, false) => last,
             (Some(at), true) => (at + 1).min(last),
             (Some(at), false) => at.saturating_sub(1),
         };
-        self.choose(self.pending.get(at).map(|record| record.id));
+        self.choose(found.get(at).copied());
     }
 
     fn answer(&mut self, approved: bool, remember: Remember) -> Effect {
@@ -480,4 +544,21 @@ impl State {
             remember,
         })
     }
+}
+
+/// Returns `true` if a field of a record contains a text in lower case.
+fn contains(record: &AuditRecord, search: &str) -> bool {
+    let has = |text: &str| text.to_lowercase().contains(search);
+    search.is_empty()
+        || has(&record.command)
+        || has(&record.reasoning)
+        || has(&record.classification.to_string())
+        || [&record.agent, &record.session_id]
+            .into_iter()
+            .flatten()
+            .any(|text| has(text))
+        || record
+            .cwd
+            .as_ref()
+            .is_some_and(|cwd| has(&cwd.to_string_lossy()))
 }

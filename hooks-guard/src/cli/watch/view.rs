@@ -6,6 +6,7 @@ use hooks_guard::audit::AuditRecord;
 use hooks_guard::classify::Crud;
 use hooks_runtime::display::{escape, shorten};
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Color, Modifier, Style};
@@ -19,8 +20,27 @@ const LEAST: (u16, u16) = (40, 14);
 /// Maximum number of characters of a command in a list.
 const SHORT: usize = 300;
 
-const KEYS: &str =
-    "↑↓ select  y approve  s session  a always  n deny  N all  PgDn  t token  q quit";
+const KEYS: &str = "↑↓ select  y approve  s session  a always  n deny  / search  ? help  q quit";
+
+/// Keys and their descriptions, as the help lists them.
+const HELP: [(&str, &str); 16] = [
+    ("↓ j, ↑ k", "select the next or the previous question"),
+    ("Home, End", "select the first or the last question"),
+    ("Esc", "end the selection and the search"),
+    ("PgDn Space", "scroll down in the selected question"),
+    ("PgUp", "scroll up"),
+    ("y", "approve once"),
+    ("s", "approve for this session"),
+    ("a", "approve always, until revoked"),
+    ("n", "deny"),
+    ("N N", "deny all questions of this session"),
+    ("> <", "show the next or the first page"),
+    ("/", "search in commands, reasons, agents and directories"),
+    ("t", "enter the operator's token"),
+    ("?", "show this help"),
+    ("q Ctrl-C", "quit"),
+    ("", "times are local; any key closes this help"),
+];
 
 pub(super) fn draw(frame: &mut Frame<'_>, state: &mut State, now: Timestamp) {
     let area = frame.area();
@@ -29,6 +49,17 @@ pub(super) fn draw(frame: &mut Frame<'_>, state: &mut State, now: Timestamp) {
         let least = format!("needs at least {} × {}", LEAST.0, LEAST.1);
         let text = vec![Line::from(least), said(state)];
         frame.render_widget(Paragraph::new(text).wrap(Wrap { trim: true }), area);
+        return;
+    }
+    if state.help {
+        let lines = HELP.iter().map(|(keys, what)| {
+            Line::from(vec![
+                Span::styled(format!(" {keys:<11}"), bold()),
+                Span::raw(*what),
+            ])
+        });
+        let text = Paragraph::new(lines.collect::<Vec<_>>()).block(block(" keys "));
+        frame.render_widget(text.wrap(Wrap { trim: false }), area);
         return;
     }
     let [head, inbox, details, happened, notice, keys] = Layout::vertical([
@@ -97,12 +128,12 @@ fn draw_inbox(frame: &mut Frame<'_>, state: &State, now: Timestamp, area: Rect) 
         let name = |text: &Option<String>| shorten(&escape(text.as_deref().unwrap_or("-")), 20);
         let (agent, session) = (name(&most.agent), name(&most.session_id));
         let most = format!(
-            " most: {}, of {agent}, session {session} ",
+            " most: {} from {agent}, session {session} ",
             grouped(most.count)
         );
         block = block.title(Line::from(most).right_aligned());
     }
-    let items = state.pending.iter().map(|record| {
+    let items = state.found().map(|record| {
         ListItem::new(Line::from(vec![
             Span::raw(format!("{:>5} ", record.id)),
             Span::styled(
@@ -118,10 +149,7 @@ fn draw_inbox(frame: &mut Frame<'_>, state: &State, now: Timestamp, area: Rect) 
         .highlight_symbol("▶ ")
         .highlight_style(bold());
     let chosen = state.chosen;
-    let at = state
-        .pending
-        .iter()
-        .position(|record| Some(record.id) == chosen);
+    let at = state.found().position(|record| Some(record.id) == chosen);
     let mut scrolled = ListState::default().with_selected(at);
     frame.render_stateful_widget(list, area, &mut scrolled);
 }
@@ -143,6 +171,14 @@ fn waiting(state: &State) -> String {
             format!("{first}–{last} of {total} pending questions, {page}")
         }
     };
+    let count = match state.search.as_str() {
+        "" => count,
+        search => {
+            let found = grouped(state.found().count() as u64);
+            let search = shorten(&escape(search), 20);
+            format!("{count}; {found} match `{search}`")
+        }
+    };
     let why = match &state.known {
         Known::Now => return count,
         Known::Unknown(why) => escape(why),
@@ -150,10 +186,16 @@ fn waiting(state: &State) -> String {
     match state.known_at {
         None => format!("pending questions unknown: {why}"),
         Some(at) => {
-            let at = at.strftime("%H:%M:%SZ");
+            let at = clock(at);
             format!("pending questions unknown: {why}; at {at}: {count}")
         }
     }
+}
+
+/// Formats a time in the time zone of this machine.
+fn clock(at: Timestamp) -> String {
+    let local = at.to_zoned(TimeZone::system());
+    local.strftime("%H:%M:%S").to_string()
 }
 
 /// Formats a number with thousands separators.
@@ -184,11 +226,16 @@ fn left(record: &AuditRecord, now: Timestamp) -> String {
 
 fn draw_details(frame: &mut Frame<'_>, state: &mut State, area: Rect) {
     let Some(record) = state.question() else {
-        let text = match state.pending.is_empty() {
-            true => "",
-            false => "No question selected. Press ↑ or ↓ to select one and see all of it.",
+        let text = match (state.pending.is_empty(), state.known == Known::Now) {
+            (true, true) => {
+                "A question appears here as soon as an agent asks it. To connect an agent, run \
+                 `hooks-guard install`."
+            }
+            (true, false) => "",
+            (false, _) => "No question selected. Press ↑ or ↓ to select one and see all of it.",
         };
-        frame.render_widget(Paragraph::new(text).block(block("")), area);
+        let text = Paragraph::new(text).wrap(Wrap { trim: true });
+        frame.render_widget(text.block(block("")), area);
         return;
     };
     let field = |name: &'static str, value: Option<String>| {
@@ -239,8 +286,7 @@ fn draw_details(frame: &mut Frame<'_>, state: &mut State, area: Rect) {
 
 fn draw_happened(frame: &mut Frame<'_>, state: &State, area: Rect) {
     let lines: Vec<Line<'_>> = state
-        .happened
-        .iter()
+        .found_events()
         .take(area.height.into())
         .map(line)
         .collect();
@@ -266,10 +312,10 @@ fn line(happened: &Happened) -> Line<'static> {
             (record, record.executed_at, what)
         }
     };
-    let at = at.map_or_else(String::new, |at| at.strftime("%H:%M:%SZ").to_string());
+    let at = at.map_or_else(String::new, clock);
     let class = record.classification;
     Line::from(vec![
-        Span::styled(format!("{at:<9} "), dim()),
+        Span::styled(format!("{at:<8} "), dim()),
         Span::raw(format!("{:>5} ", record.id)),
         Span::styled(format!("{class:<6} "), colour(class)),
         Span::raw(format!("{what}: ")),
@@ -288,6 +334,10 @@ fn asked(record: &AuditRecord) -> String {
 }
 
 fn said(state: &State) -> Line<'_> {
+    if state.searching {
+        let search = escape(&state.search);
+        return Line::from(format!("search: {search}▏ (Enter keeps it, Esc ends it)"));
+    }
     match &state.typed {
         Some(typed) => Line::from(format!(
             "operator's token, then Enter: {}",

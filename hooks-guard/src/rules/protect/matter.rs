@@ -63,11 +63,11 @@ impl Matter {
             Self::Settings => "agents' settings",
             Self::ShellStart => "shell start files",
             Self::Git => "git's configuration and hooks",
-            Self::Later => "what runs later",
+            Self::Later => "scheduled and startup programs",
             Self::Ssh => "SSH's files",
             Self::Programs => "folders of programs",
             Self::Secrets => "files that may be secrets",
-            Self::Unknown => "what is not known yet",
+            Self::Unknown => "unknown files, texts and programs",
         }
     }
 

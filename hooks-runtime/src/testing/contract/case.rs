@@ -26,7 +26,7 @@ pub(super) type Running<'a> = Pin<Box<dyn Future<Output = Result<(), Finding>> +
 ///
 /// Output of the hook or its program is shortened and escaped in it, so it can be printed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{case}` ({rule}) does not hold: sent {sent}; came {came}; {remedy}")]
+#[error("case `{case}` failed: sent {sent}; got {came}; {remedy}")]
 #[non_exhaustive]
 pub struct ContractFailure {
     /// The name of the case.
@@ -35,7 +35,7 @@ pub struct ContractFailure {
     pub rule: &'static str,
     /// Data that were sent to the hook.
     pub sent: String,
-    /// Result.
+    /// Actual result.
     pub came: String,
     /// Advice for a hook that fails it.
     pub remedy: &'static str,

@@ -13,7 +13,7 @@ use crate::events::STANDARD;
 
 contract_case! {
     /// Usual data have a valid result.
-    answers_validly, "E-90 to E-95", "answer a `HookResult` whose every field holds",
+    answers_validly, "E-90 to E-95", "return a `HookResult` with valid fields",
     |trial| {
         trial.ask_each(&Value::Object(payloads::ordinary())).await
     }
@@ -21,7 +21,7 @@ contract_case! {
 
 contract_case! {
     /// An event may have no data.
-    survives_empty_data, "E-41", "answer, too, where a field is missing",
+    survives_empty_data, "E-41", "handle missing fields",
     |trial| {
         trial.ask_each(&Value::Object(Map::new())).await
     }
@@ -29,7 +29,7 @@ contract_case! {
 
 contract_case! {
     /// Null is an object without fields, and any field may be null.
-    survives_null_data, "E-41", "take a field that is null for one that is missing",
+    survives_null_data, "E-41", "treat a field that is `null` as missing",
     |trial| {
         trial.ask_each(&Value::Null).await?;
         trial.ask_each(&payloads::with_all(&Value::Null)).await?;
@@ -39,7 +39,7 @@ contract_case! {
 
 contract_case! {
     /// A hook may be registered for any of them.
-    answers_every_standard_event, "E-12, E-80", "let events go on that the hook is not for",
+    answers_every_standard_event, "E-12, E-80", "return `Continue` for events that the hook does not handle",
     |trial| {
         let data = Value::Object(payloads::ordinary());
         for event in STANDARD {
@@ -51,7 +51,7 @@ contract_case! {
 
 contract_case! {
     /// Events need no declaration, so a name can be anything.
-    answers_an_unknown_event, "E-11, E-12", "let events go on that the hook does not know",
+    answers_an_unknown_event, "E-11, E-12", "return `Continue` for unknown events",
     |trial| {
         let data = Value::Object(payloads::ordinary());
         let long = "long:".repeat(200);
@@ -64,7 +64,7 @@ contract_case! {
 
 contract_case! {
     /// The content of a file can be a mebibyte.
-    survives_a_huge_text, "E-160", "bound the work on a text, and read all input before answering",
+    survives_a_huge_text, "E-160", "limit the work per text, and read all input before writing output",
     |trial| {
         trial.ask_each(&payloads::huge_text()).await
     }
@@ -72,7 +72,7 @@ contract_case! {
 
 contract_case! {
     /// The number of fields is unlimited.
-    survives_many_fields, "E-160", "bound the work on fields that the hook does not need",
+    survives_many_fields, "E-160", "limit the work per field, and skip fields that the hook does not need",
     |trial| {
         trial.ask_each(&payloads::many_fields()).await
     }
@@ -80,7 +80,7 @@ contract_case! {
 
 contract_case! {
     /// Their depth is unlimited.
-    survives_deep_nesting, "E-160", "bound the depth to which the hook looks into values",
+    survives_deep_nesting, "E-160", "limit the depth to which the hook reads values",
     |trial| {
         trial.ask_each(&payloads::nested(|inner| json!([inner]))).await?;
         trial.ask_each(&payloads::nested(|inner| json!({"inner": inner}))).await
@@ -89,7 +89,7 @@ contract_case! {
 
 contract_case! {
     /// A field for text can contain another type.
-    survives_wrong_types, "E-160", "look at the type of a field before using it",
+    survives_wrong_types, "E-160", "check the type of a field before using it",
     |trial| {
         for value in payloads::wrong_types() {
             trial.ask_each(&payloads::with_all(&value)).await?;
@@ -101,7 +101,7 @@ contract_case! {
 
 contract_case! {
     /// Texts and keys are any Unicode, NUL included.
-    survives_odd_text, "E-160", "take no text for more than text",
+    survives_odd_text, "E-160", "treat text as data, whatever it contains",
     |trial| {
         for text in payloads::odd_texts() {
             trial.ask_each(&payloads::with_all(&json!(text))).await?;
@@ -112,7 +112,7 @@ contract_case! {
 
 contract_case! {
     /// A hook may count its calls, and return other results; it must not fail.
-    answers_again_and_again, "E-36", "leave nothing behind in a call that breaks a later one",
+    answers_again_and_again, "E-36", "leave no state that breaks later calls",
     |trial| {
         for _ in 0..10 {
             trial.ask_each(&Value::Object(payloads::ordinary())).await?;
@@ -131,7 +131,7 @@ contract_case! {
 
 contract_case! {
     /// A host may run all hooks concurrently.
-    answers_when_collected, "E-50, E-54", "answer `emit_and_collect` as `emit`",
+    answers_when_collected, "E-50, E-54", "return the same output for `emit_and_collect` as for `emit`",
     |trial| {
         let data = Value::Object(payloads::ordinary());
         for event in trial.events() {
@@ -143,7 +143,7 @@ contract_case! {
 
 contract_case! {
     /// A host may drop an emission at any moment.
-    survives_being_dropped, "E-42", "leave nothing half done that a later call relies on",
+    survives_being_dropped, "E-42", "leave no partial state that later calls rely on",
     |trial| {
         let data = Value::Object(payloads::ordinary());
         for milliseconds in [0, 1, 10] {
@@ -156,7 +156,7 @@ contract_case! {
 
 contract_case! {
     /// A hook that is unregistered is no longer called, and can be registered again.
-    unregisters, "E-07, E-08", "let the hook be dropped without a panic, and keep no copy of it registered",
+    unregisters, "E-07, E-08", "drop the hook without a panic, and keep no copy of it registered",
     |trial| {
         let data = Value::Object(payloads::ordinary());
         let event = trial.event();

@@ -36,7 +36,7 @@ pub(super) const CASES: &[ContractCase] = &[
 contract_case! {
     /// Its standard output is only the result, which is valid.
     program_writes_one_answer, "E-90 to E-95",
-    "write one JSON object to standard output or nothing, and what is for people to standard error",
+    "write one JSON object or nothing to standard output, and messages for people to standard error",
     |trial| {
         for_each(trial, |seen| match seen.status.code() {
             Some(0) => read(&seen.output).map(drop),
@@ -49,7 +49,7 @@ contract_case! {
 contract_case! {
     /// Exit code 0 is a result, 2 is a denial, and others are failures.
     program_exits_with_0_or_2, "E-36, E-38",
-    "exit with 0 and an answer, or with 2 and the reason of a denial on standard error",
+    "exit with 0 and an output, or with 2 and the reason of a denial on standard error",
     |trial| {
         for_each(trial, |seen| match seen.status.code() {
             Some(0) => Ok(()),
@@ -73,7 +73,7 @@ contract_case! {
 contract_case! {
     /// All processes that it has started end with it.
     program_leaves_nothing_running, "E-42",
-    "wait for the processes that the program starts, and close its output",
+    "wait for child processes, and close the output",
     |trial| {
         for_each(trial, |seen| match seen.left {
             None => Ok(()),
@@ -118,7 +118,7 @@ async fn for_each(
                     Err(came) => came,
                 },
                 Ok(Ok(Err(error))) => shown::display(&error),
-                Ok(Err(_)) => format!("no end after {limit:?}"),
+                Ok(Err(_)) => format!("a run that did not end within {limit:?}"),
                 Err(came) => came,
             };
             return Err(Finding { sent, came });
@@ -131,7 +131,7 @@ async fn for_each(
 fn read(output: &[u8]) -> Result<Option<HookResult>, String> {
     let Ok(text) = std::str::from_utf8(output) else {
         let text = String::from_utf8_lossy(output);
-        return Err(format!("`{}`, which is no UTF-8", shown::text(&text)));
+        return Err(format!("`{}`, which is not UTF-8", shown::text(&text)));
     };
     let text = text.trim();
     if text.is_empty() {

@@ -192,7 +192,7 @@ impl Trial {
             ));
         }
         if let Some(invalid) = seen.invalid {
-            return Err(format!("an invalid answer: {}", shown::text(&invalid)));
+            return Err(format!("an invalid output: {}", shown::text(&invalid)));
         }
         if seen.calls.len() != times {
             return Err(format!(
@@ -210,7 +210,7 @@ impl Trial {
 fn answered(emission: Result<Emission, EmitError>) -> Result<(), String> {
     match emission {
         Ok(emission) => no_fault(&emission.failures),
-        Err(EmitError::Deadline { after, .. }) => Err(format!("no answer after {after:?}")),
+        Err(EmitError::Deadline { after, .. }) => Err(format!("no output within {after:?}")),
         Err(error) => Err(shown::display(&error)),
     }
 }

@@ -1,0 +1,226 @@
+//! Tests that errors of TOML and JSON show the file, the line, the column and the line with carets,
+//! with line breaks and not with a literal `\n`.
+
+use std::fs;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+
+use tempfile::TempDir;
+
+use crate::program;
+
+/// A home with a configuration's directory.
+struct Home {
+    directory: TempDir,
+}
+
+impl Home {
+    fn new() -> Self {
+        let home = Self {
+            directory: tempfile::tempdir().unwrap(),
+        };
+        fs::create_dir_all(home.config("")).unwrap();
+        home
+    }
+
+    fn config(&self, name: &str) -> PathBuf {
+        self.directory.path().join(".config/hooks-guard").join(name)
+    }
+
+    fn program(&self) -> Command {
+        let mut program = program();
+        program
+            .env("HOME", self.directory.path())
+            .env_remove("XDG_CONFIG_HOME")
+            .env_remove("XDG_DATA_HOME")
+            .env_remove("HOOKS_GUARD_CONFIG")
+            .current_dir(self.directory.path());
+        program
+    }
+
+    /// Runs a command that fails; returns its errors.
+    #[track_caller]
+    fn fails(&self, arguments: &[&str]) -> String {
+        let output = self.program().args(arguments).output().unwrap();
+        assert_eq!(output.status.code(), Some(3), "{output:?}");
+        errors(&output)
+    }
+}
+
+#[track_caller]
+fn errors(output: &Output) -> String {
+    let text = String::from_utf8(output.stderr.clone()).unwrap();
+    assert!(!text.contains(r"\n"), "a literal line break: {text}");
+    text
+}
+
+#[test]
+fn an_invalid_configuration_shows_its_line() {
+    let home = Home::new();
+    let file = home.config("config.toml");
+    for (text, place, line, carets, message) in [
+        (
+            "listen = '127.0.0.1:4000'\nauto_alow_read = false\n",
+            "2:1",
+            "2 | auto_alow_read = false",
+            "  | ^^^^^^^^^^^^^^",
+            "unknown key `auto_alow_read`; did you mean `auto_allow_read`?",
+        ),
+        (
+            "cleanup = 'admins'\n",
+            "1:11",
+            "1 | cleanup = 'admins'",
+            "  |           ^^^^^^^^",
+            "unknown value `admins`; use one of `open`, `operator`, `off`",
+        ),
+        (
+            "enabled = tru\n",
+            "1:11",
+            "1 | enabled = tru",
+            "  |           ^",
+            "",
+        ),
+        (
+            "[semantic]\nurl = 'x'\nmodel = 'm'\ntimeout_ms = 9000\n",
+            "4:14",
+            "4 | timeout_ms = 9000",
+            "  |              ^^^^",
+            "`semantic.timeout_ms` is 9000; use 1 to 2000 milliseconds",
+        ),
+        (
+            "\nretention_days = 0\n",
+            "2:18",
+            "2 | retention_days = 0",
+            "  |                  ^",
+            "`retention_days` is 0; use 1 to 36500 days",
+        ),
+    ] {
+        fs::write(&file, text).unwrap();
+        for command in [["check", "ls"].as_slice(), &["serve"], &["test-rules"]] {
+            let shown = home.fails(command);
+            let place = format!("--> {}:{place}", file.display());
+            for part in [&*place, line, carets, message] {
+                assert!(shown.contains(part), "`{part}` in {shown}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_mistake_of_rules_shows_its_line() {
+    let home = Home::new();
+    let file = home.config("rules.toml");
+    fs::write(
+        &file,
+        "[[rule]]\neffect = 'alow'\nprogramm = 'rm'\n\n[[rule]]\neffect = 'deny'\nsubcommand = 'x'\n",
+    )
+    .unwrap();
+    let shown = home.fails(&["test-rules"]);
+    for (place, line) in [
+        ("2:10", "2 | effect = 'alow'"),
+        ("3:1", "3 | programm = 'rm'"),
+        ("5:1", "5 | [[rule]]"),
+    ] {
+        let place = format!("--> {}:{place}", file.display());
+        assert!(shown.contains(&place) && shown.contains(line), "{shown}");
+    }
+    assert_eq!(shown.matches('^').count(), 6 + 8 + 8, "{shown}");
+    // In a reason, the first mistake has one line.
+    let output = home.program().args(["check", "--json", "ls"]).output();
+    let reason = String::from_utf8(output.unwrap().stdout).unwrap();
+    let first = format!("{}:2:10: `effect` is `alow`", file.display());
+    assert!(reason.contains(&first), "{reason}");
+    assert!(reason.contains("2 more mistakes"), "{reason}");
+    assert!(!reason.contains(r"\n"), "{reason}");
+    fs::write(&file, "[[rule]\n").unwrap();
+    let shown = home.fails(&["test-rules"]);
+    assert!(shown.contains("1 | [[rule]\n"), "{shown}");
+}
+
+#[test]
+fn an_invalid_list_of_trusted_files_shows_its_line() {
+    let home = Home::new();
+    let list = home.program().args(["trust", "--list"]).output().unwrap();
+    assert!(String::from_utf8_lossy(&list.stdout).contains("no trusted files"));
+    // Its place is that of the first save.
+    fs::write(home.directory.path().join(".hooks-guard.toml"), "").unwrap();
+    assert!(home.program().arg("trust").status().unwrap().success());
+    let file = fs::read_dir(home.config(""))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .next()
+        .unwrap();
+    fs::write(&file, "{\n  \"trusted\": [,]\n}").unwrap();
+    let shown = home.fails(&["trust", "--list"]);
+    let place = format!("--> {}:2:", file.display());
+    for part in [
+        &*place,
+        "2 |   \"trusted\": [,]",
+        "^",
+        "trust the files again",
+    ] {
+        assert!(shown.contains(part), "`{part}` in {shown}");
+    }
+}
+
+#[test]
+fn a_line_that_is_no_object_has_a_reason_with_its_column() {
+    let mut child = program()
+        .args(["check", "--json", "--tables-only"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let lines = "{\"command\": \"ls\" \"x\"}\n{\"command\": 3}\n{ ls; }\n{\"command\": \"ls\"}\n";
+    let mut input = child.stdin.take().unwrap();
+    input.write_all(lines.as_bytes()).unwrap();
+    drop(input);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let text = String::from_utf8(output.stdout).unwrap();
+    let rows: Vec<serde_json::Value> = text
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let reason = |at: usize| rows[at]["reasoning"].as_str().unwrap();
+    assert!(reason(0).starts_with("invalid JSON: column 18: "), "{text}");
+    assert!(reason(1).starts_with("invalid JSON: column 13: "), "{text}");
+    for at in [0, 1] {
+        assert_eq!(rows[at]["decision"], "REQUIRES_CONFIRMATION");
+    }
+    assert_eq!(rows[2]["decision"], "AUTO_ALLOWED", "a group: {text}");
+    assert_eq!(rows[3]["decision"], "AUTO_ALLOWED");
+}
+
+#[test]
+fn invalid_input_of_a_hook_has_its_place_on_one_line() {
+    let home = Home::new();
+    for agent in [
+        "claude-code",
+        "codex",
+        "gemini",
+        "cursor",
+        "copilot",
+        "opencode",
+    ] {
+        let mut child = home
+            .program()
+            .args(["hook", agent])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut input = child.stdin.take().unwrap();
+        input
+            .write_all(b"{\"session_id\": \"s\",\n \"tool_name\": }")
+            .unwrap();
+        drop(input);
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{agent}");
+        let shown = errors(&output);
+        let wanted = "the hook's input is not valid JSON: line 2, column 15: expected value; send one JSON object\n";
+        assert_eq!(shown, wanted, "{agent}");
+    }
+}
