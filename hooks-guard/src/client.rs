@@ -179,7 +179,7 @@ impl Client {
         &self,
         after: Option<&str>,
         limit: Duration,
-    ) -> Result<Events, ClientError> {
+    ) -> Result<ServiceEvents, ClientError> {
         let path = match after {
             Some(id) => format!("/api/hooks/events?after={id}"),
             None => "/api/hooks/events".to_owned(),
@@ -197,7 +197,7 @@ impl Client {
                 return Err(ClientError::Strange);
             }
             self.check(proved.as_ref(), status, &given, proof::STREAM)?;
-            Ok(Events {
+            Ok(ServiceEvents {
                 body,
                 read: Vec::new(),
                 _connection: connection,
@@ -232,8 +232,8 @@ impl Client {
         })
     }
 
-    async fn begin(&self) -> Result<(Link, Option<Handshake>), ClientError> {
-        let (stream, host, reached): (Box<dyn Stream>, String, String) = match &self.address {
+    async fn begin(&self) -> Result<(RequestConnection, Option<Handshake>), ClientError> {
+        let (stream, host, reached): (Box<dyn ByteStream>, String, String) = match &self.address {
             Address::Tcp(address) => {
                 let stream = TcpStream::connect(address).await;
                 let stream = stream.map_err(ClientError::Away)?;
@@ -253,11 +253,11 @@ impl Client {
         let (sender, connection) = http1::handshake(TokioIo::new(stream))
             .await
             .map_err(|_| ClientError::Strange)?;
-        let connection = Connection(tokio::spawn(async move {
+        let connection = ConnectionTask(tokio::spawn(async move {
             // The response shows how the connection ended.
             let _ = connection.await;
         }));
-        let mut link = Link {
+        let mut link = RequestConnection {
             sender,
             host,
             connection,
@@ -272,7 +272,7 @@ impl Client {
     /// Performs the handshake with the service reached at this address.
     async fn agree(
         &self,
-        link: &mut Link,
+        link: &mut RequestConnection,
         key: ServiceKey,
         address: &str,
     ) -> Result<Handshake, ClientError> {
@@ -299,12 +299,12 @@ impl Client {
     /// Verifies the proof of a response, if the connection began with a handshake.
     fn check(
         &self,
-        proved: Option<&Proved>,
+        proved: Option<&ProvedRequest>,
         status: StatusCode,
         given: &str,
         covered: &[u8],
     ) -> Result<(), ClientError> {
-        let Some(Proved { handshake, request }) = proved else {
+        let Some(ProvedRequest { handshake, request }) = proved else {
             return Ok(());
         };
         let expected = handshake.of_response(request, status.as_u16(), covered);
@@ -324,7 +324,7 @@ impl Client {
 #[derive(Debug)]
 pub struct Connected<'a> {
     client: &'a Client,
-    link: Link,
+    link: RequestConnection,
     agreed: Option<Handshake>,
 }
 
@@ -367,7 +367,7 @@ impl Connected<'_> {
         method: Method,
         path: &str,
         body: Option<&Value>,
-    ) -> Result<(Response<Incoming>, Connection, Option<Proved>), ClientError> {
+    ) -> Result<(Response<Incoming>, ConnectionTask, Option<ProvedRequest>), ClientError> {
         let Self {
             client,
             mut link,
@@ -382,7 +382,7 @@ impl Connected<'_> {
         if let Some(token) = token {
             request = request.header(header::AUTHORIZATION, format!("Bearer {token}"));
         }
-        let proved = agreed.map(|handshake| Proved {
+        let proved = agreed.map(|handshake| ProvedRequest {
             request: handshake.of_request(method.as_str(), path, &body),
             handshake,
         });
@@ -395,7 +395,7 @@ impl Connected<'_> {
 }
 
 /// Data for verifying the response to a request.
-struct Proved {
+struct ProvedRequest {
     handshake: Handshake,
     request: String,
 }
@@ -409,13 +409,13 @@ fn proof_of(response: &Response<Incoming>) -> String {
 
 /// A connection for sending requests.
 #[derive(Debug)]
-struct Link {
+struct RequestConnection {
     sender: http1::SendRequest<Body>,
     host: String,
-    connection: Connection,
+    connection: ConnectionTask,
 }
 
-impl Link {
+impl RequestConnection {
     fn request(&self, method: &Method, path: &str) -> request::Builder {
         Request::builder()
             .method(method)
@@ -461,14 +461,14 @@ fn needs_token(method: &Method, path: &str) -> bool {
 }
 
 /// Byte stream of a connection.
-trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
-impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
+trait ByteStream: AsyncRead + AsyncWrite + Send + Unpin {}
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> ByteStream for T {}
 
 /// Task of a connection; aborted when dropped.
 #[derive(Debug)]
-struct Connection(JoinHandle<()>);
+struct ConnectionTask(JoinHandle<()>);
 
-impl Drop for Connection {
+impl Drop for ConnectionTask {
     fn drop(&mut self) {
         self.0.abort();
     }
@@ -476,16 +476,16 @@ impl Drop for Connection {
 
 /// Stream of the service's events; see `GET /api/hooks/events`.
 #[derive(Debug)]
-pub struct Events {
+pub struct ServiceEvents {
     body: Incoming,
     /// Bytes received after the last event.
     read: Vec<u8>,
-    _connection: Connection,
+    _connection: ConnectionTask,
 }
 
 /// An event of the service.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Event {
+pub struct ServiceEvent {
     /// Id of the event, for resuming; that of `hello` is the id of the previous event.
     pub id: Option<String>,
     /// Kind of the event: `asked`, `answered`…
@@ -494,14 +494,14 @@ pub struct Event {
     pub data: String,
 }
 
-impl Events {
+impl ServiceEvents {
     /// Returns the next event, or `None` when the service closes the stream. Dropping the future
     /// loses nothing.
     ///
     /// # Errors
     /// If nothing arrives within `limit` (the service sends something at least every 15 seconds),
     /// or if the connection breaks.
-    pub async fn next(&mut self, limit: Duration) -> Result<Option<Event>, ClientError> {
+    pub async fn next(&mut self, limit: Duration) -> Result<Option<ServiceEvent>, ClientError> {
         loop {
             while let Some(end) = end_of_event(&self.read) {
                 let block: Vec<u8> = self.read.drain(..end).collect();
@@ -534,8 +534,8 @@ fn end_of_event(read: &[u8]) -> Option<usize> {
     pair.map(|at| at + 2)
 }
 
-fn parse(block: &str) -> Event {
-    let mut event = Event::default();
+fn parse(block: &str) -> ServiceEvent {
+    let mut event = ServiceEvent::default();
     for line in block.lines() {
         let (field, value) = line.split_once(':').unwrap_or((line, ""));
         let value = value.strip_prefix(' ').unwrap_or(value);
@@ -572,7 +572,7 @@ fn text(value: &Value, field: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Event, end_of_event, parse};
+    use super::{ServiceEvent, end_of_event, parse};
 
     #[test]
     fn an_event_ends_with_an_empty_line() {
@@ -585,12 +585,12 @@ mod tests {
         let event = parse("id: 7\nevent: asked\ndata: {\ndata:}\nretry: 1000\n\n");
         assert_eq!(
             event,
-            Event {
+            ServiceEvent {
                 id: Some("7".to_owned()),
                 kind: "asked".to_owned(),
                 data: "{\n}".to_owned(),
             }
         );
-        assert_eq!(parse(": here\n\n"), Event::default());
+        assert_eq!(parse(": here\n\n"), ServiceEvent::default());
     }
 }

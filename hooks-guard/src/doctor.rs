@@ -7,7 +7,7 @@ mod agents;
 mod check;
 mod environment;
 
-pub use self::check::{Check, State, Surroundings};
+pub use self::check::{Check, CheckState, Surroundings};
 pub use environment::SERVER_VARIABLES;
 
 use std::path::{Path, PathBuf};
@@ -77,12 +77,12 @@ pub fn examine(around: &Surroundings<'_>, service: &impl Service) -> Vec<Check> 
 
 /// Returns the worst state of the checks; `Ok` if there are none.
 #[must_use]
-pub fn worst(checks: &[Check]) -> State {
+pub fn worst(checks: &[Check]) -> CheckState {
     checks
         .iter()
         .map(|check| check.state)
         .max()
-        .unwrap_or(State::Ok)
+        .unwrap_or(CheckState::Ok)
 }
 
 const NAME: &str = "hooks-guard";
@@ -92,16 +92,19 @@ fn binary(around: &Surroundings<'_>) -> Check {
     match in_path(around.path, NAME) {
         None => Check::new(
             "binary",
-            State::Warn,
+            CheckState::Warn,
             format!("`{NAME}` is not in PATH; this is `{running}`"),
             "add its directory to PATH (agents call it by its full path in any case)",
         ),
-        Some(found) if same(&found, around.binary) => {
-            Check::new("binary", State::Ok, format!("`{running}` is in PATH"), "")
-        }
+        Some(found) if same(&found, around.binary) => Check::new(
+            "binary",
+            CheckState::Ok,
+            format!("`{running}` is in PATH"),
+            "",
+        ),
         Some(found) => Check::new(
             "binary",
-            State::Warn,
+            CheckState::Warn,
             format!(
                 "`{}` comes first in PATH, but this is `{running}`",
                 found.display()
@@ -116,20 +119,20 @@ fn daemon(service: &impl Service) -> Check {
     match service.daemon() {
         Ok(None) => Check::new(
             "daemon",
-            State::Warn,
+            CheckState::Warn,
             "no daemon is running; hooks work standalone, questions cannot be answered in a \
              console",
             "run `hooks-guard serve`",
         ),
         Ok(Some(daemon)) if daemon.version == version => Check::new(
             "daemon",
-            State::Ok,
+            CheckState::Ok,
             format!("version {version} responds at {}", daemon.address),
             "",
         ),
         Ok(Some(daemon)) => Check::new(
             "daemon",
-            State::Bad,
+            CheckState::Bad,
             format!(
                 "version {1} runs at {0}, but this is version {version}",
                 daemon.address, daemon.version
@@ -138,7 +141,7 @@ fn daemon(service: &impl Service) -> Check {
         ),
         Err(error) => Check::new(
             "daemon",
-            State::Bad,
+            CheckState::Bad,
             error,
             "check which program listens there, and restart `hooks-guard serve`",
         ),
@@ -150,7 +153,7 @@ fn audit(service: &impl Service) -> (Check, Option<Timestamp>) {
     match service.audit() {
         Ok(None) => {
             let what = "no database yet; the first decision creates it";
-            (Check::new("audit", State::Ok, what, ""), None)
+            (Check::new("audit", CheckState::Ok, what, ""), None)
         }
         Ok(Some(Audit {
             database,
@@ -160,17 +163,20 @@ fn audit(service: &impl Service) -> (Check, Option<Timestamp>) {
             match broken {
                 None => {
                     let what = format!("{database} opens, and its last entries are intact");
-                    Check::new("audit", State::Ok, what, "")
+                    Check::new("audit", CheckState::Ok, what, "")
                 }
-                Some(broken) => {
-                    Check::new("audit", State::Bad, format!("{database}: {broken}"), CHAIN)
-                }
+                Some(broken) => Check::new(
+                    "audit",
+                    CheckState::Bad,
+                    format!("{database}: {broken}"),
+                    CHAIN,
+                ),
             },
             newest,
         ),
         Err(error) => {
             let remedy = "correct the reported error; without a trail, nothing is allowed";
-            (Check::new("audit", State::Bad, error, remedy), None)
+            (Check::new("audit", CheckState::Bad, error, remedy), None)
         }
     }
 }
@@ -182,13 +188,13 @@ fn private(path: &Path) -> Option<Check> {
     Some(match mode & 0o077 {
         0 => Check::new(
             "permissions",
-            State::Ok,
+            CheckState::Ok,
             format!("`{shown}` is accessible to its owner only"),
             "",
         ),
         _ => Check::new(
             "permissions",
-            State::Bad,
+            CheckState::Bad,
             format!(
                 "`{shown}` is accessible to other users (mode {:o})",
                 mode & 0o777
@@ -206,7 +212,7 @@ fn rules(file: &RuleFile) -> Check {
     match (file.mistakes.as_slice(), file.trusted) {
         ([first, rest @ ..], _) => Check::new(
             "rules",
-            State::Bad,
+            CheckState::Bad,
             match rest.len() {
                 0 => first.clone(),
                 more => format!("{first} (and {more} more)"),
@@ -215,11 +221,11 @@ fn rules(file: &RuleFile) -> Check {
         ),
         ([], Some(false)) => Check::new(
             "rules",
-            State::Warn,
+            CheckState::Warn,
             format!("`{path}` is not trusted: its `allow` rules are ignored"),
             "review it, and run `hooks-guard trust` to apply its `allow` rules",
         ),
-        ([], _) => Check::new("rules", State::Ok, format!("`{path}` is valid"), ""),
+        ([], _) => Check::new("rules", CheckState::Ok, format!("`{path}` is valid"), ""),
     }
 }
 
@@ -228,19 +234,19 @@ fn configuration(service: &impl Service) -> Vec<Check> {
         Ok(warnings) if warnings.is_empty() => {
             vec![Check::new(
                 "configuration",
-                State::Ok,
+                CheckState::Ok,
                 "no unsafe settings",
                 "",
             )]
         }
         Ok(warnings) => {
             let remedy = "revert the setting unless it is intended";
-            let check = |warning| Check::new("configuration", State::Warn, warning, remedy);
+            let check = |warning| Check::new("configuration", CheckState::Warn, warning, remedy);
             warnings.into_iter().map(check).collect()
         }
         Err(error) => vec![Check::new(
             "configuration",
-            State::Bad,
+            CheckState::Bad,
             error,
             "correct the file",
         )],
@@ -253,10 +259,10 @@ fn clock(now: Timestamp, newest: Option<Timestamp>) -> Check {
     match newest {
         Some(newest) if newest > allowed => Check::new(
             "clock",
-            State::Bad,
+            CheckState::Bad,
             format!("the clock is {now}, but the newest record is from {newest}"),
             "set the clock; it determines when questions expire",
         ),
-        _ => Check::new("clock", State::Ok, format!("the clock is {now}"), ""),
+        _ => Check::new("clock", CheckState::Ok, format!("the clock is {now}"), ""),
     }
 }

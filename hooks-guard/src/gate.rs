@@ -20,7 +20,7 @@ use crate::dispatches::{Step, StepRun};
 use crate::mask::Masked;
 use crate::protocol::Agent;
 use crate::request::{CommandPart, PermissionRequest, Ruling};
-use crate::rules::{Effect, RuleBook, Verdict};
+use crate::rules::{RuleBook, RuleDecision, RuleEffect};
 
 pub use self::hook::{Classify, Restrict, Restriction};
 pub use self::hooks::{GateHooks, HookDescription, SlotDescription};
@@ -254,7 +254,7 @@ impl Gate {
                     Ok(rules) => rules.judge(request, &found),
                     Err(why) => {
                         let why = unreadable.insert(why.to_string());
-                        let asks = Verdict::unreadable(why);
+                        let asks = RuleDecision::unreadable(why);
                         // The readable files may deny the request.
                         let rest = book.readable_in(request.cwd.as_deref());
                         Some(match rest.judge(request, &found) {
@@ -264,8 +264,8 @@ impl Gate {
                     }
                 });
         let verdict = match verdict {
-            Some(Verdict {
-                effect: Effect::Allow,
+            Some(RuleDecision {
+                effect: RuleEffect::Allow,
                 ..
             }) if !self.allows_needing(request).await => None,
             verdict => verdict,
@@ -325,7 +325,7 @@ impl Gate {
         &self,
         request: &PermissionRequest,
         found: &Classification,
-    ) -> (Option<Verdict>, Option<String>, Option<Step>) {
+    ) -> (Option<RuleDecision>, Option<String>, Option<Step>) {
         let began = Instant::now();
         let until = began + RESTRICT_TIME;
         let (said, report) = self.hooks.restricted(request, found, until).await;
@@ -377,7 +377,7 @@ impl Gate {
     fn decide(
         &self,
         found: Classification,
-        verdict: Option<Verdict>,
+        verdict: Option<RuleDecision>,
         request: &PermissionRequest,
         failed: bool,
     ) -> Ruling {
@@ -396,7 +396,7 @@ impl Gate {
             || request.can_type_into(&found);
         let (allowed, because) = match (&verdict, found.decision) {
             (Some(verdict), _) => (
-                verdict.effect == Effect::Allow,
+                verdict.effect == RuleEffect::Allow,
                 Some(format!("{} ({})", verdict.reason, verdict.rule)),
             ),
             (None, Decision::AutoAllowed) if !auto_allow_read => {
@@ -422,7 +422,7 @@ impl Gate {
                 (allowed, allowed.then(|| because.to_owned()))
             }
         };
-        let denied = (verdict.as_ref()).is_some_and(|verdict| verdict.effect == Effect::Deny);
+        let denied = (verdict.as_ref()).is_some_and(|verdict| verdict.effect == RuleEffect::Deny);
         let mode = request.permission_mode.as_deref();
         let is_of_another_agent = |agent: &str| agent != Agent::ClaudeCode.name();
         let confirm = match mode {
@@ -494,7 +494,7 @@ fn telling_hidden_code(ruling: Ruling, request: &PermissionRequest) -> Ruling {
             "the command executes text that is hidden as a secret and cannot be reviewed; {}",
             ruling.reasoning
         ),
-        rule: Some(Verdict::hiding_code(ruling.rule.as_deref())),
+        rule: Some(RuleDecision::hiding_code(ruling.rule.as_deref())),
         ..ruling
     }
 }

@@ -24,7 +24,7 @@ use std::cell::LazyCell;
 use std::cmp::Reverse;
 use std::ops::Range;
 
-use self::hidden::{Hidden, Kind, Reader};
+use self::hidden::{Hidden, HiddenKind, MaskReader};
 use self::need::Text;
 use self::programs::PasswordReader;
 use self::rule::Doubt;
@@ -47,8 +47,8 @@ pub(crate) struct Masked {
     /// The command to show.
     pub(crate) text: String,
     /// Masked secrets, longest first.
-    secrets: Vec<(String, Kind)>,
-    reader: Reader,
+    secrets: Vec<(String, HiddenKind)>,
+    reader: MaskReader,
     #[cfg(any(feature = "sqlite", feature = "postgres"))]
     hides_code: bool,
 }
@@ -56,21 +56,25 @@ pub(crate) struct Masked {
 impl Masked {
     /// Masks a command for a model on another machine.
     pub(crate) fn for_model(command: &str) -> Self {
-        Self::new(command, Reader::Model, hidden(command, Reader::Model))
+        Self::new(
+            command,
+            MaskReader::Model,
+            hidden(command, MaskReader::Model),
+        )
     }
 
     /// Masks a command for storage. Text that determines which programs run is never masked.
     #[cfg(any(feature = "sqlite", feature = "postgres"))]
     pub(crate) fn for_storage(command: &str) -> Self {
-        let mut ranges = hidden(command, Reader::Trail);
+        let mut ranges = hidden(command, MaskReader::Trail);
         let hides_code = runs::reveal(command, &mut ranges);
         Self {
             hides_code,
-            ..Self::new(command, Reader::Trail, ranges)
+            ..Self::new(command, MaskReader::Trail, ranges)
         }
     }
 
-    fn new(command: &str, reader: Reader, ranges: Vec<Hidden>) -> Self {
+    fn new(command: &str, reader: MaskReader, ranges: Vec<Hidden>) -> Self {
         Self {
             text: replaced(command, &ranges),
             secrets: secrets(command, &ranges),
@@ -102,7 +106,7 @@ impl Masked {
 /// Masks a text that is not a command, such as a note.
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 pub(crate) fn note(text: &str) -> String {
-    replaced(text, &ranges(text, Reader::Trail, &Syntax::default()))
+    replaced(text, &ranges(text, MaskReader::Trail, &Syntax::default()))
 }
 
 /// Masks a name of a session, an agent or a call for storage. A name that is a secret is replaced
@@ -111,15 +115,15 @@ pub(crate) fn note(text: &str) -> String {
 pub(crate) fn name(name: &str) -> String {
     use sha2::{Digest, Sha256};
 
-    if ranges(name, Reader::Names, &Syntax::default()).is_empty() {
+    if ranges(name, MaskReader::Names, &Syntax::default()).is_empty() {
         return name.to_owned();
     }
     format!("[secret {}]", hex::encode(&Sha256::digest(name)[..8]))
 }
 
 /// Returns the secrets in these ranges, longest first.
-fn secrets(command: &str, ranges: &[Hidden]) -> Vec<(String, Kind)> {
-    let mut secrets: Vec<(String, Kind)> = Vec::new();
+fn secrets(command: &str, ranges: &[Hidden]) -> Vec<(String, HiddenKind)> {
+    let mut secrets: Vec<(String, HiddenKind)> = Vec::new();
     for (range, kind) in ranges {
         let text = &command[range.clone()];
         for secret in [text, text.trim_matches(['"', '\'', '\\'])] {
@@ -133,7 +137,7 @@ fn secrets(command: &str, ranges: &[Hidden]) -> Vec<(String, Kind)> {
 }
 
 /// Returns the ranges to mask in a command: its secrets, and their repetitions.
-fn hidden(command: &str, reader: Reader) -> Vec<Hidden> {
+fn hidden(command: &str, reader: MaskReader) -> Vec<Hidden> {
     let syntax = Syntax::of(command);
     let mut ranges = ranges(command, reader, &syntax);
     for (secret, kind) in secrets(command, &ranges) {
@@ -144,7 +148,7 @@ fn hidden(command: &str, reader: Reader) -> Vec<Hidden> {
 
 /// Adds the repetitions of a secret. A word that names a program is kept: it was identified as a
 /// secret only by the command itself.
-fn again(command: &str, syntax: &Syntax, secret: &str, kind: Kind, ranges: &mut Vec<Hidden>) {
+fn again(command: &str, syntax: &Syntax, secret: &str, kind: HiddenKind, ranges: &mut Vec<Hidden>) {
     if secret.chars().count() < SHORTEST_IN_COMMAND {
         return;
     }
@@ -181,7 +185,7 @@ fn replaced(text: &str, ranges: &[Hidden]) -> String {
 }
 
 /// Returns the ranges to mask, ordered and without overlaps.
-fn ranges(text: &str, reader: Reader, syntax: &Syntax) -> Vec<Hidden> {
+fn ranges(text: &str, reader: MaskReader, syntax: &Syntax) -> Vec<Hidden> {
     let mut found: Vec<Hidden> = Vec::new();
     let asked = Text::new(text);
     for token in TOKENS
@@ -190,7 +194,7 @@ fn ranges(text: &str, reader: Reader, syntax: &Syntax) -> Vec<Hidden> {
     {
         found.extend(token.find(text).map(|range| {
             let end = syntax.end(range.start, range.end);
-            (range.start..end, Kind::Secret)
+            (range.start..end, HiddenKind::Secret)
         }));
     }
     let tokens: Vec<_> = found.iter().map(|(range, _)| range.clone()).collect();
@@ -205,7 +209,7 @@ fn ranges(text: &str, reader: Reader, syntax: &Syntax) -> Vec<Hidden> {
     let digests = LazyCell::new(|| digests(text, reader));
     let entries = LazyCell::new(|| names_of_entries(text));
     let mut by_chance = Vec::new();
-    let may_find = |rule: &&rule::Rule| rule.may_count(reader) && asked.has(rule.need);
+    let may_find = |rule: &&rule::MaskRule| rule.may_count(reader) && asked.has(rule.need);
     for rule in RULES.iter().filter(may_find) {
         for window in rule.windows(text) {
             let mut from = window.start;
@@ -222,7 +226,7 @@ fn ranges(text: &str, reader: Reader, syntax: &Syntax) -> Vec<Hidden> {
                     .flatten()
                     .next()
                     .map_or(whole.clone(), |group| group.range());
-                let looks_like_chance = rule.doubt != Doubt::No && rule.kind == Kind::Secret;
+                let looks_like_chance = rule.doubt != Doubt::No && rule.kind == HiddenKind::Secret;
                 if let Some(token) = token_in(&hidden).filter(|_| looks_like_chance) {
                     let before = hidden.start..token.start.max(hidden.start);
                     if before.len() >= SHORTEST_CHANCE
@@ -274,8 +278,8 @@ fn ranges(text: &str, reader: Reader, syntax: &Syntax) -> Vec<Hidden> {
     for (range, kind) in found.into_iter().filter(|(range, _)| !range.is_empty()) {
         match merged.last_mut() {
             // A host after `name:password@` is not an e-mail address.
-            Some((last, Kind::Secret))
-                if kind == Kind::Mail
+            Some((last, HiddenKind::Secret))
+                if kind == HiddenKind::Mail
                     && range.start < last.end
                     && text[last.end..].starts_with('@') => {}
             Some((last, of)) if range.start < last.end => {
@@ -354,9 +358,9 @@ fn overlap(one: &Range<usize>, other: &Range<usize>) -> bool {
 
 /// Returns labelled digests, such as those in npm's lock files: the trail has to show what was
 /// installed.
-fn digests(text: &str, reader: Reader) -> Vec<Range<usize>> {
+fn digests(text: &str, reader: MaskReader) -> Vec<Range<usize>> {
     match reader {
-        Reader::Model => Vec::new(),
+        MaskReader::Model => Vec::new(),
         _ => (DIGESTS.get().find_iter(text))
             .map(|found| found.range())
             .collect(),
@@ -423,7 +427,7 @@ fn documents(text: &str, syntax: &Syntax) -> Vec<Hidden> {
             // A variable only shows where a secret comes from.
             let shown = |start: &usize| *start < end && !text[*start..end].starts_with('$');
             if let Some(start) = start.filter(shown) {
-                found.push((start..end, Kind::Secret));
+                found.push((start..end, HiddenKind::Secret));
             }
             if reader == PasswordReader::FirstLine {
                 break;

@@ -121,7 +121,7 @@ impl ScriptHooks {
     pub(crate) fn entries(&self) -> impl Iterator<Item = Entry<impl Restrict + use<>>> + use<'_> {
         self.hooks.iter().map(|hook| {
             let manifest = hook.manifest();
-            let entry = Entry::new(Restricting {
+            let entry = Entry::new(ScriptRestriction {
                 hook: hook.clone(),
                 history: self.history.clone(),
             });
@@ -190,14 +190,14 @@ fn loaded(engine: &ScriptEngine, path: &Path) -> Result<ScriptHook, ScriptError>
 }
 
 /// A JavaScript hook in the gate.
-struct Restricting {
+struct ScriptRestriction {
     hook: ScriptHook,
     history: RunHistory,
 }
 
 /// Input of the hooks; nothing else of a request is passed.
 #[derive(Serialize)]
-struct Given<'a> {
+struct ScriptInput<'a> {
     command: &'a str,
     class: Crud,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -209,27 +209,27 @@ struct Given<'a> {
 /// Valid output of the hooks; an unknown key is an error, so that a misspelt one is not ignored.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Says {
+struct ScriptOutput {
     #[serde(default, deserialize_with = "present")]
-    decision: Option<Word>,
+    decision: Option<ScriptDecision>,
     #[serde(default, deserialize_with = "present")]
     reason: Option<String>,
 }
 
 #[derive(Clone, Copy, Deserialize)]
 #[serde(try_from = "String")]
-enum Word {
+enum ScriptDecision {
     Ask,
     Deny,
 }
 
-impl TryFrom<String> for Word {
+impl TryFrom<String> for ScriptDecision {
     type Error = String;
 
     fn try_from(word: String) -> Result<Self, String> {
         match &*word {
-            "ask" => Ok(Word::Ask),
-            "deny" => Ok(Word::Deny),
+            "ask" => Ok(ScriptDecision::Ask),
+            "deny" => Ok(ScriptDecision::Deny),
             _ => Err(format!("unknown decision `{word}`")),
         }
     }
@@ -241,7 +241,7 @@ fn present<'de, D: Deserializer<'de>, T: Deserialize<'de>>(from: D) -> Result<Op
     T::deserialize(from).map(Some)
 }
 
-impl Restrict for Restricting {
+impl Restrict for ScriptRestriction {
     async fn restrict(
         &self,
         request: &PermissionRequest,
@@ -263,11 +263,11 @@ impl Restrict for Restricting {
 }
 
 /// Records a run whose result is no longer needed.
-struct Unfinished<'a>(Option<&'a Restricting>);
+struct Unfinished<'a>(Option<&'a ScriptRestriction>);
 
 impl Drop for Unfinished<'_> {
     fn drop(&mut self) {
-        if let Some(Restricting { hook, history }) = self.0 {
+        if let Some(ScriptRestriction { hook, history }) = self.0 {
             let why = "its result was no longer needed";
             let record = RunRecord::skipped(hook, Stage::Pre, why).action(ACTION);
             // A history in memory never waits.
@@ -277,7 +277,7 @@ impl Drop for Unfinished<'_> {
 }
 
 fn message(request: &PermissionRequest, found: &Classification) -> Result<Map, HookError> {
-    let given = Given {
+    let given = ScriptInput {
         command: &request.command,
         class: found.crud,
         agent: request.agent.as_deref(),
@@ -306,15 +306,15 @@ fn said(run: &Run) -> Result<Option<Restriction>, Failure> {
              with the decision `ask` or `deny`, or `{{ out: {{}} }}`"
         ))
     };
-    let says: Says =
+    let says: ScriptOutput =
         serde_json::from_value(Value::Object(out)).map_err(|why| not_understood(&why))?;
     let reason = |reason: Option<String>| match reason {
         Some(reason) => cut(&reason),
         None => "no reason given".to_owned(),
     };
     match says.decision {
-        Some(Word::Ask) => Ok(Some(Restriction::Ask(reason(says.reason)))),
-        Some(Word::Deny) => Ok(Some(Restriction::Deny(reason(says.reason)))),
+        Some(ScriptDecision::Ask) => Ok(Some(Restriction::Ask(reason(says.reason)))),
+        Some(ScriptDecision::Deny) => Ok(Some(Restriction::Deny(reason(says.reason)))),
         None if says.reason.is_some() => Err(not_understood(&"a reason without a decision")),
         None => Ok(None),
     }

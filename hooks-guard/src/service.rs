@@ -12,7 +12,7 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::approval::ApprovalScope;
 use crate::audit::{
-    Answered, AuditError, AuditRecord, AuditStore, CallName, Change, ChangeStream, Executed,
+    Answered, AuditChange, AuditError, AuditRecord, AuditStore, CallName, ChangeStream, Executed,
     Execution, Granted, Lasting, NewAnswer, NewDecision, QuestionLimits, Redeemed,
     TooManyQuestions, UserResponse, Which, in_time,
 };
@@ -22,7 +22,7 @@ use crate::gate::{Gate, Judged};
 use crate::mask::{self, Masked};
 use crate::random::random;
 use crate::request::{PermissionRequest, Ruling};
-use crate::rules::Verdict;
+use crate::rules::RuleDecision;
 
 pub use crate::dispatches::{Dispatch, HookRun, Runs, ScriptRuns, Step, StepRun};
 
@@ -31,11 +31,11 @@ pub use crate::dispatches::{Dispatch, HookRun, Runs, ScriptRuns, Step, StepRun};
 /// Cheap to clone; clones share their state.
 #[derive(Clone, Debug)]
 pub struct PermissionService {
-    inner: Arc<Inner>,
+    inner: Arc<ServiceInner>,
 }
 
 #[derive(Debug)]
-struct Inner {
+struct ServiceInner {
     gate: Gate,
     audit: AuditStore,
     /// Reserved for the operator, whose reads do not queue behind others.
@@ -67,11 +67,11 @@ pub enum ServiceError {
 
 /// A person's answer to a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reply {
+pub struct OperatorAnswer {
     /// `true` to approve.
     pub approved: bool,
     /// How long the approval lasts.
-    pub remember: Remember,
+    pub remember: RememberScope,
     /// A note to store with the answer.
     pub note: Option<String>,
 }
@@ -96,7 +96,7 @@ pub enum Responded {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
-pub enum Remember {
+pub enum RememberScope {
     /// For this command only.
     #[default]
     Once,
@@ -124,7 +124,7 @@ impl PermissionService {
         limits: QuestionLimits,
     ) -> Self {
         Self {
-            inner: Arc::new(Inner {
+            inner: Arc::new(ServiceInner {
                 gate,
                 reserved: audit.reserved(),
                 audit,
@@ -213,7 +213,7 @@ impl PermissionService {
         request: PermissionRequest,
         without_operator: Option<&str>,
     ) -> Result<Ruling, ServiceError> {
-        let Inner {
+        let ServiceInner {
             gate,
             audit,
             ttl,
@@ -326,24 +326,24 @@ impl PermissionService {
     pub async fn respond(
         &self,
         id: i64,
-        reply: Reply,
+        reply: OperatorAnswer,
         by: &str,
     ) -> Result<Responded, ServiceError> {
         let audit = &self.inner.reserved;
         let lasting = match reply.remember {
-            Remember::Session if reply.approved => Some(Lasting::Session),
-            Remember::Always if reply.approved => Some(Lasting::Always),
+            RememberScope::Session if reply.approved => Some(Lasting::Session),
+            RememberScope::Always if reply.approved => Some(Lasting::Always),
             _ => None,
         };
         if reply.approved
             && let Some(record) = audit.decision(id).await?
         {
-            let hides_code = record.rule.as_deref().is_some_and(Verdict::hides_code);
+            let hides_code = record.rule.as_deref().is_some_and(RuleDecision::hides_code);
             if hides_code && record.user_response.is_none() {
                 return Ok(Responded::HiddenCode);
             }
             if lasting.is_some() {
-                if !record.rule.as_deref().is_none_or(Verdict::remembers) {
+                if !record.rule.as_deref().is_none_or(RuleDecision::remembers) {
                     return Ok(Responded::NotRemembered(None));
                 }
                 match record.scope.as_ref().map(ApprovalScope::refused) {
@@ -471,7 +471,7 @@ impl PermissionService {
         request: PermissionRequest,
         reason: &str,
     ) -> Result<(), ServiceError> {
-        let Inner { gate, audit, .. } = &*self.inner;
+        let ServiceInner { gate, audit, .. } = &*self.inner;
         let request = storable_names(request);
         let answer = NewAnswer {
             response: UserResponse::Denied,
@@ -534,8 +534,8 @@ impl PermissionService {
 async fn answered(changes: &mut ChangeStream, id: i64) {
     while let Some(change) = changes.next().await {
         match change {
-            Change::Answered(other) if other != id => {}
-            Change::Answered(_) | Change::Cleaned | Change::Missed(_) => return,
+            AuditChange::Answered(other) if other != id => {}
+            AuditChange::Answered(_) | AuditChange::Cleaned | AuditChange::Missed(_) => return,
             _ => {}
         }
     }

@@ -9,7 +9,7 @@ use hooks_guard::gate::{Classify, Gate, GateHooks, Policy, Restrict, Restriction
 use hooks_guard::places::Places;
 use hooks_guard::rules::{Protected, RuleBook};
 use hooks_guard::service::{
-    Dispatch, HookRun, PermissionService, Remember, Reply, Responded, Runs, StepRun,
+    Dispatch, HookRun, OperatorAnswer, PermissionService, RememberScope, Responded, Runs, StepRun,
 };
 use hooks_guard::{NetworkAccess, PermissionRequest};
 use hooks_runtime::{Entry, FailurePolicy, HookError};
@@ -257,9 +257,9 @@ async fn p_06_with_changes_allowed_every_part_is_still_looked_at() {
 #[tokio::test]
 async fn what_a_failed_hook_asks_about_is_answered_once() {
     let (service, _folder) = service(restricting()).await;
-    let always = Reply {
+    let always = OperatorAnswer {
         approved: true,
-        remember: Remember::Always,
+        remember: RememberScope::Always,
         note: None,
     };
     for (command, remembered) in [("ls fail", false), ("ls ask", true)] {

@@ -46,15 +46,15 @@ struct Command {
 #[derive(Subcommand)]
 enum What {
     /// Checks that a hook can be registered, and prints the position of an error.
-    Check(Check),
+    Check(CheckArgs),
     /// Runs a hook.
-    Run(Run),
+    Run(RunArgs),
     /// Measures how long hooks take on this machine.
     Bench(bench::Bench),
 }
 
 #[derive(Args)]
-struct Check {
+struct CheckArgs {
     /// Hook source: one JavaScript module.
     file: PathBuf,
     /// Manifest, in JSON.
@@ -66,7 +66,7 @@ struct Check {
 }
 
 #[derive(Args)]
-struct Run {
+struct RunArgs {
     /// Hook source: one JavaScript module.
     file: PathBuf,
     /// Manifest, in JSON. Default: the hook sees all of `data`.
@@ -101,7 +101,7 @@ struct Run {
 /// Contents of the `--context` file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Context {
+struct ContextFile {
     stage: Stage,
     r#in: Map,
     #[serde(default)]
@@ -146,7 +146,7 @@ impl From<String> for Error {
     }
 }
 
-impl Check {
+impl CheckArgs {
     fn go(self) -> Result<u8, Error> {
         let source = read(&self.file)?;
         let engine = start(ScriptEngine::builder().workers(NonZeroUsize::MIN))?;
@@ -171,7 +171,7 @@ impl Check {
     }
 }
 
-impl Run {
+impl RunArgs {
     fn go(self) -> Result<u8, Error> {
         let source = read(&self.file)?;
         let (stage, message, data, fields, keys) = context(&self.context)?;
@@ -225,7 +225,7 @@ fn context(
             "the context is a list; write `{\"stage\": …, \"in\": …, \"data\": …}`".to_owned(),
         ));
     }
-    let context: Context =
+    let context: ContextFile =
         serde_json::from_str(&text).map_err(|error| of_file(error.to_string()))?;
     let (data, fields, keys) = public(&context.data).map_err(of_file)?;
     Ok((context.stage, context.r#in, data, fields, keys))

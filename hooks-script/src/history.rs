@@ -62,7 +62,7 @@ const TEXT_CHARS: usize = 1000;
 /// ```
 #[derive(Clone)]
 pub struct RunHistory {
-    backend: Backend,
+    backend: HistoryBackend,
     text_chars: usize,
     masker: Arc<dyn Fn(&str) -> String + Send + Sync>,
     anonymizer: Option<AnonymizerKey>,
@@ -70,8 +70,8 @@ pub struct RunHistory {
 }
 
 #[derive(Clone)]
-enum Backend {
-    Memory(Arc<memory::Memory>),
+enum HistoryBackend {
+    Memory(Arc<memory::RunTable>),
     #[cfg(feature = "sqlite")]
     Sqlite(crate::store::Database),
 }
@@ -80,17 +80,19 @@ impl RunHistory {
     /// Creates a history of the last `capacity` runs in memory, which is lost when the process
     /// ends.
     pub fn in_memory(capacity: NonZeroUsize) -> Self {
-        RunHistory::over(Backend::Memory(Arc::new(memory::Memory::new(capacity))))
+        RunHistory::over(HistoryBackend::Memory(Arc::new(memory::RunTable::new(
+            capacity,
+        ))))
     }
 
     /// Creates a history in a database. It grows until [`forget_before`](Self::forget_before) is
     /// called.
     #[cfg(feature = "sqlite")]
     pub fn sqlite(database: &crate::store::Database) -> Self {
-        RunHistory::over(Backend::Sqlite(database.clone()))
+        RunHistory::over(HistoryBackend::Sqlite(database.clone()))
     }
 
-    fn over(backend: Backend) -> Self {
+    fn over(backend: HistoryBackend) -> Self {
         RunHistory {
             backend,
             text_chars: TEXT_CHARS,
@@ -134,9 +136,9 @@ impl RunHistory {
     pub async fn record(&self, record: RunRecord) -> Result<RunRecord, StoreError> {
         let mut record = self.counted(record);
         record.id = match &self.backend {
-            Backend::Memory(memory) => memory.append(&record),
+            HistoryBackend::Memory(memory) => memory.append(&record),
             #[cfg(feature = "sqlite")]
-            Backend::Sqlite(database) => sqlite::append(database.pool(), &record).await?,
+            HistoryBackend::Sqlite(database) => sqlite::append(database.pool(), &record).await?,
         };
         Ok(record)
     }
@@ -146,14 +148,14 @@ impl RunHistory {
         let records = records.into_iter().map(|record| self.counted(record));
         let records: Vec<_> = records.collect();
         match &self.backend {
-            Backend::Memory(memory) => {
+            HistoryBackend::Memory(memory) => {
                 for record in &records {
                     memory.append(record);
                 }
                 Box::pin(ready(()))
             }
             #[cfg(feature = "sqlite")]
-            Backend::Sqlite(database) => {
+            HistoryBackend::Sqlite(database) => {
                 let unwritten = Unwritten(records.len());
                 let database = database.clone();
                 let writing = async move {
@@ -239,9 +241,9 @@ impl RunHistory {
     /// Returns the error of the store.
     pub async fn query(&self, query: &RunQuery) -> Result<RunPage, StoreError> {
         match &self.backend {
-            Backend::Memory(memory) => Ok(memory.query(query)),
+            HistoryBackend::Memory(memory) => Ok(memory.query(query)),
             #[cfg(feature = "sqlite")]
-            Backend::Sqlite(database) => sqlite::query(database, query).await,
+            HistoryBackend::Sqlite(database) => sqlite::query(database, query).await,
         }
     }
 
@@ -252,9 +254,9 @@ impl RunHistory {
     /// Returns the error of the store.
     pub async fn forget_before(&self, time: Timestamp) -> Result<u64, StoreError> {
         match &self.backend {
-            Backend::Memory(memory) => Ok(memory.forget_before(to_the_microsecond(time))),
+            HistoryBackend::Memory(memory) => Ok(memory.forget_before(to_the_microsecond(time))),
             #[cfg(feature = "sqlite")]
-            Backend::Sqlite(database) => sqlite::forget_before(database, time).await,
+            HistoryBackend::Sqlite(database) => sqlite::forget_before(database, time).await,
         }
     }
 
@@ -306,9 +308,9 @@ impl Drop for Unwritten {
 impl fmt::Debug for RunHistory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let backend = match &self.backend {
-            Backend::Memory(_) => "memory",
+            HistoryBackend::Memory(_) => "memory",
             #[cfg(feature = "sqlite")]
-            Backend::Sqlite(_) => "sqlite",
+            HistoryBackend::Sqlite(_) => "sqlite",
         };
         f.debug_struct("RunHistory")
             .field("backend", &backend)

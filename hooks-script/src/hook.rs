@@ -35,7 +35,7 @@ pub struct ScriptHook {
 
 /// The input of a hook.
 #[derive(Serialize)]
-struct Context<'a> {
+struct HookInput<'a> {
     stage: Stage,
     r#in: &'a Map,
     data: Map,
@@ -165,7 +165,7 @@ impl ScriptHook {
         if is_deeper(message.values(), DEEPEST - 1) {
             return self.not_run(Failure::Depth(DEEPEST));
         }
-        let context = Context {
+        let context = HookInput {
             stage,
             r#in: message,
             data: self.shared.fields.visible(data, &self.manifest),

@@ -4,7 +4,7 @@
 
 use std::path::{Component, Path};
 
-use super::files::{Lookup, Reader};
+use super::files::{Lookup, ScopeReader};
 use super::package::{includes, is_makefile, scripts};
 use crate::classify::{Classifier, Crud, Manifest, Part, Parts, Tables, UNKNOWN, UnseenCode, Word};
 use crate::request::PermissionRequest;
@@ -54,7 +54,7 @@ const KEEPS_CONTENTS: &[&str] = &["chmod", "chown", "chgrp", "touch", "mkdir"];
 #[derive(Debug)]
 pub(super) struct Derivation<'a> {
     pub(super) lookups: Vec<Lookup>,
-    pub(super) reader: Reader,
+    pub(super) reader: ScopeReader,
     pub(super) runs_code: bool,
     pub(super) refused: Option<String>,
     cwd: Option<&'a Path>,
@@ -65,7 +65,7 @@ pub(super) struct Derivation<'a> {
 }
 
 /// Where the parts of one command text run.
-struct Place {
+struct CommandContext {
     start: Start,
     /// Program directories before those of `PATH`.
     path: Vec<String>,
@@ -77,7 +77,7 @@ impl<'a> Derivation<'a> {
     pub(super) fn new(request: &'a PermissionRequest, home: &'a Path) -> Self {
         Self {
             lookups: Vec::new(),
-            reader: Reader::default(),
+            reader: ScopeReader::default(),
             runs_code: false,
             refused: None,
             cwd: request.cwd.as_deref(),
@@ -130,7 +130,7 @@ impl<'a> Derivation<'a> {
         if cwd.is_some_and(goes_up) {
             self.refuse("the directory contains `..`");
         }
-        let mut place = Place {
+        let mut place = CommandContext {
             start: start_of(parts, cwd, self.home),
             path,
             written: Vec::new(),
@@ -191,7 +191,7 @@ impl<'a> Derivation<'a> {
         }
     }
 
-    fn part(&mut self, at: usize, part: &Part, parts: &Parts, place: &Place) {
+    fn part(&mut self, at: usize, part: &Part, parts: &Parts, place: &CommandContext) {
         let before = self.lookups.len();
         self.runs_code |= part.code;
         if let Some(why) = unseen(part.unseen_code) {
@@ -252,7 +252,7 @@ impl<'a> Derivation<'a> {
     }
 
     /// Adds a file whose code runs.
-    fn code_file(&mut self, file: &Word, place: &Place) {
+    fn code_file(&mut self, file: &Word, place: &CommandContext) {
         self.runs_code = true;
         if is_stdin(&file.text) {
             return;
@@ -283,7 +283,7 @@ impl<'a> Derivation<'a> {
     }
 
     /// Adds a settings file, if it exists.
-    fn settings_file(&mut self, file: &Word, place: &Place) {
+    fn settings_file(&mut self, file: &Word, place: &CommandContext) {
         if is_stdin(&file.text) {
             return;
         }
@@ -296,7 +296,7 @@ impl<'a> Derivation<'a> {
 
     /// Returns the paths that a word may mean; refuses a word that is unknown until the command
     /// runs.
-    fn paths(&mut self, file: &Word, place: &Place) -> Option<Vec<String>> {
+    fn paths(&mut self, file: &Word, place: &CommandContext) -> Option<Vec<String>> {
         let text = &file.text;
         if !file.known {
             self.refuse("the file to run is unknown until the command runs");
@@ -321,7 +321,7 @@ impl<'a> Derivation<'a> {
     }
 
     /// Adds the files that a program looks up by fixed names.
-    fn manifests(&mut self, part: &Part, place: &Place) {
+    fn manifests(&mut self, part: &Part, place: &CommandContext) {
         let mut needed: Vec<&str> = Vec::new();
         let mut found = false;
         for Manifest {
@@ -359,7 +359,7 @@ impl<'a> Derivation<'a> {
 
     /// Adds files that are read from standard input as instructions; refuses input that is executed
     /// and unknown until the command runs.
-    fn input(&mut self, part: &Part, parts: &Parts, place: &Place) {
+    fn input(&mut self, part: &Part, parts: &Parts, place: &CommandContext) {
         let named = part.code_files.iter().chain(&part.settings_files);
         let names_stdin = named.clone().any(|file| is_stdin(&file.text));
         let is_shown = part.code_files.is_empty() && part.manifests.is_empty();
@@ -438,7 +438,7 @@ impl<'a> Derivation<'a> {
     }
 
     /// Adds the files that hidden code receives by name.
-    fn named_files(&mut self, part: &Part, place: &Place) {
+    fn named_files(&mut self, part: &Part, place: &CommandContext) {
         let assigned = part.assignments.iter().filter(|one| one.name != "PATH");
         let assigned = assigned.map(|one| &one.value);
         let words = part.words.iter().skip(1);
@@ -479,7 +479,7 @@ impl<'a> Derivation<'a> {
         }
     }
 
-    fn pattern(&mut self, word: &Word, place: &Place) {
+    fn pattern(&mut self, word: &Word, place: &CommandContext) {
         let (folder, name) = word.text.rsplit_once('/').unwrap_or((".", &word.text));
         if folder.contains(['*', '?', '[', '{']) || name.contains(['?', '[', '{', UNKNOWN]) {
             self.refuse("the files to run are unknown until the command runs");
@@ -492,7 +492,7 @@ impl<'a> Derivation<'a> {
     }
 
     /// Adds what a script of a manifest runs.
-    fn script(&mut self, name: &Word, place: &Place) {
+    fn script(&mut self, name: &Word, place: &CommandContext) {
         self.runs_code = true;
         if name.text == ELSEWHERE {
             self.refuse("the command runs scripts of other packages");
@@ -550,7 +550,7 @@ impl<'a> Derivation<'a> {
     }
 
     /// Adds the files that makefiles include.
-    fn includes(&mut self, from: usize, place: &Place) {
+    fn includes(&mut self, from: usize, place: &CommandContext) {
         let mut at = from;
         while let Some(lookup) = self.lookups.get(at).cloned() {
             at += 1;

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use self::derive::Derivation;
-use self::files::{Covered, Lookup, Reader};
+use self::files::{BoundFile, Lookup, ScopeReader};
 use crate::classify::Parts;
 use crate::mask::Masked;
 use crate::places::Places;
@@ -48,7 +48,7 @@ pub struct ApprovalScope {
     /// Lookups of the files.
     lookups: Vec<Lookup>,
     /// Results of the lookups.
-    files: Vec<Covered>,
+    files: Vec<BoundFile>,
     /// `true` if the command runs code that it does not show.
     runs_code: bool,
     /// Reason why no approval of the command may be remembered, if there is one.
@@ -127,11 +127,11 @@ impl ApprovalScope {
     /// Creates the current scope with these lookups. Reads files.
     pub(crate) fn again(&self) -> Self {
         let mut scope = self.clone();
-        scope.look(Reader::default());
+        scope.look(ScopeReader::default());
         scope
     }
 
-    fn look(&mut self, mut reader: Reader) {
+    fn look(&mut self, mut reader: ScopeReader) {
         let real = |cwd: &String| std::fs::canonicalize(cwd).ok();
         self.folder = (self.cwd.as_ref())
             .and_then(real)
@@ -163,7 +163,7 @@ impl ApprovalScope {
     }
 
     fn digest(&self) -> String {
-        let mut files: Vec<_> = self.files.iter().map(Covered::fields).collect();
+        let mut files: Vec<_> = self.files.iter().map(BoundFile::fields).collect();
         files.sort_unstable();
         let mut hash = Sha256::new();
         hash.update(DOMAIN);
@@ -260,14 +260,14 @@ impl ApprovalScope {
     pub(crate) fn stored(&self, masked: &Masked) -> String {
         let mut scope = self.clone();
         let clear = |text: &str| masked.other(text) == text;
-        let is_secret = |file: &Covered| file.is_absent() && !clear(&file.path);
+        let is_secret = |file: &BoundFile| file.is_absent() && !clear(&file.path);
         if scope.files.iter().any(is_secret) {
             scope.refuse("the name of a file is masked as a secret");
             scope.files.retain(|file| !is_secret(file));
         }
         let files = &scope.files;
         scope.lookups.retain(|lookup| {
-            let found = |file: &Covered| !file.is_absent() && lookup.finds(&file.path);
+            let found = |file: &BoundFile| !file.is_absent() && lookup.finds(&file.path);
             lookup.texts().iter().all(|text| clear(text)) || files.iter().any(found)
         });
         scope.refused = scope.refused.map(|why| masked.other(&why));

@@ -12,7 +12,7 @@ use futures_util::{Stream, StreamExt, stream};
 use tokio::sync::{Notify, broadcast};
 
 use super::backend::Backend;
-use super::chain::Kind;
+use super::chain::LogEntryKind;
 use super::database::Database;
 use super::error::AuditError;
 use super::follow;
@@ -41,7 +41,7 @@ const PAGE: i64 = 500;
 /// A change of the audit trail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Change {
+pub enum AuditChange {
     /// A decision was recorded.
     Asked(i64),
     /// A decision was answered, or its deadline passed without an answer.
@@ -59,17 +59,17 @@ pub enum Change {
 }
 
 /// A change and the number of its log entry; 0 for a change without an entry.
-pub(crate) type Entry = (i64, Change);
+pub(crate) type NumberedChange = (i64, AuditChange);
 
 /// Returns a stream of future changes with their entry numbers.
 pub(super) fn entries(
-    changes: broadcast::Receiver<Entry>,
-) -> impl Stream<Item = Entry> + Send + use<> {
+    changes: broadcast::Receiver<NumberedChange>,
+) -> impl Stream<Item = NumberedChange> + Send + use<> {
     stream::unfold(changes, |mut changes| async move {
         match changes.recv().await {
             Ok(entry) => Some((entry, changes)),
             Err(broadcast::error::RecvError::Lagged(missed)) => {
-                Some(((0, Change::Missed(missed)), changes))
+                Some(((0, AuditChange::Missed(missed)), changes))
             }
             Err(broadcast::error::RecvError::Closed) => None,
         }
@@ -77,23 +77,23 @@ pub(super) fn entries(
 }
 
 /// Stream of future changes. Ends when the store is dropped.
-pub struct ChangeStream(Pin<Box<dyn Stream<Item = Change> + Send>>);
+pub struct ChangeStream(Pin<Box<dyn Stream<Item = AuditChange> + Send>>);
 
 impl ChangeStream {
-    pub(super) fn new(changes: broadcast::Receiver<Entry>) -> Self {
+    pub(super) fn new(changes: broadcast::Receiver<NumberedChange>) -> Self {
         Self(Box::pin(entries(changes).map(|(_, change)| change)))
     }
 
     /// Returns the next change, or `None` if the store was dropped. Cancel safe.
-    pub async fn next(&mut self) -> Option<Change> {
+    pub async fn next(&mut self) -> Option<AuditChange> {
         self.0.next().await
     }
 }
 
 impl Stream for ChangeStream {
-    type Item = Change;
+    type Item = AuditChange;
 
-    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Change>> {
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<AuditChange>> {
         self.0.poll_next_unpin(context)
     }
 }
@@ -117,7 +117,7 @@ pub(super) struct Written {
 pub(super) async fn follow(
     backend: Backend,
     written: Arc<Written>,
-    changes: broadcast::Sender<Entry>,
+    changes: broadcast::Sender<NumberedChange>,
     mut last: i64,
 ) {
     loop {
@@ -138,7 +138,7 @@ pub(super) async fn follow(
 async fn look(
     backend: &Backend,
     written: &Written,
-    changes: &broadcast::Sender<Entry>,
+    changes: &broadcast::Sender<NumberedChange>,
     last: &mut i64,
 ) -> Result<(), AuditError> {
     // Check entries of other processes now, so that the next write does not have to.
@@ -155,7 +155,7 @@ async fn look(
 async fn skip(
     backend: &Backend,
     written: &Written,
-    changes: &broadcast::Sender<Entry>,
+    changes: &broadcast::Sender<NumberedChange>,
     last: &mut i64,
 ) -> Result<(), AuditError> {
     let own = written.seq.load(Ordering::Acquire);
@@ -173,7 +173,7 @@ async fn skip(
 
 async fn tell(
     backend: &Backend,
-    changes: &broadcast::Sender<Entry>,
+    changes: &broadcast::Sender<NumberedChange>,
     last: &mut i64,
 ) -> Result<(), AuditError> {
     loop {
@@ -194,7 +194,7 @@ async fn after(
     backend: &Backend,
     last: i64,
     most: i64,
-) -> Result<Vec<(i64, Option<Change>)>, AuditError> {
+) -> Result<Vec<(i64, Option<AuditChange>)>, AuditError> {
     let rows = backend
         .read()
         .await?
@@ -206,14 +206,14 @@ async fn after(
     rows.iter()
         .map(|row| {
             let subject = row.int(2)?;
-            let change = Kind::of(row.int(1)?).and_then(|kind| match kind {
-                Kind::Decided => Some(Change::Asked(subject)),
-                Kind::Answered => Some(Change::Answered(subject)),
-                Kind::Executed => Some(Change::Executed(subject)),
-                Kind::Remembered => Some(Change::Remembered(subject)),
-                Kind::Revoked => Some(Change::Forgotten(subject)),
-                Kind::Cleaned => Some(Change::Cleaned),
-                Kind::Used => None,
+            let change = LogEntryKind::of(row.int(1)?).and_then(|kind| match kind {
+                LogEntryKind::Decided => Some(AuditChange::Asked(subject)),
+                LogEntryKind::Answered => Some(AuditChange::Answered(subject)),
+                LogEntryKind::Executed => Some(AuditChange::Executed(subject)),
+                LogEntryKind::Remembered => Some(AuditChange::Remembered(subject)),
+                LogEntryKind::Revoked => Some(AuditChange::Forgotten(subject)),
+                LogEntryKind::Cleaned => Some(AuditChange::Cleaned),
+                LogEntryKind::Used => None,
             });
             Ok((row.int(0)?, change))
         })
@@ -226,7 +226,7 @@ pub(super) async fn since(
     backend: &Backend,
     last: i64,
     most: i64,
-) -> Result<Option<Vec<Entry>>, AuditError> {
+) -> Result<Option<Vec<NumberedChange>>, AuditError> {
     let rows = after(backend, last, most.saturating_add(1)).await?;
     let all = i64::try_from(rows.len()).is_ok_and(|rows| rows <= most);
     let told = rows.into_iter();

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::backend::Backend;
-use super::chain::{self, Gap, Kind, gaps};
+use super::chain::{self, Gap, LogEntryKind, gaps};
 use super::cleanups::Cleaned;
 use super::error::AuditError;
 use super::record::{ceil_us, floor_us, storable};
@@ -174,7 +174,9 @@ impl Work for Chunk {
                 remaining: part.remaining,
                 gaps_hash: chain::gaps_hash(&gaps),
             };
-            let seq = batch.append(Kind::Cleaned, 0, cleaned.content()).await?;
+            let seq = batch
+                .append(LogEntryKind::Cleaned, 0, cleaned.content())
+                .await?;
             batch
                 .tx
                 .execute(

@@ -4,7 +4,7 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::chain::{Content, Kind};
+use super::chain::{Content, LogEntryKind};
 use super::error::AuditError;
 use super::record::time_of;
 use super::tx::Tx;
@@ -56,7 +56,7 @@ impl Cleaned {
     }
 
     pub(super) fn content(&self) -> [u8; 32] {
-        Content::new(Kind::Cleaned, 0)
+        Content::new(LogEntryKind::Cleaned, 0)
             .int(self.at)
             .text(&self.by)
             .int(self.older_than)

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::record::Stored;
+use super::record::DecisionRow;
 
 /// Maximum distance into the future, in microseconds, of the time of a question: the clocks of
 /// instances differ, and clocks are corrected. A question further in the future has expired,
@@ -46,7 +46,7 @@ impl Deadlines {
     }
 
     /// Adds a question that is being recorded.
-    pub(super) fn begin(&self, row: &Stored) {
+    pub(super) fn begin(&self, row: &DecisionRow) {
         if let Some(deadline) = row.deadline {
             self.insert(row.id, deadline - row.at);
         }

@@ -4,14 +4,14 @@
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
-use super::chain::{self, Kind};
+use super::chain::{self, LogEntryKind};
 use super::deadlines::{Deadlines, TOLERANCE_US};
 use super::error::AuditError;
 use super::record::{
-    Answered, Executed, Execution, NewAnswer, Stored, UserResponse, columns, floor_us, fold,
+    Answered, DecisionRow, Executed, Execution, NewAnswer, UserResponse, columns, floor_us, fold,
     response_code, storable,
 };
-use super::remember::Remember;
+use super::remember::RecordRemembered;
 use super::remembered::{Lasting, NewRemembered};
 use super::tally::Counted;
 use super::tx::{Arg, Sql, Tx};
@@ -20,17 +20,17 @@ use super::write::{Batch, Work};
 /// Author of the answer to a question that expired.
 const BY_DEADLINE: &str = "deadline";
 
-pub(super) async fn find(tx: &mut Tx, id: i64) -> Result<Option<Stored>, AuditError> {
+pub(super) async fn find(tx: &mut Tx, id: i64) -> Result<Option<DecisionRow>, AuditError> {
     tx.optional(
         concat!("SELECT ", columns!(), " FROM decisions d WHERE d.id = $1"),
         &[id.into()],
     )
     .await?
-    .map(|row| Stored::read(&row, 0))
+    .map(|row| DecisionRow::read(&row, 0))
     .transpose()
 }
 
-/// SQL parameters `$1` to `$34`, the values of [`Stored::args`].
+/// SQL parameters `$1` to `$34`, the values of [`DecisionRow::args`].
 macro_rules! record {
     (log) => {
         "INSERT INTO log (seq, kind, subject, hash) VALUES ($24, $35, $1, $36)"
@@ -72,13 +72,13 @@ const RECORD: Sql = Sql::each(
     ),
 );
 
-pub(super) struct Record {
-    pub(super) row: Box<Stored>,
+pub(super) struct RecordDecision {
+    pub(super) row: Box<DecisionRow>,
     /// The answer, if it is known already; recorded as a separate log entry.
     pub(super) answer: Option<NewAnswer>,
 }
 
-impl Work for Record {
+impl Work for RecordDecision {
     type Out = i64;
 
     fn at(&self) -> i64 {
@@ -94,7 +94,7 @@ impl Work for Record {
         let folded = fold(&row.command);
         let mut args = row.args().to_vec();
         args.extend([
-            Arg::from(Kind::Decided as i64),
+            Arg::from(LogEntryKind::Decided as i64),
             (&batch.head.hash).into(),
             (&folded).into(),
         ]);
@@ -110,14 +110,14 @@ impl Work for Record {
     }
 }
 
-pub(super) struct Answer {
+pub(super) struct RecordAnswer {
     pub(super) id: i64,
     pub(super) answer: NewAnswer,
     /// Scope in which an approval is remembered.
     pub(super) lasting: Option<Lasting>,
 }
 
-impl Work for Answer {
+impl Work for RecordAnswer {
     type Out = Answered;
 
     async fn apply(self, batch: &mut Batch) -> Result<Answered, AuditError> {
@@ -139,7 +139,7 @@ impl Work for Answer {
         // One transaction: an answer lost in between would be asked for again.
         if let Some(lasting) = self.lasting {
             let new = NewRemembered::of(&record, lasting, self.answer);
-            Remember(new).apply(batch).await?;
+            RecordRemembered(new).apply(batch).await?;
         }
         Ok(Answered::Done(record))
     }
@@ -147,10 +147,10 @@ impl Work for Answer {
 
 pub(super) async fn take_answer(
     batch: &mut Batch,
-    row: Stored,
+    row: DecisionRow,
     answer: &NewAnswer,
-) -> Result<Stored, AuditError> {
-    let answered = Stored {
+) -> Result<DecisionRow, AuditError> {
+    let answered = DecisionRow {
         response: Some(response_code(answer.response)),
         answered_at: Some(floor_us(answer.at)),
         answered_by: Some(storable(&answer.by)),
@@ -160,8 +160,8 @@ pub(super) async fn take_answer(
     put_answer(batch, &row, answered).await
 }
 
-async fn time_out(batch: &mut Batch, row: Stored, at: i64) -> Result<Stored, AuditError> {
-    let answer = Stored {
+async fn time_out(batch: &mut Batch, row: DecisionRow, at: i64) -> Result<DecisionRow, AuditError> {
+    let answer = DecisionRow {
         response: Some(response_code(UserResponse::Timeout)),
         answered_at: Some(at),
         answered_by: Some(BY_DEADLINE.to_owned()),
@@ -170,13 +170,17 @@ async fn time_out(batch: &mut Batch, row: Stored, at: i64) -> Result<Stored, Aud
     put_answer(batch, &row, answer).await
 }
 
-async fn put_answer(batch: &mut Batch, was: &Stored, mut is: Stored) -> Result<Stored, AuditError> {
+async fn put_answer(
+    batch: &mut Batch,
+    was: &DecisionRow,
+    mut is: DecisionRow,
+) -> Result<DecisionRow, AuditError> {
     if let Some(open) = &mut batch.open {
         open.answered(was);
     }
     is.answered_seq = Some(
         batch
-            .append(Kind::Answered, is.id, chain::answered(&is))
+            .append(LogEntryKind::Answered, is.id, chain::answered(&is))
             .await?,
     );
     batch
@@ -269,7 +273,7 @@ impl Work for Expire {
             .await?;
         let mut expired = Vec::with_capacity(rows.len());
         for row in rows {
-            let row = time_out(batch, Stored::read(&row, 0)?, self.now).await?;
+            let row = time_out(batch, DecisionRow::read(&row, 0)?, self.now).await?;
             expired.push(row.id);
         }
         for id in self.over {
@@ -318,7 +322,7 @@ impl Work for AnswerCall {
 
     async fn apply(self, batch: &mut Batch) -> Result<Option<i64>, AuditError> {
         let found = self.call.find(&mut batch.tx).await?;
-        let open = |row: &Stored| row.requires && row.response.is_none();
+        let open = |row: &DecisionRow| row.requires && row.response.is_none();
         let Some(row) = found.filter(open) else {
             return Ok(None);
         };
@@ -350,14 +354,14 @@ impl Work for Execute {
         if row.executed_at.is_some() {
             return Ok(Executed::Already(Box::new(row.record()?)));
         }
-        let mut row = Stored {
+        let mut row = DecisionRow {
             executed_at: Some(floor_us(self.outcome.at)),
             exit_status: self.outcome.exit_status.map(i64::from),
             ..row
         };
         row.executed_seq = Some(
             batch
-                .append(Kind::Executed, row.id, chain::executed(&row))
+                .append(LogEntryKind::Executed, row.id, chain::executed(&row))
                 .await?,
         );
         batch
@@ -397,7 +401,7 @@ pub(super) fn proves(secret: &str, hash: Option<&[u8; 32]>) -> bool {
 
 impl CallName {
     /// Returns the last decision about the call: an agent may reuse the id of a call.
-    async fn find(&self, tx: &mut Tx) -> Result<Option<Stored>, AuditError> {
+    async fn find(&self, tx: &mut Tx) -> Result<Option<DecisionRow>, AuditError> {
         tx.optional(
             concat!(
                 "SELECT ",
@@ -412,7 +416,7 @@ impl CallName {
             ],
         )
         .await?
-        .map(|row| Stored::read(&row, 0))
+        .map(|row| DecisionRow::read(&row, 0))
         .transpose()
     }
 }

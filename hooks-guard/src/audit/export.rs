@@ -7,7 +7,7 @@ use futures_util::{Stream, stream};
 use super::backend::Backend;
 use super::error::AuditError;
 use super::list::filter::{Bound, Filter};
-use super::record::{AuditRecord, Stored};
+use super::record::{AuditRecord, DecisionRow};
 
 /// Number of records in memory at a time.
 const PAGE: i64 = 100;
@@ -104,7 +104,7 @@ struct Export {
     backend: Backend,
     bound: Bound,
     last: (i64, i64),
-    rows: VecDeque<Stored>,
+    rows: VecDeque<DecisionRow>,
 }
 
 pub(super) fn export(

@@ -13,7 +13,7 @@ use self::search::Cut;
 use super::backend::Backend;
 use super::deadlines::TOLERANCE_US;
 use super::error::AuditError;
-use super::record::{AuditRecord, Stored, columns};
+use super::record::{AuditRecord, DecisionRow, columns};
 use super::tally::Pieces;
 use super::tx::{Arg, Sql, Tx};
 
@@ -114,7 +114,7 @@ impl Bound {
         tx.all(self.way().page, &[&self.args()[..], &bounds].concat())
             .await?
             .iter()
-            .map(|row| Stored::read(row, 0)?.record())
+            .map(|row| DecisionRow::read(row, 0)?.record())
             .collect()
     }
 
@@ -167,13 +167,13 @@ impl Bound {
         backend: &Backend,
         last: (i64, i64),
         limit: i64,
-    ) -> Result<Vec<Stored>, AuditError> {
+    ) -> Result<Vec<DecisionRow>, AuditError> {
         let mut tx = backend.read().await?;
         let bounds = [Arg::from(last.0), last.1.into(), limit.into()];
         tx.all(self.way().after, &[&self.args()[..], &bounds].concat())
             .await?
             .iter()
-            .map(|row| Stored::read(row, 0))
+            .map(|row| DecisionRow::read(row, 0))
             .collect()
     }
 }
@@ -238,7 +238,7 @@ pub(super) async fn pending(backend: &Backend, now: i64) -> Result<Vec<AuditReco
     )
     .await?
     .iter()
-    .map(|row| Stored::read(row, 0)?.record())
+    .map(|row| DecisionRow::read(row, 0)?.record())
     .collect()
 }
 
@@ -270,7 +270,7 @@ pub(super) async fn several(
             )
             .await?;
         for row in &rows {
-            records.push(Stored::read(row, 0)?.record()?);
+            records.push(DecisionRow::read(row, 0)?.record()?);
         }
     }
     Ok(records)

@@ -71,7 +71,7 @@ pub(crate) use remembered::Lasting;
 
 pub use self::store::AuditStore;
 pub use address::TrailAddress;
-pub use changes::{Change, ChangeStream};
+pub use changes::{AuditChange, ChangeStream};
 pub use clean::Cleanup;
 pub use cleanups::PastCleanup;
 pub use error::AuditError;

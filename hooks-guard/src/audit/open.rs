@@ -4,9 +4,9 @@
 use std::fmt;
 
 use super::backend::Backend;
-use super::decide::{ANSWERED_TOGETHER, Record, find, take_answer};
+use super::decide::{ANSWERED_TOGETHER, RecordDecision, find, take_answer};
 use super::error::AuditError;
-use super::record::{NewAnswer, Stored, columns, storable};
+use super::record::{DecisionRow, NewAnswer, columns, storable};
 use super::tx::{Arg, Tx};
 use super::waiting::OpenQuestions;
 use super::write::{Batch, Work};
@@ -271,12 +271,12 @@ pub(super) async fn count(backend: &Backend, now: i64) -> Result<u64, AuditError
 }
 
 /// Records a decision with a question, if the limits permit it.
-pub(super) struct Question {
-    pub(super) record: Record,
+pub(super) struct RecordQuestion {
+    pub(super) record: RecordDecision,
     pub(super) limits: QuestionLimits,
 }
 
-impl Work for Question {
+impl Work for RecordQuestion {
     type Out = Result<i64, TooManyQuestions>;
 
     fn at(&self) -> i64 {
@@ -337,7 +337,7 @@ impl Work for DenyOpen {
             )
             .await?;
         for row in &rows {
-            take_answer(batch, Stored::read(row, 0)?, &self.answer).await?;
+            take_answer(batch, DecisionRow::read(row, 0)?, &self.answer).await?;
         }
         Ok(rows.len() as u64)
     }

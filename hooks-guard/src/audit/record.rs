@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::error::AuditError;
-use super::tx::{Arg, Row};
+use super::tx::{Arg, SqlRow};
 use crate::approval::ApprovalScope;
 use crate::classify::{Crud, Decision, Method};
 use crate::mask::Masked;
@@ -356,7 +356,7 @@ pub(super) fn fold(text: &str) -> String {
         .collect()
 }
 
-/// The columns of `decisions`, in the order of [`Stored`].
+/// The columns of `decisions`, in the order of [`DecisionRow`].
 macro_rules! columns {
     () => {
         "d.id, d.at, d.command, d.command_hash, d.class, d.requires, d.response, \
@@ -371,7 +371,7 @@ pub(super) use columns;
 
 /// A row of `decisions`.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Stored {
+pub(super) struct DecisionRow {
     pub(super) id: i64,
     pub(super) at: i64,
     pub(super) command: String,
@@ -410,7 +410,7 @@ pub(super) struct Stored {
     pub(super) scope_hash: Option<String>,
 }
 
-impl Stored {
+impl DecisionRow {
     /// Returns the row of a decision, before it has an id.
     pub(super) fn new(new: NewDecision) -> Self {
         let NewDecision {
@@ -480,7 +480,7 @@ impl Stored {
     }
 
     /// Parses a row selected by [`columns`], from the given position.
-    pub(super) fn read(row: &Row, from: usize) -> Result<Self, AuditError> {
+    pub(super) fn read(row: &SqlRow, from: usize) -> Result<Self, AuditError> {
         Ok(Self {
             id: row.int(from)?,
             at: row.int(from + 1)?,

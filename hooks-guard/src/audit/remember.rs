@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use super::backend::Backend;
-use super::chain::{self, Kind};
+use super::chain::{self, LogEntryKind};
 use super::error::AuditError;
 use super::record::{floor_us, storable};
 use super::remembered::{
@@ -14,9 +14,9 @@ use super::tx::Tx;
 use super::write::{Batch, Work};
 use crate::mask::Masked;
 
-pub(super) struct Remember(pub(super) NewRemembered);
+pub(super) struct RecordRemembered(pub(super) NewRemembered);
 
-impl Work for Remember {
+impl Work for RecordRemembered {
     type Out = Remembered;
 
     async fn apply(self, batch: &mut Batch) -> Result<Remembered, AuditError> {
@@ -40,7 +40,7 @@ impl Work for Remember {
             scope: new.scope.map(|scope| storable(&scope.stored(&masked))),
         };
         batch
-            .append(Kind::Remembered, row.id, row.created())
+            .append(LogEntryKind::Remembered, row.id, row.created())
             .await?;
         batch
             .tx
@@ -94,7 +94,9 @@ impl Work for Forget {
         let mut row = StoredRemembered::read(&row, 0)?;
         row.revoked_at = Some(self.at);
         row.revoked_by = Some(storable(&self.by));
-        let seq = batch.append(Kind::Revoked, row.id, row.revoked()).await?;
+        let seq = batch
+            .append(LogEntryKind::Revoked, row.id, row.revoked())
+            .await?;
         batch
             .tx
             .execute(
@@ -142,8 +144,8 @@ pub(super) async fn find(
     let Some(row) = found else { return Ok(None) };
     let row = StoredRemembered::read(&row, 0)?;
     let seq = Some(row.created_seq);
-    chain::check_row(tx, Kind::Remembered, row.id, seq, row.created()).await?;
-    chain::check_none(tx, Kind::Revoked, row.id).await?;
+    chain::check_row(tx, LogEntryKind::Remembered, row.id, seq, row.created()).await?;
+    chain::check_none(tx, LogEntryKind::Revoked, row.id).await?;
     row.shown().map(Some)
 }
 

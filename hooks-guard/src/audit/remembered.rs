@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::chain::{Content, Kind, scoped};
+use super::chain::{Content, LogEntryKind, scoped};
 use super::error::AuditError;
 use super::record::{AuditRecord, NewAnswer, scope_of, storable, time_of};
-use super::tx::Row;
+use super::tx::SqlRow;
 use crate::approval::ApprovalScope;
 
 /// Approval that also applies to later requests (`always allow`).
@@ -128,7 +128,7 @@ pub(super) struct StoredRemembered {
 
 impl StoredRemembered {
     /// Parses a row selected by [`remembered_columns`], from the given position.
-    pub(super) fn read(row: &Row, from: usize) -> Result<Self, AuditError> {
+    pub(super) fn read(row: &SqlRow, from: usize) -> Result<Self, AuditError> {
         Ok(Self {
             id: row.int(from)?,
             command_hash: row.hash(from + 1)?,
@@ -169,7 +169,7 @@ impl StoredRemembered {
 
     /// Returns the content hash of the entry that created the answer.
     pub(super) fn created(&self) -> [u8; 32] {
-        let content = Content::new(Kind::Remembered, self.id)
+        let content = Content::new(LogEntryKind::Remembered, self.id)
             .bytes(&self.command_hash)
             .text(&self.command)
             .maybe_text(&self.cwd)
@@ -186,7 +186,7 @@ impl StoredRemembered {
 
     /// Returns the content hash of the entry that revoked the answer.
     pub(super) fn revoked(&self) -> [u8; 32] {
-        Content::new(Kind::Revoked, self.id)
+        Content::new(LogEntryKind::Revoked, self.id)
             .maybe_int(self.revoked_at)
             .maybe_text(&self.revoked_by)
             .hash()

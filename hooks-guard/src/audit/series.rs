@@ -74,7 +74,7 @@ pub struct Count {
 }
 
 #[derive(Clone, Debug, Default)]
-struct Sums {
+struct StepSums {
     classes: [u64; 4],
     responses: [u64; 3],
     n: u64,
@@ -82,7 +82,7 @@ struct Sums {
     times: BTreeMap<i64, u64>,
 }
 
-impl Sums {
+impl StepSums {
     fn point(&self, start: Timestamp) -> Point {
         Point {
             start,
@@ -173,12 +173,12 @@ pub(super) async fn series(
     let from = period.since.map_or(first, floor_us).max(first).min(end);
     let to = period.until.map_or(end, ceil_us).min(end).max(from);
     let steps = Steps::of(from, to);
-    let mut sums: BTreeMap<i64, Sums> = BTreeMap::new();
+    let mut sums: BTreeMap<i64, StepSums> = BTreeMap::new();
     counts(&mut tx, &steps, &mut sums).await?;
     let agents = agents(&mut tx, &steps).await?;
     times(&mut tx, &steps, &mut sums).await?;
     let programs = programs(&mut tx, from, to).await?;
-    let nothing = Sums::default();
+    let nothing = StepSums::default();
     let points = (steps.first..=steps.last).map(|step| {
         let start = time_of(step.saturating_mul(steps.step()))?;
         Ok(sums.get(&step).unwrap_or(&nothing).point(start))
@@ -195,7 +195,7 @@ pub(super) async fn series(
 async fn counts(
     tx: &mut Tx,
     steps: &Steps,
-    sums: &mut BTreeMap<i64, Sums>,
+    sums: &mut BTreeMap<i64, StepSums>,
 ) -> Result<(), AuditError> {
     let (first, last) = steps.read();
     let rows = tx
@@ -250,7 +250,7 @@ async fn agents(tx: &mut Tx, steps: &Steps) -> Result<HashMap<String, u64>, Audi
 async fn times(
     tx: &mut Tx,
     steps: &Steps,
-    sums: &mut BTreeMap<i64, Sums>,
+    sums: &mut BTreeMap<i64, StepSums>,
 ) -> Result<(), AuditError> {
     let (first, last) = steps.read();
     let rows = tx

@@ -15,20 +15,20 @@ use super::clean::Cleanup;
 use super::database::OpenMode;
 use super::deadlines::Deadlines;
 use super::decide::{
-    ANSWERED_TOGETHER, Answer, AnswerCall, CallName, Execute, Expire, Record, Which,
+    ANSWERED_TOGETHER, AnswerCall, CallName, Execute, Expire, RecordAnswer, RecordDecision, Which,
 };
 use super::error::AuditError;
 use super::head::Head;
 use super::list::filter::{Filter, Listing, Page};
 use super::open::{
-    DenyOpen, Question, QuestionCursor, QuestionFilter, QuestionLimits, QuestionOrder,
-    QuestionPage, TooManyQuestions,
+    DenyOpen, QuestionCursor, QuestionFilter, QuestionLimits, QuestionOrder, QuestionPage,
+    RecordQuestion, TooManyQuestions,
 };
 use super::record::{
-    Answered, AuditRecord, Executed, Execution, NewAnswer, NewDecision, Stored, UserResponse,
+    Answered, AuditRecord, DecisionRow, Executed, Execution, NewAnswer, NewDecision, UserResponse,
     floor_us,
 };
-use super::remember::{Forget, Remember};
+use super::remember::{Forget, RecordRemembered};
 use super::remembered::{Lasting, NewRemembered, Remembered};
 use super::series::Series;
 use super::stats::{Period, Stats, Totals};
@@ -55,20 +55,20 @@ use crate::approval::ApprovalScope;
 /// ```
 #[derive(Clone, Debug)]
 pub struct AuditStore {
-    pub(super) inner: Arc<Inner>,
+    pub(super) inner: Arc<StoreInner>,
 }
 
 #[derive(Debug)]
-pub(super) struct Inner {
+pub(super) struct StoreInner {
     pub(super) backend: Backend,
     pub(super) writer: Writer,
     pub(super) deadlines: Arc<Deadlines>,
-    changes: broadcast::Sender<changes::Entry>,
+    changes: broadcast::Sender<changes::NumberedChange>,
     /// Tasks that send changes.
     tasks: Vec<JoinHandle<()>>,
 }
 
-impl Drop for Inner {
+impl Drop for StoreInner {
     fn drop(&mut self) {
         for task in &self.tasks {
             task.abort();
@@ -130,12 +130,12 @@ impl AuditStore {
     fn of(
         backend: Backend,
         written: Arc<Written>,
-        changes: broadcast::Sender<changes::Entry>,
+        changes: broadcast::Sender<changes::NumberedChange>,
         tasks: Vec<JoinHandle<()>>,
     ) -> Self {
         let deadlines = Arc::<Deadlines>::default();
         Self {
-            inner: Arc::new(Inner {
+            inner: Arc::new(StoreInner {
                 writer: Writer::start(backend.clone(), written, Arc::clone(&deadlines)),
                 deadlines,
                 tasks,
@@ -149,7 +149,7 @@ impl AuditStore {
     /// however many other reads are running.
     #[must_use]
     pub fn reserved(&self) -> Self {
-        let Inner {
+        let StoreInner {
             backend,
             writer,
             changes,
@@ -157,7 +157,7 @@ impl AuditStore {
             tasks: _,
         } = &*self.inner;
         Self {
-            inner: Arc::new(Inner {
+            inner: Arc::new(StoreInner {
                 backend: backend.reserved(),
                 writer: writer.clone(),
                 changes: changes.clone(),
@@ -177,8 +177,8 @@ impl AuditStore {
     /// Returns an error if the decision could not be written; then it is not recorded.
     pub async fn record(&self, new: NewDecision) -> Result<i64, AuditError> {
         let answer = new.answer.clone();
-        let row = Box::new(Stored::new(new));
-        self.inner.writer.run(Record { row, answer }).await
+        let row = Box::new(DecisionRow::new(new));
+        self.inner.writer.run(RecordDecision { row, answer }).await
     }
 
     /// Like [`record`](Self::record), for a decision with a question. If too many questions are
@@ -193,9 +193,12 @@ impl AuditStore {
         limits: QuestionLimits,
     ) -> Result<Result<i64, TooManyQuestions>, AuditError> {
         let answer = new.answer.clone();
-        let row = Box::new(Stored::new(new));
-        let record = Record { row, answer };
-        self.inner.writer.run(Question { record, limits }).await
+        let row = Box::new(DecisionRow::new(new));
+        let record = RecordDecision { row, answer };
+        self.inner
+            .writer
+            .run(RecordQuestion { record, limits })
+            .await
     }
 
     /// Records the answer to a question. Exactly one of several answers takes effect, also across
@@ -216,7 +219,7 @@ impl AuditStore {
         answer: NewAnswer,
         lasting: Option<Lasting>,
     ) -> Result<Answered, AuditError> {
-        let answer = Answer {
+        let answer = RecordAnswer {
             id,
             answer,
             lasting,
@@ -294,7 +297,7 @@ impl AuditStore {
     /// Returns an error if the decision cannot be read.
     pub async fn decision(&self, id: i64) -> Result<Option<AuditRecord>, AuditError> {
         let found = decide::find(&mut self.inner.backend.glance().await?, id).await?;
-        found.map(Stored::record).transpose()
+        found.map(DecisionRow::record).transpose()
     }
 
     /// Returns the decisions that match a filter, newest first.
@@ -558,7 +561,7 @@ impl AuditStore {
 
     /// Like [`changes`](Self::changes), each change with the number of its log entry.
     #[cfg(feature = "http")]
-    pub(crate) fn entries(&self) -> impl Stream<Item = changes::Entry> + Send + use<> {
+    pub(crate) fn entries(&self) -> impl Stream<Item = changes::NumberedChange> + Send + use<> {
         changes::entries(self.inner.changes.subscribe())
     }
 
@@ -568,7 +571,7 @@ impl AuditStore {
         &self,
         seq: i64,
         most: i64,
-    ) -> Result<Option<Vec<changes::Entry>>, AuditError> {
+    ) -> Result<Option<Vec<changes::NumberedChange>>, AuditError> {
         changes::since(&self.inner.backend, seq, most).await
     }
 
@@ -584,7 +587,7 @@ impl AuditStore {
     ///
     /// Returns an error if the answer could not be written.
     pub async fn remember(&self, new: NewRemembered) -> Result<Remembered, AuditError> {
-        self.inner.writer.run(Remember(new)).await
+        self.inner.writer.run(RecordRemembered(new)).await
     }
 
     /// Returns the newest remembered answer for the command with this hash, in exactly this

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::error::AuditError;
-use super::record::Stored;
+use super::record::DecisionRow;
 use super::tx::Tx;
 
 pub(super) const HOUR_US: i64 = 3_600_000_000;
@@ -27,8 +27,8 @@ pub(super) struct Counted {
     pub(super) ms: i64,
 }
 
-impl From<&Stored> for Counted {
-    fn from(row: &Stored) -> Self {
+impl From<&DecisionRow> for Counted {
+    fn from(row: &DecisionRow) -> Self {
         Self {
             at: row.at,
             class: row.class,

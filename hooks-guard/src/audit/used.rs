@@ -9,12 +9,12 @@ use jiff::Timestamp;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
-use super::chain::{self, Kind, used};
+use super::chain::{self, LogEntryKind, used};
 use super::deadlines::{Deadlines, TOLERANCE_US};
 use super::decide::{find, proves};
 use super::error::AuditError;
 use super::record::{
-    AuditRecord, Stored, UserResponse, columns, floor_us, response_code, scope_of, storable,
+    AuditRecord, DecisionRow, UserResponse, columns, floor_us, response_code, scope_of, storable,
 };
 use super::store::AuditStore;
 use super::tx::Tx;
@@ -236,7 +236,7 @@ const ANSWERED: &str = "SELECT CAST(CASE
 
 async fn put(batch: &mut Batch, decision: i64, at: i64) -> Result<(), AuditError> {
     let seq = batch
-        .append(Kind::Used, decision, used(decision, at))
+        .append(LogEntryKind::Used, decision, used(decision, at))
         .await?;
     batch
         .tx
@@ -311,7 +311,7 @@ struct Take {
 }
 
 impl Take {
-    async fn find(&self, tx: &mut Tx) -> Result<Option<Stored>, AuditError> {
+    async fn find(&self, tx: &mut Tx) -> Result<Option<DecisionRow>, AuditError> {
         let found = tx
             .all(
                 concat!(
@@ -345,7 +345,7 @@ impl Take {
             )
             .await?;
         for row in found {
-            let row = Stored::read(&row, 0)?;
+            let row = DecisionRow::read(&row, 0)?;
             if !self.deadlines.is_over(row.id) {
                 chain::check_approval(tx, &row).await?;
                 return Ok(Some(row));

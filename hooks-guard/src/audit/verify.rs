@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::backend::Backend;
-use super::chain::Kind;
+use super::chain::LogEntryKind;
 use super::cleanups::PastCleanup;
 use super::error::AuditError;
 use super::head::Head;
@@ -92,7 +92,7 @@ pub(super) async fn verify(
         head,
         entries: walk.entries.unsigned_abs(),
         removed: walk.removed.max(0).unsigned_abs(),
-        decisions: walk.kinds[Kind::Decided as usize].unsigned_abs(),
+        decisions: walk.kinds[LogEntryKind::Decided as usize].unsigned_abs(),
         broken,
         broken_entries,
         has_whole_entries: walk.is_whole,

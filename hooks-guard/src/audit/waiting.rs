@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use super::error::AuditError;
-use super::record::Stored;
+use super::record::DecisionRow;
 use super::tx::Tx;
 
 /// Open questions by agent and session, as counted by a transaction.
@@ -55,7 +55,7 @@ impl OpenQuestions {
     }
 
     /// Removes an answered question.
-    pub(super) fn answered(&mut self, row: &Stored) {
+    pub(super) fn answered(&mut self, row: &DecisionRow) {
         let session = (row.agent.clone(), row.session_id.clone());
         if row.deadline.is_some()
             && let Some(count) = self.sessions.get_mut(&session)

@@ -7,14 +7,14 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::chain::{self, Gap, Kind};
+use super::chain::{self, Gap, LogEntryKind};
 use super::cleanups::{Cleaned, PastCleanup};
 use super::error::AuditError;
 use super::head::Head;
-use super::record::{Stored, UserResponse, columns, fold, response_code};
+use super::record::{DecisionRow, UserResponse, columns, fold, response_code};
 use super::remembered::{StoredRemembered, remembered_columns};
 use super::tally::{Counted, Deltas, Key, Tally};
-use super::tx::{Row, Tx};
+use super::tx::{SqlRow, Tx};
 
 /// Number of entries per read.
 pub(super) const PAGE: i64 = 1000;
@@ -114,10 +114,15 @@ pub struct Broken {
 }
 
 impl Broken {
-    fn at(entry: &Entry, problem: &str) -> Self {
+    fn at(entry: &ChainEntry, problem: &str) -> Self {
         let about = matches!(
             entry.kind,
-            Some(Kind::Decided | Kind::Answered | Kind::Executed | Kind::Used)
+            Some(
+                LogEntryKind::Decided
+                    | LogEntryKind::Answered
+                    | LogEntryKind::Executed
+                    | LogEntryKind::Used
+            )
         );
         Self {
             entry: Some(entry.seq),
@@ -135,9 +140,9 @@ impl Broken {
     }
 }
 
-pub(super) struct Entry {
+pub(super) struct ChainEntry {
     seq: i64,
-    kind: Option<Kind>,
+    kind: Option<LogEntryKind>,
     subject: i64,
     hash: [u8; 32],
 }
@@ -224,12 +229,13 @@ pub(super) async fn continues(
         let problem = "entries are missing that no cleanup removed";
         return Ok(Err(problem.to_owned()));
     }
-    let of = |kind: Kind| walk.kinds[kind as usize];
+    let of = |kind: LogEntryKind| walk.kinds[kind as usize];
     let decisions = match walk.gaps_hash {
-        None => from.decisions + of(Kind::Decided),
+        None => from.decisions + of(LogEntryKind::Decided),
         Some(_) => given(tx).await?,
     };
-    if (decisions, from.remembered + of(Kind::Remembered)) != (to.decisions, to.remembered) {
+    if (decisions, from.remembered + of(LogEntryKind::Remembered)) != (to.decisions, to.remembered)
+    {
         return Ok(Err(NUMBERS.to_owned()));
     }
     Ok(Ok(walk.hashes.unwrap_or_default()))
@@ -304,12 +310,12 @@ impl Walk {
         &mut self,
         tx: &mut Tx,
         gaps: &[Gap],
-        row: &Row,
+        row: &SqlRow,
     ) -> Result<Option<Broken>, AuditError> {
         let kind = row.int(1)?;
-        let entry = Entry {
+        let entry = ChainEntry {
             seq: row.int(0)?,
-            kind: Kind::of(kind),
+            kind: LogEntryKind::of(kind),
             subject: row.int(2)?,
             hash: row.hash(3)?,
         };
@@ -330,11 +336,13 @@ impl Walk {
             self.pass_gap(*gap);
         }
         let content = match entry.kind {
-            Some(kind @ (Kind::Decided | Kind::Answered | Kind::Executed)) => {
+            Some(
+                kind @ (LogEntryKind::Decided | LogEntryKind::Answered | LogEntryKind::Executed),
+            ) => {
                 if row.maybe_int(9)?.is_none() {
                     return Ok(Some(Broken::at(&entry, "its decision is missing")));
                 }
-                let stored = match Stored::read(row, 9) {
+                let stored = match DecisionRow::read(row, 9) {
                     Ok(stored) => stored,
                     Err(AuditError::Damaged { column }) => {
                         let problem = format!("the `{column}` of its decision is invalid");
@@ -347,7 +355,7 @@ impl Walk {
                     Err(problem) => return Ok(Some(Broken::at(&entry, problem))),
                 }
             }
-            Some(kind @ (Kind::Remembered | Kind::Revoked)) => {
+            Some(kind @ (LogEntryKind::Remembered | LogEntryKind::Revoked)) => {
                 match of_remembered(tx, kind, &entry).await? {
                     Some(content) => content,
                     None => {
@@ -357,7 +365,7 @@ impl Walk {
                     }
                 }
             }
-            Some(Kind::Cleaned) => match Cleaned::find(tx, entry.seq).await? {
+            Some(LogEntryKind::Cleaned) => match Cleaned::find(tx, entry.seq).await? {
                 Some(cleaned) => {
                     let content = cleaned.content();
                     self.deleted += cleaned.deleted;
@@ -367,15 +375,17 @@ impl Walk {
                 }
                 None => return Ok(Some(Broken::at(&entry, "its cleanup is missing"))),
             },
-            Some(Kind::Used) => match chain::of_entry(tx, entry.seq, entry.subject).await? {
-                Some(content) => content,
-                None => {
-                    return Ok(Some(Broken::at(
-                        &entry,
-                        "its use is missing or belongs to another entry",
-                    )));
+            Some(LogEntryKind::Used) => {
+                match chain::of_entry(tx, entry.seq, entry.subject).await? {
+                    Some(content) => content,
+                    None => {
+                        return Ok(Some(Broken::at(
+                            &entry,
+                            "its use is missing or belongs to another entry",
+                        )));
+                    }
                 }
-            },
+            }
             None => return Ok(Some(Broken::at(&entry, "it has an unknown kind"))),
         };
         if chain::link(&self.hash, content) != entry.hash {
@@ -443,13 +453,13 @@ impl Walk {
     /// Returns the expected content of an entry about a decision, or a problem of related rows.
     fn of_decision(
         &mut self,
-        kind: Kind,
-        entry: &Entry,
-        stored: &Stored,
-        row: &Row,
+        kind: LogEntryKind,
+        entry: &ChainEntry,
+        stored: &DecisionRow,
+        row: &SqlRow,
     ) -> Result<Result<[u8; 32], &'static str>, AuditError> {
         Ok(match kind {
-            Kind::Decided => {
+            LogEntryKind::Decided => {
                 if stored.decided_seq != entry.seq {
                     return Ok(Err("its decision belongs to another entry"));
                 }
@@ -493,8 +503,12 @@ impl Walk {
                 self.counted.add(&Counted::from(stored), 1);
                 Ok(chain::decided(stored))
             }
-            Kind::Answered if stored.answered_seq == Some(entry.seq) => Ok(chain::answered(stored)),
-            Kind::Executed if stored.executed_seq == Some(entry.seq) => Ok(chain::executed(stored)),
+            LogEntryKind::Answered if stored.answered_seq == Some(entry.seq) => {
+                Ok(chain::answered(stored))
+            }
+            LogEntryKind::Executed if stored.executed_seq == Some(entry.seq) => {
+                Ok(chain::executed(stored))
+            }
             _ => Err("its decision does not refer to it"),
         })
     }
@@ -518,8 +532,10 @@ impl Walk {
             let problem = "entries are missing that no cleanup removed";
             return Ok(Some(Broken::whole(problem)));
         }
-        let of = |kind: Kind| self.kinds[kind as usize];
-        if self.answered != of(Kind::Answered) || self.executed != of(Kind::Executed) {
+        let of = |kind: LogEntryKind| self.kinds[kind as usize];
+        if self.answered != of(LogEntryKind::Answered)
+            || self.executed != of(LogEntryKind::Executed)
+        {
             let problem = "a decision has an answer or an execution without an entry";
             return Ok(Some(Broken::whole(problem)));
         }
@@ -536,12 +552,12 @@ impl Walk {
             )
             .await?;
         for (at, kind, what) in [
-            (0, Kind::Decided, "decision"),
-            (1, Kind::Decided, "searched command"),
-            (2, Kind::Remembered, "remembered answer"),
-            (3, Kind::Revoked, "revoked answer"),
-            (4, Kind::Cleaned, "cleanup"),
-            (6, Kind::Used, "use of an approval"),
+            (0, LogEntryKind::Decided, "decision"),
+            (1, LogEntryKind::Decided, "searched command"),
+            (2, LogEntryKind::Remembered, "remembered answer"),
+            (3, LogEntryKind::Revoked, "revoked answer"),
+            (4, LogEntryKind::Cleaned, "cleanup"),
+            (6, LogEntryKind::Used, "use of an approval"),
         ] {
             if row.int(at)? != of(kind) {
                 let problem = format!("there is a {what} without an entry");
@@ -554,8 +570,8 @@ impl Walk {
             )));
         }
         // Each decision has one id, and each cleanup records how many decisions it deleted.
-        let given = of(Kind::Decided) + self.deleted;
-        if (given, of(Kind::Remembered)) != (head.decisions, head.remembered) {
+        let given = of(LogEntryKind::Decided) + self.deleted;
+        if (given, of(LogEntryKind::Remembered)) != (head.decisions, head.remembered) {
             return Ok(Some(Broken::whole(NUMBERS)));
         }
         self.check_counts(tx).await
@@ -607,8 +623,8 @@ pub(super) fn is_at(noted: &ChainHead, seq: i64) -> bool {
 
 pub(super) async fn of_remembered(
     tx: &mut Tx,
-    kind: Kind,
-    entry: &Entry,
+    kind: LogEntryKind,
+    entry: &ChainEntry,
 ) -> Result<Option<[u8; 32]>, AuditError> {
     let found = tx
         .optional(
@@ -623,8 +639,8 @@ pub(super) async fn of_remembered(
     let Some(row) = found else { return Ok(None) };
     let row = StoredRemembered::read(&row, 0)?;
     Ok(match kind {
-        Kind::Remembered if row.created_seq == entry.seq => Some(row.created()),
-        Kind::Revoked if row.revoked_seq == Some(entry.seq) => Some(row.revoked()),
+        LogEntryKind::Remembered if row.created_seq == entry.seq => Some(row.created()),
+        LogEntryKind::Revoked if row.revoked_seq == Some(entry.seq) => Some(row.revoked()),
         _ => None,
     })
 }

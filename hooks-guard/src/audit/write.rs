@@ -9,13 +9,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::{mpsc, oneshot};
 
 use super::backend::Backend;
-use super::chain::{self, Kind};
+use super::chain::{self, LogEntryKind};
 use super::changes::Written;
 use super::deadlines::{Deadlines, TOLERANCE_US};
 use super::error::AuditError;
 use super::follow;
 use super::head::Head;
-use super::record::Stored;
+use super::record::DecisionRow;
 use super::tally::Deltas;
 use super::tx::Tx;
 use super::waiting::OpenQuestions;
@@ -88,7 +88,7 @@ impl Batch {
     /// Appends an entry to the log and returns its number.
     pub(super) async fn append(
         &mut self,
-        kind: Kind,
+        kind: LogEntryKind,
         subject: i64,
         content: [u8; 32],
     ) -> Result<i64, AuditError> {
@@ -121,7 +121,7 @@ impl Batch {
     }
 
     /// Returns `true` if a question has expired by any clock.
-    pub(super) fn is_over(&self, row: &Stored, at: i64) -> bool {
+    pub(super) fn is_over(&self, row: &DecisionRow, at: i64) -> bool {
         let is_over = |deadline| deadline <= at || row.at > at.saturating_add(TOLERANCE_US);
         row.deadline.is_some_and(is_over) || self.deadlines.is_over(row.id)
     }
@@ -177,13 +177,13 @@ impl Work for Probe {
 #[derive(Clone, Debug)]
 pub(super) struct Writer {
     queue: mpsc::Sender<Box<dyn Job>>,
-    failure: Failure,
+    failure: LastError,
 }
 
 /// Error of the last transaction; `None` if it succeeded.
-type Failure = Arc<Mutex<Option<AuditError>>>;
+type LastError = Arc<Mutex<Option<AuditError>>>;
 
-fn set(failure: &Failure, error: Option<AuditError>) {
+fn set(failure: &LastError, error: Option<AuditError>) {
     *failure.lock().unwrap_or_else(PoisonError::into_inner) = error;
 }
 
@@ -195,7 +195,7 @@ impl Writer {
         deadlines: Arc<Deadlines>,
     ) -> Self {
         let (queue, jobs) = mpsc::channel(QUEUE);
-        let failure = Failure::default();
+        let failure = LastError::default();
         let writing = Writing {
             backend,
             written,
@@ -217,7 +217,7 @@ impl Writer {
     /// Completes when the work is on disk. If the future is dropped, the work may still be written.
     pub(super) async fn run<W: Work>(&self, work: W) -> Result<W::Out, AuditError> {
         let (reply, answer) = oneshot::channel();
-        let job = Box::new(Pending {
+        let job = Box::new(PendingWork {
             work: Some(work),
             out: None,
             reply,
@@ -232,7 +232,7 @@ struct Writing {
     backend: Backend,
     written: Arc<Written>,
     deadlines: Arc<Deadlines>,
-    failure: Failure,
+    failure: LastError,
 }
 
 impl Writing {
@@ -297,13 +297,13 @@ trait Job: Send {
     fn finish(self: Box<Self>, done: Result<(), AuditError>);
 }
 
-struct Pending<W: Work> {
+struct PendingWork<W: Work> {
     work: Option<W>,
     out: Option<W::Out>,
     reply: oneshot::Sender<Result<W::Out, AuditError>>,
 }
 
-impl<W: Work> Job for Pending<W> {
+impl<W: Work> Job for PendingWork<W> {
     fn at(&self) -> i64 {
         self.work.as_ref().map_or(i64::MAX, Work::at)
     }

@@ -8,9 +8,9 @@ mod files;
 mod semantic;
 
 pub use hooks_classify::*;
-pub use semantic::{Answer, MOST_TIME, Question, Semantic, SemanticError};
 #[cfg(feature = "semantic")]
 pub use semantic::{EndpointError, OpenAiCompatible, OpenAiCompatibleBuilder};
+pub use semantic::{MOST_TIME, Semantic, SemanticError, SemanticInput, SemanticOutput};
 
 use tokio::time::Instant;
 

@@ -24,7 +24,7 @@ use tokio::time::{Instant, timeout_at};
 
 use self::ask::MOST_REASONING;
 
-pub use self::ask::{Answer, MOST_TIME, Question, Semantic, SemanticError};
+pub use self::ask::{MOST_TIME, Semantic, SemanticError, SemanticInput, SemanticOutput};
 #[cfg(feature = "semantic")]
 pub use self::openai::{EndpointError, OpenAiCompatible, OpenAiCompatibleBuilder};
 
@@ -34,15 +34,15 @@ const LOW: f64 = 0.8;
 /// Maximum confidence of an answer, which proves nothing.
 const MOST_CONFIDENCE: f64 = LOW;
 
-type Asking<'a> = Pin<Box<dyn Future<Output = Result<Answer, SemanticError>> + Send + 'a>>;
+type Asking<'a> = Pin<Box<dyn Future<Output = Result<SemanticOutput, SemanticError>> + Send + 'a>>;
 
 /// Type-erased [`Semantic`].
 trait Asks: Send + Sync {
-    fn start<'a>(&'a self, question: &'a Question) -> Asking<'a>;
+    fn start<'a>(&'a self, question: &'a SemanticInput) -> Asking<'a>;
 }
 
 impl<S: Semantic> Asks for S {
-    fn start<'a>(&'a self, question: &'a Question) -> Asking<'a> {
+    fn start<'a>(&'a self, question: &'a SemanticInput) -> Asking<'a> {
         Box::pin(self.ask(question))
     }
 }
@@ -86,7 +86,7 @@ impl Stage {
         if verdict.crud == Crud::Delete || !(unsure || verdict.confidence < LOW) {
             return verdict;
         }
-        let question = Question::new(command, &verdict);
+        let question = SemanticInput::new(command, &verdict);
         let answer = match timeout_at(deadline, self.ask(&question)).await {
             Ok(answer) => answer.and_then(sound),
             Err(_) => Err(SemanticError::Late),
@@ -107,7 +107,7 @@ impl Stage {
     }
 
     /// Asks the stage. A panic at any point is an error.
-    async fn ask(&self, question: &Question) -> Result<Answer, SemanticError> {
+    async fn ask(&self, question: &SemanticInput) -> Result<SemanticOutput, SemanticError> {
         let started = catch_unwind(AssertUnwindSafe(|| self.semantic.start(question)));
         let mut asking = started.map_err(|_| SemanticError::Panicked)?;
         poll_fn(move |cx| {
@@ -118,7 +118,7 @@ impl Stage {
     }
 }
 
-fn sound(answer: Answer) -> Result<Answer, SemanticError> {
+fn sound(answer: SemanticOutput) -> Result<SemanticOutput, SemanticError> {
     if (0.0..=1.0).contains(&answer.confidence) {
         Ok(answer)
     } else {
@@ -129,7 +129,7 @@ fn sound(answer: Answer) -> Result<Answer, SemanticError> {
 }
 
 /// Combines a result with an answer. Never lowers the class and never allows anything.
-fn combine(mut verdict: Classification, answer: &Answer) -> Classification {
+fn combine(mut verdict: Classification, answer: &SemanticOutput) -> Classification {
     let nothing_found = verdict.method == Method::Fallback;
     if !nothing_found && answer.class <= verdict.crud {
         return verdict;
@@ -201,8 +201,8 @@ fn invisible(character: char) -> bool {
 mod tests {
     use super::*;
 
-    fn answer(class: Crud) -> Answer {
-        Answer::new(class, "so it seems", 0.95)
+    fn answer(class: Crud) -> SemanticOutput {
+        SemanticOutput::new(class, "so it seems", 0.95)
     }
 
     fn nothing_found() -> Classification {
@@ -264,7 +264,7 @@ mod tests {
 
     #[test]
     fn a_question_where_nothing_was_found_out_names_no_class() {
-        let question = Question::new("frob a@example.org", &nothing_found());
+        let question = SemanticInput::new("frob a@example.org", &nothing_found());
         assert_eq!(question.class, None);
         assert_eq!(question.command, "frob [e-mail]");
         assert_eq!(question.context.as_deref(), Some("git"));

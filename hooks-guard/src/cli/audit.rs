@@ -16,18 +16,18 @@ use hooks_guard::config::Config;
 use hooks_runtime::display::{escape, shorten};
 use jiff::{SignedDuration, Timestamp};
 
-use super::failure::Failure;
+use super::failure::CommandError;
 use super::setup::{Setup, database, open, runtime};
 use super::snapshot::Trail;
 
 #[derive(Debug, Args)]
-pub(crate) struct Options {
+pub(crate) struct AuditArgs {
     #[command(subcommand)]
-    command: Action,
+    command: AuditCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum Action {
+enum AuditCommand {
     /// Lists decisions, newest first.
     List {
         /// Maximum number of decisions.
@@ -42,7 +42,7 @@ enum Action {
     Export {
         /// Output format.
         #[arg(long, value_enum, default_value = "jsonl")]
-        format: Format,
+        format: TrailFormat,
         #[command(flatten)]
         filter: Filters,
         #[command(flatten)]
@@ -83,7 +83,7 @@ enum Action {
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum Format {
+enum TrailFormat {
     /// One JSON object per line.
     Jsonl,
     /// Comma-separated values, safe to open in a spreadsheet.
@@ -135,16 +135,16 @@ impl From<Filters> for Filter {
     }
 }
 
-pub(crate) fn audit(options: Options) -> Result<bool, Failure> {
+pub(crate) fn audit(options: AuditArgs) -> Result<bool, CommandError> {
     let runtime = runtime()?;
     runtime.block_on(async {
         match options.command {
-            Action::List {
+            AuditCommand::List {
                 limit,
                 filter,
                 setup,
             } => list(trail(&setup).await?.store()?, filter.into(), limit).await,
-            Action::Export {
+            AuditCommand::Export {
                 format,
                 filter,
                 setup,
@@ -152,18 +152,20 @@ pub(crate) fn audit(options: Options) -> Result<bool, Failure> {
                 write_all(trail(&setup).await?.store()?, filter.into(), format).await?;
                 Ok(true)
             }
-            Action::Verify { head, setup } => {
+            AuditCommand::Verify { head, setup } => {
                 let found = trail(&setup).await?.verify(&head).await?;
                 say(&found)?;
                 Ok(found.is_intact())
             }
-            Action::Head { setup } => {
+            AuditCommand::Head { setup } => {
                 let head = trail(&setup).await?.store()?.head().await?;
                 writeln!(io::stdout().lock(), "{head}")?;
                 Ok(true)
             }
-            Action::Backup { file, setup } => backup(trail(&setup).await?.store()?, &file).await,
-            Action::Cleanup { days, setup } => {
+            AuditCommand::Backup { file, setup } => {
+                backup(trail(&setup).await?.store()?, &file).await
+            }
+            AuditCommand::Cleanup { days, setup } => {
                 let age = SignedDuration::from_hours(24 * i64::from(days));
                 let store = open(&there(&setup)?).await?;
                 let done = store
@@ -181,7 +183,7 @@ pub(crate) fn audit(options: Options) -> Result<bool, Failure> {
     })
 }
 
-async fn backup(store: &AuditStore, file: &Path) -> Result<bool, Failure> {
+async fn backup(store: &AuditStore, file: &Path) -> Result<bool, CommandError> {
     store.backup(file).await?;
     let path = std::path::absolute(file)?;
     let copy = AuditStore::open(&format!("sqlite:{}", path.display())).await?;
@@ -264,13 +266,13 @@ fn say_heads(out: &mut impl Write, heads: &[NotedHead]) -> io::Result<()> {
 
 /// Returns the configuration if the trail exists. Opening a missing trail would create an empty
 /// one, which verifies.
-fn there(setup: &Setup) -> Result<Config, Failure> {
+fn there(setup: &Setup) -> Result<Config, CommandError> {
     let config = setup.config()?;
     let url = database(&config)?;
     if let Some(TrailAddress::File(path)) = TrailAddress::read(&url)
         && !path.exists()
     {
-        return Err(Failure::Other(format!(
+        return Err(CommandError::Other(format!(
             "no audit trail at `{}`; set its place with `--database`",
             path.display()
         )));
@@ -279,11 +281,11 @@ fn there(setup: &Setup) -> Result<Config, Failure> {
 }
 
 /// Opens the trail for reading.
-async fn trail(setup: &Setup) -> Result<Trail, Failure> {
+async fn trail(setup: &Setup) -> Result<Trail, CommandError> {
     Trail::open(&database(&there(setup)?)?).await
 }
 
-async fn list(store: &AuditStore, filter: Filter, limit: u64) -> Result<bool, Failure> {
+async fn list(store: &AuditStore, filter: Filter, limit: u64) -> Result<bool, CommandError> {
     let page = Page { limit, offset: 0 };
     let listing = store.decisions(&filter, page).await?;
     let mut table = Table::new();
@@ -326,16 +328,20 @@ fn answer(record: &AuditRecord) -> String {
     }
 }
 
-async fn write_all(store: &AuditStore, filter: Filter, format: Format) -> Result<(), Failure> {
+async fn write_all(
+    store: &AuditStore,
+    filter: Filter,
+    format: TrailFormat,
+) -> Result<(), CommandError> {
     let mut out = io::BufWriter::new(io::stdout().lock());
     let mut records = std::pin::pin!(store.export(&filter));
-    if matches!(format, Format::Csv) {
+    if matches!(format, TrailFormat::Csv) {
         out.write_all(export::csv_header().as_bytes())?;
     }
     while let Some(record) = records.try_next().await? {
         let line = match format {
-            Format::Jsonl => export::jsonl(&record),
-            Format::Csv => export::csv(&record),
+            TrailFormat::Jsonl => export::jsonl(&record),
+            TrailFormat::Csv => export::csv(&record),
         };
         out.write_all(line.as_bytes())?;
     }

@@ -15,12 +15,12 @@ use hooks_runtime::display::{escape, shorten};
 use serde::{Deserialize, Serialize};
 use tokio::runtime::Runtime;
 
-use super::failure::Failure;
+use super::failure::CommandError;
 use super::semantic;
 use super::setup::{Setup, gate, runtime};
 
 #[derive(Debug, Args)]
-pub(crate) struct Options {
+pub(crate) struct CheckArgs {
     /// Commands, one per argument.
     commands: Vec<String>,
     /// Prints one JSON object per line instead of a table.
@@ -30,22 +30,22 @@ pub(crate) struct Options {
     #[arg(long)]
     context: Option<String>,
     #[command(flatten)]
-    judges: Judges,
+    judges: DecisionArgs,
     #[command(flatten)]
-    semantic: semantic::Options,
+    semantic: semantic::SemanticArgs,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct ExplainOptions {
+pub(crate) struct ExplainArgs {
     /// The command, as one argument.
     command: String,
     #[command(flatten)]
-    judges: Judges,
+    judges: DecisionArgs,
 }
 
 /// Options that select the reported decision.
 #[derive(Debug, Args)]
-struct Judges {
+struct DecisionArgs {
     /// Reports the decision of the classifier's tables only, without rules and configuration.
     #[arg(long)]
     tables_only: bool,
@@ -57,7 +57,7 @@ struct Judges {
 const MOST_SHOWN: usize = 200;
 
 #[derive(Debug, Serialize)]
-struct Row<'a> {
+struct CheckRow<'a> {
     command: &'a str,
     classification: Crud,
     decision: Decision,
@@ -77,14 +77,14 @@ fn is_false(flag: &bool) -> bool {
 }
 
 #[derive(Debug, Deserialize)]
-struct Object {
+struct CommandObject {
     command: String,
     context: Option<String>,
 }
 
 /// Runs `check`. Returns `true` if every command may run.
-pub(crate) fn check(options: Options) -> Result<bool, Failure> {
-    let Options {
+pub(crate) fn check(options: CheckArgs) -> Result<bool, CommandError> {
+    let CheckArgs {
         commands,
         json,
         context,
@@ -148,7 +148,7 @@ struct Judge {
 impl Judge {
     /// Creates a judge with the second stage of the options, or else with that of the
     /// configuration.
-    fn new(judges: Judges, stage: Option<SemanticConfig>) -> Result<Self, Failure> {
+    fn new(judges: DecisionArgs, stage: Option<SemanticConfig>) -> Result<Self, CommandError> {
         let (gate, is_enabled) = match judges.tables_only {
             true => {
                 let classifier = match stage {
@@ -172,7 +172,7 @@ impl Judge {
     }
 
     /// Returns the decision, without an id.
-    fn judge(&self, command: &str, context: Option<&str>) -> Verdict {
+    fn judge(&self, command: &str, context: Option<&str>) -> CheckResult {
         // The service rejects such a request before it reaches the gate.
         Classifier::check_input(command, context)?;
         let request = PermissionRequest {
@@ -192,9 +192,9 @@ impl Judge {
     }
 }
 
-type Verdict = Result<Ruling, InputError>;
+type CheckResult = Result<Ruling, InputError>;
 
-fn judge_line(judge: &Judge, line: &[u8], context: Option<&str>) -> (String, Verdict) {
+fn judge_line(judge: &Judge, line: &[u8], context: Option<&str>) -> (String, CheckResult) {
     let Ok(text) = std::str::from_utf8(line) else {
         return (
             String::from_utf8_lossy(line).into_owned(),
@@ -202,7 +202,7 @@ fn judge_line(judge: &Judge, line: &[u8], context: Option<&str>) -> (String, Ver
         );
     };
     if text.trim_start().starts_with('{')
-        && let Ok(object) = serde_json::from_str::<Object>(text)
+        && let Ok(object) = serde_json::from_str::<CommandObject>(text)
     {
         let context = object.context.as_deref().or(context);
         let verdict = judge.judge(&object.command, context);
@@ -227,10 +227,10 @@ impl Output {
     }
 
     /// Adds one result. Returns `true` if the command may run.
-    fn add(&mut self, command: &str, verdict: Verdict) -> io::Result<bool> {
+    fn add(&mut self, command: &str, verdict: CheckResult) -> io::Result<bool> {
         let why;
         let row = match &verdict {
-            Ok(ruling) => Row {
+            Ok(ruling) => CheckRow {
                 command,
                 classification: ruling.classification,
                 decision: ruling.decision,
@@ -242,7 +242,7 @@ impl Output {
             },
             Err(error) => {
                 why = error.to_string();
-                Row {
+                CheckRow {
                     command,
                     classification: Crud::Create,
                     decision: Decision::RequiresConfirmation,
@@ -294,8 +294,8 @@ fn has_no_color() -> bool {
 
 /// Runs `explain`: prints the parsed command as a tree, then the decision if rules or the
 /// configuration change it. Returns `true` if the command may run.
-pub(crate) fn explain(options: ExplainOptions) -> Result<bool, Failure> {
-    let ExplainOptions { command, judges } = options;
+pub(crate) fn explain(options: ExplainArgs) -> Result<bool, CommandError> {
+    let ExplainArgs { command, judges } = options;
     let judge = Judge::new(judges, None)?;
     let explained = Classifier::new().explain(&command);
     let (explanation, ruling) = match (explained, judge.judge(&command, None)) {

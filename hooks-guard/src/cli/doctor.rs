@@ -9,20 +9,20 @@ use std::time::Duration;
 use clap::Args;
 use hooks_guard::audit::{AuditStore, Filter, Page, TrailAddress};
 use hooks_guard::client::{Address, Client, ClientError};
-use hooks_guard::doctor::{self, Audit, Daemon, RuleFile, Service, State, Surroundings};
+use hooks_guard::doctor::{self, Audit, CheckState, Daemon, RuleFile, Service, Surroundings};
 use hooks_guard::places::Places;
 use hooks_guard::rules::{Rules, RulesError, Trust};
 use jiff::Timestamp;
 use tokio::runtime::Runtime;
 
-use super::failure::Failure;
+use super::failure::CommandError;
 use super::ownership;
 use super::setup::{
     Loaded, Setup, address, database, homes, places, protected, runtime, without_password,
 };
 
 #[derive(Debug, Args)]
-pub(crate) struct Options {
+pub(crate) struct DoctorArgs {
     /// Also checks the settings of the project in this directory.
     #[arg(long, value_name = "DIRECTORY")]
     project: Option<PathBuf>,
@@ -34,12 +34,12 @@ pub(crate) struct Options {
 }
 
 /// Checks of the service, the trail, the rules and the configuration.
-struct Parts {
+struct InstallationChecks {
     loaded: Result<Loaded, String>,
     project: Option<PathBuf>,
 }
 
-pub(crate) fn doctor(options: Options) -> Result<bool, Failure> {
+pub(crate) fn doctor(options: DoctorArgs) -> Result<bool, CommandError> {
     let places = places()?;
     let homes = homes(&places);
     let project = options.project.map(std::path::absolute).transpose()?;
@@ -66,7 +66,7 @@ pub(crate) fn doctor(options: Options) -> Result<bool, Failure> {
     let names = std::env::vars_os().map(|(name, _)| name.to_string_lossy().into_owned());
     let mut variables: Vec<String> = names.collect();
     variables.sort();
-    let parts = Parts {
+    let parts = InstallationChecks {
         loaded: loaded.map_err(|error| error.to_string()),
         project: project.clone(),
     };
@@ -93,9 +93,9 @@ pub(crate) fn doctor(options: Options) -> Result<bool, Failure> {
     } else {
         for check in &checks {
             let state = match check.state {
-                State::Ok => "ok  ",
-                State::Warn => "warn",
-                State::Bad => "BAD ",
+                CheckState::Ok => "ok  ",
+                CheckState::Warn => "warn",
+                CheckState::Bad => "BAD ",
             };
             writeln!(out, "{state} {}: {}", check.name, check.what)?;
             if let Some(remedy) = &check.remedy {
@@ -103,7 +103,7 @@ pub(crate) fn doctor(options: Options) -> Result<bool, Failure> {
             }
         }
     }
-    Ok(doctor::worst(&checks) != State::Bad)
+    Ok(doctor::worst(&checks) != CheckState::Bad)
 }
 
 /// Returns a directory and the repository around it.
@@ -118,7 +118,11 @@ fn around(directory: &Path) -> Vec<PathBuf> {
 
 /// Returns an error if a program listens at the service's address although there is no key: without
 /// a key, no service can prove itself.
-fn listens(runtime: &Runtime, place: &Address, error: &Failure) -> Result<Option<Daemon>, String> {
+fn listens(
+    runtime: &Runtime,
+    place: &Address,
+    error: &CommandError,
+) -> Result<Option<Daemon>, String> {
     let client = Client::new(place.clone());
     match runtime.block_on(client.is_reachable(Duration::from_secs(3))) {
         false => Ok(None),
@@ -129,7 +133,7 @@ fn listens(runtime: &Runtime, place: &Address, error: &Failure) -> Result<Option
     }
 }
 
-impl Service for Parts {
+impl Service for InstallationChecks {
     fn daemon(&self) -> Result<Option<Daemon>, String> {
         let loaded = self.loaded.as_ref().map_err(Clone::clone)?;
         let runtime = runtime().map_err(|error| error.to_string())?;

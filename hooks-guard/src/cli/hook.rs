@@ -25,7 +25,8 @@ use hooks_guard::doctor::SERVER_VARIABLES;
 use hooks_guard::gate::Gate;
 use hooks_guard::proof::KeyError;
 use hooks_guard::protocol::{
-    self, Agent, AgentPrompt, Answer, Event, Hook, Question, Ran, Refused, Reply,
+    self, Agent, AgentDecision, AgentDenial, AgentHook, AgentPrompt, DecisionRequest, HookEvent,
+    HookReply, ToolRun,
 };
 use hooks_guard::service::PermissionService;
 use hooks_guard::{PermissionRequest, Ruling};
@@ -35,14 +36,14 @@ use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep, timeout_at};
 
 use super::calls::{Call, Calls};
-use super::failure::Failure;
+use super::failure::CommandError;
 use super::ownership;
 use super::setup::{
     HookSetup, Loaded, address, agents, gate, gate_by_tables, open_briefly, runtime,
 };
 
 #[derive(Debug, Args)]
-pub(crate) struct Options {
+pub(crate) struct HookArgs {
     /// The agent.
     #[arg(value_parser = agents())]
     agent: Agent,
@@ -93,10 +94,10 @@ const GRACE: Duration = Duration::from_millis(300);
 const STACK: usize = 8 << 20;
 
 /// Message from the worker thread to the thread that enforces the deadline.
-enum Said {
+enum WorkerMessage {
     /// The hook that the agent calls.
-    Hook(Hook),
-    Reply(Reply),
+    Hook(AgentHook),
+    Reply(HookReply),
 }
 
 /// Answers one call of a hook. Returns the exit status that the agent expects.
@@ -104,7 +105,7 @@ enum Said {
 /// A worker thread finds the answer. Most agents run the tool if a hook is late, so this thread
 /// replies with a denial at the deadline even if the worker is blocked, for example by a file or an
 /// endless input.
-pub(crate) fn hook(options: Options) -> u8 {
+pub(crate) fn hook(options: HookArgs) -> u8 {
     let (agent, installed) = (options.agent, options.timeout.map(Duration::from_secs));
     if let Err(error) = forget_variables() {
         let reply = protocol::failed(agent, None, &format!("cannot restart the hook: {error}"));
@@ -115,7 +116,7 @@ pub(crate) fn hook(options: Options) -> u8 {
     let finds = move || {
         let reply = reply(options, began, &say);
         // The receiver is gone if the deadline has passed.
-        let _ = say.send(Said::Reply(reply));
+        let _ = say.send(WorkerMessage::Reply(reply));
     };
     let reply = match thread::Builder::new().stack_size(STACK).spawn(finds) {
         Ok(_) => in_time(&said, agent, installed, began),
@@ -141,7 +142,7 @@ fn forget_variables() -> io::Result<()> {
 }
 
 /// Prints the reply. Returns the exit status.
-fn finish(reply: &Reply) -> u8 {
+fn finish(reply: &HookReply) -> u8 {
     match print(reply) {
         Ok(()) => reply.exit,
         // Without a reply an agent may run the tool; every agent treats status 2 as a denial.
@@ -157,17 +158,17 @@ fn finish(reply: &Reply) -> u8 {
 
 /// Returns the reply if it arrives before the agent's timeout, else a denial.
 fn in_time(
-    said: &mpsc::Receiver<Said>,
+    said: &mpsc::Receiver<WorkerMessage>,
     agent: Agent,
     installed: Option<Duration>,
     began: Instant,
-) -> Reply {
+) -> HookReply {
     let mut hook = None;
     loop {
         let until = began + protocol::limit(agent, hook, installed) + GRACE;
         match said.recv_timeout(until.saturating_duration_since(Instant::now())) {
-            Ok(Said::Hook(found)) => hook = Some(found),
-            Ok(Said::Reply(reply)) => return reply,
+            Ok(WorkerMessage::Hook(found)) => hook = Some(found),
+            Ok(WorkerMessage::Reply(reply)) => return reply,
             Err(RecvTimeoutError::Timeout) => return protocol::failed(agent, hook, LATE),
             Err(RecvTimeoutError::Disconnected) => {
                 return protocol::failed(agent, hook, "hooks-guard panicked");
@@ -182,7 +183,7 @@ const NO_ANSWER: &str = "the operator did not answer in time; approve the reques
 
 const LATE: &str = "no decision before the agent's timeout";
 
-fn reply(options: Options, began: Instant, say: &mpsc::Sender<Said>) -> Reply {
+fn reply(options: HookArgs, began: Instant, say: &mpsc::Sender<WorkerMessage>) -> HookReply {
     let agent = options.agent;
     match read() {
         Err(error) => protocol::failed(agent, None, &format!("cannot read the input: {error}")),
@@ -205,7 +206,7 @@ fn read() -> io::Result<Vec<u8>> {
 /// # Errors
 /// If standard output cannot be written or is the null device. Errors on standard error are
 /// ignored.
-fn print(reply: &Reply) -> io::Result<()> {
+fn print(reply: &HookReply) -> io::Result<()> {
     if !reply.stderr.is_empty() {
         let _ = writeln!(io::stderr().lock(), "{}", reply.stderr);
     }
@@ -240,21 +241,26 @@ fn is_null_device<T>(_: &T) -> bool {
     false
 }
 
-fn answer(options: Options, event: Event, began: Instant, say: &mpsc::Sender<Said>) -> Reply {
-    let (Event::Ask(Question { hook, .. })
-    | Event::Ran(Ran { hook, .. })
-    | Event::Refused(Refused { hook, .. })
-    | Event::Nothing { hook, .. }) = &event;
+fn answer(
+    options: HookArgs,
+    event: HookEvent,
+    began: Instant,
+    say: &mpsc::Sender<WorkerMessage>,
+) -> HookReply {
+    let (HookEvent::Ask(DecisionRequest { hook, .. })
+    | HookEvent::Ran(ToolRun { hook, .. })
+    | HookEvent::Refused(AgentDenial { hook, .. })
+    | HookEvent::Nothing { hook, .. }) = &event;
     let hook = *hook;
-    let _ = say.send(Said::Hook(hook));
+    let _ = say.send(WorkerMessage::Hook(hook));
     let agent = options.agent;
     let variable = |name: &str| std::env::var(name).ok();
     let unattended = options.unattended || protocol::is_unattended(agent, variable);
     let limit = protocol::limit(agent, Some(hook), options.timeout.map(Duration::from_secs));
-    let work = || -> Result<Reply, Failure> {
+    let work = || -> Result<HookReply, CommandError> {
         let loaded = options.setup.load()?;
         let mut event = event;
-        if let Event::Ask(question) = &mut event
+        if let HookEvent::Ask(question) = &mut event
             && unattended
             && question.prompt == AgentPrompt::Shown
         {
@@ -263,7 +269,7 @@ fn answer(options: Options, event: Event, began: Instant, say: &mpsc::Sender<Sai
         if let Some(problem) = ownership::problem(&loaded, directory(&event)) {
             let why = format!("hooks-guard cannot decide: {problem}");
             return Ok(match &event {
-                Event::Ask(question) => protocol::answer(question, &undecided(question, why)),
+                HookEvent::Ask(question) => protocol::answer(question, &undecided(question, why)),
                 _ => protocol::failed(agent, Some(hook), &why),
             });
         }
@@ -272,7 +278,7 @@ fn answer(options: Options, event: Event, began: Instant, say: &mpsc::Sender<Sai
         }
         let runtime = runtime()?;
         let reply = runtime.block_on(async {
-            let guard = Guard {
+            let guard = HookCallContext {
                 agent,
                 calls: Calls::in_folder(loaded.calls()),
                 is_new: loaded.trail_file().is_some_and(|file| !file.exists()),
@@ -281,10 +287,10 @@ fn answer(options: Options, event: Event, began: Instant, say: &mpsc::Sender<Sai
                 until: began + limit,
             };
             match event {
-                Event::Ask(question) => guard.ask(question).await,
-                Event::Ran(ran) => guard.ran(ran).await,
-                Event::Refused(refused) => guard.refused(refused).await,
-                Event::Nothing { hook, .. } => protocol::done(hook),
+                HookEvent::Ask(question) => guard.ask(question).await,
+                HookEvent::Ran(ran) => guard.ran(ran).await,
+                HookEvent::Refused(refused) => guard.refused(refused).await,
+                HookEvent::Nothing { hook, .. } => protocol::done(hook),
             }
         });
         // Do not wait for tasks that are blocked by a lock.
@@ -295,18 +301,18 @@ fn answer(options: Options, event: Event, began: Instant, say: &mpsc::Sender<Sai
 }
 
 /// Returns the directory that an event names.
-fn directory(event: &Event) -> Option<&Path> {
+fn directory(event: &HookEvent) -> Option<&Path> {
     let request = match event {
-        Event::Ask(question) => &question.request,
-        Event::Ran(ran) => &ran.request,
-        Event::Refused(refused) => &refused.request,
-        Event::Nothing { .. } => return None,
+        HookEvent::Ask(question) => &question.request,
+        HookEvent::Ran(ran) => &ran.request,
+        HookEvent::Refused(refused) => &refused.request,
+        HookEvent::Nothing { .. } => return None,
     };
     request.cwd.as_deref()
 }
 
 /// One call of a hook.
-struct Guard<'a> {
+struct HookCallContext<'a> {
     agent: Agent,
     calls: Calls,
     loaded: &'a Loaded,
@@ -329,13 +335,13 @@ enum Decided {
 
 /// Result of a question to the operator.
 enum Settled {
-    Answer(Answer),
+    Answer(AgentDecision),
     /// The request was approved, but its files have changed since the question; with the reason.
     Changed(String),
 }
 
-impl Guard<'_> {
-    async fn ask(&self, mut question: Question) -> Reply {
+impl HookCallContext<'_> {
+    async fn ask(&self, mut question: DecisionRequest) -> HookReply {
         question.request.asks_itself = !question.unattended();
         let request = &mut question.request;
         self.complete(request);
@@ -352,8 +358,8 @@ impl Guard<'_> {
                 undecided(&question, format!("{}; {why}", ruling.reasoning))
             }
             Ok(Ok(Decided::Here(ruling, service))) => {
-                match (Answer::of(&question, &ruling), service) {
-                    (Answer::Ask(reason), Some(why)) => {
+                match (AgentDecision::of(&question, &ruling), service) {
+                    (AgentDecision::Ask(reason), Some(why)) => {
                         undecided(&question, format!("{reason}; {why}"))
                     }
                     (answer, _) => answer,
@@ -376,7 +382,7 @@ impl Guard<'_> {
     }
 
     /// Returns the decision of the service or, if there is no service, of this process.
-    async fn decide(&self, question: &Question) -> Result<Decided, String> {
+    async fn decide(&self, question: &DecisionRequest) -> Result<Decided, String> {
         let why = match self.client() {
             Ok(Some(client)) => match self.decided_by(&client, question).await {
                 Ok(ruling) => return Ok(Decided::Service(client, ruling)),
@@ -400,10 +406,10 @@ impl Guard<'_> {
 
     /// Returns a client that requires proof of the key, or `None` if no service has created a key
     /// yet.
-    fn client(&self) -> Result<Option<Client>, Failure> {
+    fn client(&self) -> Result<Option<Client>, CommandError> {
         match self.loaded.client() {
             Ok(client) => Ok(Some(client.with_handshake_timeout(HANDSHAKE))),
-            Err(Failure::Key(KeyError::Missing(_))) => Ok(None),
+            Err(CommandError::Key(KeyError::Missing(_))) => Ok(None),
             Err(error) => Err(error),
         }
     }
@@ -429,7 +435,7 @@ impl Guard<'_> {
     async fn decided_by(
         &self,
         client: &Client,
-        question: &Question,
+        question: &DecisionRequest,
     ) -> Result<Ruling, Option<String>> {
         let body = serde_json::to_value(&question.request);
         let body = body.map_err(|error| Some(error.to_string()))?;
@@ -471,12 +477,12 @@ impl Guard<'_> {
     fn own_rulings(
         &self,
         request: &PermissionRequest,
-    ) -> oneshot::Receiver<Result<Vec<Ruling>, Failure>> {
+    ) -> oneshot::Receiver<Result<Vec<Ruling>, CommandError>> {
         let own = self.loaded.places.home.clone();
         let homes: Vec<PathBuf> = std::iter::once(own).chain(self.other_home()).collect();
         let (loaded, request) = (self.loaded.clone(), request.clone());
         let (send, receive) = oneshot::channel();
-        let judge = move || -> Result<Vec<Ruling>, Failure> {
+        let judge = move || -> Result<Vec<Ruling>, CommandError> {
             let runtime = runtime()?;
             let judged = homes.iter().map(|home| {
                 let gate = gate_by_tables(&loaded, home)?;
@@ -502,7 +508,7 @@ impl Guard<'_> {
 
     /// Returns the gate of this process: among those for each home directory, the strictest about
     /// this request.
-    async fn gate(&self, request: &PermissionRequest) -> Result<Gate, Failure> {
+    async fn gate(&self, request: &PermissionRequest) -> Result<Gate, CommandError> {
         let gate = gate(self.loaded, None)?;
         let Some(home) = self.other_home() else {
             return Ok(gate);
@@ -513,7 +519,7 @@ impl Guard<'_> {
         Ok(if by_other > by_own { other } else { gate })
     }
 
-    async fn here(&self, question: &Question) -> Result<Ruling, String> {
+    async fn here(&self, question: &DecisionRequest) -> Result<Ruling, String> {
         let request = &question.request;
         let failed = |error: &dyn std::fmt::Display| format!("hooks-guard cannot decide: {error}");
         let gate = self.gate(request).await.map_err(|error| failed(&error))?;
@@ -526,7 +532,7 @@ impl Guard<'_> {
             let decided = service.request_without_operator(request.clone(), &missing);
             let decided = decided.await;
             audit.leave();
-            Ok::<_, Failure>(decided?)
+            Ok::<_, CommandError>(decided?)
         };
         let error = match timeout_at(self.soon(), recorded).await {
             Ok(Ok(ruling)) => return Ok(ruling),
@@ -538,37 +544,47 @@ impl Guard<'_> {
 
     /// Converts a decision of the service to a reply. If the agent shows no prompt, waits for the
     /// operator. If the files changed while the question was pending, asks again.
-    async fn settle(&self, question: &Question, client: &Client, ruling: &Ruling) -> Answer {
+    async fn settle(
+        &self,
+        question: &DecisionRequest,
+        client: &Client,
+        ruling: &Ruling,
+    ) -> AgentDecision {
         let mut again = None;
         loop {
             let ruling = again.as_ref().unwrap_or(ruling);
             match self.settle_once(question, client, ruling).await {
                 Settled::Answer(answer) => return answer,
                 Settled::Changed(why) if self.left() < Duration::from_millis(500) => {
-                    return Answer::Deny(why);
+                    return AgentDecision::Deny(why);
                 }
                 Settled::Changed(why) => match self.decide(question).await {
                     Ok(Decided::Service(_, ruling)) => {
                         self.remember(&question.request, &ruling);
                         again = Some(ruling);
                     }
-                    Ok(Decided::Here(..)) => return Answer::Deny(why),
-                    Err(error) => return Answer::Deny(format!("{why}; {error}")),
+                    Ok(Decided::Here(..)) => return AgentDecision::Deny(why),
+                    Err(error) => return AgentDecision::Deny(format!("{why}; {error}")),
                 },
             }
         }
     }
 
-    async fn settle_once(&self, question: &Question, client: &Client, ruling: &Ruling) -> Settled {
+    async fn settle_once(
+        &self,
+        question: &DecisionRequest,
+        client: &Client,
+        ruling: &Ruling,
+    ) -> Settled {
         let asks = ruling.decision == Decision::RequiresConfirmation && !ruling.denied;
         let (Some(id), Some(secret)) = (ruling.id, &ruling.secret) else {
-            return Settled::Answer(Answer::of(question, ruling));
+            return Settled::Answer(AgentDecision::of(question, ruling));
         };
         if !asks || ruling.left_to_agent || !question.unattended() {
-            return Settled::Answer(Answer::of(question, ruling));
+            return Settled::Answer(AgentDecision::of(question, ruling));
         }
         let reason = format!("{}: {}", ruling.classification, ruling.reasoning);
-        let denied = |why: String| Settled::Answer(Answer::Deny(format!("{reason}; {why}")));
+        let denied = |why: String| Settled::Answer(AgentDecision::Deny(format!("{reason}; {why}")));
         let mut away = None;
         loop {
             let left = self.left();
@@ -599,7 +615,7 @@ impl Guard<'_> {
                     let path = format!("/api/hooks/decisions/{id}/redeem");
                     let body = json!({ "secret": secret });
                     return match client.post(&path, &body, self.left()).await {
-                        Ok(_) => Settled::Answer(Answer::Allow(format!(
+                        Ok(_) => Settled::Answer(AgentDecision::Allow(format!(
                             "{reason}; approved by the operator"
                         ))),
                         Err(ClientError::Refused { code, error, .. }) if code == "CHANGED" => {
@@ -630,7 +646,7 @@ impl Guard<'_> {
     }
 
     /// Records that a tool ran.
-    async fn ran(&self, mut ran: Ran) -> Reply {
+    async fn ran(&self, mut ran: ToolRun) -> HookReply {
         self.complete(&mut ran.request);
         let status = ran.outcome.exit_status;
         let status = status.and_then(|status| i32::try_from(status).ok());
@@ -651,7 +667,7 @@ impl Guard<'_> {
     }
 
     /// Records that the agent itself denied a tool call.
-    async fn refused(&self, mut refused: Refused) -> Reply {
+    async fn refused(&self, mut refused: AgentDenial) -> HookReply {
         self.complete(&mut refused.request);
         let recorded = async {
             let config = &self.loaded.config;
@@ -662,7 +678,7 @@ impl Guard<'_> {
                 .refused_by_agent(refused.request, &refused.reason)
                 .await;
             audit.leave();
-            Ok::<_, Failure>(recorded?)
+            Ok::<_, CommandError>(recorded?)
         };
         let why = match timeout_at(self.soon(), recorded).await {
             Ok(Ok(())) => return protocol::done(refused.hook),
@@ -674,13 +690,13 @@ impl Guard<'_> {
 
     /// Reports to the service that an approved call ran. If the service is unreachable, this
     /// process records it, because the agent reports a call only once.
-    async fn report(&self, call: &Call, status: Option<i32>) -> Result<(), Failure> {
+    async fn report(&self, call: &Call, status: Option<i32>) -> Result<(), CommandError> {
         let Call { id, secret } = call;
         let path = format!("/api/hooks/decisions/{id}/executed");
         let body = json!({ "secret": secret, "exit_status": status });
         let error = match self.client() {
             Err(error) => error,
-            Ok(None) => Failure::Other(format!(
+            Ok(None) => CommandError::Other(format!(
                 "the service at {} has not created a key yet",
                 address(&self.loaded.config)
             )),
@@ -700,12 +716,12 @@ impl Guard<'_> {
                 }
             }
         };
-        let both = |here: &dyn std::fmt::Display| Failure::Other(format!("{error}; {here}"));
+        let both = |here: &dyn std::fmt::Display| CommandError::Other(format!("{error}; {here}"));
         let recorded = async {
             let trail = self.trail().await?;
             let done = trail.executed(*id, secret, status).await;
             trail.audit().clone().leave();
-            Ok::<_, Failure>(done?)
+            Ok::<_, CommandError>(done?)
         };
         let late = |_| both(&LOCKED);
         let done = timeout_at(self.soon(), recorded).await.map_err(late)?;
@@ -719,7 +735,7 @@ impl Guard<'_> {
         &self,
         request: &PermissionRequest,
         status: Option<i32>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), CommandError> {
         let (Some(session), Some(call)) = (&request.session_id, &request.call_id) else {
             return Ok(());
         };
@@ -731,12 +747,12 @@ impl Guard<'_> {
             done?;
             Ok(())
         };
-        let late = |_| Failure::Other(LOCKED.to_owned());
+        let late = |_| CommandError::Other(LOCKED.to_owned());
         timeout_at(self.soon(), recorded).await.map_err(late)?
     }
 
     /// Opens the trail in this process, to record calls without deciding.
-    async fn trail(&self) -> Result<PermissionService, Failure> {
+    async fn trail(&self) -> Result<PermissionService, CommandError> {
         let audit = open_briefly(&self.loaded.config).await?;
         let ttl = self.loaded.config.approval_ttl();
         Ok(PermissionService::new(Gate::by_tables(), audit, ttl))
@@ -745,10 +761,10 @@ impl Guard<'_> {
 
 /// Returns the reply if there is no decision: asks through the agent's prompt if it shows one, else
 /// denies.
-fn undecided(question: &Question, why: String) -> Answer {
+fn undecided(question: &DecisionRequest, why: String) -> AgentDecision {
     match question.unattended() {
-        false => Answer::Ask(why),
-        true => Answer::Deny(why),
+        false => AgentDecision::Ask(why),
+        true => AgentDecision::Deny(why),
     }
 }
 

@@ -6,15 +6,15 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::Args;
-use hooks_guard::install::{self, Change, Place};
+use hooks_guard::install::{self, FileChange, SettingsScope};
 use hooks_guard::protocol::Agent;
 use hooks_runtime::display::escape;
 
-use super::failure::Failure;
+use super::failure::CommandError;
 use super::setup::{Setup, agents, homes, places};
 
 #[derive(Debug, Args)]
-pub(crate) struct Options {
+pub(crate) struct InstallArgs {
     /// The agent.
     #[arg(value_parser = agents())]
     agent: Agent,
@@ -35,20 +35,20 @@ pub(crate) struct Options {
     setup: Setup,
 }
 
-pub(crate) fn install(options: Options) -> Result<bool, Failure> {
+pub(crate) fn install(options: InstallArgs) -> Result<bool, CommandError> {
     let (config, database) = match options.setup.for_hook() {
         Ok(named) => named,
         // Uninstalling does not need a readable configuration.
         Err(_) if options.uninstall => (places()?.config_file(), None),
         Err(error) => return Err(error),
     };
-    let wanted = install::Options {
+    let wanted = install::InstallOptions {
         homes: homes(&places()?),
         config,
         database,
         place: match options.project {
-            Some(project) => Place::Project(std::path::absolute(project)?),
-            None => Place::User,
+            Some(project) => SettingsScope::Project(std::path::absolute(project)?),
+            None => SettingsScope::User,
         },
         binary: std::env::current_exe()?,
         path: std::env::var_os("PATH"),
@@ -77,10 +77,10 @@ fn tell(out: &mut impl Write, report: &install::Report, dry_run: bool) -> io::Re
         write!(out, "{}", lines(&report.diff))?;
     }
     let (would, done) = match report.change {
-        Change::None => ("already up to date:", "already up to date:"),
-        Change::Created => ("would create", "created"),
-        Change::Changed => ("would change", "changed"),
-        Change::Removed => ("would remove", "removed (it contained nothing else):"),
+        FileChange::None => ("already up to date:", "already up to date:"),
+        FileChange::Created => ("would create", "created"),
+        FileChange::Changed => ("would change", "changed"),
+        FileChange::Removed => ("would remove", "removed (it contained nothing else):"),
     };
     writeln!(out, "{} {file}", if dry_run { would } else { done })?;
     if let Some(backup) = &report.backup {

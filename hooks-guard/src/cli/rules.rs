@@ -9,7 +9,7 @@ use hooks_guard::places::Places;
 use hooks_guard::rules::{Rules, Trust};
 use hooks_runtime::display::escape;
 
-use super::failure::Failure;
+use super::failure::CommandError;
 use super::setup::{Setup, protected};
 
 #[derive(Debug, Args)]
@@ -35,7 +35,7 @@ pub(crate) struct TrustOptions {
 }
 
 /// Runs `test-rules`. Returns `true` if every test passes.
-pub(crate) fn test(options: TestOptions) -> Result<bool, Failure> {
+pub(crate) fn test(options: TestOptions) -> Result<bool, CommandError> {
     let loaded = options.setup.load()?;
     let protected = protected(&loaded);
     let places = loaded.places;
@@ -55,7 +55,7 @@ pub(crate) fn test(options: TestOptions) -> Result<bool, Failure> {
     let mut all = true;
     for file in &files {
         if !file.exists() {
-            return Err(Failure::Other(format!(
+            return Err(CommandError::Other(format!(
                 "`{}` does not exist; pass the path of a rules file",
                 file.display()
             )));
@@ -94,7 +94,7 @@ pub(crate) fn test(options: TestOptions) -> Result<bool, Failure> {
     Ok(all)
 }
 
-pub(crate) fn trust(options: TrustOptions) -> Result<bool, Failure> {
+pub(crate) fn trust(options: TrustOptions) -> Result<bool, CommandError> {
     let path = options.setup.load()?.places.trust_file();
     let mut trust = Trust::load(&path)?;
     let mut out = io::stdout().lock();

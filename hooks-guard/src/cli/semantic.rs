@@ -10,8 +10,8 @@ use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use hooks_guard::classify::{
-    Answer, Classifier, EndpointError, MOST_TIME, OpenAiCompatible, Question, Semantic,
-    SemanticError,
+    Classifier, EndpointError, MOST_TIME, OpenAiCompatible, Semantic, SemanticError, SemanticInput,
+    SemanticOutput,
 };
 use hooks_guard::config::SemanticConfig;
 use hooks_runtime::display::escape;
@@ -22,12 +22,12 @@ const KEY: &str = "HOOKS_GUARD_SEMANTIC_KEY";
 
 /// Options of the second stage, which depend on each other.
 #[derive(Debug)]
-pub(crate) struct Options(Given);
+pub(crate) struct SemanticArgs(SemanticValues);
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Second stage")]
 #[group(skip)]
-struct Given {
+struct SemanticValues {
     /// Asks a language model about commands that the tables do not know: the base URL of an
     /// OpenAI-compatible endpoint, such as `http://localhost:11434/v1`.
     ///
@@ -65,19 +65,19 @@ pub(crate) enum StageError {
     Endpoint(EndpointError),
 }
 
-impl Args for Options {
+impl Args for SemanticArgs {
     fn augment_args(command: Command) -> Command {
-        Given::augment_args(command)
+        SemanticValues::augment_args(command)
     }
 
     fn augment_args_for_update(command: Command) -> Command {
-        Given::augment_args_for_update(command)
+        SemanticValues::augment_args_for_update(command)
     }
 }
 
-impl FromArgMatches for Options {
+impl FromArgMatches for SemanticArgs {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        let given = Given::from_arg_matches(matches)?;
+        let given = SemanticValues::from_arg_matches(matches)?;
         // `requires` would count variables as well: one that is set for another command would stop
         // a service that configures its second stage in the file, or has none.
         let typed = |id: &str| matches.value_source(id) == Some(ValueSource::CommandLine);
@@ -102,7 +102,7 @@ impl FromArgMatches for Options {
     }
 }
 
-impl Options {
+impl SemanticArgs {
     /// Returns the configuration of the second stage, if the options name an endpoint.
     pub(crate) fn stage(self) -> Option<SemanticConfig> {
         let Self(given) = self;
@@ -130,7 +130,7 @@ pub(crate) fn classifier(stage: SemanticConfig) -> Result<Classifier, StageError
     let classifier = Classifier::new();
     // Build the masking tables now, not during the first command.
     if let Ok(verdict) = classifier.classify("true") {
-        drop(Question::new("true", &verdict));
+        drop(SemanticInput::new("true", &verdict));
     }
     Ok(classifier.with_semantic(Reported::new(endpoint)))
 }
@@ -167,7 +167,7 @@ impl<S> Reported<S> {
 }
 
 impl<S: Semantic> Semantic for Reported<S> {
-    async fn ask(&self, question: &Question) -> Result<Answer, SemanticError> {
+    async fn ask(&self, question: &SemanticInput) -> Result<SemanticOutput, SemanticError> {
         // The classifier drops a question at its timeout.
         let mut waiting = Waiting {
             stage: self,

@@ -13,12 +13,12 @@ use hooks_guard::service::PermissionService;
 use hooks_runtime::display::escape;
 use tokio::signal::unix::{SignalKind, signal};
 
-use super::failure::Failure;
+use super::failure::CommandError;
 use super::semantic;
 use super::setup::{Loaded, Setup, database, gate, open, without_password};
 
 #[derive(Debug, Args)]
-pub(crate) struct Options {
+pub(crate) struct ServeArgs {
     /// Address to listen on. Default: the configuration's, else 127.0.0.1:3000.
     #[arg(long, value_name = "ADDRESS", env = "HOOKS_GUARD_LISTEN")]
     listen: Option<SocketAddr>,
@@ -35,10 +35,10 @@ pub(crate) struct Options {
     #[command(flatten)]
     setup: Setup,
     #[command(flatten)]
-    semantic: semantic::Options,
+    semantic: semantic::SemanticArgs,
 }
 
-pub(crate) fn serve(options: Options) -> Result<bool, Failure> {
+pub(crate) fn serve(options: ServeArgs) -> Result<bool, CommandError> {
     let mut loaded = options.setup.load()?;
     let config = &mut loaded.config;
     config.listen = options.listen.unwrap_or(config.listen);
@@ -58,11 +58,12 @@ pub(crate) fn serve(options: Options) -> Result<bool, Failure> {
     Ok(true)
 }
 
-fn token_of(path: &Path) -> Result<OperatorToken, Failure> {
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| Failure::Other(format!("cannot read `{}`; {error}", path.display())))?;
+fn token_of(path: &Path) -> Result<OperatorToken, CommandError> {
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        CommandError::Other(format!("cannot read `{}`; {error}", path.display()))
+    })?;
     OperatorToken::new(&text).ok_or_else(|| {
-        Failure::Other(format!(
+        CommandError::Other(format!(
             "the token in `{}` is too short; use at least 16 unpredictable characters",
             path.display()
         ))
@@ -98,7 +99,7 @@ async fn run(
     mut loaded: Loaded,
     token: OperatorToken,
     token_file: Option<PathBuf>,
-) -> Result<(), Failure> {
+) -> Result<(), CommandError> {
     let sockets = Sockets::bind(&loaded.config).await?;
     loaded.config.listen = sockets.local_addr()?;
     let shown = token_file.is_none().then(|| token.clone());
@@ -134,7 +135,7 @@ fn greet(
     config: &Config,
     token: Option<&OperatorToken>,
     warnings: impl Iterator<Item = String>,
-) -> Result<(), Failure> {
+) -> Result<(), CommandError> {
     let mut out = io::stderr().lock();
     writeln!(out, "hooks-guard listens on http://{}", config.listen)?;
     if let Some(socket) = &config.socket {

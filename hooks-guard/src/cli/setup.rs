@@ -20,7 +20,7 @@ use hooks_runtime::display::escape;
 use tokio::runtime::{Builder, Runtime};
 use tokio::time::{Instant, sleep};
 
-use super::failure::Failure;
+use super::failure::CommandError;
 use super::semantic;
 
 /// The configuration's path, and overrides of its settings.
@@ -68,14 +68,14 @@ pub(crate) struct Loaded {
 
 impl Setup {
     /// Returns the configuration with the overrides of the command line.
-    pub(crate) fn config(&self) -> Result<Config, Failure> {
+    pub(crate) fn config(&self) -> Result<Config, CommandError> {
         Ok(self.load()?.config)
     }
 
     /// Reads the configuration, and finds the files that belong to it.
-    pub(crate) fn load(&self) -> Result<Loaded, Failure> {
+    pub(crate) fn load(&self) -> Result<Loaded, CommandError> {
         if let Some(path) = self.config.as_ref().filter(|path| !path.exists()) {
-            return Err(Failure::Other(format!(
+            return Err(CommandError::Other(format!(
                 "`{}` does not exist; pass the configuration's path with `--config`",
                 path.display()
             )));
@@ -90,7 +90,7 @@ impl Setup {
 
     /// Returns the configuration and the trail as passed to a hook. The configuration need not
     /// exist yet.
-    pub(crate) fn for_hook(&self) -> Result<(PathBuf, Option<String>), Failure> {
+    pub(crate) fn for_hook(&self) -> Result<(PathBuf, Option<String>), CommandError> {
         let config = self
             .config
             .as_deref()
@@ -103,9 +103,9 @@ impl Setup {
 
 impl HookSetup {
     /// Reads the configuration, and finds the files that belong to it.
-    pub(crate) fn load(&self) -> Result<Loaded, Failure> {
+    pub(crate) fn load(&self) -> Result<Loaded, CommandError> {
         let relative = |path: &Path| {
-            Failure::Other(format!(
+            CommandError::Other(format!(
                 "`{}` is not an absolute path, so a project could substitute another file; run \
                  `hooks-guard install` again",
                 path.display()
@@ -127,7 +127,7 @@ impl HookSetup {
             None => places_without_options(),
         };
         let places = places.ok_or_else(|| {
-            Failure::Other(
+            CommandError::Other(
                 "the system's user database has no home directory for this user; run `hooks-guard \
                  install` again, which stores the configuration's path"
                     .to_owned(),
@@ -155,7 +155,7 @@ impl Loaded {
         defaults: Places,
         file: Option<PathBuf>,
         database: Option<&String>,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, CommandError> {
         let mut places = defaults.clone();
         if let Some(folder) = file.as_deref().and_then(Path::parent) {
             folder.clone_into(&mut places.config);
@@ -245,7 +245,7 @@ impl Loaded {
     }
 
     /// Returns a client of this configuration's service that requires proof of the key.
-    pub(crate) fn client(&self) -> Result<Client, Failure> {
+    pub(crate) fn client(&self) -> Result<Client, CommandError> {
         let key = ServiceKey::load(&self.key_file())?;
         Ok(Client::new(address(&self.config)).with_key(key))
     }
@@ -286,9 +286,9 @@ pub(crate) fn agents() -> impl TypedValueParser<Value = Agent> {
 }
 
 /// Returns the address of the audit trail.
-pub(crate) fn database(config: &Config) -> Result<String, Failure> {
+pub(crate) fn database(config: &Config) -> Result<String, CommandError> {
     config.database.clone().ok_or_else(|| {
-        Failure::Other(
+        CommandError::Other(
             "no home directory; set the audit trail's place with `--database`".to_owned(),
         )
     })
@@ -299,7 +299,7 @@ fn file_url(path: &Path) -> String {
 }
 
 /// Opens the audit trail.
-pub(crate) async fn open(config: &Config) -> Result<AuditStore, Failure> {
+pub(crate) async fn open(config: &Config) -> Result<AuditStore, CommandError> {
     let url = database(config)?;
     open_patiently(&url)
         .await
@@ -334,15 +334,15 @@ pub(crate) async fn open_to_read(url: &str) -> Result<AuditStore, AuditError> {
 }
 
 /// Opens the audit trail for a process that writes one record.
-pub(crate) async fn open_briefly(config: &Config) -> Result<AuditStore, Failure> {
+pub(crate) async fn open_briefly(config: &Config) -> Result<AuditStore, CommandError> {
     let url = database(config)?;
     AuditStore::open_briefly(&url)
         .await
         .map_err(|error| unusable(&url, &error))
 }
 
-pub(crate) fn unusable(url: &str, error: &AuditError) -> Failure {
-    Failure::Other(format!("{}: {error}", without_password(url)))
+pub(crate) fn unusable(url: &str, error: &AuditError) -> CommandError {
+    CommandError::Other(format!("{}: {error}", without_password(url)))
 }
 
 /// Returns the address of this configuration's service.
@@ -354,13 +354,13 @@ pub(crate) fn address(config: &Config) -> Address {
 }
 
 /// Returns a single-threaded runtime.
-pub(crate) fn runtime() -> Result<Runtime, Failure> {
+pub(crate) fn runtime() -> Result<Runtime, CommandError> {
     Ok(Builder::new_current_thread().enable_all().build()?)
 }
 
 /// Returns the gate of this configuration, with the user's and the projects' rules; `secret` is a
 /// further protected file.
-pub(crate) fn gate(loaded: &Loaded, secret: Option<PathBuf>) -> Result<Gate, Failure> {
+pub(crate) fn gate(loaded: &Loaded, secret: Option<PathBuf>) -> Result<Gate, CommandError> {
     let classifier = match loaded.config.semantic.clone() {
         Some(stage) => semantic::classifier(stage)?,
         None => Classifier::new(),
@@ -370,7 +370,7 @@ pub(crate) fn gate(loaded: &Loaded, secret: Option<PathBuf>) -> Result<Gate, Fai
 
 /// Returns the gate of this configuration without a language model, for a shell with this home
 /// directory.
-pub(crate) fn gate_by_tables(loaded: &Loaded, home: &Path) -> Result<Gate, Failure> {
+pub(crate) fn gate_by_tables(loaded: &Loaded, home: &Path) -> Result<Gate, CommandError> {
     let mut protected = protected(loaded);
     if home != protected.home {
         protected.settings.extend(agents_settings(home));
@@ -384,7 +384,7 @@ fn gate_with(
     classifier: Classifier,
     mut protected: Protected,
     secret: Option<PathBuf>,
-) -> Result<Gate, Failure> {
+) -> Result<Gate, CommandError> {
     if let Some(secret) = secret {
         protected.files.push(std::path::absolute(secret)?);
     }
@@ -396,22 +396,22 @@ fn gate_with(
 /// Adds the configured script hooks to the gate. Fails if a script cannot be loaded, because it
 /// might deny a request.
 #[cfg(feature = "script")]
-fn scripted(gate: Gate, files: &[PathBuf]) -> Result<Gate, Failure> {
+fn scripted(gate: Gate, files: &[PathBuf]) -> Result<Gate, CommandError> {
     use hooks_guard::script::ScriptHooks;
 
     if files.is_empty() {
         return Ok(gate);
     }
     let scripts = ScriptHooks::load(files);
-    let scripts = scripts.map_err(|error| Failure::Other(escape(&error.to_string())))?;
+    let scripts = scripts.map_err(|error| CommandError::Other(escape(&error.to_string())))?;
     Ok(gate.with_scripts(scripts))
 }
 
 #[cfg(not(feature = "script"))]
-fn scripted(gate: Gate, files: &[PathBuf]) -> Result<Gate, Failure> {
+fn scripted(gate: Gate, files: &[PathBuf]) -> Result<Gate, CommandError> {
     match files.is_empty() {
         true => Ok(gate),
-        false => Err(Failure::Other(
+        false => Err(CommandError::Other(
             "`scripts` is set, but this program was built without JavaScript; build it with \
              `--features script`, or remove `scripts`"
                 .to_owned(),
@@ -420,9 +420,9 @@ fn scripted(gate: Gate, files: &[PathBuf]) -> Result<Gate, Failure> {
 }
 
 /// Returns the directories of this user.
-pub(crate) fn places() -> Result<Places, Failure> {
+pub(crate) fn places() -> Result<Places, CommandError> {
     Places::of_environment().ok_or_else(|| {
-        Failure::Other("no home directory; set `HOME` to an absolute path".to_owned())
+        CommandError::Other("no home directory; set `HOME` to an absolute path".to_owned())
     })
 }
 

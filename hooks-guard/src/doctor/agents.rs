@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::check::{Check, State, Surroundings, mode, same};
+use super::check::{Check, CheckState, Surroundings, mode, same};
 use crate::files;
 use crate::install::{
-    HookCall, Place, Plan, claude_ignores_lateness, codex_skips, document_value, entries, others,
-    plugin_is_installed, plugin_text,
+    HookCall, Plan, SettingsScope, claude_ignores_lateness, codex_skips, document_value, entries,
+    others, plugin_is_installed, plugin_text,
 };
 use crate::protocol::Agent;
 
@@ -21,7 +21,7 @@ pub(super) fn checks(around: &Surroundings<'_>) -> Vec<Check> {
     if checks.is_empty() {
         checks.push(Check::new(
             "agents",
-            State::Warn,
+            CheckState::Warn,
             "no supported agent found",
             "run `hooks-guard install <AGENT>`",
         ));
@@ -31,10 +31,10 @@ pub(super) fn checks(around: &Surroundings<'_>) -> Vec<Check> {
 
 fn of(agent: Agent, around: &Surroundings<'_>) -> Vec<Check> {
     let places = [
-        Some(Place::User),
+        Some(SettingsScope::User),
         around
             .project
-            .map(|project| Place::Project(project.to_owned())),
+            .map(|project| SettingsScope::Project(project.to_owned())),
     ];
     let mut checks = Vec::new();
     let mut installed = false;
@@ -62,7 +62,7 @@ fn of(agent: Agent, around: &Surroundings<'_>) -> Vec<Check> {
     } else if around.homes.sign(agent).is_dir() && checks.is_empty() {
         checks.push(Check::new(
             agent.name(),
-            State::Warn,
+            CheckState::Warn,
             format!("{} is installed but does not call the hook", agent.title()),
             &format!("run `hooks-guard install {agent}`"),
         ));
@@ -71,7 +71,7 @@ fn of(agent: Agent, around: &Surroundings<'_>) -> Vec<Check> {
 }
 
 fn bad(agent: Agent, what: String, remedy: &str) -> Check {
-    Check::new(agent.name(), State::Bad, what, remedy)
+    Check::new(agent.name(), CheckState::Bad, what, remedy)
 }
 
 enum Read {
@@ -109,7 +109,7 @@ fn registered(
         };
         Check::new(
             agent.name(),
-            State::Ok,
+            CheckState::Ok,
             format!("`{shown}` calls the hook{fails}"),
             "",
         )
@@ -135,7 +135,7 @@ fn registered(
             (true, true) if is_as_now => good(),
             (true, true) if text.contains(&json("--config")) => Check::new(
                 agent.name(),
-                State::Warn,
+                CheckState::Warn,
                 format!("the entry in `{shown}` differs from the one that this version installs"),
                 &again,
             ),
@@ -198,7 +198,7 @@ fn outdated(agent: Agent, file: &Path, again: &str) -> Check {
         "`{}` calls the hook without `--config`; it was installed by an earlier version",
         file.display()
     );
-    Check::new(agent.name(), State::Warn, what, again)
+    Check::new(agent.name(), CheckState::Warn, what, again)
 }
 
 fn other_binary(agent: Agent, file: &Path, again: &str) -> Check {
@@ -290,7 +290,7 @@ fn compared(
             "`{shown}` calls the hook with `{config}`{database}, but `doctor` checks `{}`",
             around.config.display()
         );
-        return Some(Check::new(agent.name(), State::Warn, what, again));
+        return Some(Check::new(agent.name(), CheckState::Warn, what, again));
     }
     let missing = wanted
         .iter()
@@ -303,7 +303,7 @@ fn compared(
         ),
         None => Check::new(
             agent.name(),
-            State::Warn,
+            CheckState::Warn,
             format!("the entry in `{shown}` differs from the one that this version installs"),
             again,
         ),
@@ -394,7 +394,7 @@ fn switches(agent: Agent, around: &Surroundings<'_>) -> Vec<Check> {
         && let Some(late) = claude_ignores_lateness(around.path)
     {
         let remedy = "update Claude Code to 2.1.295 or later";
-        checks.push(Check::new(agent.name(), State::Warn, late, remedy));
+        checks.push(Check::new(agent.name(), CheckState::Warn, late, remedy));
     }
     checks
 }
@@ -429,7 +429,12 @@ fn codex(file: &Path, text: &str) -> Vec<Check> {
             "`{shown}` has `approval_policy = \"untrusted\"`: Codex from 0.149 does not start with it"
         );
         let remedy = "remove it; hooks-guard does not need it";
-        checks.push(Check::new(Agent::Codex.name(), State::Warn, what, remedy));
+        checks.push(Check::new(
+            Agent::Codex.name(),
+            CheckState::Warn,
+            what,
+            remedy,
+        ));
     }
     checks
 }

@@ -8,7 +8,7 @@ use hooks_runtime::{Entry, FailurePolicy, HostTimer, Report, Slot};
 use tokio::time::Instant;
 
 use super::hook::{Classifies, Classify, Restrict, Restricts, on_failure};
-use super::policy::{FirstJudgement, Found, Said, Strictest};
+use super::policy::{ClassifyOutput, FirstClassification, RestrictOutput, StrictestRestriction};
 use crate::classify::Classification;
 use crate::dispatches::ScriptRuns;
 use crate::request::PermissionRequest;
@@ -131,8 +131,8 @@ impl GateHooks {
         &'a self,
         request: &'a PermissionRequest,
         until: Instant,
-    ) -> impl Future<Output = (Found, Report)> + Send + use<'a> {
-        let policy = FirstJudgement::new(request, until);
+    ) -> impl Future<Output = (ClassifyOutput, Report)> + Send + use<'a> {
+        let policy = FirstClassification::new(request, until);
         self.classify.dispatch_reported(policy)
     }
 
@@ -147,8 +147,8 @@ impl GateHooks {
         request: &'a PermissionRequest,
         found: &'a Classification,
         until: Instant,
-    ) -> impl Future<Output = (Said, Report)> + Send + use<'a> {
-        let policy = Strictest::new(request, found, until);
+    ) -> impl Future<Output = (RestrictOutput, Report)> + Send + use<'a> {
+        let policy = StrictestRestriction::new(request, found, until);
         self.restrict.dispatch_reported(policy)
     }
 

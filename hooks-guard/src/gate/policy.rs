@@ -12,20 +12,20 @@ use tokio::time::Instant;
 use super::hook::{Classifies, Restriction, Restricts, on_failure};
 use crate::classify::{Classification, Judgement};
 use crate::request::PermissionRequest;
-use crate::rules::{Effect, Verdict};
+use crate::rules::{RuleDecision, RuleEffect};
 
 /// The first hook with a classification decides. A failing hook ends the dispatch without a result,
 /// because its classification is unknown.
-pub(super) struct FirstJudgement<'r> {
+pub(super) struct FirstClassification<'r> {
     request: &'r PermissionRequest,
     /// Deadline of all hooks.
     until: Instant,
-    found: Found,
+    found: ClassifyOutput,
 }
 
 /// Result of the hooks that classify.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(super) struct ClassifyOutput {
     pub(super) judgement: Option<Judgement>,
     /// The last hook that failed, and its failure.
     pub(super) fault: Option<(Arc<str>, Failure)>,
@@ -33,9 +33,9 @@ pub(super) struct Found {
     pub(super) failed: bool,
 }
 
-impl<'r> FirstJudgement<'r> {
+impl<'r> FirstClassification<'r> {
     pub(super) fn new(request: &'r PermissionRequest, until: Instant) -> Self {
-        let found = Found::default();
+        let found = ClassifyOutput::default();
         Self {
             request,
             until,
@@ -44,9 +44,9 @@ impl<'r> FirstJudgement<'r> {
     }
 }
 
-impl<'h> Policy<dyn Classifies + 'h> for FirstJudgement<'_> {
+impl<'h> Policy<dyn Classifies + 'h> for FirstClassification<'_> {
     type HookOutput = Option<Judgement>;
-    type Output = Found;
+    type Output = ClassifyOutput;
     type Future = Never<()>;
 
     const CATCH_FAILURES: bool = true;
@@ -92,36 +92,36 @@ impl<'h> Policy<dyn Classifies + 'h> for FirstJudgement<'_> {
         Step::Next
     }
 
-    fn finish(self) -> Found {
+    fn finish(self) -> ClassifyOutput {
         self.found
     }
 }
 
 /// Selects the strictest restriction; a denial stops the dispatch. If a hook fails, the request
 /// needs confirmation, because the hook might have denied it; the remaining hooks still run.
-pub(super) struct Strictest<'r> {
+pub(super) struct StrictestRestriction<'r> {
     request: &'r PermissionRequest,
     found: &'r Classification,
     /// Deadline of all hooks.
     until: Instant,
-    said: Said,
+    said: RestrictOutput,
 }
 
 /// Result of the hooks that restrict.
 #[derive(Debug, Default)]
-pub(super) struct Said {
-    pub(super) verdict: Option<Verdict>,
+pub(super) struct RestrictOutput {
+    pub(super) verdict: Option<RuleDecision>,
     /// The last hook that failed, and its failure.
     pub(super) fault: Option<(Arc<str>, Failure)>,
 }
 
-impl<'r> Strictest<'r> {
+impl<'r> StrictestRestriction<'r> {
     pub(super) fn new(
         request: &'r PermissionRequest,
         found: &'r Classification,
         until: Instant,
     ) -> Self {
-        let said = Said::default();
+        let said = RestrictOutput::default();
         Self {
             request,
             found,
@@ -130,7 +130,7 @@ impl<'r> Strictest<'r> {
         }
     }
 
-    fn say(&mut self, verdict: Verdict) {
+    fn say(&mut self, verdict: RuleDecision) {
         self.said.verdict = Some(match self.said.verdict.take() {
             Some(before) => before.or_stricter(verdict),
             None => verdict,
@@ -138,9 +138,9 @@ impl<'r> Strictest<'r> {
     }
 }
 
-impl<'h> Policy<dyn Restricts + 'h> for Strictest<'_> {
+impl<'h> Policy<dyn Restricts + 'h> for StrictestRestriction<'_> {
     type HookOutput = Result<Option<Restriction>, HookError>;
-    type Output = Said;
+    type Output = RestrictOutput;
     type Future = Never<()>;
 
     const CATCH_FAILURES: bool = true;
@@ -167,21 +167,21 @@ impl<'h> Policy<dyn Restricts + 'h> for Strictest<'_> {
 
     fn on_output(&mut self, entry: &EntryMeta, answer: Self::HookOutput) -> Step<Self, Never<()>> {
         let (effect, reason) = match answer {
-            Ok(Some(Restriction::Ask(reason))) => (Effect::Ask, reason),
-            Ok(Some(Restriction::Deny(reason))) => (Effect::Deny, reason),
+            Ok(Some(Restriction::Ask(reason))) => (RuleEffect::Ask, reason),
+            Ok(Some(Restriction::Deny(reason))) => (RuleEffect::Deny, reason),
             // `check` lets no error through.
             Ok(None) | Err(_) => return Step::Next,
         };
-        self.say(Verdict::of_hook(&entry.name(), effect, reason));
+        self.say(RuleDecision::of_hook(&entry.name(), effect, reason));
         match effect {
-            Effect::Deny => Step::Stop,
+            RuleEffect::Deny => Step::Stop,
             _ => Step::Next,
         }
     }
 
     fn on_failure(&mut self, entry: &EntryMeta, fault: Failure) -> Step<Self, Never<()>> {
         if on_failure(entry) != FailurePolicy::Isolate {
-            self.say(Verdict::of_failed_hook(&entry.name(), fault.kind()));
+            self.say(RuleDecision::of_failed_hook(&entry.name(), fault.kind()));
         }
         self.said.fault = Some((entry.name_arc(), fault));
         Step::Next
@@ -195,7 +195,7 @@ impl<'h> Policy<dyn Restricts + 'h> for Strictest<'_> {
         Step::Next
     }
 
-    fn finish(self) -> Said {
+    fn finish(self) -> RestrictOutput {
         self.said
     }
 }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, broadcast};
 use tokio::time::timeout;
 
-use crate::audit::{AuditStore, Change};
+use crate::audit::{AuditChange, AuditStore};
 use crate::log_limit;
 
 /// Maximum number of concurrent listeners.
@@ -100,7 +100,11 @@ impl Hub {
     }
 
     /// Sends events until there are no listeners.
-    async fn tell(self, audit: AuditStore, mut changes: stream::BoxStream<'static, (i64, Change)>) {
+    async fn tell(
+        self,
+        audit: AuditStore,
+        mut changes: stream::BoxStream<'static, (i64, AuditChange)>,
+    ) {
         loop {
             let next = timeout(HEARTBEAT, changes.next()).await;
             {
@@ -135,12 +139,14 @@ impl Hub {
 /// Returns log entries as events, with the current records.
 pub(super) async fn told(
     audit: &AuditStore,
-    entries: &[(i64, Change)],
+    entries: &[(i64, AuditChange)],
 ) -> Result<Vec<Told>, crate::audit::AuditError> {
     let mut ids: Vec<i64> = entries
         .iter()
         .filter_map(|(_, change)| match change {
-            Change::Asked(id) | Change::Answered(id) | Change::Executed(id) => Some(*id),
+            AuditChange::Asked(id) | AuditChange::Answered(id) | AuditChange::Executed(id) => {
+                Some(*id)
+            }
             _ => None,
         })
         .collect();
@@ -151,16 +157,16 @@ pub(super) async fn told(
         let record = records.iter().find(|record| record.id == id)?;
         serde_json::to_value(record).ok()
     };
-    let event = |(seq, change): &(i64, Change)| {
+    let event = |(seq, change): &(i64, AuditChange)| {
         let (kind, data) = match *change {
             // For a decision that a cleanup has deleted meanwhile, the cleanup is reported.
-            Change::Asked(id) => ("asked", record(id)?),
-            Change::Answered(id) => ("answered", record(id)?),
-            Change::Executed(id) => ("executed", record(id)?),
-            Change::Remembered(id) => ("remembered", json!({ "id": id })),
-            Change::Forgotten(id) => ("forgotten", json!({ "id": id })),
-            Change::Cleaned => ("cleaned", json!({})),
-            Change::Missed(count) => return Some(Told::missed(count)),
+            AuditChange::Asked(id) => ("asked", record(id)?),
+            AuditChange::Answered(id) => ("answered", record(id)?),
+            AuditChange::Executed(id) => ("executed", record(id)?),
+            AuditChange::Remembered(id) => ("remembered", json!({ "id": id })),
+            AuditChange::Forgotten(id) => ("forgotten", json!({ "id": id })),
+            AuditChange::Cleaned => ("cleaned", json!({})),
+            AuditChange::Missed(count) => return Some(Told::missed(count)),
         };
         Some(Told::new(*seq, kind, &data))
     };

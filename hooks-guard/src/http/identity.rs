@@ -118,7 +118,7 @@ pub(crate) async fn identity(
 }
 
 /// A request with a valid proof, and the data to sign its response.
-pub(super) struct Proved {
+pub(super) struct VerifiedRequest {
     handshake: Handshake,
     request: String,
 }
@@ -127,7 +127,9 @@ pub(super) struct Proved {
 ///
 /// # Errors
 /// Returns an error if the proof is invalid, or if the body cannot be read.
-pub(super) async fn check(request: Request) -> Result<(Request, Option<Proved>), ApiError> {
+pub(super) async fn check(
+    request: Request,
+) -> Result<(Request, Option<VerifiedRequest>), ApiError> {
     let Some(given) = request.headers().get(proof::PROOF).cloned() else {
         return Ok((request, None));
     };
@@ -139,7 +141,7 @@ pub(super) async fn check(request: Request) -> Result<(Request, Option<Proved>),
     let proved = handshake.and_then(|handshake| {
         let expected = handshake.of_request(parts.method.as_str(), path, &bytes);
         let given = given.to_str().ok()?;
-        proof::matches(given, &expected).then_some(Proved {
+        proof::matches(given, &expected).then_some(VerifiedRequest {
             handshake,
             request: expected,
         })
@@ -151,7 +153,7 @@ pub(super) async fn check(request: Request) -> Result<(Request, Option<Proved>),
     }
 }
 
-impl Proved {
+impl VerifiedRequest {
     /// Signs the response: its head and body, or only its head if the body is a stream.
     pub(super) async fn sign(self, response: Response) -> Response {
         let (mut parts, body) = response.into_parts();

@@ -14,7 +14,7 @@ const MANY: usize = 1024;
 
 /// Identity of a client, chosen so that changing the address does not change the client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Client {
+pub(crate) enum ClientIdentity {
     /// All clients of the Unix socket.
     Socket,
     /// All clients with an address of this machine: a process can use any of these addresses.
@@ -25,7 +25,7 @@ pub(crate) enum Client {
     V6([u16; 4]),
 }
 
-impl Client {
+impl ClientIdentity {
     /// Returns the client at an address; `None` is the Unix socket.
     pub(crate) fn of(peer: Option<SocketAddr>) -> Self {
         let Some(peer) = peer else {
@@ -59,7 +59,7 @@ fn is_own(peer: SocketAddr, ip: IpAddr) -> bool {
 #[derive(Debug)]
 pub(crate) struct RateLimit {
     most: u32,
-    clients: Mutex<HashMap<Client, VecDeque<Instant>>>,
+    clients: Mutex<HashMap<ClientIdentity, VecDeque<Instant>>>,
 }
 
 /// Remaining allowance of a client.
@@ -82,7 +82,7 @@ impl RateLimit {
     }
 
     /// Counts a request, unless the limit is reached.
-    pub(crate) fn ask(&self, client: Client, now: Instant) -> Allowance {
+    pub(crate) fn ask(&self, client: ClientIdentity, now: Instant) -> Allowance {
         let mut clients = self
             .clients
             .lock()
@@ -117,14 +117,14 @@ pub struct Peer(pub Option<SocketAddr>);
 mod tests {
     use std::net::Ipv4Addr;
 
-    use super::{Client, RateLimit, WINDOW};
+    use super::{ClientIdentity, RateLimit, WINDOW};
     use tokio::time::{Duration, Instant};
 
     #[test]
     fn p_11_a_window_of_sixty_seconds_rolls() {
         let limit = RateLimit::new(3).expect("a limit");
         let start = Instant::now();
-        let at = |seconds| limit.ask(Client::Socket, start + Duration::from_secs(seconds));
+        let at = |seconds| limit.ask(ClientIdentity::Socket, start + Duration::from_secs(seconds));
         assert_eq!(at(0).remaining, 2);
         assert_eq!(at(50).remaining, 1);
         assert_eq!(at(59).remaining, 0);
@@ -141,21 +141,21 @@ mod tests {
     fn p_11_each_client_has_an_allowance_of_its_own() {
         let limit = RateLimit::new(1).expect("a limit");
         let now = Instant::now();
-        assert!(limit.ask(Client::Socket, now).allowed);
-        assert!(limit.ask(Client::Machine, now).allowed);
-        assert!(!limit.ask(Client::Socket, now).allowed);
+        assert!(limit.ask(ClientIdentity::Socket, now).allowed);
+        assert!(limit.ask(ClientIdentity::Machine, now).allowed);
+        assert!(!limit.ask(ClientIdentity::Socket, now).allowed);
     }
 
     #[test]
     fn p_11_all_addresses_of_this_machine_are_one_client() {
-        let of = |address: &str| Client::of(Some(address.parse().expect("an address")));
+        let of = |address: &str| ClientIdentity::of(Some(address.parse().expect("an address")));
         for own in [
             "127.0.0.1:4000",
             "127.200.3.4:1",
             "[::1]:4000",
             "[::ffff:127.9.9.9]:4000",
         ] {
-            assert_eq!(of(own), Client::Machine, "{own}");
+            assert_eq!(of(own), ClientIdentity::Machine, "{own}");
         }
         assert_eq!(of("192.0.2.7:1"), of("192.0.2.7:2"));
         assert_eq!(of("192.0.2.7:1"), of("[::ffff:192.0.2.7]:2"));
@@ -169,9 +169,9 @@ mod tests {
         let limit = RateLimit::new(1).expect("a limit");
         let start = Instant::now();
         for client in 0..super::MANY as u32 {
-            limit.ask(Client::V4(Ipv4Addr::from(client)), start);
+            limit.ask(ClientIdentity::V4(Ipv4Addr::from(client)), start);
         }
-        limit.ask(Client::Socket, start + WINDOW);
+        limit.ask(ClientIdentity::Socket, start + WINDOW);
         assert_eq!(limit.clients.lock().expect("no panic").len(), 1);
     }
 }

@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 use tokio::time::{Instant, timeout};
 
 use super::error::{ApiError, RequestId};
-use super::limit::{Allowance, Client, Peer};
+use super::limit::{Allowance, ClientIdentity, Peer};
 use super::state::AppState;
 use super::{body, metrics};
 use crate::classify::{MAX_COMMAND_CHARS, MAX_CONTEXT_CHARS, TerminalInput};
@@ -45,7 +45,7 @@ pub(crate) async fn request(
     mut request: Request,
 ) -> Response {
     let peer = request.extract_parts::<Extension<Peer>>().await.ok();
-    let client = Client::of(peer.and_then(|Extension(Peer(peer))| peer));
+    let client = ClientIdentity::of(peer.and_then(|Extension(Peer(peer))| peer));
     let limit = state.inner.limit.as_ref();
     let allowance = limit.map(|limit| limit.ask(client, Instant::now()));
     let mut response = match allowance {

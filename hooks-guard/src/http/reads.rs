@@ -166,7 +166,7 @@ pub(crate) async fn list<T: Serialize>(
     if whole.is_none() && is_proved(headers) {
         return Err(ApiError::busy());
     }
-    let mut parts = Parts {
+    let mut parts = RecordStream {
         records: Records::new(state, headers, ids),
         is_first: true,
         end: Some(end),
@@ -222,14 +222,14 @@ impl AsRef<[u8]> for Whole {
 }
 
 /// Text of a list after its opening bracket, a few records at a time.
-struct Parts {
+struct RecordStream {
     records: Records,
     is_first: bool,
     /// Text after the records.
     end: Option<String>,
 }
 
-impl Parts {
+impl RecordStream {
     async fn next(&mut self) -> Result<Option<String>, AuditError> {
         let Some(records) = self.records.next().await? else {
             return Ok(self.end.take());

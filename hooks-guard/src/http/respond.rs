@@ -11,7 +11,7 @@ use super::error::{ApiError, RequestId};
 use super::state::AppState;
 use super::{body, metrics};
 use crate::audit::{Answered, AuditRecord};
-use crate::service::{Remember, Reply, Responded};
+use crate::service::{OperatorAnswer, RememberScope, Responded};
 
 /// Maximum length of a note in characters.
 const MOST_NOTE: usize = 1000;
@@ -26,7 +26,7 @@ pub(crate) struct ResponseBody {
     #[schema(example = "APPROVED", pattern = "^(APPROVED|DENIED)$")]
     response: String,
     /// Scope in which an approval is remembered. Default: it applies only to this request.
-    remember: Option<Remember>,
+    remember: Option<RememberScope>,
     /// Note that is stored with the answer.
     note: Option<String>,
 }
@@ -56,7 +56,7 @@ pub(crate) async fn respond(
     let decision = body::integer(&mut map, "id", "an integer")?;
     let decision = decision.ok_or_else(|| ApiError::missing("id"))?;
     let response = body::text(&mut map, "response", 100)?;
-    let reply = Reply {
+    let reply = OperatorAnswer {
         approved: match response.as_deref() {
             Some("APPROVED") => true,
             Some("DENIED") => false,
@@ -64,9 +64,9 @@ pub(crate) async fn respond(
             None => return Err(ApiError::missing("response")),
         },
         remember: match body::text(&mut map, "remember", 100)?.as_deref() {
-            None | Some("once") => Remember::Once,
-            Some("session") => Remember::Session,
-            Some("always") => Remember::Always,
+            None | Some("once") => RememberScope::Once,
+            Some("session") => RememberScope::Session,
+            Some("always") => RememberScope::Always,
             Some(_) => return Err(body::wrong_type("remember", "once, session or always")),
         },
         note: body::text(&mut map, "note", MOST_NOTE)?,

@@ -18,11 +18,11 @@ use tokio::net::{TcpListener, TcpSocket, UnixListener};
 use tokio::time::{sleep, timeout};
 use tower_service::Service;
 
-use super::connections::{Connections, State};
+use super::connections::{ActivityHandle, Connections};
 use super::identity::Reached;
-use super::limit::{Client, Peer};
+use super::limit::{ClientIdentity, Peer};
 use super::state::AppState;
-use super::stream::Stream;
+use super::stream::SocketStream;
 use super::{app, upkeep};
 use crate::config::Config;
 
@@ -154,10 +154,10 @@ impl Server {
                 accepted = tcp.accept() => accepted.and_then(|(stream, peer)| {
                     let _ = stream.set_nodelay(true);
                     let reached = Reached::new(Some(stream.local_addr()?));
-                    Ok((Stream::Tcp(stream.into()), Some(peer), reached))
+                    Ok((SocketStream::Tcp(stream.into()), Some(peer), reached))
                 }),
                 accepted = accept(unix.as_ref()) => {
-                    accepted.map(|stream| (Stream::Unix(stream.into()), None, Reached::new(None)))
+                    accepted.map(|stream| (SocketStream::Unix(stream.into()), None, Reached::new(None)))
                 }
                 () = &mut end => break,
             };
@@ -181,7 +181,7 @@ impl Server {
                 () = connections.room() => {}
                 () = &mut end => break,
             }
-            let connection = connections.add(Client::of(peer), stream.clone());
+            let connection = connections.add(ClientIdentity::of(peer), stream.clone());
             let of_connection = connection.state();
             let run = serve(
                 &router,
@@ -213,9 +213,9 @@ async fn accept(socket: Option<&Socket>) -> io::Result<tokio::net::UnixStream> {
 fn serve(
     router: &Router,
     graceful: &GracefulShutdown,
-    stream: Stream,
+    stream: SocketStream,
     (peer, reached): (Option<SocketAddr>, Reached),
-    state: State,
+    state: ActivityHandle,
     service: AppState,
 ) -> impl Future<Output = ()> + Send + 'static {
     let router = router.clone();

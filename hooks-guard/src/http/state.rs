@@ -21,11 +21,11 @@ use crate::service::PermissionService;
 /// Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct AppState {
-    pub(super) inner: Arc<Inner>,
+    pub(super) inner: Arc<AppStateInner>,
 }
 
 #[derive(Debug)]
-pub(super) struct Inner {
+pub(super) struct AppStateInner {
     pub(super) service: PermissionService,
     pub(super) operator: Operator,
     pub(super) config: Config,
@@ -50,7 +50,7 @@ impl AppState {
         metrics: Metrics,
     ) -> Self {
         Self {
-            inner: Arc::new(Inner {
+            inner: Arc::new(AppStateInner {
                 names: Names::new(config.listen, &config.allowed_hosts),
                 limit: RateLimit::new(config.rate_limit_per_minute),
                 hub: Hub::default(),

@@ -117,7 +117,7 @@ fn states(root: &mut Table, make: bool) -> Option<&mut dyn TableLike> {
 }
 
 /// An entry of the hook with its position in the file.
-struct Entry {
+struct CodexEntry {
     event: &'static str,
     label: &'static str,
     group: usize,
@@ -126,7 +126,7 @@ struct Entry {
     given: Value,
 }
 
-fn entries(text: &str) -> Vec<Entry> {
+fn entries(text: &str) -> Vec<CodexEntry> {
     let document = document::value(text).unwrap_or_default();
     let mut found = Vec::new();
     for (event, label) in EVENTS {
@@ -136,7 +136,7 @@ fn entries(text: &str) -> Vec<Entry> {
             for (handler, given) in handlers.into_iter().flatten().enumerate() {
                 let line = given["command"].as_str().unwrap_or_default();
                 if jsonc::runs(line, Agent::Codex) {
-                    found.push(Entry {
+                    found.push(CodexEntry {
                         event,
                         label,
                         group,
@@ -151,7 +151,7 @@ fn entries(text: &str) -> Vec<Entry> {
     found
 }
 
-impl Entry {
+impl CodexEntry {
     /// Returns the possible keys of the entry's trust: by the given path, and by the path with
     /// links resolved.
     fn keys(&self, hooks: &Path) -> Vec<String> {

@@ -24,7 +24,7 @@ pub(super) fn with(text: Option<&str>, plan: &Plan) -> Result<String, DocumentEr
     if there == wanted {
         return Ok(text.to_owned());
     }
-    let document = Document::parse(&cut::ours(text, plan.agent)?)?;
+    let document = JsonDocument::parse(&cut::ours(text, plan.agent)?)?;
     for (key, value) in &plan.root {
         if document.member(&document.root, "", key)?.is_none() {
             document.root.append(key, input(value));
@@ -70,7 +70,7 @@ pub(crate) fn entries(text: &str, agent: Agent) -> Result<Vec<(String, Value)>, 
     {
         return Ok(Vec::new());
     }
-    Document::parse(text)?.entries(agent)
+    JsonDocument::parse(text)?.entries(agent)
 }
 
 /// Returns the value of a document, if it parses.
@@ -79,14 +79,14 @@ pub(crate) fn value(text: &str) -> Option<Value> {
     tree.to_serde_value()
 }
 
-struct Document {
+struct JsonDocument {
     /// Byte order mark of the document, or empty.
     mark: &'static str,
     tree: CstRootNode,
     root: CstObject,
 }
 
-impl Document {
+impl JsonDocument {
     fn parse(text: &str) -> Result<Self, DocumentError> {
         let (mark, text) = match text.strip_prefix(BOM) {
             Some(text) => ("\u{feff}", text),

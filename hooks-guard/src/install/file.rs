@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use super::diff;
 use super::error::InstallError;
 use super::jsonc::DocumentError;
-use super::report::{Change, Report};
+use super::report::{FileChange, Report};
 use crate::files;
 
 /// Maximum size of a settings file, in bytes.
@@ -58,16 +58,16 @@ impl Settings {
     }
 
     /// Returns the change that writing a text would make.
-    pub(super) fn change(&self, wanted: &str) -> Change {
+    pub(super) fn change(&self, wanted: &str) -> FileChange {
         match self.text() {
-            None => Change::Created,
-            Some(text) if text == wanted => Change::None,
-            Some(_) => Change::Changed,
+            None => FileChange::Created,
+            Some(text) if text == wanted => FileChange::None,
+            Some(_) => FileChange::Changed,
         }
     }
 
     /// Returns a report of a change.
-    pub(super) fn report(&self, change: Change, wanted: Option<&str>) -> Report {
+    pub(super) fn report(&self, change: FileChange, wanted: Option<&str>) -> Report {
         Report {
             file: self.path.clone(),
             change,

@@ -25,23 +25,23 @@ use crate::protocol::Agent;
 use file::Settings;
 
 pub use self::error::InstallError;
-pub use self::report::{Change, Report};
+pub use self::report::{FileChange, Report};
 pub(crate) use codex::skipped as codex_skips;
 pub(crate) use document::{entries, value as document_value};
 pub use jsonc::DocumentError;
 pub(crate) use places::others;
-pub use places::{Homes, Place, settings_files};
+pub use places::{Homes, SettingsScope, settings_files};
 pub(crate) use plan::{HookCall, Plan};
 pub(crate) use plugin::{is_installed as plugin_is_installed, text as plugin_text};
 pub(crate) use version::{claude_ignores_lateness, in_path};
 
 /// Options for changing an agent's settings.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct InstallOptions {
     /// The directories in which agents keep the user's settings.
     pub homes: Homes,
     /// The user's or a project's settings.
-    pub place: Place,
+    pub place: SettingsScope,
     /// Absolute path of the binary that the agent runs.
     pub binary: PathBuf,
     /// Absolute path of the hook's configuration. The file need not exist.
@@ -59,7 +59,7 @@ pub struct Options {
     pub dry_run: bool,
 }
 
-impl Options {
+impl InstallOptions {
     /// Returns the hook's command line.
     fn call(&self) -> Result<HookCall<'_>, InstallError> {
         let unusable = |path: &str| InstallError::Argument {
@@ -89,7 +89,7 @@ impl Options {
 ///
 /// # Errors
 /// If the settings cannot be read, parsed or written; they are unchanged then.
-pub fn install(agent: Agent, options: &Options) -> Result<Report, InstallError> {
+pub fn install(agent: Agent, options: &InstallOptions) -> Result<Report, InstallError> {
     let call = options.call()?;
     let path = options.homes.settings(agent, &options.place);
     let settings = Settings::read(&path)?;
@@ -112,9 +112,9 @@ pub fn install(agent: Agent, options: &Options) -> Result<Report, InstallError> 
         to_do: plan::to_do(agent, options.path.as_deref()),
         ..settings.report(change, Some(&wanted))
     };
-    if change != Change::None && !options.dry_run {
+    if change != FileChange::None && !options.dry_run {
         // Keep the backup of the content before the first installation.
-        if change == Change::Changed && !had {
+        if change == FileChange::Changed && !had {
             report.backup = Some(settings.back_up()?);
         }
         settings.replace(&wanted)?;
@@ -135,20 +135,20 @@ pub fn install(agent: Agent, options: &Options) -> Result<Report, InstallError> 
 }
 
 /// Writes the `.npmrc` beside opencode's settings; returns `None` if there is another one.
-fn shorten_start(plugin: &Path, options: &Options) -> Result<Option<Report>, InstallError> {
+fn shorten_start(plugin: &Path, options: &InstallOptions) -> Result<Option<Report>, InstallError> {
     let Some(path) = plugin::npmrc(plugin) else {
         return Ok(None);
     };
     let settings = Settings::read(&path)?;
     let change = match settings.text() {
-        None => Change::Created,
-        Some(plugin::NPMRC) => Change::None,
+        None => FileChange::Created,
+        Some(plugin::NPMRC) => FileChange::None,
         Some(text) if text.contains("fetch-retries") => {
-            return Ok(Some(settings.report(Change::None, Some(text))));
+            return Ok(Some(settings.report(FileChange::None, Some(text))));
         }
         Some(_) => return Ok(None),
     };
-    if change == Change::Created && !options.dry_run {
+    if change == FileChange::Created && !options.dry_run {
         settings.replace(plugin::NPMRC)?;
     }
     Ok(Some(settings.report(change, Some(plugin::NPMRC))))
@@ -169,15 +169,19 @@ fn forget_start(plugin: &Path) -> Result<Option<Undo>, InstallError> {
 
 /// Adds Codex's trust in the hook in `hooks`, a file with this text; returns `None` if its
 /// `config.toml` cannot be changed safely.
-fn trust(hooks: &Path, text: &str, options: &Options) -> Result<Option<Report>, InstallError> {
+fn trust(
+    hooks: &Path,
+    text: &str,
+    options: &InstallOptions,
+) -> Result<Option<Report>, InstallError> {
     let settings = Settings::read(&options.homes.codex.join("config.toml"))?;
     let Some(wanted) = codex::with_trust(settings.text(), hooks, text) else {
         return Ok(None);
     };
     let change = settings.change(&wanted);
     let mut report = settings.report(change, Some(&wanted));
-    if change != Change::None && !options.dry_run {
-        if change == Change::Changed && settings.backup().is_none() {
+    if change != FileChange::None && !options.dry_run {
+        if change == FileChange::Changed && settings.backup().is_none() {
             report.backup = Some(settings.back_up()?);
         }
         settings.replace(&wanted)?;
@@ -195,8 +199,8 @@ struct Undo {
 impl Undo {
     fn report(&self) -> Report {
         let change = match &self.wanted {
-            None => Change::Removed,
-            Some(_) => Change::Changed,
+            None => FileChange::Removed,
+            Some(_) => FileChange::Changed,
         };
         self.settings.report(change, self.wanted.as_deref())
     }
@@ -212,7 +216,11 @@ impl Undo {
 }
 
 /// Plans the removal of Codex's trust in the hook in `hooks`, a file with this text.
-fn distrust(hooks: &Path, text: &str, options: &Options) -> Result<Option<Undo>, InstallError> {
+fn distrust(
+    hooks: &Path,
+    text: &str,
+    options: &InstallOptions,
+) -> Result<Option<Undo>, InstallError> {
     let settings = Settings::read(&options.homes.codex.join("config.toml"))?;
     let Some(now) = settings.text() else {
         return Ok(None);
@@ -233,13 +241,13 @@ fn distrust(hooks: &Path, text: &str, options: &Options) -> Result<Option<Undo>,
 ///
 /// # Errors
 /// As for [`install`].
-pub fn uninstall(agent: Agent, options: &Options) -> Result<Report, InstallError> {
+pub fn uninstall(agent: Agent, options: &InstallOptions) -> Result<Report, InstallError> {
     let call = options.call()?;
     let path = options.homes.settings(agent, &options.place);
     let settings = Settings::read(&path)?;
     let mut report = Report {
         file: settings.path.clone(),
-        change: Change::None,
+        change: FileChange::None,
         diff: String::new(),
         backup: None,
         to_do: Vec::new(),
@@ -256,9 +264,9 @@ pub fn uninstall(agent: Agent, options: &Options) -> Result<Report, InstallError
         before(&settings, text, &plan).map_err(|source| settings.document(source))?
     };
     report.change = match &wanted {
-        None => Change::Removed,
-        Some(wanted) if wanted == text => Change::None,
-        Some(_) => Change::Changed,
+        None => FileChange::Removed,
+        Some(wanted) if wanted == text => FileChange::None,
+        Some(_) => FileChange::Changed,
     };
     report.diff = diff::unified(&settings.path, Some(text), wanted.as_deref());
     let also = match agent {
@@ -270,7 +278,7 @@ pub fn uninstall(agent: Agent, options: &Options) -> Result<Report, InstallError
     if options.dry_run {
         return Ok(report);
     }
-    if report.change != Change::None {
+    if report.change != FileChange::None {
         match wanted {
             None => settings.remove()?,
             Some(wanted) => settings.replace(&wanted)?,

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use regex::{Captures, Regex};
 
-use super::hidden::{Kind, Reader};
+use super::hidden::{HiddenKind, MaskReader};
 use super::need::Need;
 
 /// A value in the syntax of a shell or a settings file: quoted, escaped, bare, or a sequence of
@@ -26,14 +26,14 @@ pub(super) const SOURCES: &[&str] = &[
 ];
 
 /// A masking rule. Hides the capture group that matches, or the whole match if there is none.
-pub(super) struct Rule {
+pub(super) struct MaskRule {
     /// Precondition of a match.
     pub(super) need: Need,
     /// Pattern of the text in which the rule matches; the whole text if `None`. A match may extend
     /// beyond it.
-    pub(super) scope: Option<Pattern>,
-    pub(super) pattern: Pattern,
-    pub(super) kind: Kind,
+    pub(super) scope: Option<LazyRegex>,
+    pub(super) pattern: LazyRegex,
+    pub(super) kind: HiddenKind,
     pub(super) counts: Counts,
     pub(super) doubt: Doubt,
     /// If `true`, the rule matches shell words, which end within quotes where the next word begins.
@@ -53,19 +53,19 @@ pub(super) enum Doubt {
 }
 
 /// Returns a rule whose matches are secrets if `counts` returns `true`.
-pub(super) fn secret(need: Need, pattern: impl Into<Source>, counts: Counts) -> Rule {
-    Rule {
+pub(super) fn secret(need: Need, pattern: impl Into<Source>, counts: Counts) -> MaskRule {
+    MaskRule {
         need,
         scope: None,
-        pattern: Pattern::new(pattern),
-        kind: Kind::Secret,
+        pattern: LazyRegex::new(pattern),
+        kind: HiddenKind::Secret,
         counts,
         doubt: Doubt::No,
         finds_words: true,
     }
 }
 
-impl Rule {
+impl MaskRule {
     /// Sets that a match may consist of several strings.
     pub(super) fn strings(mut self) -> Self {
         self.finds_words = false;
@@ -74,7 +74,7 @@ impl Rule {
 
     /// Restricts the rule to matches of `scope`.
     pub(super) fn within(mut self, scope: impl Into<Source>) -> Self {
-        self.scope = Some(Pattern::new(scope));
+        self.scope = Some(LazyRegex::new(scope));
         self
     }
 
@@ -87,22 +87,22 @@ impl Rule {
     }
 
     /// Returns `true` if the rule may have matches for a reader.
-    pub(super) fn may_count(&self, reader: Reader) -> bool {
+    pub(super) fn may_count(&self, reader: MaskReader) -> bool {
         match reader {
-            Reader::Model => true,
-            Reader::Trail => !matches!(self.doubt, Doubt::Much),
+            MaskReader::Model => true,
+            MaskReader::Trail => !matches!(self.doubt, Doubt::Much),
             #[cfg(any(feature = "sqlite", feature = "postgres"))]
-            Reader::Names => matches!(self.doubt, Doubt::No),
+            MaskReader::Names => matches!(self.doubt, Doubt::No),
         }
     }
 
-    pub(super) fn counts(&self, reader: Reader, captures: &Captures<'_>, text: &str) -> bool {
+    pub(super) fn counts(&self, reader: MaskReader, captures: &Captures<'_>, text: &str) -> bool {
         let any = |class: fn(&u8) -> bool| text.as_bytes().iter().any(class);
         let is_mixed = || {
             any(u8::is_ascii_uppercase) && any(u8::is_ascii_lowercase) && any(u8::is_ascii_digit)
         };
         let is_certain = match (reader, self.doubt) {
-            (Reader::Trail, Doubt::Some) => is_mixed(),
+            (MaskReader::Trail, Doubt::Some) => is_mixed(),
             _ => true,
         };
         self.may_count(reader) && is_certain && (self.counts)(captures, text)
@@ -126,12 +126,12 @@ impl From<&'static str> for Source {
 /// Regular expression that is compiled on first use: compiling all patterns takes longer than
 /// everything else in a hook. `\w` is restricted to ASCII, the alphabet of tokens: with all Unicode
 /// letters it would be most of a pattern.
-pub(super) struct Pattern {
+pub(super) struct LazyRegex {
     source: Source,
     compiled: OnceLock<Regex>,
 }
 
-impl Pattern {
+impl LazyRegex {
     pub(super) fn new(source: impl Into<Source>) -> Self {
         Self {
             source: source.into(),

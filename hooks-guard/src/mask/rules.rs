@@ -5,12 +5,12 @@ use std::sync::LazyLock;
 
 use regex::Captures;
 
-use super::hidden::Kind;
+use super::hidden::HiddenKind;
 use super::need::NAMES;
 use super::need::Need::{Any, AnyWith, OptionWith, Run, RunWith};
 use super::rule::Source::Built;
 use super::rule::{
-    Doubt, Pattern, Rule, VALUE, always, literal, literal_no_option, names_a_source, secret,
+    Doubt, LazyRegex, MaskRule, VALUE, always, literal, literal_no_option, names_a_source, secret,
 };
 use super::{programs, sql};
 
@@ -63,7 +63,7 @@ const WORDS_IN_PASS: &[&str] = &[
     "stdinpass",
 ];
 
-pub(super) static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
+pub(super) static RULES: LazyLock<Vec<MaskRule>> = LazyLock::new(|| {
     let mut rules = general();
     rules.extend(programs::rules());
     rules.extend(sql::rules());
@@ -71,8 +71,8 @@ pub(super) static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
 });
 
 /// Digests with the name of their algorithm, and labelled files.
-pub(super) static DIGESTS: LazyLock<Pattern> = LazyLock::new(|| {
-    Pattern::new(concat!(
+pub(super) static DIGESTS: LazyLock<LazyRegex> = LazyLock::new(|| {
+    LazyRegex::new(concat!(
         r"\b(?:sha(?:1|256|384|512)-|SHA256:|h1:)[A-Za-z0-9+/]{27,88}={0,2}",
         // Content ids of IPFS.
         r"|\bQm[A-Za-z0-9]{44}\b|\bbaf[ky][a-z2-7]{55,}\b",
@@ -84,8 +84,8 @@ pub(super) static DIGESTS: LazyLock<Pattern> = LazyLock::new(|| {
 
 /// Words after an option or a command that suggests a secret: the name of an account or a setting,
 /// or the key of an entry.
-pub(super) static NAMES_OF_ENTRIES: LazyLock<Pattern> = LazyLock::new(|| {
-    Pattern::new(concat!(
+pub(super) static NAMES_OF_ENTRIES: LazyLock<LazyRegex> = LazyLock::new(|| {
+    LazyRegex::new(concat!(
         r"\bpulumi\s+config\s+set\b[^;|&\n]*?\s--secret\s+([^-\s]\S*)",
         // `git commit -m 'token: fix the parser'`
         r#"|\bgit\s+(?:commit|tag|merge|stash)\b[^;|&\n]*?\s-\w*m\s*["'][\w()/-]+:\s+([a-z]+)\s"#,
@@ -95,7 +95,7 @@ pub(super) static NAMES_OF_ENTRIES: LazyLock<Pattern> = LazyLock::new(|| {
     ))
 });
 
-fn general() -> Vec<Rule> {
+fn general() -> Vec<MaskRule> {
     vec![
         secret(
             Any(&["-----begin"]),
@@ -251,7 +251,7 @@ fn general() -> Vec<Rule> {
             literal,
         ),
         // Random-looking text.
-        Rule {
+        MaskRule {
             doubt: Doubt::Much,
             ..secret(
                 Run(32, |byte| byte.is_ascii_hexdigit()),
@@ -259,7 +259,7 @@ fn general() -> Vec<Rule> {
                 always,
             )
         },
-        Rule {
+        MaskRule {
             doubt: Doubt::Some,
             ..secret(
                 Run(20, |byte| {
@@ -270,7 +270,7 @@ fn general() -> Vec<Rule> {
                 chance,
             )
         },
-        Rule {
+        MaskRule {
             doubt: Doubt::Some,
             ..secret(
                 Run(32, |byte| {
@@ -280,13 +280,13 @@ fn general() -> Vec<Rule> {
                 chance,
             )
         },
-        Rule {
+        MaskRule {
             need: Any(&["@"]),
             scope: None,
-            pattern: Pattern::new(
+            pattern: LazyRegex::new(
                 r#"[^\s@<>"'`(),;:=|&/\[\]{}$]+@[^\s@<>"'`(),;:=|&/\[\]{}$]+\.[^\s@<>"'`(),;:=.|&/\[\]{}$]{2,}"#,
             ),
-            kind: Kind::Mail,
+            kind: HiddenKind::Mail,
             counts: |_, text| !text.starts_with("git@"),
             doubt: Doubt::Much,
             finds_words: false,

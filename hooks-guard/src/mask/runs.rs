@@ -15,7 +15,7 @@ use hooks_classify::{
 };
 use regex::Regex;
 
-use super::hidden::{Hidden, Kind};
+use super::hidden::{Hidden, HiddenKind};
 use super::tokens::TOKENS;
 
 /// Maximum number of secrets that are tested individually.
@@ -135,7 +135,7 @@ fn tokens_in<'c>(
         end = end.max(token.end);
         is_apart
     });
-    found.into_iter().map(|token| (token, Kind::Secret))
+    found.into_iter().map(|token| (token, HiddenKind::Secret))
 }
 
 /// Returns `true` if both commands run equal programs in equal places, and no mark names a program.

@@ -30,7 +30,7 @@ enum Around {
 }
 
 /// A here-document whose text begins on the next line.
-struct Document {
+struct HereDocument {
     delimiter: Vec<u8>,
     /// `<<-`
     is_indented: bool,
@@ -122,7 +122,7 @@ struct Scan<'t> {
     text: &'t [u8],
     at: usize,
     around: Vec<Around>,
-    documents: Vec<Document>,
+    documents: Vec<HereDocument>,
     places: Vec<usize>,
     /// Texts of the here-documents that were scanned.
     read: Vec<Range<usize>>,
@@ -263,7 +263,7 @@ impl Scan<'_> {
             }
             self.at += 1;
         }
-        self.documents.push(Document {
+        self.documents.push(HereDocument {
             delimiter,
             is_indented,
             is_quoted,
@@ -272,7 +272,7 @@ impl Scan<'_> {
 
     /// Skips the text of a here-document, in which only substitutions run. An unterminated
     /// here-document is treated as commands.
-    fn pass_over(&mut self, document: &Document) {
+    fn pass_over(&mut self, document: &HereDocument) {
         let mut line = self.at;
         let end = loop {
             let Some(rest) = self.text.get(line..).filter(|rest| !rest.is_empty()) else {

@@ -2,7 +2,7 @@
 
 use super::need::Need::Any;
 use super::rule::Source::Built;
-use super::rule::{Rule, Source, literal, secret};
+use super::rule::{MaskRule, Source, literal, secret};
 
 /// Whitespace and comments between the words of a statement.
 const GAP: &str = r"(?:\s|\\n|/\*[^*]*\*/)+";
@@ -16,7 +16,7 @@ fn value() -> String {
     format!(r#"(?s:{STRING}|[^\s;'"(),\\$][^\s;'"(),\\]*)"#)
 }
 
-pub(super) fn rules() -> Vec<Rule> {
+pub(super) fn rules() -> Vec<MaskRule> {
     let statement = |need, pattern: Source, counts| secret(need, pattern, counts).strings();
     vec![
         // `IDENTIFIED BY 'x'`, `IDENTIFIED WITH plugin AS 'x'`, `IDENTIFIED VIA plugin USING PASSWORD('x')`

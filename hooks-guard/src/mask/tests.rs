@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use super::Masked;
 use super::cases::{SHOWN, STORED};
-use super::hidden::Kind;
+use super::hidden::HiddenKind;
 use super::need::Text;
 use super::rules::RULES;
 
@@ -93,7 +93,7 @@ fn read(line: &str) -> (String, String) {
         want.push_str(before);
         let (secret, behind) = behind.split_once('»').unwrap_or((behind, ""));
         if !want.ends_with("[secret]") {
-            want.push_str(&Kind::Secret.label(secret));
+            want.push_str(&HiddenKind::Secret.label(secret));
         }
         rest = behind;
     }

@@ -3,7 +3,7 @@
 
 use thiserror::Error;
 
-use super::model::Hook;
+use super::model::AgentHook;
 
 /// Maximum size of an input, in bytes.
 pub const MOST_BYTES: usize = 10 << 20;
@@ -15,7 +15,7 @@ pub struct ProtocolError {
     /// The problem.
     pub problem: Problem,
     /// The hook that was called, if it could be parsed.
-    pub hook: Option<Hook>,
+    pub hook: Option<AgentHook>,
 }
 
 /// Problem of an input.

@@ -4,9 +4,10 @@ use serde_json::Value;
 
 use super::agent::Agent;
 use super::error::{Problem, ProtocolError};
-use super::input::{self, Object};
+use super::input::{self, JsonObject};
 use super::model::{
-    AgentPrompt, Event, Form, Hook, Kind, MOST_TEXT, Question, Ran, Refused, directory,
+    AgentDenial, AgentHook, AgentPrompt, DecisionRequest, HookEvent, HookKind, MOST_TEXT,
+    ReplyFormat, ToolRun, directory,
 };
 use super::outcome::outcome;
 use super::tools::{self, Tool};
@@ -17,7 +18,7 @@ use crate::request::{MOST_PATH, NetworkAccess, PermissionRequest};
 /// # Errors
 /// If the input is too long, not a JSON object, or lacks a required field;
 /// [`failed`](super::failed) turns the error into a denial.
-pub fn read(agent: Agent, input: &[u8]) -> Result<Event, ProtocolError> {
+pub fn read(agent: Agent, input: &[u8]) -> Result<HookEvent, ProtocolError> {
     let unread = |problem| ProtocolError {
         problem,
         hook: None,
@@ -32,7 +33,7 @@ pub fn read(agent: Agent, input: &[u8]) -> Result<Event, ProtocolError> {
 
 /// The called hook, and the place of the tool and its arguments in the input.
 struct Called {
-    hook: Hook,
+    hook: AgentHook,
     at: At,
     /// Normalized name of the event.
     name: String,
@@ -50,7 +51,7 @@ enum At {
     Permission,
 }
 
-fn called(agent: Agent, object: &Object) -> Result<Called, Problem> {
+fn called(agent: Agent, object: &JsonObject) -> Result<Called, Problem> {
     if agent == Agent::OpenCode {
         return plugin(object);
     }
@@ -62,59 +63,59 @@ fn called(agent: Agent, object: &Object) -> Result<Called, Problem> {
             let (kind, at) = moment(&name);
             (kind, at, name)
         }
-        None if form == Form::Copilot => (by_shape(object)?, At::Fields, String::new()),
+        None if form == ReplyFormat::Copilot => (by_shape(object)?, At::Fields, String::new()),
         None => {
             return Err(Problem::Missing {
                 field: "hook_event_name",
             });
         }
     };
-    let hook = Hook { agent, kind, form };
+    let hook = AgentHook { agent, kind, form };
     Ok(Called { hook, at, name })
 }
 
 /// Returns the agent that sent the input: VS Code reads the settings of Claude Code and Copilot,
 /// and Copilot those of VS Code.
-fn whose(agent: Agent, object: &Object) -> (Agent, Form) {
+fn whose(agent: Agent, object: &JsonObject) -> (Agent, ReplyFormat) {
     let vscode = object.contains_key("hookEventName") && object.contains_key("tool_name");
     let copilot = object.contains_key("toolName") && !object.contains_key("tool_name");
     match agent {
-        Agent::ClaudeCode | Agent::Copilot if vscode => (Agent::VsCode, Form::Claude),
-        Agent::VsCode if copilot => (Agent::Copilot, Form::Copilot),
-        Agent::ClaudeCode | Agent::VsCode => (agent, Form::Claude),
-        Agent::Codex => (agent, Form::Codex),
-        Agent::Gemini => (agent, Form::Gemini),
-        Agent::Cursor => (agent, Form::Cursor),
-        Agent::Copilot => (agent, Form::Copilot),
-        Agent::OpenCode => (agent, Form::OpenCode1),
+        Agent::ClaudeCode | Agent::Copilot if vscode => (Agent::VsCode, ReplyFormat::Claude),
+        Agent::VsCode if copilot => (Agent::Copilot, ReplyFormat::Copilot),
+        Agent::ClaudeCode | Agent::VsCode => (agent, ReplyFormat::Claude),
+        Agent::Codex => (agent, ReplyFormat::Codex),
+        Agent::Gemini => (agent, ReplyFormat::Gemini),
+        Agent::Cursor => (agent, ReplyFormat::Cursor),
+        Agent::Copilot => (agent, ReplyFormat::Copilot),
+        Agent::OpenCode => (agent, ReplyFormat::OpenCode1),
     }
 }
 
-fn moment(name: &str) -> (Kind, At) {
+fn moment(name: &str) -> (HookKind, At) {
     match name {
-        "pretooluse" | "beforetool" => (Kind::BeforeTool, At::Fields),
-        "preskillshellcommand" => (Kind::BeforeSkillCommand, At::Fields),
-        "permissionrequest" => (Kind::Prompt, At::Fields),
-        "permissiondenied" => (Kind::Refused, At::Fields),
-        "posttooluse" | "posttoolusefailure" | "aftertool" => (Kind::AfterTool, At::Fields),
-        "beforeshellexecution" => (Kind::BeforeTool, At::Top("Shell")),
-        "beforereadfile" => (Kind::BeforeTool, At::Top("Read")),
-        "aftershellexecution" => (Kind::AfterTool, At::Top("Shell")),
-        "afterfileedit" => (Kind::AfterTool, At::Top("Edit")),
-        _ => (Kind::Other, At::Fields),
+        "pretooluse" | "beforetool" => (HookKind::BeforeTool, At::Fields),
+        "preskillshellcommand" => (HookKind::BeforeSkillCommand, At::Fields),
+        "permissionrequest" => (HookKind::Prompt, At::Fields),
+        "permissiondenied" => (HookKind::Refused, At::Fields),
+        "posttooluse" | "posttoolusefailure" | "aftertool" => (HookKind::AfterTool, At::Fields),
+        "beforeshellexecution" => (HookKind::BeforeTool, At::Top("Shell")),
+        "beforereadfile" => (HookKind::BeforeTool, At::Top("Read")),
+        "aftershellexecution" => (HookKind::AfterTool, At::Top("Shell")),
+        "afterfileedit" => (HookKind::AfterTool, At::Top("Edit")),
+        _ => (HookKind::Other, At::Fields),
     }
 }
 
 /// Returns the kind of Copilot's event, which its input does not name.
-fn by_shape(object: &Object) -> Result<Kind, Problem> {
+fn by_shape(object: &JsonObject) -> Result<HookKind, Problem> {
     let has = |field: &&str| object.contains_key(*field);
     if object.contains_key("toolName") {
         return Ok(if ["toolResult", "error"].iter().any(has) {
-            Kind::AfterTool
+            HookKind::AfterTool
         } else if has(&"toolInput") && !has(&"toolArgs") {
-            Kind::Prompt
+            HookKind::Prompt
         } else {
-            Kind::BeforeTool
+            HookKind::BeforeTool
         });
     }
     let others = [
@@ -126,26 +127,30 @@ fn by_shape(object: &Object) -> Result<Kind, Problem> {
         "message",
     ];
     match others.iter().any(has) {
-        true => Ok(Kind::Other),
+        true => Ok(HookKind::Other),
         false => Err(Problem::Missing { field: "toolName" }),
     }
 }
 
 /// Parses the input of the opencode plugin.
-fn plugin(object: &Object) -> Result<Called, Problem> {
+fn plugin(object: &JsonObject) -> Result<Called, Problem> {
     let name = input::text(object, "hook")?.map(tools::plain);
     let (form, kind, at) = match name.as_deref() {
-        Some("toolexecutebefore") => (Form::OpenCode1, Kind::BeforeTool, At::Plugin),
-        Some("toolexecuteafter") => (Form::OpenCode1, Kind::AfterTool, At::Plugin),
-        Some("permissionevaluate") => (Form::OpenCode2, Kind::BeforeTool, At::Permission),
-        Some(_) => (Form::OpenCode1, Kind::Other, At::Plugin),
-        None if object.contains_key("action") => {
-            (Form::OpenCode2, Kind::BeforeTool, At::Permission)
+        Some("toolexecutebefore") => (ReplyFormat::OpenCode1, HookKind::BeforeTool, At::Plugin),
+        Some("toolexecuteafter") => (ReplyFormat::OpenCode1, HookKind::AfterTool, At::Plugin),
+        Some("permissionevaluate") => {
+            (ReplyFormat::OpenCode2, HookKind::BeforeTool, At::Permission)
         }
-        None if object.contains_key("input") => (Form::OpenCode1, Kind::BeforeTool, At::Plugin),
+        Some(_) => (ReplyFormat::OpenCode1, HookKind::Other, At::Plugin),
+        None if object.contains_key("action") => {
+            (ReplyFormat::OpenCode2, HookKind::BeforeTool, At::Permission)
+        }
+        None if object.contains_key("input") => {
+            (ReplyFormat::OpenCode1, HookKind::BeforeTool, At::Plugin)
+        }
         None => return Err(Problem::Missing { field: "hook" }),
     };
-    let hook = Hook {
+    let hook = AgentHook {
         agent: Agent::OpenCode,
         kind,
         form,
@@ -154,10 +159,10 @@ fn plugin(object: &Object) -> Result<Called, Problem> {
     Ok(Called { hook, at, name })
 }
 
-fn event(called: &Called, object: &Object) -> Result<Event, Problem> {
+fn event(called: &Called, object: &JsonObject) -> Result<HookEvent, Problem> {
     let hook = called.hook;
-    let nothing = |why: String| Ok(Event::Nothing { hook, why });
-    if hook.kind == Kind::Other {
+    let nothing = |why: String| Ok(HookEvent::Nothing { hook, why });
+    if hook.kind == HookKind::Other {
         return nothing("this event needs no decision".into());
     }
     let Used {
@@ -175,7 +180,7 @@ fn event(called: &Called, object: &Object) -> Result<Event, Problem> {
     }
     let arguments = match arguments {
         Some(arguments) => arguments?,
-        None if tool.reads() => Object::new(),
+        None if tool.reads() => JsonObject::new(),
         None => {
             return Err(Problem::Missing {
                 field: "tool_input",
@@ -183,22 +188,22 @@ fn event(called: &Called, object: &Object) -> Result<Event, Problem> {
         }
     };
     let mut request = request(hook, &name, tool, &arguments, object, names)?;
-    if hook.kind == Kind::AfterTool {
+    if hook.kind == HookKind::AfterTool {
         return Ok(match outcome(hook, &called.name, object) {
-            Some(outcome) => Event::Ran(Ran {
+            Some(outcome) => HookEvent::Ran(ToolRun {
                 hook,
                 request,
                 outcome,
             }),
-            None => Event::Nothing {
+            None => HookEvent::Nothing {
                 hook,
                 why: "the tool did not run".into(),
             },
         });
     }
-    if hook.kind == Kind::Refused {
+    if hook.kind == HookKind::Refused {
         let reason = input::text(object, "reason")?.unwrap_or_default();
-        return Ok(Event::Refused(Refused {
+        return Ok(HookEvent::Refused(AgentDenial {
             hook,
             request,
             reason: reason.chars().take(MOST_TEXT).collect(),
@@ -214,9 +219,9 @@ fn event(called: &Called, object: &Object) -> Result<Event, Problem> {
     let mode = permission_mode(object)?;
     // In this mode a model decides, except about a command in a slash command that has
     // `allowed-tools`: Claude Code 2.1.332 runs it.
-    let decides = |mode: &&str| hook.kind != Kind::BeforeSkillCommand || *mode != "auto";
+    let decides = |mode: &&str| hook.kind != HookKind::BeforeSkillCommand || *mode != "auto";
     request.permission_mode = mode.filter(decides).map(str::to_owned);
-    Ok(Event::Ask(Question {
+    Ok(HookEvent::Ask(DecisionRequest {
         hook,
         request,
         prompt: prompt(called, mode),
@@ -226,7 +231,7 @@ fn event(called: &Called, object: &Object) -> Result<Event, Problem> {
 
 /// Returns the shell tool for a tool that is not in the table but has a `command` text in its
 /// input.
-fn unlisted_shell(arguments: Option<&Result<Object, Problem>>) -> Option<Tool> {
+fn unlisted_shell(arguments: Option<&Result<JsonObject, Problem>>) -> Option<Tool> {
     let arguments = arguments?.as_ref().ok()?;
     let command = arguments.get("command")?.as_str()?;
     (!command.trim().is_empty()).then_some(Tool::Shell)
@@ -237,8 +242,8 @@ const NETWORK_ACCESS: &str = "network-access";
 
 /// Returns the network access that Codex requests at its `PermissionRequest`. The command is in its
 /// usual field and does not name the host.
-fn network(hook: Hook, arguments: &Object) -> Result<Option<NetworkAccess>, Problem> {
-    if hook.form != Form::Codex || hook.kind != Kind::Prompt {
+fn network(hook: AgentHook, arguments: &JsonObject) -> Result<Option<NetworkAccess>, Problem> {
+    if hook.form != ReplyFormat::Codex || hook.kind != HookKind::Prompt {
         return Ok(None);
     }
     let description = input::text(arguments, "description")?.unwrap_or_default();
@@ -252,12 +257,12 @@ fn network(hook: Hook, arguments: &Object) -> Result<Option<NetworkAccess>, Prob
 /// A tool call.
 struct Used<'a> {
     name: String,
-    arguments: Option<Result<Object, Problem>>,
+    arguments: Option<Result<JsonObject, Problem>>,
     /// The object with the ids of the session and the call.
-    names: &'a Object,
+    names: &'a JsonObject,
 }
 
-fn used<'a>(called: &Called, object: &'a Object) -> Result<Used<'a>, Problem> {
+fn used<'a>(called: &Called, object: &'a JsonObject) -> Result<Used<'a>, Problem> {
     let inner = |field: &'static str| match object.get(field) {
         Some(Value::Object(inner)) => Ok(inner),
         None => Err(Problem::Missing { field }),
@@ -297,7 +302,7 @@ fn used<'a>(called: &Called, object: &'a Object) -> Result<Used<'a>, Problem> {
             let name = input::name(names, &["tool"])?.ok_or(Problem::Missing { field: "tool" })?;
             let arguments = match called.hook.kind {
                 // After the tool, opencode sends its arguments with the call.
-                Kind::AfterTool => names.get("args"),
+                HookKind::AfterTool => names.get("args"),
                 _ => inner("output")?.get("args"),
             };
             Ok(Used {
@@ -317,7 +322,9 @@ fn used<'a>(called: &Called, object: &'a Object) -> Result<Used<'a>, Problem> {
             let resource = match object.get("resource") {
                 None | Some(Value::Null) => None,
                 Some(value) => Some(match value {
-                    Value::String(_) => Ok(Object::from_iter([(field.to_owned(), value.clone())])),
+                    Value::String(_) => {
+                        Ok(JsonObject::from_iter([(field.to_owned(), value.clone())]))
+                    }
                     _ => Err(Problem::Type {
                         field: "resource",
                         wanted: "a text",
@@ -334,12 +341,12 @@ fn used<'a>(called: &Called, object: &'a Object) -> Result<Used<'a>, Problem> {
 }
 
 fn request(
-    hook: Hook,
+    hook: AgentHook,
     name: &str,
     tool: Tool,
-    arguments: &Object,
-    object: &Object,
-    names: &Object,
+    arguments: &JsonObject,
+    object: &JsonObject,
+    names: &JsonObject,
 ) -> Result<PermissionRequest, Problem> {
     let session = ["session_id", "sessionId", "sessionID", "conversation_id"];
     let call = ["tool_use_id", "toolUseId", "callID", "toolCallId"];
@@ -390,7 +397,7 @@ fn request(
 }
 
 /// Returns the agent's permission mode, by the agent's name for it.
-fn permission_mode(object: &Object) -> Result<Option<&str>, Problem> {
+fn permission_mode(object: &JsonObject) -> Result<Option<&str>, Problem> {
     input::name(object, &["permission_mode", "permissionMode"])
 }
 
@@ -402,10 +409,12 @@ fn prompt(called: &Called, mode: Option<&str>) -> AgentPrompt {
         None | Some("default" | "acceptEdits" | "plan" | "auto" | "manual")
     );
     match (called.hook.form, called.hook.kind) {
-        (Form::OpenCode1, _) | (_, Kind::BeforeSkillCommand) => AgentPrompt::Unavailable,
+        (ReplyFormat::OpenCode1, _) | (_, HookKind::BeforeSkillCommand) => AgentPrompt::Unavailable,
         // Codex treats `ask` as an error, and then runs what its sandbox permits.
-        (Form::Codex, Kind::BeforeTool) => AgentPrompt::Unavailable,
-        (Form::Cursor, _) if called.name != "beforeshellexecution" => AgentPrompt::Unavailable,
+        (ReplyFormat::Codex, HookKind::BeforeTool) => AgentPrompt::Unavailable,
+        (ReplyFormat::Cursor, _) if called.name != "beforeshellexecution" => {
+            AgentPrompt::Unavailable
+        }
         _ if prompts => AgentPrompt::Shown,
         _ => AgentPrompt::Unavailable,
     }

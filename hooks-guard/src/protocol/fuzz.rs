@@ -6,8 +6,8 @@ use serde_json::Value;
 use super::agent::Agent;
 use super::events::read;
 use super::limit;
-use super::model::{Answer, Event, MOST_TEXT};
-use super::reply::{Reply, answer, done, failed};
+use super::model::{AgentDecision, HookEvent, MOST_TEXT};
+use super::reply::{HookReply, answer, done, failed};
 
 /// Parses the bytes as every agent's input, replies in every way, and checks the replies.
 ///
@@ -23,23 +23,23 @@ pub fn fuzz_protocol(data: &[u8]) {
                 let before = error.hook.is_none_or(|hook| hook.kind.is_before());
                 assert!(!before || refuses(&reply), "{agent}: {error} is {reply:?}");
             }
-            Ok(Event::Ask(question)) => {
+            Ok(HookEvent::Ask(question)) => {
                 assert!(!limit(agent, Some(question.hook), None).is_zero());
                 let reason = "because \u{202e}of\n it".to_owned();
                 let answers = [
-                    Answer::Ask(reason.clone()),
-                    Answer::Deny(reason.clone()),
-                    Answer::Nothing,
-                    Answer::Allow(reason),
+                    AgentDecision::Ask(reason.clone()),
+                    AgentDecision::Deny(reason.clone()),
+                    AgentDecision::Nothing,
+                    AgentDecision::Allow(reason),
                 ];
                 for given in &answers {
                     let reply = answer(&question, given);
                     assert_formed(agent, &reply);
-                    let allow = matches!(given, Answer::Allow(_));
+                    let allow = matches!(given, AgentDecision::Allow(_));
                     assert!(allow || !allows(&reply), "{agent}: {given:?} is {reply:?}");
                     let deny = match given {
-                        Answer::Deny(_) => true,
-                        Answer::Ask(_) => question.unattended(),
+                        AgentDecision::Deny(_) => true,
+                        AgentDecision::Ask(_) => question.unattended(),
                         _ => false,
                     };
                     assert!(!deny || refuses(&reply), "{agent}: {given:?} is {reply:?}");
@@ -47,15 +47,15 @@ pub fn fuzz_protocol(data: &[u8]) {
                 let reply = failed(agent, Some(question.hook), "");
                 assert!(refuses(&reply), "{agent}: {reply:?}");
             }
-            Ok(Event::Ran(ran)) => {
+            Ok(HookEvent::Ran(ran)) => {
                 assert_formed(agent, &done(ran.hook));
                 assert!(!allows(&done(ran.hook)));
             }
-            Ok(Event::Refused(refused)) => {
+            Ok(HookEvent::Refused(refused)) => {
                 assert_formed(agent, &done(refused.hook));
                 assert!(!allows(&done(refused.hook)));
             }
-            Ok(Event::Nothing { hook, .. }) => {
+            Ok(HookEvent::Nothing { hook, .. }) => {
                 assert_formed(agent, &done(hook));
                 assert!(!allows(&done(hook)));
             }
@@ -64,18 +64,18 @@ pub fn fuzz_protocol(data: &[u8]) {
 }
 
 /// Returns `true` if an agent would treat the reply as an approval.
-fn allows(reply: &Reply) -> bool {
+fn allows(reply: &HookReply) -> bool {
     says(reply, &["allow", "approve"])
 }
 
 /// Returns `true` if an agent would treat the reply as a denial.
-fn refuses(reply: &Reply) -> bool {
+fn refuses(reply: &HookReply) -> bool {
     (reply.exit == 2 && !reply.stderr.is_empty())
         || says(reply, &["deny"])
         || reply.stdout.contains(r#""throws""#)
 }
 
-fn says(reply: &Reply, words: &[&str]) -> bool {
+fn says(reply: &HookReply, words: &[&str]) -> bool {
     let Ok(value) = serde_json::from_str::<Value>(&reply.stdout) else {
         return false;
     };
@@ -93,7 +93,7 @@ fn says(reply: &Reply, words: &[&str]) -> bool {
     said.any(|word| words.contains(&word))
 }
 
-fn assert_formed(agent: Agent, reply: &Reply) {
+fn assert_formed(agent: Agent, reply: &HookReply) {
     assert!(matches!(reply.exit, 0 | 2), "{agent}: {reply:?}");
     assert!(
         reply.stderr.chars().count() <= MOST_TEXT,

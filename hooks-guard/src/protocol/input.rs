@@ -9,10 +9,10 @@ use sha2::{Digest, Sha256};
 use super::error::{MOST_BYTES, Problem};
 use crate::request::MOST_NAME;
 
-pub(crate) type Object = Map<String, Value>;
+pub(crate) type JsonObject = Map<String, Value>;
 
 /// Returns the object in the input.
-pub(crate) fn object(input: &[u8]) -> Result<Object, Problem> {
+pub(crate) fn object(input: &[u8]) -> Result<JsonObject, Problem> {
     if input.len() > MOST_BYTES {
         return Err(Problem::TooLong);
     }
@@ -20,7 +20,7 @@ pub(crate) fn object(input: &[u8]) -> Result<Object, Problem> {
     parse(text.strip_prefix('\u{feff}').unwrap_or(text))
 }
 
-pub(crate) fn parse(text: &str) -> Result<Object, Problem> {
+pub(crate) fn parse(text: &str) -> Result<JsonObject, Problem> {
     // serde_json stops at 128 levels.
     let value = serde_json::from_str(text).map_err(|error| Problem::Json {
         detail: error.to_string(),
@@ -32,14 +32,14 @@ pub(crate) fn parse(text: &str) -> Result<Object, Problem> {
 }
 
 /// Returns the SHA-256 of a tool's arguments, in hexadecimal.
-pub(crate) fn hash(arguments: &Object) -> String {
+pub(crate) fn hash(arguments: &JsonObject) -> String {
     let text = serde_json::to_vec(arguments).unwrap_or_default();
     hex::encode(Sha256::digest(text))
 }
 
 /// Returns a text, if the field is present and not null.
 pub(crate) fn text<'a>(
-    object: &'a Object,
+    object: &'a JsonObject,
     field: &'static str,
 ) -> Result<Option<&'a str>, Problem> {
     match object.get(field) {
@@ -54,7 +54,7 @@ pub(crate) fn text<'a>(
 
 /// Returns the text of a field with several spellings, which must not differ.
 pub(crate) fn spelled<'a>(
-    object: &'a Object,
+    object: &'a JsonObject,
     spellings: &[&'static str],
 ) -> Result<Option<&'a str>, Problem> {
     let mut found: Option<(&'static str, &str)> = None;
@@ -74,7 +74,7 @@ pub(crate) fn spelled<'a>(
 
 /// Returns a short text that names something.
 pub(crate) fn name<'a>(
-    object: &'a Object,
+    object: &'a JsonObject,
     spellings: &[&'static str],
 ) -> Result<Option<&'a str>, Problem> {
     let name = spelled(object, spellings)?;
@@ -91,7 +91,7 @@ pub(crate) fn name<'a>(
 }
 
 /// Returns the directory of the session.
-pub(crate) fn cwd(object: &Object) -> Result<Option<PathBuf>, Problem> {
+pub(crate) fn cwd(object: &JsonObject) -> Result<Option<PathBuf>, Problem> {
     let cwd = spelled(object, &["cwd", "directory"])?.filter(|cwd| !cwd.is_empty());
     let first_root = || match object.get("workspace_roots") {
         Some(Value::Array(roots)) => roots.first().and_then(Value::as_str),
@@ -102,7 +102,7 @@ pub(crate) fn cwd(object: &Object) -> Result<Option<PathBuf>, Problem> {
 }
 
 /// Returns the arguments of the tool: an object, or (Copilot) JSON in a text.
-pub(crate) fn arguments(value: &Value, field: &'static str) -> Result<Object, Problem> {
+pub(crate) fn arguments(value: &Value, field: &'static str) -> Result<JsonObject, Problem> {
     match value {
         Value::Object(object) => Ok(object.clone()),
         Value::String(text) => parse(text).map_err(|problem| match problem {

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use super::agent::Agent;
-use super::model::Hook;
+use super::model::AgentHook;
 
 /// Timeout of hooks before a tool, long enough for an operator to answer.
 #[cfg(feature = "cli")]
@@ -25,7 +25,7 @@ pub(super) const BY_HAND_GEMINI: Duration = Duration::from_secs(5);
 /// to the command. Without it, the timeout is unknown and a short one is assumed, because most
 /// agents run the tool if a hook is late.
 #[must_use]
-pub fn limit(agent: Agent, hook: Option<Hook>, installed: Option<Duration>) -> Duration {
+pub fn limit(agent: Agent, hook: Option<AgentHook>, installed: Option<Duration>) -> Duration {
     let by_hand = match agent {
         Agent::Gemini => BY_HAND_GEMINI,
         _ => BY_HAND,

@@ -3,13 +3,13 @@
 
 use serde_json::Value;
 
-use super::input::Object;
-use super::model::{Form, Hook, MOST_TEXT, Outcome};
+use super::input::JsonObject;
+use super::model::{AgentHook, MOST_TEXT, ReplyFormat, ToolOutcome};
 
 /// Returns the result of a tool at the event with this normalized name; `None` if the tool did not
 /// run.
-pub(super) fn outcome(hook: Hook, name: &str, object: &Object) -> Option<Outcome> {
-    let mut outcome = Outcome::default();
+pub(super) fn outcome(hook: AgentHook, name: &str, object: &JsonObject) -> Option<ToolOutcome> {
+    let mut outcome = ToolOutcome::default();
     let response = [
         "tool_response",
         "toolResponse",
@@ -47,7 +47,7 @@ pub(super) fn outcome(hook: Hook, name: &str, object: &Object) -> Option<Outcome
     }
     if name == "posttoolusefailure" {
         outcome.succeeded = Some(false);
-    } else if outcome.succeeded.is_none() && hook.form == Form::Claude {
+    } else if outcome.succeeded.is_none() && hook.form == ReplyFormat::Claude {
         // Failures have a separate event.
         outcome.succeeded = Some(name == "posttooluse");
     }

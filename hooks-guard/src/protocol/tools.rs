@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::agent::Agent;
 use super::error::Problem;
-use super::input::{self, Object};
+use super::input::{self, JsonObject};
 use super::patch;
 use crate::classify::{Crud, MAX_COMMAND_CHARS, Tables};
 use crate::request::FileAccess;
@@ -193,7 +193,7 @@ const MOST_FILES: usize = 1_000;
 pub(crate) fn access(
     name: &str,
     tool: Tool,
-    arguments: &Object,
+    arguments: &JsonObject,
     cwd: Option<&Path>,
 ) -> Result<FileAccess, Problem> {
     let (effect, mut files) = match tool {
@@ -267,7 +267,7 @@ pub(crate) fn line(access: &FileAccess) -> String {
     }
 }
 
-fn files(tool: Tool, arguments: &Object) -> Result<Vec<String>, Problem> {
+fn files(tool: Tool, arguments: &JsonObject) -> Result<Vec<String>, Problem> {
     let mut files = Vec::new();
     add(arguments, &mut files)?;
     for &field in PARTS {
@@ -292,7 +292,7 @@ fn files(tool: Tool, arguments: &Object) -> Result<Vec<String>, Problem> {
 }
 
 /// Adds the file name pattern of a search, if it is one that secrets have.
-fn with_filters(mut files: Vec<String>, arguments: &Object) -> Result<Vec<String>, Problem> {
+fn with_filters(mut files: Vec<String>, arguments: &JsonObject) -> Result<Vec<String>, Problem> {
     for field in ["glob", "include_pattern", "includePattern", "glob_pattern"] {
         let pattern = input::text(arguments, field)?;
         let secret = |pattern: &&str| {
@@ -305,7 +305,7 @@ fn with_filters(mut files: Vec<String>, arguments: &Object) -> Result<Vec<String
     Ok(files)
 }
 
-fn add(object: &Object, files: &mut Vec<String>) -> Result<(), Problem> {
+fn add(object: &JsonObject, files: &mut Vec<String>) -> Result<(), Problem> {
     let mut push = |file: &str| {
         if !file.is_empty() && !files.iter().any(|known| known == file) {
             files.push(file.to_owned());

@@ -25,12 +25,12 @@ pub struct RuleBook {
     user: PathBuf,
     trust: PathBuf,
     places: Protected,
-    read: Mutex<HashMap<Vec<Seen>, Rules>>,
+    read: Mutex<HashMap<Vec<FileVersion>, Rules>>,
 }
 
 /// State of a file when it was read.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Seen {
+struct FileVersion {
     path: PathBuf,
     /// `None` if the file did not exist.
     state: Option<(Option<SystemTime>, u64, Identity)>,
@@ -73,7 +73,7 @@ impl RuleBook {
         let mut files = vec![self.trust.clone(), self.user.clone()];
         let projects = projects(directory);
         files.extend(projects.iter().cloned());
-        let seen: Vec<Seen> = files.into_iter().map(Seen::of).collect();
+        let seen: Vec<FileVersion> = files.into_iter().map(FileVersion::of).collect();
         if let Some(rules) = self.lock().get(&seen) {
             return Ok(rules.clone());
         }
@@ -104,7 +104,7 @@ impl RuleBook {
         all.fold(Rules::built_in(&self.places), |all, rules| all.and(&rules))
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<Vec<Seen>, Rules>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<Vec<FileVersion>, Rules>> {
         self.read
             .lock()
             .unwrap_or_else(|poisoned| poisoned.into_inner())
@@ -138,7 +138,7 @@ fn projects(directory: Option<&Path>) -> Vec<PathBuf> {
     files
 }
 
-impl Seen {
+impl FileVersion {
     fn of(path: PathBuf) -> Self {
         let state = fs::metadata(&path).ok().map(|file| {
             #[cfg(unix)]
@@ -159,11 +159,11 @@ mod tests {
     use super::*;
     use crate::classify::Classifier;
     use crate::request::PermissionRequest;
-    use crate::rules::verdict::Effect;
+    use crate::rules::verdict::RuleEffect;
 
     const DENY: &str = "[[rule]]\neffect = 'deny'\nprogram = 'make'\nreason = 'no'\n";
 
-    fn effect(book: &RuleBook, directory: &Path) -> Option<Effect> {
+    fn effect(book: &RuleBook, directory: &Path) -> Option<RuleEffect> {
         let request = PermissionRequest {
             cwd: Some(directory.to_owned()),
             ..PermissionRequest::new("make all")
@@ -184,11 +184,15 @@ mod tests {
         fs::create_dir_all(&inner).expect("a directory");
         assert_eq!(effect(&book, &inner), None);
         fs::write(Places::project_rules(&outer), DENY).expect("a file");
-        assert_eq!(effect(&book, &inner), Some(Effect::Deny), "seen at once");
+        assert_eq!(
+            effect(&book, &inner),
+            Some(RuleEffect::Deny),
+            "seen at once"
+        );
         fs::write(Places::project_rules(&inner), "").expect("a file");
         assert_eq!(
             effect(&book, &inner),
-            Some(Effect::Deny),
+            Some(RuleEffect::Deny),
             "not put out of force"
         );
         assert_eq!(effect(&book, home.path()), None);
@@ -207,7 +211,7 @@ mod tests {
         fs::write(Places::project_rules(&home.path().join("project")), DENY).expect("a file");
         let link = home.path().join("link");
         std::os::unix::fs::symlink(&inner, &link).expect("a link");
-        assert_eq!(effect(&book, &link), Some(Effect::Deny));
+        assert_eq!(effect(&book, &link), Some(RuleEffect::Deny));
     }
 
     /// `P-06`: a broken file does not disable the others.
@@ -230,7 +234,10 @@ mod tests {
             ..PermissionRequest::new("make all")
         };
         let verdict = book.readable_in(Some(&project)).judge(&request, &found);
-        assert_eq!(verdict.map(|verdict| verdict.effect), Some(Effect::Deny));
+        assert_eq!(
+            verdict.map(|verdict| verdict.effect),
+            Some(RuleEffect::Deny)
+        );
     }
 
     #[test]

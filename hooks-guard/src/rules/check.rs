@@ -4,8 +4,8 @@
 use std::fmt;
 
 use super::rule::{Rule, Test, TestOf};
-use super::set::{Inner, Rules};
-use super::verdict::{Effect, Origin};
+use super::set::{Rules, RulesInner};
+use super::verdict::{Origin, RuleEffect};
 use crate::classify::{Classifier, Crud, Decision};
 use crate::request::{FileAccess, NetworkAccess, PermissionRequest};
 
@@ -20,9 +20,9 @@ pub struct TestOutcome {
     /// The command, tool call or host of the test.
     pub command: String,
     /// The expected effect.
-    pub expected: Effect,
+    pub expected: RuleEffect,
     /// The actual effect.
-    pub got: Effect,
+    pub got: RuleEffect,
     /// The rule that decided; `None` if the classifier did.
     pub decided_by: Option<String>,
     /// Reason of the actual effect.
@@ -124,7 +124,7 @@ impl Rules {
 
     /// Returns these rules with every file treated as trusted.
     fn trusted(&self) -> Self {
-        let mut inner = Inner::clone(&self.inner);
+        let mut inner = RulesInner::clone(&self.inner);
         for rule in &mut inner.rules {
             if let Origin::Project { trusted } = &mut rule.origin {
                 *trusted = true;
@@ -201,7 +201,7 @@ impl Rules {
             line: test.line,
             command: request.command.clone(),
             expected: test.expect,
-            got: Effect::Ask,
+            got: RuleEffect::Ask,
             decided_by: None,
             why: String::new(),
         };
@@ -214,7 +214,7 @@ impl Rules {
                     outcome.why = verdict.reason;
                 }
                 None if found.classification.decision == Decision::AutoAllowed => {
-                    outcome.got = Effect::Allow;
+                    outcome.got = RuleEffect::Allow;
                     outcome.why = found.classification.reasoning.clone();
                 }
                 None => {
@@ -270,8 +270,10 @@ fn impossible(rule: &Rule) -> Option<&'static str> {
         .as_ref()
         .is_some_and(|list| list.iter().all(own));
     match rule.effect {
-        Effect::Allow if guarded => Some("the guard's own commands always need confirmation"),
-        Effect::Allow if reads && conditions.tool.is_some() => Some("reads need no `allow` rule"),
+        RuleEffect::Allow if guarded => Some("the guard's own commands always need confirmation"),
+        RuleEffect::Allow if reads && conditions.tool.is_some() => {
+            Some("reads need no `allow` rule")
+        }
         _ => None,
     }
 }

@@ -4,7 +4,7 @@
 use super::paths::{Holds, Paths};
 use super::rule::Rule;
 use super::scene::{Scene, base_name, variable};
-use super::verdict::Effect;
+use super::verdict::RuleEffect;
 use crate::classify::{Crud, Part, PartCall, Tables, UNKNOWN};
 
 /// Directories in which a program's name identifies the program.
@@ -22,7 +22,7 @@ impl Rule {
     /// Returns `true` if the rule allows a part of a command. An error holds the reason against it.
     pub(super) fn covers(&self, scene: &Scene<'_>, part: &Part) -> Result<(), &'static str> {
         let wanted = &self.conditions;
-        if wanted.tool.is_some() || wanted.host.is_some() || self.effect != Effect::Allow {
+        if wanted.tool.is_some() || wanted.host.is_some() || self.effect != RuleEffect::Allow {
             return Err("the rule is not an `allow` rule for commands");
         }
         if self.agent(scene) != Holds::Yes || self.reaches(scene) != Holds::Yes {
@@ -256,7 +256,7 @@ fn arguments_after<'p>(
 mod tests {
     use crate::classify::{Classifier, Tables};
     use crate::request::PermissionRequest;
-    use crate::rules::{Effect, Origin, Protected, Rules};
+    use crate::rules::{Origin, Protected, RuleEffect, Rules};
 
     /// Programs that execute their input, by their manuals: shells, interpreters, clients of
     /// servers with a command language, debuggers and editors that read commands, wrappers that
@@ -288,7 +288,7 @@ mod tests {
             &PermissionRequest::new(command),
             &found.expect("it is a command"),
         );
-        verdict.is_some_and(|verdict| verdict.effect == Effect::Allow)
+        verdict.is_some_and(|verdict| verdict.effect == RuleEffect::Allow)
     }
 
     #[test]

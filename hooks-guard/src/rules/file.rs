@@ -11,7 +11,7 @@ use toml::de::{DeTable, DeValue};
 use super::error::{Mistake, RulesError};
 use super::paths::{Folder, Paths, glob};
 use super::rule::{Conditions, HostPattern, Redirections, Rule, Test, TestOf};
-use super::verdict::{Effect, Origin};
+use super::verdict::{Origin, RuleEffect};
 use crate::classify::Crud;
 
 /// Maximum number of rules in a file.
@@ -51,7 +51,7 @@ pub(super) fn read(
     project: Option<&Folder>,
     home: &Path,
 ) -> Result<Vec<Rule>, RulesError> {
-    let mut reader = Reader {
+    let mut reader = RuleFileReader {
         text,
         name,
         home,
@@ -111,14 +111,14 @@ pub(super) fn read(
     }
 }
 
-struct Reader<'a> {
+struct RuleFileReader<'a> {
     text: &'a str,
     name: &'a str,
     home: &'a Path,
     mistakes: Vec<Mistake>,
 }
 
-impl Reader<'_> {
+impl RuleFileReader<'_> {
     /// Returns line and column of a byte offset.
     fn place(&self, at: usize) -> (usize, usize) {
         let mut at = at.min(self.text.len());
@@ -146,7 +146,7 @@ impl Reader<'_> {
         &mut self,
         whole: &Value<'_>,
         table: &DeTable<'_>,
-    ) -> (Effect, Conditions, Option<String>, Vec<Test>) {
+    ) -> (RuleEffect, Conditions, Option<String>, Vec<Test>) {
         let mut effect = None;
         let mut conditions = Conditions::default();
         let mut reason = None;
@@ -208,7 +208,7 @@ impl Reader<'_> {
             let remedy = "add `effect = \"ask\"`, or \"allow\" or \"deny\"";
             self.wrong(whole.span(), "the rule has no `effect`", remedy);
         }
-        if effect != Some(Effect::Allow) && effect.is_some() {
+        if effect != Some(RuleEffect::Allow) && effect.is_some() {
             for (name, at) in accepted {
                 let what = format!("`{name}` is valid only in an `allow` rule");
                 self.wrong(
@@ -253,18 +253,23 @@ impl Reader<'_> {
             );
         }
         let limits = ["program", "path", "class", "tool", "host"];
-        if effect == Some(Effect::Allow) && !limits.iter().any(|key| table.contains_key(*key)) {
+        if effect == Some(RuleEffect::Allow) && !limits.iter().any(|key| table.contains_key(*key)) {
             let remedy = "limit it by `program`, `path`, `class`, `tool` or `host`";
             self.wrong(whole.span(), "the rule allows everything", remedy);
         }
-        (effect.unwrap_or(Effect::Deny), conditions, reason, tests)
+        (
+            effect.unwrap_or(RuleEffect::Deny),
+            conditions,
+            reason,
+            tests,
+        )
     }
 
-    fn effect(&mut self, value: &Value<'_>, key: &str) -> Option<Effect> {
+    fn effect(&mut self, value: &Value<'_>, key: &str) -> Option<RuleEffect> {
         match value.get_ref().as_str() {
-            Some("allow") => Some(Effect::Allow),
-            Some("ask") => Some(Effect::Ask),
-            Some("deny") => Some(Effect::Deny),
+            Some("allow") => Some(RuleEffect::Allow),
+            Some("ask") => Some(RuleEffect::Ask),
+            Some("deny") => Some(RuleEffect::Deny),
             other => {
                 let what = format!(
                     "`{key}` is {}",

@@ -12,7 +12,7 @@
 //!
 //! ```
 //! use hooks_guard::classify::Classifier;
-//! use hooks_guard::rules::{Effect, Origin, Protected, Rules};
+//! use hooks_guard::rules::{Origin, Protected, RuleEffect, Rules};
 //! use hooks_guard::PermissionRequest;
 //!
 //! let rules = Rules::parse(
@@ -32,9 +32,9 @@
 //!     let found = Classifier::new().judge(command, None).unwrap();
 //!     rules.judge(&PermissionRequest::new(command), &found)
 //! };
-//! assert_eq!(ask("cargo test").unwrap().effect, Effect::Allow);
+//! assert_eq!(ask("cargo test").unwrap().effect, RuleEffect::Allow);
 //! assert!(ask("cargo test && rm -r target").is_none());
-//! assert_eq!(ask("cargo test; crontab jobs").unwrap().effect, Effect::Ask);
+//! assert_eq!(ask("cargo test; crontab jobs").unwrap().effect, RuleEffect::Ask);
 //! # Ok::<(), hooks_guard::rules::RulesError>(())
 //! ```
 
@@ -64,7 +64,7 @@ use crate::classify::Decision;
 use crate::request::PermissionRequest;
 
 pub use self::set::Rules;
-pub use self::verdict::{Effect, Origin, Verdict};
+pub use self::verdict::{Origin, RuleDecision, RuleEffect};
 pub use book::{BookError, RuleBook};
 pub use check::{TestOutcome, Warning};
 pub use error::{Mistake, RulesError};
@@ -89,8 +89,8 @@ pub fn assert_holds(classifier: &crate::classify::Classifier, file: &str, comman
     let rank = |rules: &Rules| match (rules.judge(&request, &found), found.classification.decision)
     {
         (Some(verdict), _) => verdict.effect,
-        (None, Decision::AutoAllowed) => Effect::Allow,
-        (None, Decision::RequiresConfirmation) => Effect::Ask,
+        (None, Decision::AutoAllowed) => RuleEffect::Allow,
+        (None, Decision::RequiresConfirmation) => RuleEffect::Ask,
     };
     match Rules::parse(file, "guard.toml", origin, Some(folder), &places) {
         Ok(rules) => {
@@ -104,7 +104,7 @@ pub fn assert_holds(classifier: &crate::classify::Classifier, file: &str, comman
             assert!(rank(&rules) >= rank(&trusted), "trust makes it stricter");
             let guarded = alone.judge(&request, &found).is_some();
             assert!(
-                !guarded || rank(&trusted) >= Effect::Ask,
+                !guarded || rank(&trusted) >= RuleEffect::Ask,
                 "a protection is bypassed"
             );
         }

@@ -289,7 +289,7 @@ enum Base {
 
 /// A pattern of paths.
 #[derive(Clone, Debug)]
-struct Pattern {
+struct PathPattern {
     base: Base,
     /// Matcher for `allow` rules.
     strict: GlobMatcher,
@@ -300,7 +300,7 @@ struct Pattern {
 /// The path patterns of a rule.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Paths {
-    list: Vec<Pattern>,
+    list: Vec<PathPattern>,
 }
 
 impl Paths {
@@ -341,7 +341,7 @@ impl Paths {
             Some(folder) if !folder.is_empty() => Some(glob(folder, true)?.compile_matcher()),
             _ => None,
         };
-        self.list.push(Pattern { base, strict, wide });
+        self.list.push(PathPattern { base, strict, wide });
         Ok(())
     }
 

@@ -4,14 +4,14 @@ use globset::GlobMatcher;
 
 use super::paths::{Folder, Holds, Paths};
 use super::scene::{Scene, base_name};
-use super::verdict::{Effect, Origin};
+use super::verdict::{Origin, RuleEffect};
 use crate::classify::{Crud, Part};
 use crate::request::{FileAccess, NetworkAccess};
 
 /// A rule of a file.
 #[derive(Clone, Debug)]
 pub(super) struct Rule {
-    pub(super) effect: Effect,
+    pub(super) effect: RuleEffect,
     /// Place of the rule, such as `guard.toml:12`.
     pub(super) place: String,
     pub(super) origin: Origin,
@@ -52,7 +52,7 @@ pub(super) struct Test {
     pub(super) line: usize,
     pub(super) what: TestOf,
     pub(super) agent: Option<String>,
-    pub(super) expect: Effect,
+    pub(super) expect: RuleEffect,
 }
 
 #[derive(Clone, Debug)]
@@ -105,7 +105,8 @@ fn is_host(text: &str) -> bool {
 impl Rule {
     /// Returns `false` for an `allow` rule of a file that the user does not trust.
     pub(super) fn counts(&self) -> bool {
-        self.effect != Effect::Allow || !matches!(self.origin, Origin::Project { trusted: false })
+        self.effect != RuleEffect::Allow
+            || !matches!(self.origin, Origin::Project { trusted: false })
     }
 
     pub(super) fn base<'s>(&'s self, scene: &'s Scene<'_>) -> &'s Folder {
@@ -149,8 +150,8 @@ impl Rule {
             let located = scene.start.locate(path);
             let base = self.base(scene);
             match self.effect {
-                Effect::Allow => Holds::of(paths.hold(&located, base)),
-                Effect::Ask | Effect::Deny => paths.concern(&located, base),
+                RuleEffect::Allow => Holds::of(paths.hold(&located, base)),
+                RuleEffect::Ask | RuleEffect::Deny => paths.concern(&located, base),
             }
         });
         here.min(self.agent(scene)).min(self.reaches(scene))
@@ -166,7 +167,7 @@ impl Rule {
     pub(super) fn of_network(&self, scene: &Scene<'_>, access: &NetworkAccess) -> Holds {
         let hosts = match &self.conditions.host {
             Some(hosts) => Holds::of(hosts.iter().any(|host| host.matches(&access.host))),
-            None if self.effect == Effect::Allow => Holds::No,
+            None if self.effect == RuleEffect::Allow => Holds::No,
             None => self.restricts_all(scene),
         };
         hosts.min(self.agent(scene)).min(self.reaches(scene))
@@ -178,7 +179,7 @@ impl Rule {
         let Some(project) = self
             .project
             .as_ref()
-            .filter(|_| self.effect == Effect::Allow)
+            .filter(|_| self.effect == RuleEffect::Allow)
         else {
             return Holds::Yes;
         };

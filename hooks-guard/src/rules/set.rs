@@ -11,7 +11,7 @@ use super::protect::Protected;
 use super::rule::Rule;
 use super::scene::Scene;
 use super::trust::Trust;
-use super::verdict::{BUILT_IN, Effect, Origin, Verdict};
+use super::verdict::{BUILT_IN, Origin, RuleDecision, RuleEffect};
 use super::{allow, file, protect};
 use crate::classify::{Decision, Judgement};
 use crate::request::PermissionRequest;
@@ -19,11 +19,11 @@ use crate::request::PermissionRequest;
 /// An immutable set of rules; cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Rules {
-    pub(super) inner: Arc<Inner>,
+    pub(super) inner: Arc<RulesInner>,
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Inner {
+pub(super) struct RulesInner {
     pub(super) rules: Vec<Rule>,
     guarded: Arc<protect::Guarded>,
     pub(super) project: Option<Folder>,
@@ -34,7 +34,7 @@ impl Rules {
     #[must_use]
     pub fn built_in(places: &Protected) -> Self {
         Self {
-            inner: Arc::new(Inner {
+            inner: Arc::new(RulesInner {
                 rules: Vec::new(),
                 guarded: Arc::new(protect::Guarded::new(places)),
                 project: None,
@@ -108,7 +108,7 @@ impl Rules {
         let project = folder.map(Folder::new);
         let rules = file::read(text, name, origin, project.as_ref(), &places.home)?;
         Ok(Self {
-            inner: Arc::new(Inner {
+            inner: Arc::new(RulesInner {
                 rules,
                 guarded: Arc::new(protect::Guarded::new(places)),
                 project,
@@ -123,7 +123,7 @@ impl Rules {
         let rules = [&self.inner.rules[..], &other.inner.rules[..]].concat();
         let project = other.inner.project.as_ref().or(self.inner.project.as_ref());
         Self {
-            inner: Arc::new(Inner {
+            inner: Arc::new(RulesInner {
                 rules,
                 guarded: self.inner.guarded.clone(),
                 project: project.cloned(),
@@ -156,7 +156,7 @@ impl Rules {
     /// An allow is returned only if the classification needs a confirmation, or if the agent can
     /// type commands into a program; in the latter case rules must allow each program by name.
     #[must_use]
-    pub fn judge(&self, request: &PermissionRequest, found: &Judgement) -> Option<Verdict> {
+    pub fn judge(&self, request: &PermissionRequest, found: &Judgement) -> Option<RuleDecision> {
         let scene = self.scene(request, found);
         if let Some(verdict) = self.restricted(&scene) {
             return Some(verdict);
@@ -173,27 +173,27 @@ impl Rules {
         request: &'a PermissionRequest,
         found: &'a Judgement,
     ) -> Scene<'a> {
-        let Inner {
+        let RulesInner {
             guarded, project, ..
         } = &*self.inner;
         Scene::new(request, found, project.as_ref(), &guarded.places().home)
     }
 
     /// Returns the strictest verdict that denies the request or asks about it.
-    fn restricted(&self, scene: &Scene<'_>) -> Option<Verdict> {
+    fn restricted(&self, scene: &Scene<'_>) -> Option<RuleDecision> {
         let rules = self.inner.rules.iter();
         let said = rules.filter_map(|rule| restriction(rule, scene));
         said.chain(self.inner.guarded.judge(scene))
-            .reduce(Verdict::or_stricter)
+            .reduce(RuleDecision::or_stricter)
     }
 
     /// Returns the rules that allow the whole request, or the reason why they do not.
-    pub(super) fn allowed(&self, scene: &Scene<'_>) -> Result<Verdict, String> {
+    pub(super) fn allowed(&self, scene: &Scene<'_>) -> Result<RuleDecision, String> {
         let rules: Vec<&Rule> = self
             .inner
             .rules
             .iter()
-            .filter(|rule| rule.effect == Effect::Allow && rule.counts())
+            .filter(|rule| rule.effect == RuleEffect::Allow && rule.counts())
             .filter(|rule| !scene.is_typed_into() || rule.names_programs())
             .collect();
         let used = match (&scene.request.file, &scene.request.network) {
@@ -204,8 +204,8 @@ impl Rules {
         let reasons: Vec<&str> = used.iter().filter_map(|r| r.reason.as_deref()).collect();
         let places: Vec<&str> = used.iter().map(|rule| rule.place.as_str()).collect();
         let rule = places.join(", ");
-        Ok(Verdict {
-            effect: Effect::Allow,
+        Ok(RuleDecision {
+            effect: RuleEffect::Allow,
             reason: match reasons.is_empty() {
                 true => format!("allowed by {rule}"),
                 false => reasons.join("; "),
@@ -217,8 +217,8 @@ impl Rules {
 }
 
 /// Returns the verdict of a `deny` or `ask` rule for a request, if it applies.
-pub(super) fn restriction(rule: &Rule, scene: &Scene<'_>) -> Option<Verdict> {
-    if rule.effect == Effect::Allow {
+pub(super) fn restriction(rule: &Rule, scene: &Scene<'_>) -> Option<RuleDecision> {
+    if rule.effect == RuleEffect::Allow {
         return None;
     }
     let holds = match (&scene.request.file, &scene.request.network) {
@@ -237,7 +237,7 @@ pub(super) fn restriction(rule: &Rule, scene: &Scene<'_>) -> Option<Verdict> {
         }
     };
     let place = &rule.place;
-    let verdict = |effect, reason, remember| Verdict {
+    let verdict = |effect, reason, remember| RuleDecision {
         effect,
         rule: place.clone(),
         reason,
@@ -247,22 +247,22 @@ pub(super) fn restriction(rule: &Rule, scene: &Scene<'_>) -> Option<Verdict> {
         Holds::No => None,
         Holds::Yes => {
             let reason = rule.reason.clone().unwrap_or_else(|| match rule.effect {
-                Effect::Deny => format!("denied by {place}"),
-                Effect::Ask | Effect::Allow => format!("{place} requires confirmation"),
+                RuleEffect::Deny => format!("denied by {place}"),
+                RuleEffect::Ask | RuleEffect::Allow => format!("{place} requires confirmation"),
             });
-            Some(verdict(rule.effect, reason, rule.effect == Effect::Ask))
+            Some(verdict(rule.effect, reason, rule.effect == RuleEffect::Ask))
         }
         Holds::Perhaps => {
             let would = match rule.effect {
-                Effect::Deny => "denies",
-                Effect::Ask | Effect::Allow => "asks about",
+                RuleEffect::Deny => "denies",
+                RuleEffect::Ask | RuleEffect::Allow => "asks about",
             };
             let reason = format!(
                 "{place} {would} this if its unknown parts match; they are unknown until it runs"
             );
-            Some(Verdict {
+            Some(RuleDecision {
                 rule: format!("{place}, {BUILT_IN} what is not known yet"),
-                ..verdict(Effect::Ask, reason, false)
+                ..verdict(RuleEffect::Ask, reason, false)
             })
         }
     }

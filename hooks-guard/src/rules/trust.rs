@@ -52,7 +52,7 @@ pub enum TrustError {
 
 #[derive(Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
-struct Stored {
+struct TrustFile {
     /// SHA-256 of each trusted file, in hexadecimal, by path.
     trusted: BTreeMap<PathBuf, String>,
 }
@@ -79,7 +79,7 @@ impl Trust {
                 return Err(TrustError::Read { path, source });
             }
         };
-        let stored: Stored =
+        let stored: TrustFile =
             serde_json::from_slice(&text).map_err(|source| TrustError::Broken {
                 path: path.to_owned(),
                 source,
@@ -101,7 +101,7 @@ impl Trust {
     }
 
     fn write(&self, path: &Path) -> std::io::Result<()> {
-        let stored = Stored {
+        let stored = TrustFile {
             trusted: self.files.clone(),
         };
         let mut text = serde_json::to_vec_pretty(&stored)?;

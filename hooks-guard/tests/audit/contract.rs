@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use futures_util::TryStreamExt;
 use hooks_guard::audit::{
-    Answered, AuditRecord, AuditStore, Change, Executed, Execution, Filter, Grant, Granted,
+    Answered, AuditChange, AuditRecord, AuditStore, Executed, Execution, Filter, Grant, Granted,
     NewDecision, NewRemembered, Page, Period, QuestionCursor, QuestionFilter, QuestionLimits,
     QuestionOrder, Redeemed, UserResponse, export,
 };
@@ -1204,26 +1204,26 @@ async fn changes_are_told_in_order_and_by_everybody(place: Place) {
     there.executed(2, "secret", ran).await.expect("reported");
     there.cleanup(minute(1), "cron").await.expect("cleaned");
     let mut seen = Vec::new();
-    while seen.last() != Some(&Change::Cleaned) {
+    while seen.last() != Some(&AuditChange::Cleaned) {
         let next = tokio::time::timeout(Duration::from_secs(30), told.next()).await;
         seen.push(next.expect("in time").expect("a change"));
     }
     // A decision that is deleted before it is read is not reported.
-    seen.retain(|change| *change != Change::Asked(1));
+    seen.retain(|change| *change != AuditChange::Asked(1));
     assert_eq!(
         seen,
         [
-            Change::Asked(2),
-            Change::Asked(3),
-            Change::Asked(4),
-            Change::Asked(5),
-            Change::Answered(2),
-            Change::Answered(3),
-            Change::Answered(4),
-            Change::Remembered(1),
-            Change::Forgotten(1),
-            Change::Executed(2),
-            Change::Cleaned
+            AuditChange::Asked(2),
+            AuditChange::Asked(3),
+            AuditChange::Asked(4),
+            AuditChange::Asked(5),
+            AuditChange::Answered(2),
+            AuditChange::Answered(3),
+            AuditChange::Answered(4),
+            AuditChange::Remembered(1),
+            AuditChange::Forgotten(1),
+            AuditChange::Executed(2),
+            AuditChange::Cleaned
         ]
     );
     drop((here, there));

@@ -8,7 +8,7 @@ use std::time::Duration;
 use hooks_guard::audit::{Answered, AuditError, AuditStore, Executed, Filter, Page, UserResponse};
 use hooks_guard::classify::Crud;
 use hooks_guard::gate::{Gate, GateHooks, Policy};
-use hooks_guard::service::{PermissionService, Remember, Reply, Responded};
+use hooks_guard::service::{OperatorAnswer, PermissionService, RememberScope, Responded};
 use jiff::Timestamp;
 use sqlx::ConnectOptions;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
@@ -204,9 +204,9 @@ fn an_approval_is_there_with_all_that_goes_with_it_or_not_at_all() {
         new.scope = Some(scope(&new.request));
         new.deadline = Some(Timestamp::now() + Duration::from_secs(600));
         let id = trail.record(new.clone()).await.expect("recorded");
-        let reply = Reply {
+        let reply = OperatorAnswer {
             approved: true,
-            remember: Remember::Session,
+            remember: RememberScope::Session,
             note: None,
         };
         // A row with the id that the next record gets.

@@ -1,6 +1,6 @@
 //! Tests input that no agent sends.
 
-use hooks_guard::protocol::{Agent, Event, MOST_BYTES, Problem, failed, fuzz_protocol, read};
+use hooks_guard::protocol::{Agent, HookEvent, MOST_BYTES, Problem, failed, fuzz_protocol, read};
 use serde_json::{Value, json};
 
 /// Asserts that the input is denied for every agent.
@@ -186,10 +186,10 @@ fn what_is_unknown_is_let_be() {
     let input = json!({"hook_event_name": "PreToolUse", "tool_name": "Bash", "new": [1, {"a": null}],
         "tool_input": {"command": "ls", "colour": 7}, "agent_id": 7});
     let event = read(Agent::ClaudeCode, input.to_string().as_bytes());
-    assert!(matches!(event, Ok(Event::Ask(_))), "{event:?}");
+    assert!(matches!(event, Ok(HookEvent::Ask(_))), "{event:?}");
     let input = json!({"hook_event_name": "MoonRises", "tool_name": 7});
     let event = read(Agent::ClaudeCode, input.to_string().as_bytes());
-    assert!(matches!(event, Ok(Event::Nothing { .. })), "{event:?}");
+    assert!(matches!(event, Ok(HookEvent::Nothing { .. })), "{event:?}");
     let marked = format!("\u{feff}{}", json!({"hook_event_name": "SessionStart"}));
     assert!(read(Agent::ClaudeCode, marked.as_bytes()).is_ok());
 }

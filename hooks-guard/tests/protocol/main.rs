@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 use hooks_guard::Ruling;
 use hooks_guard::classify::{Crud, Decision, Method};
-use hooks_guard::protocol::{Agent, Event, Question, read};
+use hooks_guard::protocol::{Agent, DecisionRequest, HookEvent, read};
 use serde_json::Value;
 
 /// An input of a hook, from `recorded` or `samples`.
@@ -49,9 +49,9 @@ fn samples() -> Vec<Sample> {
 }
 
 /// Returns the question in an input.
-fn question(agent: Agent, input: &Value) -> Question {
+fn question(agent: Agent, input: &Value) -> DecisionRequest {
     match read(agent, input.to_string().as_bytes()) {
-        Ok(Event::Ask(question)) => question,
+        Ok(HookEvent::Ask(question)) => question,
         other => panic!("{agent} does not ask in {input}: {other:?}"),
     }
 }

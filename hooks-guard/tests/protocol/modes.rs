@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use hooks_guard::classify::{Crud, Decision};
 use hooks_guard::protocol::{
-    Agent, AgentPrompt, Answer, Event, answer, failed, is_unattended, limit, read,
+    Agent, AgentDecision, AgentPrompt, HookEvent, answer, failed, is_unattended, limit, read,
 };
 use serde_json::{Value, json};
 
@@ -35,7 +35,10 @@ fn p_02_a_mode_without_a_prompt_is_unattended() {
     ] {
         let question = question(agent, &shell(mode));
         assert_eq!(question.prompt, prompt, "{agent} {mode}");
-        let reply = answer(&question, &Answer::Ask("CREATE: runs a build".into()));
+        let reply = answer(
+            &question,
+            &AgentDecision::Ask("CREATE: runs a build".into()),
+        );
         let refused = reply.stdout.contains(r#""permissionDecision":"deny""#);
         assert_eq!(refused, question.unattended(), "{agent} {mode}: {reply:?}");
         if refused {
@@ -55,7 +58,7 @@ fn cursor_asks_before_commands_only() {
         "tool_input": {"file_path": "a"}});
     let file = question(Agent::Cursor, &file);
     assert!(file.unattended());
-    let reply = answer(&file, &Answer::Ask("CREATE: writes".into()));
+    let reply = answer(&file, &AgentDecision::Ask("CREATE: writes".into()));
     assert!(reply.stdout.contains(r#""permission":"deny""#), "{reply:?}");
 }
 
@@ -66,7 +69,7 @@ fn opencode_1_cannot_ask_and_opencode_2_can() {
     let one = question(Agent::OpenCode, &one);
     assert!(one.unattended());
     assert_eq!(one.request.cwd.as_deref(), Some("/srv/p".as_ref()));
-    let reply = answer(&one, &Answer::Ask("CREATE".into()));
+    let reply = answer(&one, &AgentDecision::Ask("CREATE".into()));
     assert!(
         reply.stdout.starts_with(r#"{"throws":"CREATE"#),
         "{reply:?}"
@@ -81,7 +84,7 @@ fn opencode_1_cannot_ask_and_opencode_2_can() {
     let denied = json!({"sessionID": "s", "action": "shell", "resource": "ls", "effect": "deny"});
     let event = read(Agent::OpenCode, denied.to_string().as_bytes()).unwrap();
     assert!(
-        matches!(event, Event::Nothing { .. }),
+        matches!(event, HookEvent::Nothing { .. }),
         "what is denied stays so: {event:?}"
     );
 }
@@ -91,13 +94,13 @@ fn p_06_a_ruling_becomes_an_answer() {
     let bash = question(Agent::ClaudeCode, &shell("default"));
     let read = ruling(Decision::AutoAllowed, Crud::Read, false, None);
     assert_eq!(
-        Answer::of(&bash, &read),
-        Answer::Allow("READ: says so".into())
+        AgentDecision::of(&bash, &read),
+        AgentDecision::Allow("READ: says so".into())
     );
     let delete = ruling(Decision::RequiresConfirmation, Crud::Delete, false, None);
     assert_eq!(
-        Answer::of(&bash, &delete),
-        Answer::Ask("DELETE: says so".into())
+        AgentDecision::of(&bash, &delete),
+        AgentDecision::Ask("DELETE: says so".into())
     );
     let denied = ruling(
         Decision::RequiresConfirmation,
@@ -106,13 +109,13 @@ fn p_06_a_ruling_becomes_an_answer() {
         Some("g.toml:1"),
     );
     assert_eq!(
-        Answer::of(&bash, &denied),
-        Answer::Deny("DELETE: says so".into())
+        AgentDecision::of(&bash, &denied),
+        AgentDecision::Deny("DELETE: says so".into())
     );
     let contradictory = ruling(Decision::AutoAllowed, Crud::Read, true, None);
     assert_eq!(
-        Answer::of(&bash, &contradictory),
-        Answer::Deny("READ: says so".into())
+        AgentDecision::of(&bash, &contradictory),
+        AgentDecision::Deny("READ: says so".into())
     );
 }
 
@@ -122,7 +125,7 @@ fn files_are_allowed_by_rules_only() {
         "tool_input": {"file_path": "/srv/p/a"}});
     let file = question(Agent::ClaudeCode, &input);
     let by_class = ruling(Decision::AutoAllowed, Crud::Read, false, None);
-    assert_eq!(Answer::of(&file, &by_class), Answer::Nothing);
+    assert_eq!(AgentDecision::of(&file, &by_class), AgentDecision::Nothing);
     let by_rule = ruling(
         Decision::AutoAllowed,
         Crud::Read,
@@ -130,8 +133,8 @@ fn files_are_allowed_by_rules_only() {
         Some("guard.toml:3"),
     );
     assert_eq!(
-        Answer::of(&file, &by_rule),
-        Answer::Allow("READ: says so".into())
+        AgentDecision::of(&file, &by_rule),
+        AgentDecision::Allow("READ: says so".into())
     );
 }
 
@@ -146,8 +149,8 @@ fn powershell_is_asked_about_unless_a_rule_allows_it() {
     );
     let by_class = ruling(Decision::AutoAllowed, Crud::Read, false, None);
     assert_eq!(
-        Answer::of(&shell, &by_class),
-        Answer::Ask("READ: says so".into())
+        AgentDecision::of(&shell, &by_class),
+        AgentDecision::Ask("READ: says so".into())
     );
     let by_rule = ruling(
         Decision::AutoAllowed,
@@ -156,8 +159,8 @@ fn powershell_is_asked_about_unless_a_rule_allows_it() {
         Some("guard.toml:3"),
     );
     assert_eq!(
-        Answer::of(&shell, &by_rule),
-        Answer::Allow("READ: says so".into())
+        AgentDecision::of(&shell, &by_rule),
+        AgentDecision::Allow("READ: says so".into())
     );
 }
 
@@ -168,7 +171,7 @@ fn vscode_and_copilot_are_told_apart_in_each_others_settings() {
     for called in [Agent::Copilot, Agent::ClaudeCode, Agent::VsCode] {
         let asked = question(called, &vscode);
         assert_eq!(asked.request.agent.as_deref(), Some("vscode"));
-        let reply = answer(&asked, &Answer::Deny("no".into()));
+        let reply = answer(&asked, &AgentDecision::Deny("no".into()));
         let nested = reply.stdout.starts_with(r#"{"hookSpecificOutput""#);
         assert!(nested, "{called}: {reply:?}");
     }
@@ -176,7 +179,7 @@ fn vscode_and_copilot_are_told_apart_in_each_others_settings() {
         "toolArgs": {"command": "make"}});
     let asked = question(Agent::VsCode, &copilot);
     assert_eq!(asked.request.agent.as_deref(), Some("copilot"));
-    let reply = answer(&asked, &Answer::Deny("no".into()));
+    let reply = answer(&asked, &AgentDecision::Deny("no".into()));
     assert!(
         reply.stdout.starts_with(r#"{"permissionDecision":"deny""#),
         "{reply:?}"
@@ -196,9 +199,9 @@ fn a_copilot_tool_that_was_denied_did_not_run() {
         ("denied", None),
     ] {
         match read(Agent::Copilot, after(kind).as_bytes()).unwrap() {
-            Event::Ran(ran) => assert_eq!(ran.outcome.succeeded, succeeded, "{kind}"),
-            Event::Nothing { .. } => assert_eq!(kind, "denied"),
-            Event::Ask(_) | Event::Refused(_) => panic!("it is over"),
+            HookEvent::Ran(ran) => assert_eq!(ran.outcome.succeeded, succeeded, "{kind}"),
+            HookEvent::Nothing { .. } => assert_eq!(kind, "denied"),
+            HookEvent::Ask(_) | HookEvent::Refused(_) => panic!("it is over"),
         }
     }
 }
@@ -228,7 +231,7 @@ fn the_time_to_answer_is_shorter_than_the_agents() {
 fn a_failure_after_a_tool_ran_refuses_nothing() {
     let input = json!({"hook_event_name": "PostToolUse", "tool_name": "Bash",
         "tool_input": {"command": "make"}});
-    let Event::Ran(ran) = read(Agent::ClaudeCode, input.to_string().as_bytes()).unwrap() else {
+    let HookEvent::Ran(ran) = read(Agent::ClaudeCode, input.to_string().as_bytes()).unwrap() else {
         panic!("it ran");
     };
     let reply = failed(Agent::ClaudeCode, Some(ran.hook), "the disk is full");
@@ -271,7 +274,10 @@ fn a_command_in_a_skill_is_never_asked_about_by_claude_code() {
     input["hook_event_name"] = "PreSkillShellCommand".into();
     let question = question(Agent::ClaudeCode, &input);
     assert_eq!(question.prompt, AgentPrompt::Unavailable);
-    let reply = answer(&question, &Answer::Ask("CREATE: runs a build".into()));
+    let reply = answer(
+        &question,
+        &AgentDecision::Ask("CREATE: runs a build".into()),
+    );
     let value: Value = serde_json::from_str(&reply.stdout).unwrap();
     let decision = &value["hookSpecificOutput"];
     assert_eq!(decision["hookEventName"], "PreSkillShellCommand");
@@ -301,18 +307,24 @@ fn an_unlisted_tool_with_a_command_is_judged_as_a_shell() {
     let one = question(Agent::ClaudeCode, &input);
     assert_eq!(one.request.command, "make");
     let allowed = ruling(Decision::AutoAllowed, Crud::Read, false, None);
-    assert_eq!(Answer::of(&one, &allowed), Answer::Nothing);
+    assert_eq!(AgentDecision::of(&one, &allowed), AgentDecision::Nothing);
     let by_rule = ruling(Decision::AutoAllowed, Crud::Read, false, Some("g.toml:1"));
-    assert_eq!(Answer::of(&one, &by_rule), Answer::Nothing);
+    assert_eq!(AgentDecision::of(&one, &by_rule), AgentDecision::Nothing);
     let asks = ruling(Decision::RequiresConfirmation, Crud::Create, false, None);
-    assert!(matches!(Answer::of(&one, &asks), Answer::Ask(_)));
+    assert!(matches!(
+        AgentDecision::of(&one, &asks),
+        AgentDecision::Ask(_)
+    ));
     input["tool_input"] = json!({"query": "make"});
     let event = read(Agent::ClaudeCode, input.to_string().as_bytes()).unwrap();
-    assert!(matches!(event, Event::Nothing { .. }), "{event:?}");
+    assert!(matches!(event, HookEvent::Nothing { .. }), "{event:?}");
     input["tool_name"] = "Monitor".into();
     input["tool_input"] = json!({"command": "make"});
     let monitor = question(Agent::ClaudeCode, &input);
-    assert!(matches!(Answer::of(&monitor, &allowed), Answer::Allow(_)));
+    assert!(matches!(
+        AgentDecision::of(&monitor, &allowed),
+        AgentDecision::Allow(_)
+    ));
 }
 
 /// Codex asks for network access with the command that needs it; the command itself is not
@@ -335,17 +347,20 @@ fn network_access_is_not_allowed_as_the_command() {
         "network access to example.com port 443"
     );
     let allowed = ruling(Decision::AutoAllowed, Crud::Create, false, None);
-    assert_eq!(Answer::of(&one, &allowed), Answer::Nothing);
+    assert_eq!(AgentDecision::of(&one, &allowed), AgentDecision::Nothing);
     let by_rule = ruling(Decision::AutoAllowed, Crud::Create, false, Some("g.toml:1"));
-    assert!(matches!(Answer::of(&one, &by_rule), Answer::Allow(_)));
+    assert!(matches!(
+        AgentDecision::of(&one, &by_rule),
+        AgentDecision::Allow(_)
+    ));
     let asks = ruling(Decision::RequiresConfirmation, Crud::Create, false, None);
-    let reply = answer(&one, &Answer::of(&one, &asks));
+    let reply = answer(&one, &AgentDecision::of(&one, &asks));
     assert_eq!(reply.stdout, "", "the agent's prompt stays: {reply:?}");
     for description in ["network-access", " Network-Access h:1", "network access: h"] {
         input["tool_input"]["description"] = description.into();
         let other = question(Agent::Codex, &input);
         assert!(other.request.network.is_some(), "{description}");
-        assert_eq!(Answer::of(&other, &allowed), Answer::Nothing);
+        assert_eq!(AgentDecision::of(&other, &allowed), AgentDecision::Nothing);
     }
     input["tool_input"]["description"] = "netz".into();
     assert_eq!(question(Agent::Codex, &input).request.network, None);
@@ -358,5 +373,5 @@ fn what_is_left_to_the_agent_gets_no_decision() {
     assert_eq!(one.request.permission_mode.as_deref(), Some("auto"));
     let mut left = ruling(Decision::RequiresConfirmation, Crud::Create, false, None);
     left.left_to_agent = true;
-    assert_eq!(Answer::of(&one, &left), Answer::Nothing);
+    assert_eq!(AgentDecision::of(&one, &left), AgentDecision::Nothing);
 }

@@ -2,7 +2,8 @@
 
 use hooks_guard::classify::{Crud, Decision};
 use hooks_guard::protocol::{
-    Agent, Answer, Event, Kind, MOST_TEXT, Question, answer, failed, fuzz_protocol, read,
+    Agent, AgentDecision, DecisionRequest, HookEvent, HookKind, MOST_TEXT, answer, failed,
+    fuzz_protocol, read,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -13,7 +14,7 @@ use crate::ruling;
 /// the hook. Rejected are `ask`, an `allow` without `updatedInput`, a `deny` without a reason,
 /// `continue`, `stopReason`, `suppressOutput` and every unknown key; for a prompt also
 /// `updatedInput`, `updatedPermissions` and `interrupt`.
-fn assert_not_sent(kind: Kind, stdout: &str) {
+fn assert_not_sent(kind: HookKind, stdout: &str) {
     if stdout.is_empty() {
         return;
     }
@@ -27,7 +28,7 @@ fn assert_not_sent(kind: Kind, stdout: &str) {
     let nested = value["hookSpecificOutput"].as_object().unwrap();
     let keys: Vec<_> = nested.keys().map(String::as_str).collect();
     match kind {
-        Kind::BeforeTool => {
+        HookKind::BeforeTool => {
             assert_eq!(
                 keys,
                 [
@@ -142,9 +143,9 @@ fn any_ruling() -> impl Strategy<Value = hooks_guard::Ruling> {
         })
 }
 
-fn asked(agent: Agent, input: &Value) -> Option<Question> {
+fn asked(agent: Agent, input: &Value) -> Option<DecisionRequest> {
     match read(agent, input.to_string().as_bytes()) {
-        Ok(Event::Ask(question)) => Some(question),
+        Ok(HookEvent::Ask(question)) => Some(question),
         _ => None,
     }
 }
@@ -156,10 +157,10 @@ proptest! {
     ) {
         if let Some(question) = asked(Agent::Codex, &input) {
             let kind = question.hook.kind;
-            assert_not_sent(kind, &answer(&question, &Answer::of(&question, &ruling)).stdout);
+            assert_not_sent(kind, &answer(&question, &AgentDecision::of(&question, &ruling)).stdout);
             let said = match ask {
-                true => Answer::Ask(reason.clone()),
-                false => Answer::Deny(reason.clone()),
+                true => AgentDecision::Ask(reason.clone()),
+                false => AgentDecision::Deny(reason.clone()),
             };
             assert_not_sent(kind, &answer(&question, &said).stdout);
             assert_not_sent(kind, &failed(Agent::Codex, Some(question.hook), &reason).stdout);
@@ -170,13 +171,13 @@ proptest! {
     fn only_what_is_allowed_is_allowed(input in any_input(), ruling in any_ruling()) {
         for agent in Agent::ALL {
             let Some(question) = asked(agent, &input) else { continue };
-            let given = Answer::of(&question, &ruling);
+            let given = AgentDecision::of(&question, &ruling);
             let reply = answer(&question, &given);
             let allows = [r#":"allow""#, r#":"approve""#].iter().any(|word| reply.stdout.contains(word));
             let may = ruling.decision == Decision::AutoAllowed && !ruling.denied;
             prop_assert!(may || !allows, "{agent}: {ruling:?} is answered {reply:?}");
             if ruling.denied {
-                prop_assert!(matches!(given, Answer::Deny(_)));
+                prop_assert!(matches!(given, AgentDecision::Deny(_)));
             }
         }
     }

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use hooks_guard::protocol::{Agent, Answer, Event, answer, done, failed, read};
+use hooks_guard::protocol::{Agent, AgentDecision, HookEvent, answer, done, failed, read};
 use serde_json::{Value, json};
 
 use crate::{Sample, samples};
@@ -241,17 +241,17 @@ fn each_recording_is_read_as_its_event() {
         let recording = recording(name);
         let event = read(recording.agent, &recording.input).unwrap();
         let request = match (is, &event) {
-            (Asks(command), Event::Ask(question)) => {
+            (Asks(command), HookEvent::Ask(question)) => {
                 assert_eq!(question.request.command, *command, "{name}");
                 &question.request
             }
-            (Ran(command, succeeded), Event::Ran(ran)) => {
+            (Ran(command, succeeded), HookEvent::Ran(ran)) => {
                 assert_eq!(ran.request.command, *command, "{name}");
                 assert_eq!(ran.outcome.succeeded, *succeeded, "{name}");
                 assert_eq!(form(&recording.output), printed(&done(ran.hook).stdout));
                 &ran.request
             }
-            (Nothing, Event::Nothing { hook, .. }) => {
+            (Nothing, HookEvent::Nothing { hook, .. }) => {
                 assert_eq!(recording.output, printed(&done(*hook).stdout), "{name}");
                 continue;
             }
@@ -283,15 +283,15 @@ fn each_answer_has_the_form_that_the_client_accepted() {
         let Asks(_) = is else { continue };
         let recording = recording(name);
         let agent = recording.agent;
-        let Event::Ask(question) = read(agent, &recording.input).unwrap() else {
+        let HookEvent::Ask(question) = read(agent, &recording.input).unwrap() else {
             panic!("{name} is a question");
         };
         let why = || "DELETE: because".to_owned();
         let answers = [
-            Answer::Allow(why()),
-            Answer::Ask(why()),
-            Answer::Deny(why()),
-            Answer::Nothing,
+            AgentDecision::Allow(why()),
+            AgentDecision::Ask(why()),
+            AgentDecision::Deny(why()),
+            AgentDecision::Nothing,
         ];
         let [allow, ask, deny] = expected(&recording);
         for (given, field) in answers.iter().zip([allow, ask, deny, Silent]) {
@@ -330,7 +330,7 @@ fn an_unread_input_is_refused_by_the_exit_status() {
 #[test]
 fn claude_codes_failure_says_its_status() {
     let recording = recording("claude-code/PostToolUseFailure.Bash.default");
-    let Event::Ran(ran) = read(recording.agent, &recording.input).unwrap() else {
+    let HookEvent::Ran(ran) = read(recording.agent, &recording.input).unwrap() else {
         panic!("it ran");
     };
     assert_eq!(ran.outcome.exit_status, Some(2));

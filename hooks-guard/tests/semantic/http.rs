@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use hooks_guard::classify::{
-    Answer, Classification, Classifier, Crud, Decision, Method, OpenAiCompatible,
-    OpenAiCompatibleBuilder, Question, Semantic, SemanticError,
+    Classification, Classifier, Crud, Decision, Method, OpenAiCompatible, OpenAiCompatibleBuilder,
+    Semantic, SemanticError, SemanticInput, SemanticOutput,
 };
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -116,9 +116,9 @@ fn by_tables(command: &str) -> Classification {
     Classifier::new().classify(command).unwrap()
 }
 
-async fn ask(model: &OpenAiCompatible) -> Result<Answer, SemanticError> {
+async fn ask(model: &OpenAiCompatible) -> Result<SemanticOutput, SemanticError> {
     model
-        .ask(&Question::new("frobnicate", &by_tables("frobnicate")))
+        .ask(&SemanticInput::new("frobnicate", &by_tables("frobnicate")))
         .await
 }
 
@@ -285,7 +285,7 @@ async fn p_07_a_malformed_answer_is_none() {
         let server = Server::start(ok(&body)).await;
         assert_eq!(
             ask(&server.builder().build().unwrap()).await.unwrap(),
-            Answer::new(Crud::Delete, "r", 0.5)
+            SemanticOutput::new(Crud::Delete, "r", 0.5)
         );
     }
 }

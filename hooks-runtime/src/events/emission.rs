@@ -69,14 +69,14 @@ pub struct Emission {
 pub(crate) struct Rest {
     /// Result of the deciding hook.
     pub(crate) decision: Option<Box<HookResult>>,
-    pub(crate) question: Option<Question>,
+    pub(crate) question: Option<QuestionOrigin>,
     pub(crate) output: Vec<HookOutput>,
     pub(crate) report: Option<Report>,
 }
 
 /// Further properties of a question.
 #[derive(Debug, Clone)]
-pub(crate) struct Question {
+pub(crate) struct QuestionOrigin {
     pub(crate) event: Arc<str>,
     /// `true` if the host trusts the hook.
     pub(crate) is_trusted: bool,
@@ -223,7 +223,7 @@ impl Emission {
     }
 
     /// Returns the properties of the question, if the action is to ask the user.
-    pub(crate) fn question(&self) -> Option<&Question> {
+    pub(crate) fn question(&self) -> Option<&QuestionOrigin> {
         self.rest.as_ref()?.question.as_ref()
     }
 

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use hooks_script::measure::{Isolated, Sandbox};
+use hooks_script::measure::{BenchSandbox, Isolated};
 use hooks_script::{ContextData, Manifest, ScriptEngine};
 
 use crate::native::Native;
@@ -75,7 +75,7 @@ pub(crate) const REPEAT: &str = "repeat";
 
 /// Repeats one part of a no-op, so that a profiler sees nothing else.
 pub(crate) fn repeat(part: &str, times: u32) -> Result<(), String> {
-    let sandbox = Sandbox::new().map_err(|error| error.to_string())?;
+    let sandbox = BenchSandbox::new().map_err(|error| error.to_string())?;
     let mut isolated = Isolated::new(&sandbox, WORK[0].source);
     let (engine, input) = (ScriptEngine::builder().build(), input());
     let engine = engine.map_err(|error| error.to_string())?;

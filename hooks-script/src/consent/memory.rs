@@ -6,11 +6,11 @@ use super::rule::{self, Standing};
 use super::{ConsentChange, ConsentRequest};
 
 #[derive(Default)]
-pub(super) struct Memory {
+pub(super) struct ConsentTable {
     changes: Mutex<Vec<ConsentChange>>,
 }
 
-impl Memory {
+impl ConsentTable {
     pub(super) fn append(&self, mut change: ConsentChange) -> ConsentChange {
         let mut changes = self.lock();
         change.id = changes.len() as u64 + 1;

@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use super::query::{RunPage, RunQuery};
 use super::record::RunRecord;
 
-pub(super) struct Memory {
+pub(super) struct RunTable {
     capacity: usize,
     ring: Mutex<Ring>,
 }
@@ -21,9 +21,9 @@ struct Ring {
     records: VecDeque<RunRecord>,
 }
 
-impl Memory {
+impl RunTable {
     pub(super) fn new(capacity: NonZeroUsize) -> Self {
-        Memory {
+        RunTable {
             capacity: capacity.get(),
             ring: Mutex::default(),
         }

@@ -13,7 +13,7 @@ use crate::error::BuildError;
 use crate::limits::Limits;
 use crate::outbox::Outbox;
 use crate::run::{Failure, Stage};
-use crate::sandbox::instance::{Circumstances, Heap, Instance, Place};
+use crate::sandbox::instance::{Circumstances, Heap, Instance, TextRange};
 use crate::sandbox::result::{Ended, Fields, Report, Status};
 use crate::sandbox::snapshot::Snapshot;
 use crate::sandbox::watch::Watched;
@@ -177,7 +177,7 @@ impl Sandbox {
         fuel: Fuel,
         input: &[u8],
         given: &Given,
-        call: impl Fn(&mut Instance, Place, &mut Fuel) -> wasmtime::Result<u32>,
+        call: impl Fn(&mut Instance, TextRange, &mut Fuel) -> wasmtime::Result<u32>,
     ) -> Report {
         let watched = Watched::new();
         let wall = given.allowance.wall;

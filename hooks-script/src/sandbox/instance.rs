@@ -18,7 +18,7 @@ use crate::sandbox::space::Space;
 const BOOT_FUEL: u64 = 1_000_000_000;
 
 /// Address and length of a text in memory.
-pub(super) type Place = (u32, u32);
+pub(super) type TextRange = (u32, u32);
 
 pub(crate) struct Instance {
     pub(super) space: Space,
@@ -112,7 +112,7 @@ impl Instance {
     /// Compiles a hook and evaluates its top level.
     pub(super) fn load(
         &mut self,
-        (address, length): Place,
+        (address, length): TextRange,
         with: Circumstances,
     ) -> wasmtime::Result<u32> {
         let given = (address, length, with.now_ms, with.seed, with.jobs);
@@ -120,7 +120,7 @@ impl Instance {
     }
 
     /// Reads the context that [`run`](Self::run) passes to the hook.
-    pub(super) fn read(&mut self, place: Place) -> wasmtime::Result<u32> {
+    pub(super) fn read(&mut self, place: TextRange) -> wasmtime::Result<u32> {
         self.read.call(self.space.changing(), place)
     }
 
@@ -138,7 +138,7 @@ impl Instance {
     }
 
     /// Copies a text with a terminating zero into the heap; `None` if there is no room.
-    pub(super) fn put(&mut self, text: &[u8]) -> wasmtime::Result<Option<Place>> {
+    pub(super) fn put(&mut self, text: &[u8]) -> wasmtime::Result<Option<TextRange>> {
         let length = u32::try_from(text.len())?;
         let address = self.room.call(self.space.changing(), length)?;
         if address == 0 {

@@ -35,18 +35,18 @@ pub struct SourceVersion {
 /// Versions of sources, with their code. Clones share the store.
 #[derive(Clone)]
 pub struct Versions {
-    backend: Backend,
+    backend: VersionsBackend,
 }
 
 #[derive(Clone)]
-enum Backend {
-    Memory(Arc<Mutex<Memory>>),
+enum VersionsBackend {
+    Memory(Arc<Mutex<VersionTable>>),
     #[cfg(feature = "sqlite")]
     Sqlite(crate::store::Database),
 }
 
 /// Versions by source, ordered by the time they were last seen.
-type Memory = HashMap<String, Vec<Kept>>;
+type VersionTable = HashMap<String, Vec<Kept>>;
 
 /// A stored version, with the data for requesting it again.
 #[derive(Debug, Clone)]
@@ -103,7 +103,7 @@ impl Versions {
     /// Creates a store in memory, which is lost when the process ends.
     pub fn in_memory() -> Self {
         Versions {
-            backend: Backend::Memory(Arc::default()),
+            backend: VersionsBackend::Memory(Arc::default()),
         }
     }
 
@@ -111,7 +111,7 @@ impl Versions {
     #[cfg(feature = "sqlite")]
     pub fn sqlite(database: &crate::store::Database) -> Self {
         Versions {
-            backend: Backend::Sqlite(database.clone()),
+            backend: VersionsBackend::Sqlite(database.clone()),
         }
     }
 
@@ -123,13 +123,13 @@ impl Versions {
     /// Returns the error of the store.
     pub async fn of(&self, source: &str) -> Result<Vec<SourceVersion>, StoreError> {
         match &self.backend {
-            Backend::Memory(memory) => {
+            VersionsBackend::Memory(memory) => {
                 let memory = lock(memory);
                 let versions = memory.get(source).into_iter().flatten().rev();
                 Ok(versions.map(|kept| kept.version.clone()).collect())
             }
             #[cfg(feature = "sqlite")]
-            Backend::Sqlite(database) => sqlite::of(database, source).await,
+            VersionsBackend::Sqlite(database) => sqlite::of(database, source).await,
         }
     }
 
@@ -154,7 +154,7 @@ impl Versions {
     /// Returns the error of the store.
     pub async fn forget_before(&self, time: Timestamp) -> Result<u64, StoreError> {
         match &self.backend {
-            Backend::Memory(memory) => {
+            VersionsBackend::Memory(memory) => {
                 let mut forgotten = 0;
                 for versions in lock(memory).values_mut() {
                     let Some(last) = versions.pop() else { continue };
@@ -166,7 +166,7 @@ impl Versions {
                 Ok(forgotten)
             }
             #[cfg(feature = "sqlite")]
-            Backend::Sqlite(database) => sqlite::forget_before(database, time).await,
+            VersionsBackend::Sqlite(database) => sqlite::forget_before(database, time).await,
         }
     }
 
@@ -177,7 +177,7 @@ impl Versions {
         hash: Option<&str>,
     ) -> Result<Option<Kept>, StoreError> {
         match &self.backend {
-            Backend::Memory(memory) => {
+            VersionsBackend::Memory(memory) => {
                 let memory = lock(memory);
                 let mut versions = memory.get(source).into_iter().flatten().rev();
                 Ok(versions
@@ -185,20 +185,20 @@ impl Versions {
                     .cloned())
             }
             #[cfg(feature = "sqlite")]
-            Backend::Sqlite(database) => sqlite::kept(database, source, hash).await,
+            VersionsBackend::Sqlite(database) => sqlite::kept(database, source, hash).await,
         }
     }
 
     pub(super) async fn seen(&self, seen: Seen<'_>) -> Result<SourceVersion, StoreError> {
         match &self.backend {
-            Backend::Memory(memory) => Ok(remember(&mut lock(memory), seen)),
+            VersionsBackend::Memory(memory) => Ok(remember(&mut lock(memory), seen)),
             #[cfg(feature = "sqlite")]
-            Backend::Sqlite(database) => sqlite::seen(database, seen).await,
+            VersionsBackend::Sqlite(database) => sqlite::seen(database, seen).await,
         }
     }
 }
 
-fn remember(memory: &mut Memory, seen: Seen<'_>) -> SourceVersion {
+fn remember(memory: &mut VersionTable, seen: Seen<'_>) -> SourceVersion {
     let versions = memory.entry(seen.source.to_owned()).or_default();
     let before = versions
         .iter()
@@ -224,16 +224,16 @@ fn remember(memory: &mut Memory, seen: Seen<'_>) -> SourceVersion {
 }
 
 // No holder of the lock can panic in the middle of a change, so a poisoned lock is safe to use.
-fn lock(memory: &Mutex<Memory>) -> MutexGuard<'_, Memory> {
+fn lock(memory: &Mutex<VersionTable>) -> MutexGuard<'_, VersionTable> {
     memory.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl fmt::Debug for Versions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let backend = match &self.backend {
-            Backend::Memory(_) => "memory",
+            VersionsBackend::Memory(_) => "memory",
             #[cfg(feature = "sqlite")]
-            Backend::Sqlite(_) => "sqlite",
+            VersionsBackend::Sqlite(_) => "sqlite",
         };
         f.debug_struct("Versions")
             .field("backend", &backend)

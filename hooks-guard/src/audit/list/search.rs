@@ -83,14 +83,14 @@ struct Search<'a> {
 
 /// The decisions between two times, both exclusive.
 #[derive(Clone, Copy, Debug)]
-struct Piece {
+struct TimeRange {
     after: i64,
     before: i64,
 }
 
 /// Matches in a piece.
-struct Found {
-    piece: Piece,
+struct PieceMatches {
+    piece: TimeRange,
     /// Time and id of the newest matches.
     keys: Vec<(i64, i64)>,
     /// Number of matches.
@@ -104,7 +104,7 @@ pub(super) async fn list(
     page: Page,
     cut: Cut,
 ) -> Result<Listing, AuditError> {
-    let mut seen = Seen::now(backend).await?;
+    let mut seen = SnapshotReads::now(backend).await?;
     let (numbers, total) = numbers(&mut seen, bound, text, page, cut).await?;
     let mut records = Vec::with_capacity(numbers.len());
     if let Some(tx) = seen.transactions.first_mut() {
@@ -125,12 +125,12 @@ pub(super) async fn numbers_now(
     text: &str,
     page: Page,
 ) -> Result<(Vec<i64>, u64), AuditError> {
-    let mut seen = Seen::now(backend).await?;
+    let mut seen = SnapshotReads::now(backend).await?;
     numbers(&mut seen, bound, text, page, Cut::USUAL).await
 }
 
 async fn numbers(
-    seen: &mut Seen,
+    seen: &mut SnapshotReads,
     bound: &Bound,
     text: &str,
     page: Page,
@@ -184,8 +184,8 @@ impl<'a> Search<'a> {
     }
 
     /// Returns the pieces, newest first.
-    async fn pieces(&self, readers: &mut [Tx], cut: Cut) -> Result<Vec<Piece>, AuditError> {
-        let whole = Piece {
+    async fn pieces(&self, readers: &mut [Tx], cut: Cut) -> Result<Vec<TimeRange>, AuditError> {
+        let whole = TimeRange {
             after: self.bound.after.unwrap_or(i64::MIN),
             before: self.bound.before.unwrap_or(i64::MAX),
         };
@@ -223,13 +223,13 @@ impl<'a> Search<'a> {
         let mut pieces = Vec::with_capacity(starts.len() + 1);
         let mut before = whole.before;
         for start in starts.into_iter().rev() {
-            pieces.push(Piece {
+            pieces.push(TimeRange {
                 after: start - 1,
                 before,
             });
             before = start;
         }
-        pieces.push(Piece { before, ..whole });
+        pieces.push(TimeRange { before, ..whole });
         Ok(pieces)
     }
 
@@ -238,7 +238,7 @@ impl<'a> Search<'a> {
         Sql::each(part(&SQLITE[which]), part(&POSTGRES[which]))
     }
 
-    fn args<'b>(&'b self, piece: Piece, last: [i64; 2]) -> Vec<Arg<'b>> {
+    fn args<'b>(&'b self, piece: TimeRange, last: [i64; 2]) -> Vec<Arg<'b>> {
         let bound = self.bound;
         let mut args = vec![
             piece.after.into(),
@@ -261,7 +261,7 @@ impl<'a> Search<'a> {
     async fn keys(
         &self,
         tx: &mut Tx,
-        piece: Piece,
+        piece: TimeRange,
         page: Page,
     ) -> Result<Vec<(i64, i64)>, AuditError> {
         let page =
@@ -273,7 +273,12 @@ impl<'a> Search<'a> {
             .collect()
     }
 
-    async fn find(&self, tx: &mut Tx, piece: Piece, most: u64) -> Result<Found, AuditError> {
+    async fn find(
+        &self,
+        tx: &mut Tx,
+        piece: TimeRange,
+        most: u64,
+    ) -> Result<PieceMatches, AuditError> {
         let page = Page {
             limit: most,
             offset: 0,
@@ -282,7 +287,7 @@ impl<'a> Search<'a> {
         let mut total = keys.len() as u64;
         if let Some(&(at, id)) = keys.last().filter(|_| total == most) {
             // The part that is still to be read ends here.
-            let piece = Piece {
+            let piece = TimeRange {
                 before: at.saturating_add(1).min(piece.before),
                 ..piece
             };
@@ -290,10 +295,15 @@ impl<'a> Search<'a> {
             let rest = tx.one(sql, &self.args(piece, [at, id])).await?.int(0)?;
             total += rest.max(0).unsigned_abs();
         }
-        Ok(Found { piece, keys, total })
+        Ok(PieceMatches { piece, keys, total })
     }
 
-    async fn page(&self, tx: &mut Tx, found: &[Found], page: Page) -> Result<Vec<i64>, AuditError> {
+    async fn page(
+        &self,
+        tx: &mut Tx,
+        found: &[PieceMatches],
+        page: Page,
+    ) -> Result<Vec<i64>, AuditError> {
         let (mut skip, mut left) = (page.offset, page.limit);
         let mut numbers = Vec::new();
         for found in found {
@@ -325,12 +335,12 @@ impl<'a> Search<'a> {
 }
 
 /// Transactions on equal snapshots.
-struct Seen {
+struct SnapshotReads {
     transactions: Vec<Tx>,
     _beside: Option<ReadPermit>,
 }
 
-impl Seen {
+impl SnapshotReads {
     async fn now(backend: &Backend) -> Result<Self, AuditError> {
         if let Some(beside) = backend.beside() {
             for _ in 0..TRIES {

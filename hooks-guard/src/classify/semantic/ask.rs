@@ -24,7 +24,7 @@ pub(super) const MOST_REASONS: usize = 10;
 /// treated as an instruction.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct Question {
+pub struct SemanticInput {
     /// The command.
     pub command: String,
     /// Context of the command as given by the caller, such as `git`.
@@ -36,7 +36,7 @@ pub struct Question {
     pub reasons: Vec<String>,
 }
 
-impl Question {
+impl SemanticInput {
     /// Returns the question about a command with this result of the tables.
     #[must_use]
     pub fn new(command: &str, verdict: &Classification) -> Self {
@@ -63,7 +63,7 @@ impl Question {
 
 /// Output of a [`Semantic`].
 #[derive(Clone, Debug, PartialEq)]
-pub struct Answer {
+pub struct SemanticOutput {
     /// The strongest effect.
     pub class: Crud,
     /// Reason. Shown with at most 300 characters and without control characters.
@@ -72,7 +72,7 @@ pub struct Answer {
     pub confidence: f64,
 }
 
-impl Answer {
+impl SemanticOutput {
     /// Returns an answer.
     #[must_use]
     pub fn new(class: Crud, reasoning: impl Into<String>, confidence: f64) -> Self {
@@ -114,15 +114,17 @@ pub enum SemanticError {
 /// Classifies a command by its meaning. Implement it with an `async fn`.
 ///
 /// ```
-/// use hooks_guard::classify::{Answer, Classifier, Crud, Decision, Question, Semantic, SemanticError};
+/// use hooks_guard::classify::{
+///     Classifier, Crud, Decision, Semantic, SemanticError, SemanticInput, SemanticOutput,
+/// };
 ///
 /// /// Knows an in-house program.
 /// struct House;
 ///
 /// impl Semantic for House {
-///     async fn ask(&self, question: &Question) -> Result<Answer, SemanticError> {
+///     async fn ask(&self, question: &SemanticInput) -> Result<SemanticOutput, SemanticError> {
 ///         if question.command.contains("housectl purge") {
-///             return Ok(Answer::new(Crud::Delete, "`housectl purge` empties a room", 0.8));
+///             return Ok(SemanticOutput::new(Crud::Delete, "`housectl purge` empties a room", 0.8));
 ///         }
 ///         Err(SemanticError::Malformed("not one of our programs"))
 ///     }
@@ -148,15 +150,15 @@ pub trait Semantic: Send + Sync {
     /// Returns an error if there is no answer.
     fn ask(
         &self,
-        question: &Question,
-    ) -> impl Future<Output = Result<Answer, SemanticError>> + Send;
+        question: &SemanticInput,
+    ) -> impl Future<Output = Result<SemanticOutput, SemanticError>> + Send;
 }
 
 impl<S: Semantic + ?Sized> Semantic for Arc<S> {
     fn ask(
         &self,
-        question: &Question,
-    ) -> impl Future<Output = Result<Answer, SemanticError>> + Send {
+        question: &SemanticInput,
+    ) -> impl Future<Output = Result<SemanticOutput, SemanticError>> + Send {
         (**self).ask(question)
     }
 }

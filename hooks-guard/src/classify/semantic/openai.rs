@@ -8,7 +8,7 @@ use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue};
 use reqwest::{Client, Url, redirect};
 use thiserror::Error;
 
-use super::ask::{Answer, MOST_TIME, Question, Semantic, SemanticError};
+use super::ask::{MOST_TIME, Semantic, SemanticError, SemanticInput, SemanticOutput};
 use super::prompt;
 
 /// Default maximum length of a response in bytes.
@@ -94,7 +94,7 @@ impl OpenAiCompatible {
         }
     }
 
-    async fn read(&self, mut response: reqwest::Response) -> Result<Answer, SemanticError> {
+    async fn read(&self, mut response: reqwest::Response) -> Result<SemanticOutput, SemanticError> {
         let status = response.status();
         if !status.is_success() {
             return Err(SemanticError::Status(status.as_u16()));
@@ -118,7 +118,7 @@ impl OpenAiCompatible {
 }
 
 impl Semantic for OpenAiCompatible {
-    async fn ask(&self, question: &Question) -> Result<Answer, SemanticError> {
+    async fn ask(&self, question: &SemanticInput) -> Result<SemanticOutput, SemanticError> {
         let body = prompt::body(&self.model, self.temperature, question).to_string();
         let mut request = self
             .client

@@ -5,7 +5,7 @@ use hooks_classify::Crud;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::ask::{Answer, Question, SemanticError};
+use super::ask::{SemanticError, SemanticInput, SemanticOutput};
 
 /// The command is in a JSON string of its own, so that it cannot end the data and begin an
 /// instruction. The model may be fooled all the same, so its answers only raise a class.
@@ -24,7 +24,7 @@ stronger one. Give the reason in one short sentence that names the part of the c
 decides, and your confidence from 0 to 1.";
 
 /// Returns the body of a request.
-pub(super) fn body(model: &str, temperature: f64, question: &Question) -> Value {
+pub(super) fn body(model: &str, temperature: f64, question: &SemanticInput) -> Value {
     let mut data = json!({ "command": question.command });
     if let Some(context) = &question.context {
         data["context"] = json!(context);
@@ -87,7 +87,7 @@ struct Said {
 }
 
 /// Parses the body of a response strictly; anything that deviates is an error.
-pub(super) fn read(body: &[u8]) -> Result<Answer, SemanticError> {
+pub(super) fn read(body: &[u8]) -> Result<SemanticOutput, SemanticError> {
     let malformed = |why| Err(SemanticError::Malformed(why));
     let Ok(completion) = serde_json::from_slice::<Completion>(body) else {
         return malformed("not a chat completion");
@@ -107,7 +107,7 @@ pub(super) fn read(body: &[u8]) -> Result<Answer, SemanticError> {
     }
     let content = choice.message.content.as_deref().unwrap_or_default();
     match serde_json::from_str::<Said>(content) {
-        Ok(said) => Ok(Answer::new(
+        Ok(said) => Ok(SemanticOutput::new(
             said.classification,
             said.reasoning,
             said.confidence,

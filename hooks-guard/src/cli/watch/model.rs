@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 
 use hooks_guard::audit::{AuditRecord, SessionQuestions};
 use hooks_guard::client::ClientError;
-use hooks_guard::service::Remember;
+use hooks_guard::service::RememberScope;
 use hooks_runtime::display::escape;
 use jiff::Timestamp;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
@@ -21,13 +21,13 @@ const KEPT: usize = 500;
 
 /// A message to the model.
 #[derive(Debug)]
-pub(super) enum Message {
+pub(super) enum WatchMessage {
     Key(KeyEvent),
     /// The terminal was resized.
     Redraw,
     /// The terminal is closed.
     Closed,
-    Link(Link),
+    Link(ConnectionState),
     /// A page of pending questions, as the service listed it at a time.
     Pending {
         page: Questions,
@@ -51,7 +51,7 @@ pub(super) enum Message {
 
 /// State of the connection.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Link {
+pub(super) enum ConnectionState {
     Connecting,
     Up,
     /// The service refuses the event stream, for this reason; pending questions are read every
@@ -81,20 +81,20 @@ pub(super) enum Happened {
 
 /// An answer to send.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Answer {
+pub(super) struct PendingAnswer {
     pub(super) id: i64,
     pub(super) approved: bool,
-    pub(super) remember: Remember,
+    pub(super) remember: RememberScope,
 }
 
 /// An effect for the event loop to run.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Effect {
+pub(super) enum WatchEffect {
     None,
     /// Draws before the next message is handled.
     Draw,
     Quit,
-    Answer(Answer),
+    Answer(PendingAnswer),
     /// Denies all questions of this question's session.
     DenySession(i64),
     /// Reads the page at this cursor again; `None` is the first page.
@@ -105,9 +105,9 @@ pub(super) enum Effect {
 
 /// The state that the view draws.
 #[derive(Debug)]
-pub(super) struct State {
+pub(super) struct WatchState {
     pub(super) address: String,
-    pub(super) link: Link,
+    pub(super) link: ConnectionState,
     pub(super) has_token: bool,
     /// Pending questions, oldest first; if there are several pages, the oldest of each session
     /// first.
@@ -150,11 +150,11 @@ pub(super) struct State {
     pub(super) typed: Option<String>,
 }
 
-impl State {
+impl WatchState {
     pub(super) fn new(address: String) -> Self {
         Self {
             address,
-            link: Link::Connecting,
+            link: ConnectionState::Connecting,
             has_token: false,
             pending: Vec::new(),
             total: 0,
@@ -186,19 +186,21 @@ impl State {
         self.pending.iter().find(|record| record.id == id)
     }
 
-    pub(super) fn update(&mut self, message: Message) -> Effect {
+    pub(super) fn update(&mut self, message: WatchMessage) -> WatchEffect {
         match message {
-            Message::Key(key) if key.kind == KeyEventKind::Release => return Effect::None,
-            Message::Key(key) => return self.key(key),
-            Message::Redraw => return Effect::Draw,
-            Message::Closed => return Effect::Quit,
-            Message::Link(link) => {
-                if let Link::Down(why) = &link {
+            WatchMessage::Key(key) if key.kind == KeyEventKind::Release => {
+                return WatchEffect::None;
+            }
+            WatchMessage::Key(key) => return self.key(key),
+            WatchMessage::Redraw => return WatchEffect::Draw,
+            WatchMessage::Closed => return WatchEffect::Quit,
+            WatchMessage::Link(link) => {
+                if let ConnectionState::Down(why) = &link {
                     self.known = Known::Unknown(why.clone());
                 }
                 self.link = link;
             }
-            Message::Pending {
+            WatchMessage::Pending {
                 page,
                 at,
                 after,
@@ -214,24 +216,24 @@ impl State {
                     false => self.outdated = true,
                 }
             }
-            Message::Unknown(why) => {
+            WatchMessage::Unknown(why) => {
                 self.reading = false;
                 self.outdated = true;
                 self.known = Known::Unknown(why);
             }
-            Message::Happened(happened) => self.happen(happened),
-            Message::Sent { id, result } => self.sent(id, result),
-            Message::Denied(result) => self.denied(result),
+            WatchMessage::Happened(happened) => self.happen(happened),
+            WatchMessage::Sent { id, result } => self.sent(id, result),
+            WatchMessage::Denied(result) => self.denied(result),
         }
         if self.question().is_none() {
             self.choose(None);
         }
-        match self.outdated && !self.reading && !matches!(self.link, Link::Down(_)) {
-            false => Effect::None,
+        match self.outdated && !self.reading && !matches!(self.link, ConnectionState::Down(_)) {
+            false => WatchEffect::None,
             true => {
                 self.outdated = false;
                 self.reading = true;
-                Effect::ReadAgain(self.after.clone())
+                WatchEffect::ReadAgain(self.after.clone())
             }
         }
     }
@@ -335,37 +337,37 @@ impl State {
     }
 
     /// Requests the next page, or the first one.
-    fn show_page(&mut self, next: bool) -> Effect {
+    fn show_page(&mut self, next: bool) -> WatchEffect {
         match (next, self.next.clone()) {
             // A page is already being read.
-            _ if self.before != self.wanted_before => return Effect::Draw,
+            _ if self.before != self.wanted_before => return WatchEffect::Draw,
             (true, None) => {
                 self.notice = "last page; press < for the first".to_owned();
-                return Effect::Draw;
+                return WatchEffect::Draw;
             }
             (true, after) => self.turn(after, self.before + self.pending.len() as u64),
             (false, _) => self.turn(None, 0),
         }
         self.choose(None);
         self.reading = true;
-        Effect::ReadAgain(self.after.clone())
+        WatchEffect::ReadAgain(self.after.clone())
     }
 
     /// Denies all questions of the selected question's session; requires the key a second time.
-    fn deny_session(&mut self, denying: Option<i64>) -> Effect {
+    fn deny_session(&mut self, denying: Option<i64>) -> WatchEffect {
         let Some(question) = self.question() else {
             self.notice = "select a question first (↑ or ↓)".to_owned();
-            return Effect::Draw;
+            return WatchEffect::Draw;
         };
         let id = question.id;
         if !self.has_token {
             self.notice = "answering needs the operator's token; press t to enter it".to_owned();
-            return Effect::Draw;
+            return WatchEffect::Draw;
         }
         if denying == Some(id) {
             self.choose(None);
             self.notice = "denying the questions of this session …".to_owned();
-            return Effect::DenySession(id);
+            return WatchEffect::DenySession(id);
         }
         let name = |text: &Option<String>| escape(text.as_deref().unwrap_or("-"));
         let (agent, session) = (name(&question.agent), name(&question.session_id));
@@ -374,24 +376,24 @@ impl State {
             "press N again to deny all questions of agent {agent}, session \
              {session}"
         );
-        Effect::Draw
+        WatchEffect::Draw
     }
 
-    fn key(&mut self, key: KeyEvent) -> Effect {
+    fn key(&mut self, key: KeyEvent) -> WatchEffect {
         let control = key.modifiers.contains(KeyModifiers::CONTROL);
         if control && matches!(key.code, KeyCode::Char('c')) {
-            return Effect::Quit;
+            return WatchEffect::Quit;
         }
         if let Some(typed) = self.typed.take() {
             return self.type_token(typed, key.code);
         }
         if control || key.modifiers.contains(KeyModifiers::ALT) {
-            return Effect::None;
+            return WatchEffect::None;
         }
         self.notice.clear();
         let denying = self.denying.take();
         match key.code {
-            KeyCode::Char('q') => return Effect::Quit,
+            KeyCode::Char('q') => return WatchEffect::Quit,
             KeyCode::Char('t') => self.typed = Some(String::new()),
             KeyCode::Esc => self.choose(None),
             KeyCode::Down | KeyCode::Char('j') => self.step(true),
@@ -402,32 +404,32 @@ impl State {
                 self.scroll = self.scroll.saturating_add(3).min(self.most_scroll);
             }
             KeyCode::PageUp => self.scroll = self.scroll.saturating_sub(3),
-            KeyCode::Char('y') => return self.answer(true, Remember::Once),
-            KeyCode::Char('s') => return self.answer(true, Remember::Session),
-            KeyCode::Char('a') => return self.answer(true, Remember::Always),
-            KeyCode::Char('n') => return self.answer(false, Remember::Once),
+            KeyCode::Char('y') => return self.answer(true, RememberScope::Once),
+            KeyCode::Char('s') => return self.answer(true, RememberScope::Session),
+            KeyCode::Char('a') => return self.answer(true, RememberScope::Always),
+            KeyCode::Char('n') => return self.answer(false, RememberScope::Once),
             KeyCode::Char('N') => return self.deny_session(denying),
             KeyCode::Char('>') => return self.show_page(true),
             KeyCode::Char('<') => return self.show_page(false),
             _ => {}
         }
-        Effect::Draw
+        WatchEffect::Draw
     }
 
-    fn type_token(&mut self, mut typed: String, code: KeyCode) -> Effect {
+    fn type_token(&mut self, mut typed: String, code: KeyCode) -> WatchEffect {
         match code {
-            KeyCode::Esc => return Effect::Draw,
-            KeyCode::Enter if typed.trim().is_empty() => return Effect::Draw,
+            KeyCode::Esc => return WatchEffect::Draw,
+            KeyCode::Enter if typed.trim().is_empty() => return WatchEffect::Draw,
             KeyCode::Enter => {
                 self.has_token = true;
-                return Effect::Token(typed.trim().to_owned());
+                return WatchEffect::Token(typed.trim().to_owned());
             }
             KeyCode::Backspace => drop(typed.pop()),
             KeyCode::Char(character) => typed.push(character),
             _ => {}
         }
         self.typed = Some(typed);
-        Effect::Draw
+        WatchEffect::Draw
     }
 
     fn choose(&mut self, id: Option<i64>) {
@@ -454,27 +456,27 @@ impl State {
         self.choose(self.pending.get(at).map(|record| record.id));
     }
 
-    fn answer(&mut self, approved: bool, remember: Remember) -> Effect {
+    fn answer(&mut self, approved: bool, remember: RememberScope) -> WatchEffect {
         let Some(id) = self.chosen else {
             self.notice = "select a question first (↑ or ↓)".to_owned();
-            return Effect::Draw;
+            return WatchEffect::Draw;
         };
         if !self.seen {
             self.notice = "enlarge the terminal to see the question before answering".to_owned();
-            return Effect::Draw;
+            return WatchEffect::Draw;
         }
         // The end of a long command may be the dangerous part; denying is always safe.
         if approved && !self.read {
             self.notice = "scroll to the end before approving (PgDn)".to_owned();
-            return Effect::Draw;
+            return WatchEffect::Draw;
         }
         if !self.has_token {
             self.notice = "answering needs the operator's token; press t to enter it".to_owned();
-            return Effect::Draw;
+            return WatchEffect::Draw;
         }
         self.choose(None);
         self.notice = format!("answering {id} …");
-        Effect::Answer(Answer {
+        WatchEffect::Answer(PendingAnswer {
             id,
             approved,
             remember,

@@ -12,7 +12,7 @@ use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Borders, List, ListItem, ListState, Paragraph, Wrap};
 
-use super::model::{Happened, Known, Link, State};
+use super::model::{ConnectionState, Happened, Known, WatchState};
 
 /// Minimum size of the terminal; a smaller one cannot show a question.
 const LEAST: (u16, u16) = (40, 14);
@@ -22,7 +22,7 @@ const SHORT: usize = 300;
 const KEYS: &str =
     "↑↓ select  y approve  s session  a always  n deny  N all  PgDn  t token  q quit";
 
-pub(super) fn draw(frame: &mut Frame<'_>, state: &mut State, now: Timestamp) {
+pub(super) fn draw(frame: &mut Frame<'_>, state: &mut WatchState, now: Timestamp) {
     let area = frame.area();
     state.seen = false;
     if area.width < LEAST.0 || area.height < LEAST.1 {
@@ -66,16 +66,16 @@ fn colour(class: Crud) -> Style {
     Style::new().fg(colour).add_modifier(Modifier::BOLD)
 }
 
-fn title(state: &State) -> Line<'_> {
+fn title(state: &WatchState) -> Line<'_> {
     let address = escape(&state.address);
     let link = match &state.link {
-        Link::Connecting => Span::raw("connecting"),
-        Link::Up => Span::styled("connected", Style::new().fg(Color::Green)),
-        Link::Polling(why) => Span::styled(
+        ConnectionState::Connecting => Span::raw("connecting"),
+        ConnectionState::Up => Span::styled("connected", Style::new().fg(Color::Green)),
+        ConnectionState::Polling(why) => Span::styled(
             format!("polling every second: {}", escape(why)),
             Style::new().fg(Color::Yellow),
         ),
-        Link::Down(why) => Span::styled(
+        ConnectionState::Down(why) => Span::styled(
             format!("disconnected: {}", escape(why)),
             Style::new().fg(Color::Red),
         ),
@@ -91,7 +91,7 @@ fn block(title: impl Into<Cow<'static, str>>) -> Block<'static> {
     Block::new().borders(Borders::TOP).title(title.into())
 }
 
-fn draw_inbox(frame: &mut Frame<'_>, state: &State, now: Timestamp, area: Rect) {
+fn draw_inbox(frame: &mut Frame<'_>, state: &WatchState, now: Timestamp, area: Rect) {
     let mut block = block(format!(" {} ", waiting(state)));
     if let Some(most) = state.sessions.first().filter(|_| !state.is_whole()) {
         let name = |text: &Option<String>| shorten(&escape(text.as_deref().unwrap_or("-")), 20);
@@ -128,7 +128,7 @@ fn draw_inbox(frame: &mut Frame<'_>, state: &State, now: Timestamp, area: Rect) 
 
 /// Returns the heading of pending questions. Says that there are none only while the list is
 /// current.
-fn waiting(state: &State) -> String {
+fn waiting(state: &WatchState) -> String {
     let count = match (state.total, state.pending.len()) {
         (0, _) => "no pending questions".to_owned(),
         (1, 1) => "1 pending question".to_owned(),
@@ -182,7 +182,7 @@ fn left(record: &AuditRecord, now: Timestamp) -> String {
     }
 }
 
-fn draw_details(frame: &mut Frame<'_>, state: &mut State, area: Rect) {
+fn draw_details(frame: &mut Frame<'_>, state: &mut WatchState, area: Rect) {
     let Some(record) = state.question() else {
         let text = match state.pending.is_empty() {
             true => "",
@@ -237,7 +237,7 @@ fn draw_details(frame: &mut Frame<'_>, state: &mut State, area: Rect) {
     frame.render_widget(text.block(block).scroll((state.scroll, 0)), area);
 }
 
-fn draw_happened(frame: &mut Frame<'_>, state: &State, area: Rect) {
+fn draw_happened(frame: &mut Frame<'_>, state: &WatchState, area: Rect) {
     let lines: Vec<Line<'_>> = state
         .happened
         .iter()
@@ -287,7 +287,7 @@ fn asked(record: &AuditRecord) -> String {
     .to_owned()
 }
 
-fn said(state: &State) -> Line<'_> {
+fn said(state: &WatchState) -> Line<'_> {
     match &state.typed {
         Some(typed) => Line::from(format!(
             "operator's token, then Enter: {}",

@@ -11,7 +11,7 @@ use crate::classify::{Crud, Part, Tables, UNKNOWN, Word};
 
 /// A protected path: its components in lower case; `*` matches within one component.
 #[derive(Clone, Debug)]
-struct Guard {
+struct ProtectedPath {
     matter: Matter,
     parts: Vec<String>,
     /// `true` if the path starts at the root; `false` if it matches anywhere.
@@ -29,12 +29,12 @@ const WILD: &str = "\u{F0002}";
 #[derive(Debug)]
 pub(super) struct Files {
     places: Arc<Protected>,
-    all: OnceLock<Vec<Guard>>,
-    reading: OnceLock<Vec<Guard>>,
+    all: OnceLock<Vec<ProtectedPath>>,
+    reading: OnceLock<Vec<ProtectedPath>>,
 }
 
 /// Builds the guards of these places; if `reading`, only the guards that count for reading.
-fn build(places: &Protected, reading: bool) -> Vec<Guard> {
+fn build(places: &Protected, reading: bool) -> Vec<ProtectedPath> {
     let mut guards = Vec::new();
     let mut own = |path: &Path, matter, reads: bool| {
         if reading && !reads {
@@ -42,7 +42,7 @@ fn build(places: &Protected, reading: bool) -> Vec<Guard> {
         }
         let mut names = vec![normal(&path.to_string_lossy())];
         names.extend(std::fs::canonicalize(path).map(|real| real.to_string_lossy().into_owned()));
-        guards.extend(names.iter().map(|name| Guard {
+        guards.extend(names.iter().map(|name| ProtectedPath {
             matter,
             parts: parts_of(name),
             rooted: true,
@@ -64,7 +64,7 @@ fn build(places: &Protected, reading: bool) -> Vec<Guard> {
             if reading && *matter != Matter::Ssh {
                 continue;
             }
-            guards.extend(paths.iter().map(|path| Guard {
+            guards.extend(paths.iter().map(|path| ProtectedPath {
                 matter: *matter,
                 parts: parts_of(path),
                 rooted,
@@ -85,7 +85,7 @@ impl Files {
     }
 
     /// Returns the guards that count for an effect.
-    fn guards(&self, effect: Crud) -> &[Guard] {
+    fn guards(&self, effect: Crud) -> &[ProtectedPath] {
         match effect {
             Crud::Read => self.reading.get_or_init(|| build(&self.places, true)),
             _ => self.all.get_or_init(|| build(&self.places, false)),
@@ -209,14 +209,14 @@ impl Files {
     /// Returns the guard's own file that a part reads, by code in its words or by reading a whole
     /// directory.
     fn own_read(&self, scene: &Scene<'_>, part: &Part) -> Option<(Matter, String)> {
-        let own = |path: &Located, is: fn(&Guard, &[String]) -> bool| {
+        let own = |path: &Located, is: fn(&ProtectedPath, &[String]) -> bool| {
             let guards = self.guards(Crud::Read).iter();
             let guards = || guards.clone().filter(|one| one.matter == Matter::Files);
             let mut names = path.names.iter().map(|name| parts_of(name));
             names.any(|parts| guards().any(|guard| is(guard, &parts)))
         };
         let touches = |path: &Located| own(path, |guard, parts| guard.matches(parts, true));
-        let holds = |path: &Located| own(path, Guard::above);
+        let holds = |path: &Located| own(path, ProtectedPath::above);
         let by_code = named_in_code(part).find(|token| touches(&scene.start.locate(token)));
         // A directory read as a whole, or a file with an unknown name.
         let read = part.reads.iter().find(|read| {
@@ -305,7 +305,7 @@ fn parts_of(path: &str) -> Vec<String> {
     parts.map(str::to_lowercase).collect()
 }
 
-impl Guard {
+impl ProtectedPath {
     fn matches(&self, path: &[String], reads: bool) -> bool {
         let length = self.parts.len();
         let fits = |path: &[String]| {

@@ -17,7 +17,7 @@ pub use self::matter::Protected;
 
 use self::matter::{Matter, active};
 use super::scene::{Scene, base_name};
-use super::verdict::{Effect, Verdict};
+use super::verdict::{RuleDecision, RuleEffect};
 use crate::classify::{Crud, Part, Tables, UNKNOWN};
 use files::Files;
 
@@ -42,7 +42,7 @@ impl Guarded {
     }
 
     /// Returns a verdict if a request touches a protection.
-    pub(super) fn judge(&self, scene: &Scene<'_>) -> Option<Verdict> {
+    pub(super) fn judge(&self, scene: &Scene<'_>) -> Option<RuleDecision> {
         // Access to the network does not run a program or touch a file by itself.
         if scene.request.network.is_some() {
             return None;
@@ -59,8 +59,8 @@ impl Guarded {
             }
             None => self.in_command(scene)?,
         };
-        Some(Verdict {
-            effect: Effect::Ask,
+        Some(RuleDecision {
+            effect: RuleEffect::Ask,
             rule: format!("built in: {}", matter.name()),
             reason: format!("{} (`{}`)", matter.why(), shown(&what)),
             remember: false,
