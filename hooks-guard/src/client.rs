@@ -22,10 +22,10 @@ use tokio::time::timeout;
 use crate::proof::{self, Handshake, ServiceKey};
 
 /// Maximum size of a response, in bytes: a page of the trail has at most 1000 records.
-const MOST: usize = 64 << 20;
+const MAX_RESPONSE_BYTES: usize = 64 << 20;
 
 /// Maximum size of a handshake's response, in bytes.
-const MAX_IDENTITY: usize = 4 << 10;
+const MAX_IDENTITY_BYTES: usize = 4 << 10;
 
 /// Address of a service.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -190,7 +190,7 @@ impl Client {
             let (status, given) = (response.status(), proof_of(&response));
             let body = response.into_body();
             if status != StatusCode::OK {
-                let bytes = Limited::new(body, MOST).collect().await;
+                let bytes = Limited::new(body, MAX_RESPONSE_BYTES).collect().await;
                 let bytes = bytes.map_err(|_| ClientError::Strange)?.to_bytes();
                 self.check(proved.as_ref(), status, &given, &bytes)?;
                 answer(status, &bytes)?;
@@ -282,7 +282,7 @@ impl Client {
             .header(proof::CHALLENGE, &challenge)
             .header(proof::ADDRESS, address);
         let response = link.send(request, Body::empty()).await?;
-        let body = Limited::new(response.into_body(), MAX_IDENTITY).collect();
+        let body = Limited::new(response.into_body(), MAX_IDENTITY_BYTES).collect();
         let body = body.await.map_err(|_| self.unproved())?.to_bytes();
         let identity: Value = serde_json::from_slice(&body).unwrap_or_default();
         let (Some(nonce), Some(given)) = (text(&identity, "nonce"), text(&identity, "proof"))
@@ -354,7 +354,9 @@ impl Connected<'_> {
         let client = self.client;
         let (response, connection, proved) = self.ask(method, path, body).await?;
         let (status, given) = (response.status(), proof_of(&response));
-        let bytes = Limited::new(response.into_body(), MOST).collect().await;
+        let bytes = Limited::new(response.into_body(), MAX_RESPONSE_BYTES)
+            .collect()
+            .await;
         let bytes = bytes.map_err(|_| ClientError::Strange)?.to_bytes();
         drop(connection);
         client.check(proved.as_ref(), status, &given, &bytes)?;
@@ -511,7 +513,7 @@ impl ServiceEvents {
                     return Ok(Some(event));
                 }
             }
-            if self.read.len() > MOST {
+            if self.read.len() > MAX_RESPONSE_BYTES {
                 return Err(ClientError::Strange);
             }
             let frame = timeout(limit, self.body.frame()).await;

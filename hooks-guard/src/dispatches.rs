@@ -14,7 +14,7 @@ use crate::mask::Masked;
 use crate::request::PermissionRequest;
 
 /// Number of dispatches that are kept.
-const KEPT: usize = 100;
+const MAX_DISPATCHES: usize = 100;
 
 /// Report of one request's dispatch through the gate.
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
@@ -244,7 +244,7 @@ impl Dispatches {
             let runs = kept.runs.entry(step.name).or_default();
             runs.count(step, dispatch.at);
         }
-        if kept.last.len() == KEPT {
+        if kept.last.len() == MAX_DISPATCHES {
             kept.last.pop_back();
         }
         kept.last.push_front(dispatch);

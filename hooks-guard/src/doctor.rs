@@ -149,7 +149,8 @@ fn daemon(service: &impl Service) -> Check {
 }
 
 fn audit(service: &impl Service) -> (Check, Option<Timestamp>) {
-    const CHAIN: &str = "run `hooks-guard audit verify`, and compare the database with a backup";
+    const VERIFY_REMEDY: &str =
+        "run `hooks-guard audit verify`, and compare the database with a backup";
     match service.audit() {
         Ok(None) => {
             let what = "no database yet; the first decision creates it";
@@ -169,7 +170,7 @@ fn audit(service: &impl Service) -> (Check, Option<Timestamp>) {
                     "audit",
                     CheckState::Bad,
                     format!("{database}: {broken}"),
-                    CHAIN,
+                    VERIFY_REMEDY,
                 ),
             },
             newest,

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
 use crate::classify::{
-    Classification, Classifier, Crud, Decision, Finding, Judgement, MOST_TIME, Method, Parts,
+    CLASSIFY_BUDGET, Classification, Classifier, Crud, Decision, Finding, Judgement, Method, Parts,
 };
 use crate::dispatches::{Step, StepRun};
 use crate::mask::Masked;
@@ -327,7 +327,7 @@ impl Gate {
         found: &Classification,
     ) -> (Option<RuleDecision>, Option<String>, Option<Step>) {
         let began = Instant::now();
-        let until = began + RESTRICT_TIME;
+        let until = began + RESTRICT_TIMEOUT;
         let (said, report) = self.hooks.restricted(request, found, until).await;
         let fault = told(request, "hook", said.fault.as_ref());
         let run = match &said.verdict {
@@ -345,7 +345,7 @@ impl Gate {
     /// Returns the classification and the failure, or the fallback if there is no classification.
     async fn found(&self, request: &PermissionRequest, began: Instant) -> Classified {
         // The tables' classifier enforces its own deadline and returns what it found by then.
-        let until = began + MOST_TIME + Duration::from_millis(50);
+        let until = began + CLASSIFY_BUDGET + Duration::from_millis(50);
         let (found, report) = self.hooks.classified(request, until).await;
         let mut error = told(request, "classifier", found.fault.as_ref());
         let fault = found.fault.filter(|_| found.failed);
@@ -390,7 +390,7 @@ impl Gate {
         let is_asked_about_as_a_read =
             |finding: &Finding| finding.ask && finding.effect == Crud::Read;
         // A reason for confirmation other than a change, in any part.
-        let sensitive = found.confidence < SURE
+        let sensitive = found.confidence < MIN_CONFIDENCE
             || !found.understood()
             || found.findings.iter().any(is_asked_about_as_a_read)
             || request.can_type_into(&found);
@@ -501,7 +501,7 @@ fn telling_hidden_code(ruling: Ruling, request: &PermissionRequest) -> Ruling {
 
 /// Timeout of all restricting hooks together. Together with the time of classifiers and of the
 /// record, it is shorter than an agent's hook waits for the decision.
-const RESTRICT_TIME: Duration = Duration::from_millis(500);
+const RESTRICT_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// Returns a failure of a hook, with the request's secrets masked.
 fn told(
@@ -515,7 +515,7 @@ fn told(
 }
 
 /// Maximum number of reported parts of a command.
-const MOST_PARTS: usize = 32;
+const MAX_PARTS: usize = 32;
 
 /// Returns the parts of a command. If a language model decided, or no classifier, no part is marked
 /// as decisive.
@@ -532,7 +532,7 @@ fn parts(found: &Classification) -> Vec<CommandPart> {
         let place = |had: &CommandPart| (had.start, had.end) == (part.start, part.end);
         match parts.iter().position(place) {
             Some(same) => parts[same].effect = parts[same].effect.max(part.effect),
-            None if part.start < part.end && parts.len() < MOST_PARTS => parts.push(part),
+            None if part.start < part.end && parts.len() < MAX_PARTS => parts.push(part),
             None => {}
         }
     }
@@ -540,4 +540,4 @@ fn parts(found: &Classification) -> Vec<CommandPart> {
 }
 
 /// Minimum confidence of a class that counts as understood.
-const SURE: f64 = 0.8;
+const MIN_CONFIDENCE: f64 = 0.8;

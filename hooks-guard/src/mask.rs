@@ -35,11 +35,11 @@ use self::tokens::TOKENS;
 /// Minimum length of a secret that is replaced in other texts, and in commands. Shorter secrets
 /// would remove letters from unrelated words of a text, or words that determine what a command
 /// does.
-const SHORTEST: usize = 3;
-const SHORTEST_IN_COMMAND: usize = 6;
+const MIN_SECRET: usize = 3;
+const MIN_SECRET_IN_COMMAND: usize = 6;
 
 /// Minimum length of a text that looks random.
-const SHORTEST_CHANCE: usize = 20;
+const MIN_RANDOM: usize = 20;
 
 /// A command with masked secrets.
 #[derive(Debug)]
@@ -95,7 +95,7 @@ impl Masked {
     pub(crate) fn other(&self, text: &str) -> String {
         let mut text = text.to_owned();
         for (secret, kind) in &self.secrets {
-            if secret.chars().count() >= SHORTEST && text.contains(secret.as_str()) {
+            if secret.chars().count() >= MIN_SECRET && text.contains(secret.as_str()) {
                 text = text.replace(secret.as_str(), &kind.label(secret));
             }
         }
@@ -149,7 +149,7 @@ fn hidden(command: &str, reader: MaskReader) -> Vec<Hidden> {
 /// Adds the repetitions of a secret. A word that names a program is kept: it was identified as a
 /// secret only by the command itself.
 fn again(command: &str, syntax: &Syntax, secret: &str, kind: HiddenKind, ranges: &mut Vec<Hidden>) {
-    if secret.chars().count() < SHORTEST_IN_COMMAND {
+    if secret.chars().count() < MIN_SECRET_IN_COMMAND {
         return;
     }
     let is_word = secret
@@ -229,7 +229,7 @@ fn ranges(text: &str, reader: MaskReader, syntax: &Syntax) -> Vec<Hidden> {
                 let looks_like_chance = rule.doubt != Doubt::No && rule.kind == HiddenKind::Secret;
                 if let Some(token) = token_in(&hidden).filter(|_| looks_like_chance) {
                     let before = hidden.start..token.start.max(hidden.start);
-                    if before.len() >= SHORTEST_CHANCE
+                    if before.len() >= MIN_RANDOM
                         && rule.counts(reader, &captures, &text[before.clone()])
                     {
                         found.push((before, rule.kind));
@@ -309,7 +309,7 @@ fn cut_chance(found: &mut [Hidden], by_chance: &[Range<usize>]) {
             .filter(|known| overlap(known, range) && known.start > range.start)
             .map(|known| known.start)
             .min();
-        if let Some(start) = begins.filter(|start| start - range.start < SHORTEST_CHANCE) {
+        if let Some(start) = begins.filter(|start| start - range.start < MIN_RANDOM) {
             range.start = start;
         }
     }

@@ -11,9 +11,9 @@ use crate::classify::{Classification, Crud, Decision, Method, TerminalInput};
 
 /// Maximum length of a name of an agent, a session, a call or a tool, in characters. Names are
 /// indexed, and PostgreSQL allows at most 2700 bytes in an index entry: 4 per character.
-pub(crate) const MOST_NAME: usize = 500;
+pub(crate) const MAX_NAME_CHARS: usize = 500;
 /// Maximum length of a directory's path, in characters.
-pub(crate) const MOST_PATH: usize = 4_096;
+pub(crate) const MAX_PATH_CHARS: usize = 4_096;
 
 /// A request for permission: a shell command, or access to files by a tool that is not a shell.
 ///
@@ -140,7 +140,7 @@ impl NetworkAccess {
             }
             _ => (rest, None),
         };
-        let host: String = host.chars().take(MOST_NAME).collect();
+        let host: String = host.chars().take(MAX_NAME_CHARS).collect();
         Self {
             host: host.to_lowercase(),
             port,

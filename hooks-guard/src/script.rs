@@ -23,11 +23,11 @@ use crate::gate::hook::{Restrict, Restriction};
 use crate::request::PermissionRequest;
 
 /// Number of runs that are kept.
-const KEPT: NonZeroUsize = NonZeroUsize::new(1000).unwrap();
+const MAX_RUNS: NonZeroUsize = NonZeroUsize::new(1000).unwrap();
 /// Timeout of a run: several must fit into the timeout of all restricting hooks.
-const WALL: Duration = Duration::from_millis(250);
+const RUN_TIMEOUT: Duration = Duration::from_millis(250);
 /// Maximum number of characters of a hook's message that is reported.
-const TEXT_CHARS: usize = 300;
+const MAX_MESSAGE_CHARS: usize = 300;
 /// Name of the action that the hooks precede.
 const ACTION: &str = "permission-request";
 
@@ -98,7 +98,7 @@ impl ScriptHooks {
     pub fn new(hooks: impl IntoIterator<Item = ScriptHook>) -> Self {
         Self {
             hooks: hooks.into_iter().collect(),
-            history: RunHistory::in_memory(KEPT).text_chars(TEXT_CHARS),
+            history: RunHistory::in_memory(MAX_RUNS).text_chars(MAX_MESSAGE_CHARS),
         }
     }
 
@@ -109,7 +109,7 @@ impl ScriptHooks {
     /// For the first file that cannot be read or is not a hook.
     pub fn load(files: &[PathBuf]) -> Result<Self, ScriptError> {
         let limits = Limits {
-            wall: WALL,
+            wall: RUN_TIMEOUT,
             ..Limits::default()
         };
         let engine = ScriptEngine::builder().limits(limits).build()?;
@@ -135,7 +135,7 @@ impl ScriptHooks {
     /// Returns the runs since the start of the process, by hook, outcome and class, each with the
     /// last one that is still kept.
     pub(crate) async fn runs(&self) -> Vec<ScriptRuns> {
-        let query = RunQuery::new().limit(KEPT.get());
+        let query = RunQuery::new().limit(MAX_RUNS.get());
         // A history in memory can always be read.
         let last = self.history.query(&query).await;
         let last = last.map_or_else(|_| Vec::new(), |page| page.records);
@@ -321,7 +321,7 @@ fn said(run: &Run) -> Result<Option<Restriction>, Failure> {
 }
 
 fn cut(text: &str) -> String {
-    match text.char_indices().nth(TEXT_CHARS) {
+    match text.char_indices().nth(MAX_MESSAGE_CHARS) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
     }

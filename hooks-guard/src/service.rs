@@ -96,6 +96,7 @@ pub enum Responded {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "http", schema(as = Remember))]
 pub enum RememberScope {
     /// For this command only.
     #[default]

@@ -19,11 +19,11 @@ use hooks_script::{
 use serde::Deserialize;
 
 /// The largest distance of a `Date` from 1970, in milliseconds.
-const LAST_TIME: i64 = 8_640_000_000_000_000;
+const MAX_TIME_MS: i64 = 8_640_000_000_000_000;
 
 /// Maximum number of bytes read from a file. It is larger than any allowed source or context, so
 /// that an error can report the length of a file that is too long.
-const LONGEST_FILE: u64 = 64 << 20;
+const MAX_FILE_BYTES: u64 = 64 << 20;
 
 /// Exit statuses besides 0. clap also exits with 2 if it cannot parse the arguments.
 const UNUSABLE: u8 = 2;
@@ -81,7 +81,7 @@ struct RunArgs {
         value_name = "MS",
         default_value_t = 0,
         allow_negative_numbers = true,
-        value_parser = clap::value_parser!(i64).range(-LAST_TIME..=LAST_TIME)
+        value_parser = clap::value_parser!(i64).range(-MAX_TIME_MS..=MAX_TIME_MS)
     )]
     now: i64,
     /// Seed of `Math.random`.
@@ -297,11 +297,11 @@ fn start(builder: hooks_script::ScriptEngineBuilder) -> Result<ScriptEngine, Str
     builder.build().map_err(|error| error.to_string())
 }
 
-/// Reads a file up to `LONGEST_FILE`, because special files may never end.
+/// Reads a file up to `MAX_FILE_BYTES`, because special files may never end.
 fn read(path: &Path) -> Result<String, String> {
     // Reads up to four more bytes, so that the cut never splits a character within the limit.
     let mut bytes = Vec::new();
-    let most = LONGEST_FILE + 4;
+    let most = MAX_FILE_BYTES + 4;
     File::open(path)
         .and_then(|file| file.take(most).read_to_end(&mut bytes))
         .map_err(|error| format!("{}: {error}", path.display()))?;
@@ -318,9 +318,9 @@ fn read(path: &Path) -> Result<String, String> {
 /// Reads a file that must contain JSON.
 fn read_json(path: &Path) -> Result<String, String> {
     let text = read(path)?;
-    if text.len() as u64 > LONGEST_FILE {
+    if text.len() as u64 > MAX_FILE_BYTES {
         return Err(format!(
-            "{}: longer than {LONGEST_FILE} bytes",
+            "{}: longer than {MAX_FILE_BYTES} bytes",
             path.display()
         ));
     }

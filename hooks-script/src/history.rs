@@ -28,7 +28,7 @@ use self::summary::Summary;
 use crate::store::{StoreError, at_microsecond};
 
 /// Default maximum number of characters of a hook's own text.
-const TEXT_CHARS: usize = 1000;
+const MAX_TEXT_CHARS: usize = 1000;
 
 /// History of runs, newest first. Clones share it.
 ///
@@ -95,7 +95,7 @@ impl RunHistory {
     fn over(backend: HistoryBackend) -> Self {
         RunHistory {
             backend,
-            text_chars: TEXT_CHARS,
+            text_chars: MAX_TEXT_CHARS,
             masker: Arc::new(mask),
             anonymizer: None,
             summary: Arc::default(),
@@ -223,9 +223,9 @@ impl RunHistory {
                 ..
             } => {
                 *class = if is_class_known {
-                    text::cut(class, text::CLASS_CHARS)
+                    text::cut(class, text::MAX_CLASS_CHARS)
                 } else {
-                    clean(class, text::CLASS_CHARS)
+                    clean(class, text::MAX_CLASS_CHARS)
                 };
                 *message = clean(message, most);
                 *trace = clean(trace, most);

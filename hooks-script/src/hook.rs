@@ -102,8 +102,8 @@ impl ScriptHook {
 
     /// Returns `true` if the engine itself throws exceptions of this class.
     pub(crate) fn is_of_the_engine(class: &str) -> bool {
-        const OF_SCRIPTS: [&str; 2] = ["Error", "HookStopException"];
-        BUILT_IN_CLASSES.contains(&class) && !OF_SCRIPTS.contains(&class)
+        const SCRIPT_CLASSES: [&str; 2] = ["Error", "HookStopException"];
+        BUILT_IN_CLASSES.contains(&class) && !SCRIPT_CLASSES.contains(&class)
     }
 
     /// Returns the source.
@@ -162,8 +162,8 @@ impl ScriptHook {
         allowance: Allowance,
     ) -> Run {
         let limits = self.limits();
-        if is_deeper(message.values(), DEEPEST - 1) {
-            return self.not_run(Failure::Depth(DEEPEST));
+        if is_deeper(message.values(), MAX_MESSAGE_DEPTH - 1) {
+            return self.not_run(Failure::Depth(MAX_MESSAGE_DEPTH));
         }
         let context = HookInput {
             stage,
@@ -269,7 +269,7 @@ const BUILT_IN_CLASSES: [&str; 11] = [
 const REMEDY: &str = "return `{ out: … }` with the message";
 
 /// Maximum nesting depth of a message: the limit of `serde_json`.
-const DEEPEST: usize = 127;
+const MAX_MESSAGE_DEPTH: usize = 127;
 
 /// Returns `true` if values are nested deeper than `levels`.
 fn is_deeper<'v>(values: impl IntoIterator<Item = &'v Value>, levels: usize) -> bool {
@@ -297,7 +297,7 @@ fn no_json(said: &Said) -> String {
 /// Returns the message in a hook's return value, `{out}`: an object in an object.
 fn out(json: Vec<u8>) -> Result<Map, String> {
     let json = without_half_characters(json);
-    let deep = |_| format!("returned a value deeper than {DEEPEST} levels; {REMEDY}");
+    let deep = |_| format!("returned a value deeper than {MAX_MESSAGE_DEPTH} levels; {REMEDY}");
     // The outer object is not a level of the message: a message of maximum depth can be returned.
     let Ok(mut returned) = serde_json::from_slice::<HashMap<String, Box<RawValue>>>(&json) else {
         let returned = serde_json::from_slice(&json).map_err(deep)?;

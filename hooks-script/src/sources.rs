@@ -26,7 +26,7 @@ use crate::sandbox::hex;
 use crate::store::StoreError;
 
 /// Default maximum time for which a server's response is fresh.
-const LONGEST_FRESH: Duration = Duration::from_secs(24 * 60 * 60);
+const MAX_FRESH: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Location of a hook's code.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -190,7 +190,7 @@ impl Sources {
             #[cfg(feature = "fetch")]
             fetcher: None,
             max_bytes: Limits::default().source,
-            longest_fresh: LONGEST_FRESH,
+            longest_fresh: MAX_FRESH,
             stale_if_error: None,
             clock: Arc::new(Timestamp::now),
         }

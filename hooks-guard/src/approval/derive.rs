@@ -8,7 +8,7 @@ use super::files::{Lookup, ScopeReader};
 use super::package::{includes, is_makefile, scripts};
 use crate::classify::{Classifier, Crud, Manifest, Part, Parts, Tables, UNKNOWN, UnseenCode, Word};
 use crate::request::PermissionRequest;
-use crate::rules::{NOWHERE, Start, start_of, words_of};
+use crate::rules::{NO_DIRECTORY, Start, start_of, words_of};
 
 /// Maximum nesting of scripts in manifests.
 const MAX_DEPTH: usize = 8;
@@ -16,7 +16,7 @@ const MAX_DEPTH: usize = 8;
 const MAX_LOOKUPS: usize = 400;
 
 /// Manifests with scripts.
-const WITH_SCRIPTS: [&str; 3] = ["package.json", "composer.json", "deno.json"];
+const SCRIPT_MANIFESTS: [&str; 3] = ["package.json", "composer.json", "deno.json"];
 
 /// Programs that print the content of their files or their arguments, so that their output is
 /// determined by the files.
@@ -31,10 +31,10 @@ const PRINTS_NOTHING: &[&str] = &[
 ];
 
 /// Placeholder in `package_scripts` for scripts of packages that the words do not name.
-const ELSEWHERE: &str = "elsewhere";
+const OTHER_PACKAGE: &str = "elsewhere";
 
 /// Options with which package managers run scripts of other packages.
-const OTHER_PACKAGES: &[&str] = &[
+const PACKAGE_OPTIONS: &[&str] = &[
     "-w",
     "--workspace",
     "--workspaces",
@@ -227,7 +227,7 @@ impl<'a> Derivation<'a> {
         }
         let mut options = part.calls.iter().flat_map(|call| &call.options);
         if !part.package_scripts.is_empty()
-            && options.any(|(name, _)| OTHER_PACKAGES.contains(&&**name))
+            && options.any(|(name, _)| PACKAGE_OPTIONS.contains(&&**name))
         {
             self.refuse("the command runs scripts of other packages");
         }
@@ -307,7 +307,7 @@ impl<'a> Derivation<'a> {
             return None;
         }
         let paths = place.start.paths(text);
-        if paths.iter().any(|path| path.contains(NOWHERE)) {
+        if paths.iter().any(|path| path.contains(NO_DIRECTORY)) {
             self.refuse("the request has no directory");
             return None;
         }
@@ -494,7 +494,7 @@ impl<'a> Derivation<'a> {
     /// Adds what a script of a manifest runs.
     fn script(&mut self, name: &Word, place: &CommandContext) {
         self.runs_code = true;
-        if name.text == ELSEWHERE {
+        if name.text == OTHER_PACKAGE {
             self.refuse("the command runs scripts of other packages");
             return;
         }
@@ -504,7 +504,7 @@ impl<'a> Derivation<'a> {
         }
         let folders = place.start.folders.iter().filter(|folder| is_known(folder));
         for folder in folders.cloned().collect::<Vec<_>>() {
-            for manifest in WITH_SCRIPTS {
+            for manifest in SCRIPT_MANIFESTS {
                 let above = Path::new(&folder).ancestors();
                 let nearest = above
                     .map(|folder| folder.join(manifest))
@@ -615,7 +615,7 @@ fn unseen(source: Option<UnseenCode>) -> Option<String> {
 
 /// Returns `true` if no part of a path is unknown until the command runs.
 fn is_known(path: &str) -> bool {
-    !path.contains(UNKNOWN) && !path.contains(NOWHERE)
+    !path.contains(UNKNOWN) && !path.contains(NO_DIRECTORY)
 }
 
 fn is_stdin(file: &str) -> bool {

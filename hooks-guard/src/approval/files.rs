@@ -18,7 +18,7 @@ const MAX_FILES: usize = 256;
 /// Maximum size of one file, in bytes.
 const MAX_BYTES: u64 = 4 << 20;
 /// Maximum size of all files, in bytes.
-const MAX_TOTAL: u64 = 16 << 20;
+const MAX_TOTAL_BYTES: u64 = 16 << 20;
 /// Maximum number of names read from one directory.
 const MAX_NAMES: usize = 2000;
 /// Maximum number of parent directories that are searched.
@@ -158,7 +158,7 @@ impl Default for ScopeReader {
     fn default() -> Self {
         Self {
             files: MAX_FILES,
-            bytes: MAX_TOTAL,
+            bytes: MAX_TOTAL_BYTES,
             known: HashMap::new(),
             refused: None,
         }

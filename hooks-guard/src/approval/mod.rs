@@ -26,14 +26,14 @@ use crate::request::PermissionRequest;
 const DOMAIN: &[u8] = b"hooks-guard approval scope 1\0";
 
 /// Maximum size of a stored scope, in bytes.
-const MAX_SIZE: usize = 128 << 10;
+const MAX_SCOPE_BYTES: usize = 128 << 10;
 
 /// Reason why an approval cannot be remembered if its scope is too large to store. Part of stored
 /// scopes, so its text must not change.
 const TOO_MANY: &str = "it depends on too many files";
 
 /// Maximum number of files named in a sentence.
-const MAX_NAMED: usize = 6;
+const MAX_NAMED_FILES: usize = 6;
 
 /// The state that an approval is bound to in addition to its command.
 ///
@@ -98,12 +98,12 @@ impl ApprovalScope {
             scope.refuse(&why);
         }
         let size = |scope: &Self| serde_json::json!(scope).to_string().len();
-        if size(&scope) > MAX_SIZE {
+        if size(&scope) > MAX_SCOPE_BYTES {
             // The hash still covers the files, so the command can be approved once.
             scope.refused = Some(TOO_MANY.to_owned());
             scope.files.clear();
         }
-        match size(&scope) > MAX_SIZE {
+        match size(&scope) > MAX_SCOPE_BYTES {
             true => Self::unknown(request, TOO_MANY),
             false => scope,
         }
@@ -247,8 +247,8 @@ impl ApprovalScope {
                 differences.push(format!("`{}` is new", new.shown(&now.path)));
             }
         }
-        let more = differences.len().saturating_sub(MAX_NAMED);
-        differences.truncate(MAX_NAMED);
+        let more = differences.len().saturating_sub(MAX_NAMED_FILES);
+        differences.truncate(MAX_NAMED_FILES);
         if more > 0 {
             differences.push(format!("{more} more files have changed"));
         }
@@ -285,9 +285,12 @@ impl ApprovalScope {
 }
 
 fn listed(names: &[String]) -> String {
-    let shown = names.iter().take(MAX_NAMED).map(|name| format!("`{name}`"));
+    let shown = names
+        .iter()
+        .take(MAX_NAMED_FILES)
+        .map(|name| format!("`{name}`"));
     let shown: Vec<_> = shown.collect();
-    match names.len().saturating_sub(MAX_NAMED) {
+    match names.len().saturating_sub(MAX_NAMED_FILES) {
         0 => shown.join(", "),
         more => format!("{} and {more} more", shown.join(", ")),
     }

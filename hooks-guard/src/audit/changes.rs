@@ -20,23 +20,23 @@ use super::head::Head;
 use crate::log_limit;
 
 /// Maximum number of changes buffered for a slow receiver.
-pub(super) const WAITING: usize = 1024;
+pub(super) const MAX_BUFFERED_CHANGES: usize = 1024;
 
 /// Polling interval for changes that other processes made in a SQLite file.
 #[cfg(feature = "sqlite")]
-const LOOK: Duration = Duration::from_millis(100);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Delay before a retry when the database is unreachable, and polling interval when PostgreSQL
 /// sends no notification.
-const AGAIN: Duration = Duration::from_secs(1);
+const RETRY_DELAY: Duration = Duration::from_secs(1);
 
 /// Number of polls between two full comparisons of the PostgreSQL schema, in addition to the
 /// comparison in each transaction.
 #[cfg(feature = "postgres")]
-const COMPARE: u32 = 4;
+const SCHEMA_CHECK_POLLS: u32 = 4;
 
 /// Number of entries per read.
-const PAGE: i64 = 500;
+const ENTRIES_PER_READ: i64 = 500;
 
 /// A change of the audit trail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -129,7 +129,7 @@ pub(super) async fn follow(
             {
                 tracing::warn!(%error, suppressed, "cannot read changes of the audit trail");
             }
-            tokio::time::sleep(AGAIN).await;
+            tokio::time::sleep(RETRY_DELAY).await;
             written.look.notify_one();
         }
     }
@@ -177,7 +177,7 @@ async fn tell(
     last: &mut i64,
 ) -> Result<(), AuditError> {
     loop {
-        let rows = after(backend, *last, PAGE).await?;
+        let rows = after(backend, *last, ENTRIES_PER_READ).await?;
         if rows.is_empty() {
             return Ok(());
         }
@@ -245,7 +245,7 @@ pub(super) async fn watch(backend: Backend, written: Arc<Written>) {
         {
             tracing::warn!(%error, suppressed, "cannot detect changes by other processes");
         }
-        tokio::time::sleep(AGAIN).await;
+        tokio::time::sleep(RETRY_DELAY).await;
         written.look.notify_one();
     }
 }
@@ -277,7 +277,7 @@ async fn watch_while_it_works(backend: &Backend, written: &Written) -> Result<()
                 if before.replace(version).is_some_and(|was| was != version) {
                     written.look.notify_one();
                 }
-                tokio::time::sleep(LOOK).await;
+                tokio::time::sleep(POLL_INTERVAL).await;
             }
         }
         #[cfg(feature = "postgres")]
@@ -288,10 +288,10 @@ async fn watch_while_it_works(backend: &Backend, written: &Written) -> Result<()
                 // One future for all polls: it may be in the middle of reconnecting.
                 let mut heard = std::pin::pin!(database.heard(&mut listener));
                 let heard = loop {
-                    let heard = tokio::time::timeout(AGAIN, heard.as_mut()).await;
+                    let heard = tokio::time::timeout(RETRY_DELAY, heard.as_mut()).await;
                     written.look.notify_one();
                     looks = looks.wrapping_add(1);
-                    if looks.is_multiple_of(COMPARE) {
+                    if looks.is_multiple_of(SCHEMA_CHECK_POLLS) {
                         compare_schema(backend).await?;
                     }
                     if let Ok(heard) = heard {

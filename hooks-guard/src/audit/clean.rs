@@ -17,7 +17,7 @@ use super::write::{Batch, Work, Writer};
 use super::database::Database;
 
 /// Maximum number of decisions deleted in one transaction, so that other writers are not delayed.
-const CHUNK: i64 = 5000;
+const MAX_DELETED: i64 = 5000;
 
 /// Approximate size of a database row without its texts, including its share of the indexes.
 const ROW_BYTES: i64 = 400;
@@ -59,7 +59,7 @@ pub(super) async fn clean(
             .await?;
         deleted += part.deleted;
         freed += part.bytes;
-        if part.deleted < CHUNK {
+        if part.deleted < MAX_DELETED {
             break part.remaining;
         }
     };
@@ -106,7 +106,7 @@ impl Work for Chunk {
                         + octet_length(explanation) AS BIGINT),
                     (SELECT seq FROM used WHERE decision = id)
                  FROM decisions WHERE at < $1 ORDER BY at, id LIMIT $2",
-                &[self.older_than.into(), CHUNK.into()],
+                &[self.older_than.into(), MAX_DELETED.into()],
             )
             .await?;
         let mut part = Part {

@@ -13,10 +13,10 @@ use super::record::DecisionRow;
 pub(super) const TOLERANCE_US: i64 = 60_000_000;
 
 /// Retention of a deadline after it has passed: its approval may still be redeemed then.
-const KEPT: Duration = Duration::from_secs(24 * 3600);
+const DEADLINE_RETENTION: Duration = Duration::from_secs(24 * 3600);
 
 /// Maximum number of retained deadlines, not counting those of open questions.
-const MAX_KEPT: usize = 100_000;
+const MAX_DEADLINES: usize = 100_000;
 
 /// Deadlines of the questions that this process has recorded or read.
 ///
@@ -74,7 +74,7 @@ impl Deadlines {
         let now = Instant::now();
         let left = Duration::from_micros(left_us.max(0).unsigned_abs());
         let mut state = self.state();
-        if state.open.len() >= MAX_KEPT {
+        if state.open.len() >= MAX_DEADLINES {
             state.open.retain(|_, it| !it.is_closed);
         }
         let deadline = Deadline {
@@ -95,7 +95,7 @@ impl Deadlines {
     pub(super) fn over(&self) -> Vec<i64> {
         let now = Instant::now();
         let mut state = self.state();
-        state.open.retain(|_, it| now < it.at + KEPT);
+        state.open.retain(|_, it| now < it.at + DEADLINE_RETENTION);
         let over = state.open.iter();
         let over = over.filter(|(_, it)| it.at <= now && !it.is_closed);
         over.map(|(&id, _)| id).collect()

@@ -229,7 +229,7 @@ pub(super) async fn is_overdue(tx: &mut Tx, now: i64) -> Result<bool, AuditError
     Ok(found.is_some())
 }
 
-/// Closes questions whose deadline has passed, at most [`ANSWERED_TOGETHER`] in one transaction, so
+/// Closes questions whose deadline has passed, at most [`MAX_ANSWERS`] in one transaction, so
 /// that other writers are not delayed.
 pub(super) struct Expire {
     pub(super) now: i64,
@@ -267,7 +267,7 @@ impl Work for Expire {
                 &[
                     self.now.into(),
                     self.now.saturating_add(TOLERANCE_US).into(),
-                    ANSWERED_TOGETHER.into(),
+                    MAX_ANSWERS.into(),
                 ],
             )
             .await?;
@@ -422,4 +422,4 @@ impl CallName {
 }
 
 /// Maximum number of questions answered in one transaction, so that other writers are not delayed.
-pub(super) const ANSWERED_TOGETHER: i64 = 200;
+pub(super) const MAX_ANSWERS: i64 = 200;

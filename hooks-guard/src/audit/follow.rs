@@ -9,7 +9,7 @@ use super::tx::Tx;
 use super::walk::continues;
 
 #[cfg(feature = "sqlite")]
-use super::database::{READ_AGAIN, READS, Sqlite};
+use super::database::{MAX_READ_ATTEMPTS, READ_RETRY_DELAY, Sqlite};
 
 /// Maximum number of entries of other processes that are checked while the database is locked.
 pub(super) const MAX_LOCKED: i64 = 500;
@@ -125,7 +125,7 @@ pub(super) async fn catch_up(database: &Database) -> Result<(), AuditError> {
 
 /// Maximum number of checks that find an unknown head in the database file.
 #[cfg(feature = "sqlite")]
-const CHECKS: u32 = 3;
+const MAX_CHECKS: u32 = 3;
 
 /// Checks that the database file without its write-ahead log contains a state between the last
 /// accepted state and the known head. Reads the file only if it was written to, as by a checkpoint.
@@ -152,7 +152,7 @@ async fn check_file(database: &Database, file: &Sqlite) -> Result<(), AuditError
         return Ok(());
     }
     let (mut unreadable, mut unknown) = (0, 0);
-    while unreadable < READS && unknown < CHECKS {
+    while unreadable < MAX_READ_ATTEMPTS && unknown < MAX_CHECKS {
         // A running checkpoint changes the stamp again, so the file is checked again.
         unreadable += 1;
         if let Some(state) = file.contents().await {
@@ -166,7 +166,7 @@ async fn check_file(database: &Database, file: &Sqlite) -> Result<(), AuditError
                 return Ok(());
             }
         }
-        tokio::time::sleep(READ_AGAIN).await;
+        tokio::time::sleep(READ_RETRY_DELAY).await;
     }
     match known.head {
         // A checkpoint may have written the first page but not yet the page with the head.

@@ -186,7 +186,7 @@ pub(super) async fn list(
     let bound = Bound::from(filter);
     // A session has few decisions, so filter by session first.
     if let (Some(text), None) = (&bound.text, &bound.session) {
-        return search::list(backend, &bound, text, page, Cut::USUAL).await;
+        return search::list(backend, &bound, text, page, Cut::DEFAULT).await;
     }
     let mut tx = backend.read().await?;
     let total = bound.total(&mut tx).await?;
@@ -244,7 +244,7 @@ pub(super) async fn pending(backend: &Backend, now: i64) -> Result<Vec<AuditReco
 
 /// Number of decisions per read.
 #[cfg(feature = "http")]
-const AT_ONCE: usize = 16;
+const DECISIONS_PER_READ: usize = 16;
 
 /// Returns the decisions with these ids that exist.
 #[cfg(feature = "http")]
@@ -254,9 +254,9 @@ pub(super) async fn several(
 ) -> Result<Vec<AuditRecord>, AuditError> {
     let mut records = Vec::with_capacity(ids.len());
     let mut tx = backend.read().await?;
-    for some in ids.chunks(AT_ONCE) {
+    for some in ids.chunks(DECISIONS_PER_READ) {
         // One statement for any number of ids, so that it is prepared only once.
-        let args: [Arg<'_>; AT_ONCE] =
+        let args: [Arg<'_>; DECISIONS_PER_READ] =
             std::array::from_fn(|at| some[at.min(some.len() - 1)].into());
         let rows = tx
             .all(

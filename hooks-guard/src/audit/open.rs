@@ -4,7 +4,7 @@
 use std::fmt;
 
 use super::backend::Backend;
-use super::decide::{ANSWERED_TOGETHER, RecordDecision, find, take_answer};
+use super::decide::{MAX_ANSWERS, RecordDecision, find, take_answer};
 use super::error::AuditError;
 use super::record::{DecisionRow, NewAnswer, columns, storable};
 use super::tx::{Arg, Tx};
@@ -12,7 +12,7 @@ use super::waiting::OpenQuestions;
 use super::write::{Batch, Work};
 
 /// Maximum number of sessions that a page lists.
-const SESSIONS: i64 = 20;
+const MAX_SESSIONS: i64 = 20;
 
 /// Limits on the number of pending questions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -230,7 +230,7 @@ pub(super) async fn page(
         .one(concat!("SELECT count(*)", open!()), &bound.args())
         .await?;
     let total = row.int(0)?.max(0).unsigned_abs();
-    let most = [Arg::from(SESSIONS)];
+    let most = [Arg::from(MAX_SESSIONS)];
     let rows = tx
         .all(
             concat!(
@@ -323,7 +323,7 @@ impl Work for DenyOpen {
         let Some(bound) = QuestionArgs::of(&mut batch.tx, &self.filter, self.now).await? else {
             return Ok(0);
         };
-        let more = [Arg::from(self.last), ANSWERED_TOGETHER.into()];
+        let more = [Arg::from(self.last), MAX_ANSWERS.into()];
         let rows = batch
             .tx
             .all(

@@ -15,7 +15,7 @@ use super::clean::Cleanup;
 use super::database::OpenMode;
 use super::deadlines::Deadlines;
 use super::decide::{
-    ANSWERED_TOGETHER, AnswerCall, CallName, Execute, Expire, RecordAnswer, RecordDecision, Which,
+    AnswerCall, CallName, Execute, Expire, MAX_ANSWERS, RecordAnswer, RecordDecision, Which,
 };
 use super::error::AuditError;
 use super::head::Head;
@@ -93,7 +93,7 @@ impl AuditStore {
         let backend = Backend::open(url, OpenMode::Pooled).await?;
         let head = backend.begin().await?;
         let written = Arc::new(Written::default());
-        let changes = broadcast::Sender::new(changes::WAITING);
+        let changes = broadcast::Sender::new(changes::MAX_BUFFERED_CHANGES);
         let follow = changes::follow(backend.clone(), written.clone(), changes.clone(), head.seq);
         let watch = changes::watch(backend.clone(), written.clone());
         let tasks = vec![tokio::spawn(follow), tokio::spawn(watch)];
@@ -418,10 +418,10 @@ impl AuditStore {
         let mut expired = Vec::new();
         if is_overdue || !open.is_empty() {
             loop {
-                let rest = open.split_off(open.len().min(ANSWERED_TOGETHER as usize));
+                let rest = open.split_off(open.len().min(MAX_ANSWERS as usize));
                 let part = Expire { now, over: open };
                 let part = self.inner.writer.run(part).await?;
-                let is_last = part.len() < ANSWERED_TOGETHER as usize && rest.is_empty();
+                let is_last = part.len() < MAX_ANSWERS as usize && rest.is_empty();
                 expired.extend(part);
                 open = rest;
                 if is_last {

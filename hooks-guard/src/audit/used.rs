@@ -111,7 +111,12 @@ impl AuditStore {
     ) -> Result<Granted, AuditError> {
         // Most commands have no question.
         let mut tx = self.inner.backend.glance().await?;
-        if tx.one(ANSWERED, &[(&command_hash).into()]).await?.int(0)? == 0 {
+        if tx
+            .one(HAS_APPROVAL, &[(&command_hash).into()])
+            .await?
+            .int(0)?
+            == 0
+        {
             return Ok(Granted::No);
         }
         drop(tx);
@@ -196,22 +201,25 @@ impl AuditStore {
 const UNKNOWN_SCOPE: &str = "the scope of the approval is unknown";
 
 /// Timeout for reading the files of a scope.
-const MAX_LOOK: Duration = Duration::from_secs(1);
+const SCOPE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Limits how many scopes are read at a time. The others wait, at most for the timeout.
-static LOOKING: Semaphore = Semaphore::const_new(16);
+static SCOPE_READS: Semaphore = Semaphore::const_new(16);
 
 /// Runs a function that reads files on a blocking thread; returns `None` after a timeout.
 pub(crate) async fn in_time<T: Send + 'static>(
     look: impl FnOnce() -> T + Send + 'static,
 ) -> Option<T> {
-    let permit = timeout(MAX_LOOK, LOOKING.acquire()).await.ok()?.ok()?;
+    let permit = timeout(SCOPE_TIMEOUT, SCOPE_READS.acquire())
+        .await
+        .ok()?
+        .ok()?;
     let looking = tokio::task::spawn_blocking(move || {
         // Held by the thread, so that a file system that hangs blocks no more than these threads.
         let _permit = permit;
         look()
     });
-    timeout(MAX_LOOK, looking).await.ok()?.ok()
+    timeout(SCOPE_TIMEOUT, looking).await.ok()?.ok()
 }
 
 /// Describes the difference between the approved scope and the current scope.
@@ -227,7 +235,7 @@ fn changed(approved: Option<ApprovalScope>, now: &ApprovalScope) -> String {
 }
 
 /// Checks if a command has any approval, in any scope.
-const ANSWERED: &str = "SELECT CAST(CASE
+const HAS_APPROVAL: &str = "SELECT CAST(CASE
         WHEN EXISTS (SELECT 1 FROM remembered r
             WHERE r.revoked_at IS NULL AND r.command_hash = $1) THEN 1
         WHEN EXISTS (SELECT 1 FROM decisions d

@@ -17,7 +17,7 @@ use super::tally::{Counted, Deltas, Key, Tally};
 use super::tx::{SqlRow, Tx};
 
 /// Number of entries per read.
-pub(super) const PAGE: i64 = 1000;
+pub(super) const ENTRIES_PER_READ: i64 = 1000;
 
 /// End of the chain. Noted elsewhere, it allows a later check that everything up to this entry is
 /// unchanged, even if an attacker rewrites the whole database.
@@ -236,13 +236,13 @@ pub(super) async fn continues(
     };
     if (decisions, from.remembered + of(LogEntryKind::Remembered)) != (to.decisions, to.remembered)
     {
-        return Ok(Err(NUMBERS.to_owned()));
+        return Ok(Err(WRONG_IDS.to_owned()));
     }
     Ok(Ok(walk.hashes.unwrap_or_default()))
 }
 
 /// Problem reported if the counters of the head do not match the log.
-pub(super) const NUMBERS: &str = "the last assigned ids do not match the log";
+pub(super) const WRONG_IDS: &str = "the last assigned ids do not match the log";
 
 /// Returns how many decision ids were assigned: to existing decisions and to those that cleanups
 /// counted.
@@ -292,7 +292,7 @@ impl Walk {
                           LEFT JOIN searched s ON s.at = d.at AND s.id = d.id AND l.kind = 1
                           WHERE l.seq > $1 ORDER BY l.seq LIMIT $2"
                     ),
-                    &[self.seq.into(), PAGE.into()],
+                    &[self.seq.into(), ENTRIES_PER_READ.into()],
                 )
                 .await?;
             if rows.is_empty() {
@@ -572,7 +572,7 @@ impl Walk {
         // Each decision has one id, and each cleanup records how many decisions it deleted.
         let given = of(LogEntryKind::Decided) + self.deleted;
         if (given, of(LogEntryKind::Remembered)) != (head.decisions, head.remembered) {
-            return Ok(Some(Broken::whole(NUMBERS)));
+            return Ok(Some(Broken::whole(WRONG_IDS)));
         }
         self.check_counts(tx).await
     }

@@ -22,10 +22,10 @@ use super::waiting::OpenQuestions;
 use crate::log_limit;
 
 /// Capacity of the queue; further callers wait for a free place.
-const QUEUE: usize = 4096;
+const QUEUE_CAPACITY: usize = 4096;
 
 /// Maximum number of jobs per transaction.
-const BATCH: usize = 512;
+const MAX_BATCH: usize = 512;
 
 /// A write operation.
 pub(super) trait Work: Send + 'static {
@@ -194,7 +194,7 @@ impl Writer {
         written: Arc<Written>,
         deadlines: Arc<Deadlines>,
     ) -> Self {
-        let (queue, jobs) = mpsc::channel(QUEUE);
+        let (queue, jobs) = mpsc::channel(QUEUE_CAPACITY);
         let failure = LastError::default();
         let writing = Writing {
             backend,
@@ -238,7 +238,7 @@ struct Writing {
 impl Writing {
     async fn run(self, mut jobs: mpsc::Receiver<Box<dyn Job>>) {
         let mut batch: Vec<Box<dyn Job>> = Vec::new();
-        while jobs.recv_many(&mut batch, BATCH).await > 0 {
+        while jobs.recv_many(&mut batch, MAX_BATCH).await > 0 {
             // Within a batch, ids follow the time.
             batch.sort_by_key(|job| job.at());
             let done = self.transaction(&mut batch).await;

@@ -8,9 +8,9 @@ mod files;
 mod semantic;
 
 pub use hooks_classify::*;
+pub use semantic::{CLASSIFY_BUDGET, Semantic, SemanticError, SemanticInput, SemanticOutput};
 #[cfg(feature = "semantic")]
 pub use semantic::{EndpointError, OpenAiCompatible, OpenAiCompatibleBuilder};
-pub use semantic::{MOST_TIME, Semantic, SemanticError, SemanticInput, SemanticOutput};
 
 use tokio::time::Instant;
 
@@ -77,7 +77,7 @@ impl Classifier {
 
     /// Classifies a command by all stages: first the tables; if they do not cover a part or their
     /// confidence is low, the second stage; then the fallback. All stages together take at most
-    /// [`MOST_TIME`], unless the tables alone take longer.
+    /// [`CLASSIFY_BUDGET`], unless the tables alone take longer.
     ///
     /// The second stage may raise the class. It never lowers the class and allows nothing. If its
     /// answer is malformed or missing, the result of the tables is returned. If it times out, parts
@@ -93,7 +93,7 @@ impl Classifier {
         command: &str,
         context: Option<&str>,
     ) -> Result<Classification, InputError> {
-        let deadline = Instant::now() + MOST_TIME;
+        let deadline = Instant::now() + CLASSIFY_BUDGET;
         let found = self.tables.classify_in(command, context)?;
         Ok(self.second(command, found, deadline).await)
     }
@@ -119,7 +119,7 @@ impl Classifier {
         command: &str,
         context: Option<&str>,
     ) -> Result<Judgement, InputError> {
-        let deadline = Instant::now() + MOST_TIME;
+        let deadline = Instant::now() + CLASSIFY_BUDGET;
         let mut found = self.tables.judge_in(command, context)?;
         found.classification = self.second(command, found.classification, deadline).await;
         Ok(found)

@@ -22,17 +22,17 @@ use hooks_classify::{Classification, Crud, Decision, Method};
 use hooks_runtime::display::hides_text;
 use tokio::time::{Instant, timeout_at};
 
-use self::ask::MOST_REASONING;
+use self::ask::MAX_REASON_CHARS;
 
-pub use self::ask::{MOST_TIME, Semantic, SemanticError, SemanticInput, SemanticOutput};
+pub use self::ask::{CLASSIFY_BUDGET, Semantic, SemanticError, SemanticInput, SemanticOutput};
 #[cfg(feature = "semantic")]
 pub use self::openai::{EndpointError, OpenAiCompatible, OpenAiCompatibleBuilder};
 
 /// Confidence below which the second stage is called; the statistics count it as low, too.
-const LOW: f64 = 0.8;
+const LOW_CONFIDENCE: f64 = 0.8;
 
 /// Maximum confidence of an answer, which proves nothing.
-const MOST_CONFIDENCE: f64 = LOW;
+const MAX_CONFIDENCE: f64 = LOW_CONFIDENCE;
 
 type Asking<'a> = Pin<Box<dyn Future<Output = Result<SemanticOutput, SemanticError>> + Send + 'a>>;
 
@@ -83,7 +83,7 @@ impl Stage {
         unsure: bool,
         deadline: Instant,
     ) -> Classification {
-        if verdict.crud == Crud::Delete || !(unsure || verdict.confidence < LOW) {
+        if verdict.crud == Crud::Delete || !(unsure || verdict.confidence < LOW_CONFIDENCE) {
             return verdict;
         }
         let question = SemanticInput::new(command, &verdict);
@@ -148,7 +148,7 @@ fn combine(mut verdict: Classification, answer: &SemanticOutput) -> Classificati
     verdict.decision = Decision::RequiresConfirmation;
     verdict.crud = answer.class;
     verdict.reasoning = format!("according to a language model: {why}");
-    verdict.confidence = answer.confidence.min(MOST_CONFIDENCE);
+    verdict.confidence = answer.confidence.min(MAX_CONFIDENCE);
     verdict.method = Method::Semantic;
     verdict
 }
@@ -178,7 +178,7 @@ fn shown(text: &str) -> String {
             character.to_string()
         };
         length += written.chars().count();
-        if length >= MOST_REASONING {
+        if length >= MAX_REASON_CHARS {
             shown.push('…');
             return shown;
         }
@@ -218,7 +218,7 @@ mod tests {
         assert_eq!(verdict.decision, Decision::RequiresConfirmation);
         assert_eq!(verdict.method, Method::Semantic);
         assert_eq!(verdict.context.as_deref(), Some("git"));
-        assert_eq!(verdict.confidence, MOST_CONFIDENCE);
+        assert_eq!(verdict.confidence, MAX_CONFIDENCE);
         assert!(!verdict.understood(), "the class is not proven");
     }
 
@@ -280,7 +280,7 @@ mod tests {
         assert_eq!(shown("\u{3000}"), "no reason given");
         let long = shown(&"\u{7}".repeat(5000));
         assert!(
-            long.chars().count() <= MOST_REASONING && long.ends_with("\\u{7}…"),
+            long.chars().count() <= MAX_REASON_CHARS && long.ends_with("\\u{7}…"),
             "{long}"
         );
     }

@@ -15,7 +15,7 @@ use super::questions;
 use super::setup::{Setup, runtime};
 
 /// Timeout of one request to the service.
-const LIMIT: Duration = Duration::from_secs(10);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 
 #[derive(Debug, Args)]
 pub(crate) struct ApproveArgs {
@@ -222,7 +222,8 @@ fn send(
     client: &Client,
     answer: &Value,
 ) -> Result<bool, CommandError> {
-    let sent = runtime.block_on(client.post("/api/hooks/permission-response", answer, LIMIT));
+    let sent =
+        runtime.block_on(client.post("/api/hooks/permission-response", answer, REQUEST_TIMEOUT));
     let id = &answer["id"];
     match sent {
         Ok(record) => {

@@ -1,6 +1,6 @@
 //! Stores the id and the secret of the service's decision when a tool call starts, for the process
 //! that reports the end of the call. In: a request and its decision. Out: the stored pair, until
-//! the call ends or [`KEPT`] has passed.
+//! the call ends or [`CALL_RETENTION`] has passed.
 
 use std::fs;
 use std::io::{self, Write};
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 /// How long a call without a reported end is stored.
-const KEPT: Duration = Duration::from_secs(24 * 3600);
+const CALL_RETENTION: Duration = Duration::from_secs(24 * 3600);
 
 /// A directory with one file for each unfinished call.
 pub(crate) struct Calls(PathBuf);
@@ -79,7 +79,7 @@ impl Calls {
             written.is_ok_and(|at| {
                 SystemTime::now()
                     .duration_since(at)
-                    .is_ok_and(|age| age > KEPT)
+                    .is_ok_and(|age| age > CALL_RETENTION)
             })
         };
         for entry in fs::read_dir(&self.0).into_iter().flatten().flatten() {

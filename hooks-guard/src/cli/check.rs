@@ -54,7 +54,7 @@ struct DecisionArgs {
 }
 
 /// Maximum number of characters of a command in the table.
-const MOST_SHOWN: usize = 200;
+const MAX_SHOWN_CHARS: usize = 200;
 
 #[derive(Debug, Serialize)]
 struct CheckRow<'a> {
@@ -263,7 +263,7 @@ impl Output {
                 row.classification.to_string(),
                 shown_decision(row.decision, row.denied),
                 format!("{:.2}", row.confidence),
-                shorten(&escape(command), MOST_SHOWN),
+                shorten(&escape(command), MAX_SHOWN_CHARS),
                 escape(row.reasoning),
             ]);
         }

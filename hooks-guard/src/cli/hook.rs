@@ -65,18 +65,18 @@ pub(crate) struct HookArgs {
 
 /// Timeout of a decision of the service: two seconds for the classification, the rest for writing
 /// the record.
-const DECISION: Duration = Duration::from_secs(3);
+const DECISION_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Timeout of the handshake. The service needs neither its trail nor its rules for it, so only a
 /// stopped service or an overloaded machine takes longer.
-const HANDSHAKE: Duration = Duration::from_millis(600);
+const HANDSHAKE_TIMEOUT: Duration = Duration::from_millis(600);
 
 /// Timeout of a decision of this process without the service, from the start of the hook. Another
 /// process, such as a stopped service, may have locked the trail.
-const ALONE: Duration = Duration::from_millis(900);
+const LOCAL_TIMEOUT: Duration = Duration::from_millis(900);
 
-/// Timeout of a decision of this process if the service failed later than [`ALONE`].
-const AFTERWARDS: Duration = Duration::from_millis(500);
+/// Timeout of a decision of this process if the service failed later than [`LOCAL_TIMEOUT`].
+const LATE_LOCAL_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// Error if the trail was not written within these timeouts.
 const LOCKED: &str = "timeout while writing the audit trail; look for a process that has locked \
@@ -84,14 +84,14 @@ const LOCKED: &str = "timeout while writing the audit trail; look for a process 
 
 /// How long to retry while an operator's answer is pending and the service is unreachable; it may
 /// be restarting.
-const RESTART: Duration = Duration::from_secs(10);
+const RECONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Extra time after the deadline, so that a task that enforces its own timeout can still report its
 /// reason.
-const GRACE: Duration = Duration::from_millis(300);
+const GRACE_PERIOD: Duration = Duration::from_millis(300);
 
 /// Stack size, equal to that of a process's first thread.
-const STACK: usize = 8 << 20;
+const STACK_BYTES: usize = 8 << 20;
 
 /// Message from the worker thread to the thread that enforces the deadline.
 enum WorkerMessage {
@@ -118,7 +118,7 @@ pub(crate) fn hook(options: HookArgs) -> u8 {
         // The receiver is gone if the deadline has passed.
         let _ = say.send(WorkerMessage::Reply(reply));
     };
-    let reply = match thread::Builder::new().stack_size(STACK).spawn(finds) {
+    let reply = match thread::Builder::new().stack_size(STACK_BYTES).spawn(finds) {
         Ok(_) => in_time(&said, agent, installed, began),
         Err(error) => protocol::failed(agent, None, &format!("cannot start a thread: {error}")),
     };
@@ -165,11 +165,11 @@ fn in_time(
 ) -> HookReply {
     let mut hook = None;
     loop {
-        let until = began + protocol::limit(agent, hook, installed) + GRACE;
+        let until = began + protocol::limit(agent, hook, installed) + GRACE_PERIOD;
         match said.recv_timeout(until.saturating_duration_since(Instant::now())) {
             Ok(WorkerMessage::Hook(found)) => hook = Some(found),
             Ok(WorkerMessage::Reply(reply)) => return reply,
-            Err(RecvTimeoutError::Timeout) => return protocol::failed(agent, hook, LATE),
+            Err(RecvTimeoutError::Timeout) => return protocol::failed(agent, hook, NO_DECISION),
             Err(RecvTimeoutError::Disconnected) => {
                 return protocol::failed(agent, hook, "hooks-guard panicked");
             }
@@ -181,7 +181,7 @@ fn in_time(
 const NO_ANSWER: &str = "the operator did not answer in time; approve the request in the console, \
                          with `hooks-guard approve` or `hooks-guard watch`";
 
-const LATE: &str = "no decision before the agent's timeout";
+const NO_DECISION: &str = "no decision before the agent's timeout";
 
 fn reply(options: HookArgs, began: Instant, say: &mpsc::Sender<WorkerMessage>) -> HookReply {
     let agent = options.agent;
@@ -196,7 +196,7 @@ fn reply(options: HookArgs, began: Instant, say: &mpsc::Sender<WorkerMessage>) -
 
 fn read() -> io::Result<Vec<u8>> {
     let mut input = Vec::new();
-    let most = protocol::MOST_BYTES as u64 + 1;
+    let most = protocol::MAX_INPUT_BYTES as u64 + 1;
     io::stdin().lock().take(most).read_to_end(&mut input)?;
     Ok(input)
 }
@@ -350,7 +350,7 @@ impl HookCallContext<'_> {
         self.calls.forget(request);
         let decided = timeout_at(self.until, self.decide(&question)).await;
         let answer = match decided {
-            Err(_) => undecided(&question, LATE.to_owned()),
+            Err(_) => undecided(&question, NO_DECISION.to_owned()),
             Ok(Err(why)) => undecided(&question, why),
             // The service may have refused this trail, and a new process cannot know its earlier
             // state.
@@ -391,7 +391,7 @@ impl HookCallContext<'_> {
             Ok(None) => {
                 let place = address(&self.loaded.config);
                 let unproved = ClientError::Unproved(place.to_string());
-                let listens = Client::new(place).is_reachable(HANDSHAKE).await;
+                let listens = Client::new(place).is_reachable(HANDSHAKE_TIMEOUT).await;
                 listens.then(|| unproved.to_string())
             }
             Err(error) => Some(error.to_string()),
@@ -408,7 +408,7 @@ impl HookCallContext<'_> {
     /// yet.
     fn client(&self) -> Result<Option<Client>, CommandError> {
         match self.loaded.client() {
-            Ok(client) => Ok(Some(client.with_handshake_timeout(HANDSHAKE))),
+            Ok(client) => Ok(Some(client.with_handshake_timeout(HANDSHAKE_TIMEOUT))),
             Err(CommandError::Key(KeyError::Missing(_))) => Ok(None),
             Err(error) => Err(error),
         }
@@ -419,10 +419,15 @@ impl HookCallContext<'_> {
         if self.is_new {
             return self.until;
         }
-        let (soon, now) = (self.began + ALONE, Instant::now());
+        let (soon, now) = (self.began + LOCAL_TIMEOUT, Instant::now());
         // A handshake that timed out still leaves enough time.
-        let is_enough = soon.saturating_duration_since(now) >= (ALONE - HANDSHAKE) / 2;
-        let soon = if is_enough { soon } else { now + AFTERWARDS };
+        let is_enough =
+            soon.saturating_duration_since(now) >= (LOCAL_TIMEOUT - HANDSHAKE_TIMEOUT) / 2;
+        let soon = if is_enough {
+            soon
+        } else {
+            now + LATE_LOCAL_TIMEOUT
+        };
         soon.min(self.until)
     }
 
@@ -446,7 +451,7 @@ impl HookCallContext<'_> {
         let connected = client.connect().await.map_err(failed)?;
         // Evaluate in parallel with the service.
         let own = self.own_rulings(&question.request);
-        let limit = DECISION.min(self.left() / 2);
+        let limit = DECISION_TIMEOUT.min(self.left() / 2);
         let answer = connected.post("/api/hooks/permission-request", &body, limit);
         // The service or the request is faulty; this process decides, and its decision is at least
         // as strict.
@@ -495,7 +500,7 @@ impl HookCallContext<'_> {
             let _ = send.send(judge());
         };
         // If no thread starts, the sender is dropped, and the receiver gets an error.
-        let _ = thread::Builder::new().stack_size(STACK).spawn(judges);
+        let _ = thread::Builder::new().stack_size(STACK_BYTES).spawn(judges);
         receive
     }
 
@@ -600,7 +605,7 @@ impl HookCallContext<'_> {
                     record["user_response"].as_str()
                 }
                 Err(ClientError::Late(_)) => continue,
-                Err(error) if is_away(error) && within(RESTART, &mut away) => {
+                Err(error) if is_away(error) && within(RECONNECT_TIMEOUT, &mut away) => {
                     sleep(Duration::from_millis(200)).await;
                     continue;
                 }
@@ -702,7 +707,7 @@ impl HookCallContext<'_> {
             )),
             Ok(Some(client)) => {
                 // Leave the rest of the time for the trail.
-                let limit = DECISION.min(self.left() / 2);
+                let limit = DECISION_TIMEOUT.min(self.left() / 2);
                 match client.post(&path, &body, limit).await {
                     Ok(_) => return Ok(()),
                     Err(ClientError::Refused { code, .. }) if code == "ALREADY_EXECUTED" => {

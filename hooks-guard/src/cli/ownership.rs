@@ -124,11 +124,11 @@ fn writable_by_others(file: &Path) -> Option<String> {
 
 fn is_trusted_owner(entry: &Metadata) -> bool {
     let user = entry.uid();
-    user == 0 || user == geteuid().as_raw() || user == NOBODY && is_in_namespace()
+    user == 0 || user == geteuid().as_raw() || user == OVERFLOW_UID && is_in_namespace()
 }
 
 /// User id that a user namespace shows for owners that it does not map, root among them.
-const NOBODY: u32 = 65_534;
+const OVERFLOW_UID: u32 = 65_534;
 
 fn is_in_namespace() -> bool {
     let map = fs::read_to_string("/proc/self/uid_map").unwrap_or_default();

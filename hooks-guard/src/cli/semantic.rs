@@ -10,15 +10,15 @@ use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use hooks_guard::classify::{
-    Classifier, EndpointError, MOST_TIME, OpenAiCompatible, Semantic, SemanticError, SemanticInput,
-    SemanticOutput,
+    CLASSIFY_BUDGET, Classifier, EndpointError, OpenAiCompatible, Semantic, SemanticError,
+    SemanticInput, SemanticOutput,
 };
 use hooks_guard::config::SemanticConfig;
 use hooks_runtime::display::escape;
 use thiserror::Error;
 
 /// Variable with the API key. Every process of the machine could read a key on the command line.
-const KEY: &str = "HOOKS_GUARD_SEMANTIC_KEY";
+const KEY_VARIABLE: &str = "HOOKS_GUARD_SEMANTIC_KEY";
 
 /// Options of the second stage, which depend on each other.
 #[derive(Debug)]
@@ -48,8 +48,8 @@ struct SemanticValues {
     #[arg(
         long,
         value_name = "MILLISECONDS",
-        default_value_t = MOST_TIME.as_millis() as u64,
-        value_parser = clap::value_parser!(u64).range(1..=MOST_TIME.as_millis() as u64)
+        default_value_t = CLASSIFY_BUDGET.as_millis() as u64,
+        value_parser = clap::value_parser!(u64).range(1..=CLASSIFY_BUDGET.as_millis() as u64)
     )]
     timeout: u64,
 }
@@ -59,7 +59,7 @@ struct SemanticValues {
 pub(crate) enum StageError {
     #[error("`http` is allowed only for this machine; use an `https` URL")]
     Http,
-    #[error("`{KEY}` is not valid UTF-8; correct its value")]
+    #[error("`{KEY_VARIABLE}` is not valid UTF-8; correct its value")]
     Key,
     #[error(transparent)]
     Endpoint(EndpointError),
@@ -116,9 +116,11 @@ impl SemanticArgs {
 
 /// Returns a classifier with this second stage.
 pub(crate) fn classifier(stage: SemanticConfig) -> Result<Classifier, StageError> {
-    let limit = stage.timeout_ms.map_or(MOST_TIME, Duration::from_millis);
+    let limit = stage
+        .timeout_ms
+        .map_or(CLASSIFY_BUDGET, Duration::from_millis);
     let mut endpoint = OpenAiCompatible::builder(stage.url, stage.model).timeout(limit);
-    match env::var(KEY) {
+    match env::var(KEY_VARIABLE) {
         Ok(key) => endpoint = endpoint.api_key(key),
         Err(env::VarError::NotPresent) => {}
         Err(env::VarError::NotUnicode(_)) => return Err(StageError::Key),

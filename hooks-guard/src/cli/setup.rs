@@ -143,7 +143,7 @@ impl HookSetup {
 /// refused there, too.
 fn places_without_options() -> Option<Places> {
     let user = Places::of_user();
-    let is_used = |places: &Places| places.config.exists() || places.data.join(KEY).exists();
+    let is_used = |places: &Places| places.config.exists() || places.data.join(KEY_FILE).exists();
     match Places::of_environment() {
         Some(others) if !user.as_ref().is_some_and(is_used) => Some(others),
         _ => user,
@@ -196,8 +196,8 @@ impl Loaded {
     pub(crate) fn key_file(&self) -> PathBuf {
         match (&self.config.key_file, self.trail_file()) {
             (Some(file), _) => file.clone(),
-            (None, Some(trail)) => trail.with_file_name(KEY),
-            (None, None) => self.defaults.data.join(KEY),
+            (None, Some(trail)) => trail.with_file_name(KEY_FILE),
+            (None, None) => self.defaults.data.join(KEY_FILE),
         }
     }
 
@@ -252,7 +252,7 @@ impl Loaded {
 }
 
 /// Name of the file with the service's key.
-const KEY: &str = "service.key";
+const KEY_FILE: &str = "service.key";
 
 fn trail_file(config: &Config) -> Option<PathBuf> {
     match config.database.as_deref().and_then(TrailAddress::read) {
@@ -307,21 +307,21 @@ pub(crate) async fn open(config: &Config) -> Result<AuditStore, CommandError> {
 }
 
 /// How long a command of the operator tries to open a trail that other processes write to.
-const OPEN: Duration = Duration::from_secs(10);
+const OPEN_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Opens a trail; retries for some seconds while it is locked, because no agent waits for it.
 async fn open_patiently(url: &str) -> Result<AuditStore, AuditError> {
-    let until = Instant::now() + OPEN;
+    let until = Instant::now() + OPEN_TIMEOUT;
     loop {
         match AuditStore::open(url).await {
-            Err(AuditError::Locked) if Instant::now() < until => sleep(AGAIN).await,
+            Err(AuditError::Locked) if Instant::now() < until => sleep(RETRY_DELAY).await,
             opened => return opened,
         }
     }
 }
 
 /// Delay between two attempts.
-const AGAIN: Duration = Duration::from_millis(50);
+const RETRY_DELAY: Duration = Duration::from_millis(50);
 
 /// Opens the audit trail at an address for reading, read-only if it cannot be written to.
 pub(crate) async fn open_to_read(url: &str) -> Result<AuditStore, AuditError> {

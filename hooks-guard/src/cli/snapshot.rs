@@ -13,7 +13,7 @@ use super::failure::CommandError;
 use super::setup::{beside, open_to_read, unusable};
 
 /// Maximum number of attempts to copy a file that is being written.
-const TRIES: u32 = 5;
+const MAX_ATTEMPTS: u32 = 5;
 
 /// A trail opened for reading.
 pub(crate) struct Trail {
@@ -104,7 +104,7 @@ fn copy(file: &Path) -> io::Result<TempDir> {
     let folder = builder.tempdir()?;
     let name = folder.path().join(NAME);
     let pairs = ["", "-wal"].map(|end| (beside(file, end), beside(&name, end)));
-    for _ in 0..TRIES {
+    for _ in 0..MAX_ATTEMPTS {
         let before = stamps(&pairs)?;
         for (from, to) in &pairs {
             copy_file(from, to)?;

@@ -28,26 +28,26 @@ use super::stream::SocketStream;
 
 /// Minimum running time of a request before its connection may be closed for another; decisions
 /// take less.
-const RUNNING: Duration = Duration::from_secs(8);
+const MIN_RUNNING: Duration = Duration::from_secs(8);
 
 /// Minimum age of a stream or long poll before its connection may be closed for another. If they
 /// occupy all places, another client is accepted within about a second.
-const LASTING: Duration = Duration::from_secs(1);
+const MIN_LONG_LIVED: Duration = Duration::from_secs(1);
 
 /// Minimum waiting time of a connection before it may be closed for another. Many honest clients
 /// may connect at once, and on a busy machine their requests arrive a moment later. Of 5000 clients
 /// that reconnect continuously, each is accepted within about half a second.
-const PATIENCE: Duration = Duration::from_millis(100);
+const MIN_WAITING: Duration = Duration::from_millis(100);
 
 /// Polling interval for a connection that may be closed.
-const AGAIN: Duration = Duration::from_millis(20);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Number of file descriptors reserved for everything except connections: the trail, rules,
 /// scripts.
 const RESERVED_FILES: u64 = 96;
 
 /// Minimum of the limit, however few files the process may open.
-const LEAST: usize = 16;
+const MIN_CONNECTIONS: usize = 16;
 
 /// The open connections of a server.
 #[derive(Debug)]
@@ -173,7 +173,7 @@ impl Connections {
         let fit = files.map(|files| files.saturating_sub(RESERVED_FILES));
         let fit = fit.and_then(|fit| usize::try_from(fit).ok());
         Arc::new(Self {
-            max: fit.map_or(max, |fit| max.min(fit.max(LEAST))),
+            max: fit.map_or(max, |fit| max.min(fit.max(MIN_CONNECTIONS))),
             open: Mutex::default(),
             freed: Notify::new(),
         })
@@ -198,7 +198,7 @@ impl Connections {
             if listed >= self.max {
                 self.close_one();
             }
-            let _ = timeout(AGAIN, self.freed.notified()).await;
+            let _ = timeout(POLL_INTERVAL, self.freed.notified()).await;
         }
     }
 
@@ -207,10 +207,10 @@ impl Connections {
     pub(super) fn close_one(&self) -> bool {
         let mut open = self.lock();
         let is_late = |id: &u64| open.all.get(id).is_some_and(ConnectionRecord::is_late);
-        let waiting = open.waiting.old_of_most(PATIENCE).find(is_late);
+        let waiting = open.waiting.old_of_most(MIN_WAITING).find(is_late);
         let found = waiting
-            .or_else(|| open.lasting.old_of_most(LASTING).next())
-            .or_else(|| open.running.old_of_most(RUNNING).next());
+            .or_else(|| open.lasting.old_of_most(MIN_LONG_LIVED).next())
+            .or_else(|| open.running.old_of_most(MIN_RUNNING).next());
         let Some(id) = found else {
             return false;
         };

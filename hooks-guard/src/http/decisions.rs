@@ -19,9 +19,9 @@ use super::{body, reads};
 use crate::audit::{AuditRecord, Executed, Page, Redeemed, Totals};
 
 /// Maximum number of records per response.
-const MOST: u64 = 1000;
+const MAX_PAGE: u64 = 1000;
 /// Maximum time to wait for an answer, in seconds.
-const LONGEST_WAIT: u64 = 60;
+const MAX_WAIT_SECONDS: u64 = 60;
 
 /// A page of the trail. Only describes the schema; the response is written record by record.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
@@ -71,7 +71,7 @@ pub(crate) async fn list(
     headers: HeaderMap,
     query: Query,
 ) -> Result<Response, ApiError> {
-    let limit = query.number("limit")?.unwrap_or(50).min(MOST);
+    let limit = query.number("limit")?.unwrap_or(50).min(MAX_PAGE);
     let offset = query.number("offset")?.unwrap_or(0);
     let filter = query.filter()?;
     let audit = state.audit(&headers);
@@ -120,7 +120,7 @@ pub(crate) async fn one(
     query: Query,
 ) -> Result<Json<AuditRecord>, ApiError> {
     let decision = number(&decision)?;
-    let wait = query.number("wait")?.unwrap_or(0).min(LONGEST_WAIT);
+    let wait = query.number("wait")?.unwrap_or(0).min(MAX_WAIT_SECONDS);
     let found = state
         .service()
         .decision(decision, Duration::from_secs(wait));

@@ -17,15 +17,15 @@ use tokio::sync::{OwnedSemaphorePermit, broadcast};
 
 use super::common::{failed, now};
 use super::error::{ApiError, RequestId};
-use super::hub::{HEARTBEAT, LISTENERS, Told, told};
+use super::hub::{HEARTBEAT_INTERVAL, MAX_LISTENERS, Told, told};
 use super::query::Query;
 use super::state::AppState;
 
 /// Maximum number of log entries that are replayed to a listener that reconnects.
-const AGAIN: i64 = 500;
+const MAX_REPLAYED: i64 = 500;
 
 /// Number of replayed events in memory at a time.
-const PART: usize = 16;
+const REPLAYED_PER_READ: usize = 16;
 
 /// Streams changes of the trail as server-sent events.
 ///
@@ -71,7 +71,7 @@ pub(crate) async fn events(
         let error = ApiError::new(
             StatusCode::SERVICE_UNAVAILABLE,
             "TOO_MANY_LISTENERS",
-            format!("too many listeners: {LISTENERS} are connected"),
+            format!("too many listeners: {MAX_LISTENERS} are connected"),
         );
         return Err(error
             .details("the operator has reserved places")
@@ -88,7 +88,7 @@ pub(crate) async fn events(
     let head = i64::try_from(head).unwrap_or(i64::MAX);
     let again = match after {
         // An id after the head belongs to another database.
-        Some(after) if after <= head => audit.since(after, AGAIN).await.map_err(failed)?,
+        Some(after) if after <= head => audit.since(after, MAX_REPLAYED).await.map_err(failed)?,
         _ => None,
     };
     let resumed = again.is_some();
@@ -96,9 +96,9 @@ pub(crate) async fn events(
     let last = again.last().map_or(head, |(seq, _)| (*seq).max(head));
     let first = after.filter(|_| resumed).unwrap_or(head);
     let hello = json!({ "resumed": resumed, "generated_at": now() });
-    let hello = Told::new(first, "hello", &hello).event().retry(RETRY);
+    let hello = Told::new(first, "hello", &hello).event().retry(RETRY_DELAY);
     // Read as the listener receives them, so that slow listeners do not fill the memory.
-    let parts: Vec<_> = again.chunks(PART).map(<[_]>::to_vec).collect();
+    let parts: Vec<_> = again.chunks(REPLAYED_PER_READ).map(<[_]>::to_vec).collect();
     let trail = audit.clone();
     let again = stream::iter(parts)
         .then(move |part| {
@@ -120,11 +120,11 @@ pub(crate) async fn events(
         _place: place,
     };
     let events = before.chain(stream::unfold(listening, Listening::next));
-    Ok(Sse::new(events.map(Ok)).keep_alive(KeepAlive::new().interval(HEARTBEAT)))
+    Ok(Sse::new(events.map(Ok)).keep_alive(KeepAlive::new().interval(HEARTBEAT_INTERVAL)))
 }
 
 /// Delay before a browser reconnects.
-const RETRY: Duration = Duration::from_secs(1);
+const RETRY_DELAY: Duration = Duration::from_secs(1);
 
 struct Listening {
     state: AppState,

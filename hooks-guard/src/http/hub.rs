@@ -14,20 +14,20 @@ use crate::audit::{AuditChange, AuditStore};
 use crate::log_limit;
 
 /// Maximum number of concurrent listeners.
-pub(super) const LISTENERS: usize = 64;
+pub(super) const MAX_LISTENERS: usize = 64;
 
 /// Number of additional listeners for the operator.
-pub(super) const OPERATORS: usize = 8;
+pub(super) const RESERVED_LISTENERS: usize = 8;
 
 /// Maximum number of events buffered for a slow listener; dropped events are reported as
 /// [`missed`](Told::missed).
-pub(super) const WAITING: usize = 256;
+pub(super) const MAX_BUFFERED_EVENTS: usize = 256;
 
 /// Number of changes per read.
-pub(super) const TOGETHER: usize = 64;
+pub(super) const CHANGES_PER_READ: usize = 64;
 
 /// Time without an event after which a comment is sent, so that a lost connection is noticed.
-pub(super) const HEARTBEAT: Duration = Duration::from_secs(15);
+pub(super) const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(15);
 
 /// Serialized event.
 #[derive(Debug)]
@@ -70,10 +70,10 @@ pub(crate) struct Hub {
 impl Default for Hub {
     fn default() -> Self {
         Self {
-            sender: broadcast::Sender::new(WAITING),
+            sender: broadcast::Sender::new(MAX_BUFFERED_EVENTS),
             runs: Arc::default(),
-            places: Arc::new(Semaphore::new(LISTENERS)),
-            reserved: Arc::new(Semaphore::new(OPERATORS)),
+            places: Arc::new(Semaphore::new(MAX_LISTENERS)),
+            reserved: Arc::new(Semaphore::new(RESERVED_LISTENERS)),
         }
     }
 }
@@ -106,7 +106,7 @@ impl Hub {
         mut changes: stream::BoxStream<'static, (i64, AuditChange)>,
     ) {
         loop {
-            let next = timeout(HEARTBEAT, changes.next()).await;
+            let next = timeout(HEARTBEAT_INTERVAL, changes.next()).await;
             {
                 let mut runs = self.runs.lock().unwrap_or_else(PoisonError::into_inner);
                 if self.sender.receiver_count() == 0 || matches!(next, Ok(None)) {
@@ -116,7 +116,7 @@ impl Hub {
             }
             let Ok(Some(first)) = next else { continue };
             let mut some = vec![first];
-            while some.len() < TOGETHER
+            while some.len() < CHANGES_PER_READ
                 && let Some(Some(change)) = changes.next().now_or_never()
             {
                 some.push(change);

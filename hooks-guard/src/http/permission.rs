@@ -19,12 +19,14 @@ use super::state::AppState;
 use super::{body, metrics};
 use crate::classify::{MAX_COMMAND_CHARS, MAX_CONTEXT_CHARS, TerminalInput};
 use crate::log_limit;
-use crate::request::{FileAccess, MOST_NAME, MOST_PATH, NetworkAccess, PermissionRequest, Ruling};
+use crate::request::{
+    FileAccess, MAX_NAME_CHARS, MAX_PATH_CHARS, NetworkAccess, PermissionRequest, Ruling,
+};
 use crate::service::ServiceError;
 
 /// Deadline of a request. The classification has a shorter timeout; the rest of the time is for the
 /// record, which waits for the disk.
-const BUDGET: Duration = Duration::from_secs(6);
+const REQUEST_BUDGET: Duration = Duration::from_secs(6);
 
 /// Decides about a command.
 #[utoipa::path(
@@ -90,7 +92,7 @@ async fn decide(state: &AppState, id: &RequestId, body: Body) -> Result<Ruling, 
             "`enabled` is false in the configuration",
         ));
     }
-    rule(state, id, request, BUDGET).await
+    rule(state, id, request, REQUEST_BUDGET).await
 }
 
 async fn rule(
@@ -125,15 +127,15 @@ fn read(mut map: Map<String, Value>) -> Result<PermissionRequest, ApiError> {
     let command = command
         .filter(|command| !command.trim().is_empty())
         .ok_or_else(|| ApiError::missing("command"))?;
-    let permission_mode = body::text(&mut map, "permission_mode", MOST_NAME)?;
+    let permission_mode = body::text(&mut map, "permission_mode", MAX_NAME_CHARS)?;
     let mut name = |field, most| body::text(&mut map, field, most);
     Ok(PermissionRequest {
         command,
         context: name("context", MAX_CONTEXT_CHARS)?,
-        agent: name("agent", MOST_NAME)?,
-        session_id: name("session_id", MOST_NAME)?,
-        cwd: name("cwd", MOST_PATH)?.map(PathBuf::from),
-        call_id: name("call_id", MOST_NAME)?,
+        agent: name("agent", MAX_NAME_CHARS)?,
+        session_id: name("session_id", MAX_NAME_CHARS)?,
+        cwd: name("cwd", MAX_PATH_CHARS)?.map(PathBuf::from),
+        call_id: name("call_id", MAX_NAME_CHARS)?,
         asks_itself: body::flag(&mut map, "asks_itself")?,
         confirm: body::flag(&mut map, "confirm")?,
         permission_mode,

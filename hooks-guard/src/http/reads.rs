@@ -23,9 +23,9 @@ use crate::audit::{AuditError, AuditRecord, AuditStore};
 use crate::proof;
 
 /// Number of records in memory at a time, for a response that is sent in parts.
-const RECORDS: usize = 8;
+const RECORDS_PER_PART: usize = 8;
 /// Maximum number of records of a response that is sent as a whole, except for the operator.
-const PAGE: usize = 100;
+const MAX_WHOLE_RECORDS: usize = 100;
 
 impl AppState {
     /// Waits for the permit of a bulk read. The operator needs none.
@@ -88,8 +88,8 @@ struct Records {
 /// Returns how many records of a request are read at a time.
 pub(crate) fn together(state: &AppState, headers: &HeaderMap) -> usize {
     match state.is_operator(headers) {
-        true => PAGE,
-        false => RECORDS,
+        true => MAX_WHOLE_RECORDS,
+        false => RECORDS_PER_PART,
     }
 }
 
@@ -120,7 +120,7 @@ impl Records {
         let together = if self.is_operator {
             usize::MAX
         } else {
-            RECORDS
+            RECORDS_PER_PART
         };
         let ids: Vec<i64> = self.ids.by_ref().take(together).collect();
         if ids.is_empty() {
@@ -158,7 +158,7 @@ pub(crate) async fn list<T: Serialize>(
         "}" => "]}".to_owned(),
         rest => format!("],{rest}"),
     };
-    let is_short = ids.len() <= PAGE;
+    let is_short = ids.len() <= MAX_WHOLE_RECORDS;
     let whole = match is_short || is_proved(headers) || state.is_operator(headers) {
         true => state.place(headers),
         false => None,

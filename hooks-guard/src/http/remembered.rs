@@ -13,7 +13,7 @@ use super::state::AppState;
 use crate::audit::Remembered;
 
 /// Maximum number of answers per response.
-const MOST: u64 = 1000;
+const MAX_PAGE: u64 = 1000;
 
 /// A page of remembered answers.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
@@ -45,7 +45,7 @@ pub(crate) async fn list(
     headers: HeaderMap,
     query: Query,
 ) -> Result<Json<List>, ApiError> {
-    let limit = query.number("limit")?.unwrap_or(MOST).min(MOST);
+    let limit = query.number("limit")?.unwrap_or(MAX_PAGE).min(MAX_PAGE);
     let after = query.number("after")?.unwrap_or(0);
     let after = i64::try_from(after).unwrap_or(i64::MAX);
     let _turn = state.turn(&headers).await?;

@@ -14,7 +14,7 @@ use crate::audit::{Answered, AuditRecord};
 use crate::service::{OperatorAnswer, RememberScope, Responded};
 
 /// Maximum length of a note in characters.
-const MOST_NOTE: usize = 1000;
+const MAX_NOTE_CHARS: usize = 1000;
 
 /// An answer to a question.
 #[derive(Debug, serde::Deserialize, utoipa::ToSchema)]
@@ -69,7 +69,7 @@ pub(crate) async fn respond(
             Some("always") => RememberScope::Always,
             Some(_) => return Err(body::wrong_type("remember", "once, session or always")),
         },
-        note: body::text(&mut map, "note", MOST_NOTE)?,
+        note: body::text(&mut map, "note", MAX_NOTE_CHARS)?,
     };
     let answered = state.service().respond(decision, reply, by).await;
     let answered = match answered.map_err(|error| failed(&id, &error))? {

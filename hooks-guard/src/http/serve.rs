@@ -27,13 +27,13 @@ use super::{app, upkeep};
 use crate::config::Config;
 
 /// Timeout for receiving the head of a request.
-const HEAD: Duration = Duration::from_secs(10);
+const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
 /// Timeout of a request; a long poll takes at most a minute.
-const WHOLE: Duration = Duration::from_secs(75);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(75);
 /// Backlog of connections that wait to be accepted, limited by the system.
-const WAITING: u32 = 16 * 1024;
+const BACKLOG: u32 = 16 * 1024;
 /// Time for running requests to finish during a shutdown.
-const GRACE: Duration = Duration::from_secs(5);
+const GRACE_PERIOD: Duration = Duration::from_secs(5);
 
 /// Error returned when the service cannot listen on a socket.
 #[derive(Debug, Error)]
@@ -196,7 +196,7 @@ impl Server {
         drop((tcp, unix));
         tracing::info!("shutting down");
         state.inner.ending.begin();
-        if timeout(GRACE, graceful.shutdown()).await.is_err() {
+        if timeout(GRACE_PERIOD, graceful.shutdown()).await.is_err() {
             tracing::warn!("cut off running requests");
         }
         upkeep.abort();
@@ -232,7 +232,7 @@ fn serve(
         request.extensions_mut().insert(Peer(peer));
         request.extensions_mut().insert(reached.clone());
         async move {
-            let answer = timeout(WHOLE, router.call(request));
+            let answer = timeout(REQUEST_TIMEOUT, router.call(request));
             // A request that exceeds its timeout gets no response.
             answer.await.map(|answer| match answer {
                 Ok(answer) => answer.map(|body| state.response(body)),
@@ -242,7 +242,7 @@ fn serve(
     });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(HEAD)
+        .header_read_timeout(HEAD_TIMEOUT)
         // A client may shut down its sending side before it reads.
         .half_close(true)
         .max_buf_size(64 * 1024)
@@ -272,7 +272,7 @@ fn listener(address: SocketAddr) -> io::Result<TcpListener> {
     // Ignore leftovers of earlier connections.
     socket.set_reuseaddr(true)?;
     socket.bind(address)?;
-    socket.listen(WAITING)
+    socket.listen(BACKLOG)
 }
 
 /// Listens on a Unix socket that only this user can access.

@@ -13,7 +13,7 @@ use super::report::{FileChange, Report};
 use crate::files;
 
 /// Maximum size of a settings file, in bytes.
-const MOST: u64 = 10 << 20;
+const MAX_SETTINGS_BYTES: u64 = 10 << 20;
 
 /// A settings file as it was read.
 #[derive(Debug)]
@@ -202,13 +202,13 @@ fn load(path: &Path) -> Result<Option<Vec<u8>>, InstallError> {
             file => file?,
         };
         let mut bytes = Vec::new();
-        file.take(MOST + 1).read_to_end(&mut bytes)?;
+        file.take(MAX_SETTINGS_BYTES + 1).read_to_end(&mut bytes)?;
         Ok(Some(bytes))
     };
     match read() {
-        Ok(Some(bytes)) if bytes.len() as u64 > MOST => Err(InstallError::TooLong {
+        Ok(Some(bytes)) if bytes.len() as u64 > MAX_SETTINGS_BYTES => Err(InstallError::TooLong {
             path: path.to_owned(),
-            most: MOST,
+            most: MAX_SETTINGS_BYTES,
         }),
         Ok(bytes) => Ok(bytes),
         Err(source) => Err(InstallError::Read {

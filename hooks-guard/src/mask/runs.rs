@@ -19,10 +19,10 @@ use super::hidden::{Hidden, HiddenKind};
 use super::tokens::TOKENS;
 
 /// Maximum number of secrets that are tested individually.
-const MOST_SECRETS: usize = 32;
+const MAX_SECRETS: usize = 32;
 
 /// Time limit for the individual tests, as estimated from the first classification.
-const MOST_TIME: Duration = Duration::from_millis(250);
+const MAX_TEST_TIME: Duration = Duration::from_millis(250);
 
 /// Removes code from the ranges. Returns `true` if one of the remaining ranges may run.
 pub(super) fn reveal(command: &str, ranges: &mut Vec<Hidden>) -> bool {
@@ -36,7 +36,7 @@ pub(super) fn reveal(command: &str, ranges: &mut Vec<Hidden>) -> bool {
         return true;
     };
     let times = u32::try_from(ranges.len()).unwrap_or(u32::MAX);
-    let is_brief = began.elapsed().saturating_mul(times) <= MOST_TIME;
+    let is_brief = began.elapsed().saturating_mul(times) <= MAX_TEST_TIME;
     let judged = |ranges: &[Hidden]| {
         let text = marked(command, ranges, &mark);
         let parts = classifier.parts(&text)?;
@@ -45,7 +45,7 @@ pub(super) fn reveal(command: &str, ranges: &mut Vec<Hidden>) -> bool {
     let Some((mut text, mut shown)) = judged(ranges) else {
         return true;
     };
-    if !runs_same_programs(&truth, &shown, &mark) && ranges.len() <= MOST_SECRETS && is_brief {
+    if !runs_same_programs(&truth, &shown, &mark) && ranges.len() <= MAX_SECRETS && is_brief {
         let is_code = |range: &Hidden| {
             let shown = judged(std::slice::from_ref(range));
             shown.is_none_or(|(_, shown)| !runs_same_programs(&truth, &shown, &mark))

@@ -6,7 +6,7 @@ use thiserror::Error;
 use super::model::AgentHook;
 
 /// Maximum size of an input, in bytes.
-pub const MOST_BYTES: usize = 10 << 20;
+pub const MAX_INPUT_BYTES: usize = 10 << 20;
 
 /// Error returned when an input cannot be parsed; [`failed`](super::failed) makes the reply.
 #[derive(Clone, Debug, Error, PartialEq)]
@@ -22,8 +22,8 @@ pub struct ProtocolError {
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Problem {
-    /// Longer than [`MOST_BYTES`].
-    #[error("the hook's input is longer than {MOST_BYTES} bytes; send less")]
+    /// Longer than [`MAX_INPUT_BYTES`].
+    #[error("the hook's input is longer than {MAX_INPUT_BYTES} bytes; send less")]
     TooLong,
     /// Not UTF-8.
     #[error("the hook's input is not valid UTF-8; encode it as UTF-8")]

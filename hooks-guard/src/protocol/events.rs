@@ -6,12 +6,12 @@ use super::agent::Agent;
 use super::error::{Problem, ProtocolError};
 use super::input::{self, JsonObject};
 use super::model::{
-    AgentDenial, AgentHook, AgentPrompt, DecisionRequest, HookEvent, HookKind, MOST_TEXT,
+    AgentDenial, AgentHook, AgentPrompt, DecisionRequest, HookEvent, HookKind, MAX_TEXT_CHARS,
     ReplyFormat, ToolRun, directory,
 };
 use super::outcome::outcome;
 use super::tools::{self, Tool};
-use crate::request::{MOST_PATH, NetworkAccess, PermissionRequest};
+use crate::request::{MAX_PATH_CHARS, NetworkAccess, PermissionRequest};
 
 /// Parses the input that an agent sends to its hook.
 ///
@@ -206,7 +206,7 @@ fn event(called: &Called, object: &JsonObject) -> Result<HookEvent, Problem> {
         return Ok(HookEvent::Refused(AgentDenial {
             hook,
             request,
-            reason: reason.chars().take(MOST_TEXT).collect(),
+            reason: reason.chars().take(MAX_TEXT_CHARS).collect(),
         }));
     }
     request.confirm = tool == Tool::PowerShell;
@@ -385,12 +385,12 @@ fn request(
         }
     }
     if let Some(cwd) = &request.cwd
-        && cwd.as_os_str().len() > MOST_PATH
-        && cwd.to_string_lossy().chars().count() > MOST_PATH
+        && cwd.as_os_str().len() > MAX_PATH_CHARS
+        && cwd.to_string_lossy().chars().count() > MAX_PATH_CHARS
     {
         return Err(Problem::LongField {
             field: "cwd",
-            most: MOST_PATH,
+            most: MAX_PATH_CHARS,
         });
     }
     Ok(request)

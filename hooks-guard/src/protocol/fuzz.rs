@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::agent::Agent;
 use super::events::read;
 use super::limit;
-use super::model::{AgentDecision, HookEvent, MOST_TEXT};
+use super::model::{AgentDecision, HookEvent, MAX_TEXT_CHARS};
 use super::reply::{HookReply, answer, done, failed};
 
 /// Parses the bytes as every agent's input, replies in every way, and checks the replies.
@@ -96,7 +96,7 @@ fn says(reply: &HookReply, words: &[&str]) -> bool {
 fn assert_formed(agent: Agent, reply: &HookReply) {
     assert!(matches!(reply.exit, 0 | 2), "{agent}: {reply:?}");
     assert!(
-        reply.stderr.chars().count() <= MOST_TEXT,
+        reply.stderr.chars().count() <= MAX_TEXT_CHARS,
         "{agent}: {reply:?}"
     );
     if reply.stdout.is_empty() {
@@ -144,7 +144,7 @@ fn assert_texts(agent: Agent, value: &Value) {
     match value {
         Value::String(text) => {
             assert!(
-                !text.is_empty() && text.chars().count() <= MOST_TEXT,
+                !text.is_empty() && text.chars().count() <= MAX_TEXT_CHARS,
                 "{agent}"
             );
             assert!(!text.contains(char::is_control), "{agent}: {text:?}");

@@ -6,14 +6,14 @@ use std::path::PathBuf;
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
-use super::error::{MOST_BYTES, Problem};
-use crate::request::MOST_NAME;
+use super::error::{MAX_INPUT_BYTES, Problem};
+use crate::request::MAX_NAME_CHARS;
 
 pub(crate) type JsonObject = Map<String, Value>;
 
 /// Returns the object in the input.
 pub(crate) fn object(input: &[u8]) -> Result<JsonObject, Problem> {
-    if input.len() > MOST_BYTES {
+    if input.len() > MAX_INPUT_BYTES {
         return Err(Problem::TooLong);
     }
     let text = std::str::from_utf8(input).map_err(|_| Problem::Encoding)?;
@@ -79,12 +79,12 @@ pub(crate) fn name<'a>(
 ) -> Result<Option<&'a str>, Problem> {
     let name = spelled(object, spellings)?;
     if let (Some(name), Some(&field)) = (name, spellings.first())
-        && name.len() > MOST_NAME
-        && name.chars().count() > MOST_NAME
+        && name.len() > MAX_NAME_CHARS
+        && name.chars().count() > MAX_NAME_CHARS
     {
         return Err(Problem::LongField {
             field,
-            most: MOST_NAME,
+            most: MAX_NAME_CHARS,
         });
     }
     Ok(name.filter(|name| !name.is_empty()))

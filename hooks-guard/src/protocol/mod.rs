@@ -35,10 +35,10 @@ mod patch;
 mod reply;
 mod tools;
 
-pub use self::error::{MOST_BYTES, Problem, ProtocolError};
+pub use self::error::{MAX_INPUT_BYTES, Problem, ProtocolError};
 pub use self::model::{
     AgentDecision, AgentDenial, AgentHook, AgentPrompt, DecisionRequest, HookEvent, HookKind,
-    MOST_TEXT, ToolOutcome, ToolRun,
+    MAX_TEXT_CHARS, ToolOutcome, ToolRun,
 };
 pub use agent::{Agent, UnknownAgent, is_unattended};
 pub use events::read;
@@ -46,7 +46,7 @@ pub use events::read;
 pub use fuzz::fuzz_protocol;
 pub use limit::limit;
 #[cfg(feature = "cli")]
-pub(crate) use limit::{AFTERWARDS, PATIENCE};
+pub(crate) use limit::{AFTER_TOOL_TIMEOUT, BEFORE_TOOL_TIMEOUT};
 pub use reply::{HookReply, answer, approval_missing, done, failed};
 #[cfg(feature = "cli")]
 pub(crate) use tools::{Tool, names};

@@ -8,7 +8,7 @@ use crate::classify::Decision;
 use crate::request::{PermissionRequest, Ruling};
 
 /// Maximum length of a text in a reply, in characters.
-pub const MOST_TEXT: usize = 4_000;
+pub const MAX_TEXT_CHARS: usize = 4_000;
 
 /// An event that an agent reports by calling its hook.
 #[derive(Clone, Debug, PartialEq)]
@@ -131,7 +131,7 @@ pub struct AgentDenial {
     pub hook: AgentHook,
     /// The denied request. Its `session_id` and `call_id` identify the decision.
     pub request: PermissionRequest,
-    /// The agent's reason, in at most [`MOST_TEXT`] characters.
+    /// The agent's reason, in at most [`MAX_TEXT_CHARS`] characters.
     pub reason: String,
 }
 
@@ -154,7 +154,7 @@ pub struct ToolOutcome {
     pub succeeded: Option<bool>,
     /// Exit status, if the agent reports it.
     pub exit_status: Option<i64>,
-    /// The agent's error message, in at most [`MOST_TEXT`] characters.
+    /// The agent's error message, in at most [`MAX_TEXT_CHARS`] characters.
     pub error: Option<String>,
 }
 

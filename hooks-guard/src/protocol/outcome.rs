@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use super::input::JsonObject;
-use super::model::{AgentHook, MOST_TEXT, ReplyFormat, ToolOutcome};
+use super::model::{AgentHook, MAX_TEXT_CHARS, ReplyFormat, ToolOutcome};
 
 /// Returns the result of a tool at the event with this normalized name; `None` if the tool did not
 /// run.
@@ -43,7 +43,7 @@ pub(super) fn outcome(hook: AgentHook, name: &str, object: &JsonObject) -> Optio
         let said = said.and_then(|rest| rest.split_whitespace().next()?.parse().ok());
         outcome.exit_status = outcome.exit_status.or(said);
         outcome.succeeded = Some(false);
-        outcome.error = Some(text.chars().take(MOST_TEXT).collect());
+        outcome.error = Some(text.chars().take(MAX_TEXT_CHARS).collect());
     }
     if name == "posttoolusefailure" {
         outcome.succeeded = Some(false);

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::agent::Agent;
 use super::model::{
-    AgentDecision, AgentHook, AgentPrompt, DecisionRequest, HookKind, MOST_TEXT, ReplyFormat,
+    AgentDecision, AgentHook, AgentPrompt, DecisionRequest, HookKind, MAX_TEXT_CHARS, ReplyFormat,
 };
 
 /// Output and exit status of the hook process.
@@ -189,8 +189,8 @@ fn flat(decision: &str, reason: &str) -> Value {
 fn shown(reason: &str) -> String {
     let reason = reason.trim();
     // Escaping never shortens a text.
-    let short: String = reason.chars().take(MOST_TEXT + 1).collect();
-    match shorten(&escape(&short), MOST_TEXT) {
+    let short: String = reason.chars().take(MAX_TEXT_CHARS + 1).collect();
+    match shorten(&escape(&short), MAX_TEXT_CHARS) {
         empty if empty.is_empty() => NO_REASON.to_owned(),
         shown => shown,
     }

@@ -185,7 +185,7 @@ const PATCHES: &[&str] = &[
 ];
 
 /// Maximum number of files of one tool call.
-const MOST_FILES: usize = 1_000;
+const MAX_FILES: usize = 1_000;
 
 /// Returns the effect of a tool call and its files.
 ///
@@ -222,10 +222,10 @@ pub(crate) fn access(
     if files.is_empty() && !tool.reads() {
         return Err(Problem::Missing { field: "file_path" });
     }
-    if files.len() > MOST_FILES {
+    if files.len() > MAX_FILES {
         return Err(Problem::LongField {
             field: "files",
-            most: MOST_FILES,
+            most: MAX_FILES,
         });
     }
     Ok(FileAccess {

@@ -14,7 +14,7 @@ use super::trust::{Trust, TrustError};
 use crate::places::Places;
 
 /// Maximum number of cached rule sets; agents work in few directories.
-const MOST: usize = 64;
+const MAX_CACHED_RULES: usize = 64;
 
 /// Rules of one user, by the directory of a request. Files are reloaded when they change.
 ///
@@ -83,7 +83,7 @@ impl RuleBook {
             rules = rules.and(&Rules::load(None, Some(file), &trust, &self.places)?);
         }
         let mut read = self.lock();
-        if read.len() >= MOST {
+        if read.len() >= MAX_CACHED_RULES {
             read.clear();
         }
         read.insert(seen, rules.clone());

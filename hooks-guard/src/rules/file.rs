@@ -15,13 +15,13 @@ use super::verdict::{Origin, RuleEffect};
 use crate::classify::Crud;
 
 /// Maximum number of rules in a file.
-const MOST_RULES: usize = 1000;
+const MAX_RULES: usize = 1000;
 /// Maximum number of values in a list.
-const MOST_VALUES: usize = 100;
+const MAX_VALUES: usize = 100;
 /// Maximum number of characters of a value.
-const MOST_TEXT: usize = 2000;
+const MAX_VALUE_CHARS: usize = 2000;
 /// Maximum number of reported mistakes.
-const MOST_MISTAKES: usize = 50;
+const MAX_MISTAKES: usize = 50;
 
 const KEYS: &[&str] = &[
     "effect",
@@ -77,9 +77,9 @@ pub(super) fn read(
                 reader.wrong(value.span(), "`rule` is not a list", "write `[[rule]]`");
                 continue;
             };
-            if list.len() > MOST_RULES {
+            if list.len() > MAX_RULES {
                 let what = format!("too many rules ({})", list.len());
-                reader.wrong(value.span(), what, format!("write at most {MOST_RULES}"));
+                reader.wrong(value.span(), what, format!("write at most {MAX_RULES}"));
                 continue;
             }
             for value in list.iter() {
@@ -105,7 +105,7 @@ pub(super) fn read(
         true => Ok(rules),
         false => {
             reader.mistakes.sort_by_key(|one| (one.line, one.column));
-            reader.mistakes.truncate(MOST_MISTAKES);
+            reader.mistakes.truncate(MAX_MISTAKES);
             Err(RulesError::Mistakes(reader.mistakes))
         }
     }
@@ -298,8 +298,8 @@ impl RuleFileReader<'_> {
             );
             return None;
         }
-        if text.chars().count() > MOST_TEXT {
-            let remedy = format!("write at most {MOST_TEXT} characters");
+        if text.chars().count() > MAX_VALUE_CHARS {
+            let remedy = format!("write at most {MAX_VALUE_CHARS} characters");
             self.wrong(value.span(), format!("`{key}` is too long"), remedy);
             return None;
         }
@@ -327,8 +327,8 @@ impl RuleFileReader<'_> {
             let remedy = "add a value or remove the key";
             self.wrong(value.span(), format!("`{key}` is an empty list"), remedy);
         }
-        if list.len() > MOST_VALUES {
-            let remedy = format!("write at most {MOST_VALUES}");
+        if list.len() > MAX_VALUES {
+            let remedy = format!("write at most {MAX_VALUES}");
             self.wrong(
                 value.span(),
                 format!("`{key}` has {} values", list.len()),

@@ -54,7 +54,7 @@ mod trust;
 mod verdict;
 
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
-pub(crate) use self::paths::{NOWHERE, Start};
+pub(crate) use self::paths::{NO_DIRECTORY, Start};
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 pub(crate) use self::scene::{candidates as words_of, start_of};
 
@@ -68,7 +68,7 @@ pub use self::verdict::{Origin, RuleDecision, RuleEffect};
 pub use book::{BookError, RuleBook};
 pub use check::{TestOutcome, Warning};
 pub use error::{Mistake, RulesError};
-pub use load::MOST_BYTES;
+pub use load::MAX_FILE_BYTES;
 pub use protect::Protected;
 pub use trust::{Trust, TrustError};
 

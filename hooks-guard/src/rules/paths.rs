@@ -11,7 +11,7 @@ use globset::{Glob, GlobBuilder, GlobMatcher};
 use crate::classify::UNKNOWN;
 
 /// Placeholder for the directory of a request without a directory.
-pub(crate) const NOWHERE: &str = "/\u{F0001}";
+pub(crate) const NO_DIRECTORY: &str = "/\u{F0001}";
 
 /// Three-valued result of a match, ordered from the weakest to the strongest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -53,7 +53,7 @@ impl Folder {
     /// Returns the placeholder folder of a request without a directory.
     pub(super) fn nowhere() -> Self {
         Self {
-            names: vec![NOWHERE.to_owned()],
+            names: vec![NO_DIRECTORY.to_owned()],
         }
     }
 
@@ -101,7 +101,10 @@ pub(crate) struct Start {
 
 impl Start {
     pub(crate) fn new(cwd: Option<&Path>, home: &Path) -> Self {
-        let cwd = cwd.map_or_else(|| NOWHERE.to_owned(), |cwd| normal(&cwd.to_string_lossy()));
+        let cwd = cwd.map_or_else(
+            || NO_DIRECTORY.to_owned(),
+            |cwd| normal(&cwd.to_string_lossy()),
+        );
         Self {
             folders: vec![cwd],
             home: normal(&home.to_string_lossy()),
@@ -186,11 +189,11 @@ impl Start {
         }
         let lexical = normal(&joined);
         // The parent of an unknown directory is unknown.
-        if joined.starts_with(NOWHERE) && !lexical.starts_with(NOWHERE) {
+        if joined.starts_with(NO_DIRECTORY) && !lexical.starts_with(NO_DIRECTORY) {
             return vec![format!("{UNKNOWN}{lexical}")];
         }
         let mut names = vec![lexical];
-        if !joined.starts_with(NOWHERE)
+        if !joined.starts_with(NO_DIRECTORY)
             && !of_each_process(&joined)
             && let Some(real) = self.links.real(&joined)
             && !names.contains(&real)
@@ -381,15 +384,15 @@ impl Paths {
 
 /// Compiles a pattern of bounded size.
 pub(super) fn glob(text: &str, of_paths: bool) -> Result<Glob, (String, String)> {
-    const MOST: usize = 500;
+    const MAX_PATHS: usize = 500;
     if text.is_empty() {
         let remedy = "name a file or directory, with `*` or `**` as wildcards".to_owned();
         return Err(("a pattern is empty".to_owned(), remedy));
     }
-    if text.chars().count() > MOST {
+    if text.chars().count() > MAX_PATHS {
         return Err((
             format!("a pattern has {} characters", text.chars().count()),
-            format!("write at most {MOST}"),
+            format!("write at most {MAX_PATHS}"),
         ));
     }
     GlobBuilder::new(text)

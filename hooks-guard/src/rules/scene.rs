@@ -8,10 +8,10 @@ use crate::classify::{Crud, Judgement, Part, Parts, UNKNOWN, Word};
 use crate::request::PermissionRequest;
 
 /// Programs that only print their arguments.
-const SAYS: &[&str] = &["echo", "printf", ":", "true", "false"];
+const PRINTERS: &[&str] = &["echo", "printf", ":", "true", "false"];
 
 /// Shell commands that set variables.
-const SETS: &[&str] = &[
+const VARIABLE_COMMANDS: &[&str] = &[
     "export",
     "declare",
     "typeset",
@@ -108,7 +108,7 @@ impl<'a> Scene<'a> {
             .map(|touch| (self.locate(&touch.path), touch.effect))
             .collect();
         let name = part.words.first().map_or("", |word| base_name(&word.text));
-        if SAYS.contains(&name) {
+        if PRINTERS.contains(&name) {
             return out;
         }
         let understood = !part.calls.is_empty() && part.calls.iter().all(|call| call.understood);
@@ -203,7 +203,8 @@ fn moves(part: &Part, start: &mut Start) {
 
 /// Returns `true` if a command sets variables by its arguments, such as `export` and `env`.
 pub(super) fn sets_variables(name: &str) -> bool {
-    SETS.contains(&name) || matches!(name, "env" | "genv" | "setenv" | "set" | "sudo" | "doas")
+    VARIABLE_COMMANDS.contains(&name)
+        || matches!(name, "env" | "genv" | "setenv" | "set" | "sudo" | "doas")
 }
 
 fn sets(part: &Part, set: &mut Vec<String>) {
@@ -213,7 +214,7 @@ fn sets(part: &Part, set: &mut Vec<String>) {
     };
     let name = base_name(&first.text);
     let prints = name == "printf" && part.words.get(1).is_some_and(|w| w.text.starts_with("-v"));
-    if SETS.contains(&name) || prints {
+    if VARIABLE_COMMANDS.contains(&name) || prints {
         let words = part.words[1..].iter().filter(|w| !w.text.starts_with('-'));
         set.extend(words.map(|word| variable(&word.text)));
     }

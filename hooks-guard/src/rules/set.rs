@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::error::RulesError;
-use super::load::{MOST_BYTES, name, project_of, read, text_of};
+use super::load::{MAX_FILE_BYTES, name, project_of, read, text_of};
 use super::paths::{Folder, Holds};
 use super::protect::Protected;
 use super::rule::Rule;
@@ -98,11 +98,11 @@ impl Rules {
         folder: Option<&Path>,
         places: &Protected,
     ) -> Result<Self, RulesError> {
-        if text.len() > MOST_BYTES {
+        if text.len() > MAX_FILE_BYTES {
             return Err(RulesError::TooLong {
                 name: name.to_owned(),
                 length: text.len(),
-                most: MOST_BYTES,
+                most: MAX_FILE_BYTES,
             });
         }
         let project = folder.map(Folder::new);

@@ -1,6 +1,8 @@
 //! Tests input that no agent sends.
 
-use hooks_guard::protocol::{Agent, HookEvent, MOST_BYTES, Problem, failed, fuzz_protocol, read};
+use hooks_guard::protocol::{
+    Agent, HookEvent, MAX_INPUT_BYTES, Problem, failed, fuzz_protocol, read,
+};
 use serde_json::{Value, json};
 
 /// Asserts that the input is denied for every agent.
@@ -44,7 +46,7 @@ fn what_is_no_object_is_refused() {
 
 #[test]
 fn what_is_too_long_or_too_deep_is_refused() {
-    let long = vec![b' '; MOST_BYTES + 1];
+    let long = vec![b' '; MAX_INPUT_BYTES + 1];
     let too_long = |problem: &Problem| *problem == Problem::TooLong;
     assert!(assert_refused(&long).iter().all(too_long));
     let deep = format!("{}{}", "{\"a\":".repeat(100_000), "[".repeat(100_000));

@@ -2,7 +2,7 @@
 
 use hooks_guard::classify::{Crud, Decision};
 use hooks_guard::protocol::{
-    Agent, AgentDecision, DecisionRequest, HookEvent, HookKind, MOST_TEXT, answer, failed,
+    Agent, AgentDecision, DecisionRequest, HookEvent, HookKind, MAX_TEXT_CHARS, answer, failed,
     fuzz_protocol, read,
 };
 use proptest::prelude::*;
@@ -196,7 +196,7 @@ proptest! {
     fn reasons_are_short_and_show_what_they_say(reason in ".{0,4100}") {
         for agent in Agent::ALL {
             let reply = failed(agent, None, &reason);
-            prop_assert!(!reply.stderr.is_empty() && reply.stderr.chars().count() <= MOST_TEXT);
+            prop_assert!(!reply.stderr.is_empty() && reply.stderr.chars().count() <= MAX_TEXT_CHARS);
             prop_assert!(!reply.stderr.contains(char::is_control));
         }
     }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use hooks_guard::rules::{MOST_BYTES, Origin, Protected, RuleEffect, Rules, RulesError, Trust};
+use hooks_guard::rules::{MAX_FILE_BYTES, Origin, Protected, RuleEffect, Rules, RulesError, Trust};
 
 use super::{command, decide, file, found, places, project, user};
 
@@ -139,7 +139,7 @@ fn what_is_too_large_is_refused() {
     assert!(mistakes(&text)[0].contains("101 values"));
     let rules = "[[rule]]\neffect = \"ask\"\n".repeat(1001);
     assert!(mistakes(&rules)[0].contains("(1001)"));
-    let text = " ".repeat(MOST_BYTES + 1);
+    let text = " ".repeat(MAX_FILE_BYTES + 1);
     let error = Rules::parse(&text, "guard.toml", Origin::User, None, &places());
     assert!(matches!(error, Err(RulesError::TooLong { .. })));
     let nested = format!(

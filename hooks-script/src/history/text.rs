@@ -9,19 +9,19 @@ use regex::{Captures, Regex};
 use serde_json::Value;
 
 /// Maximum number of characters of a class name.
-pub(super) const CLASS_CHARS: usize = 100;
+pub(super) const MAX_CLASS_CHARS: usize = 100;
 
 /// Maximum number of bytes of a text that are examined.
-const MANAGEABLE: usize = 64 << 10;
+const MAX_TEXT_BYTES: usize = 64 << 10;
 
 /// Minimum length of a piece of an input that is found in a text.
-const PIECE: usize = 8;
+const MIN_PIECE: usize = 8;
 
 /// Minimum length of an input that is found in a text if it occurs as a whole.
-const WHOLE: usize = 4;
+const MIN_WHOLE: usize = 4;
 
 /// Minimum length of a word of an input that is found in a text of a hook.
-const WORD: usize = 3;
+const MIN_WORD: usize = 3;
 
 /// Masks private data in a text: e-mail addresses, runs of seven and more digits, and texts that
 /// look like a key, a password or a token.
@@ -85,10 +85,10 @@ fn pattern(text: &str) -> Regex {
 /// Truncates a text to the examined length. The last word before the cut is removed too, because
 /// half of a secret would not be recognised.
 pub(super) fn manageable(text: &str) -> String {
-    if text.len() <= MANAGEABLE {
+    if text.len() <= MAX_TEXT_BYTES {
         return text.to_owned();
     }
-    let start = &text[..text.floor_char_boundary(MANAGEABLE)];
+    let start = &text[..text.floor_char_boundary(MAX_TEXT_BYTES)];
     let end = start.rfind(char::is_whitespace).unwrap_or(0);
     start[..end].to_owned()
 }
@@ -129,7 +129,7 @@ struct Found {
     folded: Vec<char>,
     /// Places of each piece of the text, by its length beyond the minimum. Pieces shorter than the
     /// longest are padded with zeros.
-    pieces: [Option<Pieces>; PIECE - WHOLE + 1],
+    pieces: [Option<Pieces>; MIN_PIECE - MIN_WHOLE + 1],
     /// Hashes that occur among the longest pieces of the text.
     hashes: Vec<bool>,
     /// Words to find, with their places.
@@ -137,14 +137,14 @@ struct Found {
     marked: Vec<bool>,
 }
 
-/// Rolling hash of the last [`PIECE`] characters.
+/// Rolling hash of the last [`MIN_PIECE`] characters.
 #[derive(Default)]
 struct Rolling(u64);
 
 impl Rolling {
     const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
     /// Weight of the oldest character.
-    const FIRST: u64 = Self::FACTOR.wrapping_pow(PIECE as u32);
+    const FIRST: u64 = Self::FACTOR.wrapping_pow(MIN_PIECE as u32);
     const BITS: u32 = 14;
 
     fn push(&mut self, new: char, gone: Option<char>) {
@@ -160,10 +160,10 @@ impl Rolling {
     }
 }
 
-type Pieces = HashMap<[char; PIECE], Vec<usize>>;
+type Pieces = HashMap<[char; MIN_PIECE], Vec<usize>>;
 
-fn padded(piece: &[char]) -> [char; PIECE] {
-    let mut padded = ['\0'; PIECE];
+fn padded(piece: &[char]) -> [char; MIN_PIECE] {
+    let mut padded = ['\0'; MIN_PIECE];
     padded[..piece.len()].copy_from_slice(piece);
     padded
 }
@@ -176,8 +176,11 @@ impl Found {
         let mut hashes = vec![false; 1 << Rolling::BITS];
         let mut hash = Rolling::default();
         for (at, &character) in folded.iter().enumerate() {
-            hash.push(character, at.checked_sub(PIECE).map(|first| folded[first]));
-            hashes[hash.bit()] |= at + 1 >= PIECE;
+            hash.push(
+                character,
+                at.checked_sub(MIN_PIECE).map(|first| folded[first]),
+            );
+            hashes[hash.bit()] |= at + 1 >= MIN_PIECE;
         }
         Found {
             hashes,
@@ -223,7 +226,7 @@ impl Found {
                 }
             }
         }
-        if input.len() < PIECE {
+        if input.len() < MIN_PIECE {
             self.mark(&input);
             return;
         }
@@ -231,9 +234,12 @@ impl Found {
         // hash lookup.
         let mut hash = Rolling::default();
         for (at, &character) in input.iter().enumerate() {
-            hash.push(character, at.checked_sub(PIECE).map(|first| input[first]));
-            if at + 1 >= PIECE && self.hashes[hash.bit()] {
-                self.mark(&input[at + 1 - PIECE..=at]);
+            hash.push(
+                character,
+                at.checked_sub(MIN_PIECE).map(|first| input[first]),
+            );
+            if at + 1 >= MIN_PIECE && self.hashes[hash.bit()] {
+                self.mark(&input[at + 1 - MIN_PIECE..=at]);
             }
         }
     }
@@ -243,7 +249,7 @@ impl Found {
     fn mark(&mut self, piece: &[char]) {
         let length = piece.len();
         let Some(pieces) = length
-            .checked_sub(WHOLE)
+            .checked_sub(MIN_WHOLE)
             .and_then(|n| self.pieces.get_mut(n))
         else {
             return;
@@ -276,7 +282,7 @@ impl Found {
     }
 }
 
-/// Returns the ranges of words with at least [`WORD`] characters.
+/// Returns the ranges of words with at least [`MIN_WORD`] characters.
 fn words(text: &[char]) -> impl Iterator<Item = Range<usize>> {
     let runs = text.chunk_by(|one, next| one.is_alphanumeric() == next.is_alphanumeric());
     let mut end = 0;
@@ -284,7 +290,7 @@ fn words(text: &[char]) -> impl Iterator<Item = Range<usize>> {
         end += run.len();
         (run[0], end - run.len()..end)
     });
-    runs.filter(|(first, place)| first.is_alphanumeric() && place.len() >= WORD)
+    runs.filter(|(first, place)| first.is_alphanumeric() && place.len() >= MIN_WORD)
         .map(|(_, place)| place)
 }
 
@@ -378,7 +384,7 @@ mod tests {
         assert_eq!(cut("äöü🦀x", 1), "…");
         assert_eq!(cut("äöü🦀x", 0), "");
         assert_eq!(cut("", 0), "");
-        let long = format!("start {}", "🦀".repeat(MANAGEABLE));
+        let long = format!("start {}", "🦀".repeat(MAX_TEXT_BYTES));
         assert_eq!(manageable(&long), "start");
         assert_eq!(manageable(&long[6..]), "");
     }

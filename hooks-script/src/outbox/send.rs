@@ -15,7 +15,7 @@ use crate::hook::ScriptHook;
 use crate::outbox::{OutboundRequest, permits_http};
 
 const TIMEOUT: Duration = Duration::from_secs(10);
-const MAX_BODY: usize = 64 << 10;
+const MAX_BODY_BYTES: usize = 64 << 10;
 
 /// Sends the requests of hooks over `https`, to allowed hosts at public addresses only. It follows
 /// no redirects, uses no proxy, and reads only the status of a response.
@@ -108,7 +108,7 @@ impl OutboxSender {
         OutboxSenderBuilder {
             hosts: BTreeSet::new(),
             timeout: TIMEOUT,
-            max_body: MAX_BODY,
+            max_body: MAX_BODY_BYTES,
             allow_http: false,
             allow_private: false,
         }

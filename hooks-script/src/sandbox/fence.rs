@@ -15,11 +15,11 @@ use crate::sandbox::machine;
 use crate::sandbox::snapshot::Snapshot;
 
 /// Resets before the fence is raised: after these, the pages that runs write are known.
-const LEARN: u32 = 8;
+const LEARN_RESETS: u32 = 8;
 /// Maximum of `learn`, which doubles each time a run meets the fence at an unknown address.
-const LEARN_LONGEST: u32 = if cfg!(test) { 32 } else { 4096 };
+const MAX_LEARN_RESETS: u32 = if cfg!(test) { 32 } else { 4096 };
 /// Resets before the fence is lowered, to forget pages of hooks that may be gone.
-const FORGET: u32 = if cfg!(test) { 100 } else { 20_000 };
+const FORGET_RESETS: u32 = if cfg!(test) { 100 } else { 20_000 };
 
 /// Fenced pages of an instance's memory. They are unchanged since the last reset. Before another
 /// hook uses the memory, the pages that its loading changed must be admitted.
@@ -45,7 +45,7 @@ impl Fence {
             stands: false,
             open: Vec::new(),
             resets: 0,
-            learn: LEARN,
+            learn: LEARN_RESETS,
         }
     }
 
@@ -106,7 +106,7 @@ impl Fence {
     /// Lowers the fence after a run met it at an unknown address, and raises it again later than
     /// before.
     pub(super) fn learn_longer(&mut self, memory: &mut [u8]) -> io::Result<()> {
-        self.learn = LEARN_LONGEST.min(self.learn * 2);
+        self.learn = MAX_LEARN_RESETS.min(self.learn * 2);
         self.lower(memory)
     }
 
@@ -117,10 +117,10 @@ impl Fence {
             return Ok(());
         }
         self.resets += 1;
-        if self.stands && self.resets >= FORGET {
+        if self.stands && self.resets >= FORGET_RESETS {
             self.lower(memory)?;
             self.written.fill(false);
-            self.learn = LEARN;
+            self.learn = LEARN_RESETS;
         } else if !self.stands && self.resets >= self.learn {
             self.stands = true;
             self.resets = 0;

@@ -7,7 +7,7 @@ use std::sync::{Arc, Weak};
 use crate::sandbox::snapshot::Snapshot;
 
 /// Maximum number of remembered pairs; more than a stack has hooks.
-const PAIRS: usize = 64;
+const MAX_PAIRS: usize = 64;
 
 #[derive(Default)]
 pub(super) struct Follows {
@@ -23,7 +23,7 @@ impl Follows {
         let last = std::mem::replace(&mut self.last, this.clone());
         self.pairs.retain(|(first, _)| !first.ptr_eq(&last));
         self.pairs.push_back((last, this.clone()));
-        if self.pairs.len() > PAIRS {
+        if self.pairs.len() > MAX_PAIRS {
             self.pairs.pop_front();
         }
         let known = self.pairs.iter().find(|(first, _)| first.ptr_eq(&this));
@@ -37,7 +37,7 @@ impl Follows {
 mod tests {
     use std::sync::Arc;
 
-    use super::{Follows, PAIRS};
+    use super::{Follows, MAX_PAIRS};
     use crate::sandbox::snapshot::Snapshot;
 
     fn hook() -> Arc<Snapshot> {
@@ -72,9 +72,9 @@ mod tests {
         assert_eq!((Arc::strong_count(&one), Arc::strong_count(&two)), (1, 1));
         drop(two);
         assert!(Arc::ptr_eq(&follows.ran(&one), &one));
-        for _ in 0..2 * PAIRS {
+        for _ in 0..2 * MAX_PAIRS {
             follows.ran(&hook());
         }
-        assert_eq!(follows.pairs.len(), PAIRS);
+        assert_eq!(follows.pairs.len(), MAX_PAIRS);
     }
 }

@@ -22,7 +22,7 @@ const THREAD_STACK: usize = 2 * super::config::NATIVE_STACK;
 
 /// Time for which a worker spins for the next hook of a stack: about the time of waking the task
 /// that awaits the previous run and being woken by its next job.
-const AWAKE: Duration = Duration::from_micros(100);
+const SPIN_TIME: Duration = Duration::from_micros(100);
 
 /// Workers of an engine. They end when the last handle is dropped and the queue is empty.
 pub(crate) struct Pool {
@@ -102,7 +102,7 @@ fn work(sandbox: &Sandbox, waiting: &Receiver<Job>) {
 /// Returns the next job. `expects` is `true` if one is likely to arrive soon.
 fn next(waiting: &Receiver<Job>, expects: bool) -> Option<Job> {
     if expects {
-        let until = Instant::now() + AWAKE;
+        let until = Instant::now() + SPIN_TIME;
         while Instant::now() < until {
             match waiting.try_recv() {
                 Err(TryRecvError::Empty) => thread::yield_now(),

@@ -67,9 +67,9 @@ pub(crate) struct Said {
     pub(crate) text: Vec<u8>,
 }
 
-const LONGEST_CLASS: usize = 200;
-const LONGEST_MESSAGE: usize = 4 << 10;
-const LONGEST_STACK: usize = 8 << 10;
+const MAX_CLASS_BYTES: usize = 200;
+const MAX_MESSAGE_BYTES: usize = 4 << 10;
+const MAX_STACK_BYTES: usize = 8 << 10;
 
 /// `result` of the shim, in its memory layout.
 pub(crate) struct Fields([u32; Fields::COUNT]);
@@ -95,9 +95,9 @@ impl Fields {
         let field = |index: usize| slice(memory, self.0[index], self.0[index + 4]);
         let text = |index: usize, limit| field(index).map(|bytes| cut(bytes, limit));
         Some(Said {
-            class: text(0, LONGEST_CLASS)?,
-            message: text(1, LONGEST_MESSAGE)?,
-            stack: text(2, LONGEST_STACK)?,
+            class: text(0, MAX_CLASS_BYTES)?,
+            message: text(1, MAX_MESSAGE_BYTES)?,
+            stack: text(2, MAX_STACK_BYTES)?,
             text: field(3)?.to_vec(),
         })
     }
@@ -105,7 +105,7 @@ impl Fields {
 
 impl Said {
     pub(crate) fn text(&self) -> String {
-        cut(&self.text, LONGEST_MESSAGE)
+        cut(&self.text, MAX_MESSAGE_BYTES)
     }
 
     /// Returns the position of the throw from the stack trace. Skips frames of the class's
@@ -138,10 +138,10 @@ impl Said {
     /// regular expressions may report any error when it runs out of stack.
     pub(super) fn least_depth(&self, status: Status, stack: usize) -> Option<usize> {
         /// Bytes of the last frames that may be unwritten.
-        const FRAMES: usize = 4 << 10;
+        const MAX_FRAME_BYTES: usize = 4 << 10;
         match (status, self.class.as_str(), self.message.as_str()) {
             (Status::Syntax, ..) | (Status::Thrown, "SyntaxError", "stack overflow") => {
-                Some(stack.saturating_sub(FRAMES))
+                Some(stack.saturating_sub(MAX_FRAME_BYTES))
             }
             // A call is refused as a whole, with all local variables of the function.
             (Status::Thrown | Status::NoData, "RangeError", "Maximum call stack size exceeded") => {

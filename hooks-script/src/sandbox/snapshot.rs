@@ -21,7 +21,7 @@ static ZEROS: Page = [0; PAGE];
 
 /// Number of pages to prefetch. A snapshot was not used during the run, so it has left the fast
 /// caches.
-const AHEAD: usize = 3;
+const PREFETCHED_PAGES: usize = 3;
 
 /// State of an instance between two calls; read-only.
 pub(crate) struct Snapshot {
@@ -145,7 +145,7 @@ impl Snapshot {
 
     /// Like [`page`](Snapshot::page), and prefetches the pages after it.
     fn fetch(&self, index: usize) -> Option<&Page> {
-        if let Some(next) = self.page(index + AHEAD) {
+        if let Some(next) = self.page(index + PREFETCHED_PAGES) {
             machine::fetch(next);
         }
         self.page(index)

@@ -18,7 +18,7 @@ use super::versions::Kept;
 use crate::guard::{self, Allowed, Guard, Lookup, Refused};
 
 const TIMEOUT: Duration = Duration::from_secs(10);
-const REDIRECTS: usize = 5;
+const MAX_REDIRECTS: usize = 5;
 
 /// Loads sources from `https` URLs. It connects to public addresses only
 /// ([`is_public_address`](crate::is_public_address)), and exactly to the addresses that it checked:
@@ -122,7 +122,7 @@ impl Fetcher {
     pub fn builder() -> FetcherBuilder {
         FetcherBuilder {
             timeout: TIMEOUT,
-            redirects: REDIRECTS,
+            redirects: MAX_REDIRECTS,
             allow_http: false,
             allowed: Vec::new(),
             lookup: guard::system_lookup(),

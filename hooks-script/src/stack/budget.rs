@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use crate::sandbox::Allowance;
 
 /// Time for the sandbox to end a run and report it before the stack's own timeout.
-const GRACE: Duration = Duration::from_millis(100);
+const GRACE_PERIOD: Duration = Duration::from_millis(100);
 
 /// Remaining fuel and time, divided so that no hook can use the share of another.
 #[derive(Debug)]
@@ -56,7 +56,7 @@ impl Budget {
 
     /// Returns the timeout of the current hook, including its wait for a worker.
     pub(super) fn patience(&self) -> Duration {
-        let end = self.until.and_then(|until| until.checked_add(GRACE));
+        let end = self.until.and_then(|until| until.checked_add(GRACE_PERIOD));
         end.map_or(Duration::MAX, |end| {
             end.saturating_duration_since(Instant::now())
         })

@@ -16,7 +16,7 @@ pub(super) use mode::{OpenMode, ReadPermit};
 #[cfg(feature = "postgres")]
 pub(super) use postgres::Postgres;
 #[cfg(feature = "sqlite")]
-pub(super) use sqlite::{READ_AGAIN, READS, Sqlite};
+pub(super) use sqlite::{MAX_READ_ATTEMPTS, READ_RETRY_DELAY, Sqlite};
 
 /// SQLite or PostgreSQL database. Clones share the connections.
 #[derive(Clone, Debug)]

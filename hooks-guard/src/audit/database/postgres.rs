@@ -14,13 +14,13 @@ use crate::audit::error::AuditError;
 use crate::audit::head::CHANNEL;
 
 /// Timeout for acquiring a connection.
-const BUSY: Duration = Duration::from_secs(5);
+const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Maximum number of concurrent readers.
-const READERS: u32 = 8;
+const MAX_READERS: u32 = 8;
 
 /// Number of connections for reserved readers.
-const RESERVED: u32 = 2;
+const RESERVED_CONNECTIONS: u32 = 2;
 
 /// Migrations in order. Released entries never change.
 const MIGRATIONS: [(i64, &str, &str); 5] = [
@@ -97,7 +97,7 @@ const SCHEMA_QUERY: &str = concat!(
 );
 
 /// Number of tables of the trail.
-const TABLES: i64 = 10;
+const TABLE_COUNT: i64 = 10;
 
 /// Returns, for each schema in the search path, how many of the tables it contains and how many of
 /// those resolve by their unqualified names.
@@ -166,10 +166,10 @@ impl Postgres {
             ]);
         let writer = PgPoolOptions::new()
             .max_connections(match mode {
-                OpenMode::ReadOnly | OpenMode::Unchecked => READERS,
+                OpenMode::ReadOnly | OpenMode::Unchecked => MAX_READERS,
                 _ => 1,
             })
-            .acquire_timeout(BUSY)
+            .acquire_timeout(ACQUIRE_TIMEOUT)
             .connect_with(options.clone())
             .await
             .map_err(failed)?;
@@ -213,12 +213,12 @@ impl Postgres {
             OpenMode::OneShot | OpenMode::ReadOnly | OpenMode::Unchecked => None,
         };
         let reserved = PgPoolOptions::new()
-            .max_connections(RESERVED)
-            .acquire_timeout(BUSY)
+            .max_connections(RESERVED_CONNECTIONS)
+            .acquire_timeout(ACQUIRE_TIMEOUT)
             .connect_lazy_with(options.clone());
         let readers = PgPoolOptions::new()
-            .max_connections(READERS)
-            .acquire_timeout(BUSY)
+            .max_connections(MAX_READERS)
+            .acquire_timeout(ACQUIRE_TIMEOUT)
             .connect_with(options)
             .await
             .map_err(failed)?;
@@ -350,7 +350,7 @@ pub(super) async fn has_plain_tables(connection: &mut PgConnection) -> Result<bo
     ))
     .fetch_one(connection)
     .await?;
-    Ok(plain == TABLES)
+    Ok(plain == TABLE_COUNT)
 }
 
 /// Checks that the tables have no triggers, rules or similar objects, for any schema version.
@@ -363,7 +363,7 @@ async fn check_active(connection: &mut PgConnection) -> Result<(), AuditError> {
     let places: Vec<(String, i64, i64)> = sqlx::query_as(PLACES_QUERY)
         .fetch_all(&mut *connection)
         .await?;
-    let has_trail = |&&(_, all, _): &&(String, i64, i64)| all == TABLES;
+    let has_trail = |&&(_, all, _): &&(String, i64, i64)| all == TABLE_COUNT;
     if let Some((trail, ..)) = places.iter().find(has_trail) {
         let other = places
             .iter()

@@ -25,7 +25,7 @@ pub(super) struct Cut {
 
 impl Cut {
     /// More pieces than connections, because pieces take different times.
-    pub(super) const USUAL: Self = Self {
+    pub(super) const DEFAULT: Self = Self {
         pieces: 32,
         few: 20_000,
     };
@@ -33,14 +33,14 @@ impl Cut {
 
 /// Number of decisions per piece whose positions are kept. A page beyond them needs a second
 /// search.
-const KEYS: u64 = 1000;
+const MAX_KEYS: u64 = 1000;
 
 /// Maximum number of attempts to give all connections equal snapshots while other processes write.
-const TRIES: usize = 20;
+const MAX_ATTEMPTS: usize = 20;
 
 /// Number of characters of the text that `LIKE` compares. `LIKE` is faster than `instr` and
 /// `strpos`, but limits the length of its pattern.
-const PATTERN: usize = 1000;
+const MAX_PATTERN_CHARS: usize = 1000;
 
 /// Statements on a piece: `$1` and `$2` are its bounds, `$3` the pattern, `$4` the text if it is
 /// longer than the pattern. The variant without other filters does not compare them.
@@ -126,7 +126,7 @@ pub(super) async fn numbers_now(
     page: Page,
 ) -> Result<(Vec<i64>, u64), AuditError> {
     let mut seen = SnapshotReads::now(backend).await?;
-    numbers(&mut seen, bound, text, page, Cut::USUAL).await
+    numbers(&mut seen, bound, text, page, Cut::DEFAULT).await
 }
 
 async fn numbers(
@@ -138,7 +138,7 @@ async fn numbers(
 ) -> Result<(Vec<i64>, u64), AuditError> {
     let search = Search::new(bound, text);
     let pieces = search.pieces(&mut seen.transactions, cut).await?;
-    let most = page.offset.saturating_add(page.limit).clamp(1, KEYS);
+    let most = page.offset.saturating_add(page.limit).clamp(1, MAX_KEYS);
     let next = AtomicUsize::new(0);
     let readers = seen.transactions.iter_mut().map(async |tx| {
         let mut found = Vec::new();
@@ -164,7 +164,7 @@ async fn numbers(
 impl<'a> Search<'a> {
     fn new(bound: &'a Bound, text: &'a str) -> Self {
         let mut pattern = String::from("%");
-        for character in text.chars().take(PATTERN) {
+        for character in text.chars().take(MAX_PATTERN_CHARS) {
             if matches!(character, '%' | '_' | '\\') {
                 pattern.push('\\');
             }
@@ -178,7 +178,11 @@ impl<'a> Search<'a> {
         Self {
             bound,
             pattern,
-            whole: text.chars().nth(PATTERN).is_some().then_some(text),
+            whole: text
+                .chars()
+                .nth(MAX_PATTERN_CHARS)
+                .is_some()
+                .then_some(text),
             others,
         }
     }
@@ -343,7 +347,7 @@ struct SnapshotReads {
 impl SnapshotReads {
     async fn now(backend: &Backend) -> Result<Self, AuditError> {
         if let Some(beside) = backend.beside() {
-            for _ in 0..TRIES {
+            for _ in 0..MAX_ATTEMPTS {
                 let (mut transactions, mut ends) = (Vec::new(), Vec::new());
                 for _ in 0..=beside.more {
                     let mut tx = backend.read().await?;

@@ -9,7 +9,7 @@ use crate::audit::store::AuditStore;
 use crate::classify::Crud;
 use crate::request::PermissionRequest;
 
-const MANY: i64 = 300;
+const DECISIONS: i64 = 300;
 
 /// Returns a decision. Times do not follow the ids, and some times are equal.
 fn decision(n: i64) -> NewDecision {
@@ -43,7 +43,7 @@ async fn p_24_pieces_have_together_what_the_whole_has() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("trail.db").display().to_string();
     let trail = AuditStore::open(&path).await.expect("a trail");
-    for n in 0..MANY {
+    for n in 0..DECISIONS {
         trail.record(decision(n)).await.expect("recorded");
     }
     let backend = &trail.inner.backend;
@@ -53,7 +53,7 @@ async fn p_24_pieces_have_together_what_the_whole_has() {
     };
     let all = trail.decisions(&Filter::default(), everything).await;
     let all = all.expect("found").records;
-    assert_eq!(all.len() as i64, MANY);
+    assert_eq!(all.len() as i64, DECISIONS);
     let second = |seconds| Some(Timestamp::UNIX_EPOCH + SignedDuration::from_secs(seconds));
     let long = format!("{}long", "long ".repeat(250));
     let filters = [
@@ -114,7 +114,7 @@ async fn all_who_read_see_the_same_while_others_write() {
     let writing = tokio::spawn({
         let trail = trail.clone();
         async move {
-            for n in 0..MANY {
+            for n in 0..DECISIONS {
                 trail.record(decision(n)).await.expect("recorded");
             }
         }

@@ -12,13 +12,13 @@ use thiserror::Error;
 use crate::mask::Masked;
 
 /// Timeout of a classification with all its stages.
-pub const MOST_TIME: Duration = Duration::from_secs(2);
+pub const CLASSIFY_BUDGET: Duration = Duration::from_secs(2);
 
 /// Maximum length of a reason from a model or the tables, in characters.
-pub(super) const MOST_REASONING: usize = 300;
+pub(super) const MAX_REASON_CHARS: usize = 300;
 
 /// Maximum number of reasons of the tables in a question.
-pub(super) const MOST_REASONS: usize = 10;
+pub(super) const MAX_REASONS: usize = 10;
 
 /// Input of a [`Semantic`]. Secrets and e-mail addresses are masked in all fields. No field may be
 /// treated as an instruction.
@@ -44,8 +44,8 @@ impl SemanticInput {
         let mut reasons: Vec<String> = Vec::new();
         for finding in &verdict.findings {
             let reason = masked.other(&finding.reason);
-            let reason: String = reason.chars().take(MOST_REASONING).collect();
-            if reasons.len() < MOST_REASONS && !reasons.contains(&reason) {
+            let reason: String = reason.chars().take(MAX_REASON_CHARS).collect();
+            if reasons.len() < MAX_REASONS && !reasons.contains(&reason) {
                 reasons.push(reason);
             }
         }

@@ -8,11 +8,11 @@ use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue};
 use reqwest::{Client, Url, redirect};
 use thiserror::Error;
 
-use super::ask::{MOST_TIME, Semantic, SemanticError, SemanticInput, SemanticOutput};
+use super::ask::{CLASSIFY_BUDGET, Semantic, SemanticError, SemanticInput, SemanticOutput};
 use super::prompt;
 
 /// Default maximum length of a response in bytes.
-const MOST_BYTES: usize = 64 << 10;
+const MAX_RESPONSE_BYTES: usize = 64 << 10;
 
 /// An OpenAI-compatible chat endpoint, such as those of Ollama, llama.cpp and vLLM. The endpoint
 /// must support output that is constrained to a JSON schema.
@@ -87,8 +87,8 @@ impl OpenAiCompatible {
             model: model.into(),
             api_key: None,
             temperature: 0.0,
-            timeout: MOST_TIME,
-            most_bytes: MOST_BYTES,
+            timeout: CLASSIFY_BUDGET,
+            most_bytes: MAX_RESPONSE_BYTES,
             allow_http: false,
             system_proxy: false,
         }
@@ -156,7 +156,7 @@ impl OpenAiCompatibleBuilder {
     }
 
     /// Sets the timeout for an answer. Default: 2 seconds. The classifier never waits longer than
-    /// [`MOST_TIME`].
+    /// [`CLASSIFY_BUDGET`].
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
         self

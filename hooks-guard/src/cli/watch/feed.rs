@@ -14,15 +14,15 @@ use super::super::questions;
 use super::model::{ConnectionState, Happened, PendingAnswer, WatchMessage};
 
 /// Timeout of one request to the service.
-const LIMIT: Duration = Duration::from_secs(10);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 /// Maximum time without data: the service sends something every 15 seconds.
-const SILENCE: Duration = Duration::from_secs(40);
+const IDLE_TIMEOUT: Duration = Duration::from_secs(40);
 /// Number of earlier decisions shown at the start.
-const BEFORE: u64 = 20;
+const EARLIER_DECISIONS: u64 = 20;
 /// Delay before the next connection.
-const AGAIN: Duration = Duration::from_secs(1);
+const RECONNECT_DELAY: Duration = Duration::from_secs(1);
 /// Delay before the pending questions are read again.
-const MOMENT: Duration = Duration::from_millis(300);
+const REFRESH_DELAY: Duration = Duration::from_millis(300);
 
 /// Sends events to the model until the receiver is dropped. Each connection uses the current
 /// client, which may have received a token since the last one.
@@ -52,7 +52,7 @@ pub(super) async fn follow(clients: watch::Receiver<Client>, to: mpsc::Sender<Wa
                 return;
             }
         }
-        sleep(AGAIN).await;
+        sleep(RECONNECT_DELAY).await;
     }
 }
 
@@ -67,8 +67,8 @@ async fn listen(
     to: &mpsc::Sender<WatchMessage>,
     last: &mut Option<String>,
 ) -> Result<(), ClientError> {
-    let mut events = client.events(last.as_deref(), LIMIT).await?;
-    while let Some(event) = events.next(SILENCE).await? {
+    let mut events = client.events(last.as_deref(), REQUEST_TIMEOUT).await?;
+    while let Some(event) = events.next(IDLE_TIMEOUT).await? {
         let mut told = Vec::new();
         match event.kind.as_str() {
             "hello" => {
@@ -124,8 +124,8 @@ fn data(event: &ServiceEvent) -> Value {
 
 /// Returns the latest events before the connection, oldest first.
 async fn before(client: &Client) -> Result<Vec<WatchMessage>, ClientError> {
-    let path = format!("/api/hooks/decisions?limit={BEFORE}");
-    let mut value = client.get(&path, LIMIT).await?;
+    let path = format!("/api/hooks/decisions?limit={EARLIER_DECISIONS}");
+    let mut value = client.get(&path, REQUEST_TIMEOUT).await?;
     let records: Vec<AuditRecord> =
         serde_json::from_value(value["decisions"].take()).map_err(|_| ClientError::Strange)?;
     let told = records.into_iter().rev().map(|record| {
@@ -156,7 +156,7 @@ pub(super) async fn read_again(
     after: Option<String>,
     to: mpsc::Sender<WatchMessage>,
 ) {
-    sleep(MOMENT).await;
+    sleep(REFRESH_DELAY).await;
     let message = match questions::page(&client, after.as_deref()).await {
         Ok(page) => WatchMessage::Pending {
             page,
@@ -183,7 +183,7 @@ pub(super) async fn answer(client: Client, answer: PendingAnswer, to: mpsc::Send
         "response": if answer.approved { "APPROVED" } else { "DENIED" },
         "remember": answer.remember,
     });
-    let sent = client.post("/api/hooks/permission-response", &body, LIMIT);
+    let sent = client.post("/api/hooks/permission-response", &body, REQUEST_TIMEOUT);
     let message = WatchMessage::Sent {
         id: answer.id,
         result: sent.await.map(drop),

@@ -27,11 +27,11 @@ use super::setup::{Setup, address, runtime};
 use model::{WatchEffect, WatchMessage, WatchState};
 
 /// Capacity of the channel of messages.
-const WAITING: usize = 1024;
+const CHANNEL_CAPACITY: usize = 1024;
 /// Interval at which the remaining times are redrawn.
-const TICK: Duration = Duration::from_secs(1);
+const TICK_INTERVAL: Duration = Duration::from_secs(1);
 /// Timeout of the first request.
-const SHORT: Duration = Duration::from_secs(3);
+const FIRST_REQUEST_TIMEOUT: Duration = Duration::from_secs(3);
 
 #[derive(Debug, Args)]
 pub(crate) struct WatchArgs {
@@ -51,7 +51,7 @@ pub(crate) fn watch(options: WatchArgs) -> Result<bool, CommandError> {
     let client = loaded.client()?;
     let runtime = runtime()?;
     // No service need run yet, but another program at its address must not get the token.
-    let looked = runtime.block_on(client.get("/health", SHORT));
+    let looked = runtime.block_on(client.get("/health", FIRST_REQUEST_TIMEOUT));
     if let Err(error @ ClientError::Unproved(_)) = looked {
         return Err(error.into());
     }
@@ -75,7 +75,7 @@ async fn run(
     mut client: Client,
     token: String,
 ) -> io::Result<()> {
-    let (sender, mut messages) = mpsc::channel(WAITING);
+    let (sender, mut messages) = mpsc::channel(CHANNEL_CAPACITY);
     if !token.trim().is_empty() {
         client = client.with_token(token.trim());
         state.has_token = true;
@@ -84,7 +84,7 @@ async fn run(
     tokio::spawn(feed::follow(current, sender.clone()));
     let keys = sender.clone();
     std::thread::spawn(move || read_keys(&keys));
-    let mut tick = interval(TICK);
+    let mut tick = interval(TICK_INTERVAL);
     tick.set_missed_tick_behavior(MissedTickBehavior::Skip);
     let mut terminated = signal(SignalKind::terminate())?;
     let mut hung_up = signal(SignalKind::hangup())?;

@@ -14,10 +14,10 @@ use hooks_runtime::display::escape;
 use jiff::Timestamp;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
-use super::super::questions::{PAGE, Questions};
+use super::super::questions::{PAGE_SIZE, Questions};
 
 /// Maximum number of stored events.
-const KEPT: usize = 500;
+const MAX_EVENTS: usize = 500;
 
 /// A message to the model.
 #[derive(Debug)]
@@ -276,7 +276,7 @@ impl WatchState {
         self.pending.retain(|other| other.id != record.id);
         self.total -= (before - self.pending.len()) as u64;
         let waits = record.deadline.is_some() && record.user_response.is_none();
-        if waits && was_whole && self.pending.len() < PAGE {
+        if waits && was_whole && self.pending.len() < PAGE_SIZE {
             self.pending.push(record.clone());
             self.pending.sort_by_key(|record| record.id);
             self.total += 1;
@@ -306,7 +306,7 @@ impl WatchState {
             Happened::Executed(_) | Happened::Cleaned | Happened::Missed => {}
         }
         self.happened.push_front(happened);
-        self.happened.truncate(KEPT);
+        self.happened.truncate(MAX_EVENTS);
     }
 
     fn sent(&mut self, id: i64, result: Result<(), ClientError>) {

@@ -15,9 +15,9 @@ use ratatui::widgets::{Block, Borders, List, ListItem, ListState, Paragraph, Wra
 use super::model::{ConnectionState, Happened, Known, WatchState};
 
 /// Minimum size of the terminal; a smaller one cannot show a question.
-const LEAST: (u16, u16) = (40, 14);
+const MIN_SIZE: (u16, u16) = (40, 14);
 /// Maximum number of characters of a command in a list.
-const SHORT: usize = 300;
+const MAX_LISTED_CHARS: usize = 300;
 
 const KEYS: &str =
     "↑↓ select  y approve  s session  a always  n deny  N all  PgDn  t token  q quit";
@@ -25,8 +25,8 @@ const KEYS: &str =
 pub(super) fn draw(frame: &mut Frame<'_>, state: &mut WatchState, now: Timestamp) {
     let area = frame.area();
     state.seen = false;
-    if area.width < LEAST.0 || area.height < LEAST.1 {
-        let least = format!("needs at least {} × {}", LEAST.0, LEAST.1);
+    if area.width < MIN_SIZE.0 || area.height < MIN_SIZE.1 {
+        let least = format!("needs at least {} × {}", MIN_SIZE.0, MIN_SIZE.1);
         let text = vec![Line::from(least), said(state)];
         frame.render_widget(Paragraph::new(text).wrap(Wrap { trim: true }), area);
         return;
@@ -110,7 +110,7 @@ fn draw_inbox(frame: &mut Frame<'_>, state: &WatchState, now: Timestamp, area: R
                 colour(record.classification),
             ),
             Span::raw(format!("{:>6} ", left(record, now))),
-            Span::raw(shorten(&escape(&record.command), SHORT)),
+            Span::raw(shorten(&escape(&record.command), MAX_LISTED_CHARS)),
         ]))
     });
     let list = List::new(items)
@@ -273,7 +273,7 @@ fn line(happened: &Happened) -> Line<'static> {
         Span::raw(format!("{:>5} ", record.id)),
         Span::styled(format!("{class:<6} "), colour(class)),
         Span::raw(format!("{what}: ")),
-        Span::raw(shorten(&escape(&record.command), SHORT)),
+        Span::raw(shorten(&escape(&record.command), MAX_LISTED_CHARS)),
     ])
 }
 

@@ -21,7 +21,7 @@ struct ProtectedPath {
 }
 
 /// Placeholder for text that a file name pattern matches.
-const WILD: &str = "\u{F0002}";
+const WILDCARD: &str = "\u{F0002}";
 
 /// All protected paths. The guards are built when the first path is compared. Most commands only read:
 /// the guards that count for reading have a list of their own, which resolves the links of 15 files
@@ -245,7 +245,7 @@ fn locate(scene: &Scene<'_>, word: &Word) -> Located {
         // File name patterns are compared as patterns.
         false => scene
             .start
-            .locate(&word.text.replace(['*', '?', '['], WILD)),
+            .locate(&word.text.replace(['*', '?', '['], WILDCARD)),
     }
 }
 
@@ -361,7 +361,7 @@ impl ProtectedPath {
 /// Returns `true` if a path component, possibly a pattern, may match a protected one. A pattern
 /// counts only if it begins with at least `least` literal characters.
 fn fits(part: &str, guarded: &str, least: usize) -> bool {
-    if let Some((head, _)) = part.split_once(WILD) {
+    if let Some((head, _)) = part.split_once(WILDCARD) {
         let start = guarded.split('*').next().unwrap_or(guarded);
         // A pattern does not match a leading dot.
         let hidden = guarded.starts_with('.') && head.is_empty();
