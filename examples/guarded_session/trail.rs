@@ -9,7 +9,7 @@ use std::time::Duration;
 use hooks_guard::audit::{AuditError, AuditStore, Execution, NewAnswer, NewDecision, UserResponse};
 use hooks_guard::classify::{Crud, Decision};
 use hooks_guard::gate::Gate;
-use hooks_guard::{FileAccess, PermissionRequest, Ruling};
+use hooks_guard::{FileAccess, PermissionDecision, PermissionRequest};
 use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 
@@ -86,7 +86,7 @@ impl Trail {
         let judged = self.gate.judge(&request).await;
         let asked = decided.approval.is_some();
         let new = NewDecision {
-            ruling: Ruling {
+            ruling: PermissionDecision {
                 decision: match asked || decided.refused {
                     true => Decision::RequiresConfirmation,
                     false => Decision::AutoAllowed,

@@ -64,10 +64,10 @@ pub struct Client {
 pub enum ClientError {
     /// Nothing listens at the address.
     #[error("no service listens there; start it with `hooks-guard serve`")]
-    Away(#[source] std::io::Error),
+    Unreachable(#[source] std::io::Error),
     /// The response took too long.
     #[error("no response within {} ms; check whether the service is busy", .0.as_millis())]
-    Late(Duration),
+    Timeout(Duration),
     /// The service does not prove that it has the key: another program listens at the address, or a
     /// service of another version or user.
     #[error(
@@ -77,7 +77,7 @@ pub enum ClientError {
     Unproved(String),
     /// The response does not have the format of the service.
     #[error("not a hooks-guard server; check which program listens there")]
-    Strange,
+    UnexpectedResponse,
     /// The service refused the request.
     #[error("{error} ({code})")]
     Refused {
@@ -168,7 +168,7 @@ impl Client {
         let whole = async { self.connect().await?.exchange(method, path, body).await };
         timeout(limit, whole)
             .await
-            .map_err(|_| ClientError::Late(limit))?
+            .map_err(|_| ClientError::Timeout(limit))?
     }
 
     /// Subscribes to events, from now on or after the event with this id.
@@ -191,10 +191,12 @@ impl Client {
             let body = response.into_body();
             if status != StatusCode::OK {
                 let bytes = Limited::new(body, MAX_RESPONSE_BYTES).collect().await;
-                let bytes = bytes.map_err(|_| ClientError::Strange)?.to_bytes();
+                let bytes = bytes
+                    .map_err(|_| ClientError::UnexpectedResponse)?
+                    .to_bytes();
                 self.check(proved.as_ref(), status, &given, &bytes)?;
                 answer(status, &bytes)?;
-                return Err(ClientError::Strange);
+                return Err(ClientError::UnexpectedResponse);
             }
             self.check(proved.as_ref(), status, &given, proof::STREAM)?;
             Ok(ServiceEvents {
@@ -203,7 +205,7 @@ impl Client {
                 _connection: connection,
             })
         });
-        begun.await.map_err(|_| ClientError::Late(limit))?
+        begun.await.map_err(|_| ClientError::Timeout(limit))?
     }
 
     /// Returns `true` if a program listens at the address. Sends nothing.
@@ -222,10 +224,10 @@ impl Client {
     /// # Errors
     /// If nothing listens, the service does not prove that it has the key, or the [handshake
     /// timeout](Self::with_handshake_timeout) expires.
-    pub async fn connect(&self) -> Result<Connected<'_>, ClientError> {
+    pub async fn connect(&self) -> Result<ServiceConnection<'_>, ClientError> {
         let begun = timeout(self.handshake, self.begin()).await;
-        let (link, agreed) = begun.map_err(|_| ClientError::Late(self.handshake))??;
-        Ok(Connected {
+        let (link, agreed) = begun.map_err(|_| ClientError::Timeout(self.handshake))??;
+        Ok(ServiceConnection {
             client: self,
             link,
             agreed,
@@ -236,23 +238,23 @@ impl Client {
         let (stream, host, reached): (Box<dyn ByteStream>, String, String) = match &self.address {
             Address::Tcp(address) => {
                 let stream = TcpStream::connect(address).await;
-                let stream = stream.map_err(ClientError::Away)?;
+                let stream = stream.map_err(ClientError::Unreachable)?;
                 // The handshake adds a round trip.
                 let _ = stream.set_nodelay(true);
                 // `0.0.0.0` is not an address that a client reaches.
-                let reached = stream.peer_addr().map_err(ClientError::Away)?;
+                let reached = stream.peer_addr().map_err(ClientError::Unreachable)?;
                 (Box::new(stream), address.to_string(), reached.to_string())
             }
             Address::Unix(socket) => {
                 let stream = UnixStream::connect(socket).await;
-                let stream = stream.map_err(ClientError::Away)?;
+                let stream = stream.map_err(ClientError::Unreachable)?;
                 let reached = proof::UNIX.to_owned();
                 (Box::new(stream), "localhost".to_owned(), reached)
             }
         };
         let (sender, connection) = http1::handshake(TokioIo::new(stream))
             .await
-            .map_err(|_| ClientError::Strange)?;
+            .map_err(|_| ClientError::UnexpectedResponse)?;
         let connection = ConnectionTask(tokio::spawn(async move {
             // The response shows how the connection ended.
             let _ = connection.await;
@@ -322,13 +324,13 @@ impl Client {
 /// A connection for one request. If the client has a key, the service has proved that it has it,
 /// too.
 #[derive(Debug)]
-pub struct Connected<'a> {
+pub struct ServiceConnection<'a> {
     client: &'a Client,
     link: RequestConnection,
     agreed: Option<Handshake>,
 }
 
-impl Connected<'_> {
+impl ServiceConnection<'_> {
     /// Sends a `POST` request.
     ///
     /// # Errors
@@ -342,7 +344,7 @@ impl Connected<'_> {
         let whole = self.exchange(Method::POST, path, Some(body));
         timeout(limit, whole)
             .await
-            .map_err(|_| ClientError::Late(limit))?
+            .map_err(|_| ClientError::Timeout(limit))?
     }
 
     async fn exchange(
@@ -357,7 +359,9 @@ impl Connected<'_> {
         let bytes = Limited::new(response.into_body(), MAX_RESPONSE_BYTES)
             .collect()
             .await;
-        let bytes = bytes.map_err(|_| ClientError::Strange)?.to_bytes();
+        let bytes = bytes
+            .map_err(|_| ClientError::UnexpectedResponse)?
+            .to_bytes();
         drop(connection);
         client.check(proved.as_ref(), status, &given, &bytes)?;
         answer(status, &bytes)
@@ -431,8 +435,10 @@ impl RequestConnection {
         request: request::Builder,
         body: Body,
     ) -> Result<Response<Incoming>, ClientError> {
-        let strange = |_: hyper::Error| ClientError::Strange;
-        let request = request.body(body).map_err(|_| ClientError::Strange)?;
+        let strange = |_: hyper::Error| ClientError::UnexpectedResponse;
+        let request = request
+            .body(body)
+            .map_err(|_| ClientError::UnexpectedResponse)?;
         self.sender.ready().await.map_err(strange)?;
         self.sender.send_request(request).await.map_err(strange)
     }
@@ -514,12 +520,12 @@ impl ServiceEvents {
                 }
             }
             if self.read.len() > MAX_RESPONSE_BYTES {
-                return Err(ClientError::Strange);
+                return Err(ClientError::UnexpectedResponse);
             }
             let frame = timeout(limit, self.body.frame()).await;
-            match frame.map_err(|_| ClientError::Late(limit))? {
+            match frame.map_err(|_| ClientError::Timeout(limit))? {
                 None => return Ok(None),
-                Some(Err(_)) => return Err(ClientError::Strange),
+                Some(Err(_)) => return Err(ClientError::UnexpectedResponse),
                 Some(Ok(frame)) => {
                     if let Some(data) = frame.data_ref() {
                         self.read.extend_from_slice(data);
@@ -557,13 +563,14 @@ fn parse(block: &str) -> ServiceEvent {
 
 /// Returns the body of a response, or its error.
 fn answer(status: StatusCode, bytes: &[u8]) -> Result<Value, ClientError> {
-    let value: Value = serde_json::from_slice(bytes).map_err(|_| ClientError::Strange)?;
+    let value: Value =
+        serde_json::from_slice(bytes).map_err(|_| ClientError::UnexpectedResponse)?;
     match status {
         StatusCode::OK => Ok(value),
         status => Err(ClientError::Refused {
             status: status.as_u16(),
-            code: text(&value, "code").ok_or(ClientError::Strange)?,
-            error: text(&value, "error").ok_or(ClientError::Strange)?,
+            code: text(&value, "code").ok_or(ClientError::UnexpectedResponse)?,
+            error: text(&value, "error").ok_or(ClientError::UnexpectedResponse)?,
         }),
     }
 }

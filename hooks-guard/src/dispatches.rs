@@ -208,10 +208,10 @@ pub struct ScriptRuns {
 
 /// The last dispatches, and their statistics.
 #[derive(Debug, Default)]
-pub(crate) struct Dispatches(Mutex<Kept>);
+pub(crate) struct Dispatches(Mutex<DispatchHistory>);
 
 #[derive(Debug, Default)]
-struct Kept {
+struct DispatchHistory {
     /// Newest first.
     last: VecDeque<Dispatch>,
     /// Statistics by step. The hooks of a gate, and so their positions, never change.

@@ -7,7 +7,7 @@ mod agents;
 mod check;
 mod environment;
 
-pub use self::check::{Check, CheckState, Surroundings};
+pub use self::check::{Check, CheckState, DoctorContext};
 pub use environment::SERVER_VARIABLES;
 
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ pub trait Service {
     /// Returns the daemon at its address; `None` if nothing listens there.
     fn daemon(&self) -> Result<Option<Daemon>, String>;
     /// Returns the audit trail; `None` if there is no database yet.
-    fn audit(&self) -> Result<Option<Audit>, String>;
+    fn audit(&self) -> Result<Option<TrailStatus>, String>;
     /// Returns the rules files.
     fn rules(&self) -> Vec<RuleFile>;
     /// Returns warnings about the configuration, or an error if it cannot be read.
@@ -40,7 +40,7 @@ pub struct Daemon {
 
 /// An audit trail that can be opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Audit {
+pub struct TrailStatus {
     /// The file, or the server without its password.
     pub database: String,
     /// Problem in the chain of the last entries, if there is one.
@@ -61,7 +61,7 @@ pub struct RuleFile {
 }
 
 /// Checks the whole installation without changing it. The result includes the checks that passed.
-pub fn examine(around: &Surroundings<'_>, service: &impl Service) -> Vec<Check> {
+pub fn examine(around: &DoctorContext<'_>, service: &impl Service) -> Vec<Check> {
     let mut checks = vec![binary(around)];
     checks.extend(agents::checks(around));
     checks.extend(environment::checks(around));
@@ -87,7 +87,7 @@ pub fn worst(checks: &[Check]) -> CheckState {
 
 const NAME: &str = "hooks-guard";
 
-fn binary(around: &Surroundings<'_>) -> Check {
+fn binary(around: &DoctorContext<'_>) -> Check {
     let running = around.binary.display();
     match in_path(around.path, NAME) {
         None => Check::new(
@@ -156,7 +156,7 @@ fn audit(service: &impl Service) -> (Check, Option<Timestamp>) {
             let what = "no database yet; the first decision creates it";
             (Check::new("audit", CheckState::Ok, what, ""), None)
         }
-        Ok(Some(Audit {
+        Ok(Some(TrailStatus {
             database,
             broken,
             newest,

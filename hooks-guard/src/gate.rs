@@ -19,7 +19,7 @@ use crate::classify::{
 use crate::dispatches::{Step, StepRun};
 use crate::mask::Masked;
 use crate::protocol::Agent;
-use crate::request::{CommandPart, PermissionRequest, Ruling};
+use crate::request::{CommandPart, PermissionDecision, PermissionRequest};
 use crate::rules::{RuleBook, RuleDecision, RuleEffect};
 
 pub use self::hook::{Classify, Restrict, Restriction};
@@ -134,9 +134,9 @@ pub struct Gate {
 
 /// The gate's result for a request.
 #[derive(Clone, Debug)]
-pub struct Judged {
+pub struct GateDecision {
     /// The decision, without an id.
-    pub ruling: Ruling,
+    pub ruling: PermissionDecision,
     /// Duration of the decision.
     pub response_time: Duration,
     /// The parts of the command, at most 32; of equal parts, the one with the strongest effect.
@@ -152,7 +152,7 @@ pub struct Judged {
 }
 
 /// Result of the classifiers.
-struct Classified {
+struct ClassifyStep {
     found: Judgement,
     run: StepRun,
     error: Option<String>,
@@ -224,9 +224,9 @@ impl Gate {
     /// Decides a request. After any failure, the request needs confirmation.
     ///
     /// Dropping the future drops the running classifiers.
-    pub async fn judge(&self, request: &PermissionRequest) -> Judged {
+    pub async fn judge(&self, request: &PermissionRequest) -> GateDecision {
         let began = Instant::now();
-        let Classified {
+        let ClassifyStep {
             found,
             run,
             error,
@@ -293,7 +293,7 @@ impl Gate {
         let parts = parts(&found.classification);
         let ruling = self.decide(found.classification, verdict, request, error.is_some());
         let ruling = telling_hidden_code(ruling, request);
-        Judged {
+        GateDecision {
             parts,
             may_be_remembered: may_be_remembered && !ruling.hidden_code,
             ruling,
@@ -343,7 +343,7 @@ impl Gate {
     }
 
     /// Returns the classification and the failure, or the fallback if there is no classification.
-    async fn found(&self, request: &PermissionRequest, began: Instant) -> Classified {
+    async fn found(&self, request: &PermissionRequest, began: Instant) -> ClassifyStep {
         // The tables' classifier enforces its own deadline and returns what it found by then.
         let until = began + CLASSIFY_BUDGET + Duration::from_millis(50);
         let (found, report) = self.hooks.classified(request, until).await;
@@ -364,7 +364,7 @@ impl Gate {
                 (StepRun::Failed, Classification::fallback(why).into())
             }
         };
-        Classified {
+        ClassifyStep {
             found,
             run,
             error,
@@ -380,7 +380,7 @@ impl Gate {
         verdict: Option<RuleDecision>,
         request: &PermissionRequest,
         failed: bool,
-    ) -> Ruling {
+    ) -> PermissionDecision {
         let Policy {
             auto_allow_read,
             require_confirmation_cud,
@@ -453,7 +453,7 @@ impl Gate {
             }
             (because, _) => because,
         };
-        Ruling {
+        PermissionDecision {
             decision: match allowed {
                 true => Decision::AutoAllowed,
                 false => Decision::RequiresConfirmation,
@@ -480,7 +480,10 @@ impl Gate {
 }
 
 /// Adds to a question whether a part that would run is hidden in the trail.
-fn telling_hidden_code(ruling: Ruling, request: &PermissionRequest) -> Ruling {
+fn telling_hidden_code(
+    ruling: PermissionDecision,
+    request: &PermissionRequest,
+) -> PermissionDecision {
     let is_command = request.file.is_none() && request.network.is_none();
     let asks = ruling.decision == Decision::RequiresConfirmation
         && !ruling.denied
@@ -488,7 +491,7 @@ fn telling_hidden_code(ruling: Ruling, request: &PermissionRequest) -> Ruling {
     if !(is_command && asks && Masked::for_storage(&request.command).hides_code()) {
         return ruling;
     }
-    Ruling {
+    PermissionDecision {
         hidden_code: true,
         reasoning: format!(
             "the command executes text that is hidden as a secret and cannot be reviewed; {}",

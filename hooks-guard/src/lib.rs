@@ -66,7 +66,7 @@ pub mod script;
 pub mod service;
 
 pub use hook::ClassifierHook;
-pub use request::{CommandPart, FileAccess, NetworkAccess, PermissionRequest, Ruling};
+pub use request::{CommandPart, FileAccess, NetworkAccess, PermissionDecision, PermissionRequest};
 
 /// Page of the book; its Rust code blocks are tests of this crate.
 #[cfg(all(doctest, feature = "semantic"))]

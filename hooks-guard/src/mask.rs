@@ -25,11 +25,11 @@ use std::cmp::Reverse;
 use std::ops::Range;
 
 use self::hidden::{Hidden, HiddenKind, MaskReader};
-use self::need::Text;
+use self::need::PreparedText;
 use self::programs::PasswordReader;
-use self::rule::Doubt;
+use self::rule::FalsePositiveRisk;
 use self::rules::{DIGESTS, NAMES_OF_ENTRIES, RULES, begins_with_a_name};
-use self::shell::Syntax;
+use self::shell::CommandBoundaries;
 use self::tokens::TOKENS;
 
 /// Minimum length of a secret that is replaced in other texts, and in commands. Shorter secrets
@@ -99,14 +99,20 @@ impl Masked {
                 text = text.replace(secret.as_str(), &kind.label(secret));
             }
         }
-        replaced(&text, &ranges(&text, self.reader, &Syntax::default()))
+        replaced(
+            &text,
+            &ranges(&text, self.reader, &CommandBoundaries::default()),
+        )
     }
 }
 
 /// Masks a text that is not a command, such as a note.
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 pub(crate) fn note(text: &str) -> String {
-    replaced(text, &ranges(text, MaskReader::Trail, &Syntax::default()))
+    replaced(
+        text,
+        &ranges(text, MaskReader::Trail, &CommandBoundaries::default()),
+    )
 }
 
 /// Masks a name of a session, an agent or a call for storage. A name that is a secret is replaced
@@ -115,7 +121,7 @@ pub(crate) fn note(text: &str) -> String {
 pub(crate) fn name(name: &str) -> String {
     use sha2::{Digest, Sha256};
 
-    if ranges(name, MaskReader::Names, &Syntax::default()).is_empty() {
+    if ranges(name, MaskReader::Names, &CommandBoundaries::default()).is_empty() {
         return name.to_owned();
     }
     format!("[secret {}]", hex::encode(&Sha256::digest(name)[..8]))
@@ -138,7 +144,7 @@ fn secrets(command: &str, ranges: &[Hidden]) -> Vec<(String, HiddenKind)> {
 
 /// Returns the ranges to mask in a command: its secrets, and their repetitions.
 fn hidden(command: &str, reader: MaskReader) -> Vec<Hidden> {
-    let syntax = Syntax::of(command);
+    let syntax = CommandBoundaries::of(command);
     let mut ranges = ranges(command, reader, &syntax);
     for (secret, kind) in secrets(command, &ranges) {
         again(command, &syntax, &secret, kind, &mut ranges);
@@ -148,7 +154,13 @@ fn hidden(command: &str, reader: MaskReader) -> Vec<Hidden> {
 
 /// Adds the repetitions of a secret. A word that names a program is kept: it was identified as a
 /// secret only by the command itself.
-fn again(command: &str, syntax: &Syntax, secret: &str, kind: HiddenKind, ranges: &mut Vec<Hidden>) {
+fn again(
+    command: &str,
+    syntax: &CommandBoundaries,
+    secret: &str,
+    kind: HiddenKind,
+    ranges: &mut Vec<Hidden>,
+) {
     if secret.chars().count() < MIN_SECRET_IN_COMMAND {
         return;
     }
@@ -185,9 +197,9 @@ fn replaced(text: &str, ranges: &[Hidden]) -> String {
 }
 
 /// Returns the ranges to mask, ordered and without overlaps.
-fn ranges(text: &str, reader: MaskReader, syntax: &Syntax) -> Vec<Hidden> {
+fn ranges(text: &str, reader: MaskReader, syntax: &CommandBoundaries) -> Vec<Hidden> {
     let mut found: Vec<Hidden> = Vec::new();
-    let asked = Text::new(text);
+    let asked = PreparedText::new(text);
     for token in TOKENS
         .iter()
         .filter(|token| asked.may_contain(token.mark()))
@@ -226,7 +238,8 @@ fn ranges(text: &str, reader: MaskReader, syntax: &Syntax) -> Vec<Hidden> {
                     .flatten()
                     .next()
                     .map_or(whole.clone(), |group| group.range());
-                let looks_like_chance = rule.doubt != Doubt::No && rule.kind == HiddenKind::Secret;
+                let looks_like_chance =
+                    rule.doubt != FalsePositiveRisk::No && rule.kind == HiddenKind::Secret;
                 if let Some(token) = token_in(&hidden).filter(|_| looks_like_chance) {
                     let before = hidden.start..token.start.max(hidden.start);
                     if before.len() >= MIN_RANDOM
@@ -369,7 +382,7 @@ fn digests(text: &str, reader: MaskReader) -> Vec<Range<usize>> {
 
 /// Returns the end of a secret. A substitution ends it even within quotes: the text may go to a
 /// file that a shell reads later.
-fn end(text: &str, syntax: &Syntax, hidden: &Range<usize>) -> usize {
+fn end(text: &str, syntax: &CommandBoundaries, hidden: &Range<usize>) -> usize {
     let end = syntax.end(hidden.start, hidden.end);
     let inside = &text[hidden.start..end];
     let is_escaped = |at: usize| inside[..at].ends_with('\\');
@@ -406,7 +419,7 @@ fn first_word(word: &str) -> usize {
 }
 
 /// Returns the passwords in here-documents of programs that read passwords.
-fn documents(text: &str, syntax: &Syntax) -> Vec<Hidden> {
+fn documents(text: &str, syntax: &CommandBoundaries) -> Vec<Hidden> {
     let mut found = Vec::new();
     for document in syntax.documents() {
         let start = text[..document.start].trim_end_matches('\n').rfind('\n');

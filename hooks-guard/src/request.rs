@@ -1,5 +1,5 @@
 //! The data types of requests and decisions. In: nothing; plain data. Out: [`PermissionRequest`]
-//! and [`Ruling`], with their parts.
+//! and [`PermissionDecision`], with their parts.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -179,8 +179,9 @@ pub struct CommandPart {
 /// In JSON, the response to `POST /api/hooks/permission-request`; `id`, `secret`, `denied`,
 /// `approved`, `left_to_agent`, `hidden_code` and `rule` are additions.
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "http", schema(as = Ruling))]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Ruling {
+pub struct PermissionDecision {
     /// Whether the request requires confirmation.
     pub decision: Decision,
     /// The strongest effect.

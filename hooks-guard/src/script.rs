@@ -11,7 +11,7 @@ use futures_util::FutureExt;
 use hooks_runtime::{Entry, HookError, Map};
 use hooks_script::{
     BuildError, ContextData, Failure, Limits, Manifest, RegisterError, Run, RunGroup, RunHistory,
-    RunOutcome, RunQuery, RunRecord, ScriptEngine, ScriptHook, Stage, Verdict,
+    RunOutcome, RunQuery, RunRecord, RunResult, ScriptEngine, ScriptHook, Stage,
 };
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
@@ -249,11 +249,11 @@ impl Restrict for ScriptRestriction {
     ) -> Result<Option<Restriction>, HookError> {
         let message = message(request, found)?;
         let data = ContextData::new();
-        let mut unfinished = Unfinished(Some(self));
+        let mut unfinished = UnrecordedRun(Some(self));
         let mut run = self.hook.run_pre(&message, &data).await;
         let said = said(&run);
         if let Err(failure) = &said {
-            run.verdict = Verdict::Failed(failure.clone());
+            run.verdict = RunResult::Failed(failure.clone());
         }
         let record = RunRecord::of(&self.hook, Stage::Pre, &run, &message, &data);
         unfinished.0 = None;
@@ -263,9 +263,9 @@ impl Restrict for ScriptRestriction {
 }
 
 /// Records a run whose result is no longer needed.
-struct Unfinished<'a>(Option<&'a ScriptRestriction>);
+struct UnrecordedRun<'a>(Option<&'a ScriptRestriction>);
 
-impl Drop for Unfinished<'_> {
+impl Drop for UnrecordedRun<'_> {
     fn drop(&mut self) {
         if let Some(ScriptRestriction { hook, history }) = self.0 {
             let why = "its result was no longer needed";
@@ -292,12 +292,12 @@ fn message(request: &PermissionRequest, found: &Classification) -> Result<Map, H
 /// Returns the restriction of a run; an invalid output is a failure.
 fn said(run: &Run) -> Result<Option<Restriction>, Failure> {
     let out = match &run.verdict {
-        Verdict::Out(out) => out.clone(),
-        Verdict::Stop(stop) => {
+        RunResult::Returned(out) => out.clone(),
+        RunResult::Stop(stop) => {
             let reason = cut(&format!("{}: {}", stop.class, stop.message));
             return Ok(Some(Restriction::Deny(reason)));
         }
-        Verdict::Failed(failure) => return Err(failure.clone()),
+        RunResult::Failed(failure) => return Err(failure.clone()),
         _ => return Err(Failure::Engine("unknown kind of result".to_owned())),
     };
     let not_understood = |why: &dyn std::fmt::Display| {

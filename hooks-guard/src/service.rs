@@ -12,16 +12,16 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::approval::ApprovalScope;
 use crate::audit::{
-    Answered, AuditChange, AuditError, AuditRecord, AuditStore, CallName, ChangeStream, Executed,
-    Execution, Granted, Lasting, NewAnswer, NewDecision, QuestionLimits, Redeemed,
-    TooManyQuestions, UserResponse, Which, in_time,
+    AnswerResult, AuditChange, AuditError, AuditRecord, AuditStore, CallId, ChangeStream,
+    DecisionSelector, Execution, ExecutionResult, GrantResult, NewAnswer, NewDecision,
+    QuestionLimits, RedeemResult, SessionScope, TooManyQuestions, UserResponse, in_time,
 };
 use crate::classify::{Decision, Parts};
 use crate::dispatches::Dispatches;
-use crate::gate::{Gate, Judged};
+use crate::gate::{Gate, GateDecision};
 use crate::mask::{self, Masked};
 use crate::random::random;
-use crate::request::{PermissionRequest, Ruling};
+use crate::request::{PermissionDecision, PermissionRequest};
 use crate::rules::RuleDecision;
 
 pub use crate::dispatches::{Dispatch, HookRun, Runs, ScriptRuns, Step, StepRun};
@@ -78,9 +78,9 @@ pub struct OperatorAnswer {
 
 /// Result of a person's answer.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Responded {
+pub enum RespondResult {
     /// The answer was recorded.
-    Answered(Answered),
+    Answered(AnswerResult),
     /// The answer was not recorded: requests that touch the guard itself or programs that run
     /// later, and requests that are unknown until they run, need confirmation every time. Holds the
     /// reason; `None` if a rule requires it.
@@ -190,7 +190,10 @@ impl PermissionService {
     ///
     /// # Errors
     /// If no classifier is registered, or if the trail cannot be written.
-    pub async fn request(&self, request: PermissionRequest) -> Result<Ruling, ServiceError> {
+    pub async fn request(
+        &self,
+        request: PermissionRequest,
+    ) -> Result<PermissionDecision, ServiceError> {
         self.decide(request, None).await
     }
 
@@ -205,7 +208,7 @@ impl PermissionService {
         &self,
         request: PermissionRequest,
         note: &str,
-    ) -> Result<Ruling, ServiceError> {
+    ) -> Result<PermissionDecision, ServiceError> {
         self.decide(request, Some(note)).await
     }
 
@@ -213,7 +216,7 @@ impl PermissionService {
         &self,
         request: PermissionRequest,
         without_operator: Option<&str>,
-    ) -> Result<Ruling, ServiceError> {
+    ) -> Result<PermissionDecision, ServiceError> {
         let ServiceInner {
             gate,
             audit,
@@ -227,7 +230,7 @@ impl PermissionService {
             return Err(ServiceError::NoClassifier);
         }
         let request = storable_names(request);
-        let Judged {
+        let GateDecision {
             mut ruling,
             response_time,
             parts,
@@ -252,18 +255,18 @@ impl PermissionService {
             let found = audit.grant(command_hash, &request, &asked, may_be_remembered);
             approvals = StepRun::Ran;
             match found.await? {
-                Granted::By(grant) => {
+                GrantResult::By(grant) => {
                     approvals = StepRun::Decided;
                     ruling.decision = Decision::AutoAllowed;
                     ruling.approved = true;
                     ruling.reasoning = format!("{}; {grant}", ruling.reasoning);
                     granted = Some(grant.to_string());
                 }
-                Granted::Changed(why) => {
+                GrantResult::Changed(why) => {
                     ruling.reasoning = format!("{}; {why}", ruling.reasoning);
                     granted = Some(why);
                 }
-                Granted::No => {}
+                GrantResult::No => {}
             }
             scope = (ruling.decision == Decision::RequiresConfirmation).then_some(asked);
         }
@@ -329,11 +332,11 @@ impl PermissionService {
         id: i64,
         reply: OperatorAnswer,
         by: &str,
-    ) -> Result<Responded, ServiceError> {
+    ) -> Result<RespondResult, ServiceError> {
         let audit = &self.inner.reserved;
         let lasting = match reply.remember {
-            RememberScope::Session if reply.approved => Some(Lasting::Session),
-            RememberScope::Always if reply.approved => Some(Lasting::Always),
+            RememberScope::Session if reply.approved => Some(SessionScope::Session),
+            RememberScope::Always if reply.approved => Some(SessionScope::Always),
             _ => None,
         };
         if reply.approved
@@ -341,25 +344,27 @@ impl PermissionService {
         {
             let hides_code = record.rule.as_deref().is_some_and(RuleDecision::hides_code);
             if hides_code && record.user_response.is_none() {
-                return Ok(Responded::HiddenCode);
+                return Ok(RespondResult::HiddenCode);
             }
             if lasting.is_some() {
                 if !record.rule.as_deref().is_none_or(RuleDecision::remembers) {
-                    return Ok(Responded::NotRemembered(None));
+                    return Ok(RespondResult::NotRemembered(None));
                 }
                 match record.scope.as_ref().map(ApprovalScope::refused) {
                     Some(None) => {}
-                    Some(Some(why)) => return Ok(Responded::NotRemembered(Some(why.to_owned()))),
+                    Some(Some(why)) => {
+                        return Ok(RespondResult::NotRemembered(Some(why.to_owned())));
+                    }
                     None if record.decision_requires_confirmation => {
                         let why = "the files that determine its effect are unknown";
-                        return Ok(Responded::NotRemembered(Some(why.to_owned())));
+                        return Ok(RespondResult::NotRemembered(Some(why.to_owned())));
                     }
                     // The answer is refused for another reason.
                     None => {}
                 }
             }
-            if lasting == Some(Lasting::Session) && record.session_id.is_none() {
-                return Ok(Responded::NoSession);
+            if lasting == Some(SessionScope::Session) && record.session_id.is_none() {
+                return Ok(RespondResult::NoSession);
             }
         }
         let answer = NewAnswer {
@@ -372,7 +377,7 @@ impl PermissionService {
             at: Timestamp::now(),
         };
         let answered = audit.answer_for(id, answer, lasting).await?;
-        Ok(Responded::Answered(answered))
+        Ok(RespondResult::Answered(answered))
     }
 
     /// Returns a decision. If it is a pending question, waits up to this time for the answer.
@@ -422,7 +427,7 @@ impl PermissionService {
     ///
     /// # Errors
     /// If the trail cannot be written.
-    pub async fn redeem(&self, id: i64, secret: &str) -> Result<Redeemed, ServiceError> {
+    pub async fn redeem(&self, id: i64, secret: &str) -> Result<RedeemResult, ServiceError> {
         Ok(self.inner.audit.redeem(id, secret).await?)
     }
 
@@ -437,9 +442,10 @@ impl PermissionService {
         id: i64,
         secret: &str,
         exit_status: Option<i32>,
-    ) -> Result<Executed, ServiceError> {
+    ) -> Result<ExecutionResult, ServiceError> {
         let secret = secret.to_owned();
-        self.ran(Which::Secret { id, secret }, exit_status).await
+        self.ran(DecisionSelector::Secret { id, secret }, exit_status)
+            .await
     }
 
     /// As [`executed`](Self::executed), by the agent's id of the call; for processes that open the
@@ -453,8 +459,8 @@ impl PermissionService {
         session: &str,
         call: &str,
         exit_status: Option<i32>,
-    ) -> Result<Executed, ServiceError> {
-        let which = Which::Call(CallName {
+    ) -> Result<ExecutionResult, ServiceError> {
+        let which = DecisionSelector::Call(CallId {
             agent: mask::name(agent),
             session: mask::name(session),
             call: mask::name(call),
@@ -484,7 +490,7 @@ impl PermissionService {
         if let (Some(agent), Some(session), Some(call)) =
             (&request.agent, &request.session_id, &request.call_id)
         {
-            let call = CallName {
+            let call = CallId {
                 agent: agent.clone(),
                 session: session.clone(),
                 call: call.clone(),
@@ -497,7 +503,7 @@ impl PermissionService {
             return Err(ServiceError::NoClassifier);
         }
         let judged = gate.judge(&request).await;
-        let ruling = Ruling {
+        let ruling = PermissionDecision {
             decision: Decision::RequiresConfirmation,
             denied: false,
             hidden_code: false,
@@ -521,7 +527,11 @@ impl PermissionService {
         Ok(())
     }
 
-    async fn ran(&self, which: Which, exit_status: Option<i32>) -> Result<Executed, ServiceError> {
+    async fn ran(
+        &self,
+        which: DecisionSelector,
+        exit_status: Option<i32>,
+    ) -> Result<ExecutionResult, ServiceError> {
         let outcome = Execution {
             exit_status,
             at: Timestamp::now(),

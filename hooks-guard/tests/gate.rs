@@ -9,7 +9,8 @@ use hooks_guard::gate::{Classify, Gate, GateHooks, Policy, Restrict, Restriction
 use hooks_guard::places::Places;
 use hooks_guard::rules::{Protected, RuleBook};
 use hooks_guard::service::{
-    Dispatch, HookRun, OperatorAnswer, PermissionService, RememberScope, Responded, Runs, StepRun,
+    Dispatch, HookRun, OperatorAnswer, PermissionService, RememberScope, RespondResult, Runs,
+    StepRun,
 };
 use hooks_guard::{NetworkAccess, PermissionRequest};
 use hooks_runtime::{Entry, FailurePolicy, HookError};
@@ -266,7 +267,7 @@ async fn what_a_failed_hook_asks_about_is_answered_once() {
         let request = PermissionRequest::new(command);
         let id = service.request(request).await.unwrap().id.unwrap();
         let answered = service.respond(id, always.clone(), "test").await.unwrap();
-        let taken = matches!(answered, Responded::Answered(_));
+        let taken = matches!(answered, RespondResult::Answered(_));
         assert_eq!(taken, remembered, "{command}");
     }
 }

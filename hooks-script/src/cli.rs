@@ -13,8 +13,8 @@ use clap::{Args, Parser, Subcommand};
 use futures_executor::block_on;
 use hooks_runtime::{Map, display::escape};
 use hooks_script::{
-    ContextData, ContextKey, Field, Limits, Manifest, PublicFields, RegisterError, ScriptEngine,
-    ScriptHook, Stage, Verdict,
+    ContextData, ContextKey, Field, Limits, Manifest, PublicFields, RegisterError, RunResult,
+    ScriptEngine, ScriptHook, Stage,
 };
 use serde::Deserialize;
 
@@ -38,19 +38,19 @@ const REJECTED: u8 = 5;
 /// 5 if it cannot be registered.
 #[derive(Parser)]
 #[command(name = "hooks-script", version)]
-struct Command {
+struct Arguments {
     #[command(subcommand)]
-    what: What,
+    what: HookCommand,
 }
 
 #[derive(Subcommand)]
-enum What {
+enum HookCommand {
     /// Checks that a hook can be registered, and prints the position of an error.
     Check(CheckArgs),
     /// Runs a hook.
     Run(RunArgs),
     /// Measures how long hooks take on this machine.
-    Bench(bench::Bench),
+    Bench(bench::BenchArgs),
 }
 
 #[derive(Args)]
@@ -109,10 +109,10 @@ struct ContextFile {
 }
 
 pub(crate) fn main() -> ExitCode {
-    let done = match Command::parse().what {
-        What::Check(check) => check.go(),
-        What::Run(run) => run.go(),
-        What::Bench(bench) => bench.go(),
+    let done = match Arguments::parse().what {
+        HookCommand::Check(check) => check.go(),
+        HookCommand::Run(run) => run.go(),
+        HookCommand::Bench(bench) => bench.go(),
     };
     ExitCode::from(done.unwrap_or_else(|error| {
         // If standard error cannot be written either, there is no other place to report the error.
@@ -123,7 +123,7 @@ pub(crate) fn main() -> ExitCode {
 
 /// Errors of the command itself.
 #[derive(Debug, thiserror::Error)]
-enum Error {
+enum CommandError {
     /// A file cannot be read or used.
     #[error("{0}")]
     Unusable(String),
@@ -133,21 +133,21 @@ enum Error {
 }
 
 /// Returns `false` if the reader closed the pipe, which is not an error.
-fn answered(written: io::Result<()>) -> Result<bool, Error> {
+fn answered(written: io::Result<()>) -> Result<bool, CommandError> {
     match written {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
         written => Ok(written.map(|()| true)?),
     }
 }
 
-impl From<String> for Error {
+impl From<String> for CommandError {
     fn from(unusable: String) -> Self {
-        Error::Unusable(unusable)
+        CommandError::Unusable(unusable)
     }
 }
 
 impl CheckArgs {
-    fn go(self) -> Result<u8, Error> {
+    fn go(self) -> Result<u8, CommandError> {
         let source = read(&self.file)?;
         let engine = start(ScriptEngine::builder().workers(NonZeroUsize::MIN))?;
         Ok(
@@ -172,7 +172,7 @@ impl CheckArgs {
 }
 
 impl RunArgs {
-    fn go(self) -> Result<u8, Error> {
+    fn go(self) -> Result<u8, CommandError> {
         let source = read(&self.file)?;
         let (stage, message, data, fields, keys) = context(&self.context)?;
         let mut limits = Limits::default();
@@ -201,8 +201,8 @@ impl RunArgs {
         for _ in 0..self.repeat.get() {
             let run = block_on(hook.run(stage, &message, &data));
             status = match (&run.verdict, stage) {
-                (Verdict::Out(_), _) | (Verdict::Stop(_), Stage::Post) => 0,
-                (Verdict::Stop(_), Stage::Pre) => STOPPED,
+                (RunResult::Returned(_), _) | (RunResult::Stop(_), Stage::Post) => 0,
+                (RunResult::Stop(_), Stage::Pre) => STOPPED,
                 _ => FAILED,
             };
             if !answered(show::run(&run, stage, &self.file, self.json))? {
@@ -285,7 +285,7 @@ fn refused(
     file: &Path,
     manifest: Option<&Path>,
     json: bool,
-) -> Result<bool, Error> {
+) -> Result<bool, CommandError> {
     let file = match error {
         RegisterError::Manifest(_) => manifest.unwrap_or(file),
         _ => file,
@@ -328,12 +328,12 @@ fn read_json(path: &Path) -> Result<String, String> {
 }
 
 /// Returns the outcome as it is spelled in the output.
-fn outcome(verdict: &Verdict, stage: Stage) -> &'static str {
+fn outcome(verdict: &RunResult, stage: Stage) -> &'static str {
     match verdict {
-        Verdict::Out(_) => "out",
-        Verdict::Stop(_) if stage == Stage::Pre => "stop",
-        Verdict::Stop(_) => "annotated",
-        Verdict::Failed(failure) if failure.is_limit() => "interrupted",
+        RunResult::Returned(_) => "out",
+        RunResult::Stop(_) if stage == Stage::Pre => "stop",
+        RunResult::Stop(_) => "annotated",
+        RunResult::Failed(failure) if failure.is_limit() => "interrupted",
         _ => "error",
     }
 }

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use self::rule::Standing;
+use self::rule::ConsentState;
 use crate::hook::ScriptHook;
 use crate::manifest::ContextKey;
 use crate::scope::Scope;
@@ -307,13 +307,13 @@ impl ConsentStore {
             ConsentBackend::Sqlite(database) => sqlite::standing(database, request).await?,
         };
         Ok(match standing {
-            Standing::Approved(approval) => Consent::Granted(Permit {
+            ConsentState::Approved(approval) => Consent::Granted(Permit {
                 store: self.clone(),
                 request: request.clone(),
                 approval,
             }),
-            Standing::Denied => Consent::Denied,
-            Standing::Missing(why) => Consent::Missing(why),
+            ConsentState::Denied => Consent::Denied,
+            ConsentState::Missing(why) => Consent::Missing(why),
         })
     }
 

@@ -13,7 +13,7 @@ use crate::hook::ScriptHook;
 use crate::limits::Limits;
 use crate::manifest::Manifest;
 use crate::run::Failure;
-use crate::sandbox::{self, Allowance, Ended, Load, Pool, Said, Sandbox, Status};
+use crate::sandbox::{self, CallEnd, CallTexts, LoadJob, Pool, RunLimits, Sandbox, Status};
 use crate::source;
 
 /// Runs hooks in sandboxed JavaScript: QuickJS, compiled to WebAssembly.
@@ -22,7 +22,7 @@ use crate::source;
 /// dropped.
 ///
 /// ```
-/// use hooks_script::{ContextData, Manifest, ScriptEngine, Verdict};
+/// use hooks_script::{ContextData, Manifest, RunResult, ScriptEngine};
 /// use serde_json::json;
 ///
 /// let engine = ScriptEngine::builder().build()?;
@@ -34,18 +34,18 @@ use crate::source;
 /// # futures_executor::block_on(async {
 /// let message = json!({"text": "hello"});
 /// let run = hook.run_pre(message.as_object().unwrap(), &ContextData::new()).await;
-/// let Verdict::Out(message) = run.verdict else { panic!("{:?}", run.verdict) };
+/// let RunResult::Returned(message) = run.result else { panic!("{:?}", run.result) };
 /// assert_eq!(message["text"], "HELLO");
 /// # });
 /// # Ok::<_, Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone)]
 pub struct ScriptEngine {
-    shared: Arc<Shared>,
+    shared: Arc<EngineShared>,
 }
 
 /// State shared by an engine and its hooks.
-pub(crate) struct Shared {
+pub(crate) struct EngineShared {
     pub(crate) pool: Pool,
     pub(crate) sandbox: Arc<Sandbox>,
     pub(crate) fields: PublicFields,
@@ -106,14 +106,14 @@ impl ScriptEngine {
                 found: hash,
             });
         }
-        let load = Load {
+        let load = LoadJob {
             source: source.as_bytes().to_vec(),
-            given: self.shared.given(Arc::default(), Allowance::default()),
+            given: self.shared.given(Arc::default(), RunLimits::default()),
         };
         let gone = || RegisterError::Engine("its worker has stopped".to_owned());
         let (report, snapshot) = self.shared.pool.load(load).ok_or_else(gone)?;
         match report.ended {
-            Ended::Returned(status, said) => match (status, snapshot) {
+            CallEnd::Returned(status, said) => match (status, snapshot) {
                 (Status::Done, Some(snapshot)) => Ok(ScriptHook::new(
                     Arc::clone(&self.shared),
                     manifest,
@@ -139,16 +139,16 @@ impl ScriptEngine {
                 }
                 _ => Err(RegisterError::Load(said.thrown())),
             },
-            Ended::Failed(Failure::Engine(message)) => Err(RegisterError::Engine(message)),
-            Ended::Failed(failure) => Err(RegisterError::Load(failure)),
-            Ended::Cancelled => Err(gone()),
+            CallEnd::Failed(Failure::Engine(message)) => Err(RegisterError::Engine(message)),
+            CallEnd::Failed(failure) => Err(RegisterError::Load(failure)),
+            CallEnd::Cancelled => Err(gone()),
         }
     }
 }
 
 /// Rewrites a compiler error with a remedy, and locates it in the source: the compiler does not
 /// always report a position.
-fn syntax(source: &str, said: Said) -> RegisterError {
+fn syntax(source: &str, said: CallTexts) -> RegisterError {
     let position = said
         .position()
         .or_else(|| source::of_expression(source, &said.text()))
@@ -182,9 +182,13 @@ fn exports(source: &str, extra: &str) -> RegisterError {
     }
 }
 
-impl Shared {
-    pub(crate) fn given(&self, cancelled: Arc<AtomicBool>, allowance: Allowance) -> sandbox::Given {
-        sandbox::Given {
+impl EngineShared {
+    pub(crate) fn given(
+        &self,
+        cancelled: Arc<AtomicBool>,
+        allowance: RunLimits,
+    ) -> sandbox::CallArgs {
+        sandbox::CallArgs {
             now_ms: (self.clock)(),
             seed: (self.random)(),
             cancelled,
@@ -263,7 +267,7 @@ impl ScriptEngineBuilder {
         let (engine, _) = sandbox::module()?;
         sandbox::watch(engine)?;
         let sandbox = Arc::new(Sandbox::new(self.limits, self.hash_memory)?);
-        let shared = Shared {
+        let shared = EngineShared {
             pool: Pool::start(&sandbox, self.workers.get(), self.queue.get())?,
             sandbox,
             fields: self.fields,

@@ -156,7 +156,7 @@ impl RunHistory {
             }
             #[cfg(feature = "sqlite")]
             HistoryBackend::Sqlite(database) => {
-                let unwritten = Unwritten(records.len());
+                let unwritten = UnwrittenRecords(records.len());
                 let database = database.clone();
                 let writing = async move {
                     let written = sqlite::append_all(&database, &records).await;
@@ -279,10 +279,10 @@ fn to_the_microsecond(time: Timestamp) -> Timestamp {
 #[cfg(feature = "sqlite")]
 /// Number of records being written. If it is dropped before they are written, it logs the loss.
 #[cfg(feature = "sqlite")]
-struct Unwritten(usize);
+struct UnwrittenRecords(usize);
 
 #[cfg(feature = "sqlite")]
-impl Unwritten {
+impl UnwrittenRecords {
     fn end(mut self, written: Result<(), StoreError>) {
         if let Err(error) = written {
             self.log(&error);
@@ -297,7 +297,7 @@ impl Unwritten {
 }
 
 #[cfg(feature = "sqlite")]
-impl Drop for Unwritten {
+impl Drop for UnwrittenRecords {
     fn drop(&mut self) {
         if self.0 > 0 {
             self.log(&"there is no runtime to write them");

@@ -12,19 +12,19 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::consent::Permit;
-use crate::engine::Shared;
+use crate::engine::EngineShared;
 use crate::fields::ContextData;
 use crate::limits::Limits;
 use crate::manifest::Manifest;
 use crate::outbox::permits_http;
-use crate::run::{Failure, Run, Stage, Stop, Verdict};
-use crate::sandbox::{Allowance, Ended, Report, Said, Snapshot, Start, Status};
+use crate::run::{Failure, Run, RunResult, Stage, Stop};
+use crate::sandbox::{CallEnd, CallReport, CallTexts, RunJob, RunLimits, Snapshot, Status};
 
 /// A hook that is registered with an engine; see [`ScriptEngine`](crate::ScriptEngine) for an
 /// example. It keeps no state between runs. Clones share the hook.
 #[derive(Clone)]
 pub struct ScriptHook {
-    shared: Arc<Shared>,
+    shared: Arc<EngineShared>,
     manifest: Arc<Manifest>,
     snapshot: Arc<Snapshot>,
     code_hash: Arc<str>,
@@ -42,9 +42,9 @@ struct HookInput<'a> {
 }
 
 /// Cancels the run on its worker when the future is dropped.
-struct Cancel(Arc<AtomicBool>);
+struct CancelOnDrop(Arc<AtomicBool>);
 
-impl Drop for Cancel {
+impl Drop for CancelOnDrop {
     fn drop(&mut self) {
         self.0.store(true, Relaxed);
     }
@@ -52,7 +52,7 @@ impl Drop for Cancel {
 
 impl ScriptHook {
     pub(crate) fn new(
-        shared: Arc<Shared>,
+        shared: Arc<EngineShared>,
         manifest: Manifest,
         snapshot: Arc<Snapshot>,
         code_hash: String,
@@ -132,7 +132,7 @@ impl ScriptHook {
 
     /// Runs the hook in the given stage.
     pub async fn run(&self, stage: Stage, message: &Map, data: &ContextData) -> Run {
-        self.run_within(stage, message, data, Allowance::default())
+        self.run_within(stage, message, data, RunLimits::default())
             .await
     }
 
@@ -146,9 +146,9 @@ impl ScriptHook {
         permit: &Permit,
     ) -> Run {
         let http = permits_http(permit, self) && permit.check().await.is_ok();
-        let allowance = Allowance {
+        let allowance = RunLimits {
             http,
-            ..Allowance::default()
+            ..RunLimits::default()
         };
         self.run_within(Stage::Post, message, data, allowance).await
     }
@@ -159,7 +159,7 @@ impl ScriptHook {
         stage: Stage,
         message: &Map,
         data: &ContextData,
-        allowance: Allowance,
+        allowance: RunLimits,
     ) -> Run {
         let limits = self.limits();
         if is_deeper(message.values(), MAX_MESSAGE_DEPTH - 1) {
@@ -180,8 +180,8 @@ impl ScriptHook {
             }
             Err(error) => return self.not_run(Failure::Engine(error.to_string())),
         };
-        let cancel = Cancel(Arc::default());
-        let start = Start {
+        let cancel = CancelOnDrop(Arc::default());
+        let start = RunJob {
             hook: Arc::clone(&self.snapshot),
             stage,
             input,
@@ -193,16 +193,16 @@ impl ScriptHook {
         }
     }
 
-    fn made(&self, stage: Stage, mut report: Report, duration: Duration) -> Run {
+    fn made(&self, stage: Stage, mut report: CallReport, duration: Duration) -> Run {
         let verdict = match report.ended {
-            Ended::Returned(status, said) => self.verdict(stage, status, said),
-            Ended::Failed(failure) => Verdict::Failed(failure),
+            CallEnd::Returned(status, said) => self.verdict(stage, status, said),
+            CallEnd::Failed(failure) => RunResult::Failed(failure),
             // The future was dropped, so this value is never read.
-            Ended::Cancelled => {
-                Verdict::Failed(Failure::Engine("the run was cancelled".to_owned()))
+            CallEnd::Cancelled => {
+                RunResult::Failed(Failure::Engine("the run was cancelled".to_owned()))
             }
         };
-        if matches!(verdict, Verdict::Failed(_)) {
+        if matches!(verdict, RunResult::Failed(_)) {
             report.outbox.clear();
         }
         Run {
@@ -219,15 +219,15 @@ impl ScriptHook {
         }
     }
 
-    fn verdict(&self, stage: Stage, status: Status, said: Said) -> Verdict {
-        Verdict::Failed(match status {
-            Status::Done if stage == Stage::Post => return Verdict::Out(Map::new()),
+    fn verdict(&self, stage: Stage, status: Status, said: CallTexts) -> RunResult {
+        RunResult::Failed(match status {
+            Status::Done if stage == Stage::Post => return RunResult::Returned(Map::new()),
             Status::Done => match out(said.text) {
-                Ok(out) => return Verdict::Out(out),
+                Ok(out) => return RunResult::Returned(out),
                 Err(why) => Failure::BadReturn(why),
             },
             Status::Stop => {
-                return Verdict::Stop(Stop {
+                return RunResult::Stop(Stop {
                     class: if said.class.is_empty() {
                         "HookStopException".to_owned()
                     } else {
@@ -247,7 +247,7 @@ impl ScriptHook {
     }
 
     pub(crate) fn not_run(&self, failure: Failure) -> Run {
-        self.made(Stage::Pre, Report::failed(failure), Duration::ZERO)
+        self.made(Stage::Pre, CallReport::failed(failure), Duration::ZERO)
     }
 }
 
@@ -283,7 +283,7 @@ fn is_deeper<'v>(values: impl IntoIterator<Item = &'v Value>, levels: usize) -> 
 
 /// Describes why a returned value does not serialize to JSON. Two messages of the engine are
 /// rewritten; other messages come from the script.
-fn no_json(said: &Said) -> String {
+fn no_json(said: &CallTexts) -> String {
     let why = match (said.class.as_str(), said.message.as_str()) {
         ("TypeError", "circular reference") => "it contains itself".to_owned(),
         ("TypeError", "BigInt are forbidden in JSON.stringify") => {

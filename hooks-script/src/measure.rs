@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::error::BuildError;
 use crate::limits::Limits;
 use crate::run::Stage;
-use crate::sandbox::{self, Ended, Given, Instance, Snapshot, Status};
+use crate::sandbox::{self, CallArgs, CallEnd, Instance, Snapshot, Status};
 
 /// JavaScript that runs before any hook.
 pub const PRELUDE: &str = sandbox::PRELUDE;
@@ -56,8 +56,8 @@ impl fmt::Debug for Isolated {
     }
 }
 
-fn given() -> Given {
-    Given {
+fn given() -> CallArgs {
+    CallArgs {
         now_ms: 0,
         seed: 1,
         cancelled: Arc::default(),
@@ -92,7 +92,7 @@ impl Isolated {
             .sandbox
             .run(&mut self.instance, &self.hook, Stage::Pre, input, &given());
         assert!(
-            matches!(report.ended, Ended::Returned(Status::Done, _)),
+            matches!(report.ended, CallEnd::Returned(Status::Done, _)),
             "{report:?}"
         );
         report.fuel

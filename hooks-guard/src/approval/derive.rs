@@ -8,7 +8,7 @@ use super::files::{Lookup, ScopeReader};
 use super::package::{includes, is_makefile, scripts};
 use crate::classify::{Classifier, Crud, Manifest, Part, Parts, Tables, UNKNOWN, UnseenCode, Word};
 use crate::request::PermissionRequest;
-use crate::rules::{NO_DIRECTORY, Start, start_of, words_of};
+use crate::rules::{NO_DIRECTORY, PathBase, start_of, words_of};
 
 /// Maximum nesting of scripts in manifests.
 const MAX_DEPTH: usize = 8;
@@ -66,7 +66,7 @@ pub(super) struct Derivation<'a> {
 
 /// Where the parts of one command text run.
 struct CommandContext {
-    start: Start,
+    start: PathBase,
     /// Program directories before those of `PATH`.
     path: Vec<String>,
     /// Files that the text itself writes, with the part that does so if the part's input is meant.
@@ -104,7 +104,7 @@ impl<'a> Derivation<'a> {
     /// Adds all files that determine the effect of a request.
     pub(super) fn request(&mut self, request: &PermissionRequest, parts: &Parts) {
         if let Some(access) = &request.file {
-            let start = Start::new(self.cwd, self.home);
+            let start = PathBase::new(self.cwd, self.home);
             for path in &access.paths {
                 self.links(&start, &path.to_string_lossy());
             }
@@ -585,7 +585,7 @@ impl<'a> Derivation<'a> {
     }
 
     /// Adds the targets of links on a path, so that a changed link changes the scope.
-    fn links(&mut self, start: &Start, text: &str) {
+    fn links(&mut self, start: &PathBase, text: &str) {
         for path in start.paths(text).into_iter().filter(|path| is_known(path)) {
             let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
             let is_link = |path: &str| {
@@ -623,7 +623,7 @@ fn is_stdin(file: &str) -> bool {
 }
 
 /// Returns the directories that a part puts before those of `PATH`; `None` if they are unknown.
-fn assigned_path(part: &Part, start: &Start) -> Option<Vec<String>> {
+fn assigned_path(part: &Part, start: &PathBase) -> Option<Vec<String>> {
     let assigned = part.assignments.iter();
     let assigned = assigned.filter(|one| one.name.trim_end_matches('+') == "PATH");
     let words = part

@@ -106,7 +106,7 @@ impl fmt::Debug for ChangeStream {
 
 /// Signals the follower that the log has new entries.
 #[derive(Debug, Default)]
-pub(super) struct Written {
+pub(super) struct WriteSignal {
     /// Number of the last entry that this process wrote.
     pub(super) seq: AtomicI64,
     pub(super) look: Notify,
@@ -116,7 +116,7 @@ pub(super) struct Written {
 /// sent exactly once.
 pub(super) async fn follow(
     backend: Backend,
-    written: Arc<Written>,
+    written: Arc<WriteSignal>,
     changes: broadcast::Sender<NumberedChange>,
     mut last: i64,
 ) {
@@ -137,7 +137,7 @@ pub(super) async fn follow(
 
 async fn look(
     backend: &Backend,
-    written: &Written,
+    written: &WriteSignal,
     changes: &broadcast::Sender<NumberedChange>,
     last: &mut i64,
 ) -> Result<(), AuditError> {
@@ -154,7 +154,7 @@ async fn look(
 /// Moves to the end of the log without sending changes, because there are no receivers.
 async fn skip(
     backend: &Backend,
-    written: &Written,
+    written: &WriteSignal,
     changes: &broadcast::Sender<NumberedChange>,
     last: &mut i64,
 ) -> Result<(), AuditError> {
@@ -235,7 +235,7 @@ pub(super) async fn since(
 }
 
 /// Detects writes of other processes.
-pub(super) async fn watch(backend: Backend, written: Arc<Written>) {
+pub(super) async fn watch(backend: Backend, written: Arc<WriteSignal>) {
     loop {
         let Err(error) = watch_while_it_works(&backend, &written).await else {
             return;
@@ -264,7 +264,7 @@ async fn compare_schema(backend: &Backend) -> Result<(), AuditError> {
 }
 
 /// Runs until an error occurs; returns `Ok` at once if no other process can write.
-async fn watch_while_it_works(backend: &Backend, written: &Written) -> Result<(), AuditError> {
+async fn watch_while_it_works(backend: &Backend, written: &WriteSignal) -> Result<(), AuditError> {
     match backend.database() {
         #[cfg(feature = "sqlite")]
         Database::Sqlite(database) => {

@@ -6,10 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use super::backend::Backend;
 use super::chain::{self, Gap, LogEntryKind, gaps};
-use super::cleanups::Cleaned;
+use super::cleanups::CleanupRow;
 use super::error::AuditError;
 use super::record::{ceil_us, floor_us, storable};
-use super::tally::Counted;
+use super::tally::CountedDecision;
 use super::tx::Tx;
 use super::write::{Batch, Work, Writer};
 
@@ -50,7 +50,7 @@ pub(super) async fn clean(
     let mut freed = 0;
     let remaining = loop {
         let part = writer
-            .run(Chunk {
+            .run(DeleteDecisions {
                 older_than: ceil_us(older_than),
                 by: by.to_owned(),
                 // A cleanup that deletes no decisions leaves a record, too.
@@ -81,22 +81,22 @@ pub(super) async fn clean(
     })
 }
 
-struct Chunk {
+struct DeleteDecisions {
     older_than: i64,
     by: String,
     first: bool,
 }
 
-struct Part {
+struct DeletedDecisions {
     deleted: i64,
     remaining: i64,
     bytes: i64,
 }
 
-impl Work for Chunk {
-    type Out = Part;
+impl Work for DeleteDecisions {
+    type Out = DeletedDecisions;
 
-    async fn apply(self, batch: &mut Batch) -> Result<Part, AuditError> {
+    async fn apply(self, batch: &mut Batch) -> Result<DeletedDecisions, AuditError> {
         let rows = batch
             .tx
             .all(
@@ -109,7 +109,7 @@ impl Work for Chunk {
                 &[self.older_than.into(), MAX_DELETED.into()],
             )
             .await?;
-        let mut part = Part {
+        let mut part = DeletedDecisions {
             deleted: 0,
             remaining: 0,
             bytes: 0,
@@ -117,7 +117,7 @@ impl Work for Chunk {
         let mut entries = Vec::new();
         let mut last = None;
         for row in rows {
-            let counted = Counted {
+            let counted = CountedDecision {
                 at: row.int(0)?,
                 class: row.int(2)?,
                 requires: row.flag(3)?,
@@ -166,7 +166,7 @@ impl Work for Chunk {
         part.remaining = decided + batch.deltas.of_all_time();
         if part.deleted > 0 || self.first {
             let gaps = take_away(&mut batch.tx, entries).await?;
-            let cleaned = Cleaned {
+            let cleaned = CleanupRow {
                 at: floor_us(Timestamp::now()),
                 by: storable(&self.by),
                 older_than: self.older_than,

@@ -25,7 +25,7 @@ pub struct PastCleanup {
 }
 
 /// A row of `cleanups`.
-pub(super) struct Cleaned {
+pub(super) struct CleanupRow {
     pub(super) at: i64,
     pub(super) by: String,
     pub(super) older_than: i64,
@@ -34,7 +34,7 @@ pub(super) struct Cleaned {
     pub(super) gaps_hash: [u8; 32],
 }
 
-impl Cleaned {
+impl CleanupRow {
     pub(super) async fn find(tx: &mut Tx, seq: i64) -> Result<Option<Self>, AuditError> {
         tx.optional(
             "SELECT at, done_by, older_than, deleted, remaining, gaps_hash FROM cleanups

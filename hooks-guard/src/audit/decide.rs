@@ -8,12 +8,12 @@ use super::chain::{self, LogEntryKind};
 use super::deadlines::{Deadlines, TOLERANCE_US};
 use super::error::AuditError;
 use super::record::{
-    Answered, DecisionRow, Executed, Execution, NewAnswer, UserResponse, columns, floor_us, fold,
-    response_code, storable,
+    AnswerResult, DecisionRow, Execution, ExecutionResult, NewAnswer, UserResponse, columns,
+    floor_us, fold, response_code, storable,
 };
 use super::remember::RecordRemembered;
-use super::remembered::{Lasting, NewRemembered};
-use super::tally::Counted;
+use super::remembered::{NewRemembered, SessionScope};
+use super::tally::CountedDecision;
 use super::tx::{Arg, Sql, Tx};
 use super::write::{Batch, Work};
 
@@ -99,7 +99,7 @@ impl Work for RecordDecision {
             (&folded).into(),
         ]);
         batch.tx.execute(RECORD, &args).await?;
-        batch.deltas.add(&Counted::from(&*row), 1);
+        batch.deltas.add(&CountedDecision::from(&*row), 1);
         let id = row.id;
         if let Some(answer) = self.answer
             && row.response.is_none()
@@ -114,26 +114,26 @@ pub(super) struct RecordAnswer {
     pub(super) id: i64,
     pub(super) answer: NewAnswer,
     /// Scope in which an approval is remembered.
-    pub(super) lasting: Option<Lasting>,
+    pub(super) lasting: Option<SessionScope>,
 }
 
 impl Work for RecordAnswer {
-    type Out = Answered;
+    type Out = AnswerResult;
 
-    async fn apply(self, batch: &mut Batch) -> Result<Answered, AuditError> {
+    async fn apply(self, batch: &mut Batch) -> Result<AnswerResult, AuditError> {
         let Some(row) = find(&mut batch.tx, self.id).await? else {
-            return Ok(Answered::Unknown);
+            return Ok(AnswerResult::Unknown);
         };
         if row.response.is_some() {
-            return Ok(Answered::Already(Box::new(row.record()?)));
+            return Ok(AnswerResult::Already(Box::new(row.record()?)));
         }
         if !row.requires {
-            return Ok(Answered::NotAsked(Box::new(row.record()?)));
+            return Ok(AnswerResult::NotAsked(Box::new(row.record()?)));
         }
         let at = floor_us(self.answer.at);
         if batch.is_over(&row, at) {
             let row = time_out(batch, row, at).await?;
-            return Ok(Answered::Already(Box::new(row.record()?)));
+            return Ok(AnswerResult::Already(Box::new(row.record()?)));
         }
         let record = Box::new(take_answer(batch, row, &self.answer).await?.record()?);
         // One transaction: an answer lost in between would be asked for again.
@@ -141,7 +141,7 @@ impl Work for RecordAnswer {
             let new = NewRemembered::of(&record, lasting, self.answer);
             RecordRemembered(new).apply(batch).await?;
         }
-        Ok(Answered::Done(record))
+        Ok(AnswerResult::Done(record))
     }
 }
 
@@ -218,7 +218,7 @@ macro_rules! overdue {
     };
 }
 
-/// Returns `true` if there are questions for [`Expire`] to close.
+/// Returns `true` if there are questions for [`ExpireQuestions`] to close.
 pub(super) async fn is_overdue(tx: &mut Tx, now: i64) -> Result<bool, AuditError> {
     let found = tx
         .optional(
@@ -231,7 +231,7 @@ pub(super) async fn is_overdue(tx: &mut Tx, now: i64) -> Result<bool, AuditError
 
 /// Closes questions whose deadline has passed, at most [`MAX_ANSWERS`] in one transaction, so
 /// that other writers are not delayed.
-pub(super) struct Expire {
+pub(super) struct ExpireQuestions {
     pub(super) now: i64,
     /// Questions that expired by the monotonic clock.
     pub(super) over: Vec<i64>,
@@ -256,7 +256,7 @@ pub(super) async fn see_open(
     Ok(())
 }
 
-impl Work for Expire {
+impl Work for ExpireQuestions {
     type Out = Vec<i64>;
 
     async fn apply(self, batch: &mut Batch) -> Result<Vec<i64>, AuditError> {
@@ -291,33 +291,33 @@ impl Work for Expire {
 }
 
 /// Records that a command ran, by the id of its decision or the agent's id of the call.
-pub(super) struct Execute {
-    pub(super) which: Which,
+pub(super) struct RecordExecution {
+    pub(super) which: DecisionSelector,
     pub(super) outcome: Execution,
     /// Author of the implied approval, if the agent was to ask its user.
     pub(super) agreed: Option<&'static str>,
 }
 
 /// Selects a decision.
-pub(crate) enum Which {
+pub(crate) enum DecisionSelector {
     Secret { id: i64, secret: String },
-    Call(CallName),
+    Call(CallId),
 }
 
 /// The agent's id of a tool call.
-pub(crate) struct CallName {
+pub(crate) struct CallId {
     pub(crate) agent: String,
     pub(crate) session: String,
     pub(crate) call: String,
 }
 
 /// Answers the open question about a tool call, if there is one.
-pub(super) struct AnswerCall {
-    pub(super) call: CallName,
+pub(super) struct RecordCallAnswer {
+    pub(super) call: CallId,
     pub(super) answer: NewAnswer,
 }
 
-impl Work for AnswerCall {
+impl Work for RecordCallAnswer {
     type Out = Option<i64>;
 
     async fn apply(self, batch: &mut Batch) -> Result<Option<i64>, AuditError> {
@@ -332,27 +332,27 @@ impl Work for AnswerCall {
     }
 }
 
-impl Work for Execute {
-    type Out = Executed;
+impl Work for RecordExecution {
+    type Out = ExecutionResult;
 
-    async fn apply(self, batch: &mut Batch) -> Result<Executed, AuditError> {
+    async fn apply(self, batch: &mut Batch) -> Result<ExecutionResult, AuditError> {
         let found = match &self.which {
-            Which::Secret { id, secret } => {
+            DecisionSelector::Secret { id, secret } => {
                 let found = find(&mut batch.tx, *id).await?;
                 if let Some(row) = &found
                     && !proves(secret, row.secret_hash.as_ref())
                 {
-                    return Ok(Executed::WrongSecret);
+                    return Ok(ExecutionResult::WrongSecret);
                 }
                 found
             }
-            Which::Call(call) => call.find(&mut batch.tx).await?,
+            DecisionSelector::Call(call) => call.find(&mut batch.tx).await?,
         };
         let Some(row) = found else {
-            return Ok(Executed::Unknown);
+            return Ok(ExecutionResult::Unknown);
         };
         if row.executed_at.is_some() {
-            return Ok(Executed::Already(Box::new(row.record()?)));
+            return Ok(ExecutionResult::Already(Box::new(row.record()?)));
         }
         let mut row = DecisionRow {
             executed_at: Some(floor_us(self.outcome.at)),
@@ -389,7 +389,7 @@ impl Work for Execute {
             };
             row = take_answer(batch, row, &answer).await?;
         }
-        Ok(Executed::Done(Box::new(row.record()?)))
+        Ok(ExecutionResult::Done(Box::new(row.record()?)))
     }
 }
 
@@ -399,7 +399,7 @@ pub(super) fn proves(secret: &str, hash: Option<&[u8; 32]>) -> bool {
     hash.is_some_and(|hash| bool::from(given.as_slice().ct_eq(hash)))
 }
 
-impl CallName {
+impl CallId {
     /// Returns the last decision about the call: an agent may reuse the id of a call.
     async fn find(&self, tx: &mut Tx) -> Result<Option<DecisionRow>, AuditError> {
         tx.optional(

@@ -6,7 +6,7 @@ use futures_util::{Stream, stream};
 
 use super::backend::Backend;
 use super::error::AuditError;
-use super::list::filter::{Bound, Filter};
+use super::list::filter::{Filter, FilterArgs};
 use super::record::{AuditRecord, DecisionRow};
 
 /// Number of records in memory at a time.
@@ -102,7 +102,7 @@ fn cell(line: &mut String, text: &str) {
 
 struct Export {
     backend: Backend,
-    bound: Bound,
+    bound: FilterArgs,
     last: (i64, i64),
     rows: VecDeque<DecisionRow>,
 }

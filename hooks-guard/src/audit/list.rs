@@ -8,13 +8,13 @@ mod tests;
 
 pub use self::filter::{Filter, Listing, Page};
 
-use self::filter::Bound;
-use self::search::Cut;
+use self::filter::FilterArgs;
+use self::search::Partition;
 use super::backend::Backend;
 use super::deadlines::TOLERANCE_US;
 use super::error::AuditError;
 use super::record::{AuditRecord, DecisionRow, columns};
-use super::tally::Pieces;
+use super::tally::PeriodParts;
 use super::tx::{Arg, Sql, Tx};
 
 /// Conditions of a filter that the selected index does not cover.
@@ -28,7 +28,7 @@ macro_rules! rest {
 
 /// SQL texts of one access path: page, count, and next rows of an export.
 #[derive(Clone, Copy)]
-struct Way {
+struct AccessPath {
     page: Sql,
     #[cfg_attr(not(feature = "http"), expect(dead_code, reason = "pages over HTTP"))]
     numbers: Sql,
@@ -37,13 +37,13 @@ struct Way {
 }
 
 /// Finds decisions by an index of `decisions`; matches the text, if any, in `searched`.
-macro_rules! way {
+macro_rules! access_path {
     ($drive:literal) => {
-        Way {
-            page: Sql::each(way!(@page $drive, "instr"), way!(@page $drive, "strpos")),
-            numbers: Sql::each(way!(@numbers $drive, "instr"), way!(@numbers $drive, "strpos")),
-            count: Sql::each(way!(@count $drive, "instr"), way!(@count $drive, "strpos")),
-            after: Sql::each(way!(@after $drive, "instr"), way!(@after $drive, "strpos")),
+        AccessPath {
+            page: Sql::each(access_path!(@page $drive, "instr"), access_path!(@page $drive, "strpos")),
+            numbers: Sql::each(access_path!(@numbers $drive, "instr"), access_path!(@numbers $drive, "strpos")),
+            count: Sql::each(access_path!(@count $drive, "instr"), access_path!(@count $drive, "strpos")),
+            after: Sql::each(access_path!(@after $drive, "instr"), access_path!(@after $drive, "strpos")),
         }
     };
     (@where $drive:literal, $find:literal) => {
@@ -54,36 +54,36 @@ macro_rules! way {
     };
     (@page $drive:literal, $find:literal) => {
         concat!(
-            "SELECT ", columns!(), " FROM decisions d WHERE ", way!(@where $drive, $find),
+            "SELECT ", columns!(), " FROM decisions d WHERE ", access_path!(@where $drive, $find),
             " ORDER BY d.at DESC, d.id DESC LIMIT $9 OFFSET $10"
         )
     };
     (@numbers $drive:literal, $find:literal) => {
         concat!(
-            "SELECT d.id FROM decisions d WHERE ", way!(@where $drive, $find),
+            "SELECT d.id FROM decisions d WHERE ", access_path!(@where $drive, $find),
             " ORDER BY d.at DESC, d.id DESC LIMIT $9 OFFSET $10"
         )
     };
     (@count $drive:literal, $find:literal) => {
-        concat!("SELECT count(*) FROM decisions d WHERE ", way!(@where $drive, $find))
+        concat!("SELECT count(*) FROM decisions d WHERE ", access_path!(@where $drive, $find))
     };
     (@after $drive:literal, $find:literal) => {
         concat!(
             "SELECT ", columns!(), " FROM decisions d WHERE (d.at, d.id) > ($9, $10) AND ",
-            way!(@where $drive, $find), " ORDER BY d.at, d.id LIMIT $11"
+            access_path!(@where $drive, $find), " ORDER BY d.at, d.id LIMIT $11"
         )
     };
 }
 
-const BY_TIME: Way = way!("");
-const BY_CLASS: Way = way!("d.class = $3 AND ");
-const BY_RESPONSE: Way = way!("d.response = $4 AND ");
-const BY_BOTH: Way = way!("d.class = $3 AND d.response = $4 AND ");
-const BY_AGENT: Way = way!("d.agent = $5 AND ");
-const BY_SESSION: Way = way!("d.session_id = $6 AND ");
+const BY_TIME: AccessPath = access_path!("");
+const BY_CLASS: AccessPath = access_path!("d.class = $3 AND ");
+const BY_RESPONSE: AccessPath = access_path!("d.response = $4 AND ");
+const BY_BOTH: AccessPath = access_path!("d.class = $3 AND d.response = $4 AND ");
+const BY_AGENT: AccessPath = access_path!("d.agent = $5 AND ");
+const BY_SESSION: AccessPath = access_path!("d.session_id = $6 AND ");
 
-impl Bound {
-    fn way(&self) -> Way {
+impl FilterArgs {
+    fn way(&self) -> AccessPath {
         match (&self.session, self.class, self.response, &self.agent) {
             (Some(_), ..) => BY_SESSION,
             (None, Some(_), Some(_), _) => BY_BOTH,
@@ -128,7 +128,7 @@ impl Bound {
 
     /// Counts by the running counts, and by the decisions themselves at the edges of the period.
     async fn tallied(&self, tx: &mut Tx) -> Result<i64, AuditError> {
-        let pieces = Pieces::of(self.after, self.before);
+        let pieces = PeriodParts::of(self.after, self.before);
         let mut total = 0;
         for (unit, first, last) in pieces.whole {
             let row = tx
@@ -183,10 +183,10 @@ pub(super) async fn list(
     filter: &Filter,
     page: Page,
 ) -> Result<Listing, AuditError> {
-    let bound = Bound::from(filter);
+    let bound = FilterArgs::from(filter);
     // A session has few decisions, so filter by session first.
     if let (Some(text), None) = (&bound.text, &bound.session) {
-        return search::list(backend, &bound, text, page, Cut::DEFAULT).await;
+        return search::list(backend, &bound, text, page, Partition::DEFAULT).await;
     }
     let mut tx = backend.read().await?;
     let total = bound.total(&mut tx).await?;
@@ -206,7 +206,7 @@ pub(super) async fn numbers(
     filter: &Filter,
     page: Page,
 ) -> Result<(Vec<i64>, u64), AuditError> {
-    let bound = Bound::from(filter);
+    let bound = FilterArgs::from(filter);
     if let (Some(text), None) = (&bound.text, &bound.session) {
         return search::numbers_now(backend, &bound, text, page).await;
     }

@@ -66,8 +66,8 @@ mod waiting;
 mod walk;
 mod write;
 
-pub(crate) use decide::{CallName, Which};
-pub(crate) use remembered::Lasting;
+pub(crate) use decide::{CallId, DecisionSelector};
+pub(crate) use remembered::SessionScope;
 
 pub use self::store::AuditStore;
 pub use address::TrailAddress;
@@ -81,7 +81,7 @@ pub use open::{
     TooManyQuestions,
 };
 pub use record::{
-    Answered, AuditRecord, Executed, Execution, NewAnswer, NewDecision, UserResponse,
+    AnswerResult, AuditRecord, Execution, ExecutionResult, NewAnswer, NewDecision, UserResponse,
 };
 pub use remembered::{NewRemembered, Remembered};
 pub use series::{Count, Point, Series};
@@ -89,6 +89,6 @@ pub use stats::{
     Classifications, Confidence, Covered, Performance, Period, Stats, Totals, UserResponses,
 };
 pub(crate) use used::in_time;
-pub use used::{Grant, Granted, Redeemed};
+pub use used::{Grant, GrantResult, RedeemResult};
 pub use verify::Verification;
-pub use walk::{Broken, ChainHead, HeadState, InvalidHead, NotedHead};
+pub use walk::{ChainBreak, ChainHead, HeadState, InvalidHead, NotedHead};

@@ -8,7 +8,7 @@ use super::decide::{MAX_ANSWERS, RecordDecision, find, take_answer};
 use super::error::AuditError;
 use super::record::{DecisionRow, NewAnswer, columns, storable};
 use super::tx::{Arg, Tx};
-use super::waiting::OpenQuestions;
+use super::waiting::OpenQuestionCounts;
 use super::write::{Batch, Work};
 
 /// Maximum number of sessions that a page lists.
@@ -287,7 +287,7 @@ impl Work for RecordQuestion {
         let Self { record, limits } = self;
         let open = match batch.open.take() {
             Some(open) => open,
-            None => OpenQuestions::read(&mut batch.tx, record.row.at, limits.total).await?,
+            None => OpenQuestionCounts::read(&mut batch.tx, record.row.at, limits.total).await?,
         };
         let session = (record.row.agent.clone(), record.row.session_id.clone());
         let of_session = open.sessions.get(&session).copied().unwrap_or(0);
@@ -309,14 +309,14 @@ impl Work for RecordQuestion {
 }
 
 /// Denies the questions that match a filter, up to an id, in one transaction of limited size.
-pub(super) struct DenyOpen {
+pub(super) struct DenyQuestions {
     pub(super) filter: QuestionFilter,
     pub(super) last: i64,
     pub(super) answer: NewAnswer,
     pub(super) now: i64,
 }
 
-impl Work for DenyOpen {
+impl Work for DenyQuestions {
     type Out = u64;
 
     async fn apply(self, batch: &mut Batch) -> Result<u64, AuditError> {

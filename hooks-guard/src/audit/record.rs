@@ -11,7 +11,7 @@ use super::tx::{Arg, SqlRow};
 use crate::approval::ApprovalScope;
 use crate::classify::{Crud, Decision, Method};
 use crate::mask::Masked;
-use crate::request::{CommandPart, PermissionRequest, Ruling};
+use crate::request::{CommandPart, PermissionDecision, PermissionRequest};
 
 /// Outcome of a question.
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
@@ -130,7 +130,7 @@ pub struct NewDecision {
     /// The request.
     pub request: PermissionRequest,
     /// The decision; its `id` and `secret` are ignored.
-    pub ruling: Ruling,
+    pub ruling: PermissionDecision,
     /// Parts of the command.
     pub parts: Vec<CommandPart>,
     /// Duration of the decision.
@@ -157,7 +157,7 @@ impl NewDecision {
     pub(super) fn sample(request: PermissionRequest) -> Self {
         Self {
             request,
-            ruling: Ruling {
+            ruling: PermissionDecision {
                 decision: Decision::AutoAllowed,
                 classification: Crud::Read,
                 reasoning: String::new(),
@@ -202,7 +202,7 @@ pub struct NewAnswer {
 /// Result of an answer. Exactly one answer to a question is [`Done`](Self::Done), even if other
 /// processes answer at the same time.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Answered {
+pub enum AnswerResult {
     /// The answer is recorded.
     Done(Box<AuditRecord>),
     /// The answer came too late. Contains the valid outcome: an earlier answer, the expired
@@ -225,7 +225,7 @@ pub struct Execution {
 
 /// Result of a report that a command was executed.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Executed {
+pub enum ExecutionResult {
     /// The execution is recorded, even if the command was not approved: the trail records what
     /// happened.
     Done(Box<AuditRecord>),

@@ -8,7 +8,7 @@ use super::chain::{self, LogEntryKind};
 use super::error::AuditError;
 use super::record::{floor_us, storable};
 use super::remembered::{
-    NewRemembered, Remembered, StoredRemembered, remembered_columns, stored_path,
+    NewRemembered, Remembered, RememberedRow, remembered_columns, stored_path,
 };
 use super::tx::Tx;
 use super::write::{Batch, Work};
@@ -23,7 +23,7 @@ impl Work for RecordRemembered {
         let new = self.0;
         batch.head.remembered += 1;
         let masked = Masked::for_storage(&new.command);
-        let row = StoredRemembered {
+        let row = RememberedRow {
             id: batch.head.remembered,
             command_hash: new.command_hash,
             command: storable(&masked.text),
@@ -67,13 +67,13 @@ impl Work for RecordRemembered {
     }
 }
 
-pub(super) struct Forget {
+pub(super) struct RevokeRemembered {
     pub(super) id: i64,
     pub(super) by: String,
     pub(super) at: i64,
 }
 
-impl Work for Forget {
+impl Work for RevokeRemembered {
     type Out = bool;
 
     async fn apply(self, batch: &mut Batch) -> Result<bool, AuditError> {
@@ -91,7 +91,7 @@ impl Work for Forget {
         let Some(row) = found else {
             return Ok(false);
         };
-        let mut row = StoredRemembered::read(&row, 0)?;
+        let mut row = RememberedRow::read(&row, 0)?;
         row.revoked_at = Some(self.at);
         row.revoked_by = Some(storable(&self.by));
         let seq = batch
@@ -142,7 +142,7 @@ pub(super) async fn find(
         )
         .await?;
     let Some(row) = found else { return Ok(None) };
-    let row = StoredRemembered::read(&row, 0)?;
+    let row = RememberedRow::read(&row, 0)?;
     let seq = Some(row.created_seq);
     chain::check_row(tx, LogEntryKind::Remembered, row.id, seq, row.created()).await?;
     chain::check_none(tx, LogEntryKind::Revoked, row.id).await?;
@@ -176,9 +176,7 @@ pub(super) async fn page(
         )
         .await?;
     let total = row.int(0)?.max(0).unsigned_abs();
-    let shown = rows
-        .iter()
-        .map(|row| StoredRemembered::read(row, 0)?.shown());
+    let shown = rows.iter().map(|row| RememberedRow::read(row, 0)?.shown());
     Ok((shown.collect::<Result<_, _>>()?, total))
 }
 
@@ -194,6 +192,6 @@ pub(super) async fn list(backend: &Backend) -> Result<Vec<Remembered>, AuditErro
     )
     .await?
     .iter()
-    .map(|row| StoredRemembered::read(row, 0)?.shown())
+    .map(|row| RememberedRow::read(row, 0)?.shown())
     .collect()
 }

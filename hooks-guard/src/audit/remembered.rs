@@ -71,7 +71,7 @@ pub struct NewRemembered {
 
 /// Sessions in which an approval is remembered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Lasting {
+pub(crate) enum SessionScope {
     /// The session of its decision.
     Session,
     /// Every session.
@@ -80,14 +80,14 @@ pub(crate) enum Lasting {
 
 impl NewRemembered {
     /// Returns the remembered answer for the approval of a decision.
-    pub(super) fn of(record: &AuditRecord, lasting: Lasting, answer: NewAnswer) -> Self {
+    pub(super) fn of(record: &AuditRecord, lasting: SessionScope, answer: NewAnswer) -> Self {
         Self {
             command_hash: record.command_hash,
             command: record.command.clone(),
             cwd: record.cwd.clone(),
             session_id: match lasting {
-                Lasting::Session => record.session_id.clone(),
-                Lasting::Always => None,
+                SessionScope::Session => record.session_id.clone(),
+                SessionScope::Always => None,
             },
             agent: record.agent.clone(),
             by: answer.by,
@@ -97,7 +97,7 @@ impl NewRemembered {
     }
 }
 
-/// The columns of a [`StoredRemembered`].
+/// The columns of a [`RememberedRow`].
 macro_rules! remembered_columns {
     () => {
         "r.id, r.command_hash, r.command, r.cwd, r.session_id, r.agent, r.created_at, \
@@ -108,7 +108,7 @@ macro_rules! remembered_columns {
 pub(super) use remembered_columns;
 
 #[derive(Clone, Debug)]
-pub(super) struct StoredRemembered {
+pub(super) struct RememberedRow {
     pub(super) id: i64,
     pub(super) command_hash: [u8; 32],
     pub(super) command: String,
@@ -126,7 +126,7 @@ pub(super) struct StoredRemembered {
     pub(super) scope_hash: Option<String>,
 }
 
-impl StoredRemembered {
+impl RememberedRow {
     /// Parses a row selected by [`remembered_columns`], from the given position.
     pub(super) fn read(row: &SqlRow, from: usize) -> Result<Self, AuditError> {
         Ok(Self {

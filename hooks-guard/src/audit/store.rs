@@ -10,26 +10,27 @@ use tokio::sync::broadcast;
 use tokio::task::JoinHandle;
 
 use super::backend::Backend;
-use super::changes::{ChangeStream, Written};
+use super::changes::{ChangeStream, WriteSignal};
 use super::clean::Cleanup;
 use super::database::OpenMode;
 use super::deadlines::Deadlines;
 use super::decide::{
-    AnswerCall, CallName, Execute, Expire, MAX_ANSWERS, RecordAnswer, RecordDecision, Which,
+    CallId, DecisionSelector, ExpireQuestions, MAX_ANSWERS, RecordAnswer, RecordCallAnswer,
+    RecordDecision, RecordExecution,
 };
 use super::error::AuditError;
 use super::head::Head;
 use super::list::filter::{Filter, Listing, Page};
 use super::open::{
-    DenyOpen, QuestionCursor, QuestionFilter, QuestionLimits, QuestionOrder, QuestionPage,
+    DenyQuestions, QuestionCursor, QuestionFilter, QuestionLimits, QuestionOrder, QuestionPage,
     RecordQuestion, TooManyQuestions,
 };
 use super::record::{
-    Answered, AuditRecord, DecisionRow, Executed, Execution, NewAnswer, NewDecision, UserResponse,
-    floor_us,
+    AnswerResult, AuditRecord, DecisionRow, Execution, ExecutionResult, NewAnswer, NewDecision,
+    UserResponse, floor_us,
 };
-use super::remember::{Forget, RecordRemembered};
-use super::remembered::{Lasting, NewRemembered, Remembered};
+use super::remember::{RecordRemembered, RevokeRemembered};
+use super::remembered::{NewRemembered, Remembered, SessionScope};
 use super::series::Series;
 use super::stats::{Period, Stats, Totals};
 use super::verify::Verification;
@@ -92,7 +93,7 @@ impl AuditStore {
     pub async fn open(url: &str) -> Result<Self, AuditError> {
         let backend = Backend::open(url, OpenMode::Pooled).await?;
         let head = backend.begin().await?;
-        let written = Arc::new(Written::default());
+        let written = Arc::new(WriteSignal::default());
         let changes = broadcast::Sender::new(changes::MAX_BUFFERED_CHANGES);
         let follow = changes::follow(backend.clone(), written.clone(), changes.clone(), head.seq);
         let watch = changes::watch(backend.clone(), written.clone());
@@ -129,7 +130,7 @@ impl AuditStore {
 
     fn of(
         backend: Backend,
-        written: Arc<Written>,
+        written: Arc<WriteSignal>,
         changes: broadcast::Sender<changes::NumberedChange>,
         tasks: Vec<JoinHandle<()>>,
     ) -> Self {
@@ -169,7 +170,7 @@ impl AuditStore {
 
     /// Records a decision and returns its id. The decision is on disk when the call returns.
     ///
-    /// A decision that a rule [denies](crate::Ruling::denied) is recorded with this answer and
+    /// A decision that a rule [denies](crate::PermissionDecision::denied) is recorded with this answer and
     /// cannot be answered again.
     ///
     /// # Errors
@@ -207,7 +208,7 @@ impl AuditStore {
     /// # Errors
     ///
     /// Returns an error if the answer could not be written; then it has no effect.
-    pub async fn answer(&self, id: i64, answer: NewAnswer) -> Result<Answered, AuditError> {
+    pub async fn answer(&self, id: i64, answer: NewAnswer) -> Result<AnswerResult, AuditError> {
         self.answer_for(id, answer, None).await
     }
 
@@ -217,8 +218,8 @@ impl AuditStore {
         &self,
         id: i64,
         answer: NewAnswer,
-        lasting: Option<Lasting>,
-    ) -> Result<Answered, AuditError> {
+        lasting: Option<SessionScope>,
+    ) -> Result<AnswerResult, AuditError> {
         let answer = RecordAnswer {
             id,
             answer,
@@ -238,9 +239,10 @@ impl AuditStore {
         id: i64,
         secret: &str,
         outcome: Execution,
-    ) -> Result<Executed, AuditError> {
+    ) -> Result<ExecutionResult, AuditError> {
         let secret = secret.to_owned();
-        self.ran(Which::Secret { id, secret }, outcome, None).await
+        self.ran(DecisionSelector::Secret { id, secret }, outcome, None)
+            .await
     }
 
     /// Like [`executed`](Self::executed), by the agent's id of the tool call: for processes that
@@ -255,8 +257,8 @@ impl AuditStore {
         session: &str,
         call_id: &str,
         outcome: Execution,
-    ) -> Result<Executed, AuditError> {
-        let which = Which::Call(CallName {
+    ) -> Result<ExecutionResult, AuditError> {
+        let which = DecisionSelector::Call(CallId {
             agent: agent.to_owned(),
             session: session.to_owned(),
             call: call_id.to_owned(),
@@ -268,21 +270,24 @@ impl AuditStore {
     /// decision.
     pub(crate) async fn answer_call(
         &self,
-        call: CallName,
+        call: CallId,
         answer: NewAnswer,
     ) -> Result<Option<i64>, AuditError> {
-        self.inner.writer.run(AnswerCall { call, answer }).await
+        self.inner
+            .writer
+            .run(RecordCallAnswer { call, answer })
+            .await
     }
 
     /// Like [`executed`](Self::executed). If the agent was to prompt its user, the implied approval
     /// and its author are recorded in the same transaction.
     pub(crate) async fn ran(
         &self,
-        which: Which,
+        which: DecisionSelector,
         outcome: Execution,
         agreed: Option<&'static str>,
-    ) -> Result<Executed, AuditError> {
-        let execute = Execute {
+    ) -> Result<ExecutionResult, AuditError> {
+        let execute = RecordExecution {
             which,
             outcome,
             agreed,
@@ -375,7 +380,7 @@ impl AuditStore {
         let mut denied = 0;
         while denied < most {
             let at = Timestamp::now();
-            let part = DenyOpen {
+            let part = DenyQuestions {
                 filter: filter.clone(),
                 last: last.decisions,
                 answer: NewAnswer {
@@ -419,7 +424,7 @@ impl AuditStore {
         if is_overdue || !open.is_empty() {
             loop {
                 let rest = open.split_off(open.len().min(MAX_ANSWERS as usize));
-                let part = Expire { now, over: open };
+                let part = ExpireQuestions { now, over: open };
                 let part = self.inner.writer.run(part).await?;
                 let is_last = part.len() < MAX_ANSWERS as usize && rest.is_empty();
                 expired.extend(part);
@@ -636,7 +641,7 @@ impl AuditStore {
     pub async fn forget(&self, id: i64, by: &str) -> Result<bool, AuditError> {
         let by = by.to_owned();
         let at = floor_us(Timestamp::now());
-        self.inner.writer.run(Forget { id, by, at }).await
+        self.inner.writer.run(RevokeRemembered { id, by, at }).await
     }
 
     /// Leaves the database open until the process exits, which should be soon. Closing a SQLite

@@ -18,13 +18,13 @@ use super::record::{
 };
 use super::store::AuditStore;
 use super::tx::Tx;
-use super::write::{Batch, Probe, Work};
+use super::write::{Batch, Work, WriteProbe};
 use crate::approval::ApprovalScope;
 use crate::request::PermissionRequest;
 
 /// Result of redeeming an approval.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Redeemed {
+pub enum RedeemResult {
     /// The approval is now used: the command may run once.
     Done(Box<AuditRecord>),
     /// The approval was used before.
@@ -51,7 +51,7 @@ pub enum Grant {
 
 /// Result of a search for an approval.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Granted {
+pub enum GrantResult {
     /// There is no approval.
     No,
     /// There is an approval, but it does not apply because something has changed since; contains
@@ -72,20 +72,20 @@ impl fmt::Display for Grant {
 
 impl AuditStore {
     /// Uses the approval of a decision. The caller must present the secret of the decision. If
-    /// several callers try, also in several processes, exactly one gets [`Redeemed::Done`]. The
+    /// several callers try, also in several processes, exactly one gets [`RedeemResult::Done`]. The
     /// files that the question was bound to are read again; if one has changed, the approval is not
     /// used.
     ///
     /// # Errors
     ///
     /// Returns an error if the use could not be written; then the approval is not used.
-    pub async fn redeem(&self, id: i64, secret: &str) -> Result<Redeemed, AuditError> {
+    pub async fn redeem(&self, id: i64, secret: &str) -> Result<RedeemResult, AuditError> {
         let asked = self.decision(id).await?.and_then(|record| record.scope);
         let now = match asked {
             Some(asked) => in_time(move || asked.again()).await,
             None => None,
         };
-        let redeem = Redeem {
+        let redeem = RedeemApproval {
             id,
             secret: secret.to_owned(),
             at: floor_us(Timestamp::now()),
@@ -108,7 +108,7 @@ impl AuditStore {
         request: &PermissionRequest,
         scope: &ApprovalScope,
         may_be_remembered: bool,
-    ) -> Result<Granted, AuditError> {
+    ) -> Result<GrantResult, AuditError> {
         // Most commands have no question.
         let mut tx = self.inner.backend.glance().await?;
         if tx
@@ -117,7 +117,7 @@ impl AuditStore {
             .int(0)?
             == 0
         {
-            return Ok(Granted::No);
+            return Ok(GrantResult::No);
         }
         drop(tx);
         let session = request.session_id.as_deref();
@@ -128,9 +128,9 @@ impl AuditStore {
                 .remembered(&command_hash, cwd, session, Some(scope))
                 .await?
         {
-            return Ok(Granted::By(Grant::Remembered(found.id)));
+            return Ok(GrantResult::By(Grant::Remembered(found.id)));
         }
-        let take = Take {
+        let take = UseApproval {
             command_hash,
             cwd: cwd.map(|cwd| storable(&cwd.to_string_lossy())),
             session: session.map(storable),
@@ -141,7 +141,7 @@ impl AuditStore {
         // If there is no approval, nothing has to be written.
         let mut tx = self.inner.backend.read().await?;
         if take.find(&mut tx).await?.is_none() {
-            let any = Take {
+            let any = UseApproval {
                 scope: None,
                 ..take
             };
@@ -150,7 +150,7 @@ impl AuditStore {
             if let Some(row) = approved {
                 let id = row.id;
                 let why = changed(scope_of(row.scope.as_deref())?, scope);
-                return Ok(Granted::Changed(format!(
+                return Ok(GrantResult::Changed(format!(
                     "approved before as decision {id}; {why}"
                 )));
             }
@@ -159,14 +159,14 @@ impl AuditStore {
                 Some(found) => {
                     let why = changed(found.scope, scope);
                     let id = found.id;
-                    Granted::Changed(format!("remembered answer {id} does not apply; {why}"))
+                    GrantResult::Changed(format!("remembered answer {id} does not apply; {why}"))
                 }
-                None => Granted::No,
+                None => GrantResult::No,
             });
         }
         drop(tx);
         let taken = self.inner.writer.run(take).await?;
-        Ok(taken.map_or(Granted::No, |id| Granted::By(Grant::Once(id))))
+        Ok(taken.map_or(GrantResult::No, |id| GrantResult::By(Grant::Once(id))))
     }
 
     /// Checks that the trail can be read and that the last record was written.
@@ -191,7 +191,7 @@ impl AuditStore {
     /// Returns an error if the trail still cannot be written.
     pub async fn probe(&self) -> Result<(), AuditError> {
         match self.inner.writer.failure() {
-            Some(_) => self.inner.writer.run(Probe).await,
+            Some(_) => self.inner.writer.run(WriteProbe).await,
             None => Ok(()),
         }
     }
@@ -266,7 +266,7 @@ async fn is_used(tx: &mut Tx, decision: i64) -> Result<bool, AuditError> {
     Ok(found.is_some())
 }
 
-struct Redeem {
+struct RedeemApproval {
     id: i64,
     secret: String,
     at: i64,
@@ -274,24 +274,24 @@ struct Redeem {
     scope: Option<ApprovalScope>,
 }
 
-impl Work for Redeem {
-    type Out = Redeemed;
+impl Work for RedeemApproval {
+    type Out = RedeemResult;
 
-    async fn apply(self, batch: &mut Batch) -> Result<Redeemed, AuditError> {
+    async fn apply(self, batch: &mut Batch) -> Result<RedeemResult, AuditError> {
         let Some(row) = find(&mut batch.tx, self.id).await? else {
-            return Ok(Redeemed::Unknown);
+            return Ok(RedeemResult::Unknown);
         };
         if !proves(&self.secret, row.secret_hash.as_ref()) {
-            return Ok(Redeemed::WrongSecret);
+            return Ok(RedeemResult::WrongSecret);
         }
         let approved = row.response == Some(response_code(UserResponse::Approved));
         let over = row.deadline.is_none() || batch.is_over(&row, self.at);
         let record = Box::new(row.clone().record()?);
         if !approved || over {
-            return Ok(Redeemed::NotApproved(record));
+            return Ok(RedeemResult::NotApproved(record));
         }
         if is_used(&mut batch.tx, self.id).await? || record.execution_happened {
-            return Ok(Redeemed::Already(record));
+            return Ok(RedeemResult::Already(record));
         }
         chain::check_approval(&mut batch.tx, &row).await?;
         let same = |now: &ApprovalScope| row.scope_hash.as_deref() == Some(now.hash());
@@ -300,15 +300,15 @@ impl Work for Redeem {
                 Some(now) => changed(record.scope.clone(), now),
                 None => UNKNOWN_SCOPE.to_owned(),
             };
-            return Ok(Redeemed::Changed(record, why));
+            return Ok(RedeemResult::Changed(record, why));
         }
         put(batch, self.id, self.at).await?;
-        Ok(Redeemed::Done(record))
+        Ok(RedeemResult::Done(record))
     }
 }
 
 /// Uses an approval with an equal command, directory, session and scope.
-struct Take {
+struct UseApproval {
     command_hash: [u8; 32],
     cwd: Option<String>,
     session: Option<String>,
@@ -318,7 +318,7 @@ struct Take {
     deadlines: Arc<Deadlines>,
 }
 
-impl Take {
+impl UseApproval {
     async fn find(&self, tx: &mut Tx) -> Result<Option<DecisionRow>, AuditError> {
         let found = tx
             .all(
@@ -363,7 +363,7 @@ impl Take {
     }
 }
 
-impl Work for Take {
+impl Work for UseApproval {
     type Out = Option<i64>;
 
     async fn apply(self, batch: &mut Batch) -> Result<Option<i64>, AuditError> {

@@ -9,12 +9,12 @@ use super::tx::Tx;
 
 /// Open questions by agent and session, as counted by a transaction.
 #[derive(Debug)]
-pub(super) struct OpenQuestions {
+pub(super) struct OpenQuestionCounts {
     pub(super) total: u32,
     pub(super) sessions: HashMap<(Option<String>, Option<String>), u32>,
 }
 
-impl OpenQuestions {
+impl OpenQuestionCounts {
     /// Reads at most `limit` rows, however many questions are open. If the limit is reached,
     /// sessions are not counted.
     pub(super) async fn read(tx: &mut Tx, now: i64, limit: u32) -> Result<Self, AuditError> {

@@ -8,12 +8,12 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use super::chain::{self, Gap, LogEntryKind};
-use super::cleanups::{Cleaned, PastCleanup};
+use super::cleanups::{CleanupRow, PastCleanup};
 use super::error::AuditError;
 use super::head::Head;
 use super::record::{DecisionRow, UserResponse, columns, fold, response_code};
-use super::remembered::{StoredRemembered, remembered_columns};
-use super::tally::{Counted, Deltas, Key, Tally};
+use super::remembered::{RememberedRow, remembered_columns};
+use super::tally::{CountedDecision, Deltas, Tally, TallyKey};
 use super::tx::{SqlRow, Tx};
 
 /// Number of entries per read.
@@ -104,7 +104,7 @@ pub enum HeadState {
 
 /// Place at which the trail was changed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Broken {
+pub struct ChainBreak {
     /// Number of the log entry, if the problem concerns one.
     pub entry: Option<i64>,
     /// Id of the decision, if the problem concerns one.
@@ -113,7 +113,7 @@ pub struct Broken {
     pub problem: String,
 }
 
-impl Broken {
+impl ChainBreak {
     fn at(entry: &ChainEntry, problem: &str) -> Self {
         let about = matches!(
             entry.kind,
@@ -149,7 +149,7 @@ pub(super) struct ChainEntry {
 
 /// State of the walk.
 #[derive(Default)]
-pub(super) struct Walk {
+pub(super) struct ChainWalk {
     pub(super) seq: i64,
     pub(super) hash: [u8; 32],
     pub(super) entries: i64,
@@ -186,12 +186,12 @@ pub(super) async fn continues(
         .copied()
         .filter(|gap| gap.last >= from.seq.max(1))
         .collect();
-    let mut walk = Walk {
+    let mut walk = ChainWalk {
         seq: from.seq,
         hash: from.hash,
         decision: from.decisions,
         hashes: Some(Vec::new()),
-        ..Walk::default()
+        ..ChainWalk::default()
     };
     match gaps.first() {
         // A cleanup has removed the known entry.
@@ -256,13 +256,13 @@ pub(super) async fn given(tx: &mut Tx) -> Result<i64, AuditError> {
     .int(0)
 }
 
-impl Walk {
+impl ChainWalk {
     /// Checks all entries and related rows. Sets the head of the chain.
     pub(super) async fn entries(
         &mut self,
         tx: &mut Tx,
         end: &mut ChainHead,
-    ) -> Result<Option<Broken>, AuditError> {
+    ) -> Result<Option<ChainBreak>, AuditError> {
         let head = Head::read(tx).await?;
         *end = ChainHead {
             count: head.seq.max(0).unsigned_abs(),
@@ -279,7 +279,7 @@ impl Walk {
     }
 
     /// Follows the links from entry to entry, up to the first broken one.
-    async fn run(&mut self, tx: &mut Tx, gaps: &[Gap]) -> Result<Option<Broken>, AuditError> {
+    async fn run(&mut self, tx: &mut Tx, gaps: &[Gap]) -> Result<Option<ChainBreak>, AuditError> {
         loop {
             let rows = tx
                 .all(
@@ -311,7 +311,7 @@ impl Walk {
         tx: &mut Tx,
         gaps: &[Gap],
         row: &SqlRow,
-    ) -> Result<Option<Broken>, AuditError> {
+    ) -> Result<Option<ChainBreak>, AuditError> {
         let kind = row.int(1)?;
         let entry = ChainEntry {
             seq: row.int(0)?,
@@ -324,7 +324,7 @@ impl Walk {
                 .get(self.gaps_used)
                 .filter(|gap| gap.first == self.seq + 1 && gap.last + 1 == entry.seq);
             let Some(gap) = gap else {
-                return Ok(Some(Broken {
+                return Ok(Some(ChainBreak {
                     entry: Some(self.seq + 1),
                     decision: None,
                     problem: "the entry is missing, and no cleanup removed it".to_owned(),
@@ -340,19 +340,19 @@ impl Walk {
                 kind @ (LogEntryKind::Decided | LogEntryKind::Answered | LogEntryKind::Executed),
             ) => {
                 if row.maybe_int(9)?.is_none() {
-                    return Ok(Some(Broken::at(&entry, "its decision is missing")));
+                    return Ok(Some(ChainBreak::at(&entry, "its decision is missing")));
                 }
                 let stored = match DecisionRow::read(row, 9) {
                     Ok(stored) => stored,
                     Err(AuditError::Damaged { column }) => {
                         let problem = format!("the `{column}` of its decision is invalid");
-                        return Ok(Some(Broken::at(&entry, &problem)));
+                        return Ok(Some(ChainBreak::at(&entry, &problem)));
                     }
                     Err(error) => return Err(error),
                 };
                 match self.of_decision(kind, &entry, &stored, row)? {
                     Ok(content) => content,
-                    Err(problem) => return Ok(Some(Broken::at(&entry, problem))),
+                    Err(problem) => return Ok(Some(ChainBreak::at(&entry, problem))),
                 }
             }
             Some(kind @ (LogEntryKind::Remembered | LogEntryKind::Revoked)) => {
@@ -361,11 +361,11 @@ impl Walk {
                     None => {
                         let problem =
                             "its remembered answer is missing or belongs to another entry";
-                        return Ok(Some(Broken::at(&entry, problem)));
+                        return Ok(Some(ChainBreak::at(&entry, problem)));
                     }
                 }
             }
-            Some(LogEntryKind::Cleaned) => match Cleaned::find(tx, entry.seq).await? {
+            Some(LogEntryKind::Cleaned) => match CleanupRow::find(tx, entry.seq).await? {
                 Some(cleaned) => {
                     let content = cleaned.content();
                     self.deleted += cleaned.deleted;
@@ -373,23 +373,23 @@ impl Walk {
                     self.cleanups.push(cleaned.shown()?);
                     content
                 }
-                None => return Ok(Some(Broken::at(&entry, "its cleanup is missing"))),
+                None => return Ok(Some(ChainBreak::at(&entry, "its cleanup is missing"))),
             },
             Some(LogEntryKind::Used) => {
                 match chain::of_entry(tx, entry.seq, entry.subject).await? {
                     Some(content) => content,
                     None => {
-                        return Ok(Some(Broken::at(
+                        return Ok(Some(ChainBreak::at(
                             &entry,
                             "its use is missing or belongs to another entry",
                         )));
                     }
                 }
             }
-            None => return Ok(Some(Broken::at(&entry, "it has an unknown kind"))),
+            None => return Ok(Some(ChainBreak::at(&entry, "it has an unknown kind"))),
         };
         if chain::link(&self.hash, content) != entry.hash {
-            return Ok(Some(Broken::at(
+            return Ok(Some(ChainBreak::at(
                 &entry,
                 "the stored data differs from the data that was written",
             )));
@@ -500,7 +500,7 @@ impl Walk {
                 }
                 self.answered += i64::from(stored.answered_seq.is_some());
                 self.executed += i64::from(stored.executed_seq.is_some());
-                self.counted.add(&Counted::from(stored), 1);
+                self.counted.add(&CountedDecision::from(stored), 1);
                 Ok(chain::decided(stored))
             }
             LogEntryKind::Answered if stored.answered_seq == Some(entry.seq) => {
@@ -519,9 +519,9 @@ impl Walk {
         tx: &mut Tx,
         head: &Head,
         gaps: &[Gap],
-    ) -> Result<Option<Broken>, AuditError> {
+    ) -> Result<Option<ChainBreak>, AuditError> {
         if (self.seq, self.hash) != (head.seq, head.hash) {
-            return Ok(Some(Broken {
+            return Ok(Some(ChainBreak {
                 entry: Some(self.seq + 1),
                 decision: None,
                 problem: format!("the log ends before its last entry, entry {}", head.seq),
@@ -530,14 +530,14 @@ impl Walk {
         let gaps_hash = self.gaps_hash.unwrap_or_else(|| chain::gaps_hash(&[]));
         if self.gaps_used != gaps.len() || chain::gaps_hash(gaps) != gaps_hash {
             let problem = "entries are missing that no cleanup removed";
-            return Ok(Some(Broken::whole(problem)));
+            return Ok(Some(ChainBreak::whole(problem)));
         }
         let of = |kind: LogEntryKind| self.kinds[kind as usize];
         if self.answered != of(LogEntryKind::Answered)
             || self.executed != of(LogEntryKind::Executed)
         {
             let problem = "a decision has an answer or an execution without an entry";
-            return Ok(Some(Broken::whole(problem)));
+            return Ok(Some(ChainBreak::whole(problem)));
         }
         let row = tx
             .one(
@@ -561,23 +561,23 @@ impl Walk {
         ] {
             if row.int(at)? != of(kind) {
                 let problem = format!("there is a {what} without an entry");
-                return Ok(Some(Broken::whole(problem)));
+                return Ok(Some(ChainBreak::whole(problem)));
             }
         }
         if row.int(5)? > head.decisions {
-            return Ok(Some(Broken::whole(
+            return Ok(Some(ChainBreak::whole(
                 "ids were used that will be assigned again",
             )));
         }
         // Each decision has one id, and each cleanup records how many decisions it deleted.
         let given = of(LogEntryKind::Decided) + self.deleted;
         if (given, of(LogEntryKind::Remembered)) != (head.decisions, head.remembered) {
-            return Ok(Some(Broken::whole(WRONG_IDS)));
+            return Ok(Some(ChainBreak::whole(WRONG_IDS)));
         }
         self.check_counts(tx).await
     }
 
-    async fn check_counts(&self, tx: &mut Tx) -> Result<Option<Broken>, AuditError> {
+    async fn check_counts(&self, tx: &mut Tx) -> Result<Option<ChainBreak>, AuditError> {
         let rows = tx
             .all(
                 "SELECT unit, start, class, requires, response, agent, n, timed_out, confidence,
@@ -586,9 +586,9 @@ impl Walk {
                 &[],
             )
             .await?;
-        let mut tallies: BTreeMap<Key, Tally> = BTreeMap::new();
+        let mut tallies: BTreeMap<TallyKey, Tally> = BTreeMap::new();
         for row in rows {
-            let key = Key {
+            let key = TallyKey {
                 unit: row.int(0)?,
                 start: row.int(1)?,
                 class: row.int(2)?,
@@ -613,7 +613,7 @@ impl Walk {
             times.insert((row.int(0)?, row.int(1)?, row.int(2)?), row.int(3)?);
         }
         let same = tallies == self.counted.tallies && times == self.counted.times;
-        Ok((!same).then(|| Broken::whole("the running counts do not match the decisions")))
+        Ok((!same).then(|| ChainBreak::whole("the running counts do not match the decisions")))
     }
 }
 
@@ -637,7 +637,7 @@ pub(super) async fn of_remembered(
         )
         .await?;
     let Some(row) = found else { return Ok(None) };
-    let row = StoredRemembered::read(&row, 0)?;
+    let row = RememberedRow::read(&row, 0)?;
     Ok(match kind {
         LogEntryKind::Remembered if row.created_seq == entry.seq => Some(row.created()),
         LogEntryKind::Revoked if row.revoked_seq == Some(entry.seq) => Some(row.revoked()),

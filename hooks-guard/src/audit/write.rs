@@ -10,7 +10,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::backend::Backend;
 use super::chain::{self, LogEntryKind};
-use super::changes::Written;
+use super::changes::WriteSignal;
 use super::deadlines::{Deadlines, TOLERANCE_US};
 use super::error::AuditError;
 use super::follow;
@@ -18,7 +18,7 @@ use super::head::Head;
 use super::record::DecisionRow;
 use super::tally::Deltas;
 use super::tx::Tx;
-use super::waiting::OpenQuestions;
+use super::waiting::OpenQuestionCounts;
 use crate::log_limit;
 
 /// Capacity of the queue; further callers wait for a free place.
@@ -48,7 +48,7 @@ pub(super) struct Batch {
     pub(super) head: Head,
     pub(super) deltas: Deltas,
     /// Open questions, once they have been counted.
-    pub(super) open: Option<OpenQuestions>,
+    pub(super) open: Option<OpenQuestionCounts>,
     /// Number of the last entry before the transaction.
     began: i64,
     pub(super) deadlines: Arc<Deadlines>,
@@ -158,9 +158,9 @@ impl Batch {
 }
 
 /// Inserts and deletes a row, to test whether the database can be written.
-pub(super) struct Probe;
+pub(super) struct WriteProbe;
 
-impl Work for Probe {
+impl Work for WriteProbe {
     type Out = ();
 
     async fn apply(self, batch: &mut Batch) -> Result<(), AuditError> {
@@ -191,12 +191,12 @@ impl Writer {
     /// Starts the writer task. It notifies `written` after each transaction.
     pub(super) fn start(
         backend: Backend,
-        written: Arc<Written>,
+        written: Arc<WriteSignal>,
         deadlines: Arc<Deadlines>,
     ) -> Self {
         let (queue, jobs) = mpsc::channel(QUEUE_CAPACITY);
         let failure = LastError::default();
-        let writing = Writing {
+        let writing = WriterTask {
             backend,
             written,
             deadlines,
@@ -228,14 +228,14 @@ impl Writer {
 }
 
 /// State of the writer task.
-struct Writing {
+struct WriterTask {
     backend: Backend,
-    written: Arc<Written>,
+    written: Arc<WriteSignal>,
     deadlines: Arc<Deadlines>,
     failure: LastError,
 }
 
-impl Writing {
+impl WriterTask {
     async fn run(self, mut jobs: mpsc::Receiver<Box<dyn Job>>) {
         let mut batch: Vec<Box<dyn Job>> = Vec::new();
         while jobs.recv_many(&mut batch, MAX_BATCH).await > 0 {
@@ -288,12 +288,12 @@ impl Writing {
     }
 }
 
-type Applied<'a> = Pin<Box<dyn Future<Output = Result<(), AuditError>> + Send + 'a>>;
+type ApplyFuture<'a> = Pin<Box<dyn Future<Output = Result<(), AuditError>> + Send + 'a>>;
 
 /// A [`Work`] with the caller that waits for it.
 trait Job: Send {
     fn at(&self) -> i64;
-    fn apply<'a>(&'a mut self, batch: &'a mut Batch) -> Applied<'a>;
+    fn apply<'a>(&'a mut self, batch: &'a mut Batch) -> ApplyFuture<'a>;
     fn finish(self: Box<Self>, done: Result<(), AuditError>);
 }
 
@@ -308,7 +308,7 @@ impl<W: Work> Job for PendingWork<W> {
         self.work.as_ref().map_or(i64::MAX, Work::at)
     }
 
-    fn apply<'a>(&'a mut self, batch: &'a mut Batch) -> Applied<'a> {
+    fn apply<'a>(&'a mut self, batch: &'a mut Batch) -> ApplyFuture<'a> {
         Box::pin(async move {
             if let Some(work) = self.work.take() {
                 self.out = Some(work.apply(batch).await?);

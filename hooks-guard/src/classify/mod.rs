@@ -14,7 +14,7 @@ pub use semantic::{EndpointError, OpenAiCompatible, OpenAiCompatibleBuilder};
 
 use tokio::time::Instant;
 
-use semantic::Stage;
+use semantic::SemanticStage;
 
 /// Classifies commands by the tables of programs and, in [`classify_fully`](Self::classify_fully),
 /// by a second stage.
@@ -23,7 +23,7 @@ use semantic::Stage;
 #[derive(Clone, Debug, Default)]
 pub struct Classifier {
     tables: hooks_classify::Classifier,
-    semantic: Option<Stage>,
+    semantic: Option<SemanticStage>,
 }
 
 impl Classifier {
@@ -37,14 +37,14 @@ impl Classifier {
     /// that the tables do not cover.
     #[must_use]
     pub fn with_semantic(mut self, semantic: impl Semantic + 'static) -> Self {
-        self.semantic = Some(Stage::new(semantic));
+        self.semantic = Some(SemanticStage::new(semantic));
         self
     }
 
     /// Returns `true` if the second stage has answered at least once.
     #[must_use]
     pub fn model_answered(&self) -> bool {
-        self.semantic.as_ref().is_some_and(Stage::answered)
+        self.semantic.as_ref().is_some_and(SemanticStage::answered)
     }
 
     /// Classifies a command by the tables.

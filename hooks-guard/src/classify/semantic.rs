@@ -34,33 +34,34 @@ const LOW_CONFIDENCE: f64 = 0.8;
 /// Maximum confidence of an answer, which proves nothing.
 const MAX_CONFIDENCE: f64 = LOW_CONFIDENCE;
 
-type Asking<'a> = Pin<Box<dyn Future<Output = Result<SemanticOutput, SemanticError>> + Send + 'a>>;
+type SemanticFuture<'a> =
+    Pin<Box<dyn Future<Output = Result<SemanticOutput, SemanticError>> + Send + 'a>>;
 
 /// Type-erased [`Semantic`].
-trait Asks: Send + Sync {
-    fn start<'a>(&'a self, question: &'a SemanticInput) -> Asking<'a>;
+trait DynSemantic: Send + Sync {
+    fn start<'a>(&'a self, question: &'a SemanticInput) -> SemanticFuture<'a>;
 }
 
-impl<S: Semantic> Asks for S {
-    fn start<'a>(&'a self, question: &'a SemanticInput) -> Asking<'a> {
+impl<S: Semantic> DynSemantic for S {
+    fn start<'a>(&'a self, question: &'a SemanticInput) -> SemanticFuture<'a> {
         Box::pin(self.ask(question))
     }
 }
 
 /// Second stage of a classifier.
 #[derive(Clone)]
-pub(super) struct Stage {
-    semantic: Arc<dyn Asks>,
+pub(super) struct SemanticStage {
+    semantic: Arc<dyn DynSemantic>,
     answered: Arc<AtomicBool>,
 }
 
-impl fmt::Debug for Stage {
+impl fmt::Debug for SemanticStage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Stage")
     }
 }
 
-impl Stage {
+impl SemanticStage {
     pub(super) fn new(semantic: impl Semantic + 'static) -> Self {
         Self {
             semantic: Arc::new(semantic),
@@ -89,7 +90,7 @@ impl Stage {
         let question = SemanticInput::new(command, &verdict);
         let answer = match timeout_at(deadline, self.ask(&question)).await {
             Ok(answer) => answer.and_then(sound),
-            Err(_) => Err(SemanticError::Late),
+            Err(_) => Err(SemanticError::Timeout),
         };
         match answer {
             Ok(answer) => {
@@ -156,7 +157,7 @@ fn combine(mut verdict: Classification, answer: &SemanticOutput) -> Classificati
 fn without_answer(verdict: Classification, unsure: bool, error: &SemanticError) -> Classification {
     // A timeout leads to the fallback, unless the tables have a higher class.
     let open = verdict.method == Method::Fallback || unsure && verdict.crud <= Crud::Create;
-    if open && matches!(error, SemanticError::Late) {
+    if open && matches!(error, SemanticError::Timeout) {
         let mut late = Classification::timed_out();
         late.terminal_input = verdict.terminal_input;
         late.context = verdict.context;
@@ -237,7 +238,7 @@ mod tests {
 
     #[test]
     fn p_08_too_late_where_nothing_was_found_out_gives_the_texts_of_a_timeout() {
-        let verdict = without_answer(nothing_found(), true, &SemanticError::Late);
+        let verdict = without_answer(nothing_found(), true, &SemanticError::Timeout);
         assert_eq!(verdict.crud, Crud::Create);
         assert_eq!(verdict.decision, Decision::RequiresConfirmation);
         assert_eq!(verdict.confidence, 0.0);

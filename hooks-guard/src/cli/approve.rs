@@ -110,7 +110,7 @@ fn one_by_one(runtime: &tokio::runtime::Runtime, client: Client) -> Result<bool,
         }
         Ok(page) => (client.with_token(token()?), page),
         // A busy service reserves connections for the operator, so try again with the token.
-        Err(ClientError::Refused { status: 503, .. } | ClientError::Late(_)) => {
+        Err(ClientError::Refused { status: 503, .. } | ClientError::Timeout(_)) => {
             let client = client.with_token(token()?);
             let page = runtime.block_on(questions::page(&client, None))?;
             (client, page)

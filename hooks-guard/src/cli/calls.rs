@@ -16,22 +16,22 @@ use sha2::{Digest, Sha256};
 const CALL_RETENTION: Duration = Duration::from_secs(24 * 3600);
 
 /// A directory with one file for each unfinished call.
-pub(crate) struct Calls(PathBuf);
+pub(crate) struct CallStore(PathBuf);
 
 /// Stored data of one call.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Call {
+pub(crate) struct StoredCall {
     pub(crate) id: i64,
     pub(crate) secret: String,
 }
 
-impl Calls {
+impl CallStore {
     pub(crate) fn in_folder(folder: PathBuf) -> Self {
         Self(folder)
     }
 
     /// Stores a call, readable by this user only.
-    pub(crate) fn keep(&self, request: &PermissionRequest, call: &Call) -> io::Result<()> {
+    pub(crate) fn keep(&self, request: &PermissionRequest, call: &StoredCall) -> io::Result<()> {
         fs::DirBuilder::new()
             .recursive(true)
             .mode(0o700)
@@ -54,7 +54,7 @@ impl Calls {
     }
 
     /// Returns a stored call.
-    pub(crate) fn find(&self, request: &PermissionRequest) -> Option<Call> {
+    pub(crate) fn find(&self, request: &PermissionRequest) -> Option<StoredCall> {
         serde_json::from_slice(&fs::read(self.path(request)).ok()?).ok()
     }
 

@@ -10,7 +10,7 @@ use comfy_table::{ContentArrangement, Table, presets};
 use hooks_guard::classify::{Classifier, Crud, Decision, InputError, Method};
 use hooks_guard::config::SemanticConfig;
 use hooks_guard::gate::{Gate, Policy};
-use hooks_guard::{PermissionRequest, Ruling};
+use hooks_guard::{PermissionDecision, PermissionRequest};
 use hooks_runtime::display::{escape, shorten};
 use serde::{Deserialize, Serialize};
 use tokio::runtime::Runtime;
@@ -91,9 +91,9 @@ pub(crate) fn check(options: CheckArgs) -> Result<bool, CommandError> {
         judges,
         semantic,
     } = options;
-    let judge = &Judge::new(judges, semantic.stage())?;
+    let judge = &CommandChecker::new(judges, semantic.stage())?;
     let context = context.as_deref();
-    let mut output = Output::new(json);
+    let mut output = CheckOutput::new(json);
     let mut all = true;
     if commands.is_empty() {
         for line in Lines(io::stdin().lock()) {
@@ -137,7 +137,7 @@ impl<R: BufRead> Iterator for Lines<R> {
 }
 
 /// Decides about commands as the service would, in the current directory and without an agent.
-struct Judge {
+struct CommandChecker {
     gate: Gate,
     runtime: Runtime,
     directory: Option<PathBuf>,
@@ -145,7 +145,7 @@ struct Judge {
     is_enabled: bool,
 }
 
-impl Judge {
+impl CommandChecker {
     /// Creates a judge with the second stage of the options, or else with that of the
     /// configuration.
     fn new(judges: DecisionArgs, stage: Option<SemanticConfig>) -> Result<Self, CommandError> {
@@ -192,9 +192,9 @@ impl Judge {
     }
 }
 
-type CheckResult = Result<Ruling, InputError>;
+type CheckResult = Result<PermissionDecision, InputError>;
 
-fn judge_line(judge: &Judge, line: &[u8], context: Option<&str>) -> (String, CheckResult) {
+fn judge_line(judge: &CommandChecker, line: &[u8], context: Option<&str>) -> (String, CheckResult) {
     let Ok(text) = std::str::from_utf8(line) else {
         return (
             String::from_utf8_lossy(line).into_owned(),
@@ -211,12 +211,12 @@ fn judge_line(judge: &Judge, line: &[u8], context: Option<&str>) -> (String, Che
     (text.to_owned(), judge.judge(text, context))
 }
 
-struct Output {
+struct CheckOutput {
     json: bool,
     table: Table,
 }
 
-impl Output {
+impl CheckOutput {
     fn new(json: bool) -> Self {
         let mut table = Table::new();
         table
@@ -296,7 +296,7 @@ fn has_no_color() -> bool {
 /// configuration change it. Returns `true` if the command may run.
 pub(crate) fn explain(options: ExplainArgs) -> Result<bool, CommandError> {
     let ExplainArgs { command, judges } = options;
-    let judge = Judge::new(judges, None)?;
+    let judge = CommandChecker::new(judges, None)?;
     let explained = Classifier::new().explain(&command);
     let (explanation, ruling) = match (explained, judge.judge(&command, None)) {
         (Ok(explanation), Ok(ruling)) => (explanation, ruling),

@@ -11,7 +11,7 @@ use clap_complete::Shell;
 use super::failure::CommandError;
 
 #[derive(Debug, Args)]
-pub(crate) struct ManOptions {
+pub(crate) struct ManArgs {
     /// Writes one page per command to this directory instead of printing one page.
     #[arg(long, value_name = "DIRECTORY")]
     directory: Option<PathBuf>,
@@ -27,7 +27,7 @@ pub(crate) fn completions(mut command: Command, shell: Shell) -> Result<bool, Co
     Ok(true)
 }
 
-pub(crate) fn man(command: Command, options: ManOptions) -> Result<bool, CommandError> {
+pub(crate) fn man(command: Command, options: ManArgs) -> Result<bool, CommandError> {
     match options.directory {
         Some(directory) => {
             fs::create_dir_all(&directory)?;

@@ -9,7 +9,9 @@ use std::time::Duration;
 use clap::Args;
 use hooks_guard::audit::{AuditStore, Filter, Page, TrailAddress};
 use hooks_guard::client::{Address, Client, ClientError};
-use hooks_guard::doctor::{self, Audit, CheckState, Daemon, RuleFile, Service, Surroundings};
+use hooks_guard::doctor::{
+    self, CheckState, Daemon, DoctorContext, RuleFile, Service, TrailStatus,
+};
 use hooks_guard::places::Places;
 use hooks_guard::rules::{Rules, RulesError, Trust};
 use jiff::Timestamp;
@@ -18,7 +20,7 @@ use tokio::runtime::Runtime;
 use super::failure::CommandError;
 use super::ownership;
 use super::setup::{
-    Loaded, Setup, address, database, homes, places, protected, runtime, without_password,
+    LoadedConfig, Setup, address, database, homes, places, protected, runtime, without_password,
 };
 
 #[derive(Debug, Args)]
@@ -35,7 +37,7 @@ pub(crate) struct DoctorArgs {
 
 /// Checks of the service, the trail, the rules and the configuration.
 struct InstallationChecks {
-    loaded: Result<Loaded, String>,
+    loaded: Result<LoadedConfig, String>,
     project: Option<PathBuf>,
 }
 
@@ -72,7 +74,7 @@ pub(crate) fn doctor(options: DoctorArgs) -> Result<bool, CommandError> {
     };
     let path = std::env::var_os("PATH");
     let checks = doctor::examine(
-        &Surroundings {
+        &DoctorContext {
             homes: &homes,
             project: project.as_deref(),
             workspace: &workspace,
@@ -150,12 +152,12 @@ impl Service for InstallationChecks {
                 },
                 version: health["version"].as_str().unwrap_or("unknown").to_owned(),
             })),
-            Err(ClientError::Away(_)) => Ok(None),
+            Err(ClientError::Unreachable(_)) => Ok(None),
             Err(error) => Err(error.to_string()),
         }
     }
 
-    fn audit(&self) -> Result<Option<Audit>, String> {
+    fn audit(&self) -> Result<Option<TrailStatus>, String> {
         let config = &self.loaded.as_ref().map_err(Clone::clone)?.config;
         let url = database(config).map_err(|error| error.to_string())?;
         if let Some(TrailAddress::File(path)) = TrailAddress::read(&url)
@@ -172,7 +174,7 @@ impl Service for InstallationChecks {
             };
             let newest = store.decisions(&Filter::default(), page).await?;
             let found = store.verify().await?;
-            Ok::<_, hooks_guard::audit::AuditError>(Audit {
+            Ok::<_, hooks_guard::audit::AuditError>(TrailStatus {
                 database: without_password(&url),
                 broken: found.broken.map(|broken| broken.problem),
                 newest: newest.records.first().map(|record| record.timestamp),

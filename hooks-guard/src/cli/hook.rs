@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use clap::Args;
 use clap::builder::FalseyValueParser;
-use hooks_guard::audit::Executed;
+use hooks_guard::audit::ExecutionResult;
 use hooks_guard::classify::Decision;
 use hooks_guard::client::{Client, ClientError};
 use hooks_guard::doctor::SERVER_VARIABLES;
@@ -29,17 +29,17 @@ use hooks_guard::protocol::{
     HookReply, ToolRun,
 };
 use hooks_guard::service::PermissionService;
-use hooks_guard::{PermissionRequest, Ruling};
+use hooks_guard::{PermissionDecision, PermissionRequest};
 use serde_json::json;
 use sha2::{Digest, Sha256};
 use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep, timeout_at};
 
-use super::calls::{Call, Calls};
+use super::calls::{CallStore, StoredCall};
 use super::failure::CommandError;
 use super::ownership;
 use super::setup::{
-    HookSetup, Loaded, address, agents, gate, gate_by_tables, open_briefly, runtime,
+    HookSetup, LoadedConfig, address, agents, gate, gate_by_tables, open_briefly, runtime,
 };
 
 #[derive(Debug, Args)]
@@ -280,7 +280,7 @@ fn answer(
         let reply = runtime.block_on(async {
             let guard = HookCallContext {
                 agent,
-                calls: Calls::in_folder(loaded.calls()),
+                calls: CallStore::in_folder(loaded.calls()),
                 is_new: loaded.trail_file().is_some_and(|file| !file.exists()),
                 loaded: &loaded,
                 began,
@@ -314,8 +314,8 @@ fn directory(event: &HookEvent) -> Option<&Path> {
 /// One call of a hook.
 struct HookCallContext<'a> {
     agent: Agent,
-    calls: Calls,
-    loaded: &'a Loaded,
+    calls: CallStore,
+    loaded: &'a LoadedConfig,
     /// `true` if the trail does not exist yet: creating it takes longer, and no process can have
     /// locked it.
     is_new: bool,
@@ -325,16 +325,16 @@ struct HookCallContext<'a> {
 }
 
 /// A decision and where it was made.
-enum Decided {
+enum DecisionSource {
     /// Made by the service, which can be asked again.
-    Service(Client, Ruling),
+    Service(Client, PermissionDecision),
     /// Made by this process; with the reason why the service's decision was not used, if a service
     /// is there.
-    Here(Ruling, Option<String>),
+    Local(PermissionDecision, Option<String>),
 }
 
 /// Result of a question to the operator.
-enum Settled {
+enum OperatorResult {
     Answer(AgentDecision),
     /// The request was approved, but its files have changed since the question; with the reason.
     Changed(String),
@@ -354,10 +354,10 @@ impl HookCallContext<'_> {
             Ok(Err(why)) => undecided(&question, why),
             // The service may have refused this trail, and a new process cannot know its earlier
             // state.
-            Ok(Ok(Decided::Here(ruling, Some(why)))) if ruling.approved => {
+            Ok(Ok(DecisionSource::Local(ruling, Some(why)))) if ruling.approved => {
                 undecided(&question, format!("{}; {why}", ruling.reasoning))
             }
-            Ok(Ok(Decided::Here(ruling, service))) => {
+            Ok(Ok(DecisionSource::Local(ruling, service))) => {
                 match (AgentDecision::of(&question, &ruling), service) {
                     (AgentDecision::Ask(reason), Some(why)) => {
                         undecided(&question, format!("{reason}; {why}"))
@@ -365,7 +365,7 @@ impl HookCallContext<'_> {
                     (answer, _) => answer,
                 }
             }
-            Ok(Ok(Decided::Service(client, ruling))) => {
+            Ok(Ok(DecisionSource::Service(client, ruling))) => {
                 self.remember(&question.request, &ruling);
                 self.settle(&question, &client, &ruling).await
             }
@@ -382,10 +382,10 @@ impl HookCallContext<'_> {
     }
 
     /// Returns the decision of the service or, if there is no service, of this process.
-    async fn decide(&self, question: &DecisionRequest) -> Result<Decided, String> {
+    async fn decide(&self, question: &DecisionRequest) -> Result<DecisionSource, String> {
         let why = match self.client() {
             Ok(Some(client)) => match self.decided_by(&client, question).await {
-                Ok(ruling) => return Ok(Decided::Service(client, ruling)),
+                Ok(ruling) => return Ok(DecisionSource::Service(client, ruling)),
                 Err(why) => why,
             },
             Ok(None) => {
@@ -398,7 +398,7 @@ impl HookCallContext<'_> {
         };
         let ruling = self.here(question).await;
         match (ruling, why) {
-            (Ok(ruling), why) => Ok(Decided::Here(ruling, why)),
+            (Ok(ruling), why) => Ok(DecisionSource::Local(ruling, why)),
             (Err(error), Some(why)) => Err(format!("{error}; {why}")),
             (Err(error), None) => Err(error),
         }
@@ -441,12 +441,12 @@ impl HookCallContext<'_> {
         &self,
         client: &Client,
         question: &DecisionRequest,
-    ) -> Result<Ruling, Option<String>> {
+    ) -> Result<PermissionDecision, Option<String>> {
         let body = serde_json::to_value(&question.request);
         let body = body.map_err(|error| Some(error.to_string()))?;
         let failed = |error: ClientError| {
             tracing::debug!(%error, "the service does not decide");
-            (!matches!(error, ClientError::Away(_))).then(|| error.to_string())
+            (!matches!(error, ClientError::Unreachable(_))).then(|| error.to_string())
         };
         let connected = client.connect().await.map_err(failed)?;
         // Evaluate in parallel with the service.
@@ -455,8 +455,9 @@ impl HookCallContext<'_> {
         let answer = connected.post("/api/hooks/permission-request", &body, limit);
         // The service or the request is faulty; this process decides, and its decision is at least
         // as strict.
-        let ruling: Ruling = match answer.await {
-            Ok(value) => serde_json::from_value(value).map_err(|_| failed(ClientError::Strange))?,
+        let ruling: PermissionDecision = match answer.await {
+            Ok(value) => serde_json::from_value(value)
+                .map_err(|_| failed(ClientError::UnexpectedResponse))?,
             Err(error) => return Err(failed(error)),
         };
         if ruling.approved || !permits(&ruling) {
@@ -482,12 +483,12 @@ impl HookCallContext<'_> {
     fn own_rulings(
         &self,
         request: &PermissionRequest,
-    ) -> oneshot::Receiver<Result<Vec<Ruling>, CommandError>> {
+    ) -> oneshot::Receiver<Result<Vec<PermissionDecision>, CommandError>> {
         let own = self.loaded.places.home.clone();
         let homes: Vec<PathBuf> = std::iter::once(own).chain(self.other_home()).collect();
         let (loaded, request) = (self.loaded.clone(), request.clone());
         let (send, receive) = oneshot::channel();
-        let judge = move || -> Result<Vec<Ruling>, CommandError> {
+        let judge = move || -> Result<Vec<PermissionDecision>, CommandError> {
             let runtime = runtime()?;
             let judged = homes.iter().map(|home| {
                 let gate = gate_by_tables(&loaded, home)?;
@@ -524,7 +525,7 @@ impl HookCallContext<'_> {
         Ok(if by_other > by_own { other } else { gate })
     }
 
-    async fn here(&self, question: &DecisionRequest) -> Result<Ruling, String> {
+    async fn here(&self, question: &DecisionRequest) -> Result<PermissionDecision, String> {
         let request = &question.request;
         let failed = |error: &dyn std::fmt::Display| format!("hooks-guard cannot decide: {error}");
         let gate = self.gate(request).await.map_err(|error| failed(&error))?;
@@ -553,22 +554,22 @@ impl HookCallContext<'_> {
         &self,
         question: &DecisionRequest,
         client: &Client,
-        ruling: &Ruling,
+        ruling: &PermissionDecision,
     ) -> AgentDecision {
         let mut again = None;
         loop {
             let ruling = again.as_ref().unwrap_or(ruling);
             match self.settle_once(question, client, ruling).await {
-                Settled::Answer(answer) => return answer,
-                Settled::Changed(why) if self.left() < Duration::from_millis(500) => {
+                OperatorResult::Answer(answer) => return answer,
+                OperatorResult::Changed(why) if self.left() < Duration::from_millis(500) => {
                     return AgentDecision::Deny(why);
                 }
-                Settled::Changed(why) => match self.decide(question).await {
-                    Ok(Decided::Service(_, ruling)) => {
+                OperatorResult::Changed(why) => match self.decide(question).await {
+                    Ok(DecisionSource::Service(_, ruling)) => {
                         self.remember(&question.request, &ruling);
                         again = Some(ruling);
                     }
-                    Ok(Decided::Here(..)) => return AgentDecision::Deny(why),
+                    Ok(DecisionSource::Local(..)) => return AgentDecision::Deny(why),
                     Err(error) => return AgentDecision::Deny(format!("{why}; {error}")),
                 },
             }
@@ -579,17 +580,18 @@ impl HookCallContext<'_> {
         &self,
         question: &DecisionRequest,
         client: &Client,
-        ruling: &Ruling,
-    ) -> Settled {
+        ruling: &PermissionDecision,
+    ) -> OperatorResult {
         let asks = ruling.decision == Decision::RequiresConfirmation && !ruling.denied;
         let (Some(id), Some(secret)) = (ruling.id, &ruling.secret) else {
-            return Settled::Answer(AgentDecision::of(question, ruling));
+            return OperatorResult::Answer(AgentDecision::of(question, ruling));
         };
         if !asks || ruling.left_to_agent || !question.unattended() {
-            return Settled::Answer(AgentDecision::of(question, ruling));
+            return OperatorResult::Answer(AgentDecision::of(question, ruling));
         }
         let reason = format!("{}: {}", ruling.classification, ruling.reasoning);
-        let denied = |why: String| Settled::Answer(AgentDecision::Deny(format!("{reason}; {why}")));
+        let denied =
+            |why: String| OperatorResult::Answer(AgentDecision::Deny(format!("{reason}; {why}")));
         let mut away = None;
         loop {
             let left = self.left();
@@ -604,7 +606,7 @@ impl HookCallContext<'_> {
                     away = None;
                     record["user_response"].as_str()
                 }
-                Err(ClientError::Late(_)) => continue,
+                Err(ClientError::Timeout(_)) => continue,
                 Err(error) if is_away(error) && within(RECONNECT_TIMEOUT, &mut away) => {
                     sleep(Duration::from_millis(200)).await;
                     continue;
@@ -620,11 +622,11 @@ impl HookCallContext<'_> {
                     let path = format!("/api/hooks/decisions/{id}/redeem");
                     let body = json!({ "secret": secret });
                     return match client.post(&path, &body, self.left()).await {
-                        Ok(_) => Settled::Answer(AgentDecision::Allow(format!(
+                        Ok(_) => OperatorResult::Answer(AgentDecision::Allow(format!(
                             "{reason}; approved by the operator"
                         ))),
                         Err(ClientError::Refused { code, error, .. }) if code == "CHANGED" => {
-                            Settled::Changed(format!("{reason}; {error}"))
+                            OperatorResult::Changed(format!("{reason}; {error}"))
                         }
                         Err(error) => denied(error.to_string()),
                     };
@@ -642,9 +644,9 @@ impl HookCallContext<'_> {
     }
 
     /// Stores the decision's secret for the end of the call.
-    fn remember(&self, request: &PermissionRequest, ruling: &Ruling) {
+    fn remember(&self, request: &PermissionRequest, ruling: &PermissionDecision) {
         if let (Some(id), Some(secret)) = (ruling.id, ruling.secret.clone())
-            && let Err(error) = self.calls.keep(request, &Call { id, secret })
+            && let Err(error) = self.calls.keep(request, &StoredCall { id, secret })
         {
             tracing::warn!(%error, "the execution of this command will not be recorded");
         }
@@ -695,8 +697,8 @@ impl HookCallContext<'_> {
 
     /// Reports to the service that an approved call ran. If the service is unreachable, this
     /// process records it, because the agent reports a call only once.
-    async fn report(&self, call: &Call, status: Option<i32>) -> Result<(), CommandError> {
-        let Call { id, secret } = call;
+    async fn report(&self, call: &StoredCall, status: Option<i32>) -> Result<(), CommandError> {
+        let StoredCall { id, secret } = call;
         let path = format!("/api/hooks/decisions/{id}/executed");
         let body = json!({ "secret": secret, "exit_status": status });
         let error = match self.client() {
@@ -731,8 +733,8 @@ impl HookCallContext<'_> {
         let late = |_| both(&LOCKED);
         let done = timeout_at(self.soon(), recorded).await.map_err(late)?;
         match done.map_err(|here| both(&here))? {
-            Executed::Done(_) | Executed::Already(_) => Ok(()),
-            Executed::WrongSecret | Executed::Unknown => Err(error),
+            ExecutionResult::Done(_) | ExecutionResult::Already(_) => Ok(()),
+            ExecutionResult::WrongSecret | ExecutionResult::Unknown => Err(error),
         }
     }
 
@@ -775,19 +777,19 @@ fn undecided(question: &DecisionRequest, why: String) -> AgentDecision {
 
 /// Returns `true` if the agent may run a request without an approval: some agents run requests that
 /// are left to them.
-fn permits(ruling: &Ruling) -> bool {
+fn permits(ruling: &PermissionDecision) -> bool {
     strictness(ruling) < 2
 }
 
 /// Returns how strict a decision is, from 0 for an allow to 3 for a denial.
-fn strictness(ruling: &Ruling) -> u8 {
+fn strictness(ruling: &PermissionDecision) -> u8 {
     match ruling {
-        Ruling { denied: true, .. } => 3,
-        Ruling {
+        PermissionDecision { denied: true, .. } => 3,
+        PermissionDecision {
             decision: Decision::AutoAllowed,
             ..
         } => 0,
-        Ruling {
+        PermissionDecision {
             left_to_agent: true,
             ..
         } => 1,
@@ -797,7 +799,7 @@ fn strictness(ruling: &Ruling) -> u8 {
 
 /// Returns the decision about a request if it is a denial: a denial holds even if it cannot be
 /// recorded.
-async fn denied(gate: &Gate, request: &PermissionRequest) -> Option<Ruling> {
+async fn denied(gate: &Gate, request: &PermissionRequest) -> Option<PermissionDecision> {
     let ruling = gate.judge(request).await.ruling;
     ruling.denied.then_some(ruling)
 }
@@ -806,7 +808,7 @@ async fn denied(gate: &Gate, request: &PermissionRequest) -> Option<Ruling> {
 /// pending.
 fn is_away(error: &ClientError) -> bool {
     match error {
-        ClientError::Away(_) | ClientError::Strange => true,
+        ClientError::Unreachable(_) | ClientError::UnexpectedResponse => true,
         ClientError::Refused { code, .. } => code == "SHUTTING_DOWN",
         _ => false,
     }

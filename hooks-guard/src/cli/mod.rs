@@ -80,9 +80,9 @@ enum CliCommand {
     /// Runs the tests in rules files.
     ///
     /// Exit status: 0 if all pass, 1 if one fails.
-    TestRules(rules::TestOptions),
+    TestRules(rules::TestRulesArgs),
     /// Trusts a project's rules file (pinned by hash; edits revoke the trust).
-    Trust(rules::TrustOptions),
+    Trust(rules::TrustArgs),
     /// Prints the OpenAPI document of the service.
     Openapi,
     /// Prints a shell completion script.
@@ -91,7 +91,7 @@ enum CliCommand {
         shell: Shell,
     },
     /// Prints the manual page of this program, or writes those of all its commands.
-    Man(describe::ManOptions),
+    Man(describe::ManArgs),
 }
 
 /// Runs the command that the arguments select.

@@ -11,11 +11,11 @@ use std::path::{Path, PathBuf};
 use hooks_guard::places::Places;
 use nix::unistd::{Gid, Group, User, geteuid};
 
-use super::setup::Loaded;
+use super::setup::LoadedConfig;
 
 /// Returns the reason why a file of this configuration must not be trusted for a request in `cwd`,
 /// if there is one.
-pub(crate) fn problem(loaded: &Loaded, cwd: Option<&Path>) -> Option<String> {
+pub(crate) fn problem(loaded: &LoadedConfig, cwd: Option<&Path>) -> Option<String> {
     // From the system's user database only: a project can set `HOME` to a folder of the project.
     let user = Places::of_user();
     let own = user

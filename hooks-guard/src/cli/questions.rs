@@ -19,7 +19,7 @@ pub(crate) const PAGE_SIZE: usize = 100;
 /// A page of questions. A response without one of these fields does not come from the service; the
 /// pending questions are then unknown.
 #[derive(Debug, Deserialize)]
-pub(crate) struct Questions {
+pub(crate) struct PendingPage {
     /// Pending questions, the oldest of each session first.
     pub(crate) pending: Vec<AuditRecord>,
     /// Number of all pending questions.
@@ -45,7 +45,7 @@ fn required<'de, D: serde::Deserializer<'de>>(field: D) -> Result<Option<String>
 pub(crate) async fn check(client: &Client) -> Result<(), ClientError> {
     let connected = timeout(REQUEST_TIMEOUT, client.connect()).await;
     connected
-        .map_err(|_| ClientError::Late(REQUEST_TIMEOUT))?
+        .map_err(|_| ClientError::Timeout(REQUEST_TIMEOUT))?
         .map(drop)
 }
 
@@ -53,13 +53,13 @@ pub(crate) async fn check(client: &Client) -> Result<(), ClientError> {
 ///
 /// # Errors
 /// If there is no complete response.
-pub(crate) async fn page(client: &Client, after: Option<&str>) -> Result<Questions, ClientError> {
+pub(crate) async fn page(client: &Client, after: Option<&str>) -> Result<PendingPage, ClientError> {
     let mut path = format!("/api/hooks/pending?order=fair&limit={PAGE_SIZE}");
     if let Some(after) = after {
         path = format!("{path}&after={after}");
     }
     let value = client.get(&path, REQUEST_TIMEOUT).await?;
-    serde_json::from_value(value).map_err(|_| ClientError::Strange)
+    serde_json::from_value(value).map_err(|_| ClientError::UnexpectedResponse)
 }
 
 /// Denies all questions that `which` selects, in as many requests as needed. Returns their number.
@@ -72,7 +72,7 @@ pub(crate) async fn deny_all(client: &Client, which: &Value) -> Result<u64, Clie
         let done = client
             .post("/api/hooks/pending/deny", which, REQUEST_TIMEOUT)
             .await?;
-        let number = |field: &str| done[field].as_u64().ok_or(ClientError::Strange);
+        let number = |field: &str| done[field].as_u64().ok_or(ClientError::UnexpectedResponse);
         let now = number("denied")?;
         denied += now;
         // New questions may arrive as fast as these are denied.

@@ -134,17 +134,17 @@ pub(crate) fn classifier(stage: SemanticConfig) -> Result<Classifier, StageError
     if let Ok(verdict) = classifier.classify("true") {
         drop(SemanticInput::new("true", &verdict));
     }
-    Ok(classifier.with_semantic(Reported::new(endpoint)))
+    Ok(classifier.with_semantic(ReportOnce::new(endpoint)))
 }
 
 /// Reports once that the endpoint gives no answers: the decisions of the tables look equal with and
 /// without it.
-struct Reported<S> {
+struct ReportOnce<S> {
     stage: S,
     said: AtomicBool,
 }
 
-impl<S> Reported<S> {
+impl<S> ReportOnce<S> {
     fn new(stage: S) -> Self {
         Self {
             stage,
@@ -168,10 +168,10 @@ impl<S> Reported<S> {
     }
 }
 
-impl<S: Semantic> Semantic for Reported<S> {
+impl<S: Semantic> Semantic for ReportOnce<S> {
     async fn ask(&self, question: &SemanticInput) -> Result<SemanticOutput, SemanticError> {
         // The classifier drops a question at its timeout.
-        let mut waiting = Waiting {
+        let mut waiting = TimeoutReporter {
             stage: self,
             over: false,
         };
@@ -184,15 +184,15 @@ impl<S: Semantic> Semantic for Reported<S> {
     }
 }
 
-struct Waiting<'a, S> {
-    stage: &'a Reported<S>,
+struct TimeoutReporter<'a, S> {
+    stage: &'a ReportOnce<S>,
     over: bool,
 }
 
-impl<S> Drop for Waiting<'_, S> {
+impl<S> Drop for TimeoutReporter<'_, S> {
     fn drop(&mut self) {
         if !self.over {
-            self.stage.say(&SemanticError::Late);
+            self.stage.say(&SemanticError::Timeout);
         }
     }
 }

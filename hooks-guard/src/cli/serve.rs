@@ -15,7 +15,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use super::failure::CommandError;
 use super::semantic;
-use super::setup::{Loaded, Setup, database, gate, open, without_password};
+use super::setup::{LoadedConfig, Setup, database, gate, open, without_password};
 
 #[derive(Debug, Args)]
 pub(crate) struct ServeArgs {
@@ -96,7 +96,7 @@ fn logs() {
 }
 
 async fn run(
-    mut loaded: Loaded,
+    mut loaded: LoadedConfig,
     token: OperatorToken,
     token_file: Option<PathBuf>,
 ) -> Result<(), CommandError> {

@@ -55,7 +55,7 @@ pub(crate) struct HookSetup {
 
 /// The configuration, and the files that belong to it.
 #[derive(Clone, Debug)]
-pub(crate) struct Loaded {
+pub(crate) struct LoadedConfig {
     /// Configuration with the overrides of the command line.
     pub(crate) config: Config,
     /// Path of the configuration, which need not exist.
@@ -73,7 +73,7 @@ impl Setup {
     }
 
     /// Reads the configuration, and finds the files that belong to it.
-    pub(crate) fn load(&self) -> Result<Loaded, CommandError> {
+    pub(crate) fn load(&self) -> Result<LoadedConfig, CommandError> {
         if let Some(path) = self.config.as_ref().filter(|path| !path.exists()) {
             return Err(CommandError::Other(format!(
                 "`{}` does not exist; pass the configuration's path with `--config`",
@@ -85,7 +85,7 @@ impl Setup {
             .as_deref()
             .map(std::path::absolute)
             .transpose()?;
-        Loaded::read(places()?, config, self.database.as_ref())
+        LoadedConfig::read(places()?, config, self.database.as_ref())
     }
 
     /// Returns the configuration and the trail as passed to a hook. The configuration need not
@@ -96,14 +96,14 @@ impl Setup {
             .as_deref()
             .map(std::path::absolute)
             .transpose()?;
-        let loaded = Loaded::read(places()?, config, self.database.as_ref())?;
+        let loaded = LoadedConfig::read(places()?, config, self.database.as_ref())?;
         Ok(loaded.for_hook())
     }
 }
 
 impl HookSetup {
     /// Reads the configuration, and finds the files that belong to it.
-    pub(crate) fn load(&self) -> Result<Loaded, CommandError> {
+    pub(crate) fn load(&self) -> Result<LoadedConfig, CommandError> {
         let relative = |path: &Path| {
             CommandError::Other(format!(
                 "`{}` is not an absolute path, so a project could substitute another file; run \
@@ -133,7 +133,7 @@ impl HookSetup {
                     .to_owned(),
             )
         })?;
-        Loaded::read(places, self.config.clone(), self.database.as_ref())
+        LoadedConfig::read(places, self.config.clone(), self.database.as_ref())
     }
 }
 
@@ -150,7 +150,7 @@ fn places_without_options() -> Option<Places> {
     }
 }
 
-impl Loaded {
+impl LoadedConfig {
     fn read(
         defaults: Places,
         file: Option<PathBuf>,
@@ -360,7 +360,7 @@ pub(crate) fn runtime() -> Result<Runtime, CommandError> {
 
 /// Returns the gate of this configuration, with the user's and the projects' rules; `secret` is a
 /// further protected file.
-pub(crate) fn gate(loaded: &Loaded, secret: Option<PathBuf>) -> Result<Gate, CommandError> {
+pub(crate) fn gate(loaded: &LoadedConfig, secret: Option<PathBuf>) -> Result<Gate, CommandError> {
     let classifier = match loaded.config.semantic.clone() {
         Some(stage) => semantic::classifier(stage)?,
         None => Classifier::new(),
@@ -370,7 +370,7 @@ pub(crate) fn gate(loaded: &Loaded, secret: Option<PathBuf>) -> Result<Gate, Com
 
 /// Returns the gate of this configuration without a language model, for a shell with this home
 /// directory.
-pub(crate) fn gate_by_tables(loaded: &Loaded, home: &Path) -> Result<Gate, CommandError> {
+pub(crate) fn gate_by_tables(loaded: &LoadedConfig, home: &Path) -> Result<Gate, CommandError> {
     let mut protected = protected(loaded);
     if home != protected.home {
         protected.settings.extend(agents_settings(home));
@@ -380,7 +380,7 @@ pub(crate) fn gate_by_tables(loaded: &Loaded, home: &Path) -> Result<Gate, Comma
 }
 
 fn gate_with(
-    loaded: &Loaded,
+    loaded: &LoadedConfig,
     classifier: Classifier,
     mut protected: Protected,
     secret: Option<PathBuf>,
@@ -446,8 +446,8 @@ fn agents_settings(home: &Path) -> Vec<PathBuf> {
 }
 
 /// Returns the files and processes that no command and no tool may touch without a question.
-pub(crate) fn protected(loaded: &Loaded) -> Protected {
-    let Loaded {
+pub(crate) fn protected(loaded: &LoadedConfig) -> Protected {
+    let LoadedConfig {
         config,
         file,
         places,

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::check::{Check, CheckState, Surroundings, mode, same};
+use super::check::{Check, CheckState, DoctorContext, mode, same};
 use crate::files;
 use crate::install::{
     HookCall, Plan, SettingsScope, claude_ignores_lateness, codex_skips, document_value, entries,
@@ -13,7 +13,7 @@ use crate::install::{
 };
 use crate::protocol::Agent;
 
-pub(super) fn checks(around: &Surroundings<'_>) -> Vec<Check> {
+pub(super) fn checks(around: &DoctorContext<'_>) -> Vec<Check> {
     let mut checks: Vec<_> = Agent::ALL
         .into_iter()
         .flat_map(|agent| of(agent, around))
@@ -29,7 +29,7 @@ pub(super) fn checks(around: &Surroundings<'_>) -> Vec<Check> {
     checks
 }
 
-fn of(agent: Agent, around: &Surroundings<'_>) -> Vec<Check> {
+fn of(agent: Agent, around: &DoctorContext<'_>) -> Vec<Check> {
     let places = [
         Some(SettingsScope::User),
         around
@@ -41,15 +41,15 @@ fn of(agent: Agent, around: &Surroundings<'_>) -> Vec<Check> {
     for place in places.into_iter().flatten() {
         let file = around.homes.settings(agent, &place);
         match read(&file) {
-            Read::Nothing => {}
-            Read::Unreadable(why) => {
+            SettingsText::Nothing => {}
+            SettingsText::Unreadable(why) => {
                 checks.push(bad(
                     agent,
                     format!("`{}` {why}", file.display()),
                     "correct the file",
                 ));
             }
-            Read::Text(text) => {
+            SettingsText::Text(text) => {
                 if let Some(found) = registered(agent, &file, &text, around) {
                     installed = true;
                     checks.extend(found);
@@ -74,20 +74,20 @@ fn bad(agent: Agent, what: String, remedy: &str) -> Check {
     Check::new(agent.name(), CheckState::Bad, what, remedy)
 }
 
-enum Read {
+enum SettingsText {
     Nothing,
     Text(String),
     Unreadable(String),
 }
 
-fn read(file: &Path) -> Read {
+fn read(file: &Path) -> SettingsText {
     match files::read(file) {
         Ok(bytes) => match String::from_utf8(bytes) {
-            Ok(text) => Read::Text(text),
-            Err(_) => Read::Unreadable("is not valid UTF-8".into()),
+            Ok(text) => SettingsText::Text(text),
+            Err(_) => SettingsText::Unreadable("is not valid UTF-8".into()),
         },
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Read::Nothing,
-        Err(error) => Read::Unreadable(format!("cannot be read ({error})")),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => SettingsText::Nothing,
+        Err(error) => SettingsText::Unreadable(format!("cannot be read ({error})")),
     }
 }
 
@@ -96,7 +96,7 @@ fn registered(
     agent: Agent,
     file: &Path,
     text: &str,
-    around: &Surroundings<'_>,
+    around: &DoctorContext<'_>,
 ) -> Option<Vec<Check>> {
     let shown = file.display();
     let again = format!("run `hooks-guard install {agent}` again");
@@ -164,8 +164,8 @@ fn registered(
             Agent::Codex => {
                 let config = read(&around.homes.codex.join("config.toml"));
                 let config = match &config {
-                    Read::Text(text) => text.as_str(),
-                    Read::Nothing | Read::Unreadable(_) => "",
+                    SettingsText::Text(text) => text.as_str(),
+                    SettingsText::Nothing | SettingsText::Unreadable(_) => "",
                 };
                 codex_skips(file, text, config).map(|why| {
                     let what = format!("`{shown}`: {why}, so Codex silently skips it");
@@ -214,7 +214,7 @@ fn compared(
     agent: Agent,
     file: &Path,
     there: &[(String, Value)],
-    around: &Surroundings<'_>,
+    around: &DoctorContext<'_>,
     again: &str,
 ) -> Option<Check> {
     let (binary, config) = (
@@ -361,10 +361,10 @@ fn switched_off(agent: Agent, entry: &Value) -> Option<&'static str> {
 }
 
 /// Checks other settings that decide whether the agent calls the hook.
-fn switches(agent: Agent, around: &Surroundings<'_>) -> Vec<Check> {
+fn switches(agent: Agent, around: &DoctorContext<'_>) -> Vec<Check> {
     let mut checks = Vec::new();
     for file in others(agent, around.homes, around.project) {
-        let Read::Text(text) = read(&file) else {
+        let SettingsText::Text(text) = read(&file) else {
             continue;
         };
         let shown = file.display();

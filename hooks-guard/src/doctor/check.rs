@@ -50,7 +50,7 @@ impl Check {
 
 /// Places to examine.
 #[derive(Clone, Copy, Debug)]
-pub struct Surroundings<'a> {
+pub struct DoctorContext<'a> {
     /// Directories of the agents' settings.
     pub homes: &'a Homes,
     /// The project, if one is examined.

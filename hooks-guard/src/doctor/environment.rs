@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::check::{Check, CheckState, Surroundings};
+use super::check::{Check, CheckState, DoctorContext};
 use crate::files;
 use crate::install::document_value;
 
@@ -58,7 +58,7 @@ fn effect(name: &str) -> Option<VariableEffect> {
     })
 }
 
-pub(super) fn checks(around: &Surroundings<'_>) -> Vec<Check> {
+pub(super) fn checks(around: &DoctorContext<'_>) -> Vec<Check> {
     let mut checks: Vec<Check> = around
         .workspace
         .iter()

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use hooks_runtime::{Entry, FailurePolicy, HostTimer, Report, Slot};
 use tokio::time::Instant;
 
-use super::hook::{Classifies, Classify, Restrict, Restricts, on_failure};
+use super::hook::{Classify, DynClassify, DynRestrict, Restrict, on_failure};
 use super::policy::{ClassifyOutput, FirstClassification, RestrictOutput, StrictestRestriction};
 use crate::classify::Classification;
 use crate::dispatches::ScriptRuns;
@@ -23,8 +23,8 @@ use crate::request::PermissionRequest;
 /// If a hook registered with [`FailurePolicy::Isolate`] fails, its output is ignored.
 #[derive(Clone)]
 pub struct GateHooks {
-    classify: Slot<dyn Classifies>,
-    restrict: Slot<dyn Restricts>,
+    classify: Slot<dyn DynClassify>,
+    restrict: Slot<dyn DynRestrict>,
     #[cfg(feature = "script")]
     scripts: Vec<crate::script::ScriptHooks>,
 }
@@ -79,7 +79,7 @@ impl GateHooks {
     /// timeout, or another failure policy.
     #[must_use]
     pub fn with_classify_entry<H: Classify>(mut self, entry: Entry<H>) -> Self {
-        let entry = entry.map(|hook| Arc::new(hook) as Arc<dyn Classifies>);
+        let entry = entry.map(|hook| Arc::new(hook) as Arc<dyn DynClassify>);
         self.classify.insert(entry);
         self
     }
@@ -94,7 +94,7 @@ impl GateHooks {
     /// another failure policy.
     #[must_use]
     pub fn with_restrict_entry<H: Restrict>(mut self, entry: Entry<H>) -> Self {
-        let entry = entry.map(|hook| Arc::new(hook) as Arc<dyn Restricts>);
+        let entry = entry.map(|hook| Arc::new(hook) as Arc<dyn DynRestrict>);
         self.restrict.insert(entry);
         self
     }

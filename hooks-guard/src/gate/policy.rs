@@ -9,7 +9,7 @@ use hooks_runtime::{
 };
 use tokio::time::Instant;
 
-use super::hook::{Classifies, Restriction, Restricts, on_failure};
+use super::hook::{DynClassify, DynRestrict, Restriction, on_failure};
 use crate::classify::{Classification, Judgement};
 use crate::request::PermissionRequest;
 use crate::rules::{RuleDecision, RuleEffect};
@@ -44,7 +44,7 @@ impl<'r> FirstClassification<'r> {
     }
 }
 
-impl<'h> Policy<dyn Classifies + 'h> for FirstClassification<'_> {
+impl<'h> Policy<dyn DynClassify + 'h> for FirstClassification<'_> {
     type HookOutput = Option<Judgement>;
     type Output = ClassifyOutput;
     type Future = Never<()>;
@@ -58,7 +58,7 @@ impl<'h> Policy<dyn Classifies + 'h> for FirstClassification<'_> {
     fn invoke<'a>(
         &mut self,
         _: &'a EntryMeta,
-        hook: &'a (dyn Classifies + 'h),
+        hook: &'a (dyn DynClassify + 'h),
         _: bool,
     ) -> HookFuture<'a, Self::HookOutput>
     where
@@ -138,7 +138,7 @@ impl<'r> StrictestRestriction<'r> {
     }
 }
 
-impl<'h> Policy<dyn Restricts + 'h> for StrictestRestriction<'_> {
+impl<'h> Policy<dyn DynRestrict + 'h> for StrictestRestriction<'_> {
     type HookOutput = Result<Option<Restriction>, HookError>;
     type Output = RestrictOutput;
     type Future = Never<()>;
@@ -152,7 +152,7 @@ impl<'h> Policy<dyn Restricts + 'h> for StrictestRestriction<'_> {
     fn invoke<'a>(
         &mut self,
         _: &'a EntryMeta,
-        hook: &'a (dyn Restricts + 'h),
+        hook: &'a (dyn DynRestrict + 'h),
         _: bool,
     ) -> HookFuture<'a, Self::HookOutput>
     where

@@ -53,12 +53,12 @@ const MIN_CONNECTIONS: usize = 16;
 #[derive(Debug)]
 pub(super) struct Connections {
     max: usize,
-    open: Mutex<Open>,
+    open: Mutex<OpenConnections>,
     freed: Notify,
 }
 
 #[derive(Debug, Default)]
-struct Open {
+struct OpenConnections {
     last: u64,
     /// Number of open sockets: the connections in `all`, and those that are being closed.
     alive: usize,
@@ -134,7 +134,7 @@ impl ByClient {
     }
 }
 
-impl Open {
+impl OpenConnections {
     fn list(&mut self, activity: Activity) -> &mut ByClient {
         match activity {
             Activity::Waits => &mut self.waiting,
@@ -179,7 +179,7 @@ impl Connections {
         })
     }
 
-    fn lock(&self) -> MutexGuard<'_, Open> {
+    fn lock(&self) -> MutexGuard<'_, OpenConnections> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -16,7 +16,7 @@ use super::error::{ApiError, RequestId};
 use super::query::Query;
 use super::state::AppState;
 use super::{body, reads};
-use crate::audit::{AuditRecord, Executed, Page, Redeemed, Totals};
+use crate::audit::{AuditRecord, ExecutionResult, Page, RedeemResult, Totals};
 
 /// Maximum number of records per response.
 const MAX_PAGE: u64 = 1000;
@@ -174,13 +174,13 @@ pub(crate) async fn executed(
     let done = state.service().executed(decision, &secret, exit_status);
     let done = done.await;
     match done.map_err(|error| failed(&id, &error))? {
-        Executed::Done(record) => Ok(Json(*record)),
-        Executed::Already(_) => Err(ApiError::conflict(
+        ExecutionResult::Done(record) => Ok(Json(*record)),
+        ExecutionResult::Already(_) => Err(ApiError::conflict(
             "ALREADY_EXECUTED",
             "the execution was already reported",
         )),
-        Executed::WrongSecret => Err(wrong_secret()),
-        Executed::Unknown => Err(unknown()),
+        ExecutionResult::WrongSecret => Err(wrong_secret()),
+        ExecutionResult::Unknown => Err(unknown()),
     }
 }
 
@@ -217,21 +217,21 @@ pub(crate) async fn redeem(
     let secret = body::text(&mut map, "secret", 200)?.ok_or_else(|| ApiError::missing("secret"))?;
     let redeemed = state.service().redeem(decision, &secret).await;
     match redeemed.map_err(|error| failed(&id, &error))? {
-        Redeemed::Done(record) => Ok(Json(*record)),
-        Redeemed::Already(_) => Err(ApiError::conflict(
+        RedeemResult::Done(record) => Ok(Json(*record)),
+        RedeemResult::Already(_) => Err(ApiError::conflict(
             "ALREADY_USED",
             "the approval was already used",
         )),
-        Redeemed::NotApproved(_) => Err(ApiError::conflict(
+        RedeemResult::NotApproved(_) => Err(ApiError::conflict(
             "NOT_APPROVED",
             "the command was not approved",
         )),
-        Redeemed::Changed(_, why) => Err(ApiError::conflict(
+        RedeemResult::Changed(_, why) => Err(ApiError::conflict(
             "CHANGED",
             format!("the command has changed since its approval: {why}; request a new decision"),
         )),
-        Redeemed::WrongSecret => Err(wrong_secret()),
-        Redeemed::Unknown => Err(unknown()),
+        RedeemResult::WrongSecret => Err(wrong_secret()),
+        RedeemResult::Unknown => Err(unknown()),
     }
 }
 

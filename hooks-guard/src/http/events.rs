@@ -17,7 +17,7 @@ use tokio::sync::{OwnedSemaphorePermit, broadcast};
 
 use super::common::{failed, now};
 use super::error::{ApiError, RequestId};
-use super::hub::{HEARTBEAT_INTERVAL, MAX_LISTENERS, Told, told};
+use super::hub::{HEARTBEAT_INTERVAL, MAX_LISTENERS, SseMessage, told};
 use super::query::Query;
 use super::state::AppState;
 
@@ -96,7 +96,9 @@ pub(crate) async fn events(
     let last = again.last().map_or(head, |(seq, _)| (*seq).max(head));
     let first = after.filter(|_| resumed).unwrap_or(head);
     let hello = json!({ "resumed": resumed, "generated_at": now() });
-    let hello = Told::new(first, "hello", &hello).event().retry(RETRY_DELAY);
+    let hello = SseMessage::new(first, "hello", &hello)
+        .event()
+        .retry(RETRY_DELAY);
     // Read as the listener receives them, so that slow listeners do not fill the memory.
     let parts: Vec<_> = again.chunks(REPLAYED_PER_READ).map(<[_]>::to_vec).collect();
     let trail = audit.clone();
@@ -107,33 +109,33 @@ pub(crate) async fn events(
                 let told = told(&trail, &part).await;
                 told.unwrap_or_else(|error| {
                     tracing::warn!(%error, "event stream unavailable");
-                    vec![Told::missed(part.len() as u64)]
+                    vec![SseMessage::missed(part.len() as u64)]
                 })
             }
         })
         .flat_map(|told| stream::iter(told).map(|told| told.event()));
     let before = stream::iter([hello]).chain(again);
-    let listening = Listening {
+    let listening = EventListener {
         state: state.clone(),
         receiver,
         last,
         _place: place,
     };
-    let events = before.chain(stream::unfold(listening, Listening::next));
+    let events = before.chain(stream::unfold(listening, EventListener::next));
     Ok(Sse::new(events.map(Ok)).keep_alive(KeepAlive::new().interval(HEARTBEAT_INTERVAL)))
 }
 
 /// Delay before a browser reconnects.
 const RETRY_DELAY: Duration = Duration::from_secs(1);
 
-struct Listening {
+struct EventListener {
     state: AppState,
-    receiver: broadcast::Receiver<Arc<Told>>,
+    receiver: broadcast::Receiver<Arc<SseMessage>>,
     last: i64,
     _place: OwnedSemaphorePermit,
 }
 
-impl Listening {
+impl EventListener {
     async fn next(mut self) -> Option<(Event, Self)> {
         loop {
             let told = tokio::select! {
@@ -147,7 +149,7 @@ impl Listening {
                     return Some((told.event(), self));
                 }
                 Err(RecvError::Lagged(count)) => {
-                    return Some((Told::missed(count).event(), self));
+                    return Some((SseMessage::missed(count).event(), self));
                 }
                 Err(RecvError::Closed) => return None,
             }

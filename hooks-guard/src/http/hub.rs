@@ -20,7 +20,7 @@ pub(super) const MAX_LISTENERS: usize = 64;
 pub(super) const RESERVED_LISTENERS: usize = 8;
 
 /// Maximum number of events buffered for a slow listener; dropped events are reported as
-/// [`missed`](Told::missed).
+/// [`missed`](SseMessage::missed).
 pub(super) const MAX_BUFFERED_EVENTS: usize = 256;
 
 /// Number of changes per read.
@@ -31,13 +31,13 @@ pub(super) const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(15);
 
 /// Serialized event.
 #[derive(Debug)]
-pub(super) struct Told {
+pub(super) struct SseMessage {
     pub(super) seq: i64,
     kind: &'static str,
     data: String,
 }
 
-impl Told {
+impl SseMessage {
     pub(super) fn new(seq: i64, kind: &'static str, data: &Value) -> Self {
         let data = data.to_string();
         Self { seq, kind, data }
@@ -60,7 +60,7 @@ impl Told {
 /// Broadcaster of events.
 #[derive(Clone, Debug)]
 pub(crate) struct Hub {
-    sender: broadcast::Sender<Arc<Told>>,
+    sender: broadcast::Sender<Arc<SseMessage>>,
     runs: Arc<Mutex<bool>>,
     places: Arc<Semaphore>,
     /// Places for the operator.
@@ -88,7 +88,7 @@ impl Hub {
     }
 
     /// Returns a receiver of all events from now on.
-    pub(super) fn listen(&self, audit: &AuditStore) -> broadcast::Receiver<Arc<Told>> {
+    pub(super) fn listen(&self, audit: &AuditStore) -> broadcast::Receiver<Arc<SseMessage>> {
         let mut runs = self.runs.lock().unwrap_or_else(PoisonError::into_inner);
         let receiver = self.sender.subscribe();
         if !*runs {
@@ -126,7 +126,7 @@ impl Hub {
                 {
                     tracing::warn!(%error, suppressed, "event stream unavailable");
                 }
-                vec![Told::missed(some.len() as u64)]
+                vec![SseMessage::missed(some.len() as u64)]
             });
             for one in told {
                 // An error means that there are no listeners.
@@ -140,7 +140,7 @@ impl Hub {
 pub(super) async fn told(
     audit: &AuditStore,
     entries: &[(i64, AuditChange)],
-) -> Result<Vec<Told>, crate::audit::AuditError> {
+) -> Result<Vec<SseMessage>, crate::audit::AuditError> {
     let mut ids: Vec<i64> = entries
         .iter()
         .filter_map(|(_, change)| match change {
@@ -166,9 +166,9 @@ pub(super) async fn told(
             AuditChange::Remembered(id) => ("remembered", json!({ "id": id })),
             AuditChange::Forgotten(id) => ("forgotten", json!({ "id": id })),
             AuditChange::Cleaned => ("cleaned", json!({})),
-            AuditChange::Missed(count) => return Some(Told::missed(count)),
+            AuditChange::Missed(count) => return Some(SseMessage::missed(count)),
         };
-        Some(Told::new(*seq, kind, &data))
+        Some(SseMessage::new(*seq, kind, &data))
     };
     Ok(entries.iter().filter_map(event).collect())
 }

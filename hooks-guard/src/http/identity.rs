@@ -21,13 +21,13 @@ use crate::proof::{self, Handshake};
 /// Local end of the connection of a request, added by [`Server`](super::Server) only: a proof holds
 /// for one connection.
 #[derive(Clone, Debug)]
-pub(super) struct Reached {
+pub(super) struct LocalEnd {
     /// Local address of the service; `None` for the Unix socket.
     address: Option<SocketAddr>,
     handshake: Arc<Mutex<Option<Handshake>>>,
 }
 
-impl Reached {
+impl LocalEnd {
     pub(super) fn new(address: Option<SocketAddr>) -> Self {
         Self {
             address,
@@ -81,7 +81,7 @@ pub(crate) struct Identity {
 )]
 pub(crate) async fn identity(
     State(state): State<AppState>,
-    reached: Option<Extension<Reached>>,
+    reached: Option<Extension<LocalEnd>>,
     headers: HeaderMap,
 ) -> Result<Json<Identity>, ApiError> {
     let (Some(key), Some(Extension(reached))) = (state.inner.key.get(), reached) else {
@@ -133,8 +133,8 @@ pub(super) async fn check(
     let Some(given) = request.headers().get(proof::PROOF).cloned() else {
         return Ok((request, None));
     };
-    let reached = request.extensions().get::<Reached>();
-    let handshake = reached.and_then(Reached::agreed);
+    let reached = request.extensions().get::<LocalEnd>();
+    let handshake = reached.and_then(LocalEnd::agreed);
     let (parts, body) = request.into_parts();
     let bytes = body::bytes(body).await?;
     let path = parts.uri.path_and_query().map_or("/", |path| path.as_str());

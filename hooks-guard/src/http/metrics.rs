@@ -18,7 +18,7 @@ use metrics::{counter, histogram};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 
 use crate::audit::{AuditRecord, UserResponse};
-use crate::request::Ruling;
+use crate::request::PermissionDecision;
 
 /// Recorder of the process's metrics.
 #[derive(Clone)]
@@ -68,7 +68,7 @@ pub(crate) fn request(path: &'static str, status: StatusCode, took: Duration) {
     histogram!("hooks_guard_http_request_seconds", "path" => path).record(took);
 }
 
-pub(crate) fn decision(ruling: &Ruling, took: Duration) {
+pub(crate) fn decision(ruling: &PermissionDecision, took: Duration) {
     counter!(
         "hooks_guard_decisions_total",
         "class" => ruling.classification.to_string(),

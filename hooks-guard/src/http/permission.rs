@@ -20,7 +20,8 @@ use super::{body, metrics};
 use crate::classify::{MAX_COMMAND_CHARS, MAX_CONTEXT_CHARS, TerminalInput};
 use crate::log_limit;
 use crate::request::{
-    FileAccess, MAX_NAME_CHARS, MAX_PATH_CHARS, NetworkAccess, PermissionRequest, Ruling,
+    FileAccess, MAX_NAME_CHARS, MAX_PATH_CHARS, NetworkAccess, PermissionDecision,
+    PermissionRequest,
 };
 use crate::service::ServiceError;
 
@@ -34,7 +35,7 @@ const REQUEST_BUDGET: Duration = Duration::from_secs(6);
     path = "/api/hooks/permission-request",
     request_body = PermissionRequest,
     responses(
-        (status = 200, description = "The recorded decision", body = Ruling),
+        (status = 200, description = "The recorded decision", body = PermissionDecision),
         (status = 400, description = "INVALID_JSON, MISSING_FIELD, FIELD_TOO_LONG", body = super::error::ErrorBody),
         (status = 408, description = "TIMEOUT: no decision was made or recorded; the body also has the fields of a fallback", body = super::error::ErrorBody),
         (status = 429, description = "RATE_LIMITED; TOO_MANY_QUESTIONS: nothing was decided or recorded", body = super::error::ErrorBody),
@@ -85,7 +86,11 @@ fn tell(response: &mut Response, allowance: Allowance) {
     headers.insert("x-ratelimit-reset", HeaderValue::from(reset));
 }
 
-async fn decide(state: &AppState, id: &RequestId, body: Body) -> Result<Ruling, ApiError> {
+async fn decide(
+    state: &AppState,
+    id: &RequestId,
+    body: Body,
+) -> Result<PermissionDecision, ApiError> {
     let request = read(body::object(body).await?)?;
     if !state.inner.config.enabled {
         return Err(ApiError::not_ready(
@@ -100,7 +105,7 @@ async fn rule(
     id: &RequestId,
     request: PermissionRequest,
     budget: Duration,
-) -> Result<Ruling, ApiError> {
+) -> Result<PermissionDecision, ApiError> {
     let began = Instant::now();
     let ruling = timeout(budget, state.inner.service.request(request)).await;
     let ruling = ruling.map_err(|_| ApiError::timed_out(budget))?;

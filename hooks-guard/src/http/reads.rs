@@ -18,7 +18,7 @@ use tokio::sync::Semaphore;
 use super::common::failed;
 use super::error::{ApiError, RequestId};
 use super::state::AppState;
-use super::turns::Turn;
+use super::turns::BulkReadPermit;
 use crate::audit::{AuditError, AuditRecord, AuditStore};
 use crate::proof;
 
@@ -29,7 +29,7 @@ const MAX_WHOLE_RECORDS: usize = 100;
 
 impl AppState {
     /// Waits for the permit of a bulk read. The operator needs none.
-    pub(crate) async fn turn(&self, headers: &HeaderMap) -> Result<Turn, ApiError> {
+    pub(crate) async fn turn(&self, headers: &HeaderMap) -> Result<BulkReadPermit, ApiError> {
         match self.is_operator(headers) {
             true => Ok(None),
             false => self.inner.reads.turn().await.map(Some),
@@ -45,7 +45,7 @@ impl AppState {
     }
 
     /// Returns the permit of an export, to be held until its end. The operator needs none.
-    pub(crate) fn export(&self, headers: &HeaderMap) -> Result<Turn, ApiError> {
+    pub(crate) fn export(&self, headers: &HeaderMap) -> Result<BulkReadPermit, ApiError> {
         let place = || Arc::clone(&self.inner.reads.exports).try_acquire_owned();
         match self.is_operator(headers) {
             true => Ok(None),
@@ -55,7 +55,7 @@ impl AppState {
 
     /// Returns the permit of a response that is sent as a whole; `None` if there is none at the
     /// moment. Clients with a proof have separate permits.
-    pub(crate) fn place(&self, headers: &HeaderMap) -> Option<Turn> {
+    pub(crate) fn place(&self, headers: &HeaderMap) -> Option<BulkReadPermit> {
         let reads = &self.inner.reads;
         let of = |places: &Arc<Semaphore>| Arc::clone(places).try_acquire_owned().ok().map(Some);
         match self.is_operator(headers) {
@@ -200,8 +200,8 @@ pub(crate) async fn list<T: Serialize>(
 }
 
 /// Returns a JSON response that is sent as a whole and holds its permit until then.
-pub(crate) fn whole(text: String, place: Turn) -> Response {
-    let body = Bytes::from_owner(Whole {
+pub(crate) fn whole(text: String, place: BulkReadPermit) -> Response {
+    let body = Bytes::from_owner(WholeBody {
         text,
         _place: place,
     });
@@ -210,12 +210,12 @@ pub(crate) fn whole(text: String, place: Turn) -> Response {
 }
 
 /// Body of a response that is sent as a whole, with its permit.
-struct Whole {
+struct WholeBody {
     text: String,
-    _place: Turn,
+    _place: BulkReadPermit,
 }
 
-impl AsRef<[u8]> for Whole {
+impl AsRef<[u8]> for WholeBody {
     fn as_ref(&self) -> &[u8] {
         self.text.as_bytes()
     }

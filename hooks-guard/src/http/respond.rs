@@ -10,8 +10,8 @@ use super::common::{failed, unknown};
 use super::error::{ApiError, RequestId};
 use super::state::AppState;
 use super::{body, metrics};
-use crate::audit::{Answered, AuditRecord};
-use crate::service::{OperatorAnswer, RememberScope, Responded};
+use crate::audit::{AnswerResult, AuditRecord};
+use crate::service::{OperatorAnswer, RememberScope, RespondResult};
 
 /// Maximum length of a note in characters.
 const MAX_NOTE_CHARS: usize = 1000;
@@ -73,28 +73,28 @@ pub(crate) async fn respond(
     };
     let answered = state.service().respond(decision, reply, by).await;
     let answered = match answered.map_err(|error| failed(&id, &error))? {
-        Responded::Answered(answered) => answered,
-        Responded::NotRemembered(Some(why)) => {
+        RespondResult::Answered(answered) => answered,
+        RespondResult::NotRemembered(Some(why)) => {
             return Err(ApiError::conflict(
                 "CANNOT_BE_REMEMBERED",
                 format!("the answer cannot be remembered: {why}"),
             ));
         }
-        Responded::NotRemembered(None) => {
+        RespondResult::NotRemembered(None) => {
             return Err(ApiError::conflict(
                 "CANNOT_BE_REMEMBERED",
                 "This touches the guard itself or what runs later, or is only known when it runs, \
                  and is asked about every time",
             ));
         }
-        Responded::HiddenCode => {
+        RespondResult::HiddenCode => {
             return Err(ApiError::conflict(
                 "HIDDEN_CODE",
                 "Text that is hidden as a secret is executed; deny it, or approve it where the \
                  agent shows the command",
             ));
         }
-        Responded::NoSession => {
+        RespondResult::NoSession => {
             return Err(ApiError::conflict(
                 "CANNOT_BE_REMEMBERED",
                 "the request has no session; approve it with `once` or `always`",
@@ -102,21 +102,21 @@ pub(crate) async fn respond(
         }
     };
     match answered {
-        Answered::Done(record) => {
+        AnswerResult::Done(record) => {
             metrics::answer(&record);
             Ok(Json(*record))
         }
-        Answered::Already(record) => {
+        AnswerResult::Already(record) => {
             let response = record.user_response.map_or("nothing", |said| said.as_str());
             Err(ApiError::conflict(
                 "ALREADY_ANSWERED",
                 format!("already answered: {response}"),
             ))
         }
-        Answered::NotAsked(_) => Err(ApiError::conflict(
+        AnswerResult::NotAsked(_) => Err(ApiError::conflict(
             "CANNOT_BE_ANSWERED",
             "no answer needed: the command was allowed without a question, or denied by a rule",
         )),
-        Answered::Unknown => Err(unknown()),
+        AnswerResult::Unknown => Err(unknown()),
     }
 }

@@ -19,7 +19,7 @@ use tokio::time::{sleep, timeout};
 use tower_service::Service;
 
 use super::connections::{ActivityHandle, Connections};
-use super::identity::Reached;
+use super::identity::LocalEnd;
 use super::limit::{ClientIdentity, Peer};
 use super::state::AppState;
 use super::stream::SocketStream;
@@ -153,11 +153,11 @@ impl Server {
             let accepted = tokio::select! {
                 accepted = tcp.accept() => accepted.and_then(|(stream, peer)| {
                     let _ = stream.set_nodelay(true);
-                    let reached = Reached::new(Some(stream.local_addr()?));
+                    let reached = LocalEnd::new(Some(stream.local_addr()?));
                     Ok((SocketStream::Tcp(stream.into()), Some(peer), reached))
                 }),
                 accepted = accept(unix.as_ref()) => {
-                    accepted.map(|stream| (SocketStream::Unix(stream.into()), None, Reached::new(None)))
+                    accepted.map(|stream| (SocketStream::Unix(stream.into()), None, LocalEnd::new(None)))
                 }
                 () = &mut end => break,
             };
@@ -214,7 +214,7 @@ fn serve(
     router: &Router,
     graceful: &GracefulShutdown,
     stream: SocketStream,
-    (peer, reached): (Option<SocketAddr>, Reached),
+    (peer, reached): (Option<SocketAddr>, LocalEnd),
     state: ActivityHandle,
     service: AppState,
 ) -> impl Future<Output = ()> + Send + 'static {

@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use super::ending;
 use super::hub::Hub;
 use super::limit::RateLimit;
-use super::local::Names;
+use super::local::HostNames;
 use super::metrics::Metrics;
 use super::operator::{Operator, OperatorToken};
 use super::sessions::Sessions;
@@ -29,12 +29,12 @@ pub(super) struct AppStateInner {
     pub(super) service: PermissionService,
     pub(super) operator: Operator,
     pub(super) config: Config,
-    pub(super) names: Names,
+    pub(super) names: HostNames,
     pub(super) limit: Option<RateLimit>,
     pub(super) metrics: Metrics,
     pub(super) hub: Hub,
     pub(super) reads: BulkReads,
-    pub(super) ending: ending::Ending,
+    pub(super) ending: ending::ShutdownSignal,
     /// Key by which clients and this service authenticate each other.
     pub(super) key: OnceLock<ServiceKey>,
 }
@@ -51,11 +51,11 @@ impl AppState {
     ) -> Self {
         Self {
             inner: Arc::new(AppStateInner {
-                names: Names::new(config.listen, &config.allowed_hosts),
+                names: HostNames::new(config.listen, &config.allowed_hosts),
                 limit: RateLimit::new(config.rate_limit_per_minute),
                 hub: Hub::default(),
                 reads: BulkReads::default(),
-                ending: ending::Ending::default(),
+                ending: ending::ShutdownSignal::default(),
                 key: OnceLock::new(),
                 operator: Operator {
                     token: operator,

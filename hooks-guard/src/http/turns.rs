@@ -53,16 +53,16 @@ impl Default for BulkReads {
 }
 
 /// Counts a waiting read.
-pub(super) struct Waiting<'a>(&'a AtomicUsize);
+pub(super) struct WaitingRead<'a>(&'a AtomicUsize);
 
-impl Drop for Waiting<'_> {
+impl Drop for WaitingRead<'_> {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
 /// Permit of a bulk read; `None` for the operator, who needs none.
-pub(crate) type Turn = Option<OwnedSemaphorePermit>;
+pub(crate) type BulkReadPermit = Option<OwnedSemaphorePermit>;
 
 impl BulkReads {
     pub(super) async fn turn(&self) -> Result<OwnedSemaphorePermit, ApiError> {
@@ -73,7 +73,7 @@ impl BulkReads {
             self.waiting.fetch_sub(1, Ordering::Relaxed);
             return Err(ApiError::busy());
         }
-        let _waiting = Waiting(&self.waiting);
+        let _waiting = WaitingRead(&self.waiting);
         let turn = timeout(PERMIT_TIMEOUT, Arc::clone(&self.turns).acquire_owned()).await;
         // The semaphore is never closed.
         turn.ok().and_then(Result::ok).ok_or_else(ApiError::busy)

@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::version::{claude_ignores_lateness, claude_is_unknown};
-use crate::protocol::{AFTER_TOOL_TIMEOUT, Agent, BEFORE_TOOL_TIMEOUT, Tool, names};
+use crate::protocol::{AFTER_TOOL_TIMEOUT, Agent, BEFORE_TOOL_TIMEOUT, ToolKind, names};
 
 /// The entries for a settings file.
 #[derive(Clone, Debug)]
@@ -200,11 +200,11 @@ pub(super) const LONG_START: &str = "Without a network, opencode waits more than
 /// would run the tool then. Every agent treats status 2 as a denial.
 const OR_DENY: &str = "|| { echo 'hooks-guard failed: refused' >&2; exit 2; }";
 
-fn is_shell(tool: Tool) -> bool {
-    matches!(tool, Tool::Shell | Tool::PowerShell)
+fn is_shell(tool: ToolKind) -> bool {
+    matches!(tool, ToolKind::Shell | ToolKind::PowerShell)
 }
 
-fn matcher(agent: Agent, which: impl Fn(Tool) -> bool) -> String {
+fn matcher(agent: Agent, which: impl Fn(ToolKind) -> bool) -> String {
     let names = names(agent).filter(|&(_, tool)| which(tool));
     let names: Vec<_> = names.map(|(name, _)| name).collect();
     names.join("|")

@@ -5,9 +5,9 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
-use super::need::Need::{Any, AnyWith};
+use super::need::Precondition::{Any, AnyWith};
 use super::need::READS;
-use super::rule::Source::Built;
+use super::rule::PatternSource::Built;
 use super::rule::{
     MaskRule, QUOTED, VALUE, always, literal, literal_no_option, of_a_setting, secret,
 };

@@ -7,10 +7,11 @@ use regex::Captures;
 
 use super::hidden::HiddenKind;
 use super::need::NAMES;
-use super::need::Need::{Any, AnyWith, OptionWith, Run, RunWith};
-use super::rule::Source::Built;
+use super::need::Precondition::{Any, AnyWith, OptionWith, Run, RunWith};
+use super::rule::PatternSource::Built;
 use super::rule::{
-    Doubt, LazyRegex, MaskRule, VALUE, always, literal, literal_no_option, names_a_source, secret,
+    FalsePositiveRisk, LazyRegex, MaskRule, VALUE, always, literal, literal_no_option,
+    names_a_source, secret,
 };
 use super::{programs, sql};
 
@@ -252,7 +253,7 @@ fn general() -> Vec<MaskRule> {
         ),
         // Random-looking text.
         MaskRule {
-            doubt: Doubt::Much,
+            doubt: FalsePositiveRisk::High,
             ..secret(
                 Run(32, |byte| byte.is_ascii_hexdigit()),
                 r"\b[0-9a-fA-F]{32,}\b",
@@ -260,7 +261,7 @@ fn general() -> Vec<MaskRule> {
             )
         },
         MaskRule {
-            doubt: Doubt::Some,
+            doubt: FalsePositiveRisk::Some,
             ..secret(
                 Run(20, |byte| {
                     byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'_' | b'-')
@@ -271,7 +272,7 @@ fn general() -> Vec<MaskRule> {
             )
         },
         MaskRule {
-            doubt: Doubt::Some,
+            doubt: FalsePositiveRisk::Some,
             ..secret(
                 Run(32, |byte| {
                     byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/')
@@ -288,7 +289,7 @@ fn general() -> Vec<MaskRule> {
             ),
             kind: HiddenKind::Mail,
             counts: |_, text| !text.starts_with("git@"),
-            doubt: Doubt::Much,
+            doubt: FalsePositiveRisk::High,
             finds_words: false,
         },
     ]

@@ -71,7 +71,7 @@ pub(super) fn reveal(command: &str, ranges: &mut Vec<Hidden>) -> bool {
         || !is_followed(&shown)
         || !runs_same_programs(&truth, &shown, &mark)
         || !runs_alike(&truth, &shown, &mark)
-        || Reach::new(&text, &shown, &mark).reaches_code()
+        || CodeReachability::new(&text, &shown, &mark).reaches_code()
 }
 
 /// Returns a word that does not occur in the command.
@@ -231,7 +231,7 @@ fn runs_alike(truth: &Parts, shown: &Parts, mark: &str) -> bool {
 }
 
 /// Analysis of where the marks may end up when the command runs.
-struct Reach<'p> {
+struct CodeReachability<'p> {
     /// The command with its marks.
     text: &'p str,
     parts: &'p Parts,
@@ -288,7 +288,7 @@ const CLIENTS: &[&str] = &[
 /// Wrappers that take a password and pass it to no program that evaluates it.
 const KEEPERS: &[&str] = &["sshpass"];
 
-impl<'p> Reach<'p> {
+impl<'p> CodeReachability<'p> {
     fn new(text: &'p str, parts: &'p Parts, mark: &'p str) -> Self {
         let has = |word: &Word| word.text.contains(mark);
         let told = parts.all.iter().map(|part| {

@@ -9,7 +9,7 @@ use std::ops::Range;
 /// Places at which text that a shell may run begins or ends: operators, line breaks and
 /// substitutions, in ascending order.
 #[derive(Debug, Default)]
-pub(super) struct Syntax {
+pub(super) struct CommandBoundaries {
     places: Vec<usize>,
     documents: Vec<Range<usize>>,
     /// Texts within quotes, in ascending order; they may be nested.
@@ -18,7 +18,7 @@ pub(super) struct Syntax {
 
 /// Construct around a place.
 #[derive(Clone, Copy, PartialEq)]
-enum Around {
+enum ShellContext {
     Command,
     /// `( … )`
     Parens,
@@ -38,12 +38,12 @@ struct HereDocument {
     is_quoted: bool,
 }
 
-impl Syntax {
+impl CommandBoundaries {
     pub(super) fn of(text: &str) -> Self {
-        let mut scan = Scan {
+        let mut scan = ShellScanner {
             text: text.as_bytes(),
             at: 0,
-            around: vec![Around::Command],
+            around: vec![ShellContext::Command],
             documents: Vec::new(),
             places: Vec::new(),
             read: Vec::new(),
@@ -118,10 +118,10 @@ fn assigns(word: &str) -> bool {
     !name.is_empty() && name.bytes().all(|b| b == b'_' || b.is_ascii_alphanumeric())
 }
 
-struct Scan<'t> {
+struct ShellScanner<'t> {
     text: &'t [u8],
     at: usize,
-    around: Vec<Around>,
+    around: Vec<ShellContext>,
     documents: Vec<HereDocument>,
     places: Vec<usize>,
     /// Texts of the here-documents that were scanned.
@@ -131,20 +131,20 @@ struct Scan<'t> {
     opened: Vec<usize>,
 }
 
-impl Scan<'_> {
+impl ShellScanner<'_> {
     fn peek(&self, ahead: usize) -> Option<u8> {
         self.text.get(self.at + ahead).copied()
     }
 
     fn step(&mut self) {
-        let around = *self.around.last().unwrap_or(&Around::Command);
+        let around = *self.around.last().unwrap_or(&ShellContext::Command);
         match (around, self.text[self.at]) {
             (_, b'\\') => self.at += 2,
             (_, b'`') => {
                 self.places.push(self.at);
                 match around {
-                    Around::Backticks => drop(self.around.pop()),
-                    _ => self.around.push(Around::Backticks),
+                    ShellContext::Backticks => drop(self.around.pop()),
+                    _ => self.around.push(ShellContext::Backticks),
                 }
                 self.at += 1;
             }
@@ -153,17 +153,17 @@ impl Scan<'_> {
                 self.at += 1;
                 self.open();
             }
-            (Around::DoubleQuotes, b'"') => {
+            (ShellContext::DoubleQuotes, b'"') => {
                 self.around.pop();
                 if let Some(start) = self.opened.pop() {
                     self.quoted_texts.push(start..self.at);
                 }
                 self.at += 1;
             }
-            (Around::DoubleQuotes, _) => self.at += 1,
-            (Around::Backticks, b'\'' | b'"') => self.at += 1,
+            (ShellContext::DoubleQuotes, _) => self.at += 1,
+            (ShellContext::Backticks, b'\'' | b'"') => self.at += 1,
             (_, b'"') => {
-                self.around.push(Around::DoubleQuotes);
+                self.around.push(ShellContext::DoubleQuotes);
                 self.at += 1;
                 self.opened.push(self.at);
             }
@@ -176,7 +176,7 @@ impl Scan<'_> {
             (_, b'(') => self.open(),
             (_, b')') => {
                 self.places.push(self.at);
-                if matches!(around, Around::Parens | Around::Arithmetic) {
+                if matches!(around, ShellContext::Parens | ShellContext::Arithmetic) {
                     self.around.pop();
                 }
                 self.at += 1;
@@ -188,7 +188,7 @@ impl Scan<'_> {
                     .take_while(|b| **b == b'<')
                     .count();
                 self.at += arrows;
-                if arrows == 2 && around != Around::Arithmetic {
+                if arrows == 2 && around != ShellContext::Arithmetic {
                     self.announce();
                 }
             }
@@ -220,8 +220,8 @@ impl Scan<'_> {
         let is_second = self.at > 0 && self.text[self.at - 1] == b'(';
         self.places.push(self.at);
         self.around.push(match is_second {
-            true => Around::Arithmetic,
-            false => Around::Parens,
+            true => ShellContext::Arithmetic,
+            false => ShellContext::Parens,
         });
         self.at += 1;
     }
@@ -304,7 +304,7 @@ impl Scan<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::Syntax;
+    use super::CommandBoundaries;
 
     /// Each line is a command; `¦` precedes every text that may run, except its first word.
     #[test]
@@ -336,7 +336,7 @@ mod tests {
                     want.push(at);
                 }
             }
-            assert_eq!(Syntax::of(&text).places, want, "{line}");
+            assert_eq!(CommandBoundaries::of(&text).places, want, "{line}");
         }
     }
 
@@ -355,7 +355,7 @@ mod tests {
         ] {
             let place = command.find(word).unwrap();
             assert_eq!(
-                Syntax::of(command).is_program(command, place),
+                CommandBoundaries::of(command).is_program(command, place),
                 is,
                 "{command}"
             );

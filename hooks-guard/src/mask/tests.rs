@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use super::Masked;
 use super::cases::{SHOWN, STORED};
 use super::hidden::HiddenKind;
-use super::need::Text;
+use super::need::PreparedText;
 use super::rules::RULES;
 
 fn mask(command: &str) -> String {
@@ -387,7 +387,7 @@ proptest! {
         let pieces = pieces();
         let text: String = parts.into_iter().map(|at| &*pieces[at]).collect();
         let text = if upper { text.to_uppercase() } else { text };
-        let asked = Text::new(&text);
+        let asked = PreparedText::new(&text);
         for rule in RULES.iter() {
             let found = rule.windows(&text).iter().any(|window| {
                 let found = rule.pattern.get().find_at(&text, window.start);

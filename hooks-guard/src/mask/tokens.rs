@@ -28,7 +28,7 @@ const ANY: Alphabet = |byte| DOTTED(byte) || matches!(byte, b'+' | b'/' | b'~' |
 
 /// Format of a token.
 #[derive(Clone, Copy)]
-pub(super) struct Token {
+pub(super) struct TokenFormat {
     /// Alphabet and minimum length of the text before the mark.
     before: (Alphabet, usize),
     mark: &'static str,
@@ -40,8 +40,8 @@ pub(super) struct Token {
 }
 
 /// Returns the format of a token with this prefix.
-const fn prefix(mark: &'static str, alphabet: Alphabet, least: usize) -> Token {
-    Token {
+const fn prefix(mark: &'static str, alphabet: Alphabet, least: usize) -> TokenFormat {
+    TokenFormat {
         before: (ALNUM, 0),
         mark,
         alphabet,
@@ -51,7 +51,7 @@ const fn prefix(mark: &'static str, alphabet: Alphabet, least: usize) -> Token {
     }
 }
 
-impl Token {
+impl TokenFormat {
     /// Sets a maximum length: longer texts are something else, such as a digest.
     const fn at_most(mut self, most: usize) -> Self {
         self.most = most;
@@ -104,7 +104,7 @@ impl Token {
 }
 
 /// All known formats, by issuer.
-pub(super) const TOKENS: &[Token] = &[
+pub(super) const TOKENS: &[TokenFormat] = &[
     // Forges
     prefix("ghp_", WORD, 4),
     prefix("gho_", WORD, 4),

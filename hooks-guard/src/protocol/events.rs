@@ -10,7 +10,7 @@ use super::model::{
     ReplyFormat, ToolRun, directory,
 };
 use super::outcome::outcome;
-use super::tools::{self, Tool};
+use super::tools::{self, ToolKind};
 use crate::request::{MAX_PATH_CHARS, NetworkAccess, PermissionRequest};
 
 /// Parses the input that an agent sends to its hook.
@@ -32,15 +32,15 @@ pub fn read(agent: Agent, input: &[u8]) -> Result<HookEvent, ProtocolError> {
 }
 
 /// The called hook, and the place of the tool and its arguments in the input.
-struct Called {
+struct CalledHook {
     hook: AgentHook,
-    at: At,
+    at: ToolLocation,
     /// Normalized name of the event.
     name: String,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum At {
+enum ToolLocation {
     /// In `tool_name` and `tool_input`.
     Fields,
     /// The event implies the tool, and its arguments are at the top level.
@@ -51,7 +51,7 @@ enum At {
     Permission,
 }
 
-fn called(agent: Agent, object: &JsonObject) -> Result<Called, Problem> {
+fn called(agent: Agent, object: &JsonObject) -> Result<CalledHook, Problem> {
     if agent == Agent::OpenCode {
         return plugin(object);
     }
@@ -63,7 +63,9 @@ fn called(agent: Agent, object: &JsonObject) -> Result<Called, Problem> {
             let (kind, at) = moment(&name);
             (kind, at, name)
         }
-        None if form == ReplyFormat::Copilot => (by_shape(object)?, At::Fields, String::new()),
+        None if form == ReplyFormat::Copilot => {
+            (by_shape(object)?, ToolLocation::Fields, String::new())
+        }
         None => {
             return Err(Problem::Missing {
                 field: "hook_event_name",
@@ -71,7 +73,7 @@ fn called(agent: Agent, object: &JsonObject) -> Result<Called, Problem> {
         }
     };
     let hook = AgentHook { agent, kind, form };
-    Ok(Called { hook, at, name })
+    Ok(CalledHook { hook, at, name })
 }
 
 /// Returns the agent that sent the input: VS Code reads the settings of Claude Code and Copilot,
@@ -91,18 +93,20 @@ fn whose(agent: Agent, object: &JsonObject) -> (Agent, ReplyFormat) {
     }
 }
 
-fn moment(name: &str) -> (HookKind, At) {
+fn moment(name: &str) -> (HookKind, ToolLocation) {
     match name {
-        "pretooluse" | "beforetool" => (HookKind::BeforeTool, At::Fields),
-        "preskillshellcommand" => (HookKind::BeforeSkillCommand, At::Fields),
-        "permissionrequest" => (HookKind::Prompt, At::Fields),
-        "permissiondenied" => (HookKind::Refused, At::Fields),
-        "posttooluse" | "posttoolusefailure" | "aftertool" => (HookKind::AfterTool, At::Fields),
-        "beforeshellexecution" => (HookKind::BeforeTool, At::Top("Shell")),
-        "beforereadfile" => (HookKind::BeforeTool, At::Top("Read")),
-        "aftershellexecution" => (HookKind::AfterTool, At::Top("Shell")),
-        "afterfileedit" => (HookKind::AfterTool, At::Top("Edit")),
-        _ => (HookKind::Other, At::Fields),
+        "pretooluse" | "beforetool" => (HookKind::BeforeTool, ToolLocation::Fields),
+        "preskillshellcommand" => (HookKind::BeforeSkillCommand, ToolLocation::Fields),
+        "permissionrequest" => (HookKind::Prompt, ToolLocation::Fields),
+        "permissiondenied" => (HookKind::Refused, ToolLocation::Fields),
+        "posttooluse" | "posttoolusefailure" | "aftertool" => {
+            (HookKind::AfterTool, ToolLocation::Fields)
+        }
+        "beforeshellexecution" => (HookKind::BeforeTool, ToolLocation::Top("Shell")),
+        "beforereadfile" => (HookKind::BeforeTool, ToolLocation::Top("Read")),
+        "aftershellexecution" => (HookKind::AfterTool, ToolLocation::Top("Shell")),
+        "afterfileedit" => (HookKind::AfterTool, ToolLocation::Top("Edit")),
+        _ => (HookKind::Other, ToolLocation::Fields),
     }
 }
 
@@ -133,21 +137,39 @@ fn by_shape(object: &JsonObject) -> Result<HookKind, Problem> {
 }
 
 /// Parses the input of the opencode plugin.
-fn plugin(object: &JsonObject) -> Result<Called, Problem> {
+fn plugin(object: &JsonObject) -> Result<CalledHook, Problem> {
     let name = input::text(object, "hook")?.map(tools::plain);
     let (form, kind, at) = match name.as_deref() {
-        Some("toolexecutebefore") => (ReplyFormat::OpenCode1, HookKind::BeforeTool, At::Plugin),
-        Some("toolexecuteafter") => (ReplyFormat::OpenCode1, HookKind::AfterTool, At::Plugin),
-        Some("permissionevaluate") => {
-            (ReplyFormat::OpenCode2, HookKind::BeforeTool, At::Permission)
-        }
-        Some(_) => (ReplyFormat::OpenCode1, HookKind::Other, At::Plugin),
-        None if object.contains_key("action") => {
-            (ReplyFormat::OpenCode2, HookKind::BeforeTool, At::Permission)
-        }
-        None if object.contains_key("input") => {
-            (ReplyFormat::OpenCode1, HookKind::BeforeTool, At::Plugin)
-        }
+        Some("toolexecutebefore") => (
+            ReplyFormat::OpenCode1,
+            HookKind::BeforeTool,
+            ToolLocation::Plugin,
+        ),
+        Some("toolexecuteafter") => (
+            ReplyFormat::OpenCode1,
+            HookKind::AfterTool,
+            ToolLocation::Plugin,
+        ),
+        Some("permissionevaluate") => (
+            ReplyFormat::OpenCode2,
+            HookKind::BeforeTool,
+            ToolLocation::Permission,
+        ),
+        Some(_) => (
+            ReplyFormat::OpenCode1,
+            HookKind::Other,
+            ToolLocation::Plugin,
+        ),
+        None if object.contains_key("action") => (
+            ReplyFormat::OpenCode2,
+            HookKind::BeforeTool,
+            ToolLocation::Permission,
+        ),
+        None if object.contains_key("input") => (
+            ReplyFormat::OpenCode1,
+            HookKind::BeforeTool,
+            ToolLocation::Plugin,
+        ),
         None => return Err(Problem::Missing { field: "hook" }),
     };
     let hook = AgentHook {
@@ -156,16 +178,16 @@ fn plugin(object: &JsonObject) -> Result<Called, Problem> {
         form,
     };
     let name = name.unwrap_or_default();
-    Ok(Called { hook, at, name })
+    Ok(CalledHook { hook, at, name })
 }
 
-fn event(called: &Called, object: &JsonObject) -> Result<HookEvent, Problem> {
+fn event(called: &CalledHook, object: &JsonObject) -> Result<HookEvent, Problem> {
     let hook = called.hook;
     let nothing = |why: String| Ok(HookEvent::Nothing { hook, why });
     if hook.kind == HookKind::Other {
         return nothing("this event needs no decision".into());
     }
-    let Used {
+    let ToolCall {
         name,
         arguments,
         names,
@@ -175,7 +197,7 @@ fn event(called: &Called, object: &JsonObject) -> Result<HookEvent, Problem> {
         let name: String = name.chars().take(100).collect();
         return nothing(format!("the tool `{name}` is not checked"));
     };
-    if called.at == At::Permission && input::text(object, "effect")? == Some("deny") {
+    if called.at == ToolLocation::Permission && input::text(object, "effect")? == Some("deny") {
         return nothing("the agent denies it already".into());
     }
     let arguments = match arguments {
@@ -209,7 +231,7 @@ fn event(called: &Called, object: &JsonObject) -> Result<HookEvent, Problem> {
             reason: reason.chars().take(MAX_TEXT_CHARS).collect(),
         }));
     }
-    request.confirm = tool == Tool::PowerShell;
+    request.confirm = tool == ToolKind::PowerShell;
     request.types_into_programs = hook.agent.types_into_programs();
     request.network = network(hook, &arguments)?;
     if let Some(network) = &mut request.network {
@@ -231,10 +253,10 @@ fn event(called: &Called, object: &JsonObject) -> Result<HookEvent, Problem> {
 
 /// Returns the shell tool for a tool that is not in the table but has a `command` text in its
 /// input.
-fn unlisted_shell(arguments: Option<&Result<JsonObject, Problem>>) -> Option<Tool> {
+fn unlisted_shell(arguments: Option<&Result<JsonObject, Problem>>) -> Option<ToolKind> {
     let arguments = arguments?.as_ref().ok()?;
     let command = arguments.get("command")?.as_str()?;
-    (!command.trim().is_empty()).then_some(Tool::Shell)
+    (!command.trim().is_empty()).then_some(ToolKind::Shell)
 }
 
 /// Words before the target in the description of a request for network access, in any case.
@@ -255,14 +277,14 @@ fn network(hook: AgentHook, arguments: &JsonObject) -> Result<Option<NetworkAcce
 }
 
 /// A tool call.
-struct Used<'a> {
+struct ToolCall<'a> {
     name: String,
     arguments: Option<Result<JsonObject, Problem>>,
     /// The object with the ids of the session and the call.
     names: &'a JsonObject,
 }
 
-fn used<'a>(called: &Called, object: &'a JsonObject) -> Result<Used<'a>, Problem> {
+fn used<'a>(called: &CalledHook, object: &'a JsonObject) -> Result<ToolCall<'a>, Problem> {
     let inner = |field: &'static str| match object.get(field) {
         Some(Value::Object(inner)) => Ok(inner),
         None => Err(Problem::Missing { field }),
@@ -272,12 +294,12 @@ fn used<'a>(called: &Called, object: &'a JsonObject) -> Result<Used<'a>, Problem
         }),
     };
     match called.at {
-        At::Top(tool) => Ok(Used {
+        ToolLocation::Top(tool) => Ok(ToolCall {
             name: tool.to_owned(),
             arguments: Some(Ok(object.clone())),
             names: object,
         }),
-        At::Fields => {
+        ToolLocation::Fields => {
             let name = input::name(object, &["tool_name", "toolName"])?;
             let name = name.ok_or(Problem::Missing { field: "tool_name" })?;
             let fields = ["tool_input", "toolInput", "toolArgs"];
@@ -291,13 +313,13 @@ fn used<'a>(called: &Called, object: &'a JsonObject) -> Result<Used<'a>, Problem
             {
                 return Err(Problem::Contradiction { first, second });
             }
-            Ok(Used {
+            Ok(ToolCall {
                 name: name.to_owned(),
                 arguments: arguments.map(|(field, value)| input::arguments(value, field)),
                 names: object,
             })
         }
-        At::Plugin => {
+        ToolLocation::Plugin => {
             let names = inner("input")?;
             let name = input::name(names, &["tool"])?.ok_or(Problem::Missing { field: "tool" })?;
             let arguments = match called.hook.kind {
@@ -305,18 +327,18 @@ fn used<'a>(called: &Called, object: &'a JsonObject) -> Result<Used<'a>, Problem
                 HookKind::AfterTool => names.get("args"),
                 _ => inner("output")?.get("args"),
             };
-            Ok(Used {
+            Ok(ToolCall {
                 name: name.to_owned(),
                 arguments: arguments.map(|value| input::arguments(value, "args")),
                 names,
             })
         }
-        At::Permission => {
+        ToolLocation::Permission => {
             let action = input::name(object, &["action"])?;
             let action = action.ok_or(Problem::Missing { field: "action" })?;
             let field = match tools::tool(action) {
-                Some(Tool::Shell | Tool::PowerShell) => "command",
-                Some(Tool::Patch) => "patch",
+                Some(ToolKind::Shell | ToolKind::PowerShell) => "command",
+                Some(ToolKind::Patch) => "patch",
                 _ => "path",
             };
             let resource = match object.get("resource") {
@@ -331,7 +353,7 @@ fn used<'a>(called: &Called, object: &'a JsonObject) -> Result<Used<'a>, Problem
                     }),
                 }),
             };
-            Ok(Used {
+            Ok(ToolCall {
                 name: action.to_owned(),
                 arguments: resource,
                 names: object,
@@ -343,7 +365,7 @@ fn used<'a>(called: &Called, object: &'a JsonObject) -> Result<Used<'a>, Problem
 fn request(
     hook: AgentHook,
     name: &str,
-    tool: Tool,
+    tool: ToolKind,
     arguments: &JsonObject,
     object: &JsonObject,
     names: &JsonObject,
@@ -358,11 +380,13 @@ fn request(
         ..PermissionRequest::default()
     };
     match tool {
-        Tool::Shell | Tool::PowerShell => {
+        ToolKind::Shell | ToolKind::PowerShell => {
             let command = input::spelled(arguments, &["command", "cmd"])?;
             let command = command.ok_or(Problem::Missing { field: "command" })?;
             request.command = match tool {
-                Tool::PowerShell => format!("pwsh -Command '{}'", command.replace('\'', r"'\''")),
+                ToolKind::PowerShell => {
+                    format!("pwsh -Command '{}'", command.replace('\'', r"'\''"))
+                }
                 _ => command.to_owned(),
             };
             let below = [
@@ -402,7 +426,7 @@ fn permission_mode(object: &JsonObject) -> Result<Option<&str>, Problem> {
 }
 
 /// Returns whether the agent shows a prompt if the hook asks, in this mode.
-fn prompt(called: &Called, mode: Option<&str>) -> AgentPrompt {
+fn prompt(called: &CalledHook, mode: Option<&str>) -> AgentPrompt {
     // An unknown mode may be one without prompts.
     let prompts = matches!(
         mode,

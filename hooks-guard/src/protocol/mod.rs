@@ -49,5 +49,5 @@ pub use limit::limit;
 pub(crate) use limit::{AFTER_TOOL_TIMEOUT, BEFORE_TOOL_TIMEOUT};
 pub use reply::{HookReply, answer, approval_missing, done, failed};
 #[cfg(feature = "cli")]
-pub(crate) use tools::{Tool, names};
+pub(crate) use tools::{ToolKind, names};
 pub(crate) use tools::{lists, searches};

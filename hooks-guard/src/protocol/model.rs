@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use super::agent::Agent;
 use crate::classify::Decision;
-use crate::request::{PermissionRequest, Ruling};
+use crate::request::{PermissionDecision, PermissionRequest};
 
 /// Maximum length of a text in a reply, in characters.
 pub const MAX_TEXT_CHARS: usize = 4_000;
@@ -178,7 +178,7 @@ impl AgentDecision {
     /// allowed, and so is a tool that is not in the table of tools. PowerShell, of which the
     /// classifier knows only the verbs, needs confirmation unless a rule or an approval allows it.
     #[must_use]
-    pub fn of(question: &DecisionRequest, ruling: &Ruling) -> Self {
+    pub fn of(question: &DecisionRequest, ruling: &PermissionDecision) -> Self {
         let reason = format!("{}: {}", ruling.classification, ruling.reasoning);
         if ruling.denied {
             return AgentDecision::Deny(reason);

@@ -16,7 +16,7 @@ use crate::request::FileAccess;
 
 /// Effect of a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Tool {
+pub(crate) enum ToolKind {
     /// Runs a command of a POSIX shell.
     Shell,
     /// Runs a command of PowerShell.
@@ -33,7 +33,7 @@ pub(crate) enum Tool {
     Patch,
 }
 
-impl Tool {
+impl ToolKind {
     /// Returns `true` if the tool only reads.
     pub(crate) fn reads(self) -> bool {
         matches!(self, Self::Reads | Self::Searches | Self::Lists)
@@ -41,13 +41,13 @@ impl Tool {
 }
 
 use Agent::{ClaudeCode, Codex, Copilot, Cursor, Gemini, OpenCode, VsCode};
-use Tool::{Changes, Lists, Patch, PowerShell, Reads, Searches, Shell};
+use ToolKind::{Changes, Lists, Patch, PowerShell, Reads, Searches, Shell};
 
 /// The known tools, by name, and the agents that have them.
 ///
 /// A tool is recognised from any agent, because agents run the hooks of other agents; the agents
 /// here are those that `install` registers it for.
-const TOOLS: &[(&str, Tool, &[Agent])] = &[
+const TOOLS: &[(&str, ToolKind, &[Agent])] = &[
     ("Bash", Shell, &[ClaudeCode, Codex, Copilot, OpenCode]),
     ("Monitor", Shell, &[ClaudeCode]),
     ("Shell", Shell, &[Cursor]),
@@ -118,7 +118,7 @@ const TOOLS: &[(&str, Tool, &[Agent])] = &[
 
 /// Returns the effect of the tool with this name, if it is known. Agents spell names in several
 /// ways.
-pub(crate) fn tool(name: &str) -> Option<Tool> {
+pub(crate) fn tool(name: &str) -> Option<ToolKind> {
     let plain = plain(name);
     let known = TOOLS.iter().find(|(known, ..)| self::plain(known) == plain);
     known.map(|&(_, tool, _)| tool)
@@ -143,7 +143,7 @@ pub(crate) fn plain(name: &str) -> String {
 
 /// Returns the tools that `install` registers for an agent, shells first, in the agent's spelling.
 #[cfg(feature = "cli")]
-pub(crate) fn names(agent: Agent) -> impl Iterator<Item = (String, Tool)> {
+pub(crate) fn names(agent: Agent) -> impl Iterator<Item = (String, ToolKind)> {
     let of_it = TOOLS
         .iter()
         .filter(move |(.., agents)| agents.contains(&agent));
@@ -192,7 +192,7 @@ const MAX_FILES: usize = 1_000;
 /// A search or a list without a path applies to the agent's directory.
 pub(crate) fn access(
     name: &str,
-    tool: Tool,
+    tool: ToolKind,
     arguments: &JsonObject,
     cwd: Option<&Path>,
 ) -> Result<FileAccess, Problem> {
@@ -267,7 +267,7 @@ pub(crate) fn line(access: &FileAccess) -> String {
     }
 }
 
-fn files(tool: Tool, arguments: &JsonObject) -> Result<Vec<String>, Problem> {
+fn files(tool: ToolKind, arguments: &JsonObject) -> Result<Vec<String>, Problem> {
     let mut files = Vec::new();
     add(arguments, &mut files)?;
     for &field in PARTS {

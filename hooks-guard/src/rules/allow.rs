@@ -1,15 +1,15 @@
 //! Evaluates `allow` rules. In: a request and the rules. Out: the rules that allow all of it, or
 //! the reason why none does.
 
-use super::paths::Holds;
+use super::paths::MatchResult;
 use super::rule::Rule;
-use super::scene::{Scene, base_name};
+use super::scene::{RequestContext, base_name};
 use crate::classify::{Method, Part, UNKNOWN};
 use crate::request::{FileAccess, NetworkAccess};
 
 /// Returns the rules that together allow every file of a tool call, or the reason why they do not.
 pub(super) fn files<'r>(
-    scene: &Scene<'_>,
+    scene: &RequestContext<'_>,
     file: &FileAccess,
     rules: &[&'r Rule],
 ) -> Result<Vec<&'r Rule>, String> {
@@ -21,7 +21,7 @@ pub(super) fn files<'r>(
         let text = path.to_string_lossy();
         let rule = rules
             .iter()
-            .find(|rule| rule.of_file(scene, file, &text) == Holds::Yes)
+            .find(|rule| rule.of_file(scene, file, &text) == MatchResult::Yes)
             .ok_or_else(|| format!("no rule allows `{}` of `{text}`", file.tool))?;
         if !used.iter().any(|other| other.place == rule.place) {
             used.push(rule);
@@ -32,11 +32,11 @@ pub(super) fn files<'r>(
 
 /// Returns the rule that allows access to the network, or the reason why none does.
 pub(super) fn network<'r>(
-    scene: &Scene<'_>,
+    scene: &RequestContext<'_>,
     access: &NetworkAccess,
     rules: &[&'r Rule],
 ) -> Result<Vec<&'r Rule>, String> {
-    let allows = |rule: &&&Rule| rule.of_network(scene, access) == Holds::Yes;
+    let allows = |rule: &&&Rule| rule.of_network(scene, access) == MatchResult::Yes;
     let rule = rules.iter().find(allows);
     rule.map(|rule| vec![*rule])
         .ok_or_else(|| format!("no rule allows the host `{}`", access.host))
@@ -44,7 +44,10 @@ pub(super) fn network<'r>(
 
 /// Returns the rules that together allow every part of a command. An error names a part that no
 /// rule allows, or the reason why `allow` rules do not apply to this command.
-pub(super) fn parts<'r>(scene: &Scene<'_>, rules: &[&'r Rule]) -> Result<Vec<&'r Rule>, String> {
+pub(super) fn parts<'r>(
+    scene: &RequestContext<'_>,
+    rules: &[&'r Rule],
+) -> Result<Vec<&'r Rule>, String> {
     let parts = scene.parts();
     let verdict = &scene.found.classification;
     let strongest = parts.all.iter().map(|part| part.effect).max();
@@ -102,7 +105,7 @@ pub(super) fn parts<'r>(scene: &Scene<'_>, rules: &[&'r Rule]) -> Result<Vec<&'r
 
 /// Returns the parts that need a rule: those that need confirmation and those that run them. If the
 /// agent can type commands into one of the programs, returns all parts.
-fn needed<'s>(scene: &'s Scene<'_>) -> Result<Vec<&'s Part>, String> {
+fn needed<'s>(scene: &'s RequestContext<'_>) -> Result<Vec<&'s Part>, String> {
     let all = &scene.parts().all;
     let redirected_group = |part: &Part| part.words.is_empty() && !part.redirections.is_empty();
     let mut needs = vec![false; all.len()];

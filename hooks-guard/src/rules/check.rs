@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use super::rule::{Rule, Test, TestOf};
+use super::rule::{Rule, RuleTest, TestInput};
 use super::set::{Rules, RulesInner};
 use super::verdict::{Origin, RuleEffect};
 use crate::classify::{Classifier, Crud, Decision};
@@ -135,7 +135,7 @@ impl Rules {
         }
     }
 
-    fn try_out(&self, classifier: &Classifier, rule: &Rule, test: &Test) -> TestOutcome {
+    fn try_out(&self, classifier: &Classifier, rule: &Rule, test: &RuleTest) -> TestOutcome {
         let cwd = rule
             .project
             .as_ref()
@@ -143,11 +143,11 @@ impl Rules {
             .and_then(|project| project.names.first())
             .map(std::path::PathBuf::from);
         let (request, found) = match &test.what {
-            TestOf::Command(command) => {
+            TestInput::Command(command) => {
                 let request = PermissionRequest::new(command.clone());
                 (request, classifier.judge(command, None))
             }
-            TestOf::Host(host) => {
+            TestInput::Host(host) => {
                 let network = NetworkAccess::of_target(host);
                 let what = network.to_string();
                 let found = network.judge(&what);
@@ -157,7 +157,7 @@ impl Rules {
                 };
                 (request, Ok(found))
             }
-            TestOf::File { tool, path } => {
+            TestInput::File { tool, path } => {
                 let reads = [
                     "read",
                     "view",

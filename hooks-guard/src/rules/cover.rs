@@ -1,9 +1,9 @@
 //! Matches an `allow` rule with a part of a command. In: the rule and the part. Out: yes, no with a
 //! reason, or perhaps.
 
-use super::paths::{Holds, Paths};
+use super::paths::{MatchResult, PathPatterns};
 use super::rule::Rule;
-use super::scene::{Scene, base_name, variable};
+use super::scene::{RequestContext, base_name, variable};
 use super::verdict::RuleEffect;
 use crate::classify::{Crud, Part, PartCall, Tables, UNKNOWN};
 
@@ -20,12 +20,16 @@ const SYSTEM: &[&str] = &[
 
 impl Rule {
     /// Returns `true` if the rule allows a part of a command. An error holds the reason against it.
-    pub(super) fn covers(&self, scene: &Scene<'_>, part: &Part) -> Result<(), &'static str> {
+    pub(super) fn covers(
+        &self,
+        scene: &RequestContext<'_>,
+        part: &Part,
+    ) -> Result<(), &'static str> {
         let wanted = &self.conditions;
         if wanted.tool.is_some() || wanted.host.is_some() || self.effect != RuleEffect::Allow {
             return Err("the rule is not an `allow` rule for commands");
         }
-        if self.agent(scene) != Holds::Yes || self.reaches(scene) != Holds::Yes {
+        if self.agent(scene) != MatchResult::Yes || self.reaches(scene) != MatchResult::Yes {
             return Err("the rule is for another agent or directory");
         }
         let Some(first) = part.words.first() else {
@@ -83,9 +87,9 @@ impl Rule {
 
     fn within(
         &self,
-        scene: &Scene<'_>,
+        scene: &RequestContext<'_>,
         part: &Part,
-        paths: &Paths,
+        paths: &PathPatterns,
         rest: &[&str],
     ) -> Result<(), &'static str> {
         let base = self.base(scene);
@@ -131,7 +135,7 @@ impl Rule {
 
     /// Checks features of a part that an `allow` rule must name explicitly. An error holds the
     /// first one that it does not name.
-    fn unnamed(&self, scene: &Scene<'_>, part: &Part) -> Result<(), &'static str> {
+    fn unnamed(&self, scene: &RequestContext<'_>, part: &Part) -> Result<(), &'static str> {
         let wanted = &self.conditions;
         let base = self.base(scene);
         let groups: Vec<&Part> = scene.around(part).filter(|p| p.words.is_empty()).collect();
@@ -184,7 +188,7 @@ impl Rule {
     }
 }
 
-fn substitutes(scene: &Scene<'_>, part: &Part) -> bool {
+fn substitutes(scene: &RequestContext<'_>, part: &Part) -> bool {
     scene.parts().substitutions
         || part.substitutions
         || scene.around(part).any(|around| around.substitutions)

@@ -9,8 +9,8 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::error::{Mistake, RulesError};
-use super::paths::{Folder, Paths, glob};
-use super::rule::{Conditions, HostPattern, Redirections, Rule, Test, TestOf};
+use super::paths::{Directory, PathPatterns, glob};
+use super::rule::{Conditions, HostPattern, Redirections, Rule, RuleTest, TestInput};
 use super::verdict::{Origin, RuleEffect};
 use crate::classify::Crud;
 
@@ -48,7 +48,7 @@ pub(super) fn read(
     text: &str,
     name: &str,
     origin: Origin,
-    project: Option<&Folder>,
+    project: Option<&Directory>,
     home: &Path,
 ) -> Result<Vec<Rule>, RulesError> {
     let mut reader = RuleFileReader {
@@ -146,7 +146,7 @@ impl RuleFileReader<'_> {
         &mut self,
         whole: &Value<'_>,
         table: &DeTable<'_>,
-    ) -> (RuleEffect, Conditions, Option<String>, Vec<Test>) {
+    ) -> (RuleEffect, Conditions, Option<String>, Vec<RuleTest>) {
         let mut effect = None;
         let mut conditions = Conditions::default();
         let mut reason = None;
@@ -413,8 +413,8 @@ impl RuleFileReader<'_> {
         Some(out)
     }
 
-    fn paths(&mut self, value: &Value<'_>, key: &str) -> Option<Paths> {
-        let mut paths = Paths::default();
+    fn paths(&mut self, value: &Value<'_>, key: &str) -> Option<PathPatterns> {
+        let mut paths = PathPatterns::default();
         for (text, at) in self.each(value, key) {
             if let Err((what, remedy)) = paths.add(&text, self.home) {
                 self.wrong(at, what, remedy);
@@ -456,7 +456,7 @@ impl RuleFileReader<'_> {
         Some(out)
     }
 
-    fn tests(&mut self, value: &Value<'_>) -> Vec<Test> {
+    fn tests(&mut self, value: &Value<'_>) -> Vec<RuleTest> {
         let Some(list) = value.get_ref().as_array() else {
             self.wrong(
                 value.span(),
@@ -476,7 +476,7 @@ impl RuleFileReader<'_> {
         tests
     }
 
-    fn test(&mut self, whole: &Value<'_>, table: &DeTable<'_>) -> Option<Test> {
+    fn test(&mut self, whole: &Value<'_>, table: &DeTable<'_>) -> Option<RuleTest> {
         let (mut command, mut tool, mut path, mut host) = (None, None, None, None);
         let (mut agent, mut expect) = (None, None);
         for (key, value) in table {
@@ -504,9 +504,9 @@ impl RuleFileReader<'_> {
             self.wrong(whole.span(), "the test has no `expect`", remedy);
         }
         let what = match (command, tool, path, host) {
-            (Some(command), None, None, None) => TestOf::Command(command),
-            (None, Some(tool), Some(path), None) => TestOf::File { tool, path },
-            (None, None, None, Some(host)) => TestOf::Host(host),
+            (Some(command), None, None, None) => TestInput::Command(command),
+            (None, Some(tool), Some(path), None) => TestInput::File { tool, path },
+            (None, None, None, Some(host)) => TestInput::Host(host),
             _ => {
                 let remedy = "add a `command`, a `tool` with a `path`, or a `host`";
                 self.wrong(
@@ -518,7 +518,7 @@ impl RuleFileReader<'_> {
             }
         };
         let line = self.place(whole.span().start).0;
-        Some(Test {
+        Some(RuleTest {
             line,
             what,
             agent,

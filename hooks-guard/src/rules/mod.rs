@@ -54,7 +54,7 @@ mod trust;
 mod verdict;
 
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
-pub(crate) use self::paths::{NO_DIRECTORY, Start};
+pub(crate) use self::paths::{NO_DIRECTORY, PathBase};
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 pub(crate) use self::scene::{candidates as words_of, start_of};
 

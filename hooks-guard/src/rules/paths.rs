@@ -15,14 +15,14 @@ pub(crate) const NO_DIRECTORY: &str = "/\u{F0001}";
 
 /// Three-valued result of a match, ordered from the weakest to the strongest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Holds {
+pub(super) enum MatchResult {
     No,
     /// Unknown until the command runs.
-    Perhaps,
+    Unknown,
     Yes,
 }
 
-impl Holds {
+impl MatchResult {
     pub(super) fn of(holds: bool) -> Self {
         match holds {
             true => Self::Yes,
@@ -33,11 +33,11 @@ impl Holds {
 
 /// A directory with all its names.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Folder {
+pub(super) struct Directory {
     pub(super) names: Vec<String>,
 }
 
-impl Folder {
+impl Directory {
     pub(super) fn new(path: &Path) -> Self {
         let lexical = normal(&path.to_string_lossy());
         let mut names = vec![lexical];
@@ -77,13 +77,13 @@ fn within<'p>(folder: &str, path: &'p str) -> Option<&'p str> {
 
 /// A path with all names that it may have.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Located {
+pub(super) struct ResolvedPath {
     /// Absolute names without `.` and `..`. A name that begins with [`UNKNOWN`] has a known end
     /// only.
     pub(super) names: Vec<String>,
 }
 
-impl Located {
+impl ResolvedPath {
     pub(super) fn known(&self) -> bool {
         !self.names.is_empty() && !self.names.iter().any(|name| name.contains(UNKNOWN))
     }
@@ -91,15 +91,15 @@ impl Located {
 
 /// Starting points of relative paths and of `~`.
 #[derive(Clone, Debug)]
-pub(crate) struct Start {
+pub(crate) struct PathBase {
     /// Directories in which the command or its parts may run; contains [`UNKNOWN`] if any directory
     /// is possible.
     pub(crate) folders: Vec<String>,
     pub(super) home: String,
-    links: Links,
+    links: LinkTargets,
 }
 
-impl Start {
+impl PathBase {
     pub(crate) fn new(cwd: Option<&Path>, home: &Path) -> Self {
         let cwd = cwd.map_or_else(
             || NO_DIRECTORY.to_owned(),
@@ -108,7 +108,7 @@ impl Start {
         Self {
             folders: vec![cwd],
             home: normal(&home.to_string_lossy()),
-            links: Links::default(),
+            links: LinkTargets::default(),
         }
     }
 
@@ -133,7 +133,7 @@ impl Start {
         }
     }
 
-    pub(super) fn locate(&self, text: &str) -> Located {
+    pub(super) fn locate(&self, text: &str) -> ResolvedPath {
         let mut names: Vec<String> = Vec::new();
         for folder in &self.folders {
             for name in self.one(folder, text) {
@@ -142,7 +142,7 @@ impl Start {
                 }
             }
         }
-        Located { names }
+        ResolvedPath { names }
     }
 
     /// Returns the paths that a text may mean, for each directory. Links are followed only before
@@ -245,11 +245,11 @@ pub(super) fn normal(path: &str) -> String {
 
 /// Targets of links, each path looked up once.
 #[derive(Clone, Debug, Default)]
-struct Links {
+struct LinkTargets {
     known: RefCell<HashMap<PathBuf, Option<PathBuf>>>,
 }
 
-impl Links {
+impl LinkTargets {
     /// Returns the path with links followed, as far as it exists.
     fn real(&self, path: &str) -> Option<String> {
         let real = self.follow(Path::new(path), 256)?;
@@ -283,17 +283,17 @@ impl Links {
 
 /// Start of a pattern.
 #[derive(Clone, Debug)]
-enum Base {
+enum PatternBase {
     /// The project's directory, or that of the request.
     Project,
     /// A directory that the pattern names.
-    Folder(Folder),
+    Folder(Directory),
 }
 
 /// A pattern of paths.
 #[derive(Clone, Debug)]
 struct PathPattern {
-    base: Base,
+    base: PatternBase,
     /// Matcher for `allow` rules.
     strict: GlobMatcher,
     /// Matcher for denials; also matches the directory of a pattern that ends in `/**`.
@@ -302,11 +302,11 @@ struct PathPattern {
 
 /// The path patterns of a rule.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Paths {
+pub(super) struct PathPatterns {
     list: Vec<PathPattern>,
 }
 
-impl Paths {
+impl PathPatterns {
     /// Adds a pattern. An error holds the mistake and how to correct it.
     pub(super) fn add(&mut self, text: &str, home: &Path) -> Result<(), (String, String)> {
         if text.split('/').any(|part| part == "..") {
@@ -316,17 +316,17 @@ impl Paths {
             ));
         }
         let (base, rest) = if let Some(rest) = text.strip_prefix("~/") {
-            (Base::Folder(Folder::new(home)), rest.to_owned())
+            (PatternBase::Folder(Directory::new(home)), rest.to_owned())
         } else if let Some(rest) = text.strip_prefix('/') {
             let (first, rest) = rest.split_once('/').unwrap_or(("", rest));
             match first.contains(['*', '?', '[', '{']) {
                 // Links at the root belong to the system.
                 false => {
                     let first = PathBuf::from(format!("/{first}"));
-                    (Base::Folder(Folder::new(&first)), rest.to_owned())
+                    (PatternBase::Folder(Directory::new(&first)), rest.to_owned())
                 }
                 true => (
-                    Base::Folder(Folder::new(Path::new("/"))),
+                    PatternBase::Folder(Directory::new(Path::new("/"))),
                     text[1..].to_owned(),
                 ),
             }
@@ -336,7 +336,7 @@ impl Paths {
                 "start it with `~/` or `/`".into(),
             ));
         } else {
-            (Base::Project, text.to_owned())
+            (PatternBase::Project, text.to_owned())
         };
         let rest = rest.trim_start_matches("./").trim_end_matches('/');
         let strict = glob(rest, true)?.compile_matcher();
@@ -348,11 +348,11 @@ impl Paths {
         Ok(())
     }
 
-    fn one(&self, name: &str, project: &Folder, wide: bool) -> bool {
+    fn one(&self, name: &str, project: &Directory, wide: bool) -> bool {
         self.list.iter().any(|pattern| {
             let base = match &pattern.base {
-                Base::Project => project,
-                Base::Folder(folder) => folder,
+                PatternBase::Project => project,
+                PatternBase::Folder(folder) => folder,
             };
             base.rest(name).is_some_and(|rest| {
                 pattern.strict.is_match(rest)
@@ -366,18 +366,18 @@ impl Paths {
     }
 
     /// Returns `true` if every name of a path matches.
-    pub(super) fn hold(&self, path: &Located, project: &Folder) -> bool {
+    pub(super) fn hold(&self, path: &ResolvedPath, project: &Directory) -> bool {
         path.known() && path.names.iter().all(|name| self.one(name, project, false))
     }
 
     /// Returns whether a path may match, by any of its names.
-    pub(super) fn concern(&self, path: &Located, project: &Folder) -> Holds {
+    pub(super) fn concern(&self, path: &ResolvedPath, project: &Directory) -> MatchResult {
         if path.names.iter().any(|name| self.one(name, project, true)) {
-            Holds::Yes
+            MatchResult::Yes
         } else if path.known() {
-            Holds::No
+            MatchResult::No
         } else {
-            Holds::Perhaps
+            MatchResult::Unknown
         }
     }
 }

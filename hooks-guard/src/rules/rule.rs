@@ -2,8 +2,8 @@
 
 use globset::GlobMatcher;
 
-use super::paths::{Folder, Holds, Paths};
-use super::scene::{Scene, base_name};
+use super::paths::{Directory, MatchResult, PathPatterns};
+use super::scene::{RequestContext, base_name};
 use super::verdict::{Origin, RuleEffect};
 use crate::classify::{Crud, Part};
 use crate::request::{FileAccess, NetworkAccess};
@@ -16,10 +16,10 @@ pub(super) struct Rule {
     pub(super) place: String,
     pub(super) origin: Origin,
     /// The project of the rules file; `None` for the user's file.
-    pub(super) project: Option<Folder>,
+    pub(super) project: Option<Directory>,
     pub(super) conditions: Conditions,
     pub(super) reason: Option<String>,
-    pub(super) tests: Vec<Test>,
+    pub(super) tests: Vec<RuleTest>,
 }
 
 /// Conditions of a rule; an absent condition matches everything.
@@ -28,7 +28,7 @@ pub(super) struct Conditions {
     pub(super) program: Option<Vec<String>>,
     pub(super) subcommand: Option<Vec<Vec<String>>>,
     pub(super) arguments: Option<Vec<GlobMatcher>>,
-    pub(super) path: Option<Paths>,
+    pub(super) path: Option<PathPatterns>,
     pub(super) class: Option<Vec<Crud>>,
     pub(super) tool: Option<Vec<String>>,
     pub(super) host: Option<Vec<HostPattern>>,
@@ -41,22 +41,22 @@ pub(super) struct Conditions {
 /// The redirections that an `allow` rule accepts.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Redirections {
-    pub(super) paths: Paths,
+    pub(super) paths: PathPatterns,
     pub(super) documents: bool,
     pub(super) pipes: bool,
 }
 
 /// A test case of a rule.
 #[derive(Clone, Debug)]
-pub(super) struct Test {
+pub(super) struct RuleTest {
     pub(super) line: usize,
-    pub(super) what: TestOf,
+    pub(super) what: TestInput,
     pub(super) agent: Option<String>,
     pub(super) expect: RuleEffect,
 }
 
 #[derive(Clone, Debug)]
-pub(super) enum TestOf {
+pub(super) enum TestInput {
     Command(String),
     File { tool: String, path: String },
     Host(String),
@@ -109,21 +109,26 @@ impl Rule {
             || !matches!(self.origin, Origin::Project { trusted: false })
     }
 
-    pub(super) fn base<'s>(&'s self, scene: &'s Scene<'_>) -> &'s Folder {
+    pub(super) fn base<'s>(&'s self, scene: &'s RequestContext<'_>) -> &'s Directory {
         self.project.as_ref().unwrap_or(&scene.base)
     }
 
-    pub(super) fn agent(&self, scene: &Scene<'_>) -> Holds {
+    pub(super) fn agent(&self, scene: &RequestContext<'_>) -> MatchResult {
         match (&self.conditions.agent, &scene.request.agent) {
-            (None, _) => Holds::Yes,
-            (Some(list), Some(agent)) => Holds::of(list.contains(agent)),
+            (None, _) => MatchResult::Yes,
+            (Some(list), Some(agent)) => MatchResult::of(list.contains(agent)),
             // A request without an agent may come from that agent.
-            (Some(_), None) => Holds::Perhaps,
+            (Some(_), None) => MatchResult::Unknown,
         }
     }
 
     /// Returns whether the rule applies to a file that a tool touches.
-    pub(super) fn of_file(&self, scene: &Scene<'_>, file: &FileAccess, path: &str) -> Holds {
+    pub(super) fn of_file(
+        &self,
+        scene: &RequestContext<'_>,
+        file: &FileAccess,
+        path: &str,
+    ) -> MatchResult {
         let Conditions {
             program,
             subcommand,
@@ -135,7 +140,7 @@ impl Rule {
         } = &self.conditions;
         let other = program.is_some() || subcommand.is_some() || arguments.is_some();
         if other || self.conditions.host.is_some() {
-            return Holds::No;
+            return MatchResult::No;
         }
         let tools =
             |tools: &Vec<String>| tools.iter().any(|one| one.eq_ignore_ascii_case(&file.tool));
@@ -144,13 +149,13 @@ impl Rule {
                 .as_ref()
                 .is_none_or(|class| class.contains(&file.effect))
         {
-            return Holds::No;
+            return MatchResult::No;
         }
-        let here = paths.as_ref().map_or(Holds::Yes, |paths| {
+        let here = paths.as_ref().map_or(MatchResult::Yes, |paths| {
             let located = scene.start.locate(path);
             let base = self.base(scene);
             match self.effect {
-                RuleEffect::Allow => Holds::of(paths.hold(&located, base)),
+                RuleEffect::Allow => MatchResult::of(paths.hold(&located, base)),
                 RuleEffect::Ask | RuleEffect::Deny => paths.concern(&located, base),
             }
         });
@@ -164,10 +169,14 @@ impl Rule {
 
     /// Returns whether the rule applies to access to the network. An `allow` rule must name the
     /// host.
-    pub(super) fn of_network(&self, scene: &Scene<'_>, access: &NetworkAccess) -> Holds {
+    pub(super) fn of_network(
+        &self,
+        scene: &RequestContext<'_>,
+        access: &NetworkAccess,
+    ) -> MatchResult {
         let hosts = match &self.conditions.host {
-            Some(hosts) => Holds::of(hosts.iter().any(|host| host.matches(&access.host))),
-            None if self.effect == RuleEffect::Allow => Holds::No,
+            Some(hosts) => MatchResult::of(hosts.iter().any(|host| host.matches(&access.host))),
+            None if self.effect == RuleEffect::Allow => MatchResult::No,
             None => self.restricts_all(scene),
         };
         hosts.min(self.agent(scene)).min(self.reaches(scene))
@@ -175,15 +184,15 @@ impl Rule {
 
     /// Returns whether the request is in the rule's project: a project's `allow` rule applies only
     /// there.
-    pub(super) fn reaches(&self, scene: &Scene<'_>) -> Holds {
+    pub(super) fn reaches(&self, scene: &RequestContext<'_>) -> MatchResult {
         let Some(project) = self
             .project
             .as_ref()
             .filter(|_| self.effect == RuleEffect::Allow)
         else {
-            return Holds::Yes;
+            return MatchResult::Yes;
         };
-        Holds::of(
+        MatchResult::of(
             scene
                 .start
                 .folders
@@ -193,14 +202,14 @@ impl Rule {
     }
 
     /// Returns whether a restricting rule applies, or may apply, to a part of a command.
-    pub(super) fn restricts(&self, scene: &Scene<'_>, part: &Part) -> Holds {
+    pub(super) fn restricts(&self, scene: &RequestContext<'_>, part: &Part) -> MatchResult {
         let wanted = &self.conditions;
         if wanted.tool.is_some() || wanted.host.is_some() {
-            return Holds::No;
+            return MatchResult::No;
         }
         let mut holds = self.agent(scene);
         if let Some(class) = &wanted.class {
-            holds = holds.min(Holds::of(class.contains(&part.effect)));
+            holds = holds.min(MatchResult::of(class.contains(&part.effect)));
         }
         if let Some(programs) = &wanted.program {
             holds = holds.min(names(part, programs));
@@ -208,25 +217,25 @@ impl Rule {
         if let Some(subcommands) = &wanted.subcommand {
             holds = holds.min(follows(part, subcommands));
         }
-        if holds > Holds::No
+        if holds > MatchResult::No
             && let Some(arguments) = &wanted.arguments
         {
             holds = holds.min(told(part, arguments));
         }
-        if holds > Holds::No
+        if holds > MatchResult::No
             && let Some(paths) = &wanted.path
         {
             let base = self.base(scene);
             let concern = |(path, _): &(_, Crud)| paths.concern(path, base);
             let touched = scene.touched(part);
-            holds = holds.min(touched.iter().map(concern).max().unwrap_or(Holds::No));
+            holds = holds.min(touched.iter().map(concern).max().unwrap_or(MatchResult::No));
         }
         holds
     }
 
     /// Returns whether a restricting rule applies to the request as a whole, independent of its
     /// parts.
-    pub(super) fn restricts_all(&self, scene: &Scene<'_>) -> Holds {
+    pub(super) fn restricts_all(&self, scene: &RequestContext<'_>) -> MatchResult {
         let Conditions {
             program,
             subcommand,
@@ -243,18 +252,18 @@ impl Rule {
             || self.conditions.host.is_some()
             || path.is_some();
         if particular {
-            return Holds::No;
+            return MatchResult::No;
         }
         let crud = scene.found.classification.crud;
         let class = class.as_ref().is_none_or(|class| class.contains(&crud));
-        Holds::of(class).min(self.agent(scene))
+        MatchResult::of(class).min(self.agent(scene))
     }
 }
 
 /// Returns whether a part is, or may be, one of these programs.
-fn names(part: &Part, programs: &[String]) -> Holds {
+fn names(part: &Part, programs: &[String]) -> MatchResult {
     let Some(first) = part.words.first() else {
-        return Holds::No;
+        return MatchResult::No;
     };
     let plain = |name: &str| {
         let name = name.to_ascii_lowercase();
@@ -269,16 +278,16 @@ fn names(part: &Part, programs: &[String]) -> Holds {
     };
     let stands_for = part.calls.iter().filter_map(|call| call.path.first());
     if same(&first.text) || stands_for.into_iter().any(|name| same(name)) {
-        Holds::Yes
+        MatchResult::Yes
     } else if first.known {
-        Holds::No
+        MatchResult::No
     } else {
-        Holds::Perhaps
+        MatchResult::Unknown
     }
 }
 
 /// Returns whether a part has, or may have, one of the restricted subcommands.
-fn follows(part: &Part, subcommands: &[Vec<String>]) -> Holds {
+fn follows(part: &Part, subcommands: &[Vec<String>]) -> MatchResult {
     let sequence = |words: &mut dyn Iterator<Item = &str>, wanted: &[String]| {
         let mut left = wanted.iter().peekable();
         for word in words {
@@ -310,19 +319,19 @@ fn follows(part: &Part, subcommands: &[Vec<String>]) -> Holds {
         false => in_call(wanted) || in_words(wanted),
     });
     if yes {
-        return Holds::Yes;
+        return MatchResult::Yes;
     }
     // An unknown word may be the subcommand, unless a known one precedes it.
     let command_known = part.calls.iter().any(|call| call.path.len() > 1);
     let unknown = part.words.iter().skip(1).any(|word| !word.known);
-    Holds::of(false).max(match unknown && !command_known {
-        true => Holds::Perhaps,
-        false => Holds::No,
+    MatchResult::of(false).max(match unknown && !command_known {
+        true => MatchResult::Unknown,
+        false => MatchResult::No,
     })
 }
 
 /// Returns whether one of the arguments is, or may be, one that a rule restricts.
-fn told(part: &Part, patterns: &[GlobMatcher]) -> Holds {
+fn told(part: &Part, patterns: &[GlobMatcher]) -> MatchResult {
     let fits = |text: &str| patterns.iter().any(|one| one.is_match(text));
     let options = part.calls.iter().flat_map(|call| &call.options);
     let named = options.flat_map(|(name, value)| {
@@ -336,10 +345,10 @@ fn told(part: &Part, patterns: &[GlobMatcher]) -> Holds {
         .chain(named)
         .any(fits)
     {
-        Holds::Yes
+        MatchResult::Yes
     } else if words.into_iter().any(|word| !word.known) {
-        Holds::Perhaps
+        MatchResult::Unknown
     } else {
-        Holds::No
+        MatchResult::No
     }
 }

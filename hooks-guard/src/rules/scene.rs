@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use super::paths::{Folder, Located, Start};
+use super::paths::{Directory, PathBase, ResolvedPath};
 use crate::classify::{Crud, Judgement, Part, Parts, UNKNOWN, Word};
 use crate::request::PermissionRequest;
 
@@ -27,31 +27,31 @@ const VARIABLE_COMMANDS: &[&str] = &[
 
 /// A request with its analysis.
 #[derive(Debug)]
-pub(super) struct Scene<'a> {
+pub(super) struct RequestContext<'a> {
     pub(super) request: &'a PermissionRequest,
     pub(super) found: &'a Judgement,
-    pub(super) start: Start,
+    pub(super) start: PathBase,
     /// Names of the user's home directory.
     pub(super) homes: Vec<String>,
     /// Base of relative patterns in the user's rules.
-    pub(super) base: Folder,
+    pub(super) base: Directory,
     /// Assignments and `export`s that belong to no part.
     pub(super) set: Vec<String>,
 }
 
-impl<'a> Scene<'a> {
+impl<'a> RequestContext<'a> {
     pub(super) fn new(
         request: &'a PermissionRequest,
         found: &'a Judgement,
-        project: Option<&Folder>,
+        project: Option<&Directory>,
         home: &Path,
     ) -> Self {
         let base = match (project, &request.cwd) {
             (Some(project), _) => project.clone(),
-            (None, Some(cwd)) => Folder::new(cwd),
-            (None, None) => Folder::nowhere(),
+            (None, Some(cwd)) => Directory::new(cwd),
+            (None, None) => Directory::nowhere(),
         };
-        let mut start = Start::new(request.cwd.as_deref(), home);
+        let mut start = PathBase::new(request.cwd.as_deref(), home);
         let mut set = Vec::new();
         if request.file.is_none() && request.network.is_none() {
             for part in &found.parts.all {
@@ -63,7 +63,7 @@ impl<'a> Scene<'a> {
             request,
             found,
             start,
-            homes: Folder::new(home).names,
+            homes: Directory::new(home).names,
             base,
             set,
         }
@@ -89,7 +89,7 @@ impl<'a> Scene<'a> {
         })
     }
 
-    pub(super) fn locate(&self, word: &Word) -> Located {
+    pub(super) fn locate(&self, word: &Word) -> ResolvedPath {
         match word.known || word.text.contains(UNKNOWN) {
             true => self.start.locate(&word.text),
             // A pattern, or a word that may expand to several.
@@ -100,8 +100,8 @@ impl<'a> Scene<'a> {
     }
 
     /// Returns the paths that a part may touch: those of its table, and all that its words name.
-    pub(super) fn touched(&self, part: &Part) -> Vec<(Located, Crud)> {
-        let mut out: Vec<(Located, Crud)> = part
+    pub(super) fn touched(&self, part: &Part) -> Vec<(ResolvedPath, Crud)> {
+        let mut out: Vec<(ResolvedPath, Crud)> = part
             .redirections
             .iter()
             .chain(&part.touches)
@@ -150,15 +150,15 @@ pub(super) fn base_name(path: &str) -> &str {
 
 /// Returns the directories in which the parts of a command may run.
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
-pub(crate) fn start_of(parts: &Parts, cwd: Option<&Path>, home: &Path) -> Start {
-    let mut start = Start::new(cwd, home);
+pub(crate) fn start_of(parts: &Parts, cwd: Option<&Path>, home: &Path) -> PathBase {
+    let mut start = PathBase::new(cwd, home);
     for part in &parts.all {
         moves(part, &mut start);
     }
     start
 }
 
-fn moves(part: &Part, start: &mut Start) {
+fn moves(part: &Part, start: &mut PathBase) {
     let name = part.words.first().map_or("", |word| base_name(&word.text));
     let mut go = |word: &Word| match word.known {
         true => start.enter(&word.text),

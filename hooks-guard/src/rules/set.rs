@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use super::error::RulesError;
 use super::load::{MAX_FILE_BYTES, name, project_of, read, text_of};
-use super::paths::{Folder, Holds};
+use super::paths::{Directory, MatchResult};
 use super::protect::Protected;
 use super::rule::Rule;
-use super::scene::Scene;
+use super::scene::RequestContext;
 use super::trust::Trust;
 use super::verdict::{BUILT_IN, Origin, RuleDecision, RuleEffect};
 use super::{allow, file, protect};
@@ -25,8 +25,8 @@ pub struct Rules {
 #[derive(Clone, Debug)]
 pub(super) struct RulesInner {
     pub(super) rules: Vec<Rule>,
-    guarded: Arc<protect::Guarded>,
-    pub(super) project: Option<Folder>,
+    guarded: Arc<protect::Protections>,
+    pub(super) project: Option<Directory>,
 }
 
 impl Rules {
@@ -36,7 +36,7 @@ impl Rules {
         Self {
             inner: Arc::new(RulesInner {
                 rules: Vec::new(),
-                guarded: Arc::new(protect::Guarded::new(places)),
+                guarded: Arc::new(protect::Protections::new(places)),
                 project: None,
             }),
         }
@@ -105,12 +105,12 @@ impl Rules {
                 most: MAX_FILE_BYTES,
             });
         }
-        let project = folder.map(Folder::new);
+        let project = folder.map(Directory::new);
         let rules = file::read(text, name, origin, project.as_ref(), &places.home)?;
         Ok(Self {
             inner: Arc::new(RulesInner {
                 rules,
-                guarded: Arc::new(protect::Guarded::new(places)),
+                guarded: Arc::new(protect::Protections::new(places)),
                 project,
             }),
         })
@@ -172,15 +172,15 @@ impl Rules {
         &self,
         request: &'a PermissionRequest,
         found: &'a Judgement,
-    ) -> Scene<'a> {
+    ) -> RequestContext<'a> {
         let RulesInner {
             guarded, project, ..
         } = &*self.inner;
-        Scene::new(request, found, project.as_ref(), &guarded.places().home)
+        RequestContext::new(request, found, project.as_ref(), &guarded.places().home)
     }
 
     /// Returns the strictest verdict that denies the request or asks about it.
-    fn restricted(&self, scene: &Scene<'_>) -> Option<RuleDecision> {
+    fn restricted(&self, scene: &RequestContext<'_>) -> Option<RuleDecision> {
         let rules = self.inner.rules.iter();
         let said = rules.filter_map(|rule| restriction(rule, scene));
         said.chain(self.inner.guarded.judge(scene))
@@ -188,7 +188,7 @@ impl Rules {
     }
 
     /// Returns the rules that allow the whole request, or the reason why they do not.
-    pub(super) fn allowed(&self, scene: &Scene<'_>) -> Result<RuleDecision, String> {
+    pub(super) fn allowed(&self, scene: &RequestContext<'_>) -> Result<RuleDecision, String> {
         let rules: Vec<&Rule> = self
             .inner
             .rules
@@ -217,7 +217,7 @@ impl Rules {
 }
 
 /// Returns the verdict of a `deny` or `ask` rule for a request, if it applies.
-pub(super) fn restriction(rule: &Rule, scene: &Scene<'_>) -> Option<RuleDecision> {
+pub(super) fn restriction(rule: &Rule, scene: &RequestContext<'_>) -> Option<RuleDecision> {
     if rule.effect == RuleEffect::Allow {
         return None;
     }
@@ -228,12 +228,12 @@ pub(super) fn restriction(rule: &Rule, scene: &Scene<'_>) -> Option<RuleDecision
             .iter()
             .map(|path| rule.of_file(scene, file, &path.to_string_lossy()))
             .max()
-            .unwrap_or(Holds::No),
+            .unwrap_or(MatchResult::No),
         (None, None) => {
             let parts = scene.parts().all.iter();
             parts
                 .map(|part| rule.restricts(scene, part))
-                .fold(rule.restricts_all(scene), Holds::max)
+                .fold(rule.restricts_all(scene), MatchResult::max)
         }
     };
     let place = &rule.place;
@@ -244,15 +244,15 @@ pub(super) fn restriction(rule: &Rule, scene: &Scene<'_>) -> Option<RuleDecision
         remember,
     };
     match holds {
-        Holds::No => None,
-        Holds::Yes => {
+        MatchResult::No => None,
+        MatchResult::Yes => {
             let reason = rule.reason.clone().unwrap_or_else(|| match rule.effect {
                 RuleEffect::Deny => format!("denied by {place}"),
                 RuleEffect::Ask | RuleEffect::Allow => format!("{place} requires confirmation"),
             });
             Some(verdict(rule.effect, reason, rule.effect == RuleEffect::Ask))
         }
-        Holds::Perhaps => {
+        MatchResult::Unknown => {
             let would = match rule.effect {
                 RuleEffect::Deny => "denies",
                 RuleEffect::Ask | RuleEffect::Allow => "asks about",

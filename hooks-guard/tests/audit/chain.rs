@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use hooks_guard::audit::{
-    AuditError, AuditStore, ChainHead, Execution, Granted, HeadState, NewRemembered, UserResponse,
+    AuditError, AuditStore, ChainHead, Execution, GrantResult, HeadState, NewRemembered,
+    UserResponse,
 };
 use hooks_guard::classify::Crud;
 use hooks_guard::{CommandPart, PermissionRequest};
@@ -440,7 +441,7 @@ fn a_database_of_before_is_brought_up_to_date() {
             let grant = grant.expect("an answer");
             let why = "remembered answer 1 does not apply; it was given by a version that did not bind \
                        approvals to files";
-            assert_eq!(grant, Granted::Changed(why.to_owned()));
+            assert_eq!(grant, GrantResult::Changed(why.to_owned()));
             let mut new = decision("mkdir b", Crud::Create, minute(1));
             new.parts = vec![CommandPart {
                 start: 0,

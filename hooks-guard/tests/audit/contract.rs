@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use futures_util::TryStreamExt;
 use hooks_guard::audit::{
-    Answered, AuditChange, AuditRecord, AuditStore, Executed, Execution, Filter, Grant, Granted,
-    NewDecision, NewRemembered, Page, Period, QuestionCursor, QuestionFilter, QuestionLimits,
-    QuestionOrder, Redeemed, UserResponse, export,
+    AnswerResult, AuditChange, AuditRecord, AuditStore, Execution, ExecutionResult, Filter, Grant,
+    GrantResult, NewDecision, NewRemembered, Page, Period, QuestionCursor, QuestionFilter,
+    QuestionLimits, QuestionOrder, RedeemResult, UserResponse, export,
 };
 use hooks_guard::classify::{Classification, Crud, Decision, Method};
 use hooks_guard::{CommandPart, PermissionRequest};
@@ -232,7 +232,7 @@ async fn five(trail: &AuditStore) {
     ] {
         let answer = says(response, minute(60));
         let done = trail.answer(id, answer).await.expect("answered");
-        assert!(matches!(done, Answered::Done(_)), "{done:?}");
+        assert!(matches!(done, AnswerResult::Done(_)), "{done:?}");
     }
 }
 
@@ -454,7 +454,7 @@ async fn p_26_one_answer_counts(place: Place) {
     let trail = place.open().await;
     five(&trail).await;
     let answer = says(UserResponse::Approved, minute(61));
-    let Answered::Done(done) = trail.answer(5, answer.clone()).await.expect("answered") else {
+    let AnswerResult::Done(done) = trail.answer(5, answer.clone()).await.expect("answered") else {
         panic!("the first answer counts");
     };
     assert_eq!(done.user_response, Some(UserResponse::Approved));
@@ -464,13 +464,13 @@ async fn p_26_one_answer_counts(place: Place) {
     let again = says(UserResponse::Denied, minute(62));
     assert_eq!(
         trail.answer(5, again).await.expect("answered"),
-        Answered::Already(done)
+        AnswerResult::Already(done)
     );
     let read = trail.answer(1, answer.clone()).await.expect("answered");
-    assert!(matches!(read, Answered::NotAsked(_)));
+    assert!(matches!(read, AnswerResult::NotAsked(_)));
     assert_eq!(
         trail.answer(99, answer).await.expect("answered"),
-        Answered::Unknown
+        AnswerResult::Unknown
     );
     intact(&trail).await;
 }
@@ -490,8 +490,8 @@ async fn p_26_one_answer_counts_between_stores(place: Place) {
         let mut late = Vec::new();
         for answer in answers {
             match answer.await.expect("no panic").expect("answered") {
-                Answered::Done(record) => done.push(record),
-                Answered::Already(record) => late.push(record),
+                AnswerResult::Done(record) => done.push(record),
+                AnswerResult::Already(record) => late.push(record),
                 other => panic!("{other:?}"),
             }
         }
@@ -509,8 +509,9 @@ async fn p_26_execution_needs_the_secret(place: Place) {
         at: minute(70),
     };
     let wrong = trail.executed(2, "guess", ran).await.expect("reported");
-    assert_eq!(wrong, Executed::WrongSecret);
-    let Executed::Done(done) = trail.executed(2, "secret", ran).await.expect("reported") else {
+    assert_eq!(wrong, ExecutionResult::WrongSecret);
+    let ExecutionResult::Done(done) = trail.executed(2, "secret", ran).await.expect("reported")
+    else {
         panic!("the secret is right");
     };
     assert!(done.execution_happened);
@@ -519,14 +520,14 @@ async fn p_26_execution_needs_the_secret(place: Place) {
         (Some(minute(70)), Some(-1))
     );
     let again = trail.executed(2, "secret", ran).await.expect("reported");
-    assert_eq!(again, Executed::Already(done));
+    assert_eq!(again, ExecutionResult::Already(done));
     let unknown = trail.executed(99, "secret", ran).await.expect("reported");
-    assert_eq!(unknown, Executed::Unknown);
+    assert_eq!(unknown, ExecutionResult::Unknown);
     let mut none = decision("rm x", Crud::Delete, minute(0));
     none.secret_hash = None;
     let id = trail.record(none).await.expect("recorded");
     let without = trail.executed(id, "", ran).await.expect("reported");
-    assert_eq!(without, Executed::WrongSecret);
+    assert_eq!(without, ExecutionResult::WrongSecret);
     intact(&trail).await;
 }
 
@@ -545,15 +546,18 @@ async fn p_26_execution_by_the_name_of_the_call(place: Place) {
     }
     for (agent, session, call) in [("x", "s", "c"), ("codex", "x", "c"), ("codex", "s", "x")] {
         let done = trail.executed_call(agent, session, call, ran).await;
-        assert_eq!(done.expect("reported"), Executed::Unknown);
+        assert_eq!(done.expect("reported"), ExecutionResult::Unknown);
     }
     let done = trail.executed_call("codex", "s", "c", ran).await;
-    let Executed::Done(done) = done.expect("reported") else {
+    let ExecutionResult::Done(done) = done.expect("reported") else {
         panic!("it is known");
     };
     assert_eq!(done.id, 2, "the last of that name");
     let again = trail.executed_call("codex", "s", "c", ran).await;
-    assert!(matches!(again.expect("reported"), Executed::Already(_)));
+    assert!(matches!(
+        again.expect("reported"),
+        ExecutionResult::Already(_)
+    ));
 }
 
 async fn p_26_what_a_rule_denies_cannot_be_answered(place: Place) {
@@ -565,7 +569,7 @@ async fn p_26_what_a_rule_denies_cannot_be_answered(place: Place) {
     let id = trail.record(new).await.expect("recorded");
     assert!(trail.pending().await.expect("read").is_empty());
     let answer = says(UserResponse::Approved, minute(0));
-    let Answered::Already(record) = trail.answer(id, answer).await.expect("answered") else {
+    let AnswerResult::Already(record) = trail.answer(id, answer).await.expect("answered") else {
         panic!("a rule has answered");
     };
     assert_eq!(record.user_response, Some(UserResponse::Denied));
@@ -584,7 +588,7 @@ async fn p_26_an_answer_after_the_deadline_is_none(place: Place) {
     new.deadline = Some(minute(5));
     let id = trail.record(new).await.expect("recorded");
     let answer = says(UserResponse::Approved, minute(5));
-    let Answered::Already(record) = trail.answer(id, answer).await.expect("answered") else {
+    let AnswerResult::Already(record) = trail.answer(id, answer).await.expect("answered") else {
         panic!("it is too late");
     };
     assert_eq!(record.user_response, Some(UserResponse::Timeout));
@@ -1014,7 +1018,7 @@ async fn open_question(trail: &AuditStore, command: &str, session: &str) -> i64 
 async fn approve(trail: &AuditStore, id: i64) {
     let answer = says(UserResponse::Approved, Timestamp::now());
     let answered = trail.answer(id, answer).await.expect("answered");
-    assert!(matches!(answered, Answered::Done(_)), "{answered:?}");
+    assert!(matches!(answered, AnswerResult::Done(_)), "{answered:?}");
 }
 
 fn asked_again(command: &str, cwd: Option<&str>, session: Option<&str>) -> PermissionRequest {
@@ -1029,13 +1033,16 @@ async fn an_approval_serves_once(place: Place) {
     let trail = place.open().await;
     let id = open_question(&trail, "rm x", "s1").await;
     let redeem = async |secret| trail.redeem(id, secret).await.expect("an answer");
-    assert!(matches!(redeem("secret").await, Redeemed::NotApproved(_)));
+    assert!(matches!(
+        redeem("secret").await,
+        RedeemResult::NotApproved(_)
+    ));
     approve(&trail, id).await;
-    assert_eq!(redeem("guess").await, Redeemed::WrongSecret);
-    assert!(matches!(redeem("secret").await, Redeemed::Done(_)));
-    assert!(matches!(redeem("secret").await, Redeemed::Already(_)));
+    assert_eq!(redeem("guess").await, RedeemResult::WrongSecret);
+    assert!(matches!(redeem("secret").await, RedeemResult::Done(_)));
+    assert!(matches!(redeem("secret").await, RedeemResult::Already(_)));
     let unknown = trail.redeem(99, "secret").await.expect("an answer");
-    assert_eq!(unknown, Redeemed::Unknown);
+    assert_eq!(unknown, RedeemResult::Unknown);
 
     let id = open_question(&trail, "rm x", "s1").await;
     approve(&trail, id).await;
@@ -1046,16 +1053,16 @@ async fn an_approval_serves_once(place: Place) {
         grant.expect("an answer")
     };
     let (here, session) = (Some("/srv/app"), Some("s1"));
-    assert_eq!(grant("rm y", here, session).await, Granted::No);
-    assert_eq!(grant("rm x", Some("/srv"), session).await, Granted::No);
-    assert_eq!(grant("rm x", None, session).await, Granted::No);
-    assert_eq!(grant("rm x", here, Some("s2")).await, Granted::No);
-    assert_eq!(grant("rm x", here, None).await, Granted::No);
+    assert_eq!(grant("rm y", here, session).await, GrantResult::No);
+    assert_eq!(grant("rm x", Some("/srv"), session).await, GrantResult::No);
+    assert_eq!(grant("rm x", None, session).await, GrantResult::No);
+    assert_eq!(grant("rm x", here, Some("s2")).await, GrantResult::No);
+    assert_eq!(grant("rm x", here, None).await, GrantResult::No);
     assert_eq!(
         grant("rm x", here, session).await,
-        Granted::By(Grant::Once(id))
+        GrantResult::By(Grant::Once(id))
     );
-    assert_eq!(grant("rm x", here, session).await, Granted::No);
+    assert_eq!(grant("rm x", here, session).await, GrantResult::No);
     intact(&trail).await;
 }
 
@@ -1070,12 +1077,12 @@ async fn an_approval_serves_once_between_stores(place: Place) {
                 tokio::spawn(async move {
                     if n % 4 < 2 {
                         let redeemed = store.redeem(id, "secret").await.expect("an answer");
-                        return matches!(redeemed, Redeemed::Done(_));
+                        return matches!(redeemed, RedeemResult::Done(_));
                     }
                     let request = asked_again("rm x", Some("/srv/app"), Some("s1"));
                     let scope = scope(&request);
                     let grant = store.grant(hash("rm x"), &request, &scope, true).await;
-                    matches!(grant.expect("an answer"), Granted::By(_))
+                    matches!(grant.expect("an answer"), GrantResult::By(_))
                 })
             })
             .collect();
@@ -1126,18 +1133,21 @@ async fn an_approval_serves_only_what_it_is_bound_to(place: Place) {
         (None, "`codex`"),
     ] {
         let found = grant(&deploy(folder.path(), agent)).await;
-        let Granted::Changed(why) = found else {
+        let GrantResult::Changed(why) = found else {
             panic!("{agent:?}: {found:?}");
         };
         assert!(why.contains(said), "{why}");
     }
     fs::write(&script, "echo two").expect("a script");
     let why = format!("approved before as decision {id}; `deploy.sh` has changed");
-    assert_eq!(grant(&request).await, Granted::Changed(why));
+    assert_eq!(grant(&request).await, GrantResult::Changed(why));
     let redeemed = trail.redeem(id, "secret").await.expect("an answer");
-    assert!(matches!(redeemed, Redeemed::Changed(..)), "{redeemed:?}");
+    assert!(
+        matches!(redeemed, RedeemResult::Changed(..)),
+        "{redeemed:?}"
+    );
     fs::write(&script, "echo one").expect("a script");
-    assert_eq!(grant(&request).await, Granted::By(Grant::Once(id)));
+    assert_eq!(grant(&request).await, GrantResult::By(Grant::Once(id)));
 
     let record = trail.decision(id).await.expect("read").expect("there");
     let new = NewRemembered {
@@ -1152,11 +1162,11 @@ async fn an_approval_serves_only_what_it_is_bound_to(place: Place) {
     };
     let remembered = trail.remember(new.clone()).await.expect("remembered");
     assert_eq!(remembered.covers, ["deploy.sh"]);
-    let held = Granted::By(Grant::Remembered(remembered.id));
+    let held = GrantResult::By(Grant::Remembered(remembered.id));
     assert_eq!(grant(&request).await, held);
     fs::remove_file(&script).expect("removed");
     let found = grant(&request).await;
-    let Granted::Changed(why) = found else {
+    let GrantResult::Changed(why) = found else {
         panic!("{found:?}");
     };
     assert!(why.contains("`deploy.sh` was removed"), "{why}");
@@ -1171,7 +1181,7 @@ async fn an_approval_serves_only_what_it_is_bound_to(place: Place) {
     let old = trail.remember(old).await.expect("remembered");
     assert_eq!(old.holds, None);
     let found = grant(&request).await;
-    assert!(matches!(found, Granted::Changed(_)), "{found:?}");
+    assert!(matches!(found, GrantResult::Changed(_)), "{found:?}");
     intact(&trail).await;
 }
 
@@ -1241,22 +1251,25 @@ async fn what_changes_nothing_writes_nothing(place: Place) {
     for id in [1, 2, 99] {
         let answer = says(UserResponse::Denied, minute(61));
         let refused = trail.answer(id, answer).await.expect("refused");
-        assert!(!matches!(refused, Answered::Done(_)), "{refused:?}");
+        assert!(!matches!(refused, AnswerResult::Done(_)), "{refused:?}");
     }
     let ran = Execution {
         exit_status: None,
         at: minute(61),
     };
     let refused = trail.executed(2, "guess", ran).await.expect("refused");
-    assert_eq!(refused, Executed::WrongSecret);
+    assert_eq!(refused, ExecutionResult::WrongSecret);
     let refused = trail.redeem(2, "guess").await.expect("refused");
-    assert_eq!(refused, Redeemed::WrongSecret);
+    assert_eq!(refused, RedeemResult::WrongSecret);
     assert!(!trail.forget(1, "console").await.expect("refused"));
     assert!(place.state() == before, "nothing has happened");
     // A refusal in the same batch reverts nothing.
     let answer = says(UserResponse::Denied, minute(61));
     let (refused, expired) = tokio::join!(trail.answer(2, answer), trail.expire(minute(90)));
-    assert!(matches!(refused.expect("refused"), Answered::Already(_)));
+    assert!(matches!(
+        refused.expect("refused"),
+        AnswerResult::Already(_)
+    ));
     assert_eq!(expired.expect("expired"), [6]);
     assert!(place.state() != before, "its time was up");
     intact(&trail).await;
@@ -1272,7 +1285,7 @@ async fn many_at_once_are_all_there(place: Place) {
                 let id = store.record(new).await.expect("recorded");
                 let answer = says(UserResponse::Approved, minute(1));
                 let done = store.answer(id, answer).await.expect("answered");
-                assert!(matches!(done, Answered::Done(_)));
+                assert!(matches!(done, AnswerResult::Done(_)));
                 id
             })
         })

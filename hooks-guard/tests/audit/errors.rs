@@ -5,10 +5,12 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::Duration;
 
-use hooks_guard::audit::{Answered, AuditError, AuditStore, Executed, Filter, Page, UserResponse};
+use hooks_guard::audit::{
+    AnswerResult, AuditError, AuditStore, ExecutionResult, Filter, Page, UserResponse,
+};
 use hooks_guard::classify::Crud;
 use hooks_guard::gate::{Gate, GateHooks, Policy};
-use hooks_guard::service::{OperatorAnswer, PermissionService, RememberScope, Responded};
+use hooks_guard::service::{OperatorAnswer, PermissionService, RememberScope, RespondResult};
 use jiff::Timestamp;
 use sqlx::ConnectOptions;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
@@ -225,7 +227,7 @@ fn an_approval_is_there_with_all_that_goes_with_it_or_not_at_all() {
             .await
             .expect("answered");
         assert!(
-            matches!(done, Responded::Answered(Answered::Done(_))),
+            matches!(done, RespondResult::Answered(AnswerResult::Done(_))),
             "{done:?}"
         );
         let remembered = trail.all_remembered().await.expect("read");
@@ -251,7 +253,7 @@ fn an_approval_is_there_with_all_that_goes_with_it_or_not_at_all() {
         )
         .await;
         let done = service.executed(id, "secret", Some(0)).await;
-        let Executed::Done(done) = done.expect("reported") else {
+        let ExecutionResult::Done(done) = done.expect("reported") else {
             panic!("no execution was reported");
         };
         assert!(done.execution_happened);

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use hooks_guard::PermissionRequest;
 use hooks_guard::audit::{
-    Answered, AuditError, AuditStore, Execution, Granted, HeadState, NewAnswer, NewDecision,
-    NewRemembered, Redeemed, UserResponse,
+    AnswerResult, AuditError, AuditStore, Execution, GrantResult, HeadState, NewAnswer,
+    NewDecision, NewRemembered, RedeemResult, UserResponse,
 };
 use hooks_guard::classify::Crud;
 use jiff::Timestamp;
@@ -185,9 +185,9 @@ fn p_15_what_others_write_to_the_same_trail_is_continued_from() {
                 for trail in [&trail, &other] {
                     let id = trail.record(new("rm x")).await.expect("recorded");
                     let done = trail.answer(id, approved()).await.expect("answered");
-                    assert!(matches!(done, Answered::Done(_)), "{round}: {done:?}");
+                    assert!(matches!(done, AnswerResult::Done(_)), "{round}: {done:?}");
                     let done = trail.redeem(id, "secret").await.expect("used");
-                    assert!(matches!(done, Redeemed::Done(_)), "{done:?}");
+                    assert!(matches!(done, RedeemResult::Done(_)), "{done:?}");
                     let ran = Execution {
                         exit_status: Some(0),
                         at: Timestamp::now(),
@@ -258,14 +258,15 @@ fn x_7_an_approval_that_was_written_by_hand_allows_nothing() {
                 let scope = scope(&request);
                 let granted = trail.grant(hash("rm 2"), &request, &scope, true).await;
                 // The third decision has no answer.
-                let none = planted.ends_with("WHERE id = 3") && matches!(granted, Ok(Granted::No));
+                let none =
+                    planted.ends_with("WHERE id = 3") && matches!(granted, Ok(GrantResult::No));
                 assert!(
                     none || matches!(granted, Err(AuditError::Unvouched { .. })),
                     "{planted}: {granted:?}"
                 );
                 let redeemed = trail.redeem(2, "secret").await;
                 assert!(
-                    !matches!(redeemed, Ok(Redeemed::Done(_))),
+                    !matches!(redeemed, Ok(RedeemResult::Done(_))),
                     "{planted}: {redeemed:?}"
                 );
             }
@@ -284,7 +285,7 @@ fn x_7_an_approval_serves_once_though_its_use_was_removed_by_hand() {
                 trail.answer(id, approved()).await.expect("answered");
             }
             let done = trail.redeem(1, "secret").await.expect("used");
-            assert!(matches!(done, Redeemed::Done(_)), "{done:?}");
+            assert!(matches!(done, RedeemResult::Done(_)), "{done:?}");
             let ran = Execution {
                 exit_status: Some(0),
                 at: Timestamp::now(),

@@ -6,7 +6,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
 use hooks_guard::doctor::{
-    Audit, Check, CheckState, Daemon, RuleFile, Service, Surroundings, examine, worst,
+    Check, CheckState, Daemon, DoctorContext, RuleFile, Service, TrailStatus, examine, worst,
 };
 use hooks_guard::install::{Homes, InstallOptions, SettingsScope, install};
 use hooks_guard::protocol::Agent;
@@ -17,7 +17,7 @@ use tempfile::TempDir;
 #[derive(Clone)]
 struct Found {
     daemon: Result<Option<Daemon>, String>,
-    audit: Result<Option<Audit>, String>,
+    audit: Result<Option<TrailStatus>, String>,
     rules: Vec<RuleFile>,
     configuration: Result<Vec<String>, String>,
 }
@@ -26,7 +26,7 @@ impl Service for Found {
     fn daemon(&self) -> Result<Option<Daemon>, String> {
         self.daemon.clone()
     }
-    fn audit(&self) -> Result<Option<Audit>, String> {
+    fn audit(&self) -> Result<Option<TrailStatus>, String> {
         self.audit.clone()
     }
     fn rules(&self) -> Vec<RuleFile> {
@@ -59,7 +59,7 @@ impl Home {
         let homes = Homes::new(directory.path(), |_| None);
         let binary = directory.path().join("bin/hooks-guard");
         program(&binary);
-        let audit = Audit {
+        let audit = TrailStatus {
             database: "audit.db".into(),
             broken: None,
             newest: Some(now()),
@@ -104,7 +104,7 @@ impl Home {
     }
 
     fn examine(&self) -> Vec<Check> {
-        let around = Surroundings {
+        let around = DoctorContext {
             homes: &self.homes,
             project: None,
             workspace: &self.workspace,
@@ -402,7 +402,7 @@ fn the_audit_trail_and_the_clock_are_looked_at() {
     let mut home = Home::new();
     home.assert("clock", CheckState::Ok, "");
     let newest = now().checked_add(1.hour()).unwrap();
-    home.found.audit = Ok(Some(Audit {
+    home.found.audit = Ok(Some(TrailStatus {
         database: "audit.db".into(),
         broken: Some("entry 7 is not as it was written\u{1b}[2J".into()),
         newest: Some(newest),

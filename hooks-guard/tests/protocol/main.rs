@@ -13,7 +13,7 @@ mod tools;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use hooks_guard::Ruling;
+use hooks_guard::PermissionDecision;
 use hooks_guard::classify::{Crud, Decision, Method};
 use hooks_guard::protocol::{Agent, DecisionRequest, HookEvent, read};
 use serde_json::Value;
@@ -56,8 +56,8 @@ fn question(agent: Agent, input: &Value) -> DecisionRequest {
     }
 }
 
-fn ruling(decision: Decision, class: Crud, denied: bool, rule: Option<&str>) -> Ruling {
-    Ruling {
+fn ruling(decision: Decision, class: Crud, denied: bool, rule: Option<&str>) -> PermissionDecision {
+    PermissionDecision {
         decision,
         classification: class,
         reasoning: "says so".into(),

@@ -122,7 +122,7 @@ fn any_input() -> impl Strategy<Value = Value> {
     )
 }
 
-fn any_ruling() -> impl Strategy<Value = hooks_guard::Ruling> {
+fn any_ruling() -> impl Strategy<Value = hooks_guard::PermissionDecision> {
     let classes = [Crud::Read, Crud::Create, Crud::Update, Crud::Delete];
     let classes = proptest::sample::select(classes.to_vec());
     (

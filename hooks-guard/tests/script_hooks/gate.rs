@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use hooks_guard::PermissionRequest;
 use hooks_guard::classify::Decision;
-use hooks_guard::gate::{Gate, Judged};
+use hooks_guard::gate::{Gate, GateDecision};
 use hooks_guard::script::ScriptHooks;
 use serde_json::{Value, json};
 use tokio::time::timeout;
@@ -18,7 +18,7 @@ fn gate(body: &str) -> Gate {
     Gate::by_tables().with_scripts(ScriptHooks::load(&[file]).unwrap())
 }
 
-async fn judged(gate: &Gate, command: &str) -> Judged {
+async fn judged(gate: &Gate, command: &str) -> GateDecision {
     gate.judge(&PermissionRequest::new(command)).await
 }
 

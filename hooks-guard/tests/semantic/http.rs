@@ -383,7 +383,7 @@ async fn p_08_a_late_answer_is_none() {
     tokio::time::pause();
     let answer = tokio::time::timeout(Duration::from_secs(60), asking).await;
     let error = answer.unwrap().unwrap().unwrap_err();
-    assert!(matches!(error, SemanticError::Late), "{error}");
+    assert!(matches!(error, SemanticError::Timeout), "{error}");
 }
 
 #[tokio::test]

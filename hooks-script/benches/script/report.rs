@@ -8,7 +8,9 @@ use std::time::{Duration, Instant};
 
 use futures_executor::block_on;
 use hooks_script::measure::{BenchSandbox, Isolated};
-use hooks_script::{ContextData, Limits, Manifest, ScriptEngine, ScriptHook, ScriptStack, Verdict};
+use hooks_script::{
+    ContextData, Limits, Manifest, RunResult, ScriptEngine, ScriptHook, ScriptStack,
+};
 
 use crate::bare::Bare;
 use crate::native::Native;
@@ -328,7 +330,7 @@ fn register(engine: &ScriptEngine, work: &Work) -> ScriptHook {
 
 fn run(hook: &ScriptHook) {
     let run = block_on(hook.run_pre(&workload::message(), &ContextData::new()));
-    assert!(matches!(run.verdict, Verdict::Out(_)), "{run:?}");
+    assert!(matches!(run.verdict, RunResult::Returned(_)), "{run:?}");
 }
 
 fn stack(engine: &ScriptEngine, hooks: usize) -> ScriptStack {

@@ -7,14 +7,15 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use futures_executor::block_on;
 use hooks_runtime::Map;
-use hooks_script::{ContextData, ScriptEngine, Stage, Verdict};
+use hooks_script::{ContextData, RunResult, ScriptEngine, Stage};
 
 use super::{
-    Error, FAILED, REJECTED, STOPPED, answered, context, read, refused, register, show, start,
+    CommandError, FAILED, REJECTED, STOPPED, answered, context, read, refused, register, show,
+    start,
 };
 
 #[derive(Args)]
-pub(super) struct Bench {
+pub(super) struct BenchArgs {
     /// Hook sources: one JavaScript module each.
     #[arg(required = true)]
     files: Vec<PathBuf>,
@@ -34,7 +35,7 @@ pub(super) struct Bench {
 
 /// Measurements of one hook.
 #[derive(serde::Serialize)]
-pub(super) struct Times {
+pub(super) struct BenchTimes {
     pub(super) runs: u32,
     /// Outcome of the first run. Failed runs are timed too, because limits take time.
     pub(super) outcome: &'static str,
@@ -49,8 +50,8 @@ pub(super) struct Times {
     pub(super) snapshot_bytes: usize,
 }
 
-impl Bench {
-    pub(super) fn go(self) -> Result<u8, Error> {
+impl BenchArgs {
+    pub(super) fn go(self) -> Result<u8, CommandError> {
         let (stage, message, data, fields, keys) = match &self.context {
             Some(path) => context(path)?,
             None => {
@@ -90,8 +91,8 @@ impl Bench {
             let (first, _) = run(&data);
             if status == 0 {
                 status = match first.verdict {
-                    Verdict::Failed(_) => FAILED,
-                    Verdict::Stop(_) if stage == Stage::Pre => STOPPED,
+                    RunResult::Failed(_) => FAILED,
+                    RunResult::Stop(_) if stage == Stage::Pre => STOPPED,
                     _ => 0,
                 };
             }
@@ -103,7 +104,7 @@ impl Bench {
             }
             inside.sort();
             whole.sort();
-            let times = Times {
+            let times = BenchTimes {
                 runs: self.runs.get(),
                 outcome: super::outcome(&first.verdict, stage),
                 register_us,

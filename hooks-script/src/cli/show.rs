@@ -4,20 +4,20 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use hooks_runtime::{Map, display::escape};
-use hooks_script::{Failure, Position, RegisterError, Run, ScriptHook, Stage, Verdict};
+use hooks_script::{Failure, Position, RegisterError, Run, RunResult, ScriptHook, Stage};
 use serde::Serialize;
 
-use super::{bench::Times, outcome};
+use super::{bench::BenchTimes, outcome};
 
 #[derive(Serialize, Default)]
-struct Shown<'a> {
+struct RunJson<'a> {
     outcome: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     out: Option<&'a Map>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    stop: Option<ShownStop<'a>>,
+    stop: Option<StopJson<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<ShownError<'a>>,
+    error: Option<ErrorJson<'a>>,
     console: Vec<String>,
     fuel: u64,
     duration_us: u64,
@@ -25,13 +25,13 @@ struct Shown<'a> {
 }
 
 #[derive(Serialize)]
-struct ShownStop<'a> {
+struct StopJson<'a> {
     class: &'a str,
     message: &'a str,
 }
 
 #[derive(Serialize)]
-struct ShownError<'a> {
+struct ErrorJson<'a> {
     kind: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     class: Option<&'a str>,
@@ -45,16 +45,16 @@ struct ShownError<'a> {
 pub(super) fn run(run: &Run, stage: Stage, file: &Path, json: bool) -> io::Result<()> {
     let outcome = outcome(&run.verdict, stage);
     let (out, stop, error) = match &run.verdict {
-        Verdict::Out(out) => (Some(out).filter(|_| stage == Stage::Pre), None, None),
-        Verdict::Stop(stop) => {
+        RunResult::Returned(out) => (Some(out).filter(|_| stage == Stage::Pre), None, None),
+        RunResult::Stop(stop) => {
             let (class, message) = (stop.class.as_str(), stop.message.as_str());
-            (None, Some(ShownStop { class, message }), None)
+            (None, Some(StopJson { class, message }), None)
         }
-        Verdict::Failed(failure) => (None, None, Some(of_failure(failure))),
+        RunResult::Failed(failure) => (None, None, Some(of_failure(failure))),
         _ => (None, None, None),
     };
     if json {
-        return print(&Shown {
+        return print(&RunJson {
             outcome,
             out,
             stop,
@@ -99,7 +99,7 @@ pub(super) fn run(run: &Run, stage: Stage, file: &Path, json: bool) -> io::Resul
     )
 }
 
-pub(super) fn times(times: &Times, file: &Path, json: bool) -> io::Result<()> {
+pub(super) fn times(times: &BenchTimes, file: &Path, json: bool) -> io::Result<()> {
     if json {
         let mut shown = serde_json::json!(times);
         shown["file"] = file.display().to_string().into();
@@ -142,11 +142,11 @@ pub(super) fn accepted(hook: &ScriptHook, json: bool) -> io::Result<()> {
 pub(super) fn rejected(error: &RegisterError, file: &Path, json: bool) -> io::Result<()> {
     let outcome = "rejected_at_registration";
     let shown = match error {
-        RegisterError::Load(failure) => ShownError {
+        RegisterError::Load(failure) => ErrorJson {
             kind: "load",
             ..of_failure(failure)
         },
-        _ => ShownError {
+        _ => ErrorJson {
             kind: error.kind(),
             class: None,
             message: error.to_string(),
@@ -156,17 +156,17 @@ pub(super) fn rejected(error: &RegisterError, file: &Path, json: bool) -> io::Re
     };
     let error = located(shown, error.position());
     if json {
-        print(&Shown {
+        print(&RunJson {
             outcome,
             error: Some(error),
-            ..Shown::default()
+            ..RunJson::default()
         })
     } else {
         writeln!(io::stdout(), "{}", sentence("rejected", &error, file))
     }
 }
 
-fn of_failure(failure: &Failure) -> ShownError<'_> {
+fn of_failure(failure: &Failure) -> ErrorJson<'_> {
     let (class, message, position) = match failure {
         Failure::Thrown {
             class,
@@ -176,7 +176,7 @@ fn of_failure(failure: &Failure) -> ShownError<'_> {
         } => (Some(class.as_str()), message.clone(), *position),
         _ => (None, failure.to_string(), None),
     };
-    let shown = ShownError {
+    let shown = ErrorJson {
         kind: failure.kind(),
         class,
         message,
@@ -186,15 +186,15 @@ fn of_failure(failure: &Failure) -> ShownError<'_> {
     located(shown, position)
 }
 
-fn located(error: ShownError<'_>, position: Option<Position>) -> ShownError<'_> {
-    ShownError {
+fn located(error: ErrorJson<'_>, position: Option<Position>) -> ErrorJson<'_> {
+    ErrorJson {
         line: position.map(|at| at.line),
         column: position.map(|at| at.column),
         ..error
     }
 }
 
-fn sentence(outcome: &str, error: &ShownError<'_>, file: &Path) -> String {
+fn sentence(outcome: &str, error: &ErrorJson<'_>, file: &Path) -> String {
     let place = match (error.line, error.column) {
         (Some(line), Some(column)) => format!("{}:{line}:{column}: ", file.display()),
         _ => format!("{}: ", file.display()),

@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::rule::{self, Standing};
+use super::rule::{self, ConsentState};
 use super::{ConsentChange, ConsentRequest};
 
 #[derive(Default)]
@@ -18,7 +18,7 @@ impl ConsentTable {
         change
     }
 
-    pub(super) fn standing(&self, request: &ConsentRequest) -> Standing {
+    pub(super) fn standing(&self, request: &ConsentRequest) -> ConsentState {
         let changes = self.lock();
         let about = changes.iter().filter(|change| {
             change.hook == request.hook && change.capability == request.capability

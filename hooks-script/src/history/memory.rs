@@ -11,11 +11,11 @@ use super::record::RunRecord;
 
 pub(super) struct RunTable {
     capacity: usize,
-    ring: Mutex<Ring>,
+    ring: Mutex<RunRing>,
 }
 
 #[derive(Default)]
-struct Ring {
+struct RunRing {
     last_id: u64,
     /// Oldest first.
     records: VecDeque<RunRecord>,
@@ -64,7 +64,7 @@ impl RunTable {
     }
 
     // No holder of the lock can panic in the middle of a change, so a poisoned lock is safe to use.
-    fn lock(&self) -> MutexGuard<'_, Ring> {
+    fn lock(&self) -> MutexGuard<'_, RunRing> {
         self.ring.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

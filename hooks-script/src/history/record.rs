@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::text::{self, mask};
 use crate::fields::ContextData;
 use crate::hook::ScriptHook;
-use crate::run::{Failure, NO_LIMITS, Run, Stage, Verdict};
+use crate::run::{Failure, NO_LIMITS, Run, RunResult, Stage};
 use crate::scope::Scope;
 
 /// Record of a run: hook, scope, outcome and cost. It never contains the input, the output or the
@@ -129,13 +129,13 @@ impl RunRecord {
             }
         };
         let outcome = match &run.verdict {
-            Verdict::Out(_) => RunOutcome::Success,
-            Verdict::Stop(stop) => RunOutcome::Stopped {
+            RunResult::Returned(_) => RunOutcome::Success,
+            RunResult::Stop(stop) => RunOutcome::Stopped {
                 class: name(&stop.class),
                 message: said(&stop.class, &stop.message),
                 trace: without(&stop.stack),
             },
-            Verdict::Failed(Failure::Thrown {
+            RunResult::Failed(Failure::Thrown {
                 class,
                 message,
                 stack,
@@ -146,10 +146,10 @@ impl RunRecord {
                 message: said(class, message),
                 trace: without(stack),
             },
-            Verdict::Failed(failure) if failure.is_no_run() => RunOutcome::Skipped {
+            RunResult::Failed(failure) if failure.is_no_run() => RunOutcome::Skipped {
                 reason: failure.to_string(),
             },
-            Verdict::Failed(failure) => RunOutcome::Failure {
+            RunResult::Failed(failure) => RunOutcome::Failure {
                 kind: failure.kind().to_owned(),
                 class: failure.kind().to_owned(),
                 message: match failure.is_limit() {

@@ -112,7 +112,7 @@ pub(super) fn without<'a>(
     if text.is_empty() {
         return String::new();
     }
-    let mut found = Found::new(text);
+    let mut found = FoundChars::new(text);
     if let Some(source) = source {
         found.take_words_but(source);
     }
@@ -124,12 +124,12 @@ pub(super) fn without<'a>(
 }
 
 /// Characters of a text that occur in an input.
-struct Found {
+struct FoundChars {
     text: Vec<char>,
     folded: Vec<char>,
     /// Places of each piece of the text, by its length beyond the minimum. Pieces shorter than the
     /// longest are padded with zeros.
-    pieces: [Option<Pieces>; MIN_PIECE - MIN_WHOLE + 1],
+    pieces: [Option<PieceIndex>; MIN_PIECE - MIN_WHOLE + 1],
     /// Hashes that occur among the longest pieces of the text.
     hashes: Vec<bool>,
     /// Words to find, with their places.
@@ -139,9 +139,9 @@ struct Found {
 
 /// Rolling hash of the last [`MIN_PIECE`] characters.
 #[derive(Default)]
-struct Rolling(u64);
+struct RollingHash(u64);
 
-impl Rolling {
+impl RollingHash {
     const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
     /// Weight of the oldest character.
     const FIRST: u64 = Self::FACTOR.wrapping_pow(MIN_PIECE as u32);
@@ -160,7 +160,7 @@ impl Rolling {
     }
 }
 
-type Pieces = HashMap<[char; MIN_PIECE], Vec<usize>>;
+type PieceIndex = HashMap<[char; MIN_PIECE], Vec<usize>>;
 
 fn padded(piece: &[char]) -> [char; MIN_PIECE] {
     let mut padded = ['\0'; MIN_PIECE];
@@ -168,13 +168,13 @@ fn padded(piece: &[char]) -> [char; MIN_PIECE] {
     padded
 }
 
-impl Found {
+impl FoundChars {
     fn new(text: &str) -> Self {
         let text: Vec<char> = text.chars().collect();
         let folded: Vec<char> = text.iter().copied().map(fold).collect();
         let marked = vec![false; text.len()];
-        let mut hashes = vec![false; 1 << Rolling::BITS];
-        let mut hash = Rolling::default();
+        let mut hashes = vec![false; 1 << RollingHash::BITS];
+        let mut hash = RollingHash::default();
         for (at, &character) in folded.iter().enumerate() {
             hash.push(
                 character,
@@ -182,7 +182,7 @@ impl Found {
             );
             hashes[hash.bit()] |= at + 1 >= MIN_PIECE;
         }
-        Found {
+        FoundChars {
             hashes,
             text,
             folded,
@@ -232,7 +232,7 @@ impl Found {
         }
         // An input may be a thousand times as long as the text. Most of its pieces need only this
         // hash lookup.
-        let mut hash = Rolling::default();
+        let mut hash = RollingHash::default();
         for (at, &character) in input.iter().enumerate() {
             hash.push(
                 character,
@@ -255,7 +255,7 @@ impl Found {
             return;
         };
         let pieces = pieces.get_or_insert_with(|| {
-            let mut pieces = Pieces::new();
+            let mut pieces = PieceIndex::new();
             for (at, piece) in self.folded.windows(length).enumerate() {
                 pieces.entry(padded(piece)).or_default().push(at);
             }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use reqwest::{Client, Url};
 
 use crate::consent::{Permit, PermitVoid};
-use crate::guard::{self, Allowed, Guard, Refused};
+use crate::guard::{self, AddressRefused, ExtraAddresses, UrlGuard};
 use crate::hook::ScriptHook;
 use crate::outbox::{OutboundRequest, permits_http};
 
@@ -36,7 +36,7 @@ const MAX_BODY_BYTES: usize = 64 << 10;
 #[derive(Clone)]
 pub struct OutboxSender {
     client: Client,
-    guard: Guard,
+    guard: UrlGuard,
     settings: OutboxSenderBuilder,
 }
 
@@ -161,7 +161,7 @@ impl OutboxSender {
             let host = host.to_owned();
             return Err(SendError::Host { host });
         }
-        if let Err(Refused(address)) = self.guard.check_address(&url) {
+        if let Err(AddressRefused(address)) = self.guard.check_address(&url) {
             let host = host.to_owned();
             return Err(SendError::Address { host, address });
         }
@@ -220,11 +220,11 @@ impl OutboxSenderBuilder {
                 })
             })
             .collect::<Result<_, _>>()?;
-        let guard = Guard {
+        let guard = UrlGuard {
             allow_http: self.allow_http,
             allowed: match self.allow_private {
-                true => Allowed::All,
-                false => Allowed::These(Arc::default()),
+                true => ExtraAddresses::All,
+                false => ExtraAddresses::These(Arc::default()),
             },
             lookup: guard::system_lookup(),
         };
@@ -254,7 +254,7 @@ fn as_in_urls(host: &str) -> Option<String> {
 
 fn explain(host: String, error: reqwest::Error) -> SendError {
     match guard::refused(&error) {
-        Some(Refused(address)) => SendError::Address { host, address },
+        Some(AddressRefused(address)) => SendError::Address { host, address },
         None => SendError::Connection(error.without_url().into()),
     }
 }

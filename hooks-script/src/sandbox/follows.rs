@@ -10,13 +10,13 @@ use crate::sandbox::snapshot::Snapshot;
 const MAX_PAIRS: usize = 64;
 
 #[derive(Default)]
-pub(super) struct Follows {
+pub(super) struct LikelySuccessors {
     last: Weak<Snapshot>,
     /// Pairs of a hook and its last successor, oldest first.
     pairs: VecDeque<(Weak<Snapshot>, Weak<Snapshot>)>,
 }
 
-impl Follows {
+impl LikelySuccessors {
     /// Records that this hook runs, and returns its likely successor: by default, the hook itself.
     pub(super) fn ran(&mut self, hook: &Arc<Snapshot>) -> Arc<Snapshot> {
         let this = Arc::downgrade(hook);
@@ -37,7 +37,7 @@ impl Follows {
 mod tests {
     use std::sync::Arc;
 
-    use super::{Follows, MAX_PAIRS};
+    use super::{LikelySuccessors, MAX_PAIRS};
     use crate::sandbox::snapshot::Snapshot;
 
     fn hook() -> Arc<Snapshot> {
@@ -47,7 +47,7 @@ mod tests {
     #[test]
     fn what_came_next_is_expected_to_come_next() {
         let (one, two, three) = (hook(), hook(), hook());
-        let mut follows = Follows::default();
+        let mut follows = LikelySuccessors::default();
         for hook in [&one, &two, &three] {
             assert!(Arc::ptr_eq(&follows.ran(hook), hook));
         }
@@ -65,7 +65,7 @@ mod tests {
     #[test]
     fn hooks_that_are_gone_are_not_kept() {
         let (one, two) = (hook(), hook());
-        let mut follows = Follows::default();
+        let mut follows = LikelySuccessors::default();
         for hook in [&one, &two, &one, &two] {
             follows.ran(hook);
         }

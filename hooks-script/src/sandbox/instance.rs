@@ -10,9 +10,9 @@ use wasmtime::{Instance as Wasm, Linker, TypedFunc};
 use crate::limits::Limits;
 use crate::sandbox::host::Host;
 use crate::sandbox::machine::module;
-use crate::sandbox::result::Fields;
+use crate::sandbox::result::ResultFields;
 use crate::sandbox::snapshot::Snapshot;
-use crate::sandbox::space::Space;
+use crate::sandbox::space::InstanceMemory;
 
 /// Fuel for starting the engine.
 const BOOT_FUEL: u64 = 1_000_000_000;
@@ -21,7 +21,7 @@ const BOOT_FUEL: u64 = 1_000_000_000;
 pub(super) type TextRange = (u32, u32);
 
 pub(crate) struct Instance {
-    pub(super) space: Space,
+    pub(super) space: InstanceMemory,
     room: TypedFunc<u32, u32>,
     load: TypedFunc<(u32, u32, f64, u64, u32), u32>,
     read: TypedFunc<(u32, u32), u32>,
@@ -33,7 +33,7 @@ pub(crate) struct Instance {
 
 /// Arguments of the engine's `load` and `run` besides their text.
 #[derive(Clone, Copy)]
-pub(super) struct Circumstances {
+pub(super) struct EngineArgs {
     pub(super) now_ms: f64,
     pub(super) seed: u64,
     pub(super) jobs: u32,
@@ -67,7 +67,7 @@ impl Instance {
                 .get_typed_func::<(), u32>(&mut store, "result")?
                 .call(&mut store, ())?,
             spoiled: false,
-            space: Space::new(store, memory, stack_pointer),
+            space: InstanceMemory::new(store, memory, stack_pointer),
         };
         Ok((instance, wasm))
     }
@@ -113,7 +113,7 @@ impl Instance {
     pub(super) fn load(
         &mut self,
         (address, length): TextRange,
-        with: Circumstances,
+        with: EngineArgs,
     ) -> wasmtime::Result<u32> {
         let given = (address, length, with.now_ms, with.seed, with.jobs);
         self.load.call(self.space.changing(), given)
@@ -125,12 +125,7 @@ impl Instance {
     }
 
     /// Calls the hook with this much fuel. `mode` is a value of the shim's `enum mode`.
-    pub(super) fn run(
-        &mut self,
-        fuel: u64,
-        with: Circumstances,
-        mode: u32,
-    ) -> wasmtime::Result<u32> {
+    pub(super) fn run(&mut self, fuel: u64, with: EngineArgs, mode: u32) -> wasmtime::Result<u32> {
         let store = self.space.changing();
         store.set_fuel(fuel)?;
         let given = (with.now_ms, with.seed, with.jobs, mode);
@@ -149,8 +144,8 @@ impl Instance {
     }
 
     /// Returns the result of the last call, or `None` if it is outside of memory.
-    pub(super) fn fields(&self) -> Option<Fields> {
-        Fields::read(self.space.bytes(), self.result)
+    pub(super) fn fields(&self) -> Option<ResultFields> {
+        ResultFields::read(self.space.bytes(), self.result)
     }
 
     pub(super) fn heap_state(&mut self) -> Heap {

@@ -76,7 +76,7 @@ fn takes_faults() -> bool {
 
 /// Makes these bytes writable or read-only. A script that writes to read-only pages traps; a write
 /// by the host would end the process. So only the [`Fence`](super::fence::Fence) of a
-/// [`Space`](super::space::Space) calls this, and all host writes go through the `Space`.
+/// [`InstanceMemory`](super::space::InstanceMemory) calls this, and all host writes go through the `InstanceMemory`.
 ///
 /// # Panics
 /// Panics if the bytes are not whole pages of the machine.

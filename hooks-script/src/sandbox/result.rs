@@ -18,9 +18,9 @@ pub(crate) enum Status {
 
 /// How a call ended.
 #[derive(Debug)]
-pub(crate) enum Ended {
+pub(crate) enum CallEnd {
     /// The call returned with this result.
-    Returned(Status, Said),
+    Returned(Status, CallTexts),
     /// A limit was exceeded, or the engine failed.
     Failed(Failure),
     /// The future of the run was dropped.
@@ -29,8 +29,8 @@ pub(crate) enum Ended {
 
 /// Result and cost of a call.
 #[derive(Debug)]
-pub(crate) struct Report {
-    pub(crate) ended: Ended,
+pub(crate) struct CallReport {
+    pub(crate) ended: CallEnd,
     /// `true` if the script started, and not only the host's part.
     pub(crate) began: bool,
     pub(crate) fuel: u64,
@@ -41,11 +41,11 @@ pub(crate) struct Report {
     pub(crate) memory_hash: Option<String>,
 }
 
-impl Report {
+impl CallReport {
     /// Creates the report of a call that was not made.
     pub(crate) fn failed(failure: Failure) -> Self {
-        Report {
-            ended: Ended::Failed(failure),
+        CallReport {
+            ended: CallEnd::Failed(failure),
             began: false,
             fuel: 0,
             peak: 0,
@@ -60,7 +60,7 @@ impl Report {
 /// Texts of a call: `result` of the shim. They are truncated if a script controls their length,
 /// except `text`, which has its own limit.
 #[derive(Debug, Default)]
-pub(crate) struct Said {
+pub(crate) struct CallTexts {
     pub(crate) class: String,
     pub(crate) message: String,
     pub(crate) stack: String,
@@ -72,18 +72,20 @@ const MAX_MESSAGE_BYTES: usize = 4 << 10;
 const MAX_STACK_BYTES: usize = 8 << 10;
 
 /// `result` of the shim, in its memory layout.
-pub(crate) struct Fields([u32; Fields::COUNT]);
+pub(crate) struct ResultFields([u32; ResultFields::COUNT]);
 
-impl Fields {
+impl ResultFields {
     const COUNT: usize = 8;
 
     /// Reads the result; `None` if it is outside of memory.
     pub(crate) fn read(memory: &[u8], address: u32) -> Option<Self> {
-        let bytes = slice(memory, address, 4 * Fields::COUNT as u32)?;
+        let bytes = slice(memory, address, 4 * ResultFields::COUNT as u32)?;
         let mut words = bytes
             .chunks_exact(4)
             .map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]));
-        Some(Fields(std::array::from_fn(|_| words.next().unwrap_or(0))))
+        Some(ResultFields(std::array::from_fn(|_| {
+            words.next().unwrap_or(0)
+        })))
     }
 
     /// Returns the length of the text before it is copied.
@@ -91,10 +93,10 @@ impl Fields {
         self.0[7] as usize
     }
 
-    pub(crate) fn said(&self, memory: &[u8]) -> Option<Said> {
+    pub(crate) fn said(&self, memory: &[u8]) -> Option<CallTexts> {
         let field = |index: usize| slice(memory, self.0[index], self.0[index + 4]);
         let text = |index: usize, limit| field(index).map(|bytes| cut(bytes, limit));
-        Some(Said {
+        Some(CallTexts {
             class: text(0, MAX_CLASS_BYTES)?,
             message: text(1, MAX_MESSAGE_BYTES)?,
             stack: text(2, MAX_STACK_BYTES)?,
@@ -103,7 +105,7 @@ impl Fields {
     }
 }
 
-impl Said {
+impl CallTexts {
     pub(crate) fn text(&self) -> String {
         cut(&self.text, MAX_MESSAGE_BYTES)
     }
@@ -113,12 +115,12 @@ impl Said {
     pub(crate) fn position(&self) -> Option<Position> {
         let constructor = format!("at {} (", self.class);
         let thrown = self.stack.rsplit_once(&constructor);
-        Said::first_place(
+        CallTexts::first_place(
             thrown
                 .and_then(|(_, stack)| Some(stack.split_once('\n')?.1))
                 .unwrap_or_default(),
         )
-        .or_else(|| Said::first_place(&self.stack))
+        .or_else(|| CallTexts::first_place(&self.stack))
     }
 
     fn first_place(stack: &str) -> Option<Position> {

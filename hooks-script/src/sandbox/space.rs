@@ -6,8 +6,8 @@
 //! hook. This also undoes writes through a flaw in QuickJS.
 //!
 //! After a reset, and before the next call, the contents of the memory are known, so another reset
-//! need not compare it. This module owns that knowledge: all changes go through [`Space::changing`]
-//! for calls, or [`Space::put`], and both invalidate it. No other code writes to the memory, of
+//! need not compare it. This module owns that knowledge: all changes go through [`InstanceMemory::changing`]
+//! for calls, or [`InstanceMemory::put`], and both invalidate it. No other code writes to the memory, of
 //! which a part may be fenced.
 
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use crate::sandbox::snapshot::Snapshot;
 /// Size of a WebAssembly page.
 const PAGE: usize = 65_536;
 
-pub(super) struct Space {
+pub(super) struct InstanceMemory {
     store: Store<Host>,
     memory: Memory,
     stack_pointer: Global,
@@ -41,10 +41,10 @@ fn address(value: Val) -> usize {
     value.i32().unwrap_or(0).cast_unsigned() as usize
 }
 
-impl Space {
+impl InstanceMemory {
     /// Wraps the memory of an instance before any code has run.
     pub(super) fn new(mut store: Store<Host>, memory: Memory, stack_pointer: Global) -> Self {
-        Space {
+        InstanceMemory {
             stack: address(stack_pointer.get(&mut store)),
             fence: Fence::new(memory.data_size(&store)),
             memory,

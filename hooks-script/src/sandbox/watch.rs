@@ -60,9 +60,9 @@ fn tick(engine: &Engine) -> ! {
 }
 
 /// Guard of a run that needs ticks.
-pub(super) struct Watched(());
+pub(super) struct TickGuard(());
 
-impl Watched {
+impl TickGuard {
     pub(super) fn new() -> Self {
         RUNNING.fetch_add(1, SeqCst);
         if ASLEEP.swap(false, SeqCst)
@@ -70,11 +70,11 @@ impl Watched {
         {
             thread.unpark();
         }
-        Watched(())
+        TickGuard(())
     }
 }
 
-impl Drop for Watched {
+impl Drop for TickGuard {
     fn drop(&mut self) {
         RUNNING.fetch_sub(1, SeqCst);
     }

@@ -46,7 +46,7 @@ enum VersionsBackend {
 }
 
 /// Versions by source, ordered by the time they were last seen.
-type VersionTable = HashMap<String, Vec<Kept>>;
+type VersionTable = HashMap<String, Vec<StoredVersion>>;
 
 /// A stored version, with the data for requesting it again.
 #[derive(Debug, Clone)]
@@ -54,7 +54,7 @@ type VersionTable = HashMap<String, Vec<Kept>>;
     not(feature = "fetch"),
     expect(dead_code, reason = "only fetched versions are requested again")
 )]
-pub(super) struct Kept {
+pub(super) struct StoredVersion {
     pub(super) version: SourceVersion,
     /// The code; `None` if the server forbids storing it.
     pub(super) code: Option<String>,
@@ -65,7 +65,7 @@ pub(super) struct Kept {
 }
 
 /// A version that was just loaded.
-pub(super) struct Seen<'a> {
+pub(super) struct LoadedVersion<'a> {
     pub(super) source: &'a str,
     pub(super) hash: &'a str,
     pub(super) now: Timestamp,
@@ -78,9 +78,9 @@ pub(super) struct Seen<'a> {
     pub(super) stale_allowed: bool,
 }
 
-impl<'a> Seen<'a> {
+impl<'a> LoadedVersion<'a> {
     pub(super) fn new(source: &'a str, hash: &'a str, now: Timestamp) -> Self {
-        Seen {
+        LoadedVersion {
             source,
             hash,
             now,
@@ -175,7 +175,7 @@ impl Versions {
         &self,
         source: &str,
         hash: Option<&str>,
-    ) -> Result<Option<Kept>, StoreError> {
+    ) -> Result<Option<StoredVersion>, StoreError> {
         match &self.backend {
             VersionsBackend::Memory(memory) => {
                 let memory = lock(memory);
@@ -189,7 +189,7 @@ impl Versions {
         }
     }
 
-    pub(super) async fn seen(&self, seen: Seen<'_>) -> Result<SourceVersion, StoreError> {
+    pub(super) async fn seen(&self, seen: LoadedVersion<'_>) -> Result<SourceVersion, StoreError> {
         match &self.backend {
             VersionsBackend::Memory(memory) => Ok(remember(&mut lock(memory), seen)),
             #[cfg(feature = "sqlite")]
@@ -198,7 +198,7 @@ impl Versions {
     }
 }
 
-fn remember(memory: &mut VersionTable, seen: Seen<'_>) -> SourceVersion {
+fn remember(memory: &mut VersionTable, seen: LoadedVersion<'_>) -> SourceVersion {
     let versions = memory.entry(seen.source.to_owned()).or_default();
     let before = versions
         .iter()
@@ -213,7 +213,7 @@ fn remember(memory: &mut VersionTable, seen: Seen<'_>) -> SourceVersion {
         etag: seen.etag,
         last_modified: seen.last_modified,
     };
-    versions.push(Kept {
+    versions.push(StoredVersion {
         version: version.clone(),
         code: seen.code.map(str::to_owned),
         url: seen.url,

@@ -4,29 +4,29 @@ use std::mem;
 
 use hooks_runtime::Map;
 
-use super::Occasion;
+use super::RunContext;
 use crate::fields::ContextData;
 use crate::history::{RunHistory, RunRecord};
 use crate::hook::ScriptHook;
-use crate::run::{Run, Stage, Verdict};
+use crate::run::{Run, RunResult, Stage};
 
 /// Collects one record for each hook that the run reached.
-pub(crate) struct Records<'a> {
+pub(crate) struct RunRecords<'a> {
     history: Option<&'a RunHistory>,
     stage: Stage,
-    occasion: &'a Occasion,
+    occasion: &'a RunContext,
     records: Vec<RunRecord>,
     /// Hook that is running and has no record yet.
     running: Option<ScriptHook>,
 }
 
-impl<'a> Records<'a> {
+impl<'a> RunRecords<'a> {
     pub(crate) fn new(
         history: Option<&'a RunHistory>,
         stage: Stage,
-        occasion: &'a Occasion,
+        occasion: &'a RunContext,
     ) -> Self {
-        Records {
+        RunRecords {
             history,
             stage,
             occasion,
@@ -51,7 +51,7 @@ impl<'a> Records<'a> {
         data: &ContextData,
     ) {
         let stage = self.stage;
-        let is_told = !matches!(run.verdict, Verdict::Out(_));
+        let is_told = !matches!(run.verdict, RunResult::Returned(_));
         self.put(is_told, || RunRecord::of(hook, stage, run, message, data));
     }
 
@@ -80,7 +80,7 @@ impl<'a> Records<'a> {
     }
 }
 
-impl Drop for Records<'_> {
+impl Drop for RunRecords<'_> {
     /// The run was cancelled: store the records so far, and a `skipped` record of the running hook.
     fn drop(&mut self) {
         if let Some(hook) = self.running.take() {

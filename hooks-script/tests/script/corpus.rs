@@ -8,7 +8,7 @@ use std::process::Command;
 use futures_executor::block_on;
 use hooks_runtime::Map;
 use hooks_script::{
-    ContextData, ContextKey, Field, Limits, Manifest, PublicFields, Run, ScriptEngine, Verdict,
+    ContextData, ContextKey, Field, Limits, Manifest, PublicFields, Run, RunResult, ScriptEngine,
 };
 use serde_json::{Value, json};
 
@@ -179,7 +179,7 @@ fn s_11_benign_hooks_give_exactly_their_outputs() {
         // Compare as text, because the order of keys matters.
         let text = |map: &Map| serde_json::to_string(map).unwrap();
         match &run.verdict {
-            Verdict::Out(out) if text(out) == text(&expected) => {}
+            RunResult::Returned(out) if text(out) == text(&expected) => {}
             other => wrong.push(format!("{}: {other:?}", path.display())),
         }
         let console: Vec<_> = run.console.iter().map(ToString::to_string).collect();

@@ -61,7 +61,7 @@ pub struct Listing {
 
 /// A filter as SQL parameters `$1` to `$8`.
 #[derive(Clone, Debug)]
-pub(crate) struct Bound {
+pub(crate) struct FilterArgs {
     pub(super) after: Option<i64>,
     pub(super) before: Option<i64>,
     pub(super) class: Option<i64>,
@@ -72,7 +72,7 @@ pub(crate) struct Bound {
     pub(super) text: Option<String>,
 }
 
-impl From<&Filter> for Bound {
+impl From<&Filter> for FilterArgs {
     fn from(filter: &Filter) -> Self {
         Self {
             after: filter.since.map(floor_us),

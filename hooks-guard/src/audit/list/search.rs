@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use futures_util::future::try_join_all;
 
-use super::filter::{Bound, Listing, Page};
+use super::filter::{FilterArgs, Listing, Page};
 use crate::audit::backend::Backend;
 use crate::audit::database::ReadPermit;
 use crate::audit::decide;
@@ -16,14 +16,14 @@ use crate::audit::tx::{Arg, Sql, Tx};
 
 /// Partition of the commands into pieces.
 #[derive(Clone, Copy)]
-pub(super) struct Cut {
+pub(super) struct Partition {
     /// Number of pieces.
     pub(super) pieces: i64,
     /// Number of decisions up to which there is only one piece.
     pub(super) few: i64,
 }
 
-impl Cut {
+impl Partition {
     /// More pieces than connections, because pieces take different times.
     pub(super) const DEFAULT: Self = Self {
         pieces: 32,
@@ -44,17 +44,17 @@ const MAX_PATTERN_CHARS: usize = 1000;
 
 /// Statements on a piece: `$1` and `$2` are its bounds, `$3` the pattern, `$4` the text if it is
 /// longer than the pattern. The variant without other filters does not compare them.
-macro_rules! texts {
+macro_rules! search_sql {
     ($find:literal) => {
-        [texts!(@ $find, "", "$5", "$6"), texts!(@ $find,
+        [search_sql!(@ $find, "", "$5", "$6"), search_sql!(@ $find,
             " AND ($5 IS NULL OR s.class = $5) AND ($6 IS NULL OR s.response = $6)
               AND ($7 IS NULL OR s.requires = $7) AND ($8 IS NULL OR s.agent = $8)", "$9", "$10")]
     };
     (@ $find:literal, $others:literal, $first:literal, $second:literal) => {
-        Texts {
-            keys: concat!("SELECT s.at, s.id ", texts!(@where $find, $others),
+        SearchSql {
+            keys: concat!("SELECT s.at, s.id ", search_sql!(@where $find, $others),
                 " ORDER BY s.at DESC, s.id DESC LIMIT ", $first, " OFFSET ", $second),
-            rest: concat!("SELECT count(*) ", texts!(@where $find, $others),
+            rest: concat!("SELECT count(*) ", search_sql!(@where $find, $others),
                 " AND (s.at, s.id) < (", $first, ", ", $second, ")"),
         }
     };
@@ -64,17 +64,17 @@ macro_rules! texts {
     };
 }
 
-struct Texts {
+struct SearchSql {
     keys: &'static str,
     rest: &'static str,
 }
 
-const SQLITE: [Texts; 2] = texts!("instr");
-const POSTGRES: [Texts; 2] = texts!("strpos");
+const SQLITE: [SearchSql; 2] = search_sql!("instr");
+const POSTGRES: [SearchSql; 2] = search_sql!("strpos");
 
 /// Search by a filter that has a text but no session.
 struct Search<'a> {
-    bound: &'a Bound,
+    bound: &'a FilterArgs,
     pattern: String,
     whole: Option<&'a str>,
     /// If `true`, there are filters other than text and time.
@@ -99,10 +99,10 @@ struct PieceMatches {
 
 pub(super) async fn list(
     backend: &Backend,
-    bound: &Bound,
+    bound: &FilterArgs,
     text: &str,
     page: Page,
-    cut: Cut,
+    cut: Partition,
 ) -> Result<Listing, AuditError> {
     let mut seen = SnapshotReads::now(backend).await?;
     let (numbers, total) = numbers(&mut seen, bound, text, page, cut).await?;
@@ -121,20 +121,20 @@ pub(super) async fn list(
 #[cfg(feature = "http")]
 pub(super) async fn numbers_now(
     backend: &Backend,
-    bound: &Bound,
+    bound: &FilterArgs,
     text: &str,
     page: Page,
 ) -> Result<(Vec<i64>, u64), AuditError> {
     let mut seen = SnapshotReads::now(backend).await?;
-    numbers(&mut seen, bound, text, page, Cut::DEFAULT).await
+    numbers(&mut seen, bound, text, page, Partition::DEFAULT).await
 }
 
 async fn numbers(
     seen: &mut SnapshotReads,
-    bound: &Bound,
+    bound: &FilterArgs,
     text: &str,
     page: Page,
-    cut: Cut,
+    cut: Partition,
 ) -> Result<(Vec<i64>, u64), AuditError> {
     let search = Search::new(bound, text);
     let pieces = search.pieces(&mut seen.transactions, cut).await?;
@@ -162,7 +162,7 @@ async fn numbers(
 }
 
 impl<'a> Search<'a> {
-    fn new(bound: &'a Bound, text: &'a str) -> Self {
+    fn new(bound: &'a FilterArgs, text: &'a str) -> Self {
         let mut pattern = String::from("%");
         for character in text.chars().take(MAX_PATTERN_CHARS) {
             if matches!(character, '%' | '_' | '\\') {
@@ -188,7 +188,11 @@ impl<'a> Search<'a> {
     }
 
     /// Returns the pieces, newest first.
-    async fn pieces(&self, readers: &mut [Tx], cut: Cut) -> Result<Vec<TimeRange>, AuditError> {
+    async fn pieces(
+        &self,
+        readers: &mut [Tx],
+        cut: Partition,
+    ) -> Result<Vec<TimeRange>, AuditError> {
         let whole = TimeRange {
             after: self.bound.after.unwrap_or(i64::MIN),
             before: self.bound.before.unwrap_or(i64::MAX),
@@ -237,7 +241,7 @@ impl<'a> Search<'a> {
         Ok(pieces)
     }
 
-    fn sql(&self, part: fn(&Texts) -> &'static str) -> Sql {
+    fn sql(&self, part: fn(&SearchSql) -> &'static str) -> Sql {
         let which = usize::from(self.others);
         Sql::each(part(&SQLITE[which]), part(&POSTGRES[which]))
     }

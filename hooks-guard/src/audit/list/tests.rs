@@ -2,8 +2,8 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::filter::{Bound, Filter, Page};
-use super::search::{Cut, list};
+use super::filter::{Filter, FilterArgs, Page};
+use super::search::{Partition, list};
 use crate::audit::record::{AuditRecord, NewDecision};
 use crate::audit::store::AuditStore;
 use crate::classify::Crud;
@@ -89,11 +89,11 @@ async fn p_24_pieces_have_together_what_the_whole_has() {
     });
     for filter in filters {
         let expected: Vec<_> = all.iter().filter(|record| found(&filter, record)).collect();
-        let bound = Bound::from(&filter);
+        let bound = FilterArgs::from(&filter);
         for (pieces, few) in [(1, 0), (2, 0), (7, 0), (64, 0), (7, 10_000)] {
             for (limit, offset) in [(50, 0), (3, 5), (1, 43), (7, 290), (0, 0), (1000, 0)] {
                 let page = Page { limit, offset };
-                let cut = Cut { pieces, few };
+                let cut = Partition { pieces, few };
                 let text = bound.text.as_deref().expect("a text");
                 let listing = list(backend, &bound, text, page, cut).await.expect("found");
                 assert_eq!(listing.total, expected.len() as u64, "{filter:?}");
@@ -124,9 +124,9 @@ async fn all_who_read_see_the_same_while_others_write() {
         command: Some("s".to_owned()),
         ..Filter::default()
     };
-    let bound = Bound::from(&filter);
+    let bound = FilterArgs::from(&filter);
     let (cut, page) = (
-        Cut { pieces: 9, few: 0 },
+        Partition { pieces: 9, few: 0 },
         Page {
             limit: 1000,
             offset: 0,

@@ -102,7 +102,7 @@ pub enum SemanticError {
     Status(u16),
     /// The answer took too long.
     #[error("no answer within the timeout; use a smaller model")]
-    Late,
+    Timeout,
     /// The implementation panicked.
     #[error("the implementation of `Semantic` panicked")]
     Panicked,

@@ -136,7 +136,7 @@ impl Semantic for OpenAiCompatible {
 /// Converts an error and removes its URL, which may contain secrets.
 fn failed(error: reqwest::Error) -> SemanticError {
     if error.is_timeout() {
-        return SemanticError::Late;
+        return SemanticError::Timeout;
     }
     SemanticError::Failed(error.without_url().into())
 }

@@ -80,7 +80,7 @@ struct Message {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Said {
+struct ModelClassification {
     reasoning: String,
     classification: Crud,
     confidence: f64,
@@ -106,7 +106,7 @@ pub(super) fn read(body: &[u8]) -> Result<SemanticOutput, SemanticError> {
         return malformed("the model refused to answer");
     }
     let content = choice.message.content.as_deref().unwrap_or_default();
-    match serde_json::from_str::<Said>(content) {
+    match serde_json::from_str::<ModelClassification>(content) {
         Ok(said) => Ok(SemanticOutput::new(
             said.classification,
             said.reasoning,

@@ -11,7 +11,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::time::sleep;
 
 use super::super::questions;
-use super::model::{ConnectionState, Happened, PendingAnswer, WatchMessage};
+use super::model::{ConnectionState, PendingAnswer, TrailEvent, WatchMessage};
 
 /// Timeout of one request to the service.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
@@ -76,27 +76,27 @@ async fn listen(
                 if last.is_none() {
                     let before = before(client).await;
                     told.extend(
-                        before.unwrap_or_else(|_| vec![WatchMessage::Happened(Happened::Missed)]),
+                        before.unwrap_or_else(|_| vec![WatchMessage::Happened(TrailEvent::Missed)]),
                     );
                 } else if !resumed {
-                    told.push(WatchMessage::Happened(Happened::Missed));
+                    told.push(WatchMessage::Happened(TrailEvent::Missed));
                 }
                 told.push(WatchMessage::Link(ConnectionState::Up));
                 told.push(pending(client, true).await?);
             }
             "missed" => {
-                told.push(WatchMessage::Happened(Happened::Missed));
+                told.push(WatchMessage::Happened(TrailEvent::Missed));
                 told.push(pending(client, true).await?);
             }
             "cleaned" => {
-                told.push(WatchMessage::Happened(Happened::Cleaned));
+                told.push(WatchMessage::Happened(TrailEvent::Cleaned));
                 told.push(pending(client, true).await?);
             }
             kind => {
-                let happened: Option<fn(Box<AuditRecord>) -> Happened> = match kind {
-                    "asked" => Some(Happened::Asked),
-                    "answered" => Some(Happened::Answered),
-                    "executed" => Some(Happened::Executed),
+                let happened: Option<fn(Box<AuditRecord>) -> TrailEvent> = match kind {
+                    "asked" => Some(TrailEvent::Asked),
+                    "answered" => Some(TrailEvent::Answered),
+                    "executed" => Some(TrailEvent::Executed),
                     // An event that `watch` does not show.
                     _ => None,
                 };
@@ -126,13 +126,13 @@ fn data(event: &ServiceEvent) -> Value {
 async fn before(client: &Client) -> Result<Vec<WatchMessage>, ClientError> {
     let path = format!("/api/hooks/decisions?limit={EARLIER_DECISIONS}");
     let mut value = client.get(&path, REQUEST_TIMEOUT).await?;
-    let records: Vec<AuditRecord> =
-        serde_json::from_value(value["decisions"].take()).map_err(|_| ClientError::Strange)?;
+    let records: Vec<AuditRecord> = serde_json::from_value(value["decisions"].take())
+        .map_err(|_| ClientError::UnexpectedResponse)?;
     let told = records.into_iter().rev().map(|record| {
-        let happened: fn(Box<AuditRecord>) -> Happened = match &record {
-            record if record.execution_happened => Happened::Executed,
-            record if record.user_response.is_some() => Happened::Answered,
-            _ => Happened::Asked,
+        let happened: fn(Box<AuditRecord>) -> TrailEvent = match &record {
+            record if record.execution_happened => TrailEvent::Executed,
+            record if record.user_response.is_some() => TrailEvent::Answered,
+            _ => TrailEvent::Asked,
         };
         WatchMessage::Happened(happened(Box::new(record)))
     });

@@ -14,7 +14,7 @@ use hooks_runtime::display::escape;
 use jiff::Timestamp;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
-use super::super::questions::{PAGE_SIZE, Questions};
+use super::super::questions::{PAGE_SIZE, PendingPage};
 
 /// Maximum number of stored events.
 const MAX_EVENTS: usize = 500;
@@ -30,7 +30,7 @@ pub(super) enum WatchMessage {
     Link(ConnectionState),
     /// A page of pending questions, as the service listed it at a time.
     Pending {
-        page: Questions,
+        page: PendingPage,
         at: Timestamp,
         /// Cursor of the page; `None` is the first page.
         after: Option<String>,
@@ -39,7 +39,7 @@ pub(super) enum WatchMessage {
     },
     /// The pending questions could not be read.
     Unknown(String),
-    Happened(Happened),
+    Happened(TrailEvent),
     /// Number of denied questions of a session.
     Denied(Result<u64, ClientError>),
     /// Result of an answer.
@@ -62,7 +62,7 @@ pub(super) enum ConnectionState {
 
 /// Whether the list of pending questions is current.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Known {
+pub(super) enum ListFreshness {
     /// The list is current.
     Now,
     /// The list cannot be read, for this reason.
@@ -71,7 +71,7 @@ pub(super) enum Known {
 
 /// An event of the trail.
 #[derive(Debug)]
-pub(super) enum Happened {
+pub(super) enum TrailEvent {
     Asked(Box<AuditRecord>),
     Answered(Box<AuditRecord>),
     Executed(Box<AuditRecord>),
@@ -124,7 +124,7 @@ pub(super) struct WatchState {
     pub(super) before: u64,
     /// Cursor of the next page.
     pub(super) next: Option<String>,
-    pub(super) known: Known,
+    pub(super) known: ListFreshness,
     /// When `pending` was last current.
     pub(super) known_at: Option<Timestamp>,
     /// `true` while a page is being read.
@@ -144,7 +144,7 @@ pub(super) struct WatchState {
     pub(super) read: bool,
     /// Width of the details when they were last drawn; set by the view.
     pub(super) width: u16,
-    pub(super) happened: VecDeque<Happened>,
+    pub(super) happened: VecDeque<TrailEvent>,
     pub(super) notice: String,
     /// The token that is being typed.
     pub(super) typed: Option<String>,
@@ -163,7 +163,7 @@ impl WatchState {
             wanted_before: 0,
             before: 0,
             next: None,
-            known: Known::Unknown("not read yet".to_owned()),
+            known: ListFreshness::Unknown("not read yet".to_owned()),
             known_at: None,
             reading: false,
             outdated: false,
@@ -196,7 +196,7 @@ impl WatchState {
             WatchMessage::Closed => return WatchEffect::Quit,
             WatchMessage::Link(link) => {
                 if let ConnectionState::Down(why) = &link {
-                    self.known = Known::Unknown(why.clone());
+                    self.known = ListFreshness::Unknown(why.clone());
                 }
                 self.link = link;
             }
@@ -219,7 +219,7 @@ impl WatchState {
             WatchMessage::Unknown(why) => {
                 self.reading = false;
                 self.outdated = true;
-                self.known = Known::Unknown(why);
+                self.known = ListFreshness::Unknown(why);
             }
             WatchMessage::Happened(happened) => self.happen(happened),
             WatchMessage::Sent { id, result } => self.sent(id, result),
@@ -244,7 +244,7 @@ impl WatchState {
         self.wanted_before = before;
     }
 
-    fn take(&mut self, page: Questions, at: Timestamp) {
+    fn take(&mut self, page: PendingPage, at: Timestamp) {
         // Answers move questions forward, so this page may be empty now.
         if page.pending.is_empty() && self.after.is_some() {
             self.turn(None, 0);
@@ -259,7 +259,7 @@ impl WatchState {
         if self.is_whole() {
             self.pending.sort_by_key(|record| record.id);
         }
-        self.known = Known::Now;
+        self.known = ListFreshness::Now;
         self.known_at = Some(at);
     }
 
@@ -289,9 +289,9 @@ impl WatchState {
         self.outdated |= waits || !was_whole && record.deadline.is_some();
     }
 
-    fn happen(&mut self, happened: Happened) {
+    fn happen(&mut self, happened: TrailEvent) {
         match &happened {
-            Happened::Asked(record) | Happened::Answered(record) => {
+            TrailEvent::Asked(record) | TrailEvent::Answered(record) => {
                 self.count(record);
                 self.outdated |= self.reading;
                 let waits = record.deadline.is_some() && record.user_response.is_none();
@@ -303,7 +303,7 @@ impl WatchState {
                     self.notice = format!("{}: {said}, by {}", record.id, escape(by));
                 }
             }
-            Happened::Executed(_) | Happened::Cleaned | Happened::Missed => {}
+            TrailEvent::Executed(_) | TrailEvent::Cleaned | TrailEvent::Missed => {}
         }
         self.happened.push_front(happened);
         self.happened.truncate(MAX_EVENTS);

@@ -12,7 +12,7 @@ use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Borders, List, ListItem, ListState, Paragraph, Wrap};
 
-use super::model::{ConnectionState, Happened, Known, WatchState};
+use super::model::{ConnectionState, ListFreshness, TrailEvent, WatchState};
 
 /// Minimum size of the terminal; a smaller one cannot show a question.
 const MIN_SIZE: (u16, u16) = (40, 14);
@@ -144,8 +144,8 @@ fn waiting(state: &WatchState) -> String {
         }
     };
     let why = match &state.known {
-        Known::Now => return count,
-        Known::Unknown(why) => escape(why),
+        ListFreshness::Now => return count,
+        ListFreshness::Unknown(why) => escape(why),
     };
     match state.known_at {
         None => format!("pending questions unknown: {why}"),
@@ -247,18 +247,18 @@ fn draw_happened(frame: &mut Frame<'_>, state: &WatchState, area: Rect) {
     frame.render_widget(Paragraph::new(lines).block(block(" events ")), area);
 }
 
-fn line(happened: &Happened) -> Line<'static> {
+fn line(happened: &TrailEvent) -> Line<'static> {
     let (record, at, what) = match happened {
-        Happened::Cleaned => return Line::from("old decisions were deleted"),
-        Happened::Missed => return Line::from("some events were missed"),
-        Happened::Asked(record) => (record, Some(record.timestamp), asked(record)),
-        Happened::Answered(record) => {
+        TrailEvent::Cleaned => return Line::from("old decisions were deleted"),
+        TrailEvent::Missed => return Line::from("some events were missed"),
+        TrailEvent::Asked(record) => (record, Some(record.timestamp), asked(record)),
+        TrailEvent::Answered(record) => {
             let said = record.user_response.map_or("-", |said| said.as_str());
             let by = record.answered_by.as_deref().unwrap_or("-");
             let what = format!("{said} by {}", escape(by));
             (record, record.answered_at, what)
         }
-        Happened::Executed(record) => {
+        TrailEvent::Executed(record) => {
             let what = match record.exit_status {
                 Some(status) => format!("ran, exit status {status}"),
                 None => "ran".to_owned(),

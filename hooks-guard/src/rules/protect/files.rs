@@ -3,16 +3,16 @@
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-use super::super::paths::{Located, normal};
-use super::super::scene::{Scene, base_name};
-use super::matter::{Matter, Protected, active};
+use super::super::paths::{ResolvedPath, normal};
+use super::super::scene::{RequestContext, base_name};
+use super::matter::{Protected, Protection, active};
 use super::places::{ANYWHERE, ROOTED};
 use crate::classify::{Crud, Part, Tables, UNKNOWN, Word};
 
 /// A protected path: its components in lower case; `*` matches within one component.
 #[derive(Clone, Debug)]
 struct ProtectedPath {
-    matter: Matter,
+    matter: Protection,
     parts: Vec<String>,
     /// `true` if the path starts at the root; `false` if it matches anywhere.
     rooted: bool,
@@ -27,7 +27,7 @@ const WILDCARD: &str = "\u{F0002}";
 /// the guards that count for reading have a list of their own, which resolves the links of 15 files
 /// instead of 60; `ls -la` −7 % instructions.
 #[derive(Debug)]
-pub(super) struct Files {
+pub(super) struct ProtectedFiles {
     places: Arc<Protected>,
     all: OnceLock<Vec<ProtectedPath>>,
     reading: OnceLock<Vec<ProtectedPath>>,
@@ -50,18 +50,22 @@ fn build(places: &Protected, reading: bool) -> Vec<ProtectedPath> {
         }));
     };
     for file in places.files.iter().chain(&places.socket) {
-        own(file, Matter::Files, true);
+        own(file, Protection::Files, true);
     }
     for file in &places.settings {
-        own(file, Matter::Settings, false);
+        own(file, Protection::Settings, false);
     }
-    own(&places.home.join("bin"), Matter::Programs, false);
+    own(&places.home.join("bin"), Protection::Programs, false);
     if let Some(pid) = places.pid {
-        own(Path::new(&format!("/proc/{pid}")), Matter::Process, true);
+        own(
+            Path::new(&format!("/proc/{pid}")),
+            Protection::Process,
+            true,
+        );
     }
     for (table, rooted) in [(ANYWHERE, false), (ROOTED, true)] {
         for (matter, paths) in table {
-            if reading && *matter != Matter::Ssh {
+            if reading && *matter != Protection::Ssh {
                 continue;
             }
             guards.extend(paths.iter().map(|path| ProtectedPath {
@@ -75,7 +79,7 @@ fn build(places: &Protected, reading: bool) -> Vec<ProtectedPath> {
     guards
 }
 
-impl Files {
+impl ProtectedFiles {
     pub(super) fn new(places: Arc<Protected>) -> Self {
         Self {
             places,
@@ -93,7 +97,7 @@ impl Files {
     }
 
     /// Returns the protection of a path for this effect.
-    pub(super) fn touched(&self, path: &Located, effect: Crud) -> Option<Matter> {
+    pub(super) fn touched(&self, path: &ResolvedPath, effect: Crud) -> Option<Protection> {
         path.names.iter().find_map(|name| {
             let parts = parts_of(name);
             let reads = effect == Crud::Read;
@@ -107,10 +111,10 @@ impl Files {
     /// that is removed or moved.
     pub(super) fn reached(
         &self,
-        scene: &Scene<'_>,
-        path: &Located,
+        scene: &RequestContext<'_>,
+        path: &ResolvedPath,
         effect: Crud,
-    ) -> Option<Matter> {
+    ) -> Option<Protection> {
         self.touched(path, effect).or_else(|| {
             let is_gone = effect == Crud::Delete;
             is_gone.then(|| self.inside(scene, path)).flatten()
@@ -118,7 +122,7 @@ impl Files {
     }
 
     /// Returns the protection of a file inside a directory that is removed or moved as a whole.
-    fn inside(&self, scene: &Scene<'_>, path: &Located) -> Option<Matter> {
+    fn inside(&self, scene: &RequestContext<'_>, path: &ResolvedPath) -> Option<Protection> {
         let cwd = scene
             .request
             .cwd
@@ -131,10 +135,10 @@ impl Files {
                 return None;
             }
             if home.starts_with(&parts) {
-                return Some(Matter::ShellStart);
+                return Some(Protection::ShellStart);
             }
             if cwd.as_ref().is_some_and(|cwd| cwd.starts_with(&parts)) {
-                return Some(Matter::Git);
+                return Some(Protection::Git);
             }
             let guards = self.guards(Crud::Delete).iter();
             let mut hit = guards.filter(|guard| guard.above(&parts));
@@ -144,7 +148,11 @@ impl Files {
 
     /// Returns the protection that a part of a command touches, with the path as the command names
     /// it.
-    pub(super) fn judge(&self, scene: &Scene<'_>, part: &Part) -> Option<(Matter, String)> {
+    pub(super) fn judge(
+        &self,
+        scene: &RequestContext<'_>,
+        part: &Part,
+    ) -> Option<(Protection, String)> {
         let named = part.redirections.iter().chain(&part.touches);
         for touch in named {
             let path = locate(scene, &touch.path);
@@ -208,15 +216,15 @@ impl Files {
 
     /// Returns the guard's own file that a part reads, by code in its words or by reading a whole
     /// directory.
-    fn own_read(&self, scene: &Scene<'_>, part: &Part) -> Option<(Matter, String)> {
-        let own = |path: &Located, is: fn(&ProtectedPath, &[String]) -> bool| {
+    fn own_read(&self, scene: &RequestContext<'_>, part: &Part) -> Option<(Protection, String)> {
+        let own = |path: &ResolvedPath, is: fn(&ProtectedPath, &[String]) -> bool| {
             let guards = self.guards(Crud::Read).iter();
-            let guards = || guards.clone().filter(|one| one.matter == Matter::Files);
+            let guards = || guards.clone().filter(|one| one.matter == Protection::Files);
             let mut names = path.names.iter().map(|name| parts_of(name));
             names.any(|parts| guards().any(|guard| is(guard, &parts)))
         };
-        let touches = |path: &Located| own(path, |guard, parts| guard.matches(parts, true));
-        let holds = |path: &Located| own(path, ProtectedPath::above);
+        let touches = |path: &ResolvedPath| own(path, |guard, parts| guard.matches(parts, true));
+        let holds = |path: &ResolvedPath| own(path, ProtectedPath::above);
         let by_code = named_in_code(part).find(|token| touches(&scene.start.locate(token)));
         // A directory read as a whole, or a file with an unknown name.
         let read = part.reads.iter().find(|read| {
@@ -225,7 +233,7 @@ impl Files {
         });
         let within = || read.map(|read| read.path.text.clone());
         let what = by_code.map(str::to_owned).or_else(within)?;
-        Some((Matter::Files, what))
+        Some((Protection::Files, what))
     }
 }
 
@@ -239,7 +247,7 @@ fn named_in_code(part: &Part) -> impl Iterator<Item = &str> {
         .filter(|token| !token.ends_with(".git"))
 }
 
-fn locate(scene: &Scene<'_>, word: &Word) -> Located {
+fn locate(scene: &RequestContext<'_>, word: &Word) -> ResolvedPath {
     match word.known {
         true => scene.start.locate(&word.text),
         // File name patterns are compared as patterns.
@@ -318,7 +326,7 @@ impl ProtectedPath {
                     .all(|(at, (a, b))| {
                         // The first component must be more specific than a wildcard.
                         let least = match reads {
-                            true if self.matter == Matter::Files => 0,
+                            true if self.matter == Protection::Files => 0,
                             true => 2,
                             false => usize::from(at == 0),
                         };

@@ -15,24 +15,24 @@ use std::sync::Arc;
 
 pub use self::matter::Protected;
 
-use self::matter::{Matter, active};
-use super::scene::{Scene, base_name};
+use self::matter::{Protection, active};
+use super::scene::{RequestContext, base_name};
 use super::verdict::{RuleDecision, RuleEffect};
 use crate::classify::{Crud, Part, Tables, UNKNOWN};
-use files::Files;
+use files::ProtectedFiles;
 
 /// The compiled protections.
 #[derive(Debug)]
-pub(super) struct Guarded {
+pub(super) struct Protections {
     places: Arc<Protected>,
-    files: Files,
+    files: ProtectedFiles,
 }
 
-impl Guarded {
+impl Protections {
     pub(super) fn new(places: &Protected) -> Self {
         let places = Arc::new(places.clone());
         Self {
-            files: Files::new(places.clone()),
+            files: ProtectedFiles::new(places.clone()),
             places,
         }
     }
@@ -42,7 +42,7 @@ impl Guarded {
     }
 
     /// Returns a verdict if a request touches a protection.
-    pub(super) fn judge(&self, scene: &Scene<'_>) -> Option<RuleDecision> {
+    pub(super) fn judge(&self, scene: &RequestContext<'_>) -> Option<RuleDecision> {
         // Access to the network does not run a program or touch a file by itself.
         if scene.request.network.is_some() {
             return None;
@@ -67,28 +67,28 @@ impl Guarded {
         })
     }
 
-    fn in_command(&self, scene: &Scene<'_>) -> Option<(Matter, String)> {
+    fn in_command(&self, scene: &RequestContext<'_>) -> Option<(Protection, String)> {
         let parts = &scene.parts().all;
-        let mut found: Option<(Matter, String)> = None;
+        let mut found: Option<(Protection, String)> = None;
         for part in parts {
             let here = self.in_part(scene, part);
             match here {
                 // A more specific protection takes precedence.
-                Some((Matter::Unknown, _)) => found = found.or(here),
+                Some((Protection::Unknown, _)) => found = found.or(here),
                 Some(_) => return here,
                 None => {}
             }
         }
         if let Some(value) = network::by_variable(parts, &self.places) {
-            return Some((Matter::Port, value));
+            return Some((Protection::Port, value));
         }
         if found.is_none() && !scene.parts().complete {
-            found = Some((Matter::Unknown, "…".to_owned()));
+            found = Some((Protection::Unknown, "…".to_owned()));
         }
         found
     }
 
-    fn in_part(&self, scene: &Scene<'_>, part: &Part) -> Option<(Matter, String)> {
+    fn in_part(&self, scene: &RequestContext<'_>, part: &Part) -> Option<(Protection, String)> {
         let words = || {
             let words: Vec<&str> = part.words.iter().map(|word| word.text.as_str()).collect();
             words.join(" ")
@@ -102,7 +102,7 @@ impl Guarded {
         let files = self.files.judge(scene, part);
         files.or_else(|| secrets::judge(scene, part)).or_else(|| {
             let runs = unseen(part);
-            runs.then(|| (Matter::Unknown, words()))
+            runs.then(|| (Protection::Unknown, words()))
         })
     }
 }

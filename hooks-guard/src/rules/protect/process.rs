@@ -4,7 +4,7 @@
 use regex::RegexBuilder;
 
 use super::super::scene::base_name;
-use super::matter::{Matter, active};
+use super::matter::{Protection, active};
 use crate::classify::{Part, UNKNOWN};
 
 /// Names of the process.
@@ -14,7 +14,7 @@ const NAMES: &[&str] = &[
     "/usr/local/bin/hooks-guard serve --listen 127.0.0.1:3000",
 ];
 
-pub(super) fn judge(part: &Part, pid: Option<u32>) -> Option<Matter> {
+pub(super) fn judge(part: &Part, pid: Option<u32>) -> Option<Protection> {
     let words: Vec<&str> = part.words.iter().map(|word| word.text.as_str()).collect();
     let (first, rest) = words.split_first()?;
     let looks = matches!(
@@ -58,7 +58,7 @@ pub(super) fn judge(part: &Part, pid: Option<u32>) -> Option<Matter> {
         }
         _ => false,
     };
-    hit.then_some(Matter::Process)
+    hit.then_some(Protection::Process)
 }
 
 /// Returns the value attached to an option: `-p123`, `--pid=123`.

@@ -2,24 +2,27 @@
 //! the classifier's tables cannot know. In: a part of a command. Out: the file, if the part reads
 //! one.
 
-use super::super::scene::Scene;
-use super::matter::Matter;
+use super::super::scene::RequestContext;
+use super::matter::Protection;
 use crate::classify::{Crud, Part, Tables, UNKNOWN};
 use crate::protocol::{lists, searches};
 use crate::request::FileAccess;
 
 /// Returns a file that a part of a command reads and that may be a secret.
-pub(super) fn judge(scene: &Scene<'_>, part: &Part) -> Option<(Matter, String)> {
+pub(super) fn judge(scene: &RequestContext<'_>, part: &Part) -> Option<(Protection, String)> {
     let read = part.reads.iter().find(|read| {
         let path = read.path.text.as_str();
         // The tables already ask about paths that they know.
         !is_secret(path, read.below) && reaches(scene, path, read.below)
     });
-    read.map(|read| (Matter::Secrets, read.path.text.clone()))
+    read.map(|read| (Protection::Secrets, read.path.text.clone()))
 }
 
 /// Returns a file that a tool reads and that may be a secret.
-pub(super) fn in_file(scene: &Scene<'_>, access: &FileAccess) -> Option<(Matter, String)> {
+pub(super) fn in_file(
+    scene: &RequestContext<'_>,
+    access: &FileAccess,
+) -> Option<(Protection, String)> {
     let below = searches(&access.tool);
     if access.effect != Crud::Read || lists(&access.tool) {
         return None;
@@ -29,12 +32,12 @@ pub(super) fn in_file(scene: &Scene<'_>, access: &FileAccess) -> Option<(Matter,
         true => reaches(scene, ".", true).then(|| ".".into()),
         false => paths.find(|path| reaches(scene, path, below)),
     };
-    path.map(|path| (Matter::Secrets, path.into_owned()))
+    path.map(|path| (Protection::Secrets, path.into_owned()))
 }
 
 /// Returns `true` if a path leads to files that may be secrets, from any directory in which the
 /// request may run.
-fn reaches(scene: &Scene<'_>, path: &str, below: bool) -> bool {
+fn reaches(scene: &RequestContext<'_>, path: &str, below: bool) -> bool {
     let start = &scene.start;
     let located = start.locate(path).names;
     let known = located.into_iter().filter(|name| !name.contains(UNKNOWN));
@@ -50,7 +53,7 @@ fn reaches(scene: &Scene<'_>, path: &str, below: bool) -> bool {
 }
 
 /// Returns a path with `~` for the user's home directory.
-fn at_home(scene: &Scene<'_>, path: &str) -> String {
+fn at_home(scene: &RequestContext<'_>, path: &str) -> String {
     let homes = scene.homes.iter().filter(|home| home.len() > 1);
     let rest = homes.filter_map(|home| path.strip_prefix(home.as_str()));
     let mut rest = rest.filter(|rest| rest.is_empty() || rest.starts_with('/'));
