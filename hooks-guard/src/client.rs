@@ -165,7 +165,7 @@ impl Client {
         body: Option<&Value>,
         limit: Duration,
     ) -> Result<Value, ClientError> {
-        let whole = async { self.connect().await?.exchange(method, path, body).await };
+        let whole = async { self.connect().await?.round_trip(method, path, body).await };
         timeout(limit, whole)
             .await
             .map_err(|_| ClientError::Timeout(limit))?
@@ -186,7 +186,8 @@ impl Client {
         };
         let begun = timeout(limit, async {
             let connected = self.connect().await?;
-            let (response, connection, proved) = connected.ask(Method::GET, &path, None).await?;
+            let (response, connection, proved) =
+                connected.send_request(Method::GET, &path, None).await?;
             let (status, given) = (response.status(), proof_of(&response));
             let body = response.into_body();
             if status != StatusCode::OK {
@@ -267,12 +268,12 @@ impl Client {
         let Some(key) = &self.key else {
             return Ok((link, None));
         };
-        let agreed = self.agree(&mut link, key.clone(), &reached).await?;
+        let agreed = self.handshake(&mut link, key.clone(), &reached).await?;
         Ok((link, Some(agreed)))
     }
 
     /// Performs the handshake with the service reached at this address.
-    async fn agree(
+    async fn handshake(
         &self,
         link: &mut RequestConnection,
         key: ServiceKey,
@@ -285,16 +286,16 @@ impl Client {
             .header(proof::ADDRESS, address);
         let response = link.send(request, Body::empty()).await?;
         let body = Limited::new(response.into_body(), MAX_IDENTITY_BYTES).collect();
-        let body = body.await.map_err(|_| self.unproved())?.to_bytes();
+        let body = body.await.map_err(|_| self.unverified())?.to_bytes();
         let identity: Value = serde_json::from_slice(&body).unwrap_or_default();
         let (Some(nonce), Some(given)) = (text(&identity, "nonce"), text(&identity, "proof"))
         else {
-            return Err(self.unproved());
+            return Err(self.unverified());
         };
         let handshake = Handshake::new(key, challenge, nonce);
-        match proof::matches(&given, &handshake.of_service(address)) {
+        match proof::matches(&given, &handshake.service_proof(address)) {
             true => Ok(handshake),
-            false => Err(self.unproved()),
+            false => Err(self.unverified()),
         }
     }
 
@@ -309,14 +310,14 @@ impl Client {
         let Some(ProvedRequest { handshake, request }) = proved else {
             return Ok(());
         };
-        let expected = handshake.of_response(request, status.as_u16(), covered);
+        let expected = handshake.response_proof(request, status.as_u16(), covered);
         match proof::matches(given, &expected) {
             true => Ok(()),
-            false => Err(self.unproved()),
+            false => Err(self.unverified()),
         }
     }
 
-    fn unproved(&self) -> ClientError {
+    fn unverified(&self) -> ClientError {
         ClientError::Unproved(self.address.to_string())
     }
 }
@@ -341,20 +342,20 @@ impl ServiceConnection<'_> {
         body: &Value,
         limit: Duration,
     ) -> Result<Value, ClientError> {
-        let whole = self.exchange(Method::POST, path, Some(body));
+        let whole = self.round_trip(Method::POST, path, Some(body));
         timeout(limit, whole)
             .await
             .map_err(|_| ClientError::Timeout(limit))?
     }
 
-    async fn exchange(
+    async fn round_trip(
         self,
         method: Method,
         path: &str,
         body: Option<&Value>,
     ) -> Result<Value, ClientError> {
         let client = self.client;
-        let (response, connection, proved) = self.ask(method, path, body).await?;
+        let (response, connection, proved) = self.send_request(method, path, body).await?;
         let (status, given) = (response.status(), proof_of(&response));
         let bytes = Limited::new(response.into_body(), MAX_RESPONSE_BYTES)
             .collect()
@@ -368,7 +369,7 @@ impl ServiceConnection<'_> {
     }
 
     /// Sends a request, and reads the head of the response.
-    async fn ask(
+    async fn send_request(
         self,
         method: Method,
         path: &str,
@@ -381,7 +382,7 @@ impl ServiceConnection<'_> {
         } = self;
         let token = client.token.as_ref().filter(|_| needs_token(&method, path));
         if token.is_some() && agreed.is_none() {
-            return Err(client.unproved());
+            return Err(client.unverified());
         }
         let body = body.map_or_else(Vec::new, |body| body.to_string().into_bytes());
         let mut request = link.request(&method, path);
@@ -389,7 +390,7 @@ impl ServiceConnection<'_> {
             request = request.header(header::AUTHORIZATION, format!("Bearer {token}"));
         }
         let proved = agreed.map(|handshake| ProvedRequest {
-            request: handshake.of_request(method.as_str(), path, &body),
+            request: handshake.request_proof(method.as_str(), path, &body),
             handshake,
         });
         if let Some(proved) = &proved {

@@ -77,7 +77,7 @@ pub fn examine(around: &DoctorContext<'_>, service: &impl Service) -> Vec<Check>
 
 /// Returns the worst state of the checks; `Ok` if there are none.
 #[must_use]
-pub fn worst(checks: &[Check]) -> CheckState {
+pub fn worst_state(checks: &[Check]) -> CheckState {
     checks
         .iter()
         .map(|check| check.state)

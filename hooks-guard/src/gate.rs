@@ -136,7 +136,7 @@ pub struct Gate {
 #[derive(Clone, Debug)]
 pub struct GateDecision {
     /// The decision, without an id.
-    pub ruling: PermissionDecision,
+    pub permission: PermissionDecision,
     /// Duration of the decision.
     pub response_time: Duration,
     /// The parts of the command, at most 32; of equal parts, the one with the strongest effect.
@@ -183,7 +183,7 @@ impl Gate {
 
     /// Creates a gate with the tables' classifier only and the default policy.
     #[must_use]
-    pub fn by_tables() -> Self {
+    pub fn tables_only() -> Self {
         Self::new(Classifier::new(), Policy::default())
     }
 
@@ -224,14 +224,14 @@ impl Gate {
     /// Decides a request. After any failure, the request needs confirmation.
     ///
     /// Dropping the future drops the running classifiers.
-    pub async fn judge(&self, request: &PermissionRequest) -> GateDecision {
+    pub async fn decide(&self, request: &PermissionRequest) -> GateDecision {
         let began = Instant::now();
         let ClassifyStep {
             found,
             run,
             error,
             report,
-        } = self.found(request, began).await;
+        } = self.run_classifiers(request, began).await;
         let classified = began.elapsed();
         let detail = match run {
             StepRun::Failed => error.clone(),
@@ -239,11 +239,11 @@ impl Gate {
         };
         let step = Step::new("classify", run, classified).detail(detail);
         let mut steps = vec![step.hooks(report, request)];
-        let restricted = match self.hooks.can_restrict() {
+        let run_restrictions = match self.hooks.can_restrict() {
             true => Some(self.restricted(request, &found.classification).await),
             false => None,
         };
-        let (restricted, fault, step) = restricted.unwrap_or_default();
+        let (restricted, fault, step) = run_restrictions.unwrap_or_default();
         steps.extend(step);
         let judging = Instant::now();
         let mut unreadable = None;
@@ -251,14 +251,14 @@ impl Gate {
             self.rules
                 .as_ref()
                 .and_then(|book| match book.rules_in(request.cwd.as_deref()) {
-                    Ok(rules) => rules.judge(request, &found),
+                    Ok(rules) => rules.decide(request, &found),
                     Err(why) => {
                         let why = unreadable.insert(why.to_string());
                         let asks = RuleDecision::unreadable(why);
                         // The readable files may deny the request.
                         let rest = book.readable_in(request.cwd.as_deref());
-                        Some(match rest.judge(request, &found) {
-                            Some(verdict) => asks.or_stricter(verdict),
+                        Some(match rest.decide(request, &found) {
+                            Some(verdict) => asks.stricter(verdict),
                             None => asks,
                         })
                     }
@@ -279,7 +279,7 @@ impl Gate {
         let rule = verdict.as_ref().map(|verdict| verdict.rule.clone());
         let step = Step::new("rules", run, judging.elapsed());
         let verdict = match (verdict, restricted) {
-            (Some(verdict), Some(restricted)) => Some(verdict.or_stricter(restricted)),
+            (Some(verdict), Some(restricted)) => Some(verdict.stricter(restricted)),
             (verdict, restricted) => verdict.or(restricted),
         };
         let counts = rule == verdict.as_ref().map(|verdict| verdict.rule.clone());
@@ -291,12 +291,13 @@ impl Gate {
         let may_be_remembered = verdict.as_ref().is_none_or(|verdict| verdict.remember);
         let error = error.or(fault).or(unreadable);
         let parts = parts(&found.classification);
-        let ruling = self.decide(found.classification, verdict, request, error.is_some());
-        let ruling = telling_hidden_code(ruling, request);
+        let permission =
+            self.derive_decision(found.classification, verdict, request, error.is_some());
+        let permission = with_hidden_code(permission, request);
         GateDecision {
             parts,
-            may_be_remembered: may_be_remembered && !ruling.hidden_code,
-            ruling,
+            may_be_remembered: may_be_remembered && !permission.hidden_code,
+            permission,
             response_time: began.elapsed(),
             steps,
             command_parts: found.parts,
@@ -316,8 +317,8 @@ impl Gate {
             network: None,
             ..request.clone()
         };
-        let judged = Box::pin(self.judge(&request)).await;
-        judged.ruling.decision == Decision::AutoAllowed
+        let judged = Box::pin(self.decide(&request)).await;
+        judged.permission.decision == Decision::AutoAllowed
     }
 
     /// Returns the restriction of the hooks, their failure, and the report.
@@ -329,7 +330,7 @@ impl Gate {
         let began = Instant::now();
         let until = began + RESTRICT_TIMEOUT;
         let (said, report) = self.hooks.restricted(request, found, until).await;
-        let fault = told(request, "hook", said.fault.as_ref());
+        let fault = masked_failure(request, "hook", said.fault.as_ref());
         let run = match &said.verdict {
             _ if fault.is_some() => StepRun::Failed,
             Some(_) => StepRun::Decided,
@@ -343,12 +344,12 @@ impl Gate {
     }
 
     /// Returns the classification and the failure, or the fallback if there is no classification.
-    async fn found(&self, request: &PermissionRequest, began: Instant) -> ClassifyStep {
+    async fn run_classifiers(&self, request: &PermissionRequest, began: Instant) -> ClassifyStep {
         // The tables' classifier enforces its own deadline and returns what it found by then.
         let until = began + CLASSIFY_BUDGET + Duration::from_millis(50);
         let (found, report) = self.hooks.classified(request, until).await;
-        let mut error = told(request, "classifier", found.fault.as_ref());
-        let fault = found.fault.filter(|_| found.failed);
+        let mut error = masked_failure(request, "classifier", found.failure.as_ref());
+        let fault = found.failure.filter(|_| found.failed);
         let (run, found) = match (found.judgement, fault) {
             (Some(judgement), _) => (StepRun::Decided, judgement),
             (None, Some((_, Failure::Timeout(_)))) => {
@@ -374,7 +375,7 @@ impl Gate {
 
     /// Derives the decision from the class, the rules and the settings. After a failure, which may
     /// hide a denial, no mode leaves the request to the agent.
-    fn decide(
+    fn derive_decision(
         &self,
         found: Classification,
         verdict: Option<RuleDecision>,
@@ -480,25 +481,25 @@ impl Gate {
 }
 
 /// Adds to a question whether a part that would run is hidden in the trail.
-fn telling_hidden_code(
-    ruling: PermissionDecision,
+fn with_hidden_code(
+    permission: PermissionDecision,
     request: &PermissionRequest,
 ) -> PermissionDecision {
     let is_command = request.file.is_none() && request.network.is_none();
-    let asks = ruling.decision == Decision::RequiresConfirmation
-        && !ruling.denied
-        && !ruling.left_to_agent;
+    let asks = permission.decision == Decision::RequiresConfirmation
+        && !permission.denied
+        && !permission.left_to_agent;
     if !(is_command && asks && Masked::for_storage(&request.command).hides_code()) {
-        return ruling;
+        return permission;
     }
     PermissionDecision {
         hidden_code: true,
         reasoning: format!(
             "the command executes text that is hidden as a secret and cannot be reviewed; {}",
-            ruling.reasoning
+            permission.reasoning
         ),
-        rule: Some(RuleDecision::hiding_code(ruling.rule.as_deref())),
-        ..ruling
+        rule: Some(RuleDecision::hiding_code(permission.rule.as_deref())),
+        ..permission
     }
 }
 
@@ -507,7 +508,7 @@ fn telling_hidden_code(
 const RESTRICT_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// Returns a failure of a hook, with the request's secrets masked.
-fn told(
+fn masked_failure(
     request: &PermissionRequest,
     what: &str,
     fault: Option<&(Arc<str>, Failure)>,

@@ -76,7 +76,7 @@ impl Masked {
 
     fn new(command: &str, reader: MaskReader, ranges: Vec<Hidden>) -> Self {
         Self {
-            text: replaced(command, &ranges),
+            text: replace_ranges(command, &ranges),
             secrets: secrets(command, &ranges),
             reader,
             #[cfg(any(feature = "sqlite", feature = "postgres"))]
@@ -99,7 +99,7 @@ impl Masked {
                 text = text.replace(secret.as_str(), &kind.label(secret));
             }
         }
-        replaced(
+        replace_ranges(
             &text,
             &ranges(&text, self.reader, &CommandBoundaries::default()),
         )
@@ -109,7 +109,7 @@ impl Masked {
 /// Masks a text that is not a command, such as a note.
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 pub(crate) fn note(text: &str) -> String {
-    replaced(
+    replace_ranges(
         text,
         &ranges(text, MaskReader::Trail, &CommandBoundaries::default()),
     )
@@ -147,14 +147,14 @@ fn hidden(command: &str, reader: MaskReader) -> Vec<Hidden> {
     let syntax = CommandBoundaries::of(command);
     let mut ranges = ranges(command, reader, &syntax);
     for (secret, kind) in secrets(command, &ranges) {
-        again(command, &syntax, &secret, kind, &mut ranges);
+        add_repetitions(command, &syntax, &secret, kind, &mut ranges);
     }
     ranges
 }
 
 /// Adds the repetitions of a secret. A word that names a program is kept: it was identified as a
 /// secret only by the command itself.
-fn again(
+fn add_repetitions(
     command: &str,
     syntax: &CommandBoundaries,
     secret: &str,
@@ -176,7 +176,7 @@ fn again(
         if !(is_hidden
             || syntax.end(found.start, found.end) < found.end
             || syntax.is_program(command, found.start)
-            || is_word && stands_alone(command, &found)
+            || is_word && is_delimited(command, &found)
             || has_blanks(secret) && !is_quoted(command, &found))
         {
             ranges.insert(place, (found, kind));
@@ -184,7 +184,7 @@ fn again(
     }
 }
 
-fn replaced(text: &str, ranges: &[Hidden]) -> String {
+fn replace_ranges(text: &str, ranges: &[Hidden]) -> String {
     let mut masked = String::with_capacity(text.len());
     let mut at = 0;
     for (range, kind) in ranges {
@@ -284,8 +284,8 @@ fn ranges(text: &str, reader: MaskReader, syntax: &CommandBoundaries) -> Vec<Hid
         }
     }
     found.extend(documents(text, syntax));
-    cut_chance(&mut found, &by_chance);
-    cut_names(text, &mut found);
+    trim_random(&mut found, &by_chance);
+    trim_user_names(text, &mut found);
     found.sort_by_key(|(range, _)| (range.start, range.end));
     let mut merged: Vec<Hidden> = Vec::new();
     for (range, kind) in found.into_iter().filter(|(range, _)| !range.is_empty()) {
@@ -309,7 +309,7 @@ fn ranges(text: &str, reader: MaskReader, syntax: &CommandBoundaries) -> Vec<Hid
 
 /// Moves the start of a random-looking range to the secret that a rule found in it: the text before
 /// is an option or a name, such as the `-p` of `-pSECRET`.
-fn cut_chance(found: &mut [Hidden], by_chance: &[Range<usize>]) {
+fn trim_random(found: &mut [Hidden], by_chance: &[Range<usize>]) {
     let known: Vec<_> = (found.iter())
         .filter(|(range, _)| !by_chance.contains(range))
         .map(|(range, _)| range.clone())
@@ -329,7 +329,7 @@ fn cut_chance(found: &mut [Hidden], by_chance: &[Range<usize>]) {
 }
 
 /// Removes the user name from a range if another rule found the password after it.
-fn cut_names(text: &str, found: &mut [Hidden]) {
+fn trim_user_names(text: &str, found: &mut [Hidden]) {
     let starts: Vec<_> = (found.iter().map(|(range, _)| range.clone())).collect();
     for (range, _) in found.iter_mut() {
         let password = starts.iter().find(|other| {
@@ -452,7 +452,7 @@ fn documents(text: &str, syntax: &CommandBoundaries) -> Vec<Hidden> {
 }
 
 /// Returns `true` if a range is surrounded by whitespace or the ends of the command.
-fn stands_alone(command: &str, found: &Range<usize>) -> bool {
+fn is_delimited(command: &str, found: &Range<usize>) -> bool {
     let before = command[..found.start].chars().next_back();
     let behind = command[found.end..].chars().next();
     [before, behind]

@@ -127,7 +127,7 @@ impl NetworkAccess {
     /// Parses a target such as `https://example.com:443`, with or without scheme and port. A text
     /// that is not a target becomes the host unchanged, which no rule for hosts matches.
     #[must_use]
-    pub fn of_target(target: &str) -> Self {
+    pub fn from_target(target: &str) -> Self {
         let rest = target.split_once("://").map_or(target, |(_, rest)| rest);
         let port = |text: &str| text.parse().ok();
         let (host, port) = match rest.rsplit_once(':') {

@@ -54,10 +54,10 @@ const ACTION: &str = "permission-request";
 ///     "export default ({ in: { command } }) =>
 ///         ({ out: /mail/.test(command) ? { decision: 'deny', reason: 'no mail' } : {} });",
 /// )?;
-/// let gate = Gate::by_tables().with_scripts(ScriptHooks::new([hook]));
+/// let gate = Gate::tables_only().with_scripts(ScriptHooks::new([hook]));
 /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
-/// let judged = gate.judge(&PermissionRequest::new("mail ada < notes.txt")).await;
-/// assert!(judged.ruling.denied);
+/// let decided = gate.decide(&PermissionRequest::new("mail ada < notes.txt")).await;
+/// assert!(decided.permission.denied);
 /// # });
 /// # Ok::<_, Box<dyn std::error::Error>>(())
 /// ```
@@ -113,7 +113,7 @@ impl ScriptHooks {
             ..Limits::default()
         };
         let engine = ScriptEngine::builder().limits(limits).build()?;
-        let hooks = files.iter().map(|path| loaded(&engine, path));
+        let hooks = files.iter().map(|path| load_hook(&engine, path));
         Ok(Self::new(hooks.collect::<Result<Vec<_>, _>>()?))
     }
 
@@ -140,10 +140,10 @@ impl ScriptHooks {
         let last = self.history.query(&query).await;
         let last = last.map_or_else(|_| Vec::new(), |page| page.records);
         let groups = self.history.summary().into_iter();
-        groups.map(|group| self.told(group, &last)).collect()
+        groups.map(|group| self.run_counts(group, &last)).collect()
     }
 
-    fn told(&self, group: RunGroup, last: &[RunRecord]) -> ScriptRuns {
+    fn run_counts(&self, group: RunGroup, last: &[RunRecord]) -> ScriptRuns {
         let of_group = |record: &&RunRecord| {
             record.source == group.source
                 && record.outcome.kind() == group.outcome
@@ -173,7 +173,7 @@ impl ScriptHooks {
     }
 }
 
-fn loaded(engine: &ScriptEngine, path: &Path) -> Result<ScriptHook, ScriptError> {
+fn load_hook(engine: &ScriptEngine, path: &Path) -> Result<ScriptHook, ScriptError> {
     let code = fs::read_to_string(path).map_err(|source| ScriptError::Read {
         path: path.to_owned(),
         source,
@@ -251,14 +251,14 @@ impl Restrict for ScriptRestriction {
         let data = ContextData::new();
         let mut unfinished = UnrecordedRun(Some(self));
         let mut run = self.hook.run_pre(&message, &data).await;
-        let said = said(&run);
-        if let Err(failure) = &said {
-            run.verdict = RunResult::Failed(failure.clone());
+        let parse_restriction = said(&run);
+        if let Err(failure) = &parse_restriction {
+            run.result = RunResult::Failed(failure.clone());
         }
         let record = RunRecord::of(&self.hook, Stage::Pre, &run, &message, &data);
         unfinished.0 = None;
         self.history.record(record.action(ACTION)).await?;
-        said.map_err(|failure| HookError::new(cut(&failure.to_string())))
+        parse_restriction.map_err(|failure| HookError::new(truncate(&failure.to_string())))
     }
 }
 
@@ -291,10 +291,10 @@ fn message(request: &PermissionRequest, found: &Classification) -> Result<Map, H
 
 /// Returns the restriction of a run; an invalid output is a failure.
 fn said(run: &Run) -> Result<Option<Restriction>, Failure> {
-    let out = match &run.verdict {
+    let out = match &run.result {
         RunResult::Returned(out) => out.clone(),
         RunResult::Stop(stop) => {
-            let reason = cut(&format!("{}: {}", stop.class, stop.message));
+            let reason = truncate(&format!("{}: {}", stop.class, stop.message));
             return Ok(Some(Restriction::Deny(reason)));
         }
         RunResult::Failed(failure) => return Err(failure.clone()),
@@ -309,7 +309,7 @@ fn said(run: &Run) -> Result<Option<Restriction>, Failure> {
     let says: ScriptOutput =
         serde_json::from_value(Value::Object(out)).map_err(|why| not_understood(&why))?;
     let reason = |reason: Option<String>| match reason {
-        Some(reason) => cut(&reason),
+        Some(reason) => truncate(&reason),
         None => "no reason given".to_owned(),
     };
     match says.decision {
@@ -320,7 +320,7 @@ fn said(run: &Run) -> Result<Option<Restriction>, Failure> {
     }
 }
 
-fn cut(text: &str) -> String {
+fn truncate(text: &str) -> String {
     match text.char_indices().nth(MAX_MESSAGE_CHARS) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),

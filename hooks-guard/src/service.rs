@@ -14,7 +14,7 @@ use crate::approval::ApprovalScope;
 use crate::audit::{
     AnswerResult, AuditChange, AuditError, AuditRecord, AuditStore, CallId, ChangeStream,
     DecisionSelector, Execution, ExecutionResult, GrantResult, NewAnswer, NewDecision,
-    QuestionLimits, RedeemResult, SessionScope, TooManyQuestions, UserResponse, in_time,
+    QuestionLimits, RedeemResult, SessionScope, TooManyQuestions, UserResponse, with_timeout,
 };
 use crate::classify::{Decision, Parts};
 use crate::dispatches::Dispatches;
@@ -229,20 +229,20 @@ impl PermissionService {
         if !gate.has_classifier() {
             return Err(ServiceError::NoClassifier);
         }
-        let request = storable_names(request);
+        let request = with_stored_names(request);
         let GateDecision {
-            mut ruling,
+            mut permission,
             response_time,
             parts,
             mut steps,
             may_be_remembered,
             command_parts,
             error,
-        } = gate.judge(&request).await;
+        } = gate.decide(&request).await;
         let took = u64::try_from(response_time.as_micros()).unwrap_or(u64::MAX);
         latency_us.store(took, Ordering::Relaxed);
         let command_hash = command_hash(&request);
-        let asks = ruling.decision == Decision::RequiresConfirmation && !ruling.denied;
+        let asks = permission.decision == Decision::RequiresConfirmation && !permission.denied;
         let began = Instant::now();
         let mut approvals = StepRun::Skipped;
         let mut granted = None;
@@ -252,42 +252,42 @@ impl PermissionService {
             if !may_be_remembered {
                 asked.refuse("this command needs confirmation every time");
             }
-            let found = audit.grant(command_hash, &request, &asked, may_be_remembered);
+            let found = audit.find_grant(command_hash, &request, &asked, may_be_remembered);
             approvals = StepRun::Ran;
             match found.await? {
                 GrantResult::By(grant) => {
                     approvals = StepRun::Decided;
-                    ruling.decision = Decision::AutoAllowed;
-                    ruling.approved = true;
-                    ruling.reasoning = format!("{}; {grant}", ruling.reasoning);
+                    permission.decision = Decision::AutoAllowed;
+                    permission.approved = true;
+                    permission.reasoning = format!("{}; {grant}", permission.reasoning);
                     granted = Some(grant.to_string());
                 }
                 GrantResult::Changed(why) => {
-                    ruling.reasoning = format!("{}; {why}", ruling.reasoning);
+                    permission.reasoning = format!("{}; {why}", permission.reasoning);
                     granted = Some(why);
                 }
                 GrantResult::No => {}
             }
-            scope = (ruling.decision == Decision::RequiresConfirmation).then_some(asked);
+            scope = (permission.decision == Decision::RequiresConfirmation).then_some(asked);
         }
         steps.push(Step::new("approvals", approvals, began.elapsed()).detail(granted));
-        let asks = asks && ruling.decision == Decision::RequiresConfirmation;
+        let asks = asks && permission.decision == Decision::RequiresConfirmation;
         // The operator is asked only if the agent does not ask its user.
-        let asks_operator = asks && !request.asks_itself && !ruling.left_to_agent;
+        let asks_operator = asks && !request.asks_itself && !permission.left_to_agent;
         let refused = without_operator.filter(|_| asks_operator);
         let secret = random::<16>();
         let began = Instant::now();
-        let deadline = (asks_operator && refused.is_none()).then(|| ruling.timestamp + *ttl);
+        let deadline = (asks_operator && refused.is_none()).then(|| permission.timestamp + *ttl);
         let new = NewDecision {
             deadline,
             answer: refused.map(|note| NewAnswer {
                 response: UserResponse::Denied,
                 by: "guard".to_owned(),
                 note: Some(note.to_owned()),
-                at: ruling.timestamp,
+                at: permission.timestamp,
             }),
             request,
-            ruling: ruling.clone(),
+            permission: permission.clone(),
             response_time,
             parts,
             error,
@@ -309,17 +309,17 @@ impl PermissionService {
         };
         steps.push(Step::new("trail", run, began.elapsed()).detail(fault));
         dispatches.push(Dispatch {
-            at: ruling.timestamp,
+            at: permission.timestamp,
             id: recorded.as_ref().ok().copied(),
-            decision: ruling.decision,
-            classification: ruling.classification,
-            denied: ruling.denied,
+            decision: permission.decision,
+            classification: permission.classification,
+            denied: permission.denied,
             steps,
         });
         let id = recorded?;
-        ruling.id = Some(id);
-        ruling.secret = Some(secret);
-        Ok(ruling)
+        permission.id = Some(id);
+        permission.secret = Some(secret);
+        Ok(permission)
     }
 
     /// Records a person's answer to a question; the first answer counts. The answer and the
@@ -350,7 +350,7 @@ impl PermissionService {
                 if !record.rule.as_deref().is_none_or(RuleDecision::remembers) {
                     return Ok(RespondResult::NotRemembered(None));
                 }
-                match record.scope.as_ref().map(ApprovalScope::refused) {
+                match record.scope.as_ref().map(ApprovalScope::refusal_reason) {
                     Some(None) => {}
                     Some(Some(why)) => {
                         return Ok(RespondResult::NotRemembered(Some(why.to_owned())));
@@ -437,23 +437,23 @@ impl PermissionService {
     ///
     /// # Errors
     /// If the trail cannot be written.
-    pub async fn executed(
+    pub async fn record_execution(
         &self,
         id: i64,
         secret: &str,
         exit_status: Option<i32>,
     ) -> Result<ExecutionResult, ServiceError> {
         let secret = secret.to_owned();
-        self.ran(DecisionSelector::Secret { id, secret }, exit_status)
+        self.record_run(DecisionSelector::Secret { id, secret }, exit_status)
             .await
     }
 
-    /// As [`executed`](Self::executed), by the agent's id of the call; for processes that open the
+    /// As [`record_execution`](Self::record_execution), by the agent's id of the call; for processes that open the
     /// trail themselves.
     ///
     /// # Errors
     /// If the trail cannot be written.
-    pub async fn executed_call(
+    pub async fn record_call_execution(
         &self,
         agent: &str,
         session: &str,
@@ -465,7 +465,7 @@ impl PermissionService {
             session: mask::name(session),
             call: mask::name(call),
         });
-        self.ran(which, exit_status).await
+        self.record_run(which, exit_status).await
     }
 
     /// Records that the agent itself denied a request: as the answer to the pending question about
@@ -473,13 +473,13 @@ impl PermissionService {
     ///
     /// # Errors
     /// If no classifier is registered, or if the trail cannot be written.
-    pub async fn refused_by_agent(
+    pub async fn record_agent_denial(
         &self,
         request: PermissionRequest,
         reason: &str,
     ) -> Result<(), ServiceError> {
         let ServiceInner { gate, audit, .. } = &*self.inner;
-        let request = storable_names(request);
+        let request = with_stored_names(request);
         let answer = NewAnswer {
             response: UserResponse::Denied,
             by: BY_AGENT.to_owned(),
@@ -502,13 +502,13 @@ impl PermissionService {
         if !gate.has_classifier() {
             return Err(ServiceError::NoClassifier);
         }
-        let judged = gate.judge(&request).await;
-        let ruling = PermissionDecision {
+        let judged = gate.decide(&request).await;
+        let permission = PermissionDecision {
             decision: Decision::RequiresConfirmation,
             denied: false,
             hidden_code: false,
             rule: None,
-            ..judged.ruling
+            ..judged.permission
         };
         audit
             .record(NewDecision {
@@ -516,7 +516,7 @@ impl PermissionService {
                 answer: Some(answer),
                 command_hash: command_hash(&request),
                 request,
-                ruling,
+                permission: permission,
                 response_time: judged.response_time,
                 parts: judged.parts,
                 error: judged.error,
@@ -527,7 +527,7 @@ impl PermissionService {
         Ok(())
     }
 
-    async fn ran(
+    async fn record_run(
         &self,
         which: DecisionSelector,
         exit_status: Option<i32>,
@@ -537,7 +537,7 @@ impl PermissionService {
             at: Timestamp::now(),
         };
         let agreed = Some("the agent's own prompt");
-        Ok(self.inner.audit.ran(which, outcome, agreed).await?)
+        Ok(self.inner.audit.record_run(which, outcome, agreed).await?)
     }
 }
 
@@ -553,7 +553,7 @@ async fn answered(changes: &mut ChangeStream, id: i64) {
 }
 
 /// Returns the request with its names in the stored form, by which it is found again.
-fn storable_names(request: PermissionRequest) -> PermissionRequest {
+fn with_stored_names(request: PermissionRequest) -> PermissionRequest {
     let name = |name: Option<String>| name.map(|name| mask::name(&name));
     PermissionRequest {
         agent: name(request.agent),
@@ -566,7 +566,7 @@ fn storable_names(request: PermissionRequest) -> PermissionRequest {
 /// Returns the state that an approval of a request is bound to in addition to the command.
 async fn scope_of(request: &PermissionRequest, parts: Parts) -> ApprovalScope {
     let asked = request.clone();
-    let found = in_time(move || ApprovalScope::of(&asked, &parts)).await;
+    let found = with_timeout(move || ApprovalScope::of(&asked, &parts)).await;
     found.unwrap_or_else(|| {
         let why = "timeout while reading the files that determine its effect";
         ApprovalScope::unknown(request, why)

@@ -156,7 +156,7 @@ impl ScriptHook {
 
     /// Converts a run before an action to a new message, a rejection, or a failure.
     fn answer(&self, run: Run) -> Result<Result<Option<Map>, Rejection>, Failure> {
-        match (self.outcome(&run).map(Option::<&Map>::cloned), run.verdict) {
+        match (self.outcome(&run).map(Option::<&Map>::cloned), run.result) {
             (Ok(_), RunResult::Failed(failure)) => Err(failure),
             (outcome, _) => Ok(outcome),
         }
@@ -305,7 +305,7 @@ impl<Res: Serialize + Sync + ?Sized> PostHook<Res> for ScriptPhaseHook {
         async move {
             let message = message?;
             let run = self.attached.run(Stage::Post, &self.id, &message).await;
-            match run.verdict {
+            match run.result {
                 RunResult::Returned(_) => Ok(()),
                 RunResult::Stop(_) => {
                     // The exception is already logged, with parts of the message removed.

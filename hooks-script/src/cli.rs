@@ -200,7 +200,7 @@ impl RunArgs {
         let mut status = 0;
         for _ in 0..self.repeat.get() {
             let run = block_on(hook.run(stage, &message, &data));
-            status = match (&run.verdict, stage) {
+            status = match (&run.result, stage) {
                 (RunResult::Returned(_), _) | (RunResult::Stop(_), Stage::Post) => 0,
                 (RunResult::Stop(_), Stage::Pre) => STOPPED,
                 _ => FAILED,

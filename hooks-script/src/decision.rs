@@ -45,7 +45,7 @@ impl ScriptHook {
             message: message.to_owned(),
             hook: self.manifest().name().to_owned(),
         };
-        match &run.verdict {
+        match &run.result {
             RunResult::Returned(out) => Ok(Some(out)),
             RunResult::Stop(stop) => Err(rejection(&stop.class, &stop.message)),
             RunResult::Failed(_) if self.fail_closed => Err(rejection(

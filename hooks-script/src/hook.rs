@@ -206,7 +206,7 @@ impl ScriptHook {
             report.outbox.clear();
         }
         Run {
-            verdict,
+            result: verdict,
             fuel: report.fuel,
             console: report.console,
             console_dropped: report.console_dropped,

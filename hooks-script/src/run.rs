@@ -43,7 +43,7 @@ impl fmt::Display for Stage {
 #[non_exhaustive]
 pub struct Run {
     /// Outcome of the run.
-    pub verdict: RunResult,
+    pub result: RunResult,
     /// Fuel used of [`Limits::fuel`](crate::Limits::fuel), without the fuel for reading the
     /// context. It is deterministic for a given hook, input, clock and seed, on every machine.
     pub fuel: u64,

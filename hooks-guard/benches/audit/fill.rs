@@ -27,7 +27,7 @@ pub(crate) fn decision(n: i64, rows: i64) -> NewDecision {
     let seconds = 90 * 24 * 3600 * (n - rows) / rows.max(1);
     NewDecision {
         request,
-        ruling: PermissionDecision {
+        permission: PermissionDecision {
             decision: match class {
                 Crud::Read => Decision::AutoAllowed,
                 _ => Decision::RequiresConfirmation,

@@ -123,7 +123,7 @@ impl<'a> Derivation<'a> {
             // The rest could be very large.
             return;
         }
-        if let Some(why) = unseen(parts.unseen_code) {
+        if let Some(why) = unknown_code_reason(parts.unseen_code) {
             self.refuse(why);
         }
         let goes_up = |cwd: &Path| cwd.components().any(|part| part == Component::ParentDir);
@@ -185,7 +185,7 @@ impl<'a> Derivation<'a> {
                 ));
                 return;
             }
-            if asks || unseen(part.unseen_code).is_some() {
+            if asks || unknown_code_reason(part.unseen_code).is_some() {
                 self.part(at, part, parts, &place);
             }
         }
@@ -194,7 +194,7 @@ impl<'a> Derivation<'a> {
     fn part(&mut self, at: usize, part: &Part, parts: &Parts, place: &CommandContext) {
         let before = self.lookups.len();
         self.runs_code |= part.code;
-        if let Some(why) = unseen(part.unseen_code) {
+        if let Some(why) = unknown_code_reason(part.unseen_code) {
             self.refuse(why);
         }
         if let Some(program) = part.words.first().and_then(Word::value)
@@ -278,7 +278,7 @@ impl<'a> Derivation<'a> {
             .into_iter()
             .for_each(|path| self.add(Lookup::File(path)));
         for path in missing {
-            self.add(if_there(&path));
+            self.add(optional_lookup(&path));
         }
     }
 
@@ -341,7 +341,7 @@ impl<'a> Derivation<'a> {
             };
             for folder in folders {
                 let lookup = Lookup::Named(folder, pattern.to_owned());
-                found |= *is_needed && !self.reader.one(&lookup).is_empty();
+                found |= *is_needed && !self.reader.resolve_one(&lookup).is_empty();
                 self.add(lookup);
             }
             if *is_needed {
@@ -562,7 +562,7 @@ impl<'a> Derivation<'a> {
             if !is_makefile {
                 continue;
             }
-            for file in self.reader.one(&lookup) {
+            for file in self.reader.resolve_one(&lookup) {
                 let text = file
                     .is_content()
                     .then(|| self.reader.text(Path::new(&file.path)));
@@ -577,7 +577,7 @@ impl<'a> Derivation<'a> {
                         .into_iter()
                         .filter(|path| is_known(path))
                     {
-                        self.add(if_there(&path));
+                        self.add(optional_lookup(&path));
                     }
                 }
             }
@@ -600,7 +600,7 @@ impl<'a> Derivation<'a> {
 }
 
 /// Returns the lookup of a file that may be missing.
-fn if_there(path: &str) -> Lookup {
+fn optional_lookup(path: &str) -> Lookup {
     let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
     let folder = if folder.is_empty() { "/" } else { folder };
     Lookup::Named(folder.to_owned(), name.to_owned())
@@ -608,7 +608,7 @@ fn if_there(path: &str) -> Lookup {
 
 /// Returns why code is unknown until it runs; files that an interpreter reads are followed
 /// separately.
-fn unseen(source: Option<UnseenCode>) -> Option<String> {
+fn unknown_code_reason(source: Option<UnseenCode>) -> Option<String> {
     let source = source.filter(|source| *source != UnseenCode::Input)?;
     Some(format!("it {}", source.reason()))
 }

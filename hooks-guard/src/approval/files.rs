@@ -127,7 +127,7 @@ impl Lookup {
                 let pattern = pattern.trim_start_matches('^');
                 let folders = Path::new(folder).ancestors();
                 let mut folders = folders.take(if above { MAX_ABOVE } else { 1 });
-                folders.any(|folder| fits(&folder.join(pattern).to_string_lossy(), path))
+                folders.any(|folder| pattern_matches(&folder.join(pattern).to_string_lossy(), path))
             }
             Self::Link(_) | Self::Program(..) => false,
         }
@@ -135,7 +135,7 @@ impl Lookup {
 }
 
 /// Returns `true` if a path matches a pattern with `*` in its last component.
-fn fits(pattern: &str, path: &str) -> bool {
+fn pattern_matches(pattern: &str, path: &str) -> bool {
     let Some((head, tail)) = pattern.split_once('*') else {
         return pattern == path;
     };
@@ -167,12 +167,12 @@ impl Default for ScopeReader {
 
 impl ScopeReader {
     /// Returns why not all files were read; `None` if all were.
-    pub(super) fn refused(&self) -> Option<&str> {
+    pub(super) fn refusal_reason(&self) -> Option<&str> {
         self.refused.as_deref()
     }
 
     /// Refuses a path that may hold a file that the service cannot see.
-    fn unless_absent(&mut self, error: &io::Error, path: &Path) {
+    fn refuse_unless_absent(&mut self, error: &io::Error, path: &Path) {
         let is_absent = [io::ErrorKind::NotFound, io::ErrorKind::NotADirectory];
         if !is_absent.contains(&error.kind()) {
             self.refuse(format!("cannot read `{}`", path.display()));
@@ -184,10 +184,10 @@ impl ScopeReader {
     }
 
     /// Returns the results of the lookups, each path once.
-    pub(super) fn look(&mut self, lookups: &[Lookup]) -> Vec<BoundFile> {
+    pub(super) fn resolve(&mut self, lookups: &[Lookup]) -> Vec<BoundFile> {
         let mut found: Vec<BoundFile> = Vec::new();
         for lookup in lookups {
-            for covered in self.one(lookup) {
+            for covered in self.resolve_one(lookup) {
                 let same = |had: &BoundFile| had.path == covered.path;
                 match found.iter_mut().find(|had| same(had)) {
                     // Content is more specific than a place.
@@ -200,21 +200,22 @@ impl ScopeReader {
         found
     }
 
-    pub(super) fn one(&mut self, lookup: &Lookup) -> Vec<BoundFile> {
+    pub(super) fn resolve_one(&mut self, lookup: &Lookup) -> Vec<BoundFile> {
         match lookup {
             Lookup::File(path) => self.file(Path::new(path)),
-            Lookup::Named(folder, pattern) => self.named(Path::new(folder), pattern),
+            Lookup::Named(folder, pattern) => self.resolve_pattern(Path::new(folder), pattern),
             Lookup::Link(path) => {
-                let real = real(Path::new(path));
+                let link_target = real(Path::new(path));
                 let state = PathState::Place;
                 let path = path.clone();
-                real.map(|real| BoundFile {
-                    path,
-                    real: Some(real),
-                    state,
-                })
-                .into_iter()
-                .collect()
+                link_target
+                    .map(|real| BoundFile {
+                        path,
+                        real: Some(real),
+                        state,
+                    })
+                    .into_iter()
+                    .collect()
             }
             Lookup::Program(name, folders) => self.program(name, folders).into_iter().collect(),
         }
@@ -305,7 +306,7 @@ impl ScopeReader {
         Some(String::from_utf8_lossy(&bytes).into_owned())
     }
 
-    fn named(&mut self, folder: &Path, pattern: &str) -> Vec<BoundFile> {
+    fn resolve_pattern(&mut self, folder: &Path, pattern: &str) -> Vec<BoundFile> {
         let (name, most) = match pattern.strip_prefix('^') {
             Some(name) => (name, MAX_ABOVE),
             None => (pattern, 1),
@@ -322,7 +323,7 @@ impl ScopeReader {
             }
         }
         for folder in folders {
-            let place = in_repository(folder, name);
+            let place = repository_file(folder, name);
             if let Some(place) = name.ends_with('/').then_some(&place) {
                 if place.exists() {
                     found.push(covered(place, PathState::Place));
@@ -338,7 +339,7 @@ impl ScopeReader {
             }
             match std::fs::symlink_metadata(&place) {
                 Ok(_) => found.push(covered(&place, self.state(&place, true))),
-                Err(error) => self.unless_absent(&error, &place),
+                Err(error) => self.refuse_unless_absent(&error, &place),
             }
         }
         found
@@ -350,7 +351,7 @@ impl ScopeReader {
         let entries = match std::fs::read_dir(folder) {
             Ok(entries) => entries,
             Err(error) => {
-                self.unless_absent(&error, folder);
+                self.refuse_unless_absent(&error, folder);
                 return Vec::new();
             }
         };
@@ -368,7 +369,7 @@ impl ScopeReader {
                 ));
                 continue;
             };
-            if fits(pattern, text) && !text.ends_with(".sample") {
+            if pattern_matches(pattern, text) && !text.ends_with(".sample") {
                 names.push(folder.join(name));
             }
         }
@@ -435,7 +436,7 @@ fn real(path: &Path) -> Option<String> {
 }
 
 /// Returns a file of a directory; for `.git/` in a linked work tree, the file of its repository.
-fn in_repository(folder: &Path, name: &str) -> PathBuf {
+fn repository_file(folder: &Path, name: &str) -> PathBuf {
     let linked = || {
         let rest = name.strip_prefix(".git/")?;
         let pointer = folder.join(".git");

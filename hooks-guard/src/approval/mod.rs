@@ -89,7 +89,7 @@ impl ApprovalScope {
         if let Some(why) = refused {
             scope.refuse(&why);
         }
-        scope.look(reader);
+        scope.resolve_lookups(reader);
         if scope.folder.is_none()
             && let Some(cwd) = &scope.cwd
             && (scope.runs_code || !scope.files.is_empty())
@@ -125,19 +125,19 @@ impl ApprovalScope {
     }
 
     /// Creates the current scope with these lookups. Reads files.
-    pub(crate) fn again(&self) -> Self {
+    pub(crate) fn refresh(&self) -> Self {
         let mut scope = self.clone();
-        scope.look(ScopeReader::default());
+        scope.resolve_lookups(ScopeReader::default());
         scope
     }
 
-    fn look(&mut self, mut reader: ScopeReader) {
+    fn resolve_lookups(&mut self, mut reader: ScopeReader) {
         let real = |cwd: &String| std::fs::canonicalize(cwd).ok();
         self.folder = (self.cwd.as_ref())
             .and_then(real)
             .map(|folder| folder.to_string_lossy().into_owned());
-        self.files = reader.look(&self.lookups);
-        if let Some(why) = reader.refused() {
+        self.files = reader.resolve(&self.lookups);
+        if let Some(why) = reader.refusal_reason() {
             self.refuse(why);
         }
         self.hash = self.digest();
@@ -153,7 +153,7 @@ impl ApprovalScope {
     }
 
     /// Returns why no approval may be remembered; `None` if one may.
-    pub(crate) fn refused(&self) -> Option<&str> {
+    pub(crate) fn refusal_reason(&self) -> Option<&str> {
         self.refused.as_deref()
     }
 
@@ -179,7 +179,7 @@ impl ApprovalScope {
     }
 
     /// Returns a sentence for people: the conditions of `always`, or why it is not possible.
-    pub(crate) fn sentence(&self) -> String {
+    pub(crate) fn describe(&self) -> String {
         if let Some(why) = &self.refused {
             return format!("`always` is not possible: {why}");
         }
@@ -221,7 +221,7 @@ impl ApprovalScope {
         }
         if [self, new]
             .iter()
-            .any(|scope| scope.refused() == Some(TOO_MANY))
+            .any(|scope| scope.refusal_reason() == Some(TOO_MANY))
         {
             // Its files are not stored.
             let why = "a file that the command depends on has changed";
@@ -230,16 +230,16 @@ impl ApprovalScope {
         let of = |scope: &Self, path: &str| scope.files.iter().find(|f| f.path == path).cloned();
         let mut differences = Vec::new();
         for old in &self.files {
-            let shown = new.shown(&old.path);
+            let display_path = new.shown(&old.path);
             match of(new, &old.path) {
                 Some(now) if now == *old => {}
                 Some(now) if now.real != old.real => {
-                    differences.push(format!("`{shown}` now resolves to another path"));
+                    differences.push(format!("`{display_path}` now resolves to another path"));
                 }
                 Some(now) if !now.is_absent() => {
-                    differences.push(format!("`{shown}` has changed"));
+                    differences.push(format!("`{display_path}` has changed"));
                 }
-                _ => differences.push(format!("`{shown}` was removed")),
+                _ => differences.push(format!("`{display_path}` was removed")),
             }
         }
         for now in &new.files {
@@ -364,7 +364,7 @@ mod tests {
             let asked = scope(&request(&agents.0));
             let unchanged = scope(&request(&agents.0));
             prop_assert_eq!(asked.hash(), unchanged.hash());
-            let again = asked.again();
+            let again = asked.refresh();
             prop_assert_eq!(asked.hash(), again.hash());
             set(&two);
             let now = scope(&request(&agents.1));
@@ -372,7 +372,7 @@ mod tests {
             prop_assert_eq!(asked.hash() == now.hash(), same, "{:?}", asked.changed_in(&now));
             prop_assert_eq!(asked.changed_in(&now).is_none(), same);
             // Only the files, with the lookups of the question.
-            let again = asked.again();
+            let again = asked.refresh();
             prop_assert_eq!(asked.hash() == again.hash(), decides(&one) == decides(&two));
         }
     }

@@ -289,7 +289,7 @@ pub(super) fn used(decision: i64, at: i64) -> [u8; 32] {
 }
 
 /// Returns the expected content hash of an entry about a use, if its decision records that use.
-pub(super) async fn of_entry(
+pub(super) async fn use_content(
     tx: &mut Tx,
     seq: i64,
     decision: i64,

@@ -122,7 +122,7 @@ pub(super) async fn follow(
 ) {
     loop {
         written.look.notified().await;
-        let done = look(&backend, &written, &changes, &mut last).await;
+        let done = poll(&backend, &written, &changes, &mut last).await;
         if let Err(error) = done {
             if let Some(suppressed) =
                 log_limit::suppressed("cannot read changes of the audit trail", &error)
@@ -135,7 +135,7 @@ pub(super) async fn follow(
     }
 }
 
-async fn look(
+async fn poll(
     backend: &Backend,
     written: &WriteSignal,
     changes: &broadcast::Sender<NumberedChange>,
@@ -146,13 +146,13 @@ async fn look(
         follow::catch_up(backend.database()).await?;
     }
     match changes.receiver_count() {
-        0 => skip(backend, written, changes, last).await,
-        _ => tell(backend, changes, last).await,
+        0 => skip_to_end(backend, written, changes, last).await,
+        _ => send_changes(backend, changes, last).await,
     }
 }
 
 /// Moves to the end of the log without sending changes, because there are no receivers.
-async fn skip(
+async fn skip_to_end(
     backend: &Backend,
     written: &WriteSignal,
     changes: &broadcast::Sender<NumberedChange>,
@@ -168,16 +168,16 @@ async fn skip(
         *last = end;
         return Ok(());
     }
-    tell(backend, changes, last).await
+    send_changes(backend, changes, last).await
 }
 
-async fn tell(
+async fn send_changes(
     backend: &Backend,
     changes: &broadcast::Sender<NumberedChange>,
     last: &mut i64,
 ) -> Result<(), AuditError> {
     loop {
-        let rows = after(backend, *last, ENTRIES_PER_READ).await?;
+        let rows = entries_after(backend, *last, ENTRIES_PER_READ).await?;
         if rows.is_empty() {
             return Ok(());
         }
@@ -190,7 +190,7 @@ async fn tell(
 }
 
 /// Returns the log entries after an entry, each with its change, if it is one.
-async fn after(
+async fn entries_after(
     backend: &Backend,
     last: i64,
     most: i64,
@@ -227,7 +227,7 @@ pub(super) async fn since(
     last: i64,
     most: i64,
 ) -> Result<Option<Vec<NumberedChange>>, AuditError> {
-    let rows = after(backend, last, most.saturating_add(1)).await?;
+    let rows = entries_after(backend, last, most.saturating_add(1)).await?;
     let all = i64::try_from(rows.len()).is_ok_and(|rows| rows <= most);
     let told = rows.into_iter();
     let told = told.filter_map(|(seq, change)| change.map(|change| (seq, change)));
@@ -259,7 +259,7 @@ async fn compare_schema(backend: &Backend) -> Result<(), AuditError> {
         Err(fault @ AuditError::Schema { .. }) => Some(fault),
         Err(error) => return Err(error),
     };
-    backend.anchor().set_fault(fault);
+    backend.anchor().set_error(fault);
     Ok(())
 }
 
@@ -268,7 +268,7 @@ async fn watch_while_it_works(backend: &Backend, written: &WriteSignal) -> Resul
     match backend.database() {
         #[cfg(feature = "sqlite")]
         Database::Sqlite(database) => {
-            let Some(mut connection) = database.watcher().await? else {
+            let Some(mut connection) = database.version_connection().await? else {
                 return Ok(());
             };
             let mut before = None;
@@ -286,7 +286,7 @@ async fn watch_while_it_works(backend: &Backend, written: &WriteSignal) -> Resul
             let mut looks = 0_u32;
             loop {
                 // One future for all polls: it may be in the middle of reconnecting.
-                let mut heard = std::pin::pin!(database.heard(&mut listener));
+                let mut heard = std::pin::pin!(database.wait_for_notification(&mut listener));
                 let heard = loop {
                     let heard = tokio::time::timeout(RETRY_DELAY, heard.as_mut()).await;
                     written.look.notify_one();

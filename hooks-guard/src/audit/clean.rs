@@ -165,7 +165,7 @@ impl Work for DeleteDecisions {
         // The changed counts of this transaction are not in the database yet.
         part.remaining = decided + batch.deltas.of_all_time();
         if part.deleted > 0 || self.first {
-            let gaps = take_away(&mut batch.tx, entries).await?;
+            let gaps = delete_entries(&mut batch.tx, entries).await?;
             let cleaned = CleanupRow {
                 at: floor_us(Timestamp::now()),
                 by: storable(&self.by),
@@ -200,7 +200,7 @@ impl Work for DeleteDecisions {
 }
 
 /// Deletes entries from the log and returns all gaps of the log.
-async fn take_away(tx: &mut Tx, mut entries: Vec<i64>) -> Result<Vec<Gap>, AuditError> {
+async fn delete_entries(tx: &mut Tx, mut entries: Vec<i64>) -> Result<Vec<Gap>, AuditError> {
     entries.sort_unstable();
     let mut runs: Vec<(i64, i64)> = Vec::new();
     for seq in entries {

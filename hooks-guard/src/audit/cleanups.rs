@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::chain::{Content, LogEntryKind};
 use super::error::AuditError;
-use super::record::time_of;
+use super::record::timestamp;
 use super::tx::Tx;
 
 /// Record of a past cleanup, kept permanently.
@@ -66,11 +66,11 @@ impl CleanupRow {
             .hash()
     }
 
-    pub(super) fn shown(self) -> Result<PastCleanup, AuditError> {
+    pub(super) fn into_past_cleanup(self) -> Result<PastCleanup, AuditError> {
         Ok(PastCleanup {
-            at: time_of(self.at)?,
+            at: timestamp(self.at)?,
             by: self.by,
-            older_than: time_of(self.older_than)?,
+            older_than: timestamp(self.older_than)?,
             deleted: self.deleted.max(0).unsigned_abs(),
             remaining: self.remaining.max(0).unsigned_abs(),
         })

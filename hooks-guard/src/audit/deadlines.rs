@@ -46,7 +46,7 @@ impl Deadlines {
     }
 
     /// Adds a question that is being recorded.
-    pub(super) fn begin(&self, row: &DecisionRow) {
+    pub(super) fn add_new(&self, row: &DecisionRow) {
         if let Some(deadline) = row.deadline {
             self.insert(row.id, deadline - row.at);
         }
@@ -54,7 +54,7 @@ impl Deadlines {
 
     /// Adds a question that another process, or this process before a restart, has recorded. It
     /// stays open no longer than a question asked now.
-    pub(super) fn see(&self, id: i64, asked_at: i64, deadline: i64, now: i64) {
+    pub(super) fn add_existing(&self, id: i64, asked_at: i64, deadline: i64, now: i64) {
         let state = self.state();
         let is_known = state.open.contains_key(&id);
         drop(state);
@@ -86,13 +86,13 @@ impl Deadlines {
 
     /// Returns `true` if a question has expired by the monotonic clock; `false` for an unknown
     /// question.
-    pub(super) fn is_over(&self, id: i64) -> bool {
+    pub(super) fn is_expired(&self, id: i64) -> bool {
         let now = Instant::now();
         self.state().open.get(&id).is_some_and(|it| it.at <= now)
     }
 
     /// Returns the expired questions that were not closed yet.
-    pub(super) fn over(&self) -> Vec<i64> {
+    pub(super) fn expired(&self) -> Vec<i64> {
         let now = Instant::now();
         let mut state = self.state();
         state.open.retain(|_, it| now < it.at + DEADLINE_RETENTION);

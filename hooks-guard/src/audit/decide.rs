@@ -9,7 +9,7 @@ use super::deadlines::{Deadlines, TOLERANCE_US};
 use super::error::AuditError;
 use super::record::{
     AnswerResult, DecisionRow, Execution, ExecutionResult, NewAnswer, UserResponse, columns,
-    floor_us, fold, response_code, storable,
+    floor_us, fold_case, response_code, storable,
 };
 use super::remember::RecordRemembered;
 use super::remembered::{NewRemembered, SessionScope};
@@ -89,9 +89,9 @@ impl Work for RecordDecision {
         let mut row = self.row;
         batch.head.decisions += 1;
         row.id = batch.head.decisions;
-        row.decided_seq = batch.link(chain::decided(&row));
-        batch.deadlines.begin(&row);
-        let folded = fold(&row.command);
+        row.decided_seq = batch.advance(chain::decided(&row));
+        batch.deadlines.add_new(&row);
+        let folded = fold_case(&row.command);
         let mut args = row.args().to_vec();
         args.extend([
             Arg::from(LogEntryKind::Decided as i64),
@@ -104,7 +104,7 @@ impl Work for RecordDecision {
         if let Some(answer) = self.answer
             && row.response.is_none()
         {
-            take_answer(batch, *row, &answer).await?;
+            record_answer(batch, *row, &answer).await?;
         }
         Ok(id)
     }
@@ -131,11 +131,11 @@ impl Work for RecordAnswer {
             return Ok(AnswerResult::NotAsked(Box::new(row.record()?)));
         }
         let at = floor_us(self.answer.at);
-        if batch.is_over(&row, at) {
+        if batch.is_expired(&row, at) {
             let row = time_out(batch, row, at).await?;
             return Ok(AnswerResult::Already(Box::new(row.record()?)));
         }
-        let record = Box::new(take_answer(batch, row, &self.answer).await?.record()?);
+        let record = Box::new(record_answer(batch, row, &self.answer).await?.record()?);
         // One transaction: an answer lost in between would be asked for again.
         if let Some(lasting) = self.lasting {
             let new = NewRemembered::of(&record, lasting, self.answer);
@@ -145,7 +145,7 @@ impl Work for RecordAnswer {
     }
 }
 
-pub(super) async fn take_answer(
+pub(super) async fn record_answer(
     batch: &mut Batch,
     row: DecisionRow,
     answer: &NewAnswer,
@@ -157,7 +157,7 @@ pub(super) async fn take_answer(
         answer_note: answer.note.as_deref().map(storable),
         ..row.clone()
     };
-    put_answer(batch, &row, answered).await
+    write_answer(batch, &row, answered).await
 }
 
 async fn time_out(batch: &mut Batch, row: DecisionRow, at: i64) -> Result<DecisionRow, AuditError> {
@@ -167,10 +167,10 @@ async fn time_out(batch: &mut Batch, row: DecisionRow, at: i64) -> Result<Decisi
         answered_by: Some(BY_DEADLINE.to_owned()),
         ..row.clone()
     };
-    put_answer(batch, &row, answer).await
+    write_answer(batch, &row, answer).await
 }
 
-async fn put_answer(
+async fn write_answer(
     batch: &mut Batch,
     was: &DecisionRow,
     mut is: DecisionRow,
@@ -238,7 +238,7 @@ pub(super) struct ExpireQuestions {
 }
 
 /// Adds the deadlines of the questions that other processes have recorded.
-pub(super) async fn see_open(
+pub(super) async fn load_deadlines(
     tx: &mut Tx,
     deadlines: &Deadlines,
     now: i64,
@@ -251,7 +251,7 @@ pub(super) async fn see_open(
         )
         .await?;
     for row in rows {
-        deadlines.see(row.int(0)?, row.int(1)?, row.int(2)?, now);
+        deadlines.add_existing(row.int(0)?, row.int(1)?, row.int(2)?, now);
     }
     Ok(())
 }
@@ -327,7 +327,7 @@ impl Work for RecordCallAnswer {
             return Ok(None);
         };
         let id = row.id;
-        take_answer(batch, row, &self.answer).await?;
+        record_answer(batch, row, &self.answer).await?;
         Ok(Some(id))
     }
 }
@@ -387,7 +387,7 @@ impl Work for RecordExecution {
                 note: None,
                 at: self.outcome.at,
             };
-            row = take_answer(batch, row, &answer).await?;
+            row = record_answer(batch, row, &answer).await?;
         }
         Ok(ExecutionResult::Done(Box::new(row.record()?)))
     }

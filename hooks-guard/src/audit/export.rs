@@ -122,7 +122,7 @@ pub(super) fn export(
         if export.rows.is_empty() {
             let rows = export
                 .bound
-                .after(&export.backend, export.last, RECORDS_PER_READ);
+                .rows_after(&export.backend, export.last, RECORDS_PER_READ);
             export.rows = rows.await?.into();
         }
         let Some(row) = export.rows.pop_front() else {

@@ -37,7 +37,7 @@ pub(super) fn check_order(known: &Head, now: &Head) -> Result<(), AuditError> {
 }
 
 /// Returns the gap that contains a removed entry.
-pub(super) async fn gap_of(tx: &mut Tx, seq: i64) -> Result<Option<Gap>, AuditError> {
+pub(super) async fn find_gap(tx: &mut Tx, seq: i64) -> Result<Option<Gap>, AuditError> {
     let row = tx
         .optional(
             "SELECT first, last, hash FROM gaps WHERE first <= $1 AND last >= $1",
@@ -77,7 +77,7 @@ pub(super) async fn recognize(
     match row {
         Some(row) if row.hash(0)? == known.hash => Ok(()),
         Some(_) => Err(rewritten(&known, "the entry has a different hash")),
-        None => match gap_of(tx, known.seq).await? {
+        None => match find_gap(tx, known.seq).await? {
             Some(gap) if gap.last > known.seq || gap.hash == known.hash => Ok(()),
             _ => Err(rewritten(&known, "the entry is missing")),
         },
@@ -157,12 +157,12 @@ async fn check_file(database: &Database, file: &Sqlite) -> Result<(), AuditError
         unreadable += 1;
         if let Some(state) = file.contents().await {
             unknown += 1;
-            if anchor.take_file(state) {
+            if anchor.accept_file(state) {
                 return Ok(());
             }
             // The state may belong to another process, or to a commit that has not returned yet.
             catch_up(database).await?;
-            if anchor.take_file(state) {
+            if anchor.accept_file(state) {
                 return Ok(());
             }
         }

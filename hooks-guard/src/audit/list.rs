@@ -83,7 +83,7 @@ const BY_AGENT: AccessPath = access_path!("d.agent = $5 AND ");
 const BY_SESSION: AccessPath = access_path!("d.session_id = $6 AND ");
 
 impl FilterArgs {
-    fn way(&self) -> AccessPath {
+    fn access_path(&self) -> AccessPath {
         match (&self.session, self.class, self.response, &self.agent) {
             (Some(_), ..) => BY_SESSION,
             (None, Some(_), Some(_), _) => BY_BOTH,
@@ -111,23 +111,29 @@ impl FilterArgs {
     async fn page(&self, tx: &mut Tx, page: Page) -> Result<Vec<AuditRecord>, AuditError> {
         let bounds = [page.limit, page.offset]
             .map(|number| Arg::from(i64::try_from(number).unwrap_or(i64::MAX)));
-        tx.all(self.way().page, &[&self.args()[..], &bounds].concat())
-            .await?
-            .iter()
-            .map(|row| DecisionRow::read(row, 0)?.record())
-            .collect()
+        tx.all(
+            self.access_path().page,
+            &[&self.args()[..], &bounds].concat(),
+        )
+        .await?
+        .iter()
+        .map(|row| DecisionRow::read(row, 0)?.record())
+        .collect()
     }
 
     async fn total(&self, tx: &mut Tx) -> Result<u64, AuditError> {
         let counted = match (&self.text, &self.session) {
-            (None, None) => self.tallied(tx).await?,
-            _ => tx.one(self.way().count, &self.args()).await?.int(0)?,
+            (None, None) => self.count_by_tallies(tx).await?,
+            _ => tx
+                .one(self.access_path().count, &self.args())
+                .await?
+                .int(0)?,
         };
         Ok(counted.max(0).unsigned_abs())
     }
 
     /// Counts by the running counts, and by the decisions themselves at the edges of the period.
-    async fn tallied(&self, tx: &mut Tx) -> Result<i64, AuditError> {
+    async fn count_by_tallies(&self, tx: &mut Tx) -> Result<i64, AuditError> {
         let pieces = PeriodParts::of(self.after, self.before);
         let mut total = 0;
         for (unit, first, last) in pieces.whole {
@@ -156,13 +162,16 @@ impl FilterArgs {
                 before: Some(to),
                 ..self.clone()
             };
-            total += tx.one(self.way().count, &edge.args()).await?.int(0)?;
+            total += tx
+                .one(self.access_path().count, &edge.args())
+                .await?
+                .int(0)?;
         }
         Ok(total)
     }
 
     /// Returns the next rows of an export, oldest first.
-    pub(super) async fn after(
+    pub(super) async fn rows_after(
         &self,
         backend: &Backend,
         last: (i64, i64),
@@ -170,11 +179,14 @@ impl FilterArgs {
     ) -> Result<Vec<DecisionRow>, AuditError> {
         let mut tx = backend.read().await?;
         let bounds = [Arg::from(last.0), last.1.into(), limit.into()];
-        tx.all(self.way().after, &[&self.args()[..], &bounds].concat())
-            .await?
-            .iter()
-            .map(|row| DecisionRow::read(row, 0))
-            .collect()
+        tx.all(
+            self.access_path().after,
+            &[&self.args()[..], &bounds].concat(),
+        )
+        .await?
+        .iter()
+        .map(|row| DecisionRow::read(row, 0))
+        .collect()
     }
 }
 
@@ -219,7 +231,7 @@ pub(super) async fn numbers(
     let bounds =
         [limit, page.offset].map(|number| Arg::from(i64::try_from(number).unwrap_or(i64::MAX)));
     let args = [&bound.args()[..], &bounds].concat();
-    let rows = tx.all(bound.way().numbers, &args).await?;
+    let rows = tx.all(bound.access_path().numbers, &args).await?;
     let numbers = rows.iter().map(|row| row.int(0));
     Ok((numbers.collect::<Result<_, _>>()?, total))
 }
@@ -248,7 +260,7 @@ const DECISIONS_PER_READ: usize = 16;
 
 /// Returns the decisions with these ids that exist.
 #[cfg(feature = "http")]
-pub(super) async fn several(
+pub(super) async fn read_by_ids(
     backend: &Backend,
     ids: &[i64],
 ) -> Result<Vec<AuditRecord>, AuditError> {

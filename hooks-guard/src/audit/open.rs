@@ -4,7 +4,7 @@
 use std::fmt;
 
 use super::backend::Backend;
-use super::decide::{MAX_ANSWERS, RecordDecision, find, take_answer};
+use super::decide::{MAX_ANSWERS, RecordDecision, find, record_answer};
 use super::error::AuditError;
 use super::record::{DecisionRow, NewAnswer, columns, storable};
 use super::tx::{Arg, Tx};
@@ -259,7 +259,7 @@ pub(super) async fn page(
 
 /// Returns the number of questions that are open at `now`.
 pub(super) async fn count(backend: &Backend, now: i64) -> Result<u64, AuditError> {
-    let mut tx = backend.glance().await?;
+    let mut tx = backend.acquire().await?;
     let row = tx
         .one(
             "SELECT count(*) FROM decisions d WHERE d.response IS NULL AND d.deadline IS NOT NULL
@@ -337,7 +337,7 @@ impl Work for DenyQuestions {
             )
             .await?;
         for row in &rows {
-            take_answer(batch, DecisionRow::read(row, 0)?, &self.answer).await?;
+            record_answer(batch, DecisionRow::read(row, 0)?, &self.answer).await?;
         }
         Ok(rows.len() as u64)
     }

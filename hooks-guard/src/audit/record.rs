@@ -130,7 +130,7 @@ pub struct NewDecision {
     /// The request.
     pub request: PermissionRequest,
     /// The decision; its `id` and `secret` are ignored.
-    pub ruling: PermissionDecision,
+    pub permission: PermissionDecision,
     /// Parts of the command.
     pub parts: Vec<CommandPart>,
     /// Duration of the decision.
@@ -157,7 +157,7 @@ impl NewDecision {
     pub(super) fn sample(request: PermissionRequest) -> Self {
         Self {
             request,
-            ruling: PermissionDecision {
+            permission: PermissionDecision {
                 decision: Decision::AutoAllowed,
                 classification: Crud::Read,
                 reasoning: String::new(),
@@ -291,7 +291,7 @@ fn method_of(code: i64) -> Result<Method, AuditError> {
 }
 
 /// Returns parts in their stored form: a list of `[start, end, class, decided]`.
-fn written(parts: &[CommandPart]) -> Option<String> {
+fn encode_parts(parts: &[CommandPart]) -> Option<String> {
     let parts: Vec<_> = parts
         .iter()
         .map(|part| {
@@ -334,7 +334,7 @@ pub(super) fn ceil_us(time: Timestamp) -> i64 {
     i64::try_from(-(-time.as_nanosecond()).div_euclid(1000)).unwrap_or(i64::MAX)
 }
 
-pub(super) fn time_of(us: i64) -> Result<Timestamp, AuditError> {
+pub(super) fn timestamp(us: i64) -> Result<Timestamp, AuditError> {
     Timestamp::from_microsecond(us).map_err(|_| AuditError::Damaged { column: "time" })
 }
 
@@ -346,7 +346,7 @@ pub(super) fn storable(text: &str) -> String {
 /// Folds the case of a text: returns the lower case of the upper case of each character,
 /// independent of its neighbours. Done here and not in SQL, so that both databases find equal
 /// results.
-pub(super) fn fold(text: &str) -> String {
+pub(super) fn fold_case(text: &str) -> String {
     if text.is_ascii() {
         return text.to_ascii_lowercase();
     }
@@ -403,7 +403,7 @@ pub(super) struct DecisionRow {
     pub(super) executed_at: Option<i64>,
     pub(super) exit_status: Option<i64>,
     pub(super) executed_seq: Option<i64>,
-    /// See [`written`].
+    /// See [`encode_parts`].
     pub(super) parts: Option<String>,
     /// Scope of an approval, in JSON.
     pub(super) scope: Option<String>,
@@ -415,7 +415,7 @@ impl DecisionRow {
     pub(super) fn new(new: NewDecision) -> Self {
         let NewDecision {
             request,
-            ruling,
+            permission,
             response_time,
             parts,
             deadline,
@@ -426,12 +426,12 @@ impl DecisionRow {
             scope,
         } = new;
         let masked = Masked::for_storage(&request.command);
-        let at = floor_us(ruling.timestamp);
-        let (response, answered_at, answered_by) = match ruling.denied {
+        let at = floor_us(permission.timestamp);
+        let (response, answered_at, answered_by) = match permission.denied {
             true => (
                 Some(response_code(UserResponse::Denied)),
                 Some(at),
-                Some(ruling.rule.clone().unwrap_or_else(|| "rule".to_owned())),
+                Some(permission.rule.clone().unwrap_or_else(|| "rule".to_owned())),
             ),
             false => (None, None, None),
         };
@@ -440,26 +440,26 @@ impl DecisionRow {
             at,
             command: storable(&masked.text),
             command_hash,
-            class: class_code(ruling.classification),
-            requires: ruling.decision == Decision::RequiresConfirmation,
+            class: class_code(permission.classification),
+            requires: permission.decision == Decision::RequiresConfirmation,
             response,
             response_time_us: i64::try_from(response_time.as_micros()).unwrap_or(i64::MAX),
-            confidence: match ruling.confidence.is_nan() {
+            confidence: match permission.confidence.is_nan() {
                 true => 0.0,
                 // Adding 0 removes a minus zero, which not every database supports.
-                false => ruling.confidence.clamp(0.0, 1.0) + 0.0,
+                false => permission.confidence.clamp(0.0, 1.0) + 0.0,
             },
-            method: method_code(ruling.classification_method),
-            timed_out: ruling.timed_out,
-            reasoning: storable(&masked.other(&ruling.reasoning)),
-            explanation: storable(&masked.other(&ruling.explanation)),
+            method: method_code(permission.classification_method),
+            timed_out: permission.timed_out,
+            reasoning: storable(&masked.other(&permission.reasoning)),
+            explanation: storable(&masked.other(&permission.explanation)),
             context: (request.context.as_deref()).map(|context| storable(&masked.other(context))),
             agent: request.agent.as_deref().map(storable),
             session_id: request.session_id.as_deref().map(storable),
             cwd: request.cwd.map(|cwd| storable(&cwd.to_string_lossy())),
             call_id: request.call_id.as_deref().map(storable),
-            denied: ruling.denied,
-            rule: ruling.rule.as_deref().map(storable),
+            denied: permission.denied,
+            rule: permission.rule.as_deref().map(storable),
             error: error.map(|error| storable(&masked.other(&error))),
             deadline: deadline.map(floor_us),
             secret_hash,
@@ -472,7 +472,7 @@ impl DecisionRow {
             exit_status: None,
             executed_seq: None,
             parts: (masked.text == request.command)
-                .then(|| written(&parts))
+                .then(|| encode_parts(&parts))
                 .flatten(),
             scope: scope.as_ref().map(|scope| storable(&scope.stored(&masked))),
             scope_hash: scope.map(|scope| scope.hash().to_owned()),
@@ -565,11 +565,11 @@ impl DecisionRow {
     }
 
     pub(super) fn record(self) -> Result<AuditRecord, AuditError> {
-        let time = |us: Option<i64>| us.map(time_of).transpose();
+        let time = |us: Option<i64>| us.map(timestamp).transpose();
         let scope = scope_of(self.scope.as_deref())?;
         Ok(AuditRecord {
             id: self.id,
-            timestamp: time_of(self.at)?,
+            timestamp: timestamp(self.at)?,
             classification: class_of(self.class)?,
             decision_requires_confirmation: self.requires,
             user_response: self.response.map(response_of).transpose()?,
@@ -612,7 +612,7 @@ impl DecisionRow {
                 .as_ref()
                 .map(ApprovalScope::covers)
                 .unwrap_or_default(),
-            always: scope.as_ref().map(ApprovalScope::sentence),
+            always: scope.as_ref().map(ApprovalScope::describe),
             scope,
         })
     }

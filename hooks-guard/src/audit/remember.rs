@@ -63,7 +63,7 @@ impl Work for RecordRemembered {
                 ],
             )
             .await?;
-        row.shown()
+        row.into_remembered()
     }
 }
 
@@ -146,7 +146,7 @@ pub(super) async fn find(
     let seq = Some(row.created_seq);
     chain::check_row(tx, LogEntryKind::Remembered, row.id, seq, row.created()).await?;
     chain::check_none(tx, LogEntryKind::Revoked, row.id).await?;
-    row.shown().map(Some)
+    row.into_remembered().map(Some)
 }
 
 /// Returns the active remembered answers after this id, oldest first, and their total number.
@@ -176,7 +176,9 @@ pub(super) async fn page(
         )
         .await?;
     let total = row.int(0)?.max(0).unsigned_abs();
-    let shown = rows.iter().map(|row| RememberedRow::read(row, 0)?.shown());
+    let shown = rows
+        .iter()
+        .map(|row| RememberedRow::read(row, 0)?.into_remembered());
     Ok((shown.collect::<Result<_, _>>()?, total))
 }
 
@@ -192,6 +194,6 @@ pub(super) async fn list(backend: &Backend) -> Result<Vec<Remembered>, AuditErro
     )
     .await?
     .iter()
-    .map(|row| RememberedRow::read(row, 0)?.shown())
+    .map(|row| RememberedRow::read(row, 0)?.into_remembered())
     .collect()
 }

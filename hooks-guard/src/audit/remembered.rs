@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::chain::{Content, LogEntryKind, scoped};
 use super::error::AuditError;
-use super::record::{AuditRecord, NewAnswer, scope_of, storable, time_of};
+use super::record::{AuditRecord, NewAnswer, scope_of, storable, timestamp};
 use super::tx::SqlRow;
 use crate::approval::ApprovalScope;
 
@@ -147,7 +147,7 @@ impl RememberedRow {
         })
     }
 
-    pub(super) fn shown(self) -> Result<Remembered, AuditError> {
+    pub(super) fn into_remembered(self) -> Result<Remembered, AuditError> {
         let scope = scope_of(self.scope.as_deref())?;
         Ok(Remembered {
             id: self.id,
@@ -156,13 +156,13 @@ impl RememberedRow {
             cwd: self.cwd.map(PathBuf::from),
             session_id: self.session_id,
             agent: self.agent,
-            created_at: time_of(self.created_at)?,
+            created_at: timestamp(self.created_at)?,
             created_by: self.created_by,
             covers: scope
                 .as_ref()
                 .map(ApprovalScope::covers)
                 .unwrap_or_default(),
-            holds: scope.as_ref().map(ApprovalScope::sentence),
+            holds: scope.as_ref().map(ApprovalScope::describe),
             scope,
         })
     }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::backend::Backend;
 use super::error::AuditError;
-use super::record::{ceil_us, floor_us, time_of};
+use super::record::{ceil_us, floor_us, timestamp};
 use super::stats::{Classifications, Period};
 use super::tally::{DAY_US, HOUR_US, UNIT_DAY, UNIT_HOUR};
 use super::tx::Tx;
@@ -180,7 +180,7 @@ pub(super) async fn series(
     let programs = programs(&mut tx, from, to).await?;
     let nothing = StepSums::default();
     let points = (steps.first..=steps.last).map(|step| {
-        let start = time_of(step.saturating_mul(steps.step()))?;
+        let start = timestamp(step.saturating_mul(steps.step()))?;
         Ok(sums.get(&step).unwrap_or(&nothing).point(start))
     });
     Ok(Series {

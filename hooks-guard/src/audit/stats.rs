@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::backend::Backend;
 use super::error::AuditError;
-use super::record::{ceil_us, floor_us, time_of};
+use super::record::{ceil_us, floor_us, timestamp};
 use super::tally::{PeriodParts, billionths};
 use super::tx::Tx;
 
@@ -303,7 +303,7 @@ pub(super) async fn stats(
             .one("SELECT min(at) FROM decisions", &[])
             .await?
             .maybe_int(0)?
-            .map(time_of)
+            .map(timestamp)
             .transpose()?
             .unwrap_or(until),
     };

@@ -107,7 +107,7 @@ impl AuditStore {
     /// # Errors
     ///
     /// Returns the errors of [`open`](Self::open).
-    pub async fn open_briefly(url: &str) -> Result<Self, AuditError> {
+    pub async fn open_one_shot(url: &str) -> Result<Self, AuditError> {
         let backend = Backend::open(url, OpenMode::OneShot).await?;
         backend.begin_briefly().await?;
         let changes = broadcast::Sender::new(1);
@@ -234,24 +234,24 @@ impl AuditStore {
     /// # Errors
     ///
     /// Returns an error if the report could not be written.
-    pub async fn executed(
+    pub async fn record_execution(
         &self,
         id: i64,
         secret: &str,
         outcome: Execution,
     ) -> Result<ExecutionResult, AuditError> {
         let secret = secret.to_owned();
-        self.ran(DecisionSelector::Secret { id, secret }, outcome, None)
+        self.record_run(DecisionSelector::Secret { id, secret }, outcome, None)
             .await
     }
 
-    /// Like [`executed`](Self::executed), by the agent's id of the tool call: for processes that
+    /// Like [`record_execution`](Self::record_execution), by the agent's id of the tool call: for processes that
     /// have write access to the trail anyway. If an agent has reused an id, its last call is meant.
     ///
     /// # Errors
     ///
     /// Returns an error if the report could not be written.
-    pub async fn executed_call(
+    pub async fn record_call_execution(
         &self,
         agent: &str,
         session: &str,
@@ -263,7 +263,7 @@ impl AuditStore {
             session: session.to_owned(),
             call: call_id.to_owned(),
         });
-        self.ran(which, outcome, None).await
+        self.record_run(which, outcome, None).await
     }
 
     /// Answers the open question about a tool call, if there is one. Returns the id of the
@@ -279,9 +279,9 @@ impl AuditStore {
             .await
     }
 
-    /// Like [`executed`](Self::executed). If the agent was to prompt its user, the implied approval
+    /// Like [`record_execution`](Self::record_execution). If the agent was to prompt its user, the implied approval
     /// and its author are recorded in the same transaction.
-    pub(crate) async fn ran(
+    pub(crate) async fn record_run(
         &self,
         which: DecisionSelector,
         outcome: Execution,
@@ -301,7 +301,7 @@ impl AuditStore {
     ///
     /// Returns an error if the decision cannot be read.
     pub async fn decision(&self, id: i64) -> Result<Option<AuditRecord>, AuditError> {
-        let found = decide::find(&mut self.inner.backend.glance().await?, id).await?;
+        let found = decide::find(&mut self.inner.backend.acquire().await?, id).await?;
         found.map(DecisionRow::record).transpose()
     }
 
@@ -332,7 +332,7 @@ impl AuditStore {
     /// Returns an error if the questions cannot be read.
     pub async fn pending(&self) -> Result<Vec<AuditRecord>, AuditError> {
         let mut open = list::pending(&self.inner.backend, floor_us(Timestamp::now())).await?;
-        open.retain(|record| !self.inner.deadlines.is_over(record.id));
+        open.retain(|record| !self.inner.deadlines.is_expired(record.id));
         Ok(open)
     }
 
@@ -410,9 +410,9 @@ impl AuditStore {
         let now = floor_us(now);
         let deadlines = &self.inner.deadlines;
         // Every instance runs this query every second, and it rarely finds anything.
-        let mut tx = self.inner.backend.glance().await?;
-        decide::see_open(&mut tx, deadlines, now).await?;
-        let over = deadlines.over();
+        let mut tx = self.inner.backend.acquire().await?;
+        decide::load_deadlines(&mut tx, deadlines, now).await?;
+        let over = deadlines.expired();
         let mut open = Vec::new();
         for &id in &over {
             let row = decide::find(&mut tx, id).await?;
@@ -524,7 +524,7 @@ impl AuditStore {
     pub async fn oldest(&self) -> Result<Option<Timestamp>, AuditError> {
         let mut tx = self.inner.backend.read().await?;
         let row = tx.one("SELECT min(at) FROM decisions", &[]).await?;
-        row.maybe_int(0)?.map(record::time_of).transpose()
+        row.maybe_int(0)?.map(record::timestamp).transpose()
     }
 
     /// Copies the current trail to a new file, with access for its owner only, while others read
@@ -582,8 +582,11 @@ impl AuditStore {
 
     /// Returns several decisions, in no particular order; deleted decisions are left out.
     #[cfg(feature = "http")]
-    pub(crate) async fn several(&self, ids: &[i64]) -> Result<Vec<AuditRecord>, AuditError> {
-        list::several(&self.inner.backend, ids).await
+    pub(crate) async fn decisions_by_ids(
+        &self,
+        ids: &[i64],
+    ) -> Result<Vec<AuditRecord>, AuditError> {
+        list::read_by_ids(&self.inner.backend, ids).await
     }
 
     /// Remembers an answer for later requests.
@@ -638,7 +641,7 @@ impl AuditStore {
     /// # Errors
     ///
     /// Returns an error if the revocation could not be written; then the answer stays active.
-    pub async fn forget(&self, id: i64, by: &str) -> Result<bool, AuditError> {
+    pub async fn revoke(&self, id: i64, by: &str) -> Result<bool, AuditError> {
         let by = by.to_owned();
         let at = floor_us(Timestamp::now());
         self.inner.writer.run(RevokeRemembered { id, by, at }).await
@@ -647,7 +650,7 @@ impl AuditStore {
     /// Leaves the database open until the process exits, which should be soon. Closing a SQLite
     /// file would flush the disk several times; this does not wait. All records are on disk
     /// already, in the write-ahead log; the next process that opens the file continues from there.
-    pub fn leave(self) {
+    pub fn leave_open(self) {
         std::mem::forget(self);
     }
 
@@ -670,8 +673,8 @@ mod tests {
     fn long() -> NewDecision {
         let command = "long ".repeat(1500);
         let mut decision = NewDecision::sample(PermissionRequest::new(command));
-        decision.ruling.decision = Decision::RequiresConfirmation;
-        decision.ruling.classification = Crud::Create;
+        decision.permission.decision = Decision::RequiresConfirmation;
+        decision.permission.classification = Crud::Create;
         decision
     }
 

@@ -82,7 +82,7 @@ impl AuditStore {
     pub async fn redeem(&self, id: i64, secret: &str) -> Result<RedeemResult, AuditError> {
         let asked = self.decision(id).await?.and_then(|record| record.scope);
         let now = match asked {
-            Some(asked) => in_time(move || asked.again()).await,
+            Some(asked) => with_timeout(move || asked.refresh()).await,
             None => None,
         };
         let redeem = RedeemApproval {
@@ -102,7 +102,7 @@ impl AuditStore {
     /// # Errors
     ///
     /// Returns an error if the approval could not be read or written.
-    pub async fn grant(
+    pub async fn find_grant(
         &self,
         command_hash: [u8; 32],
         request: &PermissionRequest,
@@ -110,7 +110,7 @@ impl AuditStore {
         may_be_remembered: bool,
     ) -> Result<GrantResult, AuditError> {
         // Most commands have no question.
-        let mut tx = self.inner.backend.glance().await?;
+        let mut tx = self.inner.backend.acquire().await?;
         if tx
             .one(HAS_APPROVAL, &[(&command_hash).into()])
             .await?
@@ -122,7 +122,7 @@ impl AuditStore {
         drop(tx);
         let session = request.session_id.as_deref();
         let cwd = request.cwd.as_deref();
-        let may_be_remembered = may_be_remembered && scope.refused().is_none();
+        let may_be_remembered = may_be_remembered && scope.refusal_reason().is_none();
         if may_be_remembered
             && let Some(found) = self
                 .remembered(&command_hash, cwd, session, Some(scope))
@@ -175,7 +175,7 @@ impl AuditStore {
     ///
     /// Returns an error if either failed.
     pub async fn ping(&self) -> Result<(), AuditError> {
-        let mut tx = self.inner.backend.glance().await?;
+        let mut tx = self.inner.backend.acquire().await?;
         tx.one("SELECT seq FROM head", &[]).await.map(drop)?;
         match self.inner.writer.failure() {
             Some(failure) => Err(failure),
@@ -207,7 +207,7 @@ const SCOPE_TIMEOUT: Duration = Duration::from_secs(1);
 static SCOPE_READS: Semaphore = Semaphore::const_new(16);
 
 /// Runs a function that reads files on a blocking thread; returns `None` after a timeout.
-pub(crate) async fn in_time<T: Send + 'static>(
+pub(crate) async fn with_timeout<T: Send + 'static>(
     look: impl FnOnce() -> T + Send + 'static,
 ) -> Option<T> {
     let permit = timeout(SCOPE_TIMEOUT, SCOPE_READS.acquire())
@@ -227,7 +227,7 @@ fn changed(approved: Option<ApprovalScope>, now: &ApprovalScope) -> String {
     let Some(approved) = approved else {
         return "it was given by a version that did not bind approvals to files".to_owned();
     };
-    match (approved.changed_in(now), now.refused()) {
+    match (approved.changed_in(now), now.refusal_reason()) {
         (Some(why), _) => why,
         (None, Some(why)) => format!("it cannot be remembered: {why}"),
         (None, None) => UNKNOWN_SCOPE.to_owned(),
@@ -242,7 +242,7 @@ const HAS_APPROVAL: &str = "SELECT CAST(CASE
             WHERE d.response = 1 AND d.command_hash = $1) THEN 1
         ELSE 0 END AS BIGINT)";
 
-async fn put(batch: &mut Batch, decision: i64, at: i64) -> Result<(), AuditError> {
+async fn record_use(batch: &mut Batch, decision: i64, at: i64) -> Result<(), AuditError> {
     let seq = batch
         .append(LogEntryKind::Used, decision, used(decision, at))
         .await?;
@@ -285,7 +285,7 @@ impl Work for RedeemApproval {
             return Ok(RedeemResult::WrongSecret);
         }
         let approved = row.response == Some(response_code(UserResponse::Approved));
-        let over = row.deadline.is_none() || batch.is_over(&row, self.at);
+        let over = row.deadline.is_none() || batch.is_expired(&row, self.at);
         let record = Box::new(row.clone().record()?);
         if !approved || over {
             return Ok(RedeemResult::NotApproved(record));
@@ -302,7 +302,7 @@ impl Work for RedeemApproval {
             };
             return Ok(RedeemResult::Changed(record, why));
         }
-        put(batch, self.id, self.at).await?;
+        record_use(batch, self.id, self.at).await?;
         Ok(RedeemResult::Done(record))
     }
 }
@@ -354,7 +354,7 @@ impl UseApproval {
             .await?;
         for row in found {
             let row = DecisionRow::read(&row, 0)?;
-            if !self.deadlines.is_over(row.id) {
+            if !self.deadlines.is_expired(row.id) {
                 chain::check_approval(tx, &row).await?;
                 return Ok(Some(row));
             }
@@ -372,7 +372,7 @@ impl Work for UseApproval {
         }
         let found = self.find(&mut batch.tx).await?.map(|row| row.id);
         if let Some(id) = found {
-            put(batch, id, self.at).await?;
+            record_use(batch, id, self.at).await?;
         }
         Ok(found)
     }

@@ -66,7 +66,7 @@ pub(super) async fn verify(
     let (broken, broken_entries) = match backend.database().compare_schema(&mut tx).await {
         Ok(()) => (walk.entries(&mut tx, &mut head).await?, None),
         Err(AuditError::Schema { difference, remedy }) => {
-            let schema = ChainBreak::whole(format!(
+            let schema = ChainBreak::of_trail(format!(
                 "the schema of the database differs from the schema of this version: {difference}; {}",
                 match remedy.starts_with("hooks-guard ") {
                     true => "restore the database".to_owned(),
@@ -74,7 +74,7 @@ pub(super) async fn verify(
                 }
             ));
             let unchecked =
-                |why: &str| ChainBreak::whole(format!("cannot check the entries: {why}"));
+                |why: &str| ChainBreak::of_trail(format!("cannot check the entries: {why}"));
             let entries = match backend.database().has_plain_tables(&mut tx).await {
                 // Reading anything else could run planted code.
                 Ok(false) => Some(unchecked("a table is missing or not a plain table")),

@@ -11,7 +11,7 @@ use super::chain::{self, Gap, LogEntryKind};
 use super::cleanups::{CleanupRow, PastCleanup};
 use super::error::AuditError;
 use super::head::Head;
-use super::record::{DecisionRow, UserResponse, columns, fold, response_code};
+use super::record::{DecisionRow, UserResponse, columns, fold_case, response_code};
 use super::remembered::{RememberedRow, remembered_columns};
 use super::tally::{CountedDecision, Deltas, Tally, TallyKey};
 use super::tx::{SqlRow, Tx};
@@ -131,7 +131,7 @@ impl ChainBreak {
         }
     }
 
-    pub(super) fn whole(problem: impl Into<String>) -> Self {
+    pub(super) fn of_trail(problem: impl Into<String>) -> Self {
         Self {
             entry: None,
             decision: None,
@@ -232,7 +232,7 @@ pub(super) async fn continues(
     let of = |kind: LogEntryKind| walk.kinds[kind as usize];
     let decisions = match walk.gaps_hash {
         None => from.decisions + of(LogEntryKind::Decided),
-        Some(_) => given(tx).await?,
+        Some(_) => assigned_ids(tx).await?,
     };
     if (decisions, from.remembered + of(LogEntryKind::Remembered)) != (to.decisions, to.remembered)
     {
@@ -246,7 +246,7 @@ pub(super) const WRONG_IDS: &str = "the last assigned ids do not match the log";
 
 /// Returns how many decision ids were assigned: to existing decisions and to those that cleanups
 /// counted.
-pub(super) async fn given(tx: &mut Tx) -> Result<i64, AuditError> {
+pub(super) async fn assigned_ids(tx: &mut Tx) -> Result<i64, AuditError> {
     tx.one(
         "SELECT CAST((SELECT count(*) FROM decisions)
             + (SELECT coalesce(sum(deleted), 0) FROM cleanups) AS BIGINT)",
@@ -333,7 +333,7 @@ impl ChainWalk {
             self.gaps_used += 1;
             self.removed += gap.last - gap.first + 1;
             self.hash = gap.hash;
-            self.pass_gap(*gap);
+            self.skip_gap(*gap);
         }
         let content = match entry.kind {
             Some(
@@ -350,13 +350,13 @@ impl ChainWalk {
                     }
                     Err(error) => return Err(error),
                 };
-                match self.of_decision(kind, &entry, &stored, row)? {
+                match self.decision_content(kind, &entry, &stored, row)? {
                     Ok(content) => content,
                     Err(problem) => return Ok(Some(ChainBreak::at(&entry, problem))),
                 }
             }
             Some(kind @ (LogEntryKind::Remembered | LogEntryKind::Revoked)) => {
-                match of_remembered(tx, kind, &entry).await? {
+                match remembered_content(tx, kind, &entry).await? {
                     Some(content) => content,
                     None => {
                         let problem =
@@ -370,13 +370,13 @@ impl ChainWalk {
                     let content = cleaned.content();
                     self.deleted += cleaned.deleted;
                     self.gaps_hash = Some(cleaned.gaps_hash);
-                    self.cleanups.push(cleaned.shown()?);
+                    self.cleanups.push(cleaned.into_past_cleanup()?);
                     content
                 }
                 None => return Ok(Some(ChainBreak::at(&entry, "its cleanup is missing"))),
             },
             Some(LogEntryKind::Used) => {
-                match chain::of_entry(tx, entry.seq, entry.subject).await? {
+                match chain::use_content(tx, entry.seq, entry.subject).await? {
                     Some(content) => content,
                     None => {
                         return Ok(Some(ChainBreak::at(
@@ -407,25 +407,25 @@ impl ChainWalk {
 
     /// Compares the noted heads at an entry with it.
     fn compare_heads(&mut self, seq: i64, hash: [u8; 32]) {
-        while let Some(noted) = self.noted.pop_if(|noted| is_at(noted, seq)) {
+        while let Some(noted) = self.noted.pop_if(|noted| has_seq(noted, seq)) {
             let found = match noted.hash == hash {
                 true => HeadState::Holds,
                 false => HeadState::Differs {
-                    after: self.last_that_holds(),
+                    after: self.last_valid(),
                 },
             };
             self.heads.push(NotedHead { head: noted, found });
         }
     }
 
-    fn last_that_holds(&self) -> u64 {
+    fn last_valid(&self) -> u64 {
         let held = |noted: &&NotedHead| noted.found == HeadState::Holds;
         let last = self.heads.iter().rev().find(held);
         last.map_or(0, |noted| noted.head.count)
     }
 
     /// Resolves the noted heads at removed entries; the hash of the last removed entry is known.
-    fn pass_gap(&mut self, gap: Gap) {
+    fn skip_gap(&mut self, gap: Gap) {
         let is_within =
             |noted: &mut ChainHead| i64::try_from(noted.count).is_ok_and(|count| count < gap.last);
         while let Some(noted) = self.noted.pop_if(is_within) {
@@ -451,7 +451,7 @@ impl ChainWalk {
     }
 
     /// Returns the expected content of an entry about a decision, or a problem of related rows.
-    fn of_decision(
+    fn decision_content(
         &mut self,
         kind: LogEntryKind,
         entry: &ChainEntry,
@@ -490,7 +490,7 @@ impl ChainWalk {
                 if stored.executed_seq.is_none() && !unexecuted {
                     return Ok(Err("its decision has an execution that was not reported"));
                 }
-                let searched = row.maybe_text(4)? == Some(fold(&stored.command))
+                let searched = row.maybe_text(4)? == Some(fold_case(&stored.command))
                     && row.maybe_int(5)? == Some(stored.class)
                     && row.maybe_int(6)? == Some(i64::from(stored.requires))
                     && row.maybe_int(7)? == stored.response
@@ -530,14 +530,14 @@ impl ChainWalk {
         let gaps_hash = self.gaps_hash.unwrap_or_else(|| chain::gaps_hash(&[]));
         if self.gaps_used != gaps.len() || chain::gaps_hash(gaps) != gaps_hash {
             let problem = "entries are missing that no cleanup removed";
-            return Ok(Some(ChainBreak::whole(problem)));
+            return Ok(Some(ChainBreak::of_trail(problem)));
         }
         let of = |kind: LogEntryKind| self.kinds[kind as usize];
         if self.answered != of(LogEntryKind::Answered)
             || self.executed != of(LogEntryKind::Executed)
         {
             let problem = "a decision has an answer or an execution without an entry";
-            return Ok(Some(ChainBreak::whole(problem)));
+            return Ok(Some(ChainBreak::of_trail(problem)));
         }
         let row = tx
             .one(
@@ -561,18 +561,18 @@ impl ChainWalk {
         ] {
             if row.int(at)? != of(kind) {
                 let problem = format!("there is a {what} without an entry");
-                return Ok(Some(ChainBreak::whole(problem)));
+                return Ok(Some(ChainBreak::of_trail(problem)));
             }
         }
         if row.int(5)? > head.decisions {
-            return Ok(Some(ChainBreak::whole(
+            return Ok(Some(ChainBreak::of_trail(
                 "ids were used that will be assigned again",
             )));
         }
         // Each decision has one id, and each cleanup records how many decisions it deleted.
         let given = of(LogEntryKind::Decided) + self.deleted;
         if (given, of(LogEntryKind::Remembered)) != (head.decisions, head.remembered) {
-            return Ok(Some(ChainBreak::whole(WRONG_IDS)));
+            return Ok(Some(ChainBreak::of_trail(WRONG_IDS)));
         }
         self.check_counts(tx).await
     }
@@ -613,15 +613,15 @@ impl ChainWalk {
             times.insert((row.int(0)?, row.int(1)?, row.int(2)?), row.int(3)?);
         }
         let same = tallies == self.counted.tallies && times == self.counted.times;
-        Ok((!same).then(|| ChainBreak::whole("the running counts do not match the decisions")))
+        Ok((!same).then(|| ChainBreak::of_trail("the running counts do not match the decisions")))
     }
 }
 
-pub(super) fn is_at(noted: &ChainHead, seq: i64) -> bool {
+pub(super) fn has_seq(noted: &ChainHead, seq: i64) -> bool {
     i64::try_from(noted.count) == Ok(seq)
 }
 
-pub(super) async fn of_remembered(
+pub(super) async fn remembered_content(
     tx: &mut Tx,
     kind: LogEntryKind,
     entry: &ChainEntry,

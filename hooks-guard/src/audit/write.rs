@@ -92,7 +92,7 @@ impl Batch {
         subject: i64,
         content: [u8; 32],
     ) -> Result<i64, AuditError> {
-        let seq = self.link(content);
+        let seq = self.advance(content);
         self.tx
             .execute(
                 "INSERT INTO log (seq, kind, subject, hash) VALUES ($1, $2, $3, $4)",
@@ -108,7 +108,7 @@ impl Batch {
     }
 
     /// Moves to an entry that the caller writes, and returns its number.
-    pub(super) fn link(&mut self, content: [u8; 32]) -> i64 {
+    pub(super) fn advance(&mut self, content: [u8; 32]) -> i64 {
         self.head.seq += 1;
         self.head.hash = chain::link(&self.head.hash, content);
         self.hashes.push((self.head.seq, self.head.hash));
@@ -121,9 +121,9 @@ impl Batch {
     }
 
     /// Returns `true` if a question has expired by any clock.
-    pub(super) fn is_over(&self, row: &DecisionRow, at: i64) -> bool {
+    pub(super) fn is_expired(&self, row: &DecisionRow, at: i64) -> bool {
         let is_over = |deadline| deadline <= at || row.at > at.saturating_add(TOLERANCE_US);
-        row.deadline.is_some_and(is_over) || self.deadlines.is_over(row.id)
+        row.deadline.is_some_and(is_over) || self.deadlines.is_expired(row.id)
     }
 
     /// Returns `true` if anything was written.
@@ -252,7 +252,7 @@ impl WriterTask {
                             batch.push(job);
                         }
                     }
-                    self.fail(error, batch.len());
+                    self.report_failure(error, batch.len());
                 }
             }
             for job in batch.drain(..) {
@@ -262,7 +262,7 @@ impl WriterTask {
         }
     }
 
-    fn fail(&self, error: &AuditError, waiting: usize) {
+    fn report_failure(&self, error: &AuditError, waiting: usize) {
         if let Some(suppressed) = log_limit::suppressed("cannot write the audit trail", error) {
             tracing::error!(%error, waiting, suppressed, "cannot write the audit trail");
         }

@@ -95,7 +95,7 @@ impl Classifier {
     ) -> Result<Classification, InputError> {
         let deadline = Instant::now() + CLASSIFY_BUDGET;
         let found = self.tables.classify_in(command, context)?;
-        Ok(self.second(command, found, deadline).await)
+        Ok(self.second_stage(command, found, deadline).await)
     }
 
     /// Like [`classify_in`](Self::classify_in), with the parts of the command, to which rules
@@ -121,12 +121,14 @@ impl Classifier {
     ) -> Result<Judgement, InputError> {
         let deadline = Instant::now() + CLASSIFY_BUDGET;
         let mut found = self.tables.judge_in(command, context)?;
-        found.classification = self.second(command, found.classification, deadline).await;
+        found.classification = self
+            .second_stage(command, found.classification, deadline)
+            .await;
         Ok(found)
     }
 
     /// Returns the result of the second stage, or `found` if there is none.
-    async fn second(
+    async fn second_stage(
         &self,
         command: &str,
         found: Classification,
@@ -135,7 +137,7 @@ impl Classifier {
         match &self.semantic {
             Some(stage) => {
                 let unsure = !found.understood();
-                stage.judge(command, found, unsure, deadline).await
+                stage.refine(command, found, unsure, deadline).await
             }
             None => found,
         }

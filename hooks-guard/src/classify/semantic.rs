@@ -77,7 +77,7 @@ impl SemanticStage {
     /// Returns the result of the tables, combined with an answer of the stage. The stage is called
     /// only if a part was not covered (`unsure`) or the confidence is low, and if the class can
     /// still rise.
-    pub(super) async fn judge(
+    pub(super) async fn refine(
         &self,
         command: &str,
         verdict: Classification,
@@ -89,7 +89,7 @@ impl SemanticStage {
         }
         let question = SemanticInput::new(command, &verdict);
         let answer = match timeout_at(deadline, self.ask(&question)).await {
-            Ok(answer) => answer.and_then(sound),
+            Ok(answer) => answer.and_then(is_valid),
             Err(_) => Err(SemanticError::Timeout),
         };
         match answer {
@@ -119,7 +119,7 @@ impl SemanticStage {
     }
 }
 
-fn sound(answer: SemanticOutput) -> Result<SemanticOutput, SemanticError> {
+fn is_valid(answer: SemanticOutput) -> Result<SemanticOutput, SemanticError> {
     if (0.0..=1.0).contains(&answer.confidence) {
         Ok(answer)
     } else {
@@ -135,7 +135,7 @@ fn combine(mut verdict: Classification, answer: &SemanticOutput) -> Classificati
     if !nothing_found && answer.class <= verdict.crud {
         return verdict;
     }
-    let why = shown(&answer.reasoning);
+    let why = escape_text(&answer.reasoning);
     let before = if nothing_found {
         ""
     } else {
@@ -169,7 +169,7 @@ fn without_answer(verdict: Classification, unsure: bool, error: &SemanticError) 
 
 /// Escapes untrusted text for a terminal: invisible characters, and characters that change how
 /// others appear.
-fn shown(text: &str) -> String {
+fn escape_text(text: &str) -> String {
     let mut shown = String::new();
     let mut length = 0;
     for character in text.trim().chars() {
@@ -274,12 +274,12 @@ mod tests {
     #[test]
     fn what_a_model_says_is_shown_short_and_without_tricks() {
         assert_eq!(
-            shown("a\u{1b}[2Jb\nc\u{202e}d\u{200b}"),
+            escape_text("a\u{1b}[2Jb\nc\u{202e}d\u{200b}"),
             "a\\u{1b}[2Jb\\u{a}c\\u{202e}d\\u{200b}"
         );
-        assert_eq!(shown(" It deletes. "), "It deletes");
-        assert_eq!(shown("\u{3000}"), "no reason given");
-        let long = shown(&"\u{7}".repeat(5000));
+        assert_eq!(escape_text(" It deletes. "), "It deletes");
+        assert_eq!(escape_text("\u{3000}"), "no reason given");
+        let long = escape_text(&"\u{7}".repeat(5000));
         assert!(
             long.chars().count() <= MAX_REASON_CHARS && long.ends_with("\\u{7}…"),
             "{long}"

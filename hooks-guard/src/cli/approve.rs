@@ -78,7 +78,7 @@ pub(crate) fn approve(options: ApproveArgs) -> Result<bool, CommandError> {
         return Ok(true);
     }
     if options.ids.is_empty() {
-        return one_by_one(&runtime, client);
+        return answer_each(&runtime, client);
     }
     let client = client.with_token(token()?);
     let mut all = true;
@@ -101,7 +101,7 @@ pub(crate) fn approve(options: ApproveArgs) -> Result<bool, CommandError> {
 
 /// Shows pending questions page by page and sends the answers. Fails if a page cannot be read,
 /// because the set of pending questions is then unknown.
-fn one_by_one(runtime: &tokio::runtime::Runtime, client: Client) -> Result<bool, CommandError> {
+fn answer_each(runtime: &tokio::runtime::Runtime, client: Client) -> Result<bool, CommandError> {
     let first = runtime.block_on(questions::page(&client, None));
     let (client, mut page) = match first {
         Ok(page) if page.total == 0 && page.pending.is_empty() => {

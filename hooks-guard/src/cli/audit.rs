@@ -154,7 +154,7 @@ pub(crate) fn audit(options: AuditArgs) -> Result<bool, CommandError> {
             }
             AuditCommand::Verify { head, setup } => {
                 let found = trail(&setup).await?.verify(&head).await?;
-                say(&found)?;
+                print_verification(&found)?;
                 Ok(found.is_intact())
             }
             AuditCommand::Head { setup } => {
@@ -167,7 +167,7 @@ pub(crate) fn audit(options: AuditArgs) -> Result<bool, CommandError> {
             }
             AuditCommand::Cleanup { days, setup } => {
                 let age = SignedDuration::from_hours(24 * i64::from(days));
-                let store = open(&there(&setup)?).await?;
+                let store = open(&existing_trail(&setup)?).await?;
                 let done = store
                     .cleanup(Timestamp::now() - age, "command line")
                     .await?;
@@ -190,11 +190,11 @@ async fn backup(store: &AuditStore, file: &Path) -> Result<bool, CommandError> {
     let found = copy.verify().await?;
     // Closing the store merges the write-ahead log into the copy.
     copy.close().await;
-    say(&found)?;
+    print_verification(&found)?;
     Ok(found.is_intact())
 }
 
-fn say(found: &Verification) -> io::Result<()> {
+fn print_verification(found: &Verification) -> io::Result<()> {
     let mut out = io::stdout().lock();
     for cleanup in &found.cleanups {
         writeln!(
@@ -206,7 +206,7 @@ fn say(found: &Verification) -> io::Result<()> {
             cleanup.older_than
         )?;
     }
-    say_heads(&mut out, &found.heads)?;
+    print_heads(&mut out, &found.heads)?;
     let broken = [&found.broken, &found.broken_entries];
     for broken in broken.into_iter().flatten() {
         let entry = broken.entry.map(|entry| format!("entry {entry}: "));
@@ -234,7 +234,7 @@ fn say(found: &Verification) -> io::Result<()> {
     )
 }
 
-fn say_heads(out: &mut impl Write, heads: &[NotedHead]) -> io::Result<()> {
+fn print_heads(out: &mut impl Write, heads: &[NotedHead]) -> io::Result<()> {
     for NotedHead { head, found } in heads {
         let count = head.count;
         match *found {
@@ -266,7 +266,7 @@ fn say_heads(out: &mut impl Write, heads: &[NotedHead]) -> io::Result<()> {
 
 /// Returns the configuration if the trail exists. Opening a missing trail would create an empty
 /// one, which verifies.
-fn there(setup: &Setup) -> Result<Config, CommandError> {
+fn existing_trail(setup: &Setup) -> Result<Config, CommandError> {
     let config = setup.config()?;
     let url = database(&config)?;
     if let Some(TrailAddress::File(path)) = TrailAddress::read(&url)
@@ -282,7 +282,7 @@ fn there(setup: &Setup) -> Result<Config, CommandError> {
 
 /// Opens the trail for reading.
 async fn trail(setup: &Setup) -> Result<Trail, CommandError> {
-    Trail::open(&database(&there(setup)?)?).await
+    Trail::open(&database(&existing_trail(setup)?)?).await
 }
 
 async fn list(store: &AuditStore, filter: Filter, limit: u64) -> Result<bool, CommandError> {

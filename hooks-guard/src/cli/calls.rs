@@ -31,7 +31,7 @@ impl CallStore {
     }
 
     /// Stores a call, readable by this user only.
-    pub(crate) fn keep(&self, request: &PermissionRequest, call: &StoredCall) -> io::Result<()> {
+    pub(crate) fn store(&self, request: &PermissionRequest, call: &StoredCall) -> io::Result<()> {
         fs::DirBuilder::new()
             .recursive(true)
             .mode(0o700)
@@ -48,7 +48,7 @@ impl CallStore {
         fs::rename(&made, &path)?;
         // Delete expired calls about once in 256 calls.
         if call.id % 256 == 0 {
-            self.sweep();
+            self.delete_expired();
         }
         Ok(())
     }
@@ -73,7 +73,7 @@ impl CallStore {
         self.0.join(hex::encode(hash.finalize()))
     }
 
-    fn sweep(&self) {
+    fn delete_expired(&self) {
         let old = |path: &Path| {
             let written = fs::metadata(path).and_then(|file| file.modified());
             written.is_ok_and(|at| {

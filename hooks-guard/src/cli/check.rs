@@ -30,7 +30,7 @@ pub(crate) struct CheckArgs {
     #[arg(long)]
     context: Option<String>,
     #[command(flatten)]
-    judges: DecisionArgs,
+    decision: DecisionArgs,
     #[command(flatten)]
     semantic: semantic::SemanticArgs,
 }
@@ -88,7 +88,7 @@ pub(crate) fn check(options: CheckArgs) -> Result<bool, CommandError> {
         commands,
         json,
         context,
-        judges,
+        decision: judges,
         semantic,
     } = options;
     let judge = &CommandChecker::new(judges, semantic.stage())?;
@@ -101,12 +101,12 @@ pub(crate) fn check(options: CheckArgs) -> Result<bool, CommandError> {
             if line.iter().all(u8::is_ascii_whitespace) {
                 continue;
             }
-            let (command, ruling) = judge_line(judge, &line, context);
-            all &= output.add(&command, ruling)?;
+            let (command, permission) = check_line(judge, &line, context);
+            all &= output.add(&command, permission)?;
         }
     }
     for command in &commands {
-        all &= output.add(command, judge.judge(command, context))?;
+        all &= output.add(command, judge.decide(command, context))?;
     }
     output.finish()?;
     Ok(all)
@@ -172,7 +172,7 @@ impl CommandChecker {
     }
 
     /// Returns the decision, without an id.
-    fn judge(&self, command: &str, context: Option<&str>) -> CheckResult {
+    fn decide(&self, command: &str, context: Option<&str>) -> CheckResult {
         // The service rejects such a request before it reaches the gate.
         Classifier::check_input(command, context)?;
         let request = PermissionRequest {
@@ -180,21 +180,21 @@ impl CommandChecker {
             cwd: self.directory.clone(),
             ..PermissionRequest::new(command)
         };
-        let mut ruling = self.runtime.block_on(self.gate.judge(&request)).ruling;
+        let mut permission = self.runtime.block_on(self.gate.decide(&request)).permission;
         if !self.is_enabled {
-            ruling.decision = Decision::RequiresConfirmation;
-            ruling.reasoning = format!(
+            permission.decision = Decision::RequiresConfirmation;
+            permission.reasoning = format!(
                 "the guard is disabled (`enabled = false` in the configuration); {}",
-                ruling.reasoning
+                permission.reasoning
             );
         }
-        Ok(ruling)
+        Ok(permission)
     }
 }
 
 type CheckResult = Result<PermissionDecision, InputError>;
 
-fn judge_line(judge: &CommandChecker, line: &[u8], context: Option<&str>) -> (String, CheckResult) {
+fn check_line(judge: &CommandChecker, line: &[u8], context: Option<&str>) -> (String, CheckResult) {
     let Ok(text) = std::str::from_utf8(line) else {
         return (
             String::from_utf8_lossy(line).into_owned(),
@@ -205,10 +205,10 @@ fn judge_line(judge: &CommandChecker, line: &[u8], context: Option<&str>) -> (St
         && let Ok(object) = serde_json::from_str::<CommandObject>(text)
     {
         let context = object.context.as_deref().or(context);
-        let verdict = judge.judge(&object.command, context);
+        let verdict = judge.decide(&object.command, context);
         return (object.command, verdict);
     }
-    (text.to_owned(), judge.judge(text, context))
+    (text.to_owned(), judge.decide(text, context))
 }
 
 struct CheckOutput {
@@ -230,15 +230,15 @@ impl CheckOutput {
     fn add(&mut self, command: &str, verdict: CheckResult) -> io::Result<bool> {
         let why;
         let row = match &verdict {
-            Ok(ruling) => CheckRow {
+            Ok(permission) => CheckRow {
                 command,
-                classification: ruling.classification,
-                decision: ruling.decision,
-                confidence: ruling.confidence,
-                method: ruling.classification_method,
-                reasoning: &ruling.reasoning,
-                rule: ruling.rule.as_deref(),
-                denied: ruling.denied,
+                classification: permission.classification,
+                decision: permission.decision,
+                confidence: permission.confidence,
+                method: permission.classification_method,
+                reasoning: &permission.reasoning,
+                rule: permission.rule.as_deref(),
+                denied: permission.denied,
             },
             Err(error) => {
                 why = error.to_string();
@@ -261,7 +261,7 @@ impl CheckOutput {
         } else {
             self.table.add_row([
                 row.classification.to_string(),
-                shown_decision(row.decision, row.denied),
+                decision_text(row.decision, row.denied),
                 format!("{:.2}", row.confidence),
                 shorten(&escape(command), MAX_SHOWN_CHARS),
                 escape(row.reasoning),
@@ -280,7 +280,7 @@ impl CheckOutput {
 
 /// Returns the decision as displayed. A denied command cannot be approved, so it is not displayed
 /// as one that needs confirmation.
-fn shown_decision(decision: Decision, denied: bool) -> String {
+fn decision_text(decision: Decision, denied: bool) -> String {
     match denied {
         true => "DENIED".to_owned(),
         false => decision.to_string(),
@@ -298,8 +298,8 @@ pub(crate) fn explain(options: ExplainArgs) -> Result<bool, CommandError> {
     let ExplainArgs { command, judges } = options;
     let judge = CommandChecker::new(judges, None)?;
     let explained = Classifier::new().explain(&command);
-    let (explanation, ruling) = match (explained, judge.judge(&command, None)) {
-        (Ok(explanation), Ok(ruling)) => (explanation, ruling),
+    let (explanation, permission) = match (explained, judge.decide(&command, None)) {
+        (Ok(explanation), Ok(permission)) => (explanation, permission),
         (Err(error), _) | (_, Err(error)) => {
             eprintln!("hooks-guard: {error}");
             return Ok(false);
@@ -310,10 +310,14 @@ pub(crate) fn explain(options: ExplainArgs) -> Result<bool, CommandError> {
         true => writeln!(out, "{}", explanation.to_ansi_string())?,
         false => writeln!(out, "{explanation}")?,
     }
-    let decision = ruling.decision;
-    if ruling.rule.is_some() || decision != explanation.classification().decision {
-        let decision = shown_decision(decision, ruling.denied);
-        writeln!(out, "decision {decision}: {}", escape(&ruling.reasoning))?;
+    let decision = permission.decision;
+    if permission.rule.is_some() || decision != explanation.classification().decision {
+        let decision = decision_text(decision, permission.denied);
+        writeln!(
+            out,
+            "decision {decision}: {}",
+            escape(&permission.reasoning)
+        )?;
     }
     Ok(decision == Decision::AutoAllowed)
 }

@@ -63,7 +63,7 @@ pub(crate) fn doctor(options: DoctorArgs) -> Result<bool, CommandError> {
     };
     let workspace = match &project {
         Some(project) => vec![project.clone()],
-        None => around(&std::env::current_dir()?),
+        None => repository_directories(&std::env::current_dir()?),
     };
     let names = std::env::vars_os().map(|(name, _)| name.to_string_lossy().into_owned());
     let mut variables: Vec<String> = names.collect();
@@ -105,11 +105,11 @@ pub(crate) fn doctor(options: DoctorArgs) -> Result<bool, CommandError> {
             }
         }
     }
-    Ok(doctor::worst(&checks) != CheckState::Bad)
+    Ok(doctor::worst_state(&checks) != CheckState::Bad)
 }
 
 /// Returns a directory and the repository around it.
-fn around(directory: &Path) -> Vec<PathBuf> {
+fn repository_directories(directory: &Path) -> Vec<PathBuf> {
     let repository = directory
         .ancestors()
         .find(|folder| folder.join(".git").exists());
@@ -120,7 +120,7 @@ fn around(directory: &Path) -> Vec<PathBuf> {
 
 /// Returns an error if a program listens at the service's address although there is no key: without
 /// a key, no service can prove itself.
-fn listens(
+fn check_other_listener(
     runtime: &Runtime,
     place: &Address,
     error: &CommandError,
@@ -142,7 +142,7 @@ impl Service for InstallationChecks {
         let place = address(&loaded.config);
         let client = match loaded.client() {
             Ok(client) => client,
-            Err(error) => return listens(&runtime, &place, &error),
+            Err(error) => return check_other_listener(&runtime, &place, &error),
         };
         match runtime.block_on(client.get("/health", Duration::from_secs(3))) {
             Ok(health) => Ok(Some(Daemon {
@@ -200,7 +200,7 @@ impl Service for InstallationChecks {
                 true => (Some(path.as_path()), None),
                 false => (None, Some(path.as_path())),
             };
-            let empty = Trust::nothing();
+            let empty = Trust::empty();
             let known = trust.as_ref().unwrap_or(&empty);
             let read = Rules::load(user, project, known, &protected);
             let mut mistakes: Vec<String> = match &read {

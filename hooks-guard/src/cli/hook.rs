@@ -39,7 +39,7 @@ use super::calls::{CallStore, StoredCall};
 use super::failure::CommandError;
 use super::ownership;
 use super::setup::{
-    HookSetup, LoadedConfig, address, agents, gate, gate_by_tables, open_briefly, runtime,
+    HookSetup, LoadedConfig, address, agents, gate, gate_without_model, open_one_shot, runtime,
 };
 
 #[derive(Debug, Args)]
@@ -108,7 +108,8 @@ enum WorkerMessage {
 pub(crate) fn hook(options: HookArgs) -> u8 {
     let (agent, installed) = (options.agent, options.timeout.map(Duration::from_secs));
     if let Err(error) = forget_variables() {
-        let reply = protocol::failed(agent, None, &format!("cannot restart the hook: {error}"));
+        let reply =
+            protocol::failure_reply(agent, None, &format!("cannot restart the hook: {error}"));
         return finish(&reply);
     }
     let began = Instant::now();
@@ -119,8 +120,10 @@ pub(crate) fn hook(options: HookArgs) -> u8 {
         let _ = say.send(WorkerMessage::Reply(reply));
     };
     let reply = match thread::Builder::new().stack_size(STACK_BYTES).spawn(finds) {
-        Ok(_) => in_time(&said, agent, installed, began),
-        Err(error) => protocol::failed(agent, None, &format!("cannot start a thread: {error}")),
+        Ok(_) => wait_for_reply(&said, agent, installed, began),
+        Err(error) => {
+            protocol::failure_reply(agent, None, &format!("cannot start a thread: {error}"))
+        }
     };
     finish(&reply)
 }
@@ -157,7 +160,7 @@ fn finish(reply: &HookReply) -> u8 {
 }
 
 /// Returns the reply if it arrives before the agent's timeout, else a denial.
-fn in_time(
+fn wait_for_reply(
     said: &mpsc::Receiver<WorkerMessage>,
     agent: Agent,
     installed: Option<Duration>,
@@ -169,9 +172,11 @@ fn in_time(
         match said.recv_timeout(until.saturating_duration_since(Instant::now())) {
             Ok(WorkerMessage::Hook(found)) => hook = Some(found),
             Ok(WorkerMessage::Reply(reply)) => return reply,
-            Err(RecvTimeoutError::Timeout) => return protocol::failed(agent, hook, NO_DECISION),
+            Err(RecvTimeoutError::Timeout) => {
+                return protocol::failure_reply(agent, hook, NO_DECISION);
+            }
             Err(RecvTimeoutError::Disconnected) => {
-                return protocol::failed(agent, hook, "hooks-guard panicked");
+                return protocol::failure_reply(agent, hook, "hooks-guard panicked");
             }
         }
     }
@@ -186,9 +191,11 @@ const NO_DECISION: &str = "no decision before the agent's timeout";
 fn reply(options: HookArgs, began: Instant, say: &mpsc::Sender<WorkerMessage>) -> HookReply {
     let agent = options.agent;
     match read() {
-        Err(error) => protocol::failed(agent, None, &format!("cannot read the input: {error}")),
+        Err(error) => {
+            protocol::failure_reply(agent, None, &format!("cannot read the input: {error}"))
+        }
         Ok(input) => match protocol::read(agent, &input) {
-            Err(error) => protocol::failed(agent, error.hook, &error.to_string()),
+            Err(error) => protocol::failure_reply(agent, error.hook, &error.to_string()),
             Ok(event) => answer(options, event, began, say),
         },
     }
@@ -269,12 +276,14 @@ fn answer(
         if let Some(problem) = ownership::problem(&loaded, directory(&event)) {
             let why = format!("hooks-guard cannot decide: {problem}");
             return Ok(match &event {
-                HookEvent::Ask(question) => protocol::answer(question, &undecided(question, why)),
-                _ => protocol::failed(agent, Some(hook), &why),
+                HookEvent::Ask(question) => {
+                    protocol::decision_reply(question, &reply_without_decision(question, why))
+                }
+                _ => protocol::failure_reply(agent, Some(hook), &why),
             });
         }
         if !loaded.config.enabled {
-            return Ok(protocol::done(hook));
+            return Ok(protocol::empty_reply(hook));
         }
         let runtime = runtime()?;
         let reply = runtime.block_on(async {
@@ -288,16 +297,16 @@ fn answer(
             };
             match event {
                 HookEvent::Ask(question) => guard.ask(question).await,
-                HookEvent::Ran(ran) => guard.ran(ran).await,
-                HookEvent::Refused(refused) => guard.refused(refused).await,
-                HookEvent::Nothing { hook, .. } => protocol::done(hook),
+                HookEvent::Ran(ran) => guard.record_run(ran).await,
+                HookEvent::Refused(refused) => guard.record_denial(refused).await,
+                HookEvent::Nothing { hook, .. } => protocol::empty_reply(hook),
             }
         });
         // Do not wait for tasks that are blocked by a lock.
         runtime.shutdown_background();
         Ok(reply)
     };
-    work().unwrap_or_else(|error| protocol::failed(agent, Some(hook), &error.to_string()))
+    work().unwrap_or_else(|error| protocol::failure_reply(agent, Some(hook), &error.to_string()))
 }
 
 /// Returns the directory that an event names.
@@ -350,42 +359,42 @@ impl HookCallContext<'_> {
         self.calls.forget(request);
         let decided = timeout_at(self.until, self.decide(&question)).await;
         let answer = match decided {
-            Err(_) => undecided(&question, NO_DECISION.to_owned()),
-            Ok(Err(why)) => undecided(&question, why),
+            Err(_) => reply_without_decision(&question, NO_DECISION.to_owned()),
+            Ok(Err(why)) => reply_without_decision(&question, why),
             // The service may have refused this trail, and a new process cannot know its earlier
             // state.
-            Ok(Ok(DecisionSource::Local(ruling, Some(why)))) if ruling.approved => {
-                undecided(&question, format!("{}; {why}", ruling.reasoning))
+            Ok(Ok(DecisionSource::Local(permission, Some(why)))) if permission.approved => {
+                reply_without_decision(&question, format!("{}; {why}", permission.reasoning))
             }
-            Ok(Ok(DecisionSource::Local(ruling, service))) => {
-                match (AgentDecision::of(&question, &ruling), service) {
+            Ok(Ok(DecisionSource::Local(permission, service))) => {
+                match (AgentDecision::of(&question, &permission), service) {
                     (AgentDecision::Ask(reason), Some(why)) => {
-                        undecided(&question, format!("{reason}; {why}"))
+                        reply_without_decision(&question, format!("{reason}; {why}"))
                     }
                     (answer, _) => answer,
                 }
             }
-            Ok(Ok(DecisionSource::Service(client, ruling))) => {
-                self.remember(&question.request, &ruling);
-                self.settle(&question, &client, &ruling).await
+            Ok(Ok(DecisionSource::Service(client, permission))) => {
+                self.store_secret(&question.request, &permission);
+                self.resolve(&question, &client, &permission).await
             }
         };
-        protocol::answer(&question, &answer)
+        protocol::decision_reply(&question, &answer)
     }
 
     /// Sets the agent's name, and a call id if the agent sent none.
     fn complete(&self, request: &mut PermissionRequest) {
         request.agent = Some(self.agent.name().to_owned());
-        request
-            .call_id
-            .get_or_insert_with(|| call_of(request.command.as_str(), request.cwd.as_deref()));
+        request.call_id.get_or_insert_with(|| {
+            derive_call_id(request.command.as_str(), request.cwd.as_deref())
+        });
     }
 
     /// Returns the decision of the service or, if there is no service, of this process.
     async fn decide(&self, question: &DecisionRequest) -> Result<DecisionSource, String> {
         let why = match self.client() {
             Ok(Some(client)) => match self.decided_by(&client, question).await {
-                Ok(ruling) => return Ok(DecisionSource::Service(client, ruling)),
+                Ok(permission) => return Ok(DecisionSource::Service(client, permission)),
                 Err(why) => why,
             },
             Ok(None) => {
@@ -396,9 +405,9 @@ impl HookCallContext<'_> {
             }
             Err(error) => Some(error.to_string()),
         };
-        let ruling = self.here(question).await;
-        match (ruling, why) {
-            (Ok(ruling), why) => Ok(DecisionSource::Local(ruling, why)),
+        let permission = self.decide_locally(question).await;
+        match (permission, why) {
+            (Ok(permission), why) => Ok(DecisionSource::Local(permission, why)),
             (Err(error), Some(why)) => Err(format!("{error}; {why}")),
             (Err(error), None) => Err(error),
         }
@@ -415,7 +424,7 @@ impl HookCallContext<'_> {
     }
 
     /// Returns the deadline of this process's own work with the trail.
-    fn soon(&self) -> Instant {
+    fn local_deadline(&self) -> Instant {
         if self.is_new {
             return self.until;
         }
@@ -450,26 +459,29 @@ impl HookCallContext<'_> {
         };
         let connected = client.connect().await.map_err(failed)?;
         // Evaluate in parallel with the service.
-        let own = self.own_rulings(&question.request);
+        let own = self.local_decisions(&question.request);
         let limit = DECISION_TIMEOUT.min(self.left() / 2);
         let answer = connected.post("/api/hooks/permission-request", &body, limit);
         // The service or the request is faulty; this process decides, and its decision is at least
         // as strict.
-        let ruling: PermissionDecision = match answer.await {
+        let permission: PermissionDecision = match answer.await {
             Ok(value) => serde_json::from_value(value)
                 .map_err(|_| failed(ClientError::UnexpectedResponse))?,
             Err(error) => return Err(failed(error)),
         };
-        if ruling.approved || !permits(&ruling) {
-            return Ok(ruling);
+        if permission.approved || !permits(&permission) {
+            return Ok(permission);
         }
         let own = match own.await {
             Ok(own) => own.map_err(|error| Some(error.to_string()))?,
             Err(_) => return Err(Some("hooks-guard panicked".to_owned())),
         };
         // A language model can only raise a class, so a decision without it never allows less.
-        match own.iter().all(|own| strictness(own) <= strictness(&ruling)) {
-            true => Ok(ruling),
+        match own
+            .iter()
+            .all(|own| strictness(own) <= strictness(&permission))
+        {
+            true => Ok(permission),
             false => Err(Some(format!(
                 "the service allows this command, but the hook's own check does not; make sure \
                  that both use `{}` and its rules",
@@ -480,7 +492,7 @@ impl HookCallContext<'_> {
 
     /// Evaluates a request by the tables and rules of this process, once for each directory that
     /// `~` may mean. A thread runs this in parallel with the service.
-    fn own_rulings(
+    fn local_decisions(
         &self,
         request: &PermissionRequest,
     ) -> oneshot::Receiver<Result<Vec<PermissionDecision>, CommandError>> {
@@ -491,8 +503,8 @@ impl HookCallContext<'_> {
         let judge = move || -> Result<Vec<PermissionDecision>, CommandError> {
             let runtime = runtime()?;
             let judged = homes.iter().map(|home| {
-                let gate = gate_by_tables(&loaded, home)?;
-                Ok(runtime.block_on(gate.judge(&request)).ruling)
+                let gate = gate_without_model(&loaded, home)?;
+                Ok(runtime.block_on(gate.decide(&request)).permission)
             });
             judged.collect()
         };
@@ -519,55 +531,58 @@ impl HookCallContext<'_> {
         let Some(home) = self.other_home() else {
             return Ok(gate);
         };
-        let other = gate_by_tables(self.loaded, &home)?;
-        let by_other = strictness(&other.judge(request).await.ruling);
-        let by_own = strictness(&gate.judge(request).await.ruling);
+        let other = gate_without_model(self.loaded, &home)?;
+        let by_other = strictness(&other.decide(request).await.permission);
+        let by_own = strictness(&gate.decide(request).await.permission);
         Ok(if by_other > by_own { other } else { gate })
     }
 
-    async fn here(&self, question: &DecisionRequest) -> Result<PermissionDecision, String> {
+    async fn decide_locally(
+        &self,
+        question: &DecisionRequest,
+    ) -> Result<PermissionDecision, String> {
         let request = &question.request;
         let failed = |error: &dyn std::fmt::Display| format!("hooks-guard cannot decide: {error}");
         let gate = self.gate(request).await.map_err(|error| failed(&error))?;
         let recorded = async {
-            let audit = open_briefly(&self.loaded.config).await?;
+            let audit = open_one_shot(&self.loaded.config).await?;
             let ttl = self.loaded.config.approval_ttl();
             let service = PermissionService::new(gate.clone(), audit.clone(), ttl);
             // An operator cannot answer a question of a process that exits.
             let missing = protocol::approval_missing(question.hook.agent, question.prompt);
             let decided = service.request_without_operator(request.clone(), &missing);
             let decided = decided.await;
-            audit.leave();
+            audit.leave_open();
             Ok::<_, CommandError>(decided?)
         };
-        let error = match timeout_at(self.soon(), recorded).await {
-            Ok(Ok(ruling)) => return Ok(ruling),
+        let error = match timeout_at(self.local_deadline(), recorded).await {
+            Ok(Ok(permission)) => return Ok(permission),
             Ok(Err(error)) => failed(&error),
             Err(_) => failed(&LOCKED),
         };
-        denied(&gate, request).await.ok_or(error)
+        find_denial(&gate, request).await.ok_or(error)
     }
 
     /// Converts a decision of the service to a reply. If the agent shows no prompt, waits for the
     /// operator. If the files changed while the question was pending, asks again.
-    async fn settle(
+    async fn resolve(
         &self,
         question: &DecisionRequest,
         client: &Client,
-        ruling: &PermissionDecision,
+        permission: &PermissionDecision,
     ) -> AgentDecision {
         let mut again = None;
         loop {
-            let ruling = again.as_ref().unwrap_or(ruling);
-            match self.settle_once(question, client, ruling).await {
+            let permission = again.as_ref().unwrap_or(permission);
+            match self.resolve_once(question, client, permission).await {
                 OperatorResult::Answer(answer) => return answer,
                 OperatorResult::Changed(why) if self.left() < Duration::from_millis(500) => {
                     return AgentDecision::Deny(why);
                 }
                 OperatorResult::Changed(why) => match self.decide(question).await {
-                    Ok(DecisionSource::Service(_, ruling)) => {
-                        self.remember(&question.request, &ruling);
-                        again = Some(ruling);
+                    Ok(DecisionSource::Service(_, permission)) => {
+                        self.store_secret(&question.request, &permission);
+                        again = Some(permission);
                     }
                     Ok(DecisionSource::Local(..)) => return AgentDecision::Deny(why),
                     Err(error) => return AgentDecision::Deny(format!("{why}; {error}")),
@@ -576,38 +591,38 @@ impl HookCallContext<'_> {
         }
     }
 
-    async fn settle_once(
+    async fn resolve_once(
         &self,
         question: &DecisionRequest,
         client: &Client,
-        ruling: &PermissionDecision,
+        permission: &PermissionDecision,
     ) -> OperatorResult {
-        let asks = ruling.decision == Decision::RequiresConfirmation && !ruling.denied;
-        let (Some(id), Some(secret)) = (ruling.id, &ruling.secret) else {
-            return OperatorResult::Answer(AgentDecision::of(question, ruling));
+        let asks = permission.decision == Decision::RequiresConfirmation && !permission.denied;
+        let (Some(id), Some(secret)) = (permission.id, &permission.secret) else {
+            return OperatorResult::Answer(AgentDecision::of(question, permission));
         };
-        if !asks || ruling.left_to_agent || !question.unattended() {
-            return OperatorResult::Answer(AgentDecision::of(question, ruling));
+        if !asks || permission.left_to_agent || !question.unattended() {
+            return OperatorResult::Answer(AgentDecision::of(question, permission));
         }
-        let reason = format!("{}: {}", ruling.classification, ruling.reasoning);
+        let reason = format!("{}: {}", permission.classification, permission.reasoning);
         let denied =
             |why: String| OperatorResult::Answer(AgentDecision::Deny(format!("{reason}; {why}")));
         let mut away = None;
         loop {
-            let left = self.left();
-            if left < Duration::from_millis(500) {
+            let remaining = self.left();
+            if remaining < Duration::from_millis(500) {
                 return denied(NO_ANSWER.to_owned());
             }
-            let seconds = left.as_secs().saturating_sub(1).min(30);
+            let seconds = remaining.as_secs().saturating_sub(1).min(30);
             let path = format!("/api/hooks/decisions/{id}?wait={seconds}");
-            let record = client.get(&path, left).await;
+            let record = client.get(&path, remaining).await;
             let said = match &record {
                 Ok(record) => {
                     away = None;
                     record["user_response"].as_str()
                 }
                 Err(ClientError::Timeout(_)) => continue,
-                Err(error) if is_away(error) && within(RECONNECT_TIMEOUT, &mut away) => {
+                Err(error) if is_unreachable(error) && time_limit(RECONNECT_TIMEOUT, &mut away) => {
                     sleep(Duration::from_millis(200)).await;
                     continue;
                 }
@@ -644,16 +659,16 @@ impl HookCallContext<'_> {
     }
 
     /// Stores the decision's secret for the end of the call.
-    fn remember(&self, request: &PermissionRequest, ruling: &PermissionDecision) {
-        if let (Some(id), Some(secret)) = (ruling.id, ruling.secret.clone())
-            && let Err(error) = self.calls.keep(request, &StoredCall { id, secret })
+    fn store_secret(&self, request: &PermissionRequest, permission: &PermissionDecision) {
+        if let (Some(id), Some(secret)) = (permission.id, permission.secret.clone())
+            && let Err(error) = self.calls.store(request, &StoredCall { id, secret })
         {
             tracing::warn!(%error, "the execution of this command will not be recorded");
         }
     }
 
     /// Records that a tool ran.
-    async fn ran(&self, mut ran: ToolRun) -> HookReply {
+    async fn record_run(&self, mut ran: ToolRun) -> HookReply {
         self.complete(&mut ran.request);
         let status = ran.outcome.exit_status;
         let status = status.and_then(|status| i32::try_from(status).ok());
@@ -665,34 +680,34 @@ impl HookCallContext<'_> {
                 }
                 reported
             }
-            None => self.ran_here(&ran.request, status).await,
+            None => self.record_locally(&ran.request, status).await,
         };
         match reported {
-            Ok(()) => protocol::done(ran.hook),
-            Err(error) => protocol::failed(self.agent, Some(ran.hook), &error.to_string()),
+            Ok(()) => protocol::empty_reply(ran.hook),
+            Err(error) => protocol::failure_reply(self.agent, Some(ran.hook), &error.to_string()),
         }
     }
 
     /// Records that the agent itself denied a tool call.
-    async fn refused(&self, mut refused: AgentDenial) -> HookReply {
+    async fn record_denial(&self, mut refused: AgentDenial) -> HookReply {
         self.complete(&mut refused.request);
         let recorded = async {
             let config = &self.loaded.config;
             let gate = gate(self.loaded, None)?;
-            let audit = open_briefly(config).await?;
+            let audit = open_one_shot(config).await?;
             let service = PermissionService::new(gate, audit.clone(), config.approval_ttl());
             let recorded = service
-                .refused_by_agent(refused.request, &refused.reason)
+                .record_agent_denial(refused.request, &refused.reason)
                 .await;
-            audit.leave();
+            audit.leave_open();
             Ok::<_, CommandError>(recorded?)
         };
-        let why = match timeout_at(self.soon(), recorded).await {
-            Ok(Ok(())) => return protocol::done(refused.hook),
+        let why = match timeout_at(self.local_deadline(), recorded).await {
+            Ok(Ok(())) => return protocol::empty_reply(refused.hook),
             Ok(Err(error)) => error.to_string(),
             Err(_) => LOCKED.to_owned(),
         };
-        protocol::failed(self.agent, Some(refused.hook), &why)
+        protocol::failure_reply(self.agent, Some(refused.hook), &why)
     }
 
     /// Reports to the service that an approved call ran. If the service is unreachable, this
@@ -726,19 +741,21 @@ impl HookCallContext<'_> {
         let both = |here: &dyn std::fmt::Display| CommandError::Other(format!("{error}; {here}"));
         let recorded = async {
             let trail = self.trail().await?;
-            let done = trail.executed(*id, secret, status).await;
-            trail.audit().clone().leave();
+            let done = trail.record_execution(*id, secret, status).await;
+            trail.audit().clone().leave_open();
             Ok::<_, CommandError>(done?)
         };
         let late = |_| both(&LOCKED);
-        let done = timeout_at(self.soon(), recorded).await.map_err(late)?;
+        let done = timeout_at(self.local_deadline(), recorded)
+            .await
+            .map_err(late)?;
         match done.map_err(|here| both(&here))? {
             ExecutionResult::Done(_) | ExecutionResult::Already(_) => Ok(()),
             ExecutionResult::WrongSecret | ExecutionResult::Unknown => Err(error),
         }
     }
 
-    async fn ran_here(
+    async fn record_locally(
         &self,
         request: &PermissionRequest,
         status: Option<i32>,
@@ -749,26 +766,30 @@ impl HookCallContext<'_> {
         let agent = self.agent.name();
         let recorded = async {
             let trail = self.trail().await?;
-            let done = trail.executed_call(agent, session, call, status).await;
-            trail.audit().clone().leave();
+            let done = trail
+                .record_call_execution(agent, session, call, status)
+                .await;
+            trail.audit().clone().leave_open();
             done?;
             Ok(())
         };
         let late = |_| CommandError::Other(LOCKED.to_owned());
-        timeout_at(self.soon(), recorded).await.map_err(late)?
+        timeout_at(self.local_deadline(), recorded)
+            .await
+            .map_err(late)?
     }
 
     /// Opens the trail in this process, to record calls without deciding.
     async fn trail(&self) -> Result<PermissionService, CommandError> {
-        let audit = open_briefly(&self.loaded.config).await?;
+        let audit = open_one_shot(&self.loaded.config).await?;
         let ttl = self.loaded.config.approval_ttl();
-        Ok(PermissionService::new(Gate::by_tables(), audit, ttl))
+        Ok(PermissionService::new(Gate::tables_only(), audit, ttl))
     }
 }
 
 /// Returns the reply if there is no decision: asks through the agent's prompt if it shows one, else
 /// denies.
-fn undecided(question: &DecisionRequest, why: String) -> AgentDecision {
+fn reply_without_decision(question: &DecisionRequest, why: String) -> AgentDecision {
     match question.unattended() {
         false => AgentDecision::Ask(why),
         true => AgentDecision::Deny(why),
@@ -777,13 +798,13 @@ fn undecided(question: &DecisionRequest, why: String) -> AgentDecision {
 
 /// Returns `true` if the agent may run a request without an approval: some agents run requests that
 /// are left to them.
-fn permits(ruling: &PermissionDecision) -> bool {
-    strictness(ruling) < 2
+fn permits(permission: &PermissionDecision) -> bool {
+    strictness(permission) < 2
 }
 
 /// Returns how strict a decision is, from 0 for an allow to 3 for a denial.
-fn strictness(ruling: &PermissionDecision) -> u8 {
-    match ruling {
+fn strictness(permission: &PermissionDecision) -> u8 {
+    match permission {
         PermissionDecision { denied: true, .. } => 3,
         PermissionDecision {
             decision: Decision::AutoAllowed,
@@ -799,14 +820,14 @@ fn strictness(ruling: &PermissionDecision) -> u8 {
 
 /// Returns the decision about a request if it is a denial: a denial holds even if it cannot be
 /// recorded.
-async fn denied(gate: &Gate, request: &PermissionRequest) -> Option<PermissionDecision> {
-    let ruling = gate.judge(request).await.ruling;
-    ruling.denied.then_some(ruling)
+async fn find_denial(gate: &Gate, request: &PermissionRequest) -> Option<PermissionDecision> {
+    let permission = gate.decide(request).await.permission;
+    permission.denied.then_some(permission)
 }
 
 /// Returns `true` if the service is unreachable or shutting down; a question that was asked stays
 /// pending.
-fn is_away(error: &ClientError) -> bool {
+fn is_unreachable(error: &ClientError) -> bool {
     match error {
         ClientError::Unreachable(_) | ClientError::UnexpectedResponse => true,
         ClientError::Refused { code, .. } => code == "SHUTTING_DOWN",
@@ -815,12 +836,12 @@ fn is_away(error: &ClientError) -> bool {
 }
 
 /// Returns `true` until `limit` has passed since the first call.
-fn within(limit: Duration, first: &mut Option<Instant>) -> bool {
+fn time_limit(limit: Duration, first: &mut Option<Instant>) -> bool {
     first.get_or_insert_with(Instant::now).elapsed() < limit
 }
 
 /// Derives a call id from the command and its directory, for an agent that sends none.
-fn call_of(command: &str, cwd: Option<&std::path::Path>) -> String {
+fn derive_call_id(command: &str, cwd: Option<&std::path::Path>) -> String {
     let mut hash = Sha256::new();
     hash.update(command);
     hash.update([0]);

@@ -60,9 +60,9 @@ pub(crate) fn install(options: InstallArgs) -> Result<bool, CommandError> {
         false => install::install(options.agent, &wanted)?,
     };
     let mut out = io::stdout().lock();
-    tell(&mut out, &report, options.dry_run)?;
+    print_report(&mut out, &report, options.dry_run)?;
     if let Some(also) = &report.also {
-        tell(&mut out, also, options.dry_run)?;
+        print_report(&mut out, also, options.dry_run)?;
     }
     for sentence in &report.to_do {
         writeln!(out, "{}", escape(sentence))?;
@@ -71,7 +71,7 @@ pub(crate) fn install(options: InstallArgs) -> Result<bool, CommandError> {
 }
 
 /// Prints the change of a file, or the change that would be made.
-fn tell(out: &mut impl Write, report: &install::Report, dry_run: bool) -> io::Result<()> {
+fn print_report(out: &mut impl Write, report: &install::Report, dry_run: bool) -> io::Result<()> {
     let file = escape(&report.file.display().to_string());
     if dry_run {
         write!(out, "{}", lines(&report.diff))?;

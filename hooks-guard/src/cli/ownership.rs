@@ -26,7 +26,7 @@ pub(crate) fn problem(loaded: &LoadedConfig, cwd: Option<&Path>) -> Option<Strin
     let scripts = &loaded.config.scripts;
     loaded.files().iter().chain(scripts).find_map(|file| {
         let is_in_own_folder = own.iter().any(|folder| file.starts_with(folder));
-        let project = || projects.with(file).filter(|_| !is_roots_alone(file));
+        let project = || projects.containing(file).filter(|_| !is_root_only(file));
         match (!is_in_own_folder).then(project).flatten() {
             Some(project) => Some(format!(
                 "`{}` is inside the project `{}`, so the project could change what may run; move \
@@ -69,7 +69,7 @@ impl Projects {
     }
 
     /// Returns the project that contains a file, by its path or behind links.
-    fn with(&self, file: &Path) -> Option<&Path> {
+    fn containing(&self, file: &Path) -> Option<&Path> {
         let real = real(file);
         let has = |folder: &&PathBuf| file.starts_with(folder) || real.starts_with(folder);
         self.0.iter().find(has).map(PathBuf::as_path)
@@ -90,7 +90,7 @@ fn real(path: &Path) -> PathBuf {
 
 /// Returns `true` if only root can write a file and this process belongs to another user: a project
 /// cannot put such a file there.
-fn is_roots_alone(file: &Path) -> bool {
+fn is_root_only(file: &Path) -> bool {
     let of_root = |path: &Path| fs::symlink_metadata(path).is_ok_and(|file| file.uid() == 0);
     !geteuid().is_root() && of_root(file) && file.parent().is_some_and(of_root)
 }
@@ -186,7 +186,7 @@ mod tests {
         fs::create_dir_all(home.join(".git")).expect("a folder");
         let inside = |cwd: &Path, file: &Path| {
             Projects::around(Some(cwd), Some(&home))
-                .with(file)
+                .containing(file)
                 .is_some()
         };
         let deep = project.join("src/deep");

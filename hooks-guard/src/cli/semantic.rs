@@ -152,7 +152,7 @@ impl<S> ReportOnce<S> {
         }
     }
 
-    fn say(&self, error: &SemanticError) {
+    fn report(&self, error: &SemanticError) {
         if !self.said.swap(true, Ordering::Relaxed) {
             let mut why = error.to_string();
             let mut source = error.source().and_then(|source| source.source());
@@ -178,7 +178,7 @@ impl<S: Semantic> Semantic for ReportOnce<S> {
         let answer = self.stage.ask(question).await;
         waiting.over = true;
         if let Err(error) = &answer {
-            self.say(error);
+            self.report(error);
         }
         answer
     }
@@ -192,7 +192,7 @@ struct TimeoutReporter<'a, S> {
 impl<S> Drop for TimeoutReporter<'_, S> {
     fn drop(&mut self) {
         if !self.over {
-            self.stage.say(&SemanticError::Timeout);
+            self.stage.report(&SemanticError::Timeout);
         }
     }
 }

@@ -71,7 +71,7 @@ fn token_of(path: &Path) -> Result<OperatorToken, CommandError> {
 }
 
 /// Returns a warning if other users can read or write the token's file.
-fn exposed(path: &Path) -> Option<String> {
+fn token_file_warning(path: &Path) -> Option<String> {
     let mode = std::fs::metadata(path).ok()?.permissions().mode() & 0o777;
     (mode & 0o066 != 0).then(|| {
         let path = escape(&path.display().to_string());
@@ -103,7 +103,7 @@ async fn run(
     let sockets = Sockets::bind(&loaded.config).await?;
     loaded.config.listen = sockets.local_addr()?;
     let shown = token_file.is_none().then(|| token.clone());
-    let exposed = token_file.as_deref().and_then(exposed);
+    let exposed = token_file.as_deref().and_then(token_file_warning);
     let gate = gate(&loaded, token_file)?;
     let audit = open(&loaded.config).await?;
     // Agents' hooks and `approve` send nothing to a service without the key.
@@ -118,7 +118,7 @@ async fn run(
     // cleanly.
     let mut interrupted = signal(SignalKind::interrupt())?;
     let mut terminated = signal(SignalKind::terminate())?;
-    greet(&config, shown.as_ref(), warnings.into_iter().chain(exposed))?;
+    print_addresses(&config, shown.as_ref(), warnings.into_iter().chain(exposed))?;
     Server::new(sockets, state)
         .run(async {
             tokio::select! {
@@ -131,7 +131,7 @@ async fn run(
 }
 
 /// Prints the service's addresses, and on a terminal the operator's token.
-fn greet(
+fn print_addresses(
     config: &Config,
     token: Option<&OperatorToken>,
     warnings: impl Iterator<Item = String>,

@@ -204,7 +204,7 @@ impl LoadedConfig {
     /// Returns the directory with the stored data of unfinished tool calls.
     pub(crate) fn calls(&self) -> PathBuf {
         match self.trail_file() {
-            Some(trail) => beside(&trail, ".calls"),
+            Some(trail) => with_suffix(&trail, ".calls"),
             None => self.defaults.state.join("calls"),
         }
     }
@@ -270,7 +270,7 @@ fn has_password(url: &str) -> bool {
 }
 
 /// Returns a path with a suffix appended.
-pub(crate) fn beside(path: &Path, end: &str) -> PathBuf {
+pub(crate) fn with_suffix(path: &Path, end: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(end);
     PathBuf::from(name)
@@ -301,7 +301,7 @@ fn file_url(path: &Path) -> String {
 /// Opens the audit trail.
 pub(crate) async fn open(config: &Config) -> Result<AuditStore, CommandError> {
     let url = database(config)?;
-    open_patiently(&url)
+    open_with_retries(&url)
         .await
         .map_err(|error| unusable(&url, &error))
 }
@@ -310,7 +310,7 @@ pub(crate) async fn open(config: &Config) -> Result<AuditStore, CommandError> {
 const OPEN_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Opens a trail; retries for some seconds while it is locked, because no agent waits for it.
-async fn open_patiently(url: &str) -> Result<AuditStore, AuditError> {
+async fn open_with_retries(url: &str) -> Result<AuditStore, AuditError> {
     let until = Instant::now() + OPEN_TIMEOUT;
     loop {
         match AuditStore::open(url).await {
@@ -325,7 +325,7 @@ const RETRY_DELAY: Duration = Duration::from_millis(50);
 
 /// Opens the audit trail at an address for reading, read-only if it cannot be written to.
 pub(crate) async fn open_to_read(url: &str) -> Result<AuditStore, AuditError> {
-    match open_patiently(url).await {
+    match open_with_retries(url).await {
         Err(AuditError::ReadOnly | AuditError::Unreachable { .. } | AuditError::Create { .. }) => {
             AuditStore::open_read_only(url).await
         }
@@ -334,9 +334,9 @@ pub(crate) async fn open_to_read(url: &str) -> Result<AuditStore, AuditError> {
 }
 
 /// Opens the audit trail for a process that writes one record.
-pub(crate) async fn open_briefly(config: &Config) -> Result<AuditStore, CommandError> {
+pub(crate) async fn open_one_shot(config: &Config) -> Result<AuditStore, CommandError> {
     let url = database(config)?;
-    AuditStore::open_briefly(&url)
+    AuditStore::open_one_shot(&url)
         .await
         .map_err(|error| unusable(&url, &error))
 }
@@ -370,7 +370,7 @@ pub(crate) fn gate(loaded: &LoadedConfig, secret: Option<PathBuf>) -> Result<Gat
 
 /// Returns the gate of this configuration without a language model, for a shell with this home
 /// directory.
-pub(crate) fn gate_by_tables(loaded: &LoadedConfig, home: &Path) -> Result<Gate, CommandError> {
+pub(crate) fn gate_without_model(loaded: &LoadedConfig, home: &Path) -> Result<Gate, CommandError> {
     let mut protected = protected(loaded);
     if home != protected.home {
         protected.settings.extend(agents_settings(home));
@@ -466,7 +466,7 @@ pub(crate) fn protected(loaded: &LoadedConfig) -> Protected {
     files.extend(std::env::current_exe());
     files.extend(config.scripts.iter().cloned());
     if let Some(trail) = loaded.trail_file() {
-        files.extend(["", "-wal", "-shm", "-journal"].map(|end| beside(&trail, end)));
+        files.extend(["", "-wal", "-shm", "-journal"].map(|end| with_suffix(&trail, end)));
     }
     files.dedup();
     let mut protected = Protected::new(&places.home);

@@ -10,7 +10,7 @@ use hooks_guard::audit::{AuditError, AuditStore, ChainHead, TrailAddress, Verifi
 use tempfile::TempDir;
 
 use super::failure::CommandError;
-use super::setup::{beside, open_to_read, unusable};
+use super::setup::{open_to_read, unusable, with_suffix};
 
 /// Maximum number of attempts to copy a file that is being written.
 const MAX_ATTEMPTS: u32 = 5;
@@ -103,7 +103,7 @@ fn copy(file: &Path) -> io::Result<TempDir> {
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
     let folder = builder.tempdir()?;
     let name = folder.path().join(NAME);
-    let pairs = ["", "-wal"].map(|end| (beside(file, end), beside(&name, end)));
+    let pairs = ["", "-wal"].map(|end| (with_suffix(file, end), with_suffix(&name, end)));
     for _ in 0..MAX_ATTEMPTS {
         let before = stamps(&pairs)?;
         for (from, to) in &pairs {

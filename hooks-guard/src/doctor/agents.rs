@@ -43,14 +43,14 @@ fn of(agent: Agent, around: &DoctorContext<'_>) -> Vec<Check> {
         match read(&file) {
             SettingsText::Nothing => {}
             SettingsText::Unreadable(why) => {
-                checks.push(bad(
+                checks.push(failed_check(
                     agent,
                     format!("`{}` {why}", file.display()),
                     "correct the file",
                 ));
             }
             SettingsText::Text(text) => {
-                if let Some(found) = registered(agent, &file, &text, around) {
+                if let Some(found) = check_registration(agent, &file, &text, around) {
                     installed = true;
                     checks.extend(found);
                 }
@@ -58,7 +58,7 @@ fn of(agent: Agent, around: &DoctorContext<'_>) -> Vec<Check> {
         }
     }
     if installed {
-        checks.extend(switches(agent, around));
+        checks.extend(check_switches(agent, around));
     } else if around.homes.sign(agent).is_dir() && checks.is_empty() {
         checks.push(Check::new(
             agent.name(),
@@ -70,7 +70,7 @@ fn of(agent: Agent, around: &DoctorContext<'_>) -> Vec<Check> {
     checks
 }
 
-fn bad(agent: Agent, what: String, remedy: &str) -> Check {
+fn failed_check(agent: Agent, what: String, remedy: &str) -> Check {
     Check::new(agent.name(), CheckState::Bad, what, remedy)
 }
 
@@ -92,7 +92,7 @@ fn read(file: &Path) -> SettingsText {
 }
 
 /// Checks how the hook is registered in a file; returns `None` if it is not.
-fn registered(
+fn check_registration(
     agent: Agent,
     file: &Path,
     text: &str,
@@ -139,9 +139,9 @@ fn registered(
                 format!("the entry in `{shown}` differs from the one that this version installs"),
                 &again,
             ),
-            (true, true) => outdated(agent, file, &again),
-            (true, false) => other_binary(agent, file, &again),
-            (false, _) => bad(
+            (true, true) => outdated_entry_check(agent, file, &again),
+            (true, false) => other_binary_check(agent, file, &again),
+            (false, _) => failed_check(
                 agent,
                 format!("the plugin `{shown}` was changed after its installation"),
                 &format!("remove it, and {again}"),
@@ -152,14 +152,14 @@ fn registered(
             Ok(there) if there.is_empty() => return None,
             Ok(there) => there,
             Err(error) => {
-                return Some(vec![bad(
+                return Some(vec![failed_check(
                     agent,
                     format!("`{shown}`: {error}"),
                     "correct the file",
                 )]);
             }
         };
-        let compared = compared(agent, file, &there, around, &again);
+        let compare_entries = compared(agent, file, &there, around, &again);
         let trusted = match agent {
             Agent::Codex => {
                 let config = read(&around.homes.codex.join("config.toml"));
@@ -169,7 +169,7 @@ fn registered(
                 };
                 codex_skips(file, text, config).map(|why| {
                     let what = format!("`{shown}`: {why}, so Codex silently skips it");
-                    bad(
+                    failed_check(
                         agent,
                         what,
                         &format!(
@@ -180,10 +180,10 @@ fn registered(
             }
             _ => None,
         };
-        checks.push(compared.or(trusted).unwrap_or_else(good));
+        checks.push(compare_entries.or(trusted).unwrap_or_else(good));
     }
     if mode(file).is_some_and(|mode| mode & 0o022 != 0) {
-        checks.push(bad(
+        checks.push(failed_check(
             agent,
             format!("other users can write to `{shown}`"),
             &format!("chmod go-w '{shown}'"),
@@ -193,7 +193,7 @@ fn registered(
 }
 
 /// Returns the check of an entry of an earlier version, which names no configuration.
-fn outdated(agent: Agent, file: &Path, again: &str) -> Check {
+fn outdated_entry_check(agent: Agent, file: &Path, again: &str) -> Check {
     let what = format!(
         "`{}` calls the hook without `--config`; it was installed by an earlier version",
         file.display()
@@ -201,8 +201,8 @@ fn outdated(agent: Agent, file: &Path, again: &str) -> Check {
     Check::new(agent.name(), CheckState::Warn, what, again)
 }
 
-fn other_binary(agent: Agent, file: &Path, again: &str) -> Check {
-    bad(
+fn other_binary_check(agent: Agent, file: &Path, again: &str) -> Check {
+    failed_check(
         agent,
         format!("`{}` calls another binary", file.display()),
         again,
@@ -238,12 +238,12 @@ fn compared(
         return None;
     }
     let shown = file.display();
-    let mut binaries = there.iter().filter_map(|(_, entry)| called(entry));
+    let mut binaries = there.iter().filter_map(|(_, entry)| called_binary(entry));
     if let Some(missing) = binaries
         .clone()
         .find(|binary| binary.is_absolute() && !binary.exists())
     {
-        return Some(bad(
+        return Some(failed_check(
             agent,
             format!(
                 "`{shown}` calls `{}`, which does not exist",
@@ -253,7 +253,7 @@ fn compared(
         ));
     }
     if binaries.any(|binary| !same(&binary, around.binary)) {
-        return Some(other_binary(agent, file, again));
+        return Some(other_binary_check(agent, file, again));
     }
     let before = there.iter().filter(|(event, _)| {
         matches!(
@@ -262,21 +262,21 @@ fn compared(
         )
     });
     if let Some(name) = before
-        .filter_map(|(_, entry)| switched_off(agent, entry))
+        .filter_map(|(_, entry)| missing_stop_key(agent, entry))
         .next()
     {
-        return Some(bad(
+        return Some(failed_check(
             agent,
             format!("`{shown}` lacks `{name}`, so the agent continues if the hook fails"),
             again,
         ));
     }
-    let mut lines = there.iter().filter_map(|(_, entry)| line(entry));
+    let mut lines = there.iter().filter_map(|(_, entry)| command_words(entry));
     if lines
         .clone()
         .any(|words| option(&words, "--config").is_none())
     {
-        return Some(outdated(agent, file, again));
+        return Some(outdated_entry_check(agent, file, again));
     }
     let other = lines.find_map(|words| {
         let given = |name| option(&words, name).cloned();
@@ -296,7 +296,7 @@ fn compared(
         .iter()
         .find(|(event, _)| !there.iter().any(|(other, _)| other == event));
     Some(match missing {
-        Some((event, _)) => bad(
+        Some((event, _)) => failed_check(
             agent,
             format!("`{shown}` does not call the hook at `{event}`"),
             again,
@@ -311,7 +311,7 @@ fn compared(
 }
 
 /// Returns the words of an entry's command line, the binary first.
-fn line(entry: &Value) -> Option<Vec<String>> {
+fn command_words(entry: &Value) -> Option<Vec<String>> {
     let handler = entry
         .get("hooks")
         .map_or(Some(entry), |hooks| hooks.get(0))?;
@@ -334,8 +334,8 @@ fn line(entry: &Value) -> Option<Vec<String>> {
 }
 
 /// Returns the binary that an entry calls.
-fn called(entry: &Value) -> Option<PathBuf> {
-    line(entry)?.first().map(PathBuf::from)
+fn called_binary(entry: &Value) -> Option<PathBuf> {
+    command_words(entry)?.first().map(PathBuf::from)
 }
 
 /// Returns the value of an option in a command line.
@@ -345,7 +345,7 @@ fn option<'a>(words: &'a [String], name: &str) -> Option<&'a String> {
 }
 
 /// Returns the missing key that makes the agent stop if the hook fails.
-fn switched_off(agent: Agent, entry: &Value) -> Option<&'static str> {
+fn missing_stop_key(agent: Agent, entry: &Value) -> Option<&'static str> {
     let blocks = |handlers: &Vec<Value>| {
         handlers
             .iter()
@@ -361,7 +361,7 @@ fn switched_off(agent: Agent, entry: &Value) -> Option<&'static str> {
 }
 
 /// Checks other settings that decide whether the agent calls the hook.
-fn switches(agent: Agent, around: &DoctorContext<'_>) -> Vec<Check> {
+fn check_switches(agent: Agent, around: &DoctorContext<'_>) -> Vec<Check> {
     let mut checks = Vec::new();
     for file in others(agent, around.homes, around.project) {
         let SettingsText::Text(text) = read(&file) else {
@@ -371,14 +371,14 @@ fn switches(agent: Agent, around: &DoctorContext<'_>) -> Vec<Check> {
         let json = || document_value(&text);
         match agent {
             Agent::ClaudeCode if json().is_some_and(|json| json["disableAllHooks"] == true) => {
-                checks.push(bad(
+                checks.push(failed_check(
                     agent,
                     format!("`{shown}` has `disableAllHooks`, so no hook is called"),
                     "remove `disableAllHooks`",
                 ));
             }
             Agent::Gemini if json().is_some_and(|json| json["hooksConfig"]["enabled"] == false) => {
-                checks.push(bad(
+                checks.push(failed_check(
                     agent,
                     format!("`{shown}` disables hooks"),
                     "remove `hooksConfig.enabled`",
@@ -407,7 +407,7 @@ fn codex(file: &Path, text: &str) -> Vec<Check> {
         Err(error) => {
             let error = toml::de::Error::message(&error);
             let what = format!("`{shown}` does not parse: {error}");
-            return vec![bad(Agent::Codex, what, "correct the file")];
+            return vec![failed_check(Agent::Codex, what, "correct the file")];
         }
     };
     let mut checks = Vec::new();
@@ -416,7 +416,7 @@ fn codex(file: &Path, text: &str) -> Vec<Check> {
         |name: &&str| features.and_then(|f| f.get(*name)) == Some(&toml::Value::Boolean(false));
     if let Some(name) = ["hooks", "codex_hooks"].iter().find(|name| off(name)) {
         let what = format!("`{shown}` has `features.{name} = false`, so no hook is called");
-        checks.push(bad(Agent::Codex, what, "remove it"));
+        checks.push(failed_check(Agent::Codex, what, "remove it"));
     }
     let profiles = table.get("profiles").and_then(toml::Value::as_table);
     let profiles = profiles.into_iter().flat_map(toml::Table::values);

@@ -63,7 +63,7 @@ pub(super) fn checks(around: &DoctorContext<'_>) -> Vec<Check> {
         .workspace
         .iter()
         .flat_map(|folder| project_files(folder))
-        .flat_map(|(file, format)| of_file(&file, format, true))
+        .flat_map(|(file, format)| check_file(&file, format, true))
         .collect();
     let user = [
         (
@@ -82,9 +82,14 @@ pub(super) fn checks(around: &DoctorContext<'_>) -> Vec<Check> {
     ];
     checks.extend(
         user.into_iter()
-            .flat_map(|(file, format)| of_file(&file, format, false)),
+            .flat_map(|(file, format)| check_file(&file, format, false)),
     );
-    checks.extend(around.variables.iter().filter_map(|name| of_process(name)));
+    checks.extend(
+        around
+            .variables
+            .iter()
+            .filter_map(|name| check_process_variable(name)),
+    );
     if checks.is_empty() {
         let what = "no variable redirects the guard or its agents";
         checks.push(Check::new(NAME, CheckState::Ok, what, ""));
@@ -169,7 +174,7 @@ fn names(text: &str, format: VariableFormat) -> Vec<String> {
     }
 }
 
-fn of_file(file: &Path, format: VariableFormat, is_project: bool) -> Vec<Check> {
+fn check_file(file: &Path, format: VariableFormat, is_project: bool) -> Vec<Check> {
     let text = files::read(file)
         .ok()
         .and_then(|bytes| String::from_utf8(bytes).ok());
@@ -196,14 +201,14 @@ fn of_file(file: &Path, format: VariableFormat, is_project: bool) -> Vec<Check> 
         let what = format!(
             "{whose} `{name}`, in `{}`: {}",
             file.display(),
-            does(effect)
+            effect_text(effect)
         );
         Some(Check::new(NAME, state, what, &remedy(name, effect)))
     };
     found.iter().filter_map(check).collect()
 }
 
-fn does(effect: VariableEffect) -> &'static str {
+fn effect_text(effect: VariableEffect) -> &'static str {
     match effect {
         VariableEffect::Guard => {
             "hooks ignore it, but `serve`, `approve` and `watch` would use other files or servers"
@@ -231,7 +236,7 @@ fn remedy(name: &str, effect: VariableEffect) -> String {
 }
 
 /// Checks a variable of this process.
-fn of_process(name: &str) -> Option<Check> {
+fn check_process_variable(name: &str) -> Option<Check> {
     let does = match effect(name)? {
         VariableEffect::Guard if !name.starts_with("PG") => "hooks ignore it",
         VariableEffect::Code if name == "LD_PRELOAD" || name == "DYLD_INSERT_LIBRARIES" => {

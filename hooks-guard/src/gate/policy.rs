@@ -28,7 +28,7 @@ pub(super) struct FirstClassification<'r> {
 pub(super) struct ClassifyOutput {
     pub(super) judgement: Option<Judgement>,
     /// The last hook that failed, and its failure.
-    pub(super) fault: Option<(Arc<str>, Failure)>,
+    pub(super) failure: Option<(Arc<str>, Failure)>,
     /// `true` if that failure ended the dispatch.
     pub(super) failed: bool,
 }
@@ -76,7 +76,7 @@ impl<'h> Policy<dyn DynClassify + 'h> for FirstClassification<'_> {
     }
 
     fn on_failure(&mut self, entry: &EntryMeta, fault: Failure) -> Step<Self, Never<()>> {
-        self.found.fault = Some((entry.name_arc(), fault));
+        self.found.failure = Some((entry.name_arc(), fault));
         self.found.failed = on_failure(entry) != FailurePolicy::Isolate;
         match self.found.failed {
             true => Step::Stop,
@@ -85,7 +85,7 @@ impl<'h> Policy<dyn DynClassify + 'h> for FirstClassification<'_> {
     }
 
     fn timeout(&self, entry: &EntryMeta) -> Option<Duration> {
-        Some(left(entry, self.until))
+        Some(remaining(entry, self.until))
     }
 
     fn on_future_ready(&mut self, (): ()) -> Step<Self, Never<()>> {
@@ -121,18 +121,18 @@ impl<'r> StrictestRestriction<'r> {
         found: &'r Classification,
         until: Instant,
     ) -> Self {
-        let said = RestrictOutput::default();
+        let output = RestrictOutput::default();
         Self {
             request,
             found,
             until,
-            said,
+            said: output,
         }
     }
 
-    fn say(&mut self, verdict: RuleDecision) {
+    fn restrict(&mut self, verdict: RuleDecision) {
         self.said.verdict = Some(match self.said.verdict.take() {
-            Some(before) => before.or_stricter(verdict),
+            Some(before) => before.stricter(verdict),
             None => verdict,
         });
     }
@@ -172,7 +172,7 @@ impl<'h> Policy<dyn DynRestrict + 'h> for StrictestRestriction<'_> {
             // `check` lets no error through.
             Ok(None) | Err(_) => return Step::Next,
         };
-        self.say(RuleDecision::of_hook(&entry.name(), effect, reason));
+        self.restrict(RuleDecision::from_hook(&entry.name(), effect, reason));
         match effect {
             RuleEffect::Deny => Step::Stop,
             _ => Step::Next,
@@ -181,14 +181,14 @@ impl<'h> Policy<dyn DynRestrict + 'h> for StrictestRestriction<'_> {
 
     fn on_failure(&mut self, entry: &EntryMeta, fault: Failure) -> Step<Self, Never<()>> {
         if on_failure(entry) != FailurePolicy::Isolate {
-            self.say(RuleDecision::of_failed_hook(&entry.name(), fault.kind()));
+            self.restrict(RuleDecision::from_failed_hook(&entry.name(), fault.kind()));
         }
         self.said.fault = Some((entry.name_arc(), fault));
         Step::Next
     }
 
     fn timeout(&self, entry: &EntryMeta) -> Option<Duration> {
-        Some(left(entry, self.until))
+        Some(remaining(entry, self.until))
     }
 
     fn on_future_ready(&mut self, (): ()) -> Step<Self, Never<()>> {
@@ -202,7 +202,7 @@ impl<'h> Policy<dyn DynRestrict + 'h> for StrictestRestriction<'_> {
 
 /// Returns the timeout of a hook: the remaining time of all hooks, but at most that of its
 /// registration.
-fn left(entry: &EntryMeta, until: Instant) -> Duration {
+fn remaining(entry: &EntryMeta, until: Instant) -> Duration {
     let left = until.saturating_duration_since(Instant::now());
     entry.timeout().unwrap_or(left).min(left)
 }

@@ -125,7 +125,7 @@ impl ByClient {
 
     /// Returns the connections of at least this age, oldest first, of the client with the most
     /// connections.
-    fn old_of_most(&self, age: Duration) -> impl Iterator<Item = u64> {
+    fn oldest_of_largest(&self, age: Duration) -> impl Iterator<Item = u64> {
         let most = self.0.values().max_by_key(|of_client| of_client.len());
         let connections = most.into_iter().flatten();
         connections
@@ -207,10 +207,10 @@ impl Connections {
     pub(super) fn close_one(&self) -> bool {
         let mut open = self.lock();
         let is_late = |id: &u64| open.all.get(id).is_some_and(ConnectionRecord::is_late);
-        let waiting = open.waiting.old_of_most(MIN_WAITING).find(is_late);
+        let waiting = open.waiting.oldest_of_largest(MIN_WAITING).find(is_late);
         let found = waiting
-            .or_else(|| open.lasting.old_of_most(MIN_LONG_LIVED).next())
-            .or_else(|| open.running.old_of_most(MIN_RUNNING).next());
+            .or_else(|| open.lasting.oldest_of_largest(MIN_LONG_LIVED).next())
+            .or_else(|| open.running.oldest_of_largest(MIN_RUNNING).next());
         let Some(id) = found else {
             return false;
         };
@@ -321,7 +321,7 @@ impl ActivityHandle {
     }
 
     /// Marks the request as a stream or long poll.
-    pub(super) fn lasting(mut self) -> Self {
+    pub(super) fn long_lived(mut self) -> Self {
         self.running = Activity::Lasts;
         self
     }

@@ -171,7 +171,9 @@ pub(crate) async fn executed(
         .map(i32::try_from)
         .transpose()
         .map_err(|_| body::wrong_type("exit_status", expected))?;
-    let done = state.service().executed(decision, &secret, exit_status);
+    let done = state
+        .service()
+        .record_execution(decision, &secret, exit_status);
     let done = done.await;
     match done.map_err(|error| failed(&id, &error))? {
         ExecutionResult::Done(record) => Ok(Json(*record)),

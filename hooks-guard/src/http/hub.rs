@@ -94,13 +94,13 @@ impl Hub {
         if !*runs {
             *runs = true;
             let changes = audit.entries().boxed();
-            tokio::spawn(self.clone().tell(audit.clone(), changes));
+            tokio::spawn(self.clone().broadcast(audit.clone(), changes));
         }
         receiver
     }
 
     /// Sends events until there are no listeners.
-    async fn tell(
+    async fn broadcast(
         self,
         audit: AuditStore,
         mut changes: stream::BoxStream<'static, (i64, AuditChange)>,
@@ -152,7 +152,7 @@ pub(super) async fn told(
         .collect();
     ids.sort_unstable();
     ids.dedup();
-    let records = audit.several(&ids).await?;
+    let records = audit.decisions_by_ids(&ids).await?;
     let record = |id: i64| {
         let record = records.iter().find(|record| record.id == id)?;
         serde_json::to_value(record).ok()

@@ -35,23 +35,23 @@ impl LocalEnd {
         }
     }
 
-    fn is(&self, address: &str) -> bool {
+    fn has_address(&self, address: &str) -> bool {
         match self.address {
             None => address == proof::UNIX,
             Some(own) => address
                 .parse::<SocketAddr>()
-                .is_ok_and(|address| plain(address) == plain(own)),
+                .is_ok_and(|address| normalize(address) == normalize(own)),
         }
     }
 
-    fn agreed(&self) -> Option<Handshake> {
+    fn handshake(&self) -> Option<Handshake> {
         let handshake = self.handshake.lock();
         handshake.unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
 /// Normalizes an address: a dual-stack socket reports IPv4 addresses as mapped IPv6 addresses.
-fn plain(address: SocketAddr) -> (std::net::IpAddr, u16) {
+fn normalize(address: SocketAddr) -> (std::net::IpAddr, u16) {
     (address.ip().to_canonical(), address.port())
 }
 
@@ -98,9 +98,9 @@ pub(crate) async fn identity(
     let published = state.inner.config.published_address;
     let is_published = published.is_some_and(|published| {
         let given = address.parse::<SocketAddr>();
-        given.is_ok_and(|given| plain(given) == plain(published))
+        given.is_ok_and(|given| normalize(given) == normalize(published))
     });
-    if !reached.is(address) && !is_published {
+    if !reached.has_address(address) && !is_published {
         return Err(ApiError::forbidden(
             "WRONG_ADDRESS",
             "the service does not listen on that address",
@@ -111,7 +111,7 @@ pub(crate) async fn identity(
     }
     let nonce = proof::nonce();
     let handshake = Handshake::new(key.clone(), challenge.to_owned(), nonce.clone());
-    let proof = handshake.of_service(address);
+    let proof = handshake.service_proof(address);
     let agreed = reached.handshake.lock();
     *agreed.unwrap_or_else(PoisonError::into_inner) = Some(handshake);
     Ok(Json(Identity { nonce, proof }))
@@ -134,12 +134,12 @@ pub(super) async fn check(
         return Ok((request, None));
     };
     let reached = request.extensions().get::<LocalEnd>();
-    let handshake = reached.and_then(LocalEnd::agreed);
+    let handshake = reached.and_then(LocalEnd::handshake);
     let (parts, body) = request.into_parts();
     let bytes = body::bytes(body).await?;
     let path = parts.uri.path_and_query().map_or("/", |path| path.as_str());
     let proved = handshake.and_then(|handshake| {
-        let expected = handshake.of_request(parts.method.as_str(), path, &bytes);
+        let expected = handshake.request_proof(parts.method.as_str(), path, &bytes);
         let given = given.to_str().ok()?;
         proof::matches(given, &expected).then_some(VerifiedRequest {
             handshake,
@@ -167,7 +167,9 @@ impl VerifiedRequest {
         };
         let covered = covered.as_deref().unwrap_or(proof::STREAM);
         let status = parts.status.as_u16();
-        let proof = self.handshake.of_response(&self.request, status, covered);
+        let proof = self
+            .handshake
+            .response_proof(&self.request, status, covered);
         if let Ok(value) = HeaderValue::from_str(&proof) {
             parts.headers.insert(proof::PROOF, value);
         }

@@ -86,7 +86,7 @@ pub(crate) async fn list(
     let orders = [QuestionOrder::Oldest, QuestionOrder::Fair];
     let order = query.choice("order", &orders, &["oldest", "fair"])?;
     let order = order.unwrap_or_default();
-    let after = query.text("after")?.map(|text| cursor(text, order));
+    let after = query.text("after")?.map(|text| decode_cursor(text, order));
     let after = after.transpose()?.unwrap_or_default();
     let filter = QuestionFilter {
         agent: query.stored_name("agent")?,
@@ -125,7 +125,7 @@ pub(crate) async fn list(
     }
     let rest = PendingRest {
         total: page.total,
-        next: next.map(|next| written(next, order)),
+        next: next.map(|next| encode_cursor(next, order)),
         sessions: page.sessions,
         generated_at: now(),
     };
@@ -137,14 +137,14 @@ pub(crate) async fn list(
 }
 
 /// Formats a cursor for clients.
-fn written(cursor: QuestionCursor, order: QuestionOrder) -> String {
+fn encode_cursor(cursor: QuestionCursor, order: QuestionOrder) -> String {
     match order {
         QuestionOrder::Oldest => cursor.id.to_string(),
         QuestionOrder::Fair => format!("{}.{}", cursor.place, cursor.id),
     }
 }
 
-fn cursor(text: &str, order: QuestionOrder) -> Result<QuestionCursor, ApiError> {
+fn decode_cursor(text: &str, order: QuestionOrder) -> Result<QuestionCursor, ApiError> {
     let number = |text: &str| {
         let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
         text.parse::<i64>().ok().filter(|_| is_number)

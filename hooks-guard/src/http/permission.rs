@@ -62,18 +62,18 @@ pub(crate) async fn request(
             ApiError::rate_limited(most, seconds.max(1)).into_response()
         }
         _ => match decide(&state, &id, request.into_body()).await {
-            Ok(ruling) => (StatusCode::OK, Json(ruling)).into_response(),
+            Ok(permission) => (StatusCode::OK, Json(permission)).into_response(),
             Err(error) => error.into_response(),
         },
     };
     if let Some(allowance) = allowance {
-        tell(&mut response, allowance);
+        add_rate_limit_headers(&mut response, allowance);
     }
     response
 }
 
 /// Adds the rate limit headers.
-fn tell(response: &mut Response, allowance: Allowance) {
+fn add_rate_limit_headers(response: &mut Response, allowance: Allowance) {
     let reset = Timestamp::now() + allowance.reset;
     // Whole seconds, rounded up.
     let reset = reset.as_second() + i64::from(reset.subsec_nanosecond() > 0);
@@ -107,9 +107,9 @@ async fn rule(
     budget: Duration,
 ) -> Result<PermissionDecision, ApiError> {
     let began = Instant::now();
-    let ruling = timeout(budget, state.inner.service.request(request)).await;
-    let ruling = ruling.map_err(|_| ApiError::timed_out(budget))?;
-    let ruling = ruling.map_err(|error| match error {
+    let permission = timeout(budget, state.inner.service.request(request)).await;
+    let permission = permission.map_err(|_| ApiError::timed_out(budget))?;
+    let permission = permission.map_err(|error| match error {
         ServiceError::NoClassifier => ApiError::not_ready("no classifier is registered"),
         ServiceError::TooManyQuestions(_) => {
             tracing::debug!(request_id = id.0, %error, "refused a question");
@@ -122,8 +122,8 @@ async fn rule(
             ApiError::internal(id)
         }
     })?;
-    metrics::decision(&ruling, began.elapsed());
-    Ok(ruling)
+    metrics::decision(&permission, began.elapsed());
+    Ok(permission)
 }
 
 /// Parses the body of a permission request.
@@ -205,7 +205,7 @@ mod tests {
         let audit = AuditStore::open("sqlite::memory:").await.unwrap();
         let service = PermissionService::new(gate, audit, Duration::from_secs(1));
         let (token, config) = (OperatorToken::random(), Config::default());
-        let state = AppState::new(service, token, config, Metrics::off());
+        let state = AppState::new(service, token, config, Metrics::disabled());
         let (id, request) = (RequestId::new(), PermissionRequest::new("ls"));
         let refused = rule(&state, &id, request, Duration::from_millis(20)).await;
         let response = refused.unwrap_err().into_response();

@@ -132,7 +132,7 @@ impl Records {
             // A response that has begun waits for a permit instead of failing.
             false => turns.acquire_owned().await.ok(),
         };
-        let mut records = self.audit.several(&ids).await?;
+        let mut records = self.audit.decisions_by_ids(&ids).await?;
         records.sort_by_key(|record| ids.iter().position(|id| *id == record.id));
         Ok(Some(records))
     }

@@ -92,7 +92,7 @@ pub(crate) async fn revoke(
         .into_iter()
         .find(|one| one.id == number)
         .ok_or_else(gone)?;
-    match audit.forget(number, by).await.map_err(failed)? {
+    match audit.revoke(number, by).await.map_err(failed)? {
         true => Ok(Json(found)),
         false => Err(gone()),
     }

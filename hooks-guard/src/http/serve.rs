@@ -225,8 +225,8 @@ fn serve(
         if service.is_operator(request.headers()) {
             state.keep();
         }
-        if lasts(request.uri()) {
-            state = state.lasting();
+        if may_be_long_lived(request.uri()) {
+            state = state.long_lived();
         }
         let mut request = request.map(|body| state.request(body));
         request.extensions_mut().insert(Peer(peer));
@@ -256,7 +256,7 @@ fn serve(
 }
 
 /// Returns `true` if a request may run without a time limit: a stream or a long poll.
-fn lasts(uri: &Uri) -> bool {
+fn may_be_long_lived(uri: &Uri) -> bool {
     match uri.path() {
         "/api/hooks/events" | "/api/hooks/export" => true,
         path => path.starts_with("/api/hooks/decisions/") && uri.query().is_some(),

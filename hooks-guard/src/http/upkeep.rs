@@ -24,11 +24,16 @@ const RETRY_DELAY: Duration = Duration::from_secs(10);
 /// Runs all background tasks; never completes.
 pub(super) async fn run(state: AppState) {
     let days = state.inner.config.retention_days;
-    tokio::join!(expire(&state), probe(&state), add_up(&state), async {
-        if let Some(days) = days {
-            retain(&state, days).await;
+    tokio::join!(
+        expire(&state),
+        probe(&state),
+        aggregate_metrics(&state),
+        async {
+            if let Some(days) = days {
+                apply_retention(&state, days).await;
+            }
         }
-    });
+    );
 }
 
 /// Expires questions at their deadlines, so that waiting clients are notified.
@@ -56,7 +61,7 @@ async fn probe(state: &AppState) {
     }
 }
 
-async fn add_up(state: &AppState) {
+async fn aggregate_metrics(state: &AppState) {
     loop {
         sleep(AGGREGATION_INTERVAL).await;
         state.inner.metrics.add_up();
@@ -64,7 +69,7 @@ async fn add_up(state: &AppState) {
 }
 
 /// Deletes records that are older than a number of days.
-async fn retain(state: &AppState, days: u32) {
+async fn apply_retention(state: &AppState, days: u32) {
     loop {
         match delete_older(state, days).await {
             Ok(0) => {}

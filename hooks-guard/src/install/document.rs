@@ -14,7 +14,7 @@ use crate::protocol::Agent;
 pub(super) fn with(text: Option<&str>, plan: &Plan) -> Result<String, DocumentError> {
     let text = text.unwrap_or_default();
     if is_empty(text) {
-        return Ok(fresh(plan));
+        return Ok(new_document(plan));
     }
     let mut there = entries(text, plan.agent)?;
     let mut wanted = plan.entries.clone();
@@ -180,7 +180,7 @@ impl JsonDocument {
         let mut entries = Vec::new();
         for (event, list) in self.lists()? {
             for element in list.elements() {
-                if ours_within(&element.to_string(), agent)
+                if runs_this_program(&element.to_string(), agent)
                     && let Some(value) = element.to_serde_value()
                 {
                     entries.push((event.clone(), value));
@@ -192,7 +192,7 @@ impl JsonDocument {
 }
 
 /// Returns `true` if an entry, or a handler in it, runs this program.
-fn ours_within(entry: &str, agent: Agent) -> bool {
+fn runs_this_program(entry: &str, agent: Agent) -> bool {
     let parsed = parse_to_ast(entry, &CollectOptions::default(), &OPTIONS);
     let Some(ast::Value::Object(entry)) = parsed.ok().and_then(|parsed| parsed.value) else {
         return false;
@@ -206,7 +206,7 @@ fn ours_within(entry: &str, agent: Agent) -> bool {
 }
 
 /// Returns a new document with the hook only.
-fn fresh(plan: &Plan) -> String {
+fn new_document(plan: &Plan) -> String {
     let mut hooks = Map::new();
     for (event, entry) in &plan.entries {
         let list = hooks

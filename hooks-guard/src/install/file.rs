@@ -25,7 +25,7 @@ pub(super) struct Settings {
 
 impl Settings {
     pub(super) fn read(path: &Path) -> Result<Self, InstallError> {
-        let path = behind_links(path).map_err(|source| InstallError::Read {
+        let path = resolve_links(path).map_err(|source| InstallError::Read {
             path: path.to_owned(),
             source,
         })?;
@@ -219,7 +219,7 @@ fn load(path: &Path) -> Result<Option<Vec<u8>>, InstallError> {
 }
 
 /// Resolves the symbolic links of a path, also of a file that does not exist yet. The links stay.
-fn behind_links(path: &Path) -> io::Result<PathBuf> {
+fn resolve_links(path: &Path) -> io::Result<PathBuf> {
     let mut path = path.to_owned();
     // Linux follows at most 40 links, too.
     for _ in 0..40 {

@@ -75,7 +75,7 @@ impl InstallOptions {
             return Err(unusable(url));
         }
         Ok(HookCall {
-            binary: usable(&self.binary)?,
+            binary: check_usable(&self.binary)?,
             config,
             database,
             unattended: self.unattended,
@@ -123,7 +123,7 @@ pub fn install(agent: Agent, options: &InstallOptions) -> Result<Report, Install
     // it.
     let (also, by_hand) = match agent {
         Agent::Codex => (trust(&path, &wanted, options), plan::TRUST_BY_HAND),
-        Agent::OpenCode => (shorten_start(&path, options), plan::LONG_START),
+        Agent::OpenCode => (write_npmrc(&path, options), plan::LONG_START),
         _ => return Ok(report),
     };
     match also {
@@ -135,7 +135,7 @@ pub fn install(agent: Agent, options: &InstallOptions) -> Result<Report, Install
 }
 
 /// Writes the `.npmrc` beside opencode's settings; returns `None` if there is another one.
-fn shorten_start(plugin: &Path, options: &InstallOptions) -> Result<Option<Report>, InstallError> {
+fn write_npmrc(plugin: &Path, options: &InstallOptions) -> Result<Option<Report>, InstallError> {
     let Some(path) = plugin::npmrc(plugin) else {
         return Ok(None);
     };
@@ -155,7 +155,7 @@ fn shorten_start(plugin: &Path, options: &InstallOptions) -> Result<Option<Repor
 }
 
 /// Plans the removal of that `.npmrc`, unless it was changed.
-fn forget_start(plugin: &Path) -> Result<Option<Undo>, InstallError> {
+fn plan_npmrc_removal(plugin: &Path) -> Result<Option<Undo>, InstallError> {
     let Some(path) = plugin::npmrc(plugin) else {
         return Ok(None);
     };
@@ -216,7 +216,7 @@ impl Undo {
 }
 
 /// Plans the removal of Codex's trust in the hook in `hooks`, a file with this text.
-fn distrust(
+fn plan_distrust(
     hooks: &Path,
     text: &str,
     options: &InstallOptions,
@@ -270,8 +270,8 @@ pub fn uninstall(agent: Agent, options: &InstallOptions) -> Result<Report, Insta
     };
     report.diff = diff::unified(&settings.path, Some(text), wanted.as_deref());
     let also = match agent {
-        Agent::Codex => distrust(&path, text, options)?,
-        Agent::OpenCode => forget_start(&path)?,
+        Agent::Codex => plan_distrust(&path, text, options)?,
+        Agent::OpenCode => plan_npmrc_removal(&path)?,
         _ => None,
     };
     report.also = also.as_ref().map(|also| Box::new(also.report()));
@@ -307,7 +307,7 @@ fn before(settings: &Settings, text: &str, plan: &Plan) -> Result<Option<String>
     document::without(text, plan).map(Some)
 }
 
-fn usable(binary: &Path) -> Result<&str, InstallError> {
+fn check_usable(binary: &Path) -> Result<&str, InstallError> {
     let text = binary.to_str().filter(|text| {
         // The name identifies the hook in the settings.
         let named = matches!(

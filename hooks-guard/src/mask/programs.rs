@@ -590,7 +590,7 @@ fn inputs() -> Vec<MaskRule> {
             Built(|| format!(
                 r"\b(?:echo|printf|yes)\s+(?:-\w+\s+|'%s\S*'\s+|\x22%s\S*\x22\s+|%s\S*\s+)*({VALUE}(?:[ \t]+{VALUE})*)\s*\|\s*[^|;&\n]*?{READERS}"
             )),
-            |captures, text| !is_told_apart(captures) && literal(captures, text),
+            |captures, text| !is_delimited_by_other_rules(captures) && literal(captures, text),
         ),
         // Accounts: the name before the first colon is kept.
         secret(
@@ -618,7 +618,7 @@ fn inputs() -> Vec<MaskRule> {
         secret(
             AnyWith(READS, |c| c == '<'),
             Built(|| format!(r"{READERS}[^|;&\n]*?<<<\s*({VALUE})")),
-            |captures, text| !is_told_apart(captures) && literal(captures, text),
+            |captures, text| !is_delimited_by_other_rules(captures) && literal(captures, text),
         ),
         // A format string that labels its arguments as secrets.
         secret(
@@ -633,7 +633,7 @@ fn inputs() -> Vec<MaskRule> {
 
 /// Returns `true` if other rules separate the secret from its context: names before passwords, and
 /// parameters of the URL of a seed.
-fn is_told_apart(captures: &Captures<'_>) -> bool {
+fn is_delimited_by_other_rules(captures: &Captures<'_>) -> bool {
     let whole = captures.get(0).map_or("", |group| group.as_str());
     let reads_accounts = whole.contains("chpasswd") || whole.contains("newusers");
     reads_accounts && whole.contains(':')

@@ -189,7 +189,7 @@ fn general() -> Vec<MaskRule> {
             Built(|| format!(
                 r#"(?i)\bauthorization\\*["']?(?:\s*:[ \t]+(?-i:[A-Z][A-Za-z-]{{2,}})[ \t]+|\s*[:=]\s*(?:(?:basic|bearer|token|digest|api-?key|api-token|ssws|geniekey|splunk|oauth|hawk|bot|jwt|key|ntlm|mac|signature|sharedkey|zoho-oauthtoken|client-id)\\?\s+)?)({VALUE})"#
             )),
-            of_a_header,
+            is_credential,
         ),
         // Everything after the header name, for any scheme.
         secret(
@@ -199,19 +199,19 @@ fn general() -> Vec<MaskRule> {
                 r#"|(?:-H|--header)[ =]?"(?:proxy-|x-)?authorization:[ \t]*(?:[a-z][\w.-]*[ \t]+)?((?:[^"\\\n]|\\.)+)"#,
                 r#"|(?:\\n|\n)(?:proxy-|x-)?authorization:[ \t]*(?:[a-z][\w.-]*[ \t]+)?((?:[^"'\\\n]|\\[^rn])+)"#,
             ),
-            of_a_header,
+            is_credential,
         )
         .strings(),
         secret(
             Any(&["authorization"]),
             r#"(?i)'(?:proxy-|x-)?authorization:[ \t]*(?:[a-z][\w.-]*[ \t]+)?([^'\s]+|[^'\n]*=[^'\n]*)'"#,
-            of_a_header,
+            is_credential,
         )
         .strings(),
         secret(
             Any(&["authorization"]),
             r#"(?i)"(?:proxy-|x-)?authorization:[ \t]*(?:[a-z][\w.-]*[ \t]+)?([^"\s]+|[^"\n]*=[^"\n]*)""#,
-            of_a_header,
+            is_credential,
         )
         .strings(),
         secret(
@@ -223,12 +223,12 @@ fn general() -> Vec<MaskRule> {
         secret(
             AnyWith(NAMES, |c| matches!(c, ':' | '=')),
             Built(|| format!(r#"(?i)["']?\b{NAME}\\*["']?\]?(?:\s+\+?:?=\s+|\+?:?=|\s*:\s*)({VALUE})"#)),
-            of_a_name,
+            is_value_of_secret_name,
         ),
         secret(
             AnyWith(NAMES, char::is_whitespace),
             Built(|| format!(r"(?i)(?:^|\s)-{{1,2}}{NAME}\s+({VALUE})")),
-            |captures, text| !text.starts_with('-') && of_a_name(captures, text),
+            |captures, text| !text.starts_with('-') && is_value_of_secret_name(captures, text),
         ),
         secret(
             Any(&["--from-literal"]),
@@ -268,7 +268,7 @@ fn general() -> Vec<MaskRule> {
                 }),
                 // Does not include a name before `=`.
                 r"[A-Za-z0-9+_-]{20,}={0,2}",
-                chance,
+                looks_random,
             )
         },
         MaskRule {
@@ -278,7 +278,7 @@ fn general() -> Vec<MaskRule> {
                     byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/')
                 }),
                 r"[A-Za-z0-9+/]{32,}={0,2}",
-                chance,
+                looks_random,
             )
         },
         MaskRule {
@@ -318,7 +318,7 @@ fn not_git(_: &Captures<'_>, text: &str) -> bool {
 
 /// Returns `true` for a value after the name of a secret, if the name does not denote the source of
 /// a secret or the program that provides it.
-fn of_a_name(captures: &Captures<'_>, text: &str) -> bool {
+fn is_value_of_secret_name(captures: &Captures<'_>, text: &str) -> bool {
     let whole = captures.get(0).map_or("", |group| group.as_str());
     let name = whole.strip_suffix(text).unwrap_or(whole).to_lowercase();
     let name = name
@@ -372,7 +372,7 @@ fn of_a_name(captures: &Captures<'_>, text: &str) -> bool {
 }
 
 /// Returns `true` for the credentials of a header; the scheme alone is not a credential.
-fn of_a_header(captures: &Captures<'_>, text: &str) -> bool {
+fn is_credential(captures: &Captures<'_>, text: &str) -> bool {
     let word = text.trim_matches(['"', '\'']);
     let is_scheme = ["basic", "bearer", "digest", "token", "negotiate"]
         .iter()
@@ -415,7 +415,7 @@ fn closes_a_quote(whole: &str, value: &str) -> bool {
 }
 
 /// Returns `true` if letters of both cases and digits alternate as in no word.
-fn chance(_: &Captures<'_>, text: &str) -> bool {
+fn looks_random(_: &Captures<'_>, text: &str) -> bool {
     let class = |byte: u8| match byte {
         b'0'..=b'9' => 1,
         b'a'..=b'z' => 2,

@@ -30,7 +30,7 @@ pub(super) fn reveal(command: &str, ranges: &mut Vec<Hidden>) -> bool {
         return false;
     }
     let classifier = Classifier::new();
-    let mark = mark_for(command);
+    let mark = unused_word(command);
     let began = Instant::now();
     let Some(truth) = classifier.parts(command) else {
         return true;
@@ -38,7 +38,7 @@ pub(super) fn reveal(command: &str, ranges: &mut Vec<Hidden>) -> bool {
     let times = u32::try_from(ranges.len()).unwrap_or(u32::MAX);
     let is_brief = began.elapsed().saturating_mul(times) <= MAX_TEST_TIME;
     let judged = |ranges: &[Hidden]| {
-        let text = marked(command, ranges, &mark);
+        let text = replace_with_marks(command, ranges, &mark);
         let parts = classifier.parts(&text)?;
         Some((text, parts))
     };
@@ -70,12 +70,12 @@ pub(super) fn reveal(command: &str, ranges: &mut Vec<Hidden>) -> bool {
     !is_followed(&truth)
         || !is_followed(&shown)
         || !runs_same_programs(&truth, &shown, &mark)
-        || !runs_alike(&truth, &shown, &mark)
+        || !has_equal_arguments(&truth, &shown, &mark)
         || CodeReachability::new(&text, &shown, &mark).reaches_code()
 }
 
 /// Returns a word that does not occur in the command.
-fn mark_for(command: &str) -> String {
+fn unused_word(command: &str) -> String {
     let mark = |number: usize| format!("q7hidden{number}x");
     let free = (0..).map(mark).find(|mark| !command.contains(mark));
     free.unwrap_or_default()
@@ -83,7 +83,7 @@ fn mark_for(command: &str) -> String {
 
 /// Replaces every word of the secrets by a mark, equal words by equal marks. Other characters are
 /// kept, so that a shell parses the command unchanged.
-fn marked(command: &str, ranges: &[Hidden], mark: &str) -> String {
+fn replace_with_marks(command: &str, ranges: &[Hidden], mark: &str) -> String {
     let mut words: Vec<&str> = Vec::new();
     let mut text = String::with_capacity(command.len());
     let mut at = 0;
@@ -183,7 +183,7 @@ fn names_a_file(truth: &Part, shown: &Part, mark: &str) -> bool {
 }
 
 /// Returns `true` if the programs get equal arguments, except for the secrets.
-fn runs_alike(truth: &Parts, shown: &Parts, mark: &str) -> bool {
+fn has_equal_arguments(truth: &Parts, shown: &Parts, mark: &str) -> bool {
     let same = |truth: &Word, shown: &Word| {
         shown.text.contains(mark) || (truth.text == shown.text && truth.known == shown.known)
     };
@@ -312,9 +312,9 @@ impl<'p> CodeReachability<'p> {
     fn reaches_code(&self) -> bool {
         let unknown = |at: &usize| {
             let part = &self.parts.all[*at];
-            runs_unseen(part.unseen_code) || self.sources(part)
+            runs_unknown_code(part.unseen_code) || self.sources_pipe(part)
         };
-        runs_unseen(self.parts.unseen_code)
+        runs_unknown_code(self.parts.unseen_code)
             || (0..self.parts.all.len())
                 .filter(unknown)
                 .any(|at| self.reaches_unknown(at))
@@ -325,11 +325,11 @@ impl<'p> CodeReachability<'p> {
                 .any(|script| self.reaches_script(script))
             || self.reaches_file()
             || self.reaches_setting()
-            || self.reaches_unread()
+            || self.reaches_unparsed_input()
     }
 
     /// Returns `true` if a program runs input that contains a mark and was not classified here.
-    fn reaches_unread(&self) -> bool {
+    fn reaches_unparsed_input(&self) -> bool {
         static TCL: LazyLock<Regex> = LazyLock::new(|| {
             pattern(r"\b(?:eval|exec|system|uplevel|source|subst)\b|\bspawn\s[^\n;]*\$")
         });
@@ -338,7 +338,8 @@ impl<'p> CodeReachability<'p> {
             if is_one_of(part, &["expect", "tclsh", "wish"]) {
                 let words = part.words.iter().map(|word| word.text.as_str());
                 return (words.chain(input)).any(|text| {
-                    text.contains(self.mark) && (TCL.is_match(text) || types_words(text, self.mark))
+                    text.contains(self.mark)
+                        && (TCL.is_match(text) || types_hidden_words(text, self.mark))
                 });
             }
             let is_told = input.is_some_and(|text| text.contains(self.mark));
@@ -395,12 +396,12 @@ impl<'p> CodeReachability<'p> {
             _ => part.start..part.end,
         };
         let text = self.text.get(place);
-        text.is_none_or(|text| self.expands_what_is_set(text))
+        text.is_none_or(|text| self.expands_set_variable(text))
     }
 
     /// Returns `true` if a text expands a variable that the command sets, or anything that is not
     /// an environment variable.
-    fn expands_what_is_set(&self, text: &str) -> bool {
+    fn expands_set_variable(&self, text: &str) -> bool {
         let expansions = text.match_indices('$').map(|(at, _)| &text[at + 1..]);
         let is_word = |c: char| c == '_' || c.is_ascii_alphanumeric();
         text.contains('`')
@@ -422,7 +423,7 @@ impl<'p> CodeReachability<'p> {
     }
 
     /// Returns `true` if a part runs a file that is a pipe or a substitution.
-    fn sources(&self, part: &Part) -> bool {
+    fn sources_pipe(&self, part: &Part) -> bool {
         let is_option = |word: &&Word| word.text.starts_with('-');
         is_one_of(part, INTERPRETERS)
             && (part.words.iter().skip(1).skip_while(is_option).take(1)).any(|file| {
@@ -458,11 +459,11 @@ impl<'p> CodeReachability<'p> {
             || chain().any(|one| self.reaches_input(one, at, is_client))
             || reads && !is_client && (is_set || self.told.contains(&true))
             || !is_client && knows_program && self.told[at]
-            || !knows_program && self.is_told_code(part)
+            || !knows_program && self.may_evaluate_mark(part)
     }
 
     /// Returns `true` if a program that is only known at run time may treat a mark as code.
-    fn is_told_code(&self, part: &Part) -> bool {
+    fn may_evaluate_mark(&self, part: &Part) -> bool {
         let takes_code = |option: &Word| {
             ["--eval", "--command", "-Command"].contains(&&*option.text)
                 || option.text.starts_with('-')
@@ -509,7 +510,7 @@ impl<'p> CodeReachability<'p> {
         }
         let is_told = is_in || here || self.sets.contains(&true);
         is_told && evaluates(script.language, &script.text, self.mark)
-            || is_in && types_words(&script.text, self.mark)
+            || is_in && types_hidden_words(&script.text, self.mark)
             || is_in && !is_quoted(script.language, &script.text, self.mark)
     }
 
@@ -618,7 +619,10 @@ impl<'p> CodeReachability<'p> {
             let line = line.replace(UNKNOWN, "\"$_\"");
             Classifier::new().parts(&line).is_none_or(|parts| {
                 let programs = parts.all.iter().filter_map(|part| part.words.first());
-                parts.all.iter().any(|part| runs_unseen(part.unseen_code))
+                parts
+                    .all
+                    .iter()
+                    .any(|part| runs_unknown_code(part.unseen_code))
                     || programs.into_iter().any(|name| may_be(&name.text))
             })
         })
@@ -633,7 +637,7 @@ impl<'p> CodeReachability<'p> {
 
 /// Returns `true` if text runs that is only known at run time, apart from scripts in other
 /// languages.
-fn runs_unseen(source: Option<UnseenCode>) -> bool {
+fn runs_unknown_code(source: Option<UnseenCode>) -> bool {
     source.is_some_and(|source| source != UnseenCode::Script)
 }
 
@@ -644,7 +648,7 @@ fn is_one_of(part: &Part, names: &[&str]) -> bool {
 
 /// Returns `true` if a script types several hidden words: they are more likely a command than a
 /// password.
-fn types_words(text: &str, mark: &str) -> bool {
+fn types_hidden_words(text: &str, mark: &str) -> bool {
     static TYPED: LazyLock<Regex> = LazyLock::new(|| {
         pattern(
             r#"\b(?:send(?:_user|line)?\b|set\s+\w+\s)\s*\(?\s*(?:--?\w*\s+)*b?\\?["'{]([^\n"'}]*)|\.write\(\s*b?\\?["']([^\n"']*)"#,

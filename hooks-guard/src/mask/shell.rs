@@ -189,14 +189,14 @@ impl ShellScanner<'_> {
                     .count();
                 self.at += arrows;
                 if arrows == 2 && around != ShellContext::Arithmetic {
-                    self.announce();
+                    self.parse_delimiter();
                 }
             }
             (_, b'\n') => {
                 self.places.push(self.at);
                 self.at += 1;
                 for document in std::mem::take(&mut self.documents) {
-                    self.pass_over(&document);
+                    self.skip_document(&document);
                 }
             }
             (_, b';' | b'&' | b'|' | b'>') => {
@@ -243,7 +243,7 @@ impl ShellScanner<'_> {
     }
 
     /// Parses the delimiter of a here-document.
-    fn announce(&mut self) {
+    fn parse_delimiter(&mut self) {
         let is_indented = self.peek(0) == Some(b'-');
         self.at += usize::from(is_indented);
         while matches!(self.peek(0), Some(b' ' | b'\t')) {
@@ -272,7 +272,7 @@ impl ShellScanner<'_> {
 
     /// Skips the text of a here-document, in which only substitutions run. An unterminated
     /// here-document is treated as commands.
-    fn pass_over(&mut self, document: &HereDocument) {
+    fn skip_document(&mut self, document: &HereDocument) {
         let mut line = self.at;
         let end = loop {
             let Some(rest) = self.text.get(line..).filter(|rest| !rest.is_empty()) else {

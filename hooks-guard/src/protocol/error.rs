@@ -8,7 +8,7 @@ use super::model::AgentHook;
 /// Maximum size of an input, in bytes.
 pub const MAX_INPUT_BYTES: usize = 10 << 20;
 
-/// Error returned when an input cannot be parsed; [`failed`](super::failed) makes the reply.
+/// Error returned when an input cannot be parsed; [`failure_reply`](super::failure_reply) makes the reply.
 #[derive(Clone, Debug, Error, PartialEq)]
 #[error("{problem}")]
 pub struct ProtocolError {

@@ -17,14 +17,14 @@ use crate::request::{MAX_PATH_CHARS, NetworkAccess, PermissionRequest};
 ///
 /// # Errors
 /// If the input is too long, not a JSON object, or lacks a required field;
-/// [`failed`](super::failed) turns the error into a denial.
+/// [`failure_reply`](super::failure_reply) turns the error into a denial.
 pub fn read(agent: Agent, input: &[u8]) -> Result<HookEvent, ProtocolError> {
     let unread = |problem| ProtocolError {
         problem,
         hook: None,
     };
     let object = input::object(input).map_err(unread)?;
-    let called = called(agent, &object).map_err(unread)?;
+    let called = called_hook(agent, &object).map_err(unread)?;
     event(&called, &object).map_err(|problem| ProtocolError {
         problem,
         hook: Some(called.hook),
@@ -51,16 +51,16 @@ enum ToolLocation {
     Permission,
 }
 
-fn called(agent: Agent, object: &JsonObject) -> Result<CalledHook, Problem> {
+fn called_hook(agent: Agent, object: &JsonObject) -> Result<CalledHook, Problem> {
     if agent == Agent::OpenCode {
         return plugin(object);
     }
-    let name = input::spelled(object, &["hook_event_name", "hookEventName"])?;
-    let (agent, form) = whose(agent, object);
+    let name = input::text_of_spellings(object, &["hook_event_name", "hookEventName"])?;
+    let (agent, form) = sender(agent, object);
     let (kind, at, name) = match name {
         Some(name) => {
             let name = tools::plain(name);
-            let (kind, at) = moment(&name);
+            let (kind, at) = kind_and_location(&name);
             (kind, at, name)
         }
         None if form == ReplyFormat::Copilot => {
@@ -78,7 +78,7 @@ fn called(agent: Agent, object: &JsonObject) -> Result<CalledHook, Problem> {
 
 /// Returns the agent that sent the input: VS Code reads the settings of Claude Code and Copilot,
 /// and Copilot those of VS Code.
-fn whose(agent: Agent, object: &JsonObject) -> (Agent, ReplyFormat) {
+fn sender(agent: Agent, object: &JsonObject) -> (Agent, ReplyFormat) {
     let vscode = object.contains_key("hookEventName") && object.contains_key("tool_name");
     let copilot = object.contains_key("toolName") && !object.contains_key("tool_name");
     match agent {
@@ -93,7 +93,7 @@ fn whose(agent: Agent, object: &JsonObject) -> (Agent, ReplyFormat) {
     }
 }
 
-fn moment(name: &str) -> (HookKind, ToolLocation) {
+fn kind_and_location(name: &str) -> (HookKind, ToolLocation) {
     match name {
         "pretooluse" | "beforetool" => (HookKind::BeforeTool, ToolLocation::Fields),
         "preskillshellcommand" => (HookKind::BeforeSkillCommand, ToolLocation::Fields),
@@ -191,7 +191,7 @@ fn event(called: &CalledHook, object: &JsonObject) -> Result<HookEvent, Problem>
         name,
         arguments,
         names,
-    } = used(called, object)?;
+    } = tool_call(called, object)?;
     let listed = tools::tool(&name);
     let Some(tool) = listed.or_else(|| unlisted_shell(arguments.as_ref())) else {
         let name: String = name.chars().take(100).collect();
@@ -273,7 +273,7 @@ fn network(hook: AgentHook, arguments: &JsonObject) -> Result<Option<NetworkAcce
         .split_at_checked(NETWORK_ACCESS.len())
         .unwrap_or_default();
     let is_network = what.replace(' ', "-").eq_ignore_ascii_case(NETWORK_ACCESS);
-    Ok(is_network.then(|| NetworkAccess::of_target(target.trim())))
+    Ok(is_network.then(|| NetworkAccess::from_target(target.trim())))
 }
 
 /// A tool call.
@@ -284,7 +284,7 @@ struct ToolCall<'a> {
     names: &'a JsonObject,
 }
 
-fn used<'a>(called: &CalledHook, object: &'a JsonObject) -> Result<ToolCall<'a>, Problem> {
+fn tool_call<'a>(called: &CalledHook, object: &'a JsonObject) -> Result<ToolCall<'a>, Problem> {
     let inner = |field: &'static str| match object.get(field) {
         Some(Value::Object(inner)) => Ok(inner),
         None => Err(Problem::Missing { field }),
@@ -381,7 +381,7 @@ fn request(
     };
     match tool {
         ToolKind::Shell | ToolKind::PowerShell => {
-            let command = input::spelled(arguments, &["command", "cmd"])?;
+            let command = input::text_of_spellings(arguments, &["command", "cmd"])?;
             let command = command.ok_or(Problem::Missing { field: "command" })?;
             request.command = match tool {
                 ToolKind::PowerShell => {
@@ -398,7 +398,7 @@ fn request(
             ];
             // If the arguments are the whole input, the directory has already been read.
             if arguments != object {
-                let below = input::spelled(arguments, &below)?;
+                let below = input::text_of_spellings(arguments, &below)?;
                 request.cwd = directory(request.cwd, below);
             }
         }

@@ -7,7 +7,7 @@ use super::agent::Agent;
 use super::events::read;
 use super::limit;
 use super::model::{AgentDecision, HookEvent, MAX_TEXT_CHARS};
-use super::reply::{HookReply, answer, done, failed};
+use super::reply::{HookReply, decision_reply, empty_reply, failure_reply};
 
 /// Parses the bytes as every agent's input, replies in every way, and checks the replies.
 ///
@@ -17,11 +17,14 @@ pub fn fuzz_protocol(data: &[u8]) {
     for agent in Agent::ALL {
         match read(agent, data) {
             Err(error) => {
-                let reply = failed(agent, error.hook, &error.to_string());
+                let reply = failure_reply(agent, error.hook, &error.to_string());
                 assert_formed(agent, &reply);
                 assert!(!allows(&reply), "{agent}: {error} is answered {reply:?}");
                 let before = error.hook.is_none_or(|hook| hook.kind.is_before());
-                assert!(!before || refuses(&reply), "{agent}: {error} is {reply:?}");
+                assert!(
+                    !before || is_denial(&reply),
+                    "{agent}: {error} is {reply:?}"
+                );
             }
             Ok(HookEvent::Ask(question)) => {
                 assert!(!limit(agent, Some(question.hook), None).is_zero());
@@ -33,7 +36,7 @@ pub fn fuzz_protocol(data: &[u8]) {
                     AgentDecision::Allow(reason),
                 ];
                 for given in &answers {
-                    let reply = answer(&question, given);
+                    let reply = decision_reply(&question, given);
                     assert_formed(agent, &reply);
                     let allow = matches!(given, AgentDecision::Allow(_));
                     assert!(allow || !allows(&reply), "{agent}: {given:?} is {reply:?}");
@@ -42,22 +45,25 @@ pub fn fuzz_protocol(data: &[u8]) {
                         AgentDecision::Ask(_) => question.unattended(),
                         _ => false,
                     };
-                    assert!(!deny || refuses(&reply), "{agent}: {given:?} is {reply:?}");
+                    assert!(
+                        !deny || is_denial(&reply),
+                        "{agent}: {given:?} is {reply:?}"
+                    );
                 }
-                let reply = failed(agent, Some(question.hook), "");
-                assert!(refuses(&reply), "{agent}: {reply:?}");
+                let reply = failure_reply(agent, Some(question.hook), "");
+                assert!(is_denial(&reply), "{agent}: {reply:?}");
             }
             Ok(HookEvent::Ran(ran)) => {
-                assert_formed(agent, &done(ran.hook));
-                assert!(!allows(&done(ran.hook)));
+                assert_formed(agent, &empty_reply(ran.hook));
+                assert!(!allows(&empty_reply(ran.hook)));
             }
             Ok(HookEvent::Refused(refused)) => {
-                assert_formed(agent, &done(refused.hook));
-                assert!(!allows(&done(refused.hook)));
+                assert_formed(agent, &empty_reply(refused.hook));
+                assert!(!allows(&empty_reply(refused.hook)));
             }
             Ok(HookEvent::Nothing { hook, .. }) => {
-                assert_formed(agent, &done(hook));
-                assert!(!allows(&done(hook)));
+                assert_formed(agent, &empty_reply(hook));
+                assert!(!allows(&empty_reply(hook)));
             }
         }
     }
@@ -65,17 +71,17 @@ pub fn fuzz_protocol(data: &[u8]) {
 
 /// Returns `true` if an agent would treat the reply as an approval.
 fn allows(reply: &HookReply) -> bool {
-    says(reply, &["allow", "approve"])
+    contains_words(reply, &["allow", "approve"])
 }
 
 /// Returns `true` if an agent would treat the reply as a denial.
-fn refuses(reply: &HookReply) -> bool {
+fn is_denial(reply: &HookReply) -> bool {
     (reply.exit == 2 && !reply.stderr.is_empty())
-        || says(reply, &["deny"])
+        || contains_words(reply, &["deny"])
         || reply.stdout.contains(r#""throws""#)
 }
 
-fn says(reply: &HookReply, words: &[&str]) -> bool {
+fn contains_words(reply: &HookReply, words: &[&str]) -> bool {
     let Ok(value) = serde_json::from_str::<Value>(&reply.stdout) else {
         return false;
     };

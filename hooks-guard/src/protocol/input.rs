@@ -53,7 +53,7 @@ pub(crate) fn text<'a>(
 }
 
 /// Returns the text of a field with several spellings, which must not differ.
-pub(crate) fn spelled<'a>(
+pub(crate) fn text_of_spellings<'a>(
     object: &'a JsonObject,
     spellings: &[&'static str],
 ) -> Result<Option<&'a str>, Problem> {
@@ -77,7 +77,7 @@ pub(crate) fn name<'a>(
     object: &'a JsonObject,
     spellings: &[&'static str],
 ) -> Result<Option<&'a str>, Problem> {
-    let name = spelled(object, spellings)?;
+    let name = text_of_spellings(object, spellings)?;
     if let (Some(name), Some(&field)) = (name, spellings.first())
         && name.len() > MAX_NAME_CHARS
         && name.chars().count() > MAX_NAME_CHARS
@@ -92,7 +92,7 @@ pub(crate) fn name<'a>(
 
 /// Returns the directory of the session.
 pub(crate) fn cwd(object: &JsonObject) -> Result<Option<PathBuf>, Problem> {
-    let cwd = spelled(object, &["cwd", "directory"])?.filter(|cwd| !cwd.is_empty());
+    let cwd = text_of_spellings(object, &["cwd", "directory"])?.filter(|cwd| !cwd.is_empty());
     let first_root = || match object.get("workspace_roots") {
         Some(Value::Array(roots)) => roots.first().and_then(Value::as_str),
         _ => None,

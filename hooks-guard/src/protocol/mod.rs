@@ -1,8 +1,9 @@
 //! The hook protocols of coding agents. In: the input that an agent sends before and after it uses a
 //! tool. Out: the reply in the agent's format. Pure functions; the caller reads and prints.
 //!
-//! [`read`] parses the input into a [`HookEvent`], [`AgentDecision::of`] converts a decision to an answer, and
-//! [`answer`] returns the [`HookReply`] in the agent's format. [`failed`] converts an error to a denial.
+//! [`read`] parses the input into a [`HookEvent`]. [`AgentDecision::of`] converts a decision of the
+//! service, and [`decision_reply`] returns the [`HookReply`] in the agent's format.
+//! [`failure_reply`] converts an error to a denial.
 //!
 //! Unknown keys and events are ignored. A tool that is not in the table of [`tools`](self) is
 //! treated as a shell if its input has a `command` text, and gets no decision otherwise; it never
@@ -18,7 +19,8 @@
 //!     panic!("a question");
 //! };
 //! assert_eq!(question.request.command, "make clean");
-//! let reply = protocol::answer(&question, &AgentDecision::Ask("CREATE: `make` runs a build".into()));
+//! let decision = AgentDecision::Ask("CREATE: `make` runs a build".into());
+//! let reply = protocol::decision_reply(&question, &decision);
 //! assert!(reply.stdout.contains(r#""permissionDecision":"ask""#));
 //! # Ok::<(), protocol::ProtocolError>(())
 //! ```
@@ -47,7 +49,7 @@ pub use fuzz::fuzz_protocol;
 pub use limit::limit;
 #[cfg(feature = "cli")]
 pub(crate) use limit::{AFTER_TOOL_TIMEOUT, BEFORE_TOOL_TIMEOUT};
-pub use reply::{HookReply, answer, approval_missing, done, failed};
+pub use reply::{HookReply, approval_missing, decision_reply, empty_reply, failure_reply};
 #[cfg(feature = "cli")]
 pub(crate) use tools::{ToolKind, names};
 pub(crate) use tools::{lists, searches};

@@ -19,7 +19,7 @@ pub enum HookEvent {
     Ran(ToolRun),
     /// The agent itself denied a tool call.
     Refused(AgentDenial),
-    /// There is nothing to decide: [`done`](super::done) is the reply.
+    /// There is nothing to decide: [`empty_reply`](super::empty_reply) is the reply.
     Nothing {
         /// The hook that was called.
         hook: AgentHook,
@@ -178,22 +178,22 @@ impl AgentDecision {
     /// allowed, and so is a tool that is not in the table of tools. PowerShell, of which the
     /// classifier knows only the verbs, needs confirmation unless a rule or an approval allows it.
     #[must_use]
-    pub fn of(question: &DecisionRequest, ruling: &PermissionDecision) -> Self {
-        let reason = format!("{}: {}", ruling.classification, ruling.reasoning);
-        if ruling.denied {
+    pub fn of(question: &DecisionRequest, permission: &PermissionDecision) -> Self {
+        let reason = format!("{}: {}", permission.classification, permission.reasoning);
+        if permission.denied {
             return AgentDecision::Deny(reason);
         }
-        if ruling.left_to_agent {
+        if permission.left_to_agent {
             return AgentDecision::Nothing;
         }
         let request = &question.request;
-        match ruling.decision {
+        match permission.decision {
             Decision::AutoAllowed if question.unlisted_tool => AgentDecision::Nothing,
-            Decision::AutoAllowed if ruling.rule.is_some() => AgentDecision::Allow(reason),
+            Decision::AutoAllowed if permission.rule.is_some() => AgentDecision::Allow(reason),
             Decision::AutoAllowed if request.file.is_some() || request.network.is_some() => {
                 AgentDecision::Nothing
             }
-            Decision::AutoAllowed if ruling.approved || !request.confirm => {
+            Decision::AutoAllowed if permission.approved || !request.confirm => {
                 AgentDecision::Allow(reason)
             }
             _ => AgentDecision::Ask(reason),

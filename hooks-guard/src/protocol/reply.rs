@@ -50,20 +50,20 @@ pub fn approval_missing(agent: Agent, prompt: AgentPrompt) -> String {
 
 /// Returns the reply that gives the agent the answer to its question.
 ///
-/// [`AgentDecision::Ask`] becomes a denial if the agent shows no prompt. Only [`AgentDecision::Allow`] permits
-/// something that the agent would not do without the hook.
+/// [`AgentDecision::Ask`] becomes a denial if the agent shows no prompt. Only
+/// [`AgentDecision::Allow`] permits something that the agent would not do without the hook.
 #[must_use]
-pub fn answer(question: &DecisionRequest, answer: &AgentDecision) -> HookReply {
+pub fn decision_reply(question: &DecisionRequest, answer: &AgentDecision) -> HookReply {
     let hook = question.hook;
     match answer {
-        AgentDecision::Allow(reason) => allow(hook, &shown(reason)),
+        AgentDecision::Allow(reason) => allow(hook, &display_text(reason)),
         AgentDecision::Ask(reason) if question.unattended() => {
             let missing = approval_missing(hook.agent, question.prompt);
-            deny(hook, &shown(&format!("{reason}; {missing}")))
+            deny(hook, &display_text(&format!("{reason}; {missing}")))
         }
-        AgentDecision::Ask(reason) => ask(hook, &shown(reason)),
-        AgentDecision::Deny(reason) => deny(hook, &shown(reason)),
-        AgentDecision::Nothing => done(hook),
+        AgentDecision::Ask(reason) => ask(hook, &display_text(reason)),
+        AgentDecision::Deny(reason) => deny(hook, &display_text(reason)),
+        AgentDecision::Nothing => empty_reply(hook),
     }
 }
 
@@ -71,13 +71,13 @@ pub fn answer(question: &DecisionRequest, answer: &AgentDecision) -> HookReply {
 /// exit status. After a tool has run there is nothing to deny, so the error is only written to
 /// standard error.
 #[must_use]
-pub fn failed(agent: Agent, hook: Option<AgentHook>, why: &str) -> HookReply {
-    let why = shown(why);
+pub fn failure_reply(agent: Agent, hook: Option<AgentHook>, why: &str) -> HookReply {
+    let why = display_text(why);
     match hook {
         Some(hook) if hook.kind.is_before() => deny(hook, &why),
         Some(hook) => HookReply {
             stderr: why,
-            ..done(hook)
+            ..empty_reply(hook)
         },
         None => HookReply {
             stdout: match agent {
@@ -93,7 +93,7 @@ pub fn failed(agent: Agent, hook: Option<AgentHook>, why: &str) -> HookReply {
 
 /// Returns a reply without a decision.
 #[must_use]
-pub fn done(hook: AgentHook) -> HookReply {
+pub fn empty_reply(hook: AgentHook) -> HookReply {
     match (hook.form, hook.kind) {
         (ReplyFormat::Claude | ReplyFormat::Codex, _) => HookReply::default(),
         (ReplyFormat::Copilot, HookKind::Prompt) => HookReply::json(&json!({})),
@@ -112,7 +112,7 @@ fn allow(hook: AgentHook, reason: &str) -> HookReply {
         }
         (ReplyFormat::Claude, kind) => decision(kind, "allow", reason),
         // Codex ignores a bare `allow`.
-        (ReplyFormat::Codex, _) | (ReplyFormat::OpenCode1, _) => return done(hook),
+        (ReplyFormat::Codex, _) | (ReplyFormat::OpenCode1, _) => return empty_reply(hook),
         (ReplyFormat::Gemini, _) => json!({"decision": "allow"}),
         (ReplyFormat::Cursor, _) => json!({"permission": "allow"}),
         (ReplyFormat::Copilot, HookKind::Prompt) => json!({"behavior": "allow"}),
@@ -125,7 +125,7 @@ fn allow(hook: AgentHook, reason: &str) -> HookReply {
 fn ask(hook: AgentHook, reason: &str) -> HookReply {
     let reply = match (hook.form, hook.kind) {
         // The agent's own prompt is shown.
-        (_, HookKind::Prompt) => return done(hook),
+        (_, HookKind::Prompt) => return empty_reply(hook),
         (ReplyFormat::Claude, kind) => decision(kind, "ask", reason),
         // Codex treats `ask` as an error, and runs the command.
         (ReplyFormat::Codex, _) => return deny(hook, reason),
@@ -186,7 +186,7 @@ fn flat(decision: &str, reason: &str) -> Value {
 }
 
 /// Returns a reason for display: on one line, without deceptive characters, and of limited length.
-fn shown(reason: &str) -> String {
+fn display_text(reason: &str) -> String {
     let reason = reason.trim();
     // Escaping never shortens a text.
     let short: String = reason.chars().take(MAX_TEXT_CHARS + 1).collect();

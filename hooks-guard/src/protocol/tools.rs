@@ -198,7 +198,7 @@ pub(crate) fn access(
 ) -> Result<FileAccess, Problem> {
     let (effect, mut files) = match tool {
         Patch => {
-            let text = input::spelled(arguments, PATCHES)?;
+            let text = input::text_of_spellings(arguments, PATCHES)?;
             patch::files(text.ok_or(Problem::Missing { field: "patch" })?)?
         }
         Changes(effect) => (effect, files(tool, arguments)?),

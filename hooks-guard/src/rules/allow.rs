@@ -21,7 +21,7 @@ pub(super) fn files<'r>(
         let text = path.to_string_lossy();
         let rule = rules
             .iter()
-            .find(|rule| rule.of_file(scene, file, &text) == MatchResult::Yes)
+            .find(|rule| rule.match_file(scene, file, &text) == MatchResult::Yes)
             .ok_or_else(|| format!("no rule allows `{}` of `{text}`", file.tool))?;
         if !used.iter().any(|other| other.place == rule.place) {
             used.push(rule);
@@ -36,7 +36,7 @@ pub(super) fn network<'r>(
     access: &NetworkAccess,
     rules: &[&'r Rule],
 ) -> Result<Vec<&'r Rule>, String> {
-    let allows = |rule: &&&Rule| rule.of_network(scene, access) == MatchResult::Yes;
+    let allows = |rule: &&&Rule| rule.match_network(scene, access) == MatchResult::Yes;
     let rule = rules.iter().find(allows);
     rule.map(|rule| vec![*rule])
         .ok_or_else(|| format!("no rule allows the host `{}`", access.host))
@@ -69,7 +69,7 @@ pub(super) fn parts<'r>(
     if let Some(why) = void {
         return Err(why.to_owned());
     }
-    let needs = needed(scene)?;
+    let needs = parts_needing_rule(scene)?;
     let mut used: Vec<&Rule> = Vec::new();
     for part in needs {
         let mut why = None;
@@ -105,7 +105,7 @@ pub(super) fn parts<'r>(
 
 /// Returns the parts that need a rule: those that need confirmation and those that run them. If the
 /// agent can type commands into one of the programs, returns all parts.
-fn needed<'s>(scene: &'s RequestContext<'_>) -> Result<Vec<&'s Part>, String> {
+fn parts_needing_rule<'s>(scene: &'s RequestContext<'_>) -> Result<Vec<&'s Part>, String> {
     let all = &scene.parts().all;
     let redirected_group = |part: &Part| part.words.is_empty() && !part.redirections.is_empty();
     let mut needs = vec![false; all.len()];

@@ -172,7 +172,7 @@ mod tests {
             .judge(&request.command, None)
             .expect("a command");
         let rules = book.rules_in(Some(directory)).expect("rules");
-        rules.judge(&request, &found).map(|verdict| verdict.effect)
+        rules.decide(&request, &found).map(|verdict| verdict.effect)
     }
 
     #[test]
@@ -233,7 +233,7 @@ mod tests {
             cwd: Some(project.clone()),
             ..PermissionRequest::new("make all")
         };
-        let verdict = book.readable_in(Some(&project)).judge(&request, &found);
+        let verdict = book.readable_in(Some(&project)).decide(&request, &found);
         assert_eq!(
             verdict.map(|verdict| verdict.effect),
             Some(RuleEffect::Deny)

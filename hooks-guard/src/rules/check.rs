@@ -66,7 +66,7 @@ impl Rules {
         rules
             .iter()
             .flat_map(|rule| rule.tests.iter().map(move |test| (rule, test)))
-            .map(|(rule, test)| trusted.try_out(&classifier, rule, test))
+            .map(|(rule, test)| trusted.run_test(&classifier, rule, test))
             .collect()
     }
 
@@ -97,7 +97,7 @@ impl Rules {
                 );
                 warn(what, "remove one of the rules, or narrow the stricter one");
             }
-            if let Some(what) = impossible(rule) {
+            if let Some(what) = impossible_condition(rule) {
                 warn(what.to_owned(), "change its conditions, or remove it");
             }
             let by = |outcome: &&TestOutcome| {
@@ -135,7 +135,7 @@ impl Rules {
         }
     }
 
-    fn try_out(&self, classifier: &Classifier, rule: &Rule, test: &RuleTest) -> TestOutcome {
+    fn run_test(&self, classifier: &Classifier, rule: &Rule, test: &RuleTest) -> TestOutcome {
         let cwd = rule
             .project
             .as_ref()
@@ -148,7 +148,7 @@ impl Rules {
                 (request, classifier.judge(command, None))
             }
             TestInput::Host(host) => {
-                let network = NetworkAccess::of_target(host);
+                let network = NetworkAccess::from_target(host);
                 let what = network.to_string();
                 let found = network.judge(&what);
                 let request = PermissionRequest {
@@ -207,7 +207,7 @@ impl Rules {
         };
         match found {
             Err(error) => outcome.why = error.to_string(),
-            Ok(found) => match self.judge(&request, &found) {
+            Ok(found) => match self.decide(&request, &found) {
                 Some(verdict) => {
                     outcome.got = verdict.effect;
                     outcome.decided_by = Some(verdict.rule);
@@ -258,7 +258,7 @@ fn shadows(one: &Rule, other: &Rule) -> bool {
         && covers(&a.agent, &b.agent)
 }
 
-fn impossible(rule: &Rule) -> Option<&'static str> {
+fn impossible_condition(rule: &Rule) -> Option<&'static str> {
     let conditions = &rule.conditions;
     let reads = conditions
         .class

@@ -29,7 +29,7 @@ impl Rule {
         if wanted.tool.is_some() || wanted.host.is_some() || self.effect != RuleEffect::Allow {
             return Err("the rule is not an `allow` rule for commands");
         }
-        if self.agent(scene) != MatchResult::Yes || self.reaches(scene) != MatchResult::Yes {
+        if self.agent(scene) != MatchResult::Yes || self.match_project(scene) != MatchResult::Yes {
             return Err("the rule is for another agent or directory");
         }
         let Some(first) = part.words.first() else {
@@ -73,7 +73,7 @@ impl Rule {
         if let Some(paths) = &wanted.path {
             self.within(scene, part, paths, &rest)?;
         }
-        self.unnamed(scene, part)
+        self.check_unnamed(scene, part)
     }
 
     /// Returns `true` unless the rule names programs and the program of the part is not among them.
@@ -81,7 +81,7 @@ impl Rule {
         let Some(programs) = &self.conditions.program else {
             return true;
         };
-        let is_one = |name: &str| programs.iter().any(|one| is(name, one));
+        let is_one = |name: &str| programs.iter().any(|one| is_named_program(name, one));
         part.words.first().is_some_and(|first| is_one(&first.text))
     }
 
@@ -93,7 +93,7 @@ impl Rule {
         rest: &[&str],
     ) -> Result<(), &'static str> {
         let base = self.base(scene);
-        let inside = |text: &str| paths.hold(&scene.start.locate(text), base);
+        let inside = |text: &str| paths.match_all(&scene.start.locate(text), base);
         if part.words.iter().any(|word| !word.known) {
             return Err("a word of the command is unknown until it runs");
         }
@@ -135,7 +135,7 @@ impl Rule {
 
     /// Checks features of a part that an `allow` rule must name explicitly. An error holds the
     /// first one that it does not name.
-    fn unnamed(&self, scene: &RequestContext<'_>, part: &Part) -> Result<(), &'static str> {
+    fn check_unnamed(&self, scene: &RequestContext<'_>, part: &Part) -> Result<(), &'static str> {
         let wanted = &self.conditions;
         let base = self.base(scene);
         let groups: Vec<&Part> = scene.around(part).filter(|p| p.words.is_empty()).collect();
@@ -143,7 +143,7 @@ impl Rule {
         let sent = own().flat_map(|part| &part.redirections);
         for touch in sent {
             let path = scene.locate(&touch.path);
-            if !touch.path.known || !wanted.redirections.paths.hold(&path, base) {
+            if !touch.path.known || !wanted.redirections.paths.match_all(&path, base) {
                 return Err("a redirection does not match the rule's `redirections`");
             }
         }
@@ -204,7 +204,7 @@ fn assignment(word: &str) -> bool {
 }
 
 /// Returns `true` if a word is the program that an `allow` rule names.
-fn is(word: &str, program: &str) -> bool {
+fn is_named_program(word: &str, program: &str) -> bool {
     word == program
         || (!program.contains('/')
             && SYSTEM
@@ -288,7 +288,7 @@ mod tests {
         let rules = Rules::parse(&text, "guard.toml", Origin::User, None, &protected);
         let rules = rules.expect("the rules are right");
         let found = Classifier::new().judge(command, None);
-        let verdict = rules.judge(
+        let verdict = rules.decide(
             &PermissionRequest::new(command),
             &found.expect("it is a command"),
         );

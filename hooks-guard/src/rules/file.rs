@@ -61,7 +61,7 @@ pub(super) fn read(
     for error in errors {
         let at = error.span().unwrap_or(0..0);
         let what = format!("invalid TOML: {}", error.message());
-        reader.wrong(at, what, "see the documentation of rules files");
+        reader.add_mistake(at, what, "see the documentation of rules files");
     }
     let mut rules = Vec::new();
     if reader.mistakes.is_empty() {
@@ -70,24 +70,24 @@ pub(super) fn read(
                 let what = format!("unknown key `{}` in a rules file", key.get_ref());
                 let remedy =
                     suggestion(key.get_ref(), &["rule"], "begin each rule with `[[rule]]`");
-                reader.wrong(key.span(), what, remedy);
+                reader.add_mistake(key.span(), what, remedy);
                 continue;
             }
             let Some(list) = value.get_ref().as_array() else {
-                reader.wrong(value.span(), "`rule` is not a list", "write `[[rule]]`");
+                reader.add_mistake(value.span(), "`rule` is not a list", "write `[[rule]]`");
                 continue;
             };
             if list.len() > MAX_RULES {
                 let what = format!("too many rules ({})", list.len());
-                reader.wrong(value.span(), what, format!("write at most {MAX_RULES}"));
+                reader.add_mistake(value.span(), what, format!("write at most {MAX_RULES}"));
                 continue;
             }
             for value in list.iter() {
                 let Some(table) = value.get_ref().as_table() else {
-                    reader.wrong(value.span(), "a rule is not a table", "write `[[rule]]`");
+                    reader.add_mistake(value.span(), "a rule is not a table", "write `[[rule]]`");
                     continue;
                 };
-                let line = reader.place(value.span().start).0;
+                let line = reader.position(value.span().start).0;
                 let (effect, conditions, reason, tests) = reader.rule(value, table);
                 rules.push(Rule {
                     effect,
@@ -120,7 +120,7 @@ struct RuleFileReader<'a> {
 
 impl RuleFileReader<'_> {
     /// Returns line and column of a byte offset.
-    fn place(&self, at: usize) -> (usize, usize) {
+    fn position(&self, at: usize) -> (usize, usize) {
         let mut at = at.min(self.text.len());
         while !self.text.is_char_boundary(at) {
             at -= 1;
@@ -131,8 +131,13 @@ impl RuleFileReader<'_> {
         (line, before[start..].chars().count() + 1)
     }
 
-    fn wrong(&mut self, at: Range<usize>, what: impl Into<String>, remedy: impl Into<String>) {
-        let (line, column) = self.place(at.start);
+    fn add_mistake(
+        &mut self,
+        at: Range<usize>,
+        what: impl Into<String>,
+        remedy: impl Into<String>,
+    ) {
+        let (line, column) = self.position(at.start);
         self.mistakes.push(Mistake {
             file: self.name.to_owned(),
             line,
@@ -186,7 +191,7 @@ impl RuleFileReader<'_> {
                 }
                 "substitutions" => match value.get_ref().as_bool() {
                     Some(set) => conditions.substitutions = set,
-                    None => self.wrong(
+                    None => self.add_mistake(
                         value.span(),
                         "`substitutions` is not a boolean",
                         "write `true` or `false`",
@@ -196,7 +201,7 @@ impl RuleFileReader<'_> {
                 "test" => tests = self.tests(value),
                 _ => {
                     let remedy = suggestion(name, KEYS, &format!("the keys are {}", listed(KEYS)));
-                    self.wrong(
+                    self.add_mistake(
                         key.span(),
                         format!("unknown key `{name}` in a rule"),
                         remedy,
@@ -206,12 +211,12 @@ impl RuleFileReader<'_> {
         }
         if effect.is_none() && !table.contains_key("effect") {
             let remedy = "add `effect = \"ask\"`, or \"allow\" or \"deny\"";
-            self.wrong(whole.span(), "the rule has no `effect`", remedy);
+            self.add_mistake(whole.span(), "the rule has no `effect`", remedy);
         }
         if effect != Some(RuleEffect::Allow) && effect.is_some() {
             for (name, at) in accepted {
                 let what = format!("`{name}` is valid only in an `allow` rule");
-                self.wrong(
+                self.add_mistake(
                     at,
                     what,
                     "remove it; use `path` for the files of redirections",
@@ -222,12 +227,12 @@ impl RuleFileReader<'_> {
             && let Some((name, at)) = of_commands
         {
             let what = format!("`{name}` applies to commands, `tool` to other tools");
-            self.wrong(at, what, "split it into two rules");
+            self.add_mistake(at, what, "split it into two rules");
         }
         if let Some(at) = conditions
             .host
             .as_ref()
-            .and_then(|_| place_of_key(table, "host"))
+            .and_then(|_| position_of_key(table, "host"))
         {
             let others = [
                 "program",
@@ -241,12 +246,12 @@ impl RuleFileReader<'_> {
                 let what = format!(
                     "`host` applies to requests for network access, `{name}` to other requests"
                 );
-                self.wrong(at, what, "split it into two rules");
+                self.add_mistake(at, what, "split it into two rules");
             }
         }
         if conditions.subcommand.is_some() && conditions.program.is_none() {
             let remedy = "add `program`";
-            self.wrong(
+            self.add_mistake(
                 whole.span(),
                 "the rule has a `subcommand` but no `program`",
                 remedy,
@@ -255,7 +260,7 @@ impl RuleFileReader<'_> {
         let limits = ["program", "path", "class", "tool", "host"];
         if effect == Some(RuleEffect::Allow) && !limits.iter().any(|key| table.contains_key(*key)) {
             let remedy = "limit it by `program`, `path`, `class`, `tool` or `host`";
-            self.wrong(whole.span(), "the rule allows everything", remedy);
+            self.add_mistake(whole.span(), "the rule allows everything", remedy);
         }
         (
             effect.unwrap_or(RuleEffect::Deny),
@@ -275,7 +280,7 @@ impl RuleFileReader<'_> {
                     "`{key}` is {}",
                     other.map_or("not a string".into(), |o| format!("`{o}`"))
                 );
-                self.wrong(value.span(), what, "write \"allow\", \"ask\" or \"deny\"");
+                self.add_mistake(value.span(), what, "write \"allow\", \"ask\" or \"deny\"");
                 None
             }
         }
@@ -283,7 +288,7 @@ impl RuleFileReader<'_> {
 
     fn text(&mut self, value: &Value<'_>, key: &str) -> Option<String> {
         let Some(text) = value.get_ref().as_str() else {
-            self.wrong(
+            self.add_mistake(
                 value.span(),
                 format!("`{key}` is not a string"),
                 "put it in quotes",
@@ -291,7 +296,7 @@ impl RuleFileReader<'_> {
             return None;
         };
         if text.trim().is_empty() {
-            self.wrong(
+            self.add_mistake(
                 value.span(),
                 format!("`{key}` is empty"),
                 "set it or remove the key",
@@ -300,13 +305,13 @@ impl RuleFileReader<'_> {
         }
         if text.chars().count() > MAX_VALUE_CHARS {
             let remedy = format!("write at most {MAX_VALUE_CHARS} characters");
-            self.wrong(value.span(), format!("`{key}` is too long"), remedy);
+            self.add_mistake(value.span(), format!("`{key}` is too long"), remedy);
             return None;
         }
         let odd = |c: char| c.is_control() && c != '\n' && c != '\t';
         if text.contains(odd) {
             let remedy = "remove them";
-            self.wrong(
+            self.add_mistake(
                 value.span(),
                 format!("`{key}` contains control characters"),
                 remedy,
@@ -317,7 +322,7 @@ impl RuleFileReader<'_> {
     }
 
     /// Returns the text or the list of texts of a key, each with its place.
-    fn each(&mut self, value: &Value<'_>, key: &str) -> Vec<(String, Range<usize>)> {
+    fn spanned_texts(&mut self, value: &Value<'_>, key: &str) -> Vec<(String, Range<usize>)> {
         let mut out = Vec::new();
         let Some(list) = value.get_ref().as_array() else {
             let text = self.text(value, key);
@@ -325,11 +330,11 @@ impl RuleFileReader<'_> {
         };
         if list.is_empty() {
             let remedy = "add a value or remove the key";
-            self.wrong(value.span(), format!("`{key}` is an empty list"), remedy);
+            self.add_mistake(value.span(), format!("`{key}` is an empty list"), remedy);
         }
         if list.len() > MAX_VALUES {
             let remedy = format!("write at most {MAX_VALUES}");
-            self.wrong(
+            self.add_mistake(
                 value.span(),
                 format!("`{key}` has {} values", list.len()),
                 remedy,
@@ -346,7 +351,7 @@ impl RuleFileReader<'_> {
 
     fn texts(&mut self, value: &Value<'_>, key: &str) -> Option<Vec<String>> {
         Some(
-            self.each(value, key)
+            self.spanned_texts(value, key)
                 .into_iter()
                 .map(|(text, _)| text)
                 .collect(),
@@ -355,17 +360,17 @@ impl RuleFileReader<'_> {
 
     fn programs(&mut self, value: &Value<'_>) -> Option<Vec<String>> {
         let mut out = Vec::new();
-        for (text, at) in self.each(value, "program") {
+        for (text, at) in self.spanned_texts(value, "program") {
             if text.contains(char::is_whitespace) {
                 let what = format!("`{text}` is not a program name");
-                self.wrong(
+                self.add_mistake(
                     at,
                     what,
                     "move the other words to `subcommand` or `arguments`",
                 );
             } else if text.contains(['*', '?', '[', '{']) {
                 let what = format!("`{text}` is a pattern");
-                self.wrong(at, what, "list each program by name");
+                self.add_mistake(at, what, "list each program by name");
             } else {
                 out.push(text);
             }
@@ -375,10 +380,10 @@ impl RuleFileReader<'_> {
 
     fn hosts(&mut self, value: &Value<'_>) -> Option<Vec<HostPattern>> {
         let mut out = Vec::new();
-        for (text, at) in self.each(value, "host") {
+        for (text, at) in self.spanned_texts(value, "host") {
             match HostPattern::new(&text) {
                 Ok(host) => out.push(host),
-                Err(why) => self.wrong(
+                Err(why) => self.add_mistake(
                     at,
                     format!("`{text}` {why}"),
                     "write a name such as `api.example.com`, or `*.example.com` for all of its \
@@ -391,10 +396,10 @@ impl RuleFileReader<'_> {
 
     fn subcommands(&mut self, value: &Value<'_>) -> Option<Vec<Vec<String>>> {
         let mut out = Vec::new();
-        for (text, at) in self.each(value, "subcommand") {
+        for (text, at) in self.spanned_texts(value, "subcommand") {
             if text.split_whitespace().any(|word| word.starts_with('-')) {
                 let what = format!("`{text}` contains an option");
-                self.wrong(at, what, "move options to `arguments`");
+                self.add_mistake(at, what, "move options to `arguments`");
                 continue;
             }
             out.push(text.split_whitespace().map(str::to_owned).collect());
@@ -404,10 +409,10 @@ impl RuleFileReader<'_> {
 
     fn globs(&mut self, value: &Value<'_>, key: &str) -> Option<Vec<GlobMatcher>> {
         let mut out = Vec::new();
-        for (text, at) in self.each(value, key) {
+        for (text, at) in self.spanned_texts(value, key) {
             match glob(&text, false) {
                 Ok(glob) => out.push(glob.compile_matcher()),
-                Err((what, remedy)) => self.wrong(at, what, remedy),
+                Err((what, remedy)) => self.add_mistake(at, what, remedy),
             }
         }
         Some(out)
@@ -415,9 +420,9 @@ impl RuleFileReader<'_> {
 
     fn paths(&mut self, value: &Value<'_>, key: &str) -> Option<PathPatterns> {
         let mut paths = PathPatterns::default();
-        for (text, at) in self.each(value, key) {
+        for (text, at) in self.spanned_texts(value, key) {
             if let Err((what, remedy)) = paths.add(&text, self.home) {
-                self.wrong(at, what, remedy);
+                self.add_mistake(at, what, remedy);
             }
         }
         Some(paths)
@@ -425,13 +430,13 @@ impl RuleFileReader<'_> {
 
     fn redirections(&mut self, value: &Value<'_>) -> Redirections {
         let mut out = Redirections::default();
-        for (text, at) in self.each(value, "redirections") {
+        for (text, at) in self.spanned_texts(value, "redirections") {
             match text.as_str() {
                 "<<" => out.documents = true,
                 "|" => out.pipes = true,
                 _ => {
                     if let Err((what, remedy)) = out.paths.add(&text, self.home) {
-                        self.wrong(at, what, remedy);
+                        self.add_mistake(at, what, remedy);
                     }
                 }
             }
@@ -441,7 +446,7 @@ impl RuleFileReader<'_> {
 
     fn classes(&mut self, value: &Value<'_>) -> Option<Vec<Crud>> {
         let mut out = Vec::new();
-        for (text, at) in self.each(value, "class") {
+        for (text, at) in self.spanned_texts(value, "class") {
             match text.as_str() {
                 "READ" => out.push(Crud::Read),
                 "CREATE" => out.push(Crud::Create),
@@ -449,7 +454,7 @@ impl RuleFileReader<'_> {
                 "DELETE" => out.push(Crud::Delete),
                 _ => {
                     let remedy = "write \"READ\", \"CREATE\", \"UPDATE\" or \"DELETE\"";
-                    self.wrong(at, format!("`{text}` is not a class"), remedy);
+                    self.add_mistake(at, format!("`{text}` is not a class"), remedy);
                 }
             }
         }
@@ -458,7 +463,7 @@ impl RuleFileReader<'_> {
 
     fn tests(&mut self, value: &Value<'_>) -> Vec<RuleTest> {
         let Some(list) = value.get_ref().as_array() else {
-            self.wrong(
+            self.add_mistake(
                 value.span(),
                 "`test` is not a list",
                 "write `[[rule.test]]`",
@@ -468,7 +473,7 @@ impl RuleFileReader<'_> {
         let mut tests = Vec::new();
         for one in list.iter() {
             let Some(table) = one.get_ref().as_table() else {
-                self.wrong(one.span(), "a test is not a table", "write `[[rule.test]]`");
+                self.add_mistake(one.span(), "a test is not a table", "write `[[rule.test]]`");
                 continue;
             };
             tests.extend(self.test(one, table));
@@ -491,7 +496,7 @@ impl RuleFileReader<'_> {
                 _ => {
                     let keys = format!("the keys are {}", listed(TEST_KEYS));
                     let remedy = suggestion(name, TEST_KEYS, &keys);
-                    self.wrong(
+                    self.add_mistake(
                         key.span(),
                         format!("unknown key `{name}` in a test"),
                         remedy,
@@ -501,7 +506,7 @@ impl RuleFileReader<'_> {
         }
         if !table.contains_key("expect") {
             let remedy = "add `expect = \"ask\"`, or \"allow\" or \"deny\"";
-            self.wrong(whole.span(), "the test has no `expect`", remedy);
+            self.add_mistake(whole.span(), "the test has no `expect`", remedy);
         }
         let what = match (command, tool, path, host) {
             (Some(command), None, None, None) => TestInput::Command(command),
@@ -509,7 +514,7 @@ impl RuleFileReader<'_> {
             (None, None, None, Some(host)) => TestInput::Host(host),
             _ => {
                 let remedy = "add a `command`, a `tool` with a `path`, or a `host`";
-                self.wrong(
+                self.add_mistake(
                     whole.span(),
                     "the test has no command, tool or host",
                     remedy,
@@ -517,7 +522,7 @@ impl RuleFileReader<'_> {
                 return None;
             }
         };
-        let line = self.place(whole.span().start).0;
+        let line = self.position(whole.span().start).0;
         Some(RuleTest {
             line,
             what,
@@ -528,7 +533,7 @@ impl RuleFileReader<'_> {
 }
 
 /// Returns the place of a key in a table.
-fn place_of_key(table: &DeTable<'_>, name: &str) -> Option<Range<usize>> {
+fn position_of_key(table: &DeTable<'_>, name: &str) -> Option<Range<usize>> {
     let key = table.iter().find(|(key, _)| key.get_ref() == name);
     key.map(|(key, _)| key.span())
 }

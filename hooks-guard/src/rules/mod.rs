@@ -30,7 +30,7 @@
 //!
 //! let ask = |command: &str| {
 //!     let found = Classifier::new().judge(command, None).unwrap();
-//!     rules.judge(&PermissionRequest::new(command), &found)
+//!     rules.decide(&PermissionRequest::new(command), &found)
 //! };
 //! assert_eq!(ask("cargo test").unwrap().effect, RuleEffect::Allow);
 //! assert!(ask("cargo test && rm -r target").is_none());
@@ -86,8 +86,10 @@ pub fn assert_holds(classifier: &crate::classify::Classifier, file: &str, comman
         ..PermissionRequest::new(command)
     };
     let alone = Rules::built_in(&places);
-    let rank = |rules: &Rules| match (rules.judge(&request, &found), found.classification.decision)
-    {
+    let rank = |rules: &Rules| match (
+        rules.decide(&request, &found),
+        found.classification.decision,
+    ) {
         (Some(verdict), _) => verdict.effect,
         (None, Decision::AutoAllowed) => RuleEffect::Allow,
         (None, Decision::RequiresConfirmation) => RuleEffect::Ask,
@@ -102,7 +104,7 @@ pub fn assert_holds(classifier: &crate::classify::Classifier, file: &str, comman
             let trusted = Rules::parse(file, "guard.toml", trusted, Some(folder), &places)
                 .expect("what parses does so for everybody");
             assert!(rank(&rules) >= rank(&trusted), "trust makes it stricter");
-            let guarded = alone.judge(&request, &found).is_some();
+            let guarded = alone.decide(&request, &found).is_some();
             assert!(
                 !guarded || rank(&trusted) >= RuleEffect::Ask,
                 "a protection is bypassed"

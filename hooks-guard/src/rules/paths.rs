@@ -42,32 +42,34 @@ impl Directory {
         let lexical = normal(&path.to_string_lossy());
         let mut names = vec![lexical];
         if let Ok(real) = std::fs::canonicalize(path) {
-            let real = normal(&real.to_string_lossy());
-            if !names.contains(&real) {
-                names.push(real);
+            let resolve_links = normal(&real.to_string_lossy());
+            if !names.contains(&resolve_links) {
+                names.push(resolve_links);
             }
         }
         Self { names }
     }
 
     /// Returns the placeholder folder of a request without a directory.
-    pub(super) fn nowhere() -> Self {
+    pub(super) fn unknown() -> Self {
         Self {
             names: vec![NO_DIRECTORY.to_owned()],
         }
     }
 
     /// Returns the rest of a path below this folder.
-    fn rest<'p>(&self, path: &'p str) -> Option<&'p str> {
-        self.names.iter().find_map(|name| within(name, path))
+    fn strip_prefix<'p>(&self, path: &'p str) -> Option<&'p str> {
+        self.names
+            .iter()
+            .find_map(|name| strip_directory(name, path))
     }
 
     pub(super) fn holds(&self, path: &str) -> bool {
-        self.rest(path).is_some()
+        self.strip_prefix(path).is_some()
     }
 }
 
-fn within<'p>(folder: &str, path: &'p str) -> Option<&'p str> {
+fn strip_directory<'p>(folder: &str, path: &'p str) -> Option<&'p str> {
     let rest = path.strip_prefix(folder.trim_end_matches('/'))?;
     match rest.strip_prefix('/') {
         Some(rest) => Some(rest),
@@ -113,11 +115,11 @@ impl PathBase {
     }
 
     /// Adds the possible directories after a change of directory.
-    pub(super) fn enter(&mut self, text: &str) {
+    pub(super) fn change_directory(&mut self, text: &str) {
         let new: Vec<String> = self
             .folders
             .iter()
-            .filter_map(|folder| self.one(folder, text).into_iter().next())
+            .filter_map(|folder| self.resolve_one(folder, text).into_iter().next())
             .collect();
         for folder in new {
             if self.folders.len() >= 16 {
@@ -136,7 +138,7 @@ impl PathBase {
     pub(super) fn locate(&self, text: &str) -> ResolvedPath {
         let mut names: Vec<String> = Vec::new();
         for folder in &self.folders {
-            for name in self.one(folder, text) {
+            for name in self.resolve_one(folder, text) {
                 if !names.contains(&name) {
                     names.push(name);
                 }
@@ -152,7 +154,7 @@ impl PathBase {
         let most = if text.contains("..") { 2 } else { 1 };
         let mut paths: Vec<String> = Vec::new();
         for folder in &self.folders {
-            for path in self.one(folder, text).into_iter().take(most) {
+            for path in self.resolve_one(folder, text).into_iter().take(most) {
                 if !paths.contains(&path) {
                     paths.push(path);
                 }
@@ -162,7 +164,7 @@ impl PathBase {
     }
 
     /// Returns the path as written, and the path with links followed.
-    fn one(&self, folder: &str, text: &str) -> Vec<String> {
+    fn resolve_one(&self, folder: &str, text: &str) -> Vec<String> {
         let home;
         let text = match text.strip_prefix('~') {
             Some("") => self.home.as_str(),
@@ -194,7 +196,7 @@ impl PathBase {
         }
         let mut names = vec![lexical];
         if !joined.starts_with(NO_DIRECTORY)
-            && !of_each_process(&joined)
+            && !is_per_process(&joined)
             && let Some(real) = self.links.real(&joined)
             && !names.contains(&real)
         {
@@ -206,9 +208,9 @@ impl PathBase {
 
 /// Returns `true` if a path means a different file in each process that opens it, so that following
 /// a link would lead to the guard's own file.
-fn of_each_process(path: &str) -> bool {
+fn is_per_process(path: &str) -> bool {
     let path = normal(path);
-    let below = |folder: &str| within(folder, &path).is_some();
+    let below = |folder: &str| strip_directory(folder, &path).is_some();
     let mut folders = ["/proc/self", "/proc/thread-self", "/dev/fd"].iter();
     let files = ["/dev/stdin", "/dev/stdout", "/dev/stderr"];
     folders.any(|folder| below(folder)) || files.contains(&path.as_str())
@@ -348,13 +350,13 @@ impl PathPatterns {
         Ok(())
     }
 
-    fn one(&self, name: &str, project: &Directory, wide: bool) -> bool {
+    fn matches_one(&self, name: &str, project: &Directory, wide: bool) -> bool {
         self.list.iter().any(|pattern| {
             let base = match &pattern.base {
                 PatternBase::Project => project,
                 PatternBase::Folder(folder) => folder,
             };
-            base.rest(name).is_some_and(|rest| {
+            base.strip_prefix(name).is_some_and(|rest| {
                 pattern.strict.is_match(rest)
                     || (wide
                         && pattern
@@ -366,13 +368,21 @@ impl PathPatterns {
     }
 
     /// Returns `true` if every name of a path matches.
-    pub(super) fn hold(&self, path: &ResolvedPath, project: &Directory) -> bool {
-        path.known() && path.names.iter().all(|name| self.one(name, project, false))
+    pub(super) fn match_all(&self, path: &ResolvedPath, project: &Directory) -> bool {
+        path.known()
+            && path
+                .names
+                .iter()
+                .all(|name| self.matches_one(name, project, false))
     }
 
     /// Returns whether a path may match, by any of its names.
-    pub(super) fn concern(&self, path: &ResolvedPath, project: &Directory) -> MatchResult {
-        if path.names.iter().any(|name| self.one(name, project, true)) {
+    pub(super) fn may_match(&self, path: &ResolvedPath, project: &Directory) -> MatchResult {
+        if path
+            .names
+            .iter()
+            .any(|name| self.matches_one(name, project, true))
+        {
             MatchResult::Yes
         } else if path.known() {
             MatchResult::No

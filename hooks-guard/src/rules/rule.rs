@@ -123,7 +123,7 @@ impl Rule {
     }
 
     /// Returns whether the rule applies to a file that a tool touches.
-    pub(super) fn of_file(
+    pub(super) fn match_file(
         &self,
         scene: &RequestContext<'_>,
         file: &FileAccess,
@@ -155,11 +155,11 @@ impl Rule {
             let located = scene.start.locate(path);
             let base = self.base(scene);
             match self.effect {
-                RuleEffect::Allow => MatchResult::of(paths.hold(&located, base)),
-                RuleEffect::Ask | RuleEffect::Deny => paths.concern(&located, base),
+                RuleEffect::Allow => MatchResult::of(paths.match_all(&located, base)),
+                RuleEffect::Ask | RuleEffect::Deny => paths.may_match(&located, base),
             }
         });
-        here.min(self.agent(scene)).min(self.reaches(scene))
+        here.min(self.agent(scene)).min(self.match_project(scene))
     }
 
     /// Returns `true` if the rule names programs.
@@ -169,7 +169,7 @@ impl Rule {
 
     /// Returns whether the rule applies to access to the network. An `allow` rule must name the
     /// host.
-    pub(super) fn of_network(
+    pub(super) fn match_network(
         &self,
         scene: &RequestContext<'_>,
         access: &NetworkAccess,
@@ -179,12 +179,12 @@ impl Rule {
             None if self.effect == RuleEffect::Allow => MatchResult::No,
             None => self.restricts_all(scene),
         };
-        hosts.min(self.agent(scene)).min(self.reaches(scene))
+        hosts.min(self.agent(scene)).min(self.match_project(scene))
     }
 
     /// Returns whether the request is in the rule's project: a project's `allow` rule applies only
     /// there.
-    pub(super) fn reaches(&self, scene: &RequestContext<'_>) -> MatchResult {
+    pub(super) fn match_project(&self, scene: &RequestContext<'_>) -> MatchResult {
         let Some(project) = self
             .project
             .as_ref()
@@ -215,19 +215,19 @@ impl Rule {
             holds = holds.min(names(part, programs));
         }
         if let Some(subcommands) = &wanted.subcommand {
-            holds = holds.min(follows(part, subcommands));
+            holds = holds.min(match_subcommand(part, subcommands));
         }
         if holds > MatchResult::No
             && let Some(arguments) = &wanted.arguments
         {
-            holds = holds.min(told(part, arguments));
+            holds = holds.min(match_arguments(part, arguments));
         }
         if holds > MatchResult::No
             && let Some(paths) = &wanted.path
         {
             let base = self.base(scene);
-            let concern = |(path, _): &(_, Crud)| paths.concern(path, base);
-            let touched = scene.touched(part);
+            let concern = |(path, _): &(_, Crud)| paths.may_match(path, base);
+            let touched = scene.touched_paths(part);
             holds = holds.min(touched.iter().map(concern).max().unwrap_or(MatchResult::No));
         }
         holds
@@ -287,7 +287,7 @@ fn names(part: &Part, programs: &[String]) -> MatchResult {
 }
 
 /// Returns whether a part has, or may have, one of the restricted subcommands.
-fn follows(part: &Part, subcommands: &[Vec<String>]) -> MatchResult {
+fn match_subcommand(part: &Part, subcommands: &[Vec<String>]) -> MatchResult {
     let sequence = |words: &mut dyn Iterator<Item = &str>, wanted: &[String]| {
         let mut left = wanted.iter().peekable();
         for word in words {
@@ -331,7 +331,7 @@ fn follows(part: &Part, subcommands: &[Vec<String>]) -> MatchResult {
 }
 
 /// Returns whether one of the arguments is, or may be, one that a rule restricts.
-fn told(part: &Part, patterns: &[GlobMatcher]) -> MatchResult {
+fn match_arguments(part: &Part, patterns: &[GlobMatcher]) -> MatchResult {
     let fits = |text: &str| patterns.iter().any(|one| one.is_match(text));
     let options = part.calls.iter().flat_map(|call| &call.options);
     let named = options.flat_map(|(name, value)| {

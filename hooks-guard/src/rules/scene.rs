@@ -49,14 +49,14 @@ impl<'a> RequestContext<'a> {
         let base = match (project, &request.cwd) {
             (Some(project), _) => project.clone(),
             (None, Some(cwd)) => Directory::new(cwd),
-            (None, None) => Directory::nowhere(),
+            (None, None) => Directory::unknown(),
         };
         let mut start = PathBase::new(request.cwd.as_deref(), home);
         let mut set = Vec::new();
         if request.file.is_none() && request.network.is_none() {
             for part in &found.parts.all {
-                moves(part, &mut start);
-                sets(part, &mut set);
+                apply_directory_change(part, &mut start);
+                collect_assignments(part, &mut set);
             }
         }
         Self {
@@ -100,7 +100,7 @@ impl<'a> RequestContext<'a> {
     }
 
     /// Returns the paths that a part may touch: those of its table, and all that its words name.
-    pub(super) fn touched(&self, part: &Part) -> Vec<(ResolvedPath, Crud)> {
+    pub(super) fn touched_paths(&self, part: &Part) -> Vec<(ResolvedPath, Crud)> {
         let mut out: Vec<(ResolvedPath, Crud)> = part
             .redirections
             .iter()
@@ -153,22 +153,22 @@ pub(super) fn base_name(path: &str) -> &str {
 pub(crate) fn start_of(parts: &Parts, cwd: Option<&Path>, home: &Path) -> PathBase {
     let mut start = PathBase::new(cwd, home);
     for part in &parts.all {
-        moves(part, &mut start);
+        apply_directory_change(part, &mut start);
     }
     start
 }
 
-fn moves(part: &Part, start: &mut PathBase) {
+fn apply_directory_change(part: &Part, start: &mut PathBase) {
     let name = part.words.first().map_or("", |word| base_name(&word.text));
     let mut go = |word: &Word| match word.known {
-        true => start.enter(&word.text),
-        false => start.enter(&UNKNOWN.to_string()),
+        true => start.change_directory(&word.text),
+        false => start.change_directory(&UNKNOWN.to_string()),
     };
     if matches!(name, "cd" | "pushd" | "chdir") {
         match part.words[1..].iter().find(|w| !w.text.starts_with('-')) {
             Some(word) => go(word),
-            None if part.words.len() == 1 => start.enter("~"),
-            None => start.enter(&UNKNOWN.to_string()),
+            None if part.words.len() == 1 => start.change_directory("~"),
+            None => start.change_directory(&UNKNOWN.to_string()),
         }
         return;
     }
@@ -207,7 +207,7 @@ pub(super) fn sets_variables(name: &str) -> bool {
         || matches!(name, "env" | "genv" | "setenv" | "set" | "sudo" | "doas")
 }
 
-fn sets(part: &Part, set: &mut Vec<String>) {
+fn collect_assignments(part: &Part, set: &mut Vec<String>) {
     let Some(first) = part.words.first() else {
         set.extend(part.assignments.iter().map(|one| variable(&one.name)));
         return;

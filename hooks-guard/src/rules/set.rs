@@ -156,16 +156,16 @@ impl Rules {
     /// An allow is returned only if the classification needs a confirmation, or if the agent can
     /// type commands into a program; in the latter case rules must allow each program by name.
     #[must_use]
-    pub fn judge(&self, request: &PermissionRequest, found: &Judgement) -> Option<RuleDecision> {
-        let scene = self.scene(request, found);
-        if let Some(verdict) = self.restricted(&scene) {
+    pub fn decide(&self, request: &PermissionRequest, found: &Judgement) -> Option<RuleDecision> {
+        let request_context = self.scene(request, found);
+        if let Some(verdict) = self.restricted(&request_context) {
             return Some(verdict);
         }
         let typed = request.can_type_into(&found.classification);
         if found.classification.decision == Decision::AutoAllowed && !typed {
             return None;
         }
-        self.allowed(&scene).ok()
+        self.allowed(&request_context).ok()
     }
 
     pub(super) fn scene<'a>(
@@ -183,8 +183,8 @@ impl Rules {
     fn restricted(&self, scene: &RequestContext<'_>) -> Option<RuleDecision> {
         let rules = self.inner.rules.iter();
         let said = rules.filter_map(|rule| restriction(rule, scene));
-        said.chain(self.inner.guarded.judge(scene))
-            .reduce(RuleDecision::or_stricter)
+        said.chain(self.inner.guarded.decide(scene))
+            .reduce(RuleDecision::stricter)
     }
 
     /// Returns the rules that allow the whole request, or the reason why they do not.
@@ -222,11 +222,11 @@ pub(super) fn restriction(rule: &Rule, scene: &RequestContext<'_>) -> Option<Rul
         return None;
     }
     let holds = match (&scene.request.file, &scene.request.network) {
-        (None, Some(access)) => rule.of_network(scene, access),
+        (None, Some(access)) => rule.match_network(scene, access),
         (Some(file), _) => file
             .paths
             .iter()
-            .map(|path| rule.of_file(scene, file, &path.to_string_lossy()))
+            .map(|path| rule.match_file(scene, file, &path.to_string_lossy()))
             .max()
             .unwrap_or(MatchResult::No),
         (None, None) => {

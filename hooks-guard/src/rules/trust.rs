@@ -60,7 +60,7 @@ struct TrustFile {
 impl Trust {
     /// Creates an empty list.
     #[must_use]
-    pub fn nothing() -> Self {
+    pub fn empty() -> Self {
         Self::default()
     }
 

@@ -103,7 +103,7 @@ impl RuleDecision {
     }
 
     /// Returns the verdict of a hook that may only restrict.
-    pub(crate) fn of_hook(name: &str, effect: RuleEffect, reason: String) -> Self {
+    pub(crate) fn from_hook(name: &str, effect: RuleEffect, reason: String) -> Self {
         Self {
             effect,
             rule: format!("hook: {name}"),
@@ -114,7 +114,7 @@ impl RuleDecision {
 
     /// Returns a verdict that asks because such a hook failed, since it might have denied the
     /// request.
-    pub(crate) fn of_failed_hook(name: &str, kind: &str) -> Self {
+    pub(crate) fn from_failed_hook(name: &str, kind: &str) -> Self {
         Self {
             effect: RuleEffect::Ask,
             rule: format!("built in: hook {name} failed"),
@@ -127,7 +127,7 @@ impl RuleDecision {
 impl RuleDecision {
     /// Returns the stricter of two verdicts, or the first if they are equal. A verdict whose answer
     /// must not be remembered is the stricter one.
-    pub(crate) fn or_stricter(self, other: Self) -> Self {
+    pub(crate) fn stricter(self, other: Self) -> Self {
         match (other.effect, !other.remember) > (self.effect, !self.remember) {
             true => other,
             false => self,

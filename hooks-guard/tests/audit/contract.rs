@@ -152,7 +152,7 @@ async fn p_15_a_decision_is_there_with_all_that_was_said(place: Place) {
     new.request.session_id = Some("s1".to_owned());
     new.request.cwd = Some("/srv/app".into());
     new.request.call_id = Some("toolu_1".to_owned());
-    new.ruling.rule = Some("guard.toml:3".to_owned());
+    new.permission.rule = Some("guard.toml:3".to_owned());
     new.deadline = Some(minute(5));
     new.parts = vec![CommandPart {
         start: 0,
@@ -508,9 +508,15 @@ async fn p_26_execution_needs_the_secret(place: Place) {
         exit_status: Some(-1),
         at: minute(70),
     };
-    let wrong = trail.executed(2, "guess", ran).await.expect("reported");
+    let wrong = trail
+        .record_execution(2, "guess", ran)
+        .await
+        .expect("reported");
     assert_eq!(wrong, ExecutionResult::WrongSecret);
-    let ExecutionResult::Done(done) = trail.executed(2, "secret", ran).await.expect("reported")
+    let ExecutionResult::Done(done) = trail
+        .record_execution(2, "secret", ran)
+        .await
+        .expect("reported")
     else {
         panic!("the secret is right");
     };
@@ -519,14 +525,20 @@ async fn p_26_execution_needs_the_secret(place: Place) {
         (done.executed_at, done.exit_status),
         (Some(minute(70)), Some(-1))
     );
-    let again = trail.executed(2, "secret", ran).await.expect("reported");
+    let again = trail
+        .record_execution(2, "secret", ran)
+        .await
+        .expect("reported");
     assert_eq!(again, ExecutionResult::Already(done));
-    let unknown = trail.executed(99, "secret", ran).await.expect("reported");
+    let unknown = trail
+        .record_execution(99, "secret", ran)
+        .await
+        .expect("reported");
     assert_eq!(unknown, ExecutionResult::Unknown);
     let mut none = decision("rm x", Crud::Delete, minute(0));
     none.secret_hash = None;
     let id = trail.record(none).await.expect("recorded");
-    let without = trail.executed(id, "", ran).await.expect("reported");
+    let without = trail.record_execution(id, "", ran).await.expect("reported");
     assert_eq!(without, ExecutionResult::WrongSecret);
     intact(&trail).await;
 }
@@ -545,15 +557,15 @@ async fn p_26_execution_by_the_name_of_the_call(place: Place) {
         trail.record(new).await.expect("recorded");
     }
     for (agent, session, call) in [("x", "s", "c"), ("codex", "x", "c"), ("codex", "s", "x")] {
-        let done = trail.executed_call(agent, session, call, ran).await;
+        let done = trail.record_call_execution(agent, session, call, ran).await;
         assert_eq!(done.expect("reported"), ExecutionResult::Unknown);
     }
-    let done = trail.executed_call("codex", "s", "c", ran).await;
+    let done = trail.record_call_execution("codex", "s", "c", ran).await;
     let ExecutionResult::Done(done) = done.expect("reported") else {
         panic!("it is known");
     };
     assert_eq!(done.id, 2, "the last of that name");
-    let again = trail.executed_call("codex", "s", "c", ran).await;
+    let again = trail.record_call_execution("codex", "s", "c", ran).await;
     assert!(matches!(
         again.expect("reported"),
         ExecutionResult::Already(_)
@@ -563,8 +575,8 @@ async fn p_26_execution_by_the_name_of_the_call(place: Place) {
 async fn p_26_what_a_rule_denies_cannot_be_answered(place: Place) {
     let trail = place.open().await;
     let mut new = decision("rm x", Crud::Delete, minute(0));
-    new.ruling.denied = true;
-    new.ruling.rule = Some("guard.toml:7".to_owned());
+    new.permission.denied = true;
+    new.permission.rule = Some("guard.toml:7".to_owned());
     new.deadline = Some(Timestamp::now() + Duration::from_secs(600));
     let id = trail.record(new).await.expect("recorded");
     assert!(trail.pending().await.expect("read").is_empty());
@@ -600,10 +612,10 @@ async fn p_28_totals_keep_the_two_timeouts_apart(place: Place) {
     five(&trail).await;
     let mut slow = decision("make", Crud::Create, minute(6));
     let assumed = Classification::timed_out();
-    slow.ruling.classification_method = Method::Fallback;
-    slow.ruling.reasoning = assumed.reasoning;
-    slow.ruling.timed_out = assumed.timed_out;
-    slow.ruling.confidence = 0.0;
+    slow.permission.classification_method = Method::Fallback;
+    slow.permission.reasoning = assumed.reasoning;
+    slow.permission.timed_out = assumed.timed_out;
+    slow.permission.confidence = 0.0;
     slow.response_time = Duration::from_millis(2004);
     slow.deadline = Some(minute(8));
     trail.record(slow).await.expect("recorded");
@@ -727,7 +739,10 @@ async fn p_42_what_is_strictly_older_goes(place: Place) {
         exit_status: Some(0),
         at: minute(70),
     };
-    trail.executed(2, "secret", ran).await.expect("reported");
+    trail
+        .record_execution(2, "secret", ran)
+        .await
+        .expect("reported");
     let kept = remember(&trail, None).await;
     let done = trail.cleanup(minute(3), "cron").await.expect("cleaned");
     assert_eq!((done.deleted, done.remaining), (3, 2));
@@ -936,8 +951,8 @@ async fn secrets_are_masked_before_they_are_stored(place: Place) {
         Crud::Update,
         minute(0),
     );
-    new.ruling.reasoning = format!("`--password {secret}` is sent");
-    new.ruling.explanation = format!("`{secret}` goes to x");
+    new.permission.reasoning = format!("`--password {secret}` is sent");
+    new.permission.explanation = format!("`{secret}` goes to x");
     new.error = Some(format!("cannot say what {secret} is"));
     trail.record(new).await.expect("recorded");
     let record = trail.decision(1).await.expect("read").expect("there");
@@ -997,8 +1012,8 @@ async fn remembered_answers_hold_where_they_were_given(place: Place) {
         trail.all_remembered().await.expect("read"),
         [of_session, for_good.clone()]
     );
-    assert!(trail.forget(for_good.id, "console").await.expect("revoked"));
-    assert!(!trail.forget(for_good.id, "console").await.expect("revoked"));
+    assert!(trail.revoke(for_good.id, "console").await.expect("revoked"));
+    assert!(!trail.revoke(for_good.id, "console").await.expect("revoked"));
     assert_eq!(look(command, Some("/srv/app"), None).await, None);
     assert_eq!(look(command, Some("/srv/app"), Some("s1")).await, Some(1));
     intact(&trail).await;
@@ -1049,7 +1064,9 @@ async fn an_approval_serves_once(place: Place) {
     let grant = async |command, cwd, session| {
         let request = asked_again(command, cwd, session);
         let scope = scope(&request);
-        let grant = trail.grant(hash(command), &request, &scope, true).await;
+        let grant = trail
+            .find_grant(hash(command), &request, &scope, true)
+            .await;
         grant.expect("an answer")
     };
     let (here, session) = (Some("/srv/app"), Some("s1"));
@@ -1081,7 +1098,7 @@ async fn an_approval_serves_once_between_stores(place: Place) {
                     }
                     let request = asked_again("rm x", Some("/srv/app"), Some("s1"));
                     let scope = scope(&request);
-                    let grant = store.grant(hash("rm x"), &request, &scope, true).await;
+                    let grant = store.find_grant(hash("rm x"), &request, &scope, true).await;
                     matches!(grant.expect("an answer"), GrantResult::By(_))
                 })
             })
@@ -1124,7 +1141,9 @@ async fn an_approval_serves_only_what_it_is_bound_to(place: Place) {
     let request = deploy(folder.path(), Some("codex"));
     let grant = async |request: &PermissionRequest| {
         let command = hash("bash deploy.sh");
-        let grant = trail.grant(command, request, &scope(request), true).await;
+        let grant = trail
+            .find_grant(command, request, &scope(request), true)
+            .await;
         grant.expect("an answer")
     };
     let id = approved_deploy(&trail, &request).await;
@@ -1173,7 +1192,7 @@ async fn an_approval_serves_only_what_it_is_bound_to(place: Place) {
     fs::write(&script, "echo one").expect("a script");
     assert_eq!(grant(&request).await, held);
     trail
-        .forget(remembered.id, "console")
+        .revoke(remembered.id, "console")
         .await
         .expect("revoked");
     // An answer from before approvals were bound to files.
@@ -1206,12 +1225,15 @@ async fn changes_are_told_in_order_and_by_everybody(place: Place) {
     let mut told = here.changes();
     five(&there).await;
     remember(&here, None).await;
-    here.forget(1, "console").await.expect("revoked");
+    here.revoke(1, "console").await.expect("revoked");
     let ran = Execution {
         exit_status: None,
         at: minute(1),
     };
-    there.executed(2, "secret", ran).await.expect("reported");
+    there
+        .record_execution(2, "secret", ran)
+        .await
+        .expect("reported");
     there.cleanup(minute(1), "cron").await.expect("cleaned");
     let mut seen = Vec::new();
     while seen.last() != Some(&AuditChange::Cleaned) {
@@ -1257,11 +1279,14 @@ async fn what_changes_nothing_writes_nothing(place: Place) {
         exit_status: None,
         at: minute(61),
     };
-    let refused = trail.executed(2, "guess", ran).await.expect("refused");
+    let refused = trail
+        .record_execution(2, "guess", ran)
+        .await
+        .expect("refused");
     assert_eq!(refused, ExecutionResult::WrongSecret);
     let refused = trail.redeem(2, "guess").await.expect("refused");
     assert_eq!(refused, RedeemResult::WrongSecret);
-    assert!(!trail.forget(1, "console").await.expect("refused"));
+    assert!(!trail.revoke(1, "console").await.expect("refused"));
     assert!(place.state() == before, "nothing has happened");
     // A refusal in the same batch reverts nothing.
     let answer = says(UserResponse::Denied, minute(61));
@@ -1364,7 +1389,7 @@ async fn texts_come_back_as_they_were(place: Place) {
     let odd = "printf '\u{1}\u{7f}\u{202e}\r\n\t\u{1f600}\u{fffe}' \"\\\"";
     let mut new = decision(odd, Crud::Create, minute(0));
     new.request.session_id = Some("a\0b".to_owned());
-    new.ruling.confidence = f64::NAN;
+    new.permission.confidence = f64::NAN;
     let id = trail.record(new).await.expect("recorded");
     let record = trail.decision(id).await.expect("read").expect("there");
     assert_eq!(record.command, odd);

@@ -244,7 +244,7 @@ fn an_approval_is_there_with_all_that_goes_with_it_or_not_at_all() {
             "INSERT INTO log SELECT seq + 2, 1, 1, hash FROM head",
         )
         .await;
-        let failed = service.executed(id, "secret", Some(0)).await;
+        let failed = service.record_execution(id, "secret", Some(0)).await;
         failed.expect_err("it cannot be approved");
         assert!(!record(id).await.execution_happened);
         sql(
@@ -252,7 +252,7 @@ fn an_approval_is_there_with_all_that_goes_with_it_or_not_at_all() {
             "DELETE FROM log WHERE seq > (SELECT seq FROM head)",
         )
         .await;
-        let done = service.executed(id, "secret", Some(0)).await;
+        let done = service.record_execution(id, "secret", Some(0)).await;
         let ExecutionResult::Done(done) = done.expect("reported") else {
             panic!("no execution was reported");
         };

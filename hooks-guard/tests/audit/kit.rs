@@ -26,7 +26,7 @@ pub(crate) fn minute(minute: i64) -> Timestamp {
 pub(crate) fn decision(command: &str, class: Crud, at: Timestamp) -> NewDecision {
     NewDecision {
         request: PermissionRequest::new(command),
-        ruling: PermissionDecision {
+        permission: PermissionDecision {
             decision: match class {
                 Crud::Read => Decision::AutoAllowed,
                 _ => Decision::RequiresConfirmation,

@@ -6,7 +6,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
 use hooks_guard::doctor::{
-    Check, CheckState, Daemon, DoctorContext, RuleFile, Service, TrailStatus, examine, worst,
+    Check, CheckState, Daemon, DoctorContext, RuleFile, Service, TrailStatus, examine, worst_state,
 };
 use hooks_guard::install::{Homes, InstallOptions, SettingsScope, install};
 use hooks_guard::protocol::Agent;
@@ -152,7 +152,7 @@ fn all_is_well_after_installing() {
         home.install(agent);
     }
     let checks = home.examine();
-    assert_eq!(worst(&checks), CheckState::Ok, "{checks:#?}");
+    assert_eq!(worst_state(&checks), CheckState::Ok, "{checks:#?}");
     for agent in Agent::ALL {
         home.assert(agent.name(), CheckState::Ok, "");
     }
@@ -541,7 +541,7 @@ fn variables_that_a_project_sets_for_its_agent_are_bad() {
             let check = home.check("environment");
             assert!(check.what.contains(file), "{check:?}");
             assert!(check.remedy.unwrap().contains(name));
-            assert_eq!(worst(&home.examine()), CheckState::Bad);
+            assert_eq!(worst_state(&home.examine()), CheckState::Bad);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Tests input that no agent sends.
 
 use hooks_guard::protocol::{
-    Agent, HookEvent, MAX_INPUT_BYTES, Problem, failed, fuzz_protocol, read,
+    Agent, HookEvent, MAX_INPUT_BYTES, Problem, failure_reply, fuzz_protocol, read,
 };
 use serde_json::{Value, json};
 
@@ -134,7 +134,7 @@ fn a_command_that_is_no_text_is_refused_in_the_agents_own_field() {
                 "tool_input": {"command": command}});
             fuzz_protocol(input.to_string().as_bytes());
             let error = read(agent, input.to_string().as_bytes()).unwrap_err();
-            let reply = failed(agent, error.hook, &error.to_string());
+            let reply = failure_reply(agent, error.hook, &error.to_string());
             assert!(reply.stdout.contains(own), "{agent}: {reply:?}");
             assert!(
                 reply.stdout.contains("`command`"),

@@ -56,7 +56,12 @@ fn question(agent: Agent, input: &Value) -> DecisionRequest {
     }
 }
 
-fn ruling(decision: Decision, class: Crud, denied: bool, rule: Option<&str>) -> PermissionDecision {
+fn permission(
+    decision: Decision,
+    class: Crud,
+    denied: bool,
+    rule: Option<&str>,
+) -> PermissionDecision {
     PermissionDecision {
         decision,
         classification: class,

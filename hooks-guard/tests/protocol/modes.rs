@@ -4,11 +4,12 @@ use std::time::Duration;
 
 use hooks_guard::classify::{Crud, Decision};
 use hooks_guard::protocol::{
-    Agent, AgentDecision, AgentPrompt, HookEvent, answer, failed, is_unattended, limit, read,
+    Agent, AgentDecision, AgentPrompt, HookEvent, decision_reply, failure_reply, is_unattended,
+    limit, read,
 };
 use serde_json::{Value, json};
 
-use crate::{question, ruling};
+use crate::{permission, question};
 
 fn shell(mode: &str) -> Value {
     json!({"hook_event_name": "PreToolUse", "session_id": "s", "cwd": "/srv/p", "tool_name": "Bash",
@@ -35,7 +36,7 @@ fn p_02_a_mode_without_a_prompt_is_unattended() {
     ] {
         let question = question(agent, &shell(mode));
         assert_eq!(question.prompt, prompt, "{agent} {mode}");
-        let reply = answer(
+        let reply = decision_reply(
             &question,
             &AgentDecision::Ask("CREATE: runs a build".into()),
         );
@@ -58,7 +59,7 @@ fn cursor_asks_before_commands_only() {
         "tool_input": {"file_path": "a"}});
     let file = question(Agent::Cursor, &file);
     assert!(file.unattended());
-    let reply = answer(&file, &AgentDecision::Ask("CREATE: writes".into()));
+    let reply = decision_reply(&file, &AgentDecision::Ask("CREATE: writes".into()));
     assert!(reply.stdout.contains(r#""permission":"deny""#), "{reply:?}");
 }
 
@@ -69,7 +70,7 @@ fn opencode_1_cannot_ask_and_opencode_2_can() {
     let one = question(Agent::OpenCode, &one);
     assert!(one.unattended());
     assert_eq!(one.request.cwd.as_deref(), Some("/srv/p".as_ref()));
-    let reply = answer(&one, &AgentDecision::Ask("CREATE".into()));
+    let reply = decision_reply(&one, &AgentDecision::Ask("CREATE".into()));
     assert!(
         reply.stdout.starts_with(r#"{"throws":"CREATE"#),
         "{reply:?}"
@@ -90,19 +91,19 @@ fn opencode_1_cannot_ask_and_opencode_2_can() {
 }
 
 #[test]
-fn p_06_a_ruling_becomes_an_answer() {
+fn p_06_a_decision_becomes_an_answer() {
     let bash = question(Agent::ClaudeCode, &shell("default"));
-    let read = ruling(Decision::AutoAllowed, Crud::Read, false, None);
+    let read = permission(Decision::AutoAllowed, Crud::Read, false, None);
     assert_eq!(
         AgentDecision::of(&bash, &read),
         AgentDecision::Allow("READ: says so".into())
     );
-    let delete = ruling(Decision::RequiresConfirmation, Crud::Delete, false, None);
+    let delete = permission(Decision::RequiresConfirmation, Crud::Delete, false, None);
     assert_eq!(
         AgentDecision::of(&bash, &delete),
         AgentDecision::Ask("DELETE: says so".into())
     );
-    let denied = ruling(
+    let denied = permission(
         Decision::RequiresConfirmation,
         Crud::Delete,
         true,
@@ -112,7 +113,7 @@ fn p_06_a_ruling_becomes_an_answer() {
         AgentDecision::of(&bash, &denied),
         AgentDecision::Deny("DELETE: says so".into())
     );
-    let contradictory = ruling(Decision::AutoAllowed, Crud::Read, true, None);
+    let contradictory = permission(Decision::AutoAllowed, Crud::Read, true, None);
     assert_eq!(
         AgentDecision::of(&bash, &contradictory),
         AgentDecision::Deny("READ: says so".into())
@@ -124,9 +125,9 @@ fn files_are_allowed_by_rules_only() {
     let input = json!({"hook_event_name": "PreToolUse", "tool_name": "Read",
         "tool_input": {"file_path": "/srv/p/a"}});
     let file = question(Agent::ClaudeCode, &input);
-    let by_class = ruling(Decision::AutoAllowed, Crud::Read, false, None);
+    let by_class = permission(Decision::AutoAllowed, Crud::Read, false, None);
     assert_eq!(AgentDecision::of(&file, &by_class), AgentDecision::Nothing);
-    let by_rule = ruling(
+    let by_rule = permission(
         Decision::AutoAllowed,
         Crud::Read,
         false,
@@ -147,12 +148,12 @@ fn powershell_is_asked_about_unless_a_rule_allows_it() {
         shell.request.command,
         r"pwsh -Command 'Get-Content '\''a b'\'''"
     );
-    let by_class = ruling(Decision::AutoAllowed, Crud::Read, false, None);
+    let by_class = permission(Decision::AutoAllowed, Crud::Read, false, None);
     assert_eq!(
         AgentDecision::of(&shell, &by_class),
         AgentDecision::Ask("READ: says so".into())
     );
-    let by_rule = ruling(
+    let by_rule = permission(
         Decision::AutoAllowed,
         Crud::Read,
         false,
@@ -171,7 +172,7 @@ fn vscode_and_copilot_are_told_apart_in_each_others_settings() {
     for called in [Agent::Copilot, Agent::ClaudeCode, Agent::VsCode] {
         let asked = question(called, &vscode);
         assert_eq!(asked.request.agent.as_deref(), Some("vscode"));
-        let reply = answer(&asked, &AgentDecision::Deny("no".into()));
+        let reply = decision_reply(&asked, &AgentDecision::Deny("no".into()));
         let nested = reply.stdout.starts_with(r#"{"hookSpecificOutput""#);
         assert!(nested, "{called}: {reply:?}");
     }
@@ -179,7 +180,7 @@ fn vscode_and_copilot_are_told_apart_in_each_others_settings() {
         "toolArgs": {"command": "make"}});
     let asked = question(Agent::VsCode, &copilot);
     assert_eq!(asked.request.agent.as_deref(), Some("copilot"));
-    let reply = answer(&asked, &AgentDecision::Deny("no".into()));
+    let reply = decision_reply(&asked, &AgentDecision::Deny("no".into()));
     assert!(
         reply.stdout.starts_with(r#"{"permissionDecision":"deny""#),
         "{reply:?}"
@@ -234,7 +235,7 @@ fn a_failure_after_a_tool_ran_refuses_nothing() {
     let HookEvent::Ran(ran) = read(Agent::ClaudeCode, input.to_string().as_bytes()).unwrap() else {
         panic!("it ran");
     };
-    let reply = failed(Agent::ClaudeCode, Some(ran.hook), "the disk is full");
+    let reply = failure_reply(Agent::ClaudeCode, Some(ran.hook), "the disk is full");
     assert_eq!((reply.exit, reply.stdout.as_str()), (0, ""));
     assert_eq!(reply.stderr, "the disk is full");
 }
@@ -274,7 +275,7 @@ fn a_command_in_a_skill_is_never_asked_about_by_claude_code() {
     input["hook_event_name"] = "PreSkillShellCommand".into();
     let question = question(Agent::ClaudeCode, &input);
     assert_eq!(question.prompt, AgentPrompt::Unavailable);
-    let reply = answer(
+    let reply = decision_reply(
         &question,
         &AgentDecision::Ask("CREATE: runs a build".into()),
     );
@@ -306,11 +307,11 @@ fn an_unlisted_tool_with_a_command_is_judged_as_a_shell() {
     input["tool_name"] = "mcp__host__run".into();
     let one = question(Agent::ClaudeCode, &input);
     assert_eq!(one.request.command, "make");
-    let allowed = ruling(Decision::AutoAllowed, Crud::Read, false, None);
+    let allowed = permission(Decision::AutoAllowed, Crud::Read, false, None);
     assert_eq!(AgentDecision::of(&one, &allowed), AgentDecision::Nothing);
-    let by_rule = ruling(Decision::AutoAllowed, Crud::Read, false, Some("g.toml:1"));
+    let by_rule = permission(Decision::AutoAllowed, Crud::Read, false, Some("g.toml:1"));
     assert_eq!(AgentDecision::of(&one, &by_rule), AgentDecision::Nothing);
-    let asks = ruling(Decision::RequiresConfirmation, Crud::Create, false, None);
+    let asks = permission(Decision::RequiresConfirmation, Crud::Create, false, None);
     assert!(matches!(
         AgentDecision::of(&one, &asks),
         AgentDecision::Ask(_)
@@ -346,15 +347,15 @@ fn network_access_is_not_allowed_as_the_command() {
         one.request.command,
         "network access to example.com port 443"
     );
-    let allowed = ruling(Decision::AutoAllowed, Crud::Create, false, None);
+    let allowed = permission(Decision::AutoAllowed, Crud::Create, false, None);
     assert_eq!(AgentDecision::of(&one, &allowed), AgentDecision::Nothing);
-    let by_rule = ruling(Decision::AutoAllowed, Crud::Create, false, Some("g.toml:1"));
+    let by_rule = permission(Decision::AutoAllowed, Crud::Create, false, Some("g.toml:1"));
     assert!(matches!(
         AgentDecision::of(&one, &by_rule),
         AgentDecision::Allow(_)
     ));
-    let asks = ruling(Decision::RequiresConfirmation, Crud::Create, false, None);
-    let reply = answer(&one, &AgentDecision::of(&one, &asks));
+    let asks = permission(Decision::RequiresConfirmation, Crud::Create, false, None);
+    let reply = decision_reply(&one, &AgentDecision::of(&one, &asks));
     assert_eq!(reply.stdout, "", "the agent's prompt stays: {reply:?}");
     for description in ["network-access", " Network-Access h:1", "network access: h"] {
         input["tool_input"]["description"] = description.into();
@@ -371,7 +372,7 @@ fn network_access_is_not_allowed_as_the_command() {
 fn what_is_left_to_the_agent_gets_no_decision() {
     let one = question(Agent::ClaudeCode, &shell("auto"));
     assert_eq!(one.request.permission_mode.as_deref(), Some("auto"));
-    let mut left = ruling(Decision::RequiresConfirmation, Crud::Create, false, None);
+    let mut left = permission(Decision::RequiresConfirmation, Crud::Create, false, None);
     left.left_to_agent = true;
     assert_eq!(AgentDecision::of(&one, &left), AgentDecision::Nothing);
 }

@@ -2,13 +2,13 @@
 
 use hooks_guard::classify::{Crud, Decision};
 use hooks_guard::protocol::{
-    Agent, AgentDecision, DecisionRequest, HookEvent, HookKind, MAX_TEXT_CHARS, answer, failed,
-    fuzz_protocol, read,
+    Agent, AgentDecision, DecisionRequest, HookEvent, HookKind, MAX_TEXT_CHARS, decision_reply,
+    failure_reply, fuzz_protocol, read,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::ruling;
+use crate::permission;
 
 /// Asserts that a reply has nothing that Codex rejects; after a rejection Codex continues without
 /// the hook. Rejected are `ask`, an `allow` without `updatedInput`, a `deny` without a reason,
@@ -122,7 +122,7 @@ fn any_input() -> impl Strategy<Value = Value> {
     )
 }
 
-fn any_ruling() -> impl Strategy<Value = hooks_guard::PermissionDecision> {
+fn any_permission() -> impl Strategy<Value = hooks_guard::PermissionDecision> {
     let classes = [Crud::Read, Crud::Create, Crud::Update, Crud::Delete];
     let classes = proptest::sample::select(classes.to_vec());
     (
@@ -137,9 +137,10 @@ fn any_ruling() -> impl Strategy<Value = hooks_guard::PermissionDecision> {
                 true => Decision::AutoAllowed,
                 false => Decision::RequiresConfirmation,
             };
-            let mut ruling = ruling(decision, class, denied, rule.then_some("guard.toml:1"));
-            ruling.reasoning = reasoning;
-            ruling
+            let mut permission =
+                permission(decision, class, denied, rule.then_some("guard.toml:1"));
+            permission.reasoning = reasoning;
+            permission
         })
 }
 
@@ -153,30 +154,30 @@ fn asked(agent: Agent, input: &Value) -> Option<DecisionRequest> {
 proptest! {
     #[test]
     fn codex_is_never_sent_what_it_rejects(
-        input in any_input(), ruling in any_ruling(), reason in ".{0,4100}", ask in any::<bool>(),
+        input in any_input(), permission in any_permission(), reason in ".{0,4100}", ask in any::<bool>(),
     ) {
         if let Some(question) = asked(Agent::Codex, &input) {
             let kind = question.hook.kind;
-            assert_not_sent(kind, &answer(&question, &AgentDecision::of(&question, &ruling)).stdout);
+            assert_not_sent(kind, &decision_reply(&question, &AgentDecision::of(&question, &permission)).stdout);
             let said = match ask {
                 true => AgentDecision::Ask(reason.clone()),
                 false => AgentDecision::Deny(reason.clone()),
             };
-            assert_not_sent(kind, &answer(&question, &said).stdout);
-            assert_not_sent(kind, &failed(Agent::Codex, Some(question.hook), &reason).stdout);
+            assert_not_sent(kind, &decision_reply(&question, &said).stdout);
+            assert_not_sent(kind, &failure_reply(Agent::Codex, Some(question.hook), &reason).stdout);
         }
     }
 
     #[test]
-    fn only_what_is_allowed_is_allowed(input in any_input(), ruling in any_ruling()) {
+    fn only_what_is_allowed_is_allowed(input in any_input(), permission in any_permission()) {
         for agent in Agent::ALL {
             let Some(question) = asked(agent, &input) else { continue };
-            let given = AgentDecision::of(&question, &ruling);
-            let reply = answer(&question, &given);
+            let given = AgentDecision::of(&question, &permission);
+            let reply = decision_reply(&question, &given);
             let allows = [r#":"allow""#, r#":"approve""#].iter().any(|word| reply.stdout.contains(word));
-            let may = ruling.decision == Decision::AutoAllowed && !ruling.denied;
-            prop_assert!(may || !allows, "{agent}: {ruling:?} is answered {reply:?}");
-            if ruling.denied {
+            let may = permission.decision == Decision::AutoAllowed && !permission.denied;
+            prop_assert!(may || !allows, "{agent}: {permission:?} is answered {reply:?}");
+            if permission.denied {
                 prop_assert!(matches!(given, AgentDecision::Deny(_)));
             }
         }
@@ -195,7 +196,7 @@ proptest! {
     #[test]
     fn reasons_are_short_and_show_what_they_say(reason in ".{0,4100}") {
         for agent in Agent::ALL {
-            let reply = failed(agent, None, &reason);
+            let reply = failure_reply(agent, None, &reason);
             prop_assert!(!reply.stderr.is_empty() && reply.stderr.chars().count() <= MAX_TEXT_CHARS);
             prop_assert!(!reply.stderr.contains(char::is_control));
         }

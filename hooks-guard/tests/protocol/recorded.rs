@@ -4,7 +4,9 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use hooks_guard::protocol::{Agent, AgentDecision, HookEvent, answer, done, failed, read};
+use hooks_guard::protocol::{
+    Agent, AgentDecision, HookEvent, decision_reply, empty_reply, failure_reply, read,
+};
 use serde_json::{Value, json};
 
 use crate::{Sample, samples};
@@ -248,11 +250,18 @@ fn each_recording_is_read_as_its_event() {
             (Ran(command, succeeded), HookEvent::Ran(ran)) => {
                 assert_eq!(ran.request.command, *command, "{name}");
                 assert_eq!(ran.outcome.succeeded, *succeeded, "{name}");
-                assert_eq!(form(&recording.output), printed(&done(ran.hook).stdout));
+                assert_eq!(
+                    form(&recording.output),
+                    printed(&empty_reply(ran.hook).stdout)
+                );
                 &ran.request
             }
             (Nothing, HookEvent::Nothing { hook, .. }) => {
-                assert_eq!(recording.output, printed(&done(*hook).stdout), "{name}");
+                assert_eq!(
+                    recording.output,
+                    printed(&empty_reply(*hook).stdout),
+                    "{name}"
+                );
                 continue;
             }
             (is, event) => panic!("{name} is {is:?}, read as {event:?}"),
@@ -295,7 +304,7 @@ fn each_answer_has_the_form_that_the_client_accepted() {
         ];
         let [allow, ask, deny] = expected(&recording);
         for (given, field) in answers.iter().zip([allow, ask, deny, Silent]) {
-            let reply = answer(&question, given);
+            let reply = decision_reply(&question, given);
             assert_eq!((reply.exit, reply.stderr.as_str()), (0, ""), "{name}");
             let output = printed(&reply.stdout);
             let what = format!("{name}: {given:?} is answered {output}");
@@ -305,7 +314,7 @@ fn each_answer_has_the_form_that_the_client_accepted() {
                 assert_eq!(form(&output), *accepted, "{what}");
             }
         }
-        let output = printed(&failed(agent, Some(question.hook), "failed").stdout);
+        let output = printed(&failure_reply(agent, Some(question.hook), "failed").stdout);
         assert_eq!(decision(agent, &recording.event, &output), Deny, "{name}");
     }
 }
@@ -318,7 +327,7 @@ fn an_unread_input_is_refused_by_the_exit_status() {
         Agent::Gemini,
         Agent::Copilot,
     ] {
-        let reply = failed(agent, None, "not JSON");
+        let reply = failure_reply(agent, None, "not JSON");
         assert_eq!(
             (reply.exit, reply.stdout.as_str(), reply.stderr.as_str()),
             (2, "", "not JSON"),

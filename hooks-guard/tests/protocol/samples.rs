@@ -2,7 +2,7 @@
 //! its event, and each response that this program sends is the reply to some answer.
 
 use hooks_guard::protocol::{
-    Agent, AgentDecision, HookEvent, HookReply, answer, done, failed, read,
+    Agent, AgentDecision, HookEvent, HookReply, decision_reply, empty_reply, failure_reply, read,
 };
 use serde_json::{Value, json};
 
@@ -71,14 +71,18 @@ fn check(file: &str, agent: Agent, is: &Is, responses: &[(&str, By)]) {
     for (name, by) in responses {
         let reply = match (by, &event) {
             (Allow(reason), HookEvent::Ask(q)) => {
-                answer(q, &AgentDecision::Allow((*reason).into()))
+                decision_reply(q, &AgentDecision::Allow((*reason).into()))
             }
-            (Ask(reason), HookEvent::Ask(q)) => answer(q, &AgentDecision::Ask((*reason).into())),
-            (Deny(reason), HookEvent::Ask(q)) => answer(q, &AgentDecision::Deny((*reason).into())),
-            (Failed(why), _) => failed(agent, None, why),
-            (Done, HookEvent::Ran(ran)) => done(ran.hook),
-            (Done, HookEvent::Refused(refused)) => done(refused.hook),
-            (Done, HookEvent::Nothing { hook, .. }) => done(*hook),
+            (Ask(reason), HookEvent::Ask(q)) => {
+                decision_reply(q, &AgentDecision::Ask((*reason).into()))
+            }
+            (Deny(reason), HookEvent::Ask(q)) => {
+                decision_reply(q, &AgentDecision::Deny((*reason).into()))
+            }
+            (Failed(why), _) => failure_reply(agent, None, why),
+            (Done, HookEvent::Ran(ran)) => empty_reply(ran.hook),
+            (Done, HookEvent::Refused(refused)) => empty_reply(refused.hook),
+            (Done, HookEvent::Nothing { hook, .. }) => empty_reply(*hook),
             (Not(why), _) => {
                 assert!(!why.is_empty());
                 continue;

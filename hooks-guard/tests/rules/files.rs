@@ -171,7 +171,7 @@ fn a_projects_file_allows_only_while_it_is_trusted_as_it_is() {
     assert_eq!(decide(&load(), &denied).0, RuleEffect::Deny);
     assert!(load().untrusted());
 
-    let mut trust = Trust::nothing();
+    let mut trust = Trust::empty();
     trust.add(&rules_file).expect("the file is there");
     trust.save(&list).expect("the list is written");
     assert_eq!(decide(&load(), &request).0, RuleEffect::Allow);
@@ -201,7 +201,7 @@ fn a_projects_file_allows_only_while_it_is_trusted_as_it_is() {
 fn a_list_of_trusted_files_that_is_none_is_an_error() {
     let folder = tempfile::tempdir().expect("a folder");
     let list = folder.path().join("trust.json");
-    assert_eq!(Trust::load(&list).expect("there is none"), Trust::nothing());
+    assert_eq!(Trust::load(&list).expect("there is none"), Trust::empty());
     fs::write(&list, "{}").expect("the file is written");
     let error = Trust::load(&list)
         .expect_err("it is not a list")
@@ -219,7 +219,7 @@ fn loading_tells_the_mistakes_of_both_files() {
     fs::write(&one, "[[rule]]\n").expect("the file is written");
     fs::write(&other, "[[rule]]\n").expect("the file is written");
     let load = |user: &Path, project: &Path| {
-        Rules::load(Some(user), Some(project), &Trust::nothing(), &places())
+        Rules::load(Some(user), Some(project), &Trust::empty(), &places())
     };
     match load(&one, &other) {
         Err(RulesError::Mistakes(all)) => {
@@ -402,7 +402,7 @@ program = "hooks-guard"
 fn an_allow_is_no_answer_where_nothing_is_asked() {
     let rules = user("[[rule]]\neffect = \"allow\"\nprogram = \"ls\"\n");
     let request = command("ls");
-    assert_eq!(rules.judge(&request, &found(&request)), None);
+    assert_eq!(rules.decide(&request, &found(&request)), None);
     let request = file("Read", "x");
-    assert_eq!(rules.judge(&request, &found(&request)), None);
+    assert_eq!(rules.decide(&request, &found(&request)), None);
 }

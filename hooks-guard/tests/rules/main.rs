@@ -65,7 +65,7 @@ fn file(tool: &str, path: &str) -> PermissionRequest {
 }
 
 fn network(target: &str) -> PermissionRequest {
-    let access = NetworkAccess::of_target(target);
+    let access = NetworkAccess::from_target(target);
     PermissionRequest {
         network: Some(access.clone()),
         ..command(&access.to_string())
@@ -85,7 +85,7 @@ fn found(request: &PermissionRequest) -> Judgement {
 /// Returns the effect for a request, and the verdict of the rules if there is one.
 fn decide(rules: &Rules, request: &PermissionRequest) -> (RuleEffect, Option<RuleDecision>) {
     let found = found(request);
-    let verdict = rules.judge(request, &found);
+    let verdict = rules.decide(request, &found);
     let effect = match &verdict {
         Some(verdict) => verdict.effect,
         None if found.classification.decision == Decision::AutoAllowed => RuleEffect::Allow,

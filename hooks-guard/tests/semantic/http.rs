@@ -322,7 +322,7 @@ async fn a_huge_answer_is_refused() {
             "{error}"
         );
         assert_eq!(fully(model).await, by_tables("frobnicate"));
-        let patient = server.builder().most_bytes(200_000).build().unwrap();
+        let patient = server.builder().max_bytes(200_000).build().unwrap();
         assert_eq!(ask(&patient).await.unwrap().class, Crud::Delete);
     }
 }

@@ -17,7 +17,7 @@ fn question(command: String, session: &str, wait: Duration) -> NewDecision {
             session_id: Some(session.to_owned()),
             ..PermissionRequest::new(command)
         },
-        ruling: PermissionDecision {
+        permission: PermissionDecision {
             decision: Decision::RequiresConfirmation,
             classification: Crud::Delete,
             reasoning: "because".to_owned(),

@@ -330,7 +330,7 @@ fn register(engine: &ScriptEngine, work: &Work) -> ScriptHook {
 
 fn run(hook: &ScriptHook) {
     let run = block_on(hook.run_pre(&workload::message(), &ContextData::new()));
-    assert!(matches!(run.verdict, RunResult::Returned(_)), "{run:?}");
+    assert!(matches!(run.result, RunResult::Returned(_)), "{run:?}");
 }
 
 fn stack(engine: &ScriptEngine, hooks: usize) -> ScriptStack {

@@ -64,7 +64,7 @@ pub(crate) fn start(contender: &str) {
             let manifest = Manifest::new("start", "Start", []).expect("it has all it needs");
             let hook = engine.register(manifest, work.source).expect("it is one");
             let run = futures_executor::block_on(hook.run_pre(&message(), &ContextData::new()));
-            assert!(matches!(run.verdict, hooks_script::RunResult::Returned(_)));
+            assert!(matches!(run.result, hooks_script::RunResult::Returned(_)));
         }
     }
     println!("{}", began.elapsed().as_secs_f64() * 1e6);

@@ -90,7 +90,7 @@ impl BenchArgs {
             };
             let (first, _) = run(&data);
             if status == 0 {
-                status = match first.verdict {
+                status = match first.result {
                     RunResult::Failed(_) => FAILED,
                     RunResult::Stop(_) if stage == Stage::Pre => STOPPED,
                     _ => 0,
@@ -106,7 +106,7 @@ impl BenchArgs {
             whole.sort();
             let times = BenchTimes {
                 runs: self.runs.get(),
-                outcome: super::outcome(&first.verdict, stage),
+                outcome: super::outcome(&first.result, stage),
                 register_us,
                 first_us: first.duration.as_micros(),
                 median_us: micros(inside[inside.len() / 2]),

@@ -43,8 +43,8 @@ struct ErrorJson<'a> {
 }
 
 pub(super) fn run(run: &Run, stage: Stage, file: &Path, json: bool) -> io::Result<()> {
-    let outcome = outcome(&run.verdict, stage);
-    let (out, stop, error) = match &run.verdict {
+    let outcome = outcome(&run.result, stage);
+    let (out, stop, error) = match &run.result {
         RunResult::Returned(out) => (Some(out).filter(|_| stage == Stage::Pre), None, None),
         RunResult::Stop(stop) => {
             let (class, message) = (stop.class.as_str(), stop.message.as_str());

@@ -128,7 +128,7 @@ impl RunRecord {
                 without(class)
             }
         };
-        let outcome = match &run.verdict {
+        let outcome = match &run.result {
             RunResult::Returned(_) => RunOutcome::Success,
             RunResult::Stop(stop) => RunOutcome::Stopped {
                 class: name(&stop.class),

@@ -67,7 +67,7 @@ impl StackMember {
     /// Counts a run that ended because of the hook itself. Disables the hook if it failed too
     /// often.
     pub(super) fn count(&self, run: &Run, disable_after: Option<NonZeroU32>) {
-        let failure = match &run.verdict {
+        let failure = match &run.result {
             RunResult::Failed(failure) => failure,
             RunResult::Returned(_) | RunResult::Stop(_) => {
                 self.health.failures.store(0, Relaxed);

@@ -107,7 +107,7 @@ impl<'a> StackPolicy<'a> {
     /// Returns `true` if the hook itself caused the end of the run, rather than the message, the
     /// engine, or a lack of time because of other runs.
     fn is_its_own(&self, hook: &ScriptHook, run: &Run) -> bool {
-        match &run.verdict {
+        match &run.result {
             RunResult::Failed(_) if !run.began => false,
             RunResult::Failed(Failure::NoWorker | Failure::Engine(_)) => false,
             RunResult::Failed(Failure::Wall(had)) => self.budget.is_fair(*had, hook.limits().wall),

@@ -295,7 +295,7 @@ fn s_02_numbers_are_written_as_the_language_says() {
         "return { out: { texts: [7.120236347223045e-307, 6.189700196426902e+26, -1.5, 0, -0, 123456,
             0.00015, 1e21, 5e-324, 1.7976931348623157e308, NaN, -Infinity].map((n) => n.toExponential()) } };",
     );
-    match run(&source).verdict {
+    match run(&source).result {
         RunResult::Returned(out) => assert_eq!(
             out["texts"],
             serde_json::json!([

@@ -54,7 +54,7 @@ fn text(outcome: Result<PreOutcome, Rejection>) -> Value {
 }
 
 fn failure(run: &StackRun) -> &Failure {
-    match &run.run.as_ref().expect("it has run").verdict {
+    match &run.run.as_ref().expect("it has run").result {
         RunResult::Failed(failure) => failure,
         other => panic!("{other:?}"),
     }
@@ -132,7 +132,7 @@ fn s_17_s_18_after_an_action_all_hooks_run_whatever_they_do() {
     let verdicts: Vec<_> = outcome
         .runs
         .iter()
-        .map(|run| &run.run.as_ref().unwrap().verdict)
+        .map(|run| &run.run.as_ref().unwrap().result)
         .collect();
     assert!(
         matches!(
@@ -155,7 +155,7 @@ fn s_17_after_an_action_every_hook_sees_the_same_message() {
     let outcome = post(&stack(&[("a", &sees), ("b", &sees)]));
     for run in &outcome.runs {
         assert!(
-            matches!(run.run.as_ref().unwrap().verdict, RunResult::Returned(_)),
+            matches!(run.run.as_ref().unwrap().result, RunResult::Returned(_)),
             "{run:?}"
         );
     }
@@ -348,7 +348,7 @@ fn s_22_a_hook_that_takes_all_of_the_time_is_the_one_that_failed() {
     let mut kinds = (0..20).map_while(|_| {
         let outcome = pre(&stack).unwrap();
         let run = outcome.runs[0].run.as_ref()?;
-        assert!(matches!(run.verdict, RunResult::Failed(_)), "{run:?}");
+        assert!(matches!(run.result, RunResult::Failed(_)), "{run:?}");
         Some(failure(&outcome.runs[0]).kind())
     });
     assert!(kinds.any(|kind| kind == "wall"));

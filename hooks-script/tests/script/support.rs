@@ -68,7 +68,7 @@ pub(crate) fn run(source: &str) -> Run {
 
 #[track_caller]
 pub(crate) fn out(run: Run) -> Value {
-    match run.verdict {
+    match run.result {
         RunResult::Returned(out) => Value::Object(out),
         other => panic!("no output: {other:?}"),
     }
@@ -76,7 +76,7 @@ pub(crate) fn out(run: Run) -> Value {
 
 #[track_caller]
 pub(crate) fn stop(run: Run) -> Stop {
-    match run.verdict {
+    match run.result {
         RunResult::Stop(stop) => stop,
         other => panic!("no stop: {other:?}"),
     }
@@ -84,7 +84,7 @@ pub(crate) fn stop(run: Run) -> Stop {
 
 #[track_caller]
 pub(crate) fn failure(run: Run) -> Failure {
-    match run.verdict {
+    match run.result {
         RunResult::Failed(failure) => failure,
         other => panic!("no failure: {other:?}"),
     }
@@ -93,7 +93,7 @@ pub(crate) fn failure(run: Run) -> Failure {
 /// Formats a run as the corpus expects it: `out`, `stop CLASS`, `error KIND [CLASS]`, `interrupted
 /// KIND`.
 pub(crate) fn summary(run: &Run) -> String {
-    match &run.verdict {
+    match &run.result {
         RunResult::Returned(_) => "out".to_owned(),
         RunResult::Stop(stop) => format!("stop {}", stop.class),
         RunResult::Failed(Failure::Thrown { class, .. }) => format!("error thrown {class}"),

@@ -172,8 +172,8 @@ impl Postgres {
             .acquire_timeout(ACQUIRE_TIMEOUT)
             .connect_with(options.clone())
             .await
-            .map_err(failed)?;
-        let mut connection = writer.acquire().await.map_err(failed)?;
+            .map_err(convert_error)?;
+        let mut connection = writer.acquire().await.map_err(convert_error)?;
         if mode == OpenMode::Unchecked {
             drop(connection);
             return Ok(Self {
@@ -181,7 +181,7 @@ impl Postgres {
                 reserved: writer.clone(),
                 writer,
                 // A standby cannot create the tables to compare with.
-                expected: made(&options).await.ok().map(Into::into),
+                expected: migrated_schema(&options).await.ok().map(Into::into),
                 anchor: Arc::default(),
             });
         }
@@ -209,7 +209,7 @@ impl Postgres {
             .await?;
         drop(connection);
         let expected = match mode {
-            OpenMode::Pooled => Some(made(&options).await?.into()),
+            OpenMode::Pooled => Some(migrated_schema(&options).await?.into()),
             OpenMode::OneShot | OpenMode::ReadOnly | OpenMode::Unchecked => None,
         };
         let reserved = PgPoolOptions::new()
@@ -221,7 +221,7 @@ impl Postgres {
             .acquire_timeout(ACQUIRE_TIMEOUT)
             .connect_with(options)
             .await
-            .map_err(failed)?;
+            .map_err(convert_error)?;
         Ok(Self {
             writer,
             readers,
@@ -285,31 +285,31 @@ impl Postgres {
         self.readers
             .begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
             .await
-            .map_err(failed)
+            .map_err(convert_error)
     }
 
     pub(super) async fn write(
         &self,
     ) -> Result<sqlx::Transaction<'static, sqlx::Postgres>, AuditError> {
-        self.writer.begin().await.map_err(failed)
+        self.writer.begin().await.map_err(convert_error)
     }
 
     /// Returns a listener for the commit notifications of all instances.
     pub(in crate::audit) async fn listener(&self) -> Result<PgListener, AuditError> {
         let mut listener = PgListener::connect_with(&self.readers)
             .await
-            .map_err(failed)?;
-        listener.listen(CHANNEL).await.map_err(failed)?;
+            .map_err(convert_error)?;
+        listener.listen(CHANNEL).await.map_err(convert_error)?;
         Ok(listener)
     }
 
     /// Completes when an instance notifies of a write, or when a lost connection is restored:
     /// notifications may have been missed in between.
-    pub(in crate::audit) async fn heard(
+    pub(in crate::audit) async fn wait_for_notification(
         &self,
         listener: &mut PgListener,
     ) -> Result<(), AuditError> {
-        listener.try_recv().await.map(drop).map_err(failed)
+        listener.try_recv().await.map(drop).map_err(convert_error)
     }
 
     pub(super) async fn close(&self) {
@@ -411,8 +411,8 @@ async fn schema(connection: &mut PgConnection, place: i64) -> Result<Vec<String>
 
 /// Returns the schema that the migrations produce, as this server formats it. Creates temporary
 /// tables on a separate connection.
-async fn made(options: &PgConnectOptions) -> Result<Vec<String>, AuditError> {
-    let mut connection = options.connect().await.map_err(failed)?;
+async fn migrated_schema(options: &PgConnectOptions) -> Result<Vec<String>, AuditError> {
+    let mut connection = options.connect().await.map_err(convert_error)?;
     sqlx::raw_sql("BEGIN; SET LOCAL search_path = pg_temp")
         .execute(&mut connection)
         .await?;
@@ -430,7 +430,7 @@ async fn made(options: &PgConnectOptions) -> Result<Vec<String>, AuditError> {
 
 /// Converts an error. A server that is down refuses connections or lets them hang until the pool's
 /// timeout. For a SQLite file the timeout means that another process holds the lock.
-fn failed(error: sqlx::Error) -> AuditError {
+fn convert_error(error: sqlx::Error) -> AuditError {
     match error {
         sqlx::Error::PoolTimedOut => AuditError::Unreachable {
             source: Arc::new(io::Error::new(

@@ -274,7 +274,7 @@ pub(super) async fn check_schema(connection: &mut SqliteConnection) -> Result<bo
     if is_newest && found == SCHEMA.trim_end() {
         return Ok(true);
     }
-    let expected = made_by(&versions).await?;
+    let expected = schema_of_migrations(&versions).await?;
     match difference(&found, &expected) {
         Some((difference, remedy)) => Err(AuditError::Schema { difference, remedy }),
         None => Ok(is_newest),
@@ -298,7 +298,7 @@ pub(super) async fn has_plain_tables(
 }
 
 /// Returns the schema that some of the migrations produce.
-async fn made_by(versions: &[i64]) -> Result<String, AuditError> {
+async fn schema_of_migrations(versions: &[i64]) -> Result<String, AuditError> {
     let mut connection = SqliteConnectOptions::new()
         .filename(":memory:")
         .connect()
@@ -579,10 +579,10 @@ impl Sqlite {
 
     pub(super) async fn read(&self) -> Result<PoolConnection<sqlx::Sqlite>, AuditError> {
         self.check()?;
-        begun(&self.readers, "BEGIN").await
+        begin_transaction(&self.readers, "BEGIN").await
     }
 
-    pub(super) async fn glance(&self) -> Result<PoolConnection<sqlx::Sqlite>, AuditError> {
+    pub(super) async fn acquire(&self) -> Result<PoolConnection<sqlx::Sqlite>, AuditError> {
         self.check()?;
         Ok(self.readers.acquire().await?)
     }
@@ -591,10 +591,10 @@ impl Sqlite {
         self.check()?;
         // A plain `BEGIN` would fail at the first change, regardless of the lock timeout, if
         // another process wrote after the first read.
-        begun(&self.writer, "BEGIN IMMEDIATE").await
+        begin_transaction(&self.writer, "BEGIN IMMEDIATE").await
     }
 
-    pub(super) fn beside(&self) -> Option<ReadPermit> {
+    pub(super) fn read_permit(&self) -> Option<ReadPermit> {
         let cores = thread::available_parallelism().map_or(1, usize::from);
         let connections = self.readers.options().get_max_connections();
         let more = cores.min(MAX_EXTRA_CONNECTIONS).min(connections as usize) - 1;
@@ -617,7 +617,7 @@ impl Sqlite {
 
     /// Returns a connection for [`version`](Self::version); `None` for an in-memory database, which
     /// has no other writers.
-    pub(in crate::audit) async fn watcher(
+    pub(in crate::audit) async fn version_connection(
         &self,
     ) -> Result<Option<PoolConnection<sqlx::Sqlite>>, AuditError> {
         Ok(match self.files {
@@ -724,7 +724,7 @@ async fn migrate(writer: &SqlitePool, anchor: &Anchor) -> Result<(), AuditError>
             let is_newest = check_schema(&mut connection).await;
             sqlx::query("ROLLBACK").execute(&mut *connection).await?;
             if is_newest? {
-                anchor.compared(mark);
+                anchor.set_checked_schema(mark);
                 return Ok(());
             }
             // Not before: the checksums of the migrations are 2 % of the instructions of `ls -la`.
@@ -749,7 +749,7 @@ async fn migrate(writer: &SqlitePool, anchor: &Anchor) -> Result<(), AuditError>
 
 /// Returns a connection in a transaction, which ends at the latest when the connection returns to
 /// the pool; see [`ending_transactions`].
-async fn begun(
+async fn begin_transaction(
     pool: &SqlitePool,
     begin: &'static str,
 ) -> Result<PoolConnection<sqlx::Sqlite>, AuditError> {
@@ -833,7 +833,7 @@ mod tests {
     #[tokio::test]
     async fn the_written_schema_is_the_one_that_the_migrations_make() {
         let all = MIGRATIONS.map(|(version, ..)| version);
-        let made = made_by(&all).await.expect("a schema");
+        let made = schema_of_migrations(&all).await.expect("a schema");
         if std::env::var_os("HOOKS_WRITE").is_some() {
             let path = concat!(env!("CARGO_MANIFEST_DIR"), "/migrations/sqlite/schema.txt");
             fs::write(path, format!("{made}\n")).expect("written");

@@ -4,7 +4,7 @@
 use jiff::Timestamp;
 
 use crate::audit::record::{
-    AuditRecord, UserResponse, ceil_us, class_code, floor_us, fold, response_code, storable,
+    AuditRecord, UserResponse, ceil_us, class_code, floor_us, fold_case, response_code, storable,
 };
 use crate::classify::{Crud, Decision};
 
@@ -88,7 +88,7 @@ impl From<&Filter> for FilterArgs {
                 .command
                 .as_deref()
                 .filter(|text| !text.is_empty())
-                .map(|text| fold(&storable(text))),
+                .map(|text| fold_case(&storable(text))),
         }
     }
 }

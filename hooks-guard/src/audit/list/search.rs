@@ -104,10 +104,10 @@ pub(super) async fn list(
     page: Page,
     cut: Partition,
 ) -> Result<Listing, AuditError> {
-    let mut seen = SnapshotReads::now(backend).await?;
-    let (numbers, total) = numbers(&mut seen, bound, text, page, cut).await?;
+    let mut reads = SnapshotReads::open(backend).await?;
+    let (numbers, total) = numbers(&mut reads, bound, text, page, cut).await?;
     let mut records = Vec::with_capacity(numbers.len());
-    if let Some(tx) = seen.transactions.first_mut() {
+    if let Some(tx) = reads.transactions.first_mut() {
         for id in numbers {
             if let Some(row) = decide::find(tx, id).await? {
                 records.push(row.record()?);
@@ -125,7 +125,7 @@ pub(super) async fn numbers_now(
     text: &str,
     page: Page,
 ) -> Result<(Vec<i64>, u64), AuditError> {
-    let mut seen = SnapshotReads::now(backend).await?;
+    let mut seen = SnapshotReads::open(backend).await?;
     numbers(&mut seen, bound, text, page, Partition::DEFAULT).await
 }
 
@@ -137,14 +137,14 @@ async fn numbers(
     cut: Partition,
 ) -> Result<(Vec<i64>, u64), AuditError> {
     let search = Search::new(bound, text);
-    let pieces = search.pieces(&mut seen.transactions, cut).await?;
+    let ranges = search.pieces(&mut seen.transactions, cut).await?;
     let most = page.offset.saturating_add(page.limit).clamp(1, MAX_KEYS);
     let next = AtomicUsize::new(0);
     let readers = seen.transactions.iter_mut().map(async |tx| {
         let mut found = Vec::new();
         loop {
             let at = next.fetch_add(1, Ordering::Relaxed);
-            let Some(piece) = pieces.get(at) else {
+            let Some(piece) = ranges.get(at) else {
                 return Ok::<_, AuditError>(found);
             };
             found.push((at, search.find(tx, *piece, most).await?));
@@ -349,8 +349,8 @@ struct SnapshotReads {
 }
 
 impl SnapshotReads {
-    async fn now(backend: &Backend) -> Result<Self, AuditError> {
-        if let Some(beside) = backend.beside() {
+    async fn open(backend: &Backend) -> Result<Self, AuditError> {
+        if let Some(beside) = backend.read_permit() {
             for _ in 0..MAX_ATTEMPTS {
                 let (mut transactions, mut ends) = (Vec::new(), Vec::new());
                 for _ in 0..=beside.more {

@@ -21,9 +21,9 @@ fn decision(n: i64) -> NewDecision {
     let mut request = PermissionRequest::new(command);
     request.agent = Some(["codex", "gemini"][usize::from(n % 3 == 0)].to_owned());
     let mut decision = NewDecision::sample(request);
-    let ruling = &mut decision.ruling;
-    ruling.classification = [Crud::Read, Crud::Update][usize::from(n % 5 == 0)];
-    ruling.timestamp += SignedDuration::from_secs(n * 37 % 101 + n / 3);
+    let permission = &mut decision.permission;
+    permission.classification = [Crud::Read, Crud::Update][usize::from(n % 5 == 0)];
+    permission.timestamp += SignedDuration::from_secs(n * 37 % 101 + n / 3);
     decision
 }
 

@@ -163,7 +163,7 @@ impl OpenAiCompatibleBuilder {
     }
 
     /// Sets the maximum length of a response in bytes, without its headers. Default: 64 KiB.
-    pub fn most_bytes(mut self, bytes: usize) -> Self {
+    pub fn max_bytes(mut self, bytes: usize) -> Self {
         self.most_bytes = bytes;
         self
     }

@@ -119,7 +119,7 @@ pub(super) struct WatchState {
     /// Cursor of the requested page, and the number of questions on earlier pages; the first page
     /// has no cursor.
     after: Option<String>,
-    wanted_before: u64,
+    requested_before: u64,
     /// Number of questions on pages before the displayed one.
     pub(super) before: u64,
     /// Cursor of the next page.
@@ -133,18 +133,18 @@ pub(super) struct WatchState {
     outdated: bool,
     /// The question whose session is denied if the key is pressed again.
     denying: Option<i64>,
-    pub(super) chosen: Option<i64>,
+    pub(super) selected: Option<i64>,
     /// First displayed line of the details.
     pub(super) scroll: u16,
     /// Maximum of `scroll`; set by the view.
-    pub(super) most_scroll: u16,
+    pub(super) max_scroll: u16,
     /// `true` if the selected question has been drawn; set by the view.
     pub(super) seen: bool,
     /// `true` if its end has been drawn since it was selected; set by the view.
     pub(super) read: bool,
     /// Width of the details when they were last drawn; set by the view.
     pub(super) width: u16,
-    pub(super) happened: VecDeque<TrailEvent>,
+    pub(super) events: VecDeque<TrailEvent>,
     pub(super) notice: String,
     /// The token that is being typed.
     pub(super) typed: Option<String>,
@@ -160,7 +160,7 @@ impl WatchState {
             total: 0,
             sessions: Vec::new(),
             after: None,
-            wanted_before: 0,
+            requested_before: 0,
             before: 0,
             next: None,
             known: ListFreshness::Unknown("not read yet".to_owned()),
@@ -168,13 +168,13 @@ impl WatchState {
             reading: false,
             outdated: false,
             denying: None,
-            chosen: None,
+            selected: None,
             scroll: 0,
-            most_scroll: 0,
+            max_scroll: 0,
             seen: false,
             read: false,
             width: 0,
-            happened: VecDeque::new(),
+            events: VecDeque::new(),
             notice: String::new(),
             typed: None,
         }
@@ -182,7 +182,7 @@ impl WatchState {
 
     /// Returns the selected question.
     pub(super) fn question(&self) -> Option<&AuditRecord> {
-        let id = self.chosen?;
+        let id = self.selected?;
         self.pending.iter().find(|record| record.id == id)
     }
 
@@ -208,10 +208,10 @@ impl WatchState {
             } => {
                 self.reading &= anew;
                 if anew {
-                    self.turn(None, 0);
+                    self.request_page(None, 0);
                 }
                 match after == self.after {
-                    true => self.take(page, at),
+                    true => self.accept_page(page, at),
                     // Another page has been requested since.
                     false => self.outdated = true,
                 }
@@ -221,9 +221,9 @@ impl WatchState {
                 self.outdated = true;
                 self.known = ListFreshness::Unknown(why);
             }
-            WatchMessage::Happened(happened) => self.happen(happened),
-            WatchMessage::Sent { id, result } => self.sent(id, result),
-            WatchMessage::Denied(result) => self.denied(result),
+            WatchMessage::Happened(happened) => self.push_event(happened),
+            WatchMessage::Sent { id, result } => self.on_answer_sent(id, result),
+            WatchMessage::Denied(result) => self.on_denied(result),
         }
         if self.question().is_none() {
             self.choose(None);
@@ -239,20 +239,20 @@ impl WatchState {
     }
 
     /// Requests another page.
-    fn turn(&mut self, after: Option<String>, before: u64) {
+    fn request_page(&mut self, after: Option<String>, before: u64) {
         self.after = after;
-        self.wanted_before = before;
+        self.requested_before = before;
     }
 
-    fn take(&mut self, page: PendingPage, at: Timestamp) {
+    fn accept_page(&mut self, page: PendingPage, at: Timestamp) {
         // Answers move questions forward, so this page may be empty now.
         if page.pending.is_empty() && self.after.is_some() {
-            self.turn(None, 0);
+            self.request_page(None, 0);
             self.outdated = true;
             return;
         }
         self.next = page.next;
-        self.before = self.wanted_before;
+        self.before = self.requested_before;
         self.pending = page.pending;
         self.total = page.total.max(self.pending.len() as u64);
         self.sessions = page.sessions;
@@ -289,13 +289,13 @@ impl WatchState {
         self.outdated |= waits || !was_whole && record.deadline.is_some();
     }
 
-    fn happen(&mut self, happened: TrailEvent) {
+    fn push_event(&mut self, happened: TrailEvent) {
         match &happened {
             TrailEvent::Asked(record) | TrailEvent::Answered(record) => {
                 self.count(record);
                 self.outdated |= self.reading;
                 let waits = record.deadline.is_some() && record.user_response.is_none();
-                if !waits && self.chosen == Some(record.id) {
+                if !waits && self.selected == Some(record.id) {
                     let said = record
                         .user_response
                         .map_or("answered", |said| said.as_str());
@@ -305,11 +305,11 @@ impl WatchState {
             }
             TrailEvent::Executed(_) | TrailEvent::Cleaned | TrailEvent::Missed => {}
         }
-        self.happened.push_front(happened);
-        self.happened.truncate(MAX_EVENTS);
+        self.events.push_front(happened);
+        self.events.truncate(MAX_EVENTS);
     }
 
-    fn sent(&mut self, id: i64, result: Result<(), ClientError>) {
+    fn on_answer_sent(&mut self, id: i64, result: Result<(), ClientError>) {
         match result {
             Ok(()) => self.notice = format!("{id} answered"),
             Err(ClientError::Refused { status: 401, .. }) => {
@@ -323,7 +323,7 @@ impl WatchState {
         }
     }
 
-    fn denied(&mut self, result: Result<u64, ClientError>) {
+    fn on_denied(&mut self, result: Result<u64, ClientError>) {
         self.outdated = true;
         self.notice = match result {
             Ok(1) => "1 question denied".to_owned(),
@@ -340,13 +340,13 @@ impl WatchState {
     fn show_page(&mut self, next: bool) -> WatchEffect {
         match (next, self.next.clone()) {
             // A page is already being read.
-            _ if self.before != self.wanted_before => return WatchEffect::Draw,
+            _ if self.before != self.requested_before => return WatchEffect::Draw,
             (true, None) => {
                 self.notice = "last page; press < for the first".to_owned();
                 return WatchEffect::Draw;
             }
-            (true, after) => self.turn(after, self.before + self.pending.len() as u64),
-            (false, _) => self.turn(None, 0),
+            (true, after) => self.request_page(after, self.before + self.pending.len() as u64),
+            (false, _) => self.request_page(None, 0),
         }
         self.choose(None);
         self.reading = true;
@@ -401,7 +401,7 @@ impl WatchState {
             KeyCode::Home => self.choose(self.pending.first().map(|record| record.id)),
             KeyCode::End => self.choose(self.pending.last().map(|record| record.id)),
             KeyCode::PageDown | KeyCode::Char(' ') => {
-                self.scroll = self.scroll.saturating_add(3).min(self.most_scroll);
+                self.scroll = self.scroll.saturating_add(3).min(self.max_scroll);
             }
             KeyCode::PageUp => self.scroll = self.scroll.saturating_sub(3),
             KeyCode::Char('y') => return self.answer(true, RememberScope::Once),
@@ -433,8 +433,8 @@ impl WatchState {
     }
 
     fn choose(&mut self, id: Option<i64>) {
-        if self.chosen != id {
-            self.chosen = id;
+        if self.selected != id {
+            self.selected = id;
             self.scroll = 0;
             self.seen = false;
             self.read = false;
@@ -444,7 +444,7 @@ impl WatchState {
     /// Selects the next or the previous question; the first or the last if none is selected.
     fn step(&mut self, down: bool) {
         let at = self
-            .chosen
+            .selected
             .and_then(|id| self.pending.iter().position(|record| record.id == id));
         let last = self.pending.len().saturating_sub(1);
         let at = match (at, down) {
@@ -457,7 +457,7 @@ impl WatchState {
     }
 
     fn answer(&mut self, approved: bool, remember: RememberScope) -> WatchEffect {
-        let Some(id) = self.chosen else {
+        let Some(id) = self.selected else {
             self.notice = "select a question first (↑ or ↓)".to_owned();
             return WatchEffect::Draw;
         };

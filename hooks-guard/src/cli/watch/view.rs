@@ -43,7 +43,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, state: &mut WatchState, now: Timestamp
     frame.render_widget(title(state), head);
     draw_inbox(frame, state, now, inbox);
     draw_details(frame, state, details);
-    draw_happened(frame, state, happened);
+    draw_events(frame, state, happened);
     frame.render_widget(said(state), notice);
     frame.render_widget(Paragraph::new(KEYS).style(dim()), keys);
 }
@@ -92,7 +92,7 @@ fn block(title: impl Into<Cow<'static, str>>) -> Block<'static> {
 }
 
 fn draw_inbox(frame: &mut Frame<'_>, state: &WatchState, now: Timestamp, area: Rect) {
-    let mut block = block(format!(" {} ", waiting(state)));
+    let mut block = block(format!(" {} ", pending_title(state)));
     if let Some(most) = state.sessions.first().filter(|_| !state.is_whole()) {
         let name = |text: &Option<String>| shorten(&escape(text.as_deref().unwrap_or("-")), 20);
         let (agent, session) = (name(&most.agent), name(&most.session_id));
@@ -109,7 +109,7 @@ fn draw_inbox(frame: &mut Frame<'_>, state: &WatchState, now: Timestamp, area: R
                 format!("{:<6} ", record.classification),
                 colour(record.classification),
             ),
-            Span::raw(format!("{:>6} ", left(record, now))),
+            Span::raw(format!("{:>6} ", time_left(record, now))),
             Span::raw(shorten(&escape(&record.command), MAX_LISTED_CHARS)),
         ]))
     });
@@ -117,7 +117,7 @@ fn draw_inbox(frame: &mut Frame<'_>, state: &WatchState, now: Timestamp, area: R
         .block(block)
         .highlight_symbol("▶ ")
         .highlight_style(bold());
-    let chosen = state.chosen;
+    let chosen = state.selected;
     let at = state
         .pending
         .iter()
@@ -128,7 +128,7 @@ fn draw_inbox(frame: &mut Frame<'_>, state: &WatchState, now: Timestamp, area: R
 
 /// Returns the heading of pending questions. Says that there are none only while the list is
 /// current.
-fn waiting(state: &WatchState) -> String {
+fn pending_title(state: &WatchState) -> String {
     let count = match (state.total, state.pending.len()) {
         (0, _) => "no pending questions".to_owned(),
         (1, 1) => "1 pending question".to_owned(),
@@ -170,7 +170,7 @@ fn grouped(number: u64) -> String {
 }
 
 /// Formats the time left for an answer.
-fn left(record: &AuditRecord, now: Timestamp) -> String {
+fn time_left(record: &AuditRecord, now: Timestamp) -> String {
     let Some(deadline) = record.deadline else {
         return String::new();
     };
@@ -225,21 +225,21 @@ fn draw_details(frame: &mut Frame<'_>, state: &mut WatchState, area: Rect) {
         state.scroll = 0;
     }
     state.width = area.width;
-    state.most_scroll = all.saturating_sub(inner);
-    state.scroll = state.scroll.min(state.most_scroll);
+    state.max_scroll = all.saturating_sub(inner);
+    state.scroll = state.scroll.min(state.max_scroll);
     state.seen = inner > 0;
-    state.read |= state.seen && state.scroll == state.most_scroll;
+    state.read |= state.seen && state.scroll == state.max_scroll;
     let mut block = block(title).title_style(style);
-    if state.scroll < state.most_scroll {
-        let below = state.most_scroll - state.scroll;
+    if state.scroll < state.max_scroll {
+        let below = state.max_scroll - state.scroll;
         block = block.title(Line::from(format!(" {below} more lines (PgDn) ")).right_aligned());
     }
     frame.render_widget(text.block(block).scroll((state.scroll, 0)), area);
 }
 
-fn draw_happened(frame: &mut Frame<'_>, state: &WatchState, area: Rect) {
+fn draw_events(frame: &mut Frame<'_>, state: &WatchState, area: Rect) {
     let lines: Vec<Line<'_>> = state
-        .happened
+        .events
         .iter()
         .take(area.height.into())
         .map(line)
@@ -251,11 +251,11 @@ fn line(happened: &TrailEvent) -> Line<'static> {
     let (record, at, what) = match happened {
         TrailEvent::Cleaned => return Line::from("old decisions were deleted"),
         TrailEvent::Missed => return Line::from("some events were missed"),
-        TrailEvent::Asked(record) => (record, Some(record.timestamp), asked(record)),
+        TrailEvent::Asked(record) => (record, Some(record.timestamp), question_line(record)),
         TrailEvent::Answered(record) => {
-            let said = record.user_response.map_or("-", |said| said.as_str());
+            let answer_text = record.user_response.map_or("-", |said| said.as_str());
             let by = record.answered_by.as_deref().unwrap_or("-");
-            let what = format!("{said} by {}", escape(by));
+            let what = format!("{answer_text} by {}", escape(by));
             (record, record.answered_at, what)
         }
         TrailEvent::Executed(record) => {
@@ -277,7 +277,7 @@ fn line(happened: &TrailEvent) -> Line<'static> {
     ])
 }
 
-fn asked(record: &AuditRecord) -> String {
+fn question_line(record: &AuditRecord) -> String {
     match (record.decision_requires_confirmation, record.deadline) {
         _ if record.denied => "denied by a rule",
         (false, _) => "allowed",

@@ -8,12 +8,12 @@ use crate::classify::Part;
 /// Commands of the guard that change nothing.
 const HARMLESS: &[&str] = &["check", "explain", "help"];
 
-pub(super) fn judge(part: &Part) -> Option<Protection> {
+pub(super) fn protection(part: &Part) -> Option<Protection> {
     let words: Vec<&str> = part.words.iter().map(|word| word.text.as_str()).collect();
     let (first, rest) = words.split_first()?;
     let plain = base_name(first).to_ascii_lowercase();
     let name = plain.strip_suffix(".exe").unwrap_or(&plain);
-    if own(name) {
+    if is_own_command(name) {
         return (!harmless(rest)).then_some(Protection::Commands);
     }
     if !active(part) {
@@ -107,10 +107,10 @@ fn binary(word: &str) -> bool {
     let word = word.to_ascii_lowercase();
     let above = word.rsplit(['/', '\\']).nth(1);
     let folders = ["bin", "sbin", "debug", "release", "shims"];
-    own(base_name(&word)) && above.is_none_or(|above| folders.contains(&above))
+    is_own_command(base_name(&word)) && above.is_none_or(|above| folders.contains(&above))
 }
 
-fn own(name: &str) -> bool {
+fn is_own_command(name: &str) -> bool {
     matches!(name, "hooks-guard" | "hooks-guard.exe")
 }
 

@@ -44,7 +44,7 @@ fn build(places: &Protected, reading: bool) -> Vec<ProtectedPath> {
         names.extend(std::fs::canonicalize(path).map(|real| real.to_string_lossy().into_owned()));
         guards.extend(names.iter().map(|name| ProtectedPath {
             matter,
-            parts: parts_of(name),
+            parts: components(name),
             rooted: true,
             below: true,
         }));
@@ -70,7 +70,7 @@ fn build(places: &Protected, reading: bool) -> Vec<ProtectedPath> {
             }
             guards.extend(paths.iter().map(|path| ProtectedPath {
                 matter: *matter,
-                parts: parts_of(path),
+                parts: components(path),
                 rooted,
                 below: path.ends_with('/'),
             }));
@@ -97,9 +97,9 @@ impl ProtectedFiles {
     }
 
     /// Returns the protection of a path for this effect.
-    pub(super) fn touched(&self, path: &ResolvedPath, effect: Crud) -> Option<Protection> {
+    pub(super) fn path_protection(&self, path: &ResolvedPath, effect: Crud) -> Option<Protection> {
         path.names.iter().find_map(|name| {
-            let parts = parts_of(name);
+            let parts = components(name);
             let reads = effect == Crud::Read;
             let guards = self.guards(effect).iter();
             let mut hit = guards.filter(|guard| guard.matches(&parts, reads));
@@ -109,28 +109,34 @@ impl ProtectedFiles {
 
     /// Returns the protection of a path for this effect, including protected files in a directory
     /// that is removed or moved.
-    pub(super) fn reached(
+    pub(super) fn tree_protection(
         &self,
         scene: &RequestContext<'_>,
         path: &ResolvedPath,
         effect: Crud,
     ) -> Option<Protection> {
-        self.touched(path, effect).or_else(|| {
+        self.path_protection(path, effect).or_else(|| {
             let is_gone = effect == Crud::Delete;
-            is_gone.then(|| self.inside(scene, path)).flatten()
+            is_gone
+                .then(|| self.moved_protection(scene, path))
+                .flatten()
         })
     }
 
     /// Returns the protection of a file inside a directory that is removed or moved as a whole.
-    fn inside(&self, scene: &RequestContext<'_>, path: &ResolvedPath) -> Option<Protection> {
+    fn moved_protection(
+        &self,
+        scene: &RequestContext<'_>,
+        path: &ResolvedPath,
+    ) -> Option<Protection> {
         let cwd = scene
             .request
             .cwd
             .as_ref()
-            .map(|cwd| parts_of(&cwd.to_string_lossy()));
-        let home = parts_of(&self.places.home.to_string_lossy());
+            .map(|cwd| components(&cwd.to_string_lossy()));
+        let home = components(&self.places.home.to_string_lossy());
         path.names.iter().find_map(|name| {
-            let parts = parts_of(name);
+            let parts = components(name);
             if name.contains(UNKNOWN) {
                 return None;
             }
@@ -141,14 +147,14 @@ impl ProtectedFiles {
                 return Some(Protection::Git);
             }
             let guards = self.guards(Crud::Delete).iter();
-            let mut hit = guards.filter(|guard| guard.above(&parts));
+            let mut hit = guards.filter(|guard| guard.contains_protected(&parts));
             hit.next().map(|guard| guard.matter)
         })
     }
 
     /// Returns the protection that a part of a command touches, with the path as the command names
     /// it.
-    pub(super) fn judge(
+    pub(super) fn protection(
         &self,
         scene: &RequestContext<'_>,
         part: &Part,
@@ -156,7 +162,7 @@ impl ProtectedFiles {
         let named = part.redirections.iter().chain(&part.touches);
         for touch in named {
             let path = locate(scene, &touch.path);
-            if let Some(matter) = self.reached(scene, &path, touch.effect) {
+            if let Some(matter) = self.tree_protection(scene, &path, touch.effect) {
                 return Some((matter, touch.path.text.clone()));
             }
         }
@@ -181,25 +187,25 @@ impl ProtectedFiles {
                     continue;
                 }
                 let place = locate(scene, &word.with(text));
-                if let Some(matter) = self.touched(&place, effect) {
+                if let Some(matter) = self.path_protection(&place, effect) {
                     return Some((matter, text.to_owned()));
                 }
             }
         }
         if effect == Crud::Read {
-            return self.own_read(scene, part);
+            return self.own_file_read(scene, part);
         }
         if name == "mv" || name == "rename" {
             // The last argument is the destination.
             let last = part.words.len().saturating_sub(1);
             for word in part.words[..last].iter().skip(1) {
-                if let Some(matter) = self.inside(scene, &locate(scene, word)) {
+                if let Some(matter) = self.moved_protection(scene, &locate(scene, word)) {
                     return Some((matter, word.text.clone()));
                 }
             }
         }
-        for text in placed(name, part) {
-            if let Some(matter) = self.touched(&scene.start.locate(&text), effect) {
+        for text in copy_destinations(name, part) {
+            if let Some(matter) = self.path_protection(&scene.start.locate(&text), effect) {
                 return Some((matter, text));
             }
         }
@@ -209,22 +215,26 @@ impl ProtectedFiles {
                 if token.starts_with('/') {
                     path.names.push(format!("{UNKNOWN}{}", normal(token)));
                 }
-                Some((self.touched(&path, effect)?, token.to_owned()))
+                Some((self.path_protection(&path, effect)?, token.to_owned()))
             })
-            .or_else(|| self.own_read(scene, part))
+            .or_else(|| self.own_file_read(scene, part))
     }
 
     /// Returns the guard's own file that a part reads, by code in its words or by reading a whole
     /// directory.
-    fn own_read(&self, scene: &RequestContext<'_>, part: &Part) -> Option<(Protection, String)> {
+    fn own_file_read(
+        &self,
+        scene: &RequestContext<'_>,
+        part: &Part,
+    ) -> Option<(Protection, String)> {
         let own = |path: &ResolvedPath, is: fn(&ProtectedPath, &[String]) -> bool| {
             let guards = self.guards(Crud::Read).iter();
             let guards = || guards.clone().filter(|one| one.matter == Protection::Files);
-            let mut names = path.names.iter().map(|name| parts_of(name));
+            let mut names = path.names.iter().map(|name| components(name));
             names.any(|parts| guards().any(|guard| is(guard, &parts)))
         };
         let touches = |path: &ResolvedPath| own(path, |guard, parts| guard.matches(parts, true));
-        let holds = |path: &ResolvedPath| own(path, ProtectedPath::above);
+        let holds = |path: &ResolvedPath| own(path, ProtectedPath::contains_protected);
         let by_code = named_in_code(part).find(|token| touches(&scene.start.locate(token)));
         // A directory read as a whole, or a file with an unknown name.
         let read = part.reads.iter().find(|read| {
@@ -278,7 +288,7 @@ fn tokens(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Returns the destinations of programs that copy into a directory.
-fn placed(name: &str, part: &Part) -> Vec<String> {
+fn copy_destinations(name: &str, part: &Part) -> Vec<String> {
     const COPIES: &[&str] = &["cp", "mv", "install", "ln", "rsync", "scp", "ditto"];
     if !Tables::embedded().is_one_of(name, COPIES) {
         return Vec::new();
@@ -308,7 +318,7 @@ fn placed(name: &str, part: &Part) -> Vec<String> {
     words.iter().map(inside).collect()
 }
 
-fn parts_of(path: &str) -> Vec<String> {
+fn components(path: &str) -> Vec<String> {
     let parts = path.split('/').filter(|part| !part.is_empty());
     parts.map(str::to_lowercase).collect()
 }
@@ -316,7 +326,7 @@ fn parts_of(path: &str) -> Vec<String> {
 impl ProtectedPath {
     fn matches(&self, path: &[String], reads: bool) -> bool {
         let length = self.parts.len();
-        let fits = |path: &[String]| {
+        let component_may_match = |path: &[String]| {
             (self.below || path.len() == length)
                 && path.len() >= length
                 && path
@@ -345,16 +355,17 @@ impl ProtectedPath {
                     && (self.below || known.len() == rest.len())
                     && known.len() >= rest.len()
                     && known.iter().zip(rest).all(|(a, b)| self::fits(a, b, 1))
-            }) || (!self.rooted && (0..known.len()).any(|at| fits(&known[at..])));
+            }) || (!self.rooted
+                && (0..known.len()).any(|at| component_may_match(&known[at..])));
         }
         match self.rooted {
-            true => fits(path),
-            false => (0..path.len()).any(|at| fits(&path[at..])),
+            true => component_may_match(path),
+            false => (0..path.len()).any(|at| component_may_match(&path[at..])),
         }
     }
 
     /// Returns `true` if a directory contains a protected path.
-    fn above(&self, path: &[String]) -> bool {
+    fn contains_protected(&self, path: &[String]) -> bool {
         let holds = |path: &[String]| {
             path.len() < self.parts.len()
                 && path.iter().zip(&self.parts).all(|(a, b)| fits(a, b, 1))

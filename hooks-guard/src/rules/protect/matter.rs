@@ -71,7 +71,7 @@ impl Protection {
         }
     }
 
-    pub(super) fn why(self) -> &'static str {
+    pub(super) fn reason(self) -> &'static str {
         match self {
             Self::Port => "it may connect to the guard",
             Self::Files => "it touches the guard's own files",

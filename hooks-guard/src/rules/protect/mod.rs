@@ -42,7 +42,7 @@ impl Protections {
     }
 
     /// Returns a verdict if a request touches a protection.
-    pub(super) fn judge(&self, scene: &RequestContext<'_>) -> Option<RuleDecision> {
+    pub(super) fn decide(&self, scene: &RequestContext<'_>) -> Option<RuleDecision> {
         // Access to the network does not run a program or touch a file by itself.
         if scene.request.network.is_some() {
             return None;
@@ -52,26 +52,26 @@ impl Protections {
                 let guarded = file.paths.iter().find_map(|path| {
                     let text = path.to_string_lossy();
                     let path = scene.start.locate(&text);
-                    let matter = self.files.reached(scene, &path, file.effect)?;
+                    let matter = self.files.tree_protection(scene, &path, file.effect)?;
                     Some((matter, text.into_owned()))
                 });
-                guarded.or_else(|| secrets::in_file(scene, file))?
+                guarded.or_else(|| secrets::file_protection(scene, file))?
             }
-            None => self.in_command(scene)?,
+            None => self.command_protection(scene)?,
         };
         Some(RuleDecision {
             effect: RuleEffect::Ask,
             rule: format!("built in: {}", matter.name()),
-            reason: format!("{} (`{}`)", matter.why(), shown(&what)),
+            reason: format!("{} (`{}`)", matter.reason(), display_text(&what)),
             remember: false,
         })
     }
 
-    fn in_command(&self, scene: &RequestContext<'_>) -> Option<(Protection, String)> {
+    fn command_protection(&self, scene: &RequestContext<'_>) -> Option<(Protection, String)> {
         let parts = &scene.parts().all;
         let mut found: Option<(Protection, String)> = None;
         for part in parts {
-            let here = self.in_part(scene, part);
+            let here = self.part_protection(scene, part);
             match here {
                 // A more specific protection takes precedence.
                 Some((Protection::Unknown, _)) => found = found.or(here),
@@ -88,27 +88,33 @@ impl Protections {
         found
     }
 
-    fn in_part(&self, scene: &RequestContext<'_>, part: &Part) -> Option<(Protection, String)> {
+    fn part_protection(
+        &self,
+        scene: &RequestContext<'_>,
+        part: &Part,
+    ) -> Option<(Protection, String)> {
         let words = || {
             let words: Vec<&str> = part.words.iter().map(|word| word.text.as_str()).collect();
             words.join(" ")
         };
-        if let Some(matter) = commands::judge(part)
-            .or_else(|| process::judge(part, self.places.pid))
-            .or_else(|| network::judge(part, &self.places))
+        if let Some(matter) = commands::protection(part)
+            .or_else(|| process::protection(part, self.places.pid))
+            .or_else(|| network::protection(part, &self.places))
         {
             return Some((matter, words()));
         }
-        let files = self.files.judge(scene, part);
-        files.or_else(|| secrets::judge(scene, part)).or_else(|| {
-            let runs = unseen(part);
-            runs.then(|| (Protection::Unknown, words()))
-        })
+        let files = self.files.protection(scene, part);
+        files
+            .or_else(|| secrets::protection(scene, part))
+            .or_else(|| {
+                let runs = has_unknown_effect(part);
+                runs.then(|| (Protection::Unknown, words()))
+            })
     }
 }
 
 /// Returns `true` if a part changes files or runs text that are unknown until it runs.
-fn unseen(part: &Part) -> bool {
+fn has_unknown_effect(part: &Part) -> bool {
     let unknown = |text: &str| text.contains(UNKNOWN);
     let touches = part.touches.iter().chain(&part.redirections);
     let written = touches
@@ -121,7 +127,7 @@ fn unseen(part: &Part) -> bool {
     active(part) && (written || text || program)
 }
 
-fn shown(text: &str) -> String {
+fn display_text(text: &str) -> String {
     let text: String = text.chars().take(120).collect();
     text.replace(UNKNOWN, "…")
 }

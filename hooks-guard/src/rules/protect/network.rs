@@ -67,7 +67,7 @@ const HOST_AND_PORT: &[&str] = &[
     "nc", "ncat", "telnet", "socat", "nmap", "hping3", "ssh", "busybox",
 ];
 
-pub(super) fn judge(part: &Part, places: &Protected) -> Option<Protection> {
+pub(super) fn protection(part: &Part, places: &Protected) -> Option<Protection> {
     let name = part.words.first().map_or("", |word| base_name(&word.text));
     let client = Tables::embedded().is_one_of(name, CLIENTS);
     let connects = part.calls.iter().any(|call| call.connects);
@@ -81,7 +81,7 @@ pub(super) fn judge(part: &Part, places: &Protected) -> Option<Protection> {
     let port = listen.port();
     // If the guard listens on every address, each address may belong to this machine.
     let anywhere = listen.ip().is_unspecified();
-    let own = |host: &str| ours(host, listen.ip(), anywhere);
+    let own = |host: &str| host_owner(host, listen.ip(), anywhere);
     if sockets.any(|path| {
         let mut parts = path.text.split('/').skip(3);
         let (host, to) = (parts.next().unwrap_or(""), parts.next().unwrap_or(""));
@@ -95,7 +95,7 @@ pub(super) fn judge(part: &Part, places: &Protected) -> Option<Protection> {
     if matches!(name, "echo" | "printf") {
         return None;
     }
-    if connects && apart(part, port, own) {
+    if connects && has_separate_host_and_port(part, port, own) {
         return Some(Protection::Port);
     }
     // Host and port as two words: `nc localhost 3000`.
@@ -149,7 +149,7 @@ pub(super) fn judge(part: &Part, places: &Protected) -> Option<Protection> {
 pub(super) fn by_variable(parts: &[Part], places: &Protected) -> Option<String> {
     let listen = places.listen?;
     let anywhere = listen.ip().is_unspecified();
-    let own = |host: &str| ours(host, listen.ip(), anywhere) == HostOwner::Guard;
+    let own = |host: &str| host_owner(host, listen.ip(), anywhere) == HostOwner::Guard;
     let connects = |part: &Part| {
         let name = part.words.first().map_or("", |word| base_name(&word.text));
         Tables::embedded().is_one_of(name, CLIENTS) || part.calls.iter().any(|call| call.connects)
@@ -179,7 +179,7 @@ pub(super) fn by_variable(parts: &[Part], places: &Protected) -> Option<String> 
 /// Returns `true` if host and port of the guard are separate words of a part, as in
 /// `-h localhost -p 3000`. Without a host, a program with an option for one defaults to this
 /// machine.
-fn apart(part: &Part, port: u16, own: impl Fn(&str) -> HostOwner) -> bool {
+fn has_separate_host_and_port(part: &Part, port: u16, own: impl Fn(&str) -> HostOwner) -> bool {
     let words = part.words.iter().skip(1).map(|word| &word.text);
     let values = part.assignments.iter().map(|one| &one.value.text);
     let options = part.calls.iter().flat_map(|call| &call.options);
@@ -223,7 +223,7 @@ enum HostOwner {
     Guard,
 }
 
-fn ours(host: &str, listen: IpAddr, anywhere: bool) -> HostOwner {
+fn host_owner(host: &str, listen: IpAddr, anywhere: bool) -> HostOwner {
     let host = host::plain(host);
     if host.is_empty() || host.contains(UNKNOWN) || host.contains(['{', '*', '$']) {
         return HostOwner::Unknown;
@@ -323,7 +323,7 @@ fn addresses(text: &str, port: u16) -> Vec<(&str, bool)> {
         let unknown = after.starts_with(UNKNOWN);
         if hit || (unknown && &text[at..=at] == ":") {
             let sure = &text[at..=at] == ":" || after.starts_with("port=");
-            hosts.push((host_before(&text[..at]), sure));
+            hosts.push((host_before_port(&text[..at]), sure));
         }
     }
     for (scheme, usual) in [
@@ -341,7 +341,7 @@ fn addresses(text: &str, port: u16) -> Vec<(&str, bool)> {
     hosts
 }
 
-fn host_before(text: &str) -> &str {
+fn host_before_port(text: &str) -> &str {
     if let Some(inner) = text.strip_suffix(']') {
         return inner.rsplit('[').next().unwrap_or(inner);
     }

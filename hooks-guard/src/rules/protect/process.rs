@@ -14,7 +14,7 @@ const NAMES: &[&str] = &[
     "/usr/local/bin/hooks-guard serve --listen 127.0.0.1:3000",
 ];
 
-pub(super) fn judge(part: &Part, pid: Option<u32>) -> Option<Protection> {
+pub(super) fn protection(part: &Part, pid: Option<u32>) -> Option<Protection> {
     let words: Vec<&str> = part.words.iter().map(|word| word.text.as_str()).collect();
     let (first, rest) = words.split_first()?;
     let looks = matches!(
@@ -41,7 +41,10 @@ pub(super) fn judge(part: &Part, pid: Option<u32>) -> Option<Protection> {
         "pkill" | "killall" | "pgrep" => {
             let mut patterns = operands().peekable();
             let inverse = rest.iter().any(|word| matches!(*word, "-v" | "--inverse"));
-            unknown || inverse || patterns.peek().is_none() || patterns.any(|text| fits(text))
+            unknown
+                || inverse
+                || patterns.peek().is_none()
+                || patterns.any(|text| pattern_matches_guard(text))
         }
         "killall5" | "kexec" => true,
         "systemctl" | "service" | "launchctl" | "rc-service" | "sv" | "supervisorctl" | "pm2"
@@ -68,7 +71,7 @@ fn joined(word: &str) -> Option<&str> {
 }
 
 /// Returns `true` if a process pattern matches the guard's process.
-fn fits(pattern: &str) -> bool {
+fn pattern_matches_guard(pattern: &str) -> bool {
     let built = RegexBuilder::new(pattern)
         .case_insensitive(true)
         .size_limit(1 << 18)

@@ -9,17 +9,17 @@ use crate::protocol::{lists, searches};
 use crate::request::FileAccess;
 
 /// Returns a file that a part of a command reads and that may be a secret.
-pub(super) fn judge(scene: &RequestContext<'_>, part: &Part) -> Option<(Protection, String)> {
+pub(super) fn protection(scene: &RequestContext<'_>, part: &Part) -> Option<(Protection, String)> {
     let read = part.reads.iter().find(|read| {
         let path = read.path.text.as_str();
         // The tables already ask about paths that they know.
-        !is_secret(path, read.below) && reaches(scene, path, read.below)
+        !is_secret(path, read.below) && may_reach_secrets(scene, path, read.below)
     });
     read.map(|read| (Protection::Secrets, read.path.text.clone()))
 }
 
 /// Returns a file that a tool reads and that may be a secret.
-pub(super) fn in_file(
+pub(super) fn file_protection(
     scene: &RequestContext<'_>,
     access: &FileAccess,
 ) -> Option<(Protection, String)> {
@@ -29,15 +29,15 @@ pub(super) fn in_file(
     }
     let mut paths = access.paths.iter().map(|path| path.to_string_lossy());
     let path = match access.paths.is_empty() && below {
-        true => reaches(scene, ".", true).then(|| ".".into()),
-        false => paths.find(|path| reaches(scene, path, below)),
+        true => may_reach_secrets(scene, ".", true).then(|| ".".into()),
+        false => paths.find(|path| may_reach_secrets(scene, path, below)),
     };
     path.map(|path| (Protection::Secrets, path.into_owned()))
 }
 
 /// Returns `true` if a path leads to files that may be secrets, from any directory in which the
 /// request may run.
-fn reaches(scene: &RequestContext<'_>, path: &str, below: bool) -> bool {
+fn may_reach_secrets(scene: &RequestContext<'_>, path: &str, below: bool) -> bool {
     let start = &scene.start;
     let located = start.locate(path).names;
     let known = located.into_iter().filter(|name| !name.contains(UNKNOWN));
@@ -49,11 +49,11 @@ fn reaches(scene: &RequestContext<'_>, path: &str, below: bool) -> bool {
     let open = open.map(|folder| format!("{folder}/{path}"));
     known
         .chain(open)
-        .any(|name| is_secret(&at_home(scene, &name), below))
+        .any(|name| is_secret(&with_tilde(scene, &name), below))
 }
 
 /// Returns a path with `~` for the user's home directory.
-fn at_home(scene: &RequestContext<'_>, path: &str) -> String {
+fn with_tilde(scene: &RequestContext<'_>, path: &str) -> String {
     let homes = scene.homes.iter().filter(|home| home.len() > 1);
     let rest = homes.filter_map(|home| path.strip_prefix(home.as_str()));
     let mut rest = rest.filter(|rest| rest.is_empty() || rest.starts_with('/'));
