@@ -202,7 +202,7 @@ impl Client {
             self.check(proved.as_ref(), status, &given, proof::STREAM)?;
             Ok(ServiceEvents {
                 body,
-                read: Vec::new(),
+                buffer: Vec::new(),
                 _connection: connection,
             })
         });
@@ -488,7 +488,7 @@ impl Drop for ConnectionTask {
 pub struct ServiceEvents {
     body: Incoming,
     /// Bytes received after the last event.
-    read: Vec<u8>,
+    buffer: Vec<u8>,
     _connection: ConnectionTask,
 }
 
@@ -512,15 +512,15 @@ impl ServiceEvents {
     /// or if the connection breaks.
     pub async fn next(&mut self, limit: Duration) -> Result<Option<ServiceEvent>, ClientError> {
         loop {
-            while let Some(end) = end_of_event(&self.read) {
-                let block: Vec<u8> = self.read.drain(..end).collect();
+            while let Some(end) = end_of_event(&self.buffer) {
+                let block: Vec<u8> = self.buffer.drain(..end).collect();
                 let event = parse(&String::from_utf8_lossy(&block));
                 // A comment keeps the connection alive and is not an event.
                 if !event.kind.is_empty() || !event.data.is_empty() {
                     return Ok(Some(event));
                 }
             }
-            if self.read.len() > MAX_RESPONSE_BYTES {
+            if self.buffer.len() > MAX_RESPONSE_BYTES {
                 return Err(ClientError::UnexpectedResponse);
             }
             let frame = timeout(limit, self.body.frame()).await;
@@ -529,7 +529,7 @@ impl ServiceEvents {
                 Some(Err(_)) => return Err(ClientError::UnexpectedResponse),
                 Some(Ok(frame)) => {
                     if let Some(data) = frame.data_ref() {
-                        self.read.extend_from_slice(data);
+                        self.buffer.extend_from_slice(data);
                     }
                 }
             }

@@ -330,7 +330,7 @@ impl Gate {
         let began = Instant::now();
         let until = began + RESTRICT_TIMEOUT;
         let (said, report) = self.hooks.restricted(request, found, until).await;
-        let fault = masked_failure(request, "hook", said.fault.as_ref());
+        let fault = masked_failure(request, "hook", said.failure.as_ref());
         let run = match &said.verdict {
             _ if fault.is_some() => StepRun::Failed,
             Some(_) => StepRun::Decided,

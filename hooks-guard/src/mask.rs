@@ -8,7 +8,7 @@
 #[cfg(test)]
 mod cases;
 mod hidden;
-mod need;
+mod precondition;
 mod programs;
 mod rule;
 mod rules;
@@ -25,7 +25,7 @@ use std::cmp::Reverse;
 use std::ops::Range;
 
 use self::hidden::{Hidden, HiddenKind, MaskReader};
-use self::need::PreparedText;
+use self::precondition::PreparedText;
 use self::programs::PasswordReader;
 use self::rule::FalsePositiveRisk;
 use self::rules::{DIGESTS, NAMES_OF_ENTRIES, RULES, begins_with_a_name};
@@ -239,7 +239,7 @@ fn ranges(text: &str, reader: MaskReader, syntax: &CommandBoundaries) -> Vec<Hid
                     .next()
                     .map_or(whole.clone(), |group| group.range());
                 let looks_like_chance =
-                    rule.doubt != FalsePositiveRisk::No && rule.kind == HiddenKind::Secret;
+                    rule.risk != FalsePositiveRisk::No && rule.kind == HiddenKind::Secret;
                 if let Some(token) = token_in(&hidden).filter(|_| looks_like_chance) {
                     let before = hidden.start..token.start.max(hidden.start);
                     if before.len() >= MIN_RANDOM

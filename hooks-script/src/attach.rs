@@ -155,7 +155,7 @@ impl ScriptHook {
     }
 
     /// Converts a run before an action to a new message, a rejection, or a failure.
-    fn answer(&self, run: Run) -> Result<Result<Option<Map>, Rejection>, Failure> {
+    fn event_result(&self, run: Run) -> Result<Result<Option<Map>, Rejection>, Failure> {
         match (self.outcome(&run).map(Option::<&Map>::cloned), run.result) {
             (Ok(_), RunResult::Failed(failure)) => Err(failure),
             (outcome, _) => Ok(outcome),
@@ -182,7 +182,7 @@ impl ScriptEventHook {
 
     async fn run(self, event: Arc<str>, message: Arc<Map>) -> Result<HookResult, HookError> {
         let run = self.attached.run(Stage::Pre, &event, &message).await;
-        Ok(match self.attached.hook.answer(run)? {
+        Ok(match self.attached.hook.event_result(run)? {
             Ok(Some(out)) if out != *message => HookResult::modify(out),
             Ok(_) => HookResult::proceed(),
             Err(Rejection { class, message, .. }) => {
@@ -275,7 +275,7 @@ impl<Req: Serialize + Sync + ?Sized> PreHook<Req> for ScriptPhaseHook {
                 Err(error) => return Err(error),
             };
             let run = self.attached.run(Stage::Pre, &self.id, &message).await;
-            Ok(match self.attached.hook.answer(run)? {
+            Ok(match self.attached.hook.event_result(run)? {
                 Ok(_) => HookResponse::default(),
                 Err(rejection) => deny(&rejection.class, &rejection.message, &rejection.hook),
             })

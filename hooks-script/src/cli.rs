@@ -110,9 +110,9 @@ struct ContextFile {
 
 pub(crate) fn main() -> ExitCode {
     let done = match Arguments::parse().what {
-        HookCommand::Check(check) => check.go(),
+        HookCommand::Check(check) => check.run(),
         HookCommand::Run(run) => run.go(),
-        HookCommand::Bench(bench) => bench.go(),
+        HookCommand::Bench(bench) => bench.run(),
     };
     ExitCode::from(done.unwrap_or_else(|error| {
         // If standard error cannot be written either, there is no other place to report the error.
@@ -133,7 +133,7 @@ enum CommandError {
 }
 
 /// Returns `false` if the reader closed the pipe, which is not an error.
-fn answered(written: io::Result<()>) -> Result<bool, CommandError> {
+fn is_written(written: io::Result<()>) -> Result<bool, CommandError> {
     match written {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
         written => Ok(written.map(|()| true)?),
@@ -147,9 +147,9 @@ impl From<String> for CommandError {
 }
 
 impl CheckArgs {
-    fn go(self) -> Result<u8, CommandError> {
+    fn run(self) -> Result<u8, CommandError> {
         let source = read(&self.file)?;
-        let engine = start(ScriptEngine::builder().workers(NonZeroUsize::MIN))?;
+        let engine = build_engine(ScriptEngine::builder().workers(NonZeroUsize::MIN))?;
         Ok(
             match register(
                 &engine,
@@ -159,11 +159,16 @@ impl CheckArgs {
                 &ContextKey::ALL,
             )? {
                 Ok(hook) => {
-                    answered(show::accepted(&hook, self.json))?;
+                    is_written(show::accepted(&hook, self.json))?;
                     0
                 }
                 Err(error) => {
-                    refused(&error, &self.file, self.manifest.as_deref(), self.json)?;
+                    print_registration_error(
+                        &error,
+                        &self.file,
+                        self.manifest.as_deref(),
+                        self.json,
+                    )?;
                     REJECTED
                 }
             },
@@ -183,7 +188,7 @@ impl RunArgs {
             .public_fields(fields)
             .clock(move || self.now)
             .random(move || self.seed);
-        let engine = start(builder)?;
+        let engine = build_engine(builder)?;
         let hook = match register(
             &engine,
             &source,
@@ -193,7 +198,7 @@ impl RunArgs {
         )? {
             Ok(hook) => hook,
             Err(error) => {
-                refused(&error, &self.file, self.manifest.as_deref(), self.json)?;
+                print_registration_error(&error, &self.file, self.manifest.as_deref(), self.json)?;
                 return Ok(REJECTED);
             }
         };
@@ -205,7 +210,7 @@ impl RunArgs {
                 (RunResult::Stop(_), Stage::Pre) => STOPPED,
                 _ => FAILED,
             };
-            if !answered(show::run(&run, stage, &self.file, self.json))? {
+            if !is_written(show::run(&run, stage, &self.file, self.json))? {
                 break;
             }
         }
@@ -227,12 +232,12 @@ fn context(
     }
     let context: ContextFile =
         serde_json::from_str(&text).map_err(|error| of_file(error.to_string()))?;
-    let (data, fields, keys) = public(&context.data).map_err(of_file)?;
+    let (data, fields, keys) = all_fields_public(&context.data).map_err(of_file)?;
     Ok((context.stage, context.r#in, data, fields, keys))
 }
 
 /// Declares every field of the file public, because the author of the file wrote it for this hook.
-fn public(given: &Map) -> Result<(ContextData, PublicFields, Vec<ContextKey>), String> {
+fn all_fields_public(given: &Map) -> Result<(ContextData, PublicFields, Vec<ContextKey>), String> {
     let (mut data, mut fields, mut keys) = (ContextData::new(), PublicFields::new(), Vec::new());
     let unknown = given
         .keys()
@@ -280,7 +285,7 @@ fn register(
 
 /// Prints a registration error with its file and position. Returns `false` if the reader closed the
 /// pipe.
-fn refused(
+fn print_registration_error(
     error: &RegisterError,
     file: &Path,
     manifest: Option<&Path>,
@@ -290,10 +295,10 @@ fn refused(
         RegisterError::Manifest(_) => manifest.unwrap_or(file),
         _ => file,
     };
-    answered(show::rejected(error, file, json))
+    is_written(show::rejected(error, file, json))
 }
 
-fn start(builder: hooks_script::ScriptEngineBuilder) -> Result<ScriptEngine, String> {
+fn build_engine(builder: hooks_script::ScriptEngineBuilder) -> Result<ScriptEngine, String> {
     builder.build().map_err(|error| error.to_string())
 }
 
@@ -328,7 +333,7 @@ fn read_json(path: &Path) -> Result<String, String> {
 }
 
 /// Returns the outcome as it is spelled in the output.
-fn outcome(verdict: &RunResult, stage: Stage) -> &'static str {
+fn outcome_name(verdict: &RunResult, stage: Stage) -> &'static str {
     match verdict {
         RunResult::Returned(_) => "out",
         RunResult::Stop(_) if stage == Stage::Pre => "stop",

@@ -108,7 +108,7 @@ impl ScriptEngine {
         }
         let load = LoadJob {
             source: source.as_bytes().to_vec(),
-            given: self.shared.given(Arc::default(), RunLimits::default()),
+            given: self.shared.call_args(Arc::default(), RunLimits::default()),
         };
         let gone = || RegisterError::Engine("its worker has stopped".to_owned());
         let (report, snapshot) = self.shared.pool.load(load).ok_or_else(gone)?;
@@ -183,7 +183,7 @@ fn exports(source: &str, extra: &str) -> RegisterError {
 }
 
 impl EngineShared {
-    pub(crate) fn given(
+    pub(crate) fn call_args(
         &self,
         cancelled: Arc<AtomicBool>,
         allowance: RunLimits,

@@ -118,7 +118,7 @@ impl Resolve for UrlGuard {
 }
 
 /// Returns the refused address if this guard caused the client's error.
-pub(crate) fn refused(error: &reqwest::Error) -> Option<AddressRefused> {
+pub(crate) fn refused_address(error: &reqwest::Error) -> Option<AddressRefused> {
     let mut cause: Option<&(dyn Error + 'static)> = Some(error);
     while let Some(error) = cause {
         if let Some(&refused) = error.downcast_ref() {

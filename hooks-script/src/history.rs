@@ -80,7 +80,7 @@ impl RunHistory {
     /// Creates a history of the last `capacity` runs in memory, which is lost when the process
     /// ends.
     pub fn in_memory(capacity: NonZeroUsize) -> Self {
-        RunHistory::over(HistoryBackend::Memory(Arc::new(memory::RunTable::new(
+        RunHistory::with_backend(HistoryBackend::Memory(Arc::new(memory::RunTable::new(
             capacity,
         ))))
     }
@@ -89,10 +89,10 @@ impl RunHistory {
     /// called.
     #[cfg(feature = "sqlite")]
     pub fn sqlite(database: &crate::store::Database) -> Self {
-        RunHistory::over(HistoryBackend::Sqlite(database.clone()))
+        RunHistory::with_backend(HistoryBackend::Sqlite(database.clone()))
     }
 
-    fn over(backend: HistoryBackend) -> Self {
+    fn with_backend(backend: HistoryBackend) -> Self {
         RunHistory {
             backend,
             text_chars: MAX_TEXT_CHARS,
@@ -134,7 +134,7 @@ impl RunHistory {
     ///
     /// Returns the error of the store.
     pub async fn record(&self, record: RunRecord) -> Result<RunRecord, StoreError> {
-        let mut record = self.counted(record);
+        let mut record = self.count(record);
         record.id = match &self.backend {
             HistoryBackend::Memory(memory) => memory.append(&record),
             #[cfg(feature = "sqlite")]
@@ -144,8 +144,11 @@ impl RunHistory {
     }
 
     /// Stores records. Writing continues if the returned future is dropped. Errors are logged.
-    pub(crate) fn keep(&self, records: Vec<RunRecord>) -> Pin<Box<dyn Future<Output = ()> + Send>> {
-        let records = records.into_iter().map(|record| self.counted(record));
+    pub(crate) fn store_records(
+        &self,
+        records: Vec<RunRecord>,
+    ) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+        let records = records.into_iter().map(|record| self.count(record));
         let records: Vec<_> = records.collect();
         match &self.backend {
             HistoryBackend::Memory(memory) => {
@@ -175,8 +178,8 @@ impl RunHistory {
     }
 
     /// Counts the record and returns it in the form in which it is stored.
-    fn counted(&self, record: RunRecord) -> RunRecord {
-        let mut record = self.presentable(record);
+    fn count(&self, record: RunRecord) -> RunRecord {
+        let mut record = self.masked(record);
         self.summary
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -187,7 +190,7 @@ impl RunHistory {
         record
     }
 
-    fn presentable(&self, mut record: RunRecord) -> RunRecord {
+    fn masked(&self, mut record: RunRecord) -> RunRecord {
         let ids = self
             .anonymizer
             .as_ref()
@@ -197,14 +200,14 @@ impl RunHistory {
             ids.iter()
                 .fold(text, |text, (id, hash)| text.replace(id, hash))
         };
-        let is_of_the_hook = record.outcome.is_of_the_hook();
+        let is_of_the_hook = record.outcome.may_quote_hook();
         let clean = |text: &str, most: usize| {
             if !is_of_the_hook {
                 return without_ids(text.to_owned());
             }
             // Insert hashes last: they look like keys, which `mask` would mask.
-            let masked = (self.masker)(&text::manageable(text));
-            text::cut(&without_ids(masked), most)
+            let masked = (self.masker)(&text::truncate_to_limit(text));
+            text::truncate(&without_ids(masked), most)
         };
         let most = self.text_chars;
         let is_class_known = std::mem::take(&mut record.is_class_known);
@@ -223,7 +226,7 @@ impl RunHistory {
                 ..
             } => {
                 *class = if is_class_known {
-                    text::cut(class, text::MAX_CLASS_CHARS)
+                    text::truncate(class, text::MAX_CLASS_CHARS)
                 } else {
                     clean(class, text::MAX_CLASS_CHARS)
                 };

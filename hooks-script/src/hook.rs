@@ -101,7 +101,7 @@ impl ScriptHook {
     }
 
     /// Returns `true` if the engine itself throws exceptions of this class.
-    pub(crate) fn is_of_the_engine(class: &str) -> bool {
+    pub(crate) fn is_engine_class(class: &str) -> bool {
         const SCRIPT_CLASSES: [&str; 2] = ["Error", "HookStopException"];
         BUILT_IN_CLASSES.contains(&class) && !SCRIPT_CLASSES.contains(&class)
     }
@@ -163,7 +163,7 @@ impl ScriptHook {
     ) -> Run {
         let limits = self.limits();
         if is_deeper(message.values(), MAX_MESSAGE_DEPTH - 1) {
-            return self.not_run(Failure::Depth(MAX_MESSAGE_DEPTH));
+            return self.failed_run(Failure::Depth(MAX_MESSAGE_DEPTH));
         }
         let context = HookInput {
             stage,
@@ -173,29 +173,29 @@ impl ScriptHook {
         let input = match serde_json::to_vec(&context) {
             Ok(input) if input.len() <= limits.input => input,
             Ok(input) => {
-                return self.not_run(Failure::Input {
+                return self.failed_run(Failure::Input {
                     bytes: input.len(),
                     limit: limits.input,
                 });
             }
-            Err(error) => return self.not_run(Failure::Engine(error.to_string())),
+            Err(error) => return self.failed_run(Failure::Engine(error.to_string())),
         };
         let cancel = CancelOnDrop(Arc::default());
         let start = RunJob {
             hook: Arc::clone(&self.snapshot),
             stage,
             input,
-            given: self.shared.given(Arc::clone(&cancel.0), allowance),
+            given: self.shared.call_args(Arc::clone(&cancel.0), allowance),
         };
         match self.shared.pool.run(start).await {
-            Some((report, duration)) => self.made(stage, report, duration),
-            None => self.not_run(Failure::Engine("its worker has stopped".to_owned())),
+            Some((report, duration)) => self.completed_run(stage, report, duration),
+            None => self.failed_run(Failure::Engine("its worker has stopped".to_owned())),
         }
     }
 
-    fn made(&self, stage: Stage, mut report: CallReport, duration: Duration) -> Run {
+    fn completed_run(&self, stage: Stage, mut report: CallReport, duration: Duration) -> Run {
         let verdict = match report.ended {
-            CallEnd::Returned(status, said) => self.verdict(stage, status, said),
+            CallEnd::Returned(status, said) => self.run_result(stage, status, said),
             CallEnd::Failed(failure) => RunResult::Failed(failure),
             // The future was dropped, so this value is never read.
             CallEnd::Cancelled => {
@@ -219,10 +219,10 @@ impl ScriptHook {
         }
     }
 
-    fn verdict(&self, stage: Stage, status: Status, said: CallTexts) -> RunResult {
+    fn run_result(&self, stage: Stage, status: Status, said: CallTexts) -> RunResult {
         RunResult::Failed(match status {
             Status::Done if stage == Stage::Post => return RunResult::Returned(Map::new()),
-            Status::Done => match out(said.text) {
+            Status::Done => match returned_message(said.text) {
                 Ok(out) => return RunResult::Returned(out),
                 Err(why) => Failure::BadReturn(why),
             },
@@ -237,7 +237,7 @@ impl ScriptHook {
                     stack: said.stack,
                 });
             }
-            Status::NoData if said.text.is_empty() => Failure::BadReturn(no_json(&said)),
+            Status::NoData if said.text.is_empty() => Failure::BadReturn(json_error(&said)),
             Status::NoData => Failure::BadReturn(format!("returned {}; {REMEDY}", said.text())),
             Status::Unsettled => {
                 Failure::BadReturn("awaits a promise that never settles".to_owned())
@@ -246,8 +246,8 @@ impl ScriptHook {
         })
     }
 
-    pub(crate) fn not_run(&self, failure: Failure) -> Run {
-        self.made(Stage::Pre, CallReport::failed(failure), Duration::ZERO)
+    pub(crate) fn failed_run(&self, failure: Failure) -> Run {
+        self.completed_run(Stage::Pre, CallReport::failed(failure), Duration::ZERO)
     }
 }
 
@@ -283,7 +283,7 @@ fn is_deeper<'v>(values: impl IntoIterator<Item = &'v Value>, levels: usize) -> 
 
 /// Describes why a returned value does not serialize to JSON. Two messages of the engine are
 /// rewritten; other messages come from the script.
-fn no_json(said: &CallTexts) -> String {
+fn json_error(said: &CallTexts) -> String {
     let why = match (said.class.as_str(), said.message.as_str()) {
         ("TypeError", "circular reference") => "it contains itself".to_owned(),
         ("TypeError", "BigInt are forbidden in JSON.stringify") => {
@@ -295,8 +295,8 @@ fn no_json(said: &CallTexts) -> String {
 }
 
 /// Returns the message in a hook's return value, `{out}`: an object in an object.
-fn out(json: Vec<u8>) -> Result<Map, String> {
-    let json = without_half_characters(json);
+fn returned_message(json: Vec<u8>) -> Result<Map, String> {
+    let json = replace_lone_surrogates(json);
     let deep = |_| format!("returned a value deeper than {MAX_MESSAGE_DEPTH} levels; {REMEDY}");
     // The outer object is not a level of the message: a message of maximum depth can be returned.
     let Ok(mut returned) = serde_json::from_slice::<HashMap<String, Box<RawValue>>>(&json) else {
@@ -325,7 +325,7 @@ fn kind(value: &Value) -> &'static str {
 
 /// Replaces unpaired surrogates by U+FFFD. Strings of scripts may contain them; Rust strings
 /// cannot. `JSON.stringify` writes them as `\udXXX` and pairs unescaped.
-fn without_half_characters(mut text: Vec<u8>) -> Vec<u8> {
+fn replace_lone_surrogates(mut text: Vec<u8>) -> Vec<u8> {
     let mut at = 0;
     while at + 1 < text.len() {
         if text[at] != b'\\' {

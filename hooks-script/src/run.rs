@@ -159,7 +159,7 @@ pub enum Failure {
 
 impl Failure {
     /// Returns `true` if the hook did not run, although nothing failed.
-    pub(crate) fn is_no_run(&self) -> bool {
+    pub(crate) fn did_not_run(&self) -> bool {
         matches!(
             self,
             Failure::Input { .. } | Failure::Depth(_) | Failure::Reading(_) | Failure::NoWorker

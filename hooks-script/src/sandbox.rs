@@ -4,16 +4,16 @@
 mod calls;
 pub(crate) mod config;
 mod fence;
-mod follows;
 mod host;
 mod instance;
 #[cfg(test)]
 mod isolation;
 mod machine;
+mod memory;
 mod pool;
 mod result;
 mod snapshot;
-mod space;
+mod successors;
 mod watch;
 
 #[cfg(feature = "bench")]

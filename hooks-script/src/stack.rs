@@ -4,8 +4,8 @@
 mod budget;
 mod member;
 mod order;
+mod policy;
 mod records;
-mod turn;
 
 use std::fmt;
 use std::num::NonZeroU32;
@@ -27,8 +27,8 @@ pub use self::member::HookState;
 use self::member::StackMember;
 use self::order::HookOrder;
 pub use self::order::UnknownHook;
+use self::policy::{StackPolicy, StackResult};
 pub(crate) use self::records::RunRecords;
-use self::turn::{StackPolicy, StackResult};
 
 const FUEL: u64 = 1_000_000_000;
 const WALL: Duration = Duration::from_secs(5);

@@ -29,7 +29,7 @@ struct State {
     #[cfg(feature = "sqlite")]
     file: Option<FileState>,
     /// Error found by a background check.
-    fault: Option<AuditError>,
+    error: Option<AuditError>,
 }
 
 /// Content of a SQLite database file without its write-ahead log, when it was last read.
@@ -80,11 +80,11 @@ impl Anchor {
     /// Sets or clears an error that every use of the trail returns.
     #[cfg(feature = "postgres")]
     pub(super) fn set_error(&self, fault: Option<AuditError>) {
-        self.state().fault = fault;
+        self.state().error = fault;
     }
 
     pub(super) fn check_fault(&self) -> Result<(), AuditError> {
-        match &self.state().fault {
+        match &self.state().error {
             Some(fault) => Err(fault.clone()),
             None => Ok(()),
         }

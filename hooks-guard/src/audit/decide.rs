@@ -234,7 +234,7 @@ pub(super) async fn is_overdue(tx: &mut Tx, now: i64) -> Result<bool, AuditError
 pub(super) struct ExpireQuestions {
     pub(super) now: i64,
     /// Questions that expired by the monotonic clock.
-    pub(super) over: Vec<i64>,
+    pub(super) expired: Vec<i64>,
 }
 
 /// Adds the deadlines of the questions that other processes have recorded.
@@ -276,7 +276,7 @@ impl Work for ExpireQuestions {
             let row = time_out(batch, DecisionRow::read(&row, 0)?, self.now).await?;
             expired.push(row.id);
         }
-        for id in self.over {
+        for id in self.expired {
             let open = find(&mut batch.tx, id)
                 .await?
                 .filter(|row| row.requires && row.response.is_none() && row.deadline.is_some());
@@ -292,7 +292,7 @@ impl Work for ExpireQuestions {
 
 /// Records that a command ran, by the id of its decision or the agent's id of the call.
 pub(super) struct RecordExecution {
-    pub(super) which: DecisionSelector,
+    pub(super) selector: DecisionSelector,
     pub(super) outcome: Execution,
     /// Author of the implied approval, if the agent was to ask its user.
     pub(super) agreed: Option<&'static str>,
@@ -336,7 +336,7 @@ impl Work for RecordExecution {
     type Out = ExecutionResult;
 
     async fn apply(self, batch: &mut Batch) -> Result<ExecutionResult, AuditError> {
-        let found = match &self.which {
+        let found = match &self.selector {
             DecisionSelector::Secret { id, secret } => {
                 let found = find(&mut batch.tx, *id).await?;
                 if let Some(row) = &found

@@ -52,6 +52,7 @@ mod follow;
 mod head;
 mod list;
 mod open;
+mod open_counts;
 mod record;
 mod remember;
 mod remembered;
@@ -62,7 +63,6 @@ mod tally;
 mod tx;
 mod used;
 mod verify;
-mod waiting;
 mod walk;
 mod write;
 

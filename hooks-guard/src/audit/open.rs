@@ -6,9 +6,9 @@ use std::fmt;
 use super::backend::Backend;
 use super::decide::{MAX_ANSWERS, RecordDecision, find, record_answer};
 use super::error::AuditError;
+use super::open_counts::OpenQuestionCounts;
 use super::record::{DecisionRow, NewAnswer, columns, storable};
 use super::tx::{Arg, Tx};
-use super::waiting::OpenQuestionCounts;
 use super::write::{Batch, Work};
 
 /// Maximum number of sessions that a page lists.

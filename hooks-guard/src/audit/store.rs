@@ -288,7 +288,7 @@ impl AuditStore {
         agreed: Option<&'static str>,
     ) -> Result<ExecutionResult, AuditError> {
         let execute = RecordExecution {
-            which,
+            selector: which,
             outcome,
             agreed,
         };
@@ -424,7 +424,7 @@ impl AuditStore {
         if is_overdue || !open.is_empty() {
             loop {
                 let rest = open.split_off(open.len().min(MAX_ANSWERS as usize));
-                let part = ExpireQuestions { now, over: open };
+                let part = ExpireQuestions { now, expired: open };
                 let part = self.inner.writer.run(part).await?;
                 let is_last = part.len() < MAX_ANSWERS as usize && rest.is_empty();
                 expired.extend(part);

@@ -15,10 +15,10 @@ use super::deadlines::{Deadlines, TOLERANCE_US};
 use super::error::AuditError;
 use super::follow;
 use super::head::Head;
+use super::open_counts::OpenQuestionCounts;
 use super::record::DecisionRow;
 use super::tally::Deltas;
 use super::tx::Tx;
-use super::waiting::OpenQuestionCounts;
 use crate::log_limit;
 
 /// Capacity of the queue; further callers wait for a free place.

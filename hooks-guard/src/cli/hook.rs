@@ -293,7 +293,7 @@ fn answer(
                 is_new: loaded.trail_file().is_some_and(|file| !file.exists()),
                 loaded: &loaded,
                 began,
-                until: began + limit,
+                deadline: began + limit,
             };
             match event {
                 HookEvent::Ask(question) => guard.ask(question).await,
@@ -330,7 +330,7 @@ struct HookCallContext<'a> {
     is_new: bool,
     began: Instant,
     /// Deadline of the agent's reply.
-    until: Instant,
+    deadline: Instant,
 }
 
 /// A decision and where it was made.
@@ -357,7 +357,7 @@ impl HookCallContext<'_> {
         // Forget an earlier call with this name that never ran: if this process decides, the stored
         // decision would be attributed to the new call.
         self.calls.forget(request);
-        let decided = timeout_at(self.until, self.decide(&question)).await;
+        let decided = timeout_at(self.deadline, self.decide(&question)).await;
         let answer = match decided {
             Err(_) => reply_without_decision(&question, NO_DECISION.to_owned()),
             Ok(Err(why)) => reply_without_decision(&question, why),
@@ -426,7 +426,7 @@ impl HookCallContext<'_> {
     /// Returns the deadline of this process's own work with the trail.
     fn local_deadline(&self) -> Instant {
         if self.is_new {
-            return self.until;
+            return self.deadline;
         }
         let (soon, now) = (self.began + LOCAL_TIMEOUT, Instant::now());
         // A handshake that timed out still leaves enough time.
@@ -437,7 +437,7 @@ impl HookCallContext<'_> {
         } else {
             now + LATE_LOCAL_TIMEOUT
         };
-        soon.min(self.until)
+        soon.min(self.deadline)
     }
 
     /// Returns the decision of the service. An error holds the reason why it was not used, if a
@@ -655,7 +655,7 @@ impl HookCallContext<'_> {
     }
 
     fn left(&self) -> Duration {
-        self.until.saturating_duration_since(Instant::now())
+        self.deadline.saturating_duration_since(Instant::now())
     }
 
     /// Stores the decision's secret for the end of the call.

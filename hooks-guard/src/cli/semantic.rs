@@ -141,19 +141,19 @@ pub(crate) fn classifier(stage: SemanticConfig) -> Result<Classifier, StageError
 /// without it.
 struct ReportOnce<S> {
     stage: S,
-    said: AtomicBool,
+    is_reported: AtomicBool,
 }
 
 impl<S> ReportOnce<S> {
     fn new(stage: S) -> Self {
         Self {
             stage,
-            said: AtomicBool::new(false),
+            is_reported: AtomicBool::new(false),
         }
     }
 
     fn report(&self, error: &SemanticError) {
-        if !self.said.swap(true, Ordering::Relaxed) {
+        if !self.is_reported.swap(true, Ordering::Relaxed) {
             let mut why = error.to_string();
             let mut source = error.source().and_then(|source| source.source());
             while let Some(cause) = source {
@@ -173,10 +173,10 @@ impl<S: Semantic> Semantic for ReportOnce<S> {
         // The classifier drops a question at its timeout.
         let mut waiting = TimeoutReporter {
             stage: self,
-            over: false,
+            is_done: false,
         };
         let answer = self.stage.ask(question).await;
-        waiting.over = true;
+        waiting.is_done = true;
         if let Err(error) = &answer {
             self.report(error);
         }
@@ -186,12 +186,12 @@ impl<S: Semantic> Semantic for ReportOnce<S> {
 
 struct TimeoutReporter<'a, S> {
     stage: &'a ReportOnce<S>,
-    over: bool,
+    is_done: bool,
 }
 
 impl<S> Drop for TimeoutReporter<'_, S> {
     fn drop(&mut self) {
-        if !self.over {
+        if !self.is_done {
             self.stage.report(&SemanticError::Timeout);
         }
     }

@@ -19,8 +19,8 @@ use crate::rules::{RuleDecision, RuleEffect};
 pub(super) struct FirstClassification<'r> {
     request: &'r PermissionRequest,
     /// Deadline of all hooks.
-    until: Instant,
-    found: ClassifyOutput,
+    deadline: Instant,
+    output: ClassifyOutput,
 }
 
 /// Result of the hooks that classify.
@@ -38,8 +38,8 @@ impl<'r> FirstClassification<'r> {
         let found = ClassifyOutput::default();
         Self {
             request,
-            until,
-            found,
+            deadline: until,
+            output: found,
         }
     }
 }
@@ -68,24 +68,24 @@ impl<'h> Policy<dyn DynClassify + 'h> for FirstClassification<'_> {
     }
 
     fn on_output(&mut self, _: &EntryMeta, answer: Self::HookOutput) -> Step<Self, Never<()>> {
-        self.found.judgement = answer;
-        match self.found.judgement {
+        self.output.judgement = answer;
+        match self.output.judgement {
             Some(_) => Step::Stop,
             None => Step::Next,
         }
     }
 
     fn on_failure(&mut self, entry: &EntryMeta, fault: Failure) -> Step<Self, Never<()>> {
-        self.found.failure = Some((entry.name_arc(), fault));
-        self.found.failed = on_failure(entry) != FailurePolicy::Isolate;
-        match self.found.failed {
+        self.output.failure = Some((entry.name_arc(), fault));
+        self.output.failed = on_failure(entry) != FailurePolicy::Isolate;
+        match self.output.failed {
             true => Step::Stop,
             false => Step::Next,
         }
     }
 
     fn timeout(&self, entry: &EntryMeta) -> Option<Duration> {
-        Some(remaining(entry, self.until))
+        Some(remaining(entry, self.deadline))
     }
 
     fn on_future_ready(&mut self, (): ()) -> Step<Self, Never<()>> {
@@ -93,7 +93,7 @@ impl<'h> Policy<dyn DynClassify + 'h> for FirstClassification<'_> {
     }
 
     fn finish(self) -> ClassifyOutput {
-        self.found
+        self.output
     }
 }
 
@@ -103,8 +103,8 @@ pub(super) struct StrictestRestriction<'r> {
     request: &'r PermissionRequest,
     found: &'r Classification,
     /// Deadline of all hooks.
-    until: Instant,
-    said: RestrictOutput,
+    deadline: Instant,
+    output: RestrictOutput,
 }
 
 /// Result of the hooks that restrict.
@@ -112,7 +112,7 @@ pub(super) struct StrictestRestriction<'r> {
 pub(super) struct RestrictOutput {
     pub(super) verdict: Option<RuleDecision>,
     /// The last hook that failed, and its failure.
-    pub(super) fault: Option<(Arc<str>, Failure)>,
+    pub(super) failure: Option<(Arc<str>, Failure)>,
 }
 
 impl<'r> StrictestRestriction<'r> {
@@ -125,13 +125,13 @@ impl<'r> StrictestRestriction<'r> {
         Self {
             request,
             found,
-            until,
-            said: output,
+            deadline: until,
+            output,
         }
     }
 
     fn restrict(&mut self, verdict: RuleDecision) {
-        self.said.verdict = Some(match self.said.verdict.take() {
+        self.output.verdict = Some(match self.output.verdict.take() {
             Some(before) => before.stricter(verdict),
             None => verdict,
         });
@@ -183,12 +183,12 @@ impl<'h> Policy<dyn DynRestrict + 'h> for StrictestRestriction<'_> {
         if on_failure(entry) != FailurePolicy::Isolate {
             self.restrict(RuleDecision::from_failed_hook(&entry.name(), fault.kind()));
         }
-        self.said.fault = Some((entry.name_arc(), fault));
+        self.output.failure = Some((entry.name_arc(), fault));
         Step::Next
     }
 
     fn timeout(&self, entry: &EntryMeta) -> Option<Duration> {
-        Some(remaining(entry, self.until))
+        Some(remaining(entry, self.deadline))
     }
 
     fn on_future_ready(&mut self, (): ()) -> Step<Self, Never<()>> {
@@ -196,7 +196,7 @@ impl<'h> Policy<dyn DynRestrict + 'h> for StrictestRestriction<'_> {
     }
 
     fn finish(self) -> RestrictOutput {
-        self.said
+        self.output
     }
 }
 

@@ -119,7 +119,7 @@ pub(crate) async fn events(
         state: state.clone(),
         receiver,
         last,
-        _place: place,
+        _permit: place,
     };
     let events = before.chain(stream::unfold(listening, EventListener::next));
     Ok(Sse::new(events.map(Ok)).keep_alive(KeepAlive::new().interval(HEARTBEAT_INTERVAL)))
@@ -132,7 +132,7 @@ struct EventListener {
     state: AppState,
     receiver: broadcast::Receiver<Arc<SseMessage>>,
     last: i64,
-    _place: OwnedSemaphorePermit,
+    _permit: OwnedSemaphorePermit,
 }
 
 impl EventListener {

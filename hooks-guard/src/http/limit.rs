@@ -58,14 +58,14 @@ fn is_own(peer: SocketAddr, ip: IpAddr) -> bool {
 /// remembered individually, so the allowance never resets at once.
 #[derive(Debug)]
 pub(crate) struct RateLimit {
-    most: u32,
+    max_requests: u32,
     clients: Mutex<HashMap<ClientIdentity, VecDeque<Instant>>>,
 }
 
 /// Remaining allowance of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Allowance {
-    pub(crate) most: u32,
+    pub(crate) limit: u32,
     pub(crate) remaining: u32,
     /// Time until the allowance increases by one.
     pub(crate) reset: Duration,
@@ -76,7 +76,7 @@ impl RateLimit {
     /// Returns `None` for a limit of 0, which means unlimited.
     pub(crate) fn new(most: u32) -> Option<Self> {
         (most > 0).then(|| Self {
-            most,
+            max_requests: most,
             clients: Mutex::default(),
         })
     }
@@ -94,14 +94,14 @@ impl RateLimit {
         while asked.front().is_some_and(|at| now - *at >= WINDOW) {
             asked.pop_front();
         }
-        let allowed = asked.len() < self.most as usize;
+        let allowed = asked.len() < self.max_requests as usize;
         if allowed {
             asked.push_back(now);
         }
         let reset = asked.front().map_or(WINDOW, |at| WINDOW - (now - *at));
         Allowance {
-            most: self.most,
-            remaining: self.most - u32::try_from(asked.len()).unwrap_or(self.most),
+            limit: self.max_requests,
+            remaining: self.max_requests - u32::try_from(asked.len()).unwrap_or(self.max_requests),
             reset,
             allowed,
         }

@@ -54,12 +54,12 @@ pub(crate) async fn request(
     let mut response = match allowance {
         Some(Allowance {
             allowed: false,
-            most,
+            limit,
             reset,
             ..
         }) => {
             let seconds = reset.as_secs() + u64::from(reset.subsec_nanos() > 0);
-            ApiError::rate_limited(most, seconds.max(1)).into_response()
+            ApiError::rate_limited(limit, seconds.max(1)).into_response()
         }
         _ => match decide(&state, &id, request.into_body()).await {
             Ok(permission) => (StatusCode::OK, Json(permission)).into_response(),
@@ -78,7 +78,7 @@ fn add_rate_limit_headers(response: &mut Response, allowance: Allowance) {
     // Whole seconds, rounded up.
     let reset = reset.as_second() + i64::from(reset.subsec_nanosecond() > 0);
     let headers = response.headers_mut();
-    headers.insert("x-ratelimit-limit", HeaderValue::from(allowance.most));
+    headers.insert("x-ratelimit-limit", HeaderValue::from(allowance.limit));
     headers.insert(
         "x-ratelimit-remaining",
         HeaderValue::from(allowance.remaining),

@@ -15,10 +15,10 @@ use futures_util::{StreamExt, stream};
 use serde::Serialize;
 use tokio::sync::Semaphore;
 
+use super::bulk_reads::BulkReadPermit;
 use super::common::failed;
 use super::error::{ApiError, RequestId};
 use super::state::AppState;
-use super::turns::BulkReadPermit;
 use crate::audit::{AuditError, AuditRecord, AuditStore};
 use crate::proof;
 
@@ -203,7 +203,7 @@ pub(crate) async fn list<T: Serialize>(
 pub(crate) fn whole(text: String, place: BulkReadPermit) -> Response {
     let body = Bytes::from_owner(WholeBody {
         text,
-        _place: place,
+        _permit: place,
     });
     let kind = [(header::CONTENT_TYPE, "application/json")];
     (kind, Body::from(body)).into_response()
@@ -212,7 +212,7 @@ pub(crate) fn whole(text: String, place: BulkReadPermit) -> Response {
 /// Body of a response that is sent as a whole, with its permit.
 struct WholeBody {
     text: String,
-    _place: BulkReadPermit,
+    _permit: BulkReadPermit,
 }
 
 impl AsRef<[u8]> for WholeBody {

@@ -36,7 +36,7 @@ pub(crate) struct Sessions {
 pub(super) struct Session {
     id: String,
     csrf: String,
-    until: Instant,
+    expires_at: Instant,
 }
 
 /// Does not reveal the credentials.
@@ -77,7 +77,7 @@ impl Sessions {
         let all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         let found = all
             .iter()
-            .find(|one| one.id.as_bytes().ct_eq(id.as_bytes()).into() && one.until > now)
+            .find(|one| one.id.as_bytes().ct_eq(id.as_bytes()).into() && one.expires_at > now)
             .ok_or_else(ApiError::unauthorized)?;
         match found.csrf.as_bytes().ct_eq(csrf.as_ref()).into() {
             true => Ok(()),
@@ -92,14 +92,14 @@ impl Sessions {
         let (id, csrf) = (random::<24>(), random::<24>());
         let now = Instant::now();
         let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
-        all.retain(|one| one.until > now);
+        all.retain(|one| one.expires_at > now);
         if all.len() == MAX_SESSIONS {
             all.remove(0);
         }
         all.push(Session {
             id: id.clone(),
             csrf: csrf.clone(),
-            until: now + SESSION_LIFETIME,
+            expires_at: now + SESSION_LIFETIME,
         });
         (id, csrf)
     }

@@ -3,14 +3,14 @@
 
 use std::sync::{Arc, OnceLock};
 
-use super::ending;
+use super::bulk_reads::BulkReads;
 use super::hub::Hub;
 use super::limit::RateLimit;
 use super::local::HostNames;
 use super::metrics::Metrics;
 use super::operator::{Operator, OperatorToken};
 use super::sessions::Sessions;
-use super::turns::BulkReads;
+use super::shutdown;
 use crate::config::Config;
 use crate::proof::ServiceKey;
 use crate::service::PermissionService;
@@ -34,7 +34,7 @@ pub(super) struct AppStateInner {
     pub(super) metrics: Metrics,
     pub(super) hub: Hub,
     pub(super) reads: BulkReads,
-    pub(super) ending: ending::ShutdownSignal,
+    pub(super) ending: shutdown::ShutdownSignal,
     /// Key by which clients and this service authenticate each other.
     pub(super) key: OnceLock<ServiceKey>,
 }
@@ -55,7 +55,7 @@ impl AppState {
                 limit: RateLimit::new(config.rate_limit_per_minute),
                 hub: Hub::default(),
                 reads: BulkReads::default(),
-                ending: ending::ShutdownSignal::default(),
+                ending: shutdown::ShutdownSignal::default(),
                 key: OnceLock::new(),
                 operator: Operator {
                     token: operator,

@@ -123,7 +123,7 @@ struct CodexEntry {
     group: usize,
     handler: usize,
     matcher: Value,
-    given: Value,
+    handler_value: Value,
 }
 
 fn entries(text: &str) -> Vec<CodexEntry> {
@@ -142,7 +142,7 @@ fn entries(text: &str) -> Vec<CodexEntry> {
                         group,
                         handler,
                         matcher: entry["matcher"].clone(),
-                        given: given.clone(),
+                        handler_value: given.clone(),
                     });
                 }
             }
@@ -166,7 +166,7 @@ impl CodexEntry {
 
     /// Returns the hash that Codex stores: of the entry as JSON with sorted keys.
     fn hash(&self) -> String {
-        let given = |key: &str, default: Value| match &self.given[key] {
+        let given = |key: &str, default: Value| match &self.handler_value[key] {
             Value::Null => default,
             value => value.clone(),
         };
@@ -176,7 +176,7 @@ impl CodexEntry {
             "timeout": given("timeout", 600.into()),
             "type": "command",
         });
-        if let Value::String(message) = &self.given["statusMessage"] {
+        if let Value::String(message) = &self.handler_value["statusMessage"] {
             handler["statusMessage"] = message.as_str().into();
         }
         let mut identity = json!({"event_name": self.label, "hooks": [handler]});

@@ -5,9 +5,9 @@ use jsonc_parser::cst::{CstArray, CstInputValue, CstNode, CstObject, CstRootNode
 use jsonc_parser::{CollectOptions, ast, parse_to_ast};
 use serde_json::{Map, Value};
 
-use super::cut;
 use super::jsonc::{BOM, DocumentError, OPTIONS, is_ours, unparsed};
 use super::plan::Plan;
+use super::removal;
 use crate::protocol::Agent;
 
 /// Returns the document with the hook in it, exactly once.
@@ -24,7 +24,7 @@ pub(super) fn with(text: Option<&str>, plan: &Plan) -> Result<String, DocumentEr
     if there == wanted {
         return Ok(text.to_owned());
     }
-    let document = JsonDocument::parse(&cut::ours(text, plan.agent)?)?;
+    let document = JsonDocument::parse(&removal::ours(text, plan.agent)?)?;
     for (key, value) in &plan.root {
         if document.member(&document.root, "", key)?.is_none() {
             document.root.append(key, input(value));
@@ -50,7 +50,7 @@ pub(super) fn without(text: &str, plan: &Plan) -> Result<String, DocumentError> 
         .iter()
         .map(|(event, _)| event.as_str())
         .collect();
-    cut::emptied(&cut::ours(text, plan.agent)?, &events)
+    removal::emptied(&removal::ours(text, plan.agent)?, &events)
 }
 
 fn is_empty(text: &str) -> bool {

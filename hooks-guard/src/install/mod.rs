@@ -6,7 +6,6 @@
 //! unchanged.
 
 mod codex;
-mod cut;
 mod diff;
 mod document;
 mod error;
@@ -15,6 +14,7 @@ mod jsonc;
 mod places;
 mod plan;
 mod plugin;
+mod removal;
 mod report;
 mod version;
 
@@ -163,7 +163,7 @@ fn plan_npmrc_removal(plugin: &Path) -> Result<Option<Undo>, InstallError> {
     let ours = settings.text() == Some(plugin::NPMRC);
     Ok(ours.then_some(Undo {
         settings,
-        wanted: None,
+        remaining: None,
     }))
 }
 
@@ -193,20 +193,20 @@ fn trust(
 struct Undo {
     settings: Settings,
     /// The remaining text; `None` if the file is removed.
-    wanted: Option<String>,
+    remaining: Option<String>,
 }
 
 impl Undo {
     fn report(&self) -> Report {
-        let change = match &self.wanted {
+        let change = match &self.remaining {
             None => FileChange::Removed,
             Some(_) => FileChange::Changed,
         };
-        self.settings.report(change, self.wanted.as_deref())
+        self.settings.report(change, self.remaining.as_deref())
     }
 
     fn apply(&self) -> Result<(), InstallError> {
-        match &self.wanted {
+        match &self.remaining {
             None => self.settings.remove()?,
             Some(wanted) => self.settings.replace(wanted)?,
         }
@@ -233,7 +233,10 @@ fn plan_distrust(
         Some(before) if before.trim_end() == wanted.trim_end() => Some(before),
         _ => Some(wanted).filter(|wanted| !wanted.trim().is_empty()),
     };
-    Ok(Some(Undo { settings, wanted }))
+    Ok(Some(Undo {
+        settings,
+        remaining: wanted,
+    }))
 }
 
 /// Removes the hook from the agent's settings. Restores the file byte for byte if nothing else was

@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
-use super::need::Precondition::{Any, AnyWith};
-use super::need::READS;
+use super::precondition::Precondition::{Any, AnyWith};
+use super::precondition::READS;
 use super::rule::PatternSource::Built;
 use super::rule::{
     MaskRule, QUOTED, VALUE, always, literal, literal_no_option, of_a_setting, secret,

@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use regex::{Captures, Regex};
 
 use super::hidden::{HiddenKind, MaskReader};
-use super::need::Precondition;
+use super::precondition::Precondition;
 
 /// A value in the syntax of a shell or a settings file: quoted, escaped, bare, or a sequence of
 /// these. After an unclosed quote, the rest of the line; the next line may be a command.
@@ -35,7 +35,7 @@ pub(super) struct MaskRule {
     pub(super) pattern: LazyRegex,
     pub(super) kind: HiddenKind,
     pub(super) counts: IsSecret,
-    pub(super) doubt: FalsePositiveRisk,
+    pub(super) risk: FalsePositiveRisk,
     /// If `true`, the rule matches shell words, which end within quotes where the next word begins.
     pub(super) finds_words: bool,
 }
@@ -64,7 +64,7 @@ pub(super) fn secret(
         pattern: LazyRegex::new(pattern),
         kind: HiddenKind::Secret,
         counts,
-        doubt: FalsePositiveRisk::No,
+        risk: FalsePositiveRisk::No,
         finds_words: true,
     }
 }
@@ -94,9 +94,9 @@ impl MaskRule {
     pub(super) fn may_count(&self, reader: MaskReader) -> bool {
         match reader {
             MaskReader::Model => true,
-            MaskReader::Trail => !matches!(self.doubt, FalsePositiveRisk::High),
+            MaskReader::Trail => !matches!(self.risk, FalsePositiveRisk::High),
             #[cfg(any(feature = "sqlite", feature = "postgres"))]
-            MaskReader::Names => matches!(self.doubt, FalsePositiveRisk::No),
+            MaskReader::Names => matches!(self.risk, FalsePositiveRisk::No),
         }
     }
 
@@ -105,7 +105,7 @@ impl MaskRule {
         let is_mixed = || {
             any(u8::is_ascii_uppercase) && any(u8::is_ascii_lowercase) && any(u8::is_ascii_digit)
         };
-        let is_certain = match (reader, self.doubt) {
+        let is_certain = match (reader, self.risk) {
             (MaskReader::Trail, FalsePositiveRisk::Some) => is_mixed(),
             _ => true,
         };

@@ -6,8 +6,8 @@ use std::sync::LazyLock;
 use regex::Captures;
 
 use super::hidden::HiddenKind;
-use super::need::NAMES;
-use super::need::Precondition::{Any, AnyWith, OptionWith, Run, RunWith};
+use super::precondition::NAMES;
+use super::precondition::Precondition::{Any, AnyWith, OptionWith, Run, RunWith};
 use super::rule::PatternSource::Built;
 use super::rule::{
     FalsePositiveRisk, LazyRegex, MaskRule, VALUE, always, literal, literal_no_option,
@@ -253,7 +253,7 @@ fn general() -> Vec<MaskRule> {
         ),
         // Random-looking text.
         MaskRule {
-            doubt: FalsePositiveRisk::High,
+            risk: FalsePositiveRisk::High,
             ..secret(
                 Run(32, |byte| byte.is_ascii_hexdigit()),
                 r"\b[0-9a-fA-F]{32,}\b",
@@ -261,7 +261,7 @@ fn general() -> Vec<MaskRule> {
             )
         },
         MaskRule {
-            doubt: FalsePositiveRisk::Some,
+            risk: FalsePositiveRisk::Some,
             ..secret(
                 Run(20, |byte| {
                     byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'_' | b'-')
@@ -272,7 +272,7 @@ fn general() -> Vec<MaskRule> {
             )
         },
         MaskRule {
-            doubt: FalsePositiveRisk::Some,
+            risk: FalsePositiveRisk::Some,
             ..secret(
                 Run(32, |byte| {
                     byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/')
@@ -289,7 +289,7 @@ fn general() -> Vec<MaskRule> {
             ),
             kind: HiddenKind::Mail,
             counts: |_, text| !text.starts_with("git@"),
-            doubt: FalsePositiveRisk::High,
+            risk: FalsePositiveRisk::High,
             finds_words: false,
         },
     ]

@@ -237,7 +237,7 @@ struct CodeReachability<'p> {
     parts: &'p Parts,
     mark: &'p str,
     /// For each part, `true` if its words, documents or files contain a mark.
-    told: Vec<bool>,
+    receives_mark: Vec<bool>,
     /// For each part, `true` if it sets a variable to a mark.
     sets: Vec<bool>,
 }
@@ -301,7 +301,7 @@ impl<'p> CodeReachability<'p> {
                 || is_one_of(part, SETTERS) && part.words.iter().any(has)
         });
         Self {
-            told: told.collect(),
+            receives_mark: told.collect(),
             sets: sets.collect(),
             text,
             parts,
@@ -449,16 +449,16 @@ impl<'p> CodeReachability<'p> {
         });
         let chain = || std::iter::once(at).chain(self.ancestors(at));
         let expands = self.expands(part, !knows_program);
-        substituted.iter().any(|other| self.told[*other])
+        substituted.iter().any(|other| self.receives_mark[*other])
             || is_set && !is_client && expands
             || is_set && !is_client && (!substituted.is_empty() || part.substitutions)
             || self.ancestors(at).any(|around| {
                 let keeps = is_one_of(&self.parts.all[around], KEEPERS);
-                !keeps && (self.told[around] || self.sets[around])
+                !keeps && (self.receives_mark[around] || self.sets[around])
             })
             || chain().any(|one| self.reaches_input(one, at, is_client))
-            || reads && !is_client && (is_set || self.told.contains(&true))
-            || !is_client && knows_program && self.told[at]
+            || reads && !is_client && (is_set || self.receives_mark.contains(&true))
+            || !is_client && knows_program && self.receives_mark[at]
             || !knows_program && self.may_evaluate_mark(part)
     }
 
@@ -486,7 +486,7 @@ impl<'p> CodeReachability<'p> {
                 (0..self.parts.all.len())
                     .filter(|other| *other != of || !is_client)
                     .any(|other| {
-                        (other <= of && self.told[other] && !keeps(other))
+                        (other <= of && self.receives_mark[other] && !keeps(other))
                             || (self.sets[other] && !is_client)
                     })
             }
@@ -498,7 +498,7 @@ impl<'p> CodeReachability<'p> {
         let within = script.part;
         let here = within.is_some_and(|at| {
             let around = std::iter::once(at).chain(self.ancestors(at));
-            around.into_iter().any(|at| self.told[at]) || self.reaches_input(at, at, false)
+            around.into_iter().any(|at| self.receives_mark[at]) || self.reaches_input(at, at, false)
         });
         let is_in = script.text.contains(self.mark);
         let expands = || {
@@ -584,7 +584,7 @@ impl<'p> CodeReachability<'p> {
             };
             let prints = is_one_of(part, &["echo", "printf", "print"]);
             let printed = part.words.iter().skip(1).filter(|_| prints);
-            self.told[at]
+            self.receives_mark[at]
                 && written.any(|file| runs(file.path.text.rsplit('/').next().unwrap_or_default()))
                 && (evaluates(Language::Code, &text(), self.mark)
                     || (printed.chain(&part.documents))

@@ -43,10 +43,10 @@ impl CommandBoundaries {
         let mut scan = ShellScanner {
             text: text.as_bytes(),
             at: 0,
-            around: vec![ShellContext::Command],
+            contexts: vec![ShellContext::Command],
             documents: Vec::new(),
             places: Vec::new(),
-            read: Vec::new(),
+            document_texts: Vec::new(),
             quoted_texts: Vec::new(),
             opened: Vec::new(),
         };
@@ -56,7 +56,7 @@ impl CommandBoundaries {
         scan.places.sort_unstable();
         Self {
             places: scan.places,
-            documents: scan.read,
+            documents: scan.document_texts,
             quoted: scan.quoted_texts,
         }
     }
@@ -121,11 +121,11 @@ fn assigns(word: &str) -> bool {
 struct ShellScanner<'t> {
     text: &'t [u8],
     at: usize,
-    around: Vec<ShellContext>,
+    contexts: Vec<ShellContext>,
     documents: Vec<HereDocument>,
     places: Vec<usize>,
     /// Texts of the here-documents that were scanned.
-    read: Vec<Range<usize>>,
+    document_texts: Vec<Range<usize>>,
     quoted_texts: Vec<Range<usize>>,
     /// Starts of the open double quotes.
     opened: Vec<usize>,
@@ -137,14 +137,14 @@ impl ShellScanner<'_> {
     }
 
     fn step(&mut self) {
-        let around = *self.around.last().unwrap_or(&ShellContext::Command);
+        let around = *self.contexts.last().unwrap_or(&ShellContext::Command);
         match (around, self.text[self.at]) {
             (_, b'\\') => self.at += 2,
             (_, b'`') => {
                 self.places.push(self.at);
                 match around {
-                    ShellContext::Backticks => drop(self.around.pop()),
-                    _ => self.around.push(ShellContext::Backticks),
+                    ShellContext::Backticks => drop(self.contexts.pop()),
+                    _ => self.contexts.push(ShellContext::Backticks),
                 }
                 self.at += 1;
             }
@@ -154,7 +154,7 @@ impl ShellScanner<'_> {
                 self.open();
             }
             (ShellContext::DoubleQuotes, b'"') => {
-                self.around.pop();
+                self.contexts.pop();
                 if let Some(start) = self.opened.pop() {
                     self.quoted_texts.push(start..self.at);
                 }
@@ -163,7 +163,7 @@ impl ShellScanner<'_> {
             (ShellContext::DoubleQuotes, _) => self.at += 1,
             (ShellContext::Backticks, b'\'' | b'"') => self.at += 1,
             (_, b'"') => {
-                self.around.push(ShellContext::DoubleQuotes);
+                self.contexts.push(ShellContext::DoubleQuotes);
                 self.at += 1;
                 self.opened.push(self.at);
             }
@@ -177,7 +177,7 @@ impl ShellScanner<'_> {
             (_, b')') => {
                 self.places.push(self.at);
                 if matches!(around, ShellContext::Parens | ShellContext::Arithmetic) {
-                    self.around.pop();
+                    self.contexts.pop();
                 }
                 self.at += 1;
             }
@@ -219,7 +219,7 @@ impl ShellScanner<'_> {
     fn open(&mut self) {
         let is_second = self.at > 0 && self.text[self.at - 1] == b'(';
         self.places.push(self.at);
-        self.around.push(match is_second {
+        self.contexts.push(match is_second {
             true => ShellContext::Arithmetic,
             false => ShellContext::Parens,
         });
@@ -288,7 +288,7 @@ impl ShellScanner<'_> {
             }
             line += length + 1;
         };
-        self.read.push(self.at..end);
+        self.document_texts.push(self.at..end);
         while self.at < end && !document.is_quoted {
             match self.text[self.at] {
                 b'\\' => self.at += 1,

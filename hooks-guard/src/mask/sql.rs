@@ -1,6 +1,6 @@
 //! Passwords and keys in SQL statements. Returns masking rules.
 
-use super::need::Precondition::Any;
+use super::precondition::Precondition::Any;
 use super::rule::PatternSource::Built;
 use super::rule::{MaskRule, PatternSource, literal, secret};
 

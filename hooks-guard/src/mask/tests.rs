@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use super::Masked;
 use super::cases::{SHOWN, STORED};
 use super::hidden::HiddenKind;
-use super::need::PreparedText;
+use super::precondition::PreparedText;
 use super::rules::RULES;
 
 fn mask(command: &str) -> String {

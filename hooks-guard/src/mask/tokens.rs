@@ -33,8 +33,8 @@ pub(super) struct TokenFormat {
     before: (Alphabet, usize),
     mark: &'static str,
     alphabet: Alphabet,
-    least: usize,
-    most: usize,
+    min_length: usize,
+    max_length: usize,
     /// If `true`, the token must be a whole word, because its mark occurs in other words, too.
     is_whole_word: bool,
 }
@@ -45,8 +45,8 @@ const fn prefix(mark: &'static str, alphabet: Alphabet, least: usize) -> TokenFo
         before: (ALNUM, 0),
         mark,
         alphabet,
-        least,
-        most: usize::MAX,
+        min_length: least,
+        max_length: usize::MAX,
         is_whole_word: false,
     }
 }
@@ -54,7 +54,7 @@ const fn prefix(mark: &'static str, alphabet: Alphabet, least: usize) -> TokenFo
 impl TokenFormat {
     /// Sets a maximum length: longer texts are something else, such as a digest.
     const fn at_most(mut self, most: usize) -> Self {
-        self.most = most;
+        self.max_length = most;
         self
     }
 
@@ -97,7 +97,7 @@ impl TokenFormat {
             false => WORD(*byte),
         };
         let is_token = mark - start >= least
-            && (self.least..=self.most).contains(&length)
+            && (self.min_length..=self.max_length).contains(&length)
             && !text[..start].last().is_some_and(is_joined);
         is_token.then(|| start..behind + length)
     }

@@ -1,9 +1,9 @@
 //! Evaluates `allow` rules. In: a request and the rules. Out: the rules that allow all of it, or
 //! the reason why none does.
 
+use super::context::{RequestContext, base_name};
 use super::paths::MatchResult;
 use super::rule::Rule;
-use super::scene::{RequestContext, base_name};
 use crate::classify::{Method, Part, UNKNOWN};
 use crate::request::{FileAccess, NetworkAccess};
 

@@ -25,7 +25,7 @@ pub struct RuleBook {
     user: PathBuf,
     trust: PathBuf,
     places: Protected,
-    read: Mutex<HashMap<Vec<FileVersion>, Rules>>,
+    cache: Mutex<HashMap<Vec<FileVersion>, Rules>>,
 }
 
 /// State of a file when it was read.
@@ -61,7 +61,7 @@ impl RuleBook {
             user: places.rules_file(),
             trust: places.trust_file(),
             places: protected,
-            read: Mutex::default(),
+            cache: Mutex::default(),
         }
     }
 
@@ -105,7 +105,7 @@ impl RuleBook {
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<Vec<FileVersion>, Rules>> {
-        self.read
+        self.cache
             .lock()
             .unwrap_or_else(|poisoned| poisoned.into_inner())
     }

@@ -264,7 +264,7 @@ fn impossible_condition(rule: &Rule) -> Option<&'static str> {
         .class
         .as_ref()
         .is_some_and(|class| class == &[Crud::Read]);
-    let own = |program: &String| super::scene::base_name(program) == "hooks-guard";
+    let own = |program: &String| super::context::base_name(program) == "hooks-guard";
     let guarded = conditions
         .program
         .as_ref()

@@ -1,9 +1,9 @@
 //! Matches an `allow` rule with a part of a command. In: the rule and the part. Out: yes, no with a
 //! reason, or perhaps.
 
+use super::context::{RequestContext, base_name, variable};
 use super::paths::{MatchResult, PathPatterns};
 use super::rule::Rule;
-use super::scene::{RequestContext, base_name, variable};
 use super::verdict::RuleEffect;
 use crate::classify::{Crud, Part, PartCall, Tables, UNKNOWN};
 

@@ -41,6 +41,7 @@
 mod allow;
 mod book;
 mod check;
+mod context;
 mod cover;
 mod error;
 mod file;
@@ -48,15 +49,14 @@ mod load;
 mod paths;
 mod protect;
 mod rule;
-mod scene;
 mod set;
 mod trust;
 mod verdict;
 
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
-pub(crate) use self::paths::{NO_DIRECTORY, PathBase};
+pub(crate) use self::context::{candidates as words_of, start_of};
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
-pub(crate) use self::scene::{candidates as words_of, start_of};
+pub(crate) use self::paths::{NO_DIRECTORY, PathBase};
 
 use std::path::Path;
 

@@ -2,8 +2,8 @@
 
 use globset::GlobMatcher;
 
+use super::context::{RequestContext, base_name};
 use super::paths::{Directory, MatchResult, PathPatterns};
-use super::scene::{RequestContext, base_name};
 use super::verdict::{Origin, RuleEffect};
 use crate::classify::{Crud, Part};
 use crate::request::{FileAccess, NetworkAccess};

@@ -4,12 +4,12 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use super::context::RequestContext;
 use super::error::RulesError;
 use super::load::{MAX_FILE_BYTES, name, project_of, read, text_of};
 use super::paths::{Directory, MatchResult};
 use super::protect::Protected;
 use super::rule::Rule;
-use super::scene::RequestContext;
 use super::trust::Trust;
 use super::verdict::{BUILT_IN, Origin, RuleDecision, RuleEffect};
 use super::{allow, file, protect};

@@ -10,8 +10,8 @@ use hooks_runtime::Map;
 use hooks_script::{ContextData, RunResult, ScriptEngine, Stage};
 
 use super::{
-    CommandError, FAILED, REJECTED, STOPPED, answered, context, read, refused, register, show,
-    start,
+    CommandError, FAILED, REJECTED, STOPPED, build_engine, context, is_written,
+    print_registration_error, read, register, show,
 };
 
 #[derive(Args)]
@@ -51,7 +51,7 @@ pub(super) struct BenchTimes {
 }
 
 impl BenchArgs {
-    pub(super) fn go(self) -> Result<u8, CommandError> {
+    pub(super) fn run(self) -> Result<u8, CommandError> {
         let (stage, message, data, fields, keys) = match &self.context {
             Some(path) => context(path)?,
             None => {
@@ -61,7 +61,7 @@ impl BenchArgs {
                 (Stage::Pre, message, data, fields, Vec::new())
             }
         };
-        let engine = start(
+        let engine = build_engine(
             ScriptEngine::builder()
                 .workers(std::num::NonZeroUsize::MIN)
                 .public_fields(fields),
@@ -78,7 +78,8 @@ impl BenchArgs {
                     if status == 0 {
                         status = REJECTED;
                     }
-                    if !refused(&error, file, self.manifest.as_deref(), self.json)? {
+                    if !print_registration_error(&error, file, self.manifest.as_deref(), self.json)?
+                    {
                         break;
                     }
                     continue;
@@ -106,7 +107,7 @@ impl BenchArgs {
             whole.sort();
             let times = BenchTimes {
                 runs: self.runs.get(),
-                outcome: super::outcome(&first.result, stage),
+                outcome: super::outcome_name(&first.result, stage),
                 register_us,
                 first_us: first.duration.as_micros(),
                 median_us: micros(inside[inside.len() / 2]),
@@ -116,7 +117,7 @@ impl BenchArgs {
                 memory_bytes: first.memory_bytes,
                 snapshot_bytes: hook.snapshot_bytes(),
             };
-            if !answered(show::times(&times, file, self.json))? {
+            if !is_written(show::times(&times, file, self.json))? {
                 break;
             }
         }

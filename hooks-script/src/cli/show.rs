@@ -7,7 +7,7 @@ use hooks_runtime::{Map, display::escape};
 use hooks_script::{Failure, Position, RegisterError, Run, RunResult, ScriptHook, Stage};
 use serde::Serialize;
 
-use super::{bench::BenchTimes, outcome};
+use super::{bench::BenchTimes, outcome_name};
 
 #[derive(Serialize, Default)]
 struct RunJson<'a> {
@@ -43,14 +43,14 @@ struct ErrorJson<'a> {
 }
 
 pub(super) fn run(run: &Run, stage: Stage, file: &Path, json: bool) -> io::Result<()> {
-    let outcome = outcome(&run.result, stage);
+    let outcome = outcome_name(&run.result, stage);
     let (out, stop, error) = match &run.result {
         RunResult::Returned(out) => (Some(out).filter(|_| stage == Stage::Pre), None, None),
         RunResult::Stop(stop) => {
             let (class, message) = (stop.class.as_str(), stop.message.as_str());
             (None, Some(StopJson { class, message }), None)
         }
-        RunResult::Failed(failure) => (None, None, Some(of_failure(failure))),
+        RunResult::Failed(failure) => (None, None, Some(failure_json(failure))),
         _ => (None, None, None),
     };
     if json {
@@ -87,7 +87,7 @@ pub(super) fn run(run: &Run, stage: Stage, file: &Path, json: bool) -> io::Resul
             escape(stop.class),
             escape(stop.message)
         ),
-        (_, _, Some(error)) => writeln!(to, "{}", sentence(outcome, &error, file)),
+        (_, _, Some(error)) => writeln!(to, "{}", error_text(outcome, &error, file)),
         _ => writeln!(to, "{outcome}"),
     }?;
     writeln!(
@@ -144,7 +144,7 @@ pub(super) fn rejected(error: &RegisterError, file: &Path, json: bool) -> io::Re
     let shown = match error {
         RegisterError::Load(failure) => ErrorJson {
             kind: "load",
-            ..of_failure(failure)
+            ..failure_json(failure)
         },
         _ => ErrorJson {
             kind: error.kind(),
@@ -154,7 +154,7 @@ pub(super) fn rejected(error: &RegisterError, file: &Path, json: bool) -> io::Re
             column: None,
         },
     };
-    let error = located(shown, error.position());
+    let error = with_position(shown, error.position());
     if json {
         print(&RunJson {
             outcome,
@@ -162,11 +162,11 @@ pub(super) fn rejected(error: &RegisterError, file: &Path, json: bool) -> io::Re
             ..RunJson::default()
         })
     } else {
-        writeln!(io::stdout(), "{}", sentence("rejected", &error, file))
+        writeln!(io::stdout(), "{}", error_text("rejected", &error, file))
     }
 }
 
-fn of_failure(failure: &Failure) -> ErrorJson<'_> {
+fn failure_json(failure: &Failure) -> ErrorJson<'_> {
     let (class, message, position) = match failure {
         Failure::Thrown {
             class,
@@ -183,10 +183,10 @@ fn of_failure(failure: &Failure) -> ErrorJson<'_> {
         line: None,
         column: None,
     };
-    located(shown, position)
+    with_position(shown, position)
 }
 
-fn located(error: ErrorJson<'_>, position: Option<Position>) -> ErrorJson<'_> {
+fn with_position(error: ErrorJson<'_>, position: Option<Position>) -> ErrorJson<'_> {
     ErrorJson {
         line: position.map(|at| at.line),
         column: position.map(|at| at.column),
@@ -194,7 +194,7 @@ fn located(error: ErrorJson<'_>, position: Option<Position>) -> ErrorJson<'_> {
     }
 }
 
-fn sentence(outcome: &str, error: &ErrorJson<'_>, file: &Path) -> String {
+fn error_text(outcome: &str, error: &ErrorJson<'_>, file: &Path) -> String {
     let place = match (error.line, error.column) {
         (Some(line), Some(column)) => format!("{}:{line}:{column}: ", file.display()),
         _ => format!("{}: ", file.display()),

@@ -111,12 +111,12 @@ impl RunRecord {
     ) -> Self {
         let without_input = |text: &str, source: Option<&str>| {
             let given = message.iter().chain(data.values().flatten());
-            text::without(&text::manageable(text), source, given)
+            text::replace_inputs(&text::truncate_to_limit(text), source, given)
         };
         let without = |text: &str| without_input(text, None);
         // Messages of the engine contain words that are not in the source.
         let said = |class: &str, text: &str| {
-            let source = (!ScriptHook::is_of_the_engine(class)).then(|| hook.source());
+            let source = (!ScriptHook::is_engine_class(class)).then(|| hook.source());
             without_input(text, source)
         };
         let mut is_class_known = false;
@@ -146,7 +146,7 @@ impl RunRecord {
                 message: said(class, message),
                 trace: without(stack),
             },
-            RunResult::Failed(failure) if failure.is_no_run() => RunOutcome::Skipped {
+            RunResult::Failed(failure) if failure.did_not_run() => RunOutcome::Skipped {
                 reason: failure.to_string(),
             },
             RunResult::Failed(failure) => RunOutcome::Failure {
@@ -183,7 +183,7 @@ impl RunRecord {
                 mask(class)
             }
         };
-        let said = |text: &str| match self.outcome.is_of_the_hook() {
+        let said = |text: &str| match self.outcome.may_quote_hook() {
             true => mask(text),
             false => text.to_owned(),
         };
@@ -278,7 +278,7 @@ impl RunOutcome {
     }
 
     /// Returns `true` if the text may come from the hook rather than from the host.
-    pub(super) fn is_of_the_hook(&self) -> bool {
+    pub(super) fn may_quote_hook(&self) -> bool {
         match self {
             RunOutcome::Stopped { .. } => true,
             RunOutcome::Failure { kind, .. } => NO_LIMITS.contains(&&**kind),

@@ -84,7 +84,7 @@ fn pattern(text: &str) -> Regex {
 
 /// Truncates a text to the examined length. The last word before the cut is removed too, because
 /// half of a secret would not be recognised.
-pub(super) fn manageable(text: &str) -> String {
+pub(super) fn truncate_to_limit(text: &str) -> String {
     if text.len() <= MAX_TEXT_BYTES {
         return text.to_owned();
     }
@@ -94,7 +94,7 @@ pub(super) fn manageable(text: &str) -> String {
 }
 
 /// Returns the first characters of a text, ending with `…` if the text is longer.
-pub(super) fn cut(text: &str, most: usize) -> String {
+pub(super) fn truncate(text: &str, most: usize) -> String {
     if text.chars().nth(most).is_none() {
         return text.to_owned();
     }
@@ -104,7 +104,7 @@ pub(super) fn cut(text: &str, most: usize) -> String {
 
 /// Replaces the parts of a text that repeat an input, in any case, with `[input]`. If the source of
 /// the text's author is given, also replaces single words that are not in that source.
-pub(super) fn without<'a>(
+pub(super) fn replace_inputs<'a>(
     text: &str,
     source: Option<&str>,
     input: impl Iterator<Item = (&'a String, &'a Value)>,
@@ -114,11 +114,11 @@ pub(super) fn without<'a>(
     }
     let mut found = FoundChars::new(text);
     if let Some(source) = source {
-        found.take_words_but(source);
+        found.find_words_except(source);
     }
     for (key, value) in input {
-        found.look_for(key);
-        found.look_for_all(value);
+        found.find_input(key);
+        found.find_all(value);
     }
     found.text()
 }
@@ -171,7 +171,7 @@ fn padded(piece: &[char]) -> [char; MIN_PIECE] {
 impl FoundChars {
     fn new(text: &str) -> Self {
         let text: Vec<char> = text.chars().collect();
-        let folded: Vec<char> = text.iter().copied().map(fold).collect();
+        let folded: Vec<char> = text.iter().copied().map(fold_case).collect();
         let marked = vec![false; text.len()];
         let mut hashes = vec![false; 1 << RollingHash::BITS];
         let mut hash = RollingHash::default();
@@ -193,32 +193,32 @@ impl FoundChars {
     }
 
     /// Also finds the words of the text, except those that occur in this source.
-    fn take_words_but(&mut self, source: &str) {
+    fn find_words_except(&mut self, source: &str) {
         for place in words(&self.folded) {
             let word = self.folded[place.clone()].to_vec();
             self.words.entry(word).or_default().push(place);
         }
-        let source: Vec<char> = source.chars().map(fold).collect();
+        let source: Vec<char> = source.chars().map(fold_case).collect();
         for place in words(&source) {
             self.words.remove(&source[place]);
         }
     }
 
-    fn look_for_all(&mut self, value: &Value) {
+    fn find_all(&mut self, value: &Value) {
         match value {
             Value::Null | Value::Bool(_) => {}
-            Value::Number(number) => self.look_for(&number.to_string()),
-            Value::String(text) => self.look_for(text),
-            Value::Array(items) => items.iter().for_each(|item| self.look_for_all(item)),
+            Value::Number(number) => self.find_input(&number.to_string()),
+            Value::String(text) => self.find_input(text),
+            Value::Array(items) => items.iter().for_each(|item| self.find_all(item)),
             Value::Object(fields) => fields.iter().for_each(|(key, value)| {
-                self.look_for(key);
-                self.look_for_all(value);
+                self.find_input(key);
+                self.find_all(value);
             }),
         }
     }
 
-    fn look_for(&mut self, input: &str) {
-        let input: Vec<char> = input.chars().map(fold).collect();
+    fn find_input(&mut self, input: &str) {
+        let input: Vec<char> = input.chars().map(fold_case).collect();
         if !self.words.is_empty() {
             for place in words(&input) {
                 for place in self.words.remove(&input[place]).unwrap_or_default() {
@@ -294,7 +294,7 @@ fn words(text: &[char]) -> impl Iterator<Item = Range<usize>> {
         .map(|(_, place)| place)
 }
 
-fn fold(character: char) -> char {
+fn fold_case(character: char) -> char {
     character.to_lowercase().next().unwrap_or(character)
 }
 
@@ -304,7 +304,7 @@ mod tests {
     use serde_json::json;
 
     fn without(text: &str, input: Value) -> String {
-        super::without(text, None, input.as_object().unwrap().iter())
+        super::replace_inputs(text, None, input.as_object().unwrap().iter())
     }
 
     #[test]
@@ -318,7 +318,8 @@ mod tests {
             ("by 15 of 47112 butlers", "by 15 of 47112 butlers"),
             ("input: murder", "input: [input]"),
         ] {
-            let found = super::without(text, Some(source), message.as_object().unwrap().iter());
+            let found =
+                super::replace_inputs(text, Some(source), message.as_object().unwrap().iter());
             assert_eq!(found, clean);
         }
     }
@@ -379,14 +380,14 @@ mod tests {
 
     #[test]
     fn s_20_a_text_is_cut_between_characters() {
-        assert_eq!(cut("äöü🦀x", 5), "äöü🦀x");
-        assert_eq!(cut("äöü🦀x", 4), "äöü…");
-        assert_eq!(cut("äöü🦀x", 1), "…");
-        assert_eq!(cut("äöü🦀x", 0), "");
-        assert_eq!(cut("", 0), "");
+        assert_eq!(truncate("äöü🦀x", 5), "äöü🦀x");
+        assert_eq!(truncate("äöü🦀x", 4), "äöü…");
+        assert_eq!(truncate("äöü🦀x", 1), "…");
+        assert_eq!(truncate("äöü🦀x", 0), "");
+        assert_eq!(truncate("", 0), "");
         let long = format!("start {}", "🦀".repeat(MAX_TEXT_BYTES));
-        assert_eq!(manageable(&long), "start");
-        assert_eq!(manageable(&long[6..]), "");
+        assert_eq!(truncate_to_limit(&long), "start");
+        assert_eq!(truncate_to_limit(&long[6..]), "");
     }
 
     #[test]

@@ -214,7 +214,7 @@ impl OutboxSenderBuilder {
         let hosts = std::mem::take(&mut self.hosts).into_iter();
         self.hosts = hosts
             .map(|host| {
-                as_in_urls(&host).ok_or(SendError::Url {
+                normalized_host(&host).ok_or(SendError::Url {
                     url: host,
                     why: "a host is a name or an address, without scheme, port and path",
                 })
@@ -241,7 +241,7 @@ impl OutboxSenderBuilder {
 }
 
 /// Returns the host as a parsed URL spells it, or `None` if it is invalid.
-fn as_in_urls(host: &str) -> Option<String> {
+fn normalized_host(host: &str) -> Option<String> {
     let mut url = Url::parse("https://host").ok()?;
     match host.parse() {
         Ok(address) => url.set_ip_host(address).ok()?,
@@ -253,7 +253,7 @@ fn as_in_urls(host: &str) -> Option<String> {
 }
 
 fn explain(host: String, error: reqwest::Error) -> SendError {
-    match guard::refused(&error) {
+    match guard::refused_address(&error) {
         Some(AddressRefused(address)) => SendError::Address { host, address },
         None => SendError::Connection(error.without_url().into()),
     }

@@ -119,7 +119,7 @@ impl Sandbox {
         source: &[u8],
         given: &CallArgs,
     ) -> (CallReport, Option<Arc<Snapshot>>) {
-        let with = self.circumstances(given);
+        let with = self.engine_args(given);
         let fuel = Fuel::Script(self.limits.load_fuel);
         let call = |instance: &mut Instance, place, _: &mut Fuel| instance.load(place, with);
         let report = self.call(instance, &self.base, fuel, source, given, call);
@@ -130,7 +130,7 @@ impl Sandbox {
         match instance.space.take(Some(&self.base)) {
             Ok(snapshot) => (report, Some(snapshot)),
             Err(error) => {
-                instance.spoiled = true;
+                instance.is_spoiled = true;
                 let failure = Failure::Engine(format!("{error:#}"));
                 (CallReport::failed(failure), None)
             }
@@ -149,7 +149,7 @@ impl Sandbox {
         let RunLimits { fuel, http, .. } = given.allowance;
         let mode = u32::from(stage == Stage::Pre) | u32::from(http) << 1;
         let fuel = fuel.map_or(self.limits.fuel, |fuel| fuel.min(self.limits.fuel));
-        let with = self.circumstances(given);
+        let with = self.engine_args(given);
         let call = |instance: &mut Instance, place, now: &mut Fuel| {
             let status = instance.read(place)?;
             if status != 0 {
@@ -162,7 +162,7 @@ impl Sandbox {
         self.call(instance, hook, reading, input, given, call)
     }
 
-    fn circumstances(&self, given: &CallArgs) -> EngineArgs {
+    fn engine_args(&self, given: &CallArgs) -> EngineArgs {
         EngineArgs {
             now_ms: given.now_ms as f64,
             seed: given.seed,
@@ -184,8 +184,8 @@ impl Sandbox {
         let wall = wall.map_or(self.limits.wall, |wall| wall.min(self.limits.wall));
         // All attempts share one timeout, because the script determines where it writes.
         let began = Instant::now();
-        let until = given.allowance.until;
-        let wall = until.map_or(wall, |until| {
+        let deadline = given.allowance.until;
+        let wall = deadline.map_or(wall, |until| {
             wall.min(until.saturating_duration_since(began))
         });
         let attempt = |instance: &mut Instance, fuel: &mut Fuel| {
@@ -224,7 +224,7 @@ impl Sandbox {
         let heap = instance.heap_state();
         let ended = match called {
             Err(error) => {
-                instance.spoiled = true;
+                instance.is_spoiled = true;
                 self.trapped(instance, fuel, &error, heap)
             }
             Ok(None) => CallEnd::Failed(Failure::Heap(self.limits.heap)),
@@ -299,7 +299,7 @@ impl Sandbox {
             7 => Status::NoData,
             8 => return CallEnd::Failed(Failure::Jobs(self.limits.jobs)),
             _ => {
-                instance.spoiled = true;
+                instance.is_spoiled = true;
                 return CallEnd::Failed(Failure::Engine(format!("status {status}")));
             }
         };
@@ -311,7 +311,7 @@ impl Sandbox {
             }
         }
         let memory = instance.space.bytes();
-        match fields.and_then(|fields| fields.said(memory)) {
+        match fields.and_then(|fields| fields.texts(memory)) {
             Some(said)
                 if said
                     .least_depth(status, self.limits.stack)
@@ -321,7 +321,7 @@ impl Sandbox {
             }
             Some(said) => CallEnd::Returned(status, said),
             None => {
-                instance.spoiled = true;
+                instance.is_spoiled = true;
                 CallEnd::Failed(Failure::Engine(
                     "its result is outside of its memory".to_owned(),
                 ))

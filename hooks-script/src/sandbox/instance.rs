@@ -10,9 +10,9 @@ use wasmtime::{Instance as Wasm, Linker, TypedFunc};
 use crate::limits::Limits;
 use crate::sandbox::host::Host;
 use crate::sandbox::machine::module;
+use crate::sandbox::memory::InstanceMemory;
 use crate::sandbox::result::ResultFields;
 use crate::sandbox::snapshot::Snapshot;
-use crate::sandbox::space::InstanceMemory;
 
 /// Fuel for starting the engine.
 const BOOT_FUEL: u64 = 1_000_000_000;
@@ -28,7 +28,7 @@ pub(crate) struct Instance {
     run: TypedFunc<(f64, u64, u32, u32), u32>,
     heap: TypedFunc<(), u64>,
     result: u32,
-    pub(super) spoiled: bool,
+    pub(super) is_spoiled: bool,
 }
 
 /// Arguments of the engine's `load` and `run` besides their text.
@@ -66,7 +66,7 @@ impl Instance {
             result: wasm
                 .get_typed_func::<(), u32>(&mut store, "result")?
                 .call(&mut store, ())?,
-            spoiled: false,
+            is_spoiled: false,
             space: InstanceMemory::new(store, memory, stack_pointer),
         };
         Ok((instance, wasm))
@@ -87,7 +87,7 @@ impl Instance {
         let status = boot.call(instance.space.changing(), place)?;
         if status != 0 {
             let memory = instance.space.bytes();
-            let said = instance.fields().and_then(|fields| fields.said(memory));
+            let said = instance.fields().and_then(|fields| fields.texts(memory));
             let message = said.map(|said| said.message).unwrap_or_default();
             wasmtime::bail!("its prelude fails with status {status}: {message}");
         }
@@ -98,14 +98,14 @@ impl Instance {
 
     /// Returns `true` if the instance can be reset by overwriting its memory.
     pub(crate) fn is_reusable(&self) -> bool {
-        !self.spoiled && !self.space.has_grown()
+        !self.is_spoiled && !self.space.has_grown()
     }
 
     /// Resets the memory for the next run of this hook ahead of time. This also erases all data of
     /// the last run.
     pub(crate) fn prepare(&mut self, state: &Arc<Snapshot>) {
         if self.is_reusable() {
-            self.spoiled = self.space.prepare(state).is_err();
+            self.is_spoiled = self.space.prepare(state).is_err();
         }
     }
 

@@ -12,10 +12,10 @@ use async_channel::{Receiver, Sender, TryRecvError};
 use crate::error::BuildError;
 use crate::run::{Failure, Stage};
 use crate::sandbox::calls::{CallArgs, Sandbox};
-use crate::sandbox::follows::LikelySuccessors;
 use crate::sandbox::instance::Instance;
 use crate::sandbox::result::CallReport;
 use crate::sandbox::snapshot::Snapshot;
+use crate::sandbox::successors::LikelySuccessors;
 
 /// Twice the stack of scripts: the rest is for the host's side of a call.
 const THREAD_STACK: usize = 2 * super::config::NATIVE_STACK;
@@ -87,7 +87,7 @@ fn work(sandbox: &Sandbox, waiting: &Receiver<Job>) {
     while let Some(job) = next(waiting, expects) {
         // A panic of the host ends this run, not the worker.
         let done = catch_unwind(AssertUnwindSafe(|| {
-            one(sandbox, &mut kept, &mut follows, job, waiting)
+            perform(sandbox, &mut kept, &mut follows, job, waiting)
         }));
         expects = done.unwrap_or_else(|_| {
             tracing::error!("a worker of the script engine panicked; its run has failed");
@@ -114,7 +114,7 @@ fn next(waiting: &Receiver<Job>, expects: bool) -> Option<Job> {
 }
 
 /// Performs a job. Returns `true` if another hook is likely to follow.
-fn one(
+fn perform(
     sandbox: &Sandbox,
     kept: &mut Option<Instance>,
     follows: &mut LikelySuccessors,
@@ -149,7 +149,7 @@ fn one(
                 ),
             };
             let _ = answer.try_send((report, began.elapsed()));
-            let likely = follows.ran(&start.hook);
+            let likely = follows.record(&start.hook);
             // If other jobs are queued, the first of them determines the next state.
             if let (Ok(instance), true) = (instance, waiting.is_empty()) {
                 instance.prepare(&likely);
@@ -181,7 +181,7 @@ mod tests {
     use crate::sandbox::calls::{CallArgs, Sandbox};
     use crate::sandbox::result::CallEnd;
 
-    fn given() -> CallArgs {
+    fn args() -> CallArgs {
         CallArgs {
             now_ms: 0,
             seed: 1,
@@ -196,7 +196,7 @@ mod tests {
         let pool = Pool::start(&sandbox, 3, 1).unwrap();
         let source = b"export default () => ({ out: {} });";
         let load = || {
-            let (source, given) = (source.to_vec(), given());
+            let (source, given) = (source.to_vec(), args());
             pool.load(LoadJob { source, given }).unwrap().1.unwrap()
         };
         let hooks = [load(), load()];
@@ -206,7 +206,7 @@ mod tests {
                 hook: Arc::clone(hook),
                 stage: Stage::Pre,
                 input: br#"{"stage":"pre","in":{},"data":{}}"#.to_vec(),
-                given: given(),
+                given: args(),
             };
             let (report, _) = block_on(pool.run(start)).unwrap();
             assert!(matches!(report.ended, CallEnd::Returned(..)), "{report:?}");

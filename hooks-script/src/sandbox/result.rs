@@ -93,7 +93,7 @@ impl ResultFields {
         self.0[7] as usize
     }
 
-    pub(crate) fn said(&self, memory: &[u8]) -> Option<CallTexts> {
+    pub(crate) fn texts(&self, memory: &[u8]) -> Option<CallTexts> {
         let field = |index: usize| slice(memory, self.0[index], self.0[index + 4]);
         let text = |index: usize, limit| field(index).map(|bytes| cut(bytes, limit));
         Some(CallTexts {
@@ -115,15 +115,15 @@ impl CallTexts {
     pub(crate) fn position(&self) -> Option<Position> {
         let constructor = format!("at {} (", self.class);
         let thrown = self.stack.rsplit_once(&constructor);
-        CallTexts::first_place(
+        CallTexts::first_position(
             thrown
                 .and_then(|(_, stack)| Some(stack.split_once('\n')?.1))
                 .unwrap_or_default(),
         )
-        .or_else(|| CallTexts::first_place(&self.stack))
+        .or_else(|| CallTexts::first_position(&self.stack))
     }
 
-    fn first_place(stack: &str) -> Option<Position> {
+    fn first_position(stack: &str) -> Option<Position> {
         stack.match_indices("hook.js:").find_map(|(at, found)| {
             let mut numbers = stack[at + found.len()..].split(|c: char| !c.is_ascii_digit());
             Some(Position {

@@ -235,7 +235,7 @@ fn refusal(url: &Url, AddressRefused(address): AddressRefused) -> FetchError {
 }
 
 fn explain(url: &Url, error: reqwest::Error) -> FetchError {
-    match guard::refused(&error) {
+    match guard::refused_address(&error) {
         Some(refused) => refusal(url, refused),
         None => FetchError::Connection {
             url: url.to_string(),

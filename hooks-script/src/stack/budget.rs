@@ -13,7 +13,7 @@ pub(super) struct StackBudget {
     fuel: u64,
     wall: Duration,
     /// Deadline; `None` if it is beyond the range of the clock.
-    until: Option<Instant>,
+    deadline: Option<Instant>,
     /// Number of hooks.
     hooks: u32,
     /// Number of hooks that have not finished, including the current one.
@@ -25,7 +25,7 @@ impl StackBudget {
         StackBudget {
             fuel,
             wall,
-            until: Instant::now().checked_add(wall),
+            deadline: Instant::now().checked_add(wall),
             hooks: 0,
             left: 0,
         }
@@ -44,7 +44,7 @@ impl StackBudget {
         RunLimits {
             fuel: Some(self.fuel / u64::from(hooks)),
             wall: Some(self.time_left() / hooks),
-            until: self.until,
+            until: self.deadline,
             http: false,
         }
     }
@@ -56,7 +56,9 @@ impl StackBudget {
 
     /// Returns the timeout of the current hook, including its wait for a worker.
     pub(super) fn patience(&self) -> Duration {
-        let end = self.until.and_then(|until| until.checked_add(GRACE_PERIOD));
+        let end = self
+            .deadline
+            .and_then(|until| until.checked_add(GRACE_PERIOD));
         end.map_or(Duration::MAX, |end| {
             end.saturating_duration_since(Instant::now())
         })
@@ -69,7 +71,7 @@ impl StackBudget {
     }
 
     fn time_left(&self) -> Duration {
-        self.until.map_or(Duration::MAX, |until| {
+        self.deadline.map_or(Duration::MAX, |until| {
             until.saturating_duration_since(Instant::now())
         })
     }

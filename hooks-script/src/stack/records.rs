@@ -75,7 +75,7 @@ impl<'a> RunRecords<'a> {
     /// Stores the records. Writing continues if the future is dropped.
     pub(crate) async fn keep(mut self) {
         if let Some(history) = self.history {
-            history.keep(mem::take(&mut self.records)).await;
+            history.store_records(mem::take(&mut self.records)).await;
         }
     }
 }
@@ -91,7 +91,7 @@ impl Drop for RunRecords<'_> {
             && !self.records.is_empty()
         {
             // The write has started and continues in the background.
-            drop(history.keep(mem::take(&mut self.records)));
+            drop(history.store_records(mem::take(&mut self.records)));
         }
     }
 }

@@ -602,7 +602,10 @@ impl Sqlite {
             0 => None,
             _ => Arc::clone(&self.beside).try_acquire_owned().ok(),
         };
-        turn.map(|turn| ReadPermit { more, _turn: turn })
+        turn.map(|turn| ReadPermit {
+            more,
+            _permit: turn,
+        })
     }
 
     /// Returns a number that changes when another connection commits.

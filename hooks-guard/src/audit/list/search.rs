@@ -300,8 +300,8 @@ impl<'a> Search<'a> {
                 ..piece
             };
             let sql = self.sql(|texts| texts.rest);
-            let rest = tx.one(sql, &self.args(piece, [at, id])).await?.int(0)?;
-            total += rest.max(0).unsigned_abs();
+            let beyond_pattern = tx.one(sql, &self.args(piece, [at, id])).await?.int(0)?;
+            total += beyond_pattern.max(0).unsigned_abs();
         }
         Ok(PieceMatches { piece, keys, total })
     }
@@ -345,7 +345,7 @@ impl<'a> Search<'a> {
 /// Transactions on equal snapshots.
 struct SnapshotReads {
     transactions: Vec<Tx>,
-    _beside: Option<ReadPermit>,
+    _permit: Option<ReadPermit>,
 }
 
 impl SnapshotReads {
@@ -362,14 +362,14 @@ impl SnapshotReads {
                 if ends.iter().all(|end| *end == ends[0]) {
                     return Ok(Self {
                         transactions,
-                        _beside: Some(beside),
+                        _permit: Some(beside),
                     });
                 }
             }
         }
         Ok(Self {
             transactions: vec![backend.read().await?],
-            _beside: None,
+            _permit: None,
         })
     }
 }

@@ -35,7 +35,7 @@ pub struct OpenAiCompatible {
     key: Option<HeaderValue>,
     model: String,
     temperature: f64,
-    most_bytes: usize,
+    max_bytes: usize,
 }
 
 /// Builder of an [`OpenAiCompatible`].
@@ -47,7 +47,7 @@ pub struct OpenAiCompatibleBuilder {
     api_key: Option<String>,
     temperature: f64,
     timeout: Duration,
-    most_bytes: usize,
+    max_bytes: usize,
     allow_http: bool,
     system_proxy: bool,
 }
@@ -88,7 +88,7 @@ impl OpenAiCompatible {
             api_key: None,
             temperature: 0.0,
             timeout: CLASSIFY_BUDGET,
-            most_bytes: MAX_RESPONSE_BYTES,
+            max_bytes: MAX_RESPONSE_BYTES,
             allow_http: false,
             system_proxy: false,
         }
@@ -99,7 +99,7 @@ impl OpenAiCompatible {
         if !status.is_success() {
             return Err(SemanticError::Status(status.as_u16()));
         }
-        let limit = self.most_bytes;
+        let limit = self.max_bytes;
         if response
             .content_length()
             .is_some_and(|length| length > limit as u64)
@@ -164,7 +164,7 @@ impl OpenAiCompatibleBuilder {
 
     /// Sets the maximum length of a response in bytes, without its headers. Default: 64 KiB.
     pub fn max_bytes(mut self, bytes: usize) -> Self {
-        self.most_bytes = bytes;
+        self.max_bytes = bytes;
         self
     }
 
@@ -212,7 +212,7 @@ impl OpenAiCompatibleBuilder {
             key,
             model: self.model,
             temperature: self.temperature,
-            most_bytes: self.most_bytes,
+            max_bytes: self.max_bytes,
         })
     }
 }
@@ -262,7 +262,7 @@ impl fmt::Debug for OpenAiCompatibleBuilder {
             .field("model", &self.model)
             .field("temperature", &self.temperature)
             .field("timeout", &self.timeout)
-            .field("most_bytes", &self.most_bytes)
+            .field("most_bytes", &self.max_bytes)
             .field("allow_http", &self.allow_http)
             .field("system_proxy", &self.system_proxy)
             .finish_non_exhaustive()

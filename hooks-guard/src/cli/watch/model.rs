@@ -139,9 +139,9 @@ pub(super) struct WatchState {
     /// Maximum of `scroll`; set by the view.
     pub(super) max_scroll: u16,
     /// `true` if the selected question has been drawn; set by the view.
-    pub(super) seen: bool,
+    pub(super) is_drawn: bool,
     /// `true` if its end has been drawn since it was selected; set by the view.
-    pub(super) read: bool,
+    pub(super) is_end_drawn: bool,
     /// Width of the details when they were last drawn; set by the view.
     pub(super) width: u16,
     pub(super) events: VecDeque<TrailEvent>,
@@ -171,8 +171,8 @@ impl WatchState {
             selected: None,
             scroll: 0,
             max_scroll: 0,
-            seen: false,
-            read: false,
+            is_drawn: false,
+            is_end_drawn: false,
             width: 0,
             events: VecDeque::new(),
             notice: String::new(),
@@ -436,8 +436,8 @@ impl WatchState {
         if self.selected != id {
             self.selected = id;
             self.scroll = 0;
-            self.seen = false;
-            self.read = false;
+            self.is_drawn = false;
+            self.is_end_drawn = false;
         }
     }
 
@@ -461,12 +461,12 @@ impl WatchState {
             self.notice = "select a question first (↑ or ↓)".to_owned();
             return WatchEffect::Draw;
         };
-        if !self.seen {
+        if !self.is_drawn {
             self.notice = "enlarge the terminal to see the question before answering".to_owned();
             return WatchEffect::Draw;
         }
         // The end of a long command may be the dangerous part; denying is always safe.
-        if approved && !self.read {
+        if approved && !self.is_end_drawn {
             self.notice = "scroll to the end before approving (PgDn)".to_owned();
             return WatchEffect::Draw;
         }

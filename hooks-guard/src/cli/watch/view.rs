@@ -24,7 +24,7 @@ const KEYS: &str =
 
 pub(super) fn draw(frame: &mut Frame<'_>, state: &mut WatchState, now: Timestamp) {
     let area = frame.area();
-    state.seen = false;
+    state.is_drawn = false;
     if area.width < MIN_SIZE.0 || area.height < MIN_SIZE.1 {
         let least = format!("needs at least {} × {}", MIN_SIZE.0, MIN_SIZE.1);
         let text = vec![Line::from(least), said(state)];
@@ -221,14 +221,14 @@ fn draw_details(frame: &mut Frame<'_>, state: &mut WatchState, area: Rect) {
     let inner = area.height.saturating_sub(1);
     let all = u16::try_from(text.line_count(area.width)).unwrap_or(u16::MAX);
     // With another width the lines break differently, and some would never have been shown.
-    if state.width != area.width && !state.read {
+    if state.width != area.width && !state.is_end_drawn {
         state.scroll = 0;
     }
     state.width = area.width;
     state.max_scroll = all.saturating_sub(inner);
     state.scroll = state.scroll.min(state.max_scroll);
-    state.seen = inner > 0;
-    state.read |= state.seen && state.scroll == state.max_scroll;
+    state.is_drawn = inner > 0;
+    state.is_end_drawn |= state.is_drawn && state.scroll == state.max_scroll;
     let mut block = block(title).title_style(style);
     if state.scroll < state.max_scroll {
         let below = state.max_scroll - state.scroll;

@@ -1,8 +1,8 @@
 //! Commands that are protected by name. In: a part of a command. Out: the protection that it
 //! touches.
 
-use super::super::scene::base_name;
-use super::matter::{Protection, active};
+use super::super::context::base_name;
+use super::protection::{Protection, active};
 use crate::classify::Part;
 
 /// Commands of the guard that change nothing.

@@ -3,10 +3,10 @@
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
+use super::super::context::{RequestContext, base_name};
 use super::super::paths::{ResolvedPath, normal};
-use super::super::scene::{RequestContext, base_name};
-use super::matter::{Protected, Protection, active};
 use super::places::{ANYWHERE, ROOTED};
+use super::protection::{Protected, Protection, active};
 use crate::classify::{Crud, Part, Tables, UNKNOWN, Word};
 
 /// A protected path: its components in lower case; `*` matches within one component.

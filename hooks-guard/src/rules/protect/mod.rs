@@ -5,18 +5,18 @@
 
 mod commands;
 mod files;
-mod matter;
 mod network;
 mod places;
 mod process;
+mod protection;
 mod secrets;
 
 use std::sync::Arc;
 
-pub use self::matter::Protected;
+pub use self::protection::Protected;
 
-use self::matter::{Protection, active};
-use super::scene::{RequestContext, base_name};
+use self::protection::{Protection, active};
+use super::context::{RequestContext, base_name};
 use super::verdict::{RuleDecision, RuleEffect};
 use crate::classify::{Crud, Part, Tables, UNKNOWN};
 use files::ProtectedFiles;

@@ -5,8 +5,8 @@ use std::net::IpAddr;
 
 use hooks_classify::host;
 
-use super::super::scene::base_name;
-use super::matter::{Protected, Protection, active};
+use super::super::context::base_name;
+use super::protection::{Protected, Protection, active};
 use crate::classify::{Part, Tables, UNKNOWN};
 
 /// Programs that connect to an address in their arguments, one name per program.
@@ -161,7 +161,7 @@ pub(super) fn by_variable(parts: &[Part], places: &Protected) -> Option<String> 
     let assigned = assigned.map(|one| one.value.text.as_str());
     let sets = |part: &&Part| {
         let name = part.words.first().map_or("", |word| base_name(&word.text));
-        super::super::scene::sets_variables(name)
+        super::super::context::sets_variables(name)
     };
     let words = parts
         .iter()

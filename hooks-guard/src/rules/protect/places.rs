@@ -1,7 +1,7 @@
 //! Paths that are protected for every user. In: nothing; constants. Out: path patterns, by
 //! protection.
 
-use super::matter::Protection;
+use super::protection::Protection;
 
 /// Protected wherever they are. A trailing `/` includes everything below.
 pub(super) const ANYWHERE: &[(Protection, &[&str])] = &[

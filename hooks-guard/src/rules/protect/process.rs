@@ -3,8 +3,8 @@
 
 use regex::RegexBuilder;
 
-use super::super::scene::base_name;
-use super::matter::{Protection, active};
+use super::super::context::base_name;
+use super::protection::{Protection, active};
 use crate::classify::{Part, UNKNOWN};
 
 /// Names of the process.

@@ -2,8 +2,8 @@
 //! the classifier's tables cannot know. In: a part of a command. Out: the file, if the part reads
 //! one.
 
-use super::super::scene::RequestContext;
-use super::matter::Protection;
+use super::super::context::RequestContext;
+use super::protection::Protection;
 use crate::classify::{Crud, Part, Tables, UNKNOWN};
 use crate::protocol::{lists, searches};
 use crate::request::FileAccess;

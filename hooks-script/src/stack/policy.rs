@@ -85,7 +85,7 @@ impl<'a> StackPolicy<'a> {
                     permit: None,
                 });
                 // A disabled hook that fails closed rejects the action.
-                let failed = hook.not_run(Failure::Engine(why.to_owned()));
+                let failed = hook.failed_run(Failure::Engine(why.to_owned()));
                 return self.decide(&member, &failed);
             }
         };
@@ -201,7 +201,7 @@ impl<'a> Policy<StackMember> for StackPolicy<'a> {
         let run = self
             .member
             .as_ref()
-            .map(|member| member.hook.not_run(failure));
+            .map(|member| member.hook.failed_run(failure));
         match run {
             Some(run) => self.take(Some((run, None))),
             None => Step::Stop,

@@ -18,7 +18,7 @@ pub(super) struct LikelySuccessors {
 
 impl LikelySuccessors {
     /// Records that this hook runs, and returns its likely successor: by default, the hook itself.
-    pub(super) fn ran(&mut self, hook: &Arc<Snapshot>) -> Arc<Snapshot> {
+    pub(super) fn record(&mut self, hook: &Arc<Snapshot>) -> Arc<Snapshot> {
         let this = Arc::downgrade(hook);
         let last = std::mem::replace(&mut self.last, this.clone());
         self.pairs.retain(|(first, _)| !first.ptr_eq(&last));
@@ -49,17 +49,17 @@ mod tests {
         let (one, two, three) = (hook(), hook(), hook());
         let mut follows = LikelySuccessors::default();
         for hook in [&one, &two, &three] {
-            assert!(Arc::ptr_eq(&follows.ran(hook), hook));
+            assert!(Arc::ptr_eq(&follows.record(hook), hook));
         }
         for _ in 0..3 {
             for (hook, next) in [(&one, &two), (&two, &three), (&three, &one)] {
-                assert!(Arc::ptr_eq(&follows.ran(hook), next));
+                assert!(Arc::ptr_eq(&follows.record(hook), next));
             }
         }
         // A new order replaces the previous one.
-        follows.ran(&two);
-        follows.ran(&one);
-        assert!(Arc::ptr_eq(&follows.ran(&two), &one));
+        follows.record(&two);
+        follows.record(&one);
+        assert!(Arc::ptr_eq(&follows.record(&two), &one));
     }
 
     #[test]
@@ -67,13 +67,13 @@ mod tests {
         let (one, two) = (hook(), hook());
         let mut follows = LikelySuccessors::default();
         for hook in [&one, &two, &one, &two] {
-            follows.ran(hook);
+            follows.record(hook);
         }
         assert_eq!((Arc::strong_count(&one), Arc::strong_count(&two)), (1, 1));
         drop(two);
-        assert!(Arc::ptr_eq(&follows.ran(&one), &one));
+        assert!(Arc::ptr_eq(&follows.record(&one), &one));
         for _ in 0..2 * MAX_PAIRS {
-            follows.ran(&hook());
+            follows.record(&hook());
         }
         assert_eq!(follows.pairs.len(), MAX_PAIRS);
     }
