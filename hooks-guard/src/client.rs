@@ -436,12 +436,12 @@ impl RequestConnection {
         request: request::Builder,
         body: Body,
     ) -> Result<Response<Incoming>, ClientError> {
-        let strange = |_: hyper::Error| ClientError::UnexpectedResponse;
+        let unexpected = |_: hyper::Error| ClientError::UnexpectedResponse;
         let request = request
             .body(body)
             .map_err(|_| ClientError::UnexpectedResponse)?;
-        self.sender.ready().await.map_err(strange)?;
-        self.sender.send_request(request).await.map_err(strange)
+        self.sender.ready().await.map_err(unexpected)?;
+        self.sender.send_request(request).await.map_err(unexpected)
     }
 }
 

@@ -239,11 +239,11 @@ impl Gate {
         };
         let step = Step::new("classify", run, classified).detail(detail);
         let mut steps = vec![step.hooks(report, request)];
-        let run_restrictions = match self.hooks.can_restrict() {
-            true => Some(self.restricted(request, &found.classification).await),
+        let restrictions = match self.hooks.can_restrict() {
+            true => Some(self.run_restrictions(request, &found.classification).await),
             false => None,
         };
-        let (restricted, fault, step) = run_restrictions.unwrap_or_default();
+        let (restricted, failure, step) = restrictions.unwrap_or_default();
         steps.extend(step);
         let judging = Instant::now();
         let mut unreadable = None;
@@ -289,7 +289,7 @@ impl Gate {
             _ => step.detail(rule),
         });
         let may_be_remembered = verdict.as_ref().is_none_or(|verdict| verdict.remember);
-        let error = error.or(fault).or(unreadable);
+        let error = error.or(failure).or(unreadable);
         let parts = parts(&found.classification);
         let permission =
             self.derive_decision(found.classification, verdict, request, error.is_some());
@@ -317,30 +317,30 @@ impl Gate {
             network: None,
             ..request.clone()
         };
-        let judged = Box::pin(self.decide(&request)).await;
-        judged.permission.decision == Decision::AutoAllowed
+        let decided = Box::pin(self.decide(&request)).await;
+        decided.permission.decision == Decision::AutoAllowed
     }
 
     /// Returns the restriction of the hooks, their failure, and the report.
-    async fn restricted(
+    async fn run_restrictions(
         &self,
         request: &PermissionRequest,
         found: &Classification,
     ) -> (Option<RuleDecision>, Option<String>, Option<Step>) {
         let began = Instant::now();
         let until = began + RESTRICT_TIMEOUT;
-        let (said, report) = self.hooks.restricted(request, found, until).await;
-        let fault = masked_failure(request, "hook", said.failure.as_ref());
-        let run = match &said.verdict {
-            _ if fault.is_some() => StepRun::Failed,
+        let (output, report) = self.hooks.restricted(request, found, until).await;
+        let failure = masked_failure(request, "hook", output.failure.as_ref());
+        let run = match &output.verdict {
+            _ if failure.is_some() => StepRun::Failed,
             Some(_) => StepRun::Decided,
             None => StepRun::Ran,
         };
-        let rule = said.verdict.as_ref().map(|verdict| verdict.rule.clone());
+        let rule = output.verdict.as_ref().map(|verdict| verdict.rule.clone());
         let step = Step::new("restrict", run, began.elapsed())
-            .detail(fault.clone().or(rule))
+            .detail(failure.clone().or(rule))
             .hooks(report, request);
-        (said.verdict, fault, Some(step))
+        (output.verdict, failure, Some(step))
     }
 
     /// Returns the classification and the failure, or the fallback if there is no classification.
@@ -349,8 +349,8 @@ impl Gate {
         let until = began + CLASSIFY_BUDGET + Duration::from_millis(50);
         let (found, report) = self.hooks.classified(request, until).await;
         let mut error = masked_failure(request, "classifier", found.failure.as_ref());
-        let fault = found.failure.filter(|_| found.failed);
-        let (run, found) = match (found.judgement, fault) {
+        let failure = found.failure.filter(|_| found.failed);
+        let (run, found) = match (found.judgement, failure) {
             (Some(judgement), _) => (StepRun::Decided, judgement),
             (None, Some((_, Failure::Timeout(_)))) => {
                 (StepRun::Failed, Classification::timed_out().into())
@@ -511,9 +511,9 @@ const RESTRICT_TIMEOUT: Duration = Duration::from_millis(500);
 fn masked_failure(
     request: &PermissionRequest,
     what: &str,
-    fault: Option<&(Arc<str>, Failure)>,
+    failure: Option<&(Arc<str>, Failure)>,
 ) -> Option<String> {
-    let (hook, fault) = fault?;
+    let (hook, fault) = failure?;
     let masked = Masked::for_storage(&request.command);
     Some(masked.other(&format!("{what} `{hook}` {fault}")))
 }

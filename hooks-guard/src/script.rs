@@ -251,14 +251,14 @@ impl Restrict for ScriptRestriction {
         let data = ContextData::new();
         let mut unfinished = UnrecordedRun(Some(self));
         let mut run = self.hook.run_pre(&message, &data).await;
-        let parse_restriction = said(&run);
-        if let Err(failure) = &parse_restriction {
+        let restriction = parse_restriction(&run);
+        if let Err(failure) = &restriction {
             run.result = RunResult::Failed(failure.clone());
         }
         let record = RunRecord::of(&self.hook, Stage::Pre, &run, &message, &data);
         unfinished.0 = None;
         self.history.record(record.action(ACTION)).await?;
-        parse_restriction.map_err(|failure| HookError::new(truncate(&failure.to_string())))
+        restriction.map_err(|failure| HookError::new(truncate(&failure.to_string())))
     }
 }
 
@@ -290,7 +290,7 @@ fn message(request: &PermissionRequest, found: &Classification) -> Result<Map, H
 }
 
 /// Returns the restriction of a run; an invalid output is a failure.
-fn said(run: &Run) -> Result<Option<Restriction>, Failure> {
+fn parse_restriction(run: &Run) -> Result<Option<Restriction>, Failure> {
     let out = match &run.result {
         RunResult::Returned(out) => out.clone(),
         RunResult::Stop(stop) => {

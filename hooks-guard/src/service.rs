@@ -502,13 +502,13 @@ impl PermissionService {
         if !gate.has_classifier() {
             return Err(ServiceError::NoClassifier);
         }
-        let judged = gate.decide(&request).await;
+        let decided = gate.decide(&request).await;
         let permission = PermissionDecision {
             decision: Decision::RequiresConfirmation,
             denied: false,
             hidden_code: false,
             rule: None,
-            ..judged.permission
+            ..decided.permission
         };
         audit
             .record(NewDecision {
@@ -516,10 +516,10 @@ impl PermissionService {
                 answer: Some(answer),
                 command_hash: command_hash(&request),
                 request,
-                permission: permission,
-                response_time: judged.response_time,
-                parts: judged.parts,
-                error: judged.error,
+                permission,
+                response_time: decided.response_time,
+                parts: decided.parts,
+                error: decided.error,
                 secret_hash: None,
                 scope: None,
             })

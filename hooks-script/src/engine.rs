@@ -110,10 +110,10 @@ impl ScriptEngine {
             source: source.as_bytes().to_vec(),
             given: self.shared.call_args(Arc::default(), RunLimits::default()),
         };
-        let gone = || RegisterError::Engine("its worker has stopped".to_owned());
-        let (report, snapshot) = self.shared.pool.load(load).ok_or_else(gone)?;
+        let no_worker = || RegisterError::Engine("its worker has stopped".to_owned());
+        let (report, snapshot) = self.shared.pool.load(load).ok_or_else(no_worker)?;
         match report.ended {
-            CallEnd::Returned(status, said) => match (status, snapshot) {
+            CallEnd::Returned(status, texts) => match (status, snapshot) {
                 (Status::Done, Some(snapshot)) => Ok(ScriptHook::new(
                     Arc::clone(&self.shared),
                     manifest,
@@ -121,40 +121,40 @@ impl ScriptEngine {
                     hash,
                     source,
                 )),
-                (Status::Syntax, _) => Err(syntax(source, said)),
+                (Status::Syntax, _) => Err(syntax(source, texts)),
                 (Status::Imported, _) => {
-                    let module = said.message.strip_prefix("cannot import '");
+                    let module = texts.message.strip_prefix("cannot import '");
                     let module = module
                         .and_then(|rest| rest.rsplit_once('\''))
                         .map_or("", |(name, _)| name);
                     Err(RegisterError::Import {
                         position: source::of_import(source, module),
-                        message: said.message,
+                        message: texts.message,
                     })
                 }
-                (Status::Exports, _) => Err(exports(source, &said.text())),
+                (Status::Exports, _) => Err(exports(source, &texts.text())),
                 (Status::Unsettled, _) => {
                     let why = "its top level awaits a promise that never settles";
                     Err(RegisterError::Load(Failure::BadReturn(why.to_owned())))
                 }
-                _ => Err(RegisterError::Load(said.thrown())),
+                _ => Err(RegisterError::Load(texts.thrown())),
             },
             CallEnd::Failed(Failure::Engine(message)) => Err(RegisterError::Engine(message)),
             CallEnd::Failed(failure) => Err(RegisterError::Load(failure)),
-            CallEnd::Cancelled => Err(gone()),
+            CallEnd::Cancelled => Err(no_worker()),
         }
     }
 }
 
 /// Rewrites a compiler error with a remedy, and locates it in the source: the compiler does not
 /// always report a position.
-fn syntax(source: &str, said: CallTexts) -> RegisterError {
-    let position = said
+fn syntax(source: &str, texts: CallTexts) -> RegisterError {
+    let position = texts
         .position()
-        .or_else(|| source::of_expression(source, &said.text()))
-        .or_else(|| source::of_quoted(source, &said.message));
+        .or_else(|| source::of_expression(source, &texts.text()))
+        .or_else(|| source::of_quoted(source, &texts.message));
     let second = source::of_second_default(source);
-    let (message, position) = match said.message.as_str() {
+    let (message, position) = match texts.message.as_str() {
         "invalid redefinition of global identifier" if second.is_some() => {
             ("duplicate `export default`".to_owned(), second)
         }
@@ -162,7 +162,7 @@ fn syntax(source: &str, said: CallTexts) -> RegisterError {
             let message = "the source ends in the middle of an expression or a block";
             (message.to_owned(), position)
         }
-        _ => (said.message, position),
+        _ => (texts.message, position),
     };
     RegisterError::Syntax { message, position }
 }

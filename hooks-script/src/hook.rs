@@ -194,19 +194,19 @@ impl ScriptHook {
     }
 
     fn completed_run(&self, stage: Stage, mut report: CallReport, duration: Duration) -> Run {
-        let verdict = match report.ended {
-            CallEnd::Returned(status, said) => self.run_result(stage, status, said),
+        let result = match report.ended {
+            CallEnd::Returned(status, texts) => self.run_result(stage, status, texts),
             CallEnd::Failed(failure) => RunResult::Failed(failure),
             // The future was dropped, so this value is never read.
             CallEnd::Cancelled => {
                 RunResult::Failed(Failure::Engine("the run was cancelled".to_owned()))
             }
         };
-        if matches!(verdict, RunResult::Failed(_)) {
+        if matches!(result, RunResult::Failed(_)) {
             report.outbox.clear();
         }
         Run {
-            result: verdict,
+            result,
             fuel: report.fuel,
             console: report.console,
             console_dropped: report.console_dropped,
@@ -219,30 +219,30 @@ impl ScriptHook {
         }
     }
 
-    fn run_result(&self, stage: Stage, status: Status, said: CallTexts) -> RunResult {
+    fn run_result(&self, stage: Stage, status: Status, texts: CallTexts) -> RunResult {
         RunResult::Failed(match status {
             Status::Done if stage == Stage::Post => return RunResult::Returned(Map::new()),
-            Status::Done => match returned_message(said.text) {
+            Status::Done => match returned_message(texts.text) {
                 Ok(out) => return RunResult::Returned(out),
                 Err(why) => Failure::BadReturn(why),
             },
             Status::Stop => {
                 return RunResult::Stop(Stop {
-                    class: if said.class.is_empty() {
+                    class: if texts.class.is_empty() {
                         "HookStopException".to_owned()
                     } else {
-                        said.class
+                        texts.class
                     },
-                    message: said.message,
-                    stack: said.stack,
+                    message: texts.message,
+                    stack: texts.stack,
                 });
             }
-            Status::NoData if said.text.is_empty() => Failure::BadReturn(json_error(&said)),
-            Status::NoData => Failure::BadReturn(format!("returned {}; {REMEDY}", said.text())),
+            Status::NoData if texts.text.is_empty() => Failure::BadReturn(json_error(&texts)),
+            Status::NoData => Failure::BadReturn(format!("returned {}; {REMEDY}", texts.text())),
             Status::Unsettled => {
                 Failure::BadReturn("awaits a promise that never settles".to_owned())
             }
-            _ => said.thrown(),
+            _ => texts.thrown(),
         })
     }
 
@@ -283,8 +283,8 @@ fn is_deeper<'v>(values: impl IntoIterator<Item = &'v Value>, levels: usize) -> 
 
 /// Describes why a returned value does not serialize to JSON. Two messages of the engine are
 /// rewritten; other messages come from the script.
-fn json_error(said: &CallTexts) -> String {
-    let why = match (said.class.as_str(), said.message.as_str()) {
+fn json_error(texts: &CallTexts) -> String {
+    let why = match (texts.class.as_str(), texts.message.as_str()) {
         ("TypeError", "circular reference") => "it contains itself".to_owned(),
         ("TypeError", "BigInt are forbidden in JSON.stringify") => {
             "it contains a BigInt".to_owned()

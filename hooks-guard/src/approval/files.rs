@@ -205,7 +205,7 @@ impl ScopeReader {
             Lookup::File(path) => self.file(Path::new(path)),
             Lookup::Named(folder, pattern) => self.resolve_pattern(Path::new(folder), pattern),
             Lookup::Link(path) => {
-                let link_target = real(Path::new(path));
+                let link_target = resolve_target(Path::new(path));
                 let state = PathState::Place;
                 let path = path.clone();
                 link_target
@@ -407,14 +407,14 @@ impl ScopeReader {
 fn covered(path: &Path, state: PathState) -> BoundFile {
     BoundFile {
         path: path.to_string_lossy().into_owned(),
-        real: real(path),
+        real: resolve_target(path),
         state,
     }
 }
 
 /// Returns the target of the links on a path, if there are any; for a missing path, that of its
 /// existing part.
-fn real(path: &Path) -> Option<String> {
+fn resolve_target(path: &Path) -> Option<String> {
     let mut rest = Vec::new();
     let real = path.ancestors().take(MAX_ABOVE).find_map(|above| {
         let with_rest = |mut real: PathBuf| {

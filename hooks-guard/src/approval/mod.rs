@@ -175,7 +175,7 @@ impl ApprovalScope {
     /// Returns the files whose contents an approval covers.
     pub(crate) fn covers(&self) -> Vec<String> {
         let covered = self.files.iter().filter(|file| file.is_content());
-        covered.map(|file| self.shown(&file.path)).collect()
+        covered.map(|file| self.display_path(&file.path)).collect()
     }
 
     /// Returns a sentence for people: the conditions of `always`, or why it is not possible.
@@ -230,21 +230,21 @@ impl ApprovalScope {
         let of = |scope: &Self, path: &str| scope.files.iter().find(|f| f.path == path).cloned();
         let mut differences = Vec::new();
         for old in &self.files {
-            let display_path = new.shown(&old.path);
+            let path_text = new.display_path(&old.path);
             match of(new, &old.path) {
                 Some(now) if now == *old => {}
                 Some(now) if now.real != old.real => {
-                    differences.push(format!("`{display_path}` now resolves to another path"));
+                    differences.push(format!("`{path_text}` now resolves to another path"));
                 }
                 Some(now) if !now.is_absent() => {
-                    differences.push(format!("`{display_path}` has changed"));
+                    differences.push(format!("`{path_text}` has changed"));
                 }
-                _ => differences.push(format!("`{display_path}` was removed")),
+                _ => differences.push(format!("`{path_text}` was removed")),
             }
         }
         for now in &new.files {
             if of(self, &now.path).is_none() {
-                differences.push(format!("`{}` is new", new.shown(&now.path)));
+                differences.push(format!("`{}` is new", new.display_path(&now.path)));
             }
         }
         let more = differences.len().saturating_sub(MAX_NAMED_FILES);
@@ -275,7 +275,7 @@ impl ApprovalScope {
     }
 
     /// Returns a path, relative to the request's directory if it is inside.
-    fn shown(&self, path: &str) -> String {
+    fn display_path(&self, path: &str) -> String {
         let within = self.cwd.as_ref().and_then(|cwd| {
             let rest = path.strip_prefix(cwd.trim_end_matches('/'))?;
             rest.strip_prefix('/').filter(|rest| !rest.is_empty())

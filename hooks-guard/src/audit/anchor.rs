@@ -79,8 +79,8 @@ impl Anchor {
 
     /// Sets or clears an error that every use of the trail returns.
     #[cfg(feature = "postgres")]
-    pub(super) fn set_error(&self, fault: Option<AuditError>) {
-        self.state().error = fault;
+    pub(super) fn set_error(&self, error: Option<AuditError>) {
+        self.state().error = error;
     }
 
     pub(super) fn check_fault(&self) -> Result<(), AuditError> {

@@ -229,9 +229,9 @@ pub(super) async fn since(
 ) -> Result<Option<Vec<NumberedChange>>, AuditError> {
     let rows = entries_after(backend, last, most.saturating_add(1)).await?;
     let all = i64::try_from(rows.len()).is_ok_and(|rows| rows <= most);
-    let told = rows.into_iter();
-    let told = told.filter_map(|(seq, change)| change.map(|change| (seq, change)));
-    Ok(all.then(|| told.collect()))
+    let entries = rows.into_iter();
+    let changes = entries.filter_map(|(seq, change)| change.map(|change| (seq, change)));
+    Ok(all.then(|| changes.collect()))
 }
 
 /// Detects writes of other processes.
@@ -254,12 +254,12 @@ pub(super) async fn watch(backend: Backend, written: Arc<WriteSignal>) {
 #[cfg(feature = "postgres")]
 async fn compare_schema(backend: &Backend) -> Result<(), AuditError> {
     let mut tx = backend.read_unchecked().await?;
-    let fault = match backend.database().compare_schema(&mut tx).await {
+    let error = match backend.database().compare_schema(&mut tx).await {
         Ok(()) => None,
         Err(fault @ AuditError::Schema { .. }) => Some(fault),
         Err(error) => return Err(error),
     };
-    backend.anchor().set_error(fault);
+    backend.anchor().set_error(error);
     Ok(())
 }
 
@@ -286,9 +286,9 @@ async fn watch_while_it_works(backend: &Backend, written: &WriteSignal) -> Resul
             let mut looks = 0_u32;
             loop {
                 // One future for all polls: it may be in the middle of reconnecting.
-                let mut heard = std::pin::pin!(database.wait_for_notification(&mut listener));
-                let heard = loop {
-                    let heard = tokio::time::timeout(RETRY_DELAY, heard.as_mut()).await;
+                let mut waiting = std::pin::pin!(database.wait_for_notification(&mut listener));
+                let notified = loop {
+                    let heard = tokio::time::timeout(RETRY_DELAY, waiting.as_mut()).await;
                     written.look.notify_one();
                     looks = looks.wrapping_add(1);
                     if looks.is_multiple_of(SCHEMA_CHECK_POLLS) {
@@ -298,7 +298,7 @@ async fn watch_while_it_works(backend: &Backend, written: &WriteSignal) -> Resul
                         break heard;
                     }
                 };
-                heard?;
+                notified?;
             }
         }
     }

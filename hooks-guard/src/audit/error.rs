@@ -145,7 +145,7 @@ impl From<sqlx::Error> for AuditError {
             sqlx::Error::Io(_) | sqlx::Error::Tls(_) => Self::Unreachable {
                 source: Arc::new(error),
             },
-            sqlx::Error::Database(said) => match code(said.code().as_deref().unwrap_or("")) {
+            sqlx::Error::Database(cause) => match code(cause.code().as_deref().unwrap_or("")) {
                 DatabaseErrorKind::Locked => Self::Locked,
                 DatabaseErrorKind::Full => Self::Full,
                 DatabaseErrorKind::ReadOnly => Self::ReadOnly,

@@ -227,13 +227,13 @@ fn send(
     let id = &answer["id"];
     match sent {
         Ok(record) => {
-            let said = record["user_response"].as_str().unwrap_or("-");
+            let response = record["user_response"].as_str().unwrap_or("-");
             let lasting = answer["remember"]
                 .as_str()
                 .is_some_and(|remember| remember != "once");
             match record["always"].as_str().filter(|_| lasting) {
-                Some(always) => println!("{id}: {}; {}", escape(said), escape(always)),
-                None => println!("{id}: {}", escape(said)),
+                Some(always) => println!("{id}: {}; {}", escape(response), escape(always)),
+                None => println!("{id}: {}", escape(response)),
             }
             Ok(true)
         }

@@ -113,14 +113,14 @@ pub(crate) fn hook(options: HookArgs) -> u8 {
         return finish(&reply);
     }
     let began = Instant::now();
-    let (say, said) = mpsc::channel();
+    let (sender, receiver) = mpsc::channel();
     let finds = move || {
-        let reply = reply(options, began, &say);
+        let reply = reply(options, began, &sender);
         // The receiver is gone if the deadline has passed.
-        let _ = say.send(WorkerMessage::Reply(reply));
+        let _ = sender.send(WorkerMessage::Reply(reply));
     };
     let reply = match thread::Builder::new().stack_size(STACK_BYTES).spawn(finds) {
-        Ok(_) => wait_for_reply(&said, agent, installed, began),
+        Ok(_) => wait_for_reply(&receiver, agent, installed, began),
         Err(error) => {
             protocol::failure_reply(agent, None, &format!("cannot start a thread: {error}"))
         }
@@ -161,7 +161,7 @@ fn finish(reply: &HookReply) -> u8 {
 
 /// Returns the reply if it arrives before the agent's timeout, else a denial.
 fn wait_for_reply(
-    said: &mpsc::Receiver<WorkerMessage>,
+    receiver: &mpsc::Receiver<WorkerMessage>,
     agent: Agent,
     installed: Option<Duration>,
     began: Instant,
@@ -169,7 +169,7 @@ fn wait_for_reply(
     let mut hook = None;
     loop {
         let until = began + protocol::limit(agent, hook, installed) + GRACE_PERIOD;
-        match said.recv_timeout(until.saturating_duration_since(Instant::now())) {
+        match receiver.recv_timeout(until.saturating_duration_since(Instant::now())) {
             Ok(WorkerMessage::Hook(found)) => hook = Some(found),
             Ok(WorkerMessage::Reply(reply)) => return reply,
             Err(RecvTimeoutError::Timeout) => {
@@ -460,7 +460,7 @@ impl HookCallContext<'_> {
         let connected = client.connect().await.map_err(failed)?;
         // Evaluate in parallel with the service.
         let own = self.local_decisions(&question.request);
-        let limit = DECISION_TIMEOUT.min(self.left() / 2);
+        let limit = DECISION_TIMEOUT.min(self.remaining() / 2);
         let answer = connected.post("/api/hooks/permission-request", &body, limit);
         // The service or the request is faulty; this process decides, and its decision is at least
         // as strict.
@@ -502,11 +502,11 @@ impl HookCallContext<'_> {
         let (send, receive) = oneshot::channel();
         let judge = move || -> Result<Vec<PermissionDecision>, CommandError> {
             let runtime = runtime()?;
-            let judged = homes.iter().map(|home| {
+            let decisions = homes.iter().map(|home| {
                 let gate = gate_without_model(&loaded, home)?;
                 Ok(runtime.block_on(gate.decide(&request)).permission)
             });
-            judged.collect()
+            decisions.collect()
         };
         let judges = move || {
             // The receiver is dropped if the decisions are no longer needed.
@@ -576,7 +576,7 @@ impl HookCallContext<'_> {
             let permission = again.as_ref().unwrap_or(permission);
             match self.resolve_once(question, client, permission).await {
                 OperatorResult::Answer(answer) => return answer,
-                OperatorResult::Changed(why) if self.left() < Duration::from_millis(500) => {
+                OperatorResult::Changed(why) if self.remaining() < Duration::from_millis(500) => {
                     return AgentDecision::Deny(why);
                 }
                 OperatorResult::Changed(why) => match self.decide(question).await {
@@ -607,28 +607,31 @@ impl HookCallContext<'_> {
         let reason = format!("{}: {}", permission.classification, permission.reasoning);
         let denied =
             |why: String| OperatorResult::Answer(AgentDecision::Deny(format!("{reason}; {why}")));
-        let mut away = None;
+        let mut unreachable_since = None;
         loop {
-            let remaining = self.left();
+            let remaining = self.remaining();
             if remaining < Duration::from_millis(500) {
                 return denied(NO_ANSWER.to_owned());
             }
             let seconds = remaining.as_secs().saturating_sub(1).min(30);
             let path = format!("/api/hooks/decisions/{id}?wait={seconds}");
             let record = client.get(&path, remaining).await;
-            let said = match &record {
+            let answer = match &record {
                 Ok(record) => {
-                    away = None;
+                    unreachable_since = None;
                     record["user_response"].as_str()
                 }
                 Err(ClientError::Timeout(_)) => continue,
-                Err(error) if is_unreachable(error) && time_limit(RECONNECT_TIMEOUT, &mut away) => {
+                Err(error)
+                    if is_unreachable(error)
+                        && time_limit(RECONNECT_TIMEOUT, &mut unreachable_since) =>
+                {
                     sleep(Duration::from_millis(200)).await;
                     continue;
                 }
                 Err(error) => return denied(error.to_string()),
             };
-            match said {
+            match answer {
                 None if seconds == 0 => {
                     return denied(NO_ANSWER.to_owned());
                 }
@@ -636,7 +639,7 @@ impl HookCallContext<'_> {
                 Some("APPROVED") => {
                     let path = format!("/api/hooks/decisions/{id}/redeem");
                     let body = json!({ "secret": secret });
-                    return match client.post(&path, &body, self.left()).await {
+                    return match client.post(&path, &body, self.remaining()).await {
                         Ok(_) => OperatorResult::Answer(AgentDecision::Allow(format!(
                             "{reason}; approved by the operator"
                         ))),
@@ -654,7 +657,7 @@ impl HookCallContext<'_> {
         }
     }
 
-    fn left(&self) -> Duration {
+    fn remaining(&self) -> Duration {
         self.deadline.saturating_duration_since(Instant::now())
     }
 
@@ -724,7 +727,7 @@ impl HookCallContext<'_> {
             )),
             Ok(Some(client)) => {
                 // Leave the rest of the time for the trail.
-                let limit = DECISION_TIMEOUT.min(self.left() / 2);
+                let limit = DECISION_TIMEOUT.min(self.remaining() / 2);
                 match client.post(&path, &body, limit).await {
                     Ok(_) => return Ok(()),
                     Err(ClientError::Refused { code, .. }) if code == "ALREADY_EXECUTED" => {

@@ -159,7 +159,7 @@ fn check_registration(
                 )]);
             }
         };
-        let compare_entries = compared(agent, file, &there, around, &again);
+        let comparison = compare_entries(agent, file, &there, around, &again);
         let trusted = match agent {
             Agent::Codex => {
                 let config = read(&around.homes.codex.join("config.toml"));
@@ -180,7 +180,7 @@ fn check_registration(
             }
             _ => None,
         };
-        checks.push(compare_entries.or(trusted).unwrap_or_else(good));
+        checks.push(comparison.or(trusted).unwrap_or_else(good));
     }
     if mode(file).is_some_and(|mode| mode & 0o022 != 0) {
         checks.push(failed_check(
@@ -210,7 +210,7 @@ fn other_binary_check(agent: Agent, file: &Path, again: &str) -> Check {
 }
 
 /// Compares the entries in a file with those of this version.
-fn compared(
+fn compare_entries(
     agent: Agent,
     file: &Path,
     there: &[(String, Value)],

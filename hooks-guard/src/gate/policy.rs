@@ -75,8 +75,8 @@ impl<'h> Policy<dyn DynClassify + 'h> for FirstClassification<'_> {
         }
     }
 
-    fn on_failure(&mut self, entry: &EntryMeta, fault: Failure) -> Step<Self, Never<()>> {
-        self.output.failure = Some((entry.name_arc(), fault));
+    fn on_failure(&mut self, entry: &EntryMeta, failure: Failure) -> Step<Self, Never<()>> {
+        self.output.failure = Some((entry.name_arc(), failure));
         self.output.failed = on_failure(entry) != FailurePolicy::Isolate;
         match self.output.failed {
             true => Step::Stop,
@@ -179,11 +179,14 @@ impl<'h> Policy<dyn DynRestrict + 'h> for StrictestRestriction<'_> {
         }
     }
 
-    fn on_failure(&mut self, entry: &EntryMeta, fault: Failure) -> Step<Self, Never<()>> {
+    fn on_failure(&mut self, entry: &EntryMeta, failure: Failure) -> Step<Self, Never<()>> {
         if on_failure(entry) != FailurePolicy::Isolate {
-            self.restrict(RuleDecision::from_failed_hook(&entry.name(), fault.kind()));
+            self.restrict(RuleDecision::from_failed_hook(
+                &entry.name(),
+                failure.kind(),
+            ));
         }
-        self.output.failure = Some((entry.name_arc(), fault));
+        self.output.failure = Some((entry.name_arc(), failure));
         Step::Next
     }
 

@@ -17,7 +17,7 @@ use tokio::sync::{OwnedSemaphorePermit, broadcast};
 
 use super::common::{failed, now};
 use super::error::{ApiError, RequestId};
-use super::hub::{HEARTBEAT_INTERVAL, MAX_LISTENERS, SseMessage, told};
+use super::hub::{HEARTBEAT_INTERVAL, MAX_LISTENERS, SseMessage, messages_of};
 use super::query::Query;
 use super::state::AppState;
 
@@ -106,8 +106,8 @@ pub(crate) async fn events(
         .then(move |part| {
             let trail = trail.clone();
             async move {
-                let told = told(&trail, &part).await;
-                told.unwrap_or_else(|error| {
+                let messages = messages_of(&trail, &part).await;
+                messages.unwrap_or_else(|error| {
                     tracing::warn!(%error, "event stream unavailable");
                     vec![SseMessage::missed(part.len() as u64)]
                 })
@@ -138,11 +138,11 @@ struct EventListener {
 impl EventListener {
     async fn next(mut self) -> Option<(Event, Self)> {
         loop {
-            let told = tokio::select! {
+            let received = tokio::select! {
                 told = self.receiver.recv() => told,
                 () = self.state.inner.ending.begun() => return None,
             };
-            match told {
+            match received {
                 Ok(told) if told.seq != 0 && told.seq <= self.last => {}
                 Ok(told) => {
                     self.last = self.last.max(told.seq);

@@ -121,14 +121,14 @@ impl Hub {
             {
                 some.push(change);
             }
-            let told = told(&audit, &some).await.unwrap_or_else(|error| {
+            let messages = messages_of(&audit, &some).await.unwrap_or_else(|error| {
                 if let Some(suppressed) = log_limit::suppressed("event stream unavailable", &error)
                 {
                     tracing::warn!(%error, suppressed, "event stream unavailable");
                 }
                 vec![SseMessage::missed(some.len() as u64)]
             });
-            for one in told {
+            for one in messages {
                 // An error means that there are no listeners.
                 let _ = self.sender.send(Arc::new(one));
             }
@@ -137,7 +137,7 @@ impl Hub {
 }
 
 /// Returns log entries as events, with the current records.
-pub(super) async fn told(
+pub(super) async fn messages_of(
     audit: &AuditStore,
     entries: &[(i64, AuditChange)],
 ) -> Result<Vec<SseMessage>, crate::audit::AuditError> {

@@ -85,15 +85,15 @@ pub(crate) async fn revoke(
     let audit = state.audit(&headers);
     let failed = |error| failed(&id, &error);
     let number = number(&remembered)?;
-    let gone = || ApiError::not_found("unknown approval");
-    let before = number.checked_sub(1).ok_or_else(gone)?;
+    let not_found = || ApiError::not_found("unknown approval");
+    let before = number.checked_sub(1).ok_or_else(not_found)?;
     let (first, _) = audit.remembered_page(before, 1).await.map_err(failed)?;
     let found = first
         .into_iter()
         .find(|one| one.id == number)
-        .ok_or_else(gone)?;
+        .ok_or_else(not_found)?;
     match audit.revoke(number, by).await.map_err(failed)? {
         true => Ok(Json(found)),
-        false => Err(gone()),
+        false => Err(not_found()),
     }
 }

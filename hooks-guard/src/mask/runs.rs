@@ -37,17 +37,17 @@ pub(super) fn reveal(command: &str, ranges: &mut Vec<Hidden>) -> bool {
     };
     let times = u32::try_from(ranges.len()).unwrap_or(u32::MAX);
     let is_brief = began.elapsed().saturating_mul(times) <= MAX_TEST_TIME;
-    let judged = |ranges: &[Hidden]| {
+    let classify_without = |ranges: &[Hidden]| {
         let text = replace_with_marks(command, ranges, &mark);
         let parts = classifier.parts(&text)?;
         Some((text, parts))
     };
-    let Some((mut text, mut shown)) = judged(ranges) else {
+    let Some((mut text, mut shown)) = classify_without(ranges) else {
         return true;
     };
     if !runs_same_programs(&truth, &shown, &mark) && ranges.len() <= MAX_SECRETS && is_brief {
         let is_code = |range: &Hidden| {
-            let shown = judged(std::slice::from_ref(range));
+            let shown = classify_without(std::slice::from_ref(range));
             shown.is_none_or(|(_, shown)| !runs_same_programs(&truth, &shown, &mark))
         };
         let mut secrets = Vec::new();
@@ -61,7 +61,7 @@ pub(super) fn reveal(command: &str, ranges: &mut Vec<Hidden>) -> bool {
         if ranges.is_empty() {
             return false;
         }
-        let Some(again) = judged(ranges) else {
+        let Some(again) = classify_without(ranges) else {
             return true;
         };
         (text, shown) = again;
@@ -291,7 +291,7 @@ const KEEPERS: &[&str] = &["sshpass"];
 impl<'p> CodeReachability<'p> {
     fn new(text: &'p str, parts: &'p Parts, mark: &'p str) -> Self {
         let has = |word: &Word| word.text.contains(mark);
-        let told = parts.all.iter().map(|part| {
+        let receives_mark = parts.all.iter().map(|part| {
             part.words.iter().any(has)
                 || part.documents.iter().any(has)
                 || part.redirections.iter().any(|file| has(&file.path))
@@ -301,7 +301,7 @@ impl<'p> CodeReachability<'p> {
                 || is_one_of(part, SETTERS) && part.words.iter().any(has)
         });
         Self {
-            receives_mark: told.collect(),
+            receives_mark: receives_mark.collect(),
             sets: sets.collect(),
             text,
             parts,

@@ -95,8 +95,8 @@ fn contains_words(reply: &HookReply, words: &[&str]) -> bool {
         &nested["permissionDecision"],
         &nested["decision"]["behavior"],
     ];
-    let mut said = fields.into_iter().filter_map(Value::as_str);
-    said.any(|word| words.contains(&word))
+    let mut texts = fields.into_iter().filter_map(Value::as_str);
+    texts.any(|word| words.contains(&word))
 }
 
 fn assert_formed(agent: Agent, reply: &HookReply) {

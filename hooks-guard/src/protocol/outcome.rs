@@ -39,9 +39,9 @@ pub(super) fn outcome(hook: AgentHook, name: &str, object: &JsonObject) -> Optio
             Value::String(text) => text.clone(),
             other => other.to_string(),
         };
-        let said = text.strip_prefix("Exit code ");
-        let said = said.and_then(|rest| rest.split_whitespace().next()?.parse().ok());
-        outcome.exit_status = outcome.exit_status.or(said);
+        let status_text = text.strip_prefix("Exit code ");
+        let status = status_text.and_then(|rest| rest.split_whitespace().next()?.parse().ok());
+        outcome.exit_status = outcome.exit_status.or(status);
         outcome.succeeded = Some(false);
         outcome.error = Some(text.chars().take(MAX_TEXT_CHARS).collect());
     }

@@ -258,10 +258,10 @@ pub(crate) fn line(access: &FileAccess) -> String {
         length <= most
     };
     // If the first file does not fit, show its beginning.
-    let told = words.iter().take_while(fits).count().max(2);
-    let told = told.min(words.len());
-    let line = shorten(&words[..told].join(" "), most);
-    match words.len() - told {
+    let shown_words = words.iter().take_while(fits).count().max(2);
+    let shown_words = shown_words.min(words.len());
+    let line = shorten(&words[..shown_words].join(" "), most);
+    match words.len() - shown_words {
         0 => line,
         more => format!("{line} … and {more} more"),
     }

@@ -218,8 +218,8 @@ impl Rules {
                     outcome.why = found.classification.reasoning.clone();
                 }
                 None => {
-                    let scene = self.scene(&request, &found);
-                    let why = self.allowed(&scene).err();
+                    let context = self.request_context(&request, &found);
+                    let why = self.allowed(&context).err();
                     outcome.why = why.unwrap_or_else(|| found.classification.reasoning.clone());
                 }
             },

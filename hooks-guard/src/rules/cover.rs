@@ -22,14 +22,16 @@ impl Rule {
     /// Returns `true` if the rule allows a part of a command. An error holds the reason against it.
     pub(super) fn covers(
         &self,
-        scene: &RequestContext<'_>,
+        context: &RequestContext<'_>,
         part: &Part,
     ) -> Result<(), &'static str> {
         let wanted = &self.conditions;
         if wanted.tool.is_some() || wanted.host.is_some() || self.effect != RuleEffect::Allow {
             return Err("the rule is not an `allow` rule for commands");
         }
-        if self.agent(scene) != MatchResult::Yes || self.match_project(scene) != MatchResult::Yes {
+        if self.agent(context) != MatchResult::Yes
+            || self.match_project(context) != MatchResult::Yes
+        {
             return Err("the rule is for another agent or directory");
         }
         let Some(first) = part.words.first() else {
@@ -51,7 +53,7 @@ impl Rule {
         let Some(rest) = arguments_after(part, wanted.subcommand.as_deref()) else {
             return Err("the rule names another subcommand");
         };
-        let accepts = wanted.substitutions && substitutes(scene, part);
+        let accepts = wanted.substitutions && substitutes(context, part);
         if !first.known || (!accepts && part.words.iter().any(|word| !word.known)) {
             return Err("a word of the command is unknown until it runs");
         }
@@ -71,9 +73,9 @@ impl Rule {
             None => {}
         }
         if let Some(paths) = &wanted.path {
-            self.within(scene, part, paths, &rest)?;
+            self.within(context, part, paths, &rest)?;
         }
-        self.check_unnamed(scene, part)
+        self.check_unnamed(context, part)
     }
 
     /// Returns `true` unless the rule names programs and the program of the part is not among them.
@@ -87,13 +89,13 @@ impl Rule {
 
     fn within(
         &self,
-        scene: &RequestContext<'_>,
+        context: &RequestContext<'_>,
         part: &Part,
         paths: &PathPatterns,
         rest: &[&str],
     ) -> Result<(), &'static str> {
-        let base = self.base(scene);
-        let inside = |text: &str| paths.match_all(&scene.start.locate(text), base);
+        let base = self.base(context);
+        let inside = |text: &str| paths.match_all(&context.start.locate(text), base);
         if part.words.iter().any(|word| !word.known) {
             return Err("a word of the command is unknown until it runs");
         }
@@ -135,14 +137,17 @@ impl Rule {
 
     /// Checks features of a part that an `allow` rule must name explicitly. An error holds the
     /// first one that it does not name.
-    fn check_unnamed(&self, scene: &RequestContext<'_>, part: &Part) -> Result<(), &'static str> {
+    fn check_unnamed(&self, context: &RequestContext<'_>, part: &Part) -> Result<(), &'static str> {
         let wanted = &self.conditions;
-        let base = self.base(scene);
-        let groups: Vec<&Part> = scene.around(part).filter(|p| p.words.is_empty()).collect();
+        let base = self.base(context);
+        let groups: Vec<&Part> = context
+            .around(part)
+            .filter(|p| p.words.is_empty())
+            .collect();
         let own = || std::iter::once(part).chain(groups.iter().copied());
         let sent = own().flat_map(|part| &part.redirections);
         for touch in sent {
-            let path = scene.locate(&touch.path);
+            let path = context.locate(&touch.path);
             if !touch.path.known || !wanted.redirections.paths.match_all(&path, base) {
                 return Err("a redirection does not match the rule's `redirections`");
             }
@@ -162,7 +167,10 @@ impl Rule {
         if piped && runs && !wanted.redirections.pipes {
             return Err("the program may run its input, which needs `|` in `redirections`");
         }
-        let wrappers: Vec<&Part> = scene.around(part).filter(|p| !p.words.is_empty()).collect();
+        let wrappers: Vec<&Part> = context
+            .around(part)
+            .filter(|p| !p.words.is_empty())
+            .collect();
         let prefixed = wrappers
             .iter()
             .copied()
@@ -175,23 +183,23 @@ impl Rule {
             .flat_map(|part| &part.assignments)
             .map(|one| variable(&one.name))
             .chain(prefixed)
-            .chain(scene.set.iter().cloned());
+            .chain(context.set.iter().cloned());
         for name in assigned {
             if !wanted.environment.iter().any(|one| one.is_match(&name)) {
                 return Err("an assignment does not match the rule's `environment`");
             }
         }
-        match substitutes(scene, part) && !wanted.substitutions {
+        match substitutes(context, part) && !wanted.substitutions {
             true => Err("a substitution needs `substitutions = true`"),
             false => Ok(()),
         }
     }
 }
 
-fn substitutes(scene: &RequestContext<'_>, part: &Part) -> bool {
-    scene.parts().substitutions
+fn substitutes(context: &RequestContext<'_>, part: &Part) -> bool {
+    context.parts().substitutions
         || part.substitutions
-        || scene.around(part).any(|around| around.substitutions)
+        || context.around(part).any(|around| around.substitutions)
 }
 
 fn assignment(word: &str) -> bool {

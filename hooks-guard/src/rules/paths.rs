@@ -42,9 +42,9 @@ impl Directory {
         let lexical = normal(&path.to_string_lossy());
         let mut names = vec![lexical];
         if let Ok(real) = std::fs::canonicalize(path) {
-            let resolve_links = normal(&real.to_string_lossy());
-            if !names.contains(&resolve_links) {
-                names.push(resolve_links);
+            let real = normal(&real.to_string_lossy());
+            if !names.contains(&real) {
+                names.push(real);
             }
         }
         Self { names }
@@ -197,7 +197,7 @@ impl PathBase {
         let mut names = vec![lexical];
         if !joined.starts_with(NO_DIRECTORY)
             && !is_per_process(&joined)
-            && let Some(real) = self.links.real(&joined)
+            && let Some(real) = self.links.resolve_links(&joined)
             && !names.contains(&real)
         {
             names.push(real);
@@ -253,7 +253,7 @@ struct LinkTargets {
 
 impl LinkTargets {
     /// Returns the path with links followed, as far as it exists.
-    fn real(&self, path: &str) -> Option<String> {
+    fn resolve_links(&self, path: &str) -> Option<String> {
         let real = self.follow(Path::new(path), 256)?;
         Some(normal(&real.to_string_lossy()))
     }

@@ -109,12 +109,12 @@ impl Rule {
             || !matches!(self.origin, Origin::Project { trusted: false })
     }
 
-    pub(super) fn base<'s>(&'s self, scene: &'s RequestContext<'_>) -> &'s Directory {
-        self.project.as_ref().unwrap_or(&scene.base)
+    pub(super) fn base<'s>(&'s self, context: &'s RequestContext<'_>) -> &'s Directory {
+        self.project.as_ref().unwrap_or(&context.base)
     }
 
-    pub(super) fn agent(&self, scene: &RequestContext<'_>) -> MatchResult {
-        match (&self.conditions.agent, &scene.request.agent) {
+    pub(super) fn agent(&self, context: &RequestContext<'_>) -> MatchResult {
+        match (&self.conditions.agent, &context.request.agent) {
             (None, _) => MatchResult::Yes,
             (Some(list), Some(agent)) => MatchResult::of(list.contains(agent)),
             // A request without an agent may come from that agent.
@@ -125,7 +125,7 @@ impl Rule {
     /// Returns whether the rule applies to a file that a tool touches.
     pub(super) fn match_file(
         &self,
-        scene: &RequestContext<'_>,
+        context: &RequestContext<'_>,
         file: &FileAccess,
         path: &str,
     ) -> MatchResult {
@@ -152,14 +152,15 @@ impl Rule {
             return MatchResult::No;
         }
         let here = paths.as_ref().map_or(MatchResult::Yes, |paths| {
-            let located = scene.start.locate(path);
-            let base = self.base(scene);
+            let located = context.start.locate(path);
+            let base = self.base(context);
             match self.effect {
                 RuleEffect::Allow => MatchResult::of(paths.match_all(&located, base)),
                 RuleEffect::Ask | RuleEffect::Deny => paths.may_match(&located, base),
             }
         });
-        here.min(self.agent(scene)).min(self.match_project(scene))
+        here.min(self.agent(context))
+            .min(self.match_project(context))
     }
 
     /// Returns `true` if the rule names programs.
@@ -171,20 +172,22 @@ impl Rule {
     /// host.
     pub(super) fn match_network(
         &self,
-        scene: &RequestContext<'_>,
+        context: &RequestContext<'_>,
         access: &NetworkAccess,
     ) -> MatchResult {
         let hosts = match &self.conditions.host {
             Some(hosts) => MatchResult::of(hosts.iter().any(|host| host.matches(&access.host))),
             None if self.effect == RuleEffect::Allow => MatchResult::No,
-            None => self.restricts_all(scene),
+            None => self.restricts_all(context),
         };
-        hosts.min(self.agent(scene)).min(self.match_project(scene))
+        hosts
+            .min(self.agent(context))
+            .min(self.match_project(context))
     }
 
     /// Returns whether the request is in the rule's project: a project's `allow` rule applies only
     /// there.
-    pub(super) fn match_project(&self, scene: &RequestContext<'_>) -> MatchResult {
+    pub(super) fn match_project(&self, context: &RequestContext<'_>) -> MatchResult {
         let Some(project) = self
             .project
             .as_ref()
@@ -193,7 +196,7 @@ impl Rule {
             return MatchResult::Yes;
         };
         MatchResult::of(
-            scene
+            context
                 .start
                 .folders
                 .iter()
@@ -202,12 +205,12 @@ impl Rule {
     }
 
     /// Returns whether a restricting rule applies, or may apply, to a part of a command.
-    pub(super) fn restricts(&self, scene: &RequestContext<'_>, part: &Part) -> MatchResult {
+    pub(super) fn restricts(&self, context: &RequestContext<'_>, part: &Part) -> MatchResult {
         let wanted = &self.conditions;
         if wanted.tool.is_some() || wanted.host.is_some() {
             return MatchResult::No;
         }
-        let mut holds = self.agent(scene);
+        let mut holds = self.agent(context);
         if let Some(class) = &wanted.class {
             holds = holds.min(MatchResult::of(class.contains(&part.effect)));
         }
@@ -225,9 +228,9 @@ impl Rule {
         if holds > MatchResult::No
             && let Some(paths) = &wanted.path
         {
-            let base = self.base(scene);
+            let base = self.base(context);
             let concern = |(path, _): &(_, Crud)| paths.may_match(path, base);
-            let touched = scene.touched_paths(part);
+            let touched = context.touched_paths(part);
             holds = holds.min(touched.iter().map(concern).max().unwrap_or(MatchResult::No));
         }
         holds
@@ -235,7 +238,7 @@ impl Rule {
 
     /// Returns whether a restricting rule applies to the request as a whole, independent of its
     /// parts.
-    pub(super) fn restricts_all(&self, scene: &RequestContext<'_>) -> MatchResult {
+    pub(super) fn restricts_all(&self, context: &RequestContext<'_>) -> MatchResult {
         let Conditions {
             program,
             subcommand,
@@ -254,9 +257,9 @@ impl Rule {
         if particular {
             return MatchResult::No;
         }
-        let crud = scene.found.classification.crud;
+        let crud = context.found.classification.crud;
         let class = class.as_ref().is_none_or(|class| class.contains(&crud));
-        MatchResult::of(class).min(self.agent(scene))
+        MatchResult::of(class).min(self.agent(context))
     }
 }
 

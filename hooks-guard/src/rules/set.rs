@@ -157,18 +157,18 @@ impl Rules {
     /// type commands into a program; in the latter case rules must allow each program by name.
     #[must_use]
     pub fn decide(&self, request: &PermissionRequest, found: &Judgement) -> Option<RuleDecision> {
-        let request_context = self.scene(request, found);
-        if let Some(verdict) = self.restricted(&request_context) {
+        let context = self.request_context(request, found);
+        if let Some(verdict) = self.restricted(&context) {
             return Some(verdict);
         }
         let typed = request.can_type_into(&found.classification);
         if found.classification.decision == Decision::AutoAllowed && !typed {
             return None;
         }
-        self.allowed(&request_context).ok()
+        self.allowed(&context).ok()
     }
 
-    pub(super) fn scene<'a>(
+    pub(super) fn request_context<'a>(
         &self,
         request: &'a PermissionRequest,
         found: &'a Judgement,
@@ -180,26 +180,27 @@ impl Rules {
     }
 
     /// Returns the strictest verdict that denies the request or asks about it.
-    fn restricted(&self, scene: &RequestContext<'_>) -> Option<RuleDecision> {
+    fn restricted(&self, context: &RequestContext<'_>) -> Option<RuleDecision> {
         let rules = self.inner.rules.iter();
-        let said = rules.filter_map(|rule| restriction(rule, scene));
-        said.chain(self.inner.guarded.decide(scene))
+        let restrictions = rules.filter_map(|rule| restriction(rule, context));
+        restrictions
+            .chain(self.inner.guarded.decide(context))
             .reduce(RuleDecision::stricter)
     }
 
     /// Returns the rules that allow the whole request, or the reason why they do not.
-    pub(super) fn allowed(&self, scene: &RequestContext<'_>) -> Result<RuleDecision, String> {
+    pub(super) fn allowed(&self, context: &RequestContext<'_>) -> Result<RuleDecision, String> {
         let rules: Vec<&Rule> = self
             .inner
             .rules
             .iter()
             .filter(|rule| rule.effect == RuleEffect::Allow && rule.counts())
-            .filter(|rule| !scene.is_typed_into() || rule.names_programs())
+            .filter(|rule| !context.is_typed_into() || rule.names_programs())
             .collect();
-        let used = match (&scene.request.file, &scene.request.network) {
-            (Some(file), _) => allow::files(scene, file, &rules)?,
-            (None, Some(access)) => allow::network(scene, access, &rules)?,
-            (None, None) => allow::parts(scene, &rules)?,
+        let used = match (&context.request.file, &context.request.network) {
+            (Some(file), _) => allow::files(context, file, &rules)?,
+            (None, Some(access)) => allow::network(context, access, &rules)?,
+            (None, None) => allow::parts(context, &rules)?,
         };
         let reasons: Vec<&str> = used.iter().filter_map(|r| r.reason.as_deref()).collect();
         let places: Vec<&str> = used.iter().map(|rule| rule.place.as_str()).collect();
@@ -217,23 +218,23 @@ impl Rules {
 }
 
 /// Returns the verdict of a `deny` or `ask` rule for a request, if it applies.
-pub(super) fn restriction(rule: &Rule, scene: &RequestContext<'_>) -> Option<RuleDecision> {
+pub(super) fn restriction(rule: &Rule, context: &RequestContext<'_>) -> Option<RuleDecision> {
     if rule.effect == RuleEffect::Allow {
         return None;
     }
-    let holds = match (&scene.request.file, &scene.request.network) {
-        (None, Some(access)) => rule.match_network(scene, access),
+    let holds = match (&context.request.file, &context.request.network) {
+        (None, Some(access)) => rule.match_network(context, access),
         (Some(file), _) => file
             .paths
             .iter()
-            .map(|path| rule.match_file(scene, file, &path.to_string_lossy()))
+            .map(|path| rule.match_file(context, file, &path.to_string_lossy()))
             .max()
             .unwrap_or(MatchResult::No),
         (None, None) => {
-            let parts = scene.parts().all.iter();
+            let parts = context.parts().all.iter();
             parts
-                .map(|part| rule.restricts(scene, part))
-                .fold(rule.restricts_all(scene), MatchResult::max)
+                .map(|part| rule.restricts(context, part))
+                .fold(rule.restricts_all(context), MatchResult::max)
         }
     };
     let place = &rule.place;

@@ -83,7 +83,7 @@ fn write(setup: &Setup, count: usize, time: impl Fn(f64) -> Timestamp) {
                     scope: None,
                     command_hash: Sha256::digest(command).into(),
                     request,
-                    permission: permission,
+                    permission,
                     parts: judged.parts,
                     response_time: Duration::from_micros(
                         400 + 37 * dice.roll(300) as u64 + 90_000 * u64::from(dice.roll(60) == 0),

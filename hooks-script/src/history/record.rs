@@ -115,7 +115,7 @@ impl RunRecord {
         };
         let without = |text: &str| without_input(text, None);
         // Messages of the engine contain words that are not in the source.
-        let said = |class: &str, text: &str| {
+        let masked_text = |class: &str, text: &str| {
             let source = (!ScriptHook::is_engine_class(class)).then(|| hook.source());
             without_input(text, source)
         };
@@ -132,7 +132,7 @@ impl RunRecord {
             RunResult::Returned(_) => RunOutcome::Success,
             RunResult::Stop(stop) => RunOutcome::Stopped {
                 class: name(&stop.class),
-                message: said(&stop.class, &stop.message),
+                message: masked_text(&stop.class, &stop.message),
                 trace: without(&stop.stack),
             },
             RunResult::Failed(Failure::Thrown {
@@ -143,7 +143,7 @@ impl RunRecord {
             }) => RunOutcome::Failure {
                 kind: "thrown".to_owned(),
                 class: name(class),
-                message: said(class, message),
+                message: masked_text(class, message),
                 trace: without(stack),
             },
             RunResult::Failed(failure) if failure.did_not_run() => RunOutcome::Skipped {
@@ -183,7 +183,7 @@ impl RunRecord {
                 mask(class)
             }
         };
-        let said = |text: &str| match self.outcome.may_quote_hook() {
+        let text_for_log = |text: &str| match self.outcome.may_quote_hook() {
             true => mask(text),
             false => text.to_owned(),
         };
@@ -200,7 +200,7 @@ impl RunRecord {
             } => tracing::info!(
                 target: "hooks_script",
                 source, action, %stage, class = shown(class), trace = mask(trace),
-                "a hook stopped: {}", said(message)
+                "a hook stopped: {}", text_for_log(message)
             ),
             RunOutcome::Failure {
                 kind,
@@ -210,7 +210,7 @@ impl RunRecord {
             } => tracing::warn!(
                 target: "hooks_script",
                 source, action, %stage, kind, class = shown(class), trace = mask(trace),
-                "a hook failed: {}", said(message)
+                "a hook failed: {}", text_for_log(message)
             ),
         }
     }

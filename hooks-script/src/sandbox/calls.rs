@@ -47,7 +47,7 @@ pub(crate) struct RunLimits {
     /// Timeout; the limit of the engine applies too.
     pub(crate) wall: Option<Duration>,
     /// Deadline, independent of the start of the run.
-    pub(crate) until: Option<Instant>,
+    pub(crate) deadline: Option<Instant>,
     /// `true` if the run has `context.http`. For every other run, the import refuses requests.
     pub(crate) http: bool,
 }
@@ -184,7 +184,7 @@ impl Sandbox {
         let wall = wall.map_or(self.limits.wall, |wall| wall.min(self.limits.wall));
         // All attempts share one timeout, because the script determines where it writes.
         let began = Instant::now();
-        let deadline = given.allowance.until;
+        let deadline = given.allowance.deadline;
         let wall = deadline.map_or(wall, |until| {
             wall.min(until.saturating_duration_since(began))
         });

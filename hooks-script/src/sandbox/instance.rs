@@ -87,8 +87,8 @@ impl Instance {
         let status = boot.call(instance.space.changing(), place)?;
         if status != 0 {
             let memory = instance.space.bytes();
-            let said = instance.fields().and_then(|fields| fields.texts(memory));
-            let message = said.map(|said| said.message).unwrap_or_default();
+            let texts = instance.fields().and_then(|fields| fields.texts(memory));
+            let message = texts.map(|said| said.message).unwrap_or_default();
             wasmtime::bail!("its prelude fails with status {status}: {message}");
         }
         // Repeat the call, because now there is a stack to limit.

@@ -75,8 +75,8 @@ fn run(sandbox: &Sandbox, instance: &mut Instance, hook: &Arc<Snapshot>) -> RunT
         "or fuel would count what memory costs to grow"
     );
     match report.ended {
-        CallEnd::Returned(Status::Done, said) => (
-            hex(&Sha256::digest(&said.text)),
+        CallEnd::Returned(Status::Done, texts) => (
+            hex(&Sha256::digest(&texts.text)),
             report.fuel,
             report.peak,
             report.memory_hash,
@@ -210,7 +210,7 @@ fn attack(sandbox: &Sandbox, instance: &mut Instance, what: &str, source: &str) 
         allowance: RunLimits {
             fuel: (!timed && !cancelled).then_some(20_000_000),
             wall: timed.then_some(Duration::from_millis(1)),
-            until: None,
+            deadline: None,
             http: what == "posts",
         },
         ..given()
@@ -517,10 +517,10 @@ fn s_24_no_run_can_tell_that_there_is_a_fence() {
         run(&sandbox, &mut instance, &small);
     }
     // Run until the learned pages are forgotten and learned again.
-    let told = run(&sandbox, &mut instance, &small);
+    let trace = run(&sandbox, &mut instance, &small);
     let mut stood = [false; 2];
     for _ in 0..300 {
-        assert_eq!(run(&sandbox, &mut instance, &small), told);
+        assert_eq!(run(&sandbox, &mut instance, &small), trace);
         stood[usize::from(instance.space.is_fenced())] = true;
     }
     assert_eq!(stood, [true; 2]);

@@ -100,7 +100,7 @@ impl InstanceMemory {
             return false;
         }
         let memory = self.memory.data_mut(&mut self.store);
-        let opened = match fault(error) {
+        let opened = match fault_address(error) {
             Some(address) if address >= memory.len() => return false,
             Some(address) if self.fence.is_fenced(address) => {
                 let admitted = self.fence.open_pages(address..address + 1, memory);
@@ -243,7 +243,7 @@ impl InstanceMemory {
 }
 
 /// Returns the address of a trap in memory, which wasmtime reports only as text.
-fn fault(error: &wasmtime::Error) -> Option<usize> {
+fn fault_address(error: &wasmtime::Error) -> Option<usize> {
     error.chain().find_map(|cause| {
         let text = cause.to_string();
         let (_, address) = text.split_once("memory fault at wasm address 0x")?;

@@ -134,7 +134,7 @@ fn perform(
                 _ if start
                     .given
                     .allowance
-                    .until
+                    .deadline
                     .is_some_and(|until| until <= began) =>
                 {
                     CallReport::failed(Failure::NoWorker)

@@ -44,7 +44,7 @@ impl StackBudget {
         RunLimits {
             fuel: Some(self.fuel / u64::from(hooks)),
             wall: Some(self.time_left() / hooks),
-            until: self.deadline,
+            deadline: self.deadline,
             http: false,
         }
     }

@@ -126,8 +126,8 @@ fn is_passing(error: &MigrateError) -> bool {
     let (MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _)) = error else {
         return false;
     };
-    let said = error.as_database_error().and_then(|error| error.code());
-    let code = said.and_then(|code| code.parse::<i32>().ok());
+    let code = error.as_database_error().and_then(|error| error.code());
+    let code = code.and_then(|code| code.parse::<i32>().ok());
     // The other bits are the extended error code.
     code.is_some_and(|code| [ERROR, BUSY, LOCKED].contains(&(code & 0xff)))
 }

@@ -54,7 +54,7 @@ macro_rules! search_sql {
         SearchSql {
             keys: concat!("SELECT s.at, s.id ", search_sql!(@where $find, $others),
                 " ORDER BY s.at DESC, s.id DESC LIMIT ", $first, " OFFSET ", $second),
-            rest: concat!("SELECT count(*) ", search_sql!(@where $find, $others),
+            beyond_pattern: concat!("SELECT count(*) ", search_sql!(@where $find, $others),
                 " AND (s.at, s.id) < (", $first, ", ", $second, ")"),
         }
     };
@@ -66,7 +66,7 @@ macro_rules! search_sql {
 
 struct SearchSql {
     keys: &'static str,
-    rest: &'static str,
+    beyond_pattern: &'static str,
 }
 
 const SQLITE: [SearchSql; 2] = search_sql!("instr");
@@ -137,7 +137,7 @@ async fn numbers(
     cut: Partition,
 ) -> Result<(Vec<i64>, u64), AuditError> {
     let search = Search::new(bound, text);
-    let ranges = search.pieces(&mut seen.transactions, cut).await?;
+    let ranges = search.ranges(&mut seen.transactions, cut).await?;
     let most = page.offset.saturating_add(page.limit).clamp(1, MAX_KEYS);
     let next = AtomicUsize::new(0);
     let readers = seen.transactions.iter_mut().map(async |tx| {
@@ -188,7 +188,7 @@ impl<'a> Search<'a> {
     }
 
     /// Returns the pieces, newest first.
-    async fn pieces(
+    async fn ranges(
         &self,
         readers: &mut [Tx],
         cut: Partition,
@@ -299,9 +299,9 @@ impl<'a> Search<'a> {
                 before: at.saturating_add(1).min(piece.before),
                 ..piece
             };
-            let sql = self.sql(|texts| texts.rest);
-            let beyond_pattern = tx.one(sql, &self.args(piece, [at, id])).await?.int(0)?;
-            total += beyond_pattern.max(0).unsigned_abs();
+            let sql = self.sql(|texts| texts.beyond_pattern);
+            let further_matches = tx.one(sql, &self.args(piece, [at, id])).await?.int(0)?;
+            total += further_matches.max(0).unsigned_abs();
         }
         Ok(PieceMatches { piece, keys, total })
     }

@@ -107,10 +107,10 @@ pub(super) fn read(body: &[u8]) -> Result<SemanticOutput, SemanticError> {
     }
     let content = choice.message.content.as_deref().unwrap_or_default();
     match serde_json::from_str::<ModelClassification>(content) {
-        Ok(said) => Ok(SemanticOutput::new(
-            said.classification,
-            said.reasoning,
-            said.confidence,
+        Ok(output) => Ok(SemanticOutput::new(
+            output.classification,
+            output.reasoning,
+            output.confidence,
         )),
         Err(_) => malformed("the model's output does not follow the schema"),
     }

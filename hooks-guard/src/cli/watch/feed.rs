@@ -31,7 +31,7 @@ pub(super) async fn follow(clients: watch::Receiver<Client>, to: mpsc::Sender<Wa
     loop {
         let client = clients.borrow().clone();
         let ended = listen(&client, &to, &mut last).await;
-        let told = match ended {
+        let messages = match ended {
             Ok(()) => vec![WatchMessage::Link(ConnectionState::Down(
                 "the service closed the \
                  connection"
@@ -47,7 +47,7 @@ pub(super) async fn follow(clients: watch::Receiver<Client>, to: mpsc::Sender<Wa
             },
             Err(error) => vec![WatchMessage::Link(ConnectionState::Down(error.to_string()))],
         };
-        for message in told {
+        for message in messages {
             if to.send(message).await.is_err() {
                 return;
             }
@@ -69,28 +69,28 @@ async fn listen(
 ) -> Result<(), ClientError> {
     let mut events = client.events(last.as_deref(), REQUEST_TIMEOUT).await?;
     while let Some(event) = events.next(IDLE_TIMEOUT).await? {
-        let mut told = Vec::new();
+        let mut messages = Vec::new();
         match event.kind.as_str() {
             "hello" => {
                 let resumed = data(&event)["resumed"] == true;
                 if last.is_none() {
                     let before = before(client).await;
-                    told.extend(
+                    messages.extend(
                         before.unwrap_or_else(|_| vec![WatchMessage::Happened(TrailEvent::Missed)]),
                     );
                 } else if !resumed {
-                    told.push(WatchMessage::Happened(TrailEvent::Missed));
+                    messages.push(WatchMessage::Happened(TrailEvent::Missed));
                 }
-                told.push(WatchMessage::Link(ConnectionState::Up));
-                told.push(pending(client, true).await?);
+                messages.push(WatchMessage::Link(ConnectionState::Up));
+                messages.push(pending(client, true).await?);
             }
             "missed" => {
-                told.push(WatchMessage::Happened(TrailEvent::Missed));
-                told.push(pending(client, true).await?);
+                messages.push(WatchMessage::Happened(TrailEvent::Missed));
+                messages.push(pending(client, true).await?);
             }
             "cleaned" => {
-                told.push(WatchMessage::Happened(TrailEvent::Cleaned));
-                told.push(pending(client, true).await?);
+                messages.push(WatchMessage::Happened(TrailEvent::Cleaned));
+                messages.push(pending(client, true).await?);
             }
             kind => {
                 let happened: Option<fn(Box<AuditRecord>) -> TrailEvent> = match kind {
@@ -102,11 +102,11 @@ async fn listen(
                 };
                 let record = serde_json::from_str(&event.data).ok();
                 if let Some((happened, record)) = happened.zip(record) {
-                    told.push(WatchMessage::Happened(happened(record)));
+                    messages.push(WatchMessage::Happened(happened(record)));
                 }
             }
         }
-        for message in told {
+        for message in messages {
             if to.send(message).await.is_err() {
                 return Ok(());
             }
@@ -128,7 +128,7 @@ async fn before(client: &Client) -> Result<Vec<WatchMessage>, ClientError> {
     let mut value = client.get(&path, REQUEST_TIMEOUT).await?;
     let records: Vec<AuditRecord> = serde_json::from_value(value["decisions"].take())
         .map_err(|_| ClientError::UnexpectedResponse)?;
-    let told = records.into_iter().rev().map(|record| {
+    let events = records.into_iter().rev().map(|record| {
         let happened: fn(Box<AuditRecord>) -> TrailEvent = match &record {
             record if record.execution_happened => TrailEvent::Executed,
             record if record.user_response.is_some() => TrailEvent::Answered,
@@ -136,7 +136,7 @@ async fn before(client: &Client) -> Result<Vec<WatchMessage>, ClientError> {
         };
         WatchMessage::Happened(happened(Box::new(record)))
     });
-    Ok(told.collect())
+    Ok(events.collect())
 }
 
 /// Reads the first page of pending questions.

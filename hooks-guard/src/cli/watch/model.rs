@@ -296,11 +296,11 @@ impl WatchState {
                 self.outdated |= self.reading;
                 let waits = record.deadline.is_some() && record.user_response.is_none();
                 if !waits && self.selected == Some(record.id) {
-                    let said = record
+                    let response = record
                         .user_response
                         .map_or("answered", |said| said.as_str());
                     let by = record.answered_by.as_deref().unwrap_or("unknown");
-                    self.notice = format!("{}: {said}, by {}", record.id, escape(by));
+                    self.notice = format!("{}: {response}, by {}", record.id, escape(by));
                 }
             }
             TrailEvent::Executed(_) | TrailEvent::Cleaned | TrailEvent::Missed => {}

@@ -27,7 +27,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, state: &mut WatchState, now: Timestamp
     state.is_drawn = false;
     if area.width < MIN_SIZE.0 || area.height < MIN_SIZE.1 {
         let least = format!("needs at least {} × {}", MIN_SIZE.0, MIN_SIZE.1);
-        let text = vec![Line::from(least), said(state)];
+        let text = vec![Line::from(least), notice_line(state)];
         frame.render_widget(Paragraph::new(text).wrap(Wrap { trim: true }), area);
         return;
     }
@@ -44,7 +44,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, state: &mut WatchState, now: Timestamp
     draw_inbox(frame, state, now, inbox);
     draw_details(frame, state, details);
     draw_events(frame, state, happened);
-    frame.render_widget(said(state), notice);
+    frame.render_widget(notice_line(state), notice);
     frame.render_widget(Paragraph::new(KEYS).style(dim()), keys);
 }
 
@@ -287,7 +287,7 @@ fn question_line(record: &AuditRecord) -> String {
     .to_owned()
 }
 
-fn said(state: &WatchState) -> Line<'_> {
+fn notice_line(state: &WatchState) -> Line<'_> {
     match &state.typed {
         Some(typed) => Line::from(format!(
             "operator's token, then Enter: {}",

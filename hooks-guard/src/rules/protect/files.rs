@@ -12,7 +12,7 @@ use crate::classify::{Crud, Part, Tables, UNKNOWN, Word};
 /// A protected path: its components in lower case; `*` matches within one component.
 #[derive(Clone, Debug)]
 struct ProtectedPath {
-    matter: Protection,
+    protection: Protection,
     parts: Vec<String>,
     /// `true` if the path starts at the root; `false` if it matches anywhere.
     rooted: bool,
@@ -36,14 +36,14 @@ pub(super) struct ProtectedFiles {
 /// Builds the guards of these places; if `reading`, only the guards that count for reading.
 fn build(places: &Protected, reading: bool) -> Vec<ProtectedPath> {
     let mut guards = Vec::new();
-    let mut own = |path: &Path, matter, reads: bool| {
+    let mut own = |path: &Path, protection, reads: bool| {
         if reading && !reads {
             return;
         }
         let mut names = vec![normal(&path.to_string_lossy())];
         names.extend(std::fs::canonicalize(path).map(|real| real.to_string_lossy().into_owned()));
         guards.extend(names.iter().map(|name| ProtectedPath {
-            matter,
+            protection,
             parts: components(name),
             rooted: true,
             below: true,
@@ -64,12 +64,12 @@ fn build(places: &Protected, reading: bool) -> Vec<ProtectedPath> {
         );
     }
     for (table, rooted) in [(ANYWHERE, false), (ROOTED, true)] {
-        for (matter, paths) in table {
-            if reading && *matter != Protection::Ssh {
+        for (protection, paths) in table {
+            if reading && *protection != Protection::Ssh {
                 continue;
             }
             guards.extend(paths.iter().map(|path| ProtectedPath {
-                matter: *matter,
+                protection: *protection,
                 parts: components(path),
                 rooted,
                 below: path.ends_with('/'),
@@ -103,7 +103,7 @@ impl ProtectedFiles {
             let reads = effect == Crud::Read;
             let guards = self.guards(effect).iter();
             let mut hit = guards.filter(|guard| guard.matches(&parts, reads));
-            hit.next().map(|guard| guard.matter)
+            hit.next().map(|guard| guard.protection)
         })
     }
 
@@ -111,14 +111,14 @@ impl ProtectedFiles {
     /// that is removed or moved.
     pub(super) fn tree_protection(
         &self,
-        scene: &RequestContext<'_>,
+        context: &RequestContext<'_>,
         path: &ResolvedPath,
         effect: Crud,
     ) -> Option<Protection> {
         self.path_protection(path, effect).or_else(|| {
             let is_gone = effect == Crud::Delete;
             is_gone
-                .then(|| self.moved_protection(scene, path))
+                .then(|| self.moved_protection(context, path))
                 .flatten()
         })
     }
@@ -126,10 +126,10 @@ impl ProtectedFiles {
     /// Returns the protection of a file inside a directory that is removed or moved as a whole.
     fn moved_protection(
         &self,
-        scene: &RequestContext<'_>,
+        context: &RequestContext<'_>,
         path: &ResolvedPath,
     ) -> Option<Protection> {
-        let cwd = scene
+        let cwd = context
             .request
             .cwd
             .as_ref()
@@ -148,7 +148,7 @@ impl ProtectedFiles {
             }
             let guards = self.guards(Crud::Delete).iter();
             let mut hit = guards.filter(|guard| guard.contains_protected(&parts));
-            hit.next().map(|guard| guard.matter)
+            hit.next().map(|guard| guard.protection)
         })
     }
 
@@ -156,14 +156,14 @@ impl ProtectedFiles {
     /// it.
     pub(super) fn protection(
         &self,
-        scene: &RequestContext<'_>,
+        context: &RequestContext<'_>,
         part: &Part,
     ) -> Option<(Protection, String)> {
         let named = part.redirections.iter().chain(&part.touches);
         for touch in named {
-            let path = locate(scene, &touch.path);
-            if let Some(matter) = self.tree_protection(scene, &path, touch.effect) {
-                return Some((matter, touch.path.text.clone()));
+            let path = locate(context, &touch.path);
+            if let Some(protection) = self.tree_protection(context, &path, touch.effect) {
+                return Some((protection, touch.path.text.clone()));
             }
         }
         let name = part.words.first().map_or("", |word| base_name(&word.text));
@@ -186,59 +186,63 @@ impl ProtectedFiles {
                 if name == "git" && (text == ".git" || text.ends_with("/.git")) {
                     continue;
                 }
-                let place = locate(scene, &word.with(text));
-                if let Some(matter) = self.path_protection(&place, effect) {
-                    return Some((matter, text.to_owned()));
+                let place = locate(context, &word.with(text));
+                if let Some(protection) = self.path_protection(&place, effect) {
+                    return Some((protection, text.to_owned()));
                 }
             }
         }
         if effect == Crud::Read {
-            return self.own_file_read(scene, part);
+            return self.own_file_read(context, part);
         }
         if name == "mv" || name == "rename" {
             // The last argument is the destination.
             let last = part.words.len().saturating_sub(1);
             for word in part.words[..last].iter().skip(1) {
-                if let Some(matter) = self.moved_protection(scene, &locate(scene, word)) {
-                    return Some((matter, word.text.clone()));
+                if let Some(protection) = self.moved_protection(context, &locate(context, word)) {
+                    return Some((protection, word.text.clone()));
                 }
             }
         }
         for text in copy_destinations(name, part) {
-            if let Some(matter) = self.path_protection(&scene.start.locate(&text), effect) {
-                return Some((matter, text));
+            if let Some(protection) = self.path_protection(&context.start.locate(&text), effect) {
+                return Some((protection, text));
             }
         }
         named_in_code(part)
             .find_map(|token| {
-                let mut path = scene.start.locate(token);
+                let mut path = context.start.locate(token);
                 if token.starts_with('/') {
                     path.names.push(format!("{UNKNOWN}{}", normal(token)));
                 }
                 Some((self.path_protection(&path, effect)?, token.to_owned()))
             })
-            .or_else(|| self.own_file_read(scene, part))
+            .or_else(|| self.own_file_read(context, part))
     }
 
     /// Returns the guard's own file that a part reads, by code in its words or by reading a whole
     /// directory.
     fn own_file_read(
         &self,
-        scene: &RequestContext<'_>,
+        context: &RequestContext<'_>,
         part: &Part,
     ) -> Option<(Protection, String)> {
         let own = |path: &ResolvedPath, is: fn(&ProtectedPath, &[String]) -> bool| {
             let guards = self.guards(Crud::Read).iter();
-            let guards = || guards.clone().filter(|one| one.matter == Protection::Files);
+            let guards = || {
+                guards
+                    .clone()
+                    .filter(|one| one.protection == Protection::Files)
+            };
             let mut names = path.names.iter().map(|name| components(name));
             names.any(|parts| guards().any(|guard| is(guard, &parts)))
         };
         let touches = |path: &ResolvedPath| own(path, |guard, parts| guard.matches(parts, true));
         let holds = |path: &ResolvedPath| own(path, ProtectedPath::contains_protected);
-        let by_code = named_in_code(part).find(|token| touches(&scene.start.locate(token)));
+        let by_code = named_in_code(part).find(|token| touches(&context.start.locate(token)));
         // A directory read as a whole, or a file with an unknown name.
         let read = part.reads.iter().find(|read| {
-            let path = locate(scene, &read.path);
+            let path = locate(context, &read.path);
             touches(&path) || read.below && holds(&path)
         });
         let within = || read.map(|read| read.path.text.clone());
@@ -257,11 +261,11 @@ fn named_in_code(part: &Part) -> impl Iterator<Item = &str> {
         .filter(|token| !token.ends_with(".git"))
 }
 
-fn locate(scene: &RequestContext<'_>, word: &Word) -> ResolvedPath {
+fn locate(context: &RequestContext<'_>, word: &Word) -> ResolvedPath {
     match word.known {
-        true => scene.start.locate(&word.text),
+        true => context.start.locate(&word.text),
         // File name patterns are compared as patterns.
-        false => scene
+        false => context
             .start
             .locate(&word.text.replace(['*', '?', '['], WILDCARD)),
     }
@@ -326,7 +330,7 @@ fn components(path: &str) -> Vec<String> {
 impl ProtectedPath {
     fn matches(&self, path: &[String], reads: bool) -> bool {
         let length = self.parts.len();
-        let component_may_match = |path: &[String]| {
+        let fits = |path: &[String]| {
             (self.below || path.len() == length)
                 && path.len() >= length
                 && path
@@ -336,11 +340,11 @@ impl ProtectedPath {
                     .all(|(at, (a, b))| {
                         // The first component must be more specific than a wildcard.
                         let least = match reads {
-                            true if self.matter == Protection::Files => 0,
+                            true if self.protection == Protection::Files => 0,
                             true => 2,
                             false => usize::from(at == 0),
                         };
-                        self::fits(a, b, least)
+                        self::component_may_match(a, b, least)
                     })
         };
         let unknown = path.first().is_some_and(|first| first.contains(UNKNOWN));
@@ -354,13 +358,15 @@ impl ProtectedPath {
                     && rest.len() >= least
                     && (self.below || known.len() == rest.len())
                     && known.len() >= rest.len()
-                    && known.iter().zip(rest).all(|(a, b)| self::fits(a, b, 1))
-            }) || (!self.rooted
-                && (0..known.len()).any(|at| component_may_match(&known[at..])));
+                    && known
+                        .iter()
+                        .zip(rest)
+                        .all(|(a, b)| self::component_may_match(a, b, 1))
+            }) || (!self.rooted && (0..known.len()).any(|at| fits(&known[at..])));
         }
         match self.rooted {
-            true => component_may_match(path),
-            false => (0..path.len()).any(|at| component_may_match(&path[at..])),
+            true => fits(path),
+            false => (0..path.len()).any(|at| fits(&path[at..])),
         }
     }
 
@@ -368,7 +374,10 @@ impl ProtectedPath {
     fn contains_protected(&self, path: &[String]) -> bool {
         let holds = |path: &[String]| {
             path.len() < self.parts.len()
-                && path.iter().zip(&self.parts).all(|(a, b)| fits(a, b, 1))
+                && path
+                    .iter()
+                    .zip(&self.parts)
+                    .all(|(a, b)| component_may_match(a, b, 1))
         };
         match self.rooted {
             true => holds(path),
@@ -379,7 +388,7 @@ impl ProtectedPath {
 
 /// Returns `true` if a path component, possibly a pattern, may match a protected one. A pattern
 /// counts only if it begins with at least `least` literal characters.
-fn fits(part: &str, guarded: &str, least: usize) -> bool {
+fn component_may_match(part: &str, guarded: &str, least: usize) -> bool {
     if let Some((head, _)) = part.split_once(WILDCARD) {
         let start = guarded.split('*').next().unwrap_or(guarded);
         // A pattern does not match a leading dot.

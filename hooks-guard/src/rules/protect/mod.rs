@@ -42,36 +42,36 @@ impl Protections {
     }
 
     /// Returns a verdict if a request touches a protection.
-    pub(super) fn decide(&self, scene: &RequestContext<'_>) -> Option<RuleDecision> {
+    pub(super) fn decide(&self, context: &RequestContext<'_>) -> Option<RuleDecision> {
         // Access to the network does not run a program or touch a file by itself.
-        if scene.request.network.is_some() {
+        if context.request.network.is_some() {
             return None;
         }
-        let (matter, what) = match &scene.request.file {
+        let (protection, what) = match &context.request.file {
             Some(file) => {
                 let guarded = file.paths.iter().find_map(|path| {
                     let text = path.to_string_lossy();
-                    let path = scene.start.locate(&text);
-                    let matter = self.files.tree_protection(scene, &path, file.effect)?;
-                    Some((matter, text.into_owned()))
+                    let path = context.start.locate(&text);
+                    let protection = self.files.tree_protection(context, &path, file.effect)?;
+                    Some((protection, text.into_owned()))
                 });
-                guarded.or_else(|| secrets::file_protection(scene, file))?
+                guarded.or_else(|| secrets::file_protection(context, file))?
             }
-            None => self.command_protection(scene)?,
+            None => self.command_protection(context)?,
         };
         Some(RuleDecision {
             effect: RuleEffect::Ask,
-            rule: format!("built in: {}", matter.name()),
-            reason: format!("{} (`{}`)", matter.reason(), display_text(&what)),
+            rule: format!("built in: {}", protection.name()),
+            reason: format!("{} (`{}`)", protection.reason(), display_text(&what)),
             remember: false,
         })
     }
 
-    fn command_protection(&self, scene: &RequestContext<'_>) -> Option<(Protection, String)> {
-        let parts = &scene.parts().all;
+    fn command_protection(&self, context: &RequestContext<'_>) -> Option<(Protection, String)> {
+        let parts = &context.parts().all;
         let mut found: Option<(Protection, String)> = None;
         for part in parts {
-            let here = self.part_protection(scene, part);
+            let here = self.part_protection(context, part);
             match here {
                 // A more specific protection takes precedence.
                 Some((Protection::Unknown, _)) => found = found.or(here),
@@ -82,7 +82,7 @@ impl Protections {
         if let Some(value) = network::by_variable(parts, &self.places) {
             return Some((Protection::Port, value));
         }
-        if found.is_none() && !scene.parts().complete {
+        if found.is_none() && !context.parts().complete {
             found = Some((Protection::Unknown, "…".to_owned()));
         }
         found
@@ -90,22 +90,22 @@ impl Protections {
 
     fn part_protection(
         &self,
-        scene: &RequestContext<'_>,
+        context: &RequestContext<'_>,
         part: &Part,
     ) -> Option<(Protection, String)> {
         let words = || {
             let words: Vec<&str> = part.words.iter().map(|word| word.text.as_str()).collect();
             words.join(" ")
         };
-        if let Some(matter) = commands::protection(part)
+        if let Some(protection) = commands::protection(part)
             .or_else(|| process::protection(part, self.places.pid))
             .or_else(|| network::protection(part, &self.places))
         {
-            return Some((matter, words()));
+            return Some((protection, words()));
         }
-        let files = self.files.protection(scene, part);
+        let files = self.files.protection(context, part);
         files
-            .or_else(|| secrets::protection(scene, part))
+            .or_else(|| secrets::protection(context, part))
             .or_else(|| {
                 let runs = has_unknown_effect(part);
                 runs.then(|| (Protection::Unknown, words()))

@@ -9,18 +9,21 @@ use crate::protocol::{lists, searches};
 use crate::request::FileAccess;
 
 /// Returns a file that a part of a command reads and that may be a secret.
-pub(super) fn protection(scene: &RequestContext<'_>, part: &Part) -> Option<(Protection, String)> {
+pub(super) fn protection(
+    context: &RequestContext<'_>,
+    part: &Part,
+) -> Option<(Protection, String)> {
     let read = part.reads.iter().find(|read| {
         let path = read.path.text.as_str();
         // The tables already ask about paths that they know.
-        !is_secret(path, read.below) && may_reach_secrets(scene, path, read.below)
+        !is_secret(path, read.below) && may_reach_secrets(context, path, read.below)
     });
     read.map(|read| (Protection::Secrets, read.path.text.clone()))
 }
 
 /// Returns a file that a tool reads and that may be a secret.
 pub(super) fn file_protection(
-    scene: &RequestContext<'_>,
+    context: &RequestContext<'_>,
     access: &FileAccess,
 ) -> Option<(Protection, String)> {
     let below = searches(&access.tool);
@@ -29,16 +32,16 @@ pub(super) fn file_protection(
     }
     let mut paths = access.paths.iter().map(|path| path.to_string_lossy());
     let path = match access.paths.is_empty() && below {
-        true => may_reach_secrets(scene, ".", true).then(|| ".".into()),
-        false => paths.find(|path| may_reach_secrets(scene, path, below)),
+        true => may_reach_secrets(context, ".", true).then(|| ".".into()),
+        false => paths.find(|path| may_reach_secrets(context, path, below)),
     };
     path.map(|path| (Protection::Secrets, path.into_owned()))
 }
 
 /// Returns `true` if a path leads to files that may be secrets, from any directory in which the
 /// request may run.
-fn may_reach_secrets(scene: &RequestContext<'_>, path: &str, below: bool) -> bool {
-    let start = &scene.start;
+fn may_reach_secrets(context: &RequestContext<'_>, path: &str, below: bool) -> bool {
+    let start = &context.start;
     let located = start.locate(path).names;
     let known = located.into_iter().filter(|name| !name.contains(UNKNOWN));
     // For a path with unknown components, `locate` keeps only the end.
@@ -49,12 +52,12 @@ fn may_reach_secrets(scene: &RequestContext<'_>, path: &str, below: bool) -> boo
     let open = open.map(|folder| format!("{folder}/{path}"));
     known
         .chain(open)
-        .any(|name| is_secret(&with_tilde(scene, &name), below))
+        .any(|name| is_secret(&with_tilde(context, &name), below))
 }
 
 /// Returns a path with `~` for the user's home directory.
-fn with_tilde(scene: &RequestContext<'_>, path: &str) -> String {
-    let homes = scene.homes.iter().filter(|home| home.len() > 1);
+fn with_tilde(context: &RequestContext<'_>, path: &str) -> String {
+    let homes = context.homes.iter().filter(|home| home.len() > 1);
     let rest = homes.filter_map(|home| path.strip_prefix(home.as_str()));
     let mut rest = rest.filter(|rest| rest.is_empty() || rest.starts_with('/'));
     match rest.next() {
