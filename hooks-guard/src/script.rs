@@ -306,16 +306,16 @@ fn parse_restriction(run: &Run) -> Result<Option<Restriction>, Failure> {
              with the decision `ask` or `deny`, or `{{ out: {{}} }}`"
         ))
     };
-    let says: ScriptOutput =
+    let output: ScriptOutput =
         serde_json::from_value(Value::Object(out)).map_err(|why| not_understood(&why))?;
     let reason = |reason: Option<String>| match reason {
         Some(reason) => truncate(&reason),
         None => "no reason given".to_owned(),
     };
-    match says.decision {
-        Some(ScriptDecision::Ask) => Ok(Some(Restriction::Ask(reason(says.reason)))),
-        Some(ScriptDecision::Deny) => Ok(Some(Restriction::Deny(reason(says.reason)))),
-        None if says.reason.is_some() => Err(not_understood(&"a reason without a decision")),
+    match output.decision {
+        Some(ScriptDecision::Ask) => Ok(Some(Restriction::Ask(reason(output.reason)))),
+        Some(ScriptDecision::Deny) => Ok(Some(Restriction::Deny(reason(output.reason)))),
+        None if output.reason.is_some() => Err(not_understood(&"a reason without a decision")),
         None => Ok(None),
     }
 }

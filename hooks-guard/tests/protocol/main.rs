@@ -65,7 +65,7 @@ fn permission(
     PermissionDecision {
         decision,
         classification: class,
-        reasoning: "says so".into(),
+        reasoning: "a test reason".into(),
         confidence: 0.9,
         explanation: "at length".into(),
         classification_method: Method::PatternMatch,

@@ -96,12 +96,12 @@ fn p_06_a_decision_becomes_an_answer() {
     let read = permission(Decision::AutoAllowed, Crud::Read, false, None);
     assert_eq!(
         AgentDecision::of(&bash, &read),
-        AgentDecision::Allow("READ: says so".into())
+        AgentDecision::Allow("READ: a test reason".into())
     );
     let delete = permission(Decision::RequiresConfirmation, Crud::Delete, false, None);
     assert_eq!(
         AgentDecision::of(&bash, &delete),
-        AgentDecision::Ask("DELETE: says so".into())
+        AgentDecision::Ask("DELETE: a test reason".into())
     );
     let denied = permission(
         Decision::RequiresConfirmation,
@@ -111,12 +111,12 @@ fn p_06_a_decision_becomes_an_answer() {
     );
     assert_eq!(
         AgentDecision::of(&bash, &denied),
-        AgentDecision::Deny("DELETE: says so".into())
+        AgentDecision::Deny("DELETE: a test reason".into())
     );
     let contradictory = permission(Decision::AutoAllowed, Crud::Read, true, None);
     assert_eq!(
         AgentDecision::of(&bash, &contradictory),
-        AgentDecision::Deny("READ: says so".into())
+        AgentDecision::Deny("READ: a test reason".into())
     );
 }
 
@@ -135,7 +135,7 @@ fn files_are_allowed_by_rules_only() {
     );
     assert_eq!(
         AgentDecision::of(&file, &by_rule),
-        AgentDecision::Allow("READ: says so".into())
+        AgentDecision::Allow("READ: a test reason".into())
     );
 }
 
@@ -151,7 +151,7 @@ fn powershell_is_asked_about_unless_a_rule_allows_it() {
     let by_class = permission(Decision::AutoAllowed, Crud::Read, false, None);
     assert_eq!(
         AgentDecision::of(&shell, &by_class),
-        AgentDecision::Ask("READ: says so".into())
+        AgentDecision::Ask("READ: a test reason".into())
     );
     let by_rule = permission(
         Decision::AutoAllowed,
@@ -161,7 +161,7 @@ fn powershell_is_asked_about_unless_a_rule_allows_it() {
     );
     assert_eq!(
         AgentDecision::of(&shell, &by_rule),
-        AgentDecision::Allow("READ: says so".into())
+        AgentDecision::Allow("READ: a test reason".into())
     );
 }
 
