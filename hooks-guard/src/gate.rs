@@ -245,7 +245,7 @@ impl Gate {
         };
         let (restricted, failure, step) = restrictions.unwrap_or_default();
         steps.extend(step);
-        let judging = Instant::now();
+        let rules_began = Instant::now();
         let mut unreadable = None;
         let verdict =
             self.rules
@@ -277,7 +277,7 @@ impl Gate {
             (Some(_), Some(_)) => StepRun::Decided,
         };
         let rule = verdict.as_ref().map(|verdict| verdict.rule.clone());
-        let step = Step::new("rules", run, judging.elapsed());
+        let step = Step::new("rules", run, rules_began.elapsed());
         let verdict = match (verdict, restricted) {
             (Some(verdict), Some(restricted)) => Some(verdict.stricter(restricted)),
             (verdict, restricted) => verdict.or(restricted),

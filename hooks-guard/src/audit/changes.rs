@@ -283,19 +283,19 @@ async fn watch_while_it_works(backend: &Backend, written: &WriteSignal) -> Resul
         #[cfg(feature = "postgres")]
         Database::Postgres(database) => {
             let mut listener = database.listener().await?;
-            let mut looks = 0_u32;
+            let mut polls = 0_u32;
             loop {
                 // One future for all polls: it may be in the middle of reconnecting.
                 let mut waiting = std::pin::pin!(database.wait_for_notification(&mut listener));
                 let notified = loop {
-                    let heard = tokio::time::timeout(RETRY_DELAY, waiting.as_mut()).await;
+                    let result = tokio::time::timeout(RETRY_DELAY, waiting.as_mut()).await;
                     written.look.notify_one();
-                    looks = looks.wrapping_add(1);
-                    if looks.is_multiple_of(SCHEMA_CHECK_POLLS) {
+                    polls = polls.wrapping_add(1);
+                    if polls.is_multiple_of(SCHEMA_CHECK_POLLS) {
                         compare_schema(backend).await?;
                     }
-                    if let Ok(heard) = heard {
-                        break heard;
+                    if let Ok(result) = result {
+                        break result;
                     }
                 };
                 notified?;

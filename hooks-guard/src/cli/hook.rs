@@ -500,7 +500,7 @@ impl HookCallContext<'_> {
         let homes: Vec<PathBuf> = std::iter::once(own).chain(self.other_home()).collect();
         let (loaded, request) = (self.loaded.clone(), request.clone());
         let (send, receive) = oneshot::channel();
-        let judge = move || -> Result<Vec<PermissionDecision>, CommandError> {
+        let evaluate = move || -> Result<Vec<PermissionDecision>, CommandError> {
             let runtime = runtime()?;
             let decisions = homes.iter().map(|home| {
                 let gate = gate_without_model(&loaded, home)?;
@@ -508,12 +508,14 @@ impl HookCallContext<'_> {
             });
             decisions.collect()
         };
-        let judges = move || {
+        let evaluation = move || {
             // The receiver is dropped if the decisions are no longer needed.
-            let _ = send.send(judge());
+            let _ = send.send(evaluate());
         };
         // If no thread starts, the sender is dropped, and the receiver gets an error.
-        let _ = thread::Builder::new().stack_size(STACK_BYTES).spawn(judges);
+        let _ = thread::Builder::new()
+            .stack_size(STACK_BYTES)
+            .spawn(evaluation);
         receive
     }
 

@@ -34,7 +34,7 @@ pub enum TrustError {
     /// The file is not a list of trusted files.
     #[error("`{}` is not a list of trusted files: {source}; correct or remove it, and trust the \
              files again", path.display())]
-    Broken {
+    Malformed {
         /// The file.
         path: PathBuf,
         /// Cause.
@@ -80,7 +80,7 @@ impl Trust {
             }
         };
         let stored: TrustFile =
-            serde_json::from_slice(&text).map_err(|source| TrustError::Broken {
+            serde_json::from_slice(&text).map_err(|source| TrustError::Malformed {
                 path: path.to_owned(),
                 source,
             })?;

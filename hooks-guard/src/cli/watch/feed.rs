@@ -76,20 +76,20 @@ async fn listen(
                 if last.is_none() {
                     let before = before(client).await;
                     messages.extend(
-                        before.unwrap_or_else(|_| vec![WatchMessage::Happened(TrailEvent::Missed)]),
+                        before.unwrap_or_else(|_| vec![WatchMessage::Event(TrailEvent::Missed)]),
                     );
                 } else if !resumed {
-                    messages.push(WatchMessage::Happened(TrailEvent::Missed));
+                    messages.push(WatchMessage::Event(TrailEvent::Missed));
                 }
                 messages.push(WatchMessage::Link(ConnectionState::Up));
                 messages.push(pending(client, true).await?);
             }
             "missed" => {
-                messages.push(WatchMessage::Happened(TrailEvent::Missed));
+                messages.push(WatchMessage::Event(TrailEvent::Missed));
                 messages.push(pending(client, true).await?);
             }
             "cleaned" => {
-                messages.push(WatchMessage::Happened(TrailEvent::Cleaned));
+                messages.push(WatchMessage::Event(TrailEvent::Cleaned));
                 messages.push(pending(client, true).await?);
             }
             kind => {
@@ -102,7 +102,7 @@ async fn listen(
                 };
                 let record = serde_json::from_str(&event.data).ok();
                 if let Some((happened, record)) = happened.zip(record) {
-                    messages.push(WatchMessage::Happened(happened(record)));
+                    messages.push(WatchMessage::Event(happened(record)));
                 }
             }
         }
@@ -134,7 +134,7 @@ async fn before(client: &Client) -> Result<Vec<WatchMessage>, ClientError> {
             record if record.user_response.is_some() => TrailEvent::Answered,
             _ => TrailEvent::Asked,
         };
-        WatchMessage::Happened(happened(Box::new(record)))
+        WatchMessage::Event(happened(Box::new(record)))
     });
     Ok(events.collect())
 }

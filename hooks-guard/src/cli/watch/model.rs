@@ -39,7 +39,7 @@ pub(super) enum WatchMessage {
     },
     /// The pending questions could not be read.
     Unknown(String),
-    Happened(TrailEvent),
+    Event(TrailEvent),
     /// Number of denied questions of a session.
     Denied(Result<u64, ClientError>),
     /// Result of an answer.
@@ -221,7 +221,7 @@ impl WatchState {
                 self.outdated = true;
                 self.known = ListFreshness::Unknown(why);
             }
-            WatchMessage::Happened(happened) => self.push_event(happened),
+            WatchMessage::Event(happened) => self.push_event(happened),
             WatchMessage::Sent { id, result } => self.on_answer_sent(id, result),
             WatchMessage::Denied(result) => self.on_denied(result),
         }
