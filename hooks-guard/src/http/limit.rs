@@ -10,7 +10,7 @@ use tokio::time::Instant;
 
 const WINDOW: Duration = Duration::from_secs(60);
 /// Number of clients above which those without a request in the last minute are removed.
-const MAX_IDLE_CLIENTS: usize = 1024;
+const MAX_TRACKED_CLIENTS: usize = 1024;
 
 /// Identity of a client, chosen so that changing the address does not change the client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -87,7 +87,7 @@ impl RateLimit {
             .clients
             .lock()
             .unwrap_or_else(|poisoned| poisoned.into_inner());
-        if clients.len() >= MAX_IDLE_CLIENTS && !clients.contains_key(&client) {
+        if clients.len() >= MAX_TRACKED_CLIENTS && !clients.contains_key(&client) {
             clients.retain(|_, asked| asked.back().is_some_and(|at| now - *at < WINDOW));
         }
         let asked = clients.entry(client).or_default();
@@ -168,7 +168,7 @@ mod tests {
     fn clients_of_long_ago_are_forgotten() {
         let limit = RateLimit::new(1).expect("a limit");
         let start = Instant::now();
-        for client in 0..super::MAX_IDLE_CLIENTS as u32 {
+        for client in 0..super::MAX_TRACKED_CLIENTS as u32 {
             limit.ask(ClientIdentity::V4(Ipv4Addr::from(client)), start);
         }
         limit.ask(ClientIdentity::Socket, start + WINDOW);

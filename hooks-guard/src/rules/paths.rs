@@ -394,15 +394,15 @@ impl PathPatterns {
 
 /// Compiles a pattern of bounded size.
 pub(super) fn glob(text: &str, of_paths: bool) -> Result<Glob, (String, String)> {
-    const MAX_PATHS: usize = 500;
+    const MAX_PATTERN_CHARS: usize = 500;
     if text.is_empty() {
         let remedy = "name a file or directory, with `*` or `**` as wildcards".to_owned();
         return Err(("a pattern is empty".to_owned(), remedy));
     }
-    if text.chars().count() > MAX_PATHS {
+    if text.chars().count() > MAX_PATTERN_CHARS {
         return Err((
             format!("a pattern has {} characters", text.chars().count()),
-            format!("write at most {MAX_PATHS}"),
+            format!("write at most {MAX_PATTERN_CHARS}"),
         ));
     }
     GlobBuilder::new(text)

@@ -128,7 +128,7 @@ struct Wrapped {
 const MAX_ERROR_BYTES: usize = 64 << 10;
 
 /// Maximum number of characters of it in a message, if it has an unknown form.
-const SHOWN: usize = 500;
+const MAX_SHOWN_CHARS: usize = 500;
 
 async fn refusal(mut response: HttpResponse<'_>) -> AdapterError {
     let mut body = Vec::new();
@@ -146,7 +146,7 @@ async fn refusal(mut response: HttpResponse<'_>) -> AdapterError {
         Ok(Wrapped { error }) => (error.code(), error.message),
         Err(_) => {
             let text = String::from_utf8_lossy(&body);
-            (None, text.trim().chars().take(SHOWN).collect())
+            (None, text.trim().chars().take(MAX_SHOWN_CHARS).collect())
         }
     };
     AdapterError::Status {
