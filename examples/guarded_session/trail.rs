@@ -9,7 +9,7 @@ use std::time::Duration;
 use hooks_guard::audit::{AuditError, AuditStore, Execution, NewAnswer, NewDecision, UserResponse};
 use hooks_guard::classify::{Crud, Decision};
 use hooks_guard::gate::Gate;
-use hooks_guard::{FileAccess, PermissionRequest, Ruling};
+use hooks_guard::{FileAccess, PermissionDecision, PermissionRequest};
 use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 
@@ -70,7 +70,7 @@ impl Trail {
             path,
             session: session.to_owned(),
             project,
-            gate: Gate::by_tables(),
+            gate: Gate::tables_only(),
         })
     }
 
@@ -83,22 +83,22 @@ impl Trail {
     pub(crate) async fn decided(&self, decided: Decided<'_>) -> Result<(), AuditError> {
         let request = self.request(&decided);
         // Classifies the command; the decision is already made.
-        let judged = self.gate.judge(&request).await;
+        let judged = self.gate.decide(&request).await;
         let asked = decided.approval.is_some();
         let new = NewDecision {
-            ruling: Ruling {
+            permission: PermissionDecision {
                 decision: match asked || decided.refused {
                     true => Decision::RequiresConfirmation,
                     false => Decision::AutoAllowed,
                 },
                 reasoning: match decided.refused {
                     true => decided.record.why.clone(),
-                    false => format!("{}; {}", decided.record.why, judged.ruling.reasoning),
+                    false => format!("{}; {}", decided.record.why, judged.permission.reasoning),
                 },
                 // A refusal without a question comes from a hook.
                 denied: decided.refused && !asked,
                 rule: Some(decided.record.by.clone()),
-                ..judged.ruling
+                ..judged.permission
             },
             response_time: decided.took,
             deadline: None,
@@ -140,7 +140,7 @@ impl Trail {
         let call = number.to_string();
         let done = self
             .store
-            .executed_call(AGENT, &self.session, &call, outcome);
+            .record_call_execution(AGENT, &self.session, &call, outcome);
         done.await.map(drop)
     }
 

@@ -22,10 +22,10 @@ use tokio::time::timeout;
 use crate::proof::{self, Handshake, ServiceKey};
 
 /// Maximum size of a response, in bytes: a page of the trail has at most 1000 records.
-const MOST: usize = 64 << 20;
+const MAX_RESPONSE_BYTES: usize = 64 << 20;
 
 /// Maximum size of a handshake's response, in bytes.
-const MAX_IDENTITY: usize = 4 << 10;
+const MAX_IDENTITY_BYTES: usize = 4 << 10;
 
 /// Address of a service.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,10 +64,10 @@ pub struct Client {
 pub enum ClientError {
     /// Nothing listens at the address.
     #[error("no service listens there; start it with `hooks-guard serve`")]
-    Away(#[source] std::io::Error),
+    Unreachable(#[source] std::io::Error),
     /// The response took too long.
     #[error("no response within {} ms; check whether the service is busy", .0.as_millis())]
-    Late(Duration),
+    Timeout(Duration),
     /// The service does not prove that it has the key: another program listens at the address, or a
     /// service of another version or user.
     #[error(
@@ -77,7 +77,7 @@ pub enum ClientError {
     Unproved(String),
     /// The response does not have the format of the service.
     #[error("not a hooks-guard server; check which program listens there")]
-    Strange,
+    UnexpectedResponse,
     /// The service refused the request.
     #[error("{error} ({code})")]
     Refused {
@@ -165,10 +165,10 @@ impl Client {
         body: Option<&Value>,
         limit: Duration,
     ) -> Result<Value, ClientError> {
-        let whole = async { self.connect().await?.exchange(method, path, body).await };
+        let whole = async { self.connect().await?.round_trip(method, path, body).await };
         timeout(limit, whole)
             .await
-            .map_err(|_| ClientError::Late(limit))?
+            .map_err(|_| ClientError::Timeout(limit))?
     }
 
     /// Subscribes to events, from now on or after the event with this id.
@@ -179,31 +179,34 @@ impl Client {
         &self,
         after: Option<&str>,
         limit: Duration,
-    ) -> Result<Events, ClientError> {
+    ) -> Result<ServiceEvents, ClientError> {
         let path = match after {
             Some(id) => format!("/api/hooks/events?after={id}"),
             None => "/api/hooks/events".to_owned(),
         };
         let begun = timeout(limit, async {
             let connected = self.connect().await?;
-            let (response, connection, proved) = connected.ask(Method::GET, &path, None).await?;
+            let (response, connection, proved) =
+                connected.send_request(Method::GET, &path, None).await?;
             let (status, given) = (response.status(), proof_of(&response));
             let body = response.into_body();
             if status != StatusCode::OK {
-                let bytes = Limited::new(body, MOST).collect().await;
-                let bytes = bytes.map_err(|_| ClientError::Strange)?.to_bytes();
+                let bytes = Limited::new(body, MAX_RESPONSE_BYTES).collect().await;
+                let bytes = bytes
+                    .map_err(|_| ClientError::UnexpectedResponse)?
+                    .to_bytes();
                 self.check(proved.as_ref(), status, &given, &bytes)?;
                 answer(status, &bytes)?;
-                return Err(ClientError::Strange);
+                return Err(ClientError::UnexpectedResponse);
             }
             self.check(proved.as_ref(), status, &given, proof::STREAM)?;
-            Ok(Events {
+            Ok(ServiceEvents {
                 body,
-                read: Vec::new(),
+                buffer: Vec::new(),
                 _connection: connection,
             })
         });
-        begun.await.map_err(|_| ClientError::Late(limit))?
+        begun.await.map_err(|_| ClientError::Timeout(limit))?
     }
 
     /// Returns `true` if a program listens at the address. Sends nothing.
@@ -222,42 +225,42 @@ impl Client {
     /// # Errors
     /// If nothing listens, the service does not prove that it has the key, or the [handshake
     /// timeout](Self::with_handshake_timeout) expires.
-    pub async fn connect(&self) -> Result<Connected<'_>, ClientError> {
+    pub async fn connect(&self) -> Result<ServiceConnection<'_>, ClientError> {
         let begun = timeout(self.handshake, self.begin()).await;
-        let (link, agreed) = begun.map_err(|_| ClientError::Late(self.handshake))??;
-        Ok(Connected {
+        let (link, agreed) = begun.map_err(|_| ClientError::Timeout(self.handshake))??;
+        Ok(ServiceConnection {
             client: self,
             link,
             agreed,
         })
     }
 
-    async fn begin(&self) -> Result<(Link, Option<Handshake>), ClientError> {
-        let (stream, host, reached): (Box<dyn Stream>, String, String) = match &self.address {
+    async fn begin(&self) -> Result<(RequestConnection, Option<Handshake>), ClientError> {
+        let (stream, host, reached): (Box<dyn ByteStream>, String, String) = match &self.address {
             Address::Tcp(address) => {
                 let stream = TcpStream::connect(address).await;
-                let stream = stream.map_err(ClientError::Away)?;
+                let stream = stream.map_err(ClientError::Unreachable)?;
                 // The handshake adds a round trip.
                 let _ = stream.set_nodelay(true);
                 // `0.0.0.0` is not an address that a client reaches.
-                let reached = stream.peer_addr().map_err(ClientError::Away)?;
+                let reached = stream.peer_addr().map_err(ClientError::Unreachable)?;
                 (Box::new(stream), address.to_string(), reached.to_string())
             }
             Address::Unix(socket) => {
                 let stream = UnixStream::connect(socket).await;
-                let stream = stream.map_err(ClientError::Away)?;
+                let stream = stream.map_err(ClientError::Unreachable)?;
                 let reached = proof::UNIX.to_owned();
                 (Box::new(stream), "localhost".to_owned(), reached)
             }
         };
         let (sender, connection) = http1::handshake(TokioIo::new(stream))
             .await
-            .map_err(|_| ClientError::Strange)?;
-        let connection = Connection(tokio::spawn(async move {
+            .map_err(|_| ClientError::UnexpectedResponse)?;
+        let connection = ConnectionTask(tokio::spawn(async move {
             // The response shows how the connection ended.
             let _ = connection.await;
         }));
-        let mut link = Link {
+        let mut link = RequestConnection {
             sender,
             host,
             connection,
@@ -265,14 +268,14 @@ impl Client {
         let Some(key) = &self.key else {
             return Ok((link, None));
         };
-        let agreed = self.agree(&mut link, key.clone(), &reached).await?;
+        let agreed = self.handshake(&mut link, key.clone(), &reached).await?;
         Ok((link, Some(agreed)))
     }
 
     /// Performs the handshake with the service reached at this address.
-    async fn agree(
+    async fn handshake(
         &self,
-        link: &mut Link,
+        link: &mut RequestConnection,
         key: ServiceKey,
         address: &str,
     ) -> Result<Handshake, ClientError> {
@@ -282,39 +285,39 @@ impl Client {
             .header(proof::CHALLENGE, &challenge)
             .header(proof::ADDRESS, address);
         let response = link.send(request, Body::empty()).await?;
-        let body = Limited::new(response.into_body(), MAX_IDENTITY).collect();
-        let body = body.await.map_err(|_| self.unproved())?.to_bytes();
+        let body = Limited::new(response.into_body(), MAX_IDENTITY_BYTES).collect();
+        let body = body.await.map_err(|_| self.unverified())?.to_bytes();
         let identity: Value = serde_json::from_slice(&body).unwrap_or_default();
         let (Some(nonce), Some(given)) = (text(&identity, "nonce"), text(&identity, "proof"))
         else {
-            return Err(self.unproved());
+            return Err(self.unverified());
         };
         let handshake = Handshake::new(key, challenge, nonce);
-        match proof::matches(&given, &handshake.of_service(address)) {
+        match proof::matches(&given, &handshake.service_proof(address)) {
             true => Ok(handshake),
-            false => Err(self.unproved()),
+            false => Err(self.unverified()),
         }
     }
 
     /// Verifies the proof of a response, if the connection began with a handshake.
     fn check(
         &self,
-        proved: Option<&Proved>,
+        proved: Option<&ProvedRequest>,
         status: StatusCode,
         given: &str,
         covered: &[u8],
     ) -> Result<(), ClientError> {
-        let Some(Proved { handshake, request }) = proved else {
+        let Some(ProvedRequest { handshake, request }) = proved else {
             return Ok(());
         };
-        let expected = handshake.of_response(request, status.as_u16(), covered);
+        let expected = handshake.response_proof(request, status.as_u16(), covered);
         match proof::matches(given, &expected) {
             true => Ok(()),
-            false => Err(self.unproved()),
+            false => Err(self.unverified()),
         }
     }
 
-    fn unproved(&self) -> ClientError {
+    fn unverified(&self) -> ClientError {
         ClientError::Unproved(self.address.to_string())
     }
 }
@@ -322,13 +325,13 @@ impl Client {
 /// A connection for one request. If the client has a key, the service has proved that it has it,
 /// too.
 #[derive(Debug)]
-pub struct Connected<'a> {
+pub struct ServiceConnection<'a> {
     client: &'a Client,
-    link: Link,
+    link: RequestConnection,
     agreed: Option<Handshake>,
 }
 
-impl Connected<'_> {
+impl ServiceConnection<'_> {
     /// Sends a `POST` request.
     ///
     /// # Errors
@@ -339,35 +342,39 @@ impl Connected<'_> {
         body: &Value,
         limit: Duration,
     ) -> Result<Value, ClientError> {
-        let whole = self.exchange(Method::POST, path, Some(body));
+        let whole = self.round_trip(Method::POST, path, Some(body));
         timeout(limit, whole)
             .await
-            .map_err(|_| ClientError::Late(limit))?
+            .map_err(|_| ClientError::Timeout(limit))?
     }
 
-    async fn exchange(
+    async fn round_trip(
         self,
         method: Method,
         path: &str,
         body: Option<&Value>,
     ) -> Result<Value, ClientError> {
         let client = self.client;
-        let (response, connection, proved) = self.ask(method, path, body).await?;
+        let (response, connection, proved) = self.send_request(method, path, body).await?;
         let (status, given) = (response.status(), proof_of(&response));
-        let bytes = Limited::new(response.into_body(), MOST).collect().await;
-        let bytes = bytes.map_err(|_| ClientError::Strange)?.to_bytes();
+        let bytes = Limited::new(response.into_body(), MAX_RESPONSE_BYTES)
+            .collect()
+            .await;
+        let bytes = bytes
+            .map_err(|_| ClientError::UnexpectedResponse)?
+            .to_bytes();
         drop(connection);
         client.check(proved.as_ref(), status, &given, &bytes)?;
         answer(status, &bytes)
     }
 
     /// Sends a request, and reads the head of the response.
-    async fn ask(
+    async fn send_request(
         self,
         method: Method,
         path: &str,
         body: Option<&Value>,
-    ) -> Result<(Response<Incoming>, Connection, Option<Proved>), ClientError> {
+    ) -> Result<(Response<Incoming>, ConnectionTask, Option<ProvedRequest>), ClientError> {
         let Self {
             client,
             mut link,
@@ -375,15 +382,15 @@ impl Connected<'_> {
         } = self;
         let token = client.token.as_ref().filter(|_| needs_token(&method, path));
         if token.is_some() && agreed.is_none() {
-            return Err(client.unproved());
+            return Err(client.unverified());
         }
         let body = body.map_or_else(Vec::new, |body| body.to_string().into_bytes());
         let mut request = link.request(&method, path);
         if let Some(token) = token {
             request = request.header(header::AUTHORIZATION, format!("Bearer {token}"));
         }
-        let proved = agreed.map(|handshake| Proved {
-            request: handshake.of_request(method.as_str(), path, &body),
+        let proved = agreed.map(|handshake| ProvedRequest {
+            request: handshake.request_proof(method.as_str(), path, &body),
             handshake,
         });
         if let Some(proved) = &proved {
@@ -395,7 +402,7 @@ impl Connected<'_> {
 }
 
 /// Data for verifying the response to a request.
-struct Proved {
+struct ProvedRequest {
     handshake: Handshake,
     request: String,
 }
@@ -409,13 +416,13 @@ fn proof_of(response: &Response<Incoming>) -> String {
 
 /// A connection for sending requests.
 #[derive(Debug)]
-struct Link {
+struct RequestConnection {
     sender: http1::SendRequest<Body>,
     host: String,
-    connection: Connection,
+    connection: ConnectionTask,
 }
 
-impl Link {
+impl RequestConnection {
     fn request(&self, method: &Method, path: &str) -> request::Builder {
         Request::builder()
             .method(method)
@@ -429,10 +436,12 @@ impl Link {
         request: request::Builder,
         body: Body,
     ) -> Result<Response<Incoming>, ClientError> {
-        let strange = |_: hyper::Error| ClientError::Strange;
-        let request = request.body(body).map_err(|_| ClientError::Strange)?;
-        self.sender.ready().await.map_err(strange)?;
-        self.sender.send_request(request).await.map_err(strange)
+        let unexpected = |_: hyper::Error| ClientError::UnexpectedResponse;
+        let request = request
+            .body(body)
+            .map_err(|_| ClientError::UnexpectedResponse)?;
+        self.sender.ready().await.map_err(unexpected)?;
+        self.sender.send_request(request).await.map_err(unexpected)
     }
 }
 
@@ -461,14 +470,14 @@ fn needs_token(method: &Method, path: &str) -> bool {
 }
 
 /// Byte stream of a connection.
-trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
-impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
+trait ByteStream: AsyncRead + AsyncWrite + Send + Unpin {}
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> ByteStream for T {}
 
 /// Task of a connection; aborted when dropped.
 #[derive(Debug)]
-struct Connection(JoinHandle<()>);
+struct ConnectionTask(JoinHandle<()>);
 
-impl Drop for Connection {
+impl Drop for ConnectionTask {
     fn drop(&mut self) {
         self.0.abort();
     }
@@ -476,16 +485,16 @@ impl Drop for Connection {
 
 /// Stream of the service's events; see `GET /api/hooks/events`.
 #[derive(Debug)]
-pub struct Events {
+pub struct ServiceEvents {
     body: Incoming,
     /// Bytes received after the last event.
-    read: Vec<u8>,
-    _connection: Connection,
+    buffer: Vec<u8>,
+    _connection: ConnectionTask,
 }
 
 /// An event of the service.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Event {
+pub struct ServiceEvent {
     /// Id of the event, for resuming; that of `hello` is the id of the previous event.
     pub id: Option<String>,
     /// Kind of the event: `asked`, `answered`…
@@ -494,33 +503,33 @@ pub struct Event {
     pub data: String,
 }
 
-impl Events {
+impl ServiceEvents {
     /// Returns the next event, or `None` when the service closes the stream. Dropping the future
     /// loses nothing.
     ///
     /// # Errors
     /// If nothing arrives within `limit` (the service sends something at least every 15 seconds),
     /// or if the connection breaks.
-    pub async fn next(&mut self, limit: Duration) -> Result<Option<Event>, ClientError> {
+    pub async fn next(&mut self, limit: Duration) -> Result<Option<ServiceEvent>, ClientError> {
         loop {
-            while let Some(end) = end_of_event(&self.read) {
-                let block: Vec<u8> = self.read.drain(..end).collect();
+            while let Some(end) = end_of_event(&self.buffer) {
+                let block: Vec<u8> = self.buffer.drain(..end).collect();
                 let event = parse(&String::from_utf8_lossy(&block));
                 // A comment keeps the connection alive and is not an event.
                 if !event.kind.is_empty() || !event.data.is_empty() {
                     return Ok(Some(event));
                 }
             }
-            if self.read.len() > MOST {
-                return Err(ClientError::Strange);
+            if self.buffer.len() > MAX_RESPONSE_BYTES {
+                return Err(ClientError::UnexpectedResponse);
             }
             let frame = timeout(limit, self.body.frame()).await;
-            match frame.map_err(|_| ClientError::Late(limit))? {
+            match frame.map_err(|_| ClientError::Timeout(limit))? {
                 None => return Ok(None),
-                Some(Err(_)) => return Err(ClientError::Strange),
+                Some(Err(_)) => return Err(ClientError::UnexpectedResponse),
                 Some(Ok(frame)) => {
                     if let Some(data) = frame.data_ref() {
-                        self.read.extend_from_slice(data);
+                        self.buffer.extend_from_slice(data);
                     }
                 }
             }
@@ -534,8 +543,8 @@ fn end_of_event(read: &[u8]) -> Option<usize> {
     pair.map(|at| at + 2)
 }
 
-fn parse(block: &str) -> Event {
-    let mut event = Event::default();
+fn parse(block: &str) -> ServiceEvent {
+    let mut event = ServiceEvent::default();
     for line in block.lines() {
         let (field, value) = line.split_once(':').unwrap_or((line, ""));
         let value = value.strip_prefix(' ').unwrap_or(value);
@@ -555,13 +564,14 @@ fn parse(block: &str) -> Event {
 
 /// Returns the body of a response, or its error.
 fn answer(status: StatusCode, bytes: &[u8]) -> Result<Value, ClientError> {
-    let value: Value = serde_json::from_slice(bytes).map_err(|_| ClientError::Strange)?;
+    let value: Value =
+        serde_json::from_slice(bytes).map_err(|_| ClientError::UnexpectedResponse)?;
     match status {
         StatusCode::OK => Ok(value),
         status => Err(ClientError::Refused {
             status: status.as_u16(),
-            code: text(&value, "code").ok_or(ClientError::Strange)?,
-            error: text(&value, "error").ok_or(ClientError::Strange)?,
+            code: text(&value, "code").ok_or(ClientError::UnexpectedResponse)?,
+            error: text(&value, "error").ok_or(ClientError::UnexpectedResponse)?,
         }),
     }
 }
@@ -572,7 +582,7 @@ fn text(value: &Value, field: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Event, end_of_event, parse};
+    use super::{ServiceEvent, end_of_event, parse};
 
     #[test]
     fn an_event_ends_with_an_empty_line() {
@@ -585,12 +595,12 @@ mod tests {
         let event = parse("id: 7\nevent: asked\ndata: {\ndata:}\nretry: 1000\n\n");
         assert_eq!(
             event,
-            Event {
+            ServiceEvent {
                 id: Some("7".to_owned()),
                 kind: "asked".to_owned(),
                 data: "{\n}".to_owned(),
             }
         );
-        assert_eq!(parse(": here\n\n"), Event::default());
+        assert_eq!(parse(": here\n\n"), ServiceEvent::default());
     }
 }

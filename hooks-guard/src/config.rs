@@ -250,7 +250,7 @@ fn place_of(text: &str, key: &str) -> Option<Range<usize>> {
 }
 
 /// Remedy for a relative path, which several processes would resolve differently.
-const ABSOLUTE: &str = "use an absolute path, because hooks run in other directories";
+const ABSOLUTE_PATH_REMEDY: &str = "use an absolute path, because hooks run in other directories";
 
 fn range(key: &'static str, value: &dyn ToString, remedy: &'static str) -> ConfigError {
     ConfigError::Range {
@@ -315,13 +315,13 @@ impl Config {
         if let Some(TrailAddress::File(file)) = address
             && !file.is_absolute()
         {
-            return Err(range("database", &file.display(), ABSOLUTE));
+            return Err(range("database", &file.display(), ABSOLUTE_PATH_REMEDY));
         }
         if let Some(socket) = self.socket.as_ref().filter(|socket| !socket.is_absolute()) {
-            return Err(range("socket", &socket.display(), ABSOLUTE));
+            return Err(range("socket", &socket.display(), ABSOLUTE_PATH_REMEDY));
         }
         if let Some(key) = self.key_file.as_ref().filter(|key| !key.is_absolute()) {
-            return Err(range("key_file", &key.display(), ABSOLUTE));
+            return Err(range("key_file", &key.display(), ABSOLUTE_PATH_REMEDY));
         }
         Ok(())
     }
@@ -366,7 +366,7 @@ impl Config {
             return Err(range("listen", &self.listen, remedy));
         }
         if let Some(path) = self.scripts.iter().find(|path| !path.is_absolute()) {
-            return Err(range("scripts", &path.display(), ABSOLUTE));
+            return Err(range("scripts", &path.display(), ABSOLUTE_PATH_REMEDY));
         }
         if let Some(semantic) = &self.semantic
             && !(1..=2000).contains(&semantic.timeout_ms.unwrap_or(2000))

@@ -14,7 +14,7 @@ use crate::mask::Masked;
 use crate::request::PermissionRequest;
 
 /// Number of dispatches that are kept.
-const KEPT: usize = 100;
+const MAX_DISPATCHES: usize = 100;
 
 /// Report of one request's dispatch through the gate.
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
@@ -208,10 +208,10 @@ pub struct ScriptRuns {
 
 /// The last dispatches, and their statistics.
 #[derive(Debug, Default)]
-pub(crate) struct Dispatches(Mutex<Kept>);
+pub(crate) struct Dispatches(Mutex<DispatchHistory>);
 
 #[derive(Debug, Default)]
-struct Kept {
+struct DispatchHistory {
     /// Newest first.
     last: VecDeque<Dispatch>,
     /// Statistics by step. The hooks of a gate, and so their positions, never change.
@@ -244,7 +244,7 @@ impl Dispatches {
             let runs = kept.runs.entry(step.name).or_default();
             runs.count(step, dispatch.at);
         }
-        if kept.last.len() == KEPT {
+        if kept.last.len() == MAX_DISPATCHES {
             kept.last.pop_back();
         }
         kept.last.push_front(dispatch);

@@ -7,7 +7,7 @@ mod agents;
 mod check;
 mod environment;
 
-pub use self::check::{Check, State, Surroundings};
+pub use self::check::{Check, CheckState, DoctorContext};
 pub use environment::SERVER_VARIABLES;
 
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ pub trait Service {
     /// Returns the daemon at its address; `None` if nothing listens there.
     fn daemon(&self) -> Result<Option<Daemon>, String>;
     /// Returns the audit trail; `None` if there is no database yet.
-    fn audit(&self) -> Result<Option<Audit>, String>;
+    fn audit(&self) -> Result<Option<TrailStatus>, String>;
     /// Returns the rules files.
     fn rules(&self) -> Vec<RuleFile>;
     /// Returns warnings about the configuration, or an error if it cannot be read.
@@ -46,7 +46,7 @@ pub struct Daemon {
 
 /// An audit trail that can be opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Audit {
+pub struct TrailStatus {
     /// The file, or the server without its password.
     pub database: String,
     /// Problem in the chain of the last entries, if there is one.
@@ -67,7 +67,7 @@ pub struct RuleFile {
 }
 
 /// Checks the whole installation without changing it. The result includes the checks that passed.
-pub fn examine(around: &Surroundings<'_>, service: &impl Service) -> Vec<Check> {
+pub fn examine(around: &DoctorContext<'_>, service: &impl Service) -> Vec<Check> {
     let mut checks = vec![binary(around)];
     checks.extend(agents::checks(around));
     checks.extend(environment::checks(around));
@@ -80,7 +80,9 @@ pub fn examine(around: &Surroundings<'_>, service: &impl Service) -> Vec<Check> 
     } else {
         let what = "not checked, because the configuration is invalid";
         let remedy = "correct the configuration, and run `hooks-guard doctor` again";
-        checks.extend(["daemon", "audit"].map(|name| Check::new(name, State::Bad, what, remedy)));
+        checks.extend(
+            ["daemon", "audit"].map(|name| Check::new(name, CheckState::Bad, what, remedy)),
+        );
     }
     checks.extend(around.private.iter().filter_map(|path| private(path)));
     checks.extend(around.settings.iter().filter_map(|path| settings(path)));
@@ -92,31 +94,34 @@ pub fn examine(around: &Surroundings<'_>, service: &impl Service) -> Vec<Check> 
 
 /// Returns the worst state of the checks; `Ok` if there are none.
 #[must_use]
-pub fn worst(checks: &[Check]) -> State {
+pub fn worst_state(checks: &[Check]) -> CheckState {
     checks
         .iter()
         .map(|check| check.state)
         .max()
-        .unwrap_or(State::Ok)
+        .unwrap_or(CheckState::Ok)
 }
 
 const NAME: &str = "hooks-guard";
 
-fn binary(around: &Surroundings<'_>) -> Check {
+fn binary(around: &DoctorContext<'_>) -> Check {
     let running = around.binary.display();
     match in_path(around.path, NAME) {
         None => Check::new(
             "binary",
-            State::Warn,
+            CheckState::Warn,
             format!("`{NAME}` is not in PATH; this is `{running}`"),
             "add its directory to PATH (agents call it by its full path in any case)",
         ),
-        Some(found) if same(&found, around.binary) => {
-            Check::new("binary", State::Ok, format!("`{running}` is in PATH"), "")
-        }
+        Some(found) if same(&found, around.binary) => Check::new(
+            "binary",
+            CheckState::Ok,
+            format!("`{running}` is in PATH"),
+            "",
+        ),
         Some(found) => Check::new(
             "binary",
-            State::Warn,
+            CheckState::Warn,
             format!(
                 "`{}` comes first in PATH, but this is `{running}`",
                 found.display()
@@ -131,20 +136,20 @@ fn daemon(service: &impl Service) -> Check {
     match service.daemon() {
         Ok(None) => Check::new(
             "daemon",
-            State::Warn,
+            CheckState::Warn,
             "no daemon is running; hooks work standalone, questions cannot be answered in a \
              console",
             "run `hooks-guard serve`",
         ),
         Ok(Some(daemon)) if daemon.version == version => Check::new(
             "daemon",
-            State::Ok,
+            CheckState::Ok,
             format!("version {version} responds at {}", daemon.address),
             "",
         ),
         Ok(Some(daemon)) => Check::new(
             "daemon",
-            State::Bad,
+            CheckState::Bad,
             format!(
                 "version {1} runs at {0}, but this is version {version}",
                 daemon.address, daemon.version
@@ -153,7 +158,7 @@ fn daemon(service: &impl Service) -> Check {
         ),
         Err(error) => Check::new(
             "daemon",
-            State::Bad,
+            CheckState::Bad,
             error,
             "check which program listens there, and restart `hooks-guard serve`",
         ),
@@ -161,13 +166,14 @@ fn daemon(service: &impl Service) -> Check {
 }
 
 fn audit(service: &impl Service) -> (Check, Option<Timestamp>) {
-    const CHAIN: &str = "run `hooks-guard audit verify`, and compare the database with a backup";
+    const VERIFY_REMEDY: &str =
+        "run `hooks-guard audit verify`, and compare the database with a backup";
     match service.audit() {
         Ok(None) => {
             let what = "no database yet; the first decision creates it";
-            (Check::new("audit", State::Ok, what, ""), None)
+            (Check::new("audit", CheckState::Ok, what, ""), None)
         }
-        Ok(Some(Audit {
+        Ok(Some(TrailStatus {
             database,
             broken,
             newest,
@@ -175,17 +181,20 @@ fn audit(service: &impl Service) -> (Check, Option<Timestamp>) {
             match broken {
                 None => {
                     let what = format!("{database} opens, and its last entries are intact");
-                    Check::new("audit", State::Ok, what, "")
+                    Check::new("audit", CheckState::Ok, what, "")
                 }
-                Some(broken) => {
-                    Check::new("audit", State::Bad, format!("{database}: {broken}"), CHAIN)
-                }
+                Some(broken) => Check::new(
+                    "audit",
+                    CheckState::Bad,
+                    format!("{database}: {broken}"),
+                    VERIFY_REMEDY,
+                ),
             },
             newest,
         ),
         Err(error) => {
             let remedy = "correct the reported error; without a trail, nothing is allowed";
-            (Check::new("audit", State::Bad, error, remedy), None)
+            (Check::new("audit", CheckState::Bad, error, remedy), None)
         }
     }
 }
@@ -197,13 +206,13 @@ fn private(path: &Path) -> Option<Check> {
     Some(match mode & 0o077 {
         0 => Check::new(
             "permissions",
-            State::Ok,
+            CheckState::Ok,
             format!("`{shown}` is accessible to its owner only"),
             "",
         ),
         _ => Check::new(
             "permissions",
-            State::Bad,
+            CheckState::Bad,
             format!(
                 "`{shown}` is accessible to other users (mode {:o})",
                 mode & 0o777
@@ -223,13 +232,13 @@ fn settings(path: &Path) -> Option<Check> {
     Some(match mode & 0o022 {
         0 => Check::new(
             "permissions",
-            State::Ok,
+            CheckState::Ok,
             format!("`{shown}` can be changed by its owner only"),
             "",
         ),
         _ => Check::new(
             "permissions",
-            State::Bad,
+            CheckState::Bad,
             format!("other users can change `{shown}` (mode {:o})", mode & 0o777),
             &format!("chmod go-w '{shown}'"),
         ),
@@ -241,7 +250,7 @@ fn rules(file: &RuleFile) -> Check {
     match (file.mistakes.as_slice(), file.trusted) {
         ([first, rest @ ..], _) => Check::new(
             "rules",
-            State::Bad,
+            CheckState::Bad,
             match rest.len() {
                 0 => first.clone(),
                 more => format!("{first} (and {more} more)"),
@@ -250,11 +259,11 @@ fn rules(file: &RuleFile) -> Check {
         ),
         ([], Some(false)) => Check::new(
             "rules",
-            State::Warn,
+            CheckState::Warn,
             format!("`{path}` is not trusted: its `allow` rules are ignored"),
             "review it, and run `hooks-guard trust` to apply its `allow` rules",
         ),
-        ([], _) => Check::new("rules", State::Ok, format!("`{path}` is valid"), ""),
+        ([], _) => Check::new("rules", CheckState::Ok, format!("`{path}` is valid"), ""),
     }
 }
 
@@ -263,19 +272,19 @@ fn configuration(service: &impl Service) -> Vec<Check> {
         Ok(warnings) if warnings.is_empty() => {
             vec![Check::new(
                 "configuration",
-                State::Ok,
+                CheckState::Ok,
                 "no unsafe settings",
                 "",
             )]
         }
         Ok(warnings) => {
             let remedy = "revert the setting unless it is intended";
-            let check = |warning| Check::new("configuration", State::Warn, warning, remedy);
+            let check = |warning| Check::new("configuration", CheckState::Warn, warning, remedy);
             warnings.into_iter().map(check).collect()
         }
         Err(error) => vec![Check::new(
             "configuration",
-            State::Bad,
+            CheckState::Bad,
             error,
             "correct the file",
         )],
@@ -288,7 +297,7 @@ fn clock(now: Timestamp, newest: Option<Timestamp>) -> Check {
     match newest {
         Some(newest) if newest > allowed => Check::new(
             "clock",
-            State::Bad,
+            CheckState::Bad,
             format!(
                 "it is {}, but the newest record is from {}",
                 shown_time(now),
@@ -296,7 +305,12 @@ fn clock(now: Timestamp, newest: Option<Timestamp>) -> Check {
             ),
             "set the clock; it determines when questions expire",
         ),
-        _ => Check::new("clock", State::Ok, format!("it is {}", shown_time(now)), ""),
+        _ => Check::new(
+            "clock",
+            CheckState::Ok,
+            format!("it is {}", shown_time(now)),
+            "",
+        ),
     }
 }
 

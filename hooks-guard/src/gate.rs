@@ -14,13 +14,14 @@ use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
 use crate::classify::{
-    Classification, Classifier, CommandAnalysis, Crud, Decision, Finding, MOST_TIME, Method, Parts,
+    CLASSIFY_BUDGET, Classification, Classifier, CommandAnalysis, Crud, Decision, Finding, Method,
+    Parts,
 };
 use crate::dispatches::{Step, StepRun};
 use crate::mask::Masked;
 use crate::protocol::Agent;
-use crate::request::{CommandPart, PermissionRequest, Ruling};
-use crate::rules::{Effect, RuleBook, Verdict};
+use crate::request::{CommandPart, PermissionDecision, PermissionRequest};
+use crate::rules::{RuleBook, RuleDecision, RuleEffect};
 
 pub use self::hook::{Classify, Restrict, Restriction};
 pub use self::hooks::{GateHooks, HookDescription, SlotDescription};
@@ -134,9 +135,9 @@ pub struct Gate {
 
 /// The gate's result for a request.
 #[derive(Clone, Debug)]
-pub struct Judged {
+pub struct GateDecision {
     /// The decision, without an id.
-    pub ruling: Ruling,
+    pub permission: PermissionDecision,
     /// Duration of the decision.
     pub response_time: Duration,
     /// The parts of the command, at most 32; of equal parts, the one with the strongest effect.
@@ -152,7 +153,7 @@ pub struct Judged {
 }
 
 /// Result of the classifiers.
-struct Classified {
+struct ClassifyStep {
     found: CommandAnalysis,
     run: StepRun,
     error: Option<String>,
@@ -183,7 +184,7 @@ impl Gate {
 
     /// Creates a gate with the tables' classifier only and the default policy.
     #[must_use]
-    pub fn by_tables() -> Self {
+    pub fn tables_only() -> Self {
         Self::new(Classifier::new(), Policy::default())
     }
 
@@ -224,14 +225,14 @@ impl Gate {
     /// Decides a request. After any failure, the request needs confirmation.
     ///
     /// Dropping the future drops the running classifiers.
-    pub async fn judge(&self, request: &PermissionRequest) -> Judged {
+    pub async fn decide(&self, request: &PermissionRequest) -> GateDecision {
         let began = Instant::now();
-        let Classified {
+        let ClassifyStep {
             found,
             run,
             error,
             report,
-        } = self.found(request, began).await;
+        } = self.run_classifiers(request, began).await;
         let classified = began.elapsed();
         let detail = match run {
             StepRun::Failed => error.clone(),
@@ -239,33 +240,33 @@ impl Gate {
         };
         let step = Step::new("classify", run, classified).detail(detail);
         let mut steps = vec![step.hooks(report, request)];
-        let restricted = match self.hooks.can_restrict() {
-            true => Some(self.restricted(request, &found.classification).await),
+        let restrictions = match self.hooks.can_restrict() {
+            true => Some(self.run_restrictions(request, &found.classification).await),
             false => None,
         };
-        let (restricted, fault, step) = restricted.unwrap_or_default();
+        let (restricted, failure, step) = restrictions.unwrap_or_default();
         steps.extend(step);
-        let judging = Instant::now();
+        let rules_began = Instant::now();
         let mut unreadable = None;
         let verdict =
             self.rules
                 .as_ref()
                 .and_then(|book| match book.rules_in(request.cwd.as_deref()) {
-                    Ok(rules) => rules.judge(request, &found),
+                    Ok(rules) => rules.decide(request, &found),
                     Err(why) => {
                         let why = unreadable.insert(why.to_string());
-                        let asks = Verdict::unreadable(why);
+                        let asks = RuleDecision::unreadable(why);
                         // The readable files may deny the request.
                         let rest = book.readable_in(request.cwd.as_deref());
-                        Some(match rest.judge(request, &found) {
-                            Some(verdict) => asks.or_stricter(verdict),
+                        Some(match rest.decide(request, &found) {
+                            Some(verdict) => asks.stricter(verdict),
                             None => asks,
                         })
                     }
                 });
         let verdict = match verdict {
-            Some(Verdict {
-                effect: Effect::Allow,
+            Some(RuleDecision {
+                effect: RuleEffect::Allow,
                 ..
             }) if !self.allows_needing(request).await => None,
             verdict => verdict,
@@ -277,9 +278,9 @@ impl Gate {
             (Some(_), Some(_)) => StepRun::Decided,
         };
         let rule = verdict.as_ref().map(|verdict| verdict.rule.clone());
-        let step = Step::new("rules", run, judging.elapsed());
+        let step = Step::new("rules", run, rules_began.elapsed());
         let verdict = match (verdict, restricted) {
-            (Some(verdict), Some(restricted)) => Some(verdict.or_stricter(restricted)),
+            (Some(verdict), Some(restricted)) => Some(verdict.stricter(restricted)),
             (verdict, restricted) => verdict.or(restricted),
         };
         let counts = rule == verdict.as_ref().map(|verdict| verdict.rule.clone());
@@ -289,14 +290,15 @@ impl Gate {
             _ => step.detail(rule),
         });
         let may_be_remembered = verdict.as_ref().is_none_or(|verdict| verdict.remember);
-        let error = error.or(fault).or(unreadable);
+        let error = error.or(failure).or(unreadable);
         let parts = parts(&found.classification);
-        let ruling = self.decide(found.classification, verdict, request, error.is_some());
-        let ruling = telling_hidden_code(ruling, request);
-        Judged {
+        let permission =
+            self.derive_decision(found.classification, verdict, request, error.is_some());
+        let permission = with_hidden_code(permission, request);
+        GateDecision {
             parts,
-            may_be_remembered: may_be_remembered && !ruling.hidden_code,
-            ruling,
+            may_be_remembered: may_be_remembered && !permission.hidden_code,
+            permission,
             response_time: began.elapsed(),
             steps,
             command_parts: found.parts,
@@ -316,40 +318,40 @@ impl Gate {
             network: None,
             ..request.clone()
         };
-        let judged = Box::pin(self.judge(&request)).await;
-        judged.ruling.decision == Decision::AutoAllowed
+        let decided = Box::pin(self.decide(&request)).await;
+        decided.permission.decision == Decision::AutoAllowed
     }
 
     /// Returns the restriction of the hooks, their failure, and the report.
-    async fn restricted(
+    async fn run_restrictions(
         &self,
         request: &PermissionRequest,
         found: &Classification,
-    ) -> (Option<Verdict>, Option<String>, Option<Step>) {
+    ) -> (Option<RuleDecision>, Option<String>, Option<Step>) {
         let began = Instant::now();
-        let until = began + RESTRICT_TIME;
-        let (said, report) = self.hooks.restricted(request, found, until).await;
-        let fault = told(request, "hook", said.fault.as_ref());
-        let run = match &said.verdict {
-            _ if fault.is_some() => StepRun::Failed,
+        let until = began + RESTRICT_TIMEOUT;
+        let (output, report) = self.hooks.restricted(request, found, until).await;
+        let failure = masked_failure(request, "hook", output.failure.as_ref());
+        let run = match &output.verdict {
+            _ if failure.is_some() => StepRun::Failed,
             Some(_) => StepRun::Decided,
             None => StepRun::Ran,
         };
-        let rule = said.verdict.as_ref().map(|verdict| verdict.rule.clone());
+        let rule = output.verdict.as_ref().map(|verdict| verdict.rule.clone());
         let step = Step::new("restrict", run, began.elapsed())
-            .detail(fault.clone().or(rule))
+            .detail(failure.clone().or(rule))
             .hooks(report, request);
-        (said.verdict, fault, Some(step))
+        (output.verdict, failure, Some(step))
     }
 
     /// Returns the classification and the failure, or the fallback if there is no classification.
-    async fn found(&self, request: &PermissionRequest, began: Instant) -> Classified {
+    async fn run_classifiers(&self, request: &PermissionRequest, began: Instant) -> ClassifyStep {
         // The tables' classifier enforces its own deadline and returns what it found by then.
-        let until = began + MOST_TIME + Duration::from_millis(50);
+        let until = began + CLASSIFY_BUDGET + Duration::from_millis(50);
         let (found, report) = self.hooks.classified(request, until).await;
-        let mut error = told(request, "classifier", found.fault.as_ref());
-        let fault = found.fault.filter(|_| found.failed);
-        let (run, found) = match (found.judgement, fault) {
+        let mut error = masked_failure(request, "classifier", found.failure.as_ref());
+        let failure = found.failure.filter(|_| found.failed);
+        let (run, found) = match (found.judgement, failure) {
             (Some(judgement), _) => (StepRun::Decided, judgement),
             (None, Some((_, Failure::Timeout(_)))) => {
                 (StepRun::Failed, Classification::timed_out().into())
@@ -364,7 +366,7 @@ impl Gate {
                 (StepRun::Failed, Classification::fallback(why).into())
             }
         };
-        Classified {
+        ClassifyStep {
             found,
             run,
             error,
@@ -374,13 +376,13 @@ impl Gate {
 
     /// Derives the decision from the class, the rules and the settings. After a failure, which may
     /// hide a denial, no mode leaves the request to the agent.
-    fn decide(
+    fn derive_decision(
         &self,
         found: Classification,
-        verdict: Option<Verdict>,
+        verdict: Option<RuleDecision>,
         request: &PermissionRequest,
         failed: bool,
-    ) -> Ruling {
+    ) -> PermissionDecision {
         let Policy {
             auto_allow_read,
             require_confirmation_cud,
@@ -390,13 +392,13 @@ impl Gate {
         let is_asked_about_as_a_read =
             |finding: &Finding| finding.ask && finding.effect == Crud::Read;
         // A reason for confirmation other than a change, in any part.
-        let sensitive = found.confidence < SURE
+        let sensitive = found.confidence < MIN_CONFIDENCE
             || !found.understood()
             || found.findings.iter().any(is_asked_about_as_a_read)
             || request.can_type_into(&found);
         let (allowed, because) = match (&verdict, found.decision) {
             (Some(verdict), _) => (
-                verdict.effect == Effect::Allow,
+                verdict.effect == RuleEffect::Allow,
                 Some(format!("{} ({})", verdict.reason, verdict.rule)),
             ),
             (None, Decision::AutoAllowed) if !auto_allow_read => {
@@ -422,7 +424,7 @@ impl Gate {
                 (allowed, allowed.then(|| because.to_owned()))
             }
         };
-        let denied = (verdict.as_ref()).is_some_and(|verdict| verdict.effect == Effect::Deny);
+        let denied = (verdict.as_ref()).is_some_and(|verdict| verdict.effect == RuleEffect::Deny);
         let mode = request.permission_mode.as_deref();
         let is_of_another_agent = |agent: &str| agent != Agent::ClaudeCode.name();
         let confirm = match mode {
@@ -453,7 +455,7 @@ impl Gate {
             }
             (because, _) => because,
         };
-        Ruling {
+        PermissionDecision {
             decision: match allowed {
                 true => Decision::AutoAllowed,
                 false => Decision::RequiresConfirmation,
@@ -480,42 +482,45 @@ impl Gate {
 }
 
 /// Adds to a question whether a part that would run is hidden in the trail.
-fn telling_hidden_code(ruling: Ruling, request: &PermissionRequest) -> Ruling {
+fn with_hidden_code(
+    permission: PermissionDecision,
+    request: &PermissionRequest,
+) -> PermissionDecision {
     let is_command = request.file.is_none() && request.network.is_none();
-    let asks = ruling.decision == Decision::RequiresConfirmation
-        && !ruling.denied
-        && !ruling.left_to_agent;
+    let asks = permission.decision == Decision::RequiresConfirmation
+        && !permission.denied
+        && !permission.left_to_agent;
     if !(is_command && asks && Masked::for_storage(&request.command).hides_code()) {
-        return ruling;
+        return permission;
     }
-    Ruling {
+    PermissionDecision {
         hidden_code: true,
         reasoning: format!(
             "the command executes text that is hidden as a secret and cannot be reviewed; {}",
-            ruling.reasoning
+            permission.reasoning
         ),
-        rule: Some(Verdict::hiding_code(ruling.rule.as_deref())),
-        ..ruling
+        rule: Some(RuleDecision::hiding_code(permission.rule.as_deref())),
+        ..permission
     }
 }
 
 /// Timeout of all restricting hooks together. Together with the time of classifiers and of the
 /// record, it is shorter than an agent's hook waits for the decision.
-const RESTRICT_TIME: Duration = Duration::from_millis(500);
+const RESTRICT_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// Returns a failure of a hook, with the request's secrets masked.
-fn told(
+fn masked_failure(
     request: &PermissionRequest,
     what: &str,
-    fault: Option<&(Arc<str>, Failure)>,
+    failure: Option<&(Arc<str>, Failure)>,
 ) -> Option<String> {
-    let (hook, fault) = fault?;
+    let (hook, fault) = failure?;
     let masked = Masked::for_storage(&request.command);
     Some(masked.other(&format!("{what} `{hook}` {fault}")))
 }
 
 /// Maximum number of reported parts of a command.
-const MOST_PARTS: usize = 32;
+const MAX_PARTS: usize = 32;
 
 /// Returns the parts of a command. If a language model decided, or no classifier, no part is marked
 /// as decisive.
@@ -532,7 +537,7 @@ fn parts(found: &Classification) -> Vec<CommandPart> {
         let place = |had: &CommandPart| (had.start, had.end) == (part.start, part.end);
         match parts.iter().position(place) {
             Some(same) => parts[same].effect = parts[same].effect.max(part.effect),
-            None if part.start < part.end && parts.len() < MOST_PARTS => parts.push(part),
+            None if part.start < part.end && parts.len() < MAX_PARTS => parts.push(part),
             None => {}
         }
     }
@@ -540,4 +545,4 @@ fn parts(found: &Classification) -> Vec<CommandPart> {
 }
 
 /// Minimum confidence of a class that counts as understood.
-const SURE: f64 = 0.8;
+const MIN_CONFIDENCE: f64 = 0.8;

@@ -47,11 +47,11 @@ pub struct ClassifierHook<F> {
     classifier: Classifier,
     command: F,
     allow: Box<dyn Fn(&Classification) -> bool + Send + Sync>,
-    deny: Option<Rule>,
+    deny: Option<DenyRule>,
 }
 
 /// Returns the reason why a command must not run, if there is one.
-type Rule = Box<dyn Fn(&str, &Explanation) -> Option<String> + Send + Sync>;
+type DenyRule = Box<dyn Fn(&str, &Explanation) -> Option<String> + Send + Sync>;
 
 impl<F> ClassifierHook<F> {
     /// Creates a hook with this id. `command` returns the command in a request.

@@ -68,7 +68,7 @@ pub mod service;
 mod spelling;
 
 pub use hook::ClassifierHook;
-pub use request::{CommandPart, FileAccess, NetworkAccess, PermissionRequest, Ruling};
+pub use request::{CommandPart, FileAccess, NetworkAccess, PermissionDecision, PermissionRequest};
 
 /// Page of the book; its Rust code blocks are tests of this crate.
 #[cfg(all(doctest, feature = "semantic"))]

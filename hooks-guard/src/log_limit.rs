@@ -7,7 +7,7 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Minimum interval between two log lines of one error.
-const INTERVAL: Duration = Duration::from_secs(10);
+const MIN_INTERVAL: Duration = Duration::from_secs(10);
 
 /// Maximum number of errors that are tracked separately.
 const MAX_ERRORS: usize = 64;
@@ -16,7 +16,7 @@ const MAX_ERRORS: usize = 64;
 static LOGGED: LazyLock<Mutex<HashMap<String, (Instant, u64)>>> = LazyLock::new(Mutex::default);
 
 /// Returns how often an error was suppressed since it was last logged, if it should be logged now;
-/// `None` if it was logged within [`INTERVAL`].
+/// `None` if it was logged within [`MIN_INTERVAL`].
 pub(crate) fn suppressed(message: &'static str, error: &dyn Display) -> Option<u64> {
     let mut logged = LOGGED.lock().unwrap_or_else(PoisonError::into_inner);
     count(&mut logged, format!("{message}: {error}"), Instant::now())
@@ -29,7 +29,7 @@ fn count(
 ) -> Option<u64> {
     if !logged.contains_key(&error) && logged.len() >= MAX_ERRORS {
         logged.retain(|_, (at, left_out)| {
-            *left_out > 0 || now.saturating_duration_since(*at) < INTERVAL
+            *left_out > 0 || now.saturating_duration_since(*at) < MIN_INTERVAL
         });
         if logged.len() >= MAX_ERRORS {
             // All further errors share one entry.
@@ -37,7 +37,7 @@ fn count(
         }
     }
     match logged.get_mut(&error) {
-        Some((at, left_out)) if now.saturating_duration_since(*at) < INTERVAL => {
+        Some((at, left_out)) if now.saturating_duration_since(*at) < MIN_INTERVAL => {
             *left_out += 1;
             None
         }
@@ -66,7 +66,7 @@ mod tests {
             assert_eq!(count(&mut logged, full(), begin), None);
         }
         assert_eq!(count(&mut logged, "another".to_owned(), begin), Some(0));
-        let later = begin + INTERVAL;
+        let later = begin + MIN_INTERVAL;
         assert_eq!(count(&mut logged, full(), later), Some(60_000));
         assert_eq!(count(&mut logged, full(), later), None);
         for number in 0..10_000 {

@@ -8,7 +8,7 @@
 #[cfg(test)]
 mod cases;
 mod hidden;
-mod need;
+mod precondition;
 mod programs;
 mod rule;
 mod rules;
@@ -24,22 +24,22 @@ use std::cell::LazyCell;
 use std::cmp::Reverse;
 use std::ops::Range;
 
-use self::hidden::{Hidden, Kind, Reader};
-use self::need::Text;
+use self::hidden::{Hidden, HiddenKind, MaskReader};
+use self::precondition::PreparedText;
 use self::programs::PasswordReader;
-use self::rule::Doubt;
+use self::rule::FalsePositiveRisk;
 use self::rules::{DIGESTS, NAMES_OF_ENTRIES, RULES, begins_with_a_name};
-use self::shell::Syntax;
+use self::shell::CommandBoundaries;
 use self::tokens::TOKENS;
 
 /// Minimum length of a secret that is replaced in other texts, and in commands. Shorter secrets
 /// would remove letters from unrelated words of a text, or words that determine what a command
 /// does.
-const SHORTEST: usize = 3;
-const SHORTEST_IN_COMMAND: usize = 6;
+const MIN_SECRET: usize = 3;
+const MIN_SECRET_IN_COMMAND: usize = 6;
 
 /// Minimum length of a text that looks random.
-const SHORTEST_CHANCE: usize = 20;
+const MIN_RANDOM: usize = 20;
 
 /// A command with masked secrets.
 #[derive(Debug)]
@@ -47,8 +47,8 @@ pub(crate) struct Masked {
     /// The command to show.
     pub(crate) text: String,
     /// Masked secrets, longest first.
-    secrets: Vec<(String, Kind)>,
-    reader: Reader,
+    secrets: Vec<(String, HiddenKind)>,
+    reader: MaskReader,
     #[cfg(any(feature = "sqlite", feature = "postgres"))]
     hides_code: bool,
 }
@@ -56,23 +56,27 @@ pub(crate) struct Masked {
 impl Masked {
     /// Masks a command for a model on another machine.
     pub(crate) fn for_model(command: &str) -> Self {
-        Self::new(command, Reader::Model, hidden(command, Reader::Model))
+        Self::new(
+            command,
+            MaskReader::Model,
+            hidden(command, MaskReader::Model),
+        )
     }
 
     /// Masks a command for storage. Text that determines which programs run is never masked.
     #[cfg(any(feature = "sqlite", feature = "postgres"))]
     pub(crate) fn for_storage(command: &str) -> Self {
-        let mut ranges = hidden(command, Reader::Trail);
+        let mut ranges = hidden(command, MaskReader::Trail);
         let hides_code = runs::reveal(command, &mut ranges);
         Self {
             hides_code,
-            ..Self::new(command, Reader::Trail, ranges)
+            ..Self::new(command, MaskReader::Trail, ranges)
         }
     }
 
-    fn new(command: &str, reader: Reader, ranges: Vec<Hidden>) -> Self {
+    fn new(command: &str, reader: MaskReader, ranges: Vec<Hidden>) -> Self {
         Self {
-            text: replaced(command, &ranges),
+            text: replace_ranges(command, &ranges),
             secrets: secrets(command, &ranges),
             reader,
             #[cfg(any(feature = "sqlite", feature = "postgres"))]
@@ -91,18 +95,24 @@ impl Masked {
     pub(crate) fn other(&self, text: &str) -> String {
         let mut text = text.to_owned();
         for (secret, kind) in &self.secrets {
-            if secret.chars().count() >= SHORTEST && text.contains(secret.as_str()) {
+            if secret.chars().count() >= MIN_SECRET && text.contains(secret.as_str()) {
                 text = text.replace(secret.as_str(), &kind.label(secret));
             }
         }
-        replaced(&text, &ranges(&text, self.reader, &Syntax::default()))
+        replace_ranges(
+            &text,
+            &ranges(&text, self.reader, &CommandBoundaries::default()),
+        )
     }
 }
 
 /// Masks a text that is not a command, such as a note.
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 pub(crate) fn note(text: &str) -> String {
-    replaced(text, &ranges(text, Reader::Trail, &Syntax::default()))
+    replace_ranges(
+        text,
+        &ranges(text, MaskReader::Trail, &CommandBoundaries::default()),
+    )
 }
 
 /// Masks a name of a session, an agent or a call for storage. A name that is a secret is replaced
@@ -111,15 +121,15 @@ pub(crate) fn note(text: &str) -> String {
 pub(crate) fn name(name: &str) -> String {
     use sha2::{Digest, Sha256};
 
-    if ranges(name, Reader::Names, &Syntax::default()).is_empty() {
+    if ranges(name, MaskReader::Names, &CommandBoundaries::default()).is_empty() {
         return name.to_owned();
     }
     format!("[secret {}]", hex::encode(&Sha256::digest(name)[..8]))
 }
 
 /// Returns the secrets in these ranges, longest first.
-fn secrets(command: &str, ranges: &[Hidden]) -> Vec<(String, Kind)> {
-    let mut secrets: Vec<(String, Kind)> = Vec::new();
+fn secrets(command: &str, ranges: &[Hidden]) -> Vec<(String, HiddenKind)> {
+    let mut secrets: Vec<(String, HiddenKind)> = Vec::new();
     for (range, kind) in ranges {
         let text = &command[range.clone()];
         for secret in [text, text.trim_matches(['"', '\'', '\\'])] {
@@ -133,19 +143,25 @@ fn secrets(command: &str, ranges: &[Hidden]) -> Vec<(String, Kind)> {
 }
 
 /// Returns the ranges to mask in a command: its secrets, and their repetitions.
-fn hidden(command: &str, reader: Reader) -> Vec<Hidden> {
-    let syntax = Syntax::of(command);
+fn hidden(command: &str, reader: MaskReader) -> Vec<Hidden> {
+    let syntax = CommandBoundaries::of(command);
     let mut ranges = ranges(command, reader, &syntax);
     for (secret, kind) in secrets(command, &ranges) {
-        again(command, &syntax, &secret, kind, &mut ranges);
+        add_repetitions(command, &syntax, &secret, kind, &mut ranges);
     }
     ranges
 }
 
 /// Adds the repetitions of a secret. A word that names a program is kept: it was identified as a
 /// secret only by the command itself.
-fn again(command: &str, syntax: &Syntax, secret: &str, kind: Kind, ranges: &mut Vec<Hidden>) {
-    if secret.chars().count() < SHORTEST_IN_COMMAND {
+fn add_repetitions(
+    command: &str,
+    syntax: &CommandBoundaries,
+    secret: &str,
+    kind: HiddenKind,
+    ranges: &mut Vec<Hidden>,
+) {
+    if secret.chars().count() < MIN_SECRET_IN_COMMAND {
         return;
     }
     let is_word = secret
@@ -160,7 +176,7 @@ fn again(command: &str, syntax: &Syntax, secret: &str, kind: Kind, ranges: &mut 
         if !(is_hidden
             || syntax.end(found.start, found.end) < found.end
             || syntax.is_program(command, found.start)
-            || is_word && stands_alone(command, &found)
+            || is_word && is_delimited(command, &found)
             || has_blanks(secret) && !is_quoted(command, &found))
         {
             ranges.insert(place, (found, kind));
@@ -168,7 +184,7 @@ fn again(command: &str, syntax: &Syntax, secret: &str, kind: Kind, ranges: &mut 
     }
 }
 
-fn replaced(text: &str, ranges: &[Hidden]) -> String {
+fn replace_ranges(text: &str, ranges: &[Hidden]) -> String {
     let mut masked = String::with_capacity(text.len());
     let mut at = 0;
     for (range, kind) in ranges {
@@ -181,16 +197,16 @@ fn replaced(text: &str, ranges: &[Hidden]) -> String {
 }
 
 /// Returns the ranges to mask, ordered and without overlaps.
-fn ranges(text: &str, reader: Reader, syntax: &Syntax) -> Vec<Hidden> {
+fn ranges(text: &str, reader: MaskReader, syntax: &CommandBoundaries) -> Vec<Hidden> {
     let mut found: Vec<Hidden> = Vec::new();
-    let asked = Text::new(text);
+    let asked = PreparedText::new(text);
     for token in TOKENS
         .iter()
         .filter(|token| asked.may_contain(token.mark()))
     {
         found.extend(token.find(text).map(|range| {
             let end = syntax.end(range.start, range.end);
-            (range.start..end, Kind::Secret)
+            (range.start..end, HiddenKind::Secret)
         }));
     }
     let tokens: Vec<_> = found.iter().map(|(range, _)| range.clone()).collect();
@@ -205,7 +221,7 @@ fn ranges(text: &str, reader: Reader, syntax: &Syntax) -> Vec<Hidden> {
     let digests = LazyCell::new(|| digests(text, reader));
     let entries = LazyCell::new(|| names_of_entries(text));
     let mut by_chance = Vec::new();
-    let may_find = |rule: &&rule::Rule| rule.may_count(reader) && asked.has(rule.need);
+    let may_find = |rule: &&rule::MaskRule| rule.may_count(reader) && asked.has(rule.need);
     for rule in RULES.iter().filter(may_find) {
         for window in rule.windows(text) {
             let mut from = window.start;
@@ -222,10 +238,11 @@ fn ranges(text: &str, reader: Reader, syntax: &Syntax) -> Vec<Hidden> {
                     .flatten()
                     .next()
                     .map_or(whole.clone(), |group| group.range());
-                let looks_like_chance = rule.doubt != Doubt::No && rule.kind == Kind::Secret;
+                let looks_like_chance =
+                    rule.risk != FalsePositiveRisk::No && rule.kind == HiddenKind::Secret;
                 if let Some(token) = token_in(&hidden).filter(|_| looks_like_chance) {
                     let before = hidden.start..token.start.max(hidden.start);
-                    if before.len() >= SHORTEST_CHANCE
+                    if before.len() >= MIN_RANDOM
                         && rule.counts(reader, &captures, &text[before.clone()])
                     {
                         found.push((before, rule.kind));
@@ -267,15 +284,15 @@ fn ranges(text: &str, reader: Reader, syntax: &Syntax) -> Vec<Hidden> {
         }
     }
     found.extend(documents(text, syntax));
-    cut_chance(&mut found, &by_chance);
-    cut_names(text, &mut found);
+    trim_random(&mut found, &by_chance);
+    trim_user_names(text, &mut found);
     found.sort_by_key(|(range, _)| (range.start, range.end));
     let mut merged: Vec<Hidden> = Vec::new();
     for (range, kind) in found.into_iter().filter(|(range, _)| !range.is_empty()) {
         match merged.last_mut() {
             // A host after `name:password@` is not an e-mail address.
-            Some((last, Kind::Secret))
-                if kind == Kind::Mail
+            Some((last, HiddenKind::Secret))
+                if kind == HiddenKind::Mail
                     && range.start < last.end
                     && text[last.end..].starts_with('@') => {}
             Some((last, of)) if range.start < last.end => {
@@ -292,7 +309,7 @@ fn ranges(text: &str, reader: Reader, syntax: &Syntax) -> Vec<Hidden> {
 
 /// Moves the start of a random-looking range to the secret that a rule found in it: the text before
 /// is an option or a name, such as the `-p` of `-pSECRET`.
-fn cut_chance(found: &mut [Hidden], by_chance: &[Range<usize>]) {
+fn trim_random(found: &mut [Hidden], by_chance: &[Range<usize>]) {
     let known: Vec<_> = (found.iter())
         .filter(|(range, _)| !by_chance.contains(range))
         .map(|(range, _)| range.clone())
@@ -305,14 +322,14 @@ fn cut_chance(found: &mut [Hidden], by_chance: &[Range<usize>]) {
             .filter(|known| overlap(known, range) && known.start > range.start)
             .map(|known| known.start)
             .min();
-        if let Some(start) = begins.filter(|start| start - range.start < SHORTEST_CHANCE) {
+        if let Some(start) = begins.filter(|start| start - range.start < MIN_RANDOM) {
             range.start = start;
         }
     }
 }
 
 /// Removes the user name from a range if another rule found the password after it.
-fn cut_names(text: &str, found: &mut [Hidden]) {
+fn trim_user_names(text: &str, found: &mut [Hidden]) {
     let starts: Vec<_> = (found.iter().map(|(range, _)| range.clone())).collect();
     for (range, _) in found.iter_mut() {
         let password = starts.iter().find(|other| {
@@ -354,9 +371,9 @@ fn overlap(one: &Range<usize>, other: &Range<usize>) -> bool {
 
 /// Returns labelled digests, such as those in npm's lock files: the trail has to show what was
 /// installed.
-fn digests(text: &str, reader: Reader) -> Vec<Range<usize>> {
+fn digests(text: &str, reader: MaskReader) -> Vec<Range<usize>> {
     match reader {
-        Reader::Model => Vec::new(),
+        MaskReader::Model => Vec::new(),
         _ => (DIGESTS.get().find_iter(text))
             .map(|found| found.range())
             .collect(),
@@ -365,7 +382,7 @@ fn digests(text: &str, reader: Reader) -> Vec<Range<usize>> {
 
 /// Returns the end of a secret. A substitution ends it even within quotes: the text may go to a
 /// file that a shell reads later.
-fn end(text: &str, syntax: &Syntax, hidden: &Range<usize>) -> usize {
+fn end(text: &str, syntax: &CommandBoundaries, hidden: &Range<usize>) -> usize {
     let end = syntax.end(hidden.start, hidden.end);
     let inside = &text[hidden.start..end];
     let is_escaped = |at: usize| inside[..at].ends_with('\\');
@@ -402,7 +419,7 @@ fn first_word(word: &str) -> usize {
 }
 
 /// Returns the passwords in here-documents of programs that read passwords.
-fn documents(text: &str, syntax: &Syntax) -> Vec<Hidden> {
+fn documents(text: &str, syntax: &CommandBoundaries) -> Vec<Hidden> {
     let mut found = Vec::new();
     for document in syntax.documents() {
         let start = text[..document.start].trim_end_matches('\n').rfind('\n');
@@ -423,7 +440,7 @@ fn documents(text: &str, syntax: &Syntax) -> Vec<Hidden> {
             // A variable only shows where a secret comes from.
             let shown = |start: &usize| *start < end && !text[*start..end].starts_with('$');
             if let Some(start) = start.filter(shown) {
-                found.push((start..end, Kind::Secret));
+                found.push((start..end, HiddenKind::Secret));
             }
             if reader == PasswordReader::FirstLine {
                 break;
@@ -435,7 +452,7 @@ fn documents(text: &str, syntax: &Syntax) -> Vec<Hidden> {
 }
 
 /// Returns `true` if a range is surrounded by whitespace or the ends of the command.
-fn stands_alone(command: &str, found: &Range<usize>) -> bool {
+fn is_delimited(command: &str, found: &Range<usize>) -> bool {
     let before = command[..found.start].chars().next_back();
     let behind = command[found.end..].chars().next();
     [before, behind]

@@ -227,18 +227,18 @@ impl Handshake {
     }
 
     /// Returns the proof of the service at an address.
-    pub(crate) fn of_service(&self, address: &str) -> String {
+    pub(crate) fn service_proof(&self, address: &str) -> String {
         self.proof("hooks-guard service 1", &[address.as_bytes()])
     }
 
     /// Returns the proof of a request.
-    pub(crate) fn of_request(&self, method: &str, path: &str, body: &[u8]) -> String {
+    pub(crate) fn request_proof(&self, method: &str, path: &str, body: &[u8]) -> String {
         let parts = [method.as_bytes(), path.as_bytes(), body];
         self.proof("hooks-guard request 1", &parts)
     }
 
     /// Returns the proof of the response to a request with this proof.
-    pub(crate) fn of_response(&self, request: &str, status: u16, body: &[u8]) -> String {
+    pub(crate) fn response_proof(&self, request: &str, status: u16, body: &[u8]) -> String {
         let status = status.to_be_bytes();
         let parts = [request.as_bytes(), &status, body];
         self.proof("hooks-guard response 1", &parts)
@@ -283,29 +283,29 @@ mod tests {
     fn a_proof_holds_for_what_it_covers_alone() {
         let key = ServiceKey::random();
         let agreed = handshake(&key, "c", "n");
-        let request = agreed.of_request("POST", "/a", b"b");
+        let request = agreed.request_proof("POST", "/a", b"b");
         let mut proofs = vec![
-            agreed.of_service("127.0.0.1:3000"),
-            agreed.of_service("127.0.0.1:3001"),
-            agreed.of_service("unix"),
+            agreed.service_proof("127.0.0.1:3000"),
+            agreed.service_proof("127.0.0.1:3001"),
+            agreed.service_proof("unix"),
             request.clone(),
-            agreed.of_request("GET", "/a", b"b"),
-            agreed.of_request("POST", "/", b"ab"),
-            agreed.of_request("POST", "/ab", b""),
-            agreed.of_response(&request, 200, b"b"),
-            agreed.of_response(&request, 201, b"b"),
-            agreed.of_response("", 200, b"b"),
-            handshake(&key, "d", "n").of_response(&request, 200, b"b"),
-            handshake(&key, "c", "m").of_response(&request, 200, b"b"),
+            agreed.request_proof("GET", "/a", b"b"),
+            agreed.request_proof("POST", "/", b"ab"),
+            agreed.request_proof("POST", "/ab", b""),
+            agreed.response_proof(&request, 200, b"b"),
+            agreed.response_proof(&request, 201, b"b"),
+            agreed.response_proof("", 200, b"b"),
+            handshake(&key, "d", "n").response_proof(&request, 200, b"b"),
+            handshake(&key, "c", "m").response_proof(&request, 200, b"b"),
             // Equal concatenated text, split at another position.
-            handshake(&key, "cn", "").of_response(&request, 200, b"b"),
-            handshake(&ServiceKey::random(), "c", "n").of_service("127.0.0.1:3000"),
+            handshake(&key, "cn", "").response_proof(&request, 200, b"b"),
+            handshake(&ServiceKey::random(), "c", "n").service_proof("127.0.0.1:3000"),
         ];
         let count = proofs.len();
         proofs.sort();
         proofs.dedup();
         assert_eq!(proofs.len(), count);
-        assert!(matches(&request, &agreed.of_request("POST", "/a", b"b")));
+        assert!(matches(&request, &agreed.request_proof("POST", "/a", b"b")));
         assert!(!matches(&request[..63], &request) && !matches("", &request));
     }
 

@@ -1,5 +1,5 @@
 //! The data types of requests and decisions. In: nothing; plain data. Out: [`PermissionRequest`]
-//! and [`Ruling`], with their parts.
+//! and [`PermissionDecision`], with their parts.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -11,9 +11,9 @@ use crate::classify::{Classification, Crud, Decision, Method, TerminalInput};
 
 /// Maximum length of a name of an agent, a session, a call or a tool, in characters. Names are
 /// indexed, and PostgreSQL allows at most 2700 bytes in an index entry: 4 per character.
-pub(crate) const MOST_NAME: usize = 500;
+pub(crate) const MAX_NAME_CHARS: usize = 500;
 /// Maximum length of a directory's path, in characters.
-pub(crate) const MOST_PATH: usize = 4_096;
+pub(crate) const MAX_PATH_CHARS: usize = 4_096;
 
 /// A request for permission: a shell command, or access to files by a tool that is not a shell.
 ///
@@ -127,7 +127,7 @@ impl NetworkAccess {
     /// Parses a target such as `https://example.com:443`, with or without scheme and port. A text
     /// that is not a target becomes the host unchanged, which no rule for hosts matches.
     #[must_use]
-    pub fn of_target(target: &str) -> Self {
+    pub fn from_target(target: &str) -> Self {
         let rest = target.split_once("://").map_or(target, |(_, rest)| rest);
         let port = |text: &str| text.parse().ok();
         let (host, port) = match rest.rsplit_once(':') {
@@ -140,7 +140,7 @@ impl NetworkAccess {
             }
             _ => (rest, None),
         };
-        let host: String = host.chars().take(MOST_NAME).collect();
+        let host: String = host.chars().take(MAX_NAME_CHARS).collect();
         Self {
             host: host.to_lowercase(),
             port,
@@ -179,8 +179,9 @@ pub struct CommandPart {
 /// In JSON, the response to `POST /api/hooks/permission-request`; `id`, `secret`, `denied`,
 /// `approved`, `left_to_agent`, `hidden_code` and `rule` are additions.
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "http", schema(as = Ruling))]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Ruling {
+pub struct PermissionDecision {
     /// Whether the request requires confirmation.
     pub decision: Decision,
     /// The strongest effect.

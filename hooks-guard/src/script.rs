@@ -11,7 +11,7 @@ use futures_util::FutureExt;
 use hooks_runtime::{Entry, HookError, Map};
 use hooks_script::{
     BuildError, ContextData, Failure, Limits, Manifest, RegisterError, Run, RunGroup, RunHistory,
-    RunOutcome, RunQuery, RunRecord, ScriptEngine, ScriptHook, Stage, Verdict,
+    RunOutcome, RunQuery, RunRecord, RunResult, ScriptEngine, ScriptHook, Stage,
 };
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
@@ -23,11 +23,11 @@ use crate::gate::hook::{Restrict, Restriction};
 use crate::request::PermissionRequest;
 
 /// Number of runs that are kept.
-const KEPT: NonZeroUsize = NonZeroUsize::new(1000).unwrap();
+const MAX_RUNS: NonZeroUsize = NonZeroUsize::new(1000).unwrap();
 /// Timeout of a run: several must fit into the timeout of all restricting hooks.
-const WALL: Duration = Duration::from_millis(250);
+const RUN_TIMEOUT: Duration = Duration::from_millis(250);
 /// Maximum number of characters of a hook's message that is reported.
-const TEXT_CHARS: usize = 300;
+const MAX_MESSAGE_CHARS: usize = 300;
 /// Name of the action that the hooks precede.
 const ACTION: &str = "permission-request";
 
@@ -54,10 +54,10 @@ const ACTION: &str = "permission-request";
 ///     "export default ({ in: { command } }) =>
 ///         ({ out: /mail/.test(command) ? { decision: 'deny', reason: 'no mail' } : {} });",
 /// )?;
-/// let gate = Gate::by_tables().with_scripts(ScriptHooks::new([hook]));
+/// let gate = Gate::tables_only().with_scripts(ScriptHooks::new([hook]));
 /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
-/// let judged = gate.judge(&PermissionRequest::new("mail ada < notes.txt")).await;
-/// assert!(judged.ruling.denied);
+/// let decided = gate.decide(&PermissionRequest::new("mail ada < notes.txt")).await;
+/// assert!(decided.permission.denied);
 /// # });
 /// # Ok::<_, Box<dyn std::error::Error>>(())
 /// ```
@@ -98,7 +98,7 @@ impl ScriptHooks {
     pub fn new(hooks: impl IntoIterator<Item = ScriptHook>) -> Self {
         Self {
             hooks: hooks.into_iter().collect(),
-            history: RunHistory::in_memory(KEPT).text_chars(TEXT_CHARS),
+            history: RunHistory::in_memory(MAX_RUNS).text_chars(MAX_MESSAGE_CHARS),
         }
     }
 
@@ -109,11 +109,11 @@ impl ScriptHooks {
     /// For the first file that cannot be read or is not a hook.
     pub fn load(files: &[PathBuf]) -> Result<Self, ScriptError> {
         let limits = Limits {
-            wall: WALL,
+            wall: RUN_TIMEOUT,
             ..Limits::default()
         };
         let engine = ScriptEngine::builder().limits(limits).build()?;
-        let hooks = files.iter().map(|path| loaded(&engine, path));
+        let hooks = files.iter().map(|path| load_hook(&engine, path));
         Ok(Self::new(hooks.collect::<Result<Vec<_>, _>>()?))
     }
 
@@ -121,7 +121,7 @@ impl ScriptHooks {
     pub(crate) fn entries(&self) -> impl Iterator<Item = Entry<impl Restrict + use<>>> + use<'_> {
         self.hooks.iter().map(|hook| {
             let manifest = hook.manifest();
-            let entry = Entry::new(Restricting {
+            let entry = Entry::new(ScriptRestriction {
                 hook: hook.clone(),
                 history: self.history.clone(),
             });
@@ -135,15 +135,15 @@ impl ScriptHooks {
     /// Returns the runs since the start of the process, by hook, outcome and class, each with the
     /// last one that is still kept.
     pub(crate) async fn runs(&self) -> Vec<ScriptRuns> {
-        let query = RunQuery::new().limit(KEPT.get());
+        let query = RunQuery::new().limit(MAX_RUNS.get());
         // A history in memory can always be read.
         let last = self.history.query(&query).await;
         let last = last.map_or_else(|_| Vec::new(), |page| page.records);
         let groups = self.history.summary().into_iter();
-        groups.map(|group| self.told(group, &last)).collect()
+        groups.map(|group| self.run_counts(group, &last)).collect()
     }
 
-    fn told(&self, group: RunGroup, last: &[RunRecord]) -> ScriptRuns {
+    fn run_counts(&self, group: RunGroup, last: &[RunRecord]) -> ScriptRuns {
         let of_group = |record: &&RunRecord| {
             record.source == group.source
                 && record.outcome.kind() == group.outcome
@@ -173,7 +173,7 @@ impl ScriptHooks {
     }
 }
 
-fn loaded(engine: &ScriptEngine, path: &Path) -> Result<ScriptHook, ScriptError> {
+fn load_hook(engine: &ScriptEngine, path: &Path) -> Result<ScriptHook, ScriptError> {
     let code = fs::read_to_string(path).map_err(|source| ScriptError::Read {
         path: path.to_owned(),
         source,
@@ -190,14 +190,14 @@ fn loaded(engine: &ScriptEngine, path: &Path) -> Result<ScriptHook, ScriptError>
 }
 
 /// A JavaScript hook in the gate.
-struct Restricting {
+struct ScriptRestriction {
     hook: ScriptHook,
     history: RunHistory,
 }
 
 /// Input of the hooks; nothing else of a request is passed.
 #[derive(Serialize)]
-struct Given<'a> {
+struct ScriptInput<'a> {
     command: &'a str,
     class: Crud,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -209,27 +209,27 @@ struct Given<'a> {
 /// Valid output of the hooks; an unknown key is an error, so that a misspelt one is not ignored.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Says {
+struct ScriptOutput {
     #[serde(default, deserialize_with = "present")]
-    decision: Option<Word>,
+    decision: Option<ScriptDecision>,
     #[serde(default, deserialize_with = "present")]
     reason: Option<String>,
 }
 
 #[derive(Clone, Copy, Deserialize)]
 #[serde(try_from = "String")]
-enum Word {
+enum ScriptDecision {
     Ask,
     Deny,
 }
 
-impl TryFrom<String> for Word {
+impl TryFrom<String> for ScriptDecision {
     type Error = String;
 
     fn try_from(word: String) -> Result<Self, String> {
         match &*word {
-            "ask" => Ok(Word::Ask),
-            "deny" => Ok(Word::Deny),
+            "ask" => Ok(ScriptDecision::Ask),
+            "deny" => Ok(ScriptDecision::Deny),
             _ => Err(format!("unknown decision `{word}`")),
         }
     }
@@ -241,7 +241,7 @@ fn present<'de, D: Deserializer<'de>, T: Deserialize<'de>>(from: D) -> Result<Op
     T::deserialize(from).map(Some)
 }
 
-impl Restrict for Restricting {
+impl Restrict for ScriptRestriction {
     async fn restrict(
         &self,
         request: &PermissionRequest,
@@ -249,25 +249,25 @@ impl Restrict for Restricting {
     ) -> Result<Option<Restriction>, HookError> {
         let message = message(request, found)?;
         let data = ContextData::new();
-        let mut unfinished = Unfinished(Some(self));
+        let mut unfinished = UnrecordedRun(Some(self));
         let mut run = self.hook.run_pre(&message, &data).await;
-        let said = said(&run);
-        if let Err(failure) = &said {
-            run.verdict = Verdict::Failed(failure.clone());
+        let restriction = parse_restriction(&run);
+        if let Err(failure) = &restriction {
+            run.result = RunResult::Failed(failure.clone());
         }
         let record = RunRecord::of(&self.hook, Stage::Pre, &run, &message, &data);
         unfinished.0 = None;
         self.history.record(record.action(ACTION)).await?;
-        said.map_err(|failure| HookError::new(cut(&failure.to_string())))
+        restriction.map_err(|failure| HookError::new(truncate(&failure.to_string())))
     }
 }
 
 /// Records a run whose result is no longer needed.
-struct Unfinished<'a>(Option<&'a Restricting>);
+struct UnrecordedRun<'a>(Option<&'a ScriptRestriction>);
 
-impl Drop for Unfinished<'_> {
+impl Drop for UnrecordedRun<'_> {
     fn drop(&mut self) {
-        if let Some(Restricting { hook, history }) = self.0 {
+        if let Some(ScriptRestriction { hook, history }) = self.0 {
             let why = "its result was no longer needed";
             let record = RunRecord::skipped(hook, Stage::Pre, why).action(ACTION);
             // A history in memory never waits.
@@ -277,7 +277,7 @@ impl Drop for Unfinished<'_> {
 }
 
 fn message(request: &PermissionRequest, found: &Classification) -> Result<Map, HookError> {
-    let given = Given {
+    let given = ScriptInput {
         command: &request.command,
         class: found.crud,
         agent: request.agent.as_deref(),
@@ -290,14 +290,14 @@ fn message(request: &PermissionRequest, found: &Classification) -> Result<Map, H
 }
 
 /// Returns the restriction of a run; an invalid output is a failure.
-fn said(run: &Run) -> Result<Option<Restriction>, Failure> {
-    let out = match &run.verdict {
-        Verdict::Out(out) => out.clone(),
-        Verdict::Stop(stop) => {
-            let reason = cut(&format!("{}: {}", stop.class, stop.message));
+fn parse_restriction(run: &Run) -> Result<Option<Restriction>, Failure> {
+    let out = match &run.result {
+        RunResult::Returned(out) => out.clone(),
+        RunResult::Stop(stop) => {
+            let reason = truncate(&format!("{}: {}", stop.class, stop.message));
             return Ok(Some(Restriction::Deny(reason)));
         }
-        Verdict::Failed(failure) => return Err(failure.clone()),
+        RunResult::Failed(failure) => return Err(failure.clone()),
         _ => return Err(Failure::Engine("unknown kind of result".to_owned())),
     };
     let not_understood = |why: &dyn std::fmt::Display| {
@@ -306,22 +306,22 @@ fn said(run: &Run) -> Result<Option<Restriction>, Failure> {
              with the decision `ask` or `deny`, or `{{ out: {{}} }}`"
         ))
     };
-    let says: Says =
+    let output: ScriptOutput =
         serde_json::from_value(Value::Object(out)).map_err(|why| not_understood(&why))?;
     let reason = |reason: Option<String>| match reason {
-        Some(reason) => cut(&reason),
+        Some(reason) => truncate(&reason),
         None => "no reason given".to_owned(),
     };
-    match says.decision {
-        Some(Word::Ask) => Ok(Some(Restriction::Ask(reason(says.reason)))),
-        Some(Word::Deny) => Ok(Some(Restriction::Deny(reason(says.reason)))),
-        None if says.reason.is_some() => Err(not_understood(&"a reason without a decision")),
+    match output.decision {
+        Some(ScriptDecision::Ask) => Ok(Some(Restriction::Ask(reason(output.reason)))),
+        Some(ScriptDecision::Deny) => Ok(Some(Restriction::Deny(reason(output.reason)))),
+        None if output.reason.is_some() => Err(not_understood(&"a reason without a decision")),
         None => Ok(None),
     }
 }
 
-fn cut(text: &str) -> String {
-    match text.char_indices().nth(TEXT_CHARS) {
+fn truncate(text: &str) -> String {
+    match text.char_indices().nth(MAX_MESSAGE_CHARS) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
     }

@@ -12,17 +12,17 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::approval::ApprovalScope;
 use crate::audit::{
-    Answered, AuditError, AuditRecord, AuditStore, CallName, Change, ChangeStream, Executed,
-    Execution, Granted, Lasting, NewAnswer, NewDecision, QuestionLimits, Redeemed,
-    TooManyQuestions, UserResponse, Which, in_time,
+    AnswerResult, AuditChange, AuditError, AuditRecord, AuditStore, CallId, ChangeStream,
+    DecisionSelector, Execution, ExecutionResult, GrantResult, NewAnswer, NewDecision,
+    QuestionLimits, RedeemResult, SessionScope, TooManyQuestions, UserResponse, with_timeout,
 };
 use crate::classify::{Decision, Parts};
 use crate::dispatches::Dispatches;
-use crate::gate::{Gate, Judged};
+use crate::gate::{Gate, GateDecision};
 use crate::mask::{self, Masked};
 use crate::random::random;
-use crate::request::{PermissionRequest, Ruling};
-use crate::rules::Verdict;
+use crate::request::{PermissionDecision, PermissionRequest};
+use crate::rules::RuleDecision;
 
 pub use crate::dispatches::{Dispatch, HookRun, Runs, ScriptRuns, Step, StepRun};
 
@@ -31,11 +31,11 @@ pub use crate::dispatches::{Dispatch, HookRun, Runs, ScriptRuns, Step, StepRun};
 /// Cheap to clone; clones share their state.
 #[derive(Clone, Debug)]
 pub struct PermissionService {
-    inner: Arc<Inner>,
+    inner: Arc<ServiceInner>,
 }
 
 #[derive(Debug)]
-struct Inner {
+struct ServiceInner {
     gate: Gate,
     audit: AuditStore,
     /// Reserved for the operator, whose reads do not queue behind others.
@@ -67,20 +67,20 @@ pub enum ServiceError {
 
 /// A person's answer to a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reply {
+pub struct OperatorAnswer {
     /// `true` to approve.
     pub approved: bool,
     /// How long the approval lasts.
-    pub remember: Remember,
+    pub remember: RememberScope,
     /// A note to store with the answer.
     pub note: Option<String>,
 }
 
 /// Result of a person's answer.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Responded {
+pub enum RespondResult {
     /// The answer was recorded.
-    Answered(Answered),
+    Answered(AnswerResult),
     /// The answer was not recorded: requests that touch the guard itself or programs that run
     /// later, and requests that are unknown until they run, need confirmation every time. Holds the
     /// reason; `None` if a rule requires it.
@@ -96,7 +96,8 @@ pub enum Responded {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
-pub enum Remember {
+#[cfg_attr(feature = "http", schema(as = Remember))]
+pub enum RememberScope {
     /// For this command only.
     #[default]
     Once,
@@ -124,7 +125,7 @@ impl PermissionService {
         limits: QuestionLimits,
     ) -> Self {
         Self {
-            inner: Arc::new(Inner {
+            inner: Arc::new(ServiceInner {
                 gate,
                 reserved: audit.reserved(),
                 audit,
@@ -189,7 +190,10 @@ impl PermissionService {
     ///
     /// # Errors
     /// If no classifier is registered, or if the trail cannot be written.
-    pub async fn request(&self, request: PermissionRequest) -> Result<Ruling, ServiceError> {
+    pub async fn request(
+        &self,
+        request: PermissionRequest,
+    ) -> Result<PermissionDecision, ServiceError> {
         self.decide(request, None).await
     }
 
@@ -204,7 +208,7 @@ impl PermissionService {
         &self,
         request: PermissionRequest,
         note: &str,
-    ) -> Result<Ruling, ServiceError> {
+    ) -> Result<PermissionDecision, ServiceError> {
         self.decide(request, Some(note)).await
     }
 
@@ -212,8 +216,8 @@ impl PermissionService {
         &self,
         request: PermissionRequest,
         without_operator: Option<&str>,
-    ) -> Result<Ruling, ServiceError> {
-        let Inner {
+    ) -> Result<PermissionDecision, ServiceError> {
+        let ServiceInner {
             gate,
             audit,
             ttl,
@@ -225,20 +229,20 @@ impl PermissionService {
         if !gate.has_classifier() {
             return Err(ServiceError::NoClassifier);
         }
-        let request = storable_names(request);
-        let Judged {
-            mut ruling,
+        let request = with_stored_names(request);
+        let GateDecision {
+            mut permission,
             response_time,
             parts,
             mut steps,
             may_be_remembered,
             command_parts,
             error,
-        } = gate.judge(&request).await;
+        } = gate.decide(&request).await;
         let took = u64::try_from(response_time.as_micros()).unwrap_or(u64::MAX);
         latency_us.store(took, Ordering::Relaxed);
         let command_hash = command_hash(&request);
-        let asks = ruling.decision == Decision::RequiresConfirmation && !ruling.denied;
+        let asks = permission.decision == Decision::RequiresConfirmation && !permission.denied;
         let began = Instant::now();
         let mut approvals = StepRun::Skipped;
         let mut granted = None;
@@ -248,42 +252,42 @@ impl PermissionService {
             if !may_be_remembered {
                 asked.refuse("this command needs confirmation every time");
             }
-            let found = audit.grant(command_hash, &request, &asked, may_be_remembered);
+            let found = audit.find_grant(command_hash, &request, &asked, may_be_remembered);
             approvals = StepRun::Ran;
             match found.await? {
-                Granted::By(grant) => {
+                GrantResult::By(grant) => {
                     approvals = StepRun::Decided;
-                    ruling.decision = Decision::AutoAllowed;
-                    ruling.approved = true;
-                    ruling.reasoning = format!("{}; {grant}", ruling.reasoning);
+                    permission.decision = Decision::AutoAllowed;
+                    permission.approved = true;
+                    permission.reasoning = format!("{}; {grant}", permission.reasoning);
                     granted = Some(grant.to_string());
                 }
-                Granted::Changed(why) => {
-                    ruling.reasoning = format!("{}; {why}", ruling.reasoning);
+                GrantResult::Changed(why) => {
+                    permission.reasoning = format!("{}; {why}", permission.reasoning);
                     granted = Some(why);
                 }
-                Granted::No => {}
+                GrantResult::No => {}
             }
-            scope = (ruling.decision == Decision::RequiresConfirmation).then_some(asked);
+            scope = (permission.decision == Decision::RequiresConfirmation).then_some(asked);
         }
         steps.push(Step::new("approvals", approvals, began.elapsed()).detail(granted));
-        let asks = asks && ruling.decision == Decision::RequiresConfirmation;
+        let asks = asks && permission.decision == Decision::RequiresConfirmation;
         // The operator is asked only if the agent does not ask its user.
-        let asks_operator = asks && !request.asks_itself && !ruling.left_to_agent;
+        let asks_operator = asks && !request.asks_itself && !permission.left_to_agent;
         let refused = without_operator.filter(|_| asks_operator);
         let secret = random::<16>();
         let began = Instant::now();
-        let deadline = (asks_operator && refused.is_none()).then(|| ruling.timestamp + *ttl);
+        let deadline = (asks_operator && refused.is_none()).then(|| permission.timestamp + *ttl);
         let new = NewDecision {
             deadline,
             answer: refused.map(|note| NewAnswer {
                 response: UserResponse::Denied,
                 by: "guard".to_owned(),
                 note: Some(note.to_owned()),
-                at: ruling.timestamp,
+                at: permission.timestamp,
             }),
             request,
-            ruling: ruling.clone(),
+            permission: permission.clone(),
             response_time,
             parts,
             error,
@@ -305,17 +309,17 @@ impl PermissionService {
         };
         steps.push(Step::new("trail", run, began.elapsed()).detail(fault));
         dispatches.push(Dispatch {
-            at: ruling.timestamp,
+            at: permission.timestamp,
             id: recorded.as_ref().ok().copied(),
-            decision: ruling.decision,
-            classification: ruling.classification,
-            denied: ruling.denied,
+            decision: permission.decision,
+            classification: permission.classification,
+            denied: permission.denied,
             steps,
         });
         let id = recorded?;
-        ruling.id = Some(id);
-        ruling.secret = Some(secret);
-        Ok(ruling)
+        permission.id = Some(id);
+        permission.secret = Some(secret);
+        Ok(permission)
     }
 
     /// Records a person's answer to a question; the first answer counts. The answer and the
@@ -326,39 +330,41 @@ impl PermissionService {
     pub async fn respond(
         &self,
         id: i64,
-        reply: Reply,
+        reply: OperatorAnswer,
         by: &str,
-    ) -> Result<Responded, ServiceError> {
+    ) -> Result<RespondResult, ServiceError> {
         let audit = &self.inner.reserved;
         let lasting = match reply.remember {
-            Remember::Session if reply.approved => Some(Lasting::Session),
-            Remember::Always if reply.approved => Some(Lasting::Always),
+            RememberScope::Session if reply.approved => Some(SessionScope::Session),
+            RememberScope::Always if reply.approved => Some(SessionScope::Always),
             _ => None,
         };
         if reply.approved
             && let Some(record) = audit.decision(id).await?
         {
-            let hides_code = record.rule.as_deref().is_some_and(Verdict::hides_code);
+            let hides_code = record.rule.as_deref().is_some_and(RuleDecision::hides_code);
             if hides_code && record.user_response.is_none() {
-                return Ok(Responded::HiddenCode);
+                return Ok(RespondResult::HiddenCode);
             }
             if lasting.is_some() {
-                if !record.rule.as_deref().is_none_or(Verdict::remembers) {
-                    return Ok(Responded::NotRemembered(None));
+                if !record.rule.as_deref().is_none_or(RuleDecision::remembers) {
+                    return Ok(RespondResult::NotRemembered(None));
                 }
-                match record.scope.as_ref().map(ApprovalScope::refused) {
+                match record.scope.as_ref().map(ApprovalScope::refusal_reason) {
                     Some(None) => {}
-                    Some(Some(why)) => return Ok(Responded::NotRemembered(Some(why.to_owned()))),
+                    Some(Some(why)) => {
+                        return Ok(RespondResult::NotRemembered(Some(why.to_owned())));
+                    }
                     None if record.decision_requires_confirmation => {
                         let why = "the files that determine its effect are unknown";
-                        return Ok(Responded::NotRemembered(Some(why.to_owned())));
+                        return Ok(RespondResult::NotRemembered(Some(why.to_owned())));
                     }
                     // The answer is refused for another reason.
                     None => {}
                 }
             }
-            if lasting == Some(Lasting::Session) && record.session_id.is_none() {
-                return Ok(Responded::NoSession);
+            if lasting == Some(SessionScope::Session) && record.session_id.is_none() {
+                return Ok(RespondResult::NoSession);
             }
         }
         let answer = NewAnswer {
@@ -371,7 +377,7 @@ impl PermissionService {
             at: Timestamp::now(),
         };
         let answered = audit.answer_for(id, answer, lasting).await?;
-        Ok(Responded::Answered(answered))
+        Ok(RespondResult::Answered(answered))
     }
 
     /// Returns a decision. If it is a pending question, waits up to this time for the answer.
@@ -421,7 +427,7 @@ impl PermissionService {
     ///
     /// # Errors
     /// If the trail cannot be written.
-    pub async fn redeem(&self, id: i64, secret: &str) -> Result<Redeemed, ServiceError> {
+    pub async fn redeem(&self, id: i64, secret: &str) -> Result<RedeemResult, ServiceError> {
         Ok(self.inner.audit.redeem(id, secret).await?)
     }
 
@@ -431,34 +437,35 @@ impl PermissionService {
     ///
     /// # Errors
     /// If the trail cannot be written.
-    pub async fn executed(
+    pub async fn record_execution(
         &self,
         id: i64,
         secret: &str,
         exit_status: Option<i32>,
-    ) -> Result<Executed, ServiceError> {
+    ) -> Result<ExecutionResult, ServiceError> {
         let secret = secret.to_owned();
-        self.ran(Which::Secret { id, secret }, exit_status).await
+        self.record_run(DecisionSelector::Secret { id, secret }, exit_status)
+            .await
     }
 
-    /// As [`executed`](Self::executed), by the agent's id of the call; for processes that open the
+    /// As [`record_execution`](Self::record_execution), by the agent's id of the call; for processes that open the
     /// trail themselves.
     ///
     /// # Errors
     /// If the trail cannot be written.
-    pub async fn executed_call(
+    pub async fn record_call_execution(
         &self,
         agent: &str,
         session: &str,
         call: &str,
         exit_status: Option<i32>,
-    ) -> Result<Executed, ServiceError> {
-        let which = Which::Call(CallName {
+    ) -> Result<ExecutionResult, ServiceError> {
+        let which = DecisionSelector::Call(CallId {
             agent: mask::name(agent),
             session: mask::name(session),
             call: mask::name(call),
         });
-        self.ran(which, exit_status).await
+        self.record_run(which, exit_status).await
     }
 
     /// Records that the agent itself denied a request: as the answer to the pending question about
@@ -466,13 +473,13 @@ impl PermissionService {
     ///
     /// # Errors
     /// If no classifier is registered, or if the trail cannot be written.
-    pub async fn refused_by_agent(
+    pub async fn record_agent_denial(
         &self,
         request: PermissionRequest,
         reason: &str,
     ) -> Result<(), ServiceError> {
-        let Inner { gate, audit, .. } = &*self.inner;
-        let request = storable_names(request);
+        let ServiceInner { gate, audit, .. } = &*self.inner;
+        let request = with_stored_names(request);
         let answer = NewAnswer {
             response: UserResponse::Denied,
             by: BY_AGENT.to_owned(),
@@ -483,7 +490,7 @@ impl PermissionService {
         if let (Some(agent), Some(session), Some(call)) =
             (&request.agent, &request.session_id, &request.call_id)
         {
-            let call = CallName {
+            let call = CallId {
                 agent: agent.clone(),
                 session: session.clone(),
                 call: call.clone(),
@@ -495,13 +502,13 @@ impl PermissionService {
         if !gate.has_classifier() {
             return Err(ServiceError::NoClassifier);
         }
-        let judged = gate.judge(&request).await;
-        let ruling = Ruling {
+        let decided = gate.decide(&request).await;
+        let permission = PermissionDecision {
             decision: Decision::RequiresConfirmation,
             denied: false,
             hidden_code: false,
             rule: None,
-            ..judged.ruling
+            ..decided.permission
         };
         audit
             .record(NewDecision {
@@ -509,10 +516,10 @@ impl PermissionService {
                 answer: Some(answer),
                 command_hash: command_hash(&request),
                 request,
-                ruling,
-                response_time: judged.response_time,
-                parts: judged.parts,
-                error: judged.error,
+                permission,
+                response_time: decided.response_time,
+                parts: decided.parts,
+                error: decided.error,
                 secret_hash: None,
                 scope: None,
             })
@@ -520,13 +527,17 @@ impl PermissionService {
         Ok(())
     }
 
-    async fn ran(&self, which: Which, exit_status: Option<i32>) -> Result<Executed, ServiceError> {
+    async fn record_run(
+        &self,
+        which: DecisionSelector,
+        exit_status: Option<i32>,
+    ) -> Result<ExecutionResult, ServiceError> {
         let outcome = Execution {
             exit_status,
             at: Timestamp::now(),
         };
         let agreed = Some("the agent's own prompt");
-        Ok(self.inner.audit.ran(which, outcome, agreed).await?)
+        Ok(self.inner.audit.record_run(which, outcome, agreed).await?)
     }
 }
 
@@ -534,15 +545,15 @@ impl PermissionService {
 async fn answered(changes: &mut ChangeStream, id: i64) {
     while let Some(change) = changes.next().await {
         match change {
-            Change::Answered(other) if other != id => {}
-            Change::Answered(_) | Change::Cleaned | Change::Missed(_) => return,
+            AuditChange::Answered(other) if other != id => {}
+            AuditChange::Answered(_) | AuditChange::Cleaned | AuditChange::Missed(_) => return,
             _ => {}
         }
     }
 }
 
 /// Returns the request with its names in the stored form, by which it is found again.
-fn storable_names(request: PermissionRequest) -> PermissionRequest {
+fn with_stored_names(request: PermissionRequest) -> PermissionRequest {
     let name = |name: Option<String>| name.map(|name| mask::name(&name));
     PermissionRequest {
         agent: name(request.agent),
@@ -555,7 +566,7 @@ fn storable_names(request: PermissionRequest) -> PermissionRequest {
 /// Returns the state that an approval of a request is bound to in addition to the command.
 async fn scope_of(request: &PermissionRequest, parts: Parts) -> ApprovalScope {
     let asked = request.clone();
-    let found = in_time(move || ApprovalScope::of(&asked, &parts)).await;
+    let found = with_timeout(move || ApprovalScope::of(&asked, &parts)).await;
     found.unwrap_or_else(|| {
         let why = "timeout while reading the files that determine its effect";
         ApprovalScope::unknown(request, why)

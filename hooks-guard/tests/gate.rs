@@ -9,7 +9,8 @@ use hooks_guard::gate::{Classify, Gate, GateHooks, Policy, Restrict, Restriction
 use hooks_guard::places::Places;
 use hooks_guard::rules::{Protected, RuleBook};
 use hooks_guard::service::{
-    Dispatch, HookRun, PermissionService, Remember, Reply, Responded, Runs, StepRun,
+    Dispatch, HookRun, OperatorAnswer, PermissionService, RememberScope, RespondResult, Runs,
+    StepRun,
 };
 use hooks_guard::{NetworkAccess, PermissionRequest};
 use hooks_runtime::{Entry, FailurePolicy, HookError};
@@ -63,8 +64,8 @@ fn counts(runs: &Runs) -> [u64; 4] {
 async fn each_hook_has_figures_of_its_own() {
     let (service, _folder) = service(three()).await;
     for command in ["a", "b", "b", "c"] {
-        let ruling = service.request(PermissionRequest::new(command)).await;
-        assert_eq!(ruling.unwrap().decision, Decision::AutoAllowed);
+        let permission = service.request(PermissionRequest::new(command)).await;
+        assert_eq!(permission.unwrap().decision, Decision::AutoAllowed);
     }
     let all = service.hook_runs("classify");
     let all: Vec<_> = all.iter().map(counts).collect();
@@ -87,9 +88,9 @@ async fn each_hook_has_figures_of_its_own() {
 async fn a_hook_that_fails_ends_it_and_is_named() {
     let (service, _folder) = service(three()).await;
     let request = PermissionRequest::new("b panics");
-    let ruling = service.request(request).await.unwrap();
-    assert_eq!(ruling.decision, Decision::RequiresConfirmation);
-    assert_eq!(ruling.classification_method, Method::Fallback);
+    let permission = service.request(request).await.unwrap();
+    assert_eq!(permission.decision, Decision::RequiresConfirmation);
+    assert_eq!(permission.classification_method, Method::Fallback);
     let all = service.hook_runs("classify");
     let all_counts: Vec<_> = all.iter().map(counts).collect();
     assert_eq!(all_counts, [[1, 0, 0, 0], [1, 0, 0, 1], [0, 0, 1, 0]]);
@@ -103,7 +104,7 @@ async fn a_hook_that_fails_ends_it_and_is_named() {
     assert_eq!(dispatch.steps[0].run, StepRun::Failed);
     let fault = "classifier `second` panicked: no mood for password=[secret]";
     assert_eq!(dispatch.steps[0].detail.as_deref(), Some(fault));
-    let record = service.audit().decision(ruling.id.unwrap()).await;
+    let record = service.audit().decision(permission.id.unwrap()).await;
     assert_eq!(record.unwrap().unwrap().error.as_deref(), Some(fault));
 }
 
@@ -115,8 +116,8 @@ async fn a_hook_that_is_isolated_is_left_out_where_it_fails() {
         .with_classify(Classifier::new());
     let (service, _folder) = service(hooks).await;
     let request = PermissionRequest::new("b panics");
-    let ruling = service.request(request).await.unwrap();
-    assert_ne!(ruling.classification_method, Method::Fallback);
+    let permission = service.request(request).await.unwrap();
+    assert_ne!(permission.classification_method, Method::Fallback);
     let all: Vec<_> = service.hook_runs("classify").iter().map(counts).collect();
     assert_eq!(all, [[1, 0, 0, 1], [1, 1, 0, 0]]);
     let [dispatch] = &service.dispatches()[..] else {
@@ -124,7 +125,7 @@ async fn a_hook_that_is_isolated_is_left_out_where_it_fails() {
     };
     assert_eq!(dispatch.steps[0].run, StepRun::Decided);
     assert_eq!(dispatch.steps[0].detail.as_deref(), Some("Classifier"));
-    let record = service.audit().decision(ruling.id.unwrap()).await;
+    let record = service.audit().decision(permission.id.unwrap()).await;
     let error = record.unwrap().unwrap().error.unwrap();
     assert!(error.starts_with("classifier `Moody` panicked"), "{error}");
 }
@@ -133,9 +134,9 @@ async fn a_hook_that_is_isolated_is_left_out_where_it_fails() {
 async fn p_08_all_hooks_together_have_two_seconds() {
     let hooks = GateHooks::new().with_classify(Moody("b"));
     let gate = Gate::with_hooks(hooks, Policy::default());
-    let judged = gate.judge(&PermissionRequest::new("b sleeps")).await;
-    assert_eq!(judged.ruling.decision, Decision::RequiresConfirmation);
-    assert!(judged.ruling.reasoning.contains("timed out"));
+    let judged = gate.decide(&PermissionRequest::new("b sleeps")).await;
+    assert_eq!(judged.permission.decision, Decision::RequiresConfirmation);
+    assert!(judged.permission.reasoning.contains("timed out"));
     let [HookRun { run, fault, .. }] = &judged.steps[0].hooks[..] else {
         panic!("there is one hook");
     };
@@ -194,8 +195,12 @@ async fn p_06_the_strictest_restriction_counts() {
         ("ls fail panic deny", asks, true, Some("hook: deny")),
     ] {
         let request = PermissionRequest::new(command);
-        let ruling = service.request(request).await.unwrap();
-        let found = (ruling.decision, ruling.denied, ruling.rule.as_deref());
+        let permission = service.request(request).await.unwrap();
+        let found = (
+            permission.decision,
+            permission.denied,
+            permission.rule.as_deref(),
+        );
         assert_eq!(found, (decision, denied, rule), "{command}");
     }
     let all: Vec<_> = service.hook_runs("restrict").iter().map(counts).collect();
@@ -222,8 +227,8 @@ async fn p_06_no_setting_relaxes_what_a_hook_restricts() {
         ("rm -r out ask", Decision::RequiresConfirmation),
         ("rm -r out fail", Decision::RequiresConfirmation),
     ] {
-        let judged = gate.judge(&PermissionRequest::new(command)).await;
-        assert_eq!(judged.ruling.decision, decision, "{command}");
+        let judged = gate.decide(&PermissionRequest::new(command)).await;
+        assert_eq!(judged.permission.decision, decision, "{command}");
     }
 }
 
@@ -249,24 +254,24 @@ async fn p_06_with_changes_allowed_every_part_is_still_looked_at() {
         ("touch x; housectl purge 7", Decision::RequiresConfirmation),
         ("rm x; housectl purge 7", Decision::RequiresConfirmation),
     ] {
-        let judged = gate.judge(&PermissionRequest::new(command)).await;
-        assert_eq!(judged.ruling.decision, decision, "{command}");
+        let judged = gate.decide(&PermissionRequest::new(command)).await;
+        assert_eq!(judged.permission.decision, decision, "{command}");
     }
 }
 
 #[tokio::test]
 async fn what_a_failed_hook_asks_about_is_answered_once() {
     let (service, _folder) = service(restricting()).await;
-    let always = Reply {
+    let always = OperatorAnswer {
         approved: true,
-        remember: Remember::Always,
+        remember: RememberScope::Always,
         note: None,
     };
     for (command, remembered) in [("ls fail", false), ("ls ask", true)] {
         let request = PermissionRequest::new(command);
         let id = service.request(request).await.unwrap().id.unwrap();
         let answered = service.respond(id, always.clone(), "test").await.unwrap();
-        let taken = matches!(answered, Responded::Answered(_));
+        let taken = matches!(answered, RespondResult::Answered(_));
         assert_eq!(taken, remembered, "{command}");
     }
 }
@@ -274,8 +279,8 @@ async fn what_a_failed_hook_asks_about_is_answered_once() {
 #[tokio::test(start_paused = true)]
 async fn a_restriction_that_does_not_come_asks() {
     let gate = Gate::with_hooks(restricting(), Policy::default());
-    let judged = gate.judge(&PermissionRequest::new("ls sleep")).await;
-    assert_eq!(judged.ruling.decision, Decision::RequiresConfirmation);
+    let judged = gate.decide(&PermissionRequest::new("ls sleep")).await;
+    assert_eq!(judged.permission.decision, Decision::RequiresConfirmation);
     assert!(!judged.may_be_remembered, "it may answer the next time");
     let error = judged.error.unwrap();
     assert!(error.starts_with("hook `sleep` timed out"), "{error}");
@@ -293,9 +298,16 @@ async fn a_failure_is_left_to_no_mode() {
         ("rm a panic", false),
         ("rm a sleep", false),
     ] {
-        let ruling = gate.judge(&PermissionRequest::new(command)).await.ruling;
-        assert_eq!(ruling.decision, Decision::RequiresConfirmation, "{command}");
-        assert_eq!(ruling.left_to_agent, left, "{command}: {ruling:?}");
+        let permission = gate
+            .decide(&PermissionRequest::new(command))
+            .await
+            .permission;
+        assert_eq!(
+            permission.decision,
+            Decision::RequiresConfirmation,
+            "{command}"
+        );
+        assert_eq!(permission.left_to_agent, left, "{command}: {permission:?}");
     }
 }
 
@@ -333,15 +345,18 @@ async fn a_mode_decides_what_is_asked_about() {
             permission_mode: mode.map(str::to_owned),
             ..PermissionRequest::new(command)
         };
-        let ruling = gate.judge(&request).await.ruling;
+        let permission = gate.decide(&request).await.permission;
         assert_eq!(
-            ruling.decision,
+            permission.decision,
             Decision::RequiresConfirmation,
             "{mode:?} {command}"
         );
-        assert_eq!(ruling.left_to_agent, left, "{mode:?} {command}: {ruling:?}");
         assert_eq!(
-            ruling.denied,
+            permission.left_to_agent, left,
+            "{mode:?} {command}: {permission:?}"
+        );
+        assert_eq!(
+            permission.denied,
             command.starts_with("rmdir"),
             "{mode:?} {command}"
         );
@@ -352,8 +367,8 @@ async fn a_mode_decides_what_is_asked_about() {
             permission_mode: Some("auto".to_owned()),
             ..PermissionRequest::new("mkdir a")
         };
-        let ruling = gate.judge(&request).await.ruling;
-        assert_eq!(ruling.left_to_agent, left, "{agent}: {ruling:?}");
+        let permission = gate.decide(&request).await.permission;
+        assert_eq!(permission.left_to_agent, left, "{agent}: {permission:?}");
     }
     let error = Config::parse("[modes]\nauto = 'sometimes'").unwrap_err();
     assert!(error.to_string().contains("sometimes"), "{error}");
@@ -368,28 +383,28 @@ async fn network_access_is_allowed_only_for_a_command_that_is() {
     let rules = "[[rule]]\neffect = 'allow'\nhost = 'crates.io'\n[[rule]]\neffect = 'allow'\nprogram = 'cargo'\nsubcommand = 'build'\n";
     std::fs::write(places.rules_file(), rules).unwrap();
     let book = RuleBook::new(&places, Protected::new(home.path()));
-    let gate = Gate::by_tables().with_rules(book);
+    let gate = Gate::tables_only().with_rules(book);
     for (command, decision) in [
         (Some("git ls-remote"), Decision::AutoAllowed),
         (Some("cargo build"), Decision::AutoAllowed),
         (Some("rm -rf /srv"), Decision::RequiresConfirmation),
         (None, Decision::AutoAllowed),
     ] {
-        let mut network = NetworkAccess::of_target("https://crates.io:443");
+        let mut network = NetworkAccess::from_target("https://crates.io:443");
         network.command = command.map(str::to_owned);
         let request = PermissionRequest {
             network: Some(network.clone()),
             ..PermissionRequest::new(network.to_string())
         };
-        let ruling = gate.judge(&request).await.ruling;
-        assert_eq!(ruling.decision, decision, "{command:?}: {ruling:?}");
+        let permission = gate.decide(&request).await.permission;
+        assert_eq!(permission.decision, decision, "{command:?}: {permission:?}");
     }
 }
 
 /// Commands with secrets are classified more than once.
 #[tokio::test]
 async fn long_texts_with_secrets_take_bounded_time() {
-    let gate = Gate::by_tables();
+    let gate = Gate::tables_only();
     let many: String = (0..400)
         .map(|number| format!("T{number}_TOKEN=abcdef{number} "))
         .collect();
@@ -425,14 +440,14 @@ async fn long_texts_with_secrets_take_bounded_time() {
         ),
     ] {
         let start = std::time::Instant::now();
-        let judged = gate.judge(&PermissionRequest::new(&*command)).await;
+        let judged = gate.decide(&PermissionRequest::new(&*command)).await;
         let shown: String = command.chars().take(40).collect();
         let took = start.elapsed();
         assert!(
             took < std::time::Duration::from_secs(20),
             "{shown} took {took:?}"
         );
-        let decision = judged.ruling.decision;
+        let decision = judged.permission.decision;
         assert_eq!(decision, Decision::RequiresConfirmation, "{shown}");
     }
 }

@@ -44,10 +44,10 @@ use crate::{
 /// ```
 #[derive(Clone)]
 pub struct Coordinator {
-    inner: Arc<Inner>,
+    inner: Arc<CoordinatorInner>,
 }
 
-struct Inner {
+struct CoordinatorInner {
     broker: Arc<ApprovalBroker>,
     display: Option<Box<dyn UserDisplay>>,
     injection_size_limit: Option<usize>,
@@ -376,7 +376,7 @@ impl CoordinatorBuilder {
     pub fn build(self) -> Coordinator {
         let timer = self.timer.unwrap_or_else(|| Arc::new(HostTimer));
         Coordinator {
-            inner: Arc::new(Inner {
+            inner: Arc::new(CoordinatorInner {
                 broker: Arc::new(ApprovalBroker::new(self.provider, timer)),
                 display: self.display,
                 injection_size_limit: self.injection_size_limit,

@@ -21,7 +21,7 @@ use loom::sync::atomic::{AtomicU64, Ordering};
 
 /// A value that many threads read and change.
 pub(crate) struct CowCell<W: Writer> {
-    current: pointer::Pointer<W::Snapshot>,
+    current: pointer::AtomicPointer<W::Snapshot>,
     /// At least the bits of the published snapshot.
     filter_bits: AtomicU64,
     writer: Mutex<W>,
@@ -42,7 +42,7 @@ pub(crate) trait Writer {
 }
 
 /// The value as it was at one moment.
-pub(crate) type Snapshot<T> = pointer::Snapshot<T>;
+pub(crate) use pointer::Snapshot;
 
 impl<W: Writer> CowCell<W> {
     pub(crate) fn new(writer: W) -> Self {
@@ -93,19 +93,19 @@ mod pointer {
 
     use arc_swap::{ArcSwap, Guard};
 
-    pub(super) type Pointer<T> = ArcSwap<T>;
+    pub(super) type AtomicPointer<T> = ArcSwap<T>;
     pub(crate) type Snapshot<T> = Guard<Arc<T>>;
 
-    pub(super) fn new<T>(value: T) -> Pointer<T> {
+    pub(super) fn new<T>(value: T) -> AtomicPointer<T> {
         ArcSwap::from_pointee(value)
     }
 
     #[inline]
-    pub(super) fn load<T>(pointer: &Pointer<T>) -> Snapshot<T> {
+    pub(super) fn load<T>(pointer: &AtomicPointer<T>) -> Snapshot<T> {
         pointer.load()
     }
 
-    pub(super) fn swap<T>(pointer: &Pointer<T>, value: T) -> Arc<T> {
+    pub(super) fn swap<T>(pointer: &AtomicPointer<T>, value: T) -> Arc<T> {
         pointer.swap(Arc::new(value))
     }
 }
@@ -117,18 +117,18 @@ mod pointer {
 
     use loom::sync::RwLock;
 
-    pub(super) type Pointer<T> = RwLock<Arc<T>>;
+    pub(super) type AtomicPointer<T> = RwLock<Arc<T>>;
     pub(crate) type Snapshot<T> = Arc<T>;
 
-    pub(super) fn new<T>(value: T) -> Pointer<T> {
+    pub(super) fn new<T>(value: T) -> AtomicPointer<T> {
         RwLock::new(Arc::new(value))
     }
 
-    pub(super) fn load<T>(pointer: &Pointer<T>) -> Snapshot<T> {
+    pub(super) fn load<T>(pointer: &AtomicPointer<T>) -> Snapshot<T> {
         Arc::clone(&pointer.read().expect("no thread panics with the lock"))
     }
 
-    pub(super) fn swap<T>(pointer: &Pointer<T>, value: T) -> Arc<T> {
+    pub(super) fn swap<T>(pointer: &AtomicPointer<T>, value: T) -> Arc<T> {
         let mut current = pointer.write().expect("no thread panics with the lock");
         mem::replace(&mut current, Arc::new(value))
     }

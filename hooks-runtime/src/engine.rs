@@ -47,7 +47,7 @@ mod tools;
 mod workspace;
 
 pub use builder::EngineBuilder;
-pub use call::{ToolRequest, ToolResult, Usage};
+pub use call::{CallUsage, ToolRequest, ToolResult};
 pub use context::EngineContext;
 pub use error::{ConcurrencyError, EngineError, TraceabilityError};
 pub use gateway::HookEngine;
@@ -58,10 +58,10 @@ pub use post::{
     SharedBrain, TurnUpdate, VerificationFailure,
 };
 pub use pre::{
-    Budget, CircuitBreaker, Concurrency, FailSafe, Limits, ScopeEnforcement, StateCheck,
+    BudgetLimits, CallBudget, CircuitBreaker, Concurrency, FailSafe, ScopeEnforcement, StateCheck,
     Traceability,
 };
-pub use session::{Lesson, Progress, Session, Spent, Stage};
+pub use session::{IntentActivity, Lesson, Session, Spent, Stage};
 pub use storage::{STORAGE_FOLDER, Storage};
 pub use tools::{ToolClass, ToolRole, ToolTable, UnreadablePath};
 pub use workspace::{IGNORE_FILE, PathRefusal, Workspace, content_hash};

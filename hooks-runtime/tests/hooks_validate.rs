@@ -10,7 +10,7 @@ use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
 use hooks_runtime::CommandHook;
-use hooks_runtime::testing::contract::{Stop, Subject, case};
+use hooks_runtime::testing::contract::{StopSignal, Subject, case};
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use serde_json::Value;
 
@@ -439,7 +439,7 @@ fn e_160_a_stop_ends_programs_that_run_at_once_and_what_they_have_started() {
     let file = folder.path().join("pids");
     let script = r#"sleep 3600 & echo $! >>"$0"; echo $$ >>"$0"; wait"#;
     let program = CommandHook::new("/bin/sh").args(["-c", script]).arg(&file);
-    let stop = Stop::new();
+    let stop = StopSignal::new();
     let subject = Subject::program(program)
         .time_limit(Duration::from_secs(3600))
         .stopped_by(&stop);

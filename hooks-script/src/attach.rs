@@ -18,22 +18,22 @@ use crate::decision::Rejection;
 use crate::fields::ContextData;
 use crate::history::RunHistory;
 use crate::hook::ScriptHook;
-use crate::run::{Failure, Run, Stage, Verdict};
-use crate::stack::{Occasion, Records};
+use crate::run::{Failure, Run, RunResult, Stage};
+use crate::stack::{RunContext, RunRecords};
 
-type DataOf<T> = Arc<dyn Fn(&T) -> ContextData + Send + Sync>;
+type ContextDataFn<T> = Arc<dyn Fn(&T) -> ContextData + Send + Sync>;
 
 /// A script hook with the settings of its adapter.
 #[derive(Clone)]
-struct Attached {
+struct AttachedHook {
     hook: ScriptHook,
-    data: DataOf<Map>,
+    data: ContextDataFn<Map>,
     history: Option<RunHistory>,
 }
 
-impl Attached {
+impl AttachedHook {
     fn new(hook: &ScriptHook) -> Self {
-        Attached {
+        AttachedHook {
             hook: hook.clone(),
             data: Arc::new(|_| ContextData::new()),
             history: None,
@@ -44,8 +44,8 @@ impl Attached {
     /// run, even if the future is dropped.
     async fn run(&self, stage: Stage, action: &str, message: &Map) -> Run {
         let data = (self.data)(message);
-        let occasion = Occasion::new().action(action);
-        let mut records = Records::new(self.history.as_ref(), stage, &occasion);
+        let occasion = RunContext::new().action(action);
+        let mut records = RunRecords::new(self.history.as_ref(), stage, &occasion);
         records.begin(&self.hook);
         let run = match stage {
             Stage::Pre => self.hook.run_pre(message, &data).await,
@@ -93,7 +93,7 @@ impl Attached {
 /// ```
 #[derive(Clone)]
 pub struct ScriptEventHook {
-    attached: Attached,
+    attached: AttachedHook,
 }
 
 /// A script hook as a PRE or a POST hook. The request or the result, as JSON, is the message.
@@ -132,7 +132,7 @@ pub struct ScriptEventHook {
 #[derive(Clone)]
 pub struct ScriptPhaseHook {
     id: String,
-    attached: Attached,
+    attached: AttachedHook,
 }
 
 impl ScriptHook {
@@ -141,7 +141,7 @@ impl ScriptHook {
     /// [`ScriptEventHook::with_data`].
     pub fn as_event_hook(&self) -> ScriptEventHook {
         ScriptEventHook {
-            attached: Attached::new(self),
+            attached: AttachedHook::new(self),
         }
     }
 
@@ -150,14 +150,14 @@ impl ScriptHook {
     pub fn as_phase_hook(&self, id: impl Into<String>) -> ScriptPhaseHook {
         ScriptPhaseHook {
             id: id.into(),
-            attached: Attached::new(self),
+            attached: AttachedHook::new(self),
         }
     }
 
     /// Converts a run before an action to a new message, a rejection, or a failure.
-    fn answer(&self, run: Run) -> Result<Result<Option<Map>, Rejection>, Failure> {
-        match (self.outcome(&run).map(Option::<&Map>::cloned), run.verdict) {
-            (Ok(_), Verdict::Failed(failure)) => Err(failure),
+    fn event_result(&self, run: Run) -> Result<Result<Option<Map>, Rejection>, Failure> {
+        match (self.outcome(&run).map(Option::<&Map>::cloned), run.result) {
+            (Ok(_), RunResult::Failed(failure)) => Err(failure),
             (outcome, _) => Ok(outcome),
         }
     }
@@ -182,7 +182,7 @@ impl ScriptEventHook {
 
     async fn run(self, event: Arc<str>, message: Arc<Map>) -> Result<HookResult, HookError> {
         let run = self.attached.run(Stage::Pre, &event, &message).await;
-        Ok(match self.attached.hook.answer(run)? {
+        Ok(match self.attached.hook.event_result(run)? {
             Ok(Some(out)) if out != *message => HookResult::modify(out),
             Ok(_) => HookResult::proceed(),
             Err(Rejection { class, message, .. }) => {
@@ -275,7 +275,7 @@ impl<Req: Serialize + Sync + ?Sized> PreHook<Req> for ScriptPhaseHook {
                 Err(error) => return Err(error),
             };
             let run = self.attached.run(Stage::Pre, &self.id, &message).await;
-            Ok(match self.attached.hook.answer(run)? {
+            Ok(match self.attached.hook.event_result(run)? {
                 Ok(_) => HookResponse::default(),
                 Err(rejection) => deny(&rejection.class, &rejection.message, &rejection.hook),
             })
@@ -305,9 +305,9 @@ impl<Res: Serialize + Sync + ?Sized> PostHook<Res> for ScriptPhaseHook {
         async move {
             let message = message?;
             let run = self.attached.run(Stage::Post, &self.id, &message).await;
-            match run.verdict {
-                Verdict::Out(_) => Ok(()),
-                Verdict::Stop(_) => {
+            match run.result {
+                RunResult::Returned(_) => Ok(()),
+                RunResult::Stop(_) => {
                     // The exception is already logged, with parts of the message removed.
                     tracing::info!(
                         target: "hooks_script",
@@ -317,7 +317,7 @@ impl<Res: Serialize + Sync + ?Sized> PostHook<Res> for ScriptPhaseHook {
                     );
                     Ok(())
                 }
-                Verdict::Failed(failure) => Err(failure.into()),
+                RunResult::Failed(failure) => Err(failure.into()),
             }
         }
     }

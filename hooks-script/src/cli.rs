@@ -13,17 +13,17 @@ use clap::{Args, Parser, Subcommand};
 use futures_executor::block_on;
 use hooks_runtime::{Map, display::escape};
 use hooks_script::{
-    ContextData, ContextKey, Field, Limits, Manifest, PublicFields, RegisterError, ScriptEngine,
-    ScriptHook, Stage, Verdict,
+    ContextData, ContextKey, Field, Limits, Manifest, PublicFields, RegisterError, RunResult,
+    ScriptEngine, ScriptHook, Stage,
 };
 use serde::Deserialize;
 
 /// The largest distance of a `Date` from 1970, in milliseconds.
-const LAST_TIME: i64 = 8_640_000_000_000_000;
+const MAX_TIME_MS: i64 = 8_640_000_000_000_000;
 
 /// Maximum number of bytes read from a file. It is larger than any allowed source or context, so
 /// that an error can report the length of a file that is too long.
-const LONGEST_FILE: u64 = 64 << 20;
+const MAX_FILE_BYTES: u64 = 64 << 20;
 
 /// Exit statuses besides 0. clap also exits with 2 if it cannot parse the arguments.
 const UNUSABLE: u8 = 2;
@@ -38,23 +38,23 @@ const REJECTED: u8 = 5;
 /// 5 if it cannot be registered.
 #[derive(Parser)]
 #[command(name = "hooks-script", version)]
-struct Command {
+struct Arguments {
     #[command(subcommand)]
-    what: What,
+    what: HookCommand,
 }
 
 #[derive(Subcommand)]
-enum What {
+enum HookCommand {
     /// Checks that a hook can be registered, and prints the position of an error.
-    Check(Check),
+    Check(CheckArgs),
     /// Runs a hook.
-    Run(Run),
+    Run(RunArgs),
     /// Measures how long hooks take on this machine.
-    Bench(bench::Bench),
+    Bench(bench::BenchArgs),
 }
 
 #[derive(Args)]
-struct Check {
+struct CheckArgs {
     /// Hook source: one JavaScript module.
     file: PathBuf,
     /// Manifest, in JSON.
@@ -66,7 +66,7 @@ struct Check {
 }
 
 #[derive(Args)]
-struct Run {
+struct RunArgs {
     /// Hook source: one JavaScript module.
     file: PathBuf,
     /// Manifest, in JSON. Default: the hook sees all of `data`.
@@ -81,7 +81,7 @@ struct Run {
         value_name = "MS",
         default_value_t = 0,
         allow_negative_numbers = true,
-        value_parser = clap::value_parser!(i64).range(-LAST_TIME..=LAST_TIME)
+        value_parser = clap::value_parser!(i64).range(-MAX_TIME_MS..=MAX_TIME_MS)
     )]
     now: i64,
     /// Seed of `Math.random`.
@@ -101,7 +101,7 @@ struct Run {
 /// Contents of the `--context` file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Context {
+struct ContextFile {
     stage: Stage,
     r#in: Map,
     #[serde(default)]
@@ -109,15 +109,15 @@ struct Context {
 }
 
 pub(crate) fn main() -> ExitCode {
-    let done = match Command::parse().what {
-        What::Check(check) => check.go(),
-        What::Run(run) => run.go(),
-        What::Bench(bench) => bench.go(),
+    let done = match Arguments::parse().what {
+        HookCommand::Check(check) => check.run(),
+        HookCommand::Run(run) => run.go(),
+        HookCommand::Bench(bench) => bench.run(),
     };
     ExitCode::from(done.unwrap_or_else(|error| {
         // If standard error cannot be written either, there is no other place to report the error.
         let _ = writeln!(io::stderr(), "error: {}", escape(&error.to_string()));
-        if let Error::Invalid { line, .. } = error {
+        if let CommandError::Invalid { line, .. } = error {
             let _ = writeln!(io::stderr(), "{line}");
         }
         UNUSABLE
@@ -126,7 +126,7 @@ pub(crate) fn main() -> ExitCode {
 
 /// Errors of the command itself.
 #[derive(Debug, thiserror::Error)]
-enum Error {
+enum CommandError {
     /// A file cannot be read or used.
     #[error("{0}")]
     Unusable(String),
@@ -143,23 +143,23 @@ enum Error {
 }
 
 /// Returns `false` if the reader closed the pipe, which is not an error.
-fn answered(written: io::Result<()>) -> Result<bool, Error> {
+fn is_written(written: io::Result<()>) -> Result<bool, CommandError> {
     match written {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
         written => Ok(written.map(|()| true)?),
     }
 }
 
-impl From<String> for Error {
+impl From<String> for CommandError {
     fn from(unusable: String) -> Self {
-        Error::Unusable(unusable)
+        CommandError::Unusable(unusable)
     }
 }
 
-impl Check {
-    fn go(self) -> Result<u8, Error> {
+impl CheckArgs {
+    fn run(self) -> Result<u8, CommandError> {
         let source = read(&self.file)?;
-        let engine = start(ScriptEngine::builder().workers(NonZeroUsize::MIN))?;
+        let engine = build_engine(ScriptEngine::builder().workers(NonZeroUsize::MIN))?;
         Ok(
             match register(
                 &engine,
@@ -169,11 +169,11 @@ impl Check {
                 &ContextKey::ALL,
             )? {
                 Ok(hook) => {
-                    answered(show::accepted(&hook, self.json))?;
+                    is_written(show::accepted(&hook, self.json))?;
                     0
                 }
                 Err(error) => {
-                    refused(
+                    print_registration_error(
                         &error,
                         (&self.file, &source),
                         self.manifest.as_deref(),
@@ -186,8 +186,8 @@ impl Check {
     }
 }
 
-impl Run {
-    fn go(self) -> Result<u8, Error> {
+impl RunArgs {
+    fn go(self) -> Result<u8, CommandError> {
         let source = read(&self.file)?;
         let (stage, message, data, fields, keys) = context(&self.context)?;
         let mut limits = Limits::default();
@@ -198,7 +198,7 @@ impl Run {
             .public_fields(fields)
             .clock(move || self.now)
             .random(move || self.seed);
-        let engine = start(builder)?;
+        let engine = build_engine(builder)?;
         let hook = match register(
             &engine,
             &source,
@@ -208,7 +208,7 @@ impl Run {
         )? {
             Ok(hook) => hook,
             Err(error) => {
-                refused(
+                print_registration_error(
                     &error,
                     (&self.file, &source),
                     self.manifest.as_deref(),
@@ -224,12 +224,12 @@ impl Run {
         let mut status = 0;
         for _ in 0..self.repeat.get() {
             let run = block_on(hook.run(stage, &message, &data));
-            status = match (&run.verdict, stage) {
-                (Verdict::Out(_), _) | (Verdict::Stop(_), Stage::Post) => 0,
-                (Verdict::Stop(_), Stage::Pre) => STOPPED,
+            status = match (&run.result, stage) {
+                (RunResult::Returned(_), _) | (RunResult::Stop(_), Stage::Post) => 0,
+                (RunResult::Stop(_), Stage::Pre) => STOPPED,
                 _ => FAILED,
             };
-            if !answered(show::run(&run, stage, place, self.json))? {
+            if !is_written(show::run(&run, stage, place, self.json))? {
                 break;
             }
         }
@@ -238,8 +238,10 @@ impl Run {
 }
 
 /// Reads the context file: stage, message and data, with the fields that the hook may see.
-fn context(path: &Path) -> Result<(Stage, Map, ContextData, PublicFields, Vec<ContextKey>), Error> {
-    let of_file = |error: String| Error::Unusable(format!("{}: {error}", path.display()));
+fn context(
+    path: &Path,
+) -> Result<(Stage, Map, ContextData, PublicFields, Vec<ContextKey>), CommandError> {
+    let of_file = |error: String| CommandError::Unusable(format!("{}: {error}", path.display()));
     let text = read_json(path)?;
     // Serde also accepts a list for a struct.
     if text.trim_start().starts_with('[') {
@@ -247,30 +249,30 @@ fn context(path: &Path) -> Result<(Stage, Map, ContextData, PublicFields, Vec<Co
             "the context is a list; write `{\"stage\": …, \"in\": …, \"data\": …}`".to_owned(),
         ));
     }
-    let context: Context =
+    let context: ContextFile =
         serde_json::from_str(&text).map_err(|error| invalid(path, &text, &error))?;
-    let (data, fields, keys) = public(&context.data).map_err(of_file)?;
+    let (data, fields, keys) = all_fields_public(&context.data).map_err(of_file)?;
     Ok((context.stage, context.r#in, data, fields, keys))
 }
 
 /// Returns an error of `serde_json` with its place and the invalid line.
-fn invalid(path: &Path, text: &str, error: &serde_json::Error) -> Error {
+fn invalid(path: &Path, text: &str, error: &serde_json::Error) -> CommandError {
     let (line, column) = (error.line(), error.column());
     let message = error.to_string();
     let place = format!(" at line {line} column {column}");
     let message = message.strip_suffix(&place).unwrap_or(&message);
     let number = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
     match show::marked(text, number(line), number(column)) {
-        Some(drawn) => Error::Invalid {
+        Some(drawn) => CommandError::Invalid {
             message: format!("{}:{line}:{column}: {message}", path.display()),
             line: drawn,
         },
-        None => Error::Unusable(format!("{}: {message}", path.display())),
+        None => CommandError::Unusable(format!("{}: {message}", path.display())),
     }
 }
 
 /// Declares every field of the file public, because the author of the file wrote it for this hook.
-fn public(given: &Map) -> Result<(ContextData, PublicFields, Vec<ContextKey>), String> {
+fn all_fields_public(given: &Map) -> Result<(ContextData, PublicFields, Vec<ContextKey>), String> {
     let (mut data, mut fields, mut keys) = (ContextData::new(), PublicFields::new(), Vec::new());
     let unknown = given
         .keys()
@@ -318,12 +320,12 @@ fn register(
 
 /// Prints a registration error with its file and position. Returns `false` if the reader closed the
 /// pipe.
-fn refused(
+fn print_registration_error(
     error: &RegisterError,
     (file, source): (&Path, &str),
     manifest: Option<&Path>,
     json: bool,
-) -> Result<bool, Error> {
+) -> Result<bool, CommandError> {
     let text;
     let place = match (error, manifest) {
         (RegisterError::Manifest(_), Some(file)) => {
@@ -332,18 +334,18 @@ fn refused(
         }
         _ => show::Text { file, text: source },
     };
-    answered(show::rejected(error, place, json))
+    is_written(show::rejected(error, place, json))
 }
 
-fn start(builder: hooks_script::ScriptEngineBuilder) -> Result<ScriptEngine, String> {
+fn build_engine(builder: hooks_script::ScriptEngineBuilder) -> Result<ScriptEngine, String> {
     builder.build().map_err(|error| error.to_string())
 }
 
-/// Reads a file up to `LONGEST_FILE`, because special files may never end.
+/// Reads a file up to `MAX_FILE_BYTES`, because special files may never end.
 fn read(path: &Path) -> Result<String, String> {
     // Reads up to four more bytes, so that the cut never splits a character within the limit.
     let mut bytes = Vec::new();
-    let most = LONGEST_FILE + 4;
+    let most = MAX_FILE_BYTES + 4;
     File::open(path)
         .and_then(|file| file.take(most).read_to_end(&mut bytes))
         .map_err(|error| format!("{}: {error}", path.display()))?;
@@ -360,9 +362,9 @@ fn read(path: &Path) -> Result<String, String> {
 /// Reads a file that must contain JSON.
 fn read_json(path: &Path) -> Result<String, String> {
     let text = read(path)?;
-    if text.len() as u64 > LONGEST_FILE {
+    if text.len() as u64 > MAX_FILE_BYTES {
         return Err(format!(
-            "{}: longer than {LONGEST_FILE} bytes",
+            "{}: longer than {MAX_FILE_BYTES} bytes",
             path.display()
         ));
     }
@@ -370,12 +372,12 @@ fn read_json(path: &Path) -> Result<String, String> {
 }
 
 /// Returns the outcome as it is spelled in the output.
-fn outcome(verdict: &Verdict, stage: Stage) -> &'static str {
+fn outcome_name(verdict: &RunResult, stage: Stage) -> &'static str {
     match verdict {
-        Verdict::Out(_) => "out",
-        Verdict::Stop(_) if stage == Stage::Pre => "stop",
-        Verdict::Stop(_) => "annotated",
-        Verdict::Failed(failure) if failure.is_limit() => "interrupted",
+        RunResult::Returned(_) => "out",
+        RunResult::Stop(_) if stage == Stage::Pre => "stop",
+        RunResult::Stop(_) => "annotated",
+        RunResult::Failed(failure) if failure.is_limit() => "interrupted",
         _ => "error",
     }
 }

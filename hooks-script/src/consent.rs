@@ -15,7 +15,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use self::rule::Standing;
+use self::rule::ConsentState;
 use crate::hook::ScriptHook;
 use crate::manifest::ContextKey;
 use crate::scope::Scope;
@@ -150,12 +150,12 @@ pub enum PermitVoid {
 /// ```
 #[derive(Clone)]
 pub struct ConsentStore {
-    backend: Backend,
+    backend: ConsentBackend,
 }
 
 #[derive(Clone)]
-enum Backend {
-    Memory(Arc<memory::Memory>),
+enum ConsentBackend {
+    Memory(Arc<memory::ConsentTable>),
     #[cfg(feature = "sqlite")]
     Sqlite(crate::store::Database),
 }
@@ -213,7 +213,7 @@ impl ConsentStore {
     /// Creates a store in memory, which is lost when the process ends.
     pub fn in_memory() -> Self {
         ConsentStore {
-            backend: Backend::Memory(Arc::default()),
+            backend: ConsentBackend::Memory(Arc::default()),
         }
     }
 
@@ -221,7 +221,7 @@ impl ConsentStore {
     #[cfg(feature = "sqlite")]
     pub fn sqlite(database: &crate::store::Database) -> Self {
         ConsentStore {
-            backend: Backend::Sqlite(database.clone()),
+            backend: ConsentBackend::Sqlite(database.clone()),
         }
     }
 
@@ -289,9 +289,9 @@ impl ConsentStore {
             scope: request.scope.clone(),
         };
         Ok(match &self.backend {
-            Backend::Memory(memory) => memory.append(change),
+            ConsentBackend::Memory(memory) => memory.append(change),
             #[cfg(feature = "sqlite")]
-            Backend::Sqlite(database) => sqlite::append(database, change).await?,
+            ConsentBackend::Sqlite(database) => sqlite::append(database, change).await?,
         })
     }
 
@@ -302,18 +302,18 @@ impl ConsentStore {
     /// Returns the error of the store, which means that no consent applies.
     pub async fn check(&self, request: &ConsentRequest) -> Result<Consent, StoreError> {
         let standing = match &self.backend {
-            Backend::Memory(memory) => memory.standing(request),
+            ConsentBackend::Memory(memory) => memory.standing(request),
             #[cfg(feature = "sqlite")]
-            Backend::Sqlite(database) => sqlite::standing(database, request).await?,
+            ConsentBackend::Sqlite(database) => sqlite::standing(database, request).await?,
         };
         Ok(match standing {
-            Standing::Approved(approval) => Consent::Granted(Permit {
+            ConsentState::Approved(approval) => Consent::Granted(Permit {
                 store: self.clone(),
                 request: request.clone(),
                 approval,
             }),
-            Standing::Denied => Consent::Denied,
-            Standing::Missing(why) => Consent::Missing(why),
+            ConsentState::Denied => Consent::Denied,
+            ConsentState::Missing(why) => Consent::Missing(why),
         })
     }
 
@@ -337,9 +337,9 @@ impl ConsentStore {
     /// Returns the error of the store.
     pub async fn history_of_hook(&self, hook: &str) -> Result<Vec<ConsentChange>, StoreError> {
         match &self.backend {
-            Backend::Memory(memory) => Ok(memory.changes(|change| change.hook == hook)),
+            ConsentBackend::Memory(memory) => Ok(memory.changes(|change| change.hook == hook)),
             #[cfg(feature = "sqlite")]
-            Backend::Sqlite(database) => sqlite::changes(database, Some(hook), None).await,
+            ConsentBackend::Sqlite(database) => sqlite::changes(database, Some(hook), None).await,
         }
     }
 
@@ -350,11 +350,11 @@ impl ConsentStore {
     /// Returns the error of the store.
     pub async fn history_of_user(&self, user: &str) -> Result<Vec<ConsentChange>, StoreError> {
         match &self.backend {
-            Backend::Memory(memory) => {
+            ConsentBackend::Memory(memory) => {
                 Ok(memory.changes(|change| change.scope.user.as_deref() == Some(user)))
             }
             #[cfg(feature = "sqlite")]
-            Backend::Sqlite(database) => sqlite::changes(database, None, Some(user)).await,
+            ConsentBackend::Sqlite(database) => sqlite::changes(database, None, Some(user)).await,
         }
     }
 }
@@ -394,9 +394,9 @@ impl Decision {
 impl fmt::Debug for ConsentStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let backend = match &self.backend {
-            Backend::Memory(_) => "memory",
+            ConsentBackend::Memory(_) => "memory",
             #[cfg(feature = "sqlite")]
-            Backend::Sqlite(_) => "sqlite",
+            ConsentBackend::Sqlite(_) => "sqlite",
         };
         f.debug_struct("ConsentStore")
             .field("backend", &backend)

@@ -3,7 +3,7 @@
 use hooks_runtime::Map;
 
 use crate::hook::ScriptHook;
-use crate::run::{Run, Verdict};
+use crate::run::{Run, RunResult};
 
 /// A rejected action, as reported to the client.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -45,14 +45,14 @@ impl ScriptHook {
             message: message.to_owned(),
             hook: self.manifest().name().to_owned(),
         };
-        match &run.verdict {
-            Verdict::Out(out) => Ok(Some(out)),
-            Verdict::Stop(stop) => Err(rejection(&stop.class, &stop.message)),
-            Verdict::Failed(_) if self.fail_closed => Err(rejection(
+        match &run.result {
+            RunResult::Returned(out) => Ok(Some(out)),
+            RunResult::Stop(stop) => Err(rejection(&stop.class, &stop.message)),
+            RunResult::Failed(_) if self.fail_closed => Err(rejection(
                 "HookFailure",
                 "a hook that has to agree has failed",
             )),
-            Verdict::Failed(_) => Ok(None),
+            RunResult::Failed(_) => Ok(None),
         }
     }
 }

@@ -13,7 +13,7 @@ use crate::hook::ScriptHook;
 use crate::limits::Limits;
 use crate::manifest::Manifest;
 use crate::run::Failure;
-use crate::sandbox::{self, Allowance, Ended, Load, Pool, Said, Sandbox, Status};
+use crate::sandbox::{self, CallEnd, CallTexts, LoadJob, Pool, RunLimits, Sandbox, Status};
 use crate::source;
 
 /// Runs hooks in sandboxed JavaScript: QuickJS, compiled to WebAssembly.
@@ -22,7 +22,7 @@ use crate::source;
 /// dropped.
 ///
 /// ```
-/// use hooks_script::{ContextData, Manifest, ScriptEngine, Verdict};
+/// use hooks_script::{ContextData, Manifest, RunResult, ScriptEngine};
 /// use serde_json::json;
 ///
 /// let engine = ScriptEngine::builder().build()?;
@@ -34,18 +34,18 @@ use crate::source;
 /// # futures_executor::block_on(async {
 /// let message = json!({"text": "hello"});
 /// let run = hook.run_pre(message.as_object().unwrap(), &ContextData::new()).await;
-/// let Verdict::Out(message) = run.verdict else { panic!("{:?}", run.verdict) };
+/// let RunResult::Returned(message) = run.result else { panic!("{:?}", run.result) };
 /// assert_eq!(message["text"], "HELLO");
 /// # });
 /// # Ok::<_, Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone)]
 pub struct ScriptEngine {
-    shared: Arc<Shared>,
+    shared: Arc<EngineShared>,
 }
 
 /// State shared by an engine and its hooks.
-pub(crate) struct Shared {
+pub(crate) struct EngineShared {
     pub(crate) pool: Pool,
     pub(crate) sandbox: Arc<Sandbox>,
     pub(crate) fields: PublicFields,
@@ -106,14 +106,14 @@ impl ScriptEngine {
                 found: hash,
             });
         }
-        let load = Load {
+        let load = LoadJob {
             source: source.as_bytes().to_vec(),
-            given: self.shared.given(Arc::default(), Allowance::default()),
+            given: self.shared.call_args(Arc::default(), RunLimits::default()),
         };
-        let gone = || RegisterError::Engine("its worker has stopped".to_owned());
-        let (report, snapshot) = self.shared.pool.load(load).ok_or_else(gone)?;
+        let no_worker = || RegisterError::Engine("its worker has stopped".to_owned());
+        let (report, snapshot) = self.shared.pool.load(load).ok_or_else(no_worker)?;
         match report.ended {
-            Ended::Returned(status, said) => match (status, snapshot) {
+            CallEnd::Returned(status, texts) => match (status, snapshot) {
                 (Status::Done, Some(snapshot)) => Ok(ScriptHook::new(
                     Arc::clone(&self.shared),
                     manifest,
@@ -121,40 +121,40 @@ impl ScriptEngine {
                     hash,
                     source,
                 )),
-                (Status::Syntax, _) => Err(syntax(source, said)),
+                (Status::Syntax, _) => Err(syntax(source, texts)),
                 (Status::Imported, _) => {
-                    let module = said.message.strip_prefix("cannot import '");
+                    let module = texts.message.strip_prefix("cannot import '");
                     let module = module
                         .and_then(|rest| rest.rsplit_once('\''))
                         .map_or("", |(name, _)| name);
                     Err(RegisterError::Import {
                         position: source::of_import(source, module),
-                        message: said.message,
+                        message: texts.message,
                     })
                 }
-                (Status::Exports, _) => Err(exports(source, &said.text())),
+                (Status::Exports, _) => Err(exports(source, &texts.text())),
                 (Status::Unsettled, _) => {
                     let why = "its top level awaits a promise that never settles";
                     Err(RegisterError::Load(Failure::BadReturn(why.to_owned())))
                 }
-                _ => Err(RegisterError::Load(said.thrown())),
+                _ => Err(RegisterError::Load(texts.thrown())),
             },
-            Ended::Failed(Failure::Engine(message)) => Err(RegisterError::Engine(message)),
-            Ended::Failed(failure) => Err(RegisterError::Load(failure)),
-            Ended::Cancelled => Err(gone()),
+            CallEnd::Failed(Failure::Engine(message)) => Err(RegisterError::Engine(message)),
+            CallEnd::Failed(failure) => Err(RegisterError::Load(failure)),
+            CallEnd::Cancelled => Err(no_worker()),
         }
     }
 }
 
 /// Rewrites a compiler error with a remedy, and locates it in the source: the compiler does not
 /// always report a position.
-fn syntax(source: &str, said: Said) -> RegisterError {
-    let position = said
+fn syntax(source: &str, texts: CallTexts) -> RegisterError {
+    let position = texts
         .position()
-        .or_else(|| source::of_expression(source, &said.text()))
-        .or_else(|| source::of_quoted(source, &said.message));
+        .or_else(|| source::of_expression(source, &texts.text()))
+        .or_else(|| source::of_quoted(source, &texts.message));
     let second = source::of_second_default(source);
-    let (message, position) = match said.message.as_str() {
+    let (message, position) = match texts.message.as_str() {
         "invalid redefinition of global identifier" if second.is_some() => {
             ("duplicate `export default`".to_owned(), second)
         }
@@ -162,7 +162,7 @@ fn syntax(source: &str, said: Said) -> RegisterError {
             let message = "the source ends in the middle of an expression or a block";
             (message.to_owned(), position)
         }
-        _ => (said.message, position),
+        _ => (texts.message, position),
     };
     RegisterError::Syntax { message, position }
 }
@@ -182,9 +182,13 @@ fn exports(source: &str, extra: &str) -> RegisterError {
     }
 }
 
-impl Shared {
-    pub(crate) fn given(&self, cancelled: Arc<AtomicBool>, allowance: Allowance) -> sandbox::Given {
-        sandbox::Given {
+impl EngineShared {
+    pub(crate) fn call_args(
+        &self,
+        cancelled: Arc<AtomicBool>,
+        allowance: RunLimits,
+    ) -> sandbox::CallArgs {
+        sandbox::CallArgs {
             now_ms: (self.clock)(),
             seed: (self.random)(),
             cancelled,
@@ -263,7 +267,7 @@ impl ScriptEngineBuilder {
         let (engine, _) = sandbox::module()?;
         sandbox::watch(engine)?;
         let sandbox = Arc::new(Sandbox::new(self.limits, self.hash_memory)?);
-        let shared = Shared {
+        let shared = EngineShared {
             pool: Pool::start(&sandbox, self.workers.get(), self.queue.get())?,
             sandbox,
             fields: self.fields,

@@ -30,11 +30,11 @@ pub struct PublicFields {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Field {
     name: String,
-    kind: Kind,
+    kind: FieldKind,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum FieldKind {
     Text,
     Number,
     Flag,
@@ -45,32 +45,32 @@ enum Kind {
 impl Field {
     /// Declares a string field.
     pub fn text(name: impl Into<String>) -> Self {
-        Field::of(name, Kind::Text)
+        Field::of(name, FieldKind::Text)
     }
 
     /// Declares a number field. Scripts represent integers with 53 bits; declare larger ids as
     /// strings.
     pub fn number(name: impl Into<String>) -> Self {
-        Field::of(name, Kind::Number)
+        Field::of(name, FieldKind::Number)
     }
 
     /// Declares a boolean field.
     pub fn flag(name: impl Into<String>) -> Self {
-        Field::of(name, Kind::Flag)
+        Field::of(name, FieldKind::Flag)
     }
 
     /// Declares a field that is a list of strings.
     pub fn texts(name: impl Into<String>) -> Self {
-        Field::of(name, Kind::Texts)
+        Field::of(name, FieldKind::Texts)
     }
 
     /// Declares a field of any type, with everything in it. The host is responsible for its
     /// contents.
     pub fn any(name: impl Into<String>) -> Self {
-        Field::of(name, Kind::Any)
+        Field::of(name, FieldKind::Any)
     }
 
-    fn of(name: impl Into<String>, kind: Kind) -> Self {
+    fn of(name: impl Into<String>, kind: FieldKind) -> Self {
         Field {
             name: name.into(),
             kind,
@@ -79,13 +79,13 @@ impl Field {
 
     fn admits(&self, value: &Value) -> bool {
         match self.kind {
-            Kind::Text => value.is_string(),
-            Kind::Number => value.is_number(),
-            Kind::Flag => value.is_boolean(),
-            Kind::Texts => value
+            FieldKind::Text => value.is_string(),
+            FieldKind::Number => value.is_number(),
+            FieldKind::Flag => value.is_boolean(),
+            FieldKind::Texts => value
                 .as_array()
                 .is_some_and(|values| values.iter().all(Value::is_string)),
-            Kind::Any => true,
+            FieldKind::Any => true,
         }
     }
 }

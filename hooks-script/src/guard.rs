@@ -20,15 +20,15 @@ pub(crate) type Lookup = Arc<
 
 /// Rules for URLs that come from an untrusted author.
 #[derive(Clone)]
-pub(crate) struct Guard {
+pub(crate) struct UrlGuard {
     pub(crate) allow_http: bool,
-    pub(crate) allowed: Allowed,
+    pub(crate) allowed: ExtraAddresses,
     pub(crate) lookup: Lookup,
 }
 
 /// Addresses allowed in addition to public ones.
 #[derive(Debug, Clone)]
-pub(crate) enum Allowed {
+pub(crate) enum ExtraAddresses {
     All,
     These(Arc<[IpAddr]>),
 }
@@ -36,7 +36,7 @@ pub(crate) enum Allowed {
 /// Error: the address is not public.
 #[derive(Debug, Clone, Copy, thiserror::Error)]
 #[error("`{0}` is not public")]
-pub(crate) struct Refused(pub(crate) IpAddr);
+pub(crate) struct AddressRefused(pub(crate) IpAddr);
 
 pub(crate) fn system_lookup() -> Lookup {
     Arc::new(|name| {
@@ -47,7 +47,7 @@ pub(crate) fn system_lookup() -> Lookup {
     })
 }
 
-impl Guard {
+impl UrlGuard {
     /// Returns a client that connects only to addresses allowed by this guard. It follows no
     /// redirects.
     pub(crate) fn client(&self) -> reqwest::Result<Client> {
@@ -77,33 +77,35 @@ impl Guard {
     }
 
     /// Checks the address in a URL whose host is an address, because such a host is never resolved.
-    pub(crate) fn check_address(&self, url: &Url) -> Result<(), Refused> {
+    pub(crate) fn check_address(&self, url: &Url) -> Result<(), AddressRefused> {
         let host = url.host_str().unwrap_or_default();
         let v6 = host
             .strip_prefix('[')
             .and_then(|host| host.strip_suffix(']'));
         match v6.unwrap_or(host).parse() {
-            Ok(address) if !self.allows(address) => Err(Refused(address)),
+            Ok(address) if !self.allows(address) => Err(AddressRefused(address)),
             _ => Ok(()),
         }
     }
 
     fn allows(&self, address: IpAddr) -> bool {
         match &self.allowed {
-            Allowed::All => true,
-            Allowed::These(allowed) => is_public_address(address) || allowed.contains(&address),
+            ExtraAddresses::All => true,
+            ExtraAddresses::These(allowed) => {
+                is_public_address(address) || allowed.contains(&address)
+            }
         }
     }
 }
 
 /// Refuses all addresses of a name if one of them is not public.
-impl Resolve for Guard {
+impl Resolve for UrlGuard {
     fn resolve(&self, name: Name) -> Resolving {
         let guard = self.clone();
         Box::pin(async move {
             let addresses = (guard.lookup)(name.as_str().to_owned()).await?;
             if let Some(&address) = addresses.iter().find(|&&address| !guard.allows(address)) {
-                return Err(Refused(address).into());
+                return Err(AddressRefused(address).into());
             }
             let addresses: Addrs = Box::new(
                 addresses
@@ -116,7 +118,7 @@ impl Resolve for Guard {
 }
 
 /// Returns the refused address if this guard caused the client's error.
-pub(crate) fn refused(error: &reqwest::Error) -> Option<Refused> {
+pub(crate) fn refused_address(error: &reqwest::Error) -> Option<AddressRefused> {
     let mut cause: Option<&(dyn Error + 'static)> = Some(error);
     while let Some(error) = cause {
         if let Some(&refused) = error.downcast_ref() {
@@ -127,7 +129,7 @@ pub(crate) fn refused(error: &reqwest::Error) -> Option<Refused> {
     None
 }
 
-impl fmt::Debug for Guard {
+impl fmt::Debug for UrlGuard {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Guard")
             .field("allow_http", &self.allow_http)

@@ -28,7 +28,7 @@ use self::summary::Summary;
 use crate::store::{StoreError, at_microsecond};
 
 /// Default maximum number of characters of a hook's own text.
-const TEXT_CHARS: usize = 1000;
+const MAX_TEXT_CHARS: usize = 1000;
 
 /// History of runs, newest first. Clones share it.
 ///
@@ -62,7 +62,7 @@ const TEXT_CHARS: usize = 1000;
 /// ```
 #[derive(Clone)]
 pub struct RunHistory {
-    backend: Backend,
+    backend: HistoryBackend,
     text_chars: usize,
     masker: Arc<dyn Fn(&str) -> String + Send + Sync>,
     anonymizer: Option<AnonymizerKey>,
@@ -70,8 +70,8 @@ pub struct RunHistory {
 }
 
 #[derive(Clone)]
-enum Backend {
-    Memory(Arc<memory::Memory>),
+enum HistoryBackend {
+    Memory(Arc<memory::RunTable>),
     #[cfg(feature = "sqlite")]
     Sqlite(crate::store::Database),
 }
@@ -80,20 +80,22 @@ impl RunHistory {
     /// Creates a history of the last `capacity` runs in memory, which is lost when the process
     /// ends.
     pub fn in_memory(capacity: NonZeroUsize) -> Self {
-        RunHistory::over(Backend::Memory(Arc::new(memory::Memory::new(capacity))))
+        RunHistory::with_backend(HistoryBackend::Memory(Arc::new(memory::RunTable::new(
+            capacity,
+        ))))
     }
 
     /// Creates a history in a database. It grows until [`forget_before`](Self::forget_before) is
     /// called.
     #[cfg(feature = "sqlite")]
     pub fn sqlite(database: &crate::store::Database) -> Self {
-        RunHistory::over(Backend::Sqlite(database.clone()))
+        RunHistory::with_backend(HistoryBackend::Sqlite(database.clone()))
     }
 
-    fn over(backend: Backend) -> Self {
+    fn with_backend(backend: HistoryBackend) -> Self {
         RunHistory {
             backend,
-            text_chars: TEXT_CHARS,
+            text_chars: MAX_TEXT_CHARS,
             masker: Arc::new(mask),
             anonymizer: None,
             summary: Arc::default(),
@@ -132,29 +134,32 @@ impl RunHistory {
     ///
     /// Returns the error of the store.
     pub async fn record(&self, record: RunRecord) -> Result<RunRecord, StoreError> {
-        let mut record = self.counted(record);
+        let mut record = self.count(record);
         record.id = match &self.backend {
-            Backend::Memory(memory) => memory.append(&record),
+            HistoryBackend::Memory(memory) => memory.append(&record),
             #[cfg(feature = "sqlite")]
-            Backend::Sqlite(database) => sqlite::append(database.pool(), &record).await?,
+            HistoryBackend::Sqlite(database) => sqlite::append(database.pool(), &record).await?,
         };
         Ok(record)
     }
 
     /// Stores records. Writing continues if the returned future is dropped. Errors are logged.
-    pub(crate) fn keep(&self, records: Vec<RunRecord>) -> Pin<Box<dyn Future<Output = ()> + Send>> {
-        let records = records.into_iter().map(|record| self.counted(record));
+    pub(crate) fn store_records(
+        &self,
+        records: Vec<RunRecord>,
+    ) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+        let records = records.into_iter().map(|record| self.count(record));
         let records: Vec<_> = records.collect();
         match &self.backend {
-            Backend::Memory(memory) => {
+            HistoryBackend::Memory(memory) => {
                 for record in &records {
                     memory.append(record);
                 }
                 Box::pin(ready(()))
             }
             #[cfg(feature = "sqlite")]
-            Backend::Sqlite(database) => {
-                let unwritten = Unwritten(records.len());
+            HistoryBackend::Sqlite(database) => {
+                let unwritten = UnwrittenRecords(records.len());
                 let database = database.clone();
                 let writing = async move {
                     let written = sqlite::append_all(&database, &records).await;
@@ -173,8 +178,8 @@ impl RunHistory {
     }
 
     /// Counts the record and returns it in the form in which it is stored.
-    fn counted(&self, record: RunRecord) -> RunRecord {
-        let mut record = self.presentable(record);
+    fn count(&self, record: RunRecord) -> RunRecord {
+        let mut record = self.masked(record);
         self.summary
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -185,7 +190,7 @@ impl RunHistory {
         record
     }
 
-    fn presentable(&self, mut record: RunRecord) -> RunRecord {
+    fn masked(&self, mut record: RunRecord) -> RunRecord {
         let ids = self
             .anonymizer
             .as_ref()
@@ -195,14 +200,14 @@ impl RunHistory {
             ids.iter()
                 .fold(text, |text, (id, hash)| text.replace(id, hash))
         };
-        let is_of_the_hook = record.outcome.is_of_the_hook();
+        let is_of_the_hook = record.outcome.may_quote_hook();
         let clean = |text: &str, most: usize| {
             if !is_of_the_hook {
                 return without_ids(text.to_owned());
             }
             // Insert hashes last: they look like keys, which `mask` would mask.
-            let masked = (self.masker)(&text::manageable(text));
-            text::cut(&without_ids(masked), most)
+            let masked = (self.masker)(&text::truncate_to_limit(text));
+            text::truncate(&without_ids(masked), most)
         };
         let most = self.text_chars;
         let is_class_known = std::mem::take(&mut record.is_class_known);
@@ -221,9 +226,9 @@ impl RunHistory {
                 ..
             } => {
                 *class = if is_class_known {
-                    text::cut(class, text::CLASS_CHARS)
+                    text::truncate(class, text::MAX_CLASS_CHARS)
                 } else {
-                    clean(class, text::CLASS_CHARS)
+                    clean(class, text::MAX_CLASS_CHARS)
                 };
                 *message = clean(message, most);
                 *trace = clean(trace, most);
@@ -239,9 +244,9 @@ impl RunHistory {
     /// Returns the error of the store.
     pub async fn query(&self, query: &RunQuery) -> Result<RunPage, StoreError> {
         match &self.backend {
-            Backend::Memory(memory) => Ok(memory.query(query)),
+            HistoryBackend::Memory(memory) => Ok(memory.query(query)),
             #[cfg(feature = "sqlite")]
-            Backend::Sqlite(database) => sqlite::query(database, query).await,
+            HistoryBackend::Sqlite(database) => sqlite::query(database, query).await,
         }
     }
 
@@ -252,9 +257,9 @@ impl RunHistory {
     /// Returns the error of the store.
     pub async fn forget_before(&self, time: Timestamp) -> Result<u64, StoreError> {
         match &self.backend {
-            Backend::Memory(memory) => Ok(memory.forget_before(to_the_microsecond(time))),
+            HistoryBackend::Memory(memory) => Ok(memory.forget_before(to_the_microsecond(time))),
             #[cfg(feature = "sqlite")]
-            Backend::Sqlite(database) => sqlite::forget_before(database, time).await,
+            HistoryBackend::Sqlite(database) => sqlite::forget_before(database, time).await,
         }
     }
 
@@ -277,10 +282,10 @@ fn to_the_microsecond(time: Timestamp) -> Timestamp {
 #[cfg(feature = "sqlite")]
 /// Number of records being written. If it is dropped before they are written, it logs the loss.
 #[cfg(feature = "sqlite")]
-struct Unwritten(usize);
+struct UnwrittenRecords(usize);
 
 #[cfg(feature = "sqlite")]
-impl Unwritten {
+impl UnwrittenRecords {
     fn end(mut self, written: Result<(), StoreError>) {
         if let Err(error) = written {
             self.log(&error);
@@ -295,7 +300,7 @@ impl Unwritten {
 }
 
 #[cfg(feature = "sqlite")]
-impl Drop for Unwritten {
+impl Drop for UnwrittenRecords {
     fn drop(&mut self) {
         if self.0 > 0 {
             self.log(&"there is no runtime to write them");
@@ -306,9 +311,9 @@ impl Drop for Unwritten {
 impl fmt::Debug for RunHistory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let backend = match &self.backend {
-            Backend::Memory(_) => "memory",
+            HistoryBackend::Memory(_) => "memory",
             #[cfg(feature = "sqlite")]
-            Backend::Sqlite(_) => "sqlite",
+            HistoryBackend::Sqlite(_) => "sqlite",
         };
         f.debug_struct("RunHistory")
             .field("backend", &backend)

@@ -12,19 +12,19 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::consent::Permit;
-use crate::engine::Shared;
+use crate::engine::EngineShared;
 use crate::fields::ContextData;
 use crate::limits::Limits;
 use crate::manifest::Manifest;
 use crate::outbox::permits_http;
-use crate::run::{Failure, Run, Stage, Stop, Verdict};
-use crate::sandbox::{Allowance, Ended, Report, Said, Snapshot, Start, Status};
+use crate::run::{Failure, Run, RunResult, Stage, Stop};
+use crate::sandbox::{CallEnd, CallReport, CallTexts, RunJob, RunLimits, Snapshot, Status};
 
 /// A hook that is registered with an engine; see [`ScriptEngine`](crate::ScriptEngine) for an
 /// example. It keeps no state between runs. Clones share the hook.
 #[derive(Clone)]
 pub struct ScriptHook {
-    shared: Arc<Shared>,
+    shared: Arc<EngineShared>,
     manifest: Arc<Manifest>,
     snapshot: Arc<Snapshot>,
     code_hash: Arc<str>,
@@ -35,16 +35,16 @@ pub struct ScriptHook {
 
 /// The input of a hook.
 #[derive(Serialize)]
-struct Context<'a> {
+struct HookInput<'a> {
     stage: Stage,
     r#in: &'a Map,
     data: Map,
 }
 
 /// Cancels the run on its worker when the future is dropped.
-struct Cancel(Arc<AtomicBool>);
+struct CancelOnDrop(Arc<AtomicBool>);
 
-impl Drop for Cancel {
+impl Drop for CancelOnDrop {
     fn drop(&mut self) {
         self.0.store(true, Relaxed);
     }
@@ -52,7 +52,7 @@ impl Drop for Cancel {
 
 impl ScriptHook {
     pub(crate) fn new(
-        shared: Arc<Shared>,
+        shared: Arc<EngineShared>,
         manifest: Manifest,
         snapshot: Arc<Snapshot>,
         code_hash: String,
@@ -101,9 +101,9 @@ impl ScriptHook {
     }
 
     /// Returns `true` if the engine itself throws exceptions of this class.
-    pub(crate) fn is_of_the_engine(class: &str) -> bool {
-        const OF_SCRIPTS: [&str; 2] = ["Error", "HookStopException"];
-        BUILT_IN_CLASSES.contains(&class) && !OF_SCRIPTS.contains(&class)
+    pub(crate) fn is_engine_class(class: &str) -> bool {
+        const SCRIPT_CLASSES: [&str; 2] = ["Error", "HookStopException"];
+        BUILT_IN_CLASSES.contains(&class) && !SCRIPT_CLASSES.contains(&class)
     }
 
     /// Returns the source.
@@ -132,7 +132,7 @@ impl ScriptHook {
 
     /// Runs the hook in the given stage.
     pub async fn run(&self, stage: Stage, message: &Map, data: &ContextData) -> Run {
-        self.run_within(stage, message, data, Allowance::default())
+        self.run_within(stage, message, data, RunLimits::default())
             .await
     }
 
@@ -146,9 +146,9 @@ impl ScriptHook {
         permit: &Permit,
     ) -> Run {
         let http = permits_http(permit, self) && permit.check().await.is_ok();
-        let allowance = Allowance {
+        let allowance = RunLimits {
             http,
-            ..Allowance::default()
+            ..RunLimits::default()
         };
         self.run_within(Stage::Post, message, data, allowance).await
     }
@@ -159,13 +159,13 @@ impl ScriptHook {
         stage: Stage,
         message: &Map,
         data: &ContextData,
-        allowance: Allowance,
+        allowance: RunLimits,
     ) -> Run {
         let limits = self.limits();
-        if is_deeper(message.values(), DEEPEST - 1) {
-            return self.not_run(Failure::Depth(DEEPEST));
+        if is_deeper(message.values(), MAX_MESSAGE_DEPTH - 1) {
+            return self.failed_run(Failure::Depth(MAX_MESSAGE_DEPTH));
         }
-        let context = Context {
+        let context = HookInput {
             stage,
             r#in: message,
             data: self.shared.fields.visible(data, &self.manifest),
@@ -173,40 +173,40 @@ impl ScriptHook {
         let input = match serde_json::to_vec(&context) {
             Ok(input) if input.len() <= limits.input => input,
             Ok(input) => {
-                return self.not_run(Failure::Input {
+                return self.failed_run(Failure::Input {
                     bytes: input.len(),
                     limit: limits.input,
                 });
             }
-            Err(error) => return self.not_run(Failure::Engine(error.to_string())),
+            Err(error) => return self.failed_run(Failure::Engine(error.to_string())),
         };
-        let cancel = Cancel(Arc::default());
-        let start = Start {
+        let cancel = CancelOnDrop(Arc::default());
+        let start = RunJob {
             hook: Arc::clone(&self.snapshot),
             stage,
             input,
-            given: self.shared.given(Arc::clone(&cancel.0), allowance),
+            given: self.shared.call_args(Arc::clone(&cancel.0), allowance),
         };
         match self.shared.pool.run(start).await {
-            Some((report, duration)) => self.made(stage, report, duration),
-            None => self.not_run(Failure::Engine("its worker has stopped".to_owned())),
+            Some((report, duration)) => self.completed_run(stage, report, duration),
+            None => self.failed_run(Failure::Engine("its worker has stopped".to_owned())),
         }
     }
 
-    fn made(&self, stage: Stage, mut report: Report, duration: Duration) -> Run {
-        let verdict = match report.ended {
-            Ended::Returned(status, said) => self.verdict(stage, status, said),
-            Ended::Failed(failure) => Verdict::Failed(failure),
+    fn completed_run(&self, stage: Stage, mut report: CallReport, duration: Duration) -> Run {
+        let result = match report.ended {
+            CallEnd::Returned(status, texts) => self.run_result(stage, status, texts),
+            CallEnd::Failed(failure) => RunResult::Failed(failure),
             // The future was dropped, so this value is never read.
-            Ended::Cancelled => {
-                Verdict::Failed(Failure::Engine("the run was cancelled".to_owned()))
+            CallEnd::Cancelled => {
+                RunResult::Failed(Failure::Engine("the run was cancelled".to_owned()))
             }
         };
-        if matches!(verdict, Verdict::Failed(_)) {
+        if matches!(result, RunResult::Failed(_)) {
             report.outbox.clear();
         }
         Run {
-            verdict,
+            result,
             fuel: report.fuel,
             console: report.console,
             console_dropped: report.console_dropped,
@@ -219,35 +219,35 @@ impl ScriptHook {
         }
     }
 
-    fn verdict(&self, stage: Stage, status: Status, said: Said) -> Verdict {
-        Verdict::Failed(match status {
-            Status::Done if stage == Stage::Post => return Verdict::Out(Map::new()),
-            Status::Done => match out(said.text) {
-                Ok(out) => return Verdict::Out(out),
+    fn run_result(&self, stage: Stage, status: Status, texts: CallTexts) -> RunResult {
+        RunResult::Failed(match status {
+            Status::Done if stage == Stage::Post => return RunResult::Returned(Map::new()),
+            Status::Done => match returned_message(texts.text) {
+                Ok(out) => return RunResult::Returned(out),
                 Err(why) => Failure::BadReturn(why),
             },
             Status::Stop => {
-                return Verdict::Stop(Stop {
-                    class: if said.class.is_empty() {
+                return RunResult::Stop(Stop {
+                    class: if texts.class.is_empty() {
                         "HookStopException".to_owned()
                     } else {
-                        said.class
+                        texts.class
                     },
-                    message: said.message,
-                    stack: said.stack,
+                    message: texts.message,
+                    stack: texts.stack,
                 });
             }
-            Status::NoData if said.text.is_empty() => Failure::BadReturn(no_json(&said)),
-            Status::NoData => Failure::BadReturn(format!("returned {}; {REMEDY}", said.text())),
+            Status::NoData if texts.text.is_empty() => Failure::BadReturn(json_error(&texts)),
+            Status::NoData => Failure::BadReturn(format!("returned {}; {REMEDY}", texts.text())),
             Status::Unsettled => {
                 Failure::BadReturn("awaits a promise that never settles".to_owned())
             }
-            _ => said.thrown(),
+            _ => texts.thrown(),
         })
     }
 
-    pub(crate) fn not_run(&self, failure: Failure) -> Run {
-        self.made(Stage::Pre, Report::failed(failure), Duration::ZERO)
+    pub(crate) fn failed_run(&self, failure: Failure) -> Run {
+        self.completed_run(Stage::Pre, CallReport::failed(failure), Duration::ZERO)
     }
 }
 
@@ -269,7 +269,7 @@ const BUILT_IN_CLASSES: [&str; 11] = [
 const REMEDY: &str = "return `{ out: … }` with the message";
 
 /// Maximum nesting depth of a message: the limit of `serde_json`.
-const DEEPEST: usize = 127;
+const MAX_MESSAGE_DEPTH: usize = 127;
 
 /// Returns `true` if values are nested deeper than `levels`.
 fn is_deeper<'v>(values: impl IntoIterator<Item = &'v Value>, levels: usize) -> bool {
@@ -283,8 +283,8 @@ fn is_deeper<'v>(values: impl IntoIterator<Item = &'v Value>, levels: usize) -> 
 
 /// Describes why a returned value does not serialize to JSON. Two messages of the engine are
 /// rewritten; other messages come from the script.
-fn no_json(said: &Said) -> String {
-    let why = match (said.class.as_str(), said.message.as_str()) {
+fn json_error(texts: &CallTexts) -> String {
+    let why = match (texts.class.as_str(), texts.message.as_str()) {
         ("TypeError", "circular reference") => "it contains itself".to_owned(),
         ("TypeError", "BigInt are forbidden in JSON.stringify") => {
             "it contains a BigInt".to_owned()
@@ -295,9 +295,9 @@ fn no_json(said: &Said) -> String {
 }
 
 /// Returns the message in a hook's return value, `{out}`: an object in an object.
-fn out(json: Vec<u8>) -> Result<Map, String> {
-    let json = without_half_characters(json);
-    let deep = |_| format!("returned a value deeper than {DEEPEST} levels; {REMEDY}");
+fn returned_message(json: Vec<u8>) -> Result<Map, String> {
+    let json = replace_lone_surrogates(json);
+    let deep = |_| format!("returned a value deeper than {MAX_MESSAGE_DEPTH} levels; {REMEDY}");
     // The outer object is not a level of the message: a message of maximum depth can be returned.
     let Ok(mut returned) = serde_json::from_slice::<HashMap<String, Box<RawValue>>>(&json) else {
         let returned = serde_json::from_slice(&json).map_err(deep)?;
@@ -325,7 +325,7 @@ fn kind(value: &Value) -> &'static str {
 
 /// Replaces unpaired surrogates by U+FFFD. Strings of scripts may contain them; Rust strings
 /// cannot. `JSON.stringify` writes them as `\udXXX` and pairs unescaped.
-fn without_half_characters(mut text: Vec<u8>) -> Vec<u8> {
+fn replace_lone_surrogates(mut text: Vec<u8>) -> Vec<u8> {
     let mut at = 0;
     while at + 1 < text.len() {
         if text[at] != b'\\' {

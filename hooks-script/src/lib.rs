@@ -17,7 +17,7 @@
 //! | [`Sources`], [`Versions`] | load the code of hooks and store every version |
 //! | [`ConsentStore`], [`Permit`] | consents of users to the capabilities of hooks |
 //! | [`RunHistory`], [`RunRecord`] | records of runs |
-//! | [`Run`], [`Verdict`], [`Failure`] | result of a run |
+//! | [`Run`], [`RunResult`], [`Failure`] | result of a run |
 //! | [`Rejection`] | a rejected action: [`decide`](ScriptHook::decide) |
 
 // `sandbox::machine` allows it and gives the reasons.
@@ -68,13 +68,13 @@ pub use manifest::{ContextKey, MANIFEST_SCHEMA, Manifest, ManifestError};
 pub use outbox::{HTTP, OutboundRequest};
 #[cfg(feature = "fetch")]
 pub use outbox::{OutboxSender, OutboxSenderBuilder, SendError};
-pub use run::{ConsoleLevel, ConsoleLine, Failure, Position, Run, Stage, Stop, Verdict};
+pub use run::{ConsoleLevel, ConsoleLine, Failure, Position, Run, RunResult, Stage, Stop};
 pub use scope::Scope;
 #[cfg(feature = "fetch")]
 pub use sources::{FetchError, Fetcher, FetcherBuilder};
 pub use sources::{Freshness, Loaded, Source, SourceError, SourceVersion, Sources, Versions};
 pub use stack::{
-    HookState, Occasion, PostOutcome, PreOutcome, ScriptStack, ScriptStackBuilder, StackRun,
+    HookState, PostOutcome, PreOutcome, RunContext, ScriptStack, ScriptStackBuilder, StackRun,
     UnknownHook,
 };
 #[cfg(feature = "sqlite")]

@@ -13,8 +13,8 @@ use crate::run::Position;
 pub const MANIFEST_SCHEMA: &str = include_str!("../schema/manifest.schema.json");
 
 /// Maximum number of characters of a manifest's `source` and `name`.
-const LONGEST_SOURCE: usize = 2048;
-const LONGEST_NAME: usize = 200;
+const MAX_SOURCE_CHARS: usize = 2048;
+const MAX_NAME_CHARS: usize = 200;
 
 /// Prefix of a manifest's `hash`.
 const HASH_PREFIX: &str = "sha256-";
@@ -161,8 +161,8 @@ impl Manifest {
             context: context.into_iter().collect(),
             hash: None,
         };
-        within("source", &manifest.source, LONGEST_SOURCE)?;
-        within("name", &manifest.name, LONGEST_NAME)?;
+        within("source", &manifest.source, MAX_SOURCE_CHARS)?;
+        within("name", &manifest.name, MAX_NAME_CHARS)?;
         Ok(manifest)
     }
 

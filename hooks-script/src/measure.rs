@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::error::BuildError;
 use crate::limits::Limits;
 use crate::run::Stage;
-use crate::sandbox::{self, Ended, Given, Instance, Snapshot, Status};
+use crate::sandbox::{self, CallArgs, CallEnd, Instance, Snapshot, Status};
 
 /// JavaScript that runs before any hook.
 pub const PRELUDE: &str = sandbox::PRELUDE;
@@ -22,9 +22,9 @@ pub fn module() -> Result<&'static (wasmtime::Engine, wasmtime::Module), BuildEr
 
 /// Factory of instances.
 #[derive(Clone)]
-pub struct Sandbox(Arc<sandbox::Sandbox>);
+pub struct BenchSandbox(Arc<sandbox::Sandbox>);
 
-impl Sandbox {
+impl BenchSandbox {
     /// Creates a sandbox with the default limits.
     ///
     /// # Errors
@@ -33,11 +33,11 @@ impl Sandbox {
     pub fn new() -> Result<Self, BuildError> {
         sandbox::watch(&sandbox::module()?.0)?;
         let sandbox = sandbox::Sandbox::new(Limits::default(), false)?;
-        Ok(Sandbox(Arc::new(sandbox)))
+        Ok(BenchSandbox(Arc::new(sandbox)))
     }
 }
 
-impl fmt::Debug for Sandbox {
+impl fmt::Debug for BenchSandbox {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Sandbox").finish_non_exhaustive()
     }
@@ -56,8 +56,8 @@ impl fmt::Debug for Isolated {
     }
 }
 
-fn given() -> Given {
-    Given {
+fn given() -> CallArgs {
+    CallArgs {
         now_ms: 0,
         seed: 1,
         cancelled: Arc::default(),
@@ -71,7 +71,7 @@ impl Isolated {
     /// # Panics
     ///
     /// Panics if the source cannot be loaded.
-    pub fn new(sandbox: &Sandbox, source: &str) -> Self {
+    pub fn new(sandbox: &BenchSandbox, source: &str) -> Self {
         let sandbox = Arc::clone(&sandbox.0);
         let mut instance = sandbox.instance().expect("there is memory");
         let (_, hook) = sandbox.load(&mut instance, source.as_bytes(), &given());
@@ -92,7 +92,7 @@ impl Isolated {
             .sandbox
             .run(&mut self.instance, &self.hook, Stage::Pre, input, &given());
         assert!(
-            matches!(report.ended, Ended::Returned(Status::Done, _)),
+            matches!(report.ended, CallEnd::Returned(Status::Done, _)),
             "{report:?}"
         );
         report.fuel

@@ -35,7 +35,7 @@ pub(crate) fn permits_http(permit: &Permit, hook: &ScriptHook) -> bool {
 #[derive(Debug)]
 pub(crate) struct Outbox {
     requests: Vec<OutboundRequest>,
-    most: usize,
+    max_requests: usize,
     bytes_left: usize,
 }
 
@@ -43,16 +43,16 @@ impl Outbox {
     pub(crate) fn new(most: usize, bytes: usize) -> Self {
         Outbox {
             requests: Vec::new(),
-            most,
+            max_requests: most,
             bytes_left: bytes,
         }
     }
 
     /// Stores a request. Returns `false` if there is no room.
-    pub(crate) fn put(&mut self, url: &[u8], body: &[u8]) -> bool {
+    pub(crate) fn add(&mut self, url: &[u8], body: &[u8]) -> bool {
         let room = self.bytes_left;
         let fits = |url: usize, body: usize| url.saturating_add(body) <= room;
-        if self.requests.len() >= self.most || !fits(url.len(), body.len()) {
+        if self.requests.len() >= self.max_requests || !fits(url.len(), body.len()) {
             return false;
         }
         // Invalid UTF-8 grows when it is replaced.

@@ -43,7 +43,7 @@ impl fmt::Display for Stage {
 #[non_exhaustive]
 pub struct Run {
     /// Outcome of the run.
-    pub verdict: Verdict,
+    pub result: RunResult,
     /// Fuel used of [`Limits::fuel`](crate::Limits::fuel), without the fuel for reading the
     /// context. It is deterministic for a given hook, input, clock and seed, on every machine.
     pub fuel: u64,
@@ -70,10 +70,10 @@ pub struct Run {
 /// Outcome of a run.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-pub enum Verdict {
+pub enum RunResult {
     /// The hook returned. Before the action, this is the new message; after the action, the map is
     /// empty.
-    Out(Map),
+    Returned(Map),
     /// The hook threw a `HookStopException`. Before the action, this stops the stack and rejects
     /// the action; after the action, it is an annotation.
     Stop(Stop),
@@ -159,7 +159,7 @@ pub enum Failure {
 
 impl Failure {
     /// Returns `true` if the hook did not run, although nothing failed.
-    pub(crate) fn is_no_run(&self) -> bool {
+    pub(crate) fn did_not_run(&self) -> bool {
         matches!(
             self,
             Failure::Input { .. } | Failure::Depth(_) | Failure::Reading(_) | Failure::NoWorker

@@ -4,25 +4,25 @@
 mod calls;
 pub(crate) mod config;
 mod fence;
-mod follows;
 mod host;
 mod instance;
 #[cfg(test)]
 mod isolation;
 mod machine;
+mod memory;
 mod pool;
 mod result;
 mod snapshot;
-mod space;
+mod successors;
 mod watch;
 
 #[cfg(feature = "bench")]
 pub(crate) use calls::PRELUDE;
-pub(crate) use calls::{Allowance, Given, Sandbox, hex};
+pub(crate) use calls::{CallArgs, RunLimits, Sandbox, hex};
 #[cfg(feature = "bench")]
 pub(crate) use instance::Instance;
 pub(crate) use machine::module;
-pub(crate) use pool::{Load, Pool, Start};
-pub(crate) use result::{Ended, Report, Said, Status};
+pub(crate) use pool::{LoadJob, Pool, RunJob};
+pub(crate) use result::{CallEnd, CallReport, CallTexts, Status};
 pub(crate) use snapshot::Snapshot;
 pub(crate) use watch::watch;

@@ -59,10 +59,10 @@ impl Token<'_> {
 
 /// Returns a word or a string with its escapes resolved.
 fn unescaped(text: &str) -> String {
-    let mut said = String::new();
+    let mut unescaped = String::new();
     let mut rest = text;
     while let Some(at) = rest.find('\\') {
-        said.push_str(&rest[..at]);
+        unescaped.push_str(&rest[..at]);
         rest = &rest[at + 1..];
         let Some(escaped) = rest.chars().next() else {
             break;
@@ -77,21 +77,21 @@ fn unescaped(text: &str) -> String {
         let code = digits.and_then(|(digits, _)| u32::from_str_radix(digits, 16).ok());
         match (escaped, digits, code.and_then(char::from_u32)) {
             (_, Some((_, behind)), Some(character)) => {
-                said.push(character);
+                unescaped.push(character);
                 rest = behind;
             }
-            ('n', ..) => said.push('\n'),
-            ('r', ..) => said.push('\r'),
-            ('t', ..) => said.push('\t'),
-            ('b', ..) => said.push('\u{8}'),
-            ('v', ..) => said.push('\u{b}'),
-            ('f', ..) => said.push('\u{c}'),
-            ('0', ..) => said.push('\0'),
+            ('n', ..) => unescaped.push('\n'),
+            ('r', ..) => unescaped.push('\r'),
+            ('t', ..) => unescaped.push('\t'),
+            ('b', ..) => unescaped.push('\u{8}'),
+            ('v', ..) => unescaped.push('\u{b}'),
+            ('f', ..) => unescaped.push('\u{c}'),
+            ('0', ..) => unescaped.push('\0'),
             ('\n' | '\u{2028}' | '\u{2029}', ..) => {}
-            (other, ..) => said.push(other),
+            (other, ..) => unescaped.push(other),
         }
     }
-    said + rest
+    unescaped + rest
 }
 
 /// Tokenizes a source, without comments. It is precise enough to locate a word; the compiler

@@ -20,13 +20,13 @@ use sha2::{Digest, Sha256};
 pub use self::fetch::{FetchError, Fetcher, FetcherBuilder};
 pub use self::versions::{SourceVersion, Versions};
 
-use self::versions::{Kept, Seen};
+use self::versions::{LoadedVersion, StoredVersion};
 use crate::limits::Limits;
 use crate::sandbox::hex;
 use crate::store::StoreError;
 
 /// Default maximum time for which a server's response is fresh.
-const LONGEST_FRESH: Duration = Duration::from_secs(24 * 60 * 60);
+const MAX_FRESH: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Location of a hook's code.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -190,7 +190,7 @@ impl Sources {
             #[cfg(feature = "fetch")]
             fetcher: None,
             max_bytes: Limits::default().source,
-            longest_fresh: LONGEST_FRESH,
+            longest_fresh: MAX_FRESH,
             stale_if_error: None,
             clock: Arc::new(Timestamp::now),
         }
@@ -291,7 +291,7 @@ impl Sources {
         let hash = hash(&code);
         let version = self
             .versions
-            .seen(Seen::new(key, &hash, (self.clock)()).code(&code))
+            .seen(LoadedVersion::new(key, &hash, (self.clock)()).code(&code))
             .await?;
         Ok(Loaded {
             code,
@@ -319,7 +319,7 @@ impl Sources {
             .await?
             .filter(|kept| kept.code.is_some());
         // A stored version other than the pinned one is not a substitute.
-        let is_wanted = |kept: &Kept| pin.is_none_or(|pin| pin == kept.version.hash);
+        let is_wanted = |kept: &StoredVersion| pin.is_none_or(|pin| pin == kept.version.hash);
         if let Some(kept) = kept.as_ref().filter(|kept| is_wanted(kept)) {
             // If the clock went back, the freshness of the stored version is unknown.
             let fresh = (kept.version.last_seen..kept.fresh_until).contains(&(self.clock)());
@@ -352,7 +352,7 @@ impl Sources {
     async fn keep(
         &self,
         key: &str,
-        kept: Option<Kept>,
+        kept: Option<StoredVersion>,
         response: fetch::Response,
     ) -> Result<Loaded, SourceError> {
         let now = (self.clock)();
@@ -364,7 +364,7 @@ impl Sources {
             // A "not modified" response need not repeat the restrictions of the first one.
             (
                 None,
-                Some(Kept {
+                Some(StoredVersion {
                     code: Some(code),
                     stale_allowed,
                     ..
@@ -374,14 +374,14 @@ impl Sources {
             (None, _) => return Err(FetchError::Status(304).into()),
         };
         let hash = hash(&code);
-        let seen = Seen {
+        let seen = LoadedVersion {
             fresh_until,
             stale_allowed: caching.allows_stale() && !forbidden,
             url: Some(response.url),
             etag: response.etag,
             last_modified: response.last_modified,
             code: (!caching.no_store).then_some(&*code),
-            ..Seen::new(key, &hash, now)
+            ..LoadedVersion::new(key, &hash, now)
         };
         let version = self.versions.seen(seen).await?;
         Ok(Loaded {
@@ -392,7 +392,7 @@ impl Sources {
     }
 }
 
-fn loaded(kept: Kept, freshness: Freshness) -> Option<Loaded> {
+fn loaded(kept: StoredVersion, freshness: Freshness) -> Option<Loaded> {
     Some(Loaded {
         code: kept.code?,
         version: kept.version,

@@ -4,8 +4,8 @@
 mod budget;
 mod member;
 mod order;
+mod policy;
 mod records;
-mod turn;
 
 use std::fmt;
 use std::num::NonZeroU32;
@@ -22,13 +22,13 @@ use crate::hook::ScriptHook;
 use crate::run::{Run, Stage};
 use crate::scope::Scope;
 
-use self::budget::Budget;
+use self::budget::StackBudget;
 pub use self::member::HookState;
-use self::member::Member;
-use self::order::Orders;
+use self::member::StackMember;
+use self::order::HookOrder;
 pub use self::order::UnknownHook;
-pub(crate) use self::records::Records;
-use self::turn::{Done, Turns};
+use self::policy::{StackPolicy, StackResult};
+pub(crate) use self::records::RunRecords;
 
 const FUEL: u64 = 1_000_000_000;
 const WALL: Duration = Duration::from_secs(5);
@@ -64,11 +64,11 @@ const WALL: Duration = Duration::from_secs(5);
 /// ```
 #[derive(Clone)]
 pub struct ScriptStack {
-    inner: Arc<Inner>,
+    inner: Arc<StackInner>,
 }
 
-pub(crate) struct Inner {
-    orders: Mutex<Orders>,
+pub(crate) struct StackInner {
+    orders: Mutex<HookOrder>,
     fuel: u64,
     wall: Duration,
     pub(crate) disable_after: Option<NonZeroU32>,
@@ -90,7 +90,7 @@ pub struct ScriptStackBuilder {
 /// Settings of a run besides its message: the order, the scope of records and consents, and the
 /// name of the action.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Occasion {
+pub struct RunContext {
     pub(crate) order: Option<String>,
     pub(crate) action: String,
     pub(crate) scope: Scope,
@@ -110,7 +110,7 @@ pub struct PreOutcome {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct PostOutcome {
-    /// The result of each hook, in execution order. A [`Stop`](crate::Verdict::Stop) is an
+    /// The result of each hook, in execution order. A [`Stop`](crate::RunResult::Stop) is an
     /// annotation.
     pub runs: Vec<StackRun>,
 }
@@ -143,7 +143,7 @@ impl ScriptStack {
 
     /// Adds a hook after the others, or replaces the hook with this id.
     pub fn insert(&self, id: impl Into<Arc<str>>, hook: ScriptHook) {
-        self.orders().insert(Member::new(id.into(), hook));
+        self.orders().insert(StackMember::new(id.into(), hook));
     }
 
     /// Removes the hook with this id. Returns `true` if there was one.
@@ -161,7 +161,7 @@ impl ScriptStack {
         self.orders().set(None, ids)
     }
 
-    /// Sets the order for one scope, such as a guild; select it with [`Occasion::order`]. It
+    /// Sets the order for one scope, such as a guild; select it with [`RunContext::order`]. It
     /// overrides the general order. An empty list removes it.
     ///
     /// # Errors
@@ -194,7 +194,7 @@ impl ScriptStack {
     /// Returns the rejection, for the client, if a hook stopped the action, or if a hook that
     /// [fails closed](ScriptHook::fail_closed) failed or is disabled. No later hook has run.
     pub async fn run_pre(&self, message: Map, data: &ContextData) -> Result<PreOutcome, Rejection> {
-        self.run_pre_on(&Occasion::new(), message, data).await
+        self.run_pre_on(&RunContext::new(), message, data).await
     }
 
     /// Like [`run_pre`](Self::run_pre), with the settings of an occasion.
@@ -204,7 +204,7 @@ impl ScriptStack {
     /// Returns the errors of [`run_pre`](Self::run_pre).
     pub async fn run_pre_on(
         &self,
-        occasion: &Occasion,
+        occasion: &RunContext,
         message: Map,
         data: &ContextData,
     ) -> Result<PreOutcome, Rejection> {
@@ -221,14 +221,14 @@ impl ScriptStack {
     /// Runs all hooks after an action that is completed and acknowledged, with the final message.
     /// The result of a hook does not affect the others.
     pub async fn run_post(&self, message: Map, data: &ContextData) -> PostOutcome {
-        self.run_post_on(&Occasion::new(), message, data).await
+        self.run_post_on(&RunContext::new(), message, data).await
     }
 
     /// Like [`run_post`](Self::run_post), with the settings of an occasion. Hooks have
     /// `context.http` if the scope has consent.
     pub async fn run_post_on(
         &self,
-        occasion: &Occasion,
+        occasion: &RunContext,
         message: Map,
         data: &ContextData,
     ) -> PostOutcome {
@@ -239,20 +239,20 @@ impl ScriptStack {
     async fn run(
         &self,
         stage: Stage,
-        occasion: &Occasion,
+        occasion: &RunContext,
         message: Map,
         data: &ContextData,
-    ) -> Done {
+    ) -> StackResult {
         let inner = &*self.inner;
         let slot = self.orders().slot(occasion.order.as_deref());
-        let budget = Budget::new(inner.fuel, inner.wall);
-        let turns = Turns::new(inner, stage, occasion, message, data, budget);
+        let budget = StackBudget::new(inner.fuel, inner.wall);
+        let turns = StackPolicy::new(inner, stage, occasion, message, data, budget);
         let (done, records) = slot.dispatch(turns).await;
         records.keep().await;
         done
     }
 
-    fn orders(&self) -> MutexGuard<'_, Orders> {
+    fn orders(&self) -> MutexGuard<'_, HookOrder> {
         // No change is visible half done, so a poisoned lock is safe to use.
         let orders = self.inner.orders.lock();
         orders.unwrap_or_else(PoisonError::into_inner)
@@ -308,8 +308,8 @@ impl ScriptStackBuilder {
     /// Builds a stack without hooks.
     pub fn build(self) -> ScriptStack {
         ScriptStack {
-            inner: Arc::new(Inner {
-                orders: Mutex::new(Orders::new(self.timer)),
+            inner: Arc::new(StackInner {
+                orders: Mutex::new(HookOrder::new(self.timer)),
                 fuel: self.fuel,
                 wall: self.wall,
                 disable_after: self.disable_after,
@@ -320,10 +320,10 @@ impl ScriptStackBuilder {
     }
 }
 
-impl Occasion {
+impl RunContext {
     /// Creates an occasion for any action and scope, in the general order.
     pub fn new() -> Self {
-        Occasion::default()
+        RunContext::default()
     }
 
     /// Selects the order of a scope: see [`ScriptStack::set_order_in`].

@@ -9,7 +9,7 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use hooks_runtime::engine::{Intent, Limits};
+use hooks_runtime::engine::{BudgetLimits, Intent};
 use hooks_runtime::phases::PostFn;
 use hooks_runtime::{
     HookEngine, HookError, HookResponse, Phase, RegisterOptions, ToolRequest, ToolResult,
@@ -62,7 +62,7 @@ impl Governor {
             .intents([Intent::new(INTENT).owns("**")])
             // A limit of the intent, not of the session, which also counts the selection of the
             // intent.
-            .intent_limits(Limits::new().calls(calls))
+            .intent_limits(BudgetLimits::new().calls(calls))
             .build()?;
         let failed = Arc::default();
         let log = Arc::clone(&failed);

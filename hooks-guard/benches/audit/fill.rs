@@ -6,7 +6,7 @@ use std::time::Duration;
 use futures_util::stream::{self, StreamExt};
 use hooks_guard::audit::{AuditStore, NewAnswer, NewDecision, UserResponse};
 use hooks_guard::classify::{Crud, Decision, Method};
-use hooks_guard::{PermissionRequest, Ruling};
+use hooks_guard::{PermissionDecision, PermissionRequest};
 use jiff::Timestamp;
 
 /// Number of decisions recorded concurrently.
@@ -27,7 +27,7 @@ pub(crate) fn decision(n: i64, rows: i64) -> NewDecision {
     let seconds = 90 * 24 * 3600 * (n - rows) / rows.max(1);
     NewDecision {
         request,
-        ruling: Ruling {
+        permission: PermissionDecision {
             decision: match class {
                 Crud::Read => Decision::AutoAllowed,
                 _ => Decision::RequiresConfirmation,

@@ -7,7 +7,7 @@ use crate::load::{Connection, request};
 use crate::process::{self, Server};
 use crate::shared::runtime;
 
-pub(crate) const MANY: usize = 10_000;
+pub(crate) const CONNECTIONS: usize = 10_000;
 /// Timeout of a connection.
 const PATIENCE: Duration = Duration::from_secs(120);
 

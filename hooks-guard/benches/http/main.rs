@@ -47,17 +47,17 @@ fn main() -> ExitCode {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let done = match arguments.as_slice() {
         [] => report::section(None).map(|section| print!("{section}")),
-        ["write"] => report::section(Some(memory::MANY))
+        ["write"] => report::section(Some(memory::DECISIONS))
             .and_then(|section| page::write(Some(report::MARK), &section)),
         ["load", connections, seconds] => number(connections).and_then(|connections| {
             let time = Duration::from_secs(number(seconds)?);
             report::once(connections, time)
         }),
-        ["million"] => memory::shown(memory::MANY),
+        ["million"] => memory::shown(memory::DECISIONS),
         ["million", decisions] => number(decisions).and_then(memory::shown),
-        ["pages"] => pages::shown(pages::MANY),
+        ["pages"] => pages::shown(pages::DECISIONS),
         ["pages", decisions] => number(decisions).and_then(pages::shown),
-        ["crowd"] => crowd::shown(crowd::MANY),
+        ["crowd"] => crowd::shown(crowd::CONNECTIONS),
         ["crowd", connections] => number(connections).and_then(crowd::shown),
         ["console"] => report::watched(report::STEADY),
         ["console", seconds] => {

@@ -4,7 +4,7 @@ use crate::load::{Pace, Until};
 use crate::process::{self, Server};
 use crate::shared::runtime;
 
-pub(crate) const MANY: usize = 1_000_000;
+pub(crate) const DECISIONS: usize = 1_000_000;
 /// Number of samples.
 const STEPS: usize = 10;
 const CONNECTIONS: usize = 64;

@@ -13,7 +13,7 @@ use crate::load::Connection;
 use crate::process::{self, Server};
 use crate::shared::runtime;
 
-pub(crate) const MANY: i64 = 1_000_000;
+pub(crate) const DECISIONS: i64 = 1_000_000;
 /// Number of decisions per page.
 const ROWS: usize = 50;
 /// Number of places of the trail at which a search starts.

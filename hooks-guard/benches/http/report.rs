@@ -272,7 +272,7 @@ fn call(text: &mut String, misses: &mut Vec<String>) -> Result<(), String> {
 }
 
 fn many(text: &mut String, misses: &mut Vec<String>) -> Result<(), String> {
-    let crowd = crowd::of(crowd::MANY)?;
+    let crowd = crowd::of(crowd::QUESTIONS)?;
     let became: Vec<String> = crowd
         .became
         .iter()
@@ -281,14 +281,14 @@ fn many(text: &mut String, misses: &mut Vec<String>) -> Result<(), String> {
     let _ = writeln!(
         text,
         "\n{} connections at once, with a request on each: completed within {:.1} s with {}.",
-        crowd::MANY,
+        crowd::QUESTIONS,
         crowd.whole.as_secs_f64(),
         became.join(", "),
     );
     if !crowd.well {
         misses.push(format!(
             "after {} connections the daemon did not answer",
-            crowd::MANY
+            crowd::QUESTIONS
         ));
     }
     Ok(())
@@ -322,9 +322,9 @@ fn turned(text: &mut String, misses: &mut Vec<String>) -> Result<(), String> {
          one page at each of several places between the newest and the oldest decision:\n\n\
          | Filter | pages | decisions shown | median, ms | p99, ms | slowest, ms |\n\
          |---|---:|---:|---:|---:|---:|\n",
-        pages::MANY
+        pages::DECISIONS
     );
-    for read in pages::of(pages::MANY)? {
+    for read in pages::of(pages::DECISIONS)? {
         let slowest = read.share(1.0);
         let reached = slowest < PAUSE_MS;
         let _ = writeln!(

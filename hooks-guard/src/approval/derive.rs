@@ -4,11 +4,11 @@
 
 use std::path::{Component, Path};
 
-use super::files::{Lookup, Reader};
+use super::files::{Lookup, ScopeReader};
 use super::package::{includes, is_makefile, scripts};
 use crate::classify::{Classifier, Crud, Manifest, Part, Parts, Tables, UNKNOWN, UnseenCode, Word};
 use crate::request::PermissionRequest;
-use crate::rules::{NOWHERE, Start, start_of, words_of};
+use crate::rules::{NO_DIRECTORY, PathBase, start_of, words_of};
 
 /// Maximum nesting of scripts in manifests.
 const MAX_DEPTH: usize = 8;
@@ -16,7 +16,7 @@ const MAX_DEPTH: usize = 8;
 const MAX_LOOKUPS: usize = 400;
 
 /// Manifests with scripts.
-const WITH_SCRIPTS: [&str; 3] = ["package.json", "composer.json", "deno.json"];
+const SCRIPT_MANIFESTS: [&str; 3] = ["package.json", "composer.json", "deno.json"];
 
 /// Programs that print the content of their files or their arguments, so that their output is
 /// determined by the files.
@@ -31,10 +31,10 @@ const PRINTS_NOTHING: &[&str] = &[
 ];
 
 /// Placeholder in `package_scripts` for scripts of packages that the words do not name.
-const ELSEWHERE: &str = "elsewhere";
+const OTHER_PACKAGE: &str = "elsewhere";
 
 /// Options with which package managers run scripts of other packages.
-const OTHER_PACKAGES: &[&str] = &[
+const PACKAGE_OPTIONS: &[&str] = &[
     "-w",
     "--workspace",
     "--workspaces",
@@ -54,7 +54,7 @@ const KEEPS_CONTENTS: &[&str] = &["chmod", "chown", "chgrp", "touch", "mkdir"];
 #[derive(Debug)]
 pub(super) struct Derivation<'a> {
     pub(super) lookups: Vec<Lookup>,
-    pub(super) reader: Reader,
+    pub(super) reader: ScopeReader,
     pub(super) runs_code: bool,
     pub(super) refused: Option<String>,
     cwd: Option<&'a Path>,
@@ -65,8 +65,8 @@ pub(super) struct Derivation<'a> {
 }
 
 /// Where the parts of one command text run.
-struct Place {
-    start: Start,
+struct CommandContext {
+    start: PathBase,
     /// Program directories before those of `PATH`.
     path: Vec<String>,
     /// Files that the text itself writes, with the part that does so if the part's input is meant.
@@ -77,7 +77,7 @@ impl<'a> Derivation<'a> {
     pub(super) fn new(request: &'a PermissionRequest, home: &'a Path) -> Self {
         Self {
             lookups: Vec::new(),
-            reader: Reader::default(),
+            reader: ScopeReader::default(),
             runs_code: false,
             refused: None,
             cwd: request.cwd.as_deref(),
@@ -104,7 +104,7 @@ impl<'a> Derivation<'a> {
     /// Adds all files that determine the effect of a request.
     pub(super) fn request(&mut self, request: &PermissionRequest, parts: &Parts) {
         if let Some(access) = &request.file {
-            let start = Start::new(self.cwd, self.home);
+            let start = PathBase::new(self.cwd, self.home);
             for path in &access.paths {
                 self.links(&start, &path.to_string_lossy());
             }
@@ -123,14 +123,14 @@ impl<'a> Derivation<'a> {
             // The rest could be very large.
             return;
         }
-        if let Some(why) = unseen(parts.unseen_code) {
+        if let Some(why) = unknown_code_reason(parts.unseen_code) {
             self.refuse(why);
         }
         let goes_up = |cwd: &Path| cwd.components().any(|part| part == Component::ParentDir);
         if cwd.is_some_and(goes_up) {
             self.refuse("the directory contains `..`");
         }
-        let mut place = Place {
+        let mut place = CommandContext {
             start: start_of(parts, cwd, self.home),
             path,
             written: Vec::new(),
@@ -185,16 +185,16 @@ impl<'a> Derivation<'a> {
                 ));
                 return;
             }
-            if asks || unseen(part.unseen_code).is_some() {
+            if asks || unknown_code_reason(part.unseen_code).is_some() {
                 self.part(at, part, parts, &place);
             }
         }
     }
 
-    fn part(&mut self, at: usize, part: &Part, parts: &Parts, place: &Place) {
+    fn part(&mut self, at: usize, part: &Part, parts: &Parts, place: &CommandContext) {
         let before = self.lookups.len();
         self.runs_code |= part.is_opaque;
-        if let Some(why) = unseen(part.unseen_code) {
+        if let Some(why) = unknown_code_reason(part.unseen_code) {
             self.refuse(why);
         }
         if let Some(program) = part.words.first().and_then(Word::value)
@@ -227,7 +227,7 @@ impl<'a> Derivation<'a> {
         }
         let mut options = part.calls.iter().flat_map(|call| &call.options);
         if !part.package_scripts.is_empty()
-            && options.any(|(name, _)| OTHER_PACKAGES.contains(&&**name))
+            && options.any(|(name, _)| PACKAGE_OPTIONS.contains(&&**name))
         {
             self.refuse("the command runs scripts of other packages");
         }
@@ -252,7 +252,7 @@ impl<'a> Derivation<'a> {
     }
 
     /// Adds a file whose code runs.
-    fn code_file(&mut self, file: &Word, place: &Place) {
+    fn code_file(&mut self, file: &Word, place: &CommandContext) {
         self.runs_code = true;
         if is_stdin(&file.text) {
             return;
@@ -278,12 +278,12 @@ impl<'a> Derivation<'a> {
             .into_iter()
             .for_each(|path| self.add(Lookup::File(path)));
         for path in missing {
-            self.add(if_there(&path));
+            self.add(optional_lookup(&path));
         }
     }
 
     /// Adds a settings file, if it exists.
-    fn settings_file(&mut self, file: &Word, place: &Place) {
+    fn settings_file(&mut self, file: &Word, place: &CommandContext) {
         if is_stdin(&file.text) {
             return;
         }
@@ -296,7 +296,7 @@ impl<'a> Derivation<'a> {
 
     /// Returns the paths that a word may mean; refuses a word that is unknown until the command
     /// runs.
-    fn paths(&mut self, file: &Word, place: &Place) -> Option<Vec<String>> {
+    fn paths(&mut self, file: &Word, place: &CommandContext) -> Option<Vec<String>> {
         let text = &file.text;
         if !file.known {
             self.refuse("the file to run is unknown until the command runs");
@@ -307,7 +307,7 @@ impl<'a> Derivation<'a> {
             return None;
         }
         let paths = place.start.paths(text);
-        if paths.iter().any(|path| path.contains(NOWHERE)) {
+        if paths.iter().any(|path| path.contains(NO_DIRECTORY)) {
             self.refuse("the request has no directory");
             return None;
         }
@@ -321,7 +321,7 @@ impl<'a> Derivation<'a> {
     }
 
     /// Adds the files that a program looks up by fixed names.
-    fn manifests(&mut self, part: &Part, place: &Place) {
+    fn manifests(&mut self, part: &Part, place: &CommandContext) {
         let mut needed: Vec<&str> = Vec::new();
         let mut found = false;
         for Manifest {
@@ -341,7 +341,7 @@ impl<'a> Derivation<'a> {
             };
             for folder in folders {
                 let lookup = Lookup::Named(folder, pattern.to_owned());
-                found |= *is_needed && !self.reader.one(&lookup).is_empty();
+                found |= *is_needed && !self.reader.resolve_one(&lookup).is_empty();
                 self.add(lookup);
             }
             if *is_needed {
@@ -362,7 +362,7 @@ impl<'a> Derivation<'a> {
 
     /// Adds files that are read from standard input as instructions; refuses input that is executed
     /// and unknown until the command runs.
-    fn input(&mut self, part: &Part, parts: &Parts, place: &Place) {
+    fn input(&mut self, part: &Part, parts: &Parts, place: &CommandContext) {
         let named = part.code_files.iter().chain(&part.settings_files);
         let names_stdin = named.clone().any(|file| is_stdin(&file.text));
         let is_shown = part.code_files.is_empty() && part.manifests.is_empty();
@@ -441,7 +441,7 @@ impl<'a> Derivation<'a> {
     }
 
     /// Adds the files that hidden code receives by name.
-    fn named_files(&mut self, part: &Part, place: &Place) {
+    fn named_files(&mut self, part: &Part, place: &CommandContext) {
         let assigned = part.assignments.iter().filter(|one| one.name != "PATH");
         let assigned = assigned.map(|one| &one.value);
         let words = part.words.iter().skip(1);
@@ -482,7 +482,7 @@ impl<'a> Derivation<'a> {
         }
     }
 
-    fn pattern(&mut self, word: &Word, place: &Place) {
+    fn pattern(&mut self, word: &Word, place: &CommandContext) {
         let (folder, name) = word.text.rsplit_once('/').unwrap_or((".", &word.text));
         if folder.contains(['*', '?', '[', '{']) || name.contains(['?', '[', '{', UNKNOWN]) {
             self.refuse("the files to run are unknown until the command runs");
@@ -495,9 +495,9 @@ impl<'a> Derivation<'a> {
     }
 
     /// Adds what a script of a manifest runs.
-    fn script(&mut self, name: &Word, place: &Place) {
+    fn script(&mut self, name: &Word, place: &CommandContext) {
         self.runs_code = true;
-        if name.text == ELSEWHERE {
+        if name.text == OTHER_PACKAGE {
             self.refuse("the command runs scripts of other packages");
             return;
         }
@@ -507,7 +507,7 @@ impl<'a> Derivation<'a> {
         }
         let folders = place.start.folders.iter().filter(|folder| is_known(folder));
         for folder in folders.cloned().collect::<Vec<_>>() {
-            for manifest in WITH_SCRIPTS {
+            for manifest in SCRIPT_MANIFESTS {
                 let above = Path::new(&folder).ancestors();
                 let nearest = above
                     .map(|folder| folder.join(manifest))
@@ -553,7 +553,7 @@ impl<'a> Derivation<'a> {
     }
 
     /// Adds the files that makefiles include.
-    fn includes(&mut self, from: usize, place: &Place) {
+    fn includes(&mut self, from: usize, place: &CommandContext) {
         let mut at = from;
         while let Some(lookup) = self.lookups.get(at).cloned() {
             at += 1;
@@ -565,7 +565,7 @@ impl<'a> Derivation<'a> {
             if !is_makefile {
                 continue;
             }
-            for file in self.reader.one(&lookup) {
+            for file in self.reader.resolve_one(&lookup) {
                 let text = file
                     .is_content()
                     .then(|| self.reader.text(Path::new(&file.path)));
@@ -580,7 +580,7 @@ impl<'a> Derivation<'a> {
                         .into_iter()
                         .filter(|path| is_known(path))
                     {
-                        self.add(if_there(&path));
+                        self.add(optional_lookup(&path));
                     }
                 }
             }
@@ -588,7 +588,7 @@ impl<'a> Derivation<'a> {
     }
 
     /// Adds the targets of links on a path, so that a changed link changes the scope.
-    fn links(&mut self, start: &Start, text: &str) {
+    fn links(&mut self, start: &PathBase, text: &str) {
         for path in start.paths(text).into_iter().filter(|path| is_known(path)) {
             let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
             let is_link = |path: &str| {
@@ -603,7 +603,7 @@ impl<'a> Derivation<'a> {
 }
 
 /// Returns the lookup of a file that may be missing.
-fn if_there(path: &str) -> Lookup {
+fn optional_lookup(path: &str) -> Lookup {
     let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
     let folder = if folder.is_empty() { "/" } else { folder };
     Lookup::Named(folder.to_owned(), name.to_owned())
@@ -611,14 +611,14 @@ fn if_there(path: &str) -> Lookup {
 
 /// Returns why code is unknown until it runs; files that an interpreter reads are followed
 /// separately.
-fn unseen(source: Option<UnseenCode>) -> Option<String> {
+fn unknown_code_reason(source: Option<UnseenCode>) -> Option<String> {
     let source = source.filter(|source| *source != UnseenCode::Input)?;
     Some(format!("it {}", source.reason()))
 }
 
 /// Returns `true` if no part of a path is unknown until the command runs.
 fn is_known(path: &str) -> bool {
-    !path.contains(UNKNOWN) && !path.contains(NOWHERE)
+    !path.contains(UNKNOWN) && !path.contains(NO_DIRECTORY)
 }
 
 fn is_stdin(file: &str) -> bool {
@@ -626,7 +626,7 @@ fn is_stdin(file: &str) -> bool {
 }
 
 /// Returns the directories that a part puts before those of `PATH`; `None` if they are unknown.
-fn assigned_path(part: &Part, start: &Start) -> Option<Vec<String>> {
+fn assigned_path(part: &Part, start: &PathBase) -> Option<Vec<String>> {
     let assigned = part.assignments.iter();
     let assigned = assigned.filter(|one| one.name.trim_end_matches('+') == "PATH");
     let words = part

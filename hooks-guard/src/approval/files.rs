@@ -1,5 +1,5 @@
 //! Looks up and reads files within limits, because the agent may have put anything there. In:
-//! [`Lookup`]s. Out: [`Reader`] returns [`Covered`] files with the hashes of their contents, and
+//! [`Lookup`]s. Out: [`ScopeReader`] returns [`BoundFile`] files with the hashes of their contents, and
 //! why an approval may not be remembered if a file could not be read.
 
 use std::collections::HashMap;
@@ -18,7 +18,7 @@ const MAX_FILES: usize = 256;
 /// Maximum size of one file, in bytes.
 const MAX_BYTES: u64 = 4 << 20;
 /// Maximum size of all files, in bytes.
-const MAX_TOTAL: u64 = 16 << 20;
+const MAX_TOTAL_BYTES: u64 = 16 << 20;
 /// Maximum number of names read from one directory.
 const MAX_NAMES: usize = 2000;
 /// Maximum number of parent directories that are searched.
@@ -44,17 +44,17 @@ pub(super) enum Lookup {
 
 /// A file that an approval is bound to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Covered {
+pub(super) struct BoundFile {
     pub(super) path: String,
     /// Path with links resolved, if it differs.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub(super) real: Option<String>,
-    pub(super) state: State,
+    pub(super) state: PathState,
 }
 
 /// State of a path.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum State {
+pub(super) enum PathState {
     #[serde(rename = "absent")]
     Absent,
     #[serde(rename = "folder")]
@@ -70,24 +70,24 @@ pub(super) enum State {
     Unread(String),
 }
 
-impl Covered {
+impl BoundFile {
     pub(super) fn is_absent(&self) -> bool {
-        self.state == State::Absent
+        self.state == PathState::Absent
     }
 
     /// Returns `true` if a change of the content is detected.
     pub(super) fn is_content(&self) -> bool {
-        matches!(self.state, State::Content(_) | State::Unread(_))
+        matches!(self.state, PathState::Content(_) | PathState::Unread(_))
     }
 
     /// Returns the fields that are hashed.
     pub(super) fn fields(&self) -> (&str, Option<&str>, String) {
         let state = match &self.state {
-            State::Absent => "absent".to_owned(),
-            State::Folder => "folder".to_owned(),
-            State::Place => "place".to_owned(),
-            State::Content(hash) => format!("sha256:{hash}"),
-            State::Unread(known) => format!("unread:{known}"),
+            PathState::Absent => "absent".to_owned(),
+            PathState::Folder => "folder".to_owned(),
+            PathState::Place => "place".to_owned(),
+            PathState::Content(hash) => format!("sha256:{hash}"),
+            PathState::Unread(known) => format!("unread:{known}"),
         };
         (&self.path, self.real.as_deref(), state)
     }
@@ -127,7 +127,7 @@ impl Lookup {
                 let pattern = pattern.trim_start_matches('^');
                 let folders = Path::new(folder).ancestors();
                 let mut folders = folders.take(if above { MAX_ABOVE } else { 1 });
-                folders.any(|folder| fits(&folder.join(pattern).to_string_lossy(), path))
+                folders.any(|folder| pattern_matches(&folder.join(pattern).to_string_lossy(), path))
             }
             Self::Link(_) | Self::Program(..) => false,
         }
@@ -135,7 +135,7 @@ impl Lookup {
 }
 
 /// Returns `true` if a path matches a pattern with `*` in its last component.
-fn fits(pattern: &str, path: &str) -> bool {
+fn pattern_matches(pattern: &str, path: &str) -> bool {
     let Some((head, tail)) = pattern.split_once('*') else {
         return pattern == path;
     };
@@ -147,32 +147,32 @@ fn fits(pattern: &str, path: &str) -> bool {
 
 /// Reads files, up to the limits.
 #[derive(Debug)]
-pub(super) struct Reader {
+pub(super) struct ScopeReader {
     files: usize,
     bytes: u64,
-    known: HashMap<PathBuf, State>,
+    known: HashMap<PathBuf, PathState>,
     refused: Option<String>,
 }
 
-impl Default for Reader {
+impl Default for ScopeReader {
     fn default() -> Self {
         Self {
             files: MAX_FILES,
-            bytes: MAX_TOTAL,
+            bytes: MAX_TOTAL_BYTES,
             known: HashMap::new(),
             refused: None,
         }
     }
 }
 
-impl Reader {
+impl ScopeReader {
     /// Returns why not all files were read; `None` if all were.
-    pub(super) fn refused(&self) -> Option<&str> {
+    pub(super) fn refusal_reason(&self) -> Option<&str> {
         self.refused.as_deref()
     }
 
     /// Refuses a path that may hold a file that the service cannot see.
-    fn unless_absent(&mut self, error: &io::Error, path: &Path) {
+    fn refuse_unless_absent(&mut self, error: &io::Error, path: &Path) {
         let is_absent = [io::ErrorKind::NotFound, io::ErrorKind::NotADirectory];
         if !is_absent.contains(&error.kind()) {
             self.refuse(format!("cannot read `{}`", path.display()));
@@ -184,14 +184,14 @@ impl Reader {
     }
 
     /// Returns the results of the lookups, each path once.
-    pub(super) fn look(&mut self, lookups: &[Lookup]) -> Vec<Covered> {
-        let mut found: Vec<Covered> = Vec::new();
+    pub(super) fn resolve(&mut self, lookups: &[Lookup]) -> Vec<BoundFile> {
+        let mut found: Vec<BoundFile> = Vec::new();
         for lookup in lookups {
-            for covered in self.one(lookup) {
-                let same = |had: &Covered| had.path == covered.path;
+            for covered in self.resolve_one(lookup) {
+                let same = |had: &BoundFile| had.path == covered.path;
                 match found.iter_mut().find(|had| same(had)) {
                     // Content is more specific than a place.
-                    Some(had) if had.state == State::Place => *had = covered,
+                    Some(had) if had.state == PathState::Place => *had = covered,
                     Some(_) => {}
                     None => found.push(covered),
                 }
@@ -200,29 +200,30 @@ impl Reader {
         found
     }
 
-    pub(super) fn one(&mut self, lookup: &Lookup) -> Vec<Covered> {
+    pub(super) fn resolve_one(&mut self, lookup: &Lookup) -> Vec<BoundFile> {
         match lookup {
             Lookup::File(path) => self.file(Path::new(path)),
-            Lookup::Named(folder, pattern) => self.named(Path::new(folder), pattern),
+            Lookup::Named(folder, pattern) => self.resolve_pattern(Path::new(folder), pattern),
             Lookup::Link(path) => {
-                let real = real(Path::new(path));
-                let state = State::Place;
+                let link_target = resolve_target(Path::new(path));
+                let state = PathState::Place;
                 let path = path.clone();
-                real.map(|real| Covered {
-                    path,
-                    real: Some(real),
-                    state,
-                })
-                .into_iter()
-                .collect()
+                link_target
+                    .map(|real| BoundFile {
+                        path,
+                        real: Some(real),
+                        state,
+                    })
+                    .into_iter()
+                    .collect()
             }
             Lookup::Program(name, folders) => self.program(name, folders).into_iter().collect(),
         }
     }
 
-    fn file(&mut self, path: &Path) -> Vec<Covered> {
+    fn file(&mut self, path: &Path) -> Vec<BoundFile> {
         let state = self.state(path, true);
-        let is_folder = state == State::Folder;
+        let is_folder = state == PathState::Folder;
         let mut found = vec![covered(path, state)];
         if is_folder {
             found.extend(self.matching(path, "*"));
@@ -231,7 +232,7 @@ impl Reader {
     }
 
     /// Returns the state of a path, which is read once.
-    fn state(&mut self, path: &Path, must_be_read: bool) -> State {
+    fn state(&mut self, path: &Path, must_be_read: bool) -> PathState {
         if let Some(state) = self.known.get(path) {
             return state.clone();
         }
@@ -240,7 +241,7 @@ impl Reader {
         state
     }
 
-    fn read_state(&mut self, path: &Path, must_be_read: bool) -> State {
+    fn read_state(&mut self, path: &Path, must_be_read: bool) -> PathState {
         let shown = path.display();
         let metadata = match std::fs::metadata(path) {
             Ok(metadata) => metadata,
@@ -249,30 +250,30 @@ impl Reader {
                 if error.kind() != std::io::ErrorKind::NotFound {
                     self.refuse(format!("cannot read `{shown}`"));
                 }
-                return State::Absent;
+                return PathState::Absent;
             }
         };
         if metadata.is_dir() {
-            return State::Folder;
+            return PathState::Folder;
         }
         if self.files == 0 {
             self.refuse(format!(
                 "the command depends on more than {MAX_FILES} files"
             ));
-            return State::Unread(identity(&metadata));
+            return PathState::Unread(identity(&metadata));
         }
         self.files -= 1;
         if metadata.is_file() && metadata.len() > MAX_BYTES {
             if must_be_read {
                 self.refuse(format!("`{shown}` is larger than {} MiB", MAX_BYTES >> 20));
             }
-            return State::Unread(identity(&metadata));
+            return PathState::Unread(identity(&metadata));
         }
         match self.digest(path) {
-            Some(hash) => State::Content(hash),
+            Some(hash) => PathState::Content(hash),
             None => {
                 self.refuse(format!("cannot read `{shown}`"));
-                State::Unread(identity(&metadata))
+                PathState::Unread(identity(&metadata))
             }
         }
     }
@@ -305,7 +306,7 @@ impl Reader {
         Some(String::from_utf8_lossy(&bytes).into_owned())
     }
 
-    fn named(&mut self, folder: &Path, pattern: &str) -> Vec<Covered> {
+    fn resolve_pattern(&mut self, folder: &Path, pattern: &str) -> Vec<BoundFile> {
         let (name, most) = match pattern.strip_prefix('^') {
             Some(name) => (name, MAX_ABOVE),
             None => (pattern, 1),
@@ -322,10 +323,10 @@ impl Reader {
             }
         }
         for folder in folders {
-            let place = in_repository(folder, name);
+            let place = repository_file(folder, name);
             if let Some(place) = name.ends_with('/').then_some(&place) {
                 if place.exists() {
-                    found.push(covered(place, State::Place));
+                    found.push(covered(place, PathState::Place));
                 }
                 continue;
             }
@@ -338,7 +339,7 @@ impl Reader {
             }
             match std::fs::symlink_metadata(&place) {
                 Ok(_) => found.push(covered(&place, self.state(&place, true))),
-                Err(error) => self.unless_absent(&error, &place),
+                Err(error) => self.refuse_unless_absent(&error, &place),
             }
         }
         found
@@ -346,11 +347,11 @@ impl Reader {
 
     /// Returns the files of a directory whose names match a pattern. Samples of git hooks never
     /// run.
-    fn matching(&mut self, folder: &Path, pattern: &str) -> Vec<Covered> {
+    fn matching(&mut self, folder: &Path, pattern: &str) -> Vec<BoundFile> {
         let entries = match std::fs::read_dir(folder) {
             Ok(entries) => entries,
             Err(error) => {
-                self.unless_absent(&error, folder);
+                self.refuse_unless_absent(&error, folder);
                 return Vec::new();
             }
         };
@@ -368,7 +369,7 @@ impl Reader {
                 ));
                 continue;
             };
-            if fits(pattern, text) && !text.ends_with(".sample") {
+            if pattern_matches(pattern, text) && !text.ends_with(".sample") {
                 names.push(folder.join(name));
             }
         }
@@ -376,7 +377,7 @@ impl Reader {
         let mut found = Vec::new();
         for path in names {
             match self.state(&path, true) {
-                State::Folder => {}
+                PathState::Folder => {}
                 state => found.push(covered(&path, state)),
             }
         }
@@ -384,7 +385,7 @@ impl Reader {
     }
 
     /// Returns the program of a bare name, unless it is a system program.
-    fn program(&mut self, name: &str, folders: &[String]) -> Option<Covered> {
+    fn program(&mut self, name: &str, folders: &[String]) -> Option<BoundFile> {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let of_path = std::env::split_paths(&path);
         let found = folders
@@ -403,17 +404,17 @@ impl Reader {
     }
 }
 
-fn covered(path: &Path, state: State) -> Covered {
-    Covered {
+fn covered(path: &Path, state: PathState) -> BoundFile {
+    BoundFile {
         path: path.to_string_lossy().into_owned(),
-        real: real(path),
+        real: resolve_target(path),
         state,
     }
 }
 
 /// Returns the target of the links on a path, if there are any; for a missing path, that of its
 /// existing part.
-fn real(path: &Path) -> Option<String> {
+fn resolve_target(path: &Path) -> Option<String> {
     let mut rest = Vec::new();
     let real = path.ancestors().take(MAX_ABOVE).find_map(|above| {
         let with_rest = |mut real: PathBuf| {
@@ -435,7 +436,7 @@ fn real(path: &Path) -> Option<String> {
 }
 
 /// Returns a file of a directory; for `.git/` in a linked work tree, the file of its repository.
-fn in_repository(folder: &Path, name: &str) -> PathBuf {
+fn repository_file(folder: &Path, name: &str) -> PathBuf {
     let linked = || {
         let rest = name.strip_prefix(".git/")?;
         let pointer = folder.join(".git");

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use self::derive::Derivation;
-use self::files::{Covered, Lookup, Reader};
+use self::files::{BoundFile, Lookup, ScopeReader};
 use crate::classify::Parts;
 use crate::mask::Masked;
 use crate::places::Places;
@@ -26,14 +26,14 @@ use crate::request::PermissionRequest;
 const DOMAIN: &[u8] = b"hooks-guard approval scope 1\0";
 
 /// Maximum size of a stored scope, in bytes.
-const MAX_SIZE: usize = 128 << 10;
+const MAX_SCOPE_BYTES: usize = 128 << 10;
 
 /// Reason why an approval cannot be remembered if its scope is too large to store. Part of stored
 /// scopes, so its text must not change.
 const TOO_MANY: &str = "it depends on too many files";
 
 /// Maximum number of files named in a sentence.
-const MAX_NAMED: usize = 6;
+const MAX_NAMED_FILES: usize = 6;
 
 /// The state that an approval is bound to in addition to its command.
 ///
@@ -48,7 +48,7 @@ pub struct ApprovalScope {
     /// Lookups of the files.
     lookups: Vec<Lookup>,
     /// Results of the lookups.
-    files: Vec<Covered>,
+    files: Vec<BoundFile>,
     /// `true` if the command runs code that it does not show.
     runs_code: bool,
     /// Reason why no approval of the command may be remembered, if there is one.
@@ -89,7 +89,7 @@ impl ApprovalScope {
         if let Some(why) = refused {
             scope.refuse(&why);
         }
-        scope.look(reader);
+        scope.resolve_lookups(reader);
         if scope.folder.is_none()
             && let Some(cwd) = &scope.cwd
             && (scope.runs_code || !scope.files.is_empty())
@@ -98,12 +98,12 @@ impl ApprovalScope {
             scope.refuse(&why);
         }
         let size = |scope: &Self| serde_json::json!(scope).to_string().len();
-        if size(&scope) > MAX_SIZE {
+        if size(&scope) > MAX_SCOPE_BYTES {
             // The hash still covers the files, so the command can be approved once.
             scope.refused = Some(TOO_MANY.to_owned());
             scope.files.clear();
         }
-        match size(&scope) > MAX_SIZE {
+        match size(&scope) > MAX_SCOPE_BYTES {
             true => Self::unknown(request, TOO_MANY),
             false => scope,
         }
@@ -125,19 +125,19 @@ impl ApprovalScope {
     }
 
     /// Creates the current scope with these lookups. Reads files.
-    pub(crate) fn again(&self) -> Self {
+    pub(crate) fn refresh(&self) -> Self {
         let mut scope = self.clone();
-        scope.look(Reader::default());
+        scope.resolve_lookups(ScopeReader::default());
         scope
     }
 
-    fn look(&mut self, mut reader: Reader) {
+    fn resolve_lookups(&mut self, mut reader: ScopeReader) {
         let real = |cwd: &String| std::fs::canonicalize(cwd).ok();
         self.folder = (self.cwd.as_ref())
             .and_then(real)
             .map(|folder| folder.to_string_lossy().into_owned());
-        self.files = reader.look(&self.lookups);
-        if let Some(why) = reader.refused() {
+        self.files = reader.resolve(&self.lookups);
+        if let Some(why) = reader.refusal_reason() {
             self.refuse(why);
         }
         self.hash = self.digest();
@@ -153,7 +153,7 @@ impl ApprovalScope {
     }
 
     /// Returns why no approval may be remembered; `None` if one may.
-    pub(crate) fn refused(&self) -> Option<&str> {
+    pub(crate) fn refusal_reason(&self) -> Option<&str> {
         self.refused.as_deref()
     }
 
@@ -163,7 +163,7 @@ impl ApprovalScope {
     }
 
     fn digest(&self) -> String {
-        let mut files: Vec<_> = self.files.iter().map(Covered::fields).collect();
+        let mut files: Vec<_> = self.files.iter().map(BoundFile::fields).collect();
         files.sort_unstable();
         let mut hash = Sha256::new();
         hash.update(DOMAIN);
@@ -175,11 +175,11 @@ impl ApprovalScope {
     /// Returns the files whose contents an approval covers.
     pub(crate) fn covers(&self) -> Vec<String> {
         let covered = self.files.iter().filter(|file| file.is_content());
-        covered.map(|file| self.shown(&file.path)).collect()
+        covered.map(|file| self.display_path(&file.path)).collect()
     }
 
     /// Returns a sentence for people: the conditions of `always`, or why it is not possible.
-    pub(crate) fn sentence(&self) -> String {
+    pub(crate) fn describe(&self) -> String {
         if let Some(why) = &self.refused {
             return format!("`always` is not possible: {why}");
         }
@@ -221,7 +221,7 @@ impl ApprovalScope {
         }
         if [self, new]
             .iter()
-            .any(|scope| scope.refused() == Some(TOO_MANY))
+            .any(|scope| scope.refusal_reason() == Some(TOO_MANY))
         {
             // Its files are not stored.
             let why = "a file that the command depends on has changed";
@@ -230,25 +230,25 @@ impl ApprovalScope {
         let of = |scope: &Self, path: &str| scope.files.iter().find(|f| f.path == path).cloned();
         let mut differences = Vec::new();
         for old in &self.files {
-            let shown = new.shown(&old.path);
+            let path_text = new.display_path(&old.path);
             match of(new, &old.path) {
                 Some(now) if now == *old => {}
                 Some(now) if now.real != old.real => {
-                    differences.push(format!("`{shown}` now resolves to another path"));
+                    differences.push(format!("`{path_text}` now resolves to another path"));
                 }
                 Some(now) if !now.is_absent() => {
-                    differences.push(format!("`{shown}` has changed"));
+                    differences.push(format!("`{path_text}` has changed"));
                 }
-                _ => differences.push(format!("`{shown}` was removed")),
+                _ => differences.push(format!("`{path_text}` was removed")),
             }
         }
         for now in &new.files {
             if of(self, &now.path).is_none() {
-                differences.push(format!("`{}` is new", new.shown(&now.path)));
+                differences.push(format!("`{}` is new", new.display_path(&now.path)));
             }
         }
-        let more = differences.len().saturating_sub(MAX_NAMED);
-        differences.truncate(MAX_NAMED);
+        let more = differences.len().saturating_sub(MAX_NAMED_FILES);
+        differences.truncate(MAX_NAMED_FILES);
         if more > 0 {
             differences.push(format!("{more} more files have changed"));
         }
@@ -260,14 +260,14 @@ impl ApprovalScope {
     pub(crate) fn stored(&self, masked: &Masked) -> String {
         let mut scope = self.clone();
         let clear = |text: &str| masked.other(text) == text;
-        let is_secret = |file: &Covered| file.is_absent() && !clear(&file.path);
+        let is_secret = |file: &BoundFile| file.is_absent() && !clear(&file.path);
         if scope.files.iter().any(is_secret) {
             scope.refuse("the name of a file is masked as a secret");
             scope.files.retain(|file| !is_secret(file));
         }
         let files = &scope.files;
         scope.lookups.retain(|lookup| {
-            let found = |file: &Covered| !file.is_absent() && lookup.finds(&file.path);
+            let found = |file: &BoundFile| !file.is_absent() && lookup.finds(&file.path);
             lookup.texts().iter().all(|text| clear(text)) || files.iter().any(found)
         });
         scope.refused = scope.refused.map(|why| masked.other(&why));
@@ -275,7 +275,7 @@ impl ApprovalScope {
     }
 
     /// Returns a path, relative to the request's directory if it is inside.
-    fn shown(&self, path: &str) -> String {
+    fn display_path(&self, path: &str) -> String {
         let within = self.cwd.as_ref().and_then(|cwd| {
             let rest = path.strip_prefix(cwd.trim_end_matches('/'))?;
             rest.strip_prefix('/').filter(|rest| !rest.is_empty())
@@ -285,9 +285,12 @@ impl ApprovalScope {
 }
 
 fn listed(names: &[String]) -> String {
-    let shown = names.iter().take(MAX_NAMED).map(|name| format!("`{name}`"));
+    let shown = names
+        .iter()
+        .take(MAX_NAMED_FILES)
+        .map(|name| format!("`{name}`"));
     let shown: Vec<_> = shown.collect();
-    match names.len().saturating_sub(MAX_NAMED) {
+    match names.len().saturating_sub(MAX_NAMED_FILES) {
         0 => shown.join(", "),
         more => format!("{} and {more} more", shown.join(", ")),
     }
@@ -361,7 +364,7 @@ mod tests {
             let asked = scope(&request(&agents.0));
             let unchanged = scope(&request(&agents.0));
             prop_assert_eq!(asked.hash(), unchanged.hash());
-            let again = asked.again();
+            let again = asked.refresh();
             prop_assert_eq!(asked.hash(), again.hash());
             set(&two);
             let now = scope(&request(&agents.1));
@@ -369,7 +372,7 @@ mod tests {
             prop_assert_eq!(asked.hash() == now.hash(), same, "{:?}", asked.changed_in(&now));
             prop_assert_eq!(asked.changed_in(&now).is_none(), same);
             // Only the files, with the lookups of the question.
-            let again = asked.again();
+            let again = asked.refresh();
             prop_assert_eq!(asked.hash() == again.hash(), decides(&one) == decides(&two));
         }
     }

@@ -29,7 +29,7 @@ struct State {
     #[cfg(feature = "sqlite")]
     file: Option<FileState>,
     /// Error found by a background check.
-    fault: Option<AuditError>,
+    error: Option<AuditError>,
 }
 
 /// Content of a SQLite database file without its write-ahead log, when it was last read.
@@ -73,18 +73,18 @@ impl Anchor {
         self.state().schema == Some(schema)
     }
 
-    pub(super) fn compared(&self, schema: i64) {
+    pub(super) fn set_checked_schema(&self, schema: i64) {
         self.state().schema = Some(schema);
     }
 
     /// Sets or clears an error that every use of the trail returns.
     #[cfg(feature = "postgres")]
-    pub(super) fn set_fault(&self, fault: Option<AuditError>) {
-        self.state().fault = fault;
+    pub(super) fn set_error(&self, error: Option<AuditError>) {
+        self.state().error = error;
     }
 
     pub(super) fn check_fault(&self) -> Result<(), AuditError> {
-        match &self.state().fault {
+        match &self.state().error {
             Some(fault) => Err(fault.clone()),
             None => Ok(()),
         }
@@ -98,7 +98,7 @@ impl Anchor {
     /// Accepts a state of the file if it lies between the last accepted state and the head. Returns
     /// `false` otherwise.
     #[cfg(feature = "sqlite")]
-    pub(super) fn take_file(&self, file: FileState) -> bool {
+    pub(super) fn accept_file(&self, file: FileState) -> bool {
         let mut state = self.state();
         let is_known = match (state.file.and_then(|before| before.head), file.head) {
             (Some(before), Some(now)) if before == now => true,

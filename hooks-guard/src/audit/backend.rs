@@ -95,10 +95,10 @@ impl Backend {
     ///
     /// # Errors
     /// Returns the errors of [`read`](Self::read).
-    pub(super) async fn glance(&self) -> Result<Tx, AuditError> {
+    pub(super) async fn acquire(&self) -> Result<Tx, AuditError> {
         self.check_contents().await?;
         let known = self.anchor().head();
-        let mut tx = self.database.glance().await?;
+        let mut tx = self.database.acquire().await?;
         follow::recognize(&self.database, &mut tx, known).await?;
         Ok(tx)
     }
@@ -122,8 +122,8 @@ impl Backend {
 
     /// Returns a permit for several concurrent read transactions. Returns `None` if the backend
     /// gains nothing from them, or if another task holds the permit.
-    pub(super) fn beside(&self) -> Option<ReadPermit> {
-        self.database.beside()
+    pub(super) fn read_permit(&self) -> Option<ReadPermit> {
+        self.database.read_permit()
     }
 
     /// Begins a write transaction, which excludes all other writers.

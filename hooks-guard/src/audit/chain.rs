@@ -7,7 +7,7 @@
 use sha2::{Digest, Sha256};
 
 use super::error::AuditError;
-use super::record::Stored;
+use super::record::DecisionRow;
 use super::tx::Tx;
 
 /// Domain separator, used for no other hash.
@@ -15,7 +15,7 @@ const DOMAIN: &[u8] = b"hooks-guard audit trail 1\0";
 
 /// Kind of event that a log entry records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum LogEntryKind {
     Decided = 1,
     Answered = 2,
     Executed = 3,
@@ -25,7 +25,7 @@ pub(super) enum Kind {
     Used = 7,
 }
 
-impl Kind {
+impl LogEntryKind {
     pub(super) fn of(code: i64) -> Option<Self> {
         Some(match code {
             1 => Self::Decided,
@@ -53,7 +53,7 @@ pub(super) fn link(previous: &[u8; 32], content: [u8; 32]) -> [u8; 32] {
 pub(super) struct Content(Sha256);
 
 impl Content {
-    pub(super) fn new(kind: Kind, subject: i64) -> Self {
+    pub(super) fn new(kind: LogEntryKind, subject: i64) -> Self {
         let mut hash = Sha256::new();
         hash.update(DOMAIN);
         Self(hash).int(kind as i64).int(subject)
@@ -107,8 +107,8 @@ impl Content {
     }
 }
 
-pub(super) fn decided(row: &Stored) -> [u8; 32] {
-    let content = Content::new(Kind::Decided, row.id)
+pub(super) fn decided(row: &DecisionRow) -> [u8; 32] {
+    let content = Content::new(LogEntryKind::Decided, row.id)
         .int(row.at)
         .text(&row.command)
         .bytes(&row.command_hash)
@@ -143,8 +143,8 @@ pub(super) fn scoped(content: Content, scope: &str, hash: &Option<String>) -> Co
     content.text(scope).maybe_text(hash)
 }
 
-pub(super) fn answered(row: &Stored) -> [u8; 32] {
-    Content::new(Kind::Answered, row.id)
+pub(super) fn answered(row: &DecisionRow) -> [u8; 32] {
+    Content::new(LogEntryKind::Answered, row.id)
         .maybe_int(row.response)
         .maybe_int(row.answered_at)
         .maybe_text(&row.answered_by)
@@ -152,8 +152,8 @@ pub(super) fn answered(row: &Stored) -> [u8; 32] {
         .hash()
 }
 
-pub(super) fn executed(row: &Stored) -> [u8; 32] {
-    Content::new(Kind::Executed, row.id)
+pub(super) fn executed(row: &DecisionRow) -> [u8; 32] {
+    Content::new(LogEntryKind::Executed, row.id)
         .maybe_int(row.executed_at)
         .maybe_int(row.exit_status)
         .hash()
@@ -165,7 +165,7 @@ pub(super) fn executed(row: &Stored) -> [u8; 32] {
 /// Returns an error if there is no entry, or if the entry does not match the row.
 pub(super) async fn check_row(
     tx: &mut Tx,
-    kind: Kind,
+    kind: LogEntryKind,
     subject: i64,
     seq: Option<i64>,
     content: [u8; 32],
@@ -193,7 +193,7 @@ pub(super) async fn check_row(
         true => Ok(()),
         false => Err(AuditError::Unvouched {
             what: match kind {
-                Kind::Remembered => "remembered answer",
+                LogEntryKind::Remembered => "remembered answer",
                 _ => "decision",
             },
             number: subject,
@@ -206,7 +206,11 @@ pub(super) async fn check_row(
 ///
 /// # Errors
 /// Returns an error if there is such an entry.
-pub(super) async fn check_none(tx: &mut Tx, kind: Kind, subject: i64) -> Result<(), AuditError> {
+pub(super) async fn check_none(
+    tx: &mut Tx,
+    kind: LogEntryKind,
+    subject: i64,
+) -> Result<(), AuditError> {
     let found = tx
         .optional(
             "SELECT seq FROM log WHERE kind = $1 AND subject = $2 AND kind IN (3, 5, 7) LIMIT 1",
@@ -217,7 +221,7 @@ pub(super) async fn check_none(tx: &mut Tx, kind: Kind, subject: i64) -> Result<
         None => Ok(()),
         Some(_) => Err(AuditError::Unvouched {
             what: match kind {
-                Kind::Revoked => "remembered answer",
+                LogEntryKind::Revoked => "remembered answer",
                 _ => "decision",
             },
             number: subject,
@@ -226,12 +230,26 @@ pub(super) async fn check_none(tx: &mut Tx, kind: Kind, subject: i64) -> Result<
 }
 
 /// Like [`check_row`], for an unused approval.
-pub(super) async fn check_approval(tx: &mut Tx, row: &Stored) -> Result<(), AuditError> {
+pub(super) async fn check_approval(tx: &mut Tx, row: &DecisionRow) -> Result<(), AuditError> {
     let decided = Some(row.decided_seq);
-    check_row(tx, Kind::Decided, row.id, decided, self::decided(row)).await?;
-    check_row(tx, Kind::Answered, row.id, row.answered_seq, answered(row)).await?;
-    check_none(tx, Kind::Executed, row.id).await?;
-    check_none(tx, Kind::Used, row.id).await
+    check_row(
+        tx,
+        LogEntryKind::Decided,
+        row.id,
+        decided,
+        self::decided(row),
+    )
+    .await?;
+    check_row(
+        tx,
+        LogEntryKind::Answered,
+        row.id,
+        row.answered_seq,
+        answered(row),
+    )
+    .await?;
+    check_none(tx, LogEntryKind::Executed, row.id).await?;
+    check_none(tx, LogEntryKind::Used, row.id).await
 }
 
 /// Range of entries that a cleanup removed.
@@ -244,7 +262,7 @@ pub(super) struct Gap {
 }
 
 pub(super) fn gaps_hash(gaps: &[Gap]) -> [u8; 32] {
-    let mut content = Content::new(Kind::Cleaned, 0);
+    let mut content = Content::new(LogEntryKind::Cleaned, 0);
     for gap in gaps {
         content = content.int(gap.first).int(gap.last).bytes(&gap.hash);
     }
@@ -267,11 +285,11 @@ pub(super) async fn gaps(tx: &mut Tx) -> Result<Vec<Gap>, AuditError> {
 
 /// Returns the content hash of an entry about the use of an approval.
 pub(super) fn used(decision: i64, at: i64) -> [u8; 32] {
-    Content::new(Kind::Used, decision).int(at).hash()
+    Content::new(LogEntryKind::Used, decision).int(at).hash()
 }
 
 /// Returns the expected content hash of an entry about a use, if its decision records that use.
-pub(super) async fn of_entry(
+pub(super) async fn use_content(
     tx: &mut Tx,
     seq: i64,
     decision: i64,

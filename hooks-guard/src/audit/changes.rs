@@ -12,7 +12,7 @@ use futures_util::{Stream, StreamExt, stream};
 use tokio::sync::{Notify, broadcast};
 
 use super::backend::Backend;
-use super::chain::Kind;
+use super::chain::LogEntryKind;
 use super::database::Database;
 use super::error::AuditError;
 use super::follow;
@@ -20,28 +20,28 @@ use super::head::Head;
 use crate::log_limit;
 
 /// Maximum number of changes buffered for a slow receiver.
-pub(super) const WAITING: usize = 1024;
+pub(super) const MAX_BUFFERED_CHANGES: usize = 1024;
 
 /// Polling interval for changes that other processes made in a SQLite file.
 #[cfg(feature = "sqlite")]
-const LOOK: Duration = Duration::from_millis(100);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Delay before a retry when the database is unreachable, and polling interval when PostgreSQL
 /// sends no notification.
-const AGAIN: Duration = Duration::from_secs(1);
+const RETRY_DELAY: Duration = Duration::from_secs(1);
 
 /// Number of polls between two full comparisons of the PostgreSQL schema, in addition to the
 /// comparison in each transaction.
 #[cfg(feature = "postgres")]
-const COMPARE: u32 = 4;
+const SCHEMA_CHECK_POLLS: u32 = 4;
 
 /// Number of entries per read.
-const PAGE: i64 = 500;
+const ENTRIES_PER_READ: i64 = 500;
 
 /// A change of the audit trail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Change {
+pub enum AuditChange {
     /// A decision was recorded.
     Asked(i64),
     /// A decision was answered, or its deadline passed without an answer.
@@ -59,17 +59,17 @@ pub enum Change {
 }
 
 /// A change and the number of its log entry; 0 for a change without an entry.
-pub(crate) type Entry = (i64, Change);
+pub(crate) type NumberedChange = (i64, AuditChange);
 
 /// Returns a stream of future changes with their entry numbers.
 pub(super) fn entries(
-    changes: broadcast::Receiver<Entry>,
-) -> impl Stream<Item = Entry> + Send + use<> {
+    changes: broadcast::Receiver<NumberedChange>,
+) -> impl Stream<Item = NumberedChange> + Send + use<> {
     stream::unfold(changes, |mut changes| async move {
         match changes.recv().await {
             Ok(entry) => Some((entry, changes)),
             Err(broadcast::error::RecvError::Lagged(missed)) => {
-                Some(((0, Change::Missed(missed)), changes))
+                Some(((0, AuditChange::Missed(missed)), changes))
             }
             Err(broadcast::error::RecvError::Closed) => None,
         }
@@ -77,23 +77,23 @@ pub(super) fn entries(
 }
 
 /// Stream of future changes. Ends when the store is dropped.
-pub struct ChangeStream(Pin<Box<dyn Stream<Item = Change> + Send>>);
+pub struct ChangeStream(Pin<Box<dyn Stream<Item = AuditChange> + Send>>);
 
 impl ChangeStream {
-    pub(super) fn new(changes: broadcast::Receiver<Entry>) -> Self {
+    pub(super) fn new(changes: broadcast::Receiver<NumberedChange>) -> Self {
         Self(Box::pin(entries(changes).map(|(_, change)| change)))
     }
 
     /// Returns the next change, or `None` if the store was dropped. Cancel safe.
-    pub async fn next(&mut self) -> Option<Change> {
+    pub async fn next(&mut self) -> Option<AuditChange> {
         self.0.next().await
     }
 }
 
 impl Stream for ChangeStream {
-    type Item = Change;
+    type Item = AuditChange;
 
-    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Change>> {
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<AuditChange>> {
         self.0.poll_next_unpin(context)
     }
 }
@@ -106,7 +106,7 @@ impl fmt::Debug for ChangeStream {
 
 /// Signals the follower that the log has new entries.
 #[derive(Debug, Default)]
-pub(super) struct Written {
+pub(super) struct WriteSignal {
     /// Number of the last entry that this process wrote.
     pub(super) seq: AtomicI64,
     pub(super) look: Notify,
@@ -116,29 +116,29 @@ pub(super) struct Written {
 /// sent exactly once.
 pub(super) async fn follow(
     backend: Backend,
-    written: Arc<Written>,
-    changes: broadcast::Sender<Entry>,
+    written: Arc<WriteSignal>,
+    changes: broadcast::Sender<NumberedChange>,
     mut last: i64,
 ) {
     loop {
         written.look.notified().await;
-        let done = look(&backend, &written, &changes, &mut last).await;
+        let done = poll(&backend, &written, &changes, &mut last).await;
         if let Err(error) = done {
             if let Some(suppressed) =
                 log_limit::suppressed("cannot read changes of the audit trail", &error)
             {
                 tracing::warn!(%error, suppressed, "cannot read changes of the audit trail");
             }
-            tokio::time::sleep(AGAIN).await;
+            tokio::time::sleep(RETRY_DELAY).await;
             written.look.notify_one();
         }
     }
 }
 
-async fn look(
+async fn poll(
     backend: &Backend,
-    written: &Written,
-    changes: &broadcast::Sender<Entry>,
+    written: &WriteSignal,
+    changes: &broadcast::Sender<NumberedChange>,
     last: &mut i64,
 ) -> Result<(), AuditError> {
     // Check entries of other processes now, so that the next write does not have to.
@@ -146,16 +146,16 @@ async fn look(
         follow::catch_up(backend.database()).await?;
     }
     match changes.receiver_count() {
-        0 => skip(backend, written, changes, last).await,
-        _ => tell(backend, changes, last).await,
+        0 => skip_to_end(backend, written, changes, last).await,
+        _ => send_changes(backend, changes, last).await,
     }
 }
 
 /// Moves to the end of the log without sending changes, because there are no receivers.
-async fn skip(
+async fn skip_to_end(
     backend: &Backend,
-    written: &Written,
-    changes: &broadcast::Sender<Entry>,
+    written: &WriteSignal,
+    changes: &broadcast::Sender<NumberedChange>,
     last: &mut i64,
 ) -> Result<(), AuditError> {
     let own = written.seq.load(Ordering::Acquire);
@@ -168,16 +168,16 @@ async fn skip(
         *last = end;
         return Ok(());
     }
-    tell(backend, changes, last).await
+    send_changes(backend, changes, last).await
 }
 
-async fn tell(
+async fn send_changes(
     backend: &Backend,
-    changes: &broadcast::Sender<Entry>,
+    changes: &broadcast::Sender<NumberedChange>,
     last: &mut i64,
 ) -> Result<(), AuditError> {
     loop {
-        let rows = after(backend, *last, PAGE).await?;
+        let rows = entries_after(backend, *last, ENTRIES_PER_READ).await?;
         if rows.is_empty() {
             return Ok(());
         }
@@ -190,11 +190,11 @@ async fn tell(
 }
 
 /// Returns the log entries after an entry, each with its change, if it is one.
-async fn after(
+async fn entries_after(
     backend: &Backend,
     last: i64,
     most: i64,
-) -> Result<Vec<(i64, Option<Change>)>, AuditError> {
+) -> Result<Vec<(i64, Option<AuditChange>)>, AuditError> {
     let rows = backend
         .read()
         .await?
@@ -206,14 +206,14 @@ async fn after(
     rows.iter()
         .map(|row| {
             let subject = row.int(2)?;
-            let change = Kind::of(row.int(1)?).and_then(|kind| match kind {
-                Kind::Decided => Some(Change::Asked(subject)),
-                Kind::Answered => Some(Change::Answered(subject)),
-                Kind::Executed => Some(Change::Executed(subject)),
-                Kind::Remembered => Some(Change::Remembered(subject)),
-                Kind::Revoked => Some(Change::Forgotten(subject)),
-                Kind::Cleaned => Some(Change::Cleaned),
-                Kind::Used => None,
+            let change = LogEntryKind::of(row.int(1)?).and_then(|kind| match kind {
+                LogEntryKind::Decided => Some(AuditChange::Asked(subject)),
+                LogEntryKind::Answered => Some(AuditChange::Answered(subject)),
+                LogEntryKind::Executed => Some(AuditChange::Executed(subject)),
+                LogEntryKind::Remembered => Some(AuditChange::Remembered(subject)),
+                LogEntryKind::Revoked => Some(AuditChange::Forgotten(subject)),
+                LogEntryKind::Cleaned => Some(AuditChange::Cleaned),
+                LogEntryKind::Used => None,
             });
             Ok((row.int(0)?, change))
         })
@@ -226,16 +226,16 @@ pub(super) async fn since(
     backend: &Backend,
     last: i64,
     most: i64,
-) -> Result<Option<Vec<Entry>>, AuditError> {
-    let rows = after(backend, last, most.saturating_add(1)).await?;
+) -> Result<Option<Vec<NumberedChange>>, AuditError> {
+    let rows = entries_after(backend, last, most.saturating_add(1)).await?;
     let all = i64::try_from(rows.len()).is_ok_and(|rows| rows <= most);
-    let told = rows.into_iter();
-    let told = told.filter_map(|(seq, change)| change.map(|change| (seq, change)));
-    Ok(all.then(|| told.collect()))
+    let entries = rows.into_iter();
+    let changes = entries.filter_map(|(seq, change)| change.map(|change| (seq, change)));
+    Ok(all.then(|| changes.collect()))
 }
 
 /// Detects writes of other processes.
-pub(super) async fn watch(backend: Backend, written: Arc<Written>) {
+pub(super) async fn watch(backend: Backend, written: Arc<WriteSignal>) {
     loop {
         let Err(error) = watch_while_it_works(&backend, &written).await else {
             return;
@@ -245,7 +245,7 @@ pub(super) async fn watch(backend: Backend, written: Arc<Written>) {
         {
             tracing::warn!(%error, suppressed, "cannot detect changes by other processes");
         }
-        tokio::time::sleep(AGAIN).await;
+        tokio::time::sleep(RETRY_DELAY).await;
         written.look.notify_one();
     }
 }
@@ -254,21 +254,21 @@ pub(super) async fn watch(backend: Backend, written: Arc<Written>) {
 #[cfg(feature = "postgres")]
 async fn compare_schema(backend: &Backend) -> Result<(), AuditError> {
     let mut tx = backend.read_unchecked().await?;
-    let fault = match backend.database().compare_schema(&mut tx).await {
+    let error = match backend.database().compare_schema(&mut tx).await {
         Ok(()) => None,
         Err(fault @ AuditError::Schema { .. }) => Some(fault),
         Err(error) => return Err(error),
     };
-    backend.anchor().set_fault(fault);
+    backend.anchor().set_error(error);
     Ok(())
 }
 
 /// Runs until an error occurs; returns `Ok` at once if no other process can write.
-async fn watch_while_it_works(backend: &Backend, written: &Written) -> Result<(), AuditError> {
+async fn watch_while_it_works(backend: &Backend, written: &WriteSignal) -> Result<(), AuditError> {
     match backend.database() {
         #[cfg(feature = "sqlite")]
         Database::Sqlite(database) => {
-            let Some(mut connection) = database.watcher().await? else {
+            let Some(mut connection) = database.version_connection().await? else {
                 return Ok(());
             };
             let mut before = None;
@@ -277,28 +277,28 @@ async fn watch_while_it_works(backend: &Backend, written: &Written) -> Result<()
                 if before.replace(version).is_some_and(|was| was != version) {
                     written.look.notify_one();
                 }
-                tokio::time::sleep(LOOK).await;
+                tokio::time::sleep(POLL_INTERVAL).await;
             }
         }
         #[cfg(feature = "postgres")]
         Database::Postgres(database) => {
             let mut listener = database.listener().await?;
-            let mut looks = 0_u32;
+            let mut polls = 0_u32;
             loop {
                 // One future for all polls: it may be in the middle of reconnecting.
-                let mut heard = std::pin::pin!(database.heard(&mut listener));
-                let heard = loop {
-                    let heard = tokio::time::timeout(AGAIN, heard.as_mut()).await;
+                let mut waiting = std::pin::pin!(database.wait_for_notification(&mut listener));
+                let notified = loop {
+                    let result = tokio::time::timeout(RETRY_DELAY, waiting.as_mut()).await;
                     written.look.notify_one();
-                    looks = looks.wrapping_add(1);
-                    if looks.is_multiple_of(COMPARE) {
+                    polls = polls.wrapping_add(1);
+                    if polls.is_multiple_of(SCHEMA_CHECK_POLLS) {
                         compare_schema(backend).await?;
                     }
-                    if let Ok(heard) = heard {
-                        break heard;
+                    if let Ok(result) = result {
+                        break result;
                     }
                 };
-                heard?;
+                notified?;
             }
         }
     }

@@ -5,11 +5,11 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::backend::Backend;
-use super::chain::{self, Gap, Kind, gaps};
-use super::cleanups::Cleaned;
+use super::chain::{self, Gap, LogEntryKind, gaps};
+use super::cleanups::CleanupRow;
 use super::error::AuditError;
 use super::record::{ceil_us, floor_us, storable};
-use super::tally::Counted;
+use super::tally::CountedDecision;
 use super::tx::Tx;
 use super::write::{Batch, Work, Writer};
 
@@ -17,7 +17,7 @@ use super::write::{Batch, Work, Writer};
 use super::database::Database;
 
 /// Maximum number of decisions deleted in one transaction, so that other writers are not delayed.
-const CHUNK: i64 = 5000;
+const MAX_DELETED: i64 = 5000;
 
 /// Approximate size of a database row without its texts, including its share of the indexes.
 const ROW_BYTES: i64 = 400;
@@ -50,7 +50,7 @@ pub(super) async fn clean(
     let mut freed = 0;
     let remaining = loop {
         let part = writer
-            .run(Chunk {
+            .run(DeleteDecisions {
                 older_than: ceil_us(older_than),
                 by: by.to_owned(),
                 // A cleanup that deletes no decisions leaves a record, too.
@@ -59,7 +59,7 @@ pub(super) async fn clean(
             .await?;
         deleted += part.deleted;
         freed += part.bytes;
-        if part.deleted < CHUNK {
+        if part.deleted < MAX_DELETED {
             break part.remaining;
         }
     };
@@ -81,22 +81,22 @@ pub(super) async fn clean(
     })
 }
 
-struct Chunk {
+struct DeleteDecisions {
     older_than: i64,
     by: String,
     first: bool,
 }
 
-struct Part {
+struct DeletedDecisions {
     deleted: i64,
     remaining: i64,
     bytes: i64,
 }
 
-impl Work for Chunk {
-    type Out = Part;
+impl Work for DeleteDecisions {
+    type Out = DeletedDecisions;
 
-    async fn apply(self, batch: &mut Batch) -> Result<Part, AuditError> {
+    async fn apply(self, batch: &mut Batch) -> Result<DeletedDecisions, AuditError> {
         let rows = batch
             .tx
             .all(
@@ -106,10 +106,10 @@ impl Work for Chunk {
                         + octet_length(explanation) AS BIGINT),
                     (SELECT seq FROM used WHERE decision = id)
                  FROM decisions WHERE at < $1 ORDER BY at, id LIMIT $2",
-                &[self.older_than.into(), CHUNK.into()],
+                &[self.older_than.into(), MAX_DELETED.into()],
             )
             .await?;
-        let mut part = Part {
+        let mut part = DeletedDecisions {
             deleted: 0,
             remaining: 0,
             bytes: 0,
@@ -117,7 +117,7 @@ impl Work for Chunk {
         let mut entries = Vec::new();
         let mut last = None;
         for row in rows {
-            let counted = Counted {
+            let counted = CountedDecision {
                 at: row.int(0)?,
                 class: row.int(2)?,
                 requires: row.flag(3)?,
@@ -165,8 +165,8 @@ impl Work for Chunk {
         // The changed counts of this transaction are not in the database yet.
         part.remaining = decided + batch.deltas.of_all_time();
         if part.deleted > 0 || self.first {
-            let gaps = take_away(&mut batch.tx, entries).await?;
-            let cleaned = Cleaned {
+            let gaps = delete_entries(&mut batch.tx, entries).await?;
+            let cleaned = CleanupRow {
                 at: floor_us(Timestamp::now()),
                 by: storable(&self.by),
                 older_than: self.older_than,
@@ -174,7 +174,9 @@ impl Work for Chunk {
                 remaining: part.remaining,
                 gaps_hash: chain::gaps_hash(&gaps),
             };
-            let seq = batch.append(Kind::Cleaned, 0, cleaned.content()).await?;
+            let seq = batch
+                .append(LogEntryKind::Cleaned, 0, cleaned.content())
+                .await?;
             batch
                 .tx
                 .execute(
@@ -198,7 +200,7 @@ impl Work for Chunk {
 }
 
 /// Deletes entries from the log and returns all gaps of the log.
-async fn take_away(tx: &mut Tx, mut entries: Vec<i64>) -> Result<Vec<Gap>, AuditError> {
+async fn delete_entries(tx: &mut Tx, mut entries: Vec<i64>) -> Result<Vec<Gap>, AuditError> {
     entries.sort_unstable();
     let mut runs: Vec<(i64, i64)> = Vec::new();
     for seq in entries {

@@ -4,9 +4,9 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::chain::{Content, Kind};
+use super::chain::{Content, LogEntryKind};
 use super::error::AuditError;
-use super::record::time_of;
+use super::record::timestamp;
 use super::tx::Tx;
 
 /// Record of a past cleanup, kept permanently.
@@ -25,7 +25,7 @@ pub struct PastCleanup {
 }
 
 /// A row of `cleanups`.
-pub(super) struct Cleaned {
+pub(super) struct CleanupRow {
     pub(super) at: i64,
     pub(super) by: String,
     pub(super) older_than: i64,
@@ -34,7 +34,7 @@ pub(super) struct Cleaned {
     pub(super) gaps_hash: [u8; 32],
 }
 
-impl Cleaned {
+impl CleanupRow {
     pub(super) async fn find(tx: &mut Tx, seq: i64) -> Result<Option<Self>, AuditError> {
         tx.optional(
             "SELECT at, done_by, older_than, deleted, remaining, gaps_hash FROM cleanups
@@ -56,7 +56,7 @@ impl Cleaned {
     }
 
     pub(super) fn content(&self) -> [u8; 32] {
-        Content::new(Kind::Cleaned, 0)
+        Content::new(LogEntryKind::Cleaned, 0)
             .int(self.at)
             .text(&self.by)
             .int(self.older_than)
@@ -66,11 +66,11 @@ impl Cleaned {
             .hash()
     }
 
-    pub(super) fn shown(self) -> Result<PastCleanup, AuditError> {
+    pub(super) fn into_past_cleanup(self) -> Result<PastCleanup, AuditError> {
         Ok(PastCleanup {
-            at: time_of(self.at)?,
+            at: timestamp(self.at)?,
             by: self.by,
-            older_than: time_of(self.older_than)?,
+            older_than: timestamp(self.older_than)?,
             deleted: self.deleted.max(0).unsigned_abs(),
             remaining: self.remaining.max(0).unsigned_abs(),
         })

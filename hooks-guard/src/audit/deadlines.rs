@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::record::Stored;
+use super::record::DecisionRow;
 
 /// Maximum distance into the future, in microseconds, of the time of a question: the clocks of
 /// instances differ, and clocks are corrected. A question further in the future has expired,
@@ -13,10 +13,10 @@ use super::record::Stored;
 pub(super) const TOLERANCE_US: i64 = 60_000_000;
 
 /// Retention of a deadline after it has passed: its approval may still be redeemed then.
-const KEPT: Duration = Duration::from_secs(24 * 3600);
+const DEADLINE_RETENTION: Duration = Duration::from_secs(24 * 3600);
 
 /// Maximum number of retained deadlines, not counting those of open questions.
-const MAX_KEPT: usize = 100_000;
+const MAX_DEADLINES: usize = 100_000;
 
 /// Deadlines of the questions that this process has recorded or read.
 ///
@@ -46,7 +46,7 @@ impl Deadlines {
     }
 
     /// Adds a question that is being recorded.
-    pub(super) fn begin(&self, row: &Stored) {
+    pub(super) fn add_new(&self, row: &DecisionRow) {
         if let Some(deadline) = row.deadline {
             self.insert(row.id, deadline - row.at);
         }
@@ -54,7 +54,7 @@ impl Deadlines {
 
     /// Adds a question that another process, or this process before a restart, has recorded. It
     /// stays open no longer than a question asked now.
-    pub(super) fn see(&self, id: i64, asked_at: i64, deadline: i64, now: i64) {
+    pub(super) fn add_existing(&self, id: i64, asked_at: i64, deadline: i64, now: i64) {
         let state = self.state();
         let is_known = state.open.contains_key(&id);
         drop(state);
@@ -74,7 +74,7 @@ impl Deadlines {
         let now = Instant::now();
         let left = Duration::from_micros(left_us.max(0).unsigned_abs());
         let mut state = self.state();
-        if state.open.len() >= MAX_KEPT {
+        if state.open.len() >= MAX_DEADLINES {
             state.open.retain(|_, it| !it.is_closed);
         }
         let deadline = Deadline {
@@ -86,16 +86,16 @@ impl Deadlines {
 
     /// Returns `true` if a question has expired by the monotonic clock; `false` for an unknown
     /// question.
-    pub(super) fn is_over(&self, id: i64) -> bool {
+    pub(super) fn is_expired(&self, id: i64) -> bool {
         let now = Instant::now();
         self.state().open.get(&id).is_some_and(|it| it.at <= now)
     }
 
     /// Returns the expired questions that were not closed yet.
-    pub(super) fn over(&self) -> Vec<i64> {
+    pub(super) fn expired(&self) -> Vec<i64> {
         let now = Instant::now();
         let mut state = self.state();
-        state.open.retain(|_, it| now < it.at + KEPT);
+        state.open.retain(|_, it| now < it.at + DEADLINE_RETENTION);
         let over = state.open.iter();
         let over = over.filter(|(_, it)| it.at <= now && !it.is_closed);
         over.map(|(&id, _)| id).collect()

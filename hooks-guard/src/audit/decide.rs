@@ -4,33 +4,33 @@
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
-use super::chain::{self, Kind};
+use super::chain::{self, LogEntryKind};
 use super::deadlines::{Deadlines, TOLERANCE_US};
 use super::error::AuditError;
 use super::record::{
-    Answered, Executed, Execution, NewAnswer, Stored, UserResponse, columns, floor_us, fold,
-    response_code, storable,
+    AnswerResult, DecisionRow, Execution, ExecutionResult, NewAnswer, UserResponse, columns,
+    floor_us, fold_case, response_code, storable,
 };
-use super::remember::Remember;
-use super::remembered::{Lasting, NewRemembered};
-use super::tally::Counted;
+use super::remember::RecordRemembered;
+use super::remembered::{NewRemembered, SessionScope};
+use super::tally::CountedDecision;
 use super::tx::{Arg, Sql, Tx};
 use super::write::{Batch, Work};
 
 /// Author of the answer to a question that expired.
 const BY_DEADLINE: &str = "deadline";
 
-pub(super) async fn find(tx: &mut Tx, id: i64) -> Result<Option<Stored>, AuditError> {
+pub(super) async fn find(tx: &mut Tx, id: i64) -> Result<Option<DecisionRow>, AuditError> {
     tx.optional(
         concat!("SELECT ", columns!(), " FROM decisions d WHERE d.id = $1"),
         &[id.into()],
     )
     .await?
-    .map(|row| Stored::read(&row, 0))
+    .map(|row| DecisionRow::read(&row, 0))
     .transpose()
 }
 
-/// SQL parameters `$1` to `$34`, the values of [`Stored::args`].
+/// SQL parameters `$1` to `$34`, the values of [`DecisionRow::args`].
 macro_rules! record {
     (log) => {
         "INSERT INTO log (seq, kind, subject, hash) VALUES ($24, $35, $1, $36)"
@@ -72,13 +72,13 @@ const RECORD: Sql = Sql::each(
     ),
 );
 
-pub(super) struct Record {
-    pub(super) row: Box<Stored>,
+pub(super) struct RecordDecision {
+    pub(super) row: Box<DecisionRow>,
     /// The answer, if it is known already; recorded as a separate log entry.
     pub(super) answer: Option<NewAnswer>,
 }
 
-impl Work for Record {
+impl Work for RecordDecision {
     type Out = i64;
 
     fn at(&self) -> i64 {
@@ -89,94 +89,98 @@ impl Work for Record {
         let mut row = self.row;
         batch.head.decisions += 1;
         row.id = batch.head.decisions;
-        row.decided_seq = batch.link(chain::decided(&row));
-        batch.deadlines.begin(&row);
-        let folded = fold(&row.command);
+        row.decided_seq = batch.advance(chain::decided(&row));
+        batch.deadlines.add_new(&row);
+        let folded = fold_case(&row.command);
         let mut args = row.args().to_vec();
         args.extend([
-            Arg::from(Kind::Decided as i64),
+            Arg::from(LogEntryKind::Decided as i64),
             (&batch.head.hash).into(),
             (&folded).into(),
         ]);
         batch.tx.execute(RECORD, &args).await?;
-        batch.deltas.add(&Counted::from(&*row), 1);
+        batch.deltas.add(&CountedDecision::from(&*row), 1);
         let id = row.id;
         if let Some(answer) = self.answer
             && row.response.is_none()
         {
-            take_answer(batch, *row, &answer).await?;
+            record_answer(batch, *row, &answer).await?;
         }
         Ok(id)
     }
 }
 
-pub(super) struct Answer {
+pub(super) struct RecordAnswer {
     pub(super) id: i64,
     pub(super) answer: NewAnswer,
     /// Scope in which an approval is remembered.
-    pub(super) lasting: Option<Lasting>,
+    pub(super) lasting: Option<SessionScope>,
 }
 
-impl Work for Answer {
-    type Out = Answered;
+impl Work for RecordAnswer {
+    type Out = AnswerResult;
 
-    async fn apply(self, batch: &mut Batch) -> Result<Answered, AuditError> {
+    async fn apply(self, batch: &mut Batch) -> Result<AnswerResult, AuditError> {
         let Some(row) = find(&mut batch.tx, self.id).await? else {
-            return Ok(Answered::Unknown);
+            return Ok(AnswerResult::Unknown);
         };
         if row.response.is_some() {
-            return Ok(Answered::Already(Box::new(row.record()?)));
+            return Ok(AnswerResult::Already(Box::new(row.record()?)));
         }
         if !row.requires {
-            return Ok(Answered::NotAsked(Box::new(row.record()?)));
+            return Ok(AnswerResult::NotAsked(Box::new(row.record()?)));
         }
         let at = floor_us(self.answer.at);
-        if batch.is_over(&row, at) {
+        if batch.is_expired(&row, at) {
             let row = time_out(batch, row, at).await?;
-            return Ok(Answered::Already(Box::new(row.record()?)));
+            return Ok(AnswerResult::Already(Box::new(row.record()?)));
         }
-        let record = Box::new(take_answer(batch, row, &self.answer).await?.record()?);
+        let record = Box::new(record_answer(batch, row, &self.answer).await?.record()?);
         // One transaction: an answer lost in between would be asked for again.
         if let Some(lasting) = self.lasting {
             let new = NewRemembered::of(&record, lasting, self.answer);
-            Remember(new).apply(batch).await?;
+            RecordRemembered(new).apply(batch).await?;
         }
-        Ok(Answered::Done(record))
+        Ok(AnswerResult::Done(record))
     }
 }
 
-pub(super) async fn take_answer(
+pub(super) async fn record_answer(
     batch: &mut Batch,
-    row: Stored,
+    row: DecisionRow,
     answer: &NewAnswer,
-) -> Result<Stored, AuditError> {
-    let answered = Stored {
+) -> Result<DecisionRow, AuditError> {
+    let answered = DecisionRow {
         response: Some(response_code(answer.response)),
         answered_at: Some(floor_us(answer.at)),
         answered_by: Some(storable(&answer.by)),
         answer_note: answer.note.as_deref().map(storable),
         ..row.clone()
     };
-    put_answer(batch, &row, answered).await
+    write_answer(batch, &row, answered).await
 }
 
-async fn time_out(batch: &mut Batch, row: Stored, at: i64) -> Result<Stored, AuditError> {
-    let answer = Stored {
+async fn time_out(batch: &mut Batch, row: DecisionRow, at: i64) -> Result<DecisionRow, AuditError> {
+    let answer = DecisionRow {
         response: Some(response_code(UserResponse::Timeout)),
         answered_at: Some(at),
         answered_by: Some(BY_DEADLINE.to_owned()),
         ..row.clone()
     };
-    put_answer(batch, &row, answer).await
+    write_answer(batch, &row, answer).await
 }
 
-async fn put_answer(batch: &mut Batch, was: &Stored, mut is: Stored) -> Result<Stored, AuditError> {
+async fn write_answer(
+    batch: &mut Batch,
+    was: &DecisionRow,
+    mut is: DecisionRow,
+) -> Result<DecisionRow, AuditError> {
     if let Some(open) = &mut batch.open {
         open.answered(was);
     }
     is.answered_seq = Some(
         batch
-            .append(Kind::Answered, is.id, chain::answered(&is))
+            .append(LogEntryKind::Answered, is.id, chain::answered(&is))
             .await?,
     );
     batch
@@ -214,7 +218,7 @@ macro_rules! overdue {
     };
 }
 
-/// Returns `true` if there are questions for [`Expire`] to close.
+/// Returns `true` if there are questions for [`ExpireQuestions`] to close.
 pub(super) async fn is_overdue(tx: &mut Tx, now: i64) -> Result<bool, AuditError> {
     let found = tx
         .optional(
@@ -225,16 +229,16 @@ pub(super) async fn is_overdue(tx: &mut Tx, now: i64) -> Result<bool, AuditError
     Ok(found.is_some())
 }
 
-/// Closes questions whose deadline has passed, at most [`ANSWERED_TOGETHER`] in one transaction, so
+/// Closes questions whose deadline has passed, at most [`MAX_ANSWERS`] in one transaction, so
 /// that other writers are not delayed.
-pub(super) struct Expire {
+pub(super) struct ExpireQuestions {
     pub(super) now: i64,
     /// Questions that expired by the monotonic clock.
-    pub(super) over: Vec<i64>,
+    pub(super) expired: Vec<i64>,
 }
 
 /// Adds the deadlines of the questions that other processes have recorded.
-pub(super) async fn see_open(
+pub(super) async fn load_deadlines(
     tx: &mut Tx,
     deadlines: &Deadlines,
     now: i64,
@@ -247,12 +251,12 @@ pub(super) async fn see_open(
         )
         .await?;
     for row in rows {
-        deadlines.see(row.int(0)?, row.int(1)?, row.int(2)?, now);
+        deadlines.add_existing(row.int(0)?, row.int(1)?, row.int(2)?, now);
     }
     Ok(())
 }
 
-impl Work for Expire {
+impl Work for ExpireQuestions {
     type Out = Vec<i64>;
 
     async fn apply(self, batch: &mut Batch) -> Result<Vec<i64>, AuditError> {
@@ -263,16 +267,16 @@ impl Work for Expire {
                 &[
                     self.now.into(),
                     self.now.saturating_add(TOLERANCE_US).into(),
-                    ANSWERED_TOGETHER.into(),
+                    MAX_ANSWERS.into(),
                 ],
             )
             .await?;
         let mut expired = Vec::with_capacity(rows.len());
         for row in rows {
-            let row = time_out(batch, Stored::read(&row, 0)?, self.now).await?;
+            let row = time_out(batch, DecisionRow::read(&row, 0)?, self.now).await?;
             expired.push(row.id);
         }
-        for id in self.over {
+        for id in self.expired {
             let open = find(&mut batch.tx, id)
                 .await?
                 .filter(|row| row.requires && row.response.is_none() && row.deadline.is_some());
@@ -287,77 +291,77 @@ impl Work for Expire {
 }
 
 /// Records that a command ran, by the id of its decision or the agent's id of the call.
-pub(super) struct Execute {
-    pub(super) which: Which,
+pub(super) struct RecordExecution {
+    pub(super) selector: DecisionSelector,
     pub(super) outcome: Execution,
     /// Author of the implied approval, if the agent was to ask its user.
     pub(super) agreed: Option<&'static str>,
 }
 
 /// Selects a decision.
-pub(crate) enum Which {
+pub(crate) enum DecisionSelector {
     Secret { id: i64, secret: String },
-    Call(CallName),
+    Call(CallId),
 }
 
 /// The agent's id of a tool call.
-pub(crate) struct CallName {
+pub(crate) struct CallId {
     pub(crate) agent: String,
     pub(crate) session: String,
     pub(crate) call: String,
 }
 
 /// Answers the open question about a tool call, if there is one.
-pub(super) struct AnswerCall {
-    pub(super) call: CallName,
+pub(super) struct RecordCallAnswer {
+    pub(super) call: CallId,
     pub(super) answer: NewAnswer,
 }
 
-impl Work for AnswerCall {
+impl Work for RecordCallAnswer {
     type Out = Option<i64>;
 
     async fn apply(self, batch: &mut Batch) -> Result<Option<i64>, AuditError> {
         let found = self.call.find(&mut batch.tx).await?;
-        let open = |row: &Stored| row.requires && row.response.is_none();
+        let open = |row: &DecisionRow| row.requires && row.response.is_none();
         let Some(row) = found.filter(open) else {
             return Ok(None);
         };
         let id = row.id;
-        take_answer(batch, row, &self.answer).await?;
+        record_answer(batch, row, &self.answer).await?;
         Ok(Some(id))
     }
 }
 
-impl Work for Execute {
-    type Out = Executed;
+impl Work for RecordExecution {
+    type Out = ExecutionResult;
 
-    async fn apply(self, batch: &mut Batch) -> Result<Executed, AuditError> {
-        let found = match &self.which {
-            Which::Secret { id, secret } => {
+    async fn apply(self, batch: &mut Batch) -> Result<ExecutionResult, AuditError> {
+        let found = match &self.selector {
+            DecisionSelector::Secret { id, secret } => {
                 let found = find(&mut batch.tx, *id).await?;
                 if let Some(row) = &found
                     && !proves(secret, row.secret_hash.as_ref())
                 {
-                    return Ok(Executed::WrongSecret);
+                    return Ok(ExecutionResult::WrongSecret);
                 }
                 found
             }
-            Which::Call(call) => call.find(&mut batch.tx).await?,
+            DecisionSelector::Call(call) => call.find(&mut batch.tx).await?,
         };
         let Some(row) = found else {
-            return Ok(Executed::Unknown);
+            return Ok(ExecutionResult::Unknown);
         };
         if row.executed_at.is_some() {
-            return Ok(Executed::Already(Box::new(row.record()?)));
+            return Ok(ExecutionResult::Already(Box::new(row.record()?)));
         }
-        let mut row = Stored {
+        let mut row = DecisionRow {
             executed_at: Some(floor_us(self.outcome.at)),
             exit_status: self.outcome.exit_status.map(i64::from),
             ..row
         };
         row.executed_seq = Some(
             batch
-                .append(Kind::Executed, row.id, chain::executed(&row))
+                .append(LogEntryKind::Executed, row.id, chain::executed(&row))
                 .await?,
         );
         batch
@@ -383,9 +387,9 @@ impl Work for Execute {
                 note: None,
                 at: self.outcome.at,
             };
-            row = take_answer(batch, row, &answer).await?;
+            row = record_answer(batch, row, &answer).await?;
         }
-        Ok(Executed::Done(Box::new(row.record()?)))
+        Ok(ExecutionResult::Done(Box::new(row.record()?)))
     }
 }
 
@@ -395,9 +399,9 @@ pub(super) fn proves(secret: &str, hash: Option<&[u8; 32]>) -> bool {
     hash.is_some_and(|hash| bool::from(given.as_slice().ct_eq(hash)))
 }
 
-impl CallName {
+impl CallId {
     /// Returns the last decision about the call: an agent may reuse the id of a call.
-    async fn find(&self, tx: &mut Tx) -> Result<Option<Stored>, AuditError> {
+    async fn find(&self, tx: &mut Tx) -> Result<Option<DecisionRow>, AuditError> {
         tx.optional(
             concat!(
                 "SELECT ",
@@ -412,10 +416,10 @@ impl CallName {
             ],
         )
         .await?
-        .map(|row| Stored::read(&row, 0))
+        .map(|row| DecisionRow::read(&row, 0))
         .transpose()
     }
 }
 
 /// Maximum number of questions answered in one transaction, so that other writers are not delayed.
-pub(super) const ANSWERED_TOGETHER: i64 = 200;
+pub(super) const MAX_ANSWERS: i64 = 200;

@@ -145,15 +145,15 @@ impl From<sqlx::Error> for AuditError {
             sqlx::Error::Io(_) | sqlx::Error::Tls(_) => Self::Unreachable {
                 source: Arc::new(error),
             },
-            sqlx::Error::Database(said) => match code(said.code().as_deref().unwrap_or("")) {
-                Code::Locked => Self::Locked,
-                Code::Full => Self::Full,
-                Code::ReadOnly => Self::ReadOnly,
-                Code::NotADatabase => Self::NotADatabase,
-                Code::Unreachable => Self::Unreachable {
+            sqlx::Error::Database(cause) => match code(cause.code().as_deref().unwrap_or("")) {
+                DatabaseErrorKind::Locked => Self::Locked,
+                DatabaseErrorKind::Full => Self::Full,
+                DatabaseErrorKind::ReadOnly => Self::ReadOnly,
+                DatabaseErrorKind::NotADatabase => Self::NotADatabase,
+                DatabaseErrorKind::Unreachable => Self::Unreachable {
                     source: Arc::new(error),
                 },
-                Code::Other => Self::Database {
+                DatabaseErrorKind::Other => Self::Database {
                     source: Arc::new(error),
                 },
             },
@@ -179,7 +179,7 @@ impl From<sqlx::migrate::MigrateError> for AuditError {
     }
 }
 
-enum Code {
+enum DatabaseErrorKind {
     Locked,
     Full,
     ReadOnly,
@@ -190,23 +190,23 @@ enum Code {
 
 /// Classifies an error code: SQLite uses numbers whose low byte is the kind, PostgreSQL five
 /// characters.
-fn code(code: &str) -> Code {
+fn code(code: &str) -> DatabaseErrorKind {
     match code {
-        "55P03" | "40P01" | "40001" => return Code::Locked,
-        "53100" => return Code::Full,
-        "25006" => return Code::ReadOnly,
+        "55P03" | "40P01" | "40001" => return DatabaseErrorKind::Locked,
+        "53100" => return DatabaseErrorKind::Full,
+        "25006" => return DatabaseErrorKind::ReadOnly,
         "57P01" | "57P02" | "57P03" | "53300" | "28P01" | "28000" | "3D000" => {
-            return Code::Unreachable;
+            return DatabaseErrorKind::Unreachable;
         }
-        _ if code.len() == 5 => return Code::Other,
+        _ if code.len() == 5 => return DatabaseErrorKind::Other,
         _ => {}
     }
     match code.parse::<u32>().map(|code| code & 0xff) {
-        Ok(5 | 6) => Code::Locked,
-        Ok(13) => Code::Full,
-        Ok(8) => Code::ReadOnly,
-        Ok(11 | 26) => Code::NotADatabase,
-        Ok(14) => Code::Unreachable,
-        _ => Code::Other,
+        Ok(5 | 6) => DatabaseErrorKind::Locked,
+        Ok(13) => DatabaseErrorKind::Full,
+        Ok(8) => DatabaseErrorKind::ReadOnly,
+        Ok(11 | 26) => DatabaseErrorKind::NotADatabase,
+        Ok(14) => DatabaseErrorKind::Unreachable,
+        _ => DatabaseErrorKind::Other,
     }
 }

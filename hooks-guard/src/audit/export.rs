@@ -6,11 +6,11 @@ use futures_util::{Stream, stream};
 
 use super::backend::Backend;
 use super::error::AuditError;
-use super::list::filter::{Bound, Filter};
-use super::record::{AuditRecord, Stored};
+use super::list::filter::{Filter, FilterArgs};
+use super::record::{AuditRecord, DecisionRow};
 
 /// Number of records in memory at a time.
-const PAGE: i64 = 100;
+const RECORDS_PER_READ: i64 = 100;
 
 /// Returns a record as a line of JSON, including the newline.
 ///
@@ -102,9 +102,9 @@ fn cell(line: &mut String, text: &str) {
 
 struct Export {
     backend: Backend,
-    bound: Bound,
+    bound: FilterArgs,
     last: (i64, i64),
-    rows: VecDeque<Stored>,
+    rows: VecDeque<DecisionRow>,
 }
 
 pub(super) fn export(
@@ -120,7 +120,9 @@ pub(super) fn export(
     // Neither a connection nor a snapshot is held between two pages.
     stream::try_unfold(export, |mut export| async move {
         if export.rows.is_empty() {
-            let rows = export.bound.after(&export.backend, export.last, PAGE);
+            let rows = export
+                .bound
+                .rows_after(&export.backend, export.last, RECORDS_PER_READ);
             export.rows = rows.await?.into();
         }
         let Some(row) = export.rows.pop_front() else {

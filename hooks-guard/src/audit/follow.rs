@@ -9,7 +9,7 @@ use super::tx::Tx;
 use super::walk::continues;
 
 #[cfg(feature = "sqlite")]
-use super::database::{READ_AGAIN, READS, Sqlite};
+use super::database::{MAX_READ_ATTEMPTS, READ_RETRY_DELAY, Sqlite};
 
 /// Maximum number of entries of other processes that are checked while the database is locked.
 pub(super) const MAX_LOCKED: i64 = 500;
@@ -37,7 +37,7 @@ pub(super) fn check_order(known: &Head, now: &Head) -> Result<(), AuditError> {
 }
 
 /// Returns the gap that contains a removed entry.
-pub(super) async fn gap_of(tx: &mut Tx, seq: i64) -> Result<Option<Gap>, AuditError> {
+pub(super) async fn find_gap(tx: &mut Tx, seq: i64) -> Result<Option<Gap>, AuditError> {
     let row = tx
         .optional(
             "SELECT first, last, hash FROM gaps WHERE first <= $1 AND last >= $1",
@@ -77,7 +77,7 @@ pub(super) async fn recognize(
     match row {
         Some(row) if row.hash(0)? == known.hash => Ok(()),
         Some(_) => Err(rewritten(&known, "the entry has a different hash")),
-        None => match gap_of(tx, known.seq).await? {
+        None => match find_gap(tx, known.seq).await? {
             Some(gap) if gap.last > known.seq || gap.hash == known.hash => Ok(()),
             _ => Err(rewritten(&known, "the entry is missing")),
         },
@@ -125,7 +125,7 @@ pub(super) async fn catch_up(database: &Database) -> Result<(), AuditError> {
 
 /// Maximum number of checks that find an unknown head in the database file.
 #[cfg(feature = "sqlite")]
-const CHECKS: u32 = 3;
+const MAX_CHECKS: u32 = 3;
 
 /// Checks that the database file without its write-ahead log contains a state between the last
 /// accepted state and the known head. Reads the file only if it was written to, as by a checkpoint.
@@ -152,21 +152,21 @@ async fn check_file(database: &Database, file: &Sqlite) -> Result<(), AuditError
         return Ok(());
     }
     let (mut unreadable, mut unknown) = (0, 0);
-    while unreadable < READS && unknown < CHECKS {
+    while unreadable < MAX_READ_ATTEMPTS && unknown < MAX_CHECKS {
         // A running checkpoint changes the stamp again, so the file is checked again.
         unreadable += 1;
         if let Some(state) = file.contents().await {
             unknown += 1;
-            if anchor.take_file(state) {
+            if anchor.accept_file(state) {
                 return Ok(());
             }
             // The state may belong to another process, or to a commit that has not returned yet.
             catch_up(database).await?;
-            if anchor.take_file(state) {
+            if anchor.accept_file(state) {
                 return Ok(());
             }
         }
-        tokio::time::sleep(READ_AGAIN).await;
+        tokio::time::sleep(READ_RETRY_DELAY).await;
     }
     match known.head {
         // A checkpoint may have written the first page but not yet the page with the head.

@@ -8,13 +8,13 @@ mod tests;
 
 pub use self::filter::{Filter, Listing, Page};
 
-use self::filter::Bound;
-use self::search::Cut;
+use self::filter::FilterArgs;
+use self::search::Partition;
 use super::backend::Backend;
 use super::deadlines::TOLERANCE_US;
 use super::error::AuditError;
-use super::record::{AuditRecord, Stored, columns};
-use super::tally::Pieces;
+use super::record::{AuditRecord, DecisionRow, columns};
+use super::tally::PeriodParts;
 use super::tx::{Arg, Sql, Tx};
 
 /// Conditions of a filter that the selected index does not cover.
@@ -28,7 +28,7 @@ macro_rules! rest {
 
 /// SQL texts of one access path: page, count, and next rows of an export.
 #[derive(Clone, Copy)]
-struct Way {
+struct AccessPath {
     page: Sql,
     #[cfg_attr(not(feature = "http"), expect(dead_code, reason = "pages over HTTP"))]
     numbers: Sql,
@@ -37,13 +37,13 @@ struct Way {
 }
 
 /// Finds decisions by an index of `decisions`; matches the text, if any, in `searched`.
-macro_rules! way {
+macro_rules! access_path {
     ($drive:literal) => {
-        Way {
-            page: Sql::each(way!(@page $drive, "instr"), way!(@page $drive, "strpos")),
-            numbers: Sql::each(way!(@numbers $drive, "instr"), way!(@numbers $drive, "strpos")),
-            count: Sql::each(way!(@count $drive, "instr"), way!(@count $drive, "strpos")),
-            after: Sql::each(way!(@after $drive, "instr"), way!(@after $drive, "strpos")),
+        AccessPath {
+            page: Sql::each(access_path!(@page $drive, "instr"), access_path!(@page $drive, "strpos")),
+            numbers: Sql::each(access_path!(@numbers $drive, "instr"), access_path!(@numbers $drive, "strpos")),
+            count: Sql::each(access_path!(@count $drive, "instr"), access_path!(@count $drive, "strpos")),
+            after: Sql::each(access_path!(@after $drive, "instr"), access_path!(@after $drive, "strpos")),
         }
     };
     (@where $drive:literal, $find:literal) => {
@@ -54,36 +54,36 @@ macro_rules! way {
     };
     (@page $drive:literal, $find:literal) => {
         concat!(
-            "SELECT ", columns!(), " FROM decisions d WHERE ", way!(@where $drive, $find),
+            "SELECT ", columns!(), " FROM decisions d WHERE ", access_path!(@where $drive, $find),
             " ORDER BY d.at DESC, d.id DESC LIMIT $9 OFFSET $10"
         )
     };
     (@numbers $drive:literal, $find:literal) => {
         concat!(
-            "SELECT d.id FROM decisions d WHERE ", way!(@where $drive, $find),
+            "SELECT d.id FROM decisions d WHERE ", access_path!(@where $drive, $find),
             " ORDER BY d.at DESC, d.id DESC LIMIT $9 OFFSET $10"
         )
     };
     (@count $drive:literal, $find:literal) => {
-        concat!("SELECT count(*) FROM decisions d WHERE ", way!(@where $drive, $find))
+        concat!("SELECT count(*) FROM decisions d WHERE ", access_path!(@where $drive, $find))
     };
     (@after $drive:literal, $find:literal) => {
         concat!(
             "SELECT ", columns!(), " FROM decisions d WHERE (d.at, d.id) > ($9, $10) AND ",
-            way!(@where $drive, $find), " ORDER BY d.at, d.id LIMIT $11"
+            access_path!(@where $drive, $find), " ORDER BY d.at, d.id LIMIT $11"
         )
     };
 }
 
-const BY_TIME: Way = way!("");
-const BY_CLASS: Way = way!("d.class = $3 AND ");
-const BY_RESPONSE: Way = way!("d.response = $4 AND ");
-const BY_BOTH: Way = way!("d.class = $3 AND d.response = $4 AND ");
-const BY_AGENT: Way = way!("d.agent = $5 AND ");
-const BY_SESSION: Way = way!("d.session_id = $6 AND ");
+const BY_TIME: AccessPath = access_path!("");
+const BY_CLASS: AccessPath = access_path!("d.class = $3 AND ");
+const BY_RESPONSE: AccessPath = access_path!("d.response = $4 AND ");
+const BY_BOTH: AccessPath = access_path!("d.class = $3 AND d.response = $4 AND ");
+const BY_AGENT: AccessPath = access_path!("d.agent = $5 AND ");
+const BY_SESSION: AccessPath = access_path!("d.session_id = $6 AND ");
 
-impl Bound {
-    fn way(&self) -> Way {
+impl FilterArgs {
+    fn access_path(&self) -> AccessPath {
         match (&self.session, self.class, self.response, &self.agent) {
             (Some(_), ..) => BY_SESSION,
             (None, Some(_), Some(_), _) => BY_BOTH,
@@ -111,24 +111,30 @@ impl Bound {
     async fn page(&self, tx: &mut Tx, page: Page) -> Result<Vec<AuditRecord>, AuditError> {
         let bounds = [page.limit, page.offset]
             .map(|number| Arg::from(i64::try_from(number).unwrap_or(i64::MAX)));
-        tx.all(self.way().page, &[&self.args()[..], &bounds].concat())
-            .await?
-            .iter()
-            .map(|row| Stored::read(row, 0)?.record())
-            .collect()
+        tx.all(
+            self.access_path().page,
+            &[&self.args()[..], &bounds].concat(),
+        )
+        .await?
+        .iter()
+        .map(|row| DecisionRow::read(row, 0)?.record())
+        .collect()
     }
 
     async fn total(&self, tx: &mut Tx) -> Result<u64, AuditError> {
         let counted = match (&self.text, &self.session) {
-            (None, None) => self.tallied(tx).await?,
-            _ => tx.one(self.way().count, &self.args()).await?.int(0)?,
+            (None, None) => self.count_by_tallies(tx).await?,
+            _ => tx
+                .one(self.access_path().count, &self.args())
+                .await?
+                .int(0)?,
         };
         Ok(counted.max(0).unsigned_abs())
     }
 
     /// Counts by the running counts, and by the decisions themselves at the edges of the period.
-    async fn tallied(&self, tx: &mut Tx) -> Result<i64, AuditError> {
-        let pieces = Pieces::of(self.after, self.before);
+    async fn count_by_tallies(&self, tx: &mut Tx) -> Result<i64, AuditError> {
+        let pieces = PeriodParts::of(self.after, self.before);
         let mut total = 0;
         for (unit, first, last) in pieces.whole {
             let row = tx
@@ -156,25 +162,31 @@ impl Bound {
                 before: Some(to),
                 ..self.clone()
             };
-            total += tx.one(self.way().count, &edge.args()).await?.int(0)?;
+            total += tx
+                .one(self.access_path().count, &edge.args())
+                .await?
+                .int(0)?;
         }
         Ok(total)
     }
 
     /// Returns the next rows of an export, oldest first.
-    pub(super) async fn after(
+    pub(super) async fn rows_after(
         &self,
         backend: &Backend,
         last: (i64, i64),
         limit: i64,
-    ) -> Result<Vec<Stored>, AuditError> {
+    ) -> Result<Vec<DecisionRow>, AuditError> {
         let mut tx = backend.read().await?;
         let bounds = [Arg::from(last.0), last.1.into(), limit.into()];
-        tx.all(self.way().after, &[&self.args()[..], &bounds].concat())
-            .await?
-            .iter()
-            .map(|row| Stored::read(row, 0))
-            .collect()
+        tx.all(
+            self.access_path().after,
+            &[&self.args()[..], &bounds].concat(),
+        )
+        .await?
+        .iter()
+        .map(|row| DecisionRow::read(row, 0))
+        .collect()
     }
 }
 
@@ -183,10 +195,10 @@ pub(super) async fn list(
     filter: &Filter,
     page: Page,
 ) -> Result<Listing, AuditError> {
-    let bound = Bound::from(filter);
+    let bound = FilterArgs::from(filter);
     // A session has few decisions, so filter by session first.
     if let (Some(text), None) = (&bound.text, &bound.session) {
-        return search::list(backend, &bound, text, page, Cut::USUAL).await;
+        return search::list(backend, &bound, text, page, Partition::DEFAULT).await;
     }
     let mut tx = backend.read().await?;
     let total = bound.total(&mut tx).await?;
@@ -206,7 +218,7 @@ pub(super) async fn numbers(
     filter: &Filter,
     page: Page,
 ) -> Result<(Vec<i64>, u64), AuditError> {
-    let bound = Bound::from(filter);
+    let bound = FilterArgs::from(filter);
     if let (Some(text), None) = (&bound.text, &bound.session) {
         return search::numbers_now(backend, &bound, text, page).await;
     }
@@ -219,7 +231,7 @@ pub(super) async fn numbers(
     let bounds =
         [limit, page.offset].map(|number| Arg::from(i64::try_from(number).unwrap_or(i64::MAX)));
     let args = [&bound.args()[..], &bounds].concat();
-    let rows = tx.all(bound.way().numbers, &args).await?;
+    let rows = tx.all(bound.access_path().numbers, &args).await?;
     let numbers = rows.iter().map(|row| row.int(0));
     Ok((numbers.collect::<Result<_, _>>()?, total))
 }
@@ -238,25 +250,25 @@ pub(super) async fn pending(backend: &Backend, now: i64) -> Result<Vec<AuditReco
     )
     .await?
     .iter()
-    .map(|row| Stored::read(row, 0)?.record())
+    .map(|row| DecisionRow::read(row, 0)?.record())
     .collect()
 }
 
 /// Number of decisions per read.
 #[cfg(feature = "http")]
-const AT_ONCE: usize = 16;
+const DECISIONS_PER_READ: usize = 16;
 
 /// Returns the decisions with these ids that exist.
 #[cfg(feature = "http")]
-pub(super) async fn several(
+pub(super) async fn read_by_ids(
     backend: &Backend,
     ids: &[i64],
 ) -> Result<Vec<AuditRecord>, AuditError> {
     let mut records = Vec::with_capacity(ids.len());
     let mut tx = backend.read().await?;
-    for some in ids.chunks(AT_ONCE) {
+    for some in ids.chunks(DECISIONS_PER_READ) {
         // One statement for any number of ids, so that it is prepared only once.
-        let args: [Arg<'_>; AT_ONCE] =
+        let args: [Arg<'_>; DECISIONS_PER_READ] =
             std::array::from_fn(|at| some[at.min(some.len() - 1)].into());
         let rows = tx
             .all(
@@ -270,7 +282,7 @@ pub(super) async fn several(
             )
             .await?;
         for row in &rows {
-            records.push(Stored::read(row, 0)?.record()?);
+            records.push(DecisionRow::read(row, 0)?.record()?);
         }
     }
     Ok(records)

@@ -52,6 +52,7 @@ mod follow;
 mod head;
 mod list;
 mod open;
+mod open_counts;
 mod record;
 mod remember;
 mod remembered;
@@ -62,16 +63,15 @@ mod tally;
 mod tx;
 mod used;
 mod verify;
-mod waiting;
 mod walk;
 mod write;
 
-pub(crate) use decide::{CallName, Which};
-pub(crate) use remembered::Lasting;
+pub(crate) use decide::{CallId, DecisionSelector};
+pub(crate) use remembered::SessionScope;
 
 pub use self::store::AuditStore;
 pub use address::TrailAddress;
-pub use changes::{Change, ChangeStream};
+pub use changes::{AuditChange, ChangeStream};
 pub use clean::Cleanup;
 pub use cleanups::PastCleanup;
 pub use error::AuditError;
@@ -81,14 +81,14 @@ pub use open::{
     TooManyQuestions,
 };
 pub use record::{
-    Answered, AuditRecord, Executed, Execution, NewAnswer, NewDecision, UserResponse,
+    AnswerResult, AuditRecord, Execution, ExecutionResult, NewAnswer, NewDecision, UserResponse,
 };
 pub use remembered::{NewRemembered, Remembered};
 pub use series::{Count, Point, Series};
 pub use stats::{
     Classifications, Confidence, Covered, Performance, Period, Stats, Totals, UserResponses,
 };
-pub(crate) use used::in_time;
-pub use used::{Grant, Granted, Redeemed};
+pub(crate) use used::with_timeout;
+pub use used::{Grant, GrantResult, RedeemResult};
 pub use verify::Verification;
-pub use walk::{Broken, ChainHead, HeadState, InvalidHead, NotedHead};
+pub use walk::{ChainBreak, ChainHead, HeadState, InvalidHead, NotedHead};

@@ -4,15 +4,15 @@
 use std::fmt;
 
 use super::backend::Backend;
-use super::decide::{ANSWERED_TOGETHER, Record, find, take_answer};
+use super::decide::{MAX_ANSWERS, RecordDecision, find, record_answer};
 use super::error::AuditError;
-use super::record::{NewAnswer, Stored, columns, storable};
+use super::open_counts::OpenQuestionCounts;
+use super::record::{DecisionRow, NewAnswer, columns, storable};
 use super::tx::{Arg, Tx};
-use super::waiting::OpenQuestions;
 use super::write::{Batch, Work};
 
 /// Maximum number of sessions that a page lists.
-const SESSIONS: i64 = 20;
+const MAX_SESSIONS: i64 = 20;
 
 /// Limits on the number of pending questions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -230,7 +230,7 @@ pub(super) async fn page(
         .one(concat!("SELECT count(*)", open!()), &bound.args())
         .await?;
     let total = row.int(0)?.max(0).unsigned_abs();
-    let most = [Arg::from(SESSIONS)];
+    let most = [Arg::from(MAX_SESSIONS)];
     let rows = tx
         .all(
             concat!(
@@ -259,7 +259,7 @@ pub(super) async fn page(
 
 /// Returns the number of questions that are open at `now`.
 pub(super) async fn count(backend: &Backend, now: i64) -> Result<u64, AuditError> {
-    let mut tx = backend.glance().await?;
+    let mut tx = backend.acquire().await?;
     let row = tx
         .one(
             "SELECT count(*) FROM decisions d WHERE d.response IS NULL AND d.deadline IS NOT NULL
@@ -271,12 +271,12 @@ pub(super) async fn count(backend: &Backend, now: i64) -> Result<u64, AuditError
 }
 
 /// Records a decision with a question, if the limits permit it.
-pub(super) struct Question {
-    pub(super) record: Record,
+pub(super) struct RecordQuestion {
+    pub(super) record: RecordDecision,
     pub(super) limits: QuestionLimits,
 }
 
-impl Work for Question {
+impl Work for RecordQuestion {
     type Out = Result<i64, TooManyQuestions>;
 
     fn at(&self) -> i64 {
@@ -287,7 +287,7 @@ impl Work for Question {
         let Self { record, limits } = self;
         let open = match batch.open.take() {
             Some(open) => open,
-            None => OpenQuestions::read(&mut batch.tx, record.row.at, limits.total).await?,
+            None => OpenQuestionCounts::read(&mut batch.tx, record.row.at, limits.total).await?,
         };
         let session = (record.row.agent.clone(), record.row.session_id.clone());
         let of_session = open.sessions.get(&session).copied().unwrap_or(0);
@@ -309,21 +309,21 @@ impl Work for Question {
 }
 
 /// Denies the questions that match a filter, up to an id, in one transaction of limited size.
-pub(super) struct DenyOpen {
+pub(super) struct DenyQuestions {
     pub(super) filter: QuestionFilter,
     pub(super) last: i64,
     pub(super) answer: NewAnswer,
     pub(super) now: i64,
 }
 
-impl Work for DenyOpen {
+impl Work for DenyQuestions {
     type Out = u64;
 
     async fn apply(self, batch: &mut Batch) -> Result<u64, AuditError> {
         let Some(bound) = QuestionArgs::of(&mut batch.tx, &self.filter, self.now).await? else {
             return Ok(0);
         };
-        let more = [Arg::from(self.last), ANSWERED_TOGETHER.into()];
+        let more = [Arg::from(self.last), MAX_ANSWERS.into()];
         let rows = batch
             .tx
             .all(
@@ -337,7 +337,7 @@ impl Work for DenyOpen {
             )
             .await?;
         for row in &rows {
-            take_answer(batch, Stored::read(row, 0)?, &self.answer).await?;
+            record_answer(batch, DecisionRow::read(row, 0)?, &self.answer).await?;
         }
         Ok(rows.len() as u64)
     }

@@ -7,11 +7,11 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::error::AuditError;
-use super::tx::{Arg, Row};
+use super::tx::{Arg, SqlRow};
 use crate::approval::ApprovalScope;
 use crate::classify::{Crud, Decision, Method};
 use crate::mask::Masked;
-use crate::request::{CommandPart, PermissionRequest, Ruling};
+use crate::request::{CommandPart, PermissionDecision, PermissionRequest};
 
 /// Outcome of a question.
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
@@ -130,7 +130,7 @@ pub struct NewDecision {
     /// The request.
     pub request: PermissionRequest,
     /// The decision; its `id` and `secret` are ignored.
-    pub ruling: Ruling,
+    pub permission: PermissionDecision,
     /// Parts of the command.
     pub parts: Vec<CommandPart>,
     /// Duration of the decision.
@@ -157,7 +157,7 @@ impl NewDecision {
     pub(super) fn sample(request: PermissionRequest) -> Self {
         Self {
             request,
-            ruling: Ruling {
+            permission: PermissionDecision {
                 decision: Decision::AutoAllowed,
                 classification: Crud::Read,
                 reasoning: String::new(),
@@ -202,7 +202,7 @@ pub struct NewAnswer {
 /// Result of an answer. Exactly one answer to a question is [`Done`](Self::Done), even if other
 /// processes answer at the same time.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Answered {
+pub enum AnswerResult {
     /// The answer is recorded.
     Done(Box<AuditRecord>),
     /// The answer came too late. Contains the valid outcome: an earlier answer, the expired
@@ -225,7 +225,7 @@ pub struct Execution {
 
 /// Result of a report that a command was executed.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Executed {
+pub enum ExecutionResult {
     /// The execution is recorded, even if the command was not approved: the trail records what
     /// happened.
     Done(Box<AuditRecord>),
@@ -291,7 +291,7 @@ fn method_of(code: i64) -> Result<Method, AuditError> {
 }
 
 /// Returns parts in their stored form: a list of `[start, end, class, decided]`.
-fn written(parts: &[CommandPart]) -> Option<String> {
+fn encode_parts(parts: &[CommandPart]) -> Option<String> {
     let parts: Vec<_> = parts
         .iter()
         .map(|part| {
@@ -334,7 +334,7 @@ pub(super) fn ceil_us(time: Timestamp) -> i64 {
     i64::try_from(-(-time.as_nanosecond()).div_euclid(1000)).unwrap_or(i64::MAX)
 }
 
-pub(super) fn time_of(us: i64) -> Result<Timestamp, AuditError> {
+pub(super) fn timestamp(us: i64) -> Result<Timestamp, AuditError> {
     Timestamp::from_microsecond(us).map_err(|_| AuditError::Damaged { column: "time" })
 }
 
@@ -346,7 +346,7 @@ pub(super) fn storable(text: &str) -> String {
 /// Folds the case of a text: returns the lower case of the upper case of each character,
 /// independent of its neighbours. Done here and not in SQL, so that both databases find equal
 /// results.
-pub(super) fn fold(text: &str) -> String {
+pub(super) fn fold_case(text: &str) -> String {
     if text.is_ascii() {
         return text.to_ascii_lowercase();
     }
@@ -356,7 +356,7 @@ pub(super) fn fold(text: &str) -> String {
         .collect()
 }
 
-/// The columns of `decisions`, in the order of [`Stored`].
+/// The columns of `decisions`, in the order of [`DecisionRow`].
 macro_rules! columns {
     () => {
         "d.id, d.at, d.command, d.command_hash, d.class, d.requires, d.response, \
@@ -371,7 +371,7 @@ pub(super) use columns;
 
 /// A row of `decisions`.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Stored {
+pub(super) struct DecisionRow {
     pub(super) id: i64,
     pub(super) at: i64,
     pub(super) command: String,
@@ -403,19 +403,19 @@ pub(super) struct Stored {
     pub(super) executed_at: Option<i64>,
     pub(super) exit_status: Option<i64>,
     pub(super) executed_seq: Option<i64>,
-    /// See [`written`].
+    /// See [`encode_parts`].
     pub(super) parts: Option<String>,
     /// Scope of an approval, in JSON.
     pub(super) scope: Option<String>,
     pub(super) scope_hash: Option<String>,
 }
 
-impl Stored {
+impl DecisionRow {
     /// Returns the row of a decision, before it has an id.
     pub(super) fn new(new: NewDecision) -> Self {
         let NewDecision {
             request,
-            ruling,
+            permission,
             response_time,
             parts,
             deadline,
@@ -426,12 +426,12 @@ impl Stored {
             scope,
         } = new;
         let masked = Masked::for_storage(&request.command);
-        let at = floor_us(ruling.timestamp);
-        let (response, answered_at, answered_by) = match ruling.denied {
+        let at = floor_us(permission.timestamp);
+        let (response, answered_at, answered_by) = match permission.denied {
             true => (
                 Some(response_code(UserResponse::Denied)),
                 Some(at),
-                Some(ruling.rule.clone().unwrap_or_else(|| "rule".to_owned())),
+                Some(permission.rule.clone().unwrap_or_else(|| "rule".to_owned())),
             ),
             false => (None, None, None),
         };
@@ -440,26 +440,26 @@ impl Stored {
             at,
             command: storable(&masked.text),
             command_hash,
-            class: class_code(ruling.classification),
-            requires: ruling.decision == Decision::RequiresConfirmation,
+            class: class_code(permission.classification),
+            requires: permission.decision == Decision::RequiresConfirmation,
             response,
             response_time_us: i64::try_from(response_time.as_micros()).unwrap_or(i64::MAX),
-            confidence: match ruling.confidence.is_nan() {
+            confidence: match permission.confidence.is_nan() {
                 true => 0.0,
                 // Adding 0 removes a minus zero, which not every database supports.
-                false => ruling.confidence.clamp(0.0, 1.0) + 0.0,
+                false => permission.confidence.clamp(0.0, 1.0) + 0.0,
             },
-            method: method_code(ruling.classification_method),
-            timed_out: ruling.timed_out,
-            reasoning: storable(&masked.other(&ruling.reasoning)),
-            explanation: storable(&masked.other(&ruling.explanation)),
+            method: method_code(permission.classification_method),
+            timed_out: permission.timed_out,
+            reasoning: storable(&masked.other(&permission.reasoning)),
+            explanation: storable(&masked.other(&permission.explanation)),
             context: (request.context.as_deref()).map(|context| storable(&masked.other(context))),
             agent: request.agent.as_deref().map(storable),
             session_id: request.session_id.as_deref().map(storable),
             cwd: request.cwd.map(|cwd| storable(&cwd.to_string_lossy())),
             call_id: request.call_id.as_deref().map(storable),
-            denied: ruling.denied,
-            rule: ruling.rule.as_deref().map(storable),
+            denied: permission.denied,
+            rule: permission.rule.as_deref().map(storable),
             error: error.map(|error| storable(&masked.other(&error))),
             deadline: deadline.map(floor_us),
             secret_hash,
@@ -472,7 +472,7 @@ impl Stored {
             exit_status: None,
             executed_seq: None,
             parts: (masked.text == request.command)
-                .then(|| written(&parts))
+                .then(|| encode_parts(&parts))
                 .flatten(),
             scope: scope.as_ref().map(|scope| storable(&scope.stored(&masked))),
             scope_hash: scope.map(|scope| scope.hash().to_owned()),
@@ -480,7 +480,7 @@ impl Stored {
     }
 
     /// Parses a row selected by [`columns`], from the given position.
-    pub(super) fn read(row: &Row, from: usize) -> Result<Self, AuditError> {
+    pub(super) fn read(row: &SqlRow, from: usize) -> Result<Self, AuditError> {
         Ok(Self {
             id: row.int(from)?,
             at: row.int(from + 1)?,
@@ -565,11 +565,11 @@ impl Stored {
     }
 
     pub(super) fn record(self) -> Result<AuditRecord, AuditError> {
-        let time = |us: Option<i64>| us.map(time_of).transpose();
+        let time = |us: Option<i64>| us.map(timestamp).transpose();
         let scope = scope_of(self.scope.as_deref())?;
         Ok(AuditRecord {
             id: self.id,
-            timestamp: time_of(self.at)?,
+            timestamp: timestamp(self.at)?,
             classification: class_of(self.class)?,
             decision_requires_confirmation: self.requires,
             user_response: self.response.map(response_of).transpose()?,
@@ -612,7 +612,7 @@ impl Stored {
                 .as_ref()
                 .map(ApprovalScope::covers)
                 .unwrap_or_default(),
-            always: scope.as_ref().map(ApprovalScope::sentence),
+            always: scope.as_ref().map(ApprovalScope::describe),
             scope,
         })
     }

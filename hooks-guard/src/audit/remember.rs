@@ -4,26 +4,26 @@
 use std::path::Path;
 
 use super::backend::Backend;
-use super::chain::{self, Kind};
+use super::chain::{self, LogEntryKind};
 use super::error::AuditError;
 use super::record::{floor_us, storable};
 use super::remembered::{
-    NewRemembered, Remembered, StoredRemembered, remembered_columns, stored_path,
+    NewRemembered, Remembered, RememberedRow, remembered_columns, stored_path,
 };
 use super::tx::Tx;
 use super::write::{Batch, Work};
 use crate::mask::Masked;
 
-pub(super) struct Remember(pub(super) NewRemembered);
+pub(super) struct RecordRemembered(pub(super) NewRemembered);
 
-impl Work for Remember {
+impl Work for RecordRemembered {
     type Out = Remembered;
 
     async fn apply(self, batch: &mut Batch) -> Result<Remembered, AuditError> {
         let new = self.0;
         batch.head.remembered += 1;
         let masked = Masked::for_storage(&new.command);
-        let row = StoredRemembered {
+        let row = RememberedRow {
             id: batch.head.remembered,
             command_hash: new.command_hash,
             command: storable(&masked.text),
@@ -40,7 +40,7 @@ impl Work for Remember {
             scope: new.scope.map(|scope| storable(&scope.stored(&masked))),
         };
         batch
-            .append(Kind::Remembered, row.id, row.created())
+            .append(LogEntryKind::Remembered, row.id, row.created())
             .await?;
         batch
             .tx
@@ -63,17 +63,17 @@ impl Work for Remember {
                 ],
             )
             .await?;
-        row.shown()
+        row.into_remembered()
     }
 }
 
-pub(super) struct Forget {
+pub(super) struct RevokeRemembered {
     pub(super) id: i64,
     pub(super) by: String,
     pub(super) at: i64,
 }
 
-impl Work for Forget {
+impl Work for RevokeRemembered {
     type Out = bool;
 
     async fn apply(self, batch: &mut Batch) -> Result<bool, AuditError> {
@@ -91,10 +91,12 @@ impl Work for Forget {
         let Some(row) = found else {
             return Ok(false);
         };
-        let mut row = StoredRemembered::read(&row, 0)?;
+        let mut row = RememberedRow::read(&row, 0)?;
         row.revoked_at = Some(self.at);
         row.revoked_by = Some(storable(&self.by));
-        let seq = batch.append(Kind::Revoked, row.id, row.revoked()).await?;
+        let seq = batch
+            .append(LogEntryKind::Revoked, row.id, row.revoked())
+            .await?;
         batch
             .tx
             .execute(
@@ -140,11 +142,11 @@ pub(super) async fn find(
         )
         .await?;
     let Some(row) = found else { return Ok(None) };
-    let row = StoredRemembered::read(&row, 0)?;
+    let row = RememberedRow::read(&row, 0)?;
     let seq = Some(row.created_seq);
-    chain::check_row(tx, Kind::Remembered, row.id, seq, row.created()).await?;
-    chain::check_none(tx, Kind::Revoked, row.id).await?;
-    row.shown().map(Some)
+    chain::check_row(tx, LogEntryKind::Remembered, row.id, seq, row.created()).await?;
+    chain::check_none(tx, LogEntryKind::Revoked, row.id).await?;
+    row.into_remembered().map(Some)
 }
 
 /// Returns the active remembered answers after this id, oldest first, and their total number.
@@ -176,7 +178,7 @@ pub(super) async fn page(
     let total = row.int(0)?.max(0).unsigned_abs();
     let shown = rows
         .iter()
-        .map(|row| StoredRemembered::read(row, 0)?.shown());
+        .map(|row| RememberedRow::read(row, 0)?.into_remembered());
     Ok((shown.collect::<Result<_, _>>()?, total))
 }
 
@@ -192,6 +194,6 @@ pub(super) async fn list(backend: &Backend) -> Result<Vec<Remembered>, AuditErro
     )
     .await?
     .iter()
-    .map(|row| StoredRemembered::read(row, 0)?.shown())
+    .map(|row| RememberedRow::read(row, 0)?.into_remembered())
     .collect()
 }

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::chain::{Content, Kind, scoped};
+use super::chain::{Content, LogEntryKind, scoped};
 use super::error::AuditError;
-use super::record::{AuditRecord, NewAnswer, scope_of, storable, time_of};
-use super::tx::Row;
+use super::record::{AuditRecord, NewAnswer, scope_of, storable, timestamp};
+use super::tx::SqlRow;
 use crate::approval::ApprovalScope;
 
 /// Approval that also applies to later requests (`always allow`).
@@ -71,7 +71,7 @@ pub struct NewRemembered {
 
 /// Sessions in which an approval is remembered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Lasting {
+pub(crate) enum SessionScope {
     /// The session of its decision.
     Session,
     /// Every session.
@@ -80,14 +80,14 @@ pub(crate) enum Lasting {
 
 impl NewRemembered {
     /// Returns the remembered answer for the approval of a decision.
-    pub(super) fn of(record: &AuditRecord, lasting: Lasting, answer: NewAnswer) -> Self {
+    pub(super) fn of(record: &AuditRecord, lasting: SessionScope, answer: NewAnswer) -> Self {
         Self {
             command_hash: record.command_hash,
             command: record.command.clone(),
             cwd: record.cwd.clone(),
             session_id: match lasting {
-                Lasting::Session => record.session_id.clone(),
-                Lasting::Always => None,
+                SessionScope::Session => record.session_id.clone(),
+                SessionScope::Always => None,
             },
             agent: record.agent.clone(),
             by: answer.by,
@@ -97,7 +97,7 @@ impl NewRemembered {
     }
 }
 
-/// The columns of a [`StoredRemembered`].
+/// The columns of a [`RememberedRow`].
 macro_rules! remembered_columns {
     () => {
         "r.id, r.command_hash, r.command, r.cwd, r.session_id, r.agent, r.created_at, \
@@ -108,7 +108,7 @@ macro_rules! remembered_columns {
 pub(super) use remembered_columns;
 
 #[derive(Clone, Debug)]
-pub(super) struct StoredRemembered {
+pub(super) struct RememberedRow {
     pub(super) id: i64,
     pub(super) command_hash: [u8; 32],
     pub(super) command: String,
@@ -126,9 +126,9 @@ pub(super) struct StoredRemembered {
     pub(super) scope_hash: Option<String>,
 }
 
-impl StoredRemembered {
+impl RememberedRow {
     /// Parses a row selected by [`remembered_columns`], from the given position.
-    pub(super) fn read(row: &Row, from: usize) -> Result<Self, AuditError> {
+    pub(super) fn read(row: &SqlRow, from: usize) -> Result<Self, AuditError> {
         Ok(Self {
             id: row.int(from)?,
             command_hash: row.hash(from + 1)?,
@@ -147,7 +147,7 @@ impl StoredRemembered {
         })
     }
 
-    pub(super) fn shown(self) -> Result<Remembered, AuditError> {
+    pub(super) fn into_remembered(self) -> Result<Remembered, AuditError> {
         let scope = scope_of(self.scope.as_deref())?;
         Ok(Remembered {
             id: self.id,
@@ -156,20 +156,20 @@ impl StoredRemembered {
             cwd: self.cwd.map(PathBuf::from),
             session_id: self.session_id,
             agent: self.agent,
-            created_at: time_of(self.created_at)?,
+            created_at: timestamp(self.created_at)?,
             created_by: self.created_by,
             covers: scope
                 .as_ref()
                 .map(ApprovalScope::covers)
                 .unwrap_or_default(),
-            holds: scope.as_ref().map(ApprovalScope::sentence),
+            holds: scope.as_ref().map(ApprovalScope::describe),
             scope,
         })
     }
 
     /// Returns the content hash of the entry that created the answer.
     pub(super) fn created(&self) -> [u8; 32] {
-        let content = Content::new(Kind::Remembered, self.id)
+        let content = Content::new(LogEntryKind::Remembered, self.id)
             .bytes(&self.command_hash)
             .text(&self.command)
             .maybe_text(&self.cwd)
@@ -186,7 +186,7 @@ impl StoredRemembered {
 
     /// Returns the content hash of the entry that revoked the answer.
     pub(super) fn revoked(&self) -> [u8; 32] {
-        Content::new(Kind::Revoked, self.id)
+        Content::new(LogEntryKind::Revoked, self.id)
             .maybe_int(self.revoked_at)
             .maybe_text(&self.revoked_by)
             .hash()

@@ -7,19 +7,19 @@ use serde::{Deserialize, Serialize};
 
 use super::backend::Backend;
 use super::error::AuditError;
-use super::record::{ceil_us, floor_us, time_of};
+use super::record::{ceil_us, floor_us, timestamp};
 use super::stats::{Classifications, Period};
 use super::tally::{DAY_US, HOUR_US, UNIT_DAY, UNIT_HOUR};
 use super::tx::Tx;
 
 /// Maximum length of a period, in hours, that is divided into hours instead of days.
-const HOURS: i64 = 72;
+const MAX_HOURS: i64 = 72;
 /// Maximum length of a period, in days, that is divided into days instead of weeks.
-const DAYS: i64 = 400;
+const MAX_DAYS: i64 = 400;
 /// Number of latest commands whose programs are counted.
-const LOOKED_AT: i64 = 5000;
+const MAX_COUNTED_COMMANDS: i64 = 5000;
 /// Maximum number of listed programs and agents.
-const TOP: usize = 12;
+const MAX_LISTED: usize = 12;
 
 /// Counts of the trail over time, in all hours, days or weeks (UTC) that a period touches.
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
@@ -74,7 +74,7 @@ pub struct Count {
 }
 
 #[derive(Clone, Debug, Default)]
-struct Sums {
+struct StepSums {
     classes: [u64; 4],
     responses: [u64; 3],
     n: u64,
@@ -82,7 +82,7 @@ struct Sums {
     times: BTreeMap<i64, u64>,
 }
 
-impl Sums {
+impl StepSums {
     fn point(&self, start: Timestamp) -> Point {
         Point {
             start,
@@ -133,8 +133,8 @@ impl Steps {
     fn of(from: i64, to: i64) -> Self {
         let span = to.saturating_sub(from).max(0);
         let (unit, length, units) = match span {
-            span if span <= HOURS * HOUR_US => (UNIT_HOUR, HOUR_US, 1),
-            span if span <= DAYS * DAY_US => (UNIT_DAY, DAY_US, 1),
+            span if span <= MAX_HOURS * HOUR_US => (UNIT_HOUR, HOUR_US, 1),
+            span if span <= MAX_DAYS * DAY_US => (UNIT_DAY, DAY_US, 1),
             _ => (UNIT_DAY, DAY_US, 7),
         };
         let step = length * units;
@@ -173,14 +173,14 @@ pub(super) async fn series(
     let from = period.since.map_or(first, floor_us).max(first).min(end);
     let to = period.until.map_or(end, ceil_us).min(end).max(from);
     let steps = Steps::of(from, to);
-    let mut sums: BTreeMap<i64, Sums> = BTreeMap::new();
+    let mut sums: BTreeMap<i64, StepSums> = BTreeMap::new();
     counts(&mut tx, &steps, &mut sums).await?;
     let agents = agents(&mut tx, &steps).await?;
     times(&mut tx, &steps, &mut sums).await?;
     let programs = programs(&mut tx, from, to).await?;
-    let nothing = Sums::default();
+    let nothing = StepSums::default();
     let points = (steps.first..=steps.last).map(|step| {
-        let start = time_of(step.saturating_mul(steps.step()))?;
+        let start = timestamp(step.saturating_mul(steps.step()))?;
         Ok(sums.get(&step).unwrap_or(&nothing).point(start))
     });
     Ok(Series {
@@ -195,7 +195,7 @@ pub(super) async fn series(
 async fn counts(
     tx: &mut Tx,
     steps: &Steps,
-    sums: &mut BTreeMap<i64, Sums>,
+    sums: &mut BTreeMap<i64, StepSums>,
 ) -> Result<(), AuditError> {
     let (first, last) = steps.read();
     let rows = tx
@@ -236,7 +236,7 @@ async fn agents(tx: &mut Tx, steps: &Steps) -> Result<HashMap<String, u64>, Audi
                 steps.unit.into(),
                 first.into(),
                 last.into(),
-                (TOP as i64).into(),
+                (MAX_LISTED as i64).into(),
             ],
         )
         .await?;
@@ -250,7 +250,7 @@ async fn agents(tx: &mut Tx, steps: &Steps) -> Result<HashMap<String, u64>, Audi
 async fn times(
     tx: &mut Tx,
     steps: &Steps,
-    sums: &mut BTreeMap<i64, Sums>,
+    sums: &mut BTreeMap<i64, StepSums>,
 ) -> Result<(), AuditError> {
     let (first, last) = steps.read();
     let rows = tx
@@ -272,7 +272,7 @@ async fn programs(tx: &mut Tx, from: i64, to: i64) -> Result<HashMap<String, u64
         .all(
             "SELECT substr(command, 1, 1000) FROM decisions WHERE at >= $1 AND at <= $2
              ORDER BY at DESC, id DESC LIMIT $3",
-            &[from.into(), to.into(), LOOKED_AT.into()],
+            &[from.into(), to.into(), MAX_COUNTED_COMMANDS.into()],
         )
         .await?;
     let mut programs = HashMap::new();
@@ -302,7 +302,7 @@ fn top(counts: HashMap<String, u64>) -> Vec<Count> {
     let named = counts.into_iter().filter(|(name, _)| !name.is_empty());
     let mut counts: Vec<Count> = named.map(|(name, count)| Count { name, count }).collect();
     counts.sort_by(|one, other| (other.count, &one.name).cmp(&(one.count, &other.name)));
-    counts.truncate(TOP);
+    counts.truncate(MAX_LISTED);
     counts
 }
 
@@ -314,9 +314,9 @@ mod tests {
     fn a_period_has_few_steps_and_all_of_its_time() {
         for (span, step) in [
             (0, HOUR_US),
-            (HOURS * HOUR_US, HOUR_US),
-            (HOURS * HOUR_US + 1, DAY_US),
-            (DAYS * DAY_US + 1, 7 * DAY_US),
+            (MAX_HOURS * HOUR_US, HOUR_US),
+            (MAX_HOURS * HOUR_US + 1, DAY_US),
+            (MAX_DAYS * DAY_US + 1, 7 * DAY_US),
             (3000 * DAY_US, 7 * DAY_US),
         ] {
             let from = 1_763_374_200_000_000;

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::backend::Backend;
 use super::error::AuditError;
-use super::record::{ceil_us, floor_us, time_of};
-use super::tally::{Pieces, billionths};
+use super::record::{ceil_us, floor_us, timestamp};
+use super::tally::{PeriodParts, billionths};
 use super::tx::Tx;
 
 /// Totals that `GET /decisions` returns besides the records. They count all decisions, regardless
@@ -154,7 +154,7 @@ struct Sums {
 }
 
 impl Sums {
-    async fn read(tx: &mut Tx, pieces: &Pieces) -> Result<Self, AuditError> {
+    async fn read(tx: &mut Tx, pieces: &PeriodParts) -> Result<Self, AuditError> {
         let mut sums = Self::default();
         for &(unit, first, last) in &pieces.whole {
             let span = [unit.into(), first.into(), last.into()];
@@ -273,7 +273,7 @@ fn counted(n: i64) -> u64 {
 
 pub(super) async fn totals(backend: &Backend) -> Result<Totals, AuditError> {
     let mut tx = backend.read().await?;
-    let sums = Sums::read(&mut tx, &Pieces::of(None, None)).await?;
+    let sums = Sums::read(&mut tx, &PeriodParts::of(None, None)).await?;
     Ok(Totals {
         total_decisions: counted(sums.n),
         read_operations: counted(sums.classes[0]),
@@ -294,7 +294,7 @@ pub(super) async fn stats(
     now: Timestamp,
 ) -> Result<Stats, AuditError> {
     let mut tx = backend.read().await?;
-    let pieces = Pieces::of(period.since.map(floor_us), period.until.map(ceil_us));
+    let pieces = PeriodParts::of(period.since.map(floor_us), period.until.map(ceil_us));
     let sums = Sums::read(&mut tx, &pieces).await?;
     let until = period.until.unwrap_or(now);
     let since = match period.since {
@@ -303,7 +303,7 @@ pub(super) async fn stats(
             .one("SELECT min(at) FROM decisions", &[])
             .await?
             .maybe_int(0)?
-            .map(time_of)
+            .map(timestamp)
             .transpose()?
             .unwrap_or(until),
     };

@@ -10,26 +10,27 @@ use tokio::sync::broadcast;
 use tokio::task::JoinHandle;
 
 use super::backend::Backend;
-use super::changes::{ChangeStream, Written};
+use super::changes::{ChangeStream, WriteSignal};
 use super::clean::Cleanup;
 use super::database::OpenMode;
 use super::deadlines::Deadlines;
 use super::decide::{
-    ANSWERED_TOGETHER, Answer, AnswerCall, CallName, Execute, Expire, Record, Which,
+    CallId, DecisionSelector, ExpireQuestions, MAX_ANSWERS, RecordAnswer, RecordCallAnswer,
+    RecordDecision, RecordExecution,
 };
 use super::error::AuditError;
 use super::head::Head;
 use super::list::filter::{Filter, Listing, Page};
 use super::open::{
-    DenyOpen, Question, QuestionCursor, QuestionFilter, QuestionLimits, QuestionOrder,
-    QuestionPage, TooManyQuestions,
+    DenyQuestions, QuestionCursor, QuestionFilter, QuestionLimits, QuestionOrder, QuestionPage,
+    RecordQuestion, TooManyQuestions,
 };
 use super::record::{
-    Answered, AuditRecord, Executed, Execution, NewAnswer, NewDecision, Stored, UserResponse,
-    floor_us,
+    AnswerResult, AuditRecord, DecisionRow, Execution, ExecutionResult, NewAnswer, NewDecision,
+    UserResponse, floor_us,
 };
-use super::remember::{Forget, Remember};
-use super::remembered::{Lasting, NewRemembered, Remembered};
+use super::remember::{RecordRemembered, RevokeRemembered};
+use super::remembered::{NewRemembered, Remembered, SessionScope};
 use super::series::Series;
 use super::stats::{Period, Stats, Totals};
 use super::verify::Verification;
@@ -55,20 +56,20 @@ use crate::approval::ApprovalScope;
 /// ```
 #[derive(Clone, Debug)]
 pub struct AuditStore {
-    pub(super) inner: Arc<Inner>,
+    pub(super) inner: Arc<StoreInner>,
 }
 
 #[derive(Debug)]
-pub(super) struct Inner {
+pub(super) struct StoreInner {
     pub(super) backend: Backend,
     pub(super) writer: Writer,
     pub(super) deadlines: Arc<Deadlines>,
-    changes: broadcast::Sender<changes::Entry>,
+    changes: broadcast::Sender<changes::NumberedChange>,
     /// Tasks that send changes.
     tasks: Vec<JoinHandle<()>>,
 }
 
-impl Drop for Inner {
+impl Drop for StoreInner {
     fn drop(&mut self) {
         for task in &self.tasks {
             task.abort();
@@ -92,8 +93,8 @@ impl AuditStore {
     pub async fn open(url: &str) -> Result<Self, AuditError> {
         let backend = Backend::open(url, OpenMode::Pooled).await?;
         let head = backend.begin().await?;
-        let written = Arc::new(Written::default());
-        let changes = broadcast::Sender::new(changes::WAITING);
+        let written = Arc::new(WriteSignal::default());
+        let changes = broadcast::Sender::new(changes::MAX_BUFFERED_CHANGES);
         let follow = changes::follow(backend.clone(), written.clone(), changes.clone(), head.seq);
         let watch = changes::watch(backend.clone(), written.clone());
         let tasks = vec![tokio::spawn(follow), tokio::spawn(watch)];
@@ -106,7 +107,7 @@ impl AuditStore {
     /// # Errors
     ///
     /// Returns the errors of [`open`](Self::open).
-    pub async fn open_briefly(url: &str) -> Result<Self, AuditError> {
+    pub async fn open_one_shot(url: &str) -> Result<Self, AuditError> {
         let backend = Backend::open(url, OpenMode::OneShot).await?;
         backend.begin_briefly().await?;
         let changes = broadcast::Sender::new(1);
@@ -129,13 +130,13 @@ impl AuditStore {
 
     fn of(
         backend: Backend,
-        written: Arc<Written>,
-        changes: broadcast::Sender<changes::Entry>,
+        written: Arc<WriteSignal>,
+        changes: broadcast::Sender<changes::NumberedChange>,
         tasks: Vec<JoinHandle<()>>,
     ) -> Self {
         let deadlines = Arc::<Deadlines>::default();
         Self {
-            inner: Arc::new(Inner {
+            inner: Arc::new(StoreInner {
                 writer: Writer::start(backend.clone(), written, Arc::clone(&deadlines)),
                 deadlines,
                 tasks,
@@ -149,7 +150,7 @@ impl AuditStore {
     /// however many other reads are running.
     #[must_use]
     pub fn reserved(&self) -> Self {
-        let Inner {
+        let StoreInner {
             backend,
             writer,
             changes,
@@ -157,7 +158,7 @@ impl AuditStore {
             tasks: _,
         } = &*self.inner;
         Self {
-            inner: Arc::new(Inner {
+            inner: Arc::new(StoreInner {
                 backend: backend.reserved(),
                 writer: writer.clone(),
                 changes: changes.clone(),
@@ -169,7 +170,7 @@ impl AuditStore {
 
     /// Records a decision and returns its id. The decision is on disk when the call returns.
     ///
-    /// A decision that a rule [denies](crate::Ruling::denied) is recorded with this answer and
+    /// A decision that a rule [denies](crate::PermissionDecision::denied) is recorded with this answer and
     /// cannot be answered again.
     ///
     /// # Errors
@@ -177,8 +178,8 @@ impl AuditStore {
     /// Returns an error if the decision could not be written; then it is not recorded.
     pub async fn record(&self, new: NewDecision) -> Result<i64, AuditError> {
         let answer = new.answer.clone();
-        let row = Box::new(Stored::new(new));
-        self.inner.writer.run(Record { row, answer }).await
+        let row = Box::new(DecisionRow::new(new));
+        self.inner.writer.run(RecordDecision { row, answer }).await
     }
 
     /// Like [`record`](Self::record), for a decision with a question. If too many questions are
@@ -193,9 +194,12 @@ impl AuditStore {
         limits: QuestionLimits,
     ) -> Result<Result<i64, TooManyQuestions>, AuditError> {
         let answer = new.answer.clone();
-        let row = Box::new(Stored::new(new));
-        let record = Record { row, answer };
-        self.inner.writer.run(Question { record, limits }).await
+        let row = Box::new(DecisionRow::new(new));
+        let record = RecordDecision { row, answer };
+        self.inner
+            .writer
+            .run(RecordQuestion { record, limits })
+            .await
     }
 
     /// Records the answer to a question. Exactly one of several answers takes effect, also across
@@ -204,7 +208,7 @@ impl AuditStore {
     /// # Errors
     ///
     /// Returns an error if the answer could not be written; then it has no effect.
-    pub async fn answer(&self, id: i64, answer: NewAnswer) -> Result<Answered, AuditError> {
+    pub async fn answer(&self, id: i64, answer: NewAnswer) -> Result<AnswerResult, AuditError> {
         self.answer_for(id, answer, None).await
     }
 
@@ -214,9 +218,9 @@ impl AuditStore {
         &self,
         id: i64,
         answer: NewAnswer,
-        lasting: Option<Lasting>,
-    ) -> Result<Answered, AuditError> {
-        let answer = Answer {
+        lasting: Option<SessionScope>,
+    ) -> Result<AnswerResult, AuditError> {
+        let answer = RecordAnswer {
             id,
             answer,
             lasting,
@@ -230,57 +234,61 @@ impl AuditStore {
     /// # Errors
     ///
     /// Returns an error if the report could not be written.
-    pub async fn executed(
+    pub async fn record_execution(
         &self,
         id: i64,
         secret: &str,
         outcome: Execution,
-    ) -> Result<Executed, AuditError> {
+    ) -> Result<ExecutionResult, AuditError> {
         let secret = secret.to_owned();
-        self.ran(Which::Secret { id, secret }, outcome, None).await
+        self.record_run(DecisionSelector::Secret { id, secret }, outcome, None)
+            .await
     }
 
-    /// Like [`executed`](Self::executed), by the agent's id of the tool call: for processes that
+    /// Like [`record_execution`](Self::record_execution), by the agent's id of the tool call: for processes that
     /// have write access to the trail anyway. If an agent has reused an id, its last call is meant.
     ///
     /// # Errors
     ///
     /// Returns an error if the report could not be written.
-    pub async fn executed_call(
+    pub async fn record_call_execution(
         &self,
         agent: &str,
         session: &str,
         call_id: &str,
         outcome: Execution,
-    ) -> Result<Executed, AuditError> {
-        let which = Which::Call(CallName {
+    ) -> Result<ExecutionResult, AuditError> {
+        let which = DecisionSelector::Call(CallId {
             agent: agent.to_owned(),
             session: session.to_owned(),
             call: call_id.to_owned(),
         });
-        self.ran(which, outcome, None).await
+        self.record_run(which, outcome, None).await
     }
 
     /// Answers the open question about a tool call, if there is one. Returns the id of the
     /// decision.
     pub(crate) async fn answer_call(
         &self,
-        call: CallName,
+        call: CallId,
         answer: NewAnswer,
     ) -> Result<Option<i64>, AuditError> {
-        self.inner.writer.run(AnswerCall { call, answer }).await
+        self.inner
+            .writer
+            .run(RecordCallAnswer { call, answer })
+            .await
     }
 
-    /// Like [`executed`](Self::executed). If the agent was to prompt its user, the implied approval
+    /// Like [`record_execution`](Self::record_execution). If the agent was to prompt its user, the implied approval
     /// and its author are recorded in the same transaction.
-    pub(crate) async fn ran(
+    pub(crate) async fn record_run(
         &self,
-        which: Which,
+        which: DecisionSelector,
         outcome: Execution,
         agreed: Option<&'static str>,
-    ) -> Result<Executed, AuditError> {
-        let execute = Execute {
-            which,
+    ) -> Result<ExecutionResult, AuditError> {
+        let execute = RecordExecution {
+            selector: which,
             outcome,
             agreed,
         };
@@ -293,8 +301,8 @@ impl AuditStore {
     ///
     /// Returns an error if the decision cannot be read.
     pub async fn decision(&self, id: i64) -> Result<Option<AuditRecord>, AuditError> {
-        let found = decide::find(&mut self.inner.backend.glance().await?, id).await?;
-        found.map(Stored::record).transpose()
+        let found = decide::find(&mut self.inner.backend.acquire().await?, id).await?;
+        found.map(DecisionRow::record).transpose()
     }
 
     /// Returns the decisions that match a filter, newest first.
@@ -324,7 +332,7 @@ impl AuditStore {
     /// Returns an error if the questions cannot be read.
     pub async fn pending(&self) -> Result<Vec<AuditRecord>, AuditError> {
         let mut open = list::pending(&self.inner.backend, floor_us(Timestamp::now())).await?;
-        open.retain(|record| !self.inner.deadlines.is_over(record.id));
+        open.retain(|record| !self.inner.deadlines.is_expired(record.id));
         Ok(open)
     }
 
@@ -372,7 +380,7 @@ impl AuditStore {
         let mut denied = 0;
         while denied < most {
             let at = Timestamp::now();
-            let part = DenyOpen {
+            let part = DenyQuestions {
                 filter: filter.clone(),
                 last: last.decisions,
                 answer: NewAnswer {
@@ -402,9 +410,9 @@ impl AuditStore {
         let now = floor_us(now);
         let deadlines = &self.inner.deadlines;
         // Every instance runs this query every second, and it rarely finds anything.
-        let mut tx = self.inner.backend.glance().await?;
-        decide::see_open(&mut tx, deadlines, now).await?;
-        let over = deadlines.over();
+        let mut tx = self.inner.backend.acquire().await?;
+        decide::load_deadlines(&mut tx, deadlines, now).await?;
+        let over = deadlines.expired();
         let mut open = Vec::new();
         for &id in &over {
             let row = decide::find(&mut tx, id).await?;
@@ -415,10 +423,10 @@ impl AuditStore {
         let mut expired = Vec::new();
         if is_overdue || !open.is_empty() {
             loop {
-                let rest = open.split_off(open.len().min(ANSWERED_TOGETHER as usize));
-                let part = Expire { now, over: open };
+                let rest = open.split_off(open.len().min(MAX_ANSWERS as usize));
+                let part = ExpireQuestions { now, expired: open };
                 let part = self.inner.writer.run(part).await?;
-                let is_last = part.len() < ANSWERED_TOGETHER as usize && rest.is_empty();
+                let is_last = part.len() < MAX_ANSWERS as usize && rest.is_empty();
                 expired.extend(part);
                 open = rest;
                 if is_last {
@@ -516,7 +524,7 @@ impl AuditStore {
     pub async fn oldest(&self) -> Result<Option<Timestamp>, AuditError> {
         let mut tx = self.inner.backend.read().await?;
         let row = tx.one("SELECT min(at) FROM decisions", &[]).await?;
-        row.maybe_int(0)?.map(record::time_of).transpose()
+        row.maybe_int(0)?.map(record::timestamp).transpose()
     }
 
     /// Copies the current trail to a new file, with access for its owner only, while others read
@@ -558,7 +566,7 @@ impl AuditStore {
 
     /// Like [`changes`](Self::changes), each change with the number of its log entry.
     #[cfg(feature = "http")]
-    pub(crate) fn entries(&self) -> impl Stream<Item = changes::Entry> + Send + use<> {
+    pub(crate) fn entries(&self) -> impl Stream<Item = changes::NumberedChange> + Send + use<> {
         changes::entries(self.inner.changes.subscribe())
     }
 
@@ -568,14 +576,17 @@ impl AuditStore {
         &self,
         seq: i64,
         most: i64,
-    ) -> Result<Option<Vec<changes::Entry>>, AuditError> {
+    ) -> Result<Option<Vec<changes::NumberedChange>>, AuditError> {
         changes::since(&self.inner.backend, seq, most).await
     }
 
     /// Returns several decisions, in no particular order; deleted decisions are left out.
     #[cfg(feature = "http")]
-    pub(crate) async fn several(&self, ids: &[i64]) -> Result<Vec<AuditRecord>, AuditError> {
-        list::several(&self.inner.backend, ids).await
+    pub(crate) async fn decisions_by_ids(
+        &self,
+        ids: &[i64],
+    ) -> Result<Vec<AuditRecord>, AuditError> {
+        list::read_by_ids(&self.inner.backend, ids).await
     }
 
     /// Remembers an answer for later requests.
@@ -584,7 +595,7 @@ impl AuditStore {
     ///
     /// Returns an error if the answer could not be written.
     pub async fn remember(&self, new: NewRemembered) -> Result<Remembered, AuditError> {
-        self.inner.writer.run(Remember(new)).await
+        self.inner.writer.run(RecordRemembered(new)).await
     }
 
     /// Returns the newest remembered answer for the command with this hash, in exactly this
@@ -630,16 +641,16 @@ impl AuditStore {
     /// # Errors
     ///
     /// Returns an error if the revocation could not be written; then the answer stays active.
-    pub async fn forget(&self, id: i64, by: &str) -> Result<bool, AuditError> {
+    pub async fn revoke(&self, id: i64, by: &str) -> Result<bool, AuditError> {
         let by = by.to_owned();
         let at = floor_us(Timestamp::now());
-        self.inner.writer.run(Forget { id, by, at }).await
+        self.inner.writer.run(RevokeRemembered { id, by, at }).await
     }
 
     /// Leaves the database open until the process exits, which should be soon. Closing a SQLite
     /// file would flush the disk several times; this does not wait. All records are on disk
     /// already, in the write-ahead log; the next process that opens the file continues from there.
-    pub fn leave(self) {
+    pub fn leave_open(self) {
         std::mem::forget(self);
     }
 
@@ -662,8 +673,8 @@ mod tests {
     fn long() -> NewDecision {
         let command = "long ".repeat(1500);
         let mut decision = NewDecision::sample(PermissionRequest::new(command));
-        decision.ruling.decision = Decision::RequiresConfirmation;
-        decision.ruling.classification = Crud::Create;
+        decision.permission.decision = Decision::RequiresConfirmation;
+        decision.permission.classification = Crud::Create;
         decision
     }
 

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::error::AuditError;
-use super::record::Stored;
+use super::record::DecisionRow;
 use super::tx::Tx;
 
 pub(super) const HOUR_US: i64 = 3_600_000_000;
@@ -16,7 +16,7 @@ pub(super) const UNIT_HOUR: i64 = 2;
 
 /// Counted properties of a decision.
 #[derive(Clone, Debug)]
-pub(super) struct Counted {
+pub(super) struct CountedDecision {
     pub(super) at: i64,
     pub(super) class: i64,
     pub(super) requires: bool,
@@ -27,8 +27,8 @@ pub(super) struct Counted {
     pub(super) ms: i64,
 }
 
-impl From<&Stored> for Counted {
-    fn from(row: &Stored) -> Self {
+impl From<&DecisionRow> for CountedDecision {
+    fn from(row: &DecisionRow) -> Self {
         Self {
             at: row.at,
             class: row.class,
@@ -52,7 +52,7 @@ pub(super) struct Tally {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Key {
+pub(super) struct TallyKey {
     pub(super) unit: i64,
     pub(super) start: i64,
     pub(super) class: i64,
@@ -64,7 +64,7 @@ pub(super) struct Key {
 /// Changes of the counts by a transaction.
 #[derive(Debug, Default)]
 pub(super) struct Deltas {
-    pub(super) tallies: BTreeMap<Key, Tally>,
+    pub(super) tallies: BTreeMap<TallyKey, Tally>,
     pub(super) times: BTreeMap<(i64, i64, i64), i64>,
 }
 
@@ -74,7 +74,7 @@ impl Deltas {
     }
 
     /// Counts a decision `by` times.
-    pub(super) fn add(&mut self, row: &Counted, by: i64) {
+    pub(super) fn add(&mut self, row: &CountedDecision, by: i64) {
         self.tally(row, by);
         for (unit, start) in units(row.at) {
             *self.times.entry((unit, start, row.ms)).or_default() += by;
@@ -82,7 +82,7 @@ impl Deltas {
     }
 
     /// Replaces `was` by `is` in the counts when the response of a decision changes.
-    pub(super) fn answered(&mut self, was: &Counted, is: &Counted) {
+    pub(super) fn answered(&mut self, was: &CountedDecision, is: &CountedDecision) {
         self.tally(was, -1);
         self.tally(is, 1);
     }
@@ -93,9 +93,9 @@ impl Deltas {
         all.map(|(_, tally)| tally.n).sum()
     }
 
-    fn tally(&mut self, row: &Counted, by: i64) {
+    fn tally(&mut self, row: &CountedDecision, by: i64) {
         for (unit, start) in units(row.at) {
-            let key = Key {
+            let key = TallyKey {
                 unit,
                 start,
                 class: row.class,
@@ -174,14 +174,14 @@ fn units(at: i64) -> [(i64, i64); 3] {
 
 /// A period as whole units, and the edges whose decisions are read individually.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Pieces {
+pub(super) struct PeriodParts {
     /// Unit, first and last start of each whole part.
     pub(super) whole: Vec<(i64, i64, i64)>,
     /// Half-open time ranges: first included time and first excluded time.
     pub(super) edges: Vec<(i64, i64)>,
 }
 
-impl Pieces {
+impl PeriodParts {
     /// Splits the period between two times, both exclusive.
     pub(super) fn of(after: Option<i64>, before: Option<i64>) -> Self {
         let mut pieces = Self::default();
@@ -241,7 +241,7 @@ mod tests {
 
     use super::*;
 
-    fn covered(pieces: &Pieces, at: i64) -> usize {
+    fn covered(pieces: &PeriodParts, at: i64) -> usize {
         let whole = pieces.whole.iter().filter(|(unit, first, last)| {
             units(at)
                 .iter()
@@ -264,7 +264,7 @@ mod tests {
         ) {
             let after = after.map(|at| at / snap * snap);
             let before = before.map(|at| at / snap * snap);
-            let pieces = Pieces::of(after, before);
+            let pieces = PeriodParts::of(after, before);
             for at in [at, at / snap * snap, at / snap * snap - 1, at / snap * snap + 1] {
                 let inside = after.is_none_or(|after| at > after)
                     && before.is_none_or(|before| at < before);

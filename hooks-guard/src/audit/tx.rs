@@ -130,9 +130,9 @@ macro_rules! run {
         })
     };
     (@wrap all, $variant:ident) => {
-        |rows| rows.into_iter().map(Row::$variant).collect::<Vec<Row>>()
+        |rows| rows.into_iter().map(SqlRow::$variant).collect::<Vec<SqlRow>>()
     };
-    (@wrap optional, $variant:ident) => { |row| row.map(Row::$variant) };
+    (@wrap optional, $variant:ident) => { |row| row.map(SqlRow::$variant) };
     (@wrap none, $variant:ident) => { |done| done.rows_affected() };
 }
 
@@ -150,7 +150,7 @@ impl Tx {
         &mut self,
         sql: impl Into<Sql>,
         args: &[Arg<'_>],
-    ) -> Result<Vec<Row>, AuditError> {
+    ) -> Result<Vec<SqlRow>, AuditError> {
         Ok(run!(self, sql, args, fetch_all, all)?)
     }
 
@@ -158,7 +158,7 @@ impl Tx {
         &mut self,
         sql: impl Into<Sql>,
         args: &[Arg<'_>],
-    ) -> Result<Option<Row>, AuditError> {
+    ) -> Result<Option<SqlRow>, AuditError> {
         Ok(run!(self, sql, args, fetch_optional, optional)?)
     }
 
@@ -167,7 +167,7 @@ impl Tx {
         &mut self,
         sql: impl Into<Sql>,
         args: &[Arg<'_>],
-    ) -> Result<Row, AuditError> {
+    ) -> Result<SqlRow, AuditError> {
         self.optional(sql, args)
             .await?
             .ok_or(AuditError::Damaged { column: "row" })
@@ -201,7 +201,7 @@ impl Tx {
 
 /// A row, whose columns are read by position.
 #[derive(Debug)]
-pub(super) enum Row {
+pub(super) enum SqlRow {
     #[cfg(feature = "sqlite")]
     Sqlite(SqliteRow),
     #[cfg(feature = "postgres")]
@@ -260,7 +260,7 @@ macro_rules! get {
     };
 }
 
-impl Row {
+impl SqlRow {
     get!();
     column!(int, i64);
     column!(maybe_int, Option<i64>);

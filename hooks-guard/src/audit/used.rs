@@ -9,22 +9,22 @@ use jiff::Timestamp;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
-use super::chain::{self, Kind, used};
+use super::chain::{self, LogEntryKind, used};
 use super::deadlines::{Deadlines, TOLERANCE_US};
 use super::decide::{find, proves};
 use super::error::AuditError;
 use super::record::{
-    AuditRecord, Stored, UserResponse, columns, floor_us, response_code, scope_of, storable,
+    AuditRecord, DecisionRow, UserResponse, columns, floor_us, response_code, scope_of, storable,
 };
 use super::store::AuditStore;
 use super::tx::Tx;
-use super::write::{Batch, Probe, Work};
+use super::write::{Batch, Work, WriteProbe};
 use crate::approval::ApprovalScope;
 use crate::request::PermissionRequest;
 
 /// Result of redeeming an approval.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Redeemed {
+pub enum RedeemResult {
     /// The approval is now used: the command may run once.
     Done(Box<AuditRecord>),
     /// The approval was used before.
@@ -51,7 +51,7 @@ pub enum Grant {
 
 /// Result of a search for an approval.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Granted {
+pub enum GrantResult {
     /// There is no approval.
     No,
     /// There is an approval, but it does not apply because something has changed since; contains
@@ -72,20 +72,20 @@ impl fmt::Display for Grant {
 
 impl AuditStore {
     /// Uses the approval of a decision. The caller must present the secret of the decision. If
-    /// several callers try, also in several processes, exactly one gets [`Redeemed::Done`]. The
+    /// several callers try, also in several processes, exactly one gets [`RedeemResult::Done`]. The
     /// files that the question was bound to are read again; if one has changed, the approval is not
     /// used.
     ///
     /// # Errors
     ///
     /// Returns an error if the use could not be written; then the approval is not used.
-    pub async fn redeem(&self, id: i64, secret: &str) -> Result<Redeemed, AuditError> {
+    pub async fn redeem(&self, id: i64, secret: &str) -> Result<RedeemResult, AuditError> {
         let asked = self.decision(id).await?.and_then(|record| record.scope);
         let now = match asked {
-            Some(asked) => in_time(move || asked.again()).await,
+            Some(asked) => with_timeout(move || asked.refresh()).await,
             None => None,
         };
-        let redeem = Redeem {
+        let redeem = RedeemApproval {
             id,
             secret: secret.to_owned(),
             at: floor_us(Timestamp::now()),
@@ -102,30 +102,35 @@ impl AuditStore {
     /// # Errors
     ///
     /// Returns an error if the approval could not be read or written.
-    pub async fn grant(
+    pub async fn find_grant(
         &self,
         command_hash: [u8; 32],
         request: &PermissionRequest,
         scope: &ApprovalScope,
         may_be_remembered: bool,
-    ) -> Result<Granted, AuditError> {
+    ) -> Result<GrantResult, AuditError> {
         // Most commands have no question.
-        let mut tx = self.inner.backend.glance().await?;
-        if tx.one(ANSWERED, &[(&command_hash).into()]).await?.int(0)? == 0 {
-            return Ok(Granted::No);
+        let mut tx = self.inner.backend.acquire().await?;
+        if tx
+            .one(HAS_APPROVAL, &[(&command_hash).into()])
+            .await?
+            .int(0)?
+            == 0
+        {
+            return Ok(GrantResult::No);
         }
         drop(tx);
         let session = request.session_id.as_deref();
         let cwd = request.cwd.as_deref();
-        let may_be_remembered = may_be_remembered && scope.refused().is_none();
+        let may_be_remembered = may_be_remembered && scope.refusal_reason().is_none();
         if may_be_remembered
             && let Some(found) = self
                 .remembered(&command_hash, cwd, session, Some(scope))
                 .await?
         {
-            return Ok(Granted::By(Grant::Remembered(found.id)));
+            return Ok(GrantResult::By(Grant::Remembered(found.id)));
         }
-        let take = Take {
+        let take = UseApproval {
             command_hash,
             cwd: cwd.map(|cwd| storable(&cwd.to_string_lossy())),
             session: session.map(storable),
@@ -136,7 +141,7 @@ impl AuditStore {
         // If there is no approval, nothing has to be written.
         let mut tx = self.inner.backend.read().await?;
         if take.find(&mut tx).await?.is_none() {
-            let any = Take {
+            let any = UseApproval {
                 scope: None,
                 ..take
             };
@@ -145,7 +150,7 @@ impl AuditStore {
             if let Some(row) = approved {
                 let id = row.id;
                 let why = changed(scope_of(row.scope.as_deref())?, scope);
-                return Ok(Granted::Changed(format!(
+                return Ok(GrantResult::Changed(format!(
                     "approved before as decision {id}; {why}"
                 )));
             }
@@ -154,14 +159,14 @@ impl AuditStore {
                 Some(found) => {
                     let why = changed(found.scope, scope);
                     let id = found.id;
-                    Granted::Changed(format!("remembered answer {id} does not apply; {why}"))
+                    GrantResult::Changed(format!("remembered answer {id} does not apply; {why}"))
                 }
-                None => Granted::No,
+                None => GrantResult::No,
             });
         }
         drop(tx);
         let taken = self.inner.writer.run(take).await?;
-        Ok(taken.map_or(Granted::No, |id| Granted::By(Grant::Once(id))))
+        Ok(taken.map_or(GrantResult::No, |id| GrantResult::By(Grant::Once(id))))
     }
 
     /// Checks that the trail can be read and that the last record was written.
@@ -170,7 +175,7 @@ impl AuditStore {
     ///
     /// Returns an error if either failed.
     pub async fn ping(&self) -> Result<(), AuditError> {
-        let mut tx = self.inner.backend.glance().await?;
+        let mut tx = self.inner.backend.acquire().await?;
         tx.one("SELECT seq FROM head", &[]).await.map(drop)?;
         match self.inner.writer.failure() {
             Some(failure) => Err(failure),
@@ -186,7 +191,7 @@ impl AuditStore {
     /// Returns an error if the trail still cannot be written.
     pub async fn probe(&self) -> Result<(), AuditError> {
         match self.inner.writer.failure() {
-            Some(_) => self.inner.writer.run(Probe).await,
+            Some(_) => self.inner.writer.run(WriteProbe).await,
             None => Ok(()),
         }
     }
@@ -196,22 +201,25 @@ impl AuditStore {
 const UNKNOWN_SCOPE: &str = "the scope of the approval is unknown";
 
 /// Timeout for reading the files of a scope.
-const MAX_LOOK: Duration = Duration::from_secs(1);
+const SCOPE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Limits how many scopes are read at a time. The others wait, at most for the timeout.
-static LOOKING: Semaphore = Semaphore::const_new(16);
+static SCOPE_READS: Semaphore = Semaphore::const_new(16);
 
 /// Runs a function that reads files on a blocking thread; returns `None` after a timeout.
-pub(crate) async fn in_time<T: Send + 'static>(
+pub(crate) async fn with_timeout<T: Send + 'static>(
     look: impl FnOnce() -> T + Send + 'static,
 ) -> Option<T> {
-    let permit = timeout(MAX_LOOK, LOOKING.acquire()).await.ok()?.ok()?;
+    let permit = timeout(SCOPE_TIMEOUT, SCOPE_READS.acquire())
+        .await
+        .ok()?
+        .ok()?;
     let looking = tokio::task::spawn_blocking(move || {
         // Held by the thread, so that a file system that hangs blocks no more than these threads.
         let _permit = permit;
         look()
     });
-    timeout(MAX_LOOK, looking).await.ok()?.ok()
+    timeout(SCOPE_TIMEOUT, looking).await.ok()?.ok()
 }
 
 /// Describes the difference between the approved scope and the current scope.
@@ -219,7 +227,7 @@ fn changed(approved: Option<ApprovalScope>, now: &ApprovalScope) -> String {
     let Some(approved) = approved else {
         return "it was given by a version that did not bind approvals to files".to_owned();
     };
-    match (approved.changed_in(now), now.refused()) {
+    match (approved.changed_in(now), now.refusal_reason()) {
         (Some(why), _) => why,
         (None, Some(why)) => format!("it cannot be remembered: {why}"),
         (None, None) => UNKNOWN_SCOPE.to_owned(),
@@ -227,16 +235,16 @@ fn changed(approved: Option<ApprovalScope>, now: &ApprovalScope) -> String {
 }
 
 /// Checks if a command has any approval, in any scope.
-const ANSWERED: &str = "SELECT CAST(CASE
+const HAS_APPROVAL: &str = "SELECT CAST(CASE
         WHEN EXISTS (SELECT 1 FROM remembered r
             WHERE r.revoked_at IS NULL AND r.command_hash = $1) THEN 1
         WHEN EXISTS (SELECT 1 FROM decisions d
             WHERE d.response = 1 AND d.command_hash = $1) THEN 1
         ELSE 0 END AS BIGINT)";
 
-async fn put(batch: &mut Batch, decision: i64, at: i64) -> Result<(), AuditError> {
+async fn record_use(batch: &mut Batch, decision: i64, at: i64) -> Result<(), AuditError> {
     let seq = batch
-        .append(Kind::Used, decision, used(decision, at))
+        .append(LogEntryKind::Used, decision, used(decision, at))
         .await?;
     batch
         .tx
@@ -258,7 +266,7 @@ async fn is_used(tx: &mut Tx, decision: i64) -> Result<bool, AuditError> {
     Ok(found.is_some())
 }
 
-struct Redeem {
+struct RedeemApproval {
     id: i64,
     secret: String,
     at: i64,
@@ -266,24 +274,24 @@ struct Redeem {
     scope: Option<ApprovalScope>,
 }
 
-impl Work for Redeem {
-    type Out = Redeemed;
+impl Work for RedeemApproval {
+    type Out = RedeemResult;
 
-    async fn apply(self, batch: &mut Batch) -> Result<Redeemed, AuditError> {
+    async fn apply(self, batch: &mut Batch) -> Result<RedeemResult, AuditError> {
         let Some(row) = find(&mut batch.tx, self.id).await? else {
-            return Ok(Redeemed::Unknown);
+            return Ok(RedeemResult::Unknown);
         };
         if !proves(&self.secret, row.secret_hash.as_ref()) {
-            return Ok(Redeemed::WrongSecret);
+            return Ok(RedeemResult::WrongSecret);
         }
         let approved = row.response == Some(response_code(UserResponse::Approved));
-        let over = row.deadline.is_none() || batch.is_over(&row, self.at);
+        let over = row.deadline.is_none() || batch.is_expired(&row, self.at);
         let record = Box::new(row.clone().record()?);
         if !approved || over {
-            return Ok(Redeemed::NotApproved(record));
+            return Ok(RedeemResult::NotApproved(record));
         }
         if is_used(&mut batch.tx, self.id).await? || record.execution_happened {
-            return Ok(Redeemed::Already(record));
+            return Ok(RedeemResult::Already(record));
         }
         chain::check_approval(&mut batch.tx, &row).await?;
         let same = |now: &ApprovalScope| row.scope_hash.as_deref() == Some(now.hash());
@@ -292,15 +300,15 @@ impl Work for Redeem {
                 Some(now) => changed(record.scope.clone(), now),
                 None => UNKNOWN_SCOPE.to_owned(),
             };
-            return Ok(Redeemed::Changed(record, why));
+            return Ok(RedeemResult::Changed(record, why));
         }
-        put(batch, self.id, self.at).await?;
-        Ok(Redeemed::Done(record))
+        record_use(batch, self.id, self.at).await?;
+        Ok(RedeemResult::Done(record))
     }
 }
 
 /// Uses an approval with an equal command, directory, session and scope.
-struct Take {
+struct UseApproval {
     command_hash: [u8; 32],
     cwd: Option<String>,
     session: Option<String>,
@@ -310,8 +318,8 @@ struct Take {
     deadlines: Arc<Deadlines>,
 }
 
-impl Take {
-    async fn find(&self, tx: &mut Tx) -> Result<Option<Stored>, AuditError> {
+impl UseApproval {
+    async fn find(&self, tx: &mut Tx) -> Result<Option<DecisionRow>, AuditError> {
         let found = tx
             .all(
                 concat!(
@@ -345,8 +353,8 @@ impl Take {
             )
             .await?;
         for row in found {
-            let row = Stored::read(&row, 0)?;
-            if !self.deadlines.is_over(row.id) {
+            let row = DecisionRow::read(&row, 0)?;
+            if !self.deadlines.is_expired(row.id) {
                 chain::check_approval(tx, &row).await?;
                 return Ok(Some(row));
             }
@@ -355,7 +363,7 @@ impl Take {
     }
 }
 
-impl Work for Take {
+impl Work for UseApproval {
     type Out = Option<i64>;
 
     async fn apply(self, batch: &mut Batch) -> Result<Option<i64>, AuditError> {
@@ -364,7 +372,7 @@ impl Work for Take {
         }
         let found = self.find(&mut batch.tx).await?.map(|row| row.id);
         if let Some(id) = found {
-            put(batch, id, self.at).await?;
+            record_use(batch, id, self.at).await?;
         }
         Ok(found)
     }

@@ -4,11 +4,11 @@
 use serde::{Deserialize, Serialize};
 
 use super::backend::Backend;
-use super::chain::Kind;
+use super::chain::LogEntryKind;
 use super::cleanups::PastCleanup;
 use super::error::AuditError;
 use super::head::Head;
-use super::walk::{Broken, ChainHead, HeadState, NotedHead, Walk};
+use super::walk::{ChainBreak, ChainHead, ChainWalk, HeadState, NotedHead};
 
 /// Result of [`verify`](super::AuditStore::verify).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -23,11 +23,11 @@ pub struct Verification {
     pub decisions: u64,
     /// The first problem; `None` if the trail is intact. A schema that differs from the migrations
     /// is reported first.
-    pub broken: Option<Broken>,
+    pub broken: Option<ChainBreak>,
     /// If `broken` is the schema: the first problem of the entries, or the reason why they cannot
     /// be checked.
     #[serde(default)]
-    pub broken_entries: Option<Broken>,
+    pub broken_entries: Option<ChainBreak>,
     /// If `true`, all entries were checked and have no problem.
     #[serde(default)]
     pub has_whole_entries: bool,
@@ -53,9 +53,9 @@ pub(super) async fn verify(
 ) -> Result<Verification, AuditError> {
     // One transaction, so that the walk reads a consistent snapshot without later writes.
     let mut tx = backend.read_unchecked().await?;
-    let mut walk = Walk {
+    let mut walk = ChainWalk {
         noted: noted.to_vec(),
-        ..Walk::default()
+        ..ChainWalk::default()
     };
     walk.noted
         .sort_by_key(|noted| std::cmp::Reverse(noted.count));
@@ -66,14 +66,15 @@ pub(super) async fn verify(
     let (broken, broken_entries) = match backend.database().compare_schema(&mut tx).await {
         Ok(()) => (walk.entries(&mut tx, &mut head).await?, None),
         Err(AuditError::Schema { difference, remedy }) => {
-            let schema = Broken::whole(format!(
+            let schema = ChainBreak::of_trail(format!(
                 "the schema of the database differs from the schema of this version: {difference}; {}",
                 match remedy.starts_with("hooks-guard ") {
                     true => "restore the database".to_owned(),
                     false => format!("check it and run `{remedy}`, or restore the database"),
                 }
             ));
-            let unchecked = |why: &str| Broken::whole(format!("cannot check the entries: {why}"));
+            let unchecked =
+                |why: &str| ChainBreak::of_trail(format!("cannot check the entries: {why}"));
             let entries = match backend.database().has_plain_tables(&mut tx).await {
                 // Reading anything else could run planted code.
                 Ok(false) => Some(unchecked("a table is missing or not a plain table")),
@@ -92,7 +93,7 @@ pub(super) async fn verify(
         head,
         entries: walk.entries.unsigned_abs(),
         removed: walk.removed.max(0).unsigned_abs(),
-        decisions: walk.kinds[Kind::Decided as usize].unsigned_abs(),
+        decisions: walk.kinds[LogEntryKind::Decided as usize].unsigned_abs(),
         broken,
         broken_entries,
         has_whole_entries: walk.is_whole,

@@ -7,17 +7,17 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::chain::{self, Gap, Kind};
-use super::cleanups::{Cleaned, PastCleanup};
+use super::chain::{self, Gap, LogEntryKind};
+use super::cleanups::{CleanupRow, PastCleanup};
 use super::error::AuditError;
 use super::head::Head;
-use super::record::{Stored, UserResponse, columns, fold, response_code};
-use super::remembered::{StoredRemembered, remembered_columns};
-use super::tally::{Counted, Deltas, Key, Tally};
-use super::tx::{Row, Tx};
+use super::record::{DecisionRow, UserResponse, columns, fold_case, response_code};
+use super::remembered::{RememberedRow, remembered_columns};
+use super::tally::{CountedDecision, Deltas, Tally, TallyKey};
+use super::tx::{SqlRow, Tx};
 
 /// Number of entries per read.
-pub(super) const PAGE: i64 = 1000;
+pub(super) const ENTRIES_PER_READ: i64 = 1000;
 
 /// End of the chain. Noted elsewhere, it allows a later check that everything up to this entry is
 /// unchanged, even if an attacker rewrites the whole database.
@@ -104,7 +104,7 @@ pub enum HeadState {
 
 /// Place at which the trail was changed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Broken {
+pub struct ChainBreak {
     /// Number of the log entry, if the problem concerns one.
     pub entry: Option<i64>,
     /// Id of the decision, if the problem concerns one.
@@ -113,11 +113,16 @@ pub struct Broken {
     pub problem: String,
 }
 
-impl Broken {
-    fn at(entry: &Entry, problem: &str) -> Self {
+impl ChainBreak {
+    fn at(entry: &ChainEntry, problem: &str) -> Self {
         let about = matches!(
             entry.kind,
-            Some(Kind::Decided | Kind::Answered | Kind::Executed | Kind::Used)
+            Some(
+                LogEntryKind::Decided
+                    | LogEntryKind::Answered
+                    | LogEntryKind::Executed
+                    | LogEntryKind::Used
+            )
         );
         Self {
             entry: Some(entry.seq),
@@ -126,7 +131,7 @@ impl Broken {
         }
     }
 
-    pub(super) fn whole(problem: impl Into<String>) -> Self {
+    pub(super) fn of_trail(problem: impl Into<String>) -> Self {
         Self {
             entry: None,
             decision: None,
@@ -135,16 +140,16 @@ impl Broken {
     }
 }
 
-pub(super) struct Entry {
+pub(super) struct ChainEntry {
     seq: i64,
-    kind: Option<Kind>,
+    kind: Option<LogEntryKind>,
     subject: i64,
     hash: [u8; 32],
 }
 
 /// State of the walk.
 #[derive(Default)]
-pub(super) struct Walk {
+pub(super) struct ChainWalk {
     pub(super) seq: i64,
     pub(super) hash: [u8; 32],
     pub(super) entries: i64,
@@ -181,12 +186,12 @@ pub(super) async fn continues(
         .copied()
         .filter(|gap| gap.last >= from.seq.max(1))
         .collect();
-    let mut walk = Walk {
+    let mut walk = ChainWalk {
         seq: from.seq,
         hash: from.hash,
         decision: from.decisions,
         hashes: Some(Vec::new()),
-        ..Walk::default()
+        ..ChainWalk::default()
     };
     match gaps.first() {
         // A cleanup has removed the known entry.
@@ -224,23 +229,24 @@ pub(super) async fn continues(
         let problem = "entries are missing that no cleanup removed";
         return Ok(Err(problem.to_owned()));
     }
-    let of = |kind: Kind| walk.kinds[kind as usize];
+    let of = |kind: LogEntryKind| walk.kinds[kind as usize];
     let decisions = match walk.gaps_hash {
-        None => from.decisions + of(Kind::Decided),
-        Some(_) => given(tx).await?,
+        None => from.decisions + of(LogEntryKind::Decided),
+        Some(_) => assigned_ids(tx).await?,
     };
-    if (decisions, from.remembered + of(Kind::Remembered)) != (to.decisions, to.remembered) {
-        return Ok(Err(NUMBERS.to_owned()));
+    if (decisions, from.remembered + of(LogEntryKind::Remembered)) != (to.decisions, to.remembered)
+    {
+        return Ok(Err(WRONG_IDS.to_owned()));
     }
     Ok(Ok(walk.hashes.unwrap_or_default()))
 }
 
 /// Problem reported if the counters of the head do not match the log.
-pub(super) const NUMBERS: &str = "the last assigned ids do not match the log";
+pub(super) const WRONG_IDS: &str = "the last assigned ids do not match the log";
 
 /// Returns how many decision ids were assigned: to existing decisions and to those that cleanups
 /// counted.
-pub(super) async fn given(tx: &mut Tx) -> Result<i64, AuditError> {
+pub(super) async fn assigned_ids(tx: &mut Tx) -> Result<i64, AuditError> {
     tx.one(
         "SELECT CAST((SELECT count(*) FROM decisions)
             + (SELECT coalesce(sum(deleted), 0) FROM cleanups) AS BIGINT)",
@@ -250,13 +256,13 @@ pub(super) async fn given(tx: &mut Tx) -> Result<i64, AuditError> {
     .int(0)
 }
 
-impl Walk {
+impl ChainWalk {
     /// Checks all entries and related rows. Sets the head of the chain.
     pub(super) async fn entries(
         &mut self,
         tx: &mut Tx,
         end: &mut ChainHead,
-    ) -> Result<Option<Broken>, AuditError> {
+    ) -> Result<Option<ChainBreak>, AuditError> {
         let head = Head::read(tx).await?;
         *end = ChainHead {
             count: head.seq.max(0).unsigned_abs(),
@@ -273,7 +279,7 @@ impl Walk {
     }
 
     /// Follows the links from entry to entry, up to the first broken one.
-    async fn run(&mut self, tx: &mut Tx, gaps: &[Gap]) -> Result<Option<Broken>, AuditError> {
+    async fn run(&mut self, tx: &mut Tx, gaps: &[Gap]) -> Result<Option<ChainBreak>, AuditError> {
         loop {
             let rows = tx
                 .all(
@@ -286,7 +292,7 @@ impl Walk {
                           LEFT JOIN searched s ON s.at = d.at AND s.id = d.id AND l.kind = 1
                           WHERE l.seq > $1 ORDER BY l.seq LIMIT $2"
                     ),
-                    &[self.seq.into(), PAGE.into()],
+                    &[self.seq.into(), ENTRIES_PER_READ.into()],
                 )
                 .await?;
             if rows.is_empty() {
@@ -304,12 +310,12 @@ impl Walk {
         &mut self,
         tx: &mut Tx,
         gaps: &[Gap],
-        row: &Row,
-    ) -> Result<Option<Broken>, AuditError> {
+        row: &SqlRow,
+    ) -> Result<Option<ChainBreak>, AuditError> {
         let kind = row.int(1)?;
-        let entry = Entry {
+        let entry = ChainEntry {
             seq: row.int(0)?,
-            kind: Kind::of(kind),
+            kind: LogEntryKind::of(kind),
             subject: row.int(2)?,
             hash: row.hash(3)?,
         };
@@ -318,7 +324,7 @@ impl Walk {
                 .get(self.gaps_used)
                 .filter(|gap| gap.first == self.seq + 1 && gap.last + 1 == entry.seq);
             let Some(gap) = gap else {
-                return Ok(Some(Broken {
+                return Ok(Some(ChainBreak {
                     entry: Some(self.seq + 1),
                     decision: None,
                     problem: "the entry is missing, and no cleanup removed it".to_owned(),
@@ -327,59 +333,63 @@ impl Walk {
             self.gaps_used += 1;
             self.removed += gap.last - gap.first + 1;
             self.hash = gap.hash;
-            self.pass_gap(*gap);
+            self.skip_gap(*gap);
         }
         let content = match entry.kind {
-            Some(kind @ (Kind::Decided | Kind::Answered | Kind::Executed)) => {
+            Some(
+                kind @ (LogEntryKind::Decided | LogEntryKind::Answered | LogEntryKind::Executed),
+            ) => {
                 if row.maybe_int(9)?.is_none() {
-                    return Ok(Some(Broken::at(&entry, "its decision is missing")));
+                    return Ok(Some(ChainBreak::at(&entry, "its decision is missing")));
                 }
-                let stored = match Stored::read(row, 9) {
+                let stored = match DecisionRow::read(row, 9) {
                     Ok(stored) => stored,
                     Err(AuditError::Damaged { column }) => {
                         let problem = format!("the `{column}` of its decision is invalid");
-                        return Ok(Some(Broken::at(&entry, &problem)));
+                        return Ok(Some(ChainBreak::at(&entry, &problem)));
                     }
                     Err(error) => return Err(error),
                 };
-                match self.of_decision(kind, &entry, &stored, row)? {
+                match self.decision_content(kind, &entry, &stored, row)? {
                     Ok(content) => content,
-                    Err(problem) => return Ok(Some(Broken::at(&entry, problem))),
+                    Err(problem) => return Ok(Some(ChainBreak::at(&entry, problem))),
                 }
             }
-            Some(kind @ (Kind::Remembered | Kind::Revoked)) => {
-                match of_remembered(tx, kind, &entry).await? {
+            Some(kind @ (LogEntryKind::Remembered | LogEntryKind::Revoked)) => {
+                match remembered_content(tx, kind, &entry).await? {
                     Some(content) => content,
                     None => {
                         let problem =
                             "its remembered answer is missing or belongs to another entry";
-                        return Ok(Some(Broken::at(&entry, problem)));
+                        return Ok(Some(ChainBreak::at(&entry, problem)));
                     }
                 }
             }
-            Some(Kind::Cleaned) => match Cleaned::find(tx, entry.seq).await? {
+            Some(LogEntryKind::Cleaned) => match CleanupRow::find(tx, entry.seq).await? {
                 Some(cleaned) => {
                     let content = cleaned.content();
                     self.deleted += cleaned.deleted;
                     self.gaps_hash = Some(cleaned.gaps_hash);
-                    self.cleanups.push(cleaned.shown()?);
+                    self.cleanups.push(cleaned.into_past_cleanup()?);
                     content
                 }
-                None => return Ok(Some(Broken::at(&entry, "its cleanup is missing"))),
+                None => return Ok(Some(ChainBreak::at(&entry, "its cleanup is missing"))),
             },
-            Some(Kind::Used) => match chain::of_entry(tx, entry.seq, entry.subject).await? {
-                Some(content) => content,
-                None => {
-                    return Ok(Some(Broken::at(
-                        &entry,
-                        "its use is missing or belongs to another entry",
-                    )));
+            Some(LogEntryKind::Used) => {
+                match chain::use_content(tx, entry.seq, entry.subject).await? {
+                    Some(content) => content,
+                    None => {
+                        return Ok(Some(ChainBreak::at(
+                            &entry,
+                            "its use is missing or belongs to another entry",
+                        )));
+                    }
                 }
-            },
-            None => return Ok(Some(Broken::at(&entry, "it has an unknown kind"))),
+            }
+            None => return Ok(Some(ChainBreak::at(&entry, "it has an unknown kind"))),
         };
         if chain::link(&self.hash, content) != entry.hash {
-            return Ok(Some(Broken::at(
+            return Ok(Some(ChainBreak::at(
                 &entry,
                 "the stored data differs from the data that was written",
             )));
@@ -397,25 +407,25 @@ impl Walk {
 
     /// Compares the noted heads at an entry with it.
     fn compare_heads(&mut self, seq: i64, hash: [u8; 32]) {
-        while let Some(noted) = self.noted.pop_if(|noted| is_at(noted, seq)) {
+        while let Some(noted) = self.noted.pop_if(|noted| has_seq(noted, seq)) {
             let found = match noted.hash == hash {
                 true => HeadState::Holds,
                 false => HeadState::Differs {
-                    after: self.last_that_holds(),
+                    after: self.last_valid(),
                 },
             };
             self.heads.push(NotedHead { head: noted, found });
         }
     }
 
-    fn last_that_holds(&self) -> u64 {
+    fn last_valid(&self) -> u64 {
         let held = |noted: &&NotedHead| noted.found == HeadState::Holds;
         let last = self.heads.iter().rev().find(held);
         last.map_or(0, |noted| noted.head.count)
     }
 
     /// Resolves the noted heads at removed entries; the hash of the last removed entry is known.
-    fn pass_gap(&mut self, gap: Gap) {
+    fn skip_gap(&mut self, gap: Gap) {
         let is_within =
             |noted: &mut ChainHead| i64::try_from(noted.count).is_ok_and(|count| count < gap.last);
         while let Some(noted) = self.noted.pop_if(is_within) {
@@ -441,15 +451,15 @@ impl Walk {
     }
 
     /// Returns the expected content of an entry about a decision, or a problem of related rows.
-    fn of_decision(
+    fn decision_content(
         &mut self,
-        kind: Kind,
-        entry: &Entry,
-        stored: &Stored,
-        row: &Row,
+        kind: LogEntryKind,
+        entry: &ChainEntry,
+        stored: &DecisionRow,
+        row: &SqlRow,
     ) -> Result<Result<[u8; 32], &'static str>, AuditError> {
         Ok(match kind {
-            Kind::Decided => {
+            LogEntryKind::Decided => {
                 if stored.decided_seq != entry.seq {
                     return Ok(Err("its decision belongs to another entry"));
                 }
@@ -480,7 +490,7 @@ impl Walk {
                 if stored.executed_seq.is_none() && !unexecuted {
                     return Ok(Err("its decision has an execution that was not reported"));
                 }
-                let searched = row.maybe_text(4)? == Some(fold(&stored.command))
+                let searched = row.maybe_text(4)? == Some(fold_case(&stored.command))
                     && row.maybe_int(5)? == Some(stored.class)
                     && row.maybe_int(6)? == Some(i64::from(stored.requires))
                     && row.maybe_int(7)? == stored.response
@@ -490,11 +500,15 @@ impl Walk {
                 }
                 self.answered += i64::from(stored.answered_seq.is_some());
                 self.executed += i64::from(stored.executed_seq.is_some());
-                self.counted.add(&Counted::from(stored), 1);
+                self.counted.add(&CountedDecision::from(stored), 1);
                 Ok(chain::decided(stored))
             }
-            Kind::Answered if stored.answered_seq == Some(entry.seq) => Ok(chain::answered(stored)),
-            Kind::Executed if stored.executed_seq == Some(entry.seq) => Ok(chain::executed(stored)),
+            LogEntryKind::Answered if stored.answered_seq == Some(entry.seq) => {
+                Ok(chain::answered(stored))
+            }
+            LogEntryKind::Executed if stored.executed_seq == Some(entry.seq) => {
+                Ok(chain::executed(stored))
+            }
             _ => Err("its decision does not refer to it"),
         })
     }
@@ -505,9 +519,9 @@ impl Walk {
         tx: &mut Tx,
         head: &Head,
         gaps: &[Gap],
-    ) -> Result<Option<Broken>, AuditError> {
+    ) -> Result<Option<ChainBreak>, AuditError> {
         if (self.seq, self.hash) != (head.seq, head.hash) {
-            return Ok(Some(Broken {
+            return Ok(Some(ChainBreak {
                 entry: Some(self.seq + 1),
                 decision: None,
                 problem: format!("the log ends before its last entry, entry {}", head.seq),
@@ -516,12 +530,14 @@ impl Walk {
         let gaps_hash = self.gaps_hash.unwrap_or_else(|| chain::gaps_hash(&[]));
         if self.gaps_used != gaps.len() || chain::gaps_hash(gaps) != gaps_hash {
             let problem = "entries are missing that no cleanup removed";
-            return Ok(Some(Broken::whole(problem)));
+            return Ok(Some(ChainBreak::of_trail(problem)));
         }
-        let of = |kind: Kind| self.kinds[kind as usize];
-        if self.answered != of(Kind::Answered) || self.executed != of(Kind::Executed) {
+        let of = |kind: LogEntryKind| self.kinds[kind as usize];
+        if self.answered != of(LogEntryKind::Answered)
+            || self.executed != of(LogEntryKind::Executed)
+        {
             let problem = "a decision has an answer or an execution without an entry";
-            return Ok(Some(Broken::whole(problem)));
+            return Ok(Some(ChainBreak::of_trail(problem)));
         }
         let row = tx
             .one(
@@ -536,32 +552,32 @@ impl Walk {
             )
             .await?;
         for (at, kind, what) in [
-            (0, Kind::Decided, "decision"),
-            (1, Kind::Decided, "searched command"),
-            (2, Kind::Remembered, "remembered answer"),
-            (3, Kind::Revoked, "revoked answer"),
-            (4, Kind::Cleaned, "cleanup"),
-            (6, Kind::Used, "use of an approval"),
+            (0, LogEntryKind::Decided, "decision"),
+            (1, LogEntryKind::Decided, "searched command"),
+            (2, LogEntryKind::Remembered, "remembered answer"),
+            (3, LogEntryKind::Revoked, "revoked answer"),
+            (4, LogEntryKind::Cleaned, "cleanup"),
+            (6, LogEntryKind::Used, "use of an approval"),
         ] {
             if row.int(at)? != of(kind) {
                 let problem = format!("there is a {what} without an entry");
-                return Ok(Some(Broken::whole(problem)));
+                return Ok(Some(ChainBreak::of_trail(problem)));
             }
         }
         if row.int(5)? > head.decisions {
-            return Ok(Some(Broken::whole(
+            return Ok(Some(ChainBreak::of_trail(
                 "ids were used that will be assigned again",
             )));
         }
         // Each decision has one id, and each cleanup records how many decisions it deleted.
-        let given = of(Kind::Decided) + self.deleted;
-        if (given, of(Kind::Remembered)) != (head.decisions, head.remembered) {
-            return Ok(Some(Broken::whole(NUMBERS)));
+        let given = of(LogEntryKind::Decided) + self.deleted;
+        if (given, of(LogEntryKind::Remembered)) != (head.decisions, head.remembered) {
+            return Ok(Some(ChainBreak::of_trail(WRONG_IDS)));
         }
         self.check_counts(tx).await
     }
 
-    async fn check_counts(&self, tx: &mut Tx) -> Result<Option<Broken>, AuditError> {
+    async fn check_counts(&self, tx: &mut Tx) -> Result<Option<ChainBreak>, AuditError> {
         let rows = tx
             .all(
                 "SELECT unit, start, class, requires, response, agent, n, timed_out, confidence,
@@ -570,9 +586,9 @@ impl Walk {
                 &[],
             )
             .await?;
-        let mut tallies: BTreeMap<Key, Tally> = BTreeMap::new();
+        let mut tallies: BTreeMap<TallyKey, Tally> = BTreeMap::new();
         for row in rows {
-            let key = Key {
+            let key = TallyKey {
                 unit: row.int(0)?,
                 start: row.int(1)?,
                 class: row.int(2)?,
@@ -597,18 +613,18 @@ impl Walk {
             times.insert((row.int(0)?, row.int(1)?, row.int(2)?), row.int(3)?);
         }
         let same = tallies == self.counted.tallies && times == self.counted.times;
-        Ok((!same).then(|| Broken::whole("the running counts do not match the decisions")))
+        Ok((!same).then(|| ChainBreak::of_trail("the running counts do not match the decisions")))
     }
 }
 
-pub(super) fn is_at(noted: &ChainHead, seq: i64) -> bool {
+pub(super) fn has_seq(noted: &ChainHead, seq: i64) -> bool {
     i64::try_from(noted.count) == Ok(seq)
 }
 
-pub(super) async fn of_remembered(
+pub(super) async fn remembered_content(
     tx: &mut Tx,
-    kind: Kind,
-    entry: &Entry,
+    kind: LogEntryKind,
+    entry: &ChainEntry,
 ) -> Result<Option<[u8; 32]>, AuditError> {
     let found = tx
         .optional(
@@ -621,10 +637,10 @@ pub(super) async fn of_remembered(
         )
         .await?;
     let Some(row) = found else { return Ok(None) };
-    let row = StoredRemembered::read(&row, 0)?;
+    let row = RememberedRow::read(&row, 0)?;
     Ok(match kind {
-        Kind::Remembered if row.created_seq == entry.seq => Some(row.created()),
-        Kind::Revoked if row.revoked_seq == Some(entry.seq) => Some(row.revoked()),
+        LogEntryKind::Remembered if row.created_seq == entry.seq => Some(row.created()),
+        LogEntryKind::Revoked if row.revoked_seq == Some(entry.seq) => Some(row.revoked()),
         _ => None,
     })
 }

@@ -9,23 +9,23 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::{mpsc, oneshot};
 
 use super::backend::Backend;
-use super::chain::{self, Kind};
-use super::changes::Written;
+use super::chain::{self, LogEntryKind};
+use super::changes::WriteSignal;
 use super::deadlines::{Deadlines, TOLERANCE_US};
 use super::error::AuditError;
 use super::follow;
 use super::head::Head;
-use super::record::Stored;
+use super::open_counts::OpenQuestionCounts;
+use super::record::DecisionRow;
 use super::tally::Deltas;
 use super::tx::Tx;
-use super::waiting::OpenQuestions;
 use crate::log_limit;
 
 /// Capacity of the queue; further callers wait for a free place.
-const QUEUE: usize = 4096;
+const QUEUE_CAPACITY: usize = 4096;
 
 /// Maximum number of jobs per transaction.
-const BATCH: usize = 512;
+const MAX_BATCH: usize = 512;
 
 /// A write operation.
 pub(super) trait Work: Send + 'static {
@@ -48,7 +48,7 @@ pub(super) struct Batch {
     pub(super) head: Head,
     pub(super) deltas: Deltas,
     /// Open questions, once they have been counted.
-    pub(super) open: Option<OpenQuestions>,
+    pub(super) open: Option<OpenQuestionCounts>,
     /// Number of the last entry before the transaction.
     began: i64,
     pub(super) deadlines: Arc<Deadlines>,
@@ -88,11 +88,11 @@ impl Batch {
     /// Appends an entry to the log and returns its number.
     pub(super) async fn append(
         &mut self,
-        kind: Kind,
+        kind: LogEntryKind,
         subject: i64,
         content: [u8; 32],
     ) -> Result<i64, AuditError> {
-        let seq = self.link(content);
+        let seq = self.advance(content);
         self.tx
             .execute(
                 "INSERT INTO log (seq, kind, subject, hash) VALUES ($1, $2, $3, $4)",
@@ -108,7 +108,7 @@ impl Batch {
     }
 
     /// Moves to an entry that the caller writes, and returns its number.
-    pub(super) fn link(&mut self, content: [u8; 32]) -> i64 {
+    pub(super) fn advance(&mut self, content: [u8; 32]) -> i64 {
         self.head.seq += 1;
         self.head.hash = chain::link(&self.head.hash, content);
         self.hashes.push((self.head.seq, self.head.hash));
@@ -121,9 +121,9 @@ impl Batch {
     }
 
     /// Returns `true` if a question has expired by any clock.
-    pub(super) fn is_over(&self, row: &Stored, at: i64) -> bool {
+    pub(super) fn is_expired(&self, row: &DecisionRow, at: i64) -> bool {
         let is_over = |deadline| deadline <= at || row.at > at.saturating_add(TOLERANCE_US);
-        row.deadline.is_some_and(is_over) || self.deadlines.is_over(row.id)
+        row.deadline.is_some_and(is_over) || self.deadlines.is_expired(row.id)
     }
 
     /// Returns `true` if anything was written.
@@ -158,9 +158,9 @@ impl Batch {
 }
 
 /// Inserts and deletes a row, to test whether the database can be written.
-pub(super) struct Probe;
+pub(super) struct WriteProbe;
 
-impl Work for Probe {
+impl Work for WriteProbe {
     type Out = ();
 
     async fn apply(self, batch: &mut Batch) -> Result<(), AuditError> {
@@ -177,13 +177,13 @@ impl Work for Probe {
 #[derive(Clone, Debug)]
 pub(super) struct Writer {
     queue: mpsc::Sender<Box<dyn Job>>,
-    failure: Failure,
+    failure: LastError,
 }
 
 /// Error of the last transaction; `None` if it succeeded.
-type Failure = Arc<Mutex<Option<AuditError>>>;
+type LastError = Arc<Mutex<Option<AuditError>>>;
 
-fn set(failure: &Failure, error: Option<AuditError>) {
+fn set(failure: &LastError, error: Option<AuditError>) {
     *failure.lock().unwrap_or_else(PoisonError::into_inner) = error;
 }
 
@@ -191,12 +191,12 @@ impl Writer {
     /// Starts the writer task. It notifies `written` after each transaction.
     pub(super) fn start(
         backend: Backend,
-        written: Arc<Written>,
+        written: Arc<WriteSignal>,
         deadlines: Arc<Deadlines>,
     ) -> Self {
-        let (queue, jobs) = mpsc::channel(QUEUE);
-        let failure = Failure::default();
-        let writing = Writing {
+        let (queue, jobs) = mpsc::channel(QUEUE_CAPACITY);
+        let failure = LastError::default();
+        let writing = WriterTask {
             backend,
             written,
             deadlines,
@@ -217,7 +217,7 @@ impl Writer {
     /// Completes when the work is on disk. If the future is dropped, the work may still be written.
     pub(super) async fn run<W: Work>(&self, work: W) -> Result<W::Out, AuditError> {
         let (reply, answer) = oneshot::channel();
-        let job = Box::new(Pending {
+        let job = Box::new(PendingWork {
             work: Some(work),
             out: None,
             reply,
@@ -228,17 +228,17 @@ impl Writer {
 }
 
 /// State of the writer task.
-struct Writing {
+struct WriterTask {
     backend: Backend,
-    written: Arc<Written>,
+    written: Arc<WriteSignal>,
     deadlines: Arc<Deadlines>,
-    failure: Failure,
+    failure: LastError,
 }
 
-impl Writing {
+impl WriterTask {
     async fn run(self, mut jobs: mpsc::Receiver<Box<dyn Job>>) {
         let mut batch: Vec<Box<dyn Job>> = Vec::new();
-        while jobs.recv_many(&mut batch, BATCH).await > 0 {
+        while jobs.recv_many(&mut batch, MAX_BATCH).await > 0 {
             // Within a batch, ids follow the time.
             batch.sort_by_key(|job| job.at());
             let done = self.transaction(&mut batch).await;
@@ -252,7 +252,7 @@ impl Writing {
                             batch.push(job);
                         }
                     }
-                    self.fail(error, batch.len());
+                    self.report_failure(error, batch.len());
                 }
             }
             for job in batch.drain(..) {
@@ -262,7 +262,7 @@ impl Writing {
         }
     }
 
-    fn fail(&self, error: &AuditError, waiting: usize) {
+    fn report_failure(&self, error: &AuditError, waiting: usize) {
         if let Some(suppressed) = log_limit::suppressed("cannot write the audit trail", error) {
             tracing::error!(%error, waiting, suppressed, "cannot write the audit trail");
         }
@@ -288,27 +288,27 @@ impl Writing {
     }
 }
 
-type Applied<'a> = Pin<Box<dyn Future<Output = Result<(), AuditError>> + Send + 'a>>;
+type ApplyFuture<'a> = Pin<Box<dyn Future<Output = Result<(), AuditError>> + Send + 'a>>;
 
 /// A [`Work`] with the caller that waits for it.
 trait Job: Send {
     fn at(&self) -> i64;
-    fn apply<'a>(&'a mut self, batch: &'a mut Batch) -> Applied<'a>;
+    fn apply<'a>(&'a mut self, batch: &'a mut Batch) -> ApplyFuture<'a>;
     fn finish(self: Box<Self>, done: Result<(), AuditError>);
 }
 
-struct Pending<W: Work> {
+struct PendingWork<W: Work> {
     work: Option<W>,
     out: Option<W::Out>,
     reply: oneshot::Sender<Result<W::Out, AuditError>>,
 }
 
-impl<W: Work> Job for Pending<W> {
+impl<W: Work> Job for PendingWork<W> {
     fn at(&self) -> i64 {
         self.work.as_ref().map_or(i64::MAX, Work::at)
     }
 
-    fn apply<'a>(&'a mut self, batch: &'a mut Batch) -> Applied<'a> {
+    fn apply<'a>(&'a mut self, batch: &'a mut Batch) -> ApplyFuture<'a> {
         Box::pin(async move {
             if let Some(work) = self.work.take() {
                 self.out = Some(work.apply(batch).await?);

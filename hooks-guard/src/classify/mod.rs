@@ -8,13 +8,13 @@ mod files;
 mod semantic;
 
 pub use hooks_classify::*;
-pub use semantic::{Answer, MOST_TIME, Question, Semantic, SemanticError};
+pub use semantic::{CLASSIFY_BUDGET, Semantic, SemanticError, SemanticInput, SemanticOutput};
 #[cfg(feature = "semantic")]
 pub use semantic::{EndpointError, OpenAiCompatible, OpenAiCompatibleBuilder};
 
 use tokio::time::Instant;
 
-use semantic::Stage;
+use semantic::SemanticStage;
 
 /// Classifies commands by the tables of programs and, in [`classify_fully`](Self::classify_fully),
 /// by a second stage.
@@ -23,7 +23,7 @@ use semantic::Stage;
 #[derive(Clone, Debug, Default)]
 pub struct Classifier {
     tables: hooks_classify::Classifier,
-    semantic: Option<Stage>,
+    semantic: Option<SemanticStage>,
 }
 
 impl Classifier {
@@ -37,14 +37,14 @@ impl Classifier {
     /// that the tables do not cover.
     #[must_use]
     pub fn with_semantic(mut self, semantic: impl Semantic + 'static) -> Self {
-        self.semantic = Some(Stage::new(semantic));
+        self.semantic = Some(SemanticStage::new(semantic));
         self
     }
 
     /// Returns `true` if the second stage has answered at least once.
     #[must_use]
     pub fn model_answered(&self) -> bool {
-        self.semantic.as_ref().is_some_and(Stage::answered)
+        self.semantic.as_ref().is_some_and(SemanticStage::answered)
     }
 
     /// Classifies a command by the tables.
@@ -77,7 +77,7 @@ impl Classifier {
 
     /// Classifies a command by all stages: first the tables; if they do not cover a part or their
     /// confidence is low, the second stage; then the fallback. All stages together take at most
-    /// [`MOST_TIME`], unless the tables alone take longer.
+    /// [`CLASSIFY_BUDGET`], unless the tables alone take longer.
     ///
     /// The second stage may raise the class. It never lowers the class and allows nothing. If its
     /// answer is malformed or missing, the result of the tables is returned. If it times out, parts
@@ -93,9 +93,9 @@ impl Classifier {
         command: &str,
         context: Option<&str>,
     ) -> Result<Classification, InputError> {
-        let deadline = Instant::now() + MOST_TIME;
+        let deadline = Instant::now() + CLASSIFY_BUDGET;
         let found = self.tables.classify_in_context(command, context)?;
-        Ok(self.second(command, found, deadline).await)
+        Ok(self.second_stage(command, found, deadline).await)
     }
 
     /// Like [`classify_in_context`](Self::classify_in_context), with the parts of the command, to which rules
@@ -123,14 +123,16 @@ impl Classifier {
         command: &str,
         context: Option<&str>,
     ) -> Result<CommandAnalysis, InputError> {
-        let deadline = Instant::now() + MOST_TIME;
+        let deadline = Instant::now() + CLASSIFY_BUDGET;
         let mut found = self.tables.analyze_in_context(command, context)?;
-        found.classification = self.second(command, found.classification, deadline).await;
+        found.classification = self
+            .second_stage(command, found.classification, deadline)
+            .await;
         Ok(found)
     }
 
     /// Returns the result of the second stage, or `found` if there is none.
-    async fn second(
+    async fn second_stage(
         &self,
         command: &str,
         found: Classification,
@@ -139,7 +141,7 @@ impl Classifier {
         match &self.semantic {
             Some(stage) => {
                 let unsure = !found.understood();
-                stage.judge(command, found, unsure, deadline).await
+                stage.refine(command, found, unsure, deadline).await
             }
             None => found,
         }

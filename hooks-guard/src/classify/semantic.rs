@@ -22,45 +22,46 @@ use hooks_classify::{Classification, Crud, Decision, Method};
 use hooks_runtime::display::hides_text;
 use tokio::time::{Instant, timeout_at};
 
-use self::ask::MOST_REASONING;
+use self::ask::MAX_REASON_CHARS;
 
-pub use self::ask::{Answer, MOST_TIME, Question, Semantic, SemanticError};
+pub use self::ask::{CLASSIFY_BUDGET, Semantic, SemanticError, SemanticInput, SemanticOutput};
 #[cfg(feature = "semantic")]
 pub use self::openai::{EndpointError, OpenAiCompatible, OpenAiCompatibleBuilder};
 
 /// Confidence below which the second stage is called; the statistics count it as low, too.
-const LOW: f64 = 0.8;
+const LOW_CONFIDENCE: f64 = 0.8;
 
 /// Maximum confidence of an answer, which proves nothing.
-const MOST_CONFIDENCE: f64 = LOW;
+const MAX_CONFIDENCE: f64 = LOW_CONFIDENCE;
 
-type Asking<'a> = Pin<Box<dyn Future<Output = Result<Answer, SemanticError>> + Send + 'a>>;
+type SemanticFuture<'a> =
+    Pin<Box<dyn Future<Output = Result<SemanticOutput, SemanticError>> + Send + 'a>>;
 
 /// Type-erased [`Semantic`].
-trait Asks: Send + Sync {
-    fn start<'a>(&'a self, question: &'a Question) -> Asking<'a>;
+trait DynSemantic: Send + Sync {
+    fn start<'a>(&'a self, question: &'a SemanticInput) -> SemanticFuture<'a>;
 }
 
-impl<S: Semantic> Asks for S {
-    fn start<'a>(&'a self, question: &'a Question) -> Asking<'a> {
+impl<S: Semantic> DynSemantic for S {
+    fn start<'a>(&'a self, question: &'a SemanticInput) -> SemanticFuture<'a> {
         Box::pin(self.ask(question))
     }
 }
 
 /// Second stage of a classifier.
 #[derive(Clone)]
-pub(super) struct Stage {
-    semantic: Arc<dyn Asks>,
+pub(super) struct SemanticStage {
+    semantic: Arc<dyn DynSemantic>,
     answered: Arc<AtomicBool>,
 }
 
-impl fmt::Debug for Stage {
+impl fmt::Debug for SemanticStage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Stage")
     }
 }
 
-impl Stage {
+impl SemanticStage {
     pub(super) fn new(semantic: impl Semantic + 'static) -> Self {
         Self {
             semantic: Arc::new(semantic),
@@ -76,20 +77,20 @@ impl Stage {
     /// Returns the result of the tables, combined with an answer of the stage. The stage is called
     /// only if a part was not covered (`unsure`) or the confidence is low, and if the class can
     /// still rise.
-    pub(super) async fn judge(
+    pub(super) async fn refine(
         &self,
         command: &str,
         verdict: Classification,
         unsure: bool,
         deadline: Instant,
     ) -> Classification {
-        if verdict.crud == Crud::Delete || !(unsure || verdict.confidence < LOW) {
+        if verdict.crud == Crud::Delete || !(unsure || verdict.confidence < LOW_CONFIDENCE) {
             return verdict;
         }
-        let question = Question::new(command, &verdict);
+        let question = SemanticInput::new(command, &verdict);
         let answer = match timeout_at(deadline, self.ask(&question)).await {
-            Ok(answer) => answer.and_then(sound),
-            Err(_) => Err(SemanticError::Late),
+            Ok(answer) => answer.and_then(is_valid),
+            Err(_) => Err(SemanticError::Timeout),
         };
         match answer {
             Ok(answer) => {
@@ -107,7 +108,7 @@ impl Stage {
     }
 
     /// Asks the stage. A panic at any point is an error.
-    async fn ask(&self, question: &Question) -> Result<Answer, SemanticError> {
+    async fn ask(&self, question: &SemanticInput) -> Result<SemanticOutput, SemanticError> {
         let started = catch_unwind(AssertUnwindSafe(|| self.semantic.start(question)));
         let mut asking = started.map_err(|_| SemanticError::Panicked)?;
         poll_fn(move |cx| {
@@ -118,7 +119,7 @@ impl Stage {
     }
 }
 
-fn sound(answer: Answer) -> Result<Answer, SemanticError> {
+fn is_valid(answer: SemanticOutput) -> Result<SemanticOutput, SemanticError> {
     if (0.0..=1.0).contains(&answer.confidence) {
         Ok(answer)
     } else {
@@ -129,12 +130,12 @@ fn sound(answer: Answer) -> Result<Answer, SemanticError> {
 }
 
 /// Combines a result with an answer. Never lowers the class and never allows anything.
-fn combine(mut verdict: Classification, answer: &Answer) -> Classification {
+fn combine(mut verdict: Classification, answer: &SemanticOutput) -> Classification {
     let nothing_found = verdict.method == Method::Fallback;
     if !nothing_found && answer.class <= verdict.crud {
         return verdict;
     }
-    let why = shown(&answer.reasoning);
+    let why = escape_text(&answer.reasoning);
     let before = if nothing_found {
         ""
     } else {
@@ -148,7 +149,7 @@ fn combine(mut verdict: Classification, answer: &Answer) -> Classification {
     verdict.decision = Decision::RequiresConfirmation;
     verdict.crud = answer.class;
     verdict.reasoning = format!("according to a language model: {why}");
-    verdict.confidence = answer.confidence.min(MOST_CONFIDENCE);
+    verdict.confidence = answer.confidence.min(MAX_CONFIDENCE);
     verdict.method = Method::Semantic;
     verdict
 }
@@ -156,7 +157,7 @@ fn combine(mut verdict: Classification, answer: &Answer) -> Classification {
 fn without_answer(verdict: Classification, unsure: bool, error: &SemanticError) -> Classification {
     // A timeout leads to the fallback, unless the tables have a higher class.
     let open = verdict.method == Method::Fallback || unsure && verdict.crud <= Crud::Create;
-    if open && matches!(error, SemanticError::Late) {
+    if open && matches!(error, SemanticError::Timeout) {
         let mut late = Classification::timed_out();
         late.terminal_input = verdict.terminal_input;
         late.context = verdict.context;
@@ -168,7 +169,7 @@ fn without_answer(verdict: Classification, unsure: bool, error: &SemanticError) 
 
 /// Escapes untrusted text for a terminal: invisible characters, and characters that change how
 /// others appear.
-fn shown(text: &str) -> String {
+fn escape_text(text: &str) -> String {
     let mut shown = String::new();
     let mut length = 0;
     for character in text.trim().chars() {
@@ -178,7 +179,7 @@ fn shown(text: &str) -> String {
             character.to_string()
         };
         length += written.chars().count();
-        if length >= MOST_REASONING {
+        if length >= MAX_REASON_CHARS {
             shown.push('…');
             return shown;
         }
@@ -201,8 +202,8 @@ fn invisible(character: char) -> bool {
 mod tests {
     use super::*;
 
-    fn answer(class: Crud) -> Answer {
-        Answer::new(class, "so it seems", 0.95)
+    fn answer(class: Crud) -> SemanticOutput {
+        SemanticOutput::new(class, "so it seems", 0.95)
     }
 
     fn nothing_found() -> Classification {
@@ -218,7 +219,7 @@ mod tests {
         assert_eq!(verdict.decision, Decision::RequiresConfirmation);
         assert_eq!(verdict.method, Method::Semantic);
         assert_eq!(verdict.context.as_deref(), Some("git"));
-        assert_eq!(verdict.confidence, MOST_CONFIDENCE);
+        assert_eq!(verdict.confidence, MAX_CONFIDENCE);
         assert!(!verdict.understood(), "the class is not proven");
     }
 
@@ -237,7 +238,7 @@ mod tests {
 
     #[test]
     fn p_08_too_late_where_nothing_was_found_out_gives_the_texts_of_a_timeout() {
-        let verdict = without_answer(nothing_found(), true, &SemanticError::Late);
+        let verdict = without_answer(nothing_found(), true, &SemanticError::Timeout);
         assert_eq!(verdict.crud, Crud::Create);
         assert_eq!(verdict.decision, Decision::RequiresConfirmation);
         assert_eq!(verdict.confidence, 0.0);
@@ -264,7 +265,7 @@ mod tests {
 
     #[test]
     fn a_question_where_nothing_was_found_out_names_no_class() {
-        let question = Question::new("frob a@example.org", &nothing_found());
+        let question = SemanticInput::new("frob a@example.org", &nothing_found());
         assert_eq!(question.class, None);
         assert_eq!(question.command, "frob [e-mail]");
         assert_eq!(question.context.as_deref(), Some("git"));
@@ -273,14 +274,14 @@ mod tests {
     #[test]
     fn what_a_model_says_is_shown_short_and_without_tricks() {
         assert_eq!(
-            shown("a\u{1b}[2Jb\nc\u{202e}d\u{200b}"),
+            escape_text("a\u{1b}[2Jb\nc\u{202e}d\u{200b}"),
             "a\\u{1b}[2Jb\\u{a}c\\u{202e}d\\u{200b}"
         );
-        assert_eq!(shown(" It deletes. "), "It deletes");
-        assert_eq!(shown("\u{3000}"), "no reason given");
-        let long = shown(&"\u{7}".repeat(5000));
+        assert_eq!(escape_text(" It deletes. "), "It deletes");
+        assert_eq!(escape_text("\u{3000}"), "no reason given");
+        let long = escape_text(&"\u{7}".repeat(5000));
         assert!(
-            long.chars().count() <= MOST_REASONING && long.ends_with("\\u{7}…"),
+            long.chars().count() <= MAX_REASON_CHARS && long.ends_with("\\u{7}…"),
             "{long}"
         );
     }

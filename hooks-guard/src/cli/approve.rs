@@ -10,15 +10,15 @@ use hooks_guard::client::{Client, ClientError};
 use hooks_runtime::display::escape;
 use serde_json::{Value, json};
 
-use super::failure::Failure;
+use super::failure::CommandError;
 use super::questions;
 use super::setup::{Setup, runtime};
 
 /// Timeout of one request to the service.
-const LIMIT: Duration = Duration::from_secs(10);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 
 #[derive(Debug, Args)]
-pub(crate) struct Options {
+pub(crate) struct ApproveArgs {
     /// Ids of the decisions to answer. Default: shows every pending question in turn, starting with
     /// the oldest of each session.
     ids: Vec<i64>,
@@ -36,7 +36,7 @@ pub(crate) struct Options {
     deny: bool,
     /// How long the approval lasts.
     #[arg(long, value_enum, default_value = "once", conflicts_with = "deny")]
-    remember: Remember,
+    remember: RememberArg,
     /// A note to store with the answer.
     #[arg(long)]
     note: Option<String>,
@@ -45,7 +45,7 @@ pub(crate) struct Options {
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum Remember {
+enum RememberArg {
     /// This command only.
     Once,
     /// Until the session ends: equal commands of this agent in this directory, while the files that
@@ -57,7 +57,7 @@ enum Remember {
 
 /// Runs `approve`. The token is read from the terminal because an agent's process has no terminal,
 /// and an agent could read an argument or a variable.
-pub(crate) fn approve(options: Options) -> Result<bool, Failure> {
+pub(crate) fn approve(options: ApproveArgs) -> Result<bool, CommandError> {
     // The client sends the token only after the service has proved on this connection that it has
     // the key.
     let client = options.setup.load()?.client()?;
@@ -78,15 +78,15 @@ pub(crate) fn approve(options: Options) -> Result<bool, Failure> {
         return Ok(true);
     }
     if options.ids.is_empty() {
-        return one_by_one(&runtime, client);
+        return answer_each(&runtime, client);
     }
     let client = client.with_token(token()?);
     let mut all = true;
     for id in &options.ids {
         let remember = match options.remember {
-            Remember::Once => "once",
-            Remember::Session => "session",
-            Remember::Always => "always",
+            RememberArg::Once => "once",
+            RememberArg::Session => "session",
+            RememberArg::Always => "always",
         };
         let answer = json!({
             "id": id,
@@ -101,7 +101,7 @@ pub(crate) fn approve(options: Options) -> Result<bool, Failure> {
 
 /// Shows pending questions page by page and sends the answers. Fails if a page cannot be read,
 /// because the set of pending questions is then unknown.
-fn one_by_one(runtime: &tokio::runtime::Runtime, client: Client) -> Result<bool, Failure> {
+fn answer_each(runtime: &tokio::runtime::Runtime, client: Client) -> Result<bool, CommandError> {
     let first = runtime.block_on(questions::page(&client, None));
     let (client, mut page) = match first {
         Ok(page) if page.total == 0 && page.pending.is_empty() => {
@@ -110,7 +110,7 @@ fn one_by_one(runtime: &tokio::runtime::Runtime, client: Client) -> Result<bool,
         }
         Ok(page) => (client.with_token(token()?), page),
         // A busy service reserves connections for the operator, so try again with the token.
-        Err(ClientError::Refused { status: 503, .. } | ClientError::Late(_)) => {
+        Err(ClientError::Refused { status: 503, .. } | ClientError::Timeout(_)) => {
             let client = client.with_token(token()?);
             let page = runtime.block_on(questions::page(&client, None))?;
             (client, page)
@@ -158,9 +158,9 @@ fn one_by_one(runtime: &tokio::runtime::Runtime, client: Client) -> Result<bool,
 }
 
 /// Reads the token without echo.
-fn token() -> Result<String, Failure> {
+fn token() -> Result<String, CommandError> {
     if !io::stdin().is_terminal() {
-        return Err(Failure::Other(
+        return Err(CommandError::Other(
             "the operator's token is read from a terminal; run this command in one".to_owned(),
         ));
     }
@@ -221,18 +221,19 @@ fn send(
     runtime: &tokio::runtime::Runtime,
     client: &Client,
     answer: &Value,
-) -> Result<bool, Failure> {
-    let sent = runtime.block_on(client.post("/api/hooks/permission-response", answer, LIMIT));
+) -> Result<bool, CommandError> {
+    let sent =
+        runtime.block_on(client.post("/api/hooks/permission-response", answer, REQUEST_TIMEOUT));
     let id = &answer["id"];
     match sent {
         Ok(record) => {
-            let said = record["user_response"].as_str().unwrap_or("-");
+            let response = record["user_response"].as_str().unwrap_or("-");
             let lasting = answer["remember"]
                 .as_str()
                 .is_some_and(|remember| remember != "once");
             match record["always"].as_str().filter(|_| lasting) {
-                Some(always) => println!("{id}: {}; {}", escape(said), escape(always)),
-                None => println!("{id}: {}", escape(said)),
+                Some(always) => println!("{id}: {}; {}", escape(response), escape(always)),
+                None => println!("{id}: {}", escape(response)),
             }
             Ok(true)
         }

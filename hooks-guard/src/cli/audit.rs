@@ -18,20 +18,20 @@ use hooks_runtime::display::{escape, shorten};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
-use super::failure::Failure;
+use super::failure::CommandError;
 use super::setup::{Setup, database, open, runtime};
 use super::snapshot::Trail;
 use super::table::{class, table};
 use super::when;
 
 #[derive(Debug, Args)]
-pub(crate) struct Options {
+pub(crate) struct AuditArgs {
     #[command(subcommand)]
-    command: Action,
+    command: AuditCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum Action {
+enum AuditCommand {
     /// Lists decisions, newest first.
     List {
         /// Maximum number of decisions.
@@ -49,7 +49,7 @@ enum Action {
     Export {
         /// Output format.
         #[arg(long, value_enum, default_value = "jsonl")]
-        format: Format,
+        format: TrailFormat,
         #[command(flatten)]
         filter: Filters,
         #[command(flatten)]
@@ -90,7 +90,7 @@ enum Action {
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum Format {
+enum TrailFormat {
     /// One JSON object per line.
     Jsonl,
     /// Comma-separated values, safe to open in a spreadsheet.
@@ -170,17 +170,17 @@ impl From<Filters> for Filter {
     }
 }
 
-pub(crate) fn audit(options: Options) -> Result<bool, Failure> {
+pub(crate) fn audit(options: AuditArgs) -> Result<bool, CommandError> {
     let runtime = runtime()?;
     runtime.block_on(async {
         match options.command {
-            Action::List {
+            AuditCommand::List {
                 limit,
                 json,
                 filter,
                 setup,
             } => list(trail(&setup).await?.store()?, filter.into(), limit, json).await,
-            Action::Export {
+            AuditCommand::Export {
                 format,
                 filter,
                 setup,
@@ -188,20 +188,22 @@ pub(crate) fn audit(options: Options) -> Result<bool, Failure> {
                 write_all(trail(&setup).await?.store()?, filter.into(), format).await?;
                 Ok(true)
             }
-            Action::Verify { head, setup } => {
+            AuditCommand::Verify { head, setup } => {
                 let found = trail(&setup).await?.verify(&head).await?;
-                say(&found)?;
+                print_verification(&found)?;
                 Ok(found.is_intact())
             }
-            Action::Head { setup } => {
+            AuditCommand::Head { setup } => {
                 let head = trail(&setup).await?.store()?.head().await?;
                 writeln!(io::stdout().lock(), "{head}")?;
                 Ok(true)
             }
-            Action::Backup { file, setup } => backup(trail(&setup).await?.store()?, &file).await,
-            Action::Cleanup { days, setup } => {
+            AuditCommand::Backup { file, setup } => {
+                backup(trail(&setup).await?.store()?, &file).await
+            }
+            AuditCommand::Cleanup { days, setup } => {
                 let age = SignedDuration::from_hours(24 * i64::from(days));
-                let store = open(&there(&setup)?).await?;
+                let store = open(&existing_trail(&setup)?).await?;
                 let done = store
                     .cleanup(Timestamp::now() - age, "command line")
                     .await?;
@@ -217,18 +219,18 @@ pub(crate) fn audit(options: Options) -> Result<bool, Failure> {
     })
 }
 
-async fn backup(store: &AuditStore, file: &Path) -> Result<bool, Failure> {
+async fn backup(store: &AuditStore, file: &Path) -> Result<bool, CommandError> {
     store.backup(file).await?;
     let path = std::path::absolute(file)?;
     let copy = AuditStore::open(&format!("sqlite:{}", path.display())).await?;
     let found = copy.verify().await?;
     // Closing the store merges the write-ahead log into the copy.
     copy.close().await;
-    say(&found)?;
+    print_verification(&found)?;
     Ok(found.is_intact())
 }
 
-fn say(found: &Verification) -> io::Result<()> {
+fn print_verification(found: &Verification) -> io::Result<()> {
     let mut out = io::stdout().lock();
     for cleanup in &found.cleanups {
         writeln!(
@@ -240,7 +242,7 @@ fn say(found: &Verification) -> io::Result<()> {
             cleanup.older_than
         )?;
     }
-    say_heads(&mut out, &found.heads)?;
+    print_heads(&mut out, &found.heads)?;
     let broken = [&found.broken, &found.broken_entries];
     for broken in broken.into_iter().flatten() {
         let entry = broken.entry.map(|entry| format!("entry {entry}: "));
@@ -268,7 +270,7 @@ fn say(found: &Verification) -> io::Result<()> {
     )
 }
 
-fn say_heads(out: &mut impl Write, heads: &[NotedHead]) -> io::Result<()> {
+fn print_heads(out: &mut impl Write, heads: &[NotedHead]) -> io::Result<()> {
     for NotedHead { head, found } in heads {
         let count = head.count;
         match *found {
@@ -300,13 +302,13 @@ fn say_heads(out: &mut impl Write, heads: &[NotedHead]) -> io::Result<()> {
 
 /// Returns the configuration if the trail exists. Opening a missing trail would create an empty
 /// one, which verifies.
-fn there(setup: &Setup) -> Result<Config, Failure> {
+fn existing_trail(setup: &Setup) -> Result<Config, CommandError> {
     let config = setup.config()?;
     let url = database(&config)?;
     if let Some(TrailAddress::File(path)) = TrailAddress::read(&url)
         && !path.exists()
     {
-        return Err(Failure::Other(format!(
+        return Err(CommandError::Other(format!(
             "no audit trail at `{}`; the first decision creates it, or set its place with \
              `--database`",
             path.display()
@@ -316,11 +318,16 @@ fn there(setup: &Setup) -> Result<Config, Failure> {
 }
 
 /// Opens the trail for reading.
-async fn trail(setup: &Setup) -> Result<Trail, Failure> {
-    Trail::open(&database(&there(setup)?)?).await
+async fn trail(setup: &Setup) -> Result<Trail, CommandError> {
+    Trail::open(&database(&existing_trail(setup)?)?).await
 }
 
-async fn list(store: &AuditStore, filter: Filter, limit: u64, json: bool) -> Result<bool, Failure> {
+async fn list(
+    store: &AuditStore,
+    filter: Filter,
+    limit: u64,
+    json: bool,
+) -> Result<bool, CommandError> {
     let page = Page { limit, offset: 0 };
     let listing = store.decisions(&filter, page).await?;
     if json {
@@ -379,16 +386,20 @@ fn answer(record: &AuditRecord) -> String {
     }
 }
 
-async fn write_all(store: &AuditStore, filter: Filter, format: Format) -> Result<(), Failure> {
+async fn write_all(
+    store: &AuditStore,
+    filter: Filter,
+    format: TrailFormat,
+) -> Result<(), CommandError> {
     let mut out = io::BufWriter::new(io::stdout().lock());
     let mut records = std::pin::pin!(store.export(&filter));
-    if matches!(format, Format::Csv) {
+    if matches!(format, TrailFormat::Csv) {
         out.write_all(export::csv_header().as_bytes())?;
     }
     while let Some(record) = records.try_next().await? {
         let line = match format {
-            Format::Jsonl => export::jsonl(&record),
-            Format::Csv => export::csv(&record),
+            TrailFormat::Jsonl => export::jsonl(&record),
+            TrailFormat::Csv => export::csv(&record),
         };
         out.write_all(line.as_bytes())?;
     }

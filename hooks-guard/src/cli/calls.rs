@@ -1,6 +1,6 @@
 //! Stores the id and the secret of the service's decision when a tool call starts, for the process
 //! that reports the end of the call. In: a request and its decision. Out: the stored pair, until
-//! the call ends or [`KEPT`] has passed.
+//! the call ends or [`CALL_RETENTION`] has passed.
 
 use std::fs;
 use std::io::{self, Write};
@@ -13,25 +13,25 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 /// How long a call without a reported end is stored.
-const KEPT: Duration = Duration::from_secs(24 * 3600);
+const CALL_RETENTION: Duration = Duration::from_secs(24 * 3600);
 
 /// A directory with one file for each unfinished call.
-pub(crate) struct Calls(PathBuf);
+pub(crate) struct CallStore(PathBuf);
 
 /// Stored data of one call.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Call {
+pub(crate) struct StoredCall {
     pub(crate) id: i64,
     pub(crate) secret: String,
 }
 
-impl Calls {
+impl CallStore {
     pub(crate) fn in_folder(folder: PathBuf) -> Self {
         Self(folder)
     }
 
     /// Stores a call, readable by this user only.
-    pub(crate) fn keep(&self, request: &PermissionRequest, call: &Call) -> io::Result<()> {
+    pub(crate) fn store(&self, request: &PermissionRequest, call: &StoredCall) -> io::Result<()> {
         fs::DirBuilder::new()
             .recursive(true)
             .mode(0o700)
@@ -48,13 +48,13 @@ impl Calls {
         fs::rename(&made, &path)?;
         // Delete expired calls about once in 256 calls.
         if call.id % 256 == 0 {
-            self.sweep();
+            self.delete_expired();
         }
         Ok(())
     }
 
     /// Returns a stored call.
-    pub(crate) fn find(&self, request: &PermissionRequest) -> Option<Call> {
+    pub(crate) fn find(&self, request: &PermissionRequest) -> Option<StoredCall> {
         serde_json::from_slice(&fs::read(self.path(request)).ok()?).ok()
     }
 
@@ -73,13 +73,13 @@ impl Calls {
         self.0.join(hex::encode(hash.finalize()))
     }
 
-    fn sweep(&self) {
+    fn delete_expired(&self) {
         let old = |path: &Path| {
             let written = fs::metadata(path).and_then(|file| file.modified());
             written.is_ok_and(|at| {
                 SystemTime::now()
                     .duration_since(at)
-                    .is_ok_and(|age| age > KEPT)
+                    .is_ok_and(|age| age > CALL_RETENTION)
             })
         };
         for entry in fs::read_dir(&self.0).into_iter().flatten().flatten() {

@@ -11,18 +11,18 @@ use hooks_guard::classify::{Classifier, Crud, Decision, InputError, Method};
 use hooks_guard::config::SemanticConfig;
 use hooks_guard::excerpt::{Excerpt, json_message};
 use hooks_guard::gate::{Gate, Policy};
-use hooks_guard::{PermissionRequest, Ruling};
+use hooks_guard::{PermissionDecision, PermissionRequest};
 use hooks_runtime::display::{escape, shorten};
 use serde::{Deserialize, Serialize};
 use tokio::runtime::Runtime;
 
-use super::failure::Failure;
+use super::failure::CommandError;
 use super::semantic;
 use super::setup::{Setup, gate, runtime};
 use super::table::{class, table};
 
 #[derive(Debug, Args)]
-pub(crate) struct Options {
+pub(crate) struct CheckArgs {
     /// Commands, one per argument.
     commands: Vec<String>,
     /// Prints one JSON object per line instead of a table.
@@ -32,22 +32,22 @@ pub(crate) struct Options {
     #[arg(long)]
     context: Option<String>,
     #[command(flatten)]
-    judges: Judges,
+    decision: DecisionArgs,
     #[command(flatten)]
-    semantic: semantic::Options,
+    semantic: semantic::SemanticArgs,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct ExplainOptions {
+pub(crate) struct ExplainArgs {
     /// The command, as one argument.
     command: String,
     #[command(flatten)]
-    judges: Judges,
+    judges: DecisionArgs,
 }
 
 /// Options that select the reported decision.
 #[derive(Debug, Args)]
-struct Judges {
+struct DecisionArgs {
     /// Reports the decision of the classifier's tables only, without rules and configuration.
     #[arg(long)]
     tables_only: bool,
@@ -56,10 +56,10 @@ struct Judges {
 }
 
 /// Maximum number of characters of a command in the table.
-const MOST_SHOWN: usize = 200;
+const MAX_SHOWN_CHARS: usize = 200;
 
 #[derive(Debug, Serialize)]
-struct Row<'a> {
+struct CheckRow<'a> {
     command: &'a str,
     classification: Crud,
     decision: Decision,
@@ -79,23 +79,23 @@ fn is_false(flag: &bool) -> bool {
 }
 
 #[derive(Debug, Deserialize)]
-struct Object {
+struct CommandObject {
     command: String,
     context: Option<String>,
 }
 
 /// Runs `check`. Returns `true` if every command may run.
-pub(crate) fn check(options: Options) -> Result<bool, Failure> {
-    let Options {
+pub(crate) fn check(options: CheckArgs) -> Result<bool, CommandError> {
+    let CheckArgs {
         commands,
         json,
         context,
-        judges,
+        decision: judges,
         semantic,
     } = options;
-    let judge = &Judge::new(judges, semantic.stage())?;
+    let judge = &CommandChecker::new(judges, semantic.stage())?;
     let context = context.as_deref();
-    let mut output = Output::new(json);
+    let mut output = CheckOutput::new(json);
     let mut all = true;
     if commands.is_empty() {
         for line in Lines(io::stdin().lock()) {
@@ -103,12 +103,12 @@ pub(crate) fn check(options: Options) -> Result<bool, Failure> {
             if line.iter().all(u8::is_ascii_whitespace) {
                 continue;
             }
-            let (command, ruling) = judge_line(judge, &line, context);
-            all &= output.add(&command, ruling)?;
+            let (command, permission) = check_line(judge, &line, context);
+            all &= output.add(&command, permission)?;
         }
     }
     for command in &commands {
-        all &= output.add(command, judge.judge(command, context))?;
+        all &= output.add(command, judge.decide(command, context))?;
     }
     output.finish()?;
     Ok(all)
@@ -139,7 +139,7 @@ impl<R: BufRead> Iterator for Lines<R> {
 }
 
 /// Decides about commands as the service would, in the current directory and without an agent.
-struct Judge {
+struct CommandChecker {
     gate: Gate,
     runtime: Runtime,
     directory: Option<PathBuf>,
@@ -147,10 +147,10 @@ struct Judge {
     is_enabled: bool,
 }
 
-impl Judge {
+impl CommandChecker {
     /// Creates a judge with the second stage of the options, or else with that of the
     /// configuration.
-    fn new(judges: Judges, stage: Option<SemanticConfig>) -> Result<Self, Failure> {
+    fn new(judges: DecisionArgs, stage: Option<SemanticConfig>) -> Result<Self, CommandError> {
         let (gate, is_enabled) = match judges.tables_only {
             true => {
                 let classifier = match stage {
@@ -174,7 +174,7 @@ impl Judge {
     }
 
     /// Returns the decision, without an id.
-    fn judge(&self, command: &str, context: Option<&str>) -> Verdict {
+    fn decide(&self, command: &str, context: Option<&str>) -> CheckResult {
         // The service rejects such a request before it reaches the gate.
         Classifier::check_input(command, context).map_err(|error| error.to_string())?;
         let request = PermissionRequest {
@@ -182,22 +182,22 @@ impl Judge {
             cwd: self.directory.clone(),
             ..PermissionRequest::new(command)
         };
-        let mut ruling = self.runtime.block_on(self.gate.judge(&request)).ruling;
+        let mut permission = self.runtime.block_on(self.gate.decide(&request)).permission;
         if !self.is_enabled {
-            ruling.decision = Decision::RequiresConfirmation;
-            ruling.reasoning = format!(
+            permission.decision = Decision::RequiresConfirmation;
+            permission.reasoning = format!(
                 "the guard is disabled (`enabled = false` in the configuration); {}",
-                ruling.reasoning
+                permission.reasoning
             );
         }
-        Ok(ruling)
+        Ok(permission)
     }
 }
 
 /// A decision, or the reason why the input is invalid.
-type Verdict = Result<Ruling, String>;
+type CheckResult = Result<PermissionDecision, String>;
 
-fn judge_line(judge: &Judge, line: &[u8], context: Option<&str>) -> (String, Verdict) {
+fn check_line(judge: &CommandChecker, line: &[u8], context: Option<&str>) -> (String, CheckResult) {
     let Ok(text) = std::str::from_utf8(line) else {
         return (
             String::from_utf8_lossy(line).into_owned(),
@@ -206,17 +206,17 @@ fn judge_line(judge: &Judge, line: &[u8], context: Option<&str>) -> (String, Ver
     };
     // `{ ls; }` is a command.
     if text.trim_start().starts_with('{') {
-        match serde_json::from_str::<Object>(text) {
+        match serde_json::from_str::<CommandObject>(text) {
             Ok(object) => {
                 let context = object.context.as_deref().or(context);
-                let verdict = judge.judge(&object.command, context);
+                let verdict = judge.decide(&object.command, context);
                 return (object.command, verdict);
             }
             Err(error) if is_object(text) => return (text.to_owned(), Err(invalid(text, &error))),
             Err(_) => {}
         }
     }
-    (text.to_owned(), judge.judge(text, context))
+    (text.to_owned(), judge.decide(text, context))
 }
 
 /// Returns `true` if a line begins as a JSON object does: with a key in quotes.
@@ -234,31 +234,31 @@ fn invalid(line: &str, error: &serde_json::Error) -> String {
     )
 }
 
-struct Output {
+struct CheckOutput {
     json: bool,
     table: Table,
 }
 
-impl Output {
+impl CheckOutput {
     fn new(json: bool) -> Self {
         let table = table(["class", "decision", "confidence", "command", "reason"], 2);
         Self { json, table }
     }
 
     /// Adds one result. Returns `true` if the command may run.
-    fn add(&mut self, command: &str, verdict: Verdict) -> io::Result<bool> {
+    fn add(&mut self, command: &str, verdict: CheckResult) -> io::Result<bool> {
         let row = match &verdict {
-            Ok(ruling) => Row {
+            Ok(permission) => CheckRow {
                 command,
-                classification: ruling.classification,
-                decision: ruling.decision,
-                confidence: ruling.confidence,
-                method: ruling.classification_method,
-                reasoning: &ruling.reasoning,
-                rule: ruling.rule.as_deref(),
-                denied: ruling.denied,
+                classification: permission.classification,
+                decision: permission.decision,
+                confidence: permission.confidence,
+                method: permission.classification_method,
+                reasoning: &permission.reasoning,
+                rule: permission.rule.as_deref(),
+                denied: permission.denied,
             },
-            Err(why) => Row {
+            Err(why) => CheckRow {
                 command,
                 classification: Crud::Create,
                 decision: Decision::RequiresConfirmation,
@@ -276,9 +276,9 @@ impl Output {
         } else {
             self.table.add_row([
                 class(row.classification),
-                Cell::new(shown_decision(row.decision, row.denied)),
+                Cell::new(decision_text(row.decision, row.denied)),
                 Cell::new(format!("{:.2}", row.confidence)),
-                Cell::new(shorten(&escape(command), MOST_SHOWN)),
+                Cell::new(shorten(&escape(command), MAX_SHOWN_CHARS)),
                 Cell::new(escape(row.reasoning)),
             ]);
         }
@@ -295,7 +295,7 @@ impl Output {
 
 /// Returns the decision as displayed. A denied command cannot be approved, so it is not displayed
 /// as one that needs confirmation.
-fn shown_decision(decision: Decision, denied: bool) -> String {
+fn decision_text(decision: Decision, denied: bool) -> String {
     match denied {
         true => "DENIED".to_owned(),
         false => decision.to_string(),
@@ -309,12 +309,12 @@ pub(super) fn has_no_color() -> bool {
 
 /// Runs `explain`: prints the parsed command as a tree, then the decision if rules or the
 /// configuration change it. Returns `true` if the command may run.
-pub(crate) fn explain(options: ExplainOptions) -> Result<bool, Failure> {
-    let ExplainOptions { command, judges } = options;
-    let judge = Judge::new(judges, None)?;
+pub(crate) fn explain(options: ExplainArgs) -> Result<bool, CommandError> {
+    let ExplainArgs { command, judges } = options;
+    let judge = CommandChecker::new(judges, None)?;
     let explained = Classifier::new().explain(&command);
-    let (explanation, ruling) = match (explained, judge.judge(&command, None)) {
-        (Ok(explanation), Ok(ruling)) => (explanation, ruling),
+    let (explanation, permission) = match (explained, judge.decide(&command, None)) {
+        (Ok(explanation), Ok(permission)) => (explanation, permission),
         (Err(error), _) => {
             eprintln!("hooks-guard: {error}");
             return Ok(false);
@@ -329,10 +329,14 @@ pub(crate) fn explain(options: ExplainOptions) -> Result<bool, Failure> {
         true => writeln!(out, "{}", explanation.to_ansi_string())?,
         false => writeln!(out, "{explanation}")?,
     }
-    let decision = ruling.decision;
-    if ruling.rule.is_some() || decision != explanation.classification().decision {
-        let decision = shown_decision(decision, ruling.denied);
-        writeln!(out, "decision {decision}: {}", escape(&ruling.reasoning))?;
+    let decision = permission.decision;
+    if permission.rule.is_some() || decision != explanation.classification().decision {
+        let decision = decision_text(decision, permission.denied);
+        writeln!(
+            out,
+            "decision {decision}: {}",
+            escape(&permission.reasoning)
+        )?;
     }
     Ok(decision == Decision::AutoAllowed)
 }

@@ -8,16 +8,16 @@ use std::path::PathBuf;
 use clap::{Args, Command};
 use clap_complete::Shell;
 
-use super::failure::Failure;
+use super::failure::CommandError;
 
 #[derive(Debug, Args)]
-pub(crate) struct ManOptions {
+pub(crate) struct ManArgs {
     /// Writes one page per command to this directory instead of printing one page.
     #[arg(long, value_name = "DIRECTORY")]
     directory: Option<PathBuf>,
 }
 
-pub(crate) fn completions(mut command: Command, shell: Shell) -> Result<bool, Failure> {
+pub(crate) fn completions(mut command: Command, shell: Shell) -> Result<bool, CommandError> {
     let name = command.get_name().to_owned();
     // Generate the script in memory: the generator panics if a write fails, for example on a closed
     // pipe.
@@ -27,7 +27,7 @@ pub(crate) fn completions(mut command: Command, shell: Shell) -> Result<bool, Fa
     Ok(true)
 }
 
-pub(crate) fn man(command: Command, options: ManOptions) -> Result<bool, Failure> {
+pub(crate) fn man(command: Command, options: ManArgs) -> Result<bool, CommandError> {
     match options.directory {
         Some(directory) => {
             fs::create_dir_all(&directory)?;

@@ -9,20 +9,22 @@ use std::time::Duration;
 use clap::Args;
 use hooks_guard::audit::{AuditStore, Filter, Page, TrailAddress};
 use hooks_guard::client::{Address, Client, ClientError};
-use hooks_guard::doctor::{self, Audit, Daemon, RuleFile, Service, State, Surroundings};
+use hooks_guard::doctor::{
+    self, CheckState, Daemon, DoctorContext, RuleFile, Service, TrailStatus,
+};
 use hooks_guard::places::Places;
 use hooks_guard::rules::{Rules, RulesError, Trust};
 use jiff::Timestamp;
 use tokio::runtime::Runtime;
 
-use super::failure::Failure;
+use super::failure::CommandError;
 use super::ownership;
 use super::setup::{
-    Loaded, Setup, address, database, homes, places, protected, runtime, without_password,
+    LoadedConfig, Setup, address, database, homes, places, protected, runtime, without_password,
 };
 
 #[derive(Debug, Args)]
-pub(crate) struct Options {
+pub(crate) struct DoctorArgs {
     /// Also checks the settings of the project in this directory.
     #[arg(long, value_name = "DIRECTORY")]
     project: Option<PathBuf>,
@@ -34,12 +36,12 @@ pub(crate) struct Options {
 }
 
 /// Checks of the service, the trail, the rules and the configuration.
-struct Parts {
-    loaded: Result<Loaded, String>,
+struct InstallationChecks {
+    loaded: Result<LoadedConfig, String>,
     project: Option<PathBuf>,
 }
 
-pub(crate) fn doctor(options: Options) -> Result<bool, Failure> {
+pub(crate) fn doctor(options: DoctorArgs) -> Result<bool, CommandError> {
     let places = places()?;
     let homes = homes(&places);
     let project = options.project.map(std::path::absolute).transpose()?;
@@ -63,18 +65,18 @@ pub(crate) fn doctor(options: Options) -> Result<bool, Failure> {
     };
     let workspace = match &project {
         Some(project) => vec![project.clone()],
-        None => around(&std::env::current_dir()?),
+        None => repository_directories(&std::env::current_dir()?),
     };
     let names = std::env::vars_os().map(|(name, _)| name.to_string_lossy().into_owned());
     let mut variables: Vec<String> = names.collect();
     variables.sort();
-    let parts = Parts {
+    let parts = InstallationChecks {
         loaded: loaded.map_err(|error| error.to_string()),
         project: project.clone(),
     };
     let path = std::env::var_os("PATH");
     let checks = doctor::examine(
-        &Surroundings {
+        &DoctorContext {
             homes: &homes,
             project: project.as_deref(),
             workspace: &workspace,
@@ -96,9 +98,9 @@ pub(crate) fn doctor(options: Options) -> Result<bool, Failure> {
     } else {
         for check in &checks {
             let state = match check.state {
-                State::Ok => "ok  ",
-                State::Warn => "warn",
-                State::Bad => "BAD ",
+                CheckState::Ok => "ok  ",
+                CheckState::Warn => "warn",
+                CheckState::Bad => "BAD ",
             };
             writeln!(out, "{state} {}: {}", check.name, check.what)?;
             if let Some(remedy) = &check.remedy {
@@ -106,11 +108,11 @@ pub(crate) fn doctor(options: Options) -> Result<bool, Failure> {
             }
         }
     }
-    Ok(doctor::worst(&checks) != State::Bad)
+    Ok(doctor::worst_state(&checks) != CheckState::Bad)
 }
 
 /// Returns a directory and the repository around it.
-fn around(directory: &Path) -> Vec<PathBuf> {
+fn repository_directories(directory: &Path) -> Vec<PathBuf> {
     let repository = directory
         .ancestors()
         .find(|folder| folder.join(".git").exists());
@@ -121,7 +123,11 @@ fn around(directory: &Path) -> Vec<PathBuf> {
 
 /// Returns an error if a program listens at the service's address although there is no key: without
 /// a key, no service can prove itself.
-fn listens(runtime: &Runtime, place: &Address, error: &Failure) -> Result<Option<Daemon>, String> {
+fn check_other_listener(
+    runtime: &Runtime,
+    place: &Address,
+    error: &CommandError,
+) -> Result<Option<Daemon>, String> {
     let client = Client::new(place.clone());
     match runtime.block_on(client.is_reachable(Duration::from_secs(3))) {
         false => Ok(None),
@@ -132,14 +138,14 @@ fn listens(runtime: &Runtime, place: &Address, error: &Failure) -> Result<Option
     }
 }
 
-impl Service for Parts {
+impl Service for InstallationChecks {
     fn daemon(&self) -> Result<Option<Daemon>, String> {
         let loaded = self.loaded.as_ref().map_err(Clone::clone)?;
         let runtime = runtime().map_err(|error| error.to_string())?;
         let place = address(&loaded.config);
         let client = match loaded.client() {
             Ok(client) => client,
-            Err(error) => return listens(&runtime, &place, &error),
+            Err(error) => return check_other_listener(&runtime, &place, &error),
         };
         match runtime.block_on(client.get("/health", Duration::from_secs(3))) {
             Ok(health) => Ok(Some(Daemon {
@@ -149,12 +155,12 @@ impl Service for Parts {
                 },
                 version: health["version"].as_str().unwrap_or("unknown").to_owned(),
             })),
-            Err(ClientError::Away(_)) => Ok(None),
+            Err(ClientError::Unreachable(_)) => Ok(None),
             Err(error) => Err(error.to_string()),
         }
     }
 
-    fn audit(&self) -> Result<Option<Audit>, String> {
+    fn audit(&self) -> Result<Option<TrailStatus>, String> {
         let config = &self.loaded.as_ref().map_err(Clone::clone)?.config;
         let url = database(config).map_err(|error| error.to_string())?;
         if let Some(TrailAddress::File(path)) = TrailAddress::read(&url)
@@ -171,7 +177,7 @@ impl Service for Parts {
             };
             let newest = store.decisions(&Filter::default(), page).await?;
             let found = store.verify().await?;
-            Ok::<_, hooks_guard::audit::AuditError>(Audit {
+            Ok::<_, hooks_guard::audit::AuditError>(TrailStatus {
                 database: without_password(&url),
                 broken: found.broken.map(|broken| broken.problem),
                 newest: newest.records.first().map(|record| record.timestamp),
@@ -197,7 +203,7 @@ impl Service for Parts {
                 true => (Some(path.as_path()), None),
                 false => (None, Some(path.as_path())),
             };
-            let empty = Trust::nothing();
+            let empty = Trust::empty();
             let known = trust.as_ref().unwrap_or(&empty);
             let read = Rules::load(user, project, known, &protected);
             let mut mistakes: Vec<String> = match &read {

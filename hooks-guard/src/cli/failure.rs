@@ -1,5 +1,5 @@
 //! The error type of the command line. In: an error of any part of the program. Out: one
-//! [`Failure`] with the same message.
+//! [`CommandError`] with the same message.
 
 use std::io;
 
@@ -17,7 +17,7 @@ use super::semantic::StageError;
 
 /// An error that ends a command of this program.
 #[derive(Debug, Error)]
-pub(crate) enum Failure {
+pub(crate) enum CommandError {
     #[error(transparent)]
     Io(#[from] io::Error),
     #[error(transparent)]

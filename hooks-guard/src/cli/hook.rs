@@ -18,32 +18,33 @@ use std::time::Duration;
 
 use clap::Args;
 use clap::builder::FalseyValueParser;
-use hooks_guard::audit::Executed;
+use hooks_guard::audit::ExecutionResult;
 use hooks_guard::classify::Decision;
 use hooks_guard::client::{Client, ClientError};
 use hooks_guard::doctor::SERVER_VARIABLES;
 use hooks_guard::gate::Gate;
 use hooks_guard::proof::KeyError;
 use hooks_guard::protocol::{
-    self, Agent, AgentPrompt, Answer, Event, Hook, ProtocolError, Question, Ran, Refused, Reply,
+    self, Agent, AgentDecision, AgentDenial, AgentHook, AgentPrompt, DecisionRequest, HookEvent,
+    HookReply, ProtocolError, ToolRun,
 };
 use hooks_guard::service::PermissionService;
-use hooks_guard::{PermissionRequest, Ruling};
+use hooks_guard::{PermissionDecision, PermissionRequest};
 use serde_json::json;
 use sha2::{Digest, Sha256};
 use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep, timeout_at};
 
-use super::calls::{Call, Calls};
+use super::calls::{CallStore, StoredCall};
 use super::check::has_no_color;
-use super::failure::Failure;
+use super::failure::CommandError;
 use super::ownership;
 use super::setup::{
-    HookSetup, Loaded, address, agents, gate, gate_by_tables, open_briefly, runtime,
+    HookSetup, LoadedConfig, address, agents, gate, gate_without_model, open_one_shot, runtime,
 };
 
 #[derive(Debug, Args)]
-pub(crate) struct Options {
+pub(crate) struct HookArgs {
     /// The agent.
     #[arg(value_parser = agents())]
     agent: Agent,
@@ -65,18 +66,18 @@ pub(crate) struct Options {
 
 /// Timeout of a decision of the service: two seconds for the classification, the rest for writing
 /// the record.
-const DECISION: Duration = Duration::from_secs(3);
+const DECISION_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Timeout of the handshake. The service needs neither its trail nor its rules for it, so only a
 /// stopped service or an overloaded machine takes longer.
-const HANDSHAKE: Duration = Duration::from_millis(600);
+const HANDSHAKE_TIMEOUT: Duration = Duration::from_millis(600);
 
 /// Timeout of a decision of this process without the service, from the start of the hook. Another
 /// process, such as a stopped service, may have locked the trail.
-const ALONE: Duration = Duration::from_millis(900);
+const LOCAL_TIMEOUT: Duration = Duration::from_millis(900);
 
-/// Timeout of a decision of this process if the service failed later than [`ALONE`].
-const AFTERWARDS: Duration = Duration::from_millis(500);
+/// Timeout of a decision of this process if the service failed later than [`LOCAL_TIMEOUT`].
+const LATE_LOCAL_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// Error if the trail was not written within these timeouts.
 const LOCKED: &str = "timeout while writing the audit trail; look for a process that has locked \
@@ -84,20 +85,20 @@ const LOCKED: &str = "timeout while writing the audit trail; look for a process 
 
 /// How long to retry while an operator's answer is pending and the service is unreachable; it may
 /// be restarting.
-const RESTART: Duration = Duration::from_secs(10);
+const RECONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Extra time after the deadline, so that a task that enforces its own timeout can still report its
 /// reason.
-const GRACE: Duration = Duration::from_millis(300);
+const GRACE_PERIOD: Duration = Duration::from_millis(300);
 
 /// Stack size, equal to that of a process's first thread.
-const STACK: usize = 8 << 20;
+const STACK_BYTES: usize = 8 << 20;
 
 /// Message from the worker thread to the thread that enforces the deadline.
-enum Said {
+enum WorkerMessage {
     /// The hook that the agent calls.
-    Hook(Hook),
-    Reply(Reply),
+    Hook(AgentHook),
+    Reply(HookReply),
 }
 
 /// Answers one call of a hook. Returns the exit status that the agent expects.
@@ -105,22 +106,25 @@ enum Said {
 /// A worker thread finds the answer. Most agents run the tool if a hook is late, so this thread
 /// replies with a denial at the deadline even if the worker is blocked, for example by a file or an
 /// endless input.
-pub(crate) fn hook(options: Options) -> u8 {
+pub(crate) fn hook(options: HookArgs) -> u8 {
     let (agent, installed) = (options.agent, options.timeout.map(Duration::from_secs));
     if let Err(error) = forget_variables() {
-        let reply = protocol::failed(agent, None, &format!("cannot restart the hook: {error}"));
+        let reply =
+            protocol::failure_reply(agent, None, &format!("cannot restart the hook: {error}"));
         return finish(&reply);
     }
     let began = Instant::now();
-    let (say, said) = mpsc::channel();
+    let (sender, receiver) = mpsc::channel();
     let finds = move || {
-        let reply = reply(options, began, &say);
+        let reply = reply(options, began, &sender);
         // The receiver is gone if the deadline has passed.
-        let _ = say.send(Said::Reply(reply));
+        let _ = sender.send(WorkerMessage::Reply(reply));
     };
-    let reply = match thread::Builder::new().stack_size(STACK).spawn(finds) {
-        Ok(_) => in_time(&said, agent, installed, began),
-        Err(error) => protocol::failed(agent, None, &format!("cannot start a thread: {error}")),
+    let reply = match thread::Builder::new().stack_size(STACK_BYTES).spawn(finds) {
+        Ok(_) => wait_for_reply(&receiver, agent, installed, began),
+        Err(error) => {
+            protocol::failure_reply(agent, None, &format!("cannot start a thread: {error}"))
+        }
     };
     finish(&reply)
 }
@@ -142,7 +146,7 @@ fn forget_variables() -> io::Result<()> {
 }
 
 /// Prints the reply. Returns the exit status.
-fn finish(reply: &Reply) -> u8 {
+fn finish(reply: &HookReply) -> u8 {
     match print(reply) {
         Ok(()) => reply.exit,
         // Without a reply an agent may run the tool; every agent treats status 2 as a denial.
@@ -157,21 +161,23 @@ fn finish(reply: &Reply) -> u8 {
 }
 
 /// Returns the reply if it arrives before the agent's timeout, else a denial.
-fn in_time(
-    said: &mpsc::Receiver<Said>,
+fn wait_for_reply(
+    receiver: &mpsc::Receiver<WorkerMessage>,
     agent: Agent,
     installed: Option<Duration>,
     began: Instant,
-) -> Reply {
+) -> HookReply {
     let mut hook = None;
     loop {
-        let until = began + protocol::limit(agent, hook, installed) + GRACE;
-        match said.recv_timeout(until.saturating_duration_since(Instant::now())) {
-            Ok(Said::Hook(found)) => hook = Some(found),
-            Ok(Said::Reply(reply)) => return reply,
-            Err(RecvTimeoutError::Timeout) => return protocol::failed(agent, hook, LATE),
+        let until = began + protocol::limit(agent, hook, installed) + GRACE_PERIOD;
+        match receiver.recv_timeout(until.saturating_duration_since(Instant::now())) {
+            Ok(WorkerMessage::Hook(found)) => hook = Some(found),
+            Ok(WorkerMessage::Reply(reply)) => return reply,
+            Err(RecvTimeoutError::Timeout) => {
+                return protocol::failure_reply(agent, hook, NO_DECISION);
+            }
             Err(RecvTimeoutError::Disconnected) => {
-                return protocol::failed(
+                return protocol::failure_reply(
                     agent,
                     hook,
                     "hooks-guard panicked; report it as a bug, with the output of `hooks-guard doctor`",
@@ -185,12 +191,15 @@ fn in_time(
 const NO_ANSWER: &str = "the operator did not answer in time; approve the request in the console, \
                          with `hooks-guard approve` or `hooks-guard watch`";
 
-const LATE: &str = "no decision before the agent's timeout; try again, or run `hooks-guard doctor`";
+const NO_DECISION: &str =
+    "no decision before the agent's timeout; try again, or run `hooks-guard doctor`";
 
-fn reply(options: Options, began: Instant, say: &mpsc::Sender<Said>) -> Reply {
+fn reply(options: HookArgs, began: Instant, say: &mpsc::Sender<WorkerMessage>) -> HookReply {
     let agent = options.agent;
     match read() {
-        Err(error) => protocol::failed(agent, None, &format!("cannot read the input: {error}")),
+        Err(error) => {
+            protocol::failure_reply(agent, None, &format!("cannot read the input: {error}"))
+        }
         Ok(input) => match protocol::read(agent, &input) {
             Err(error) => invalid(agent, &error),
             Ok(event) => answer(options, event, began, say),
@@ -199,8 +208,8 @@ fn reply(options: Options, began: Instant, say: &mpsc::Sender<Said>) -> Reply {
 }
 
 /// Returns the denial of an invalid input. On a terminal, the error shows the invalid line.
-fn invalid(agent: Agent, error: &ProtocolError) -> Reply {
-    let mut reply = protocol::failed(agent, error.hook, &error.to_string());
+fn invalid(agent: Agent, error: &ProtocolError) -> HookReply {
+    let mut reply = protocol::failure_reply(agent, error.hook, &error.to_string());
     if !reply.stderr.is_empty()
         && io::stderr().is_terminal()
         && let Some(report) = error.report(!has_no_color())
@@ -212,7 +221,7 @@ fn invalid(agent: Agent, error: &ProtocolError) -> Reply {
 
 fn read() -> io::Result<Vec<u8>> {
     let mut input = Vec::new();
-    let most = protocol::MOST_BYTES as u64 + 1;
+    let most = protocol::MAX_INPUT_BYTES as u64 + 1;
     io::stdin().lock().take(most).read_to_end(&mut input)?;
     Ok(input)
 }
@@ -222,7 +231,7 @@ fn read() -> io::Result<Vec<u8>> {
 /// # Errors
 /// If standard output cannot be written or is the null device. Errors on standard error are
 /// ignored.
-fn print(reply: &Reply) -> io::Result<()> {
+fn print(reply: &HookReply) -> io::Result<()> {
     if !reply.stderr.is_empty() {
         let _ = writeln!(io::stderr().lock(), "{}", reply.stderr);
     }
@@ -257,21 +266,26 @@ fn is_null_device<T>(_: &T) -> bool {
     false
 }
 
-fn answer(options: Options, event: Event, began: Instant, say: &mpsc::Sender<Said>) -> Reply {
-    let (Event::Ask(Question { hook, .. })
-    | Event::Ran(Ran { hook, .. })
-    | Event::Refused(Refused { hook, .. })
-    | Event::Nothing { hook, .. }) = &event;
+fn answer(
+    options: HookArgs,
+    event: HookEvent,
+    began: Instant,
+    say: &mpsc::Sender<WorkerMessage>,
+) -> HookReply {
+    let (HookEvent::Ask(DecisionRequest { hook, .. })
+    | HookEvent::Ran(ToolRun { hook, .. })
+    | HookEvent::Refused(AgentDenial { hook, .. })
+    | HookEvent::Nothing { hook, .. }) = &event;
     let hook = *hook;
-    let _ = say.send(Said::Hook(hook));
+    let _ = say.send(WorkerMessage::Hook(hook));
     let agent = options.agent;
     let variable = |name: &str| std::env::var(name).ok();
     let unattended = options.unattended || protocol::is_unattended(agent, variable);
     let limit = protocol::limit(agent, Some(hook), options.timeout.map(Duration::from_secs));
-    let work = || -> Result<Reply, Failure> {
+    let work = || -> Result<HookReply, CommandError> {
         let loaded = options.setup.load()?;
         let mut event = event;
-        if let Event::Ask(question) = &mut event
+        if let HookEvent::Ask(question) = &mut event
             && unattended
             && question.prompt == AgentPrompt::Shown
         {
@@ -280,136 +294,138 @@ fn answer(options: Options, event: Event, began: Instant, say: &mpsc::Sender<Sai
         if let Some(problem) = ownership::problem(&loaded, directory(&event)) {
             let why = format!("hooks-guard cannot decide: {problem}");
             return Ok(match &event {
-                Event::Ask(question) => protocol::answer(question, &undecided(question, why)),
-                _ => protocol::failed(agent, Some(hook), &why),
+                HookEvent::Ask(question) => {
+                    protocol::decision_reply(question, &reply_without_decision(question, why))
+                }
+                _ => protocol::failure_reply(agent, Some(hook), &why),
             });
         }
         if !loaded.config.enabled {
-            return Ok(protocol::done(hook));
+            return Ok(protocol::empty_reply(hook));
         }
         let runtime = runtime()?;
         let reply = runtime.block_on(async {
-            let guard = Guard {
+            let guard = HookCallContext {
                 agent,
-                calls: Calls::in_folder(loaded.calls()),
+                calls: CallStore::in_folder(loaded.calls()),
                 is_new: loaded.trail_file().is_some_and(|file| !file.exists()),
                 loaded: &loaded,
                 began,
-                until: began + limit,
+                deadline: began + limit,
             };
             match event {
-                Event::Ask(question) => guard.ask(question).await,
-                Event::Ran(ran) => guard.ran(ran).await,
-                Event::Refused(refused) => guard.refused(refused).await,
-                Event::Nothing { hook, .. } => protocol::done(hook),
+                HookEvent::Ask(question) => guard.ask(question).await,
+                HookEvent::Ran(ran) => guard.record_run(ran).await,
+                HookEvent::Refused(refused) => guard.record_denial(refused).await,
+                HookEvent::Nothing { hook, .. } => protocol::empty_reply(hook),
             }
         });
         // Do not wait for tasks that are blocked by a lock.
         runtime.shutdown_background();
         Ok(reply)
     };
-    work().unwrap_or_else(|error| protocol::failed(agent, Some(hook), &error.to_string()))
+    work().unwrap_or_else(|error| protocol::failure_reply(agent, Some(hook), &error.to_string()))
 }
 
 /// Returns the directory that an event names.
-fn directory(event: &Event) -> Option<&Path> {
+fn directory(event: &HookEvent) -> Option<&Path> {
     let request = match event {
-        Event::Ask(question) => &question.request,
-        Event::Ran(ran) => &ran.request,
-        Event::Refused(refused) => &refused.request,
-        Event::Nothing { .. } => return None,
+        HookEvent::Ask(question) => &question.request,
+        HookEvent::Ran(ran) => &ran.request,
+        HookEvent::Refused(refused) => &refused.request,
+        HookEvent::Nothing { .. } => return None,
     };
     request.cwd.as_deref()
 }
 
 /// One call of a hook.
-struct Guard<'a> {
+struct HookCallContext<'a> {
     agent: Agent,
-    calls: Calls,
-    loaded: &'a Loaded,
+    calls: CallStore,
+    loaded: &'a LoadedConfig,
     /// `true` if the trail does not exist yet: creating it takes longer, and no process can have
     /// locked it.
     is_new: bool,
     began: Instant,
     /// Deadline of the agent's reply.
-    until: Instant,
+    deadline: Instant,
 }
 
 /// A decision and where it was made.
-enum Decided {
+enum DecisionSource {
     /// Made by the service, which can be asked again.
-    Service(Client, Ruling),
+    Service(Client, PermissionDecision),
     /// Made by this process; with the reason why the service's decision was not used, if a service
     /// is there.
-    Here(Ruling, Option<String>),
+    Local(PermissionDecision, Option<String>),
 }
 
 /// Result of a question to the operator.
-enum Settled {
-    Answer(Answer),
+enum OperatorResult {
+    Answer(AgentDecision),
     /// The request was approved, but its files have changed since the question; with the reason.
     Changed(String),
 }
 
-impl Guard<'_> {
-    async fn ask(&self, mut question: Question) -> Reply {
+impl HookCallContext<'_> {
+    async fn ask(&self, mut question: DecisionRequest) -> HookReply {
         question.request.asks_itself = !question.unattended();
         let request = &mut question.request;
         self.complete(request);
         // Forget an earlier call with this name that never ran: if this process decides, the stored
         // decision would be attributed to the new call.
         self.calls.forget(request);
-        let decided = timeout_at(self.until, self.decide(&question)).await;
+        let decided = timeout_at(self.deadline, self.decide(&question)).await;
         let answer = match decided {
-            Err(_) => undecided(&question, LATE.to_owned()),
-            Ok(Err(why)) => undecided(&question, why),
+            Err(_) => reply_without_decision(&question, NO_DECISION.to_owned()),
+            Ok(Err(why)) => reply_without_decision(&question, why),
             // The service may have refused this trail, and a new process cannot know its earlier
             // state.
-            Ok(Ok(Decided::Here(ruling, Some(why)))) if ruling.approved => {
-                undecided(&question, format!("{}; {why}", ruling.reasoning))
+            Ok(Ok(DecisionSource::Local(permission, Some(why)))) if permission.approved => {
+                reply_without_decision(&question, format!("{}; {why}", permission.reasoning))
             }
-            Ok(Ok(Decided::Here(ruling, service))) => {
-                match (Answer::of(&question, &ruling), service) {
-                    (Answer::Ask(reason), Some(why)) => {
-                        undecided(&question, format!("{reason}; {why}"))
+            Ok(Ok(DecisionSource::Local(permission, service))) => {
+                match (AgentDecision::of(&question, &permission), service) {
+                    (AgentDecision::Ask(reason), Some(why)) => {
+                        reply_without_decision(&question, format!("{reason}; {why}"))
                     }
                     (answer, _) => answer,
                 }
             }
-            Ok(Ok(Decided::Service(client, ruling))) => {
-                self.remember(&question.request, &ruling);
-                self.settle(&question, &client, &ruling).await
+            Ok(Ok(DecisionSource::Service(client, permission))) => {
+                self.store_secret(&question.request, &permission);
+                self.resolve(&question, &client, &permission).await
             }
         };
-        protocol::answer(&question, &answer)
+        protocol::decision_reply(&question, &answer)
     }
 
     /// Sets the agent's name, and a call id if the agent sent none.
     fn complete(&self, request: &mut PermissionRequest) {
         request.agent = Some(self.agent.name().to_owned());
-        request
-            .call_id
-            .get_or_insert_with(|| call_of(request.command.as_str(), request.cwd.as_deref()));
+        request.call_id.get_or_insert_with(|| {
+            derive_call_id(request.command.as_str(), request.cwd.as_deref())
+        });
     }
 
     /// Returns the decision of the service or, if there is no service, of this process.
-    async fn decide(&self, question: &Question) -> Result<Decided, String> {
+    async fn decide(&self, question: &DecisionRequest) -> Result<DecisionSource, String> {
         let why = match self.client() {
             Ok(Some(client)) => match self.decided_by(&client, question).await {
-                Ok(ruling) => return Ok(Decided::Service(client, ruling)),
+                Ok(permission) => return Ok(DecisionSource::Service(client, permission)),
                 Err(why) => why,
             },
             Ok(None) => {
                 let place = address(&self.loaded.config);
                 let unproved = ClientError::Unproved(place.to_string());
-                let listens = Client::new(place).is_reachable(HANDSHAKE).await;
+                let listens = Client::new(place).is_reachable(HANDSHAKE_TIMEOUT).await;
                 listens.then(|| unproved.to_string())
             }
             Err(error) => Some(error.to_string()),
         };
-        let ruling = self.here(question).await;
-        match (ruling, why) {
-            (Ok(ruling), why) => Ok(Decided::Here(ruling, why)),
+        let permission = self.decide_locally(question).await;
+        match (permission, why) {
+            (Ok(permission), why) => Ok(DecisionSource::Local(permission, why)),
             (Err(error), Some(why)) => Err(format!("{error}; {why}")),
             (Err(error), None) => Err(error),
         }
@@ -417,24 +433,29 @@ impl Guard<'_> {
 
     /// Returns a client that requires proof of the key, or `None` if no service has created a key
     /// yet.
-    fn client(&self) -> Result<Option<Client>, Failure> {
+    fn client(&self) -> Result<Option<Client>, CommandError> {
         match self.loaded.client() {
-            Ok(client) => Ok(Some(client.with_handshake_timeout(HANDSHAKE))),
-            Err(Failure::Key(KeyError::Missing(_))) => Ok(None),
+            Ok(client) => Ok(Some(client.with_handshake_timeout(HANDSHAKE_TIMEOUT))),
+            Err(CommandError::Key(KeyError::Missing(_))) => Ok(None),
             Err(error) => Err(error),
         }
     }
 
     /// Returns the deadline of this process's own work with the trail.
-    fn soon(&self) -> Instant {
+    fn local_deadline(&self) -> Instant {
         if self.is_new {
-            return self.until;
+            return self.deadline;
         }
-        let (soon, now) = (self.began + ALONE, Instant::now());
+        let (soon, now) = (self.began + LOCAL_TIMEOUT, Instant::now());
         // A handshake that timed out still leaves enough time.
-        let is_enough = soon.saturating_duration_since(now) >= (ALONE - HANDSHAKE) / 2;
-        let soon = if is_enough { soon } else { now + AFTERWARDS };
-        soon.min(self.until)
+        let is_enough =
+            soon.saturating_duration_since(now) >= (LOCAL_TIMEOUT - HANDSHAKE_TIMEOUT) / 2;
+        let soon = if is_enough {
+            soon
+        } else {
+            now + LATE_LOCAL_TIMEOUT
+        };
+        soon.min(self.deadline)
     }
 
     /// Returns the decision of the service. An error holds the reason why it was not used, if a
@@ -446,35 +467,39 @@ impl Guard<'_> {
     async fn decided_by(
         &self,
         client: &Client,
-        question: &Question,
-    ) -> Result<Ruling, Option<String>> {
+        question: &DecisionRequest,
+    ) -> Result<PermissionDecision, Option<String>> {
         let body = serde_json::to_value(&question.request);
         let body = body.map_err(|error| Some(error.to_string()))?;
         let failed = |error: ClientError| {
             tracing::debug!(%error, "the service does not decide");
-            (!matches!(error, ClientError::Away(_))).then(|| error.to_string())
+            (!matches!(error, ClientError::Unreachable(_))).then(|| error.to_string())
         };
         let connected = client.connect().await.map_err(failed)?;
         // Evaluate in parallel with the service.
-        let own = self.own_rulings(&question.request);
-        let limit = DECISION.min(self.left() / 2);
+        let own = self.local_decisions(&question.request);
+        let limit = DECISION_TIMEOUT.min(self.remaining() / 2);
         let answer = connected.post("/api/hooks/permission-request", &body, limit);
         // The service or the request is faulty; this process decides, and its decision is at least
         // as strict.
-        let ruling: Ruling = match answer.await {
-            Ok(value) => serde_json::from_value(value).map_err(|_| failed(ClientError::Strange))?,
+        let permission: PermissionDecision = match answer.await {
+            Ok(value) => serde_json::from_value(value)
+                .map_err(|_| failed(ClientError::UnexpectedResponse))?,
             Err(error) => return Err(failed(error)),
         };
-        if ruling.approved || !permits(&ruling) {
-            return Ok(ruling);
+        if permission.approved || !permits(&permission) {
+            return Ok(permission);
         }
         let own = match own.await {
             Ok(own) => own.map_err(|error| Some(error.to_string()))?,
             Err(_) => return Err(Some("hooks-guard panicked".to_owned())),
         };
         // A language model can only raise a class, so a decision without it never allows less.
-        match own.iter().all(|own| strictness(own) <= strictness(&ruling)) {
-            true => Ok(ruling),
+        match own
+            .iter()
+            .all(|own| strictness(own) <= strictness(&permission))
+        {
+            true => Ok(permission),
             false => Err(Some(format!(
                 "the service allows this command, but the hook's own check does not; make sure \
                  that both use `{}` and its rules",
@@ -485,28 +510,30 @@ impl Guard<'_> {
 
     /// Evaluates a request by the tables and rules of this process, once for each directory that
     /// `~` may mean. A thread runs this in parallel with the service.
-    fn own_rulings(
+    fn local_decisions(
         &self,
         request: &PermissionRequest,
-    ) -> oneshot::Receiver<Result<Vec<Ruling>, Failure>> {
+    ) -> oneshot::Receiver<Result<Vec<PermissionDecision>, CommandError>> {
         let own = self.loaded.places.home.clone();
         let homes: Vec<PathBuf> = std::iter::once(own).chain(self.other_home()).collect();
         let (loaded, request) = (self.loaded.clone(), request.clone());
         let (send, receive) = oneshot::channel();
-        let judge = move || -> Result<Vec<Ruling>, Failure> {
+        let evaluate = move || -> Result<Vec<PermissionDecision>, CommandError> {
             let runtime = runtime()?;
-            let judged = homes.iter().map(|home| {
-                let gate = gate_by_tables(&loaded, home)?;
-                Ok(runtime.block_on(gate.judge(&request)).ruling)
+            let decisions = homes.iter().map(|home| {
+                let gate = gate_without_model(&loaded, home)?;
+                Ok(runtime.block_on(gate.decide(&request)).permission)
             });
-            judged.collect()
+            decisions.collect()
         };
-        let judges = move || {
+        let evaluation = move || {
             // The receiver is dropped if the decisions are no longer needed.
-            let _ = send.send(judge());
+            let _ = send.send(evaluate());
         };
         // If no thread starts, the sender is dropped, and the receiver gets an error.
-        let _ = thread::Builder::new().stack_size(STACK).spawn(judges);
+        let _ = thread::Builder::new()
+            .stack_size(STACK_BYTES)
+            .spawn(evaluation);
         receive
     }
 
@@ -519,95 +546,112 @@ impl Guard<'_> {
 
     /// Returns the gate of this process: among those for each home directory, the strictest about
     /// this request.
-    async fn gate(&self, request: &PermissionRequest) -> Result<Gate, Failure> {
+    async fn gate(&self, request: &PermissionRequest) -> Result<Gate, CommandError> {
         let gate = gate(self.loaded, None)?;
         let Some(home) = self.other_home() else {
             return Ok(gate);
         };
-        let other = gate_by_tables(self.loaded, &home)?;
-        let by_other = strictness(&other.judge(request).await.ruling);
-        let by_own = strictness(&gate.judge(request).await.ruling);
+        let other = gate_without_model(self.loaded, &home)?;
+        let by_other = strictness(&other.decide(request).await.permission);
+        let by_own = strictness(&gate.decide(request).await.permission);
         Ok(if by_other > by_own { other } else { gate })
     }
 
-    async fn here(&self, question: &Question) -> Result<Ruling, String> {
+    async fn decide_locally(
+        &self,
+        question: &DecisionRequest,
+    ) -> Result<PermissionDecision, String> {
         let request = &question.request;
         let failed = |error: &dyn std::fmt::Display| format!("hooks-guard cannot decide: {error}");
         let gate = self.gate(request).await.map_err(|error| failed(&error))?;
         let recorded = async {
-            let audit = open_briefly(&self.loaded.config).await?;
+            let audit = open_one_shot(&self.loaded.config).await?;
             let ttl = self.loaded.config.approval_ttl();
             let service = PermissionService::new(gate.clone(), audit.clone(), ttl);
             // An operator cannot answer a question of a process that exits.
             let missing = protocol::approval_missing(question.hook.agent, question.prompt);
             let decided = service.request_without_operator(request.clone(), &missing);
             let decided = decided.await;
-            audit.leave();
-            Ok::<_, Failure>(decided?)
+            audit.leave_open();
+            Ok::<_, CommandError>(decided?)
         };
-        let error = match timeout_at(self.soon(), recorded).await {
-            Ok(Ok(ruling)) => return Ok(ruling),
+        let error = match timeout_at(self.local_deadline(), recorded).await {
+            Ok(Ok(permission)) => return Ok(permission),
             Ok(Err(error)) => failed(&error),
             Err(_) => failed(&LOCKED),
         };
-        denied(&gate, request).await.ok_or(error)
+        find_denial(&gate, request).await.ok_or(error)
     }
 
     /// Converts a decision of the service to a reply. If the agent shows no prompt, waits for the
     /// operator. If the files changed while the question was pending, asks again.
-    async fn settle(&self, question: &Question, client: &Client, ruling: &Ruling) -> Answer {
+    async fn resolve(
+        &self,
+        question: &DecisionRequest,
+        client: &Client,
+        permission: &PermissionDecision,
+    ) -> AgentDecision {
         let mut again = None;
         loop {
-            let ruling = again.as_ref().unwrap_or(ruling);
-            match self.settle_once(question, client, ruling).await {
-                Settled::Answer(answer) => return answer,
-                Settled::Changed(why) if self.left() < Duration::from_millis(500) => {
-                    return Answer::Deny(why);
+            let permission = again.as_ref().unwrap_or(permission);
+            match self.resolve_once(question, client, permission).await {
+                OperatorResult::Answer(answer) => return answer,
+                OperatorResult::Changed(why) if self.remaining() < Duration::from_millis(500) => {
+                    return AgentDecision::Deny(why);
                 }
-                Settled::Changed(why) => match self.decide(question).await {
-                    Ok(Decided::Service(_, ruling)) => {
-                        self.remember(&question.request, &ruling);
-                        again = Some(ruling);
+                OperatorResult::Changed(why) => match self.decide(question).await {
+                    Ok(DecisionSource::Service(_, permission)) => {
+                        self.store_secret(&question.request, &permission);
+                        again = Some(permission);
                     }
-                    Ok(Decided::Here(..)) => return Answer::Deny(why),
-                    Err(error) => return Answer::Deny(format!("{why}; {error}")),
+                    Ok(DecisionSource::Local(..)) => return AgentDecision::Deny(why),
+                    Err(error) => return AgentDecision::Deny(format!("{why}; {error}")),
                 },
             }
         }
     }
 
-    async fn settle_once(&self, question: &Question, client: &Client, ruling: &Ruling) -> Settled {
-        let asks = ruling.decision == Decision::RequiresConfirmation && !ruling.denied;
-        let (Some(id), Some(secret)) = (ruling.id, &ruling.secret) else {
-            return Settled::Answer(Answer::of(question, ruling));
+    async fn resolve_once(
+        &self,
+        question: &DecisionRequest,
+        client: &Client,
+        permission: &PermissionDecision,
+    ) -> OperatorResult {
+        let asks = permission.decision == Decision::RequiresConfirmation && !permission.denied;
+        let (Some(id), Some(secret)) = (permission.id, &permission.secret) else {
+            return OperatorResult::Answer(AgentDecision::of(question, permission));
         };
-        if !asks || ruling.left_to_agent || !question.unattended() {
-            return Settled::Answer(Answer::of(question, ruling));
+        if !asks || permission.left_to_agent || !question.unattended() {
+            return OperatorResult::Answer(AgentDecision::of(question, permission));
         }
-        let reason = format!("{}: {}", ruling.classification, ruling.reasoning);
-        let denied = |why: String| Settled::Answer(Answer::Deny(format!("{reason}; {why}")));
-        let mut away = None;
+        let reason = format!("{}: {}", permission.classification, permission.reasoning);
+        let denied =
+            |why: String| OperatorResult::Answer(AgentDecision::Deny(format!("{reason}; {why}")));
+        let mut unreachable_since = None;
         loop {
-            let left = self.left();
-            if left < Duration::from_millis(500) {
+            let remaining = self.remaining();
+            if remaining < Duration::from_millis(500) {
                 return denied(NO_ANSWER.to_owned());
             }
-            let seconds = left.as_secs().saturating_sub(1).min(30);
+            let seconds = remaining.as_secs().saturating_sub(1).min(30);
             let path = format!("/api/hooks/decisions/{id}?wait={seconds}");
-            let record = client.get(&path, left).await;
-            let said = match &record {
+            let record = client.get(&path, remaining).await;
+            let answer = match &record {
                 Ok(record) => {
-                    away = None;
+                    unreachable_since = None;
                     record["user_response"].as_str()
                 }
-                Err(ClientError::Late(_)) => continue,
-                Err(error) if is_away(error) && within(RESTART, &mut away) => {
+                Err(ClientError::Timeout(_)) => continue,
+                Err(error)
+                    if is_unreachable(error)
+                        && time_limit(RECONNECT_TIMEOUT, &mut unreachable_since) =>
+                {
                     sleep(Duration::from_millis(200)).await;
                     continue;
                 }
                 Err(error) => return denied(error.to_string()),
             };
-            match said {
+            match answer {
                 None if seconds == 0 => {
                     return denied(NO_ANSWER.to_owned());
                 }
@@ -615,12 +659,12 @@ impl Guard<'_> {
                 Some("APPROVED") => {
                     let path = format!("/api/hooks/decisions/{id}/redeem");
                     let body = json!({ "secret": secret });
-                    return match client.post(&path, &body, self.left()).await {
-                        Ok(_) => Settled::Answer(Answer::Allow(format!(
+                    return match client.post(&path, &body, self.remaining()).await {
+                        Ok(_) => OperatorResult::Answer(AgentDecision::Allow(format!(
                             "{reason}; approved by the operator"
                         ))),
                         Err(ClientError::Refused { code, error, .. }) if code == "CHANGED" => {
-                            Settled::Changed(format!("{reason}; {error}"))
+                            OperatorResult::Changed(format!("{reason}; {error}"))
                         }
                         Err(error) => denied(error.to_string()),
                     };
@@ -642,21 +686,21 @@ impl Guard<'_> {
         }
     }
 
-    fn left(&self) -> Duration {
-        self.until.saturating_duration_since(Instant::now())
+    fn remaining(&self) -> Duration {
+        self.deadline.saturating_duration_since(Instant::now())
     }
 
     /// Stores the decision's secret for the end of the call.
-    fn remember(&self, request: &PermissionRequest, ruling: &Ruling) {
-        if let (Some(id), Some(secret)) = (ruling.id, ruling.secret.clone())
-            && let Err(error) = self.calls.keep(request, &Call { id, secret })
+    fn store_secret(&self, request: &PermissionRequest, permission: &PermissionDecision) {
+        if let (Some(id), Some(secret)) = (permission.id, permission.secret.clone())
+            && let Err(error) = self.calls.store(request, &StoredCall { id, secret })
         {
             tracing::warn!(%error, "the execution of this command will not be recorded");
         }
     }
 
     /// Records that a tool ran.
-    async fn ran(&self, mut ran: Ran) -> Reply {
+    async fn record_run(&self, mut ran: ToolRun) -> HookReply {
         self.complete(&mut ran.request);
         let status = ran.outcome.exit_status;
         let status = status.and_then(|status| i32::try_from(status).ok());
@@ -668,51 +712,51 @@ impl Guard<'_> {
                 }
                 reported
             }
-            None => self.ran_here(&ran.request, status).await,
+            None => self.record_locally(&ran.request, status).await,
         };
         match reported {
-            Ok(()) => protocol::done(ran.hook),
-            Err(error) => protocol::failed(self.agent, Some(ran.hook), &error.to_string()),
+            Ok(()) => protocol::empty_reply(ran.hook),
+            Err(error) => protocol::failure_reply(self.agent, Some(ran.hook), &error.to_string()),
         }
     }
 
     /// Records that the agent itself denied a tool call.
-    async fn refused(&self, mut refused: Refused) -> Reply {
+    async fn record_denial(&self, mut refused: AgentDenial) -> HookReply {
         self.complete(&mut refused.request);
         let recorded = async {
             let config = &self.loaded.config;
             let gate = gate(self.loaded, None)?;
-            let audit = open_briefly(config).await?;
+            let audit = open_one_shot(config).await?;
             let service = PermissionService::new(gate, audit.clone(), config.approval_ttl());
             let recorded = service
-                .refused_by_agent(refused.request, &refused.reason)
+                .record_agent_denial(refused.request, &refused.reason)
                 .await;
-            audit.leave();
-            Ok::<_, Failure>(recorded?)
+            audit.leave_open();
+            Ok::<_, CommandError>(recorded?)
         };
-        let why = match timeout_at(self.soon(), recorded).await {
-            Ok(Ok(())) => return protocol::done(refused.hook),
+        let why = match timeout_at(self.local_deadline(), recorded).await {
+            Ok(Ok(())) => return protocol::empty_reply(refused.hook),
             Ok(Err(error)) => error.to_string(),
             Err(_) => LOCKED.to_owned(),
         };
-        protocol::failed(self.agent, Some(refused.hook), &why)
+        protocol::failure_reply(self.agent, Some(refused.hook), &why)
     }
 
     /// Reports to the service that an approved call ran. If the service is unreachable, this
     /// process records it, because the agent reports a call only once.
-    async fn report(&self, call: &Call, status: Option<i32>) -> Result<(), Failure> {
-        let Call { id, secret } = call;
+    async fn report(&self, call: &StoredCall, status: Option<i32>) -> Result<(), CommandError> {
+        let StoredCall { id, secret } = call;
         let path = format!("/api/hooks/decisions/{id}/executed");
         let body = json!({ "secret": secret, "exit_status": status });
         let error = match self.client() {
             Err(error) => error,
-            Ok(None) => Failure::Other(format!(
+            Ok(None) => CommandError::Other(format!(
                 "the service at {} has not created a key yet",
                 address(&self.loaded.config)
             )),
             Ok(Some(client)) => {
                 // Leave the rest of the time for the trail.
-                let limit = DECISION.min(self.left() / 2);
+                let limit = DECISION_TIMEOUT.min(self.remaining() / 2);
                 match client.post(&path, &body, limit).await {
                     Ok(_) => return Ok(()),
                     Err(ClientError::Refused { code, .. }) if code == "ALREADY_EXECUTED" => {
@@ -726,73 +770,79 @@ impl Guard<'_> {
                 }
             }
         };
-        let both = |here: &dyn std::fmt::Display| Failure::Other(format!("{error}; {here}"));
+        let both = |here: &dyn std::fmt::Display| CommandError::Other(format!("{error}; {here}"));
         let recorded = async {
             let trail = self.trail().await?;
-            let done = trail.executed(*id, secret, status).await;
-            trail.audit().clone().leave();
-            Ok::<_, Failure>(done?)
+            let done = trail.record_execution(*id, secret, status).await;
+            trail.audit().clone().leave_open();
+            Ok::<_, CommandError>(done?)
         };
         let late = |_| both(&LOCKED);
-        let done = timeout_at(self.soon(), recorded).await.map_err(late)?;
+        let done = timeout_at(self.local_deadline(), recorded)
+            .await
+            .map_err(late)?;
         match done.map_err(|here| both(&here))? {
-            Executed::Done(_) | Executed::Already(_) => Ok(()),
-            Executed::WrongSecret | Executed::Unknown => Err(error),
+            ExecutionResult::Done(_) | ExecutionResult::Already(_) => Ok(()),
+            ExecutionResult::WrongSecret | ExecutionResult::Unknown => Err(error),
         }
     }
 
-    async fn ran_here(
+    async fn record_locally(
         &self,
         request: &PermissionRequest,
         status: Option<i32>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), CommandError> {
         let (Some(session), Some(call)) = (&request.session_id, &request.call_id) else {
             return Ok(());
         };
         let agent = self.agent.name();
         let recorded = async {
             let trail = self.trail().await?;
-            let done = trail.executed_call(agent, session, call, status).await;
-            trail.audit().clone().leave();
+            let done = trail
+                .record_call_execution(agent, session, call, status)
+                .await;
+            trail.audit().clone().leave_open();
             done?;
             Ok(())
         };
-        let late = |_| Failure::Other(LOCKED.to_owned());
-        timeout_at(self.soon(), recorded).await.map_err(late)?
+        let late = |_| CommandError::Other(LOCKED.to_owned());
+        timeout_at(self.local_deadline(), recorded)
+            .await
+            .map_err(late)?
     }
 
     /// Opens the trail in this process, to record calls without deciding.
-    async fn trail(&self) -> Result<PermissionService, Failure> {
-        let audit = open_briefly(&self.loaded.config).await?;
+    async fn trail(&self) -> Result<PermissionService, CommandError> {
+        let audit = open_one_shot(&self.loaded.config).await?;
         let ttl = self.loaded.config.approval_ttl();
-        Ok(PermissionService::new(Gate::by_tables(), audit, ttl))
+        Ok(PermissionService::new(Gate::tables_only(), audit, ttl))
     }
 }
 
 /// Returns the reply if there is no decision: asks through the agent's prompt if it shows one, else
 /// denies.
-fn undecided(question: &Question, why: String) -> Answer {
+fn reply_without_decision(question: &DecisionRequest, why: String) -> AgentDecision {
     match question.unattended() {
-        false => Answer::Ask(why),
-        true => Answer::Deny(why),
+        false => AgentDecision::Ask(why),
+        true => AgentDecision::Deny(why),
     }
 }
 
 /// Returns `true` if the agent may run a request without an approval: some agents run requests that
 /// are left to them.
-fn permits(ruling: &Ruling) -> bool {
-    strictness(ruling) < 2
+fn permits(permission: &PermissionDecision) -> bool {
+    strictness(permission) < 2
 }
 
 /// Returns how strict a decision is, from 0 for an allow to 3 for a denial.
-fn strictness(ruling: &Ruling) -> u8 {
-    match ruling {
-        Ruling { denied: true, .. } => 3,
-        Ruling {
+fn strictness(permission: &PermissionDecision) -> u8 {
+    match permission {
+        PermissionDecision { denied: true, .. } => 3,
+        PermissionDecision {
             decision: Decision::AutoAllowed,
             ..
         } => 0,
-        Ruling {
+        PermissionDecision {
             left_to_agent: true,
             ..
         } => 1,
@@ -802,28 +852,28 @@ fn strictness(ruling: &Ruling) -> u8 {
 
 /// Returns the decision about a request if it is a denial: a denial holds even if it cannot be
 /// recorded.
-async fn denied(gate: &Gate, request: &PermissionRequest) -> Option<Ruling> {
-    let ruling = gate.judge(request).await.ruling;
-    ruling.denied.then_some(ruling)
+async fn find_denial(gate: &Gate, request: &PermissionRequest) -> Option<PermissionDecision> {
+    let permission = gate.decide(request).await.permission;
+    permission.denied.then_some(permission)
 }
 
 /// Returns `true` if the service is unreachable or shutting down; a question that was asked stays
 /// pending.
-fn is_away(error: &ClientError) -> bool {
+fn is_unreachable(error: &ClientError) -> bool {
     match error {
-        ClientError::Away(_) | ClientError::Strange => true,
+        ClientError::Unreachable(_) | ClientError::UnexpectedResponse => true,
         ClientError::Refused { code, .. } => code == "SHUTTING_DOWN",
         _ => false,
     }
 }
 
 /// Returns `true` until `limit` has passed since the first call.
-fn within(limit: Duration, first: &mut Option<Instant>) -> bool {
+fn time_limit(limit: Duration, first: &mut Option<Instant>) -> bool {
     first.get_or_insert_with(Instant::now).elapsed() < limit
 }
 
 /// Derives a call id from the command and its directory, for an agent that sends none.
-fn call_of(command: &str, cwd: Option<&std::path::Path>) -> String {
+fn derive_call_id(command: &str, cwd: Option<&std::path::Path>) -> String {
     let mut hash = Sha256::new();
     hash.update(command);
     hash.update([0]);

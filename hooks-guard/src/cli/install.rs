@@ -6,15 +6,15 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::Args;
-use hooks_guard::install::{self, Change, Place};
+use hooks_guard::install::{self, FileChange, SettingsScope};
 use hooks_guard::protocol::Agent;
 use hooks_runtime::display::escape;
 
-use super::failure::Failure;
+use super::failure::CommandError;
 use super::setup::{Setup, agents, homes, places};
 
 #[derive(Debug, Args)]
-pub(crate) struct Options {
+pub(crate) struct InstallArgs {
     /// The agent.
     #[arg(value_parser = agents())]
     agent: Agent,
@@ -35,20 +35,20 @@ pub(crate) struct Options {
     setup: Setup,
 }
 
-pub(crate) fn install(options: Options) -> Result<bool, Failure> {
+pub(crate) fn install(options: InstallArgs) -> Result<bool, CommandError> {
     let (config, database) = match options.setup.for_hook() {
         Ok(named) => named,
         // Uninstalling does not need a readable configuration.
         Err(_) if options.uninstall => (places()?.config_file(), None),
         Err(error) => return Err(error),
     };
-    let wanted = install::Options {
+    let wanted = install::InstallOptions {
         homes: homes(&places()?),
         config,
         database,
         place: match options.project {
-            Some(project) => Place::Project(std::path::absolute(project)?),
-            None => Place::User,
+            Some(project) => SettingsScope::Project(std::path::absolute(project)?),
+            None => SettingsScope::User,
         },
         binary: std::env::current_exe()?,
         path: std::env::var_os("PATH"),
@@ -60,9 +60,9 @@ pub(crate) fn install(options: Options) -> Result<bool, Failure> {
         false => install::install(options.agent, &wanted)?,
     };
     let mut out = io::stdout().lock();
-    tell(&mut out, &report, options.dry_run)?;
+    print_report(&mut out, &report, options.dry_run)?;
     if let Some(also) = &report.also {
-        tell(&mut out, also, options.dry_run)?;
+        print_report(&mut out, also, options.dry_run)?;
     }
     for sentence in &report.to_do {
         writeln!(out, "{}", escape(sentence))?;
@@ -71,16 +71,16 @@ pub(crate) fn install(options: Options) -> Result<bool, Failure> {
 }
 
 /// Prints the change of a file, or the change that would be made.
-fn tell(out: &mut impl Write, report: &install::Report, dry_run: bool) -> io::Result<()> {
+fn print_report(out: &mut impl Write, report: &install::Report, dry_run: bool) -> io::Result<()> {
     let file = escape(&report.file.display().to_string());
     if dry_run {
         write!(out, "{}", lines(&report.diff))?;
     }
     let (would, done) = match report.change {
-        Change::None => ("already up to date:", "already up to date:"),
-        Change::Created => ("would create", "created"),
-        Change::Changed => ("would change", "changed"),
-        Change::Removed => ("would remove", "removed (it contained nothing else):"),
+        FileChange::None => ("already up to date:", "already up to date:"),
+        FileChange::Created => ("would create", "created"),
+        FileChange::Changed => ("would change", "changed"),
+        FileChange::Removed => ("would remove", "removed (it contained nothing else):"),
     };
     writeln!(out, "{} {file}", if dry_run { would } else { done })?;
     if let Some(backup) = &report.backup {

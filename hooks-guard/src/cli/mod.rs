@@ -31,18 +31,18 @@ use clap_complete::Shell;
 use hooks_guard::rules::RulesError;
 use hooks_runtime::display::escape;
 
-use self::failure::Failure;
+use self::failure::CommandError;
 
 /// Classifies shell commands and decides which need approval.
 #[derive(Debug, Parser)]
 #[command(name = "hooks-guard", version, max_term_width = 100)]
 struct Arguments {
     #[command(subcommand)]
-    command: Action,
+    command: CliCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum Action {
+enum CliCommand {
     /// Decides about commands as the service would: commands from the arguments, or one per line of
     /// standard input.
     ///
@@ -53,37 +53,37 @@ enum Action {
     ///
     /// Exit status: 0 if every command may run, 1 if one needs confirmation, is denied or is
     /// invalid, 2 for invalid options, 3 if the input could not be read or the output not written.
-    Check(check::Options),
+    Check(check::CheckArgs),
     /// Prints the parsed command as a tree, with effects and reasons.
     ///
     /// A last line shows the decision if a rule made it, or if the configuration changes that of
     /// the tables.
     ///
     /// Exit status: as for `check`.
-    Explain(check::ExplainOptions),
+    Explain(check::ExplainArgs),
     /// Runs the permission service until it is interrupted.
-    Serve(serve::Options),
+    Serve(serve::ServeArgs),
     /// Answers pending questions of a running service; prompts for the operator's token.
-    Approve(approve::Options),
+    Approve(approve::ApproveArgs),
     /// Shows pending questions and recent events in the terminal, and takes answers.
-    Watch(watch::Options),
+    Watch(watch::WatchArgs),
     /// Reads, verifies and cleans up the audit trail.
-    Audit(audit::Options),
+    Audit(audit::AuditArgs),
     /// Answers an agent's hook: reads its input and prints the reply.
-    Hook(hook::Options),
+    Hook(hook::HookArgs),
     /// Adds the hook to the settings of an agent, or removes it.
-    Install(install::Options),
+    Install(install::InstallArgs),
     /// Checks your installation and suggests fixes.
     ///
     /// Exit status: 0 if there are no failures (warnings are allowed), 1 if something does not
     /// protect.
-    Doctor(doctor::Options),
+    Doctor(doctor::DoctorArgs),
     /// Runs the tests in rules files.
     ///
     /// Exit status: 0 if all pass, 1 if one fails.
-    TestRules(rules::TestOptions),
+    TestRules(rules::TestRulesArgs),
     /// Trusts a project's rules file (pinned by hash; edits revoke the trust).
-    Trust(rules::TrustOptions),
+    Trust(rules::TrustArgs),
     /// Prints the OpenAPI document of the service.
     Openapi,
     /// Prints a shell completion script.
@@ -92,32 +92,34 @@ enum Action {
         shell: Shell,
     },
     /// Prints the manual page of this program, or writes those of all its commands.
-    Man(describe::ManOptions),
+    Man(describe::ManArgs),
 }
 
 /// Runs the command that the arguments select.
 pub(crate) fn run() -> ExitCode {
     let done = match Arguments::parse().command {
-        Action::Check(options) => check::check(options),
-        Action::Explain(options) => check::explain(options),
-        Action::Serve(options) => serve::serve(options),
-        Action::Approve(options) => approve::approve(options),
-        Action::Watch(options) => watch::watch(options),
-        Action::Audit(options) => audit::audit(options),
-        Action::Hook(options) => return ExitCode::from(hook::hook(options)),
-        Action::Install(options) => install::install(options),
-        Action::Doctor(options) => doctor::doctor(options),
-        Action::TestRules(options) => rules::test(options),
-        Action::Trust(options) => rules::trust(options),
-        Action::Openapi => openapi(),
-        Action::Completions { shell } => describe::completions(Arguments::command(), shell),
-        Action::Man(options) => describe::man(Arguments::command(), options),
+        CliCommand::Check(options) => check::check(options),
+        CliCommand::Explain(options) => check::explain(options),
+        CliCommand::Serve(options) => serve::serve(options),
+        CliCommand::Approve(options) => approve::approve(options),
+        CliCommand::Watch(options) => watch::watch(options),
+        CliCommand::Audit(options) => audit::audit(options),
+        CliCommand::Hook(options) => return ExitCode::from(hook::hook(options)),
+        CliCommand::Install(options) => install::install(options),
+        CliCommand::Doctor(options) => doctor::doctor(options),
+        CliCommand::TestRules(options) => rules::test(options),
+        CliCommand::Trust(options) => rules::trust(options),
+        CliCommand::Openapi => openapi(),
+        CliCommand::Completions { shell } => describe::completions(Arguments::command(), shell),
+        CliCommand::Man(options) => describe::man(Arguments::command(), options),
     };
     match done {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::from(1),
-        Err(Failure::Io(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::from(3),
-        Err(Failure::Stage(error)) => Arguments::command()
+        Err(CommandError::Io(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
+            ExitCode::from(3)
+        }
+        Err(CommandError::Stage(error)) => Arguments::command()
             .error(ErrorKind::ValueValidation, error)
             .exit(),
         Err(error) => {
@@ -128,13 +130,13 @@ pub(crate) fn run() -> ExitCode {
 }
 
 /// Returns an error for standard error. Errors of parsers show the invalid line.
-fn message(error: &Failure) -> String {
+fn message(error: &CommandError) -> String {
     let color = io::stderr().is_terminal() && !check::has_no_color();
     let report = match error {
-        Failure::Config(error) => error.report(color),
-        Failure::Install(error) => error.report(color),
-        Failure::Trust(error) => error.report(color),
-        Failure::Rules(RulesError::Mistakes(mistakes)) => {
+        CommandError::Config(error) => error.report(color),
+        CommandError::Install(error) => error.report(color),
+        CommandError::Trust(error) => error.report(color),
+        CommandError::Rules(RulesError::Mistakes(mistakes)) => {
             let mistakes = mistakes.iter().map(|mistake| mistake.report(color));
             Some(mistakes.collect::<Vec<_>>().join("\n\n"))
         }
@@ -143,7 +145,7 @@ fn message(error: &Failure) -> String {
     report.unwrap_or_else(|| format!("hooks-guard: {}", escape(&error.to_string())))
 }
 
-fn openapi() -> Result<bool, Failure> {
+fn openapi() -> Result<bool, CommandError> {
     use std::io::Write;
 
     let document = serde_json::to_string_pretty(&hooks_guard::http::document())?;

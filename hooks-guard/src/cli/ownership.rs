@@ -11,11 +11,11 @@ use std::path::{Path, PathBuf};
 use hooks_guard::places::Places;
 use nix::unistd::{Gid, Group, User, geteuid};
 
-use super::setup::Loaded;
+use super::setup::LoadedConfig;
 
 /// Returns the reason why a file of this configuration must not be trusted for a request in `cwd`,
 /// if there is one.
-pub(crate) fn problem(loaded: &Loaded, cwd: Option<&Path>) -> Option<String> {
+pub(crate) fn problem(loaded: &LoadedConfig, cwd: Option<&Path>) -> Option<String> {
     // From the system's user database only: a project can set `HOME` to a folder of the project.
     let user = Places::of_user();
     let own = user
@@ -26,7 +26,7 @@ pub(crate) fn problem(loaded: &Loaded, cwd: Option<&Path>) -> Option<String> {
     let scripts = &loaded.config.scripts;
     loaded.files().iter().chain(scripts).find_map(|file| {
         let is_in_own_folder = own.iter().any(|folder| file.starts_with(folder));
-        let project = || projects.with(file).filter(|_| !is_roots_alone(file));
+        let project = || projects.containing(file).filter(|_| !is_root_only(file));
         match (!is_in_own_folder).then(project).flatten() {
             Some(project) => Some(format!(
                 "`{}` is inside the project `{}`, so the project could change what may run; move \
@@ -69,7 +69,7 @@ impl Projects {
     }
 
     /// Returns the project that contains a file, by its path or behind links.
-    fn with(&self, file: &Path) -> Option<&Path> {
+    fn containing(&self, file: &Path) -> Option<&Path> {
         let real = real(file);
         let has = |folder: &&PathBuf| file.starts_with(folder) || real.starts_with(folder);
         self.0.iter().find(has).map(PathBuf::as_path)
@@ -90,7 +90,7 @@ fn real(path: &Path) -> PathBuf {
 
 /// Returns `true` if only root can write a file and this process belongs to another user: a project
 /// cannot put such a file there.
-fn is_roots_alone(file: &Path) -> bool {
+fn is_root_only(file: &Path) -> bool {
     let of_root = |path: &Path| fs::symlink_metadata(path).is_ok_and(|file| file.uid() == 0);
     !geteuid().is_root() && of_root(file) && file.parent().is_some_and(of_root)
 }
@@ -124,11 +124,11 @@ fn writable_by_others(file: &Path) -> Option<String> {
 
 fn is_trusted_owner(entry: &Metadata) -> bool {
     let user = entry.uid();
-    user == 0 || user == geteuid().as_raw() || user == NOBODY && is_in_namespace()
+    user == 0 || user == geteuid().as_raw() || user == OVERFLOW_UID && is_in_namespace()
 }
 
 /// User id that a user namespace shows for owners that it does not map, root among them.
-const NOBODY: u32 = 65_534;
+const OVERFLOW_UID: u32 = 65_534;
 
 fn is_in_namespace() -> bool {
     let map = fs::read_to_string("/proc/self/uid_map").unwrap_or_default();
@@ -186,7 +186,7 @@ mod tests {
         fs::create_dir_all(home.join(".git")).expect("a folder");
         let inside = |cwd: &Path, file: &Path| {
             Projects::around(Some(cwd), Some(&home))
-                .with(file)
+                .containing(file)
                 .is_some()
         };
         let deep = project.join("src/deep");

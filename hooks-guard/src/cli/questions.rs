@@ -11,15 +11,15 @@ use serde_json::{Value, json};
 use tokio::time::timeout;
 
 /// Timeout of one request to the service.
-const LIMIT: Duration = Duration::from_secs(10);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Number of questions per page.
-pub(crate) const PAGE: usize = 100;
+pub(crate) const PAGE_SIZE: usize = 100;
 
 /// A page of questions. A response without one of these fields does not come from the service; the
 /// pending questions are then unknown.
 #[derive(Debug, Deserialize)]
-pub(crate) struct Questions {
+pub(crate) struct PendingPage {
     /// Pending questions, the oldest of each session first.
     pub(crate) pending: Vec<AuditRecord>,
     /// Number of all pending questions.
@@ -43,21 +43,23 @@ fn required<'de, D: serde::Deserializer<'de>>(field: D) -> Result<Option<String>
 /// # Errors
 /// If it is unreachable or does not prove it.
 pub(crate) async fn check(client: &Client) -> Result<(), ClientError> {
-    let connected = timeout(LIMIT, client.connect()).await;
-    connected.map_err(|_| ClientError::Late(LIMIT))?.map(drop)
+    let connected = timeout(REQUEST_TIMEOUT, client.connect()).await;
+    connected
+        .map_err(|_| ClientError::Timeout(REQUEST_TIMEOUT))?
+        .map(drop)
 }
 
 /// Reads a page, the first one or the one at a cursor.
 ///
 /// # Errors
 /// If there is no complete response.
-pub(crate) async fn page(client: &Client, after: Option<&str>) -> Result<Questions, ClientError> {
-    let mut path = format!("/api/hooks/pending?order=fair&limit={PAGE}");
+pub(crate) async fn page(client: &Client, after: Option<&str>) -> Result<PendingPage, ClientError> {
+    let mut path = format!("/api/hooks/pending?order=fair&limit={PAGE_SIZE}");
     if let Some(after) = after {
         path = format!("{path}&after={after}");
     }
-    let value = client.get(&path, LIMIT).await?;
-    serde_json::from_value(value).map_err(|_| ClientError::Strange)
+    let value = client.get(&path, REQUEST_TIMEOUT).await?;
+    serde_json::from_value(value).map_err(|_| ClientError::UnexpectedResponse)
 }
 
 /// Denies all questions that `which` selects, in as many requests as needed. Returns their number.
@@ -67,8 +69,10 @@ pub(crate) async fn page(client: &Client, after: Option<&str>) -> Result<Questio
 pub(crate) async fn deny_all(client: &Client, which: &Value) -> Result<u64, ClientError> {
     let mut denied = 0;
     loop {
-        let done = client.post("/api/hooks/pending/deny", which, LIMIT).await?;
-        let number = |field: &str| done[field].as_u64().ok_or(ClientError::Strange);
+        let done = client
+            .post("/api/hooks/pending/deny", which, REQUEST_TIMEOUT)
+            .await?;
+        let number = |field: &str| done[field].as_u64().ok_or(ClientError::UnexpectedResponse);
         let now = number("denied")?;
         denied += now;
         // New questions may arrive as fast as these are denied.

@@ -9,11 +9,11 @@ use hooks_guard::places::Places;
 use hooks_guard::rules::{Rules, Trust};
 use hooks_runtime::display::escape;
 
-use super::failure::Failure;
+use super::failure::CommandError;
 use super::setup::{Setup, protected};
 
 #[derive(Debug, Args)]
-pub(crate) struct TestOptions {
+pub(crate) struct TestRulesArgs {
     /// Rules files. Default: the user's and that of the current directory's project.
     files: Vec<PathBuf>,
     #[command(flatten)]
@@ -21,7 +21,7 @@ pub(crate) struct TestOptions {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct TrustOptions {
+pub(crate) struct TrustArgs {
     /// The project. Default: the current directory.
     directory: Option<PathBuf>,
     /// Revokes the trust.
@@ -35,7 +35,7 @@ pub(crate) struct TrustOptions {
 }
 
 /// Runs `test-rules`. Returns `true` if every test passes.
-pub(crate) fn test(options: TestOptions) -> Result<bool, Failure> {
+pub(crate) fn test(options: TestRulesArgs) -> Result<bool, CommandError> {
     let loaded = options.setup.load()?;
     let protected = protected(&loaded);
     let places = loaded.places;
@@ -60,7 +60,7 @@ pub(crate) fn test(options: TestOptions) -> Result<bool, Failure> {
     let (mut passed_count, mut failed_count) = (0, 0);
     for file in &files {
         if !file.exists() {
-            return Err(Failure::Other(format!(
+            return Err(CommandError::Other(format!(
                 "`{}` does not exist; pass the path of a rules file",
                 file.display()
             )));
@@ -105,7 +105,7 @@ pub(crate) fn test(options: TestOptions) -> Result<bool, Failure> {
     Ok(all)
 }
 
-pub(crate) fn trust(options: TrustOptions) -> Result<bool, Failure> {
+pub(crate) fn trust(options: TrustArgs) -> Result<bool, CommandError> {
     let path = options.setup.load()?.places.trust_file();
     let mut trust = Trust::load(&path)?;
     let mut out = io::stdout().lock();

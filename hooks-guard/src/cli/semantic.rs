@@ -10,24 +10,24 @@ use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use hooks_guard::classify::{
-    Answer, Classifier, EndpointError, MOST_TIME, OpenAiCompatible, Question, Semantic,
-    SemanticError,
+    CLASSIFY_BUDGET, Classifier, EndpointError, OpenAiCompatible, Semantic, SemanticError,
+    SemanticInput, SemanticOutput,
 };
 use hooks_guard::config::SemanticConfig;
 use hooks_runtime::display::escape;
 use thiserror::Error;
 
 /// Variable with the API key. Every process of the machine could read a key on the command line.
-const KEY: &str = "HOOKS_GUARD_SEMANTIC_KEY";
+const KEY_VARIABLE: &str = "HOOKS_GUARD_SEMANTIC_KEY";
 
 /// Options of the second stage, which depend on each other.
 #[derive(Debug)]
-pub(crate) struct Options(Given);
+pub(crate) struct SemanticArgs(SemanticValues);
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Second stage")]
 #[group(skip)]
-struct Given {
+struct SemanticValues {
     /// Asks a language model about commands that the tables do not know: the base URL of an
     /// OpenAI-compatible endpoint, such as `http://localhost:11434/v1`.
     ///
@@ -48,8 +48,8 @@ struct Given {
     #[arg(
         long,
         value_name = "MILLISECONDS",
-        default_value_t = MOST_TIME.as_millis() as u64,
-        value_parser = clap::value_parser!(u64).range(1..=MOST_TIME.as_millis() as u64)
+        default_value_t = CLASSIFY_BUDGET.as_millis() as u64,
+        value_parser = clap::value_parser!(u64).range(1..=CLASSIFY_BUDGET.as_millis() as u64)
     )]
     timeout: u64,
 }
@@ -59,25 +59,25 @@ struct Given {
 pub(crate) enum StageError {
     #[error("`http` is allowed only for this machine; use an `https` URL")]
     Http,
-    #[error("`{KEY}` is not valid UTF-8; correct its value")]
+    #[error("`{KEY_VARIABLE}` is not valid UTF-8; correct its value")]
     Key,
     #[error(transparent)]
     Endpoint(EndpointError),
 }
 
-impl Args for Options {
+impl Args for SemanticArgs {
     fn augment_args(command: Command) -> Command {
-        Given::augment_args(command)
+        SemanticValues::augment_args(command)
     }
 
     fn augment_args_for_update(command: Command) -> Command {
-        Given::augment_args_for_update(command)
+        SemanticValues::augment_args_for_update(command)
     }
 }
 
-impl FromArgMatches for Options {
+impl FromArgMatches for SemanticArgs {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        let given = Given::from_arg_matches(matches)?;
+        let given = SemanticValues::from_arg_matches(matches)?;
         // `requires` would count variables as well: one that is set for another command would stop
         // a service that configures its second stage in the file, or has none.
         let typed = |id: &str| matches.value_source(id) == Some(ValueSource::CommandLine);
@@ -102,7 +102,7 @@ impl FromArgMatches for Options {
     }
 }
 
-impl Options {
+impl SemanticArgs {
     /// Returns the configuration of the second stage, if the options name an endpoint.
     pub(crate) fn stage(self) -> Option<SemanticConfig> {
         let Self(given) = self;
@@ -116,9 +116,11 @@ impl Options {
 
 /// Returns a classifier with this second stage.
 pub(crate) fn classifier(stage: SemanticConfig) -> Result<Classifier, StageError> {
-    let limit = stage.timeout_ms.map_or(MOST_TIME, Duration::from_millis);
+    let limit = stage
+        .timeout_ms
+        .map_or(CLASSIFY_BUDGET, Duration::from_millis);
     let mut endpoint = OpenAiCompatible::builder(stage.url, stage.model).timeout(limit);
-    match env::var(KEY) {
+    match env::var(KEY_VARIABLE) {
         Ok(key) => endpoint = endpoint.api_key(key),
         Err(env::VarError::NotPresent) => {}
         Err(env::VarError::NotUnicode(_)) => return Err(StageError::Key),
@@ -130,28 +132,28 @@ pub(crate) fn classifier(stage: SemanticConfig) -> Result<Classifier, StageError
     let classifier = Classifier::new();
     // Build the masking tables now, not during the first command.
     if let Ok(verdict) = classifier.classify("true") {
-        drop(Question::new("true", &verdict));
+        drop(SemanticInput::new("true", &verdict));
     }
-    Ok(classifier.with_semantic(Reported::new(endpoint)))
+    Ok(classifier.with_semantic(ReportOnce::new(endpoint)))
 }
 
 /// Reports once that the endpoint gives no answers: the decisions of the tables look equal with and
 /// without it.
-struct Reported<S> {
+struct ReportOnce<S> {
     stage: S,
-    said: AtomicBool,
+    is_reported: AtomicBool,
 }
 
-impl<S> Reported<S> {
+impl<S> ReportOnce<S> {
     fn new(stage: S) -> Self {
         Self {
             stage,
-            said: AtomicBool::new(false),
+            is_reported: AtomicBool::new(false),
         }
     }
 
-    fn say(&self, error: &SemanticError) {
-        if !self.said.swap(true, Ordering::Relaxed) {
+    fn report(&self, error: &SemanticError) {
+        if !self.is_reported.swap(true, Ordering::Relaxed) {
             let mut why = error.to_string();
             let mut source = error.source().and_then(|source| source.source());
             while let Some(cause) = source {
@@ -166,31 +168,31 @@ impl<S> Reported<S> {
     }
 }
 
-impl<S: Semantic> Semantic for Reported<S> {
-    async fn ask(&self, question: &Question) -> Result<Answer, SemanticError> {
+impl<S: Semantic> Semantic for ReportOnce<S> {
+    async fn ask(&self, question: &SemanticInput) -> Result<SemanticOutput, SemanticError> {
         // The classifier drops a question at its timeout.
-        let mut waiting = Waiting {
+        let mut waiting = TimeoutReporter {
             stage: self,
-            over: false,
+            is_done: false,
         };
         let answer = self.stage.ask(question).await;
-        waiting.over = true;
+        waiting.is_done = true;
         if let Err(error) = &answer {
-            self.say(error);
+            self.report(error);
         }
         answer
     }
 }
 
-struct Waiting<'a, S> {
-    stage: &'a Reported<S>,
-    over: bool,
+struct TimeoutReporter<'a, S> {
+    stage: &'a ReportOnce<S>,
+    is_done: bool,
 }
 
-impl<S> Drop for Waiting<'_, S> {
+impl<S> Drop for TimeoutReporter<'_, S> {
     fn drop(&mut self) {
-        if !self.over {
-            self.stage.say(&SemanticError::Late);
+        if !self.is_done {
+            self.stage.report(&SemanticError::Timeout);
         }
     }
 }

@@ -13,12 +13,12 @@ use hooks_guard::service::PermissionService;
 use hooks_runtime::display::escape;
 use tokio::signal::unix::{SignalKind, signal};
 
-use super::failure::Failure;
+use super::failure::CommandError;
 use super::semantic;
-use super::setup::{Loaded, Setup, database, gate, open, without_password};
+use super::setup::{LoadedConfig, Setup, database, gate, open, without_password};
 
 #[derive(Debug, Args)]
-pub(crate) struct Options {
+pub(crate) struct ServeArgs {
     /// Address to listen on. Default: the configuration's, else 127.0.0.1:3000.
     #[arg(long, value_name = "ADDRESS", env = "HOOKS_GUARD_LISTEN")]
     listen: Option<SocketAddr>,
@@ -35,10 +35,10 @@ pub(crate) struct Options {
     #[command(flatten)]
     setup: Setup,
     #[command(flatten)]
-    semantic: semantic::Options,
+    semantic: semantic::SemanticArgs,
 }
 
-pub(crate) fn serve(options: Options) -> Result<bool, Failure> {
+pub(crate) fn serve(options: ServeArgs) -> Result<bool, CommandError> {
     let mut loaded = options.setup.load()?;
     let config = &mut loaded.config;
     config.listen = options.listen.unwrap_or(config.listen);
@@ -58,15 +58,15 @@ pub(crate) fn serve(options: Options) -> Result<bool, Failure> {
     Ok(true)
 }
 
-fn token_of(path: &Path) -> Result<OperatorToken, Failure> {
+fn token_of(path: &Path) -> Result<OperatorToken, CommandError> {
     let text = std::fs::read_to_string(path).map_err(|error| {
-        Failure::Other(format!(
+        CommandError::Other(format!(
             "cannot read the token in `{}`: {error}; check the path and its permissions",
             path.display()
         ))
     })?;
     OperatorToken::new(&text).ok_or_else(|| {
-        Failure::Other(format!(
+        CommandError::Other(format!(
             "the token in `{}` is too short; use at least 16 unpredictable characters",
             path.display()
         ))
@@ -74,7 +74,7 @@ fn token_of(path: &Path) -> Result<OperatorToken, Failure> {
 }
 
 /// Returns a warning if other users can read or write the token's file.
-fn exposed(path: &Path) -> Option<String> {
+fn token_file_warning(path: &Path) -> Option<String> {
     let mode = std::fs::metadata(path).ok()?.permissions().mode() & 0o777;
     (mode & 0o066 != 0).then(|| {
         let path = escape(&path.display().to_string());
@@ -99,14 +99,14 @@ fn logs() {
 }
 
 async fn run(
-    mut loaded: Loaded,
+    mut loaded: LoadedConfig,
     token: OperatorToken,
     token_file: Option<PathBuf>,
-) -> Result<(), Failure> {
+) -> Result<(), CommandError> {
     let sockets = Sockets::bind(&loaded.config).await?;
     loaded.config.listen = sockets.local_addr()?;
     let shown = token_file.is_none().then(|| token.clone());
-    let exposed = token_file.as_deref().and_then(exposed);
+    let exposed = token_file.as_deref().and_then(token_file_warning);
     let gate = gate(&loaded, token_file)?;
     let audit = open(&loaded.config).await?;
     // Agents' hooks and `approve` send nothing to a service without the key.
@@ -121,7 +121,7 @@ async fn run(
     // cleanly.
     let mut interrupted = signal(SignalKind::interrupt())?;
     let mut terminated = signal(SignalKind::terminate())?;
-    greet(&config, shown.as_ref(), warnings.into_iter().chain(exposed))?;
+    print_addresses(&config, shown.as_ref(), warnings.into_iter().chain(exposed))?;
     Server::new(sockets, state)
         .run(async {
             tokio::select! {
@@ -134,11 +134,11 @@ async fn run(
 }
 
 /// Prints the service's addresses, and on a terminal the operator's token.
-fn greet(
+fn print_addresses(
     config: &Config,
     token: Option<&OperatorToken>,
     warnings: impl Iterator<Item = String>,
-) -> Result<(), Failure> {
+) -> Result<(), CommandError> {
     let mut out = io::stderr().lock();
     writeln!(out, "hooks-guard listens on http://{}", config.listen)?;
     if let Some(socket) = &config.socket {

@@ -20,7 +20,7 @@ use hooks_runtime::display::escape;
 use tokio::runtime::{Builder, Runtime};
 use tokio::time::{Instant, sleep};
 
-use super::failure::Failure;
+use super::failure::CommandError;
 use super::semantic;
 
 /// The configuration's path, and overrides of its settings.
@@ -55,7 +55,7 @@ pub(crate) struct HookSetup {
 
 /// The configuration, and the files that belong to it.
 #[derive(Clone, Debug)]
-pub(crate) struct Loaded {
+pub(crate) struct LoadedConfig {
     /// Configuration with the overrides of the command line.
     pub(crate) config: Config,
     /// Path of the configuration, which need not exist.
@@ -68,14 +68,14 @@ pub(crate) struct Loaded {
 
 impl Setup {
     /// Returns the configuration with the overrides of the command line.
-    pub(crate) fn config(&self) -> Result<Config, Failure> {
+    pub(crate) fn config(&self) -> Result<Config, CommandError> {
         Ok(self.load()?.config)
     }
 
     /// Reads the configuration, and finds the files that belong to it.
-    pub(crate) fn load(&self) -> Result<Loaded, Failure> {
+    pub(crate) fn load(&self) -> Result<LoadedConfig, CommandError> {
         if let Some(path) = self.config.as_ref().filter(|path| !path.exists()) {
-            return Err(Failure::Other(format!(
+            return Err(CommandError::Other(format!(
                 "`{}` does not exist; pass the configuration's path with `--config`",
                 path.display()
             )));
@@ -85,27 +85,27 @@ impl Setup {
             .as_deref()
             .map(std::path::absolute)
             .transpose()?;
-        Loaded::read(places()?, config, self.database.as_ref())
+        LoadedConfig::read(places()?, config, self.database.as_ref())
     }
 
     /// Returns the configuration and the trail as passed to a hook. The configuration need not
     /// exist yet.
-    pub(crate) fn for_hook(&self) -> Result<(PathBuf, Option<String>), Failure> {
+    pub(crate) fn for_hook(&self) -> Result<(PathBuf, Option<String>), CommandError> {
         let config = self
             .config
             .as_deref()
             .map(std::path::absolute)
             .transpose()?;
-        let loaded = Loaded::read(places()?, config, self.database.as_ref())?;
+        let loaded = LoadedConfig::read(places()?, config, self.database.as_ref())?;
         Ok(loaded.for_hook())
     }
 }
 
 impl HookSetup {
     /// Reads the configuration, and finds the files that belong to it.
-    pub(crate) fn load(&self) -> Result<Loaded, Failure> {
+    pub(crate) fn load(&self) -> Result<LoadedConfig, CommandError> {
         let relative = |path: &Path| {
-            Failure::Other(format!(
+            CommandError::Other(format!(
                 "`{}` is not an absolute path, so a project could substitute another file; run \
                  `hooks-guard install` again",
                 path.display()
@@ -127,13 +127,13 @@ impl HookSetup {
             None => places_without_options(),
         };
         let places = places.ok_or_else(|| {
-            Failure::Other(
+            CommandError::Other(
                 "the system's user database has no home directory for this user; run `hooks-guard \
                  install` again, which stores the configuration's path"
                     .to_owned(),
             )
         })?;
-        Loaded::read(places, self.config.clone(), self.database.as_ref())
+        LoadedConfig::read(places, self.config.clone(), self.database.as_ref())
     }
 }
 
@@ -143,19 +143,19 @@ impl HookSetup {
 /// refused there, too.
 fn places_without_options() -> Option<Places> {
     let user = Places::of_user();
-    let is_used = |places: &Places| places.config.exists() || places.data.join(KEY).exists();
+    let is_used = |places: &Places| places.config.exists() || places.data.join(KEY_FILE).exists();
     match Places::of_environment() {
         Some(others) if !user.as_ref().is_some_and(is_used) => Some(others),
         _ => user,
     }
 }
 
-impl Loaded {
+impl LoadedConfig {
     fn read(
         defaults: Places,
         file: Option<PathBuf>,
         database: Option<&String>,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, CommandError> {
         let mut places = defaults.clone();
         if let Some(folder) = file.as_deref().and_then(Path::parent) {
             folder.clone_into(&mut places.config);
@@ -196,15 +196,15 @@ impl Loaded {
     pub(crate) fn key_file(&self) -> PathBuf {
         match (&self.config.key_file, self.trail_file()) {
             (Some(file), _) => file.clone(),
-            (None, Some(trail)) => trail.with_file_name(KEY),
-            (None, None) => self.defaults.data.join(KEY),
+            (None, Some(trail)) => trail.with_file_name(KEY_FILE),
+            (None, None) => self.defaults.data.join(KEY_FILE),
         }
     }
 
     /// Returns the directory with the stored data of unfinished tool calls.
     pub(crate) fn calls(&self) -> PathBuf {
         match self.trail_file() {
-            Some(trail) => beside(&trail, ".calls"),
+            Some(trail) => with_suffix(&trail, ".calls"),
             None => self.defaults.state.join("calls"),
         }
     }
@@ -261,14 +261,14 @@ impl Loaded {
     }
 
     /// Returns a client of this configuration's service that requires proof of the key.
-    pub(crate) fn client(&self) -> Result<Client, Failure> {
+    pub(crate) fn client(&self) -> Result<Client, CommandError> {
         let key = ServiceKey::load(&self.key_file())?;
         Ok(Client::new(address(&self.config)).with_key(key))
     }
 }
 
 /// Name of the file with the service's key.
-const KEY: &str = "service.key";
+const KEY_FILE: &str = "service.key";
 
 fn trail_file(config: &Config) -> Option<PathBuf> {
     match config.database.as_deref().and_then(TrailAddress::read) {
@@ -286,7 +286,7 @@ fn has_password(url: &str) -> bool {
 }
 
 /// Returns a path with a suffix appended.
-pub(crate) fn beside(path: &Path, end: &str) -> PathBuf {
+pub(crate) fn with_suffix(path: &Path, end: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(end);
     PathBuf::from(name)
@@ -302,9 +302,9 @@ pub(crate) fn agents() -> impl TypedValueParser<Value = Agent> {
 }
 
 /// Returns the address of the audit trail.
-pub(crate) fn database(config: &Config) -> Result<String, Failure> {
+pub(crate) fn database(config: &Config) -> Result<String, CommandError> {
     config.database.clone().ok_or_else(|| {
-        Failure::Other(
+        CommandError::Other(
             "no home directory; set the audit trail's place with `--database`".to_owned(),
         )
     })
@@ -315,33 +315,33 @@ fn file_url(path: &Path) -> String {
 }
 
 /// Opens the audit trail.
-pub(crate) async fn open(config: &Config) -> Result<AuditStore, Failure> {
+pub(crate) async fn open(config: &Config) -> Result<AuditStore, CommandError> {
     let url = database(config)?;
-    open_patiently(&url)
+    open_with_retries(&url)
         .await
         .map_err(|error| unusable(&url, &error))
 }
 
 /// How long a command of the operator tries to open a trail that other processes write to.
-const OPEN: Duration = Duration::from_secs(10);
+const OPEN_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Opens a trail; retries for some seconds while it is locked, because no agent waits for it.
-async fn open_patiently(url: &str) -> Result<AuditStore, AuditError> {
-    let until = Instant::now() + OPEN;
+async fn open_with_retries(url: &str) -> Result<AuditStore, AuditError> {
+    let until = Instant::now() + OPEN_TIMEOUT;
     loop {
         match AuditStore::open(url).await {
-            Err(AuditError::Locked) if Instant::now() < until => sleep(AGAIN).await,
+            Err(AuditError::Locked) if Instant::now() < until => sleep(RETRY_DELAY).await,
             opened => return opened,
         }
     }
 }
 
 /// Delay between two attempts.
-const AGAIN: Duration = Duration::from_millis(50);
+const RETRY_DELAY: Duration = Duration::from_millis(50);
 
 /// Opens the audit trail at an address for reading, read-only if it cannot be written to.
 pub(crate) async fn open_to_read(url: &str) -> Result<AuditStore, AuditError> {
-    match open_patiently(url).await {
+    match open_with_retries(url).await {
         Err(AuditError::ReadOnly | AuditError::Unreachable { .. } | AuditError::Create { .. }) => {
             AuditStore::open_read_only(url).await
         }
@@ -350,15 +350,15 @@ pub(crate) async fn open_to_read(url: &str) -> Result<AuditStore, AuditError> {
 }
 
 /// Opens the audit trail for a process that writes one record.
-pub(crate) async fn open_briefly(config: &Config) -> Result<AuditStore, Failure> {
+pub(crate) async fn open_one_shot(config: &Config) -> Result<AuditStore, CommandError> {
     let url = database(config)?;
-    AuditStore::open_briefly(&url)
+    AuditStore::open_one_shot(&url)
         .await
         .map_err(|error| unusable(&url, &error))
 }
 
-pub(crate) fn unusable(url: &str, error: &AuditError) -> Failure {
-    Failure::Other(format!("{}: {error}", without_password(url)))
+pub(crate) fn unusable(url: &str, error: &AuditError) -> CommandError {
+    CommandError::Other(format!("{}: {error}", without_password(url)))
 }
 
 /// Returns the address of this configuration's service.
@@ -370,13 +370,13 @@ pub(crate) fn address(config: &Config) -> Address {
 }
 
 /// Returns a single-threaded runtime.
-pub(crate) fn runtime() -> Result<Runtime, Failure> {
+pub(crate) fn runtime() -> Result<Runtime, CommandError> {
     Ok(Builder::new_current_thread().enable_all().build()?)
 }
 
 /// Returns the gate of this configuration, with the user's and the projects' rules; `secret` is a
 /// further protected file.
-pub(crate) fn gate(loaded: &Loaded, secret: Option<PathBuf>) -> Result<Gate, Failure> {
+pub(crate) fn gate(loaded: &LoadedConfig, secret: Option<PathBuf>) -> Result<Gate, CommandError> {
     let classifier = match loaded.config.semantic.clone() {
         Some(stage) => semantic::classifier(stage)?,
         None => Classifier::new(),
@@ -386,7 +386,7 @@ pub(crate) fn gate(loaded: &Loaded, secret: Option<PathBuf>) -> Result<Gate, Fai
 
 /// Returns the gate of this configuration without a language model, for a shell with this home
 /// directory.
-pub(crate) fn gate_by_tables(loaded: &Loaded, home: &Path) -> Result<Gate, Failure> {
+pub(crate) fn gate_without_model(loaded: &LoadedConfig, home: &Path) -> Result<Gate, CommandError> {
     let mut protected = protected(loaded);
     if home != protected.home {
         protected.settings.extend(agents_settings(home));
@@ -396,11 +396,11 @@ pub(crate) fn gate_by_tables(loaded: &Loaded, home: &Path) -> Result<Gate, Failu
 }
 
 fn gate_with(
-    loaded: &Loaded,
+    loaded: &LoadedConfig,
     classifier: Classifier,
     mut protected: Protected,
     secret: Option<PathBuf>,
-) -> Result<Gate, Failure> {
+) -> Result<Gate, CommandError> {
     if let Some(secret) = secret {
         protected.files.push(std::path::absolute(secret)?);
     }
@@ -412,22 +412,22 @@ fn gate_with(
 /// Adds the configured script hooks to the gate. Fails if a script cannot be loaded, because it
 /// might deny a request.
 #[cfg(feature = "script")]
-fn scripted(gate: Gate, files: &[PathBuf]) -> Result<Gate, Failure> {
+fn scripted(gate: Gate, files: &[PathBuf]) -> Result<Gate, CommandError> {
     use hooks_guard::script::ScriptHooks;
 
     if files.is_empty() {
         return Ok(gate);
     }
     let scripts = ScriptHooks::load(files);
-    let scripts = scripts.map_err(|error| Failure::Other(escape(&error.to_string())))?;
+    let scripts = scripts.map_err(|error| CommandError::Other(escape(&error.to_string())))?;
     Ok(gate.with_scripts(scripts))
 }
 
 #[cfg(not(feature = "script"))]
-fn scripted(gate: Gate, files: &[PathBuf]) -> Result<Gate, Failure> {
+fn scripted(gate: Gate, files: &[PathBuf]) -> Result<Gate, CommandError> {
     match files.is_empty() {
         true => Ok(gate),
-        false => Err(Failure::Other(
+        false => Err(CommandError::Other(
             "`scripts` is set, but this program was built without JavaScript; build it with \
              `--features script`, or remove `scripts`"
                 .to_owned(),
@@ -436,9 +436,9 @@ fn scripted(gate: Gate, files: &[PathBuf]) -> Result<Gate, Failure> {
 }
 
 /// Returns the directories of this user.
-pub(crate) fn places() -> Result<Places, Failure> {
+pub(crate) fn places() -> Result<Places, CommandError> {
     Places::of_environment().ok_or_else(|| {
-        Failure::Other("no home directory; set `HOME` to an absolute path".to_owned())
+        CommandError::Other("no home directory; set `HOME` to an absolute path".to_owned())
     })
 }
 
@@ -462,8 +462,8 @@ fn agents_settings(home: &Path) -> Vec<PathBuf> {
 }
 
 /// Returns the files and processes that no command and no tool may touch without a question.
-pub(crate) fn protected(loaded: &Loaded) -> Protected {
-    let Loaded {
+pub(crate) fn protected(loaded: &LoadedConfig) -> Protected {
+    let LoadedConfig {
         config,
         file,
         places,
@@ -482,7 +482,7 @@ pub(crate) fn protected(loaded: &Loaded) -> Protected {
     files.extend(std::env::current_exe());
     files.extend(config.scripts.iter().cloned());
     if let Some(trail) = loaded.trail_file() {
-        files.extend(["", "-wal", "-shm", "-journal"].map(|end| beside(&trail, end)));
+        files.extend(["", "-wal", "-shm", "-journal"].map(|end| with_suffix(&trail, end)));
     }
     files.dedup();
     let mut protected = Protected::new(&places.home);

@@ -9,21 +9,21 @@ use std::time::SystemTime;
 use hooks_guard::audit::{AuditError, AuditStore, ChainHead, TrailAddress, Verification};
 use tempfile::TempDir;
 
-use super::failure::Failure;
-use super::setup::{beside, open_to_read, unusable};
+use super::failure::CommandError;
+use super::setup::{open_to_read, unusable, with_suffix};
 
 /// Maximum number of attempts to copy a file that is being written.
-const TRIES: u32 = 5;
+const MAX_ATTEMPTS: u32 = 5;
 
 /// A trail opened for reading.
 pub(crate) struct Trail {
-    state: State,
+    state: TrailState,
     /// The copy that is read instead of the files. Field order matters: removed after the store is
     /// dropped.
     _copy: Option<TempDir>,
 }
 
-enum State {
+enum TrailState {
     Open(AuditStore),
     /// A trail with an unknown schema, which can only be verified.
     Refused {
@@ -38,11 +38,11 @@ impl Trail {
     ///
     /// # Errors
     /// If it can neither be opened nor verified.
-    pub(crate) async fn open(url: &str) -> Result<Self, Failure> {
+    pub(crate) async fn open(url: &str) -> Result<Self, CommandError> {
         let (url, opened, copy) = match (open_to_read(url).await, TrailAddress::read(url)) {
             (Err(AuditError::UnreadableLog { path }), Some(TrailAddress::File(file))) => {
                 let copy = copy(file).map_err(|error| {
-                    Failure::Other(format!("cannot copy `{path}` and its log: {error}"))
+                    CommandError::Other(format!("cannot copy `{path}` and its log: {error}"))
                 })?;
                 eprintln!(
                     "read-only medium: reading a copy of `{path}` and its log in a temporary \
@@ -55,8 +55,8 @@ impl Trail {
             (opened, _) => (url.to_owned(), opened, None),
         };
         let state = match opened {
-            Ok(store) => State::Open(store),
-            Err(error @ AuditError::Schema { .. }) => State::Refused { url, error },
+            Ok(store) => TrailState::Open(store),
+            Err(error @ AuditError::Schema { .. }) => TrailState::Refused { url, error },
             Err(error) => return Err(unusable(&url, &error)),
         };
         Ok(Self { state, _copy: copy })
@@ -66,10 +66,10 @@ impl Trail {
     ///
     /// # Errors
     /// If the trail can only be verified.
-    pub(crate) fn store(&self) -> Result<&AuditStore, Failure> {
+    pub(crate) fn store(&self) -> Result<&AuditStore, CommandError> {
         match &self.state {
-            State::Open(store) => Ok(store),
-            State::Refused { url, error } => Err(unusable(url, error)),
+            TrailState::Open(store) => Ok(store),
+            TrailState::Refused { url, error } => Err(unusable(url, error)),
         }
     }
 
@@ -77,10 +77,10 @@ impl Trail {
     ///
     /// # Errors
     /// If it cannot be read.
-    pub(crate) async fn verify(&self, noted: &[ChainHead]) -> Result<Verification, Failure> {
+    pub(crate) async fn verify(&self, noted: &[ChainHead]) -> Result<Verification, CommandError> {
         let (url, error) = match &self.state {
-            State::Open(store) => return Ok(store.verify_with(noted).await?),
-            State::Refused { url, error } => (url, error),
+            TrailState::Open(store) => return Ok(store.verify_with(noted).await?),
+            TrailState::Refused { url, error } => (url, error),
         };
         let found = AuditStore::verify_unopened(url, noted).await;
         match found {
@@ -103,8 +103,8 @@ fn copy(file: &Path) -> io::Result<TempDir> {
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
     let folder = builder.tempdir()?;
     let name = folder.path().join(NAME);
-    let pairs = ["", "-wal"].map(|end| (beside(file, end), beside(&name, end)));
-    for _ in 0..TRIES {
+    let pairs = ["", "-wal"].map(|end| (with_suffix(file, end), with_suffix(&name, end)));
+    for _ in 0..MAX_ATTEMPTS {
         let before = stamps(&pairs)?;
         for (from, to) in &pairs {
             copy_file(from, to)?;

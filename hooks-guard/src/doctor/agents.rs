@@ -5,16 +5,16 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::check::{Check, State, Surroundings, mode, same};
+use super::check::{Check, CheckState, DoctorContext, mode, same};
 use crate::excerpt::Excerpt;
 use crate::files;
 use crate::install::{
-    HookCall, Place, Plan, claude_ignores_lateness, codex_skips, document_value, entries, others,
-    plugin_is_installed, plugin_text,
+    HookCall, Plan, SettingsScope, claude_ignores_lateness, codex_skips, document_value, entries,
+    others, plugin_is_installed, plugin_text,
 };
 use crate::protocol::Agent;
 
-pub(super) fn checks(around: &Surroundings<'_>) -> Vec<Check> {
+pub(super) fn checks(around: &DoctorContext<'_>) -> Vec<Check> {
     let mut checks: Vec<_> = Agent::ALL
         .into_iter()
         .flat_map(|agent| of(agent, around))
@@ -22,7 +22,7 @@ pub(super) fn checks(around: &Surroundings<'_>) -> Vec<Check> {
     if checks.is_empty() {
         checks.push(Check::new(
             "agents",
-            State::Warn,
+            CheckState::Warn,
             "no supported agent found",
             "run `hooks-guard install <AGENT>`",
         ));
@@ -30,28 +30,28 @@ pub(super) fn checks(around: &Surroundings<'_>) -> Vec<Check> {
     checks
 }
 
-fn of(agent: Agent, around: &Surroundings<'_>) -> Vec<Check> {
+fn of(agent: Agent, around: &DoctorContext<'_>) -> Vec<Check> {
     let places = [
-        Some(Place::User),
+        Some(SettingsScope::User),
         around
             .project
-            .map(|project| Place::Project(project.to_owned())),
+            .map(|project| SettingsScope::Project(project.to_owned())),
     ];
     let mut checks = Vec::new();
     let mut installed = false;
     for place in places.into_iter().flatten() {
         let file = around.homes.settings(agent, &place);
         match read(&file) {
-            Read::Nothing => {}
-            Read::Unreadable(why) => {
-                checks.push(bad(
+            SettingsText::Nothing => {}
+            SettingsText::Unreadable(why) => {
+                checks.push(failed_check(
                     agent,
                     format!("`{}` {why}", file.display()),
                     "correct the file",
                 ));
             }
-            Read::Text(text) => {
-                if let Some(found) = registered(agent, &file, &text, around) {
+            SettingsText::Text(text) => {
+                if let Some(found) = check_registration(agent, &file, &text, around) {
                     installed = true;
                     checks.extend(found);
                 }
@@ -59,11 +59,11 @@ fn of(agent: Agent, around: &Surroundings<'_>) -> Vec<Check> {
         }
     }
     if installed {
-        checks.extend(switches(agent, around));
+        checks.extend(check_switches(agent, around));
     } else if around.homes.sign(agent).is_dir() && checks.is_empty() {
         checks.push(Check::new(
             agent.name(),
-            State::Warn,
+            CheckState::Warn,
             format!("{} is installed but does not call the hook", agent.title()),
             &format!("run `hooks-guard install {agent}`"),
         ));
@@ -71,33 +71,33 @@ fn of(agent: Agent, around: &Surroundings<'_>) -> Vec<Check> {
     checks
 }
 
-fn bad(agent: Agent, what: String, remedy: &str) -> Check {
-    Check::new(agent.name(), State::Bad, what, remedy)
+fn failed_check(agent: Agent, what: String, remedy: &str) -> Check {
+    Check::new(agent.name(), CheckState::Bad, what, remedy)
 }
 
-enum Read {
+enum SettingsText {
     Nothing,
     Text(String),
     Unreadable(String),
 }
 
-fn read(file: &Path) -> Read {
+fn read(file: &Path) -> SettingsText {
     match files::read(file) {
         Ok(bytes) => match String::from_utf8(bytes) {
-            Ok(text) => Read::Text(text),
-            Err(_) => Read::Unreadable("is not valid UTF-8".into()),
+            Ok(text) => SettingsText::Text(text),
+            Err(_) => SettingsText::Unreadable("is not valid UTF-8".into()),
         },
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Read::Nothing,
-        Err(error) => Read::Unreadable(format!("cannot be read ({error})")),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => SettingsText::Nothing,
+        Err(error) => SettingsText::Unreadable(format!("cannot be read ({error})")),
     }
 }
 
 /// Checks how the hook is registered in a file; returns `None` if it is not.
-fn registered(
+fn check_registration(
     agent: Agent,
     file: &Path,
     text: &str,
-    around: &Surroundings<'_>,
+    around: &DoctorContext<'_>,
 ) -> Option<Vec<Check>> {
     let shown = file.display();
     let again = format!("run `hooks-guard install {agent}` again");
@@ -110,7 +110,7 @@ fn registered(
         };
         Check::new(
             agent.name(),
-            State::Ok,
+            CheckState::Ok,
             format!("`{shown}` calls the hook{fails}"),
             "",
         )
@@ -136,13 +136,13 @@ fn registered(
             (true, true) if is_as_now => good(),
             (true, true) if text.contains(&json("--config")) => Check::new(
                 agent.name(),
-                State::Warn,
+                CheckState::Warn,
                 format!("the entry in `{shown}` differs from the one that this version installs"),
                 &again,
             ),
-            (true, true) => outdated(agent, file, &again),
-            (true, false) => other_binary(agent, file, &again),
-            (false, _) => bad(
+            (true, true) => outdated_entry_check(agent, file, &again),
+            (true, false) => other_binary_check(agent, file, &again),
+            (false, _) => failed_check(
                 agent,
                 format!("the plugin `{shown}` was changed after its installation"),
                 &format!("remove it, and {again}"),
@@ -153,20 +153,24 @@ fn registered(
             Ok(there) if there.is_empty() => return None,
             Ok(there) => there,
             Err(error) => {
-                return Some(vec![bad(agent, error.in_file(file), "correct the file")]);
+                return Some(vec![failed_check(
+                    agent,
+                    error.in_file(file),
+                    "correct the file",
+                )]);
             }
         };
-        let compared = compared(agent, file, &there, around, &again);
+        let comparison = compare_entries(agent, file, &there, around, &again);
         let trusted = match agent {
             Agent::Codex => {
                 let config = read(&around.homes.codex.join("config.toml"));
                 let config = match &config {
-                    Read::Text(text) => text.as_str(),
-                    Read::Nothing | Read::Unreadable(_) => "",
+                    SettingsText::Text(text) => text.as_str(),
+                    SettingsText::Nothing | SettingsText::Unreadable(_) => "",
                 };
                 codex_skips(file, text, config).map(|why| {
                     let what = format!("`{shown}`: {why}, so Codex silently skips it");
-                    bad(
+                    failed_check(
                         agent,
                         what,
                         &format!(
@@ -177,10 +181,10 @@ fn registered(
             }
             _ => None,
         };
-        checks.push(compared.or(trusted).unwrap_or_else(good));
+        checks.push(comparison.or(trusted).unwrap_or_else(good));
     }
     if mode(file).is_some_and(|mode| mode & 0o022 != 0) {
-        checks.push(bad(
+        checks.push(failed_check(
             agent,
             format!("other users can write to `{shown}`"),
             &format!("chmod go-w '{shown}'"),
@@ -190,16 +194,16 @@ fn registered(
 }
 
 /// Returns the check of an entry of an earlier version, which names no configuration.
-fn outdated(agent: Agent, file: &Path, again: &str) -> Check {
+fn outdated_entry_check(agent: Agent, file: &Path, again: &str) -> Check {
     let what = format!(
         "`{}` calls the hook without `--config`; it was installed by an earlier version",
         file.display()
     );
-    Check::new(agent.name(), State::Warn, what, again)
+    Check::new(agent.name(), CheckState::Warn, what, again)
 }
 
-fn other_binary(agent: Agent, file: &Path, again: &str) -> Check {
-    bad(
+fn other_binary_check(agent: Agent, file: &Path, again: &str) -> Check {
+    failed_check(
         agent,
         format!("`{}` calls another binary", file.display()),
         again,
@@ -207,11 +211,11 @@ fn other_binary(agent: Agent, file: &Path, again: &str) -> Check {
 }
 
 /// Compares the entries in a file with those of this version.
-fn compared(
+fn compare_entries(
     agent: Agent,
     file: &Path,
     there: &[(String, Value)],
-    around: &Surroundings<'_>,
+    around: &DoctorContext<'_>,
     again: &str,
 ) -> Option<Check> {
     let (binary, config) = (
@@ -235,12 +239,12 @@ fn compared(
         return None;
     }
     let shown = file.display();
-    let mut binaries = there.iter().filter_map(|(_, entry)| called(entry));
+    let mut binaries = there.iter().filter_map(|(_, entry)| called_binary(entry));
     if let Some(missing) = binaries
         .clone()
         .find(|binary| binary.is_absolute() && !binary.exists())
     {
-        return Some(bad(
+        return Some(failed_check(
             agent,
             format!(
                 "`{shown}` calls `{}`, which does not exist",
@@ -250,7 +254,7 @@ fn compared(
         ));
     }
     if binaries.any(|binary| !same(&binary, around.binary)) {
-        return Some(other_binary(agent, file, again));
+        return Some(other_binary_check(agent, file, again));
     }
     let before = there.iter().filter(|(event, _)| {
         matches!(
@@ -259,21 +263,21 @@ fn compared(
         )
     });
     if let Some(name) = before
-        .filter_map(|(_, entry)| switched_off(agent, entry))
+        .filter_map(|(_, entry)| missing_stop_key(agent, entry))
         .next()
     {
-        return Some(bad(
+        return Some(failed_check(
             agent,
             format!("`{shown}` lacks `{name}`, so the agent continues if the hook fails"),
             again,
         ));
     }
-    let mut lines = there.iter().filter_map(|(_, entry)| line(entry));
+    let mut lines = there.iter().filter_map(|(_, entry)| command_words(entry));
     if lines
         .clone()
         .any(|words| option(&words, "--config").is_none())
     {
-        return Some(outdated(agent, file, again));
+        return Some(outdated_entry_check(agent, file, again));
     }
     let other = lines.find_map(|words| {
         let given = |name| option(&words, name).cloned();
@@ -287,20 +291,20 @@ fn compared(
             "`{shown}` calls the hook with `{config}`{database}, but `doctor` checks `{}`",
             around.config.display()
         );
-        return Some(Check::new(agent.name(), State::Warn, what, again));
+        return Some(Check::new(agent.name(), CheckState::Warn, what, again));
     }
     let missing = wanted
         .iter()
         .find(|(event, _)| !there.iter().any(|(other, _)| other == event));
     Some(match missing {
-        Some((event, _)) => bad(
+        Some((event, _)) => failed_check(
             agent,
             format!("`{shown}` does not call the hook at `{event}`"),
             again,
         ),
         None => Check::new(
             agent.name(),
-            State::Warn,
+            CheckState::Warn,
             format!("the entry in `{shown}` differs from the one that this version installs"),
             again,
         ),
@@ -308,7 +312,7 @@ fn compared(
 }
 
 /// Returns the words of an entry's command line, the binary first.
-fn line(entry: &Value) -> Option<Vec<String>> {
+fn command_words(entry: &Value) -> Option<Vec<String>> {
     let handler = entry
         .get("hooks")
         .map_or(Some(entry), |hooks| hooks.get(0))?;
@@ -331,8 +335,8 @@ fn line(entry: &Value) -> Option<Vec<String>> {
 }
 
 /// Returns the binary that an entry calls.
-fn called(entry: &Value) -> Option<PathBuf> {
-    line(entry)?.first().map(PathBuf::from)
+fn called_binary(entry: &Value) -> Option<PathBuf> {
+    command_words(entry)?.first().map(PathBuf::from)
 }
 
 /// Returns the value of an option in a command line.
@@ -342,7 +346,7 @@ fn option<'a>(words: &'a [String], name: &str) -> Option<&'a String> {
 }
 
 /// Returns the missing key that makes the agent stop if the hook fails.
-fn switched_off(agent: Agent, entry: &Value) -> Option<&'static str> {
+fn missing_stop_key(agent: Agent, entry: &Value) -> Option<&'static str> {
     let blocks = |handlers: &Vec<Value>| {
         handlers
             .iter()
@@ -358,24 +362,24 @@ fn switched_off(agent: Agent, entry: &Value) -> Option<&'static str> {
 }
 
 /// Checks other settings that decide whether the agent calls the hook.
-fn switches(agent: Agent, around: &Surroundings<'_>) -> Vec<Check> {
+fn check_switches(agent: Agent, around: &DoctorContext<'_>) -> Vec<Check> {
     let mut checks = Vec::new();
     for file in others(agent, around.homes, around.project) {
-        let Read::Text(text) = read(&file) else {
+        let SettingsText::Text(text) = read(&file) else {
             continue;
         };
         let shown = file.display();
         let json = || document_value(&text);
         match agent {
             Agent::ClaudeCode if json().is_some_and(|json| json["disableAllHooks"] == true) => {
-                checks.push(bad(
+                checks.push(failed_check(
                     agent,
                     format!("`{shown}` has `disableAllHooks`, so no hook is called"),
                     "remove `disableAllHooks`",
                 ));
             }
             Agent::Gemini if json().is_some_and(|json| json["hooksConfig"]["enabled"] == false) => {
-                checks.push(bad(
+                checks.push(failed_check(
                     agent,
                     format!("`{shown}` disables hooks"),
                     "remove `hooksConfig.enabled`",
@@ -391,7 +395,7 @@ fn switches(agent: Agent, around: &Surroundings<'_>) -> Vec<Check> {
         && let Some(late) = claude_ignores_lateness(around.path)
     {
         let remedy = "update Claude Code to 2.1.295 or later";
-        checks.push(Check::new(agent.name(), State::Warn, late, remedy));
+        checks.push(Check::new(agent.name(), CheckState::Warn, late, remedy));
     }
     checks
 }
@@ -410,7 +414,7 @@ fn codex(file: &Path, text: &str) -> Vec<Check> {
                 ),
                 None => format!("{shown}: invalid TOML: {message}"),
             };
-            return vec![bad(Agent::Codex, what, "correct the syntax")];
+            return vec![failed_check(Agent::Codex, what, "correct the syntax")];
         }
     };
     let mut checks = Vec::new();
@@ -419,7 +423,7 @@ fn codex(file: &Path, text: &str) -> Vec<Check> {
         |name: &&str| features.and_then(|f| f.get(*name)) == Some(&toml::Value::Boolean(false));
     if let Some(name) = ["hooks", "codex_hooks"].iter().find(|name| off(name)) {
         let what = format!("`{shown}` has `features.{name} = false`, so no hook is called");
-        checks.push(bad(Agent::Codex, what, "remove it"));
+        checks.push(failed_check(Agent::Codex, what, "remove it"));
     }
     let profiles = table.get("profiles").and_then(toml::Value::as_table);
     let profiles = profiles.into_iter().flat_map(toml::Table::values);
@@ -432,7 +436,12 @@ fn codex(file: &Path, text: &str) -> Vec<Check> {
             "`{shown}` has `approval_policy = \"untrusted\"`: Codex from 0.149 does not start with it"
         );
         let remedy = "remove it; hooks-guard does not need it";
-        checks.push(Check::new(Agent::Codex.name(), State::Warn, what, remedy));
+        checks.push(Check::new(
+            Agent::Codex.name(),
+            CheckState::Warn,
+            what,
+            remedy,
+        ));
     }
     checks
 }

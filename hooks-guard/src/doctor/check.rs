@@ -17,7 +17,7 @@ pub struct Check {
     /// Subject of the check, such as `daemon`.
     pub name: String,
     /// State of the subject.
-    pub state: State,
+    pub state: CheckState,
     /// Finding, on one line.
     pub what: String,
     /// Remedy.
@@ -28,7 +28,7 @@ pub struct Check {
 /// State of a subject, ordered from best to worst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum State {
+pub enum CheckState {
     /// No problem.
     Ok,
     /// Works, but could be improved.
@@ -38,7 +38,7 @@ pub enum State {
 }
 
 impl Check {
-    pub(super) fn new(name: &str, state: State, what: impl AsRef<str>, remedy: &str) -> Self {
+    pub(super) fn new(name: &str, state: CheckState, what: impl AsRef<str>, remedy: &str) -> Self {
         Self {
             name: name.to_owned(),
             state,
@@ -50,7 +50,7 @@ impl Check {
 
 /// Places to examine.
 #[derive(Clone, Copy, Debug)]
-pub struct Surroundings<'a> {
+pub struct DoctorContext<'a> {
     /// Directories of the agents' settings.
     pub homes: &'a Homes,
     /// The project, if one is examined.

@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::check::{Check, State, Surroundings};
+use super::check::{Check, CheckState, DoctorContext};
 use crate::files;
 use crate::install::document_value;
 
 /// Effect of a variable on the guard.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Effect {
+enum VariableEffect {
     /// Names another configuration, trail or address. The hook ignores it.
     Guard,
     /// Moves the user's directories. The hook finds its files without it.
@@ -39,46 +39,60 @@ pub const SERVER_VARIABLES: [&str; 10] = [
     "PGSSLKEY",
 ];
 
-fn effect(name: &str) -> Option<Effect> {
+fn effect(name: &str) -> Option<VariableEffect> {
     Some(match name {
         // These two only restrict or inform.
         "HOOKS_GUARD_LOG" | "HOOKS_GUARD_UNATTENDED" => return None,
-        name if SERVER_VARIABLES.contains(&name) => Effect::Guard,
-        name if name.starts_with("HOOKS_GUARD") => Effect::Guard,
-        "HOME" | "XDG_CONFIG_HOME" | "XDG_DATA_HOME" | "XDG_STATE_HOME" => Effect::Folders,
+        name if SERVER_VARIABLES.contains(&name) => VariableEffect::Guard,
+        name if name.starts_with("HOOKS_GUARD") => VariableEffect::Guard,
+        "HOME" | "XDG_CONFIG_HOME" | "XDG_DATA_HOME" | "XDG_STATE_HOME" => VariableEffect::Folders,
         "CLAUDE_CONFIG_DIR"
         | "CODEX_HOME"
         | "COPILOT_HOME"
         | "OPENCODE_CONFIG"
-        | "OPENCODE_CONFIG_DIR" => Effect::Agent,
-        "BASH_ENV" | "ENV" | "NODE_OPTIONS" => Effect::Code,
-        name if name.starts_with("LD_") || name.starts_with("DYLD_") => Effect::Code,
-        "PATH" | "SHELL" => Effect::Programs,
+        | "OPENCODE_CONFIG_DIR" => VariableEffect::Agent,
+        "BASH_ENV" | "ENV" | "NODE_OPTIONS" => VariableEffect::Code,
+        name if name.starts_with("LD_") || name.starts_with("DYLD_") => VariableEffect::Code,
+        "PATH" | "SHELL" => VariableEffect::Programs,
         _ => return None,
     })
 }
 
-pub(super) fn checks(around: &Surroundings<'_>) -> Vec<Check> {
+pub(super) fn checks(around: &DoctorContext<'_>) -> Vec<Check> {
     let mut checks: Vec<Check> = around
         .workspace
         .iter()
         .flat_map(|folder| project_files(folder))
-        .flat_map(|(file, format)| of_file(&file, format, true))
+        .flat_map(|(file, format)| check_file(&file, format, true))
         .collect();
     let user = [
-        (around.homes.claude.join("settings.json"), Format::Claude),
-        (around.homes.codex.join("config.toml"), Format::Codex),
-        (around.homes.codex.join(".env"), Format::Lines),
-        (around.homes.home.join(".gemini/.env"), Format::Lines),
+        (
+            around.homes.claude.join("settings.json"),
+            VariableFormat::Claude,
+        ),
+        (
+            around.homes.codex.join("config.toml"),
+            VariableFormat::Codex,
+        ),
+        (around.homes.codex.join(".env"), VariableFormat::Lines),
+        (
+            around.homes.home.join(".gemini/.env"),
+            VariableFormat::Lines,
+        ),
     ];
     checks.extend(
         user.into_iter()
-            .flat_map(|(file, format)| of_file(&file, format, false)),
+            .flat_map(|(file, format)| check_file(&file, format, false)),
     );
-    checks.extend(around.variables.iter().filter_map(|name| of_process(name)));
+    checks.extend(
+        around
+            .variables
+            .iter()
+            .filter_map(|name| check_process_variable(name)),
+    );
     if checks.is_empty() {
         let what = "no variable redirects the guard or its agents";
-        checks.push(Check::new(NAME, State::Ok, what, ""));
+        checks.push(Check::new(NAME, CheckState::Ok, what, ""));
     }
     checks
 }
@@ -87,7 +101,7 @@ const NAME: &str = "environment";
 
 /// How a file sets variables.
 #[derive(Clone, Copy)]
-enum Format {
+enum VariableFormat {
     /// The object `env`.
     Claude,
     /// The table `shell_environment_policy.set`.
@@ -99,21 +113,21 @@ enum Format {
 }
 
 /// Returns the files of a project that set variables for an agent or for the shell that starts it.
-fn project_files(folder: &Path) -> [(PathBuf, Format); 7] {
+fn project_files(folder: &Path) -> [(PathBuf, VariableFormat); 7] {
     [
-        (".claude/settings.json", Format::Claude),
-        (".claude/settings.local.json", Format::Claude),
-        (".codex/config.toml", Format::Codex),
-        (".vscode/settings.json", Format::VsCode),
-        (".gemini/.env", Format::Lines),
-        (".env", Format::Lines),
-        (".envrc", Format::Lines),
+        (".claude/settings.json", VariableFormat::Claude),
+        (".claude/settings.local.json", VariableFormat::Claude),
+        (".codex/config.toml", VariableFormat::Codex),
+        (".vscode/settings.json", VariableFormat::VsCode),
+        (".gemini/.env", VariableFormat::Lines),
+        (".env", VariableFormat::Lines),
+        (".envrc", VariableFormat::Lines),
     ]
     .map(|(name, format)| (folder.join(name), format))
 }
 
 /// Returns the names of the variables that a file sets.
-fn names(text: &str, format: Format) -> Vec<String> {
+fn names(text: &str, format: VariableFormat) -> Vec<String> {
     let keys = |value: &Value| -> Vec<String> {
         let object = value.as_object();
         object
@@ -122,8 +136,10 @@ fn names(text: &str, format: Format) -> Vec<String> {
             .collect()
     };
     match format {
-        Format::Claude => document_value(text).map_or_else(Vec::new, |json| keys(&json["env"])),
-        Format::VsCode => {
+        VariableFormat::Claude => {
+            document_value(text).map_or_else(Vec::new, |json| keys(&json["env"]))
+        }
+        VariableFormat::VsCode => {
             let json = document_value(text).unwrap_or_default();
             let platforms = ["linux", "osx", "windows"];
             let platforms = platforms.map(|name| format!("terminal.integrated.env.{name}"));
@@ -132,7 +148,7 @@ fn names(text: &str, format: Format) -> Vec<String> {
                 .flat_map(|name| keys(&json[name.as_str()]))
                 .collect()
         }
-        Format::Codex => {
+        VariableFormat::Codex => {
             let table: toml::Table = text.parse().unwrap_or_default();
             let set = |table: &toml::Table| -> Vec<String> {
                 let policy = table.get("shell_environment_policy");
@@ -146,7 +162,7 @@ fn names(text: &str, format: Format) -> Vec<String> {
             let profiles = profiles.filter_map(toml::Value::as_table);
             profiles.chain([&table]).flat_map(set).collect()
         }
-        Format::Lines => text
+        VariableFormat::Lines => text
             .lines()
             .filter_map(|line| {
                 let line = line.trim_start();
@@ -158,7 +174,7 @@ fn names(text: &str, format: Format) -> Vec<String> {
     }
 }
 
-fn of_file(file: &Path, format: Format, is_project: bool) -> Vec<Check> {
+fn check_file(file: &Path, format: VariableFormat, is_project: bool) -> Vec<Check> {
     let text = files::read(file)
         .ok()
         .and_then(|bytes| String::from_utf8(bytes).ok());
@@ -172,9 +188,9 @@ fn of_file(file: &Path, format: Format, is_project: bool) -> Vec<Check> {
         let effect = effect(name)?;
         // In the user's settings, only some variables are worth a warning.
         let state = match (effect, is_project) {
-            (Effect::Programs, true) => State::Warn,
-            (_, true) => State::Bad,
-            (Effect::Guard | Effect::Code, false) => State::Warn,
+            (VariableEffect::Programs, true) => CheckState::Warn,
+            (_, true) => CheckState::Bad,
+            (VariableEffect::Guard | VariableEffect::Code, false) => CheckState::Warn,
             (_, false) => return None,
         };
         let whose = if is_project {
@@ -185,34 +201,34 @@ fn of_file(file: &Path, format: Format, is_project: bool) -> Vec<Check> {
         let what = format!(
             "{whose} `{name}`, in `{}`: {}",
             file.display(),
-            does(effect)
+            effect_text(effect)
         );
         Some(Check::new(NAME, state, what, &remedy(name, effect)))
     };
     found.iter().filter_map(check).collect()
 }
 
-fn does(effect: Effect) -> &'static str {
+fn effect_text(effect: VariableEffect) -> &'static str {
     match effect {
-        Effect::Guard => {
+        VariableEffect::Guard => {
             "hooks ignore it, but `serve`, `approve` and `watch` would use other files or servers"
         }
-        Effect::Folders => "hooks ignore it, but `~` in a command means another directory",
-        Effect::Agent => "the agent reads other settings, without the hook",
-        Effect::Code => {
+        VariableEffect::Folders => "hooks ignore it, but `~` in a command means another directory",
+        VariableEffect::Agent => "the agent reads other settings, without the hook",
+        VariableEffect::Code => {
             "it loads code into every program that the agent starts, including the \
              hook"
         }
-        Effect::Programs => "it decides which programs the agent's commands run",
+        VariableEffect::Programs => "it decides which programs the agent's commands run",
     }
 }
 
-fn remedy(name: &str, effect: Effect) -> String {
+fn remedy(name: &str, effect: VariableEffect) -> String {
     match effect {
-        Effect::Guard if name.starts_with("PG") => {
+        VariableEffect::Guard if name.starts_with("PG") => {
             format!("remove `{name}`; put it into the URL of `database` in the configuration")
         }
-        Effect::Guard => format!(
+        VariableEffect::Guard => format!(
             "remove `{name}`; set it in the configuration, and run `hooks-guard install` again"
         ),
         _ => format!("remove `{name}`, unless you know who set it and why"),
@@ -220,48 +236,53 @@ fn remedy(name: &str, effect: Effect) -> String {
 }
 
 /// Checks a variable of this process.
-fn of_process(name: &str) -> Option<Check> {
+fn check_process_variable(name: &str) -> Option<Check> {
     let does = match effect(name)? {
-        Effect::Guard if !name.starts_with("PG") => "hooks ignore it",
-        Effect::Code if name == "LD_PRELOAD" || name == "DYLD_INSERT_LIBRARIES" => {
+        VariableEffect::Guard if !name.starts_with("PG") => "hooks ignore it",
+        VariableEffect::Code if name == "LD_PRELOAD" || name == "DYLD_INSERT_LIBRARIES" => {
             "it loads code into every program, including the hook"
         }
         _ => return None,
     };
     let what = format!("`{name}` is set: {does}");
     let remedy = "unset it, unless you set it for `serve`, `approve` or `watch`";
-    Some(Check::new(NAME, State::Warn, what, remedy))
+    Some(Check::new(NAME, CheckState::Warn, what, remedy))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Format, names};
+    use super::{VariableFormat, names};
 
     #[test]
     fn variables_are_found_in_every_format() {
         for (text, format) in [
             (
                 r#"{"env": {"HOME": "/x"}, /* why */ "a": {"B": 1}}"#,
-                Format::Claude,
+                VariableFormat::Claude,
             ),
             (
                 "[shell_environment_policy]\nset = { HOME = '/x' }",
-                Format::Codex,
+                VariableFormat::Codex,
             ),
             (
                 "[profiles.a.shell_environment_policy.set]\nHOME = '/x'",
-                Format::Codex,
+                VariableFormat::Codex,
             ),
             (
                 r#"{"terminal.integrated.env.osx": {"HOME": "/x"}}"#,
-                Format::VsCode,
+                VariableFormat::VsCode,
             ),
-            ("# c\n  export HOME=/x\n", Format::Lines),
-            ("HOME =/x", Format::Lines),
+            ("# c\n  export HOME=/x\n", VariableFormat::Lines),
+            ("HOME =/x", VariableFormat::Lines),
         ] {
             assert_eq!(names(text, format), ["HOME"], "{text}");
         }
-        for format in [Format::Claude, Format::Codex, Format::VsCode, Format::Lines] {
+        for format in [
+            VariableFormat::Claude,
+            VariableFormat::Codex,
+            VariableFormat::VsCode,
+            VariableFormat::Lines,
+        ] {
             for text in ["", "{", "[", "{\"env\": 1}", "no line"] {
                 assert!(names(text, format).is_empty(), "{text}");
             }

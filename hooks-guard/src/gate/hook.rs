@@ -36,14 +36,14 @@ pub trait Classify: Send + Sync + 'static {
 }
 
 /// [`Classify`] as a trait object, as a slot stores it.
-pub(super) trait Classifies: Send + Sync {
+pub(super) trait DynClassify: Send + Sync {
     fn start<'a>(
         &'a self,
         request: &'a PermissionRequest,
     ) -> HookFuture<'a, Option<CommandAnalysis>>;
 }
 
-impl<H: Classify> Classifies for H {
+impl<H: Classify> DynClassify for H {
     fn start<'a>(
         &'a self,
         request: &'a PermissionRequest,
@@ -113,7 +113,7 @@ pub enum Restriction {
 }
 
 /// [`Restrict`] as a trait object, as a slot stores it.
-pub(super) trait Restricts: Send + Sync {
+pub(super) trait DynRestrict: Send + Sync {
     fn start<'a>(
         &'a self,
         request: &'a PermissionRequest,
@@ -121,7 +121,7 @@ pub(super) trait Restricts: Send + Sync {
     ) -> HookFuture<'a, Result<Option<Restriction>, HookError>>;
 }
 
-impl<H: Restrict> Restricts for H {
+impl<H: Restrict> DynRestrict for H {
     fn start<'a>(
         &'a self,
         request: &'a PermissionRequest,

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use hooks_runtime::{Entry, FailurePolicy, HostTimer, Report, Slot};
 use tokio::time::Instant;
 
-use super::hook::{Classifies, Classify, Restrict, Restricts, on_failure};
-use super::policy::{FirstJudgement, Found, Said, Strictest};
+use super::hook::{Classify, DynClassify, DynRestrict, Restrict, on_failure};
+use super::policy::{ClassifyOutput, FirstClassification, RestrictOutput, StrictestRestriction};
 use crate::classify::Classification;
 use crate::dispatches::ScriptRuns;
 use crate::request::PermissionRequest;
@@ -23,8 +23,8 @@ use crate::request::PermissionRequest;
 /// If a hook registered with [`FailurePolicy::Isolate`] fails, its output is ignored.
 #[derive(Clone)]
 pub struct GateHooks {
-    classify: Slot<dyn Classifies>,
-    restrict: Slot<dyn Restricts>,
+    classify: Slot<dyn DynClassify>,
+    restrict: Slot<dyn DynRestrict>,
     #[cfg(feature = "script")]
     scripts: Vec<crate::script::ScriptHooks>,
 }
@@ -79,7 +79,7 @@ impl GateHooks {
     /// timeout, or another failure policy.
     #[must_use]
     pub fn with_classify_entry<H: Classify>(mut self, entry: Entry<H>) -> Self {
-        let entry = entry.map(|hook| Arc::new(hook) as Arc<dyn Classifies>);
+        let entry = entry.map(|hook| Arc::new(hook) as Arc<dyn DynClassify>);
         self.classify.insert(entry);
         self
     }
@@ -94,7 +94,7 @@ impl GateHooks {
     /// another failure policy.
     #[must_use]
     pub fn with_restrict_entry<H: Restrict>(mut self, entry: Entry<H>) -> Self {
-        let entry = entry.map(|hook| Arc::new(hook) as Arc<dyn Restricts>);
+        let entry = entry.map(|hook| Arc::new(hook) as Arc<dyn DynRestrict>);
         self.restrict.insert(entry);
         self
     }
@@ -131,8 +131,8 @@ impl GateHooks {
         &'a self,
         request: &'a PermissionRequest,
         until: Instant,
-    ) -> impl Future<Output = (Found, Report)> + Send + use<'a> {
-        let policy = FirstJudgement::new(request, until);
+    ) -> impl Future<Output = (ClassifyOutput, Report)> + Send + use<'a> {
+        let policy = FirstClassification::new(request, until);
         self.classify.dispatch_reported(policy)
     }
 
@@ -147,8 +147,8 @@ impl GateHooks {
         request: &'a PermissionRequest,
         found: &'a Classification,
         until: Instant,
-    ) -> impl Future<Output = (Said, Report)> + Send + use<'a> {
-        let policy = Strictest::new(request, found, until);
+    ) -> impl Future<Output = (RestrictOutput, Report)> + Send + use<'a> {
+        let policy = StrictestRestriction::new(request, found, until);
         self.restrict.dispatch_reported(policy)
     }
 

@@ -9,44 +9,44 @@ use hooks_runtime::{
 };
 use tokio::time::Instant;
 
-use super::hook::{Classifies, Restriction, Restricts, on_failure};
+use super::hook::{DynClassify, DynRestrict, Restriction, on_failure};
 use crate::classify::{Classification, CommandAnalysis};
 use crate::request::PermissionRequest;
-use crate::rules::{Effect, Verdict};
+use crate::rules::{RuleDecision, RuleEffect};
 
 /// The first hook with a classification decides. A failing hook ends the dispatch without a result,
 /// because its classification is unknown.
-pub(super) struct FirstJudgement<'r> {
+pub(super) struct FirstClassification<'r> {
     request: &'r PermissionRequest,
     /// Deadline of all hooks.
-    until: Instant,
-    found: Found,
+    deadline: Instant,
+    output: ClassifyOutput,
 }
 
 /// Result of the hooks that classify.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(super) struct ClassifyOutput {
     pub(super) judgement: Option<CommandAnalysis>,
     /// The last hook that failed, and its failure.
-    pub(super) fault: Option<(Arc<str>, Failure)>,
+    pub(super) failure: Option<(Arc<str>, Failure)>,
     /// `true` if that failure ended the dispatch.
     pub(super) failed: bool,
 }
 
-impl<'r> FirstJudgement<'r> {
+impl<'r> FirstClassification<'r> {
     pub(super) fn new(request: &'r PermissionRequest, until: Instant) -> Self {
-        let found = Found::default();
+        let found = ClassifyOutput::default();
         Self {
             request,
-            until,
-            found,
+            deadline: until,
+            output: found,
         }
     }
 }
 
-impl<'h> Policy<dyn Classifies + 'h> for FirstJudgement<'_> {
+impl<'h> Policy<dyn DynClassify + 'h> for FirstClassification<'_> {
     type HookOutput = Option<CommandAnalysis>;
-    type Output = Found;
+    type Output = ClassifyOutput;
     type Future = Never<()>;
 
     const CATCH_FAILURES: bool = true;
@@ -58,7 +58,7 @@ impl<'h> Policy<dyn Classifies + 'h> for FirstJudgement<'_> {
     fn invoke<'a>(
         &mut self,
         _: &'a EntryMeta,
-        hook: &'a (dyn Classifies + 'h),
+        hook: &'a (dyn DynClassify + 'h),
         _: bool,
     ) -> HookFuture<'a, Self::HookOutput>
     where
@@ -68,79 +68,79 @@ impl<'h> Policy<dyn Classifies + 'h> for FirstJudgement<'_> {
     }
 
     fn on_output(&mut self, _: &EntryMeta, answer: Self::HookOutput) -> Step<Self, Never<()>> {
-        self.found.judgement = answer;
-        match self.found.judgement {
+        self.output.judgement = answer;
+        match self.output.judgement {
             Some(_) => Step::Stop,
             None => Step::Next,
         }
     }
 
-    fn on_failure(&mut self, entry: &EntryMeta, fault: Failure) -> Step<Self, Never<()>> {
-        self.found.fault = Some((entry.name_arc(), fault));
-        self.found.failed = on_failure(entry) != FailurePolicy::Isolate;
-        match self.found.failed {
+    fn on_failure(&mut self, entry: &EntryMeta, failure: Failure) -> Step<Self, Never<()>> {
+        self.output.failure = Some((entry.name_arc(), failure));
+        self.output.failed = on_failure(entry) != FailurePolicy::Isolate;
+        match self.output.failed {
             true => Step::Stop,
             false => Step::Next,
         }
     }
 
     fn timeout(&self, entry: &EntryMeta) -> Option<Duration> {
-        Some(left(entry, self.until))
+        Some(remaining(entry, self.deadline))
     }
 
     fn on_future_ready(&mut self, (): ()) -> Step<Self, Never<()>> {
         Step::Next
     }
 
-    fn finish(self) -> Found {
-        self.found
+    fn finish(self) -> ClassifyOutput {
+        self.output
     }
 }
 
 /// Selects the strictest restriction; a denial stops the dispatch. If a hook fails, the request
 /// needs confirmation, because the hook might have denied it; the remaining hooks still run.
-pub(super) struct Strictest<'r> {
+pub(super) struct StrictestRestriction<'r> {
     request: &'r PermissionRequest,
     found: &'r Classification,
     /// Deadline of all hooks.
-    until: Instant,
-    said: Said,
+    deadline: Instant,
+    output: RestrictOutput,
 }
 
 /// Result of the hooks that restrict.
 #[derive(Debug, Default)]
-pub(super) struct Said {
-    pub(super) verdict: Option<Verdict>,
+pub(super) struct RestrictOutput {
+    pub(super) verdict: Option<RuleDecision>,
     /// The last hook that failed, and its failure.
-    pub(super) fault: Option<(Arc<str>, Failure)>,
+    pub(super) failure: Option<(Arc<str>, Failure)>,
 }
 
-impl<'r> Strictest<'r> {
+impl<'r> StrictestRestriction<'r> {
     pub(super) fn new(
         request: &'r PermissionRequest,
         found: &'r Classification,
         until: Instant,
     ) -> Self {
-        let said = Said::default();
+        let output = RestrictOutput::default();
         Self {
             request,
             found,
-            until,
-            said,
+            deadline: until,
+            output,
         }
     }
 
-    fn say(&mut self, verdict: Verdict) {
-        self.said.verdict = Some(match self.said.verdict.take() {
-            Some(before) => before.or_stricter(verdict),
+    fn restrict(&mut self, verdict: RuleDecision) {
+        self.output.verdict = Some(match self.output.verdict.take() {
+            Some(before) => before.stricter(verdict),
             None => verdict,
         });
     }
 }
 
-impl<'h> Policy<dyn Restricts + 'h> for Strictest<'_> {
+impl<'h> Policy<dyn DynRestrict + 'h> for StrictestRestriction<'_> {
     type HookOutput = Result<Option<Restriction>, HookError>;
-    type Output = Said;
+    type Output = RestrictOutput;
     type Future = Never<()>;
 
     const CATCH_FAILURES: bool = true;
@@ -152,7 +152,7 @@ impl<'h> Policy<dyn Restricts + 'h> for Strictest<'_> {
     fn invoke<'a>(
         &mut self,
         _: &'a EntryMeta,
-        hook: &'a (dyn Restricts + 'h),
+        hook: &'a (dyn DynRestrict + 'h),
         _: bool,
     ) -> HookFuture<'a, Self::HookOutput>
     where
@@ -167,42 +167,45 @@ impl<'h> Policy<dyn Restricts + 'h> for Strictest<'_> {
 
     fn on_output(&mut self, entry: &EntryMeta, answer: Self::HookOutput) -> Step<Self, Never<()>> {
         let (effect, reason) = match answer {
-            Ok(Some(Restriction::Ask(reason))) => (Effect::Ask, reason),
-            Ok(Some(Restriction::Deny(reason))) => (Effect::Deny, reason),
+            Ok(Some(Restriction::Ask(reason))) => (RuleEffect::Ask, reason),
+            Ok(Some(Restriction::Deny(reason))) => (RuleEffect::Deny, reason),
             // `check` lets no error through.
             Ok(None) | Err(_) => return Step::Next,
         };
-        self.say(Verdict::of_hook(&entry.name(), effect, reason));
+        self.restrict(RuleDecision::from_hook(&entry.name(), effect, reason));
         match effect {
-            Effect::Deny => Step::Stop,
+            RuleEffect::Deny => Step::Stop,
             _ => Step::Next,
         }
     }
 
-    fn on_failure(&mut self, entry: &EntryMeta, fault: Failure) -> Step<Self, Never<()>> {
+    fn on_failure(&mut self, entry: &EntryMeta, failure: Failure) -> Step<Self, Never<()>> {
         if on_failure(entry) != FailurePolicy::Isolate {
-            self.say(Verdict::of_failed_hook(&entry.name(), fault.kind()));
+            self.restrict(RuleDecision::from_failed_hook(
+                &entry.name(),
+                failure.kind(),
+            ));
         }
-        self.said.fault = Some((entry.name_arc(), fault));
+        self.output.failure = Some((entry.name_arc(), failure));
         Step::Next
     }
 
     fn timeout(&self, entry: &EntryMeta) -> Option<Duration> {
-        Some(left(entry, self.until))
+        Some(remaining(entry, self.deadline))
     }
 
     fn on_future_ready(&mut self, (): ()) -> Step<Self, Never<()>> {
         Step::Next
     }
 
-    fn finish(self) -> Said {
-        self.said
+    fn finish(self) -> RestrictOutput {
+        self.output
     }
 }
 
 /// Returns the timeout of a hook: the remaining time of all hooks, but at most that of its
 /// registration.
-fn left(entry: &EntryMeta, until: Instant) -> Duration {
+fn remaining(entry: &EntryMeta, until: Instant) -> Duration {
     let left = until.saturating_duration_since(Instant::now());
     entry.timeout().unwrap_or(left).min(left)
 }

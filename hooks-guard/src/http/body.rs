@@ -12,22 +12,24 @@ use super::error::ApiError;
 use crate::excerpt::{Excerpt, json_message};
 
 /// Maximum length of a body in bytes; longer than the longest command in its longest encoding.
-const MOST: usize = 512 * 1024;
+const MAX_BODY_BYTES: usize = 512 * 1024;
 /// Timeout for receiving a body.
-const TIME: Duration = Duration::from_secs(10);
+const BODY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Reads a body.
 pub(super) async fn bytes(body: Body) -> Result<Bytes, ApiError> {
-    if body.size_hint().lower() > MOST as u64 {
-        return Err(ApiError::too_large(MOST));
+    if body.size_hint().lower() > MAX_BODY_BYTES as u64 {
+        return Err(ApiError::too_large(MAX_BODY_BYTES));
     }
-    match timeout(TIME, Limited::new(body, MOST).collect()).await {
+    match timeout(BODY_TIMEOUT, Limited::new(body, MAX_BODY_BYTES).collect()).await {
         Ok(Ok(collected)) => Ok(collected.to_bytes()),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(ApiError::too_large(MOST)),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => {
+            Err(ApiError::too_large(MAX_BODY_BYTES))
+        }
         Ok(Err(_)) => Err(ApiError::invalid_json(
             "incomplete body; send as many bytes as `Content-Length`",
         )),
-        Err(_) => Err(ApiError::too_slow(TIME)),
+        Err(_) => Err(ApiError::too_slow(BODY_TIMEOUT)),
     }
 }
 
@@ -86,9 +88,9 @@ pub(crate) fn integer(
     expected: &str,
 ) -> Result<Option<i64>, ApiError> {
     // Outside this range, JSON numbers may be rounded.
-    const EXACT: f64 = 9_007_199_254_740_992.0;
+    const MAX_EXACT_INTEGER: f64 = 9_007_199_254_740_992.0;
     let whole = |number: f64| {
-        let is_whole = number.fract() == 0.0 && number.abs() < EXACT;
+        let is_whole = number.fract() == 0.0 && number.abs() < MAX_EXACT_INTEGER;
         is_whole.then_some(number as i64)
     };
     match map.remove(field) {

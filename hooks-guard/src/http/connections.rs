@@ -23,46 +23,46 @@ use tokio::sync::Notify;
 use tokio::task::AbortHandle;
 use tokio::time::timeout;
 
-use super::limit::Client;
-use super::stream::Stream;
+use super::limit::ClientIdentity;
+use super::stream::SocketStream;
 
 /// Minimum running time of a request before its connection may be closed for another; decisions
 /// take less.
-const RUNNING: Duration = Duration::from_secs(8);
+const MIN_RUNNING: Duration = Duration::from_secs(8);
 
 /// Minimum age of a stream or long poll before its connection may be closed for another. If they
 /// occupy all places, another client is accepted within about a second.
-const LASTING: Duration = Duration::from_secs(1);
+const MIN_LONG_LIVED: Duration = Duration::from_secs(1);
 
 /// Minimum waiting time of a connection before it may be closed for another. Many honest clients
 /// may connect at once, and on a busy machine their requests arrive a moment later. Of 5000 clients
 /// that reconnect continuously, each is accepted within about half a second.
-const PATIENCE: Duration = Duration::from_millis(100);
+const MIN_WAITING: Duration = Duration::from_millis(100);
 
 /// Polling interval for a connection that may be closed.
-const AGAIN: Duration = Duration::from_millis(20);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Number of file descriptors reserved for everything except connections: the trail, rules,
 /// scripts.
 const RESERVED_FILES: u64 = 96;
 
 /// Minimum of the limit, however few files the process may open.
-const LEAST: usize = 16;
+const MIN_CONNECTIONS: usize = 16;
 
 /// The open connections of a server.
 #[derive(Debug)]
 pub(super) struct Connections {
     max: usize,
-    open: Mutex<Open>,
+    open: Mutex<OpenConnections>,
     freed: Notify,
 }
 
 #[derive(Debug, Default)]
-struct Open {
+struct OpenConnections {
     last: u64,
     /// Number of open sockets: the connections in `all`, and those that are being closed.
     alive: usize,
-    all: HashMap<u64, Slot>,
+    all: HashMap<u64, ConnectionRecord>,
     /// Connections that wait for their client.
     waiting: ByClient,
     /// Connections with a complete request.
@@ -83,20 +83,20 @@ enum Activity {
 }
 
 #[derive(Debug)]
-struct Slot {
-    client: Client,
+struct ConnectionRecord {
+    client: ClientIdentity,
     since: Instant,
     activity: Activity,
     /// If `true`, the operator has sent a request on the connection.
     is_operators: bool,
-    stream: Stream,
+    stream: SocketStream,
     /// `true` while the task of the connection is being polled.
     is_polled: Arc<AtomicBool>,
     /// `None` until the task of the connection is started.
     task: Option<AbortHandle>,
 }
 
-impl Slot {
+impl ConnectionRecord {
     /// Returns `true` if the client, and not this process, causes the wait: all received bytes were
     /// read and do not complete a request. The order of the checks matters: a task that is being
     /// polled may have read a request and not recorded it yet.
@@ -107,14 +107,14 @@ impl Slot {
 
 /// Connections by client, each with the start of its activity.
 #[derive(Debug, Default)]
-struct ByClient(HashMap<Client, BTreeSet<(Instant, u64)>>);
+struct ByClient(HashMap<ClientIdentity, BTreeSet<(Instant, u64)>>);
 
 impl ByClient {
-    fn insert(&mut self, client: Client, since: Instant, id: u64) {
+    fn insert(&mut self, client: ClientIdentity, since: Instant, id: u64) {
         self.0.entry(client).or_default().insert((since, id));
     }
 
-    fn remove(&mut self, client: Client, since: Instant, id: u64) {
+    fn remove(&mut self, client: ClientIdentity, since: Instant, id: u64) {
         if let Some(of_client) = self.0.get_mut(&client) {
             of_client.remove(&(since, id));
             if of_client.is_empty() {
@@ -125,7 +125,7 @@ impl ByClient {
 
     /// Returns the connections of at least this age, oldest first, of the client with the most
     /// connections.
-    fn old_of_most(&self, age: Duration) -> impl Iterator<Item = u64> {
+    fn oldest_of_largest(&self, age: Duration) -> impl Iterator<Item = u64> {
         let most = self.0.values().max_by_key(|of_client| of_client.len());
         let connections = most.into_iter().flatten();
         connections
@@ -134,7 +134,7 @@ impl ByClient {
     }
 }
 
-impl Open {
+impl OpenConnections {
     fn list(&mut self, activity: Activity) -> &mut ByClient {
         match activity {
             Activity::Waits => &mut self.waiting,
@@ -158,7 +158,7 @@ impl Open {
         }
     }
 
-    fn remove(&mut self, id: u64) -> Option<Slot> {
+    fn remove(&mut self, id: u64) -> Option<ConnectionRecord> {
         let slot = self.all.remove(&id)?;
         self.list(slot.activity).remove(slot.client, slot.since, id);
         Some(slot)
@@ -173,13 +173,13 @@ impl Connections {
         let fit = files.map(|files| files.saturating_sub(RESERVED_FILES));
         let fit = fit.and_then(|fit| usize::try_from(fit).ok());
         Arc::new(Self {
-            max: fit.map_or(max, |fit| max.min(fit.max(LEAST))),
+            max: fit.map_or(max, |fit| max.min(fit.max(MIN_CONNECTIONS))),
             open: Mutex::default(),
             freed: Notify::new(),
         })
     }
 
-    fn lock(&self) -> MutexGuard<'_, Open> {
+    fn lock(&self) -> MutexGuard<'_, OpenConnections> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -198,7 +198,7 @@ impl Connections {
             if listed >= self.max {
                 self.close_one();
             }
-            let _ = timeout(AGAIN, self.freed.notified()).await;
+            let _ = timeout(POLL_INTERVAL, self.freed.notified()).await;
         }
     }
 
@@ -206,11 +206,11 @@ impl Connections {
     /// socket may stay open for a moment.
     pub(super) fn close_one(&self) -> bool {
         let mut open = self.lock();
-        let is_late = |id: &u64| open.all.get(id).is_some_and(Slot::is_late);
-        let waiting = open.waiting.old_of_most(PATIENCE).find(is_late);
+        let is_late = |id: &u64| open.all.get(id).is_some_and(ConnectionRecord::is_late);
+        let waiting = open.waiting.oldest_of_largest(MIN_WAITING).find(is_late);
         let found = waiting
-            .or_else(|| open.lasting.old_of_most(LASTING).next())
-            .or_else(|| open.running.old_of_most(RUNNING).next());
+            .or_else(|| open.lasting.oldest_of_largest(MIN_LONG_LIVED).next())
+            .or_else(|| open.running.oldest_of_largest(MIN_RUNNING).next());
         let Some(id) = found else {
             return false;
         };
@@ -222,13 +222,17 @@ impl Connections {
     }
 
     /// Adds a connection, which waits for its client.
-    pub(super) fn add(self: &Arc<Self>, client: Client, stream: Stream) -> Connection {
+    pub(super) fn add(
+        self: &Arc<Self>,
+        client: ClientIdentity,
+        stream: SocketStream,
+    ) -> ConnectionGuard {
         let mut open = self.lock();
         open.last += 1;
         open.alive += 1;
         let id = open.last;
         let since = Instant::now();
-        let slot = Slot {
+        let slot = ConnectionRecord {
             client,
             since,
             activity: Activity::Waits,
@@ -240,7 +244,7 @@ impl Connections {
         open.all.insert(id, slot);
         open.waiting.insert(client, since, id);
         drop(open);
-        Connection {
+        ConnectionGuard {
             connections: Arc::clone(self),
             id,
         }
@@ -249,7 +253,7 @@ impl Connections {
     /// Spawns the task of a connection, which can be aborted to close it.
     pub(super) fn spawn(
         &self,
-        connection: Connection,
+        connection: ConnectionGuard,
         run: impl Future<Output = ()> + Send + 'static,
     ) {
         let id = connection.id;
@@ -276,12 +280,12 @@ impl Connections {
 
 /// Guard of an open connection; removes the connection from the list when dropped.
 #[derive(Debug)]
-pub(super) struct Connection {
+pub(super) struct ConnectionGuard {
     connections: Arc<Connections>,
     id: u64,
 }
 
-impl Drop for Connection {
+impl Drop for ConnectionGuard {
     fn drop(&mut self) {
         let mut open = self.connections.lock();
         open.remove(self.id);
@@ -291,10 +295,10 @@ impl Drop for Connection {
     }
 }
 
-impl Connection {
+impl ConnectionGuard {
     /// Returns a handle that updates the activity of the connection.
-    pub(super) fn state(&self) -> State {
-        State {
+    pub(super) fn state(&self) -> ActivityHandle {
+        ActivityHandle {
             connections: Arc::clone(&self.connections),
             id: self.id,
             running: Activity::Runs,
@@ -304,20 +308,20 @@ impl Connection {
 
 /// Handle that updates the activity of a connection.
 #[derive(Clone, Debug)]
-pub(super) struct State {
+pub(super) struct ActivityHandle {
     connections: Arc<Connections>,
     id: u64,
     /// Activity while a request runs.
     running: Activity,
 }
 
-impl State {
+impl ActivityHandle {
     fn put(&self, activity: Activity) {
         self.connections.lock().put(self.id, activity);
     }
 
     /// Marks the request as a stream or long poll.
-    pub(super) fn lasting(mut self) -> Self {
+    pub(super) fn long_lived(mut self) -> Self {
         self.running = Activity::Lasts;
         self
     }
@@ -338,7 +342,7 @@ impl State {
             self.put(self.running);
             return Body::new(body);
         }
-        Body::new(RequestBody {
+        Body::new(TrackedRequestBody {
             body,
             state: self.clone(),
         })
@@ -347,19 +351,19 @@ impl State {
     /// Wraps the body of a response. The connection waits for the next request when the body ends.
     pub(super) fn response(&self, body: Body) -> Body {
         self.put(self.running);
-        Body::new(ResponseBody {
+        Body::new(TrackedResponseBody {
             body,
             state: self.clone(),
         })
     }
 }
 
-struct RequestBody {
+struct TrackedRequestBody {
     body: Incoming,
-    state: State,
+    state: ActivityHandle,
 }
 
-impl HttpBody for RequestBody {
+impl HttpBody for TrackedRequestBody {
     type Data = Bytes;
     type Error = hyper::Error;
 
@@ -384,18 +388,18 @@ impl HttpBody for RequestBody {
     }
 }
 
-struct ResponseBody {
+struct TrackedResponseBody {
     body: Body,
-    state: State,
+    state: ActivityHandle,
 }
 
-impl Drop for ResponseBody {
+impl Drop for TrackedResponseBody {
     fn drop(&mut self) {
         self.state.put(Activity::Waits);
     }
 }
 
-impl HttpBody for ResponseBody {
+impl HttpBody for TrackedResponseBody {
     type Data = Bytes;
     type Error = axum::Error;
 

@@ -16,12 +16,12 @@ use super::error::{ApiError, RequestId};
 use super::query::Query;
 use super::state::AppState;
 use super::{body, reads};
-use crate::audit::{AuditRecord, Executed, Page, Redeemed, Totals};
+use crate::audit::{AuditRecord, ExecutionResult, Page, RedeemResult, Totals};
 
 /// Maximum number of records per response.
-const MOST: u64 = 1000;
+const MAX_PAGE: u64 = 1000;
 /// Maximum time to wait for an answer, in seconds.
-const LONGEST_WAIT: u64 = 60;
+const MAX_WAIT_SECONDS: u64 = 60;
 
 /// A page of the trail. Only describes the schema; the response is written record by record.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
@@ -71,7 +71,7 @@ pub(crate) async fn list(
     headers: HeaderMap,
     query: Query,
 ) -> Result<Response, ApiError> {
-    let limit = query.number("limit")?.unwrap_or(50).min(MOST);
+    let limit = query.number("limit")?.unwrap_or(50).min(MAX_PAGE);
     let offset = query.number("offset")?.unwrap_or(0);
     let filter = query.filter()?;
     let audit = state.audit(&headers);
@@ -120,7 +120,7 @@ pub(crate) async fn one(
     query: Query,
 ) -> Result<Json<AuditRecord>, ApiError> {
     let decision = number(&decision)?;
-    let wait = query.number("wait")?.unwrap_or(0).min(LONGEST_WAIT);
+    let wait = query.number("wait")?.unwrap_or(0).min(MAX_WAIT_SECONDS);
     let found = state
         .service()
         .decision(decision, Duration::from_secs(wait));
@@ -171,16 +171,18 @@ pub(crate) async fn executed(
         .map(i32::try_from)
         .transpose()
         .map_err(|_| body::wrong_type("exit_status", expected))?;
-    let done = state.service().executed(decision, &secret, exit_status);
+    let done = state
+        .service()
+        .record_execution(decision, &secret, exit_status);
     let done = done.await;
     match done.map_err(|error| failed(&id, &error))? {
-        Executed::Done(record) => Ok(Json(*record)),
-        Executed::Already(_) => Err(ApiError::conflict(
+        ExecutionResult::Done(record) => Ok(Json(*record)),
+        ExecutionResult::Already(_) => Err(ApiError::conflict(
             "ALREADY_EXECUTED",
             "the execution was already reported; report it once",
         )),
-        Executed::WrongSecret => Err(wrong_secret()),
-        Executed::Unknown => Err(unknown()),
+        ExecutionResult::WrongSecret => Err(wrong_secret()),
+        ExecutionResult::Unknown => Err(unknown()),
     }
 }
 
@@ -217,21 +219,21 @@ pub(crate) async fn redeem(
     let secret = body::text(&mut map, "secret", 200)?.ok_or_else(|| ApiError::missing("secret"))?;
     let redeemed = state.service().redeem(decision, &secret).await;
     match redeemed.map_err(|error| failed(&id, &error))? {
-        Redeemed::Done(record) => Ok(Json(*record)),
-        Redeemed::Already(_) => Err(ApiError::conflict(
+        RedeemResult::Done(record) => Ok(Json(*record)),
+        RedeemResult::Already(_) => Err(ApiError::conflict(
             "ALREADY_USED",
             "the approval was already used; request a new decision",
         )),
-        Redeemed::NotApproved(_) => Err(ApiError::conflict(
+        RedeemResult::NotApproved(_) => Err(ApiError::conflict(
             "NOT_APPROVED",
             "the command was not approved; wait for the answer, or request a new decision",
         )),
-        Redeemed::Changed(_, why) => Err(ApiError::conflict(
+        RedeemResult::Changed(_, why) => Err(ApiError::conflict(
             "CHANGED",
             format!("the command has changed since its approval: {why}; request a new decision"),
         )),
-        Redeemed::WrongSecret => Err(wrong_secret()),
-        Redeemed::Unknown => Err(unknown()),
+        RedeemResult::WrongSecret => Err(wrong_secret()),
+        RedeemResult::Unknown => Err(unknown()),
     }
 }
 

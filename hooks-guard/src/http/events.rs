@@ -17,15 +17,15 @@ use tokio::sync::{OwnedSemaphorePermit, broadcast};
 
 use super::common::{failed, now};
 use super::error::{ApiError, RequestId};
-use super::hub::{HEARTBEAT, LISTENERS, Told, told};
+use super::hub::{HEARTBEAT_INTERVAL, MAX_LISTENERS, SseMessage, messages_of};
 use super::query::Query;
 use super::state::AppState;
 
 /// Maximum number of log entries that are replayed to a listener that reconnects.
-const AGAIN: i64 = 500;
+const MAX_REPLAYED: i64 = 500;
 
 /// Number of replayed events in memory at a time.
-const PART: usize = 16;
+const REPLAYED_PER_READ: usize = 16;
 
 /// Streams changes of the trail as server-sent events.
 ///
@@ -72,7 +72,7 @@ pub(crate) async fn events(
             StatusCode::SERVICE_UNAVAILABLE,
             "TOO_MANY_LISTENERS",
             format!(
-                "too many listeners ({LISTENERS}); close windows of the console or other listeners"
+                "too many listeners ({MAX_LISTENERS}); close windows of the console or other listeners"
             ),
         );
         return Err(error
@@ -90,7 +90,7 @@ pub(crate) async fn events(
     let head = i64::try_from(head).unwrap_or(i64::MAX);
     let again = match after {
         // An id after the head belongs to another database.
-        Some(after) if after <= head => audit.since(after, AGAIN).await.map_err(failed)?,
+        Some(after) if after <= head => audit.since(after, MAX_REPLAYED).await.map_err(failed)?,
         _ => None,
     };
     let resumed = again.is_some();
@@ -98,58 +98,60 @@ pub(crate) async fn events(
     let last = again.last().map_or(head, |(seq, _)| (*seq).max(head));
     let first = after.filter(|_| resumed).unwrap_or(head);
     let hello = json!({ "resumed": resumed, "generated_at": now() });
-    let hello = Told::new(first, "hello", &hello).event().retry(RETRY);
+    let hello = SseMessage::new(first, "hello", &hello)
+        .event()
+        .retry(RETRY_DELAY);
     // Read as the listener receives them, so that slow listeners do not fill the memory.
-    let parts: Vec<_> = again.chunks(PART).map(<[_]>::to_vec).collect();
+    let parts: Vec<_> = again.chunks(REPLAYED_PER_READ).map(<[_]>::to_vec).collect();
     let trail = audit.clone();
     let again = stream::iter(parts)
         .then(move |part| {
             let trail = trail.clone();
             async move {
-                let told = told(&trail, &part).await;
-                told.unwrap_or_else(|error| {
+                let messages = messages_of(&trail, &part).await;
+                messages.unwrap_or_else(|error| {
                     tracing::warn!(%error, "event stream unavailable");
-                    vec![Told::missed(part.len() as u64)]
+                    vec![SseMessage::missed(part.len() as u64)]
                 })
             }
         })
         .flat_map(|told| stream::iter(told).map(|told| told.event()));
     let before = stream::iter([hello]).chain(again);
-    let listening = Listening {
+    let listening = EventListener {
         state: state.clone(),
         receiver,
         last,
-        _place: place,
+        _permit: place,
     };
-    let events = before.chain(stream::unfold(listening, Listening::next));
-    Ok(Sse::new(events.map(Ok)).keep_alive(KeepAlive::new().interval(HEARTBEAT)))
+    let events = before.chain(stream::unfold(listening, EventListener::next));
+    Ok(Sse::new(events.map(Ok)).keep_alive(KeepAlive::new().interval(HEARTBEAT_INTERVAL)))
 }
 
 /// Delay before a browser reconnects.
-const RETRY: Duration = Duration::from_secs(1);
+const RETRY_DELAY: Duration = Duration::from_secs(1);
 
-struct Listening {
+struct EventListener {
     state: AppState,
-    receiver: broadcast::Receiver<Arc<Told>>,
+    receiver: broadcast::Receiver<Arc<SseMessage>>,
     last: i64,
-    _place: OwnedSemaphorePermit,
+    _permit: OwnedSemaphorePermit,
 }
 
-impl Listening {
+impl EventListener {
     async fn next(mut self) -> Option<(Event, Self)> {
         loop {
-            let told = tokio::select! {
+            let received = tokio::select! {
                 told = self.receiver.recv() => told,
                 () = self.state.inner.ending.begun() => return None,
             };
-            match told {
+            match received {
                 Ok(told) if told.seq != 0 && told.seq <= self.last => {}
                 Ok(told) => {
                     self.last = self.last.max(told.seq);
                     return Some((told.event(), self));
                 }
                 Err(RecvError::Lagged(count)) => {
-                    return Some((Told::missed(count).event(), self));
+                    return Some((SseMessage::missed(count).event(), self));
                 }
                 Err(RecvError::Closed) => return None,
             }

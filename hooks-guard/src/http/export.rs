@@ -13,7 +13,7 @@ use crate::audit::export;
 use crate::log_limit;
 
 #[derive(Clone, Copy)]
-enum Format {
+enum ExportFormat {
     Csv,
     Jsonl,
 }
@@ -42,15 +42,15 @@ pub(crate) async fn export(
     headers: HeaderMap,
     query: Query,
 ) -> Result<Response, ApiError> {
-    let formats = [Format::Csv, Format::Jsonl];
+    let formats = [ExportFormat::Csv, ExportFormat::Jsonl];
     let format = query.choice("format", &formats, &["csv", "jsonl"])?;
-    let format = format.unwrap_or(Format::Csv);
+    let format = format.unwrap_or(ExportFormat::Csv);
     let records = state.audit(&headers).export(&query.filter()?);
     let place = state.export(&headers)?;
     let lines = records.map(move |record| match record {
         Ok(record) => Ok(match format {
-            Format::Csv => export::csv(&record),
-            Format::Jsonl => export::jsonl(&record),
+            ExportFormat::Csv => export::csv(&record),
+            ExportFormat::Jsonl => export::jsonl(&record),
         }),
         Err(error) => {
             if let Some(suppressed) = log_limit::suppressed("cut off an export", &error) {
@@ -60,15 +60,15 @@ pub(crate) async fn export(
         }
     });
     let head = match format {
-        Format::Csv => export::csv_header(),
-        Format::Jsonl => String::new(),
+        ExportFormat::Csv => export::csv_header(),
+        ExportFormat::Jsonl => String::new(),
     };
     let (kind, disposition) = match format {
-        Format::Csv => (
+        ExportFormat::Csv => (
             "text/csv; charset=utf-8",
             "attachment; filename=\"decisions.csv\"",
         ),
-        Format::Jsonl => (
+        ExportFormat::Jsonl => (
             "application/jsonl; charset=utf-8",
             "attachment; filename=\"decisions.jsonl\"",
         ),

@@ -10,34 +10,34 @@ use serde_json::{Value, json};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, broadcast};
 use tokio::time::timeout;
 
-use crate::audit::{AuditStore, Change};
+use crate::audit::{AuditChange, AuditStore};
 use crate::log_limit;
 
 /// Maximum number of concurrent listeners.
-pub(super) const LISTENERS: usize = 64;
+pub(super) const MAX_LISTENERS: usize = 64;
 
 /// Number of additional listeners for the operator.
-pub(super) const OPERATORS: usize = 8;
+pub(super) const RESERVED_LISTENERS: usize = 8;
 
 /// Maximum number of events buffered for a slow listener; dropped events are reported as
-/// [`missed`](Told::missed).
-pub(super) const WAITING: usize = 256;
+/// [`missed`](SseMessage::missed).
+pub(super) const MAX_BUFFERED_EVENTS: usize = 256;
 
 /// Number of changes per read.
-pub(super) const TOGETHER: usize = 64;
+pub(super) const CHANGES_PER_READ: usize = 64;
 
 /// Time without an event after which a comment is sent, so that a lost connection is noticed.
-pub(super) const HEARTBEAT: Duration = Duration::from_secs(15);
+pub(super) const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(15);
 
 /// Serialized event.
 #[derive(Debug)]
-pub(super) struct Told {
+pub(super) struct SseMessage {
     pub(super) seq: i64,
     kind: &'static str,
     data: String,
 }
 
-impl Told {
+impl SseMessage {
     pub(super) fn new(seq: i64, kind: &'static str, data: &Value) -> Self {
         let data = data.to_string();
         Self { seq, kind, data }
@@ -60,7 +60,7 @@ impl Told {
 /// Broadcaster of events.
 #[derive(Clone, Debug)]
 pub(crate) struct Hub {
-    sender: broadcast::Sender<Arc<Told>>,
+    sender: broadcast::Sender<Arc<SseMessage>>,
     runs: Arc<Mutex<bool>>,
     places: Arc<Semaphore>,
     /// Places for the operator.
@@ -70,10 +70,10 @@ pub(crate) struct Hub {
 impl Default for Hub {
     fn default() -> Self {
         Self {
-            sender: broadcast::Sender::new(WAITING),
+            sender: broadcast::Sender::new(MAX_BUFFERED_EVENTS),
             runs: Arc::default(),
-            places: Arc::new(Semaphore::new(LISTENERS)),
-            reserved: Arc::new(Semaphore::new(OPERATORS)),
+            places: Arc::new(Semaphore::new(MAX_LISTENERS)),
+            reserved: Arc::new(Semaphore::new(RESERVED_LISTENERS)),
         }
     }
 }
@@ -88,21 +88,25 @@ impl Hub {
     }
 
     /// Returns a receiver of all events from now on.
-    pub(super) fn listen(&self, audit: &AuditStore) -> broadcast::Receiver<Arc<Told>> {
+    pub(super) fn listen(&self, audit: &AuditStore) -> broadcast::Receiver<Arc<SseMessage>> {
         let mut runs = self.runs.lock().unwrap_or_else(PoisonError::into_inner);
         let receiver = self.sender.subscribe();
         if !*runs {
             *runs = true;
             let changes = audit.entries().boxed();
-            tokio::spawn(self.clone().tell(audit.clone(), changes));
+            tokio::spawn(self.clone().broadcast(audit.clone(), changes));
         }
         receiver
     }
 
     /// Sends events until there are no listeners.
-    async fn tell(self, audit: AuditStore, mut changes: stream::BoxStream<'static, (i64, Change)>) {
+    async fn broadcast(
+        self,
+        audit: AuditStore,
+        mut changes: stream::BoxStream<'static, (i64, AuditChange)>,
+    ) {
         loop {
-            let next = timeout(HEARTBEAT, changes.next()).await;
+            let next = timeout(HEARTBEAT_INTERVAL, changes.next()).await;
             {
                 let mut runs = self.runs.lock().unwrap_or_else(PoisonError::into_inner);
                 if self.sender.receiver_count() == 0 || matches!(next, Ok(None)) {
@@ -112,19 +116,19 @@ impl Hub {
             }
             let Ok(Some(first)) = next else { continue };
             let mut some = vec![first];
-            while some.len() < TOGETHER
+            while some.len() < CHANGES_PER_READ
                 && let Some(Some(change)) = changes.next().now_or_never()
             {
                 some.push(change);
             }
-            let told = told(&audit, &some).await.unwrap_or_else(|error| {
+            let messages = messages_of(&audit, &some).await.unwrap_or_else(|error| {
                 if let Some(suppressed) = log_limit::suppressed("event stream unavailable", &error)
                 {
                     tracing::warn!(%error, suppressed, "event stream unavailable");
                 }
-                vec![Told::missed(some.len() as u64)]
+                vec![SseMessage::missed(some.len() as u64)]
             });
-            for one in told {
+            for one in messages {
                 // An error means that there are no listeners.
                 let _ = self.sender.send(Arc::new(one));
             }
@@ -133,36 +137,38 @@ impl Hub {
 }
 
 /// Returns log entries as events, with the current records.
-pub(super) async fn told(
+pub(super) async fn messages_of(
     audit: &AuditStore,
-    entries: &[(i64, Change)],
-) -> Result<Vec<Told>, crate::audit::AuditError> {
+    entries: &[(i64, AuditChange)],
+) -> Result<Vec<SseMessage>, crate::audit::AuditError> {
     let mut ids: Vec<i64> = entries
         .iter()
         .filter_map(|(_, change)| match change {
-            Change::Asked(id) | Change::Answered(id) | Change::Executed(id) => Some(*id),
+            AuditChange::Asked(id) | AuditChange::Answered(id) | AuditChange::Executed(id) => {
+                Some(*id)
+            }
             _ => None,
         })
         .collect();
     ids.sort_unstable();
     ids.dedup();
-    let records = audit.several(&ids).await?;
+    let records = audit.decisions_by_ids(&ids).await?;
     let record = |id: i64| {
         let record = records.iter().find(|record| record.id == id)?;
         serde_json::to_value(record).ok()
     };
-    let event = |(seq, change): &(i64, Change)| {
+    let event = |(seq, change): &(i64, AuditChange)| {
         let (kind, data) = match *change {
             // For a decision that a cleanup has deleted meanwhile, the cleanup is reported.
-            Change::Asked(id) => ("asked", record(id)?),
-            Change::Answered(id) => ("answered", record(id)?),
-            Change::Executed(id) => ("executed", record(id)?),
-            Change::Remembered(id) => ("remembered", json!({ "id": id })),
-            Change::Forgotten(id) => ("forgotten", json!({ "id": id })),
-            Change::Cleaned => ("cleaned", json!({})),
-            Change::Missed(count) => return Some(Told::missed(count)),
+            AuditChange::Asked(id) => ("asked", record(id)?),
+            AuditChange::Answered(id) => ("answered", record(id)?),
+            AuditChange::Executed(id) => ("executed", record(id)?),
+            AuditChange::Remembered(id) => ("remembered", json!({ "id": id })),
+            AuditChange::Forgotten(id) => ("forgotten", json!({ "id": id })),
+            AuditChange::Cleaned => ("cleaned", json!({})),
+            AuditChange::Missed(count) => return Some(SseMessage::missed(count)),
         };
-        Some(Told::new(*seq, kind, &data))
+        Some(SseMessage::new(*seq, kind, &data))
     };
     Ok(entries.iter().filter_map(event).collect())
 }

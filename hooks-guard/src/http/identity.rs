@@ -21,13 +21,13 @@ use crate::proof::{self, Handshake};
 /// Local end of the connection of a request, added by [`Server`](super::Server) only: a proof holds
 /// for one connection.
 #[derive(Clone, Debug)]
-pub(super) struct Reached {
+pub(super) struct LocalEnd {
     /// Local address of the service; `None` for the Unix socket.
     address: Option<SocketAddr>,
     handshake: Arc<Mutex<Option<Handshake>>>,
 }
 
-impl Reached {
+impl LocalEnd {
     pub(super) fn new(address: Option<SocketAddr>) -> Self {
         Self {
             address,
@@ -35,23 +35,23 @@ impl Reached {
         }
     }
 
-    fn is(&self, address: &str) -> bool {
+    fn has_address(&self, address: &str) -> bool {
         match self.address {
             None => address == proof::UNIX,
             Some(own) => address
                 .parse::<SocketAddr>()
-                .is_ok_and(|address| plain(address) == plain(own)),
+                .is_ok_and(|address| normalize(address) == normalize(own)),
         }
     }
 
-    fn agreed(&self) -> Option<Handshake> {
+    fn handshake(&self) -> Option<Handshake> {
         let handshake = self.handshake.lock();
         handshake.unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
 /// Normalizes an address: a dual-stack socket reports IPv4 addresses as mapped IPv6 addresses.
-fn plain(address: SocketAddr) -> (std::net::IpAddr, u16) {
+fn normalize(address: SocketAddr) -> (std::net::IpAddr, u16) {
     (address.ip().to_canonical(), address.port())
 }
 
@@ -81,7 +81,7 @@ pub(crate) struct Identity {
 )]
 pub(crate) async fn identity(
     State(state): State<AppState>,
-    reached: Option<Extension<Reached>>,
+    reached: Option<Extension<LocalEnd>>,
     headers: HeaderMap,
 ) -> Result<Json<Identity>, ApiError> {
     let (Some(key), Some(Extension(reached))) = (state.inner.key.get(), reached) else {
@@ -98,9 +98,9 @@ pub(crate) async fn identity(
     let published = state.inner.config.published_address;
     let is_published = published.is_some_and(|published| {
         let given = address.parse::<SocketAddr>();
-        given.is_ok_and(|given| plain(given) == plain(published))
+        given.is_ok_and(|given| normalize(given) == normalize(published))
     });
-    if !reached.is(address) && !is_published {
+    if !reached.has_address(address) && !is_published {
         return Err(ApiError::forbidden(
             "WRONG_ADDRESS",
             "the service does not listen on this address; use one of its addresses",
@@ -111,14 +111,14 @@ pub(crate) async fn identity(
     }
     let nonce = proof::nonce();
     let handshake = Handshake::new(key.clone(), challenge.to_owned(), nonce.clone());
-    let proof = handshake.of_service(address);
+    let proof = handshake.service_proof(address);
     let agreed = reached.handshake.lock();
     *agreed.unwrap_or_else(PoisonError::into_inner) = Some(handshake);
     Ok(Json(Identity { nonce, proof }))
 }
 
 /// A request with a valid proof, and the data to sign its response.
-pub(super) struct Proved {
+pub(super) struct VerifiedRequest {
     handshake: Handshake,
     request: String,
 }
@@ -127,19 +127,21 @@ pub(super) struct Proved {
 ///
 /// # Errors
 /// Returns an error if the proof is invalid, or if the body cannot be read.
-pub(super) async fn check(request: Request) -> Result<(Request, Option<Proved>), ApiError> {
+pub(super) async fn check(
+    request: Request,
+) -> Result<(Request, Option<VerifiedRequest>), ApiError> {
     let Some(given) = request.headers().get(proof::PROOF).cloned() else {
         return Ok((request, None));
     };
-    let reached = request.extensions().get::<Reached>();
-    let handshake = reached.and_then(Reached::agreed);
+    let reached = request.extensions().get::<LocalEnd>();
+    let handshake = reached.and_then(LocalEnd::handshake);
     let (parts, body) = request.into_parts();
     let bytes = body::bytes(body).await?;
     let path = parts.uri.path_and_query().map_or("/", |path| path.as_str());
     let proved = handshake.and_then(|handshake| {
-        let expected = handshake.of_request(parts.method.as_str(), path, &bytes);
+        let expected = handshake.request_proof(parts.method.as_str(), path, &bytes);
         let given = given.to_str().ok()?;
-        proof::matches(given, &expected).then_some(Proved {
+        proof::matches(given, &expected).then_some(VerifiedRequest {
             handshake,
             request: expected,
         })
@@ -153,7 +155,7 @@ pub(super) async fn check(request: Request) -> Result<(Request, Option<Proved>),
     }
 }
 
-impl Proved {
+impl VerifiedRequest {
     /// Signs the response: its head and body, or only its head if the body is a stream.
     pub(super) async fn sign(self, response: Response) -> Response {
         let (mut parts, body) = response.into_parts();
@@ -167,7 +169,9 @@ impl Proved {
         };
         let covered = covered.as_deref().unwrap_or(proof::STREAM);
         let status = parts.status.as_u16();
-        let proof = self.handshake.of_response(&self.request, status, covered);
+        let proof = self
+            .handshake
+            .response_proof(&self.request, status, covered);
         if let Ok(value) = HeaderValue::from_str(&proof) {
             parts.headers.insert(proof::PROOF, value);
         }

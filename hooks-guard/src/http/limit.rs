@@ -10,11 +10,11 @@ use tokio::time::Instant;
 
 const WINDOW: Duration = Duration::from_secs(60);
 /// Number of clients above which those without a request in the last minute are removed.
-const MANY: usize = 1024;
+const MAX_TRACKED_CLIENTS: usize = 1024;
 
 /// Identity of a client, chosen so that changing the address does not change the client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Client {
+pub(crate) enum ClientIdentity {
     /// All clients of the Unix socket.
     Socket,
     /// All clients with an address of this machine: a process can use any of these addresses.
@@ -25,7 +25,7 @@ pub(crate) enum Client {
     V6([u16; 4]),
 }
 
-impl Client {
+impl ClientIdentity {
     /// Returns the client at an address; `None` is the Unix socket.
     pub(crate) fn of(peer: Option<SocketAddr>) -> Self {
         let Some(peer) = peer else {
@@ -58,14 +58,14 @@ fn is_own(peer: SocketAddr, ip: IpAddr) -> bool {
 /// remembered individually, so the allowance never resets at once.
 #[derive(Debug)]
 pub(crate) struct RateLimit {
-    most: u32,
-    clients: Mutex<HashMap<Client, VecDeque<Instant>>>,
+    max_requests: u32,
+    clients: Mutex<HashMap<ClientIdentity, VecDeque<Instant>>>,
 }
 
 /// Remaining allowance of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Allowance {
-    pub(crate) most: u32,
+    pub(crate) limit: u32,
     pub(crate) remaining: u32,
     /// Time until the allowance increases by one.
     pub(crate) reset: Duration,
@@ -76,32 +76,32 @@ impl RateLimit {
     /// Returns `None` for a limit of 0, which means unlimited.
     pub(crate) fn new(most: u32) -> Option<Self> {
         (most > 0).then(|| Self {
-            most,
+            max_requests: most,
             clients: Mutex::default(),
         })
     }
 
     /// Counts a request, unless the limit is reached.
-    pub(crate) fn ask(&self, client: Client, now: Instant) -> Allowance {
+    pub(crate) fn ask(&self, client: ClientIdentity, now: Instant) -> Allowance {
         let mut clients = self
             .clients
             .lock()
             .unwrap_or_else(|poisoned| poisoned.into_inner());
-        if clients.len() >= MANY && !clients.contains_key(&client) {
+        if clients.len() >= MAX_TRACKED_CLIENTS && !clients.contains_key(&client) {
             clients.retain(|_, asked| asked.back().is_some_and(|at| now - *at < WINDOW));
         }
         let asked = clients.entry(client).or_default();
         while asked.front().is_some_and(|at| now - *at >= WINDOW) {
             asked.pop_front();
         }
-        let allowed = asked.len() < self.most as usize;
+        let allowed = asked.len() < self.max_requests as usize;
         if allowed {
             asked.push_back(now);
         }
         let reset = asked.front().map_or(WINDOW, |at| WINDOW - (now - *at));
         Allowance {
-            most: self.most,
-            remaining: self.most - u32::try_from(asked.len()).unwrap_or(self.most),
+            limit: self.max_requests,
+            remaining: self.max_requests - u32::try_from(asked.len()).unwrap_or(self.max_requests),
             reset,
             allowed,
         }
@@ -117,14 +117,14 @@ pub struct Peer(pub Option<SocketAddr>);
 mod tests {
     use std::net::Ipv4Addr;
 
-    use super::{Client, RateLimit, WINDOW};
+    use super::{ClientIdentity, RateLimit, WINDOW};
     use tokio::time::{Duration, Instant};
 
     #[test]
     fn p_11_a_window_of_sixty_seconds_rolls() {
         let limit = RateLimit::new(3).expect("a limit");
         let start = Instant::now();
-        let at = |seconds| limit.ask(Client::Socket, start + Duration::from_secs(seconds));
+        let at = |seconds| limit.ask(ClientIdentity::Socket, start + Duration::from_secs(seconds));
         assert_eq!(at(0).remaining, 2);
         assert_eq!(at(50).remaining, 1);
         assert_eq!(at(59).remaining, 0);
@@ -141,21 +141,21 @@ mod tests {
     fn p_11_each_client_has_an_allowance_of_its_own() {
         let limit = RateLimit::new(1).expect("a limit");
         let now = Instant::now();
-        assert!(limit.ask(Client::Socket, now).allowed);
-        assert!(limit.ask(Client::Machine, now).allowed);
-        assert!(!limit.ask(Client::Socket, now).allowed);
+        assert!(limit.ask(ClientIdentity::Socket, now).allowed);
+        assert!(limit.ask(ClientIdentity::Machine, now).allowed);
+        assert!(!limit.ask(ClientIdentity::Socket, now).allowed);
     }
 
     #[test]
     fn p_11_all_addresses_of_this_machine_are_one_client() {
-        let of = |address: &str| Client::of(Some(address.parse().expect("an address")));
+        let of = |address: &str| ClientIdentity::of(Some(address.parse().expect("an address")));
         for own in [
             "127.0.0.1:4000",
             "127.200.3.4:1",
             "[::1]:4000",
             "[::ffff:127.9.9.9]:4000",
         ] {
-            assert_eq!(of(own), Client::Machine, "{own}");
+            assert_eq!(of(own), ClientIdentity::Machine, "{own}");
         }
         assert_eq!(of("192.0.2.7:1"), of("192.0.2.7:2"));
         assert_eq!(of("192.0.2.7:1"), of("[::ffff:192.0.2.7]:2"));
@@ -168,10 +168,10 @@ mod tests {
     fn clients_of_long_ago_are_forgotten() {
         let limit = RateLimit::new(1).expect("a limit");
         let start = Instant::now();
-        for client in 0..super::MANY as u32 {
-            limit.ask(Client::V4(Ipv4Addr::from(client)), start);
+        for client in 0..super::MAX_TRACKED_CLIENTS as u32 {
+            limit.ask(ClientIdentity::V4(Ipv4Addr::from(client)), start);
         }
-        limit.ask(Client::Socket, start + WINDOW);
+        limit.ask(ClientIdentity::Socket, start + WINDOW);
         assert_eq!(limit.clients.lock().expect("no panic").len(), 1);
     }
 }

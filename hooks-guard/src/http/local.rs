@@ -13,12 +13,12 @@ use super::error::ApiError;
 
 /// Host names of the service.
 #[derive(Clone, Debug)]
-pub(crate) struct Names {
+pub(crate) struct HostNames {
     more: Vec<String>,
     listen: IpAddr,
 }
 
-impl Names {
+impl HostNames {
     pub(crate) fn new(listen: SocketAddr, more: &[String]) -> Self {
         Self {
             more: more.iter().map(|name| name.to_ascii_lowercase()).collect(),
@@ -80,10 +80,10 @@ impl Names {
 mod tests {
     use axum::http::{HeaderMap, HeaderValue, Uri, header};
 
-    use super::Names;
+    use super::HostNames;
 
     fn allowed(host: &str, origin: Option<&str>) -> bool {
-        let names = Names::new(([127, 0, 0, 1], 3000).into(), &["guard.test".to_owned()]);
+        let names = HostNames::new(([127, 0, 0, 1], 3000).into(), &["guard.test".to_owned()]);
         let mut headers = HeaderMap::new();
         headers.insert(header::HOST, HeaderValue::from_str(host).expect("a header"));
         if let Some(origin) = origin {
@@ -144,7 +144,7 @@ mod tests {
 
     #[test]
     fn p_14_no_host_and_two_hosts_are_none() {
-        let names = Names::new(([127, 0, 0, 1], 3000).into(), &[]);
+        let names = HostNames::new(([127, 0, 0, 1], 3000).into(), &[]);
         let mut headers = HeaderMap::new();
         assert!(names.check(&Uri::from_static("/"), &headers).is_err());
         headers.append(header::HOST, HeaderValue::from_static("localhost"));

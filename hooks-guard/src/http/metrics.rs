@@ -18,7 +18,7 @@ use metrics::{counter, histogram};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 
 use crate::audit::{AuditRecord, UserResponse};
-use crate::request::Ruling;
+use crate::request::PermissionDecision;
 
 /// Recorder of the process's metrics.
 #[derive(Clone)]
@@ -51,7 +51,7 @@ impl Metrics {
 
     /// Returns a recorder without output.
     #[must_use]
-    pub fn off() -> Self {
+    pub fn disabled() -> Self {
         Self(None)
     }
 }
@@ -68,12 +68,12 @@ pub(crate) fn request(path: &'static str, status: StatusCode, took: Duration) {
     histogram!("hooks_guard_http_request_seconds", "path" => path).record(took);
 }
 
-pub(crate) fn decision(ruling: &Ruling, took: Duration) {
+pub(crate) fn decision(permission: &PermissionDecision, took: Duration) {
     counter!(
         "hooks_guard_decisions_total",
-        "class" => ruling.classification.to_string(),
-        "decision" => ruling.decision.to_string(),
-        "method" => ruling.classification_method.to_string(),
+        "class" => permission.classification.to_string(),
+        "decision" => permission.decision.to_string(),
+        "method" => permission.classification_method.to_string(),
     )
     .increment(1);
     histogram!("hooks_guard_decision_seconds").record(took);

@@ -26,12 +26,12 @@
 
 mod app;
 mod body;
+mod bulk_reads;
 mod cleanup;
 mod common;
 mod connections;
 mod console;
 mod decisions;
-mod ending;
 mod error;
 mod events;
 mod export;
@@ -54,10 +54,10 @@ mod scrape;
 mod serve;
 mod session;
 mod sessions;
+mod shutdown;
 mod state;
 mod stats;
 mod stream;
-mod turns;
 mod upkeep;
 
 pub use self::app::app;

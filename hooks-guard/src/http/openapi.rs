@@ -9,7 +9,7 @@ use utoipa::{Modify, OpenApi as _};
 /// Returns the OpenAPI 3.1 document.
 #[must_use]
 pub fn document() -> OpenApi {
-    Document::openapi()
+    ApiDocument::openapi()
 }
 
 #[derive(utoipa::OpenApi)]
@@ -44,7 +44,7 @@ pub fn document() -> OpenApi {
     ),
     modifiers(&Details)
 )]
-struct Document;
+struct ApiDocument;
 
 /// Errors of every operation.
 const ANY: [(&str, &str); 2] = [

@@ -37,13 +37,13 @@ impl OperatorToken {
 
     /// Checks that a request presents the token; compares in constant time.
     pub(crate) fn check(&self, headers: &HeaderMap) -> Result<(), ApiError> {
-        match self.presented(headers) {
+        match self.bearer_token(headers) {
             true => Ok(()),
             false => Err(ApiError::unauthorized()),
         }
     }
 
-    fn presented(&self, headers: &HeaderMap) -> bool {
+    fn bearer_token(&self, headers: &HeaderMap) -> bool {
         let mut values = headers.get_all(header::AUTHORIZATION).iter();
         let given = values
             .next()

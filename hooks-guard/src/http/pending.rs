@@ -18,19 +18,19 @@ use crate::audit::{
     AuditRecord, QuestionCursor, QuestionFilter, QuestionOrder, SessionQuestions, UserResponse,
 };
 use crate::mask;
-use crate::request::MOST_NAME;
+use crate::request::MAX_NAME_CHARS;
 
 /// Default number of questions per page.
-const USUAL: u64 = 100;
+const DEFAULT_PAGE: u64 = 100;
 /// Maximum number of questions per page.
-const MOST: u64 = 1000;
+const MAX_PAGE: u64 = 1000;
 /// Length of the questions in bytes of JSON after which a page ends. Together with one more
 /// question, this is the part of a page that is in memory.
 const MAX_PAGE_BYTES: usize = 300 << 10;
 /// Maximum number of questions that one request denies; clients repeat the request for the others.
-const DENIED_TOGETHER: u64 = 2000;
+const MAX_DENIALS: u64 = 2000;
 /// Maximum length of a note in characters.
-const MOST_NOTE: usize = 1000;
+const MAX_NOTE_CHARS: usize = 1000;
 
 /// A page of open questions. Only describes the schema.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
@@ -82,11 +82,11 @@ pub(crate) async fn list(
     headers: HeaderMap,
     query: Query,
 ) -> Result<Response, ApiError> {
-    let limit = query.number("limit")?.unwrap_or(USUAL).min(MOST);
+    let limit = query.number("limit")?.unwrap_or(DEFAULT_PAGE).min(MAX_PAGE);
     let orders = [QuestionOrder::Oldest, QuestionOrder::Fair];
     let order = query.choice("order", &orders, &["oldest", "fair"])?;
     let order = order.unwrap_or_default();
-    let after = query.text("after")?.map(|text| cursor(text, order));
+    let after = query.text("after")?.map(|text| decode_cursor(text, order));
     let after = after.transpose()?.unwrap_or_default();
     let filter = QuestionFilter {
         agent: query.stored_name("agent")?,
@@ -125,7 +125,7 @@ pub(crate) async fn list(
     }
     let rest = PendingRest {
         total: page.total,
-        next: next.map(|next| written(next, order)),
+        next: next.map(|next| encode_cursor(next, order)),
         sessions: page.sessions,
         generated_at: now(),
     };
@@ -137,14 +137,14 @@ pub(crate) async fn list(
 }
 
 /// Formats a cursor for clients.
-fn written(cursor: QuestionCursor, order: QuestionOrder) -> String {
+fn encode_cursor(cursor: QuestionCursor, order: QuestionOrder) -> String {
     match order {
         QuestionOrder::Oldest => cursor.id.to_string(),
         QuestionOrder::Fair => format!("{}.{}", cursor.place, cursor.id),
     }
 }
 
-fn cursor(text: &str, order: QuestionOrder) -> Result<QuestionCursor, ApiError> {
+fn decode_cursor(text: &str, order: QuestionOrder) -> Result<QuestionCursor, ApiError> {
     let number = |text: &str| {
         let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
         text.parse::<i64>().ok().filter(|_| is_number)
@@ -209,7 +209,7 @@ pub(crate) async fn deny(
     let mut map = body::object(body).await?;
     let all = body::flag(&mut map, "all")?;
     let mut stored_name = |field| -> Result<Option<String>, ApiError> {
-        let name = body::text(&mut map, field, MOST_NAME)?;
+        let name = body::text(&mut map, field, MAX_NAME_CHARS)?;
         Ok(name.map(|name| mask::name(&name)))
     };
     let filter = QuestionFilter {
@@ -220,11 +220,11 @@ pub(crate) async fn deny(
     if !all && filter == QuestionFilter::default() {
         return Err(ApiError::missing("all, agent, session_id or session_of"));
     }
-    let note = body::text(&mut map, "note", MOST_NOTE)?;
+    let note = body::text(&mut map, "note", MAX_NOTE_CHARS)?;
     let note = note.map(|note| mask::note(&note));
     let audit = state.audit(&headers);
     let failed = |error| failed(&id, &error);
-    let denied = audit.deny_questions(&filter, DENIED_TOGETHER, by, note);
+    let denied = audit.deny_questions(&filter, MAX_DENIALS, by, note);
     let denied = denied.await.map_err(failed)?;
     metrics::answers(UserResponse::Denied, denied);
     let (order, after) = (QuestionOrder::Oldest, QuestionCursor::default());

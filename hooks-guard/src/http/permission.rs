@@ -14,17 +14,20 @@ use serde_json::{Map, Value};
 use tokio::time::{Instant, timeout};
 
 use super::error::{ApiError, RequestId};
-use super::limit::{Allowance, Client, Peer};
+use super::limit::{Allowance, ClientIdentity, Peer};
 use super::state::AppState;
 use super::{body, metrics};
 use crate::classify::{MAX_COMMAND_CHARS, MAX_CONTEXT_CHARS, TerminalInput};
 use crate::log_limit;
-use crate::request::{FileAccess, MOST_NAME, MOST_PATH, NetworkAccess, PermissionRequest, Ruling};
+use crate::request::{
+    FileAccess, MAX_NAME_CHARS, MAX_PATH_CHARS, NetworkAccess, PermissionDecision,
+    PermissionRequest,
+};
 use crate::service::ServiceError;
 
 /// Deadline of a request. The classification has a shorter timeout; the rest of the time is for the
 /// record, which waits for the disk.
-const BUDGET: Duration = Duration::from_secs(6);
+const REQUEST_BUDGET: Duration = Duration::from_secs(6);
 
 /// Decides about a command.
 #[utoipa::path(
@@ -32,7 +35,7 @@ const BUDGET: Duration = Duration::from_secs(6);
     path = "/api/hooks/permission-request",
     request_body = PermissionRequest,
     responses(
-        (status = 200, description = "The recorded decision", body = Ruling),
+        (status = 200, description = "The recorded decision", body = PermissionDecision),
         (status = 400, description = "INVALID_JSON, MISSING_FIELD, FIELD_TOO_LONG", body = super::error::ErrorBody),
         (status = 408, description = "TIMEOUT: no decision was made or recorded; the body also has the fields of a fallback", body = super::error::ErrorBody),
         (status = 429, description = "RATE_LIMITED; TOO_MANY_QUESTIONS: nothing was decided or recorded", body = super::error::ErrorBody),
@@ -45,37 +48,37 @@ pub(crate) async fn request(
     mut request: Request,
 ) -> Response {
     let peer = request.extract_parts::<Extension<Peer>>().await.ok();
-    let client = Client::of(peer.and_then(|Extension(Peer(peer))| peer));
+    let client = ClientIdentity::of(peer.and_then(|Extension(Peer(peer))| peer));
     let limit = state.inner.limit.as_ref();
     let allowance = limit.map(|limit| limit.ask(client, Instant::now()));
     let mut response = match allowance {
         Some(Allowance {
             allowed: false,
-            most,
+            limit,
             reset,
             ..
         }) => {
             let seconds = reset.as_secs() + u64::from(reset.subsec_nanos() > 0);
-            ApiError::rate_limited(most, seconds.max(1)).into_response()
+            ApiError::rate_limited(limit, seconds.max(1)).into_response()
         }
         _ => match decide(&state, &id, request.into_body()).await {
-            Ok(ruling) => (StatusCode::OK, Json(ruling)).into_response(),
+            Ok(permission) => (StatusCode::OK, Json(permission)).into_response(),
             Err(error) => error.into_response(),
         },
     };
     if let Some(allowance) = allowance {
-        tell(&mut response, allowance);
+        add_rate_limit_headers(&mut response, allowance);
     }
     response
 }
 
 /// Adds the rate limit headers.
-fn tell(response: &mut Response, allowance: Allowance) {
+fn add_rate_limit_headers(response: &mut Response, allowance: Allowance) {
     let reset = Timestamp::now() + allowance.reset;
     // Whole seconds, rounded up.
     let reset = reset.as_second() + i64::from(reset.subsec_nanosecond() > 0);
     let headers = response.headers_mut();
-    headers.insert("x-ratelimit-limit", HeaderValue::from(allowance.most));
+    headers.insert("x-ratelimit-limit", HeaderValue::from(allowance.limit));
     headers.insert(
         "x-ratelimit-remaining",
         HeaderValue::from(allowance.remaining),
@@ -83,14 +86,18 @@ fn tell(response: &mut Response, allowance: Allowance) {
     headers.insert("x-ratelimit-reset", HeaderValue::from(reset));
 }
 
-async fn decide(state: &AppState, id: &RequestId, body: Body) -> Result<Ruling, ApiError> {
+async fn decide(
+    state: &AppState,
+    id: &RequestId,
+    body: Body,
+) -> Result<PermissionDecision, ApiError> {
     let request = read(body::object(body).await?)?;
     if !state.inner.config.enabled {
         return Err(ApiError::not_ready(
             "`enabled` is false in the configuration",
         ));
     }
-    rule(state, id, request, BUDGET).await
+    rule(state, id, request, REQUEST_BUDGET).await
 }
 
 async fn rule(
@@ -98,11 +105,11 @@ async fn rule(
     id: &RequestId,
     request: PermissionRequest,
     budget: Duration,
-) -> Result<Ruling, ApiError> {
+) -> Result<PermissionDecision, ApiError> {
     let began = Instant::now();
-    let ruling = timeout(budget, state.inner.service.request(request)).await;
-    let ruling = ruling.map_err(|_| ApiError::timed_out(budget))?;
-    let ruling = ruling.map_err(|error| match error {
+    let permission = timeout(budget, state.inner.service.request(request)).await;
+    let permission = permission.map_err(|_| ApiError::timed_out(budget))?;
+    let permission = permission.map_err(|error| match error {
         ServiceError::NoClassifier => ApiError::not_ready("no classifier is registered"),
         ServiceError::TooManyQuestions(_) => {
             tracing::debug!(request_id = id.0, %error, "refused a question");
@@ -115,8 +122,8 @@ async fn rule(
             ApiError::internal(id)
         }
     })?;
-    metrics::decision(&ruling, began.elapsed());
-    Ok(ruling)
+    metrics::decision(&permission, began.elapsed());
+    Ok(permission)
 }
 
 /// Parses the body of a permission request.
@@ -125,15 +132,15 @@ fn read(mut map: Map<String, Value>) -> Result<PermissionRequest, ApiError> {
     let command = command
         .filter(|command| !command.trim().is_empty())
         .ok_or_else(|| ApiError::missing("command"))?;
-    let permission_mode = body::text(&mut map, "permission_mode", MOST_NAME)?;
+    let permission_mode = body::text(&mut map, "permission_mode", MAX_NAME_CHARS)?;
     let mut name = |field, most| body::text(&mut map, field, most);
     Ok(PermissionRequest {
         command,
         context: name("context", MAX_CONTEXT_CHARS)?,
-        agent: name("agent", MOST_NAME)?,
-        session_id: name("session_id", MOST_NAME)?,
-        cwd: name("cwd", MOST_PATH)?.map(PathBuf::from),
-        call_id: name("call_id", MOST_NAME)?,
+        agent: name("agent", MAX_NAME_CHARS)?,
+        session_id: name("session_id", MAX_NAME_CHARS)?,
+        cwd: name("cwd", MAX_PATH_CHARS)?.map(PathBuf::from),
+        call_id: name("call_id", MAX_NAME_CHARS)?,
         asks_itself: body::flag(&mut map, "asks_itself")?,
         confirm: body::flag(&mut map, "confirm")?,
         permission_mode,
@@ -198,7 +205,7 @@ mod tests {
         let audit = AuditStore::open("sqlite::memory:").await.unwrap();
         let service = PermissionService::new(gate, audit, Duration::from_secs(1));
         let (token, config) = (OperatorToken::random(), Config::default());
-        let state = AppState::new(service, token, config, Metrics::off());
+        let state = AppState::new(service, token, config, Metrics::disabled());
         let (id, request) = (RequestId::new(), PermissionRequest::new("ls"));
         let refused = rule(&state, &id, request, Duration::from_millis(20)).await;
         let response = refused.unwrap_err().into_response();

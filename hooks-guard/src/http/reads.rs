@@ -15,21 +15,21 @@ use futures_util::{StreamExt, stream};
 use serde::Serialize;
 use tokio::sync::Semaphore;
 
+use super::bulk_reads::BulkReadPermit;
 use super::common::failed;
 use super::error::{ApiError, RequestId};
 use super::state::AppState;
-use super::turns::Turn;
 use crate::audit::{AuditError, AuditRecord, AuditStore};
 use crate::proof;
 
 /// Number of records in memory at a time, for a response that is sent in parts.
-const RECORDS: usize = 8;
+const RECORDS_PER_PART: usize = 8;
 /// Maximum number of records of a response that is sent as a whole, except for the operator.
-const PAGE: usize = 100;
+const MAX_WHOLE_RECORDS: usize = 100;
 
 impl AppState {
     /// Waits for the permit of a bulk read. The operator needs none.
-    pub(crate) async fn turn(&self, headers: &HeaderMap) -> Result<Turn, ApiError> {
+    pub(crate) async fn turn(&self, headers: &HeaderMap) -> Result<BulkReadPermit, ApiError> {
         match self.is_operator(headers) {
             true => Ok(None),
             false => self.inner.reads.turn().await.map(Some),
@@ -45,7 +45,7 @@ impl AppState {
     }
 
     /// Returns the permit of an export, to be held until its end. The operator needs none.
-    pub(crate) fn export(&self, headers: &HeaderMap) -> Result<Turn, ApiError> {
+    pub(crate) fn export(&self, headers: &HeaderMap) -> Result<BulkReadPermit, ApiError> {
         let place = || Arc::clone(&self.inner.reads.exports).try_acquire_owned();
         match self.is_operator(headers) {
             true => Ok(None),
@@ -55,7 +55,7 @@ impl AppState {
 
     /// Returns the permit of a response that is sent as a whole; `None` if there is none at the
     /// moment. Clients with a proof have separate permits.
-    pub(crate) fn place(&self, headers: &HeaderMap) -> Option<Turn> {
+    pub(crate) fn place(&self, headers: &HeaderMap) -> Option<BulkReadPermit> {
         let reads = &self.inner.reads;
         let of = |places: &Arc<Semaphore>| Arc::clone(places).try_acquire_owned().ok().map(Some);
         match self.is_operator(headers) {
@@ -88,8 +88,8 @@ struct Records {
 /// Returns how many records of a request are read at a time.
 pub(crate) fn together(state: &AppState, headers: &HeaderMap) -> usize {
     match state.is_operator(headers) {
-        true => PAGE,
-        false => RECORDS,
+        true => MAX_WHOLE_RECORDS,
+        false => RECORDS_PER_PART,
     }
 }
 
@@ -120,7 +120,7 @@ impl Records {
         let together = if self.is_operator {
             usize::MAX
         } else {
-            RECORDS
+            RECORDS_PER_PART
         };
         let ids: Vec<i64> = self.ids.by_ref().take(together).collect();
         if ids.is_empty() {
@@ -132,7 +132,7 @@ impl Records {
             // A response that has begun waits for a permit instead of failing.
             false => turns.acquire_owned().await.ok(),
         };
-        let mut records = self.audit.several(&ids).await?;
+        let mut records = self.audit.decisions_by_ids(&ids).await?;
         records.sort_by_key(|record| ids.iter().position(|id| *id == record.id));
         Ok(Some(records))
     }
@@ -158,7 +158,7 @@ pub(crate) async fn list<T: Serialize>(
         "}" => "]}".to_owned(),
         rest => format!("],{rest}"),
     };
-    let is_short = ids.len() <= PAGE;
+    let is_short = ids.len() <= MAX_WHOLE_RECORDS;
     let whole = match is_short || is_proved(headers) || state.is_operator(headers) {
         true => state.place(headers),
         false => None,
@@ -166,7 +166,7 @@ pub(crate) async fn list<T: Serialize>(
     if whole.is_none() && is_proved(headers) {
         return Err(ApiError::busy());
     }
-    let mut parts = Parts {
+    let mut parts = RecordStream {
         records: Records::new(state, headers, ids),
         is_first: true,
         end: Some(end),
@@ -200,36 +200,36 @@ pub(crate) async fn list<T: Serialize>(
 }
 
 /// Returns a JSON response that is sent as a whole and holds its permit until then.
-pub(crate) fn whole(text: String, place: Turn) -> Response {
-    let body = Bytes::from_owner(Whole {
+pub(crate) fn whole(text: String, place: BulkReadPermit) -> Response {
+    let body = Bytes::from_owner(WholeBody {
         text,
-        _place: place,
+        _permit: place,
     });
     let kind = [(header::CONTENT_TYPE, "application/json")];
     (kind, Body::from(body)).into_response()
 }
 
 /// Body of a response that is sent as a whole, with its permit.
-struct Whole {
+struct WholeBody {
     text: String,
-    _place: Turn,
+    _permit: BulkReadPermit,
 }
 
-impl AsRef<[u8]> for Whole {
+impl AsRef<[u8]> for WholeBody {
     fn as_ref(&self) -> &[u8] {
         self.text.as_bytes()
     }
 }
 
 /// Text of a list after its opening bracket, a few records at a time.
-struct Parts {
+struct RecordStream {
     records: Records,
     is_first: bool,
     /// Text after the records.
     end: Option<String>,
 }
 
-impl Parts {
+impl RecordStream {
     async fn next(&mut self) -> Result<Option<String>, AuditError> {
         let Some(records) = self.records.next().await? else {
             return Ok(self.end.take());

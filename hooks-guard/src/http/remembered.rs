@@ -13,7 +13,7 @@ use super::state::AppState;
 use crate::audit::Remembered;
 
 /// Maximum number of answers per response.
-const MOST: u64 = 1000;
+const MAX_PAGE: u64 = 1000;
 
 /// A page of remembered answers.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
@@ -45,7 +45,7 @@ pub(crate) async fn list(
     headers: HeaderMap,
     query: Query,
 ) -> Result<Json<List>, ApiError> {
-    let limit = query.number("limit")?.unwrap_or(MOST).min(MOST);
+    let limit = query.number("limit")?.unwrap_or(MAX_PAGE).min(MAX_PAGE);
     let after = query.number("after")?.unwrap_or(0);
     let after = i64::try_from(after).unwrap_or(i64::MAX);
     let _turn = state.turn(&headers).await?;
@@ -85,16 +85,16 @@ pub(crate) async fn revoke(
     let audit = state.audit(&headers);
     let failed = |error| failed(&id, &error);
     let number = number(&remembered)?;
-    let gone =
+    let not_found =
         || ApiError::not_found("unknown approval; list approvals with `GET /api/hooks/remembered`");
-    let before = number.checked_sub(1).ok_or_else(gone)?;
+    let before = number.checked_sub(1).ok_or_else(not_found)?;
     let (first, _) = audit.remembered_page(before, 1).await.map_err(failed)?;
     let found = first
         .into_iter()
         .find(|one| one.id == number)
-        .ok_or_else(gone)?;
-    match audit.forget(number, by).await.map_err(failed)? {
+        .ok_or_else(not_found)?;
+    match audit.revoke(number, by).await.map_err(failed)? {
         true => Ok(Json(found)),
-        false => Err(gone()),
+        false => Err(not_found()),
     }
 }

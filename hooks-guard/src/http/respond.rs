@@ -10,11 +10,11 @@ use super::common::{failed, unknown};
 use super::error::{ApiError, RequestId};
 use super::state::AppState;
 use super::{body, metrics};
-use crate::audit::{Answered, AuditRecord};
-use crate::service::{Remember, Reply, Responded};
+use crate::audit::{AnswerResult, AuditRecord};
+use crate::service::{OperatorAnswer, RememberScope, RespondResult};
 
 /// Maximum length of a note in characters.
-const MOST_NOTE: usize = 1000;
+const MAX_NOTE_CHARS: usize = 1000;
 
 /// An answer to a question.
 #[derive(Debug, serde::Deserialize, utoipa::ToSchema)]
@@ -26,7 +26,7 @@ pub(crate) struct ResponseBody {
     #[schema(example = "APPROVED", pattern = "^(APPROVED|DENIED)$")]
     response: String,
     /// Scope in which an approval is remembered. Default: it applies only to this request.
-    remember: Option<Remember>,
+    remember: Option<RememberScope>,
     /// Note that is stored with the answer.
     note: Option<String>,
 }
@@ -56,7 +56,7 @@ pub(crate) async fn respond(
     let decision = body::integer(&mut map, "id", "an integer")?;
     let decision = decision.ok_or_else(|| ApiError::missing("id"))?;
     let response = body::text(&mut map, "response", 100)?;
-    let reply = Reply {
+    let reply = OperatorAnswer {
         approved: match response.as_deref() {
             Some("APPROVED") => true,
             Some("DENIED") => false,
@@ -64,37 +64,37 @@ pub(crate) async fn respond(
             None => return Err(ApiError::missing("response")),
         },
         remember: match body::text(&mut map, "remember", 100)?.as_deref() {
-            None | Some("once") => Remember::Once,
-            Some("session") => Remember::Session,
-            Some("always") => Remember::Always,
+            None | Some("once") => RememberScope::Once,
+            Some("session") => RememberScope::Session,
+            Some("always") => RememberScope::Always,
             Some(_) => return Err(body::wrong_type("remember", "once, session or always")),
         },
-        note: body::text(&mut map, "note", MOST_NOTE)?,
+        note: body::text(&mut map, "note", MAX_NOTE_CHARS)?,
     };
     let answered = state.service().respond(decision, reply, by).await;
     let answered = match answered.map_err(|error| failed(&id, &error))? {
-        Responded::Answered(answered) => answered,
-        Responded::NotRemembered(Some(why)) => {
+        RespondResult::Answered(answered) => answered,
+        RespondResult::NotRemembered(Some(why)) => {
             return Err(ApiError::conflict(
                 "CANNOT_BE_REMEMBERED",
                 format!("the answer cannot be remembered: {why}"),
             ));
         }
-        Responded::NotRemembered(None) => {
+        RespondResult::NotRemembered(None) => {
             return Err(ApiError::conflict(
                 "CANNOT_BE_REMEMBERED",
                 "the answer cannot be remembered: the command affects the guard or later commands, \
                  or its effect is unknown until it runs; approve it with `once`",
             ));
         }
-        Responded::HiddenCode => {
+        RespondResult::HiddenCode => {
             return Err(ApiError::conflict(
                 "HIDDEN_CODE",
                 "the command executes text that is hidden as a secret; deny it, or approve it in \
                  the agent's own prompt",
             ));
         }
-        Responded::NoSession => {
+        RespondResult::NoSession => {
             return Err(ApiError::conflict(
                 "CANNOT_BE_REMEMBERED",
                 "the request has no session; approve it with `once` or `always`",
@@ -102,21 +102,21 @@ pub(crate) async fn respond(
         }
     };
     match answered {
-        Answered::Done(record) => {
+        AnswerResult::Done(record) => {
             metrics::answer(&record);
             Ok(Json(*record))
         }
-        Answered::Already(record) => {
+        AnswerResult::Already(record) => {
             let response = record.user_response.map_or("nothing", |said| said.as_str());
             Err(ApiError::conflict(
                 "ALREADY_ANSWERED",
                 format!("already answered: {response}"),
             ))
         }
-        Answered::NotAsked(_) => Err(ApiError::conflict(
+        AnswerResult::NotAsked(_) => Err(ApiError::conflict(
             "CANNOT_BE_ANSWERED",
             "no answer needed: the command was allowed without a question, or denied by a rule",
         )),
-        Answered::Unknown => Err(unknown()),
+        AnswerResult::Unknown => Err(unknown()),
     }
 }

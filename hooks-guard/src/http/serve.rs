@@ -18,22 +18,22 @@ use tokio::net::{TcpListener, TcpSocket, UnixListener};
 use tokio::time::{sleep, timeout};
 use tower_service::Service;
 
-use super::connections::{Connections, State};
-use super::identity::Reached;
-use super::limit::{Client, Peer};
+use super::connections::{ActivityHandle, Connections};
+use super::identity::LocalEnd;
+use super::limit::{ClientIdentity, Peer};
 use super::state::AppState;
-use super::stream::Stream;
+use super::stream::SocketStream;
 use super::{app, upkeep};
 use crate::config::Config;
 
 /// Timeout for receiving the head of a request.
-const HEAD: Duration = Duration::from_secs(10);
+const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
 /// Timeout of a request; a long poll takes at most a minute.
-const WHOLE: Duration = Duration::from_secs(75);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(75);
 /// Backlog of connections that wait to be accepted, limited by the system.
-const WAITING: u32 = 16 * 1024;
+const BACKLOG: u32 = 16 * 1024;
 /// Time for running requests to finish during a shutdown.
-const GRACE: Duration = Duration::from_secs(5);
+const GRACE_PERIOD: Duration = Duration::from_secs(5);
 
 /// Error returned when the service cannot listen on a socket.
 #[derive(Debug, Error)]
@@ -153,11 +153,11 @@ impl Server {
             let accepted = tokio::select! {
                 accepted = tcp.accept() => accepted.and_then(|(stream, peer)| {
                     let _ = stream.set_nodelay(true);
-                    let reached = Reached::new(Some(stream.local_addr()?));
-                    Ok((Stream::Tcp(stream.into()), Some(peer), reached))
+                    let reached = LocalEnd::new(Some(stream.local_addr()?));
+                    Ok((SocketStream::Tcp(stream.into()), Some(peer), reached))
                 }),
                 accepted = accept(unix.as_ref()) => {
-                    accepted.map(|stream| (Stream::Unix(stream.into()), None, Reached::new(None)))
+                    accepted.map(|stream| (SocketStream::Unix(stream.into()), None, LocalEnd::new(None)))
                 }
                 () = &mut end => break,
             };
@@ -181,7 +181,7 @@ impl Server {
                 () = connections.room() => {}
                 () = &mut end => break,
             }
-            let connection = connections.add(Client::of(peer), stream.clone());
+            let connection = connections.add(ClientIdentity::of(peer), stream.clone());
             let of_connection = connection.state();
             let run = serve(
                 &router,
@@ -196,7 +196,7 @@ impl Server {
         drop((tcp, unix));
         tracing::info!("shutting down");
         state.inner.ending.begin();
-        if timeout(GRACE, graceful.shutdown()).await.is_err() {
+        if timeout(GRACE_PERIOD, graceful.shutdown()).await.is_err() {
             tracing::warn!("cut off running requests");
         }
         upkeep.abort();
@@ -213,9 +213,9 @@ async fn accept(socket: Option<&Socket>) -> io::Result<tokio::net::UnixStream> {
 fn serve(
     router: &Router,
     graceful: &GracefulShutdown,
-    stream: Stream,
-    (peer, reached): (Option<SocketAddr>, Reached),
-    state: State,
+    stream: SocketStream,
+    (peer, reached): (Option<SocketAddr>, LocalEnd),
+    state: ActivityHandle,
     service: AppState,
 ) -> impl Future<Output = ()> + Send + 'static {
     let router = router.clone();
@@ -225,14 +225,14 @@ fn serve(
         if service.is_operator(request.headers()) {
             state.keep();
         }
-        if lasts(request.uri()) {
-            state = state.lasting();
+        if may_be_long_lived(request.uri()) {
+            state = state.long_lived();
         }
         let mut request = request.map(|body| state.request(body));
         request.extensions_mut().insert(Peer(peer));
         request.extensions_mut().insert(reached.clone());
         async move {
-            let answer = timeout(WHOLE, router.call(request));
+            let answer = timeout(REQUEST_TIMEOUT, router.call(request));
             // A request that exceeds its timeout gets no response.
             answer.await.map(|answer| match answer {
                 Ok(answer) => answer.map(|body| state.response(body)),
@@ -242,7 +242,7 @@ fn serve(
     });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(HEAD)
+        .header_read_timeout(HEAD_TIMEOUT)
         // A client may shut down its sending side before it reads.
         .half_close(true)
         .max_buf_size(64 * 1024)
@@ -256,7 +256,7 @@ fn serve(
 }
 
 /// Returns `true` if a request may run without a time limit: a stream or a long poll.
-fn lasts(uri: &Uri) -> bool {
+fn may_be_long_lived(uri: &Uri) -> bool {
     match uri.path() {
         "/api/hooks/events" | "/api/hooks/export" => true,
         path => path.starts_with("/api/hooks/decisions/") && uri.query().is_some(),
@@ -272,7 +272,7 @@ fn listener(address: SocketAddr) -> io::Result<TcpListener> {
     // Ignore leftovers of earlier connections.
     socket.set_reuseaddr(true)?;
     socket.bind(address)?;
-    socket.listen(WAITING)
+    socket.listen(BACKLOG)
 }
 
 /// Listens on a Unix socket that only this user can access.

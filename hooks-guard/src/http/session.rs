@@ -12,14 +12,16 @@ use super::state::AppState;
 
 /// A new browser session.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
-pub(crate) struct Begun {
+#[schema(as = Begun)]
+pub(crate) struct NewSession {
     /// CSRF value, required in `X-Guard-CSRF` for every action.
     csrf: String,
 }
 
 /// State of the browser session.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
-pub(crate) struct SignedIn {
+#[schema(as = SignedIn)]
+pub(crate) struct SessionStatus {
     signed_in: bool,
 }
 
@@ -29,7 +31,7 @@ pub(crate) struct SignedIn {
     path = "/api/console/session",
     security(("operator" = [])),
     responses(
-        (status = 200, description = "Signed in", body = Begun),
+        (status = 200, description = "Signed in", body = NewSession),
         (status = 401, description = "OPERATOR_TOKEN_REQUIRED", body = super::error::ErrorBody),
     )
 )]
@@ -43,18 +45,21 @@ pub(crate) async fn begin(
     operator.sessions.end(&headers);
     let (id, csrf) = operator.sessions.begin();
     let cookie = operator.sessions.set_cookie(&id, "");
-    Ok((cookie, Json(Begun { csrf })))
+    Ok((cookie, Json(NewSession { csrf })))
 }
 
 /// Returns `true` if the cookie and the CSRF value of the page are valid.
 #[utoipa::path(
     get,
     path = "/api/console/session",
-    responses((status = 200, description = "State of the session", body = SignedIn))
+    responses((status = 200, description = "State of the session", body = SessionStatus))
 )]
-pub(crate) async fn state(State(state): State<AppState>, headers: HeaderMap) -> Json<SignedIn> {
+pub(crate) async fn state(
+    State(state): State<AppState>,
+    headers: HeaderMap,
+) -> Json<SessionStatus> {
     let signed_in = state.inner.operator.sessions.check(&headers).is_ok();
-    Json(SignedIn { signed_in })
+    Json(SessionStatus { signed_in })
 }
 
 /// Signs out.
@@ -62,7 +67,7 @@ pub(crate) async fn state(State(state): State<AppState>, headers: HeaderMap) -> 
     delete,
     path = "/api/console/session",
     responses(
-        (status = 200, description = "Signed out", body = SignedIn),
+        (status = 200, description = "Signed out", body = SessionStatus),
         (status = 401, description = "OPERATOR_TOKEN_REQUIRED: not signed in", body = super::error::ErrorBody),
         (status = 403, description = "CSRF_REQUIRED", body = super::error::ErrorBody),
     )
@@ -75,6 +80,6 @@ pub(crate) async fn end(
     sessions.check(&headers)?;
     sessions.end(&headers);
     let cookie = sessions.set_cookie("", "; Max-Age=0");
-    let body = Json(SignedIn { signed_in: false });
+    let body = Json(SessionStatus { signed_in: false });
     Ok((StatusCode::OK, cookie, body))
 }

@@ -20,10 +20,10 @@ use crate::random::random;
 pub(super) const CSRF: HeaderName = HeaderName::from_static("x-guard-csrf");
 
 /// Maximum number of sessions; a further one ends the oldest.
-pub(super) const MOST: usize = 32;
+pub(super) const MAX_SESSIONS: usize = 32;
 
 /// Lifetime of a session.
-pub(super) const LIFE: Duration = Duration::from_secs(12 * 3600);
+pub(super) const SESSION_LIFETIME: Duration = Duration::from_secs(12 * 3600);
 
 /// Active sessions, in memory only.
 #[derive(Debug)]
@@ -36,7 +36,7 @@ pub(crate) struct Sessions {
 pub(super) struct Session {
     id: String,
     csrf: String,
-    until: Instant,
+    expires_at: Instant,
 }
 
 /// Does not reveal the credentials.
@@ -77,7 +77,7 @@ impl Sessions {
         let all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         let found = all
             .iter()
-            .find(|one| one.id.as_bytes().ct_eq(id.as_bytes()).into() && one.until > now)
+            .find(|one| one.id.as_bytes().ct_eq(id.as_bytes()).into() && one.expires_at > now)
             .ok_or_else(ApiError::unauthorized)?;
         match found.csrf.as_bytes().ct_eq(csrf.as_ref()).into() {
             true => Ok(()),
@@ -92,14 +92,14 @@ impl Sessions {
         let (id, csrf) = (random::<24>(), random::<24>());
         let now = Instant::now();
         let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
-        all.retain(|one| one.until > now);
-        if all.len() == MOST {
+        all.retain(|one| one.expires_at > now);
+        if all.len() == MAX_SESSIONS {
             all.remove(0);
         }
         all.push(Session {
             id: id.clone(),
             csrf: csrf.clone(),
-            until: now + LIFE,
+            expires_at: now + SESSION_LIFETIME,
         });
         (id, csrf)
     }
@@ -141,7 +141,7 @@ impl Sessions {
 mod tests {
     use axum::http::HeaderMap;
 
-    use super::{LIFE, MOST, Sessions};
+    use super::{MAX_SESSIONS, SESSION_LIFETIME, Sessions};
 
     fn headers(pairs: &[(&'static str, &str)]) -> HeaderMap {
         let mut headers = HeaderMap::new();
@@ -158,14 +158,14 @@ mod tests {
         let cookie = format!("hooks_guard_3000={id}");
         let headers = headers(&[("cookie", &cookie), ("x-guard-csrf", &csrf)]);
         assert!(sessions.check(&headers).is_ok());
-        tokio::time::advance(LIFE).await;
+        tokio::time::advance(SESSION_LIFETIME).await;
         assert!(sessions.check(&headers).is_err());
     }
 
     #[tokio::test]
     async fn the_oldest_session_makes_room() {
         let sessions = Sessions::new(3000);
-        let all: Vec<_> = (0..=MOST)
+        let all: Vec<_> = (0..=MAX_SESSIONS)
             .map(|_| {
                 let (id, csrf) = sessions.begin();
                 let cookie = format!("hooks_guard_3000={id}");

@@ -3,14 +3,14 @@
 
 use std::sync::{Arc, OnceLock};
 
-use super::ending;
+use super::bulk_reads::BulkReads;
 use super::hub::Hub;
 use super::limit::RateLimit;
-use super::local::Names;
+use super::local::HostNames;
 use super::metrics::Metrics;
 use super::operator::{Operator, OperatorToken};
 use super::sessions::Sessions;
-use super::turns::BulkReads;
+use super::shutdown;
 use crate::config::Config;
 use crate::proof::ServiceKey;
 use crate::service::PermissionService;
@@ -21,20 +21,20 @@ use crate::service::PermissionService;
 /// Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct AppState {
-    pub(super) inner: Arc<Inner>,
+    pub(super) inner: Arc<AppStateInner>,
 }
 
 #[derive(Debug)]
-pub(super) struct Inner {
+pub(super) struct AppStateInner {
     pub(super) service: PermissionService,
     pub(super) operator: Operator,
     pub(super) config: Config,
-    pub(super) names: Names,
+    pub(super) names: HostNames,
     pub(super) limit: Option<RateLimit>,
     pub(super) metrics: Metrics,
     pub(super) hub: Hub,
     pub(super) reads: BulkReads,
-    pub(super) ending: ending::Ending,
+    pub(super) ending: shutdown::ShutdownSignal,
     /// Key by which clients and this service authenticate each other.
     pub(super) key: OnceLock<ServiceKey>,
 }
@@ -50,12 +50,12 @@ impl AppState {
         metrics: Metrics,
     ) -> Self {
         Self {
-            inner: Arc::new(Inner {
-                names: Names::new(config.listen, &config.allowed_hosts),
+            inner: Arc::new(AppStateInner {
+                names: HostNames::new(config.listen, &config.allowed_hosts),
                 limit: RateLimit::new(config.rate_limit_per_minute),
                 hub: Hub::default(),
                 reads: BulkReads::default(),
-                ending: ending::Ending::default(),
+                ending: shutdown::ShutdownSignal::default(),
                 key: OnceLock::new(),
                 operator: Operator {
                     token: operator,

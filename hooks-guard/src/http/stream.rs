@@ -10,7 +10,7 @@ use tokio::net::{TcpStream, UnixStream};
 
 /// Stream of a connection. Clones share the socket.
 #[derive(Clone, Debug)]
-pub(super) enum Stream {
+pub(super) enum SocketStream {
     Tcp(Arc<TcpStream>),
     Unix(Arc<UnixStream>),
 }
@@ -19,13 +19,13 @@ pub(super) enum Stream {
 macro_rules! of {
     ($stream:expr, $inner:ident => $call:expr) => {
         match $stream {
-            Stream::Tcp($inner) => $call,
-            Stream::Unix($inner) => $call,
+            SocketStream::Tcp($inner) => $call,
+            SocketStream::Unix($inner) => $call,
         }
     };
 }
 
-impl Stream {
+impl SocketStream {
     /// Returns `true` if all received bytes were read: then the client, and not this process,
     /// causes the wait.
     pub(super) fn is_drained(&self) -> bool {
@@ -33,7 +33,7 @@ impl Stream {
     }
 }
 
-impl AsyncRead for Stream {
+impl AsyncRead for SocketStream {
     fn poll_read(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -54,7 +54,7 @@ impl AsyncRead for Stream {
     }
 }
 
-impl AsyncWrite for Stream {
+impl AsyncWrite for SocketStream {
     fn poll_write(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,

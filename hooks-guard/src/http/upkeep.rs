@@ -11,37 +11,42 @@ use crate::audit::AuditError;
 use crate::log_limit;
 
 /// Interval of the search for expired questions.
-const EXPIRY: Duration = Duration::from_secs(1);
+const EXPIRY_INTERVAL: Duration = Duration::from_secs(1);
 /// Interval of write probes after a failed write.
-const PROBE: Duration = Duration::from_secs(2);
+const PROBE_INTERVAL: Duration = Duration::from_secs(2);
 /// Interval at which measurements are aggregated; they occupy memory until then.
-const ADDING: Duration = Duration::from_secs(1);
+const AGGREGATION_INTERVAL: Duration = Duration::from_secs(1);
 /// Interval of the search for records to delete.
-const RETENTION: Duration = Duration::from_secs(3600);
+const RETENTION_INTERVAL: Duration = Duration::from_secs(3600);
 /// Delay after an error of the trail.
-const AGAIN: Duration = Duration::from_secs(10);
+const RETRY_DELAY: Duration = Duration::from_secs(10);
 
 /// Runs all background tasks; never completes.
 pub(super) async fn run(state: AppState) {
     let days = state.inner.config.retention_days;
-    tokio::join!(expire(&state), probe(&state), add_up(&state), async {
-        if let Some(days) = days {
-            retain(&state, days).await;
+    tokio::join!(
+        expire(&state),
+        probe(&state),
+        aggregate_metrics(&state),
+        async {
+            if let Some(days) = days {
+                apply_retention(&state, days).await;
+            }
         }
-    });
+    );
 }
 
 /// Expires questions at their deadlines, so that waiting clients are notified.
 async fn expire(state: &AppState) {
     loop {
-        sleep(EXPIRY).await;
+        sleep(EXPIRY_INTERVAL).await;
         if let Err(error) = state.service().expire().await {
             if let Some(suppressed) =
                 log_limit::suppressed("cannot close expired questions", &error)
             {
                 tracing::error!(%error, suppressed, "cannot close expired questions");
             }
-            sleep(AGAIN).await;
+            sleep(RETRY_DELAY).await;
         }
     }
 }
@@ -50,28 +55,28 @@ async fn expire(state: &AppState) {
 /// else would write.
 async fn probe(state: &AppState) {
     loop {
-        sleep(PROBE).await;
+        sleep(PROBE_INTERVAL).await;
         // The writer logs the error.
         let _ = state.service().audit().probe().await;
     }
 }
 
-async fn add_up(state: &AppState) {
+async fn aggregate_metrics(state: &AppState) {
     loop {
-        sleep(ADDING).await;
+        sleep(AGGREGATION_INTERVAL).await;
         state.inner.metrics.add_up();
     }
 }
 
 /// Deletes records that are older than a number of days.
-async fn retain(state: &AppState, days: u32) {
+async fn apply_retention(state: &AppState, days: u32) {
     loop {
         match delete_older(state, days).await {
             Ok(0) => {}
             Ok(deleted) => tracing::info!(deleted, days, "deleted old decisions"),
             Err(error) => tracing::error!(%error, "cannot delete old decisions"),
         }
-        sleep(RETENTION).await;
+        sleep(RETENTION_INTERVAL).await;
     }
 }
 

@@ -117,16 +117,16 @@ fn states(root: &mut Table, make: bool) -> Option<&mut dyn TableLike> {
 }
 
 /// An entry of the hook with its position in the file.
-struct Entry {
+struct CodexEntry {
     event: &'static str,
     label: &'static str,
     group: usize,
     handler: usize,
     matcher: Value,
-    given: Value,
+    handler_value: Value,
 }
 
-fn entries(text: &str) -> Vec<Entry> {
+fn entries(text: &str) -> Vec<CodexEntry> {
     let document = document::value(text).unwrap_or_default();
     let mut found = Vec::new();
     for (event, label) in EVENTS {
@@ -136,13 +136,13 @@ fn entries(text: &str) -> Vec<Entry> {
             for (handler, given) in handlers.into_iter().flatten().enumerate() {
                 let line = given["command"].as_str().unwrap_or_default();
                 if jsonc::runs(line, Agent::Codex) {
-                    found.push(Entry {
+                    found.push(CodexEntry {
                         event,
                         label,
                         group,
                         handler,
                         matcher: entry["matcher"].clone(),
-                        given: given.clone(),
+                        handler_value: given.clone(),
                     });
                 }
             }
@@ -151,7 +151,7 @@ fn entries(text: &str) -> Vec<Entry> {
     found
 }
 
-impl Entry {
+impl CodexEntry {
     /// Returns the possible keys of the entry's trust: by the given path, and by the path with
     /// links resolved.
     fn keys(&self, hooks: &Path) -> Vec<String> {
@@ -166,7 +166,7 @@ impl Entry {
 
     /// Returns the hash that Codex stores: of the entry as JSON with sorted keys.
     fn hash(&self) -> String {
-        let given = |key: &str, default: Value| match &self.given[key] {
+        let given = |key: &str, default: Value| match &self.handler_value[key] {
             Value::Null => default,
             value => value.clone(),
         };
@@ -176,7 +176,7 @@ impl Entry {
             "timeout": given("timeout", 600.into()),
             "type": "command",
         });
-        if let Value::String(message) = &self.given["statusMessage"] {
+        if let Value::String(message) = &self.handler_value["statusMessage"] {
             handler["statusMessage"] = message.as_str().into();
         }
         let mut identity = json!({"event_name": self.label, "hooks": [handler]});

@@ -7,7 +7,7 @@ use hooks_runtime::display::escape;
 use similar::TextDiff;
 
 /// Number of unchanged lines around a change.
-const CONTEXT: usize = 3;
+const CONTEXT_LINES: usize = 3;
 
 /// Returns the diff between two contents; `None` is a missing file. The diff of equal contents is
 /// empty.
@@ -23,7 +23,11 @@ pub(super) fn unified(path: &Path, old: Option<&str>, new: Option<&str>) -> Stri
     let mut diff = format!("--- {}\n+++ {}\n", name(old), name(new));
     let lines = TextDiff::from_lines(old.unwrap_or_default(), new.unwrap_or_default());
     // Writing to a `String` does not fail.
-    for hunk in lines.unified_diff().context_radius(CONTEXT).iter_hunks() {
+    for hunk in lines
+        .unified_diff()
+        .context_radius(CONTEXT_LINES)
+        .iter_hunks()
+    {
         let _ = writeln!(diff, "{}", hunk.header());
         for change in hunk.iter_changes() {
             let line = change.value();

@@ -5,16 +5,16 @@ use jsonc_parser::cst::{CstArray, CstInputValue, CstNode, CstObject, CstRootNode
 use jsonc_parser::{CollectOptions, ast, parse_to_ast};
 use serde_json::{Map, Value};
 
-use super::cut;
 use super::jsonc::{BOM, DocumentError, OPTIONS, is_ours, unparsed};
 use super::plan::Plan;
+use super::removal;
 use crate::protocol::Agent;
 
 /// Returns the document with the hook in it, exactly once.
 pub(super) fn with(text: Option<&str>, plan: &Plan) -> Result<String, DocumentError> {
     let text = text.unwrap_or_default();
     if is_empty(text) {
-        return Ok(fresh(plan));
+        return Ok(new_document(plan));
     }
     let mut there = entries(text, plan.agent)?;
     let mut wanted = plan.entries.clone();
@@ -24,7 +24,7 @@ pub(super) fn with(text: Option<&str>, plan: &Plan) -> Result<String, DocumentEr
     if there == wanted {
         return Ok(text.to_owned());
     }
-    let document = Document::parse(&cut::ours(text, plan.agent)?)?;
+    let document = JsonDocument::parse(&removal::ours(text, plan.agent)?)?;
     for (key, value) in &plan.root {
         if document.member(&document.root, "", key)?.is_none() {
             document.root.append(key, input(value));
@@ -50,7 +50,7 @@ pub(super) fn without(text: &str, plan: &Plan) -> Result<String, DocumentError> 
         .iter()
         .map(|(event, _)| event.as_str())
         .collect();
-    cut::emptied(&cut::ours(text, plan.agent)?, &events)
+    removal::emptied(&removal::ours(text, plan.agent)?, &events)
 }
 
 fn is_empty(text: &str) -> bool {
@@ -70,7 +70,7 @@ pub(crate) fn entries(text: &str, agent: Agent) -> Result<Vec<(String, Value)>, 
     {
         return Ok(Vec::new());
     }
-    Document::parse(text)?.entries(agent)
+    JsonDocument::parse(text)?.entries(agent)
 }
 
 /// Returns the value of a document, if it parses.
@@ -79,14 +79,14 @@ pub(crate) fn value(text: &str) -> Option<Value> {
     tree.to_serde_value()
 }
 
-struct Document {
+struct JsonDocument {
     /// Byte order mark of the document, or empty.
     mark: &'static str,
     tree: CstRootNode,
     root: CstObject,
 }
 
-impl Document {
+impl JsonDocument {
     fn parse(text: &str) -> Result<Self, DocumentError> {
         let (mark, text) = match text.strip_prefix(BOM) {
             Some(text) => ("\u{feff}", text),
@@ -180,7 +180,7 @@ impl Document {
         let mut entries = Vec::new();
         for (event, list) in self.lists()? {
             for element in list.elements() {
-                if ours_within(&element.to_string(), agent)
+                if runs_this_program(&element.to_string(), agent)
                     && let Some(value) = element.to_serde_value()
                 {
                     entries.push((event.clone(), value));
@@ -192,7 +192,7 @@ impl Document {
 }
 
 /// Returns `true` if an entry, or a handler in it, runs this program.
-fn ours_within(entry: &str, agent: Agent) -> bool {
+fn runs_this_program(entry: &str, agent: Agent) -> bool {
     let parsed = parse_to_ast(entry, &CollectOptions::default(), &OPTIONS);
     let Some(ast::Value::Object(entry)) = parsed.ok().and_then(|parsed| parsed.value) else {
         return false;
@@ -206,7 +206,7 @@ fn ours_within(entry: &str, agent: Agent) -> bool {
 }
 
 /// Returns a new document with the hook only.
-fn fresh(plan: &Plan) -> String {
+fn new_document(plan: &Plan) -> String {
     let mut hooks = Map::new();
     for (event, entry) in &plan.entries {
         let list = hooks

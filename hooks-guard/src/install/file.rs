@@ -9,11 +9,11 @@ use std::path::{Path, PathBuf};
 use super::diff;
 use super::error::InstallError;
 use super::jsonc::DocumentError;
-use super::report::{Change, Report};
+use super::report::{FileChange, Report};
 use crate::files;
 
 /// Maximum size of a settings file, in bytes.
-const MOST: u64 = 10 << 20;
+const MAX_SETTINGS_BYTES: u64 = 10 << 20;
 
 /// A settings file as it was read.
 #[derive(Debug)]
@@ -25,7 +25,7 @@ pub(super) struct Settings {
 
 impl Settings {
     pub(super) fn read(path: &Path) -> Result<Self, InstallError> {
-        let path = behind_links(path).map_err(|source| InstallError::Read {
+        let path = resolve_links(path).map_err(|source| InstallError::Read {
             path: path.to_owned(),
             source,
         })?;
@@ -58,16 +58,16 @@ impl Settings {
     }
 
     /// Returns the change that writing a text would make.
-    pub(super) fn change(&self, wanted: &str) -> Change {
+    pub(super) fn change(&self, wanted: &str) -> FileChange {
         match self.text() {
-            None => Change::Created,
-            Some(text) if text == wanted => Change::None,
-            Some(_) => Change::Changed,
+            None => FileChange::Created,
+            Some(text) if text == wanted => FileChange::None,
+            Some(_) => FileChange::Changed,
         }
     }
 
     /// Returns a report of a change.
-    pub(super) fn report(&self, change: Change, wanted: Option<&str>) -> Report {
+    pub(super) fn report(&self, change: FileChange, wanted: Option<&str>) -> Report {
         Report {
             file: self.path.clone(),
             change,
@@ -202,13 +202,13 @@ fn load(path: &Path) -> Result<Option<Vec<u8>>, InstallError> {
             file => file?,
         };
         let mut bytes = Vec::new();
-        file.take(MOST + 1).read_to_end(&mut bytes)?;
+        file.take(MAX_SETTINGS_BYTES + 1).read_to_end(&mut bytes)?;
         Ok(Some(bytes))
     };
     match read() {
-        Ok(Some(bytes)) if bytes.len() as u64 > MOST => Err(InstallError::TooLong {
+        Ok(Some(bytes)) if bytes.len() as u64 > MAX_SETTINGS_BYTES => Err(InstallError::TooLong {
             path: path.to_owned(),
-            most: MOST,
+            most: MAX_SETTINGS_BYTES,
         }),
         Ok(bytes) => Ok(bytes),
         Err(source) => Err(InstallError::Read {
@@ -219,7 +219,7 @@ fn load(path: &Path) -> Result<Option<Vec<u8>>, InstallError> {
 }
 
 /// Resolves the symbolic links of a path, also of a file that does not exist yet. The links stay.
-fn behind_links(path: &Path) -> io::Result<PathBuf> {
+fn resolve_links(path: &Path) -> io::Result<PathBuf> {
     let mut path = path.to_owned();
     // Linux follows at most 40 links, too.
     for _ in 0..40 {

@@ -6,7 +6,6 @@
 //! unchanged.
 
 mod codex;
-mod cut;
 mod diff;
 mod document;
 mod error;
@@ -15,6 +14,7 @@ mod jsonc;
 mod places;
 mod plan;
 mod plugin;
+mod removal;
 mod report;
 mod version;
 
@@ -25,23 +25,23 @@ use crate::protocol::Agent;
 use file::Settings;
 
 pub use self::error::InstallError;
-pub use self::report::{Change, Report};
+pub use self::report::{FileChange, Report};
 pub(crate) use codex::skipped as codex_skips;
 pub(crate) use document::{entries, value as document_value};
 pub use jsonc::DocumentError;
 pub(crate) use places::others;
-pub use places::{Homes, Place, settings_files};
+pub use places::{Homes, SettingsScope, settings_files};
 pub(crate) use plan::{HookCall, Plan};
 pub(crate) use plugin::{is_installed as plugin_is_installed, text as plugin_text};
 pub(crate) use version::{claude_ignores_lateness, in_path};
 
 /// Options for changing an agent's settings.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct InstallOptions {
     /// The directories in which agents keep the user's settings.
     pub homes: Homes,
     /// The user's or a project's settings.
-    pub place: Place,
+    pub place: SettingsScope,
     /// Absolute path of the binary that the agent runs.
     pub binary: PathBuf,
     /// Absolute path of the hook's configuration. The file need not exist.
@@ -59,7 +59,7 @@ pub struct Options {
     pub dry_run: bool,
 }
 
-impl Options {
+impl InstallOptions {
     /// Returns the hook's command line.
     fn call(&self) -> Result<HookCall<'_>, InstallError> {
         let unusable = |path: &str| InstallError::Argument {
@@ -75,7 +75,7 @@ impl Options {
             return Err(unusable(url));
         }
         Ok(HookCall {
-            binary: usable(&self.binary)?,
+            binary: check_usable(&self.binary)?,
             config,
             database,
             unattended: self.unattended,
@@ -89,7 +89,7 @@ impl Options {
 ///
 /// # Errors
 /// If the settings cannot be read, parsed or written; they are unchanged then.
-pub fn install(agent: Agent, options: &Options) -> Result<Report, InstallError> {
+pub fn install(agent: Agent, options: &InstallOptions) -> Result<Report, InstallError> {
     let call = options.call()?;
     let path = options.homes.settings(agent, &options.place);
     let settings = Settings::read(&path)?;
@@ -112,9 +112,9 @@ pub fn install(agent: Agent, options: &Options) -> Result<Report, InstallError> 
         to_do: plan::to_do(agent, options.path.as_deref()),
         ..settings.report(change, Some(&wanted))
     };
-    if change != Change::None && !options.dry_run {
+    if change != FileChange::None && !options.dry_run {
         // Keep the backup of the content before the first installation.
-        if change == Change::Changed && !had {
+        if change == FileChange::Changed && !had {
             report.backup = Some(settings.back_up()?);
         }
         settings.replace(&wanted)?;
@@ -123,7 +123,7 @@ pub fn install(agent: Agent, options: &Options) -> Result<Report, InstallError> 
     // it.
     let (also, by_hand) = match agent {
         Agent::Codex => (trust(&path, &wanted, options), plan::TRUST_BY_HAND),
-        Agent::OpenCode => (shorten_start(&path, options), plan::LONG_START),
+        Agent::OpenCode => (write_npmrc(&path, options), plan::LONG_START),
         _ => return Ok(report),
     };
     match also {
@@ -135,27 +135,27 @@ pub fn install(agent: Agent, options: &Options) -> Result<Report, InstallError> 
 }
 
 /// Writes the `.npmrc` beside opencode's settings; returns `None` if there is another one.
-fn shorten_start(plugin: &Path, options: &Options) -> Result<Option<Report>, InstallError> {
+fn write_npmrc(plugin: &Path, options: &InstallOptions) -> Result<Option<Report>, InstallError> {
     let Some(path) = plugin::npmrc(plugin) else {
         return Ok(None);
     };
     let settings = Settings::read(&path)?;
     let change = match settings.text() {
-        None => Change::Created,
-        Some(plugin::NPMRC) => Change::None,
+        None => FileChange::Created,
+        Some(plugin::NPMRC) => FileChange::None,
         Some(text) if text.contains("fetch-retries") => {
-            return Ok(Some(settings.report(Change::None, Some(text))));
+            return Ok(Some(settings.report(FileChange::None, Some(text))));
         }
         Some(_) => return Ok(None),
     };
-    if change == Change::Created && !options.dry_run {
+    if change == FileChange::Created && !options.dry_run {
         settings.replace(plugin::NPMRC)?;
     }
     Ok(Some(settings.report(change, Some(plugin::NPMRC))))
 }
 
 /// Plans the removal of that `.npmrc`, unless it was changed.
-fn forget_start(plugin: &Path) -> Result<Option<Undo>, InstallError> {
+fn plan_npmrc_removal(plugin: &Path) -> Result<Option<Undo>, InstallError> {
     let Some(path) = plugin::npmrc(plugin) else {
         return Ok(None);
     };
@@ -163,21 +163,25 @@ fn forget_start(plugin: &Path) -> Result<Option<Undo>, InstallError> {
     let ours = settings.text() == Some(plugin::NPMRC);
     Ok(ours.then_some(Undo {
         settings,
-        wanted: None,
+        remaining: None,
     }))
 }
 
 /// Adds Codex's trust in the hook in `hooks`, a file with this text; returns `None` if its
 /// `config.toml` cannot be changed safely.
-fn trust(hooks: &Path, text: &str, options: &Options) -> Result<Option<Report>, InstallError> {
+fn trust(
+    hooks: &Path,
+    text: &str,
+    options: &InstallOptions,
+) -> Result<Option<Report>, InstallError> {
     let settings = Settings::read(&options.homes.codex.join("config.toml"))?;
     let Some(wanted) = codex::with_trust(settings.text(), hooks, text) else {
         return Ok(None);
     };
     let change = settings.change(&wanted);
     let mut report = settings.report(change, Some(&wanted));
-    if change != Change::None && !options.dry_run {
-        if change == Change::Changed && settings.backup().is_none() {
+    if change != FileChange::None && !options.dry_run {
+        if change == FileChange::Changed && settings.backup().is_none() {
             report.backup = Some(settings.back_up()?);
         }
         settings.replace(&wanted)?;
@@ -189,20 +193,20 @@ fn trust(hooks: &Path, text: &str, options: &Options) -> Result<Option<Report>, 
 struct Undo {
     settings: Settings,
     /// The remaining text; `None` if the file is removed.
-    wanted: Option<String>,
+    remaining: Option<String>,
 }
 
 impl Undo {
     fn report(&self) -> Report {
-        let change = match &self.wanted {
-            None => Change::Removed,
-            Some(_) => Change::Changed,
+        let change = match &self.remaining {
+            None => FileChange::Removed,
+            Some(_) => FileChange::Changed,
         };
-        self.settings.report(change, self.wanted.as_deref())
+        self.settings.report(change, self.remaining.as_deref())
     }
 
     fn apply(&self) -> Result<(), InstallError> {
-        match &self.wanted {
+        match &self.remaining {
             None => self.settings.remove()?,
             Some(wanted) => self.settings.replace(wanted)?,
         }
@@ -212,7 +216,11 @@ impl Undo {
 }
 
 /// Plans the removal of Codex's trust in the hook in `hooks`, a file with this text.
-fn distrust(hooks: &Path, text: &str, options: &Options) -> Result<Option<Undo>, InstallError> {
+fn plan_distrust(
+    hooks: &Path,
+    text: &str,
+    options: &InstallOptions,
+) -> Result<Option<Undo>, InstallError> {
     let settings = Settings::read(&options.homes.codex.join("config.toml"))?;
     let Some(now) = settings.text() else {
         return Ok(None);
@@ -225,7 +233,10 @@ fn distrust(hooks: &Path, text: &str, options: &Options) -> Result<Option<Undo>,
         Some(before) if before.trim_end() == wanted.trim_end() => Some(before),
         _ => Some(wanted).filter(|wanted| !wanted.trim().is_empty()),
     };
-    Ok(Some(Undo { settings, wanted }))
+    Ok(Some(Undo {
+        settings,
+        remaining: wanted,
+    }))
 }
 
 /// Removes the hook from the agent's settings. Restores the file byte for byte if nothing else was
@@ -233,13 +244,13 @@ fn distrust(hooks: &Path, text: &str, options: &Options) -> Result<Option<Undo>,
 ///
 /// # Errors
 /// As for [`install`].
-pub fn uninstall(agent: Agent, options: &Options) -> Result<Report, InstallError> {
+pub fn uninstall(agent: Agent, options: &InstallOptions) -> Result<Report, InstallError> {
     let call = options.call()?;
     let path = options.homes.settings(agent, &options.place);
     let settings = Settings::read(&path)?;
     let mut report = Report {
         file: settings.path.clone(),
-        change: Change::None,
+        change: FileChange::None,
         diff: String::new(),
         backup: None,
         to_do: Vec::new(),
@@ -256,21 +267,21 @@ pub fn uninstall(agent: Agent, options: &Options) -> Result<Report, InstallError
         before(&settings, text, &plan).map_err(|source| settings.document(source))?
     };
     report.change = match &wanted {
-        None => Change::Removed,
-        Some(wanted) if wanted == text => Change::None,
-        Some(_) => Change::Changed,
+        None => FileChange::Removed,
+        Some(wanted) if wanted == text => FileChange::None,
+        Some(_) => FileChange::Changed,
     };
     report.diff = diff::unified(&settings.path, Some(text), wanted.as_deref());
     let also = match agent {
-        Agent::Codex => distrust(&path, text, options)?,
-        Agent::OpenCode => forget_start(&path)?,
+        Agent::Codex => plan_distrust(&path, text, options)?,
+        Agent::OpenCode => plan_npmrc_removal(&path)?,
         _ => None,
     };
     report.also = also.as_ref().map(|also| Box::new(also.report()));
     if options.dry_run {
         return Ok(report);
     }
-    if report.change != Change::None {
+    if report.change != FileChange::None {
         match wanted {
             None => settings.remove()?,
             Some(wanted) => settings.replace(&wanted)?,
@@ -299,7 +310,7 @@ fn before(settings: &Settings, text: &str, plan: &Plan) -> Result<Option<String>
     document::without(text, plan).map(Some)
 }
 
-fn usable(binary: &Path) -> Result<&str, InstallError> {
+fn check_usable(binary: &Path) -> Result<&str, InstallError> {
     let text = binary.to_str().filter(|text| {
         // The name identifies the hook in the settings.
         let named = matches!(

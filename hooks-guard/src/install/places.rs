@@ -7,7 +7,7 @@ use crate::protocol::Agent;
 
 /// The settings to change.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum SettingsScope {
     /// The user's settings, for all projects.
     User,
     /// The settings of the project in this directory.
@@ -49,9 +49,9 @@ impl Homes {
 
     /// Returns the file in which the hook is registered.
     #[must_use]
-    pub fn settings(&self, agent: Agent, place: &Place) -> PathBuf {
+    pub fn settings(&self, agent: Agent, place: &SettingsScope) -> PathBuf {
         match place {
-            Place::User => match agent {
+            SettingsScope::User => match agent {
                 Agent::ClaudeCode => self.claude.join("settings.json"),
                 Agent::Codex => self.codex.join("hooks.json"),
                 Agent::Gemini => self.home.join(".gemini/settings.json"),
@@ -61,7 +61,7 @@ impl Homes {
                 Agent::VsCode => self.home.join(".copilot/hooks/hooks-guard-vscode.json"),
                 Agent::OpenCode => self.config.join("opencode/plugins/hooks-guard.js"),
             },
-            Place::Project(directory) => directory.join(match agent {
+            SettingsScope::Project(directory) => directory.join(match agent {
                 // Not the shared settings: the binary's path is specific to one machine.
                 Agent::ClaudeCode => ".claude/settings.local.json",
                 Agent::Codex => ".codex/hooks.json",
@@ -95,9 +95,9 @@ pub fn settings_files(homes: &Homes, project: Option<&Path>) -> Vec<PathBuf> {
     // Claude Code's own list of permissions and trusted projects.
     let mut files = vec![homes.home.join(".claude.json")];
     for agent in Agent::ALL {
-        files.push(homes.settings(agent, &Place::User));
+        files.push(homes.settings(agent, &SettingsScope::User));
         if let Some(project) = project {
-            files.push(homes.settings(agent, &Place::Project(project.to_owned())));
+            files.push(homes.settings(agent, &SettingsScope::Project(project.to_owned())));
         }
         files.extend(others(agent, homes, project));
     }

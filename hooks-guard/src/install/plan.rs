@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::version::{claude_ignores_lateness, claude_is_unknown};
-use crate::protocol::{AFTERWARDS, Agent, PATIENCE, Tool, names};
+use crate::protocol::{AFTER_TOOL_TIMEOUT, Agent, BEFORE_TOOL_TIMEOUT, ToolKind, names};
 
 /// The entries for a settings file.
 #[derive(Clone, Debug)]
@@ -34,12 +34,12 @@ pub(crate) struct HookCall<'a> {
 
 impl Plan {
     pub(crate) fn new(agent: Agent, call: HookCall<'_>) -> Self {
-        let (before, after) = (PATIENCE.as_secs(), AFTERWARDS.as_secs());
+        let (before, after) = (BEFORE_TOOL_TIMEOUT.as_secs(), AFTER_TOOL_TIMEOUT.as_secs());
         let line = |time| {
             let line = command_line(agent, call, time);
             // Only a hook before a tool can deny.
-            match time == PATIENCE {
-                true => format!("{line} {OR_REFUSE}"),
+            match time == BEFORE_TOOL_TIMEOUT {
+                true => format!("{line} {OR_DENY}"),
                 false => line,
             }
         };
@@ -53,17 +53,17 @@ impl Plan {
                 let hook = |time: Duration| {
                     let mut hook = json!({"type": "command", "command": line(time),
                         "timeout": time.as_secs()});
-                    if time == PATIENCE {
+                    if time == BEFORE_TOOL_TIMEOUT {
                         hook["onFailure"] = "block".into();
                     }
                     json!({"matcher": "*", "hooks": [hook]})
                 };
                 vec![
-                    ("PreToolUse", hook(PATIENCE)),
-                    ("PreSkillShellCommand", hook(PATIENCE)),
-                    ("PermissionDenied", hook(AFTERWARDS)),
-                    ("PostToolUse", hook(AFTERWARDS)),
-                    ("PostToolUseFailure", hook(AFTERWARDS)),
+                    ("PreToolUse", hook(BEFORE_TOOL_TIMEOUT)),
+                    ("PreSkillShellCommand", hook(BEFORE_TOOL_TIMEOUT)),
+                    ("PermissionDenied", hook(AFTER_TOOL_TIMEOUT)),
+                    ("PostToolUse", hook(AFTER_TOOL_TIMEOUT)),
+                    ("PostToolUseFailure", hook(AFTER_TOOL_TIMEOUT)),
                 ]
             }
             Agent::Codex => {
@@ -73,9 +73,9 @@ impl Plan {
                         "statusMessage": "hooks-guard"}]})
                 };
                 vec![
-                    ("PreToolUse", hook(PATIENCE)),
-                    ("PermissionRequest", hook(PATIENCE)),
-                    ("PostToolUse", hook(AFTERWARDS)),
+                    ("PreToolUse", hook(BEFORE_TOOL_TIMEOUT)),
+                    ("PermissionRequest", hook(BEFORE_TOOL_TIMEOUT)),
+                    ("PostToolUse", hook(AFTER_TOOL_TIMEOUT)),
                 ]
             }
             Agent::Gemini => {
@@ -86,29 +86,29 @@ impl Plan {
                         "timeout": time.as_secs() * 1000}]})
                 };
                 vec![
-                    ("BeforeTool", hook(PATIENCE)),
-                    ("AfterTool", hook(AFTERWARDS)),
+                    ("BeforeTool", hook(BEFORE_TOOL_TIMEOUT)),
+                    ("AfterTool", hook(AFTER_TOOL_TIMEOUT)),
                 ]
             }
             Agent::Cursor => vec![
                 // Cursor compares this matcher with the command; omit it to match all.
                 (
                     "beforeShellExecution",
-                    json!({"command": line(PATIENCE), "timeout": before,
+                    json!({"command": line(BEFORE_TOOL_TIMEOUT), "timeout": before,
                     "failClosed": true}),
                 ),
                 (
                     "preToolUse",
-                    json!({"command": line(PATIENCE), "matcher": files,
+                    json!({"command": line(BEFORE_TOOL_TIMEOUT), "matcher": files,
                     "timeout": before, "failClosed": true}),
                 ),
                 (
                     "afterShellExecution",
-                    json!({"command": line(AFTERWARDS), "timeout": after}),
+                    json!({"command": line(AFTER_TOOL_TIMEOUT), "timeout": after}),
                 ),
                 (
                     "afterFileEdit",
-                    json!({"command": line(AFTERWARDS), "timeout": after}),
+                    json!({"command": line(AFTER_TOOL_TIMEOUT), "timeout": after}),
                 ),
             ],
             Agent::Copilot => {
@@ -118,18 +118,21 @@ impl Plan {
                         "matcher": matcher, "timeoutSec": time.as_secs()})
                 };
                 vec![
-                    ("preToolUse", hook(PATIENCE, &format!("{shells}|{files}"))),
+                    (
+                        "preToolUse",
+                        hook(BEFORE_TOOL_TIMEOUT, &format!("{shells}|{files}")),
+                    ),
                     (
                         "postToolUse",
-                        hook(AFTERWARDS, &format!("{shells}|{files}")),
+                        hook(AFTER_TOOL_TIMEOUT, &format!("{shells}|{files}")),
                     ),
                 ]
             }
             Agent::VsCode => {
                 let hook = |time: Duration| json!({"type": "command", "command": line(time), "timeout": time.as_secs()});
                 vec![
-                    ("PreToolUse", hook(PATIENCE)),
-                    ("PostToolUse", hook(AFTERWARDS)),
+                    ("PreToolUse", hook(BEFORE_TOOL_TIMEOUT)),
+                    ("PostToolUse", hook(AFTER_TOOL_TIMEOUT)),
                 ]
             }
             // opencode uses a plugin, so there are no entries for a document.
@@ -195,13 +198,13 @@ pub(super) const LONG_START: &str = "Without a network, opencode waits more than
 
 /// Denies if the hook cannot be run, is killed, or exits with a status other than 0: most agents
 /// would run the tool then. Every agent treats status 2 as a denial.
-const OR_REFUSE: &str = "|| { echo 'hooks-guard failed: refused' >&2; exit 2; }";
+const OR_DENY: &str = "|| { echo 'hooks-guard failed: refused' >&2; exit 2; }";
 
-fn is_shell(tool: Tool) -> bool {
-    matches!(tool, Tool::Shell | Tool::PowerShell)
+fn is_shell(tool: ToolKind) -> bool {
+    matches!(tool, ToolKind::Shell | ToolKind::PowerShell)
 }
 
-fn matcher(agent: Agent, which: impl Fn(Tool) -> bool) -> String {
+fn matcher(agent: Agent, which: impl Fn(ToolKind) -> bool) -> String {
     let names = names(agent).filter(|&(_, tool)| which(tool));
     let names: Vec<_> = names.map(|(name, _)| name).collect();
     names.join("|")

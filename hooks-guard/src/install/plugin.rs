@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 use super::error::InstallError;
 use super::file::Settings;
 use super::plan::{HookCall, arguments};
-use crate::protocol::{Agent, PATIENCE};
+use crate::protocol::{Agent, BEFORE_TOOL_TIMEOUT};
 
 const SOURCE: &str = include_str!("opencode.js");
 const MARK: &str = "// Written by hooks-guard, sha256 ";
@@ -36,9 +36,12 @@ pub(crate) fn text(call: HookCall<'_>) -> String {
         .replace("\"@BINARY@\"", &json(call.binary.into()))
         .replace(
             "\"@ARGUMENTS@\"",
-            &json(arguments(Agent::OpenCode, call, PATIENCE).into()),
+            &json(arguments(Agent::OpenCode, call, BEFORE_TOOL_TIMEOUT).into()),
         )
-        .replace("\"@LIMIT@\"", &(PATIENCE.as_secs() * 1000).to_string());
+        .replace(
+            "\"@LIMIT@\"",
+            &(BEFORE_TOOL_TIMEOUT.as_secs() * 1000).to_string(),
+        );
     format!("{MARK}{}\n{body}", hash(&body))
 }
 

@@ -9,7 +9,7 @@ pub struct Report {
     /// The settings file.
     pub file: PathBuf,
     /// Kind of the change.
-    pub change: Change,
+    pub change: FileChange,
     /// Unified diff; empty if nothing changes.
     pub diff: String,
     /// Path of the backup, if one was written.
@@ -23,7 +23,7 @@ pub struct Report {
 
 /// Kind of a change to a file, made or planned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Change {
+pub enum FileChange {
     /// Already up to date.
     None,
     /// Created.

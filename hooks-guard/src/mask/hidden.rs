@@ -5,11 +5,11 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 /// A range to mask.
-pub(super) type Hidden = (Range<usize>, Kind);
+pub(super) type Hidden = (Range<usize>, HiddenKind);
 
 /// Reader for whom a text is masked.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Reader {
+pub(super) enum MaskReader {
     Model,
     /// The trail, for a name that may look random without being a secret.
     #[cfg(any(feature = "sqlite", feature = "postgres"))]
@@ -22,12 +22,12 @@ pub(super) enum Reader {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
-pub(super) enum Kind {
+pub(super) enum HiddenKind {
     Mail,
     Secret,
 }
 
-impl Kind {
+impl HiddenKind {
     /// Returns the replacement. States the number of lines if there are several, so that the person
     /// who approves a command sees that there is more.
     pub(super) fn label(self, text: &str) -> Cow<'static, str> {

@@ -5,10 +5,12 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
-use super::need::Need::{Any, AnyWith};
-use super::need::READS;
-use super::rule::Source::Built;
-use super::rule::{QUOTED, Rule, VALUE, always, literal, literal_no_option, of_a_setting, secret};
+use super::precondition::Precondition::{Any, AnyWith};
+use super::precondition::READS;
+use super::rule::PatternSource::Built;
+use super::rule::{
+    MaskRule, QUOTED, VALUE, always, literal, literal_no_option, of_a_setting, secret,
+};
 
 /// Commands that make a program read a password from its standard input.
 const READERS: &str = r"(?:\bsudo\s+(?:-[a-zA-Z-]+\s+)*-\w*S|password-stdin|with-token|--stdin|-stdin|\bchpasswd|\bnewusers|\bcryptsetup|\bpasswd\b|\bvncpasswd|\bsmbpasswd|\bpdbedit|passphrase-fd|\bkinit\b|\bkpasswd|\bht(?:passwd|digest)\b|\bsu\s|\bmkpasswd\b|\bwpa_passphrase\b|\bssh-add\b|\bsecret-tool\s+store|\b(?:go)?pass\s+(?:insert|otp)|\bgpg-preset-passphrase|\bkadmin(?:\.local)?\b|\bkeyctl\s+padd|\bdoas\b|\b(?:gocryptfs|encfs|cryfs|securefs|veracrypt|truecrypt|ecryptfs-\S+)\b|\bzfs\s+load-key|\blpass\s+login|\bop\s+signin|\bkeepassxc-cli\b|\bsystemd-creds\s+encrypt|\bsecurity\s+unlock-keychain|\bwg\s+(?:pubkey|set)\b|\bx11vnc\s+-storepasswd|\bconfig\s+set\s+--secret|\bopenssl\s+[^|;&\n]*?-(?:pass(?:in|out)?\s+(?:stdin|fd:0)|stdin)|\bvault\s+login\s+-|\brclone\s+obscure\s+-|--unlock\b|\bbw\s+unlock|\bsecrets?\s+(?:set|put|create|add|versions\s+add)\b|\bkeyring\s+set\b|\bvercel\s+env\s+add\b|\\+password\b)";
@@ -37,7 +39,7 @@ impl PasswordReader {
     }
 }
 
-pub(super) fn rules() -> Vec<Rule> {
+pub(super) fn rules() -> Vec<MaskRule> {
     let mut rules = options();
     rules.extend(places());
     rules.extend(inputs());
@@ -68,7 +70,7 @@ fn pair(option: &str) -> String {
 }
 
 /// Short options that only these programs use for a password.
-fn options() -> Vec<Rule> {
+fn options() -> Vec<MaskRule> {
     vec![
         secret(
             Any(&[
@@ -340,7 +342,7 @@ fn options() -> Vec<Rule> {
 }
 
 /// Secrets among the operands of programs.
-fn places() -> Vec<Rule> {
+fn places() -> Vec<MaskRule> {
     vec![
         secret(
             Any(&["networksetup"]),
@@ -581,14 +583,14 @@ fn places() -> Vec<Rule> {
 const ACCOUNT: &str = r#"(?:["'][^"':\s\\]+:((?:\\[^n]|[^"'\\\n])+)|(?:\\n|\n)[^"':\s\\]+:((?:\\[^n]|[^"'\\\n])+)|(?:\s|<<<)[^"':\s\\]+:((?:"[^"]*"|'[^']*'|\\[^n]|[^\s;|&<>)"'`\\])+))"#;
 
 /// Standard input of a program, written in the command.
-fn inputs() -> Vec<Rule> {
+fn inputs() -> Vec<MaskRule> {
     vec![
         secret(
             AnyWith(READS, |c| c == '|'),
             Built(|| format!(
                 r"\b(?:echo|printf|yes)\s+(?:-\w+\s+|'%s\S*'\s+|\x22%s\S*\x22\s+|%s\S*\s+)*({VALUE}(?:[ \t]+{VALUE})*)\s*\|\s*[^|;&\n]*?{READERS}"
             )),
-            |captures, text| !is_told_apart(captures) && literal(captures, text),
+            |captures, text| !is_delimited_by_other_rules(captures) && literal(captures, text),
         ),
         // Accounts: the name before the first colon is kept.
         secret(
@@ -616,7 +618,7 @@ fn inputs() -> Vec<Rule> {
         secret(
             AnyWith(READS, |c| c == '<'),
             Built(|| format!(r"{READERS}[^|;&\n]*?<<<\s*({VALUE})")),
-            |captures, text| !is_told_apart(captures) && literal(captures, text),
+            |captures, text| !is_delimited_by_other_rules(captures) && literal(captures, text),
         ),
         // A format string that labels its arguments as secrets.
         secret(
@@ -631,7 +633,7 @@ fn inputs() -> Vec<Rule> {
 
 /// Returns `true` if other rules separate the secret from its context: names before passwords, and
 /// parameters of the URL of a seed.
-fn is_told_apart(captures: &Captures<'_>) -> bool {
+fn is_delimited_by_other_rules(captures: &Captures<'_>) -> bool {
     let whole = captures.get(0).map_or("", |group| group.as_str());
     let reads_accounts = whole.contains("chpasswd") || whole.contains("newusers");
     reads_accounts && whole.contains(':')
@@ -639,7 +641,7 @@ fn is_told_apart(captures: &Captures<'_>) -> bool {
 }
 
 /// Files and protocols with passwords.
-fn networks() -> Vec<Rule> {
+fn networks() -> Vec<MaskRule> {
     const GAP: &str = r"(?:\s|\\n|\\t|\\r)+";
     // The password after a user, which is not an option, a redirection or a comment.
     const SECOND: &str =
@@ -698,7 +700,7 @@ fn networks() -> Vec<Rule> {
 }
 
 /// Input that scripts type at password prompts.
-fn typed() -> Vec<Rule> {
+fn typed() -> Vec<MaskRule> {
     vec![
         secret(
             Any(&["send"]),
@@ -776,7 +778,7 @@ fn typed() -> Vec<Rule> {
 }
 
 /// Seeds of one-time passwords.
-fn seeds() -> Vec<Rule> {
+fn seeds() -> Vec<MaskRule> {
     vec![
         secret(
             Any(&["otp", "2fa", "mfa", "oath", "authenticator"]),

@@ -7,8 +7,8 @@ use std::sync::OnceLock;
 
 use regex::{Captures, Regex};
 
-use super::hidden::{Kind, Reader};
-use super::need::Need;
+use super::hidden::{HiddenKind, MaskReader};
+use super::precondition::Precondition;
 
 /// A value in the syntax of a shell or a settings file: quoted, escaped, bare, or a sequence of
 /// these. After an unclosed quote, the rest of the line; the next line may be a command.
@@ -26,46 +26,50 @@ pub(super) const SOURCES: &[&str] = &[
 ];
 
 /// A masking rule. Hides the capture group that matches, or the whole match if there is none.
-pub(super) struct Rule {
+pub(super) struct MaskRule {
     /// Precondition of a match.
-    pub(super) need: Need,
+    pub(super) need: Precondition,
     /// Pattern of the text in which the rule matches; the whole text if `None`. A match may extend
     /// beyond it.
-    pub(super) scope: Option<Pattern>,
-    pub(super) pattern: Pattern,
-    pub(super) kind: Kind,
-    pub(super) counts: Counts,
-    pub(super) doubt: Doubt,
+    pub(super) scope: Option<LazyRegex>,
+    pub(super) pattern: LazyRegex,
+    pub(super) kind: HiddenKind,
+    pub(super) counts: IsSecret,
+    pub(super) risk: FalsePositiveRisk,
     /// If `true`, the rule matches shell words, which end within quotes where the next word begins.
     pub(super) finds_words: bool,
 }
 
 /// Returns `true` if the match is a secret.
-pub(super) type Counts = fn(&Captures<'_>, &str) -> bool;
+pub(super) type IsSecret = fn(&Captures<'_>, &str) -> bool;
 
 /// Probability that a match is not a secret.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Doubt {
+pub(super) enum FalsePositiveRisk {
     No,
     /// Not a secret, unless it has letters of both cases and digits.
     Some,
-    Much,
+    High,
 }
 
 /// Returns a rule whose matches are secrets if `counts` returns `true`.
-pub(super) fn secret(need: Need, pattern: impl Into<Source>, counts: Counts) -> Rule {
-    Rule {
+pub(super) fn secret(
+    need: Precondition,
+    pattern: impl Into<PatternSource>,
+    counts: IsSecret,
+) -> MaskRule {
+    MaskRule {
         need,
         scope: None,
-        pattern: Pattern::new(pattern),
-        kind: Kind::Secret,
+        pattern: LazyRegex::new(pattern),
+        kind: HiddenKind::Secret,
         counts,
-        doubt: Doubt::No,
+        risk: FalsePositiveRisk::No,
         finds_words: true,
     }
 }
 
-impl Rule {
+impl MaskRule {
     /// Sets that a match may consist of several strings.
     pub(super) fn strings(mut self) -> Self {
         self.finds_words = false;
@@ -73,8 +77,8 @@ impl Rule {
     }
 
     /// Restricts the rule to matches of `scope`.
-    pub(super) fn within(mut self, scope: impl Into<Source>) -> Self {
-        self.scope = Some(Pattern::new(scope));
+    pub(super) fn within(mut self, scope: impl Into<PatternSource>) -> Self {
+        self.scope = Some(LazyRegex::new(scope));
         self
     }
 
@@ -87,22 +91,22 @@ impl Rule {
     }
 
     /// Returns `true` if the rule may have matches for a reader.
-    pub(super) fn may_count(&self, reader: Reader) -> bool {
+    pub(super) fn may_count(&self, reader: MaskReader) -> bool {
         match reader {
-            Reader::Model => true,
-            Reader::Trail => !matches!(self.doubt, Doubt::Much),
+            MaskReader::Model => true,
+            MaskReader::Trail => !matches!(self.risk, FalsePositiveRisk::High),
             #[cfg(any(feature = "sqlite", feature = "postgres"))]
-            Reader::Names => matches!(self.doubt, Doubt::No),
+            MaskReader::Names => matches!(self.risk, FalsePositiveRisk::No),
         }
     }
 
-    pub(super) fn counts(&self, reader: Reader, captures: &Captures<'_>, text: &str) -> bool {
+    pub(super) fn counts(&self, reader: MaskReader, captures: &Captures<'_>, text: &str) -> bool {
         let any = |class: fn(&u8) -> bool| text.as_bytes().iter().any(class);
         let is_mixed = || {
             any(u8::is_ascii_uppercase) && any(u8::is_ascii_lowercase) && any(u8::is_ascii_digit)
         };
-        let is_certain = match (reader, self.doubt) {
-            (Reader::Trail, Doubt::Some) => is_mixed(),
+        let is_certain = match (reader, self.risk) {
+            (MaskReader::Trail, FalsePositiveRisk::Some) => is_mixed(),
             _ => true,
         };
         self.may_count(reader) && is_certain && (self.counts)(captures, text)
@@ -111,13 +115,13 @@ impl Rule {
 
 /// The text of a pattern, as a rule writes it.
 #[derive(Clone, Copy)]
-pub(super) enum Source {
+pub(super) enum PatternSource {
     Literal(&'static str),
     /// Returns a text that has other constants in it. Called if the pattern is compiled.
     Built(fn() -> String),
 }
 
-impl From<&'static str> for Source {
+impl From<&'static str> for PatternSource {
     fn from(text: &'static str) -> Self {
         Self::Literal(text)
     }
@@ -126,13 +130,13 @@ impl From<&'static str> for Source {
 /// Regular expression that is compiled on first use: compiling all patterns takes longer than
 /// everything else in a hook. `\w` is restricted to ASCII, the alphabet of tokens: with all Unicode
 /// letters it would be most of a pattern.
-pub(super) struct Pattern {
-    source: Source,
+pub(super) struct LazyRegex {
+    source: PatternSource,
     compiled: OnceLock<Regex>,
 }
 
-impl Pattern {
-    pub(super) fn new(source: impl Into<Source>) -> Self {
+impl LazyRegex {
+    pub(super) fn new(source: impl Into<PatternSource>) -> Self {
         Self {
             source: source.into(),
             compiled: OnceLock::new(),
@@ -142,8 +146,8 @@ impl Pattern {
     /// Returns the text that is compiled.
     pub(super) fn text(&self) -> String {
         let text = match self.source {
-            Source::Literal(text) => Cow::Borrowed(text),
-            Source::Built(build) => Cow::Owned(build()),
+            PatternSource::Literal(text) => Cow::Borrowed(text),
+            PatternSource::Built(build) => Cow::Owned(build()),
         };
         text.replace(r"\w", "[[:word:]]")
             // A command goes on behind an escaped line break.

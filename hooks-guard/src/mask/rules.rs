@@ -5,12 +5,13 @@ use std::sync::LazyLock;
 
 use regex::Captures;
 
-use super::hidden::Kind;
-use super::need::NAMES;
-use super::need::Need::{Any, AnyWith, OptionWith, Run, RunWith};
-use super::rule::Source::Built;
+use super::hidden::HiddenKind;
+use super::precondition::NAMES;
+use super::precondition::Precondition::{Any, AnyWith, OptionWith, Run, RunWith};
+use super::rule::PatternSource::Built;
 use super::rule::{
-    Doubt, Pattern, Rule, VALUE, always, literal, literal_no_option, names_a_source, secret,
+    FalsePositiveRisk, LazyRegex, MaskRule, VALUE, always, literal, literal_no_option,
+    names_a_source, secret,
 };
 use super::{programs, sql};
 
@@ -63,7 +64,7 @@ const WORDS_IN_PASS: &[&str] = &[
     "stdinpass",
 ];
 
-pub(super) static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
+pub(super) static RULES: LazyLock<Vec<MaskRule>> = LazyLock::new(|| {
     let mut rules = general();
     rules.extend(programs::rules());
     rules.extend(sql::rules());
@@ -71,8 +72,8 @@ pub(super) static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
 });
 
 /// Digests with the name of their algorithm, and labelled files.
-pub(super) static DIGESTS: LazyLock<Pattern> = LazyLock::new(|| {
-    Pattern::new(concat!(
+pub(super) static DIGESTS: LazyLock<LazyRegex> = LazyLock::new(|| {
+    LazyRegex::new(concat!(
         r"\b(?:sha(?:1|256|384|512)-|SHA256:|h1:)[A-Za-z0-9+/]{27,88}={0,2}",
         // Content ids of IPFS.
         r"|\bQm[A-Za-z0-9]{44}\b|\bbaf[ky][a-z2-7]{55,}\b",
@@ -84,8 +85,8 @@ pub(super) static DIGESTS: LazyLock<Pattern> = LazyLock::new(|| {
 
 /// Words after an option or a command that suggests a secret: the name of an account or a setting,
 /// or the key of an entry.
-pub(super) static NAMES_OF_ENTRIES: LazyLock<Pattern> = LazyLock::new(|| {
-    Pattern::new(concat!(
+pub(super) static NAMES_OF_ENTRIES: LazyLock<LazyRegex> = LazyLock::new(|| {
+    LazyRegex::new(concat!(
         r"\bpulumi\s+config\s+set\b[^;|&\n]*?\s--secret\s+([^-\s]\S*)",
         // `git commit -m 'token: fix the parser'`
         r#"|\bgit\s+(?:commit|tag|merge|stash)\b[^;|&\n]*?\s-\w*m\s*["'][\w()/-]+:\s+([a-z]+)\s"#,
@@ -95,7 +96,7 @@ pub(super) static NAMES_OF_ENTRIES: LazyLock<Pattern> = LazyLock::new(|| {
     ))
 });
 
-fn general() -> Vec<Rule> {
+fn general() -> Vec<MaskRule> {
     vec![
         secret(
             Any(&["-----begin"]),
@@ -188,7 +189,7 @@ fn general() -> Vec<Rule> {
             Built(|| format!(
                 r#"(?i)\bauthorization\\*["']?(?:\s*:[ \t]+(?-i:[A-Z][A-Za-z-]{{2,}})[ \t]+|\s*[:=]\s*(?:(?:basic|bearer|token|digest|api-?key|api-token|ssws|geniekey|splunk|oauth|hawk|bot|jwt|key|ntlm|mac|signature|sharedkey|zoho-oauthtoken|client-id)\\?\s+)?)({VALUE})"#
             )),
-            of_a_header,
+            is_credential,
         ),
         // Everything after the header name, for any scheme.
         secret(
@@ -198,19 +199,19 @@ fn general() -> Vec<Rule> {
                 r#"|(?:-H|--header)[ =]?"(?:proxy-|x-)?authorization:[ \t]*(?:[a-z][\w.-]*[ \t]+)?((?:[^"\\\n]|\\.)+)"#,
                 r#"|(?:\\n|\n)(?:proxy-|x-)?authorization:[ \t]*(?:[a-z][\w.-]*[ \t]+)?((?:[^"'\\\n]|\\[^rn])+)"#,
             ),
-            of_a_header,
+            is_credential,
         )
         .strings(),
         secret(
             Any(&["authorization"]),
             r#"(?i)'(?:proxy-|x-)?authorization:[ \t]*(?:[a-z][\w.-]*[ \t]+)?([^'\s]+|[^'\n]*=[^'\n]*)'"#,
-            of_a_header,
+            is_credential,
         )
         .strings(),
         secret(
             Any(&["authorization"]),
             r#"(?i)"(?:proxy-|x-)?authorization:[ \t]*(?:[a-z][\w.-]*[ \t]+)?([^"\s]+|[^"\n]*=[^"\n]*)""#,
-            of_a_header,
+            is_credential,
         )
         .strings(),
         secret(
@@ -222,12 +223,12 @@ fn general() -> Vec<Rule> {
         secret(
             AnyWith(NAMES, |c| matches!(c, ':' | '=')),
             Built(|| format!(r#"(?i)["']?\b{NAME}\\*["']?\]?(?:\s+\+?:?=\s+|\+?:?=|\s*:\s*)({VALUE})"#)),
-            of_a_name,
+            is_value_of_secret_name,
         ),
         secret(
             AnyWith(NAMES, char::is_whitespace),
             Built(|| format!(r"(?i)(?:^|\s)-{{1,2}}{NAME}\s+({VALUE})")),
-            |captures, text| !text.starts_with('-') && of_a_name(captures, text),
+            |captures, text| !text.starts_with('-') && is_value_of_secret_name(captures, text),
         ),
         secret(
             Any(&["--from-literal"]),
@@ -251,44 +252,44 @@ fn general() -> Vec<Rule> {
             literal,
         ),
         // Random-looking text.
-        Rule {
-            doubt: Doubt::Much,
+        MaskRule {
+            risk: FalsePositiveRisk::High,
             ..secret(
                 Run(32, |byte| byte.is_ascii_hexdigit()),
                 r"\b[0-9a-fA-F]{32,}\b",
                 always,
             )
         },
-        Rule {
-            doubt: Doubt::Some,
+        MaskRule {
+            risk: FalsePositiveRisk::Some,
             ..secret(
                 Run(20, |byte| {
                     byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'_' | b'-')
                 }),
                 // Does not include a name before `=`.
                 r"[A-Za-z0-9+_-]{20,}={0,2}",
-                chance,
+                looks_random,
             )
         },
-        Rule {
-            doubt: Doubt::Some,
+        MaskRule {
+            risk: FalsePositiveRisk::Some,
             ..secret(
                 Run(32, |byte| {
                     byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/')
                 }),
                 r"[A-Za-z0-9+/]{32,}={0,2}",
-                chance,
+                looks_random,
             )
         },
-        Rule {
+        MaskRule {
             need: Any(&["@"]),
             scope: None,
-            pattern: Pattern::new(
+            pattern: LazyRegex::new(
                 r#"[^\s@<>"'`(),;:=|&/\[\]{}$]+@[^\s@<>"'`(),;:=|&/\[\]{}$]+\.[^\s@<>"'`(),;:=.|&/\[\]{}$]{2,}"#,
             ),
-            kind: Kind::Mail,
+            kind: HiddenKind::Mail,
             counts: |_, text| !text.starts_with("git@"),
-            doubt: Doubt::Much,
+            risk: FalsePositiveRisk::High,
             finds_words: false,
         },
     ]
@@ -317,7 +318,7 @@ fn not_git(_: &Captures<'_>, text: &str) -> bool {
 
 /// Returns `true` for a value after the name of a secret, if the name does not denote the source of
 /// a secret or the program that provides it.
-fn of_a_name(captures: &Captures<'_>, text: &str) -> bool {
+fn is_value_of_secret_name(captures: &Captures<'_>, text: &str) -> bool {
     let whole = captures.get(0).map_or("", |group| group.as_str());
     let name = whole.strip_suffix(text).unwrap_or(whole).to_lowercase();
     let name = name
@@ -371,7 +372,7 @@ fn of_a_name(captures: &Captures<'_>, text: &str) -> bool {
 }
 
 /// Returns `true` for the credentials of a header; the scheme alone is not a credential.
-fn of_a_header(captures: &Captures<'_>, text: &str) -> bool {
+fn is_credential(captures: &Captures<'_>, text: &str) -> bool {
     let word = text.trim_matches(['"', '\'']);
     let is_scheme = ["basic", "bearer", "digest", "token", "negotiate"]
         .iter()
@@ -414,7 +415,7 @@ fn closes_a_quote(whole: &str, value: &str) -> bool {
 }
 
 /// Returns `true` if letters of both cases and digits alternate as in no word.
-fn chance(_: &Captures<'_>, text: &str) -> bool {
+fn looks_random(_: &Captures<'_>, text: &str) -> bool {
     let class = |byte: u8| match byte {
         b'0'..=b'9' => 1,
         b'a'..=b'z' => 2,

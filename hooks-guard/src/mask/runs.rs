@@ -15,14 +15,14 @@ use hooks_classify::{
 };
 use regex::Regex;
 
-use super::hidden::{Hidden, Kind};
+use super::hidden::{Hidden, HiddenKind};
 use super::tokens::TOKENS;
 
 /// Maximum number of secrets that are tested individually.
-const MOST_SECRETS: usize = 32;
+const MAX_SECRETS: usize = 32;
 
 /// Time limit for the individual tests, as estimated from the first classification.
-const MOST_TIME: Duration = Duration::from_millis(250);
+const MAX_TEST_TIME: Duration = Duration::from_millis(250);
 
 /// Removes code from the ranges. Returns `true` if one of the remaining ranges may run.
 pub(super) fn reveal(command: &str, ranges: &mut Vec<Hidden>) -> bool {
@@ -30,24 +30,24 @@ pub(super) fn reveal(command: &str, ranges: &mut Vec<Hidden>) -> bool {
         return false;
     }
     let classifier = Classifier::new();
-    let mark = mark_for(command);
+    let mark = unused_word(command);
     let began = Instant::now();
     let Some(truth) = classifier.parts(command) else {
         return true;
     };
     let times = u32::try_from(ranges.len()).unwrap_or(u32::MAX);
-    let is_brief = began.elapsed().saturating_mul(times) <= MOST_TIME;
-    let judged = |ranges: &[Hidden]| {
-        let text = marked(command, ranges, &mark);
+    let is_brief = began.elapsed().saturating_mul(times) <= MAX_TEST_TIME;
+    let classify_without = |ranges: &[Hidden]| {
+        let text = replace_with_marks(command, ranges, &mark);
         let parts = classifier.parts(&text)?;
         Some((text, parts))
     };
-    let Some((mut text, mut shown)) = judged(ranges) else {
+    let Some((mut text, mut shown)) = classify_without(ranges) else {
         return true;
     };
-    if !runs_same_programs(&truth, &shown, &mark) && ranges.len() <= MOST_SECRETS && is_brief {
+    if !runs_same_programs(&truth, &shown, &mark) && ranges.len() <= MAX_SECRETS && is_brief {
         let is_code = |range: &Hidden| {
-            let shown = judged(std::slice::from_ref(range));
+            let shown = classify_without(std::slice::from_ref(range));
             shown.is_none_or(|(_, shown)| !runs_same_programs(&truth, &shown, &mark))
         };
         let mut secrets = Vec::new();
@@ -61,7 +61,7 @@ pub(super) fn reveal(command: &str, ranges: &mut Vec<Hidden>) -> bool {
         if ranges.is_empty() {
             return false;
         }
-        let Some(again) = judged(ranges) else {
+        let Some(again) = classify_without(ranges) else {
             return true;
         };
         (text, shown) = again;
@@ -70,12 +70,12 @@ pub(super) fn reveal(command: &str, ranges: &mut Vec<Hidden>) -> bool {
     !is_followed(&truth)
         || !is_followed(&shown)
         || !runs_same_programs(&truth, &shown, &mark)
-        || !runs_alike(&truth, &shown, &mark)
-        || Reach::new(&text, &shown, &mark).reaches_code()
+        || !has_equal_arguments(&truth, &shown, &mark)
+        || CodeReachability::new(&text, &shown, &mark).reaches_code()
 }
 
 /// Returns a word that does not occur in the command.
-fn mark_for(command: &str) -> String {
+fn unused_word(command: &str) -> String {
     let mark = |number: usize| format!("q7hidden{number}x");
     let free = (0..).map(mark).find(|mark| !command.contains(mark));
     free.unwrap_or_default()
@@ -83,7 +83,7 @@ fn mark_for(command: &str) -> String {
 
 /// Replaces every word of the secrets by a mark, equal words by equal marks. Other characters are
 /// kept, so that a shell parses the command unchanged.
-fn marked(command: &str, ranges: &[Hidden], mark: &str) -> String {
+fn replace_with_marks(command: &str, ranges: &[Hidden], mark: &str) -> String {
     let mut words: Vec<&str> = Vec::new();
     let mut text = String::with_capacity(command.len());
     let mut at = 0;
@@ -135,7 +135,7 @@ fn tokens_in<'c>(
         end = end.max(token.end);
         is_apart
     });
-    found.into_iter().map(|token| (token, Kind::Secret))
+    found.into_iter().map(|token| (token, HiddenKind::Secret))
 }
 
 /// Returns `true` if both commands run equal programs in equal places, and no mark names a program.
@@ -183,7 +183,7 @@ fn names_a_file(truth: &Part, shown: &Part, mark: &str) -> bool {
 }
 
 /// Returns `true` if the programs get equal arguments, except for the secrets.
-fn runs_alike(truth: &Parts, shown: &Parts, mark: &str) -> bool {
+fn has_equal_arguments(truth: &Parts, shown: &Parts, mark: &str) -> bool {
     let same = |truth: &Word, shown: &Word| {
         shown.text.contains(mark) || (truth.text == shown.text && truth.known == shown.known)
     };
@@ -231,13 +231,13 @@ fn runs_alike(truth: &Parts, shown: &Parts, mark: &str) -> bool {
 }
 
 /// Analysis of where the marks may end up when the command runs.
-struct Reach<'p> {
+struct CodeReachability<'p> {
     /// The command with its marks.
     text: &'p str,
     parts: &'p Parts,
     mark: &'p str,
     /// For each part, `true` if its words, documents or files contain a mark.
-    told: Vec<bool>,
+    receives_mark: Vec<bool>,
     /// For each part, `true` if it sets a variable to a mark.
     sets: Vec<bool>,
 }
@@ -288,10 +288,10 @@ const CLIENTS: &[&str] = &[
 /// Wrappers that take a password and pass it to no program that evaluates it.
 const KEEPERS: &[&str] = &["sshpass"];
 
-impl<'p> Reach<'p> {
+impl<'p> CodeReachability<'p> {
     fn new(text: &'p str, parts: &'p Parts, mark: &'p str) -> Self {
         let has = |word: &Word| word.text.contains(mark);
-        let told = parts.all.iter().map(|part| {
+        let receives_mark = parts.all.iter().map(|part| {
             part.words.iter().any(has)
                 || part.here_documents.iter().any(has)
                 || part.redirections.iter().any(|file| has(&file.path))
@@ -301,7 +301,7 @@ impl<'p> Reach<'p> {
                 || is_one_of(part, SETTERS) && part.words.iter().any(has)
         });
         Self {
-            told: told.collect(),
+            receives_mark: receives_mark.collect(),
             sets: sets.collect(),
             text,
             parts,
@@ -312,9 +312,9 @@ impl<'p> Reach<'p> {
     fn reaches_code(&self) -> bool {
         let unknown = |at: &usize| {
             let part = &self.parts.all[*at];
-            runs_unseen(part.unseen_code) || self.sources(part)
+            runs_unknown_code(part.unseen_code) || self.sources_pipe(part)
         };
-        runs_unseen(self.parts.unseen_code)
+        runs_unknown_code(self.parts.unseen_code)
             || (0..self.parts.all.len())
                 .filter(unknown)
                 .any(|at| self.reaches_unknown(at))
@@ -325,11 +325,11 @@ impl<'p> Reach<'p> {
                 .any(|script| self.reaches_script(script))
             || self.reaches_file()
             || self.reaches_setting()
-            || self.reaches_unread()
+            || self.reaches_unparsed_input()
     }
 
     /// Returns `true` if a program runs input that contains a mark and was not classified here.
-    fn reaches_unread(&self) -> bool {
+    fn reaches_unparsed_input(&self) -> bool {
         static TCL: LazyLock<Regex> = LazyLock::new(|| {
             pattern(r"\b(?:eval|exec|system|uplevel|source|subst)\b|\bspawn\s[^\n;]*\$")
         });
@@ -338,7 +338,8 @@ impl<'p> Reach<'p> {
             if is_one_of(part, &["expect", "tclsh", "wish"]) {
                 let words = part.words.iter().map(|word| word.text.as_str());
                 return (words.chain(input)).any(|text| {
-                    text.contains(self.mark) && (TCL.is_match(text) || types_words(text, self.mark))
+                    text.contains(self.mark)
+                        && (TCL.is_match(text) || types_hidden_words(text, self.mark))
                 });
             }
             let is_told = input.is_some_and(|text| text.contains(self.mark));
@@ -395,12 +396,12 @@ impl<'p> Reach<'p> {
             _ => part.start..part.end,
         };
         let text = self.text.get(place);
-        text.is_none_or(|text| self.expands_what_is_set(text))
+        text.is_none_or(|text| self.expands_set_variable(text))
     }
 
     /// Returns `true` if a text expands a variable that the command sets, or anything that is not
     /// an environment variable.
-    fn expands_what_is_set(&self, text: &str) -> bool {
+    fn expands_set_variable(&self, text: &str) -> bool {
         let expansions = text.match_indices('$').map(|(at, _)| &text[at + 1..]);
         let is_word = |c: char| c == '_' || c.is_ascii_alphanumeric();
         text.contains('`')
@@ -422,7 +423,7 @@ impl<'p> Reach<'p> {
     }
 
     /// Returns `true` if a part runs a file that is a pipe or a substitution.
-    fn sources(&self, part: &Part) -> bool {
+    fn sources_pipe(&self, part: &Part) -> bool {
         let is_option = |word: &&Word| word.text.starts_with('-');
         is_one_of(part, INTERPRETERS)
             && (part.words.iter().skip(1).skip_while(is_option).take(1)).any(|file| {
@@ -448,21 +449,21 @@ impl<'p> Reach<'p> {
         });
         let chain = || std::iter::once(at).chain(self.ancestors(at));
         let expands = self.expands(part, !knows_program);
-        substituted.iter().any(|other| self.told[*other])
+        substituted.iter().any(|other| self.receives_mark[*other])
             || is_set && !is_client && expands
             || is_set && !is_client && (!substituted.is_empty() || part.has_substitutions)
             || self.ancestors(at).any(|around| {
                 let keeps = is_one_of(&self.parts.all[around], KEEPERS);
-                !keeps && (self.told[around] || self.sets[around])
+                !keeps && (self.receives_mark[around] || self.sets[around])
             })
             || chain().any(|one| self.reaches_input(one, at, is_client))
-            || reads && !is_client && (is_set || self.told.contains(&true))
-            || !is_client && knows_program && self.told[at]
-            || !knows_program && self.is_told_code(part)
+            || reads && !is_client && (is_set || self.receives_mark.contains(&true))
+            || !is_client && knows_program && self.receives_mark[at]
+            || !knows_program && self.may_evaluate_mark(part)
     }
 
     /// Returns `true` if a program that is only known at run time may treat a mark as code.
-    fn is_told_code(&self, part: &Part) -> bool {
+    fn may_evaluate_mark(&self, part: &Part) -> bool {
         let takes_code = |option: &Word| {
             ["--eval", "--command", "-Command"].contains(&&*option.text)
                 || option.text.starts_with('-')
@@ -485,7 +486,7 @@ impl<'p> Reach<'p> {
                 (0..self.parts.all.len())
                     .filter(|other| *other != of || !is_client)
                     .any(|other| {
-                        (other <= of && self.told[other] && !keeps(other))
+                        (other <= of && self.receives_mark[other] && !keeps(other))
                             || (self.sets[other] && !is_client)
                     })
             }
@@ -497,7 +498,7 @@ impl<'p> Reach<'p> {
         let within = script.part;
         let here = within.is_some_and(|at| {
             let around = std::iter::once(at).chain(self.ancestors(at));
-            around.into_iter().any(|at| self.told[at]) || self.reaches_input(at, at, false)
+            around.into_iter().any(|at| self.receives_mark[at]) || self.reaches_input(at, at, false)
         });
         let is_in = script.text.contains(self.mark);
         let expands = || {
@@ -509,7 +510,7 @@ impl<'p> Reach<'p> {
         }
         let is_told = is_in || here || self.sets.contains(&true);
         is_told && evaluates(script.language, &script.text, self.mark)
-            || is_in && types_words(&script.text, self.mark)
+            || is_in && types_hidden_words(&script.text, self.mark)
             || is_in && !is_quoted(script.language, &script.text, self.mark)
     }
 
@@ -583,7 +584,7 @@ impl<'p> Reach<'p> {
             };
             let prints = is_one_of(part, &["echo", "printf", "print"]);
             let printed = part.words.iter().skip(1).filter(|_| prints);
-            self.told[at]
+            self.receives_mark[at]
                 && written.any(|file| runs(file.path.text.rsplit('/').next().unwrap_or_default()))
                 && (evaluates(Language::Code, &text(), self.mark)
                     || (printed.chain(&part.here_documents))
@@ -618,7 +619,10 @@ impl<'p> Reach<'p> {
             let line = line.replace(UNKNOWN, "\"$_\"");
             Classifier::new().parts(&line).is_none_or(|parts| {
                 let programs = parts.all.iter().filter_map(|part| part.words.first());
-                parts.all.iter().any(|part| runs_unseen(part.unseen_code))
+                parts
+                    .all
+                    .iter()
+                    .any(|part| runs_unknown_code(part.unseen_code))
                     || programs.into_iter().any(|name| may_be(&name.text))
             })
         })
@@ -633,7 +637,7 @@ impl<'p> Reach<'p> {
 
 /// Returns `true` if text runs that is only known at run time, apart from scripts in other
 /// languages.
-fn runs_unseen(source: Option<UnseenCode>) -> bool {
+fn runs_unknown_code(source: Option<UnseenCode>) -> bool {
     source.is_some_and(|source| source != UnseenCode::Script)
 }
 
@@ -644,7 +648,7 @@ fn is_one_of(part: &Part, names: &[&str]) -> bool {
 
 /// Returns `true` if a script types several hidden words: they are more likely a command than a
 /// password.
-fn types_words(text: &str, mark: &str) -> bool {
+fn types_hidden_words(text: &str, mark: &str) -> bool {
     static TYPED: LazyLock<Regex> = LazyLock::new(|| {
         pattern(
             r#"\b(?:send(?:_user|line)?\b|set\s+\w+\s)\s*\(?\s*(?:--?\w*\s+)*b?\\?["'{]([^\n"'}]*)|\.write\(\s*b?\\?["']([^\n"']*)"#,

@@ -9,7 +9,7 @@ use std::ops::Range;
 /// Places at which text that a shell may run begins or ends: operators, line breaks and
 /// substitutions, in ascending order.
 #[derive(Debug, Default)]
-pub(super) struct Syntax {
+pub(super) struct CommandBoundaries {
     places: Vec<usize>,
     documents: Vec<Range<usize>>,
     /// Texts within quotes, in ascending order; they may be nested.
@@ -18,7 +18,7 @@ pub(super) struct Syntax {
 
 /// Construct around a place.
 #[derive(Clone, Copy, PartialEq)]
-enum Around {
+enum ShellContext {
     Command,
     /// `( … )`
     Parens,
@@ -30,7 +30,7 @@ enum Around {
 }
 
 /// A here-document whose text begins on the next line.
-struct Document {
+struct HereDocument {
     delimiter: Vec<u8>,
     /// `<<-`
     is_indented: bool,
@@ -38,15 +38,15 @@ struct Document {
     is_quoted: bool,
 }
 
-impl Syntax {
+impl CommandBoundaries {
     pub(super) fn of(text: &str) -> Self {
-        let mut scan = Scan {
+        let mut scan = ShellScanner {
             text: text.as_bytes(),
             at: 0,
-            around: vec![Around::Command],
+            contexts: vec![ShellContext::Command],
             documents: Vec::new(),
             places: Vec::new(),
-            read: Vec::new(),
+            document_texts: Vec::new(),
             quoted_texts: Vec::new(),
             opened: Vec::new(),
         };
@@ -56,7 +56,7 @@ impl Syntax {
         scan.places.sort_unstable();
         Self {
             places: scan.places,
-            documents: scan.read,
+            documents: scan.document_texts,
             quoted: scan.quoted_texts,
         }
     }
@@ -118,33 +118,33 @@ fn assigns(word: &str) -> bool {
     !name.is_empty() && name.bytes().all(|b| b == b'_' || b.is_ascii_alphanumeric())
 }
 
-struct Scan<'t> {
+struct ShellScanner<'t> {
     text: &'t [u8],
     at: usize,
-    around: Vec<Around>,
-    documents: Vec<Document>,
+    contexts: Vec<ShellContext>,
+    documents: Vec<HereDocument>,
     places: Vec<usize>,
     /// Texts of the here-documents that were scanned.
-    read: Vec<Range<usize>>,
+    document_texts: Vec<Range<usize>>,
     quoted_texts: Vec<Range<usize>>,
     /// Starts of the open double quotes.
     opened: Vec<usize>,
 }
 
-impl Scan<'_> {
+impl ShellScanner<'_> {
     fn peek(&self, ahead: usize) -> Option<u8> {
         self.text.get(self.at + ahead).copied()
     }
 
     fn step(&mut self) {
-        let around = *self.around.last().unwrap_or(&Around::Command);
+        let around = *self.contexts.last().unwrap_or(&ShellContext::Command);
         match (around, self.text[self.at]) {
             (_, b'\\') => self.at += 2,
             (_, b'`') => {
                 self.places.push(self.at);
                 match around {
-                    Around::Backticks => drop(self.around.pop()),
-                    _ => self.around.push(Around::Backticks),
+                    ShellContext::Backticks => drop(self.contexts.pop()),
+                    _ => self.contexts.push(ShellContext::Backticks),
                 }
                 self.at += 1;
             }
@@ -153,17 +153,17 @@ impl Scan<'_> {
                 self.at += 1;
                 self.open();
             }
-            (Around::DoubleQuotes, b'"') => {
-                self.around.pop();
+            (ShellContext::DoubleQuotes, b'"') => {
+                self.contexts.pop();
                 if let Some(start) = self.opened.pop() {
                     self.quoted_texts.push(start..self.at);
                 }
                 self.at += 1;
             }
-            (Around::DoubleQuotes, _) => self.at += 1,
-            (Around::Backticks, b'\'' | b'"') => self.at += 1,
+            (ShellContext::DoubleQuotes, _) => self.at += 1,
+            (ShellContext::Backticks, b'\'' | b'"') => self.at += 1,
             (_, b'"') => {
-                self.around.push(Around::DoubleQuotes);
+                self.contexts.push(ShellContext::DoubleQuotes);
                 self.at += 1;
                 self.opened.push(self.at);
             }
@@ -176,8 +176,8 @@ impl Scan<'_> {
             (_, b'(') => self.open(),
             (_, b')') => {
                 self.places.push(self.at);
-                if matches!(around, Around::Parens | Around::Arithmetic) {
-                    self.around.pop();
+                if matches!(around, ShellContext::Parens | ShellContext::Arithmetic) {
+                    self.contexts.pop();
                 }
                 self.at += 1;
             }
@@ -188,15 +188,15 @@ impl Scan<'_> {
                     .take_while(|b| **b == b'<')
                     .count();
                 self.at += arrows;
-                if arrows == 2 && around != Around::Arithmetic {
-                    self.announce();
+                if arrows == 2 && around != ShellContext::Arithmetic {
+                    self.parse_delimiter();
                 }
             }
             (_, b'\n') => {
                 self.places.push(self.at);
                 self.at += 1;
                 for document in std::mem::take(&mut self.documents) {
-                    self.pass_over(&document);
+                    self.skip_document(&document);
                 }
             }
             (_, b';' | b'&' | b'|' | b'>') => {
@@ -219,9 +219,9 @@ impl Scan<'_> {
     fn open(&mut self) {
         let is_second = self.at > 0 && self.text[self.at - 1] == b'(';
         self.places.push(self.at);
-        self.around.push(match is_second {
-            true => Around::Arithmetic,
-            false => Around::Parens,
+        self.contexts.push(match is_second {
+            true => ShellContext::Arithmetic,
+            false => ShellContext::Parens,
         });
         self.at += 1;
     }
@@ -243,7 +243,7 @@ impl Scan<'_> {
     }
 
     /// Parses the delimiter of a here-document.
-    fn announce(&mut self) {
+    fn parse_delimiter(&mut self) {
         let is_indented = self.peek(0) == Some(b'-');
         self.at += usize::from(is_indented);
         while matches!(self.peek(0), Some(b' ' | b'\t')) {
@@ -263,7 +263,7 @@ impl Scan<'_> {
             }
             self.at += 1;
         }
-        self.documents.push(Document {
+        self.documents.push(HereDocument {
             delimiter,
             is_indented,
             is_quoted,
@@ -272,7 +272,7 @@ impl Scan<'_> {
 
     /// Skips the text of a here-document, in which only substitutions run. An unterminated
     /// here-document is treated as commands.
-    fn pass_over(&mut self, document: &Document) {
+    fn skip_document(&mut self, document: &HereDocument) {
         let mut line = self.at;
         let end = loop {
             let Some(rest) = self.text.get(line..).filter(|rest| !rest.is_empty()) else {
@@ -288,7 +288,7 @@ impl Scan<'_> {
             }
             line += length + 1;
         };
-        self.read.push(self.at..end);
+        self.document_texts.push(self.at..end);
         while self.at < end && !document.is_quoted {
             match self.text[self.at] {
                 b'\\' => self.at += 1,
@@ -304,7 +304,7 @@ impl Scan<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::Syntax;
+    use super::CommandBoundaries;
 
     /// Each line is a command; `¦` precedes every text that may run, except its first word.
     #[test]
@@ -336,7 +336,7 @@ mod tests {
                     want.push(at);
                 }
             }
-            assert_eq!(Syntax::of(&text).places, want, "{line}");
+            assert_eq!(CommandBoundaries::of(&text).places, want, "{line}");
         }
     }
 
@@ -355,7 +355,7 @@ mod tests {
         ] {
             let place = command.find(word).unwrap();
             assert_eq!(
-                Syntax::of(command).is_program(command, place),
+                CommandBoundaries::of(command).is_program(command, place),
                 is,
                 "{command}"
             );

@@ -1,8 +1,8 @@
 //! Passwords and keys in SQL statements. Returns masking rules.
 
-use super::need::Need::Any;
-use super::rule::Source::Built;
-use super::rule::{Rule, Source, literal, secret};
+use super::precondition::Precondition::Any;
+use super::rule::PatternSource::Built;
+use super::rule::{MaskRule, PatternSource, literal, secret};
 
 /// Whitespace and comments between the words of a statement.
 const GAP: &str = r"(?:\s|\\n|/\*[^*]*\*/)+";
@@ -16,8 +16,8 @@ fn value() -> String {
     format!(r#"(?s:{STRING}|[^\s;'"(),\\$][^\s;'"(),\\]*)"#)
 }
 
-pub(super) fn rules() -> Vec<Rule> {
-    let statement = |need, pattern: Source, counts| secret(need, pattern, counts).strings();
+pub(super) fn rules() -> Vec<MaskRule> {
+    let statement = |need, pattern: PatternSource, counts| secret(need, pattern, counts).strings();
     vec![
         // `IDENTIFIED BY 'x'`, `IDENTIFIED WITH plugin AS 'x'`, `IDENTIFIED VIA plugin USING PASSWORD('x')`
         statement(

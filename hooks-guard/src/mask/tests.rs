@@ -8,8 +8,8 @@ use proptest::prelude::*;
 
 use super::Masked;
 use super::cases::{SHOWN, STORED};
-use super::hidden::Kind;
-use super::need::Text;
+use super::hidden::HiddenKind;
+use super::precondition::PreparedText;
 use super::rules::RULES;
 
 fn mask(command: &str) -> String {
@@ -93,7 +93,7 @@ fn read(line: &str) -> (String, String) {
         want.push_str(before);
         let (secret, behind) = behind.split_once('»').unwrap_or((behind, ""));
         if !want.ends_with("[secret]") {
-            want.push_str(&Kind::Secret.label(secret));
+            want.push_str(&HiddenKind::Secret.label(secret));
         }
         rest = behind;
     }
@@ -387,7 +387,7 @@ proptest! {
         let pieces = pieces();
         let text: String = parts.into_iter().map(|at| &*pieces[at]).collect();
         let text = if upper { text.to_uppercase() } else { text };
-        let asked = Text::new(&text);
+        let asked = PreparedText::new(&text);
         for rule in RULES.iter() {
             let found = rule.windows(&text).iter().any(|window| {
                 let found = rule.pattern.get().find_at(&text, window.start);

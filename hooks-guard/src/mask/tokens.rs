@@ -28,33 +28,33 @@ const ANY: Alphabet = |byte| DOTTED(byte) || matches!(byte, b'+' | b'/' | b'~' |
 
 /// Format of a token.
 #[derive(Clone, Copy)]
-pub(super) struct Token {
+pub(super) struct TokenFormat {
     /// Alphabet and minimum length of the text before the mark.
     before: (Alphabet, usize),
     mark: &'static str,
     alphabet: Alphabet,
-    least: usize,
-    most: usize,
+    min_length: usize,
+    max_length: usize,
     /// If `true`, the token must be a whole word, because its mark occurs in other words, too.
     is_whole_word: bool,
 }
 
 /// Returns the format of a token with this prefix.
-const fn prefix(mark: &'static str, alphabet: Alphabet, least: usize) -> Token {
-    Token {
+const fn prefix(mark: &'static str, alphabet: Alphabet, least: usize) -> TokenFormat {
+    TokenFormat {
         before: (ALNUM, 0),
         mark,
         alphabet,
-        least,
-        most: usize::MAX,
+        min_length: least,
+        max_length: usize::MAX,
         is_whole_word: false,
     }
 }
 
-impl Token {
+impl TokenFormat {
     /// Sets a maximum length: longer texts are something else, such as a digest.
     const fn at_most(mut self, most: usize) -> Self {
-        self.most = most;
+        self.max_length = most;
         self
     }
 
@@ -64,7 +64,7 @@ impl Token {
     }
 
     /// Requires at least `least` characters before the mark.
-    const fn behind(mut self, alphabet: Alphabet, least: usize) -> Self {
+    const fn after_at_least(mut self, alphabet: Alphabet, least: usize) -> Self {
         self.before = (alphabet, least);
         self
     }
@@ -77,11 +77,11 @@ impl Token {
     /// Returns the ranges of such tokens in a text.
     pub(super) fn find<'t>(&'t self, text: &'t str) -> impl Iterator<Item = Range<usize>> + 't {
         let marks = text.match_indices(self.mark).map(|(at, _)| at);
-        marks.filter_map(|at| self.around(text.as_bytes(), at))
+        marks.filter_map(|at| self.token_around(text.as_bytes(), at))
     }
 
     /// Returns the token around a mark, if the text there has the format.
-    fn around(&self, text: &[u8], mark: usize) -> Option<Range<usize>> {
+    fn token_around(&self, text: &[u8], mark: usize) -> Option<Range<usize>> {
         let run = |bytes: &mut dyn Iterator<Item = &u8>, of: Alphabet| {
             bytes.take_while(|byte| of(**byte)).count()
         };
@@ -97,14 +97,14 @@ impl Token {
             false => WORD(*byte),
         };
         let is_token = mark - start >= least
-            && (self.least..=self.most).contains(&length)
+            && (self.min_length..=self.max_length).contains(&length)
             && !text[..start].last().is_some_and(is_joined);
         is_token.then(|| start..behind + length)
     }
 }
 
 /// All known formats, by issuer.
-pub(super) const TOKENS: &[Token] = &[
+pub(super) const TOKENS: &[TokenFormat] = &[
     // Forges
     prefix("ghp_", WORD, 4),
     prefix("gho_", WORD, 4),
@@ -159,7 +159,7 @@ pub(super) const TOKENS: &[Token] = &[
     prefix("GOCSPX-", URL, 20),
     prefix("1//0", URL, 40).whole_word(),
     // Azure AD: three characters and a digit before the mark.
-    prefix("Q~", DASHED, 28).behind(TILDED, 4),
+    prefix("Q~", DASHED, 28).after_at_least(TILDED, 4),
     prefix("LTAI", ALNUM, 12).at_most(26).whole_word(),
     prefix("AKID", ALNUM, 32).whole_word(),
     prefix("doo_v1_", HEX, 16),
@@ -199,7 +199,7 @@ pub(super) const TOKENS: &[Token] = &[
     prefix("pat", DOTTED, 79).at_most(79).whole_word(),
     // Builds and infrastructure
     prefix("pul-", HEX, 32),
-    prefix(".atlasv1.", DOTTED, 40).behind(ALNUM, 14),
+    prefix(".atlasv1.", DOTTED, 40).after_at_least(ALNUM, 14),
     prefix("hvs.", URL, 8),
     prefix("hvb.", URL, 8),
     prefix("hvr.", URL, 8),
@@ -244,8 +244,8 @@ pub(super) const TOKENS: &[Token] = &[
     prefix("sqa_", HEX, 32),
     prefix("AGE-SECRET-KEY-", WORD, 1),
     prefix("dnkey-", DOTTED, 60),
-    prefix(".acc-", ANY, 40).behind(NAMES, 8),
-    prefix(".acc_", ANY, 40).behind(NAMES, 8),
+    prefix(".acc-", ANY, 40).after_at_least(NAMES, 8),
+    prefix(".acc_", ANY, 40).after_at_least(NAMES, 8),
     prefix("sm_aat_", ALNUM, 16),
     prefix("sm_pat_", ALNUM, 16),
     prefix("sm_sat_", ALNUM, 16),
@@ -329,7 +329,7 @@ pub(super) const TOKENS: &[Token] = &[
     prefix("sk.eyJ", DOTTED, 40),
     prefix("pk.eyJ", DOTTED, 40),
     prefix("pk.", DOTTED, 80).whole_word(),
-    prefix("_mmk", ALNUM, 0).at_most(0).behind(WORD, 30),
+    prefix("_mmk", ALNUM, 0).at_most(0).after_at_least(WORD, 30),
     prefix("st.", DOTTED, 80).whole_word(),
     prefix("dtn_", HEX, 40),
     prefix("rootly_", HEX, 40),
@@ -365,7 +365,7 @@ pub(super) const TOKENS: &[Token] = &[
     prefix("xsmtpsib-", URL, 40),
     prefix("key-", HEX, 32).at_most(32).whole_word(),
     prefix("pubkey-", HEX, 32).at_most(32).whole_word(),
-    prefix("-us", DIGITS, 1).at_most(2).behind(HEX, 32),
+    prefix("-us", DIGITS, 1).at_most(2).after_at_least(HEX, 32),
     prefix("SK", HEX, 32).at_most(32).whole_word(),
     prefix("xapp-", URL, 8),
     prefix("xoxa-", URL, 4),
@@ -378,8 +378,8 @@ pub(super) const TOKENS: &[Token] = &[
     prefix("xoxr-", URL, 4),
     prefix("xoxs-", URL, 4),
     prefix("xoxe.xox", URL, 4),
-    prefix(":AA", URL, 24).behind(DIGITS, 8),
-    prefix("|", URL, 27).at_most(40).behind(DIGITS, 15),
+    prefix(":AA", URL, 24).after_at_least(DIGITS, 8),
+    prefix("|", URL, 27).at_most(40).after_at_least(DIGITS, 15),
     prefix("ZXlK", BASE64, 60).whole_word(),
     // Payments and shops
     prefix("sk_live_", WORD, 4),

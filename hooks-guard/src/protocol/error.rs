@@ -3,28 +3,28 @@
 
 use thiserror::Error;
 
-use super::model::Hook;
+use super::model::AgentHook;
 use crate::excerpt::Excerpt;
 
 /// Maximum size of an input, in bytes.
-pub const MOST_BYTES: usize = 10 << 20;
+pub const MAX_INPUT_BYTES: usize = 10 << 20;
 
-/// Error returned when an input cannot be parsed; [`failed`](super::failed) makes the reply.
+/// Error returned when an input cannot be parsed; [`failure_reply`](super::failure_reply) makes the reply.
 #[derive(Clone, Debug, Error, PartialEq)]
 #[error("{problem}")]
 pub struct ProtocolError {
     /// The problem.
     pub problem: Problem,
     /// The hook that was called, if it could be parsed.
-    pub hook: Option<Hook>,
+    pub hook: Option<AgentHook>,
 }
 
 /// Problem of an input.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Problem {
-    /// Longer than [`MOST_BYTES`].
-    #[error("the hook's input is longer than {MOST_BYTES} bytes; send less")]
+    /// Longer than [`MAX_INPUT_BYTES`].
+    #[error("the hook's input is longer than {MAX_INPUT_BYTES} bytes; send less")]
     TooLong,
     /// Not UTF-8.
     #[error("the hook's input is not valid UTF-8; encode it as UTF-8")]

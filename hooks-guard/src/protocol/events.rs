@@ -4,26 +4,27 @@ use serde_json::Value;
 
 use super::agent::Agent;
 use super::error::{Problem, ProtocolError};
-use super::input::{self, Object};
+use super::input::{self, JsonObject};
 use super::model::{
-    AgentPrompt, Event, Form, Hook, Kind, MOST_TEXT, Question, Ran, Refused, directory,
+    AgentDenial, AgentHook, AgentPrompt, DecisionRequest, HookEvent, HookKind, MAX_TEXT_CHARS,
+    ReplyFormat, ToolRun, directory,
 };
 use super::outcome::outcome;
-use super::tools::{self, Tool};
-use crate::request::{MOST_PATH, NetworkAccess, PermissionRequest};
+use super::tools::{self, ToolKind};
+use crate::request::{MAX_PATH_CHARS, NetworkAccess, PermissionRequest};
 
 /// Parses the input that an agent sends to its hook.
 ///
 /// # Errors
 /// If the input is too long, not a JSON object, or lacks a required field;
-/// [`failed`](super::failed) turns the error into a denial.
-pub fn read(agent: Agent, input: &[u8]) -> Result<Event, ProtocolError> {
+/// [`failure_reply`](super::failure_reply) turns the error into a denial.
+pub fn read(agent: Agent, input: &[u8]) -> Result<HookEvent, ProtocolError> {
     let unread = |problem| ProtocolError {
         problem,
         hook: None,
     };
     let object = input::object(input).map_err(unread)?;
-    let called = called(agent, &object).map_err(unread)?;
+    let called = called_hook(agent, &object).map_err(unread)?;
     event(&called, &object).map_err(|problem| ProtocolError {
         problem,
         hook: Some(called.hook),
@@ -31,15 +32,15 @@ pub fn read(agent: Agent, input: &[u8]) -> Result<Event, ProtocolError> {
 }
 
 /// The called hook, and the place of the tool and its arguments in the input.
-struct Called {
-    hook: Hook,
-    at: At,
+struct CalledHook {
+    hook: AgentHook,
+    at: ToolLocation,
     /// Normalized name of the event.
     name: String,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum At {
+enum ToolLocation {
     /// In `tool_name` and `tool_input`.
     Fields,
     /// The event implies the tool, and its arguments are at the top level.
@@ -50,71 +51,75 @@ enum At {
     Permission,
 }
 
-fn called(agent: Agent, object: &Object) -> Result<Called, Problem> {
+fn called_hook(agent: Agent, object: &JsonObject) -> Result<CalledHook, Problem> {
     if agent == Agent::OpenCode {
         return plugin(object);
     }
-    let name = input::spelled(object, &["hook_event_name", "hookEventName"])?;
-    let (agent, form) = whose(agent, object);
+    let name = input::text_of_spellings(object, &["hook_event_name", "hookEventName"])?;
+    let (agent, form) = sender(agent, object);
     let (kind, at, name) = match name {
         Some(name) => {
             let name = tools::plain(name);
-            let (kind, at) = moment(&name);
+            let (kind, at) = kind_and_location(&name);
             (kind, at, name)
         }
-        None if form == Form::Copilot => (by_shape(object)?, At::Fields, String::new()),
+        None if form == ReplyFormat::Copilot => {
+            (by_shape(object)?, ToolLocation::Fields, String::new())
+        }
         None => {
             return Err(Problem::Missing {
                 field: "hook_event_name",
             });
         }
     };
-    let hook = Hook { agent, kind, form };
-    Ok(Called { hook, at, name })
+    let hook = AgentHook { agent, kind, form };
+    Ok(CalledHook { hook, at, name })
 }
 
 /// Returns the agent that sent the input: VS Code reads the settings of Claude Code and Copilot,
 /// and Copilot those of VS Code.
-fn whose(agent: Agent, object: &Object) -> (Agent, Form) {
+fn sender(agent: Agent, object: &JsonObject) -> (Agent, ReplyFormat) {
     let vscode = object.contains_key("hookEventName") && object.contains_key("tool_name");
     let copilot = object.contains_key("toolName") && !object.contains_key("tool_name");
     match agent {
-        Agent::ClaudeCode | Agent::Copilot if vscode => (Agent::VsCode, Form::Claude),
-        Agent::VsCode if copilot => (Agent::Copilot, Form::Copilot),
-        Agent::ClaudeCode | Agent::VsCode => (agent, Form::Claude),
-        Agent::Codex => (agent, Form::Codex),
-        Agent::Gemini => (agent, Form::Gemini),
-        Agent::Cursor => (agent, Form::Cursor),
-        Agent::Copilot => (agent, Form::Copilot),
-        Agent::OpenCode => (agent, Form::OpenCode1),
+        Agent::ClaudeCode | Agent::Copilot if vscode => (Agent::VsCode, ReplyFormat::Claude),
+        Agent::VsCode if copilot => (Agent::Copilot, ReplyFormat::Copilot),
+        Agent::ClaudeCode | Agent::VsCode => (agent, ReplyFormat::Claude),
+        Agent::Codex => (agent, ReplyFormat::Codex),
+        Agent::Gemini => (agent, ReplyFormat::Gemini),
+        Agent::Cursor => (agent, ReplyFormat::Cursor),
+        Agent::Copilot => (agent, ReplyFormat::Copilot),
+        Agent::OpenCode => (agent, ReplyFormat::OpenCode1),
     }
 }
 
-fn moment(name: &str) -> (Kind, At) {
+fn kind_and_location(name: &str) -> (HookKind, ToolLocation) {
     match name {
-        "pretooluse" | "beforetool" => (Kind::BeforeTool, At::Fields),
-        "preskillshellcommand" => (Kind::BeforeSkillCommand, At::Fields),
-        "permissionrequest" => (Kind::Prompt, At::Fields),
-        "permissiondenied" => (Kind::Refused, At::Fields),
-        "posttooluse" | "posttoolusefailure" | "aftertool" => (Kind::AfterTool, At::Fields),
-        "beforeshellexecution" => (Kind::BeforeTool, At::Top("Shell")),
-        "beforereadfile" => (Kind::BeforeTool, At::Top("Read")),
-        "aftershellexecution" => (Kind::AfterTool, At::Top("Shell")),
-        "afterfileedit" => (Kind::AfterTool, At::Top("Edit")),
-        _ => (Kind::Other, At::Fields),
+        "pretooluse" | "beforetool" => (HookKind::BeforeTool, ToolLocation::Fields),
+        "preskillshellcommand" => (HookKind::BeforeSkillCommand, ToolLocation::Fields),
+        "permissionrequest" => (HookKind::Prompt, ToolLocation::Fields),
+        "permissiondenied" => (HookKind::Refused, ToolLocation::Fields),
+        "posttooluse" | "posttoolusefailure" | "aftertool" => {
+            (HookKind::AfterTool, ToolLocation::Fields)
+        }
+        "beforeshellexecution" => (HookKind::BeforeTool, ToolLocation::Top("Shell")),
+        "beforereadfile" => (HookKind::BeforeTool, ToolLocation::Top("Read")),
+        "aftershellexecution" => (HookKind::AfterTool, ToolLocation::Top("Shell")),
+        "afterfileedit" => (HookKind::AfterTool, ToolLocation::Top("Edit")),
+        _ => (HookKind::Other, ToolLocation::Fields),
     }
 }
 
 /// Returns the kind of Copilot's event, which its input does not name.
-fn by_shape(object: &Object) -> Result<Kind, Problem> {
+fn by_shape(object: &JsonObject) -> Result<HookKind, Problem> {
     let has = |field: &&str| object.contains_key(*field);
     if object.contains_key("toolName") {
         return Ok(if ["toolResult", "error"].iter().any(has) {
-            Kind::AfterTool
+            HookKind::AfterTool
         } else if has(&"toolInput") && !has(&"toolArgs") {
-            Kind::Prompt
+            HookKind::Prompt
         } else {
-            Kind::BeforeTool
+            HookKind::BeforeTool
         });
     }
     let others = [
@@ -126,56 +131,78 @@ fn by_shape(object: &Object) -> Result<Kind, Problem> {
         "message",
     ];
     match others.iter().any(has) {
-        true => Ok(Kind::Other),
+        true => Ok(HookKind::Other),
         false => Err(Problem::Missing { field: "toolName" }),
     }
 }
 
 /// Parses the input of the opencode plugin.
-fn plugin(object: &Object) -> Result<Called, Problem> {
+fn plugin(object: &JsonObject) -> Result<CalledHook, Problem> {
     let name = input::text(object, "hook")?.map(tools::plain);
     let (form, kind, at) = match name.as_deref() {
-        Some("toolexecutebefore") => (Form::OpenCode1, Kind::BeforeTool, At::Plugin),
-        Some("toolexecuteafter") => (Form::OpenCode1, Kind::AfterTool, At::Plugin),
-        Some("permissionevaluate") => (Form::OpenCode2, Kind::BeforeTool, At::Permission),
-        Some(_) => (Form::OpenCode1, Kind::Other, At::Plugin),
-        None if object.contains_key("action") => {
-            (Form::OpenCode2, Kind::BeforeTool, At::Permission)
-        }
-        None if object.contains_key("input") => (Form::OpenCode1, Kind::BeforeTool, At::Plugin),
+        Some("toolexecutebefore") => (
+            ReplyFormat::OpenCode1,
+            HookKind::BeforeTool,
+            ToolLocation::Plugin,
+        ),
+        Some("toolexecuteafter") => (
+            ReplyFormat::OpenCode1,
+            HookKind::AfterTool,
+            ToolLocation::Plugin,
+        ),
+        Some("permissionevaluate") => (
+            ReplyFormat::OpenCode2,
+            HookKind::BeforeTool,
+            ToolLocation::Permission,
+        ),
+        Some(_) => (
+            ReplyFormat::OpenCode1,
+            HookKind::Other,
+            ToolLocation::Plugin,
+        ),
+        None if object.contains_key("action") => (
+            ReplyFormat::OpenCode2,
+            HookKind::BeforeTool,
+            ToolLocation::Permission,
+        ),
+        None if object.contains_key("input") => (
+            ReplyFormat::OpenCode1,
+            HookKind::BeforeTool,
+            ToolLocation::Plugin,
+        ),
         None => return Err(Problem::Missing { field: "hook" }),
     };
-    let hook = Hook {
+    let hook = AgentHook {
         agent: Agent::OpenCode,
         kind,
         form,
     };
     let name = name.unwrap_or_default();
-    Ok(Called { hook, at, name })
+    Ok(CalledHook { hook, at, name })
 }
 
-fn event(called: &Called, object: &Object) -> Result<Event, Problem> {
+fn event(called: &CalledHook, object: &JsonObject) -> Result<HookEvent, Problem> {
     let hook = called.hook;
-    let nothing = |why: String| Ok(Event::Nothing { hook, why });
-    if hook.kind == Kind::Other {
+    let nothing = |why: String| Ok(HookEvent::Nothing { hook, why });
+    if hook.kind == HookKind::Other {
         return nothing("this event needs no decision".into());
     }
-    let Used {
+    let ToolCall {
         name,
         arguments,
         names,
-    } = used(called, object)?;
+    } = tool_call(called, object)?;
     let listed = tools::tool(&name);
     let Some(tool) = listed.or_else(|| unlisted_shell(arguments.as_ref())) else {
         let name: String = name.chars().take(100).collect();
         return nothing(format!("the tool `{name}` is not checked"));
     };
-    if called.at == At::Permission && input::text(object, "effect")? == Some("deny") {
+    if called.at == ToolLocation::Permission && input::text(object, "effect")? == Some("deny") {
         return nothing("the agent denies it already".into());
     }
     let arguments = match arguments {
         Some(arguments) => arguments?,
-        None if tool.reads() => Object::new(),
+        None if tool.reads() => JsonObject::new(),
         None => {
             return Err(Problem::Missing {
                 field: "tool_input",
@@ -183,28 +210,28 @@ fn event(called: &Called, object: &Object) -> Result<Event, Problem> {
         }
     };
     let mut request = request(hook, &name, tool, &arguments, object, names)?;
-    if hook.kind == Kind::AfterTool {
+    if hook.kind == HookKind::AfterTool {
         return Ok(match outcome(hook, &called.name, object) {
-            Some(outcome) => Event::Ran(Ran {
+            Some(outcome) => HookEvent::Ran(ToolRun {
                 hook,
                 request,
                 outcome,
             }),
-            None => Event::Nothing {
+            None => HookEvent::Nothing {
                 hook,
                 why: "the tool did not run".into(),
             },
         });
     }
-    if hook.kind == Kind::Refused {
+    if hook.kind == HookKind::Refused {
         let reason = input::text(object, "reason")?.unwrap_or_default();
-        return Ok(Event::Refused(Refused {
+        return Ok(HookEvent::Refused(AgentDenial {
             hook,
             request,
-            reason: reason.chars().take(MOST_TEXT).collect(),
+            reason: reason.chars().take(MAX_TEXT_CHARS).collect(),
         }));
     }
-    request.confirm = tool == Tool::PowerShell;
+    request.confirm = tool == ToolKind::PowerShell;
     request.types_into_programs = hook.agent.types_into_programs();
     request.network = network(hook, &arguments)?;
     if let Some(network) = &mut request.network {
@@ -214,9 +241,9 @@ fn event(called: &Called, object: &Object) -> Result<Event, Problem> {
     let mode = permission_mode(object)?;
     // In this mode a model decides, except about a command in a slash command that has
     // `allowed-tools`: Claude Code 2.1.332 runs it.
-    let decides = |mode: &&str| hook.kind != Kind::BeforeSkillCommand || *mode != "auto";
+    let decides = |mode: &&str| hook.kind != HookKind::BeforeSkillCommand || *mode != "auto";
     request.permission_mode = mode.filter(decides).map(str::to_owned);
-    Ok(Event::Ask(Question {
+    Ok(HookEvent::Ask(DecisionRequest {
         hook,
         request,
         prompt: prompt(called, mode),
@@ -226,10 +253,10 @@ fn event(called: &Called, object: &Object) -> Result<Event, Problem> {
 
 /// Returns the shell tool for a tool that is not in the table but has a `command` text in its
 /// input.
-fn unlisted_shell(arguments: Option<&Result<Object, Problem>>) -> Option<Tool> {
+fn unlisted_shell(arguments: Option<&Result<JsonObject, Problem>>) -> Option<ToolKind> {
     let arguments = arguments?.as_ref().ok()?;
     let command = arguments.get("command")?.as_str()?;
-    (!command.trim().is_empty()).then_some(Tool::Shell)
+    (!command.trim().is_empty()).then_some(ToolKind::Shell)
 }
 
 /// Words before the target in the description of a request for network access, in any case.
@@ -237,8 +264,8 @@ const NETWORK_ACCESS: &str = "network-access";
 
 /// Returns the network access that Codex requests at its `PermissionRequest`. The command is in its
 /// usual field and does not name the host.
-fn network(hook: Hook, arguments: &Object) -> Result<Option<NetworkAccess>, Problem> {
-    if hook.form != Form::Codex || hook.kind != Kind::Prompt {
+fn network(hook: AgentHook, arguments: &JsonObject) -> Result<Option<NetworkAccess>, Problem> {
+    if hook.form != ReplyFormat::Codex || hook.kind != HookKind::Prompt {
         return Ok(None);
     }
     let description = input::text(arguments, "description")?.unwrap_or_default();
@@ -246,18 +273,18 @@ fn network(hook: Hook, arguments: &Object) -> Result<Option<NetworkAccess>, Prob
         .split_at_checked(NETWORK_ACCESS.len())
         .unwrap_or_default();
     let is_network = what.replace(' ', "-").eq_ignore_ascii_case(NETWORK_ACCESS);
-    Ok(is_network.then(|| NetworkAccess::of_target(target.trim())))
+    Ok(is_network.then(|| NetworkAccess::from_target(target.trim())))
 }
 
 /// A tool call.
-struct Used<'a> {
+struct ToolCall<'a> {
     name: String,
-    arguments: Option<Result<Object, Problem>>,
+    arguments: Option<Result<JsonObject, Problem>>,
     /// The object with the ids of the session and the call.
-    names: &'a Object,
+    names: &'a JsonObject,
 }
 
-fn used<'a>(called: &Called, object: &'a Object) -> Result<Used<'a>, Problem> {
+fn tool_call<'a>(called: &CalledHook, object: &'a JsonObject) -> Result<ToolCall<'a>, Problem> {
     let inner = |field: &'static str| match object.get(field) {
         Some(Value::Object(inner)) => Ok(inner),
         None => Err(Problem::Missing { field }),
@@ -267,12 +294,12 @@ fn used<'a>(called: &Called, object: &'a Object) -> Result<Used<'a>, Problem> {
         }),
     };
     match called.at {
-        At::Top(tool) => Ok(Used {
+        ToolLocation::Top(tool) => Ok(ToolCall {
             name: tool.to_owned(),
             arguments: Some(Ok(object.clone())),
             names: object,
         }),
-        At::Fields => {
+        ToolLocation::Fields => {
             let name = input::name(object, &["tool_name", "toolName"])?;
             let name = name.ok_or(Problem::Missing { field: "tool_name" })?;
             let fields = ["tool_input", "toolInput", "toolArgs"];
@@ -286,45 +313,47 @@ fn used<'a>(called: &Called, object: &'a Object) -> Result<Used<'a>, Problem> {
             {
                 return Err(Problem::Contradiction { first, second });
             }
-            Ok(Used {
+            Ok(ToolCall {
                 name: name.to_owned(),
                 arguments: arguments.map(|(field, value)| input::arguments(value, field)),
                 names: object,
             })
         }
-        At::Plugin => {
+        ToolLocation::Plugin => {
             let names = inner("input")?;
             let name = input::name(names, &["tool"])?.ok_or(Problem::Missing { field: "tool" })?;
             let arguments = match called.hook.kind {
                 // After the tool, opencode sends its arguments with the call.
-                Kind::AfterTool => names.get("args"),
+                HookKind::AfterTool => names.get("args"),
                 _ => inner("output")?.get("args"),
             };
-            Ok(Used {
+            Ok(ToolCall {
                 name: name.to_owned(),
                 arguments: arguments.map(|value| input::arguments(value, "args")),
                 names,
             })
         }
-        At::Permission => {
+        ToolLocation::Permission => {
             let action = input::name(object, &["action"])?;
             let action = action.ok_or(Problem::Missing { field: "action" })?;
             let field = match tools::tool(action) {
-                Some(Tool::Shell | Tool::PowerShell) => "command",
-                Some(Tool::Patch) => "patch",
+                Some(ToolKind::Shell | ToolKind::PowerShell) => "command",
+                Some(ToolKind::Patch) => "patch",
                 _ => "path",
             };
             let resource = match object.get("resource") {
                 None | Some(Value::Null) => None,
                 Some(value) => Some(match value {
-                    Value::String(_) => Ok(Object::from_iter([(field.to_owned(), value.clone())])),
+                    Value::String(_) => {
+                        Ok(JsonObject::from_iter([(field.to_owned(), value.clone())]))
+                    }
                     _ => Err(Problem::Type {
                         field: "resource",
                         wanted: "a text",
                     }),
                 }),
             };
-            Ok(Used {
+            Ok(ToolCall {
                 name: action.to_owned(),
                 arguments: resource,
                 names: object,
@@ -334,12 +363,12 @@ fn used<'a>(called: &Called, object: &'a Object) -> Result<Used<'a>, Problem> {
 }
 
 fn request(
-    hook: Hook,
+    hook: AgentHook,
     name: &str,
-    tool: Tool,
-    arguments: &Object,
-    object: &Object,
-    names: &Object,
+    tool: ToolKind,
+    arguments: &JsonObject,
+    object: &JsonObject,
+    names: &JsonObject,
 ) -> Result<PermissionRequest, Problem> {
     let session = ["session_id", "sessionId", "sessionID", "conversation_id"];
     let call = ["tool_use_id", "toolUseId", "callID", "toolCallId"];
@@ -351,11 +380,13 @@ fn request(
         ..PermissionRequest::default()
     };
     match tool {
-        Tool::Shell | Tool::PowerShell => {
-            let command = input::spelled(arguments, &["command", "cmd"])?;
+        ToolKind::Shell | ToolKind::PowerShell => {
+            let command = input::text_of_spellings(arguments, &["command", "cmd"])?;
             let command = command.ok_or(Problem::Missing { field: "command" })?;
             request.command = match tool {
-                Tool::PowerShell => format!("pwsh -Command '{}'", command.replace('\'', r"'\''")),
+                ToolKind::PowerShell => {
+                    format!("pwsh -Command '{}'", command.replace('\'', r"'\''"))
+                }
                 _ => command.to_owned(),
             };
             let below = [
@@ -367,7 +398,7 @@ fn request(
             ];
             // If the arguments are the whole input, the directory has already been read.
             if arguments != object {
-                let below = input::spelled(arguments, &below)?;
+                let below = input::text_of_spellings(arguments, &below)?;
                 request.cwd = directory(request.cwd, below);
             }
         }
@@ -378,34 +409,36 @@ fn request(
         }
     }
     if let Some(cwd) = &request.cwd
-        && cwd.as_os_str().len() > MOST_PATH
-        && cwd.to_string_lossy().chars().count() > MOST_PATH
+        && cwd.as_os_str().len() > MAX_PATH_CHARS
+        && cwd.to_string_lossy().chars().count() > MAX_PATH_CHARS
     {
         return Err(Problem::LongField {
             field: "cwd",
-            most: MOST_PATH,
+            most: MAX_PATH_CHARS,
         });
     }
     Ok(request)
 }
 
 /// Returns the agent's permission mode, by the agent's name for it.
-fn permission_mode(object: &Object) -> Result<Option<&str>, Problem> {
+fn permission_mode(object: &JsonObject) -> Result<Option<&str>, Problem> {
     input::name(object, &["permission_mode", "permissionMode"])
 }
 
 /// Returns whether the agent shows a prompt if the hook asks, in this mode.
-fn prompt(called: &Called, mode: Option<&str>) -> AgentPrompt {
+fn prompt(called: &CalledHook, mode: Option<&str>) -> AgentPrompt {
     // An unknown mode may be one without prompts.
     let prompts = matches!(
         mode,
         None | Some("default" | "acceptEdits" | "plan" | "auto" | "manual")
     );
     match (called.hook.form, called.hook.kind) {
-        (Form::OpenCode1, _) | (_, Kind::BeforeSkillCommand) => AgentPrompt::Unavailable,
+        (ReplyFormat::OpenCode1, _) | (_, HookKind::BeforeSkillCommand) => AgentPrompt::Unavailable,
         // Codex treats `ask` as an error, and then runs what its sandbox permits.
-        (Form::Codex, Kind::BeforeTool) => AgentPrompt::Unavailable,
-        (Form::Cursor, _) if called.name != "beforeshellexecution" => AgentPrompt::Unavailable,
+        (ReplyFormat::Codex, HookKind::BeforeTool) => AgentPrompt::Unavailable,
+        (ReplyFormat::Cursor, _) if called.name != "beforeshellexecution" => {
+            AgentPrompt::Unavailable
+        }
         _ if prompts => AgentPrompt::Shown,
         _ => AgentPrompt::Unavailable,
     }

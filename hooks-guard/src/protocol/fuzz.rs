@@ -6,8 +6,8 @@ use serde_json::Value;
 use super::agent::Agent;
 use super::events::read;
 use super::limit;
-use super::model::{Answer, Event, MOST_TEXT};
-use super::reply::{Reply, answer, done, failed};
+use super::model::{AgentDecision, HookEvent, MAX_TEXT_CHARS};
+use super::reply::{HookReply, decision_reply, empty_reply, failure_reply};
 
 /// Parses the bytes as every agent's input, replies in every way, and checks the replies.
 ///
@@ -17,65 +17,71 @@ pub fn fuzz_protocol(data: &[u8]) {
     for agent in Agent::ALL {
         match read(agent, data) {
             Err(error) => {
-                let reply = failed(agent, error.hook, &error.to_string());
+                let reply = failure_reply(agent, error.hook, &error.to_string());
                 assert_formed(agent, &reply);
                 assert!(!allows(&reply), "{agent}: {error} is answered {reply:?}");
                 let before = error.hook.is_none_or(|hook| hook.kind.is_before());
-                assert!(!before || refuses(&reply), "{agent}: {error} is {reply:?}");
+                assert!(
+                    !before || is_denial(&reply),
+                    "{agent}: {error} is {reply:?}"
+                );
             }
-            Ok(Event::Ask(question)) => {
+            Ok(HookEvent::Ask(question)) => {
                 assert!(!limit(agent, Some(question.hook), None).is_zero());
                 let reason = "because \u{202e}of\n it".to_owned();
                 let answers = [
-                    Answer::Ask(reason.clone()),
-                    Answer::Deny(reason.clone()),
-                    Answer::Nothing,
-                    Answer::Allow(reason),
+                    AgentDecision::Ask(reason.clone()),
+                    AgentDecision::Deny(reason.clone()),
+                    AgentDecision::Nothing,
+                    AgentDecision::Allow(reason),
                 ];
                 for given in &answers {
-                    let reply = answer(&question, given);
+                    let reply = decision_reply(&question, given);
                     assert_formed(agent, &reply);
-                    let allow = matches!(given, Answer::Allow(_));
+                    let allow = matches!(given, AgentDecision::Allow(_));
                     assert!(allow || !allows(&reply), "{agent}: {given:?} is {reply:?}");
                     let deny = match given {
-                        Answer::Deny(_) => true,
-                        Answer::Ask(_) => question.unattended(),
+                        AgentDecision::Deny(_) => true,
+                        AgentDecision::Ask(_) => question.unattended(),
                         _ => false,
                     };
-                    assert!(!deny || refuses(&reply), "{agent}: {given:?} is {reply:?}");
+                    assert!(
+                        !deny || is_denial(&reply),
+                        "{agent}: {given:?} is {reply:?}"
+                    );
                 }
-                let reply = failed(agent, Some(question.hook), "");
-                assert!(refuses(&reply), "{agent}: {reply:?}");
+                let reply = failure_reply(agent, Some(question.hook), "");
+                assert!(is_denial(&reply), "{agent}: {reply:?}");
             }
-            Ok(Event::Ran(ran)) => {
-                assert_formed(agent, &done(ran.hook));
-                assert!(!allows(&done(ran.hook)));
+            Ok(HookEvent::Ran(ran)) => {
+                assert_formed(agent, &empty_reply(ran.hook));
+                assert!(!allows(&empty_reply(ran.hook)));
             }
-            Ok(Event::Refused(refused)) => {
-                assert_formed(agent, &done(refused.hook));
-                assert!(!allows(&done(refused.hook)));
+            Ok(HookEvent::Refused(refused)) => {
+                assert_formed(agent, &empty_reply(refused.hook));
+                assert!(!allows(&empty_reply(refused.hook)));
             }
-            Ok(Event::Nothing { hook, .. }) => {
-                assert_formed(agent, &done(hook));
-                assert!(!allows(&done(hook)));
+            Ok(HookEvent::Nothing { hook, .. }) => {
+                assert_formed(agent, &empty_reply(hook));
+                assert!(!allows(&empty_reply(hook)));
             }
         }
     }
 }
 
 /// Returns `true` if an agent would treat the reply as an approval.
-fn allows(reply: &Reply) -> bool {
-    says(reply, &["allow", "approve"])
+fn allows(reply: &HookReply) -> bool {
+    contains_words(reply, &["allow", "approve"])
 }
 
 /// Returns `true` if an agent would treat the reply as a denial.
-fn refuses(reply: &Reply) -> bool {
+fn is_denial(reply: &HookReply) -> bool {
     (reply.exit == 2 && !reply.stderr.is_empty())
-        || says(reply, &["deny"])
+        || contains_words(reply, &["deny"])
         || reply.stdout.contains(r#""throws""#)
 }
 
-fn says(reply: &Reply, words: &[&str]) -> bool {
+fn contains_words(reply: &HookReply, words: &[&str]) -> bool {
     let Ok(value) = serde_json::from_str::<Value>(&reply.stdout) else {
         return false;
     };
@@ -89,14 +95,14 @@ fn says(reply: &Reply, words: &[&str]) -> bool {
         &nested["permissionDecision"],
         &nested["decision"]["behavior"],
     ];
-    let mut said = fields.into_iter().filter_map(Value::as_str);
-    said.any(|word| words.contains(&word))
+    let mut texts = fields.into_iter().filter_map(Value::as_str);
+    texts.any(|word| words.contains(&word))
 }
 
-fn assert_formed(agent: Agent, reply: &Reply) {
+fn assert_formed(agent: Agent, reply: &HookReply) {
     assert!(matches!(reply.exit, 0 | 2), "{agent}: {reply:?}");
     assert!(
-        reply.stderr.chars().count() <= MOST_TEXT,
+        reply.stderr.chars().count() <= MAX_TEXT_CHARS,
         "{agent}: {reply:?}"
     );
     if reply.stdout.is_empty() {
@@ -144,7 +150,7 @@ fn assert_texts(agent: Agent, value: &Value) {
     match value {
         Value::String(text) => {
             assert!(
-                !text.is_empty() && text.chars().count() <= MOST_TEXT,
+                !text.is_empty() && text.chars().count() <= MAX_TEXT_CHARS,
                 "{agent}"
             );
             assert!(!text.contains(char::is_control), "{agent}: {text:?}");

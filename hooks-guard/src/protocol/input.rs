@@ -6,15 +6,15 @@ use std::path::PathBuf;
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
-use super::error::{MOST_BYTES, Problem};
+use super::error::{MAX_INPUT_BYTES, Problem};
 use crate::excerpt::{Excerpt, json_message};
-use crate::request::MOST_NAME;
+use crate::request::MAX_NAME_CHARS;
 
-pub(crate) type Object = Map<String, Value>;
+pub(crate) type JsonObject = Map<String, Value>;
 
 /// Returns the object in the input.
-pub(crate) fn object(input: &[u8]) -> Result<Object, Problem> {
-    if input.len() > MOST_BYTES {
+pub(crate) fn object(input: &[u8]) -> Result<JsonObject, Problem> {
+    if input.len() > MAX_INPUT_BYTES {
         return Err(Problem::TooLong);
     }
     let text = std::str::from_utf8(input).map_err(|_| Problem::Encoding)?;
@@ -25,7 +25,7 @@ pub(crate) fn object(input: &[u8]) -> Result<Object, Problem> {
 const INPUT: &str = "the hook's input";
 
 /// Parses an object; `place` is the name of the text in messages.
-fn parse(text: &str, place: &'static str) -> Result<Object, Problem> {
+fn parse(text: &str, place: &'static str) -> Result<JsonObject, Problem> {
     // serde_json stops at 128 levels.
     let value = serde_json::from_str(text).map_err(|error| Problem::Json {
         place,
@@ -39,14 +39,14 @@ fn parse(text: &str, place: &'static str) -> Result<Object, Problem> {
 }
 
 /// Returns the SHA-256 of a tool's arguments, in hexadecimal.
-pub(crate) fn hash(arguments: &Object) -> String {
+pub(crate) fn hash(arguments: &JsonObject) -> String {
     let text = serde_json::to_vec(arguments).unwrap_or_default();
     hex::encode(Sha256::digest(text))
 }
 
 /// Returns a text, if the field is present and not null.
 pub(crate) fn text<'a>(
-    object: &'a Object,
+    object: &'a JsonObject,
     field: &'static str,
 ) -> Result<Option<&'a str>, Problem> {
     match object.get(field) {
@@ -60,8 +60,8 @@ pub(crate) fn text<'a>(
 }
 
 /// Returns the text of a field with several spellings, which must not differ.
-pub(crate) fn spelled<'a>(
-    object: &'a Object,
+pub(crate) fn text_of_spellings<'a>(
+    object: &'a JsonObject,
     spellings: &[&'static str],
 ) -> Result<Option<&'a str>, Problem> {
     let mut found: Option<(&'static str, &str)> = None;
@@ -81,25 +81,25 @@ pub(crate) fn spelled<'a>(
 
 /// Returns a short text that names something.
 pub(crate) fn name<'a>(
-    object: &'a Object,
+    object: &'a JsonObject,
     spellings: &[&'static str],
 ) -> Result<Option<&'a str>, Problem> {
-    let name = spelled(object, spellings)?;
+    let name = text_of_spellings(object, spellings)?;
     if let (Some(name), Some(&field)) = (name, spellings.first())
-        && name.len() > MOST_NAME
-        && name.chars().count() > MOST_NAME
+        && name.len() > MAX_NAME_CHARS
+        && name.chars().count() > MAX_NAME_CHARS
     {
         return Err(Problem::LongField {
             field,
-            most: MOST_NAME,
+            most: MAX_NAME_CHARS,
         });
     }
     Ok(name.filter(|name| !name.is_empty()))
 }
 
 /// Returns the directory of the session.
-pub(crate) fn cwd(object: &Object) -> Result<Option<PathBuf>, Problem> {
-    let cwd = spelled(object, &["cwd", "directory"])?.filter(|cwd| !cwd.is_empty());
+pub(crate) fn cwd(object: &JsonObject) -> Result<Option<PathBuf>, Problem> {
+    let cwd = text_of_spellings(object, &["cwd", "directory"])?.filter(|cwd| !cwd.is_empty());
     let first_root = || match object.get("workspace_roots") {
         Some(Value::Array(roots)) => roots.first().and_then(Value::as_str),
         _ => None,
@@ -109,7 +109,7 @@ pub(crate) fn cwd(object: &Object) -> Result<Option<PathBuf>, Problem> {
 }
 
 /// Returns the arguments of the tool: an object, or (Copilot) JSON in a text.
-pub(crate) fn arguments(value: &Value, field: &'static str) -> Result<Object, Problem> {
+pub(crate) fn arguments(value: &Value, field: &'static str) -> Result<JsonObject, Problem> {
     match value {
         Value::Object(object) => Ok(object.clone()),
         Value::String(text) => parse(text, field).map_err(|problem| match problem {

@@ -4,20 +4,20 @@
 use std::time::Duration;
 
 use super::agent::Agent;
-use super::model::Hook;
+use super::model::AgentHook;
 
 /// Timeout of hooks before a tool, long enough for an operator to answer.
 #[cfg(feature = "cli")]
-pub(crate) const PATIENCE: Duration = Duration::from_secs(600);
+pub(crate) const BEFORE_TOOL_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// Timeout of hooks after a tool.
-pub(crate) const AFTERWARDS: Duration = Duration::from_secs(10);
+pub(crate) const AFTER_TOOL_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Assumed timeout of hand-written settings.
-pub(super) const BY_HAND: Duration = Duration::from_secs(10);
+pub(super) const MANUAL_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Assumed timeout of hand-written settings of Gemini, which counts in milliseconds.
-pub(super) const BY_HAND_GEMINI: Duration = Duration::from_secs(5);
+pub(super) const MANUAL_GEMINI_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Returns the time within which a hook must reply.
 ///
@@ -25,14 +25,14 @@ pub(super) const BY_HAND_GEMINI: Duration = Duration::from_secs(5);
 /// to the command. Without it, the timeout is unknown and a short one is assumed, because most
 /// agents run the tool if a hook is late.
 #[must_use]
-pub fn limit(agent: Agent, hook: Option<Hook>, installed: Option<Duration>) -> Duration {
+pub fn limit(agent: Agent, hook: Option<AgentHook>, installed: Option<Duration>) -> Duration {
     let by_hand = match agent {
-        Agent::Gemini => BY_HAND_GEMINI,
-        _ => BY_HAND,
+        Agent::Gemini => MANUAL_GEMINI_TIMEOUT,
+        _ => MANUAL_TIMEOUT,
     };
     let mut time = installed.unwrap_or(by_hand);
     if hook.is_some_and(|hook| !hook.kind.is_before()) {
-        time = time.min(AFTERWARDS);
+        time = time.min(AFTER_TOOL_TIMEOUT);
     }
     // The process has to start and exit in this margin, even on a busy machine.
     let margin = (time / 20).max(Duration::from_secs(1)).min(time / 2);

@@ -1,8 +1,9 @@
 //! The hook protocols of coding agents. In: the input that an agent sends before and after it uses a
 //! tool. Out: the reply in the agent's format. Pure functions; the caller reads and prints.
 //!
-//! [`read`] parses the input into an [`Event`], [`Answer::of`] converts a decision to an answer, and
-//! [`answer`] returns the [`Reply`] in the agent's format. [`failed`] converts an error to a denial.
+//! [`read`] parses the input into a [`HookEvent`]. [`AgentDecision::of`] converts a decision of the
+//! service, and [`decision_reply`] returns the [`HookReply`] in the agent's format.
+//! [`failure_reply`] converts an error to a denial.
 //!
 //! Unknown keys and events are ignored. A tool that is not in the table of [`tools`](self) is
 //! treated as a shell if its input has a `command` text, and gets no decision otherwise; it never
@@ -10,15 +11,16 @@
 //! that is not a text, or a patch without a file, is an error and denied.
 //!
 //! ```
-//! use hooks_guard::protocol::{self, Agent, Answer, Event};
+//! use hooks_guard::protocol::{self, Agent, AgentDecision, HookEvent};
 //!
 //! let input = br#"{"hook_event_name": "PreToolUse", "session_id": "s", "cwd": "/srv/project",
 //!     "tool_name": "Bash", "tool_input": {"command": "make clean"}, "tool_use_id": "t"}"#;
-//! let Event::Ask(question) = protocol::read(Agent::ClaudeCode, input)? else {
+//! let HookEvent::Ask(question) = protocol::read(Agent::ClaudeCode, input)? else {
 //!     panic!("a question");
 //! };
 //! assert_eq!(question.request.command, "make clean");
-//! let reply = protocol::answer(&question, &Answer::Ask("CREATE: `make` runs a build".into()));
+//! let decision = AgentDecision::Ask("CREATE: `make` runs a build".into());
+//! let reply = protocol::decision_reply(&question, &decision);
 //! assert!(reply.stdout.contains(r#""permissionDecision":"ask""#));
 //! # Ok::<(), protocol::ProtocolError>(())
 //! ```
@@ -35,9 +37,10 @@ mod patch;
 mod reply;
 mod tools;
 
-pub use self::error::{MOST_BYTES, Problem, ProtocolError};
+pub use self::error::{MAX_INPUT_BYTES, Problem, ProtocolError};
 pub use self::model::{
-    AgentPrompt, Answer, Event, Hook, Kind, MOST_TEXT, Outcome, Question, Ran, Refused,
+    AgentDecision, AgentDenial, AgentHook, AgentPrompt, DecisionRequest, HookEvent, HookKind,
+    MAX_TEXT_CHARS, ToolOutcome, ToolRun,
 };
 pub use agent::{Agent, UnknownAgent, is_unattended};
 pub use events::read;
@@ -45,8 +48,8 @@ pub use events::read;
 pub use fuzz::fuzz_protocol;
 pub use limit::limit;
 #[cfg(feature = "cli")]
-pub(crate) use limit::{AFTERWARDS, PATIENCE};
-pub use reply::{Reply, answer, approval_missing, done, failed};
+pub(crate) use limit::{AFTER_TOOL_TIMEOUT, BEFORE_TOOL_TIMEOUT};
+pub use reply::{HookReply, approval_missing, decision_reply, empty_reply, failure_reply};
 #[cfg(feature = "cli")]
-pub(crate) use tools::{Tool, names};
+pub(crate) use tools::{ToolKind, names};
 pub(crate) use tools::{lists, searches};

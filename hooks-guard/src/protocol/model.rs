@@ -5,24 +5,24 @@ use std::path::PathBuf;
 
 use super::agent::Agent;
 use crate::classify::Decision;
-use crate::request::{PermissionRequest, Ruling};
+use crate::request::{PermissionDecision, PermissionRequest};
 
 /// Maximum length of a text in a reply, in characters.
-pub const MOST_TEXT: usize = 4_000;
+pub const MAX_TEXT_CHARS: usize = 4_000;
 
 /// An event that an agent reports by calling its hook.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Event {
+pub enum HookEvent {
     /// The agent is about to use a tool.
-    Ask(Question),
+    Ask(DecisionRequest),
     /// A tool ran.
-    Ran(Ran),
+    Ran(ToolRun),
     /// The agent itself denied a tool call.
-    Refused(Refused),
-    /// There is nothing to decide: [`done`](super::done) is the reply.
+    Refused(AgentDenial),
+    /// There is nothing to decide: [`empty_reply`](super::empty_reply) is the reply.
     Nothing {
         /// The hook that was called.
-        hook: Hook,
+        hook: AgentHook,
         /// Reason why there is nothing to decide, such as ``the tool `WebFetch` is not checked``.
         why: String,
     },
@@ -30,17 +30,17 @@ pub enum Event {
 
 /// A hook of an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Hook {
+pub struct AgentHook {
     /// The agent that sent the input.
     pub agent: Agent,
     /// When the agent calls the hook.
-    pub kind: Kind,
-    pub(crate) form: Form,
+    pub kind: HookKind,
+    pub(crate) form: ReplyFormat,
 }
 
 /// When an agent calls a hook.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum HookKind {
     /// Before a tool is used: `PreToolUse`, `BeforeTool`, `beforeShellExecution`….
     BeforeTool,
     /// Before a shell command in the text of a skill: `PreSkillShellCommand`. An answer that asks
@@ -56,13 +56,13 @@ pub enum Kind {
     Other,
 }
 
-impl Kind {
+impl HookKind {
     /// Returns `true` if the hook is called before an action and can deny it.
     #[must_use]
     pub fn is_before(self) -> bool {
         matches!(
             self,
-            Kind::BeforeTool | Kind::BeforeSkillCommand | Kind::Prompt
+            HookKind::BeforeTool | HookKind::BeforeSkillCommand | HookKind::Prompt
         )
     }
 }
@@ -70,7 +70,7 @@ impl Kind {
 /// Format of a reply. It is derived from the input, because agents read the settings of other
 /// agents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Form {
+pub(crate) enum ReplyFormat {
     /// `hookSpecificOutput`; VS Code has the same.
     Claude,
     /// As Claude, without `ask`, a bare `allow` and unknown keys.
@@ -87,24 +87,24 @@ pub(crate) enum Form {
     OpenCode2,
 }
 
-/// Reaction of the agent to [`Answer::Ask`]: with or without a prompt for its user.
+/// Reaction of the agent to [`AgentDecision::Ask`]: with or without a prompt for its user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AgentPrompt {
     /// The agent shows its prompt, or has it open already.
     Shown,
-    /// The agent has no prompt for this hook, or none in its current mode. An [`Answer::Ask`]
+    /// The agent has no prompt for this hook, or none in its current mode. An [`AgentDecision::Ask`]
     /// becomes a denial unless the operator approves.
     Unavailable,
-    /// The agent has a prompt, but no user is at the keyboard to answer it. An [`Answer::Ask`]
+    /// The agent has a prompt, but no user is at the keyboard to answer it. An [`AgentDecision::Ask`]
     /// becomes a denial unless the operator approves.
     Unattended,
 }
 
 /// A request to decide about a tool call.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Question {
+pub struct DecisionRequest {
     /// The hook that was called.
-    pub hook: Hook,
+    pub hook: AgentHook,
     /// The request. A command for PowerShell is given as `pwsh -Command '…'`.
     pub request: PermissionRequest,
     /// Prompt of the agent.
@@ -115,7 +115,7 @@ pub struct Question {
     pub unlisted_tool: bool,
 }
 
-impl Question {
+impl DecisionRequest {
     /// Returns `true` if no prompt of the agent reaches a user, so that the operator has to answer,
     /// and the request is denied if no service runs.
     #[must_use]
@@ -126,41 +126,41 @@ impl Question {
 
 /// The agent itself denied a tool call.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Refused {
+pub struct AgentDenial {
     /// The hook that was called.
-    pub hook: Hook,
+    pub hook: AgentHook,
     /// The denied request. Its `session_id` and `call_id` identify the decision.
     pub request: PermissionRequest,
-    /// The agent's reason, in at most [`MOST_TEXT`] characters.
+    /// The agent's reason, in at most [`MAX_TEXT_CHARS`] characters.
     pub reason: String,
 }
 
 /// A tool ran.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Ran {
+pub struct ToolRun {
     /// The hook that was called.
-    pub hook: Hook,
+    pub hook: AgentHook,
     /// The request. Its `session_id` and `call_id` identify the decision; for agents without a
     /// `call_id` (Cursor, Gemini, Copilot), its command and directory do.
     pub request: PermissionRequest,
     /// Result of the tool.
-    pub outcome: Outcome,
+    pub outcome: ToolOutcome,
 }
 
 /// Result of a tool that ran.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Outcome {
+pub struct ToolOutcome {
     /// `true` if it succeeded; `None` if the agent does not report this.
     pub succeeded: Option<bool>,
     /// Exit status, if the agent reports it.
     pub exit_status: Option<i64>,
-    /// The agent's error message, in at most [`MOST_TEXT`] characters.
+    /// The agent's error message, in at most [`MAX_TEXT_CHARS`] characters.
     pub error: Option<String>,
 }
 
 /// Answer for the agent, with the displayed reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Answer {
+pub enum AgentDecision {
     /// The tool may run.
     Allow(String),
     /// The tool needs confirmation.
@@ -175,30 +175,32 @@ pub enum Answer {
 /// another way.
 const DENIED: &str = "denied by hooks-guard; do not retry it in another form, ask the user instead";
 
-impl Answer {
+impl AgentDecision {
     /// Converts a decision to the answer to a question.
     ///
     /// Access to files or to the network that no rule allows is left to the agent instead of
     /// allowed, and so is a tool that is not in the table of tools. PowerShell, of which the
     /// classifier knows only the verbs, needs confirmation unless a rule or an approval allows it.
     #[must_use]
-    pub fn of(question: &Question, ruling: &Ruling) -> Self {
-        let reason = format!("{}: {}", ruling.classification, ruling.reasoning);
-        if ruling.denied {
-            return Answer::Deny(format!("{reason}; {DENIED}"));
+    pub fn of(question: &DecisionRequest, permission: &PermissionDecision) -> Self {
+        let reason = format!("{}: {}", permission.classification, permission.reasoning);
+        if permission.denied {
+            return AgentDecision::Deny(format!("{reason}; {DENIED}"));
         }
-        if ruling.left_to_agent {
-            return Answer::Nothing;
+        if permission.left_to_agent {
+            return AgentDecision::Nothing;
         }
         let request = &question.request;
-        match ruling.decision {
-            Decision::AutoAllowed if question.unlisted_tool => Answer::Nothing,
-            Decision::AutoAllowed if ruling.rule.is_some() => Answer::Allow(reason),
+        match permission.decision {
+            Decision::AutoAllowed if question.unlisted_tool => AgentDecision::Nothing,
+            Decision::AutoAllowed if permission.rule.is_some() => AgentDecision::Allow(reason),
             Decision::AutoAllowed if request.file.is_some() || request.network.is_some() => {
-                Answer::Nothing
+                AgentDecision::Nothing
             }
-            Decision::AutoAllowed if ruling.approved || !request.confirm => Answer::Allow(reason),
-            _ => Answer::Ask(reason),
+            Decision::AutoAllowed if permission.approved || !request.confirm => {
+                AgentDecision::Allow(reason)
+            }
+            _ => AgentDecision::Ask(reason),
         }
     }
 }

@@ -3,13 +3,13 @@
 
 use serde_json::Value;
 
-use super::input::Object;
-use super::model::{Form, Hook, MOST_TEXT, Outcome};
+use super::input::JsonObject;
+use super::model::{AgentHook, MAX_TEXT_CHARS, ReplyFormat, ToolOutcome};
 
 /// Returns the result of a tool at the event with this normalized name; `None` if the tool did not
 /// run.
-pub(super) fn outcome(hook: Hook, name: &str, object: &Object) -> Option<Outcome> {
-    let mut outcome = Outcome::default();
+pub(super) fn outcome(hook: AgentHook, name: &str, object: &JsonObject) -> Option<ToolOutcome> {
+    let mut outcome = ToolOutcome::default();
     let response = [
         "tool_response",
         "toolResponse",
@@ -39,15 +39,15 @@ pub(super) fn outcome(hook: Hook, name: &str, object: &Object) -> Option<Outcome
             Value::String(text) => text.clone(),
             other => other.to_string(),
         };
-        let said = text.strip_prefix("Exit code ");
-        let said = said.and_then(|rest| rest.split_whitespace().next()?.parse().ok());
-        outcome.exit_status = outcome.exit_status.or(said);
+        let status_text = text.strip_prefix("Exit code ");
+        let status = status_text.and_then(|rest| rest.split_whitespace().next()?.parse().ok());
+        outcome.exit_status = outcome.exit_status.or(status);
         outcome.succeeded = Some(false);
-        outcome.error = Some(text.chars().take(MOST_TEXT).collect());
+        outcome.error = Some(text.chars().take(MAX_TEXT_CHARS).collect());
     }
     if name == "posttoolusefailure" {
         outcome.succeeded = Some(false);
-    } else if outcome.succeeded.is_none() && hook.form == Form::Claude {
+    } else if outcome.succeeded.is_none() && hook.form == ReplyFormat::Claude {
         // Failures have a separate event.
         outcome.succeeded = Some(name == "posttooluse");
     }

@@ -5,11 +5,13 @@ use hooks_runtime::display::{escape, shorten};
 use serde_json::{Value, json};
 
 use super::agent::Agent;
-use super::model::{AgentPrompt, Answer, Form, Hook, Kind, MOST_TEXT, Question};
+use super::model::{
+    AgentDecision, AgentHook, AgentPrompt, DecisionRequest, HookKind, MAX_TEXT_CHARS, ReplyFormat,
+};
 
 /// Output and exit status of the hook process.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Reply {
+pub struct HookReply {
     /// Standard output: one JSON object, or nothing.
     pub stdout: String,
     /// Standard error.
@@ -18,7 +20,7 @@ pub struct Reply {
     pub exit: u8,
 }
 
-impl Reply {
+impl HookReply {
     fn json(value: &Value) -> Self {
         Self {
             stdout: value.to_string(),
@@ -48,20 +50,20 @@ pub fn approval_missing(agent: Agent, prompt: AgentPrompt) -> String {
 
 /// Returns the reply that gives the agent the answer to its question.
 ///
-/// [`Answer::Ask`] becomes a denial if the agent shows no prompt. Only [`Answer::Allow`] permits
-/// something that the agent would not do without the hook.
+/// [`AgentDecision::Ask`] becomes a denial if the agent shows no prompt. Only
+/// [`AgentDecision::Allow`] permits something that the agent would not do without the hook.
 #[must_use]
-pub fn answer(question: &Question, answer: &Answer) -> Reply {
+pub fn decision_reply(question: &DecisionRequest, answer: &AgentDecision) -> HookReply {
     let hook = question.hook;
     match answer {
-        Answer::Allow(reason) => allow(hook, &shown(reason)),
-        Answer::Ask(reason) if question.unattended() => {
+        AgentDecision::Allow(reason) => allow(hook, &display_text(reason)),
+        AgentDecision::Ask(reason) if question.unattended() => {
             let missing = approval_missing(hook.agent, question.prompt);
-            deny(hook, &shown(&format!("{reason}; {missing}")))
+            deny(hook, &display_text(&format!("{reason}; {missing}")))
         }
-        Answer::Ask(reason) => ask(hook, &shown(reason)),
-        Answer::Deny(reason) => deny(hook, &shown(reason)),
-        Answer::Nothing => done(hook),
+        AgentDecision::Ask(reason) => ask(hook, &display_text(reason)),
+        AgentDecision::Deny(reason) => deny(hook, &display_text(reason)),
+        AgentDecision::Nothing => empty_reply(hook),
     }
 }
 
@@ -69,15 +71,15 @@ pub fn answer(question: &Question, answer: &Answer) -> Reply {
 /// exit status. After a tool has run there is nothing to deny, so the error is only written to
 /// standard error.
 #[must_use]
-pub fn failed(agent: Agent, hook: Option<Hook>, why: &str) -> Reply {
-    let why = shown(why);
+pub fn failure_reply(agent: Agent, hook: Option<AgentHook>, why: &str) -> HookReply {
+    let why = display_text(why);
     match hook {
         Some(hook) if hook.kind.is_before() => deny(hook, &why),
-        Some(hook) => Reply {
+        Some(hook) => HookReply {
             stderr: why,
-            ..done(hook)
+            ..empty_reply(hook)
         },
-        None => Reply {
+        None => HookReply {
             stdout: match agent {
                 // The plugin reads the output, not the exit status.
                 Agent::OpenCode => json!({"throws": why}).to_string(),
@@ -91,75 +93,81 @@ pub fn failed(agent: Agent, hook: Option<Hook>, why: &str) -> Reply {
 
 /// Returns a reply without a decision.
 #[must_use]
-pub fn done(hook: Hook) -> Reply {
+pub fn empty_reply(hook: AgentHook) -> HookReply {
     match (hook.form, hook.kind) {
-        (Form::Claude | Form::Codex, _) => Reply::default(),
-        (Form::Copilot, Kind::Prompt) => Reply::json(&json!({})),
-        (Form::Copilot, _) => Reply::default(),
-        (Form::Gemini | Form::Cursor | Form::OpenCode2, _) => Reply::json(&json!({})),
-        (Form::OpenCode1, _) => Reply::json(&json!({"returns": null})),
+        (ReplyFormat::Claude | ReplyFormat::Codex, _) => HookReply::default(),
+        (ReplyFormat::Copilot, HookKind::Prompt) => HookReply::json(&json!({})),
+        (ReplyFormat::Copilot, _) => HookReply::default(),
+        (ReplyFormat::Gemini | ReplyFormat::Cursor | ReplyFormat::OpenCode2, _) => {
+            HookReply::json(&json!({}))
+        }
+        (ReplyFormat::OpenCode1, _) => HookReply::json(&json!({"returns": null})),
     }
 }
 
-fn allow(hook: Hook, reason: &str) -> Reply {
+fn allow(hook: AgentHook, reason: &str) -> HookReply {
     let reply = match (hook.form, hook.kind) {
-        (Form::Claude | Form::Codex, Kind::Prompt) => prompt(&json!({"behavior": "allow"})),
-        (Form::Claude, kind) => decision(kind, "allow", reason),
+        (ReplyFormat::Claude | ReplyFormat::Codex, HookKind::Prompt) => {
+            prompt(&json!({"behavior": "allow"}))
+        }
+        (ReplyFormat::Claude, kind) => decision(kind, "allow", reason),
         // Codex ignores a bare `allow`.
-        (Form::Codex, _) | (Form::OpenCode1, _) => return done(hook),
-        (Form::Gemini, _) => json!({"decision": "allow"}),
-        (Form::Cursor, _) => json!({"permission": "allow"}),
-        (Form::Copilot, Kind::Prompt) => json!({"behavior": "allow"}),
-        (Form::Copilot, _) => flat("allow", reason),
-        (Form::OpenCode2, _) => json!({"effect": "allow"}),
+        (ReplyFormat::Codex, _) | (ReplyFormat::OpenCode1, _) => return empty_reply(hook),
+        (ReplyFormat::Gemini, _) => json!({"decision": "allow"}),
+        (ReplyFormat::Cursor, _) => json!({"permission": "allow"}),
+        (ReplyFormat::Copilot, HookKind::Prompt) => json!({"behavior": "allow"}),
+        (ReplyFormat::Copilot, _) => flat("allow", reason),
+        (ReplyFormat::OpenCode2, _) => json!({"effect": "allow"}),
     };
-    Reply::json(&reply)
+    HookReply::json(&reply)
 }
 
-fn ask(hook: Hook, reason: &str) -> Reply {
+fn ask(hook: AgentHook, reason: &str) -> HookReply {
     let reply = match (hook.form, hook.kind) {
         // The agent's own prompt is shown.
-        (_, Kind::Prompt) => return done(hook),
-        (Form::Claude, kind) => decision(kind, "ask", reason),
+        (_, HookKind::Prompt) => return empty_reply(hook),
+        (ReplyFormat::Claude, kind) => decision(kind, "ask", reason),
         // Codex treats `ask` as an error, and runs the command.
-        (Form::Codex, _) => return deny(hook, reason),
-        (Form::Gemini, _) => json!({"decision": "ask", "systemMessage": reason}),
-        (Form::Cursor, _) => json!({
+        (ReplyFormat::Codex, _) => return deny(hook, reason),
+        (ReplyFormat::Gemini, _) => json!({"decision": "ask", "systemMessage": reason}),
+        (ReplyFormat::Cursor, _) => json!({
             "permission": "ask",
             "user_message": reason,
             "agent_message": "waits for the user",
         }),
-        (Form::Copilot, _) => flat("ask", reason),
-        (Form::OpenCode1, _) => return deny(hook, reason),
-        (Form::OpenCode2, _) => json!({"effect": "ask", "message": reason}),
+        (ReplyFormat::Copilot, _) => flat("ask", reason),
+        (ReplyFormat::OpenCode1, _) => return deny(hook, reason),
+        (ReplyFormat::OpenCode2, _) => json!({"effect": "ask", "message": reason}),
     };
-    Reply::json(&reply)
+    HookReply::json(&reply)
 }
 
-fn deny(hook: Hook, reason: &str) -> Reply {
+fn deny(hook: AgentHook, reason: &str) -> HookReply {
     let reply = match (hook.form, hook.kind) {
-        (Form::Claude, Kind::Prompt) => {
+        (ReplyFormat::Claude, HookKind::Prompt) => {
             prompt(&json!({"behavior": "deny", "message": reason, "interrupt": false}))
         }
-        (Form::Codex, Kind::Prompt) => prompt(&json!({"behavior": "deny", "message": reason})),
-        (Form::Claude | Form::Codex, kind) => decision(kind, "deny", reason),
-        (Form::Gemini, _) => json!({"decision": "deny", "reason": reason}),
-        (Form::Cursor, _) => json!({
+        (ReplyFormat::Codex, HookKind::Prompt) => {
+            prompt(&json!({"behavior": "deny", "message": reason}))
+        }
+        (ReplyFormat::Claude | ReplyFormat::Codex, kind) => decision(kind, "deny", reason),
+        (ReplyFormat::Gemini, _) => json!({"decision": "deny", "reason": reason}),
+        (ReplyFormat::Cursor, _) => json!({
             "permission": "deny",
             "user_message": reason,
             "agent_message": reason,
         }),
-        (Form::Copilot, Kind::Prompt) => json!({"behavior": "deny", "message": reason}),
-        (Form::Copilot, _) => flat("deny", reason),
-        (Form::OpenCode1, _) => json!({"throws": reason}),
-        (Form::OpenCode2, _) => json!({"effect": "deny", "message": reason}),
+        (ReplyFormat::Copilot, HookKind::Prompt) => json!({"behavior": "deny", "message": reason}),
+        (ReplyFormat::Copilot, _) => flat("deny", reason),
+        (ReplyFormat::OpenCode1, _) => json!({"throws": reason}),
+        (ReplyFormat::OpenCode2, _) => json!({"effect": "deny", "message": reason}),
     };
-    Reply::json(&reply)
+    HookReply::json(&reply)
 }
 
-fn decision(kind: Kind, decision: &str, reason: &str) -> Value {
+fn decision(kind: HookKind, decision: &str, reason: &str) -> Value {
     let event = match kind {
-        Kind::BeforeSkillCommand => "PreSkillShellCommand",
+        HookKind::BeforeSkillCommand => "PreSkillShellCommand",
         _ => "PreToolUse",
     };
     json!({"hookSpecificOutput": {
@@ -178,11 +186,11 @@ fn flat(decision: &str, reason: &str) -> Value {
 }
 
 /// Returns a reason for display: on one line, without deceptive characters, and of limited length.
-fn shown(reason: &str) -> String {
+fn display_text(reason: &str) -> String {
     let reason = reason.trim();
     // Escaping never shortens a text.
-    let short: String = reason.chars().take(MOST_TEXT + 1).collect();
-    match shorten(&escape(&short), MOST_TEXT) {
+    let short: String = reason.chars().take(MAX_TEXT_CHARS + 1).collect();
+    match shorten(&escape(&short), MAX_TEXT_CHARS) {
         empty if empty.is_empty() => NO_REASON.to_owned(),
         shown => shown,
     }

@@ -9,14 +9,14 @@ use serde_json::Value;
 
 use super::agent::Agent;
 use super::error::Problem;
-use super::input::{self, Object};
+use super::input::{self, JsonObject};
 use super::patch;
 use crate::classify::{Crud, MAX_COMMAND_CHARS, Tables};
 use crate::request::FileAccess;
 
 /// Effect of a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Tool {
+pub(crate) enum ToolKind {
     /// Runs a command of a POSIX shell.
     Shell,
     /// Runs a command of PowerShell.
@@ -33,7 +33,7 @@ pub(crate) enum Tool {
     Patch,
 }
 
-impl Tool {
+impl ToolKind {
     /// Returns `true` if the tool only reads.
     pub(crate) fn reads(self) -> bool {
         matches!(self, Self::Reads | Self::Searches | Self::Lists)
@@ -41,13 +41,13 @@ impl Tool {
 }
 
 use Agent::{ClaudeCode, Codex, Copilot, Cursor, Gemini, OpenCode, VsCode};
-use Tool::{Changes, Lists, Patch, PowerShell, Reads, Searches, Shell};
+use ToolKind::{Changes, Lists, Patch, PowerShell, Reads, Searches, Shell};
 
 /// The known tools, by name, and the agents that have them.
 ///
 /// A tool is recognised from any agent, because agents run the hooks of other agents; the agents
 /// here are those that `install` registers it for.
-const TOOLS: &[(&str, Tool, &[Agent])] = &[
+const TOOLS: &[(&str, ToolKind, &[Agent])] = &[
     ("Bash", Shell, &[ClaudeCode, Codex, Copilot, OpenCode]),
     ("Monitor", Shell, &[ClaudeCode]),
     ("Shell", Shell, &[Cursor]),
@@ -118,7 +118,7 @@ const TOOLS: &[(&str, Tool, &[Agent])] = &[
 
 /// Returns the effect of the tool with this name, if it is known. Agents spell names in several
 /// ways.
-pub(crate) fn tool(name: &str) -> Option<Tool> {
+pub(crate) fn tool(name: &str) -> Option<ToolKind> {
     let plain = plain(name);
     let known = TOOLS.iter().find(|(known, ..)| self::plain(known) == plain);
     known.map(|&(_, tool, _)| tool)
@@ -143,7 +143,7 @@ pub(crate) fn plain(name: &str) -> String {
 
 /// Returns the tools that `install` registers for an agent, shells first, in the agent's spelling.
 #[cfg(feature = "cli")]
-pub(crate) fn names(agent: Agent) -> impl Iterator<Item = (String, Tool)> {
+pub(crate) fn names(agent: Agent) -> impl Iterator<Item = (String, ToolKind)> {
     let of_it = TOOLS
         .iter()
         .filter(move |(.., agents)| agents.contains(&agent));
@@ -185,20 +185,20 @@ const PATCHES: &[&str] = &[
 ];
 
 /// Maximum number of files of one tool call.
-const MOST_FILES: usize = 1_000;
+const MAX_FILES: usize = 1_000;
 
 /// Returns the effect of a tool call and its files.
 ///
 /// A search or a list without a path applies to the agent's directory.
 pub(crate) fn access(
     name: &str,
-    tool: Tool,
-    arguments: &Object,
+    tool: ToolKind,
+    arguments: &JsonObject,
     cwd: Option<&Path>,
 ) -> Result<FileAccess, Problem> {
     let (effect, mut files) = match tool {
         Patch => {
-            let text = input::spelled(arguments, PATCHES)?;
+            let text = input::text_of_spellings(arguments, PATCHES)?;
             patch::files(text.ok_or(Problem::Missing { field: "patch" })?)?
         }
         Changes(effect) => (effect, files(tool, arguments)?),
@@ -222,10 +222,10 @@ pub(crate) fn access(
     if files.is_empty() && !tool.reads() {
         return Err(Problem::Missing { field: "file_path" });
     }
-    if files.len() > MOST_FILES {
+    if files.len() > MAX_FILES {
         return Err(Problem::LongField {
             field: "files",
-            most: MOST_FILES,
+            most: MAX_FILES,
         });
     }
     Ok(FileAccess {
@@ -258,16 +258,16 @@ pub(crate) fn line(access: &FileAccess) -> String {
         length <= most
     };
     // If the first file does not fit, show its beginning.
-    let told = words.iter().take_while(fits).count().max(2);
-    let told = told.min(words.len());
-    let line = shorten(&words[..told].join(" "), most);
-    match words.len() - told {
+    let shown_words = words.iter().take_while(fits).count().max(2);
+    let shown_words = shown_words.min(words.len());
+    let line = shorten(&words[..shown_words].join(" "), most);
+    match words.len() - shown_words {
         0 => line,
         more => format!("{line} … and {more} more"),
     }
 }
 
-fn files(tool: Tool, arguments: &Object) -> Result<Vec<String>, Problem> {
+fn files(tool: ToolKind, arguments: &JsonObject) -> Result<Vec<String>, Problem> {
     let mut files = Vec::new();
     add(arguments, &mut files)?;
     for &field in PARTS {
@@ -292,7 +292,7 @@ fn files(tool: Tool, arguments: &Object) -> Result<Vec<String>, Problem> {
 }
 
 /// Adds the file name pattern of a search, if it is one that secrets have.
-fn with_filters(mut files: Vec<String>, arguments: &Object) -> Result<Vec<String>, Problem> {
+fn with_filters(mut files: Vec<String>, arguments: &JsonObject) -> Result<Vec<String>, Problem> {
     for field in ["glob", "include_pattern", "includePattern", "glob_pattern"] {
         let pattern = input::text(arguments, field)?;
         let secret = |pattern: &&str| {
@@ -305,7 +305,7 @@ fn with_filters(mut files: Vec<String>, arguments: &Object) -> Result<Vec<String
     Ok(files)
 }
 
-fn add(object: &Object, files: &mut Vec<String>) -> Result<(), Problem> {
+fn add(object: &JsonObject, files: &mut Vec<String>) -> Result<(), Problem> {
     let mut push = |file: &str| {
         if !file.is_empty() && !files.iter().any(|known| known == file) {
             files.push(file.to_owned());

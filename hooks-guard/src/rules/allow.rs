@@ -1,15 +1,15 @@
 //! Evaluates `allow` rules. In: a request and the rules. Out: the rules that allow all of it, or
 //! the reason why none does.
 
-use super::paths::Holds;
+use super::context::{RequestContext, base_name};
+use super::paths::MatchResult;
 use super::rule::Rule;
-use super::scene::{Scene, base_name};
 use crate::classify::{Method, Part, UNKNOWN};
 use crate::request::{FileAccess, NetworkAccess};
 
 /// Returns the rules that together allow every file of a tool call, or the reason why they do not.
 pub(super) fn files<'r>(
-    scene: &Scene<'_>,
+    context: &RequestContext<'_>,
     file: &FileAccess,
     rules: &[&'r Rule],
 ) -> Result<Vec<&'r Rule>, String> {
@@ -21,7 +21,7 @@ pub(super) fn files<'r>(
         let text = path.to_string_lossy();
         let rule = rules
             .iter()
-            .find(|rule| rule.of_file(scene, file, &text) == Holds::Yes)
+            .find(|rule| rule.match_file(context, file, &text) == MatchResult::Yes)
             .ok_or_else(|| format!("no rule allows `{}` of `{text}`", file.tool))?;
         if !used.iter().any(|other| other.place == rule.place) {
             used.push(rule);
@@ -32,11 +32,11 @@ pub(super) fn files<'r>(
 
 /// Returns the rule that allows access to the network, or the reason why none does.
 pub(super) fn network<'r>(
-    scene: &Scene<'_>,
+    context: &RequestContext<'_>,
     access: &NetworkAccess,
     rules: &[&'r Rule],
 ) -> Result<Vec<&'r Rule>, String> {
-    let allows = |rule: &&&Rule| rule.of_network(scene, access) == Holds::Yes;
+    let allows = |rule: &&&Rule| rule.match_network(context, access) == MatchResult::Yes;
     let rule = rules.iter().find(allows);
     rule.map(|rule| vec![*rule])
         .ok_or_else(|| format!("no rule allows the host `{}`", access.host))
@@ -44,9 +44,12 @@ pub(super) fn network<'r>(
 
 /// Returns the rules that together allow every part of a command. An error names a part that no
 /// rule allows, or the reason why `allow` rules do not apply to this command.
-pub(super) fn parts<'r>(scene: &Scene<'_>, rules: &[&'r Rule]) -> Result<Vec<&'r Rule>, String> {
-    let parts = scene.parts();
-    let verdict = &scene.found.classification;
+pub(super) fn parts<'r>(
+    context: &RequestContext<'_>,
+    rules: &[&'r Rule],
+) -> Result<Vec<&'r Rule>, String> {
+    let parts = context.parts();
+    let verdict = &context.found.classification;
     let strongest = parts.all.iter().map(|part| part.effect).max();
     let void = if !parts.parsers_agree {
         Some("the command may run other code than it shows")
@@ -66,13 +69,13 @@ pub(super) fn parts<'r>(scene: &Scene<'_>, rules: &[&'r Rule]) -> Result<Vec<&'r
     if let Some(why) = void {
         return Err(why.to_owned());
     }
-    let needs = needed(scene)?;
+    let needs = parts_needing_rule(context)?;
     let mut used: Vec<&Rule> = Vec::new();
     for part in needs {
         let mut why = None;
         let mut found = None;
         for rule in rules {
-            match rule.covers(scene, part) {
+            match rule.covers(context, part) {
                 Ok(()) => {
                     found = Some(rule);
                     break;
@@ -102,8 +105,8 @@ pub(super) fn parts<'r>(scene: &Scene<'_>, rules: &[&'r Rule]) -> Result<Vec<&'r
 
 /// Returns the parts that need a rule: those that need confirmation and those that run them. If the
 /// agent can type commands into one of the programs, returns all parts.
-fn needed<'s>(scene: &'s Scene<'_>) -> Result<Vec<&'s Part>, String> {
-    let all = &scene.parts().all;
+fn parts_needing_rule<'s>(context: &'s RequestContext<'_>) -> Result<Vec<&'s Part>, String> {
+    let all = &context.parts().all;
     let redirected_group = |part: &Part| part.words.is_empty() && !part.redirections.is_empty();
     let mut needs = vec![false; all.len()];
     for (at, part) in all.iter().enumerate() {
@@ -115,10 +118,10 @@ fn needed<'s>(scene: &'s Scene<'_>) -> Result<Vec<&'s Part>, String> {
             }
             continue;
         }
-        needs[at] |= scene.is_typed_into()
+        needs[at] |= context.is_typed_into()
             || part.ask
             || !part.redirections.is_empty()
-            || scene.around(part).any(redirected_group);
+            || context.around(part).any(redirected_group);
     }
     for at in (0..all.len()).rev() {
         let mut next = all[at].parent.filter(|_| needs[at]);

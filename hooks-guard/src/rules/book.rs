@@ -14,7 +14,7 @@ use super::trust::{Trust, TrustError};
 use crate::places::Places;
 
 /// Maximum number of cached rule sets; agents work in few directories.
-const MOST: usize = 64;
+const MAX_CACHED_RULES: usize = 64;
 
 /// Rules of one user, by the directory of a request. Files are reloaded when they change.
 ///
@@ -25,12 +25,12 @@ pub struct RuleBook {
     user: PathBuf,
     trust: PathBuf,
     places: Protected,
-    read: Mutex<HashMap<Vec<Seen>, Rules>>,
+    cache: Mutex<HashMap<Vec<FileVersion>, Rules>>,
 }
 
 /// State of a file when it was read.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Seen {
+struct FileVersion {
     path: PathBuf,
     /// `None` if the file did not exist.
     state: Option<(Option<SystemTime>, u64, Identity)>,
@@ -61,7 +61,7 @@ impl RuleBook {
             user: places.rules_file(),
             trust: places.trust_file(),
             places: protected,
-            read: Mutex::default(),
+            cache: Mutex::default(),
         }
     }
 
@@ -73,7 +73,7 @@ impl RuleBook {
         let mut files = vec![self.trust.clone(), self.user.clone()];
         let projects = projects(directory);
         files.extend(projects.iter().cloned());
-        let seen: Vec<Seen> = files.into_iter().map(Seen::of).collect();
+        let seen: Vec<FileVersion> = files.into_iter().map(FileVersion::of).collect();
         if let Some(rules) = self.lock().get(&seen) {
             return Ok(rules.clone());
         }
@@ -83,7 +83,7 @@ impl RuleBook {
             rules = rules.and(&Rules::load(None, Some(file), &trust, &self.places)?);
         }
         let mut read = self.lock();
-        if read.len() >= MOST {
+        if read.len() >= MAX_CACHED_RULES {
             read.clear();
         }
         read.insert(seen, rules.clone());
@@ -104,8 +104,8 @@ impl RuleBook {
         all.fold(Rules::built_in(&self.places), |all, rules| all.and(&rules))
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<Vec<Seen>, Rules>> {
-        self.read
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<Vec<FileVersion>, Rules>> {
+        self.cache
             .lock()
             .unwrap_or_else(|poisoned| poisoned.into_inner())
     }
@@ -138,7 +138,7 @@ fn projects(directory: Option<&Path>) -> Vec<PathBuf> {
     files
 }
 
-impl Seen {
+impl FileVersion {
     fn of(path: PathBuf) -> Self {
         let state = fs::metadata(&path).ok().map(|file| {
             #[cfg(unix)]
@@ -159,11 +159,11 @@ mod tests {
     use super::*;
     use crate::classify::Classifier;
     use crate::request::PermissionRequest;
-    use crate::rules::verdict::Effect;
+    use crate::rules::verdict::RuleEffect;
 
     const DENY: &str = "[[rule]]\neffect = 'deny'\nprogram = 'make'\nreason = 'no'\n";
 
-    fn effect(book: &RuleBook, directory: &Path) -> Option<Effect> {
+    fn effect(book: &RuleBook, directory: &Path) -> Option<RuleEffect> {
         let request = PermissionRequest {
             cwd: Some(directory.to_owned()),
             ..PermissionRequest::new("make all")
@@ -172,7 +172,7 @@ mod tests {
             .analyze(&request.command, None)
             .expect("a command");
         let rules = book.rules_in(Some(directory)).expect("rules");
-        rules.judge(&request, &found).map(|verdict| verdict.effect)
+        rules.decide(&request, &found).map(|verdict| verdict.effect)
     }
 
     #[test]
@@ -184,11 +184,15 @@ mod tests {
         fs::create_dir_all(&inner).expect("a directory");
         assert_eq!(effect(&book, &inner), None);
         fs::write(Places::project_rules(&outer), DENY).expect("a file");
-        assert_eq!(effect(&book, &inner), Some(Effect::Deny), "seen at once");
+        assert_eq!(
+            effect(&book, &inner),
+            Some(RuleEffect::Deny),
+            "seen at once"
+        );
         fs::write(Places::project_rules(&inner), "").expect("a file");
         assert_eq!(
             effect(&book, &inner),
-            Some(Effect::Deny),
+            Some(RuleEffect::Deny),
             "not put out of force"
         );
         assert_eq!(effect(&book, home.path()), None);
@@ -207,7 +211,7 @@ mod tests {
         fs::write(Places::project_rules(&home.path().join("project")), DENY).expect("a file");
         let link = home.path().join("link");
         std::os::unix::fs::symlink(&inner, &link).expect("a link");
-        assert_eq!(effect(&book, &link), Some(Effect::Deny));
+        assert_eq!(effect(&book, &link), Some(RuleEffect::Deny));
     }
 
     /// `P-06`: a broken file does not disable the others.
@@ -229,8 +233,11 @@ mod tests {
             cwd: Some(project.clone()),
             ..PermissionRequest::new("make all")
         };
-        let verdict = book.readable_in(Some(&project)).judge(&request, &found);
-        assert_eq!(verdict.map(|verdict| verdict.effect), Some(Effect::Deny));
+        let verdict = book.readable_in(Some(&project)).decide(&request, &found);
+        assert_eq!(
+            verdict.map(|verdict| verdict.effect),
+            Some(RuleEffect::Deny)
+        );
     }
 
     #[test]

@@ -3,9 +3,9 @@
 
 use std::fmt;
 
-use super::rule::{Rule, Test, TestOf};
-use super::set::{Inner, Rules};
-use super::verdict::{Effect, Origin};
+use super::rule::{Rule, RuleTest, TestInput};
+use super::set::{Rules, RulesInner};
+use super::verdict::{Origin, RuleEffect};
 use crate::classify::{Classifier, Crud, Decision};
 use crate::request::{FileAccess, NetworkAccess, PermissionRequest};
 
@@ -20,9 +20,9 @@ pub struct TestOutcome {
     /// The command, tool call or host of the test.
     pub command: String,
     /// The expected effect.
-    pub expected: Effect,
+    pub expected: RuleEffect,
     /// The actual effect.
-    pub got: Effect,
+    pub got: RuleEffect,
     /// The rule that decided; `None` if the classifier did.
     pub decided_by: Option<String>,
     /// Reason of the actual effect.
@@ -66,7 +66,7 @@ impl Rules {
         rules
             .iter()
             .flat_map(|rule| rule.tests.iter().map(move |test| (rule, test)))
-            .map(|(rule, test)| trusted.try_out(&classifier, rule, test))
+            .map(|(rule, test)| trusted.run_test(&classifier, rule, test))
             .collect()
     }
 
@@ -97,7 +97,7 @@ impl Rules {
                 );
                 warn(what, "remove one of the rules, or narrow the stricter one");
             }
-            if let Some(what) = impossible(rule) {
+            if let Some(what) = impossible_condition(rule) {
                 warn(what.to_owned(), "change its conditions, or remove it");
             }
             let by = |outcome: &&TestOutcome| {
@@ -124,7 +124,7 @@ impl Rules {
 
     /// Returns these rules with every file treated as trusted.
     fn trusted(&self) -> Self {
-        let mut inner = Inner::clone(&self.inner);
+        let mut inner = RulesInner::clone(&self.inner);
         for rule in &mut inner.rules {
             if let Origin::Project { trusted } = &mut rule.origin {
                 *trusted = true;
@@ -135,7 +135,7 @@ impl Rules {
         }
     }
 
-    fn try_out(&self, classifier: &Classifier, rule: &Rule, test: &Test) -> TestOutcome {
+    fn run_test(&self, classifier: &Classifier, rule: &Rule, test: &RuleTest) -> TestOutcome {
         let cwd = rule
             .project
             .as_ref()
@@ -143,12 +143,12 @@ impl Rules {
             .and_then(|project| project.names.first())
             .map(std::path::PathBuf::from);
         let (request, found) = match &test.what {
-            TestOf::Command(command) => {
+            TestInput::Command(command) => {
                 let request = PermissionRequest::new(command.clone());
                 (request, classifier.analyze(command, None))
             }
-            TestOf::Host(host) => {
-                let network = NetworkAccess::of_target(host);
+            TestInput::Host(host) => {
+                let network = NetworkAccess::from_target(host);
                 let what = network.to_string();
                 let found = network.analyze(&what);
                 let request = PermissionRequest {
@@ -157,7 +157,7 @@ impl Rules {
                 };
                 (request, Ok(found))
             }
-            TestOf::File { tool, path } => {
+            TestInput::File { tool, path } => {
                 let reads = [
                     "read",
                     "view",
@@ -201,25 +201,25 @@ impl Rules {
             line: test.line,
             command: request.command.clone(),
             expected: test.expect,
-            got: Effect::Ask,
+            got: RuleEffect::Ask,
             decided_by: None,
             why: String::new(),
         };
         match found {
             Err(error) => outcome.why = error.to_string(),
-            Ok(found) => match self.judge(&request, &found) {
+            Ok(found) => match self.decide(&request, &found) {
                 Some(verdict) => {
                     outcome.got = verdict.effect;
                     outcome.decided_by = Some(verdict.rule);
                     outcome.why = verdict.reason;
                 }
                 None if found.classification.decision == Decision::AutoAllowed => {
-                    outcome.got = Effect::Allow;
+                    outcome.got = RuleEffect::Allow;
                     outcome.why = found.classification.reasoning.clone();
                 }
                 None => {
-                    let scene = self.scene(&request, &found);
-                    let why = self.allowed(&scene).err();
+                    let context = self.request_context(&request, &found);
+                    let why = self.allowed(&context).err();
                     outcome.why = why.unwrap_or_else(|| found.classification.reasoning.clone());
                 }
             },
@@ -258,20 +258,22 @@ fn shadows(one: &Rule, other: &Rule) -> bool {
         && covers(&a.agent, &b.agent)
 }
 
-fn impossible(rule: &Rule) -> Option<&'static str> {
+fn impossible_condition(rule: &Rule) -> Option<&'static str> {
     let conditions = &rule.conditions;
     let reads = conditions
         .class
         .as_ref()
         .is_some_and(|class| class == &[Crud::Read]);
-    let own = |program: &String| super::scene::base_name(program) == "hooks-guard";
+    let own = |program: &String| super::context::base_name(program) == "hooks-guard";
     let guarded = conditions
         .program
         .as_ref()
         .is_some_and(|list| list.iter().all(own));
     match rule.effect {
-        Effect::Allow if guarded => Some("the guard's own commands always need confirmation"),
-        Effect::Allow if reads && conditions.tool.is_some() => Some("reads need no `allow` rule"),
+        RuleEffect::Allow if guarded => Some("the guard's own commands always need confirmation"),
+        RuleEffect::Allow if reads && conditions.tool.is_some() => {
+            Some("reads need no `allow` rule")
+        }
         _ => None,
     }
 }

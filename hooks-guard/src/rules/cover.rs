@@ -1,10 +1,10 @@
 //! Matches an `allow` rule with a part of a command. In: the rule and the part. Out: yes, no with a
 //! reason, or perhaps.
 
-use super::paths::{Holds, Paths};
+use super::context::{RequestContext, base_name, variable};
+use super::paths::{MatchResult, PathPatterns};
 use super::rule::Rule;
-use super::scene::{Scene, base_name, variable};
-use super::verdict::Effect;
+use super::verdict::RuleEffect;
 use crate::classify::{Crud, Part, PartCall, Tables, UNKNOWN};
 
 /// Directories in which a program's name identifies the program.
@@ -20,12 +20,18 @@ const SYSTEM: &[&str] = &[
 
 impl Rule {
     /// Returns `true` if the rule allows a part of a command. An error holds the reason against it.
-    pub(super) fn covers(&self, scene: &Scene<'_>, part: &Part) -> Result<(), &'static str> {
+    pub(super) fn covers(
+        &self,
+        context: &RequestContext<'_>,
+        part: &Part,
+    ) -> Result<(), &'static str> {
         let wanted = &self.conditions;
-        if wanted.tool.is_some() || wanted.host.is_some() || self.effect != Effect::Allow {
+        if wanted.tool.is_some() || wanted.host.is_some() || self.effect != RuleEffect::Allow {
             return Err("the rule is not an `allow` rule for commands");
         }
-        if self.agent(scene) != Holds::Yes || self.reaches(scene) != Holds::Yes {
+        if self.agent(context) != MatchResult::Yes
+            || self.match_project(context) != MatchResult::Yes
+        {
             return Err("the rule is for another agent or directory");
         }
         let Some(first) = part.words.first() else {
@@ -47,7 +53,7 @@ impl Rule {
         let Some(rest) = arguments_after(part, wanted.subcommand.as_deref()) else {
             return Err("the rule names another subcommand");
         };
-        let accepts = wanted.substitutions && substitutes(scene, part);
+        let accepts = wanted.substitutions && substitutes(context, part);
         if !first.known || (!accepts && part.words.iter().any(|word| !word.known)) {
             return Err("a word of the command is unknown until it runs");
         }
@@ -67,9 +73,9 @@ impl Rule {
             None => {}
         }
         if let Some(paths) = &wanted.path {
-            self.within(scene, part, paths, &rest)?;
+            self.within(context, part, paths, &rest)?;
         }
-        self.unnamed(scene, part)
+        self.check_unnamed(context, part)
     }
 
     /// Returns `true` unless the rule names programs and the program of the part is not among them.
@@ -77,19 +83,19 @@ impl Rule {
         let Some(programs) = &self.conditions.program else {
             return true;
         };
-        let is_one = |name: &str| programs.iter().any(|one| is(name, one));
+        let is_one = |name: &str| programs.iter().any(|one| is_named_program(name, one));
         part.words.first().is_some_and(|first| is_one(&first.text))
     }
 
     fn within(
         &self,
-        scene: &Scene<'_>,
+        context: &RequestContext<'_>,
         part: &Part,
-        paths: &Paths,
+        paths: &PathPatterns,
         rest: &[&str],
     ) -> Result<(), &'static str> {
-        let base = self.base(scene);
-        let inside = |text: &str| paths.hold(&scene.start.locate(text), base);
+        let base = self.base(context);
+        let inside = |text: &str| paths.match_all(&context.start.locate(text), base);
         if part.words.iter().any(|word| !word.known) {
             return Err("a word of the command is unknown until it runs");
         }
@@ -135,15 +141,18 @@ impl Rule {
 
     /// Checks features of a part that an `allow` rule must name explicitly. An error holds the
     /// first one that it does not name.
-    fn unnamed(&self, scene: &Scene<'_>, part: &Part) -> Result<(), &'static str> {
+    fn check_unnamed(&self, context: &RequestContext<'_>, part: &Part) -> Result<(), &'static str> {
         let wanted = &self.conditions;
-        let base = self.base(scene);
-        let groups: Vec<&Part> = scene.around(part).filter(|p| p.words.is_empty()).collect();
+        let base = self.base(context);
+        let groups: Vec<&Part> = context
+            .around(part)
+            .filter(|p| p.words.is_empty())
+            .collect();
         let own = || std::iter::once(part).chain(groups.iter().copied());
         let sent = own().flat_map(|part| &part.redirections);
         for touch in sent {
-            let path = scene.locate(&touch.path);
-            if !touch.path.known || !wanted.redirections.paths.hold(&path, base) {
+            let path = context.locate(&touch.path);
+            if !touch.path.known || !wanted.redirections.paths.match_all(&path, base) {
                 return Err("a redirection does not match the rule's `redirections`");
             }
         }
@@ -162,7 +171,10 @@ impl Rule {
         if piped && runs && !wanted.redirections.pipes {
             return Err("the program may run its input, which needs `|` in `redirections`");
         }
-        let wrappers: Vec<&Part> = scene.around(part).filter(|p| !p.words.is_empty()).collect();
+        let wrappers: Vec<&Part> = context
+            .around(part)
+            .filter(|p| !p.words.is_empty())
+            .collect();
         let prefixed = wrappers
             .iter()
             .copied()
@@ -175,23 +187,23 @@ impl Rule {
             .flat_map(|part| &part.assignments)
             .map(|one| variable(&one.name))
             .chain(prefixed)
-            .chain(scene.set.iter().cloned());
+            .chain(context.set.iter().cloned());
         for name in assigned {
             if !wanted.environment.iter().any(|one| one.is_match(&name)) {
                 return Err("an assignment does not match the rule's `environment`");
             }
         }
-        match substitutes(scene, part) && !wanted.substitutions {
+        match substitutes(context, part) && !wanted.substitutions {
             true => Err("a substitution needs `substitutions = true`"),
             false => Ok(()),
         }
     }
 }
 
-fn substitutes(scene: &Scene<'_>, part: &Part) -> bool {
-    scene.parts().has_substitutions
+fn substitutes(context: &RequestContext<'_>, part: &Part) -> bool {
+    context.parts().has_substitutions
         || part.has_substitutions
-        || scene.around(part).any(|around| around.has_substitutions)
+        || context.around(part).any(|around| around.has_substitutions)
 }
 
 fn assignment(word: &str) -> bool {
@@ -204,7 +216,7 @@ fn assignment(word: &str) -> bool {
 }
 
 /// Returns `true` if a word is the program that an `allow` rule names.
-fn is(word: &str, program: &str) -> bool {
+fn is_named_program(word: &str, program: &str) -> bool {
     word == program
         || (!program.contains('/')
             && SYSTEM
@@ -260,7 +272,7 @@ fn arguments_after<'p>(
 mod tests {
     use crate::classify::{Classifier, Tables};
     use crate::request::PermissionRequest;
-    use crate::rules::{Effect, Origin, Protected, Rules};
+    use crate::rules::{Origin, Protected, RuleEffect, Rules};
 
     /// Programs that execute their input, by their manuals: shells, interpreters, clients of
     /// servers with a command language, debuggers and editors that read commands, wrappers that
@@ -288,11 +300,11 @@ mod tests {
         let rules = Rules::parse(&text, "guard.toml", Origin::User, None, &protected);
         let rules = rules.expect("the rules are right");
         let found = Classifier::new().analyze(command, None);
-        let verdict = rules.judge(
+        let verdict = rules.decide(
             &PermissionRequest::new(command),
             &found.expect("it is a command"),
         );
-        verdict.is_some_and(|verdict| verdict.effect == Effect::Allow)
+        verdict.is_some_and(|verdict| verdict.effect == RuleEffect::Allow)
     }
 
     #[test]

@@ -9,21 +9,21 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::error::{Mistake, RulesError};
-use super::paths::{Folder, Paths, glob};
-use super::rule::{Conditions, HostPattern, Redirections, Rule, Test, TestOf};
-use super::verdict::{Effect, Origin};
+use super::paths::{Directory, PathPatterns, glob};
+use super::rule::{Conditions, HostPattern, Redirections, Rule, RuleTest, TestInput};
+use super::verdict::{Origin, RuleEffect};
 use crate::classify::Crud;
 use crate::excerpt::Excerpt;
 use crate::spelling::{listed, suggestion};
 
 /// Maximum number of rules in a file.
-const MOST_RULES: usize = 1000;
+const MAX_RULES: usize = 1000;
 /// Maximum number of values in a list.
-const MOST_VALUES: usize = 100;
+const MAX_VALUES: usize = 100;
 /// Maximum number of characters of a value.
-const MOST_TEXT: usize = 2000;
+const MAX_VALUE_CHARS: usize = 2000;
 /// Maximum number of reported mistakes.
-const MOST_MISTAKES: usize = 50;
+const MAX_MISTAKES: usize = 50;
 
 const KEYS: &[&str] = &[
     "effect",
@@ -50,10 +50,10 @@ pub(super) fn read(
     text: &str,
     name: &str,
     origin: Origin,
-    project: Option<&Folder>,
+    project: Option<&Directory>,
     home: &Path,
 ) -> Result<Vec<Rule>, RulesError> {
-    let mut reader = Reader {
+    let mut reader = RuleFileReader {
         text,
         name,
         home,
@@ -63,7 +63,7 @@ pub(super) fn read(
     for error in errors {
         let at = error.span().unwrap_or(0..0);
         let what = format!("invalid TOML: {}", error.message());
-        reader.wrong(at, what, "correct the syntax");
+        reader.add_mistake(at, what, "correct the syntax");
     }
     let mut rules = Vec::new();
     if reader.mistakes.is_empty() {
@@ -72,21 +72,21 @@ pub(super) fn read(
                 let what = format!("unknown key `{}` in a rules file", key.get_ref());
                 let remedy =
                     suggestion(key.get_ref(), &["rule"], "begin each rule with `[[rule]]`");
-                reader.wrong(key.span(), what, remedy);
+                reader.add_mistake(key.span(), what, remedy);
                 continue;
             }
             let Some(list) = value.get_ref().as_array() else {
-                reader.wrong(value.span(), "`rule` is not a list", "write `[[rule]]`");
+                reader.add_mistake(value.span(), "`rule` is not a list", "write `[[rule]]`");
                 continue;
             };
-            if list.len() > MOST_RULES {
+            if list.len() > MAX_RULES {
                 let what = format!("too many rules ({})", list.len());
-                reader.wrong(value.span(), what, format!("write at most {MOST_RULES}"));
+                reader.add_mistake(value.span(), what, format!("write at most {MAX_RULES}"));
                 continue;
             }
             for value in list.iter() {
                 let Some(table) = value.get_ref().as_table() else {
-                    reader.wrong(value.span(), "a rule is not a table", "write `[[rule]]`");
+                    reader.add_mistake(value.span(), "a rule is not a table", "write `[[rule]]`");
                     continue;
                 };
                 let line = reader.line(value.span().start);
@@ -109,26 +109,31 @@ pub(super) fn read(
             reader
                 .mistakes
                 .sort_by_key(|one| (one.excerpt.line, one.excerpt.column));
-            reader.mistakes.truncate(MOST_MISTAKES);
+            reader.mistakes.truncate(MAX_MISTAKES);
             Err(RulesError::Mistakes(reader.mistakes))
         }
     }
 }
 
-struct Reader<'a> {
+struct RuleFileReader<'a> {
     text: &'a str,
     name: &'a str,
     home: &'a Path,
     mistakes: Vec<Mistake>,
 }
 
-impl Reader<'_> {
+impl RuleFileReader<'_> {
     /// Returns the line of a byte offset.
     fn line(&self, at: usize) -> usize {
         Excerpt::new(self.text, at..at).line
     }
 
-    fn wrong(&mut self, at: Range<usize>, what: impl Into<String>, remedy: impl Into<String>) {
+    fn add_mistake(
+        &mut self,
+        at: Range<usize>,
+        what: impl Into<String>,
+        remedy: impl Into<String>,
+    ) {
         self.mistakes.push(Mistake {
             file: self.name.to_owned(),
             excerpt: Excerpt::new(self.text, at),
@@ -141,7 +146,7 @@ impl Reader<'_> {
         &mut self,
         whole: &Value<'_>,
         table: &DeTable<'_>,
-    ) -> (Effect, Conditions, Option<String>, Vec<Test>) {
+    ) -> (RuleEffect, Conditions, Option<String>, Vec<RuleTest>) {
         let mut effect = None;
         let mut conditions = Conditions::default();
         let mut reason = None;
@@ -181,7 +186,7 @@ impl Reader<'_> {
                 }
                 "substitutions" => match value.get_ref().as_bool() {
                     Some(set) => conditions.substitutions = set,
-                    None => self.wrong(
+                    None => self.add_mistake(
                         value.span(),
                         "`substitutions` is not a boolean",
                         "write `true` or `false`",
@@ -191,7 +196,7 @@ impl Reader<'_> {
                 "test" => tests = self.tests(value),
                 _ => {
                     let remedy = suggestion(name, KEYS, &format!("the keys are {}", listed(KEYS)));
-                    self.wrong(
+                    self.add_mistake(
                         key.span(),
                         format!("unknown key `{name}` in a rule"),
                         remedy,
@@ -201,12 +206,12 @@ impl Reader<'_> {
         }
         if effect.is_none() && !table.contains_key("effect") {
             let remedy = "add `effect = \"ask\"`, or \"allow\" or \"deny\"";
-            self.wrong(whole.span(), "the rule has no `effect`", remedy);
+            self.add_mistake(whole.span(), "the rule has no `effect`", remedy);
         }
-        if effect != Some(Effect::Allow) && effect.is_some() {
+        if effect != Some(RuleEffect::Allow) && effect.is_some() {
             for (name, at) in accepted {
                 let what = format!("`{name}` is valid only in an `allow` rule");
-                self.wrong(
+                self.add_mistake(
                     at,
                     what,
                     "remove it; use `path` for the files of redirections",
@@ -217,12 +222,12 @@ impl Reader<'_> {
             && let Some((name, at)) = of_commands
         {
             let what = format!("`{name}` applies to commands, `tool` to other tools");
-            self.wrong(at, what, "split it into two rules");
+            self.add_mistake(at, what, "split it into two rules");
         }
         if let Some(at) = conditions
             .host
             .as_ref()
-            .and_then(|_| place_of_key(table, "host"))
+            .and_then(|_| position_of_key(table, "host"))
         {
             let others = [
                 "program",
@@ -236,36 +241,41 @@ impl Reader<'_> {
                 let what = format!(
                     "`host` applies to requests for network access, `{name}` to other requests"
                 );
-                self.wrong(at, what, "split it into two rules");
+                self.add_mistake(at, what, "split it into two rules");
             }
         }
         if conditions.subcommand.is_some() && conditions.program.is_none() {
             let remedy = "add `program`";
-            self.wrong(
+            self.add_mistake(
                 whole.span(),
                 "the rule has a `subcommand` but no `program`",
                 remedy,
             );
         }
         let limits = ["program", "path", "class", "tool", "host"];
-        if effect == Some(Effect::Allow) && !limits.iter().any(|key| table.contains_key(*key)) {
+        if effect == Some(RuleEffect::Allow) && !limits.iter().any(|key| table.contains_key(*key)) {
             let remedy = "limit it by `program`, `path`, `class`, `tool` or `host`";
-            self.wrong(whole.span(), "the rule allows everything", remedy);
+            self.add_mistake(whole.span(), "the rule allows everything", remedy);
         }
-        (effect.unwrap_or(Effect::Deny), conditions, reason, tests)
+        (
+            effect.unwrap_or(RuleEffect::Deny),
+            conditions,
+            reason,
+            tests,
+        )
     }
 
-    fn effect(&mut self, value: &Value<'_>, key: &str) -> Option<Effect> {
+    fn effect(&mut self, value: &Value<'_>, key: &str) -> Option<RuleEffect> {
         match value.get_ref().as_str() {
-            Some("allow") => Some(Effect::Allow),
-            Some("ask") => Some(Effect::Ask),
-            Some("deny") => Some(Effect::Deny),
+            Some("allow") => Some(RuleEffect::Allow),
+            Some("ask") => Some(RuleEffect::Ask),
+            Some("deny") => Some(RuleEffect::Deny),
             other => {
                 let what = format!(
                     "`{key}` is {}",
                     other.map_or("not a string".into(), |o| format!("`{o}`"))
                 );
-                self.wrong(value.span(), what, "write \"allow\", \"ask\" or \"deny\"");
+                self.add_mistake(value.span(), what, "write \"allow\", \"ask\" or \"deny\"");
                 None
             }
         }
@@ -273,7 +283,7 @@ impl Reader<'_> {
 
     fn text(&mut self, value: &Value<'_>, key: &str) -> Option<String> {
         let Some(text) = value.get_ref().as_str() else {
-            self.wrong(
+            self.add_mistake(
                 value.span(),
                 format!("`{key}` is not a string"),
                 "put it in quotes",
@@ -281,22 +291,22 @@ impl Reader<'_> {
             return None;
         };
         if text.trim().is_empty() {
-            self.wrong(
+            self.add_mistake(
                 value.span(),
                 format!("`{key}` is empty"),
                 "set it or remove the key",
             );
             return None;
         }
-        if text.chars().count() > MOST_TEXT {
-            let remedy = format!("write at most {MOST_TEXT} characters");
-            self.wrong(value.span(), format!("`{key}` is too long"), remedy);
+        if text.chars().count() > MAX_VALUE_CHARS {
+            let remedy = format!("write at most {MAX_VALUE_CHARS} characters");
+            self.add_mistake(value.span(), format!("`{key}` is too long"), remedy);
             return None;
         }
         let odd = |c: char| c.is_control() && c != '\n' && c != '\t';
         if text.contains(odd) {
             let remedy = "remove them";
-            self.wrong(
+            self.add_mistake(
                 value.span(),
                 format!("`{key}` contains control characters"),
                 remedy,
@@ -307,7 +317,7 @@ impl Reader<'_> {
     }
 
     /// Returns the text or the list of texts of a key, each with its place.
-    fn each(&mut self, value: &Value<'_>, key: &str) -> Vec<(String, Range<usize>)> {
+    fn spanned_texts(&mut self, value: &Value<'_>, key: &str) -> Vec<(String, Range<usize>)> {
         let mut out = Vec::new();
         let Some(list) = value.get_ref().as_array() else {
             let text = self.text(value, key);
@@ -315,11 +325,11 @@ impl Reader<'_> {
         };
         if list.is_empty() {
             let remedy = "add a value or remove the key";
-            self.wrong(value.span(), format!("`{key}` is an empty list"), remedy);
+            self.add_mistake(value.span(), format!("`{key}` is an empty list"), remedy);
         }
-        if list.len() > MOST_VALUES {
-            let remedy = format!("write at most {MOST_VALUES}");
-            self.wrong(
+        if list.len() > MAX_VALUES {
+            let remedy = format!("write at most {MAX_VALUES}");
+            self.add_mistake(
                 value.span(),
                 format!("`{key}` has {} values", list.len()),
                 remedy,
@@ -336,7 +346,7 @@ impl Reader<'_> {
 
     fn texts(&mut self, value: &Value<'_>, key: &str) -> Option<Vec<String>> {
         Some(
-            self.each(value, key)
+            self.spanned_texts(value, key)
                 .into_iter()
                 .map(|(text, _)| text)
                 .collect(),
@@ -345,17 +355,17 @@ impl Reader<'_> {
 
     fn programs(&mut self, value: &Value<'_>) -> Option<Vec<String>> {
         let mut out = Vec::new();
-        for (text, at) in self.each(value, "program") {
+        for (text, at) in self.spanned_texts(value, "program") {
             if text.contains(char::is_whitespace) {
                 let what = format!("`{text}` is not a program name");
-                self.wrong(
+                self.add_mistake(
                     at,
                     what,
                     "move the other words to `subcommand` or `arguments`",
                 );
             } else if text.contains(['*', '?', '[', '{']) {
                 let what = format!("`{text}` is a pattern");
-                self.wrong(at, what, "list each program by name");
+                self.add_mistake(at, what, "list each program by name");
             } else {
                 out.push(text);
             }
@@ -365,10 +375,10 @@ impl Reader<'_> {
 
     fn hosts(&mut self, value: &Value<'_>) -> Option<Vec<HostPattern>> {
         let mut out = Vec::new();
-        for (text, at) in self.each(value, "host") {
+        for (text, at) in self.spanned_texts(value, "host") {
             match HostPattern::new(&text) {
                 Ok(host) => out.push(host),
-                Err(why) => self.wrong(
+                Err(why) => self.add_mistake(
                     at,
                     format!("`{text}` {why}"),
                     "write a name such as `api.example.com`, or `*.example.com` for all of its \
@@ -381,10 +391,10 @@ impl Reader<'_> {
 
     fn subcommands(&mut self, value: &Value<'_>) -> Option<Vec<Vec<String>>> {
         let mut out = Vec::new();
-        for (text, at) in self.each(value, "subcommand") {
+        for (text, at) in self.spanned_texts(value, "subcommand") {
             if text.split_whitespace().any(|word| word.starts_with('-')) {
                 let what = format!("`{text}` contains an option");
-                self.wrong(at, what, "move options to `arguments`");
+                self.add_mistake(at, what, "move options to `arguments`");
                 continue;
             }
             out.push(text.split_whitespace().map(str::to_owned).collect());
@@ -394,20 +404,20 @@ impl Reader<'_> {
 
     fn globs(&mut self, value: &Value<'_>, key: &str) -> Option<Vec<GlobMatcher>> {
         let mut out = Vec::new();
-        for (text, at) in self.each(value, key) {
+        for (text, at) in self.spanned_texts(value, key) {
             match glob(&text, false) {
                 Ok(glob) => out.push(glob.compile_matcher()),
-                Err((what, remedy)) => self.wrong(at, what, remedy),
+                Err((what, remedy)) => self.add_mistake(at, what, remedy),
             }
         }
         Some(out)
     }
 
-    fn paths(&mut self, value: &Value<'_>, key: &str) -> Option<Paths> {
-        let mut paths = Paths::default();
-        for (text, at) in self.each(value, key) {
+    fn paths(&mut self, value: &Value<'_>, key: &str) -> Option<PathPatterns> {
+        let mut paths = PathPatterns::default();
+        for (text, at) in self.spanned_texts(value, key) {
             if let Err((what, remedy)) = paths.add(&text, self.home) {
-                self.wrong(at, what, remedy);
+                self.add_mistake(at, what, remedy);
             }
         }
         Some(paths)
@@ -415,13 +425,13 @@ impl Reader<'_> {
 
     fn redirections(&mut self, value: &Value<'_>) -> Redirections {
         let mut out = Redirections::default();
-        for (text, at) in self.each(value, "redirections") {
+        for (text, at) in self.spanned_texts(value, "redirections") {
             match text.as_str() {
                 "<<" => out.documents = true,
                 "|" => out.pipes = true,
                 _ => {
                     if let Err((what, remedy)) = out.paths.add(&text, self.home) {
-                        self.wrong(at, what, remedy);
+                        self.add_mistake(at, what, remedy);
                     }
                 }
             }
@@ -431,7 +441,7 @@ impl Reader<'_> {
 
     fn classes(&mut self, value: &Value<'_>) -> Option<Vec<Crud>> {
         let mut out = Vec::new();
-        for (text, at) in self.each(value, "class") {
+        for (text, at) in self.spanned_texts(value, "class") {
             match text.as_str() {
                 "READ" => out.push(Crud::Read),
                 "CREATE" => out.push(Crud::Create),
@@ -439,16 +449,16 @@ impl Reader<'_> {
                 "DELETE" => out.push(Crud::Delete),
                 _ => {
                     let remedy = "write \"READ\", \"CREATE\", \"UPDATE\" or \"DELETE\"";
-                    self.wrong(at, format!("`{text}` is not a class"), remedy);
+                    self.add_mistake(at, format!("`{text}` is not a class"), remedy);
                 }
             }
         }
         Some(out)
     }
 
-    fn tests(&mut self, value: &Value<'_>) -> Vec<Test> {
+    fn tests(&mut self, value: &Value<'_>) -> Vec<RuleTest> {
         let Some(list) = value.get_ref().as_array() else {
-            self.wrong(
+            self.add_mistake(
                 value.span(),
                 "`test` is not a list",
                 "write `[[rule.test]]`",
@@ -458,7 +468,7 @@ impl Reader<'_> {
         let mut tests = Vec::new();
         for one in list.iter() {
             let Some(table) = one.get_ref().as_table() else {
-                self.wrong(one.span(), "a test is not a table", "write `[[rule.test]]`");
+                self.add_mistake(one.span(), "a test is not a table", "write `[[rule.test]]`");
                 continue;
             };
             tests.extend(self.test(one, table));
@@ -466,7 +476,7 @@ impl Reader<'_> {
         tests
     }
 
-    fn test(&mut self, whole: &Value<'_>, table: &DeTable<'_>) -> Option<Test> {
+    fn test(&mut self, whole: &Value<'_>, table: &DeTable<'_>) -> Option<RuleTest> {
         let (mut command, mut tool, mut path, mut host) = (None, None, None, None);
         let (mut agent, mut expect) = (None, None);
         for (key, value) in table {
@@ -481,7 +491,7 @@ impl Reader<'_> {
                 _ => {
                     let keys = format!("the keys are {}", listed(TEST_KEYS));
                     let remedy = suggestion(name, TEST_KEYS, &keys);
-                    self.wrong(
+                    self.add_mistake(
                         key.span(),
                         format!("unknown key `{name}` in a test"),
                         remedy,
@@ -491,15 +501,15 @@ impl Reader<'_> {
         }
         if !table.contains_key("expect") {
             let remedy = "add `expect = \"ask\"`, or \"allow\" or \"deny\"";
-            self.wrong(whole.span(), "the test has no `expect`", remedy);
+            self.add_mistake(whole.span(), "the test has no `expect`", remedy);
         }
         let what = match (command, tool, path, host) {
-            (Some(command), None, None, None) => TestOf::Command(command),
-            (None, Some(tool), Some(path), None) => TestOf::File { tool, path },
-            (None, None, None, Some(host)) => TestOf::Host(host),
+            (Some(command), None, None, None) => TestInput::Command(command),
+            (None, Some(tool), Some(path), None) => TestInput::File { tool, path },
+            (None, None, None, Some(host)) => TestInput::Host(host),
             _ => {
                 let remedy = "add a `command`, a `tool` with a `path`, or a `host`";
-                self.wrong(
+                self.add_mistake(
                     whole.span(),
                     "the test has no command, tool or host",
                     remedy,
@@ -508,7 +518,7 @@ impl Reader<'_> {
             }
         };
         let line = self.line(whole.span().start);
-        Some(Test {
+        Some(RuleTest {
             line,
             what,
             agent,
@@ -518,7 +528,7 @@ impl Reader<'_> {
 }
 
 /// Returns the place of a key in a table.
-fn place_of_key(table: &DeTable<'_>, name: &str) -> Option<Range<usize>> {
+fn position_of_key(table: &DeTable<'_>, name: &str) -> Option<Range<usize>> {
     let key = table.iter().find(|(key, _)| key.get_ref() == name);
     key.map(|(key, _)| key.span())
 }

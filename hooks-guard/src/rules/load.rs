@@ -6,7 +6,7 @@ use super::error::RulesError;
 use crate::files;
 
 /// Maximum size of a rules file, in bytes.
-pub const MOST_BYTES: usize = 256 << 10;
+pub const MAX_FILE_BYTES: usize = 256 << 10;
 
 /// Returns the bytes of a file with its path, or `None` if it does not exist.
 pub(super) fn read(path: &Path) -> Result<Option<(PathBuf, Vec<u8>)>, RulesError> {
@@ -21,7 +21,7 @@ pub(super) fn read(path: &Path) -> Result<Option<(PathBuf, Vec<u8>)>, RulesError
         Err(error) => return Err(failed(error)),
     };
     let mut text = Vec::new();
-    let most = MOST_BYTES as u64 + 1;
+    let most = MAX_FILE_BYTES as u64 + 1;
     file.take(most).read_to_end(&mut text).map_err(failed)?;
     Ok(Some((path.to_owned(), text)))
 }

@@ -12,7 +12,7 @@
 //!
 //! ```
 //! use hooks_guard::classify::Classifier;
-//! use hooks_guard::rules::{Effect, Origin, Protected, Rules};
+//! use hooks_guard::rules::{Origin, Protected, RuleEffect, Rules};
 //! use hooks_guard::PermissionRequest;
 //!
 //! let rules = Rules::parse(
@@ -30,17 +30,18 @@
 //!
 //! let ask = |command: &str| {
 //!     let found = Classifier::new().analyze(command, None).unwrap();
-//!     rules.judge(&PermissionRequest::new(command), &found)
+//!     rules.decide(&PermissionRequest::new(command), &found)
 //! };
-//! assert_eq!(ask("cargo test").unwrap().effect, Effect::Allow);
+//! assert_eq!(ask("cargo test").unwrap().effect, RuleEffect::Allow);
 //! assert!(ask("cargo test && rm -r target").is_none());
-//! assert_eq!(ask("cargo test; crontab jobs").unwrap().effect, Effect::Ask);
+//! assert_eq!(ask("cargo test; crontab jobs").unwrap().effect, RuleEffect::Ask);
 //! # Ok::<(), hooks_guard::rules::RulesError>(())
 //! ```
 
 mod allow;
 mod book;
 mod check;
+mod context;
 mod cover;
 mod error;
 mod file;
@@ -48,15 +49,14 @@ mod load;
 mod paths;
 mod protect;
 mod rule;
-mod scene;
 mod set;
 mod trust;
 mod verdict;
 
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
-pub(crate) use self::paths::{NOWHERE, Start};
+pub(crate) use self::context::{candidates as words_of, start_of};
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
-pub(crate) use self::scene::{candidates as words_of, start_of};
+pub(crate) use self::paths::{NO_DIRECTORY, PathBase};
 
 use std::path::Path;
 
@@ -64,11 +64,11 @@ use crate::classify::Decision;
 use crate::request::PermissionRequest;
 
 pub use self::set::Rules;
-pub use self::verdict::{Effect, Origin, Verdict};
+pub use self::verdict::{Origin, RuleDecision, RuleEffect};
 pub use book::{BookError, RuleBook};
 pub use check::{TestOutcome, Warning};
 pub use error::{Mistake, RulesError};
-pub use load::MOST_BYTES;
+pub use load::MAX_FILE_BYTES;
 pub use protect::Protected;
 pub use trust::{Trust, TrustError};
 
@@ -86,11 +86,13 @@ pub fn assert_holds(classifier: &crate::classify::Classifier, file: &str, comman
         ..PermissionRequest::new(command)
     };
     let alone = Rules::built_in(&places);
-    let rank = |rules: &Rules| match (rules.judge(&request, &found), found.classification.decision)
-    {
+    let rank = |rules: &Rules| match (
+        rules.decide(&request, &found),
+        found.classification.decision,
+    ) {
         (Some(verdict), _) => verdict.effect,
-        (None, Decision::AutoAllowed) => Effect::Allow,
-        (None, Decision::RequiresConfirmation) => Effect::Ask,
+        (None, Decision::AutoAllowed) => RuleEffect::Allow,
+        (None, Decision::RequiresConfirmation) => RuleEffect::Ask,
     };
     match Rules::parse(file, "guard.toml", origin, Some(folder), &places) {
         Ok(rules) => {
@@ -102,9 +104,9 @@ pub fn assert_holds(classifier: &crate::classify::Classifier, file: &str, comman
             let trusted = Rules::parse(file, "guard.toml", trusted, Some(folder), &places)
                 .expect("what parses does so for everybody");
             assert!(rank(&rules) >= rank(&trusted), "trust makes it stricter");
-            let guarded = alone.judge(&request, &found).is_some();
+            let guarded = alone.decide(&request, &found).is_some();
             assert!(
-                !guarded || rank(&trusted) >= Effect::Ask,
+                !guarded || rank(&trusted) >= RuleEffect::Ask,
                 "a protection is bypassed"
             );
         }

@@ -11,18 +11,18 @@ use globset::{Glob, GlobBuilder, GlobMatcher};
 use crate::classify::UNKNOWN;
 
 /// Placeholder for the directory of a request without a directory.
-pub(crate) const NOWHERE: &str = "/\u{F0001}";
+pub(crate) const NO_DIRECTORY: &str = "/\u{F0001}";
 
 /// Three-valued result of a match, ordered from the weakest to the strongest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Holds {
+pub(super) enum MatchResult {
     No,
     /// Unknown until the command runs.
-    Perhaps,
+    Unknown,
     Yes,
 }
 
-impl Holds {
+impl MatchResult {
     pub(super) fn of(holds: bool) -> Self {
         match holds {
             true => Self::Yes,
@@ -33,11 +33,11 @@ impl Holds {
 
 /// A directory with all its names.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Folder {
+pub(super) struct Directory {
     pub(super) names: Vec<String>,
 }
 
-impl Folder {
+impl Directory {
     pub(super) fn new(path: &Path) -> Self {
         let lexical = normal(&path.to_string_lossy());
         let mut names = vec![lexical];
@@ -51,23 +51,25 @@ impl Folder {
     }
 
     /// Returns the placeholder folder of a request without a directory.
-    pub(super) fn nowhere() -> Self {
+    pub(super) fn unknown() -> Self {
         Self {
-            names: vec![NOWHERE.to_owned()],
+            names: vec![NO_DIRECTORY.to_owned()],
         }
     }
 
     /// Returns the rest of a path below this folder.
-    fn rest<'p>(&self, path: &'p str) -> Option<&'p str> {
-        self.names.iter().find_map(|name| within(name, path))
+    fn strip_prefix<'p>(&self, path: &'p str) -> Option<&'p str> {
+        self.names
+            .iter()
+            .find_map(|name| strip_directory(name, path))
     }
 
     pub(super) fn holds(&self, path: &str) -> bool {
-        self.rest(path).is_some()
+        self.strip_prefix(path).is_some()
     }
 }
 
-fn within<'p>(folder: &str, path: &'p str) -> Option<&'p str> {
+fn strip_directory<'p>(folder: &str, path: &'p str) -> Option<&'p str> {
     let rest = path.strip_prefix(folder.trim_end_matches('/'))?;
     match rest.strip_prefix('/') {
         Some(rest) => Some(rest),
@@ -77,13 +79,13 @@ fn within<'p>(folder: &str, path: &'p str) -> Option<&'p str> {
 
 /// A path with all names that it may have.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Located {
+pub(super) struct ResolvedPath {
     /// Absolute names without `.` and `..`. A name that begins with [`UNKNOWN`] has a known end
     /// only.
     pub(super) names: Vec<String>,
 }
 
-impl Located {
+impl ResolvedPath {
     pub(super) fn known(&self) -> bool {
         !self.names.is_empty() && !self.names.iter().any(|name| name.contains(UNKNOWN))
     }
@@ -91,30 +93,33 @@ impl Located {
 
 /// Starting points of relative paths and of `~`.
 #[derive(Clone, Debug)]
-pub(crate) struct Start {
+pub(crate) struct PathBase {
     /// Directories in which the command or its parts may run; contains [`UNKNOWN`] if any directory
     /// is possible.
     pub(crate) folders: Vec<String>,
     pub(super) home: String,
-    links: Links,
+    links: LinkTargets,
 }
 
-impl Start {
+impl PathBase {
     pub(crate) fn new(cwd: Option<&Path>, home: &Path) -> Self {
-        let cwd = cwd.map_or_else(|| NOWHERE.to_owned(), |cwd| normal(&cwd.to_string_lossy()));
+        let cwd = cwd.map_or_else(
+            || NO_DIRECTORY.to_owned(),
+            |cwd| normal(&cwd.to_string_lossy()),
+        );
         Self {
             folders: vec![cwd],
             home: normal(&home.to_string_lossy()),
-            links: Links::default(),
+            links: LinkTargets::default(),
         }
     }
 
     /// Adds the possible directories after a change of directory.
-    pub(super) fn enter(&mut self, text: &str) {
+    pub(super) fn change_directory(&mut self, text: &str) {
         let new: Vec<String> = self
             .folders
             .iter()
-            .filter_map(|folder| self.one(folder, text).into_iter().next())
+            .filter_map(|folder| self.resolve_one(folder, text).into_iter().next())
             .collect();
         for folder in new {
             if self.folders.len() >= 16 {
@@ -130,16 +135,16 @@ impl Start {
         }
     }
 
-    pub(super) fn locate(&self, text: &str) -> Located {
+    pub(super) fn locate(&self, text: &str) -> ResolvedPath {
         let mut names: Vec<String> = Vec::new();
         for folder in &self.folders {
-            for name in self.one(folder, text) {
+            for name in self.resolve_one(folder, text) {
                 if !names.contains(&name) {
                     names.push(name);
                 }
             }
         }
-        Located { names }
+        ResolvedPath { names }
     }
 
     /// Returns the paths that a text may mean, for each directory. Links are followed only before
@@ -149,7 +154,7 @@ impl Start {
         let most = if text.contains("..") { 2 } else { 1 };
         let mut paths: Vec<String> = Vec::new();
         for folder in &self.folders {
-            for path in self.one(folder, text).into_iter().take(most) {
+            for path in self.resolve_one(folder, text).into_iter().take(most) {
                 if !paths.contains(&path) {
                     paths.push(path);
                 }
@@ -159,7 +164,7 @@ impl Start {
     }
 
     /// Returns the path as written, and the path with links followed.
-    fn one(&self, folder: &str, text: &str) -> Vec<String> {
+    fn resolve_one(&self, folder: &str, text: &str) -> Vec<String> {
         let home;
         let text = match text.strip_prefix('~') {
             Some("") => self.home.as_str(),
@@ -186,13 +191,13 @@ impl Start {
         }
         let lexical = normal(&joined);
         // The parent of an unknown directory is unknown.
-        if joined.starts_with(NOWHERE) && !lexical.starts_with(NOWHERE) {
+        if joined.starts_with(NO_DIRECTORY) && !lexical.starts_with(NO_DIRECTORY) {
             return vec![format!("{UNKNOWN}{lexical}")];
         }
         let mut names = vec![lexical];
-        if !joined.starts_with(NOWHERE)
-            && !of_each_process(&joined)
-            && let Some(real) = self.links.real(&joined)
+        if !joined.starts_with(NO_DIRECTORY)
+            && !is_per_process(&joined)
+            && let Some(real) = self.links.resolve_links(&joined)
             && !names.contains(&real)
         {
             names.push(real);
@@ -203,9 +208,9 @@ impl Start {
 
 /// Returns `true` if a path means a different file in each process that opens it, so that following
 /// a link would lead to the guard's own file.
-fn of_each_process(path: &str) -> bool {
+fn is_per_process(path: &str) -> bool {
     let path = normal(path);
-    let below = |folder: &str| within(folder, &path).is_some();
+    let below = |folder: &str| strip_directory(folder, &path).is_some();
     let mut folders = ["/proc/self", "/proc/thread-self", "/dev/fd"].iter();
     let files = ["/dev/stdin", "/dev/stdout", "/dev/stderr"];
     folders.any(|folder| below(folder)) || files.contains(&path.as_str())
@@ -242,13 +247,13 @@ pub(super) fn normal(path: &str) -> String {
 
 /// Targets of links, each path looked up once.
 #[derive(Clone, Debug, Default)]
-struct Links {
+struct LinkTargets {
     known: RefCell<HashMap<PathBuf, Option<PathBuf>>>,
 }
 
-impl Links {
+impl LinkTargets {
     /// Returns the path with links followed, as far as it exists.
-    fn real(&self, path: &str) -> Option<String> {
+    fn resolve_links(&self, path: &str) -> Option<String> {
         let real = self.follow(Path::new(path), 256)?;
         Some(normal(&real.to_string_lossy()))
     }
@@ -280,17 +285,17 @@ impl Links {
 
 /// Start of a pattern.
 #[derive(Clone, Debug)]
-enum Base {
+enum PatternBase {
     /// The project's directory, or that of the request.
     Project,
     /// A directory that the pattern names.
-    Folder(Folder),
+    Folder(Directory),
 }
 
 /// A pattern of paths.
 #[derive(Clone, Debug)]
-struct Pattern {
-    base: Base,
+struct PathPattern {
+    base: PatternBase,
     /// Matcher for `allow` rules.
     strict: GlobMatcher,
     /// Matcher for denials; also matches the directory of a pattern that ends in `/**`.
@@ -299,11 +304,11 @@ struct Pattern {
 
 /// The path patterns of a rule.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Paths {
-    list: Vec<Pattern>,
+pub(super) struct PathPatterns {
+    list: Vec<PathPattern>,
 }
 
-impl Paths {
+impl PathPatterns {
     /// Adds a pattern. An error holds the mistake and how to correct it.
     pub(super) fn add(&mut self, text: &str, home: &Path) -> Result<(), (String, String)> {
         if text.split('/').any(|part| part == "..") {
@@ -313,17 +318,17 @@ impl Paths {
             ));
         }
         let (base, rest) = if let Some(rest) = text.strip_prefix("~/") {
-            (Base::Folder(Folder::new(home)), rest.to_owned())
+            (PatternBase::Folder(Directory::new(home)), rest.to_owned())
         } else if let Some(rest) = text.strip_prefix('/') {
             let (first, rest) = rest.split_once('/').unwrap_or(("", rest));
             match first.contains(['*', '?', '[', '{']) {
                 // Links at the root belong to the system.
                 false => {
                     let first = PathBuf::from(format!("/{first}"));
-                    (Base::Folder(Folder::new(&first)), rest.to_owned())
+                    (PatternBase::Folder(Directory::new(&first)), rest.to_owned())
                 }
                 true => (
-                    Base::Folder(Folder::new(Path::new("/"))),
+                    PatternBase::Folder(Directory::new(Path::new("/"))),
                     text[1..].to_owned(),
                 ),
             }
@@ -333,7 +338,7 @@ impl Paths {
                 "start it with `~/` or `/`".into(),
             ));
         } else {
-            (Base::Project, text.to_owned())
+            (PatternBase::Project, text.to_owned())
         };
         let rest = rest.trim_start_matches("./").trim_end_matches('/');
         let strict = glob(rest, true)?.compile_matcher();
@@ -341,17 +346,17 @@ impl Paths {
             Some(folder) if !folder.is_empty() => Some(glob(folder, true)?.compile_matcher()),
             _ => None,
         };
-        self.list.push(Pattern { base, strict, wide });
+        self.list.push(PathPattern { base, strict, wide });
         Ok(())
     }
 
-    fn one(&self, name: &str, project: &Folder, wide: bool) -> bool {
+    fn matches_one(&self, name: &str, project: &Directory, wide: bool) -> bool {
         self.list.iter().any(|pattern| {
             let base = match &pattern.base {
-                Base::Project => project,
-                Base::Folder(folder) => folder,
+                PatternBase::Project => project,
+                PatternBase::Folder(folder) => folder,
             };
-            base.rest(name).is_some_and(|rest| {
+            base.strip_prefix(name).is_some_and(|rest| {
                 pattern.strict.is_match(rest)
                     || (wide
                         && pattern
@@ -363,33 +368,41 @@ impl Paths {
     }
 
     /// Returns `true` if every name of a path matches.
-    pub(super) fn hold(&self, path: &Located, project: &Folder) -> bool {
-        path.known() && path.names.iter().all(|name| self.one(name, project, false))
+    pub(super) fn match_all(&self, path: &ResolvedPath, project: &Directory) -> bool {
+        path.known()
+            && path
+                .names
+                .iter()
+                .all(|name| self.matches_one(name, project, false))
     }
 
     /// Returns whether a path may match, by any of its names.
-    pub(super) fn concern(&self, path: &Located, project: &Folder) -> Holds {
-        if path.names.iter().any(|name| self.one(name, project, true)) {
-            Holds::Yes
+    pub(super) fn may_match(&self, path: &ResolvedPath, project: &Directory) -> MatchResult {
+        if path
+            .names
+            .iter()
+            .any(|name| self.matches_one(name, project, true))
+        {
+            MatchResult::Yes
         } else if path.known() {
-            Holds::No
+            MatchResult::No
         } else {
-            Holds::Perhaps
+            MatchResult::Unknown
         }
     }
 }
 
 /// Compiles a pattern of bounded size.
 pub(super) fn glob(text: &str, of_paths: bool) -> Result<Glob, (String, String)> {
-    const MOST: usize = 500;
+    const MAX_PATTERN_CHARS: usize = 500;
     if text.is_empty() {
         let remedy = "name a file or directory, with `*` or `**` as wildcards".to_owned();
         return Err(("a pattern is empty".to_owned(), remedy));
     }
-    if text.chars().count() > MOST {
+    if text.chars().count() > MAX_PATTERN_CHARS {
         return Err((
             format!("a pattern has {} characters", text.chars().count()),
-            format!("write at most {MOST}"),
+            format!("write at most {MAX_PATTERN_CHARS}"),
         ));
     }
     GlobBuilder::new(text)

@@ -2,24 +2,24 @@
 
 use globset::GlobMatcher;
 
-use super::paths::{Folder, Holds, Paths};
-use super::scene::{Scene, base_name};
-use super::verdict::{Effect, Origin};
+use super::context::{RequestContext, base_name};
+use super::paths::{Directory, MatchResult, PathPatterns};
+use super::verdict::{Origin, RuleEffect};
 use crate::classify::{Crud, Part};
 use crate::request::{FileAccess, NetworkAccess};
 
 /// A rule of a file.
 #[derive(Clone, Debug)]
 pub(super) struct Rule {
-    pub(super) effect: Effect,
+    pub(super) effect: RuleEffect,
     /// Place of the rule, such as `guard.toml:12`.
     pub(super) place: String,
     pub(super) origin: Origin,
     /// The project of the rules file; `None` for the user's file.
-    pub(super) project: Option<Folder>,
+    pub(super) project: Option<Directory>,
     pub(super) conditions: Conditions,
     pub(super) reason: Option<String>,
-    pub(super) tests: Vec<Test>,
+    pub(super) tests: Vec<RuleTest>,
 }
 
 /// Conditions of a rule; an absent condition matches everything.
@@ -28,7 +28,7 @@ pub(super) struct Conditions {
     pub(super) program: Option<Vec<String>>,
     pub(super) subcommand: Option<Vec<Vec<String>>>,
     pub(super) arguments: Option<Vec<GlobMatcher>>,
-    pub(super) path: Option<Paths>,
+    pub(super) path: Option<PathPatterns>,
     pub(super) class: Option<Vec<Crud>>,
     pub(super) tool: Option<Vec<String>>,
     pub(super) host: Option<Vec<HostPattern>>,
@@ -41,22 +41,22 @@ pub(super) struct Conditions {
 /// The redirections that an `allow` rule accepts.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Redirections {
-    pub(super) paths: Paths,
+    pub(super) paths: PathPatterns,
     pub(super) documents: bool,
     pub(super) pipes: bool,
 }
 
 /// A test case of a rule.
 #[derive(Clone, Debug)]
-pub(super) struct Test {
+pub(super) struct RuleTest {
     pub(super) line: usize,
-    pub(super) what: TestOf,
+    pub(super) what: TestInput,
     pub(super) agent: Option<String>,
-    pub(super) expect: Effect,
+    pub(super) expect: RuleEffect,
 }
 
 #[derive(Clone, Debug)]
-pub(super) enum TestOf {
+pub(super) enum TestInput {
     Command(String),
     File { tool: String, path: String },
     Host(String),
@@ -105,24 +105,30 @@ fn is_host(text: &str) -> bool {
 impl Rule {
     /// Returns `false` for an `allow` rule of a file that the user does not trust.
     pub(super) fn counts(&self) -> bool {
-        self.effect != Effect::Allow || !matches!(self.origin, Origin::Project { trusted: false })
+        self.effect != RuleEffect::Allow
+            || !matches!(self.origin, Origin::Project { trusted: false })
     }
 
-    pub(super) fn base<'s>(&'s self, scene: &'s Scene<'_>) -> &'s Folder {
-        self.project.as_ref().unwrap_or(&scene.base)
+    pub(super) fn base<'s>(&'s self, context: &'s RequestContext<'_>) -> &'s Directory {
+        self.project.as_ref().unwrap_or(&context.base)
     }
 
-    pub(super) fn agent(&self, scene: &Scene<'_>) -> Holds {
-        match (&self.conditions.agent, &scene.request.agent) {
-            (None, _) => Holds::Yes,
-            (Some(list), Some(agent)) => Holds::of(list.contains(agent)),
+    pub(super) fn agent(&self, context: &RequestContext<'_>) -> MatchResult {
+        match (&self.conditions.agent, &context.request.agent) {
+            (None, _) => MatchResult::Yes,
+            (Some(list), Some(agent)) => MatchResult::of(list.contains(agent)),
             // A request without an agent may come from that agent.
-            (Some(_), None) => Holds::Perhaps,
+            (Some(_), None) => MatchResult::Unknown,
         }
     }
 
     /// Returns whether the rule applies to a file that a tool touches.
-    pub(super) fn of_file(&self, scene: &Scene<'_>, file: &FileAccess, path: &str) -> Holds {
+    pub(super) fn match_file(
+        &self,
+        context: &RequestContext<'_>,
+        file: &FileAccess,
+        path: &str,
+    ) -> MatchResult {
         let Conditions {
             program,
             subcommand,
@@ -134,7 +140,7 @@ impl Rule {
         } = &self.conditions;
         let other = program.is_some() || subcommand.is_some() || arguments.is_some();
         if other || self.conditions.host.is_some() {
-            return Holds::No;
+            return MatchResult::No;
         }
         let tools =
             |tools: &Vec<String>| tools.iter().any(|one| one.eq_ignore_ascii_case(&file.tool));
@@ -143,17 +149,18 @@ impl Rule {
                 .as_ref()
                 .is_none_or(|class| class.contains(&file.effect))
         {
-            return Holds::No;
+            return MatchResult::No;
         }
-        let here = paths.as_ref().map_or(Holds::Yes, |paths| {
-            let located = scene.start.locate(path);
-            let base = self.base(scene);
+        let here = paths.as_ref().map_or(MatchResult::Yes, |paths| {
+            let located = context.start.locate(path);
+            let base = self.base(context);
             match self.effect {
-                Effect::Allow => Holds::of(paths.hold(&located, base)),
-                Effect::Ask | Effect::Deny => paths.concern(&located, base),
+                RuleEffect::Allow => MatchResult::of(paths.match_all(&located, base)),
+                RuleEffect::Ask | RuleEffect::Deny => paths.may_match(&located, base),
             }
         });
-        here.min(self.agent(scene)).min(self.reaches(scene))
+        here.min(self.agent(context))
+            .min(self.match_project(context))
     }
 
     /// Returns `true` if the rule names programs.
@@ -163,27 +170,33 @@ impl Rule {
 
     /// Returns whether the rule applies to access to the network. An `allow` rule must name the
     /// host.
-    pub(super) fn of_network(&self, scene: &Scene<'_>, access: &NetworkAccess) -> Holds {
+    pub(super) fn match_network(
+        &self,
+        context: &RequestContext<'_>,
+        access: &NetworkAccess,
+    ) -> MatchResult {
         let hosts = match &self.conditions.host {
-            Some(hosts) => Holds::of(hosts.iter().any(|host| host.matches(&access.host))),
-            None if self.effect == Effect::Allow => Holds::No,
-            None => self.restricts_all(scene),
+            Some(hosts) => MatchResult::of(hosts.iter().any(|host| host.matches(&access.host))),
+            None if self.effect == RuleEffect::Allow => MatchResult::No,
+            None => self.restricts_all(context),
         };
-        hosts.min(self.agent(scene)).min(self.reaches(scene))
+        hosts
+            .min(self.agent(context))
+            .min(self.match_project(context))
     }
 
     /// Returns whether the request is in the rule's project: a project's `allow` rule applies only
     /// there.
-    pub(super) fn reaches(&self, scene: &Scene<'_>) -> Holds {
+    pub(super) fn match_project(&self, context: &RequestContext<'_>) -> MatchResult {
         let Some(project) = self
             .project
             .as_ref()
-            .filter(|_| self.effect == Effect::Allow)
+            .filter(|_| self.effect == RuleEffect::Allow)
         else {
-            return Holds::Yes;
+            return MatchResult::Yes;
         };
-        Holds::of(
-            scene
+        MatchResult::of(
+            context
                 .start
                 .folders
                 .iter()
@@ -192,40 +205,40 @@ impl Rule {
     }
 
     /// Returns whether a restricting rule applies, or may apply, to a part of a command.
-    pub(super) fn restricts(&self, scene: &Scene<'_>, part: &Part) -> Holds {
+    pub(super) fn restricts(&self, context: &RequestContext<'_>, part: &Part) -> MatchResult {
         let wanted = &self.conditions;
         if wanted.tool.is_some() || wanted.host.is_some() {
-            return Holds::No;
+            return MatchResult::No;
         }
-        let mut holds = self.agent(scene);
+        let mut holds = self.agent(context);
         if let Some(class) = &wanted.class {
-            holds = holds.min(Holds::of(class.contains(&part.effect)));
+            holds = holds.min(MatchResult::of(class.contains(&part.effect)));
         }
         if let Some(programs) = &wanted.program {
             holds = holds.min(names(part, programs));
         }
         if let Some(subcommands) = &wanted.subcommand {
-            holds = holds.min(follows(part, subcommands));
+            holds = holds.min(match_subcommand(part, subcommands));
         }
-        if holds > Holds::No
+        if holds > MatchResult::No
             && let Some(arguments) = &wanted.arguments
         {
-            holds = holds.min(told(part, arguments));
+            holds = holds.min(match_arguments(part, arguments));
         }
-        if holds > Holds::No
+        if holds > MatchResult::No
             && let Some(paths) = &wanted.path
         {
-            let base = self.base(scene);
-            let concern = |(path, _): &(_, Crud)| paths.concern(path, base);
-            let touched = scene.touched(part);
-            holds = holds.min(touched.iter().map(concern).max().unwrap_or(Holds::No));
+            let base = self.base(context);
+            let concern = |(path, _): &(_, Crud)| paths.may_match(path, base);
+            let touched = context.touched_paths(part);
+            holds = holds.min(touched.iter().map(concern).max().unwrap_or(MatchResult::No));
         }
         holds
     }
 
     /// Returns whether a restricting rule applies to the request as a whole, independent of its
     /// parts.
-    pub(super) fn restricts_all(&self, scene: &Scene<'_>) -> Holds {
+    pub(super) fn restricts_all(&self, context: &RequestContext<'_>) -> MatchResult {
         let Conditions {
             program,
             subcommand,
@@ -242,18 +255,18 @@ impl Rule {
             || self.conditions.host.is_some()
             || path.is_some();
         if particular {
-            return Holds::No;
+            return MatchResult::No;
         }
-        let crud = scene.found.classification.crud;
+        let crud = context.found.classification.crud;
         let class = class.as_ref().is_none_or(|class| class.contains(&crud));
-        Holds::of(class).min(self.agent(scene))
+        MatchResult::of(class).min(self.agent(context))
     }
 }
 
 /// Returns whether a part is, or may be, one of these programs.
-fn names(part: &Part, programs: &[String]) -> Holds {
+fn names(part: &Part, programs: &[String]) -> MatchResult {
     let Some(first) = part.words.first() else {
-        return Holds::No;
+        return MatchResult::No;
     };
     let plain = |name: &str| {
         let name = name.to_ascii_lowercase();
@@ -268,16 +281,16 @@ fn names(part: &Part, programs: &[String]) -> Holds {
     };
     let stands_for = part.calls.iter().filter_map(|call| call.path.first());
     if same(&first.text) || stands_for.into_iter().any(|name| same(name)) {
-        Holds::Yes
+        MatchResult::Yes
     } else if first.known {
-        Holds::No
+        MatchResult::No
     } else {
-        Holds::Perhaps
+        MatchResult::Unknown
     }
 }
 
 /// Returns whether a part has, or may have, one of the restricted subcommands.
-fn follows(part: &Part, subcommands: &[Vec<String>]) -> Holds {
+fn match_subcommand(part: &Part, subcommands: &[Vec<String>]) -> MatchResult {
     let sequence = |words: &mut dyn Iterator<Item = &str>, wanted: &[String]| {
         let mut left = wanted.iter().peekable();
         for word in words {
@@ -309,19 +322,19 @@ fn follows(part: &Part, subcommands: &[Vec<String>]) -> Holds {
         false => in_call(wanted) || in_words(wanted),
     });
     if yes {
-        return Holds::Yes;
+        return MatchResult::Yes;
     }
     // An unknown word may be the subcommand, unless a known one precedes it.
     let command_known = part.calls.iter().any(|call| call.path.len() > 1);
     let unknown = part.words.iter().skip(1).any(|word| !word.known);
-    Holds::of(false).max(match unknown && !command_known {
-        true => Holds::Perhaps,
-        false => Holds::No,
+    MatchResult::of(false).max(match unknown && !command_known {
+        true => MatchResult::Unknown,
+        false => MatchResult::No,
     })
 }
 
 /// Returns whether one of the arguments is, or may be, one that a rule restricts.
-fn told(part: &Part, patterns: &[GlobMatcher]) -> Holds {
+fn match_arguments(part: &Part, patterns: &[GlobMatcher]) -> MatchResult {
     let fits = |text: &str| patterns.iter().any(|one| one.is_match(text));
     let options = part.calls.iter().flat_map(|call| &call.options);
     let named = options.flat_map(|(name, value)| {
@@ -335,10 +348,10 @@ fn told(part: &Part, patterns: &[GlobMatcher]) -> Holds {
         .chain(named)
         .any(fits)
     {
-        Holds::Yes
+        MatchResult::Yes
     } else if words.into_iter().any(|word| !word.known) {
-        Holds::Perhaps
+        MatchResult::Unknown
     } else {
-        Holds::No
+        MatchResult::No
     }
 }

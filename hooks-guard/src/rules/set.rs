@@ -4,14 +4,14 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use super::context::RequestContext;
 use super::error::RulesError;
-use super::load::{MOST_BYTES, name, project_of, read, text_of};
-use super::paths::{Folder, Holds};
+use super::load::{MAX_FILE_BYTES, name, project_of, read, text_of};
+use super::paths::{Directory, MatchResult};
 use super::protect::Protected;
 use super::rule::Rule;
-use super::scene::Scene;
 use super::trust::Trust;
-use super::verdict::{BUILT_IN, Effect, Origin, Verdict};
+use super::verdict::{BUILT_IN, Origin, RuleDecision, RuleEffect};
 use super::{allow, file, protect};
 use crate::classify::{CommandAnalysis, Decision};
 use crate::request::PermissionRequest;
@@ -19,14 +19,14 @@ use crate::request::PermissionRequest;
 /// An immutable set of rules; cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Rules {
-    pub(super) inner: Arc<Inner>,
+    pub(super) inner: Arc<RulesInner>,
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Inner {
+pub(super) struct RulesInner {
     pub(super) rules: Vec<Rule>,
-    guarded: Arc<protect::Guarded>,
-    pub(super) project: Option<Folder>,
+    guarded: Arc<protect::Protections>,
+    pub(super) project: Option<Directory>,
 }
 
 impl Rules {
@@ -34,9 +34,9 @@ impl Rules {
     #[must_use]
     pub fn built_in(places: &Protected) -> Self {
         Self {
-            inner: Arc::new(Inner {
+            inner: Arc::new(RulesInner {
                 rules: Vec::new(),
-                guarded: Arc::new(protect::Guarded::new(places)),
+                guarded: Arc::new(protect::Protections::new(places)),
                 project: None,
             }),
         }
@@ -100,19 +100,19 @@ impl Rules {
         folder: Option<&Path>,
         places: &Protected,
     ) -> Result<Self, RulesError> {
-        if text.len() > MOST_BYTES {
+        if text.len() > MAX_FILE_BYTES {
             return Err(RulesError::TooLong {
                 name: name.to_owned(),
                 length: text.len(),
-                most: MOST_BYTES,
+                most: MAX_FILE_BYTES,
             });
         }
-        let project = folder.map(Folder::new);
+        let project = folder.map(Directory::new);
         let rules = file::read(text, name, origin, project.as_ref(), &places.home)?;
         Ok(Self {
-            inner: Arc::new(Inner {
+            inner: Arc::new(RulesInner {
                 rules,
-                guarded: Arc::new(protect::Guarded::new(places)),
+                guarded: Arc::new(protect::Protections::new(places)),
                 project,
             }),
         })
@@ -125,7 +125,7 @@ impl Rules {
         let rules = [&self.inner.rules[..], &other.inner.rules[..]].concat();
         let project = other.inner.project.as_ref().or(self.inner.project.as_ref());
         Self {
-            inner: Arc::new(Inner {
+            inner: Arc::new(RulesInner {
                 rules,
                 guarded: self.inner.guarded.clone(),
                 project: project.cloned(),
@@ -158,56 +158,61 @@ impl Rules {
     /// An allow is returned only if the classification needs a confirmation, or if the agent can
     /// type commands into a program; in the latter case rules must allow each program by name.
     #[must_use]
-    pub fn judge(&self, request: &PermissionRequest, found: &CommandAnalysis) -> Option<Verdict> {
-        let scene = self.scene(request, found);
-        if let Some(verdict) = self.restricted(&scene) {
+    pub fn decide(
+        &self,
+        request: &PermissionRequest,
+        found: &CommandAnalysis,
+    ) -> Option<RuleDecision> {
+        let context = self.request_context(request, found);
+        if let Some(verdict) = self.restricted(&context) {
             return Some(verdict);
         }
         let typed = request.can_type_into(&found.classification);
         if found.classification.decision == Decision::AutoAllowed && !typed {
             return None;
         }
-        self.allowed(&scene).ok()
+        self.allowed(&context).ok()
     }
 
-    pub(super) fn scene<'a>(
+    pub(super) fn request_context<'a>(
         &self,
         request: &'a PermissionRequest,
         found: &'a CommandAnalysis,
-    ) -> Scene<'a> {
-        let Inner {
+    ) -> RequestContext<'a> {
+        let RulesInner {
             guarded, project, ..
         } = &*self.inner;
-        Scene::new(request, found, project.as_ref(), &guarded.places().home)
+        RequestContext::new(request, found, project.as_ref(), &guarded.places().home)
     }
 
     /// Returns the strictest verdict that denies the request or asks about it.
-    fn restricted(&self, scene: &Scene<'_>) -> Option<Verdict> {
+    fn restricted(&self, context: &RequestContext<'_>) -> Option<RuleDecision> {
         let rules = self.inner.rules.iter();
-        let said = rules.filter_map(|rule| restriction(rule, scene));
-        said.chain(self.inner.guarded.judge(scene))
-            .reduce(Verdict::or_stricter)
+        let restrictions = rules.filter_map(|rule| restriction(rule, context));
+        restrictions
+            .chain(self.inner.guarded.decide(context))
+            .reduce(RuleDecision::stricter)
     }
 
     /// Returns the rules that allow the whole request, or the reason why they do not.
-    pub(super) fn allowed(&self, scene: &Scene<'_>) -> Result<Verdict, String> {
+    pub(super) fn allowed(&self, context: &RequestContext<'_>) -> Result<RuleDecision, String> {
         let rules: Vec<&Rule> = self
             .inner
             .rules
             .iter()
-            .filter(|rule| rule.effect == Effect::Allow && rule.counts())
-            .filter(|rule| !scene.is_typed_into() || rule.names_programs())
+            .filter(|rule| rule.effect == RuleEffect::Allow && rule.counts())
+            .filter(|rule| !context.is_typed_into() || rule.names_programs())
             .collect();
-        let used = match (&scene.request.file, &scene.request.network) {
-            (Some(file), _) => allow::files(scene, file, &rules)?,
-            (None, Some(access)) => allow::network(scene, access, &rules)?,
-            (None, None) => allow::parts(scene, &rules)?,
+        let used = match (&context.request.file, &context.request.network) {
+            (Some(file), _) => allow::files(context, file, &rules)?,
+            (None, Some(access)) => allow::network(context, access, &rules)?,
+            (None, None) => allow::parts(context, &rules)?,
         };
         let reasons: Vec<&str> = used.iter().filter_map(|r| r.reason.as_deref()).collect();
         let places: Vec<&str> = used.iter().map(|rule| rule.place.as_str()).collect();
         let rule = places.join(", ");
-        Ok(Verdict {
-            effect: Effect::Allow,
+        Ok(RuleDecision {
+            effect: RuleEffect::Allow,
             reason: match reasons.is_empty() {
                 true => format!("allowed by {rule}"),
                 false => reasons.join("; "),
@@ -219,55 +224,55 @@ impl Rules {
 }
 
 /// Returns the verdict of a `deny` or `ask` rule for a request, if it applies.
-pub(super) fn restriction(rule: &Rule, scene: &Scene<'_>) -> Option<Verdict> {
-    if rule.effect == Effect::Allow {
+pub(super) fn restriction(rule: &Rule, context: &RequestContext<'_>) -> Option<RuleDecision> {
+    if rule.effect == RuleEffect::Allow {
         return None;
     }
-    let holds = match (&scene.request.file, &scene.request.network) {
-        (None, Some(access)) => rule.of_network(scene, access),
+    let holds = match (&context.request.file, &context.request.network) {
+        (None, Some(access)) => rule.match_network(context, access),
         (Some(file), _) => file
             .paths
             .iter()
-            .map(|path| rule.of_file(scene, file, &path.to_string_lossy()))
+            .map(|path| rule.match_file(context, file, &path.to_string_lossy()))
             .max()
-            .unwrap_or(Holds::No),
+            .unwrap_or(MatchResult::No),
         (None, None) => {
-            let parts = scene.parts().all.iter();
+            let parts = context.parts().all.iter();
             parts
-                .map(|part| rule.restricts(scene, part))
-                .fold(rule.restricts_all(scene), Holds::max)
+                .map(|part| rule.restricts(context, part))
+                .fold(rule.restricts_all(context), MatchResult::max)
         }
     };
     let place = &rule.place;
-    let verdict = |effect, reason, remember| Verdict {
+    let verdict = |effect, reason, remember| RuleDecision {
         effect,
         rule: place.clone(),
         reason,
         remember,
     };
     match holds {
-        Holds::No => None,
-        Holds::Yes => {
+        MatchResult::No => None,
+        MatchResult::Yes => {
             let reason = rule.reason.clone().unwrap_or_else(|| {
                 let default = match rule.effect {
-                    Effect::Deny => "a rule denies it",
-                    Effect::Ask | Effect::Allow => "a rule requires confirmation",
+                    RuleEffect::Deny => "a rule denies it",
+                    RuleEffect::Ask | RuleEffect::Allow => "a rule requires confirmation",
                 };
                 default.to_owned()
             });
-            Some(verdict(rule.effect, reason, rule.effect == Effect::Ask))
+            Some(verdict(rule.effect, reason, rule.effect == RuleEffect::Ask))
         }
-        Holds::Perhaps => {
+        MatchResult::Unknown => {
             let would = match rule.effect {
-                Effect::Deny => "denies",
-                Effect::Ask | Effect::Allow => "asks about",
+                RuleEffect::Deny => "denies",
+                RuleEffect::Ask | RuleEffect::Allow => "asks about",
             };
             let reason = format!(
                 "{place} {would} this if its unknown parts match; they are unknown until it runs"
             );
-            Some(Verdict {
+            Some(RuleDecision {
                 rule: format!("{place}, {BUILT_IN} unknown files, texts and programs"),
-                ..verdict(Effect::Ask, reason, false)
+                ..verdict(RuleEffect::Ask, reason, false)
             })
         }
     }

@@ -35,7 +35,7 @@ pub enum TrustError {
     /// The file is not a list of trusted files.
     #[error("{}:{excerpt}: not a list of trusted files: {}; correct or remove it, and trust the \
              files again", path.display(), json_message(source))]
-    Broken {
+    Malformed {
         /// The file.
         path: PathBuf,
         /// Line, column and text of the place.
@@ -58,7 +58,7 @@ impl TrustError {
     /// no place in a file.
     #[must_use]
     pub fn report(&self, color: bool) -> Option<String> {
-        let Self::Broken {
+        let Self::Malformed {
             path,
             excerpt,
             source,
@@ -76,7 +76,7 @@ impl TrustError {
 
 #[derive(Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
-struct Stored {
+struct TrustFile {
     /// SHA-256 of each trusted file, in hexadecimal, by path.
     trusted: BTreeMap<PathBuf, String>,
 }
@@ -84,7 +84,7 @@ struct Stored {
 impl Trust {
     /// Creates an empty list.
     #[must_use]
-    pub fn nothing() -> Self {
+    pub fn empty() -> Self {
         Self::default()
     }
 
@@ -103,8 +103,8 @@ impl Trust {
                 return Err(TrustError::Read { path, source });
             }
         };
-        let stored: Stored =
-            serde_json::from_slice(&text).map_err(|source| TrustError::Broken {
+        let stored: TrustFile =
+            serde_json::from_slice(&text).map_err(|source| TrustError::Malformed {
                 path: path.to_owned(),
                 excerpt: Excerpt::of_json(&String::from_utf8_lossy(&text), &source),
                 source,
@@ -126,7 +126,7 @@ impl Trust {
     }
 
     fn write(&self, path: &Path) -> std::io::Result<()> {
-        let stored = Stored {
+        let stored = TrustFile {
             trusted: self.files.clone(),
         };
         let mut text = serde_json::to_vec_pretty(&stored)?;

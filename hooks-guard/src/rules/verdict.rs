@@ -10,7 +10,7 @@ use crate::classify::Crud;
 /// The effect of a rule, ordered from the weakest to the strictest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Effect {
+pub enum RuleEffect {
     /// Runs without confirmation.
     Allow,
     /// Needs confirmation.
@@ -19,7 +19,7 @@ pub enum Effect {
     Deny,
 }
 
-impl fmt::Display for Effect {
+impl fmt::Display for RuleEffect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Allow => "allow",
@@ -44,9 +44,9 @@ pub enum Origin {
 /// Result of evaluating rules for a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Verdict {
+pub struct RuleDecision {
     /// The effect.
-    pub effect: Effect,
+    pub effect: RuleEffect,
     /// The rule that decided: its place, such as `guard.toml:12`, several separated by commas, or
     /// `built in: shell start files`; `hook: NAME` for a hook that restricts.
     pub rule: String,
@@ -65,7 +65,7 @@ pub(super) const BUILT_IN: &str = "built in:";
 pub(super) const HIDDEN_CODE: &str = "built in: hidden text is executed";
 
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
-impl Verdict {
+impl RuleDecision {
     /// Returns `true` if a built-in protection asks, alone or with other rules.
     pub(crate) fn is_protection(&self) -> bool {
         !Self::remembers(&self.rule)
@@ -95,7 +95,7 @@ impl Verdict {
     /// request.
     pub(crate) fn unreadable(why: &str) -> Self {
         Self {
-            effect: Effect::Ask,
+            effect: RuleEffect::Ask,
             rule: "built in: rules that cannot be read".to_owned(),
             reason: format!("cannot read the rules: {why}"),
             remember: false,
@@ -103,7 +103,7 @@ impl Verdict {
     }
 
     /// Returns the verdict of a hook that may only restrict.
-    pub(crate) fn of_hook(name: &str, effect: Effect, reason: String) -> Self {
+    pub(crate) fn from_hook(name: &str, effect: RuleEffect, reason: String) -> Self {
         Self {
             effect,
             rule: format!("hook: {name}"),
@@ -114,9 +114,9 @@ impl Verdict {
 
     /// Returns a verdict that asks because such a hook failed, since it might have denied the
     /// request.
-    pub(crate) fn of_failed_hook(name: &str, kind: &str) -> Self {
+    pub(crate) fn from_failed_hook(name: &str, kind: &str) -> Self {
         Self {
-            effect: Effect::Ask,
+            effect: RuleEffect::Ask,
             rule: format!("built in: hook {name} failed"),
             reason: format!("a hook that may deny it failed: {kind}"),
             remember: false,
@@ -124,10 +124,10 @@ impl Verdict {
     }
 }
 
-impl Verdict {
+impl RuleDecision {
     /// Returns the stricter of two verdicts, or the first if they are equal. A verdict whose answer
     /// must not be remembered is the stricter one.
-    pub(crate) fn or_stricter(self, other: Self) -> Self {
+    pub(crate) fn stricter(self, other: Self) -> Self {
         match (other.effect, !other.remember) > (self.effect, !self.remember) {
             true => other,
             false => self,

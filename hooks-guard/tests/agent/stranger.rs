@@ -336,8 +336,8 @@ fn an_allow_counts_only_if_the_hook_agrees_or_it_was_approved() {
     let service = Service::start(&home);
     let ask = json!({"command": "mkdir a", "session_id": "s", "cwd": "/srv",
         "agent": "claude-code"});
-    let ruling = service.send("POST", "/api/hooks/permission-request", &ask);
-    let answer = json!({"id": ruling["id"], "response": "APPROVED", "remember": "session"});
+    let permission = service.send("POST", "/api/hooks/permission-request", &ask);
+    let answer = json!({"id": permission["id"], "response": "APPROVED", "remember": "session"});
     service.send("POST", "/api/hooks/permission-response", &answer);
     let approved = home.hook("claude-code", &[], &before("mkdir a", "5"));
     assert_eq!(told(&approved).0, "allow");

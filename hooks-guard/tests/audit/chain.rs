@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use hooks_guard::audit::{
-    AuditError, AuditStore, ChainHead, Execution, Granted, HeadState, NewRemembered, UserResponse,
+    AuditError, AuditStore, ChainHead, Execution, GrantResult, HeadState, NewRemembered,
+    UserResponse,
 };
 use hooks_guard::classify::Crud;
 use hooks_guard::{CommandPart, PermissionRequest};
@@ -112,7 +113,7 @@ const CHANGES: &[&str] = &[
 async fn filled(trail: &AuditStore) {
     for n in 1..=6 {
         let mut new = decision(&format!("rm {n}"), Crud::Delete, minute(n));
-        new.ruling.denied = n == 6;
+        new.permission.denied = n == 6;
         new.request.agent = Some("codex".to_owned());
         new.scope = Some(scope(&new.request));
         trail.record(new).await.expect("recorded");
@@ -123,7 +124,10 @@ async fn filled(trail: &AuditStore) {
         exit_status: Some(0),
         at: minute(61),
     };
-    trail.executed(3, "secret", ran).await.expect("reported");
+    trail
+        .record_execution(3, "secret", ran)
+        .await
+        .expect("reported");
     for _ in 0..2 {
         let new = NewRemembered {
             command_hash: hash("make"),
@@ -137,7 +141,7 @@ async fn filled(trail: &AuditStore) {
         };
         trail.remember(new).await.expect("remembered");
     }
-    trail.forget(2, "console").await.expect("revoked");
+    trail.revoke(2, "console").await.expect("revoked");
     let done = trail.cleanup(minute(2), "cron").await.expect("cleaned");
     assert_eq!(done.deleted, 1);
     intact(trail).await;
@@ -436,11 +440,13 @@ fn a_database_of_before_is_brought_up_to_date() {
             // Answers that were remembered before approvals were bound to files no longer apply.
             let request = PermissionRequest::new("mkdir a");
             let scope = scope(&request);
-            let grant = trail.grant(hash("mkdir a"), &request, &scope, true).await;
+            let grant = trail
+                .find_grant(hash("mkdir a"), &request, &scope, true)
+                .await;
             let grant = grant.expect("an answer");
             let why = "remembered answer 1 does not apply; it was given by a version that did not bind \
                        approvals to files";
-            assert_eq!(grant, Granted::Changed(why.to_owned()));
+            assert_eq!(grant, GrantResult::Changed(why.to_owned()));
             let mut new = decision("mkdir b", Crud::Create, minute(1));
             new.parts = vec![CommandPart {
                 start: 0,

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use futures_util::TryStreamExt;
 use hooks_guard::audit::{
-    Answered, AuditRecord, AuditStore, Change, Executed, Execution, Filter, Grant, Granted,
-    NewDecision, NewRemembered, Page, Period, QuestionCursor, QuestionFilter, QuestionLimits,
-    QuestionOrder, Redeemed, UserResponse, export,
+    AnswerResult, AuditChange, AuditRecord, AuditStore, Execution, ExecutionResult, Filter, Grant,
+    GrantResult, NewDecision, NewRemembered, Page, Period, QuestionCursor, QuestionFilter,
+    QuestionLimits, QuestionOrder, RedeemResult, UserResponse, export,
 };
 use hooks_guard::classify::{Classification, Crud, Decision, Method};
 use hooks_guard::{CommandPart, PermissionRequest};
@@ -152,7 +152,7 @@ async fn p_15_a_decision_is_there_with_all_that_was_said(place: Place) {
     new.request.session_id = Some("s1".to_owned());
     new.request.cwd = Some("/srv/app".into());
     new.request.call_id = Some("toolu_1".to_owned());
-    new.ruling.rule = Some("guard.toml:3".to_owned());
+    new.permission.rule = Some("guard.toml:3".to_owned());
     new.deadline = Some(minute(5));
     new.parts = vec![CommandPart {
         start: 0,
@@ -232,7 +232,7 @@ async fn five(trail: &AuditStore) {
     ] {
         let answer = says(response, minute(60));
         let done = trail.answer(id, answer).await.expect("answered");
-        assert!(matches!(done, Answered::Done(_)), "{done:?}");
+        assert!(matches!(done, AnswerResult::Done(_)), "{done:?}");
     }
 }
 
@@ -454,7 +454,7 @@ async fn p_26_one_answer_counts(place: Place) {
     let trail = place.open().await;
     five(&trail).await;
     let answer = says(UserResponse::Approved, minute(61));
-    let Answered::Done(done) = trail.answer(5, answer.clone()).await.expect("answered") else {
+    let AnswerResult::Done(done) = trail.answer(5, answer.clone()).await.expect("answered") else {
         panic!("the first answer counts");
     };
     assert_eq!(done.user_response, Some(UserResponse::Approved));
@@ -464,13 +464,13 @@ async fn p_26_one_answer_counts(place: Place) {
     let again = says(UserResponse::Denied, minute(62));
     assert_eq!(
         trail.answer(5, again).await.expect("answered"),
-        Answered::Already(done)
+        AnswerResult::Already(done)
     );
     let read = trail.answer(1, answer.clone()).await.expect("answered");
-    assert!(matches!(read, Answered::NotAsked(_)));
+    assert!(matches!(read, AnswerResult::NotAsked(_)));
     assert_eq!(
         trail.answer(99, answer).await.expect("answered"),
-        Answered::Unknown
+        AnswerResult::Unknown
     );
     intact(&trail).await;
 }
@@ -490,8 +490,8 @@ async fn p_26_one_answer_counts_between_stores(place: Place) {
         let mut late = Vec::new();
         for answer in answers {
             match answer.await.expect("no panic").expect("answered") {
-                Answered::Done(record) => done.push(record),
-                Answered::Already(record) => late.push(record),
+                AnswerResult::Done(record) => done.push(record),
+                AnswerResult::Already(record) => late.push(record),
                 other => panic!("{other:?}"),
             }
         }
@@ -508,9 +508,16 @@ async fn p_26_execution_needs_the_secret(place: Place) {
         exit_status: Some(-1),
         at: minute(70),
     };
-    let wrong = trail.executed(2, "guess", ran).await.expect("reported");
-    assert_eq!(wrong, Executed::WrongSecret);
-    let Executed::Done(done) = trail.executed(2, "secret", ran).await.expect("reported") else {
+    let wrong = trail
+        .record_execution(2, "guess", ran)
+        .await
+        .expect("reported");
+    assert_eq!(wrong, ExecutionResult::WrongSecret);
+    let ExecutionResult::Done(done) = trail
+        .record_execution(2, "secret", ran)
+        .await
+        .expect("reported")
+    else {
         panic!("the secret is right");
     };
     assert!(done.execution_happened);
@@ -518,15 +525,21 @@ async fn p_26_execution_needs_the_secret(place: Place) {
         (done.executed_at, done.exit_status),
         (Some(minute(70)), Some(-1))
     );
-    let again = trail.executed(2, "secret", ran).await.expect("reported");
-    assert_eq!(again, Executed::Already(done));
-    let unknown = trail.executed(99, "secret", ran).await.expect("reported");
-    assert_eq!(unknown, Executed::Unknown);
+    let again = trail
+        .record_execution(2, "secret", ran)
+        .await
+        .expect("reported");
+    assert_eq!(again, ExecutionResult::Already(done));
+    let unknown = trail
+        .record_execution(99, "secret", ran)
+        .await
+        .expect("reported");
+    assert_eq!(unknown, ExecutionResult::Unknown);
     let mut none = decision("rm x", Crud::Delete, minute(0));
     none.secret_hash = None;
     let id = trail.record(none).await.expect("recorded");
-    let without = trail.executed(id, "", ran).await.expect("reported");
-    assert_eq!(without, Executed::WrongSecret);
+    let without = trail.record_execution(id, "", ran).await.expect("reported");
+    assert_eq!(without, ExecutionResult::WrongSecret);
     intact(&trail).await;
 }
 
@@ -544,28 +557,31 @@ async fn p_26_execution_by_the_name_of_the_call(place: Place) {
         trail.record(new).await.expect("recorded");
     }
     for (agent, session, call) in [("x", "s", "c"), ("codex", "x", "c"), ("codex", "s", "x")] {
-        let done = trail.executed_call(agent, session, call, ran).await;
-        assert_eq!(done.expect("reported"), Executed::Unknown);
+        let done = trail.record_call_execution(agent, session, call, ran).await;
+        assert_eq!(done.expect("reported"), ExecutionResult::Unknown);
     }
-    let done = trail.executed_call("codex", "s", "c", ran).await;
-    let Executed::Done(done) = done.expect("reported") else {
+    let done = trail.record_call_execution("codex", "s", "c", ran).await;
+    let ExecutionResult::Done(done) = done.expect("reported") else {
         panic!("it is known");
     };
     assert_eq!(done.id, 2, "the last of that name");
-    let again = trail.executed_call("codex", "s", "c", ran).await;
-    assert!(matches!(again.expect("reported"), Executed::Already(_)));
+    let again = trail.record_call_execution("codex", "s", "c", ran).await;
+    assert!(matches!(
+        again.expect("reported"),
+        ExecutionResult::Already(_)
+    ));
 }
 
 async fn p_26_what_a_rule_denies_cannot_be_answered(place: Place) {
     let trail = place.open().await;
     let mut new = decision("rm x", Crud::Delete, minute(0));
-    new.ruling.denied = true;
-    new.ruling.rule = Some("guard.toml:7".to_owned());
+    new.permission.denied = true;
+    new.permission.rule = Some("guard.toml:7".to_owned());
     new.deadline = Some(Timestamp::now() + Duration::from_secs(600));
     let id = trail.record(new).await.expect("recorded");
     assert!(trail.pending().await.expect("read").is_empty());
     let answer = says(UserResponse::Approved, minute(0));
-    let Answered::Already(record) = trail.answer(id, answer).await.expect("answered") else {
+    let AnswerResult::Already(record) = trail.answer(id, answer).await.expect("answered") else {
         panic!("a rule has answered");
     };
     assert_eq!(record.user_response, Some(UserResponse::Denied));
@@ -584,7 +600,7 @@ async fn p_26_an_answer_after_the_deadline_is_none(place: Place) {
     new.deadline = Some(minute(5));
     let id = trail.record(new).await.expect("recorded");
     let answer = says(UserResponse::Approved, minute(5));
-    let Answered::Already(record) = trail.answer(id, answer).await.expect("answered") else {
+    let AnswerResult::Already(record) = trail.answer(id, answer).await.expect("answered") else {
         panic!("it is too late");
     };
     assert_eq!(record.user_response, Some(UserResponse::Timeout));
@@ -596,10 +612,10 @@ async fn p_28_totals_keep_the_two_timeouts_apart(place: Place) {
     five(&trail).await;
     let mut slow = decision("make", Crud::Create, minute(6));
     let assumed = Classification::timed_out();
-    slow.ruling.classification_method = Method::Fallback;
-    slow.ruling.reasoning = assumed.reasoning;
-    slow.ruling.timed_out = assumed.timed_out;
-    slow.ruling.confidence = 0.0;
+    slow.permission.classification_method = Method::Fallback;
+    slow.permission.reasoning = assumed.reasoning;
+    slow.permission.timed_out = assumed.timed_out;
+    slow.permission.confidence = 0.0;
     slow.response_time = Duration::from_millis(2004);
     slow.deadline = Some(minute(8));
     trail.record(slow).await.expect("recorded");
@@ -723,7 +739,10 @@ async fn p_42_what_is_strictly_older_goes(place: Place) {
         exit_status: Some(0),
         at: minute(70),
     };
-    trail.executed(2, "secret", ran).await.expect("reported");
+    trail
+        .record_execution(2, "secret", ran)
+        .await
+        .expect("reported");
     let kept = remember(&trail, None).await;
     let done = trail.cleanup(minute(3), "cron").await.expect("cleaned");
     assert_eq!((done.deleted, done.remaining), (3, 2));
@@ -932,8 +951,8 @@ async fn secrets_are_masked_before_they_are_stored(place: Place) {
         Crud::Update,
         minute(0),
     );
-    new.ruling.reasoning = format!("`--password {secret}` is sent");
-    new.ruling.explanation = format!("`{secret}` goes to x");
+    new.permission.reasoning = format!("`--password {secret}` is sent");
+    new.permission.explanation = format!("`{secret}` goes to x");
     new.error = Some(format!("cannot say what {secret} is"));
     trail.record(new).await.expect("recorded");
     let record = trail.decision(1).await.expect("read").expect("there");
@@ -993,8 +1012,8 @@ async fn remembered_answers_hold_where_they_were_given(place: Place) {
         trail.all_remembered().await.expect("read"),
         [of_session, for_good.clone()]
     );
-    assert!(trail.forget(for_good.id, "console").await.expect("revoked"));
-    assert!(!trail.forget(for_good.id, "console").await.expect("revoked"));
+    assert!(trail.revoke(for_good.id, "console").await.expect("revoked"));
+    assert!(!trail.revoke(for_good.id, "console").await.expect("revoked"));
     assert_eq!(look(command, Some("/srv/app"), None).await, None);
     assert_eq!(look(command, Some("/srv/app"), Some("s1")).await, Some(1));
     intact(&trail).await;
@@ -1014,7 +1033,7 @@ async fn open_question(trail: &AuditStore, command: &str, session: &str) -> i64 
 async fn approve(trail: &AuditStore, id: i64) {
     let answer = says(UserResponse::Approved, Timestamp::now());
     let answered = trail.answer(id, answer).await.expect("answered");
-    assert!(matches!(answered, Answered::Done(_)), "{answered:?}");
+    assert!(matches!(answered, AnswerResult::Done(_)), "{answered:?}");
 }
 
 fn asked_again(command: &str, cwd: Option<&str>, session: Option<&str>) -> PermissionRequest {
@@ -1029,33 +1048,38 @@ async fn an_approval_serves_once(place: Place) {
     let trail = place.open().await;
     let id = open_question(&trail, "rm x", "s1").await;
     let redeem = async |secret| trail.redeem(id, secret).await.expect("an answer");
-    assert!(matches!(redeem("secret").await, Redeemed::NotApproved(_)));
+    assert!(matches!(
+        redeem("secret").await,
+        RedeemResult::NotApproved(_)
+    ));
     approve(&trail, id).await;
-    assert_eq!(redeem("guess").await, Redeemed::WrongSecret);
-    assert!(matches!(redeem("secret").await, Redeemed::Done(_)));
-    assert!(matches!(redeem("secret").await, Redeemed::Already(_)));
+    assert_eq!(redeem("guess").await, RedeemResult::WrongSecret);
+    assert!(matches!(redeem("secret").await, RedeemResult::Done(_)));
+    assert!(matches!(redeem("secret").await, RedeemResult::Already(_)));
     let unknown = trail.redeem(99, "secret").await.expect("an answer");
-    assert_eq!(unknown, Redeemed::Unknown);
+    assert_eq!(unknown, RedeemResult::Unknown);
 
     let id = open_question(&trail, "rm x", "s1").await;
     approve(&trail, id).await;
     let grant = async |command, cwd, session| {
         let request = asked_again(command, cwd, session);
         let scope = scope(&request);
-        let grant = trail.grant(hash(command), &request, &scope, true).await;
+        let grant = trail
+            .find_grant(hash(command), &request, &scope, true)
+            .await;
         grant.expect("an answer")
     };
     let (here, session) = (Some("/srv/app"), Some("s1"));
-    assert_eq!(grant("rm y", here, session).await, Granted::No);
-    assert_eq!(grant("rm x", Some("/srv"), session).await, Granted::No);
-    assert_eq!(grant("rm x", None, session).await, Granted::No);
-    assert_eq!(grant("rm x", here, Some("s2")).await, Granted::No);
-    assert_eq!(grant("rm x", here, None).await, Granted::No);
+    assert_eq!(grant("rm y", here, session).await, GrantResult::No);
+    assert_eq!(grant("rm x", Some("/srv"), session).await, GrantResult::No);
+    assert_eq!(grant("rm x", None, session).await, GrantResult::No);
+    assert_eq!(grant("rm x", here, Some("s2")).await, GrantResult::No);
+    assert_eq!(grant("rm x", here, None).await, GrantResult::No);
     assert_eq!(
         grant("rm x", here, session).await,
-        Granted::By(Grant::Once(id))
+        GrantResult::By(Grant::Once(id))
     );
-    assert_eq!(grant("rm x", here, session).await, Granted::No);
+    assert_eq!(grant("rm x", here, session).await, GrantResult::No);
     intact(&trail).await;
 }
 
@@ -1070,12 +1094,12 @@ async fn an_approval_serves_once_between_stores(place: Place) {
                 tokio::spawn(async move {
                     if n % 4 < 2 {
                         let redeemed = store.redeem(id, "secret").await.expect("an answer");
-                        return matches!(redeemed, Redeemed::Done(_));
+                        return matches!(redeemed, RedeemResult::Done(_));
                     }
                     let request = asked_again("rm x", Some("/srv/app"), Some("s1"));
                     let scope = scope(&request);
-                    let grant = store.grant(hash("rm x"), &request, &scope, true).await;
-                    matches!(grant.expect("an answer"), Granted::By(_))
+                    let grant = store.find_grant(hash("rm x"), &request, &scope, true).await;
+                    matches!(grant.expect("an answer"), GrantResult::By(_))
                 })
             })
             .collect();
@@ -1117,7 +1141,9 @@ async fn an_approval_serves_only_what_it_is_bound_to(place: Place) {
     let request = deploy(folder.path(), Some("codex"));
     let grant = async |request: &PermissionRequest| {
         let command = hash("bash deploy.sh");
-        let grant = trail.grant(command, request, &scope(request), true).await;
+        let grant = trail
+            .find_grant(command, request, &scope(request), true)
+            .await;
         grant.expect("an answer")
     };
     let id = approved_deploy(&trail, &request).await;
@@ -1126,18 +1152,21 @@ async fn an_approval_serves_only_what_it_is_bound_to(place: Place) {
         (None, "`codex`"),
     ] {
         let found = grant(&deploy(folder.path(), agent)).await;
-        let Granted::Changed(why) = found else {
+        let GrantResult::Changed(why) = found else {
             panic!("{agent:?}: {found:?}");
         };
         assert!(why.contains(said), "{why}");
     }
     fs::write(&script, "echo two").expect("a script");
     let why = format!("approved before as decision {id}; `deploy.sh` has changed");
-    assert_eq!(grant(&request).await, Granted::Changed(why));
+    assert_eq!(grant(&request).await, GrantResult::Changed(why));
     let redeemed = trail.redeem(id, "secret").await.expect("an answer");
-    assert!(matches!(redeemed, Redeemed::Changed(..)), "{redeemed:?}");
+    assert!(
+        matches!(redeemed, RedeemResult::Changed(..)),
+        "{redeemed:?}"
+    );
     fs::write(&script, "echo one").expect("a script");
-    assert_eq!(grant(&request).await, Granted::By(Grant::Once(id)));
+    assert_eq!(grant(&request).await, GrantResult::By(Grant::Once(id)));
 
     let record = trail.decision(id).await.expect("read").expect("there");
     let new = NewRemembered {
@@ -1152,18 +1181,18 @@ async fn an_approval_serves_only_what_it_is_bound_to(place: Place) {
     };
     let remembered = trail.remember(new.clone()).await.expect("remembered");
     assert_eq!(remembered.covers, ["deploy.sh"]);
-    let held = Granted::By(Grant::Remembered(remembered.id));
+    let held = GrantResult::By(Grant::Remembered(remembered.id));
     assert_eq!(grant(&request).await, held);
     fs::remove_file(&script).expect("removed");
     let found = grant(&request).await;
-    let Granted::Changed(why) = found else {
+    let GrantResult::Changed(why) = found else {
         panic!("{found:?}");
     };
     assert!(why.contains("`deploy.sh` was removed"), "{why}");
     fs::write(&script, "echo one").expect("a script");
     assert_eq!(grant(&request).await, held);
     trail
-        .forget(remembered.id, "console")
+        .revoke(remembered.id, "console")
         .await
         .expect("revoked");
     // An answer from before approvals were bound to files.
@@ -1171,7 +1200,7 @@ async fn an_approval_serves_only_what_it_is_bound_to(place: Place) {
     let old = trail.remember(old).await.expect("remembered");
     assert_eq!(old.holds, None);
     let found = grant(&request).await;
-    assert!(matches!(found, Granted::Changed(_)), "{found:?}");
+    assert!(matches!(found, GrantResult::Changed(_)), "{found:?}");
     intact(&trail).await;
 }
 
@@ -1196,34 +1225,37 @@ async fn changes_are_told_in_order_and_by_everybody(place: Place) {
     let mut told = here.changes();
     five(&there).await;
     remember(&here, None).await;
-    here.forget(1, "console").await.expect("revoked");
+    here.revoke(1, "console").await.expect("revoked");
     let ran = Execution {
         exit_status: None,
         at: minute(1),
     };
-    there.executed(2, "secret", ran).await.expect("reported");
+    there
+        .record_execution(2, "secret", ran)
+        .await
+        .expect("reported");
     there.cleanup(minute(1), "cron").await.expect("cleaned");
     let mut seen = Vec::new();
-    while seen.last() != Some(&Change::Cleaned) {
+    while seen.last() != Some(&AuditChange::Cleaned) {
         let next = tokio::time::timeout(Duration::from_secs(30), told.next()).await;
         seen.push(next.expect("in time").expect("a change"));
     }
     // A decision that is deleted before it is read is not reported.
-    seen.retain(|change| *change != Change::Asked(1));
+    seen.retain(|change| *change != AuditChange::Asked(1));
     assert_eq!(
         seen,
         [
-            Change::Asked(2),
-            Change::Asked(3),
-            Change::Asked(4),
-            Change::Asked(5),
-            Change::Answered(2),
-            Change::Answered(3),
-            Change::Answered(4),
-            Change::Remembered(1),
-            Change::Forgotten(1),
-            Change::Executed(2),
-            Change::Cleaned
+            AuditChange::Asked(2),
+            AuditChange::Asked(3),
+            AuditChange::Asked(4),
+            AuditChange::Asked(5),
+            AuditChange::Answered(2),
+            AuditChange::Answered(3),
+            AuditChange::Answered(4),
+            AuditChange::Remembered(1),
+            AuditChange::Forgotten(1),
+            AuditChange::Executed(2),
+            AuditChange::Cleaned
         ]
     );
     drop((here, there));
@@ -1241,22 +1273,28 @@ async fn what_changes_nothing_writes_nothing(place: Place) {
     for id in [1, 2, 99] {
         let answer = says(UserResponse::Denied, minute(61));
         let refused = trail.answer(id, answer).await.expect("refused");
-        assert!(!matches!(refused, Answered::Done(_)), "{refused:?}");
+        assert!(!matches!(refused, AnswerResult::Done(_)), "{refused:?}");
     }
     let ran = Execution {
         exit_status: None,
         at: minute(61),
     };
-    let refused = trail.executed(2, "guess", ran).await.expect("refused");
-    assert_eq!(refused, Executed::WrongSecret);
+    let refused = trail
+        .record_execution(2, "guess", ran)
+        .await
+        .expect("refused");
+    assert_eq!(refused, ExecutionResult::WrongSecret);
     let refused = trail.redeem(2, "guess").await.expect("refused");
-    assert_eq!(refused, Redeemed::WrongSecret);
-    assert!(!trail.forget(1, "console").await.expect("refused"));
+    assert_eq!(refused, RedeemResult::WrongSecret);
+    assert!(!trail.revoke(1, "console").await.expect("refused"));
     assert!(place.state() == before, "nothing has happened");
     // A refusal in the same batch reverts nothing.
     let answer = says(UserResponse::Denied, minute(61));
     let (refused, expired) = tokio::join!(trail.answer(2, answer), trail.expire(minute(90)));
-    assert!(matches!(refused.expect("refused"), Answered::Already(_)));
+    assert!(matches!(
+        refused.expect("refused"),
+        AnswerResult::Already(_)
+    ));
     assert_eq!(expired.expect("expired"), [6]);
     assert!(place.state() != before, "its time was up");
     intact(&trail).await;
@@ -1272,7 +1310,7 @@ async fn many_at_once_are_all_there(place: Place) {
                 let id = store.record(new).await.expect("recorded");
                 let answer = says(UserResponse::Approved, minute(1));
                 let done = store.answer(id, answer).await.expect("answered");
-                assert!(matches!(done, Answered::Done(_)));
+                assert!(matches!(done, AnswerResult::Done(_)));
                 id
             })
         })
@@ -1351,7 +1389,7 @@ async fn texts_come_back_as_they_were(place: Place) {
     let odd = "printf '\u{1}\u{7f}\u{202e}\r\n\t\u{1f600}\u{fffe}' \"\\\"";
     let mut new = decision(odd, Crud::Create, minute(0));
     new.request.session_id = Some("a\0b".to_owned());
-    new.ruling.confidence = f64::NAN;
+    new.permission.confidence = f64::NAN;
     let id = trail.record(new).await.expect("recorded");
     let record = trail.decision(id).await.expect("read").expect("there");
     assert_eq!(record.command, odd);

@@ -6,7 +6,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 use std::{env, io, thread};
 
-use hooks_guard::audit::{Answered, AuditStore, UserResponse};
+use hooks_guard::audit::{AnswerResult, AuditStore, UserResponse};
 use hooks_guard::classify::Crud;
 use jiff::Timestamp;
 
@@ -32,7 +32,7 @@ fn victim(path: &str) {
                     say(&format!("recorded {id}\n"));
                     let answer = says(UserResponse::Approved, Timestamp::now());
                     let done = trail.answer(id, answer).await.expect("answered");
-                    assert!(matches!(done, Answered::Done(_)), "{done:?}");
+                    assert!(matches!(done, AnswerResult::Done(_)), "{done:?}");
                     say(&format!("answered {id}\n"));
                 }
             })

@@ -5,10 +5,12 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::Duration;
 
-use hooks_guard::audit::{Answered, AuditError, AuditStore, Executed, Filter, Page, UserResponse};
+use hooks_guard::audit::{
+    AnswerResult, AuditError, AuditStore, ExecutionResult, Filter, Page, UserResponse,
+};
 use hooks_guard::classify::Crud;
 use hooks_guard::gate::{Gate, GateHooks, Policy};
-use hooks_guard::service::{PermissionService, Remember, Reply, Responded};
+use hooks_guard::service::{OperatorAnswer, PermissionService, RememberScope, RespondResult};
 use jiff::Timestamp;
 use sqlx::ConnectOptions;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
@@ -204,9 +206,9 @@ fn an_approval_is_there_with_all_that_goes_with_it_or_not_at_all() {
         new.scope = Some(scope(&new.request));
         new.deadline = Some(Timestamp::now() + Duration::from_secs(600));
         let id = trail.record(new.clone()).await.expect("recorded");
-        let reply = Reply {
+        let reply = OperatorAnswer {
             approved: true,
-            remember: Remember::Session,
+            remember: RememberScope::Session,
             note: None,
         };
         // A row with the id that the next record gets.
@@ -225,7 +227,7 @@ fn an_approval_is_there_with_all_that_goes_with_it_or_not_at_all() {
             .await
             .expect("answered");
         assert!(
-            matches!(done, Responded::Answered(Answered::Done(_))),
+            matches!(done, RespondResult::Answered(AnswerResult::Done(_))),
             "{done:?}"
         );
         let remembered = trail.all_remembered().await.expect("read");
@@ -242,7 +244,7 @@ fn an_approval_is_there_with_all_that_goes_with_it_or_not_at_all() {
             "INSERT INTO log SELECT seq + 2, 1, 1, hash FROM head",
         )
         .await;
-        let failed = service.executed(id, "secret", Some(0)).await;
+        let failed = service.record_execution(id, "secret", Some(0)).await;
         failed.expect_err("it cannot be approved");
         assert!(!record(id).await.execution_happened);
         sql(
@@ -250,8 +252,8 @@ fn an_approval_is_there_with_all_that_goes_with_it_or_not_at_all() {
             "DELETE FROM log WHERE seq > (SELECT seq FROM head)",
         )
         .await;
-        let done = service.executed(id, "secret", Some(0)).await;
-        let Executed::Done(done) = done.expect("reported") else {
+        let done = service.record_execution(id, "secret", Some(0)).await;
+        let ExecutionResult::Done(done) = done.expect("reported") else {
             panic!("no execution was reported");
         };
         assert!(done.execution_happened);

@@ -5,7 +5,7 @@ use std::time::Duration;
 use hooks_guard::approval::ApprovalScope;
 use hooks_guard::audit::{AuditStore, NewAnswer, NewDecision, UserResponse};
 use hooks_guard::classify::{Classifier, Crud, Decision, Method};
-use hooks_guard::{PermissionRequest, Ruling};
+use hooks_guard::{PermissionDecision, PermissionRequest};
 use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 
@@ -26,7 +26,7 @@ pub(crate) fn minute(minute: i64) -> Timestamp {
 pub(crate) fn decision(command: &str, class: Crud, at: Timestamp) -> NewDecision {
     NewDecision {
         request: PermissionRequest::new(command),
-        ruling: Ruling {
+        permission: PermissionDecision {
             decision: match class {
                 Crud::Read => Decision::AutoAllowed,
                 _ => Decision::RequiresConfirmation,

@@ -164,8 +164,8 @@ async fn apply(trail: &AuditStore, model: &mut Vec<Known>, given: &mut i64, step
         } => {
             let mut new = decision(COMMANDS[command], CLASSES[class], minute(at));
             new.response_time = Duration::from_micros(ms * 1000 + 999);
-            new.ruling.confidence = confidence;
-            new.ruling.denied = denied;
+            new.permission.confidence = confidence;
+            new.permission.denied = denied;
             new.request.agent = agent.map(|agent| format!("agent{agent}"));
             new.deadline = deadline.map(minute);
             let known = Known {
@@ -207,7 +207,10 @@ async fn apply(trail: &AuditStore, model: &mut Vec<Known>, given: &mut i64, step
                 exit_status: None,
                 at: minute(0),
             };
-            trail.executed(id, "secret", ran).await.expect("reported");
+            trail
+                .record_execution(id, "secret", ran)
+                .await
+                .expect("reported");
             if let Some(known) = model.iter_mut().find(|known| known.id == id) {
                 known.executed = true;
             }

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use hooks_guard::PermissionRequest;
 use hooks_guard::audit::{
-    Answered, AuditError, AuditStore, Execution, Granted, HeadState, NewAnswer, NewDecision,
-    NewRemembered, Redeemed, UserResponse,
+    AnswerResult, AuditError, AuditStore, Execution, GrantResult, HeadState, NewAnswer,
+    NewDecision, NewRemembered, RedeemResult, UserResponse,
 };
 use hooks_guard::classify::Crud;
 use jiff::Timestamp;
@@ -185,16 +185,19 @@ fn p_15_what_others_write_to_the_same_trail_is_continued_from() {
                 for trail in [&trail, &other] {
                     let id = trail.record(new("rm x")).await.expect("recorded");
                     let done = trail.answer(id, approved()).await.expect("answered");
-                    assert!(matches!(done, Answered::Done(_)), "{round}: {done:?}");
+                    assert!(matches!(done, AnswerResult::Done(_)), "{round}: {done:?}");
                     let done = trail.redeem(id, "secret").await.expect("used");
-                    assert!(matches!(done, Redeemed::Done(_)), "{done:?}");
+                    assert!(matches!(done, RedeemResult::Done(_)), "{done:?}");
                     let ran = Execution {
                         exit_status: Some(0),
                         at: Timestamp::now(),
                     };
-                    trail.executed(id, "secret", ran).await.expect("reported");
+                    trail
+                        .record_execution(id, "secret", ran)
+                        .await
+                        .expect("reported");
                     let kept = trail.remember(always("make")).await.expect("remembered");
-                    trail.forget(kept.id, "console").await.expect("revoked");
+                    trail.revoke(kept.id, "console").await.expect("revoked");
                 }
             }
             // More entries than are read while the database is locked.
@@ -256,16 +259,17 @@ fn x_7_an_approval_that_was_written_by_hand_allows_nothing() {
                 by_hand(&place.url, planted).await;
                 let request = PermissionRequest::new("rm 2");
                 let scope = scope(&request);
-                let granted = trail.grant(hash("rm 2"), &request, &scope, true).await;
+                let granted = trail.find_grant(hash("rm 2"), &request, &scope, true).await;
                 // The third decision has no answer.
-                let none = planted.ends_with("WHERE id = 3") && matches!(granted, Ok(Granted::No));
+                let none =
+                    planted.ends_with("WHERE id = 3") && matches!(granted, Ok(GrantResult::No));
                 assert!(
                     none || matches!(granted, Err(AuditError::Unvouched { .. })),
                     "{planted}: {granted:?}"
                 );
                 let redeemed = trail.redeem(2, "secret").await;
                 assert!(
-                    !matches!(redeemed, Ok(Redeemed::Done(_))),
+                    !matches!(redeemed, Ok(RedeemResult::Done(_))),
                     "{planted}: {redeemed:?}"
                 );
             }
@@ -284,14 +288,17 @@ fn x_7_an_approval_serves_once_though_its_use_was_removed_by_hand() {
                 trail.answer(id, approved()).await.expect("answered");
             }
             let done = trail.redeem(1, "secret").await.expect("used");
-            assert!(matches!(done, Redeemed::Done(_)), "{done:?}");
+            assert!(matches!(done, RedeemResult::Done(_)), "{done:?}");
             let ran = Execution {
                 exit_status: Some(0),
                 at: Timestamp::now(),
             };
-            trail.executed(2, "secret", ran).await.expect("reported");
+            trail
+                .record_execution(2, "secret", ran)
+                .await
+                .expect("reported");
             let kept = trail.remember(always("make")).await.expect("remembered");
-            trail.forget(kept.id, "console").await.expect("revoked");
+            trail.revoke(kept.id, "console").await.expect("revoked");
             by_hand(
                 &place.url,
                 "DELETE FROM used;
@@ -302,7 +309,9 @@ fn x_7_an_approval_serves_once_though_its_use_was_removed_by_hand() {
             for command in ["rm 1", "rm 2", "make"] {
                 let request = PermissionRequest::new(command);
                 let scope = scope(&request);
-                let granted = trail.grant(hash(command), &request, &scope, true).await;
+                let granted = trail
+                    .find_grant(hash(command), &request, &scope, true)
+                    .await;
                 assert!(
                     matches!(granted, Err(AuditError::Unvouched { .. })),
                     "{command}: {granted:?}"
@@ -388,7 +397,7 @@ fn p_15_what_was_planted_in_the_schema_is_named_before_anything_is_written() {
             let broken = found.broken.expect(planted);
             assert!(broken.problem.contains(named), "{planted}: {broken:?}");
             assert_other_schema(AuditStore::open(&place.url).await, named);
-            assert_other_schema(AuditStore::open_briefly(&place.url).await, named);
+            assert_other_schema(AuditStore::open_one_shot(&place.url).await, named);
 
             by_hand(&place.url, removed).await;
             if planted.contains("ON seen") {
@@ -535,7 +544,7 @@ fn p_15_a_schema_that_would_hide_the_trail_of_postgresql_gets_no_new_one() {
         trail.record(new("rm 1")).await.expect("recorded");
         by_hand(&place.url, "CREATE SCHEMA guard").await;
         assert_other_schema(AuditStore::open(&place.url).await, "`guard`");
-        assert_other_schema(AuditStore::open_briefly(&place.url).await, "`guard`");
+        assert_other_schema(AuditStore::open_one_shot(&place.url).await, "`guard`");
         assert_eq!(trail.record(new("rm 2")).await.expect("recorded"), 2);
     });
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
-use hooks_guard::audit::{AuditError, AuditStore, Change};
+use hooks_guard::audit::{AuditChange, AuditError, AuditStore};
 use hooks_guard::classify::Crud;
 use tempfile::TempDir;
 use tokio::io::copy_bidirectional;
@@ -105,6 +105,6 @@ fn what_nobody_is_notified_of_is_told_all_the_same() {
         let entry = "INSERT INTO log SELECT seq + 1, 6, 0, hash FROM head";
         cluster.psql(database, entry).expect("written");
         let next = tokio::time::timeout(Duration::from_secs(30), told.next()).await;
-        assert_eq!(next.expect("in time"), Some(Change::Cleaned));
+        assert_eq!(next.expect("in time"), Some(AuditChange::Cleaned));
     });
 }

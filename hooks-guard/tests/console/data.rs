@@ -71,7 +71,7 @@ fn write(setup: &Setup, count: usize, time: impl Fn(f64) -> Timestamp) {
         .unwrap();
     runtime.block_on(async {
         let trail = AuditStore::open(&url).await.unwrap();
-        let gate = Gate::by_tables();
+        let gate = Gate::tables_only();
         let mut dice = Dice(11);
         for at in 0..count {
             let time = time(at as f64 / count as f64);
@@ -80,16 +80,16 @@ fn write(setup: &Setup, count: usize, time: impl Fn(f64) -> Timestamp) {
             request.agent = Some(AGENTS[dice.roll(2) * dice.roll(3)].to_owned());
             request.cwd = Some("/srv/ada/atlas".into());
             request.session_id = Some(format!("s{}", at / 40));
-            let judged = gate.judge(&request).await;
-            let mut ruling = judged.ruling;
-            ruling.timestamp = time;
-            let asks = ruling.decision == hooks_guard::classify::Decision::RequiresConfirmation;
+            let judged = gate.decide(&request).await;
+            let mut permission = judged.permission;
+            permission.timestamp = time;
+            let asks = permission.decision == hooks_guard::classify::Decision::RequiresConfirmation;
             let id = trail
                 .record(NewDecision {
                     scope: None,
                     command_hash: Sha256::digest(command).into(),
                     request,
-                    ruling,
+                    permission,
                     parts: judged.parts,
                     response_time: Duration::from_micros(
                         400 + 37 * dice.roll(300) as u64 + 90_000 * u64::from(dice.roll(60) == 0),

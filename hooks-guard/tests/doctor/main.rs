@@ -6,9 +6,9 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
 use hooks_guard::doctor::{
-    Audit, Check, Daemon, RuleFile, Service, State, Surroundings, examine, worst,
+    Check, CheckState, Daemon, DoctorContext, RuleFile, Service, TrailStatus, examine, worst_state,
 };
-use hooks_guard::install::{Homes, Options, Place, install};
+use hooks_guard::install::{Homes, InstallOptions, SettingsScope, install};
 use hooks_guard::protocol::Agent;
 use jiff::{Timestamp, ToSpan};
 use tempfile::TempDir;
@@ -17,7 +17,7 @@ use tempfile::TempDir;
 #[derive(Clone)]
 struct Found {
     daemon: Result<Option<Daemon>, String>,
-    audit: Result<Option<Audit>, String>,
+    audit: Result<Option<TrailStatus>, String>,
     rules: Vec<RuleFile>,
     configuration: Result<Vec<String>, String>,
 }
@@ -26,7 +26,7 @@ impl Service for Found {
     fn daemon(&self) -> Result<Option<Daemon>, String> {
         self.daemon.clone()
     }
-    fn audit(&self) -> Result<Option<Audit>, String> {
+    fn audit(&self) -> Result<Option<TrailStatus>, String> {
         self.audit.clone()
     }
     fn rules(&self) -> Vec<RuleFile> {
@@ -60,7 +60,7 @@ impl Home {
         let homes = Homes::new(directory.path(), |_| None);
         let binary = directory.path().join("bin/hooks-guard");
         program(&binary);
-        let audit = Audit {
+        let audit = TrailStatus {
             database: "audit.db".into(),
             broken: None,
             newest: Some(now()),
@@ -92,9 +92,9 @@ impl Home {
     }
 
     fn install(&self, agent: Agent) -> PathBuf {
-        let options = Options {
+        let options = InstallOptions {
             homes: self.homes.clone(),
-            place: Place::User,
+            place: SettingsScope::User,
             binary: self.binary.clone(),
             config: PathBuf::from("/srv/ada/.config/hooks-guard/config.toml"),
             database: Some("/srv/ada/.local/share/hooks-guard/audit.db".into()),
@@ -106,7 +106,7 @@ impl Home {
     }
 
     fn examine(&self) -> Vec<Check> {
-        let around = Surroundings {
+        let around = DoctorContext {
             homes: &self.homes,
             project: None,
             workspace: &self.workspace,
@@ -131,11 +131,14 @@ impl Home {
             .unwrap_or_else(|| panic!("nothing about {name}"))
     }
 
-    fn assert(&self, name: &str, state: State, what: &str) {
+    fn assert(&self, name: &str, state: CheckState, what: &str) {
         let check = self.check(name);
         assert_eq!(check.state, state, "{check:?}");
         assert!(check.what.contains(what), "{check:?}");
-        assert!(check.remedy.is_some() || state == State::Ok, "{check:?}");
+        assert!(
+            check.remedy.is_some() || state == CheckState::Ok,
+            "{check:?}"
+        );
     }
 }
 
@@ -152,9 +155,9 @@ fn all_is_well_after_installing() {
         home.install(agent);
     }
     let checks = home.examine();
-    assert_eq!(worst(&checks), State::Ok, "{checks:#?}");
+    assert_eq!(worst_state(&checks), CheckState::Ok, "{checks:#?}");
     for agent in Agent::ALL {
-        home.assert(agent.name(), State::Ok, "");
+        home.assert(agent.name(), CheckState::Ok, "");
     }
     let json = serde_json::to_value(&checks).unwrap();
     assert_eq!(json[0]["name"], "binary");
@@ -166,20 +169,20 @@ fn all_is_well_after_installing() {
 fn the_binary_must_be_the_one_in_path() {
     let mut home = Home::new();
     home.path = home.below("elsewhere").into();
-    home.assert("binary", State::Warn, "is not in PATH");
+    home.assert("binary", CheckState::Warn, "is not in PATH");
     program(&home.below("elsewhere/hooks-guard"));
-    home.assert("binary", State::Warn, "comes first in PATH");
+    home.assert("binary", CheckState::Warn, "comes first in PATH");
     fs::remove_file(home.below("elsewhere/hooks-guard")).unwrap();
     symlink(&home.binary, home.below("elsewhere/hooks-guard")).unwrap();
-    home.assert("binary", State::Ok, "");
+    home.assert("binary", CheckState::Ok, "");
 }
 
 #[test]
 fn agents_that_do_not_call_the_hook_are_named() {
     let home = Home::new();
-    home.assert("agents", State::Warn, "no supported agent found");
+    home.assert("agents", CheckState::Warn, "no supported agent found");
     fs::create_dir(home.below(".claude")).unwrap();
-    home.assert("claude-code", State::Warn, "does not call the hook");
+    home.assert("claude-code", CheckState::Warn, "does not call the hook");
     assert!(
         home.check("claude-code")
             .remedy
@@ -187,11 +190,11 @@ fn agents_that_do_not_call_the_hook_are_named() {
             .contains("install claude-code")
     );
     fs::write(home.below(".claude/settings.json"), "{\"hooks\": 7}").unwrap();
-    home.assert("claude-code", State::Bad, "`hooks` is not an object");
+    home.assert("claude-code", CheckState::Bad, "`hooks` is not an object");
     fs::write(home.below(".claude/settings.json"), "{\n  \"hooks\" 7}").unwrap();
-    home.assert("claude-code", State::Bad, "settings.json:2:11: ");
+    home.assert("claude-code", CheckState::Bad, "settings.json:2:11: ");
     fs::write(home.below(".claude/settings.json"), b"\xff").unwrap();
-    home.assert("claude-code", State::Bad, "not valid UTF-8");
+    home.assert("claude-code", CheckState::Bad, "not valid UTF-8");
 }
 
 #[test]
@@ -215,7 +218,7 @@ fn a_switch_that_is_off_is_bad() {
         let text = fs::read_to_string(&file).unwrap();
         assert!(text.contains(on));
         fs::write(&file, text.replace(on, off)).unwrap();
-        home.assert(agent.name(), State::Bad, name);
+        home.assert(agent.name(), CheckState::Bad, name);
     }
 }
 
@@ -225,27 +228,27 @@ fn what_was_installed_otherwise_is_noticed() {
     let file = home.install(Agent::Gemini);
     let text = fs::read_to_string(&file).unwrap();
     fs::write(&file, text.replace("AfterTool", "AfterAgent")).unwrap();
-    home.assert("gemini", State::Bad, "`AfterTool`");
+    home.assert("gemini", CheckState::Bad, "`AfterTool`");
     fs::write(&file, text.replace("600000", "60000")).unwrap();
     home.assert(
         "gemini",
-        State::Warn,
+        CheckState::Warn,
         "differs from the one that this version",
     );
     fs::write(&file, &text).unwrap();
-    home.assert("gemini", State::Ok, "not if it times out");
+    home.assert("gemini", CheckState::Ok, "not if it times out");
     fs::set_permissions(&file, fs::Permissions::from_mode(0o666)).unwrap();
-    home.assert("gemini", State::Bad, "other users can write");
+    home.assert("gemini", CheckState::Bad, "other users can write");
     fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
 
     let old = home.binary.clone();
     home.binary = home.below("new place/hooks-guard");
     program(&home.binary);
-    home.assert("gemini", State::Bad, "calls another binary");
+    home.assert("gemini", CheckState::Bad, "calls another binary");
     fs::remove_file(&old).unwrap();
-    home.assert("gemini", State::Bad, "which does not exist");
+    home.assert("gemini", CheckState::Bad, "which does not exist");
     home.install(Agent::Gemini);
-    home.assert("gemini", State::Ok, "");
+    home.assert("gemini", CheckState::Ok, "");
 }
 
 #[test]
@@ -254,10 +257,14 @@ fn a_plugin_that_was_changed_is_bad() {
     let file = home.install(Agent::OpenCode);
     let text = fs::read_to_string(&file).unwrap();
     fs::write(&file, text.replace("\"deny\"", "\"allow\"")).unwrap();
-    home.assert("opencode", State::Bad, "was changed after its installation");
+    home.assert(
+        "opencode",
+        CheckState::Bad,
+        "was changed after its installation",
+    );
     fs::write(&file, text).unwrap();
     home.binary = home.below("other/hooks-guard");
-    home.assert("opencode", State::Bad, "calls another binary");
+    home.assert("opencode", CheckState::Bad, "calls another binary");
 }
 
 #[test]
@@ -269,7 +276,7 @@ fn agents_settings_that_turn_hooks_off_are_bad() {
         "{\"disableAllHooks\": true}",
     )
     .unwrap();
-    home.assert("claude-code", State::Bad, "disableAllHooks");
+    home.assert("claude-code", CheckState::Bad, "disableAllHooks");
     home.install(Agent::Gemini);
     let file = home.below(".gemini/settings.json");
     let text = fs::read_to_string(&file).unwrap();
@@ -279,7 +286,7 @@ fn agents_settings_that_turn_hooks_off_are_bad() {
         1,
     );
     fs::write(&file, off).unwrap();
-    home.assert("gemini", State::Bad, "disables hooks");
+    home.assert("gemini", CheckState::Bad, "disables hooks");
 }
 
 /// Codex silently skips hooks that its user has not trusted; `install` trusts them.
@@ -287,26 +294,26 @@ fn agents_settings_that_turn_hooks_off_are_bad() {
 fn hooks_that_codex_does_not_trust_are_bad() {
     let home = Home::new();
     home.install(Agent::Codex);
-    home.assert("codex", State::Ok, "not if it times out");
+    home.assert("codex", CheckState::Ok, "not if it times out");
     let config = home.below(".codex/config.toml");
     let trusted = fs::read_to_string(&config).unwrap();
     fs::remove_file(&config).unwrap();
-    home.assert("codex", State::Bad, "is not trusted");
+    home.assert("codex", CheckState::Bad, "is not trusted");
     let remedy = home.check("codex").remedy.unwrap();
     assert!(
         remedy.contains("install codex") && remedy.contains("/hooks"),
         "{remedy}"
     );
     fs::write(&config, trusted.replacen("sha256:", "sha256:0", 1)).unwrap();
-    home.assert("codex", State::Bad, "has changed since it was trusted");
+    home.assert("codex", CheckState::Bad, "has changed since it was trusted");
     let off = trusted.replacen("trusted_hash", "enabled = false\ntrusted_hash", 1);
     fs::write(&config, off).unwrap();
-    home.assert("codex", State::Bad, "is disabled");
+    home.assert("codex", CheckState::Bad, "is disabled");
     let one_less = trusted.rsplit_once("[hooks.state").unwrap().0;
     fs::write(&config, one_less).unwrap();
-    home.assert("codex", State::Bad, "is not trusted");
+    home.assert("codex", CheckState::Bad, "is not trusted");
     home.install(Agent::Codex);
-    home.assert("codex", State::Ok, "");
+    home.assert("codex", CheckState::Ok, "");
 }
 
 #[test]
@@ -316,23 +323,27 @@ fn settings_that_keep_codex_from_the_hook_are_named() {
     let config = home.below(".codex/config.toml");
     let trusted = fs::read_to_string(&config).unwrap();
     for (settings, state, what) in [
-        ("", State::Ok, ""),
-        ("approval_policy = \"never\"\n", State::Ok, ""),
-        ("approval_policy = \"on-request\"\n", State::Ok, ""),
+        ("", CheckState::Ok, ""),
+        ("approval_policy = \"never\"\n", CheckState::Ok, ""),
+        ("approval_policy = \"on-request\"\n", CheckState::Ok, ""),
         (
             "approval_policy = \"untrusted\"\n",
-            State::Warn,
+            CheckState::Warn,
             "does not start with it",
         ),
         (
             "[profiles.careful]\napproval_policy = \"untrusted\"\n",
-            State::Warn,
+            CheckState::Warn,
             "does not start with it",
         ),
-        ("features.hooks = false\n", State::Bad, "features.hooks"),
+        (
+            "features.hooks = false\n",
+            CheckState::Bad,
+            "features.hooks",
+        ),
         (
             "approval_policy = untrusted\n",
-            State::Bad,
+            CheckState::Bad,
             "config.toml:1:19: invalid TOML",
         ),
     ] {
@@ -351,7 +362,7 @@ fn a_claude_code_that_ignores_a_late_hook_is_warned_of() {
     symlink(home.below("versions/2.1.294"), home.below("bin/claude")).unwrap();
     home.assert(
         "claude-code",
-        State::Warn,
+        CheckState::Warn,
         "2.1.294 runs the tool if the hook times out",
     );
     fs::remove_file(home.below("bin/claude")).unwrap();
@@ -361,12 +372,12 @@ fn a_claude_code_that_ignores_a_late_hook_is_warned_of() {
         home.below("bin/claude"),
     )
     .unwrap();
-    home.assert("claude-code", State::Ok, "");
+    home.assert("claude-code", CheckState::Ok, "");
     for (name, version, state) in [
-        ("claude-code", "2.0.999", State::Warn),
-        ("claude-code", "2.1.295", State::Ok),
-        ("claude-code-linux-x64", "2.1.197", State::Warn),
-        ("claude-code-linux-x64", "3.0.0", State::Ok),
+        ("claude-code", "2.0.999", CheckState::Warn),
+        ("claude-code", "2.1.295", CheckState::Ok),
+        ("claude-code-linux-x64", "2.1.197", CheckState::Warn),
+        ("claude-code-linux-x64", "3.0.0", CheckState::Ok),
     ] {
         let package = format!("{{\"name\": \"@anthropic-ai/{name}\", \"version\": \"{version}\"}}");
         fs::write(home.below("lib/claude-code/package.json"), package).unwrap();
@@ -377,38 +388,38 @@ fn a_claude_code_that_ignores_a_late_hook_is_warned_of() {
 #[test]
 fn the_daemon_must_be_of_the_same_version() {
     let mut home = Home::new();
-    home.assert("daemon", State::Ok, "127.0.0.1:3000");
+    home.assert("daemon", CheckState::Ok, "127.0.0.1:3000");
     home.found.daemon = Ok(None);
-    home.assert("daemon", State::Warn, "no daemon");
+    home.assert("daemon", CheckState::Warn, "no daemon");
     home.found.daemon = Err("something else listens at 127.0.0.1:3000".into());
-    home.assert("daemon", State::Bad, "something else");
+    home.assert("daemon", CheckState::Bad, "something else");
     home.found.daemon = Ok(Some(Daemon {
         address: "127.0.0.1:3000".into(),
         version: "0.0.1".into(),
     }));
-    home.assert("daemon", State::Bad, "0.0.1");
+    home.assert("daemon", CheckState::Bad, "0.0.1");
 }
 
 #[test]
 fn the_audit_trail_and_the_clock_are_looked_at() {
     let mut home = Home::new();
-    home.assert("clock", State::Ok, "");
+    home.assert("clock", CheckState::Ok, "");
     let newest = now().checked_add(1.hour()).unwrap();
-    home.found.audit = Ok(Some(Audit {
+    home.found.audit = Ok(Some(TrailStatus {
         database: "audit.db".into(),
         broken: Some("entry 7 is not as it was written\u{1b}[2J".into()),
         newest: Some(newest),
     }));
-    home.assert("audit", State::Bad, "entry 7");
+    home.assert("audit", CheckState::Bad, "entry 7");
     assert!(
         !home.check("audit").what.contains('\u{1b}'),
         "it is shown on a terminal"
     );
-    home.assert("clock", State::Bad, "but the newest record is from");
+    home.assert("clock", CheckState::Bad, "but the newest record is from");
     home.found.audit = Err("the database is locked".into());
-    home.assert("audit", State::Bad, "locked");
+    home.assert("audit", CheckState::Bad, "locked");
     home.found.audit = Ok(None);
-    home.assert("audit", State::Ok, "no database yet");
+    home.assert("audit", CheckState::Ok, "no database yet");
 }
 
 #[test]
@@ -418,10 +429,10 @@ fn what_is_private_must_be_so() {
     home.private = vec![file.clone(), home.below("not there")];
     fs::write(&file, "").unwrap();
     for (mode, state) in [
-        (0o600, State::Ok),
-        (0o400, State::Ok),
-        (0o640, State::Bad),
-        (0o604, State::Bad),
+        (0o600, CheckState::Ok),
+        (0o400, CheckState::Ok),
+        (0o640, CheckState::Bad),
+        (0o604, CheckState::Bad),
     ] {
         fs::set_permissions(&file, fs::Permissions::from_mode(mode)).unwrap();
         home.assert("permissions", state, "audit.db");
@@ -442,10 +453,10 @@ fn settings_may_be_read_but_not_written_by_others() {
     home.settings = vec![file.clone(), home.below("not there")];
     fs::write(&file, "").unwrap();
     for (mode, state) in [
-        (0o600, State::Ok),
-        (0o644, State::Ok),
-        (0o664, State::Bad),
-        (0o602, State::Bad),
+        (0o600, CheckState::Ok),
+        (0o644, CheckState::Ok),
+        (0o664, CheckState::Bad),
+        (0o602, CheckState::Bad),
     ] {
         fs::set_permissions(&file, fs::Permissions::from_mode(mode)).unwrap();
         home.assert("permissions", state, "rules.toml");
@@ -455,27 +466,27 @@ fn settings_may_be_read_but_not_written_by_others() {
 #[test]
 fn rules_and_configuration_are_spoken_of() {
     let mut home = Home::new();
-    home.assert("configuration", State::Ok, "");
+    home.assert("configuration", CheckState::Ok, "");
     home.found.configuration = Ok(vec!["`dangerously_skip_confirmations` is on".into()]);
     home.assert(
         "configuration",
-        State::Warn,
+        CheckState::Warn,
         "dangerously_skip_confirmations",
     );
     home.found.configuration = Err("config.toml:3:1: unknown key".into());
-    home.assert("configuration", State::Bad, "config.toml:3:1");
+    home.assert("configuration", CheckState::Bad, "config.toml:3:1");
     let file = |mistakes: &[&str], trusted| RuleFile {
         path: "/srv/p/guard.toml".into(),
         mistakes: mistakes.iter().map(|&line| line.to_owned()).collect(),
         trusted,
     };
     for (file, state, what) in [
-        (file(&[], None), State::Ok, "guard.toml"),
-        (file(&[], Some(true)), State::Ok, "guard.toml"),
-        (file(&[], Some(false)), State::Warn, "not trusted"),
+        (file(&[], None), CheckState::Ok, "guard.toml"),
+        (file(&[], Some(true)), CheckState::Ok, "guard.toml"),
+        (file(&[], Some(false)), CheckState::Warn, "not trusted"),
         (
             file(&["guard.toml:1:1: x", "y"], Some(true)),
-            State::Bad,
+            CheckState::Bad,
             "x (and 1 more)",
         ),
     ] {
@@ -492,7 +503,7 @@ fn looking_changes_nothing() {
     }
     let stamp = |path: &Path| fs::metadata(path).unwrap().modified().unwrap();
     let files: Vec<_> = Agent::ALL
-        .map(|agent| home.homes.settings(agent, &Place::User))
+        .map(|agent| home.homes.settings(agent, &SettingsScope::User))
         .into();
     let before: Vec<_> = files
         .iter()
@@ -543,15 +554,15 @@ fn variables_that_a_project_sets_for_its_agent_are_bad() {
     ] {
         for (file, text) in PROJECT {
             let home = Home::new();
-            home.assert("environment", State::Ok, "no variable");
+            home.assert("environment", CheckState::Ok, "no variable");
             let path = home.workspace[0].join(file);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(&path, text.replace("NAME", name)).unwrap();
-            home.assert("environment", State::Bad, name);
+            home.assert("environment", CheckState::Bad, name);
             let check = home.check("environment");
             assert!(check.what.contains(file), "{check:?}");
             assert!(check.remedy.unwrap().contains(name));
-            assert_eq!(worst(&home.examine()), State::Bad);
+            assert_eq!(worst_state(&home.examine()), CheckState::Bad);
         }
     }
 }
@@ -564,23 +575,23 @@ fn variables_that_only_restrict_or_inform_are_not_reported() {
     let text =
         r#"{"env": {"HOOKS_GUARD_UNATTENDED": "1", "HOOKS_GUARD_LOG": "debug", "NO_COLOR": "1"}}"#;
     fs::write(&path, text).unwrap();
-    home.assert("environment", State::Ok, "no variable");
+    home.assert("environment", CheckState::Ok, "no variable");
     fs::write(&path, r#"{"env": {"PATH": "bin:/usr/bin"}}"#).unwrap();
-    home.assert("environment", State::Warn, "which programs");
+    home.assert("environment", CheckState::Warn, "which programs");
 }
 
 #[test]
 fn variables_of_the_user_are_a_warning() {
     let mut home = Home::new();
     home.variables = vec!["HOME".into(), "PATH".into(), "XDG_CONFIG_HOME".into()];
-    home.assert("environment", State::Ok, "no variable");
+    home.assert("environment", CheckState::Ok, "no variable");
     home.variables = vec!["HOOKS_GUARD_CONFIG".into()];
-    home.assert("environment", State::Warn, "hooks ignore it");
+    home.assert("environment", CheckState::Warn, "hooks ignore it");
     home.variables.clear();
     fs::create_dir_all(home.below(".claude")).unwrap();
     let env = r#"{"env": {"HOOKS_GUARD_DATABASE": "x"}}"#;
     fs::write(home.below(".claude/settings.json"), env).unwrap();
-    home.assert("environment", State::Warn, "HOOKS_GUARD_DATABASE");
+    home.assert("environment", CheckState::Warn, "HOOKS_GUARD_DATABASE");
 }
 
 /// Earlier versions registered the hook without its files.
@@ -589,7 +600,7 @@ fn a_hook_of_an_earlier_version_or_of_other_files_is_named() {
     for agent in Agent::ALL {
         let home = Home::new();
         let file = home.install(agent);
-        home.assert(agent.name(), State::Ok, "calls the hook");
+        home.assert(agent.name(), CheckState::Ok, "calls the hook");
         let text = fs::read_to_string(&file).unwrap();
         if agent == Agent::OpenCode {
             continue;
@@ -601,7 +612,7 @@ fn a_hook_of_an_earlier_version_or_of_other_files_is_named() {
         let files = format!(" --config {config} --database {trail}");
         let quoted = format!(" --config '{config}' --database '{trail}'");
         fs::write(&file, text.replace(&files, "").replace(&quoted, "")).unwrap();
-        home.assert(agent.name(), State::Warn, "without `--config`");
+        home.assert(agent.name(), CheckState::Warn, "without `--config`");
         let check = home.check(agent.name());
         assert!(
             check
@@ -610,20 +621,20 @@ fn a_hook_of_an_earlier_version_or_of_other_files_is_named() {
                 .contains(&format!("hooks-guard install {agent}"))
         );
         fs::write(&file, text.replace("/srv/ada/.config", "/srv/bob/.config")).unwrap();
-        home.assert(agent.name(), State::Warn, "/srv/bob/.config");
+        home.assert(agent.name(), CheckState::Warn, "/srv/bob/.config");
         fs::write(&file, text.replace("share/hooks-guard/audit.db", "x.db")).unwrap();
-        home.assert(agent.name(), State::Warn, "x.db");
+        home.assert(agent.name(), CheckState::Warn, "x.db");
         home.install(agent);
-        home.assert(agent.name(), State::Ok, "calls the hook");
+        home.assert(agent.name(), CheckState::Ok, "calls the hook");
     }
 }
 
 #[test]
 fn a_plugin_of_other_files_is_named() {
     let home = Home::new();
-    let options = Options {
+    let options = InstallOptions {
         homes: home.homes.clone(),
-        place: Place::User,
+        place: SettingsScope::User,
         binary: home.binary.clone(),
         config: "/srv/bob/config.toml".into(),
         database: None,
@@ -634,7 +645,7 @@ fn a_plugin_of_other_files_is_named() {
     install(Agent::OpenCode, &options).unwrap();
     home.assert(
         "opencode",
-        State::Warn,
+        CheckState::Warn,
         "differs from the one that this version",
     );
 }

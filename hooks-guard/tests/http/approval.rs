@@ -13,18 +13,18 @@ fn p_26_what_needs_an_answer_is_pending_until_it_has_one() {
     let daemon = Daemon::plain();
     assert!(daemon.pending().is_empty());
     daemon.ask("ls");
-    let ruling = daemon.ask("mkdir out");
+    let permission = daemon.ask("mkdir out");
     let pending = daemon.pending();
     assert_eq!(pending.len(), 1, "{pending:?}");
-    assert_eq!(pending[0]["id"], ruling["id"]);
+    assert_eq!(pending[0]["id"], permission["id"]);
     assert_eq!(pending[0]["command"], "mkdir out");
     assert_eq!(pending[0]["user_response"], Value::Null);
     assert_eq!(pending[0]["decision_requires_confirmation"], true);
 
-    let record = daemon.respond(&ruling["id"], "APPROVED").ok();
+    let record = daemon.respond(&permission["id"], "APPROVED").ok();
     assert_eq!(record["user_response"], "APPROVED", "{record}");
     assert!(daemon.pending().is_empty());
-    let record = daemon.record(&ruling["id"]);
+    let record = daemon.record(&permission["id"]);
     assert_eq!(record["user_response"], "APPROVED");
     assert_eq!(record["execution_happened"], false);
 }
@@ -32,9 +32,9 @@ fn p_26_what_needs_an_answer_is_pending_until_it_has_one() {
 #[test]
 fn p_26_a_denial_is_recorded() {
     let daemon = Daemon::plain();
-    let ruling = daemon.ask("mkdir out");
-    daemon.respond(&ruling["id"], "DENIED").ok();
-    assert_eq!(daemon.record(&ruling["id"])["user_response"], "DENIED");
+    let permission = daemon.ask("mkdir out");
+    daemon.respond(&permission["id"], "DENIED").ok();
+    assert_eq!(daemon.record(&permission["id"])["user_response"], "DENIED");
     assert!(daemon.pending().is_empty());
     assert_eq!(daemon.ask("mkdir out")["decision"], "REQUIRES_CONFIRMATION");
 }
@@ -50,14 +50,14 @@ fn p_26_pending_tells_when() {
 fn p_26_who_waits_hears_of_the_answer_at_once() {
     let daemon = Daemon::plain();
     for response in ["APPROVED", "DENIED"] {
-        let ruling = daemon.ask(&format!("mkdir {response}"));
-        let target = format!("/api/hooks/decisions/{}?wait=50", ruling["id"]);
+        let permission = daemon.ask(&format!("mkdir {response}"));
+        let target = format!("/api/hooks/decisions/{}?wait=50", permission["id"]);
         let port = daemon.port;
         let start = Instant::now();
         let waiting = thread::spawn(move || Request::new("GET", &target).send(port));
         thread::sleep(Duration::from_millis(300));
         assert!(!waiting.is_finished(), "it did not wait");
-        daemon.respond(&ruling["id"], response).ok();
+        daemon.respond(&permission["id"], response).ok();
         let record = waiting.join().unwrap().ok();
         assert_eq!(record["user_response"], response);
         assert!(
@@ -70,8 +70,8 @@ fn p_26_who_waits_hears_of_the_answer_at_once() {
 #[test]
 fn p_26_all_who_wait_hear_of_it() {
     let daemon = Daemon::plain();
-    let ruling = daemon.ask("mkdir out");
-    let target = format!("/api/hooks/decisions/{}?wait=50", ruling["id"]);
+    let permission = daemon.ask("mkdir out");
+    let target = format!("/api/hooks/decisions/{}?wait=50", permission["id"]);
     let waiting: Vec<_> = (0..20)
         .map(|_| {
             let (target, port) = (target.clone(), daemon.port);
@@ -79,7 +79,7 @@ fn p_26_all_who_wait_hear_of_it() {
         })
         .collect();
     thread::sleep(Duration::from_millis(300));
-    daemon.respond(&ruling["id"], "DENIED").ok();
+    daemon.respond(&permission["id"], "DENIED").ok();
     for waiting in waiting {
         assert_eq!(waiting.join().unwrap().ok()["user_response"], "DENIED");
     }
@@ -88,8 +88,8 @@ fn p_26_all_who_wait_hear_of_it() {
 #[test]
 fn p_26_waiting_ends_without_an_answer() {
     let daemon = Daemon::plain();
-    let ruling = daemon.ask("mkdir out");
-    let target = format!("/api/hooks/decisions/{}?wait=1", ruling["id"]);
+    let permission = daemon.ask("mkdir out");
+    let target = format!("/api/hooks/decisions/{}?wait=1", permission["id"]);
     let start = Instant::now();
     let record = daemon.get(&target).ok();
     assert!(
@@ -97,9 +97,9 @@ fn p_26_waiting_ends_without_an_answer() {
         "it did not wait"
     );
     assert_eq!(record["user_response"], Value::Null);
-    assert_eq!(record["id"], ruling["id"]);
+    assert_eq!(record["id"], permission["id"]);
     for wrong in ["x", "-1", "1.5h"] {
-        let target = format!("/api/hooks/decisions/{}?wait={wrong}", ruling["id"]);
+        let target = format!("/api/hooks/decisions/{}?wait={wrong}", permission["id"]);
         daemon.get(&target).refusal(400);
     }
 }
@@ -107,9 +107,9 @@ fn p_26_waiting_ends_without_an_answer() {
 #[test]
 fn p_26_there_is_nothing_to_wait_for_where_nobody_is_asked() {
     let daemon = Daemon::plain();
-    let ruling = daemon.ask("ls");
+    let permission = daemon.ask("ls");
     let start = Instant::now();
-    let target = format!("/api/hooks/decisions/{}?wait=50", ruling["id"]);
+    let target = format!("/api/hooks/decisions/{}?wait=50", permission["id"]);
     assert_eq!(daemon.get(&target).ok()["user_response"], Value::Null);
     assert!(start.elapsed() < Duration::from_secs(40), "it waited");
 }
@@ -118,11 +118,11 @@ fn p_26_there_is_nothing_to_wait_for_where_nobody_is_asked() {
 fn p_26_of_many_answers_one_counts() {
     let daemon = Daemon::plain();
     for round in 0..10 {
-        let ruling = daemon.ask(&format!("mkdir {round}"));
+        let permission = daemon.ask(&format!("mkdir {round}"));
         let answers: Vec<_> = (0..8)
             .map(|number| {
                 let response = ["APPROVED", "DENIED"][number % 2];
-                let body = json!({ "id": ruling["id"], "response": response });
+                let body = json!({ "id": permission["id"], "response": response });
                 let port = daemon.port;
                 thread::spawn(move || {
                     let request = Request::new("POST", "/api/hooks/permission-response");
@@ -140,7 +140,10 @@ fn p_26_of_many_answers_one_counts() {
             }
         }
         assert_eq!(counted.len(), 1, "{counted:?}");
-        assert_eq!(daemon.record(&ruling["id"])["user_response"], counted[0]);
+        assert_eq!(
+            daemon.record(&permission["id"])["user_response"],
+            counted[0]
+        );
     }
 }
 
@@ -152,23 +155,26 @@ fn p_26_an_answer_stays() {
         ("DENIED", "APPROVED"),
         ("DENIED", "DENIED"),
     ] {
-        let ruling = daemon.ask(&format!("mkdir {first} {second}"));
-        daemon.respond(&ruling["id"], first).ok();
+        let permission = daemon.ask(&format!("mkdir {first} {second}"));
+        daemon.respond(&permission["id"], first).ok();
         daemon
-            .respond(&ruling["id"], second)
+            .respond(&permission["id"], second)
             .error(409, "ALREADY_ANSWERED");
-        assert_eq!(daemon.record(&ruling["id"])["user_response"], first);
+        assert_eq!(daemon.record(&permission["id"])["user_response"], first);
     }
 }
 
 #[test]
 fn p_26_what_nobody_was_asked_cannot_be_answered() {
     let daemon = Daemon::plain();
-    let ruling = daemon.ask("ls");
+    let permission = daemon.ask("ls");
     daemon
-        .respond(&ruling["id"], "DENIED")
+        .respond(&permission["id"], "DENIED")
         .error(409, "CANNOT_BE_ANSWERED");
-    assert_eq!(daemon.record(&ruling["id"])["user_response"], Value::Null);
+    assert_eq!(
+        daemon.record(&permission["id"])["user_response"],
+        Value::Null
+    );
 }
 
 #[test]
@@ -195,7 +201,7 @@ fn p_26_what_is_not_there_cannot_be_answered() {
 #[test]
 fn p_26_an_answer_is_yes_or_no() {
     let daemon = Daemon::plain();
-    let ruling = daemon.ask("mkdir out");
+    let permission = daemon.ask("mkdir out");
     for response in [
         json!("MAYBE"),
         json!("approved"),
@@ -204,16 +210,16 @@ fn p_26_an_answer_is_yes_or_no() {
         json!(true),
         json!(null),
     ] {
-        let body = json!({ "id": ruling["id"], "response": response });
+        let body = json!({ "id": permission["id"], "response": response });
         daemon.respond_with(&body).refusal(400);
     }
     daemon
         .respond_with(&json!({ "response": "APPROVED" }))
         .error(400, "MISSING_FIELD");
     daemon
-        .respond_with(&json!({ "id": ruling["id"] }))
+        .respond_with(&json!({ "id": permission["id"] }))
         .error(400, "MISSING_FIELD");
-    let body = json!({ "id": ruling["id"], "response": "APPROVED", "remember": "forever" });
+    let body = json!({ "id": permission["id"], "response": "APPROVED", "remember": "forever" });
     daemon.respond_with(&body).refusal(400);
     assert_eq!(daemon.pending().len(), 1);
 }
@@ -221,38 +227,38 @@ fn p_26_an_answer_is_yes_or_no() {
 #[test]
 fn p_26_a_note_may_come_with_the_answer() {
     let daemon = Daemon::plain();
-    let ruling = daemon.ask("mkdir out");
-    let body = json!({ "id": ruling["id"], "response": "DENIED", "note": "ask me tomorrow" });
+    let permission = daemon.ask("mkdir out");
+    let body = json!({ "id": permission["id"], "response": "DENIED", "note": "ask me tomorrow" });
     daemon.respond_with(&body).ok();
-    assert_eq!(daemon.record(&ruling["id"])["user_response"], "DENIED");
+    assert_eq!(daemon.record(&permission["id"])["user_response"], "DENIED");
 }
 
 #[test]
 fn p_26_time_runs_out_into_a_denial() {
     let daemon = Setup::new().config("approval_ttl_seconds = 1").start();
-    let ruling = daemon.ask("mkdir out");
-    let target = format!("/api/hooks/decisions/{}?wait=30", ruling["id"]);
+    let permission = daemon.ask("mkdir out");
+    let target = format!("/api/hooks/decisions/{}?wait=30", permission["id"]);
     let record = daemon.get(&target).ok();
     assert_eq!(record["user_response"], "TIMEOUT", "{record}");
     assert!(daemon.pending().is_empty());
     // Unanswered, and too late for an answer.
-    let answer = daemon.respond(&ruling["id"], "APPROVED");
+    let answer = daemon.respond(&permission["id"], "APPROVED");
     let code = answer.refusal(409)["code"].as_str().unwrap().to_owned();
     assert!(
         ["ALREADY_ANSWERED", "CANNOT_BE_ANSWERED"].contains(&code.as_str()),
         "{code}"
     );
     assert_eq!(daemon.ask("mkdir out")["decision"], "REQUIRES_CONFIRMATION");
-    assert_eq!(daemon.record(&ruling["id"])["user_response"], "TIMEOUT");
+    assert_eq!(daemon.record(&permission["id"])["user_response"], "TIMEOUT");
 }
 
 #[test]
 fn p_26_time_runs_out_while_nobody_looks() {
     let daemon = Setup::new().config("approval_ttl_seconds = 1").start();
-    let ruling = daemon.ask("mkdir out");
+    let permission = daemon.ask("mkdir out");
     let other = daemon.ask("touch notes.txt");
     thread::sleep(Duration::from_millis(2_500));
-    daemon.respond(&ruling["id"], "APPROVED").refusal(409);
+    daemon.respond(&permission["id"], "APPROVED").refusal(409);
     assert!(daemon.pending().is_empty());
     assert_eq!(daemon.record(&other["id"])["user_response"], "TIMEOUT");
     let found = daemon.get("/api/hooks/decisions?response=TIMEOUT").ok();
@@ -262,52 +268,57 @@ fn p_26_time_runs_out_while_nobody_looks() {
 #[test]
 fn p_26_time_runs_out_while_the_daemon_is_down() {
     let daemon = Setup::new().config("approval_ttl_seconds = 2").start();
-    let ruling = daemon.ask("mkdir out");
+    let permission = daemon.ask("mkdir out");
     let daemon = daemon.again(|setup| {
         thread::sleep(Duration::from_secs(3));
         setup
     });
-    daemon.respond(&ruling["id"], "APPROVED").refusal(409);
-    assert_eq!(daemon.record(&ruling["id"])["user_response"], "TIMEOUT");
+    daemon.respond(&permission["id"], "APPROVED").refusal(409);
+    assert_eq!(daemon.record(&permission["id"])["user_response"], "TIMEOUT");
 }
 
 #[test]
 fn p_26_execution_is_reported_once_by_who_has_the_secret() {
     let daemon = Daemon::plain();
-    let ruling = daemon.ask("mkdir out");
-    daemon.respond(&ruling["id"], "APPROVED").ok();
+    let permission = daemon.ask("mkdir out");
+    daemon.respond(&permission["id"], "APPROVED").ok();
     for wrong in ["", "wrong", "0123456789abcdef0123456789abcdef"] {
-        let answer = daemon.executed(&ruling["id"], &json!(wrong));
+        let answer = daemon.executed(&permission["id"], &json!(wrong));
         if wrong.is_empty() && answer.status == 400 {
             answer.error(400, "MISSING_FIELD");
         } else {
             answer.error(403, "WRONG_SECRET");
         }
     }
-    assert_eq!(daemon.record(&ruling["id"])["execution_happened"], false);
-    let record = daemon.executed(&ruling["id"], &ruling["secret"]).ok();
+    assert_eq!(
+        daemon.record(&permission["id"])["execution_happened"],
+        false
+    );
+    let record = daemon
+        .executed(&permission["id"], &permission["secret"])
+        .ok();
     assert_eq!(record["execution_happened"], true, "{record}");
     daemon
-        .executed(&ruling["id"], &ruling["secret"])
+        .executed(&permission["id"], &permission["secret"])
         .error(409, "ALREADY_EXECUTED");
     // Without the secret, a client does not even learn that the command ran.
     daemon
-        .executed(&ruling["id"], &json!("wrong-wrong-wrong"))
+        .executed(&permission["id"], &json!("wrong-wrong-wrong"))
         .error(403, "WRONG_SECRET");
-    assert_eq!(daemon.record(&ruling["id"])["execution_happened"], true);
+    assert_eq!(daemon.record(&permission["id"])["execution_happened"], true);
 }
 
 #[test]
 fn p_26_execution_needs_a_secret_at_all() {
     let daemon = Daemon::plain();
-    let ruling = daemon.ask("ls");
-    let target = format!("/api/hooks/decisions/{}/executed", ruling["id"]);
+    let permission = daemon.ask("ls");
+    let target = format!("/api/hooks/decisions/{}/executed", permission["id"]);
     daemon
         .send(&Request::new("POST", &target).json(&json!({})))
         .error(400, "MISSING_FIELD");
     let null = Request::new("POST", &target).json(&json!({ "secret": null }));
     daemon.send(&null).error(400, "MISSING_FIELD");
-    let body = json!({ "secret": ruling["secret"], "exit_status": 1 });
+    let body = json!({ "secret": permission["secret"], "exit_status": 1 });
     let record = daemon.send(&Request::new("POST", &target).json(&body)).ok();
     assert_eq!(record["execution_happened"], true);
 }
@@ -316,7 +327,7 @@ fn p_26_execution_needs_a_secret_at_all() {
 fn p_26_pending_decisions_survive_a_restart() {
     for polite in [true, false] {
         let mut daemon = Daemon::plain();
-        let ruling = daemon.ask("mkdir out");
+        let permission = daemon.ask("mkdir out");
         let denied = daemon.ask("touch notes.txt");
         if polite {
             assert!(daemon.terminate().success());
@@ -324,9 +335,11 @@ fn p_26_pending_decisions_survive_a_restart() {
         let daemon = daemon.again(|setup| setup);
         let pending: Vec<_> = daemon.pending().iter().map(|it| it["id"].clone()).collect();
         assert_eq!(pending.len(), 2, "{pending:?}");
-        daemon.respond(&ruling["id"], "APPROVED").ok();
+        daemon.respond(&permission["id"], "APPROVED").ok();
         daemon.respond(&denied["id"], "DENIED").ok();
-        let record = daemon.executed(&ruling["id"], &ruling["secret"]).ok();
+        let record = daemon
+            .executed(&permission["id"], &permission["secret"])
+            .ok();
         assert_eq!(record["user_response"], "APPROVED");
         assert_eq!(record["execution_happened"], true);
         // Ids continue after a restart.

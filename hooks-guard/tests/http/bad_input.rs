@@ -70,12 +70,12 @@ fn bad_input_a_command_of_10000_brackets_is_asked() {
         "(", "[", "{", "$(", "`", "${", "$((", "<(", "((", "\"$(", "{ (", "if (",
     ] {
         let command = bracket.repeat(10_000 / bracket.len());
-        let ruling = daemon.ask(&command);
-        assert_eq!(ruling["decision"], "REQUIRES_CONFIRMATION", "{bracket}");
+        let permission = daemon.ask(&command);
+        assert_eq!(permission["decision"], "REQUIRES_CONFIRMATION", "{bracket}");
     }
     let closed = format!("{}ls{}", "(".repeat(4_999), ")".repeat(4_999));
-    let ruling = daemon.ask(&closed);
-    assert!(ruling["decision"].is_string());
+    let permission = daemon.ask(&closed);
+    assert!(permission["decision"].is_string());
     daemon.assert_well();
 }
 
@@ -124,15 +124,15 @@ fn bad_input_odd_characters_are_kept_as_they_are() {
         "echo \u{10ffff}",
         "echo '\"\\'",
     ] {
-        let ruling = daemon.ask(command);
-        assert_eq!(daemon.record(&ruling["id"])["command"], command);
+        let permission = daemon.ask(command);
+        assert_eq!(daemon.record(&permission["id"])["command"], command);
     }
 }
 
 #[test]
 fn bad_input_other_endpoints_take_no_nonsense_either() {
     let mut daemon = Daemon::plain();
-    let ruling = daemon.ask("mkdir out");
+    let permission = daemon.ask("mkdir out");
     for body in [
         &b"{"[..],
         b"[]",
@@ -144,7 +144,7 @@ fn bad_input_other_endpoints_take_no_nonsense_either() {
         daemon
             .send(&request.bearer(crate::daemon::TOKEN).body(body))
             .error(400, "INVALID_JSON");
-        let target = format!("/api/hooks/decisions/{}/executed", ruling["id"]);
+        let target = format!("/api/hooks/decisions/{}/executed", permission["id"]);
         let answer = daemon.send(&Request::new("POST", &target).body(body));
         if body.starts_with(b"{\"id\"") {
             answer.refusal(400);
@@ -152,12 +152,15 @@ fn bad_input_other_endpoints_take_no_nonsense_either() {
             answer.error(400, "INVALID_JSON");
         }
     }
-    let executed = format!("/api/hooks/decisions/{}/executed", ruling["id"]);
-    let body = json!({ "secret": ruling["secret"], "exit_status": "zero" });
+    let executed = format!("/api/hooks/decisions/{}/executed", permission["id"]);
+    let body = json!({ "secret": permission["secret"], "exit_status": "zero" });
     daemon
         .send(&Request::new("POST", &executed).json(&body))
         .error(400, "INVALID_JSON");
-    assert_eq!(daemon.record(&ruling["id"])["execution_happened"], false);
+    assert_eq!(
+        daemon.record(&permission["id"])["execution_happened"],
+        false
+    );
     daemon.assert_well();
 }
 

@@ -49,43 +49,46 @@ fn body(folder: &Path, command: &str) -> Value {
 }
 
 #[track_caller]
-fn ruling(daemon: &Daemon, body: &Value) -> Value {
+fn permission(daemon: &Daemon, body: &Value) -> Value {
     daemon.post(body).ok()
 }
 
 #[track_caller]
 fn asks(daemon: &Daemon, body: &Value) -> String {
-    let ruling = ruling(daemon, body);
+    let permission = permission(daemon, body);
     let command = &body["command"];
     assert_eq!(
-        ruling["decision"], "REQUIRES_CONFIRMATION",
-        "{command}: {ruling}"
+        permission["decision"], "REQUIRES_CONFIRMATION",
+        "{command}: {permission}"
     );
-    ruling["reasoning"].as_str().unwrap().to_owned()
+    permission["reasoning"].as_str().unwrap().to_owned()
 }
 
 #[track_caller]
 fn serves(daemon: &Daemon, body: &Value) {
-    let ruling = ruling(daemon, body);
+    let permission = permission(daemon, body);
     let command = &body["command"];
-    assert_eq!(ruling["decision"], "AUTO_ALLOWED", "{command}: {ruling}");
-    assert_eq!(ruling["approved"], true, "{command}: {ruling}");
+    assert_eq!(
+        permission["decision"], "AUTO_ALLOWED",
+        "{command}: {permission}"
+    );
+    assert_eq!(permission["approved"], true, "{command}: {permission}");
 }
 
 /// Approves a request and returns its record.
 #[track_caller]
 fn approve(daemon: &Daemon, body: &Value, remember: &str) -> Value {
-    let ruling = ruling(daemon, body);
+    let permission = permission(daemon, body);
     let command = &body["command"];
     assert_eq!(
-        ruling["decision"], "REQUIRES_CONFIRMATION",
-        "{command}: {ruling}"
+        permission["decision"], "REQUIRES_CONFIRMATION",
+        "{command}: {permission}"
     );
-    let answer = json!({ "id": ruling["id"], "response": "APPROVED", "remember": remember });
+    let answer = json!({ "id": permission["id"], "response": "APPROVED", "remember": remember });
     let answer = daemon.respond_with(&answer);
     assert_eq!(answer.status, 200, "{command}: {}", answer.text());
-    let mut record = daemon.record(&ruling["id"]);
-    record["secret"] = ruling["secret"].clone();
+    let mut record = daemon.record(&permission["id"]);
+    record["secret"] = permission["secret"].clone();
     record
 }
 
@@ -413,7 +416,7 @@ fn always_holds_while_the_files_that_decide_are_unchanged() {
     for (command, files, decides) in DECIDED_BY {
         let folder = project(files);
         let body = body(folder.path(), command);
-        let asked = ruling(&daemon, &body);
+        let asked = permission(&daemon, &body);
         if asked["decision"] != "REQUIRES_CONFIRMATION" {
             wrong.push(format!("{command}: not asked: {asked}"));
             continue;
@@ -430,10 +433,10 @@ fn always_holds_while_the_files_that_decide_are_unchanged() {
             wrong.push(format!("{command}: covers {covers:?} without {decides}"));
         }
         let mut expect = |when: &str, decision: &str, because: &str| {
-            let ruling = ruling(&daemon, &body);
-            let reasoning = ruling["reasoning"].as_str().unwrap();
-            if ruling["decision"] != decision || !reasoning.contains(because) {
-                wrong.push(format!("{command}: {when}: {ruling}"));
+            let permission = permission(&daemon, &body);
+            let reasoning = permission["reasoning"].as_str().unwrap();
+            if permission["decision"] != decision || !reasoning.contains(because) {
+                wrong.push(format!("{command}: {when}: {permission}"));
             }
         };
         let path = folder.path().join(decides);
@@ -617,26 +620,26 @@ fn always_is_refused_for_code_that_is_only_known_at_run_time() {
         "bash pipe.sh",
     ] {
         let body = body(folder.path(), command);
-        let ruling = ruling(&daemon, &body);
+        let permission = permission(&daemon, &body);
         assert_eq!(
-            ruling["decision"], "REQUIRES_CONFIRMATION",
-            "{command}: {ruling}"
+            permission["decision"], "REQUIRES_CONFIRMATION",
+            "{command}: {permission}"
         );
         for remember in ["always", "session"] {
             let answer =
-                json!({ "id": ruling["id"], "response": "APPROVED", "remember": remember });
+                json!({ "id": permission["id"], "response": "APPROVED", "remember": remember });
             let answer = daemon.respond_with(&answer);
             assert_eq!(answer.status, 409, "{command}: {}", answer.text());
             answer.error(409, "CANNOT_BE_REMEMBERED");
         }
-        let record = daemon.record(&ruling["id"]);
+        let record = daemon.record(&permission["id"]);
         let always = record["always"].as_str().unwrap();
         assert!(
             always.starts_with("`always` is not possible: "),
             "{command}: {always}"
         );
         // A single approval is possible: the operator has looked at it.
-        daemon.respond(&ruling["id"], "APPROVED").ok();
+        daemon.respond(&permission["id"], "APPROVED").ok();
     }
 }
 
@@ -654,8 +657,9 @@ fn always_is_refused_where_the_service_sees_no_files() {
         ("/", "git push"),
         ("/", "bash /nowhere/app/deploy.sh"),
     ] {
-        let ruling = ruling(&daemon, &body(Path::new(cwd), command));
-        let answer = json!({ "id": ruling["id"], "response": "APPROVED", "remember": "always" });
+        let permission = permission(&daemon, &body(Path::new(cwd), command));
+        let answer =
+            json!({ "id": permission["id"], "response": "APPROVED", "remember": "always" });
         let answer = daemon.respond_with(&answer);
         assert_eq!(answer.status, 409, "{command}: {}", answer.text());
     }
@@ -753,8 +757,8 @@ fn always_is_refused_for_a_folder_that_cannot_be_listed() {
     let folder = project(&[".git/config"]);
     let hooks = folder.path().join(".git/hooks");
     symlink(&hooks, &hooks).unwrap();
-    let ruling = ruling(&daemon, &body(folder.path(), "git commit -m x"));
-    let answer = json!({ "id": ruling["id"], "response": "APPROVED", "remember": "always" });
+    let permission = permission(&daemon, &body(folder.path(), "git commit -m x"));
+    let answer = json!({ "id": permission["id"], "response": "APPROVED", "remember": "always" });
     let answer = daemon.respond_with(&answer);
     answer.error(409, "CANNOT_BE_REMEMBERED");
     assert!(answer.text().contains("cannot read"), "{}", answer.text());
@@ -805,8 +809,8 @@ fn secrets_are_in_no_scope() {
         format!("bash {secret}"),
         format!("TOKEN={secret} frobnicate {secret}"),
     ] {
-        let ruling = ruling(&daemon, &body(folder.path(), &command));
-        let record = daemon.record(&ruling["id"]).to_string();
+        let permission = permission(&daemon, &body(folder.path(), &command));
+        let record = daemon.record(&permission["id"]).to_string();
         assert!(!record.contains(&secret), "{command}: {record}");
     }
     let database = daemon.setup().database_file();
@@ -838,8 +842,8 @@ fn a_question_says_what_always_covers_and_what_not() {
     ]);
     let shown = folder.path().display();
     let ask = |command: &str| {
-        let ruling = ruling(&daemon, &body(folder.path(), command));
-        daemon.record(&ruling["id"])
+        let permission = permission(&daemon, &body(folder.path(), command));
+        daemon.record(&permission["id"])
     };
     let record = ask("bash deploy.sh");
     assert_eq!(record["covers"], json!(["deploy.sh"]));

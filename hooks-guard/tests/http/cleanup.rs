@@ -26,8 +26,8 @@ fn aged(config: &str) -> Option<Daemon> {
     let mut daemon = clock.on(Setup::new().config(config)).start();
     for days in [400, 31, 29, 2] {
         clock.shift(-days * DAY);
-        let ruling = daemon.ask(&format!("mkdir {days}-days"));
-        daemon.respond(&ruling["id"], "DENIED").ok();
+        let permission = daemon.ask(&format!("mkdir {days}-days"));
+        daemon.respond(&permission["id"], "DENIED").ok();
     }
     clock.shift(0);
     daemon.ask("mkdir new");

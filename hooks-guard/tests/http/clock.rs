@@ -25,9 +25,9 @@ fn outcome(daemon: &Daemon, id: &Value) -> Value {
     }
 }
 
-fn redeem(daemon: &Daemon, ruling: &Value) -> u16 {
-    let target = format!("/api/hooks/decisions/{}/redeem", ruling["id"]);
-    let body = json!({ "secret": ruling["secret"] });
+fn redeem(daemon: &Daemon, permission: &Value) -> u16 {
+    let target = format!("/api/hooks/decisions/{}/redeem", permission["id"]);
+    let body = json!({ "secret": permission["secret"] });
     daemon
         .send(&Request::new("POST", &target).json(&body))
         .status
@@ -104,17 +104,17 @@ fn a_clock_that_is_set_back_gives_an_approval_no_more_time() {
         clock.shift(0);
         let setup = Setup::new().config("approval_ttl_seconds = 3");
         let daemon = clock.on(setup).start();
-        let ruling = daemon.ask("mkdir out");
-        daemon.respond(&ruling["id"], "APPROVED").ok();
+        let permission = daemon.ask("mkdir out");
+        daemon.respond(&permission["id"], "APPROVED").ok();
         clock.shift(-seconds);
         thread::sleep(Duration::from_secs(4));
-        assert_eq!(redeem(&daemon, &ruling), 409, "{seconds}");
+        assert_eq!(redeem(&daemon, &permission), 409, "{seconds}");
         let again = daemon.ask("mkdir out");
         assert_eq!(again["decision"], "REQUIRES_CONFIRMATION", "{seconds}");
         // Also after a restart, as far as the recorded time allows.
         if seconds == DAY {
             let daemon = daemon.again(|setup| setup);
-            assert_eq!(redeem(&daemon, &ruling), 409);
+            assert_eq!(redeem(&daemon, &permission), 409);
             let again = daemon.ask("mkdir out");
             assert_eq!(again["decision"], "REQUIRES_CONFIRMATION");
         }

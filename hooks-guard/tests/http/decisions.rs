@@ -443,8 +443,8 @@ fn p_28_stats_count_the_whole_trail() {
 #[test]
 fn p_28_a_user_who_did_not_answer_is_no_classifier_that_timed_out() {
     let daemon = Setup::new().config("approval_ttl_seconds = 1").start();
-    let ruling = daemon.ask("mkdir out");
-    let target = format!("/api/hooks/decisions/{}?wait=30", ruling["id"]);
+    let permission = daemon.ask("mkdir out");
+    let target = format!("/api/hooks/decisions/{}?wait=30", permission["id"]);
     assert_eq!(daemon.get(&target).ok()["user_response"], "TIMEOUT");
     let body = daemon.get("/api/hooks/decisions").ok();
     assert_eq!(body["stats"]["timeout_classifications"], 0);

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use hooks_guard::protocol::{Agent, Event, read};
+use hooks_guard::protocol::{Agent, HookEvent, read};
 use serde_json::{Value, json};
 
 use crate::daemon::Daemon;
@@ -102,7 +102,7 @@ fn threat_a_folder_is_no_way_to_what_lies_in_it() {
         let input = json!({ "hook_event_name": "PreToolUse", "session_id": "s", "cwd": cwd,
             "tool_name": tool, "tool_input": { "pattern": "x..y" } });
         let request = match read(Agent::ClaudeCode, input.to_string().as_bytes()) {
-            Ok(Event::Ask(question)) => question.request,
+            Ok(HookEvent::Ask(question)) => question.request,
             other => panic!("{tool}: {other:?}"),
         };
         let file = serde_json::to_value(&request.file).unwrap();

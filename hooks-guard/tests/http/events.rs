@@ -99,8 +99,8 @@ impl Listener {
 fn what_happens_is_told_with_its_record() {
     let daemon = Daemon::plain();
     let mut listener = Listener::new(&daemon);
-    let ruling = daemon.ask("mkdir out");
-    let id = &ruling["id"];
+    let permission = daemon.ask("mkdir out");
+    let id = &permission["id"];
     let asked = listener.expect("asked");
     assert_eq!(asked.data["id"], *id);
     assert_eq!(asked.data["command"], "mkdir out");
@@ -114,7 +114,7 @@ fn what_happens_is_told_with_its_record() {
     assert!(answered.id > asked.id);
     let remembered = listener.expect("remembered").data["id"].clone();
 
-    daemon.executed(id, &ruling["secret"]).ok();
+    daemon.executed(id, &permission["secret"]).ok();
     let executed = listener.expect("executed");
     assert_eq!(executed.data, daemon.record(id));
     assert_eq!(executed.data["execution_happened"], true);

@@ -661,8 +661,8 @@ fn flood_connections_that_last_do_not_shut_the_operator_out() {
 #[test]
 fn p_20_a_parameter_without_a_value_is_refused() {
     let daemon = Daemon::plain();
-    let ruling = daemon.ask("mkdir out");
-    let one = format!("/api/hooks/decisions/{}", ruling["id"]);
+    let permission = daemon.ask("mkdir out");
+    let one = format!("/api/hooks/decisions/{}", permission["id"]);
     let filters = [
         "classification",
         "response",
@@ -712,7 +712,7 @@ fn p_20_a_parameter_without_a_value_is_refused() {
     }
     let force = daemon.delete("/api/hooks/cleanup?force=");
     force.error(400, "INVALID_FILTER");
-    assert_eq!(daemon.record(&ruling["id"])["command"], "mkdir out");
+    assert_eq!(daemon.record(&permission["id"])["command"], "mkdir out");
 }
 
 #[test]
@@ -753,8 +753,8 @@ fn p_02_null_is_no_flag_and_otherwise_as_good_as_absent() {
     ] {
         daemon.respond_with(&body).error(400, "MISSING_FIELD");
     }
-    let ruling = daemon.ask("ls");
-    let target = format!("/api/hooks/decisions/{}/executed", ruling["id"]);
-    let body = json!({ "secret": ruling["secret"], "exit_status": null });
+    let permission = daemon.ask("ls");
+    let target = format!("/api/hooks/decisions/{}/executed", permission["id"]);
+    let body = json!({ "secret": permission["secret"], "exit_status": null });
     daemon.send(&Request::new("POST", &target).json(&body)).ok();
 }

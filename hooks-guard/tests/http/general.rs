@@ -167,7 +167,7 @@ fn metrics_tell_no_command_and_no_session() {
 fn p_46_additive_fields_do_not_change_what_the_text_names() {
     // A client of version 1.0 sends these two fields and reads these seven.
     let daemon = Daemon::plain();
-    let ruling = daemon
+    let permission = daemon
         .post(&json!({ "command": "ls", "context": "shell" }))
         .ok();
     for field in [
@@ -179,18 +179,18 @@ fn p_46_additive_fields_do_not_change_what_the_text_names() {
         "classification_method",
         "timestamp",
     ] {
-        assert!(ruling.get(field).is_some(), "{field}");
+        assert!(permission.get(field).is_some(), "{field}");
     }
 }
 
 #[test]
 fn settings_auto_allow_read_off_asks_about_reading() {
     let daemon = Setup::new().config("auto_allow_read = false").start();
-    let ruling = daemon.ask("ls");
-    assert_eq!(ruling["classification"], "READ");
-    assert_eq!(ruling["decision"], "REQUIRES_CONFIRMATION");
+    let permission = daemon.ask("ls");
+    assert_eq!(permission["classification"], "READ");
+    assert_eq!(permission["decision"], "REQUIRES_CONFIRMATION");
     assert_eq!(daemon.pending().len(), 1);
-    daemon.respond(&ruling["id"], "APPROVED").ok();
+    daemon.respond(&permission["id"], "APPROVED").ok();
 }
 
 #[test]
@@ -198,11 +198,11 @@ fn settings_require_confirmation_cud_off_allows_and_warns() {
     let daemon = Setup::new()
         .config("require_confirmation_cud = false")
         .start();
-    let ruling = daemon.ask("mkdir out");
-    assert_eq!(ruling["classification"], "CREATE");
-    assert_eq!(ruling["decision"], "AUTO_ALLOWED");
+    let permission = daemon.ask("mkdir out");
+    assert_eq!(permission["classification"], "CREATE");
+    assert_eq!(permission["decision"], "AUTO_ALLOWED");
     assert_eq!(
-        daemon.record(&ruling["id"])["decision_requires_confirmation"],
+        daemon.record(&permission["id"])["decision_requires_confirmation"],
         false
     );
     let said = daemon.said();
@@ -214,13 +214,13 @@ fn settings_dangerously_skip_confirmations_allows_and_warns() {
     let daemon = Setup::new()
         .config("dangerously_skip_confirmations = true")
         .start();
-    let ruling = daemon.ask("rm old.txt");
-    assert_eq!(ruling["classification"], "DELETE");
-    assert_eq!(ruling["decision"], "AUTO_ALLOWED");
+    let permission = daemon.ask("rm old.txt");
+    assert_eq!(permission["classification"], "DELETE");
+    assert_eq!(permission["decision"], "AUTO_ALLOWED");
     let said = daemon.said();
     assert!(said.contains("dangerously_skip_confirmations"), "{said}");
     // It is recorded as well.
-    assert_eq!(daemon.record(&ruling["id"])["command"], "rm old.txt");
+    assert_eq!(daemon.record(&permission["id"])["command"], "rm old.txt");
 }
 
 #[test]
@@ -260,8 +260,8 @@ fn secrets_in_commands_are_masked_before_they_are_stored() {
         format!("curl -d token={} https://slack.example", secrets[2]),
         format!("mysql --password={} -e 'select 1'", secrets[3]),
     ] {
-        let ruling = daemon.ask(&command);
-        let record = daemon.record(&ruling["id"]);
+        let permission = daemon.ask(&command);
+        let record = daemon.record(&permission["id"]);
         let told: Value = json!([record, daemon.pending()]);
         for secret in &secrets {
             assert!(!told.to_string().contains(secret), "{secret} in {told}");
@@ -283,8 +283,8 @@ fn secrets_in_commands_are_masked_before_they_are_stored() {
 #[test]
 fn a_token_in_the_query_is_none() {
     let daemon = Daemon::plain();
-    let ruling = daemon.ask("mkdir out");
-    let body = json!({ "id": ruling["id"], "response": "APPROVED", "token": TOKEN });
+    let permission = daemon.ask("mkdir out");
+    let body = json!({ "id": permission["id"], "response": "APPROVED", "token": TOKEN });
     let target = format!("/api/hooks/permission-response?token={TOKEN}&access_token={TOKEN}");
     daemon
         .send(&Request::new("POST", &target).json(&body))

@@ -138,7 +138,7 @@ fn a_request_with_a_proof_gets_a_response_with_one() {
     let daemon = Daemon::plain();
     let (mut connection, nonce) = agreed(&daemon);
     let command = json!({"command": "mkdir out"});
-    let ruling: Value = {
+    let permission: Value = {
         let request = proof(&daemon, &nonce, "POST", ASK, &command.to_string());
         let sent = Request::new("POST", ASK).json(&command);
         let answer = exchange(
@@ -151,7 +151,7 @@ fn a_request_with_a_proof_gets_a_response_with_one() {
     };
     // Errors, long polls and refusals are signed as well.
     for path in [
-        format!("/api/hooks/decisions/{}?wait=0", ruling["id"]),
+        format!("/api/hooks/decisions/{}?wait=0", permission["id"]),
         "/api/hooks/decisions/4711".to_owned(),
         "/api/hooks/decisions?limit=x".to_owned(),
         "/no/such/path".to_owned(),

@@ -57,9 +57,9 @@ fn instances_share_questions_answers_approvals_and_one_chain() {
     let body = json!({"command": "mkdir out", "session_id": "s", "cwd": "/srv"});
 
     // Sent to one process, listed and answered at the other, delivered by the first.
-    let ruling = one.post(&body).ok();
-    let (id, secret) = (&ruling["id"], &ruling["secret"]);
-    assert_eq!(ruling["decision"], "REQUIRES_CONFIRMATION");
+    let permission = one.post(&body).ok();
+    let (id, secret) = (&permission["id"], &permission["secret"]);
+    assert_eq!(permission["decision"], "REQUIRES_CONFIRMATION");
     let pending = other.pending();
     assert_eq!(pending.len(), 1);
     assert_eq!(&pending[0]["id"], id);
@@ -81,18 +81,18 @@ fn instances_share_questions_answers_approvals_and_one_chain() {
     assert_eq!(other.record(id)["execution_happened"], true);
 
     // In the other direction, with a denial.
-    let ruling = other.post(&body).ok();
+    let permission = other.post(&body).ok();
     assert_eq!(
-        ruling["decision"], "REQUIRES_CONFIRMATION",
+        permission["decision"], "REQUIRES_CONFIRMATION",
         "it serves once"
     );
-    let waits = waiting(&other, &ruling["id"]);
-    one.respond(&ruling["id"], "DENIED").ok();
+    let waits = waiting(&other, &permission["id"]);
+    one.respond(&permission["id"], "DENIED").ok();
     assert_eq!(told(waits.join().unwrap())["user_response"], "DENIED");
 
     // An answer that is remembered at one process applies at the other until it is revoked.
-    let ruling = one.post(&body).ok();
-    let answer = json!({"id": ruling["id"], "response": "APPROVED", "remember": "session"});
+    let permission = one.post(&body).ok();
+    let answer = json!({"id": permission["id"], "response": "APPROVED", "remember": "session"});
     other.respond_with(&answer).ok();
     assert_eq!(one.post(&body).ok()["decision"], "AUTO_ALLOWED");
     let remembered = one.get("/api/hooks/remembered").ok();
@@ -161,12 +161,12 @@ fn instances_one_killed_leaves_the_other_well() {
         return;
     };
     let (url, one, mut other) = pair(&cluster);
-    let ruling = one.ask("mkdir out");
-    let waits = waiting(&other, &ruling["id"]);
+    let permission = one.ask("mkdir out");
+    let waits = waiting(&other, &permission["id"]);
     // Its connections are closed and its locks released.
     drop(one.into_setup());
     other.assert_well();
-    other.respond(&ruling["id"], "APPROVED").ok();
+    other.respond(&permission["id"], "APPROVED").ok();
     assert_eq!(told(waits.join().unwrap())["user_response"], "APPROVED");
     drop(other);
     verified(&url);
@@ -178,8 +178,8 @@ fn backup_of_postgresql_is_restored_with_its_own_tools() {
         return;
     };
     let (url, one, other) = pair(&cluster);
-    let ruling = one.ask("mkdir out");
-    other.respond(&ruling["id"], "APPROVED").ok();
+    let permission = one.ask("mkdir out");
+    other.respond(&permission["id"], "APPROVED").ok();
     let dump = one.setup().folder().join("trail.dump");
     let name = one.setup().folder().join("copy.db").display().to_string();
     let refused = std::process::Command::new(env!("CARGO_BIN_EXE_hooks-guard"))
@@ -209,7 +209,7 @@ fn backup_of_postgresql_is_restored_with_its_own_tools() {
     assert!(restored.status.success(), "{restored:?}");
     assert_eq!(verified(&copy), verified(&url));
     let third = Setup::new().database(&copy).start();
-    assert_eq!(third.record(&ruling["id"])["user_response"], "APPROVED");
+    assert_eq!(third.record(&permission["id"])["user_response"], "APPROVED");
     third.ask("mkdir after");
     drop(third);
     verified(&copy);

@@ -116,12 +116,12 @@ async fn load_every_one_of_many_is_answered_and_recorded() {
     let (mut lost, mut late) = (BTreeMap::new(), Vec::new());
     for (number, answer) in answers.into_iter().enumerate() {
         match answer {
-            Ok((200, ruling)) => {
+            Ok((200, permission)) => {
                 let expected =
                     ["REQUIRES_CONFIRMATION", "AUTO_ALLOWED"][usize::from(number % 4 != 0)];
-                assert_eq!(ruling["decision"], expected);
-                ids.insert(ruling["id"].as_i64().unwrap());
-                secrets.insert(ruling["secret"].as_str().unwrap().to_owned());
+                assert_eq!(permission["decision"], expected);
+                ids.insert(permission["id"].as_i64().unwrap());
+                secrets.insert(permission["secret"].as_str().unwrap().to_owned());
             }
             // An overloaded service may refuse requests.
             Ok((503, body)) => assert!(body["code"].is_string(), "{body}"),
@@ -197,8 +197,8 @@ async fn load_killed_in_the_middle_no_answer_is_without_its_record() {
                         let request =
                             ask(&json!({ "command": "ls" })).header("Connection", "close");
                         match one(port, request.bytes(&format!("127.0.0.1:{port}"))).await {
-                            Ok((200, ruling)) => {
-                                ids.push(ruling["id"].as_i64().unwrap());
+                            Ok((200, permission)) => {
+                                ids.push(permission["id"].as_i64().unwrap());
                                 answered.fetch_add(1, Ordering::SeqCst);
                             }
                             _ => break,

@@ -75,7 +75,7 @@ fn a_secret_is_in_no_place_that_others_read() {
     let mut daemon = Setup::new().rate_limit(Some(1000)).start();
     let mut stream = events(&daemon);
     for (number, command) in SECRETS.iter().enumerate() {
-        let ruling = daemon
+        let permission = daemon
             .post(&json!({
                 "command": command,
                 "context": format!("token=hunter{number:02}"),
@@ -86,13 +86,13 @@ fn a_secret_is_in_no_place_that_others_read() {
             }))
             .ok();
         let answer = json!({
-            "id": ruling["id"],
+            "id": permission["id"],
             "response": if number % 2 == 0 { "APPROVED" } else { "DENIED" },
             "note": format!("the password=hunter{number:02} is wrong, and ghp_hunter{number:030}"),
             "remember": if number % 4 == 0 { "always" } else { "once" },
         });
         daemon.respond_with(&answer);
-        daemon.executed(&ruling["id"], &ruling["secret"]);
+        daemon.executed(&permission["id"], &permission["secret"]);
     }
     // Two requests of one session.
     let ask = || {
@@ -104,8 +104,8 @@ fn a_secret_is_in_no_place_that_others_read() {
             }))
             .ok()
     };
-    let ruling = ask();
-    let answer = json!({ "id": ruling["id"], "response": "APPROVED", "remember": "session" });
+    let permission = ask();
+    let answer = json!({ "id": permission["id"], "response": "APPROVED", "remember": "session" });
     daemon.respond_with(&answer).ok();
     assert_eq!(ask()["decision"], "AUTO_ALLOWED");
 
@@ -162,23 +162,24 @@ const HIDING: &[&str] = &[
 fn threat_hidden_text_that_runs_is_not_approved_unseen() {
     let daemon = Daemon::plain();
     for command in HIDING {
-        let ruling = daemon.ask(command);
-        assert_eq!(ruling["decision"], "REQUIRES_CONFIRMATION", "{command}");
-        assert_eq!(ruling["hidden_code"], true, "{command}");
-        let why = ruling["reasoning"].as_str().unwrap();
+        let permission = daemon.ask(command);
+        assert_eq!(permission["decision"], "REQUIRES_CONFIRMATION", "{command}");
+        assert_eq!(permission["hidden_code"], true, "{command}");
+        let why = permission["reasoning"].as_str().unwrap();
         assert!(why.contains("text that is hidden as a secret"), "{why}");
         for remember in ["once", "session", "always"] {
-            let body = json!({ "id": ruling["id"], "response": "APPROVED", "remember": remember });
+            let body =
+                json!({ "id": permission["id"], "response": "APPROVED", "remember": remember });
             daemon.respond_with(&body).error(409, "HIDDEN_CODE");
         }
-        let record = daemon.record(&ruling["id"]);
+        let record = daemon.record(&permission["id"]);
         assert_eq!(record["user_response"], Value::Null, "{command}");
         let rule = record["rule"].as_str().unwrap();
         assert!(rule.contains("hidden text is executed"), "{rule}");
-        let record = daemon.respond(&ruling["id"], "DENIED").ok();
+        let record = daemon.respond(&permission["id"], "DENIED").ok();
         assert_eq!(record["user_response"], "DENIED", "{command}");
         daemon
-            .respond(&ruling["id"], "APPROVED")
+            .respond(&permission["id"], "APPROVED")
             .error(409, "ALREADY_ANSWERED");
     }
     assert!(daemon.pending().is_empty());
@@ -192,12 +193,12 @@ fn threat_a_rule_that_asks_does_not_let_hidden_text_be_approved() {
     let asks = "[[rule]]\neffect = \"ask\"\nprogram = \"sh\"\n";
     fs::write(rules.join("rules.toml"), asks).unwrap();
     let daemon = setup.start();
-    let ruling = daemon.ask("export API_KEY=abcdefgh; printenv API_KEY | sh");
-    assert_eq!(ruling["hidden_code"], true, "{ruling}");
-    let rule = ruling["rule"].as_str().unwrap();
+    let permission = daemon.ask("export API_KEY=abcdefgh; printenv API_KEY | sh");
+    assert_eq!(permission["hidden_code"], true, "{permission}");
+    let rule = permission["rule"].as_str().unwrap();
     assert!(rule.starts_with("rules.toml:1, "), "{rule}");
     daemon
-        .respond(&ruling["id"], "APPROVED")
+        .respond(&permission["id"], "APPROVED")
         .error(409, "HIDDEN_CODE");
 }
 
@@ -230,10 +231,10 @@ fn hidden_text_that_runs_may_be_asked_about_by_the_agent() {
     let daemon = Daemon::plain();
     let body = json!({ "command": HIDING[0], "asks_itself": true });
     let request = Request::new("POST", "/api/hooks/permission-request").json(&body);
-    let ruling = daemon.send(&request).ok();
-    assert_eq!(ruling["decision"], "REQUIRES_CONFIRMATION");
-    assert_eq!(ruling["hidden_code"], true);
-    assert!(ruling.get("denied").is_none(), "{ruling}");
+    let permission = daemon.send(&request).ok();
+    assert_eq!(permission["decision"], "REQUIRES_CONFIRMATION");
+    assert_eq!(permission["hidden_code"], true);
+    assert!(permission.get("denied").is_none(), "{permission}");
     assert!(daemon.pending().is_empty());
 }
 
@@ -249,12 +250,12 @@ fn what_runs_is_shown_to_who_approves_it() {
         ("PASSWORD='rm -rf x'; $PASSWORD", "rm -rf x"),
         ("API_KEY='rm -rf x' sh -c 'eval $API_KEY'", "rm -rf x"),
     ] {
-        let ruling = daemon.ask(command);
-        let shown = daemon.record(&ruling["id"])["command"].clone();
-        let hides = ruling.get("hidden_code").is_some();
+        let permission = daemon.ask(command);
+        let shown = daemon.record(&permission["id"])["command"].clone();
+        let hides = permission.get("hidden_code").is_some();
         assert!(hides || shown.as_str().unwrap().contains(code), "{shown}");
     }
-    let ruling = daemon.ask("API_KEY=abcdefgh ./deploy.sh");
-    assert!(ruling.get("hidden_code").is_none(), "{ruling}");
-    daemon.respond(&ruling["id"], "APPROVED").ok();
+    let permission = daemon.ask("API_KEY=abcdefgh ./deploy.sh");
+    assert!(permission.get("hidden_code").is_none(), "{permission}");
+    daemon.respond(&permission["id"], "APPROVED").ok();
 }

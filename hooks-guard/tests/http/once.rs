@@ -12,21 +12,24 @@ fn body(command: &str, cwd: &str, session: &str) -> Value {
 
 #[track_caller]
 fn decision(daemon: &Daemon, command: &str, cwd: &str, session: &str) -> String {
-    let ruling = daemon.post(&body(command, cwd, session)).ok();
-    ruling["decision"].as_str().unwrap().to_owned()
+    let permission = daemon.post(&body(command, cwd, session)).ok();
+    permission["decision"].as_str().unwrap().to_owned()
 }
 
 /// Sends a request and approves it.
 #[track_caller]
 fn approve(daemon: &Daemon, body: &Value, remember: Option<&str>) -> Value {
-    let ruling = daemon.post(body).ok();
-    assert_eq!(ruling["decision"], "REQUIRES_CONFIRMATION", "{ruling}");
-    let mut answer = json!({ "id": ruling["id"], "response": "APPROVED" });
+    let permission = daemon.post(body).ok();
+    assert_eq!(
+        permission["decision"], "REQUIRES_CONFIRMATION",
+        "{permission}"
+    );
+    let mut answer = json!({ "id": permission["id"], "response": "APPROVED" });
     if let Some(remember) = remember {
         answer["remember"] = json!(remember);
     }
     daemon.respond_with(&answer).ok();
-    ruling
+    permission
 }
 
 #[track_caller]
@@ -88,8 +91,10 @@ fn approval_serves_once_also_when_many_ask_at_the_same_time() {
 fn approval_that_was_used_is_used_up() {
     let daemon = Daemon::plain();
     let body = body("mkdir out", "/srv/a", "s-1");
-    let ruling = approve(&daemon, &body, None);
-    daemon.executed(&ruling["id"], &ruling["secret"]).ok();
+    let permission = approve(&daemon, &body, None);
+    daemon
+        .executed(&permission["id"], &permission["secret"])
+        .ok();
     assert_eq!(
         decision(&daemon, "mkdir out", "/srv/a", "s-1"),
         "REQUIRES_CONFIRMATION"
@@ -121,9 +126,9 @@ fn approval_is_of_no_use_elsewhere() {
     for field in ["cwd", "session_id"] {
         let mut other = body("mkdir out", "/srv/a", "s-1");
         other.as_object_mut().unwrap().remove(field);
-        let ruling = daemon.post(&other).ok();
+        let permission = daemon.post(&other).ok();
         assert_eq!(
-            ruling["decision"], "REQUIRES_CONFIRMATION",
+            permission["decision"], "REQUIRES_CONFIRMATION",
             "without {field}"
         );
     }
@@ -148,13 +153,13 @@ fn approval_without_a_session_does_not_serve_one() {
 #[test]
 fn approval_for_a_session_needs_one() {
     let daemon = Daemon::plain();
-    let ruling = daemon.post(&json!({ "command": "mkdir out" })).ok();
-    let answer = json!({ "id": ruling["id"], "response": "APPROVED", "remember": "session" });
+    let permission = daemon.post(&json!({ "command": "mkdir out" })).ok();
+    let answer = json!({ "id": permission["id"], "response": "APPROVED", "remember": "session" });
     daemon
         .respond_with(&answer)
         .error(409, "CANNOT_BE_REMEMBERED");
     assert!(remembered(&daemon).is_empty());
-    let answer = json!({ "id": ruling["id"], "response": "APPROVED" });
+    let answer = json!({ "id": permission["id"], "response": "APPROVED" });
     daemon.respond_with(&answer).ok();
 }
 
@@ -193,8 +198,8 @@ fn denial_serves_nobody() {
     let daemon = Daemon::plain();
     for remember in ["once", "session", "always"] {
         let request = body("mkdir out", "/srv/a", "s-1");
-        let ruling = daemon.post(&request).ok();
-        let answer = json!({ "id": ruling["id"], "response": "DENIED", "remember": remember });
+        let permission = daemon.post(&request).ok();
+        let answer = json!({ "id": permission["id"], "response": "DENIED", "remember": remember });
         let answer = daemon.respond_with(&answer);
         if answer.status != 200 {
             assert!(matches!(answer.status, 400 | 409), "{}", answer.text());
@@ -320,18 +325,18 @@ fn approval_is_redeemed_once_and_by_the_secret_alone() {
 fn approval_is_used_by_asking_again_or_redeemed_never_both() {
     let daemon = Daemon::plain();
     let request = body("mkdir out", "/srv/a", "s-1");
-    let ruling = approve(&daemon, &request, None);
+    let permission = approve(&daemon, &request, None);
     assert_eq!(
         decision(&daemon, "mkdir out", "/srv/a", "s-1"),
         "AUTO_ALLOWED"
     );
-    redeem(&daemon, &ruling["id"], &ruling["secret"]).error(409, "ALREADY_USED");
+    redeem(&daemon, &permission["id"], &permission["secret"]).error(409, "ALREADY_USED");
 
     for _ in 0..20 {
-        let ruling = approve(&daemon, &request, None);
+        let permission = approve(&daemon, &request, None);
         let (again, port) = (crate::daemon::ask(&request), daemon.port);
         let asking = std::thread::spawn(move || again.send(port));
-        let redeemed = redeem(&daemon, &ruling["id"], &ruling["secret"]);
+        let redeemed = redeem(&daemon, &permission["id"], &permission["secret"]);
         if redeemed.status != 200 {
             redeemed.error(409, "ALREADY_USED");
         }
@@ -343,10 +348,10 @@ fn approval_is_used_by_asking_again_or_redeemed_never_both() {
 #[test]
 fn denial_is_not_undone_by_a_report() {
     let daemon = Daemon::plain();
-    let ruling = daemon.ask("mkdir out");
-    daemon.respond(&ruling["id"], "DENIED").ok();
-    daemon.executed(&ruling["id"], &ruling["secret"]);
-    assert_eq!(daemon.record(&ruling["id"])["user_response"], "DENIED");
+    let permission = daemon.ask("mkdir out");
+    daemon.respond(&permission["id"], "DENIED").ok();
+    daemon.executed(&permission["id"], &permission["secret"]);
+    assert_eq!(daemon.record(&permission["id"])["user_response"], "DENIED");
 }
 
 #[test]

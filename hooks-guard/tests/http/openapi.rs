@@ -194,14 +194,14 @@ fn openapi_is_true_of_successes() {
     });
     let answer = daemon.post(&body);
     assert_described(&document, "post", request, &answer);
-    let ruling = answer.ok();
+    let permission = answer.ok();
     assert_described(
         &document,
         "get",
         "/api/hooks/pending",
         &daemon.get("/api/hooks/pending"),
     );
-    let response = json!({ "id": ruling["id"], "response": "APPROVED", "remember": "always" });
+    let response = json!({ "id": permission["id"], "response": "APPROVED", "remember": "always" });
     assert_described(
         &document,
         "post",
@@ -212,9 +212,9 @@ fn openapi_is_true_of_successes() {
         &document,
         "post",
         "/api/hooks/decisions/{id}/executed",
-        &daemon.executed(&ruling["id"], &ruling["secret"]),
+        &daemon.executed(&permission["id"], &permission["secret"]),
     );
-    let one = format!("/api/hooks/decisions/{}", ruling["id"]);
+    let one = format!("/api/hooks/decisions/{}", permission["id"]);
     assert_described(
         &document,
         "get",
@@ -252,7 +252,7 @@ fn openapi_is_true_of_errors() {
     ] {
         assert_described(&document, "post", request, &daemon.post(&body));
     }
-    let ruling = daemon.ask("mkdir out");
+    let permission = daemon.ask("mkdir out");
     let limited = daemon.post(&json!({ "command": "ls" }));
     assert_eq!(limited.status, 429);
     assert_described(&document, "post", request, &limited);
@@ -275,16 +275,16 @@ fn openapi_is_true_of_errors() {
         &daemon.get("/api/hooks/decisions/4711"),
     );
     let path = "/api/hooks/decisions/{id}/executed";
-    let wrong = daemon.executed(&ruling["id"], &json!("wrong-wrong-wrong"));
+    let wrong = daemon.executed(&permission["id"], &json!("wrong-wrong-wrong"));
     assert_eq!(wrong.status, 403);
     assert_described(&document, "post", path, &wrong);
     let path = "/api/hooks/permission-response";
-    let body = json!({ "id": ruling["id"], "response": "DENIED" });
+    let body = json!({ "id": permission["id"], "response": "DENIED" });
     let nobody = daemon.send(&Request::new("POST", path).json(&body));
     assert_eq!(nobody.status, 401);
     assert_described(&document, "post", path, &nobody);
-    daemon.respond(&ruling["id"], "DENIED").ok();
-    let twice = daemon.respond(&ruling["id"], "DENIED");
+    daemon.respond(&permission["id"], "DENIED").ok();
+    let twice = daemon.respond(&permission["id"], "DENIED");
     assert_eq!(twice.status, 409);
     assert_described(&document, "post", path, &twice);
     let missing = daemon.respond(&json!(4711), "DENIED");

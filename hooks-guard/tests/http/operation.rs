@@ -61,8 +61,8 @@ pub(crate) fn verified(database: &str) -> String {
 #[test]
 fn metrics_on_the_page_are_those_that_are_printed() {
     let daemon = Daemon::plain();
-    let ruling = daemon.ask("mkdir out");
-    daemon.respond(&ruling["id"], "APPROVED").ok();
+    let permission = daemon.ask("mkdir out");
+    daemon.respond(&permission["id"], "APPROVED").ok();
     let mut printed: BTreeMap<String, (String, BTreeSet<String>)> = BTreeMap::new();
     // The first request for metrics is counted in the second.
     daemon.get("/metrics");
@@ -174,8 +174,8 @@ fn retention_is_off_unless_asked_for_and_has_a_range() {
 #[test]
 fn end_who_waits_is_told_and_asks_again_after_a_restart() {
     let mut daemon = Daemon::plain();
-    let ruling = daemon.ask("mkdir out");
-    let target = format!("/api/hooks/decisions/{}?wait=50", ruling["id"]);
+    let permission = daemon.ask("mkdir out");
+    let target = format!("/api/hooks/decisions/{}?wait=50", permission["id"]);
     let port = daemon.port;
     let waiting: Vec<_> = (0..8)
         .map(|_| {
@@ -198,7 +198,7 @@ fn end_who_waits_is_told_and_asks_again_after_a_restart() {
     assert!(!daemon.said().contains("cut off"), "{}", daemon.said());
     let daemon = daemon.again(|setup| setup);
     assert_eq!(daemon.pending().len(), 1, "it stays open");
-    daemon.respond(&ruling["id"], "APPROVED").ok();
+    daemon.respond(&permission["id"], "APPROVED").ok();
     assert_eq!(daemon.get(&target).ok()["user_response"], "APPROVED");
 }
 
@@ -217,8 +217,8 @@ fn backup_under_load_has_all_that_was_answered_before_and_can_be_restored() {
                     let mut ids = Vec::new();
                     while !stop.load(Ordering::Relaxed) {
                         let body = json!({ "command": format!("mkdir {writer}-{}", ids.len()) });
-                        let ruling = ask(&body).send(port).ok();
-                        ids.push(ruling["id"].as_i64().unwrap());
+                        let permission = ask(&body).send(port).ok();
+                        ids.push(permission["id"].as_i64().unwrap());
                     }
                     ids
                 })
@@ -269,8 +269,8 @@ fn backup_under_load_has_all_that_was_answered_before_and_can_be_restored() {
         assert_eq!(daemon.record(&record["id"])["command"], record["command"]);
     }
     // It continues where the copy ends.
-    let ruling = daemon.ask("mkdir after");
-    daemon.respond(&ruling["id"], "DENIED").ok();
+    let permission = daemon.ask("mkdir after");
+    daemon.respond(&permission["id"], "DENIED").ok();
     let setup = daemon.into_setup();
     verified(&setup.database_file().display().to_string());
     let nowhere = setup.folder().join("no-such.db");
@@ -381,8 +381,8 @@ fn container_starts_with_its_command_line_and_configuration() {
     assert_eq!(words[0], "serve");
     let daemon = setup.start();
     assert!(daemon.address.starts_with("0.0.0.0:"), "{}", daemon.address);
-    let ruling = daemon.ask("mkdir out");
-    daemon.respond(&ruling["id"], "DENIED").ok();
+    let permission = daemon.ask("mkdir out");
+    daemon.respond(&permission["id"], "DENIED").ok();
     let cleanup = "/api/hooks/cleanup?force=true";
     daemon.delete(cleanup).error(401, "OPERATOR_TOKEN_REQUIRED");
     let home = daemon.setup().home();
@@ -460,8 +460,8 @@ fn systemd_finds_no_fault_in_the_unit() {
     }
     let database = setup.home().join(".local/share/hooks-guard/audit.db");
     let daemon = setup.start();
-    let ruling = daemon.ask("mkdir out");
-    daemon.respond(&ruling["id"], "APPROVED").ok();
+    let permission = daemon.ask("mkdir out");
+    daemon.respond(&permission["id"], "APPROVED").ok();
     // A path that the unit may write to.
     assert!(text.contains("ReadWritePaths=%h/.local/share/hooks-guard "));
     assert!(database.exists());

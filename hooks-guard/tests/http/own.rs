@@ -13,17 +13,18 @@ fn home(daemon: &Daemon) -> String {
 #[track_caller]
 fn assert_always_asked(daemon: &Daemon, request: &Value) {
     for remember in ["session", "always"] {
-        let ruling = daemon.post(request).ok();
-        assert_eq!(ruling["decision"], "REQUIRES_CONFIRMATION", "{request}");
-        let answer = json!({ "id": ruling["id"], "response": "APPROVED", "remember": remember });
+        let permission = daemon.post(request).ok();
+        assert_eq!(permission["decision"], "REQUIRES_CONFIRMATION", "{request}");
+        let answer =
+            json!({ "id": permission["id"], "response": "APPROVED", "remember": remember });
         let answer = daemon.respond_with(&answer);
         if answer.status != 200 {
             answer.refusal(409);
         }
         // The single approval may be used first.
         daemon.post(request).ok();
-        let ruling = daemon.post(request).ok();
-        assert_eq!(ruling["decision"], "REQUIRES_CONFIRMATION", "{request}");
+        let permission = daemon.post(request).ok();
+        assert_eq!(permission["decision"], "REQUIRES_CONFIRMATION", "{request}");
         let body = daemon.get("/api/hooks/remembered").ok();
         assert_eq!(body["remembered"], json!([]), "{request}");
     }
@@ -169,11 +170,11 @@ fn threat_the_settings_of_the_service_do_not_relax_this() {
         "require_confirmation_cud = false",
     ] {
         let daemon = crate::daemon::Setup::new().config(config).start();
-        let ruling = daemon.ask("hooks-guard approve 1");
-        assert_eq!(ruling["decision"], "REQUIRES_CONFIRMATION", "{config}");
+        let permission = daemon.ask("hooks-guard approve 1");
+        assert_eq!(permission["decision"], "REQUIRES_CONFIRMATION", "{config}");
         let token = daemon.setup().folder().join("operator/token");
-        let ruling = daemon.ask(&format!("cat {}", token.display()));
-        assert_eq!(ruling["decision"], "REQUIRES_CONFIRMATION", "{config}");
+        let permission = daemon.ask(&format!("cat {}", token.display()));
+        assert_eq!(permission["decision"], "REQUIRES_CONFIRMATION", "{config}");
     }
 }
 

@@ -179,14 +179,17 @@ fn p_11_a_header_makes_no_other_address() {
 #[test]
 fn p_11_the_operator_can_answer_though_an_agent_asks_too_often() {
     let daemon = Setup::new().rate_limit(Some(2)).start();
-    let ruling = daemon.ask("mkdir out");
+    let permission = daemon.ask("mkdir out");
     for _ in 0..5 {
         read(&daemon);
     }
     assert_limited(&read(&daemon), 2);
-    let body = json!({ "id": ruling["id"], "response": "APPROVED" });
+    let body = json!({ "id": permission["id"], "response": "APPROVED" });
     let request = Request::new("POST", "/api/hooks/permission-response").bearer(TOKEN);
     daemon.send(&request.json(&body)).ok();
-    assert_eq!(daemon.record(&ruling["id"])["user_response"], "APPROVED");
+    assert_eq!(
+        daemon.record(&permission["id"])["user_response"],
+        "APPROVED"
+    );
     daemon.get("/health").ok();
 }

@@ -210,19 +210,21 @@ fn p_05_an_answer_has_every_field() {
     let daemon = Daemon::plain();
     let before = Timestamp::now() - SignedDuration::from_secs(1);
     for command in ["ls", "mkdir out"] {
-        let ruling = daemon.ask(command);
+        let permission = daemon.ask(command);
         for field in ["decision", "classification", "reasoning", "explanation"] {
             assert!(
-                ruling[field].as_str().is_some_and(|text| !text.is_empty()),
-                "`{field}` in {ruling}"
+                permission[field]
+                    .as_str()
+                    .is_some_and(|text| !text.is_empty()),
+                "`{field}` in {permission}"
             );
         }
-        assert_eq!(ruling["classification_method"], "pattern_match");
-        let confidence = ruling["confidence"].as_f64().unwrap();
-        assert!((0.0..=1.0).contains(&confidence), "{ruling}");
-        let at = instant(&ruling["timestamp"]);
+        assert_eq!(permission["classification_method"], "pattern_match");
+        let confidence = permission["confidence"].as_f64().unwrap();
+        assert!((0.0..=1.0).contains(&confidence), "{permission}");
+        let at = instant(&permission["timestamp"]);
         let after = Timestamp::now() + SignedDuration::from_secs(1);
-        assert!(before <= at && at <= after, "{ruling}");
+        assert!(before <= at && at <= after, "{permission}");
     }
 }
 
@@ -231,14 +233,14 @@ fn p_05_an_answer_tells_its_id_and_its_secret() {
     let daemon = Daemon::plain();
     let (first, second) = (daemon.ask("ls"), daemon.ask("mkdir out"));
     assert!(first["id"].as_i64().unwrap() < second["id"].as_i64().unwrap());
-    for ruling in [&first, &second] {
+    for permission in [&first, &second] {
         assert!(
-            ruling["secret"]
+            permission["secret"]
                 .as_str()
                 .is_some_and(|secret| secret.len() >= 16),
-            "{ruling}"
+            "{permission}"
         );
-        assert_ne!(ruling["denied"], true);
+        assert_ne!(permission["denied"], true);
     }
     assert_ne!(first["secret"], second["secret"]);
 }
@@ -257,9 +259,9 @@ fn p_06_reading_is_allowed_and_anything_else_is_asked() {
         ),
         ("rm old.txt", "DELETE", "REQUIRES_CONFIRMATION"),
     ] {
-        let ruling = daemon.ask(command);
-        assert_eq!(ruling["classification"], class, "{command}");
-        assert_eq!(ruling["decision"], decision, "{command}");
+        let permission = daemon.ask(command);
+        assert_eq!(permission["classification"], class, "{command}");
+        assert_eq!(permission["decision"], decision, "{command}");
     }
 }
 
@@ -274,12 +276,12 @@ fn p_09_the_strongest_part_of_a_command_decides() {
         ("echo $(rm old.txt)", "DELETE"),
         ("ls `mkdir out`", "CREATE"),
     ] {
-        let ruling = daemon.ask(command);
-        assert_eq!(ruling["classification"], class, "{command}");
-        assert_eq!(ruling["decision"], "REQUIRES_CONFIRMATION", "{command}");
+        let permission = daemon.ask(command);
+        assert_eq!(permission["classification"], class, "{command}");
+        assert_eq!(permission["decision"], "REQUIRES_CONFIRMATION", "{command}");
     }
-    let ruling = daemon.ask("echo text > new.txt");
-    assert_eq!(ruling["decision"], "REQUIRES_CONFIRMATION");
+    let permission = daemon.ask("echo text > new.txt");
+    assert_eq!(permission["decision"], "REQUIRES_CONFIRMATION");
 }
 
 #[test]
@@ -291,10 +293,13 @@ fn p_10_the_examples_of_the_text_hold() {
         ("git commit -m 'Fix bug in parser'", "UPDATE"),
         ("rm -rf /tmp/*.log", "DELETE"),
     ] {
-        let ruling = daemon.ask(command);
-        assert_eq!(ruling["classification"], class);
-        assert!(ruling["confidence"].as_f64().unwrap() >= 0.9, "{ruling}");
-        assert_eq!(ruling["classification_method"], "pattern_match");
+        let permission = daemon.ask(command);
+        assert_eq!(permission["classification"], class);
+        assert!(
+            permission["confidence"].as_f64().unwrap() >= 0.9,
+            "{permission}"
+        );
+        assert_eq!(permission["classification_method"], "pattern_match");
     }
     let body = json!({ "command": "npm install --save-dev jest", "context": "npm" });
     assert_eq!(daemon.post(&body).ok()["decision"], "REQUIRES_CONFIRMATION");
@@ -321,30 +326,30 @@ fn p_14_any_content_type_will_do() {
 fn p_15_every_decision_is_recorded_at_once() {
     let daemon = Daemon::plain();
     for command in ["ls", "mkdir out", "frobnicate-zq --x", "if true; then"] {
-        let ruling = daemon.ask(command);
-        let record = daemon.record(&ruling["id"]);
+        let permission = daemon.ask(command);
+        let record = daemon.record(&permission["id"]);
         assert_eq!(record["command"], command);
-        assert_eq!(record["classification"], ruling["classification"]);
-        assert_eq!(record["confidence"], ruling["confidence"]);
+        assert_eq!(record["classification"], permission["classification"]);
+        assert_eq!(record["confidence"], permission["confidence"]);
         assert_eq!(
             record["decision_requires_confirmation"],
-            ruling["decision"] == "REQUIRES_CONFIRMATION"
+            permission["decision"] == "REQUIRES_CONFIRMATION"
         );
         let newest = &daemon.get("/api/hooks/decisions?limit=1").ok()["decisions"][0];
-        assert_eq!(newest["id"], ruling["id"]);
+        assert_eq!(newest["id"], permission["id"]);
     }
 }
 
 #[test]
 fn p_05_additive_fields_are_taken() {
     let daemon = Daemon::plain();
-    let ruling = daemon
+    let permission = daemon
         .post(&json!({
             "command": "mkdir out", "agent": "claude-code", "session_id": "s-1",
             "cwd": "/srv/project", "call_id": "toolu_1",
         }))
         .ok();
-    assert_eq!(ruling["decision"], "REQUIRES_CONFIRMATION");
+    assert_eq!(permission["decision"], "REQUIRES_CONFIRMATION");
     let none = json!({
         "command": "ls", "agent": null, "session_id": null, "cwd": null, "call_id": null,
     });

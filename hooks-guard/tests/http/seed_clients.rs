@@ -14,11 +14,13 @@ use crate::support::has;
 fn trail() -> Daemon {
     let daemon = Daemon::plain();
     daemon.ask("ls");
-    let ruling = daemon.ask("git commit -m 'Fix'");
-    daemon.respond(&ruling["id"], "APPROVED").ok();
-    daemon.executed(&ruling["id"], &ruling["secret"]).ok();
-    let ruling = daemon.ask("rm old.txt");
-    daemon.respond(&ruling["id"], "DENIED").ok();
+    let permission = daemon.ask("git commit -m 'Fix'");
+    daemon.respond(&permission["id"], "APPROVED").ok();
+    daemon
+        .executed(&permission["id"], &permission["secret"])
+        .ok();
+    let permission = daemon.ask("rm old.txt");
+    daemon.respond(&permission["id"], "DENIED").ok();
     daemon
 }
 

@@ -83,10 +83,13 @@ fn silent() -> Daemon {
 #[test]
 fn p_07_a_model_judges_what_the_tables_do_not_know() {
     let daemon = with_model(Some("DELETE"), 1_500).start();
-    let ruling = daemon.ask("frobnicate-zq --x");
-    assert_eq!(ruling["classification_method"], "semantic", "{ruling}");
-    assert_eq!(ruling["classification"], "DELETE");
-    assert_eq!(ruling["decision"], "REQUIRES_CONFIRMATION");
+    let permission = daemon.ask("frobnicate-zq --x");
+    assert_eq!(
+        permission["classification_method"], "semantic",
+        "{permission}"
+    );
+    assert_eq!(permission["classification"], "DELETE");
+    assert_eq!(permission["decision"], "REQUIRES_CONFIRMATION");
     // It is not called for commands that the tables cover.
     assert_eq!(
         daemon.ask("mkdir out")["classification_method"],
@@ -101,25 +104,25 @@ fn p_07_a_model_judges_what_the_tables_do_not_know() {
 fn p_08_a_model_that_does_not_answer_is_a_timeout() {
     let daemon = silent();
     let start = Instant::now();
-    let ruling = daemon.ask("frobnicate-zq --x");
+    let permission = daemon.ask("frobnicate-zq --x");
     assert!(
         start.elapsed() >= Duration::from_millis(1_000),
         "it did not ask"
     );
-    assert_eq!(ruling["decision"], "REQUIRES_CONFIRMATION");
-    assert_eq!(ruling["classification"], "CREATE");
+    assert_eq!(permission["decision"], "REQUIRES_CONFIRMATION");
+    assert_eq!(permission["classification"], "CREATE");
     assert_eq!(
-        ruling["reasoning"],
+        permission["reasoning"],
         "Classification timed out; defaulting to safest option"
     );
-    assert_eq!(ruling["confidence"].as_f64(), Some(0.0));
+    assert_eq!(permission["confidence"].as_f64(), Some(0.0));
     assert_eq!(
-        ruling["explanation"],
+        permission["explanation"],
         "The classifier could not determine the command type within 2 seconds. Defaulting to CREATE (safest) to require confirmation."
     );
-    assert_eq!(ruling["classification_method"], "fallback");
+    assert_eq!(permission["classification_method"], "fallback");
     // P-15: recorded like any other decision; P-28: counted as a fallback.
-    let record = daemon.record(&ruling["id"]);
+    let record = daemon.record(&permission["id"]);
     assert_eq!(record["classification"], "CREATE");
     assert_eq!(record["confidence"].as_f64(), Some(0.0));
     assert!(
@@ -161,8 +164,8 @@ fn p_08_a_model_that_is_not_there_allows_nothing() {
         "[semantic]\nurl = \"http://{address}/v1\"\nmodel = \"test-model\"\ntimeout_ms = 500\n"
     );
     let daemon = Setup::new().config(&config).start();
-    let ruling = daemon.ask("frobnicate-zq --x");
-    assert_eq!(ruling["decision"], "REQUIRES_CONFIRMATION");
+    let permission = daemon.ask("frobnicate-zq --x");
+    assert_eq!(permission["decision"], "REQUIRES_CONFIRMATION");
     assert_eq!(daemon.ask("ls")["decision"], "AUTO_ALLOWED");
     assert_eq!(
         daemon.get("/health").ok()["hooks"]["classifier_available"],

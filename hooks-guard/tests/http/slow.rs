@@ -124,9 +124,9 @@ impl SlowClient {
 fn assert_answered_soon(daemon: &Daemon, requests: usize) {
     for number in 0..requests {
         let start = Instant::now();
-        let ruling = daemon.ask(&format!("ls {number}"));
+        let permission = daemon.ask(&format!("ls {number}"));
         let elapsed = start.elapsed();
-        assert_eq!(ruling["decision"], "AUTO_ALLOWED");
+        assert_eq!(permission["decision"], "AUTO_ALLOWED");
         eprintln!("request {number} was answered after {elapsed:?}");
         assert!(elapsed < SOON, "request {number} waited {elapsed:?}");
     }

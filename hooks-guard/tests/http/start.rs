@@ -192,8 +192,8 @@ fn start_a_token_file_may_end_in_a_line_break() {
     let setup = Setup::new();
     fs::write(setup.folder().join("operator/token"), format!("{TOKEN}\n")).unwrap();
     let daemon = setup.start();
-    let ruling = daemon.ask("mkdir out");
-    daemon.respond(&ruling["id"], "APPROVED").ok();
+    let permission = daemon.ask("mkdir out");
+    daemon.respond(&permission["id"], "APPROVED").ok();
 }
 
 #[test]
@@ -231,10 +231,10 @@ fn end_a_signal_ends_it_in_order() {
 #[test]
 fn end_who_waits_is_let_go() {
     let mut daemon = Daemon::plain();
-    let ruling = daemon.ask("mkdir out");
+    let permission = daemon.ask("mkdir out");
     let (port, target) = (
         daemon.port,
-        format!("/api/hooks/decisions/{}?wait=50", ruling["id"]),
+        format!("/api/hooks/decisions/{}?wait=50", permission["id"]),
     );
     let waiting = thread::spawn(move || Request::new("GET", &target).try_send(port));
     // An idle connection, and one with an incomplete request.
@@ -266,10 +266,13 @@ fn end_what_is_under_way_is_finished() {
     let asking = thread::spawn(move || ask(&body).try_send(port));
     thread::sleep(Duration::from_millis(400));
     assert!(daemon.terminate().success());
-    let ruling = asking.join().unwrap().unwrap().ok();
-    assert_eq!(ruling["decision"], "REQUIRES_CONFIRMATION");
+    let permission = asking.join().unwrap().unwrap().ok();
+    assert_eq!(permission["decision"], "REQUIRES_CONFIRMATION");
     let daemon = daemon.again(|setup| setup);
-    assert_eq!(daemon.record(&ruling["id"])["command"], "frobnicate-zq --x");
+    assert_eq!(
+        daemon.record(&permission["id"])["command"],
+        "frobnicate-zq --x"
+    );
 }
 
 #[cfg(unix)]
@@ -299,14 +302,20 @@ mod socket {
     #[test]
     fn socket_speaks_as_the_port_does() {
         let (daemon, path) = start();
-        let ruling = send(&path, &ask(&json!({ "command": "mkdir out" }))).ok();
-        assert_eq!(ruling["decision"], "REQUIRES_CONFIRMATION");
-        assert_eq!(daemon.record(&ruling["id"])["user_response"], Value::Null);
-        let body = json!({ "id": ruling["id"], "response": "APPROVED" });
+        let permission = send(&path, &ask(&json!({ "command": "mkdir out" }))).ok();
+        assert_eq!(permission["decision"], "REQUIRES_CONFIRMATION");
+        assert_eq!(
+            daemon.record(&permission["id"])["user_response"],
+            Value::Null
+        );
+        let body = json!({ "id": permission["id"], "response": "APPROVED" });
         let request = Request::new("POST", "/api/hooks/permission-response").json(&body);
         send(&path, &request).error(401, "OPERATOR_TOKEN_REQUIRED");
         send(&path, &request.bearer(TOKEN)).ok();
-        assert_eq!(daemon.record(&ruling["id"])["user_response"], "APPROVED");
+        assert_eq!(
+            daemon.record(&permission["id"])["user_response"],
+            "APPROVED"
+        );
     }
 
     #[test]

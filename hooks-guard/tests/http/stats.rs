@@ -60,9 +60,9 @@ fn p_30_stats_are_those_of_the_records() {
     for number in 0..40 {
         daemon.ask(&format!("ls {number}"));
         if number % 4 == 0 {
-            let ruling = daemon.ask(&format!("mkdir {number}"));
+            let permission = daemon.ask(&format!("mkdir {number}"));
             let response = ["APPROVED", "DENIED"][usize::from(number % 8 == 0)];
-            daemon.respond(&ruling["id"], response).ok();
+            daemon.respond(&permission["id"], response).ok();
         }
         if number % 10 == 0 {
             daemon.ask(&format!("frobnicate-zq {number}"));
@@ -144,8 +144,8 @@ fn p_30_a_period_selects() {
     clock.shift(-48 * 3_600);
     let daemon = clock.on(Setup::new()).start();
     daemon.ask("ls then");
-    let ruling = daemon.ask("mkdir then");
-    daemon.respond(&ruling["id"], "DENIED").ok();
+    let permission = daemon.ask("mkdir then");
+    daemon.respond(&permission["id"], "DENIED").ok();
     clock.shift(0);
     daemon.ask("ls now");
     let day_ago = Timestamp::now() - SignedDuration::from_hours(24);

@@ -100,7 +100,7 @@ async fn p_43_the_latency_is_that_of_the_classification_without_its_record() {
 #[tokio::test]
 async fn p_22_a_database_that_fails_is_an_error_without_internals() {
     let mut daemon = Daemon::plain();
-    let ruling = daemon.ask("mkdir out");
+    let permission = daemon.ask("mkdir out");
     let mut other = open(&daemon).await;
     let tables = sqlx::query(
         "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%'
@@ -124,7 +124,7 @@ async fn p_22_a_database_that_fails_is_an_error_without_internals() {
         assert_eq!(body["error"], "Database query failed");
         assert!(body["request_id"].is_string(), "{body}");
     }
-    let one = daemon.get(&format!("/api/hooks/decisions/{}", ruling["id"]));
+    let one = daemon.get(&format!("/api/hooks/decisions/{}", permission["id"]));
     one.error(500, "DB_ERROR");
     daemon
         .delete("/api/hooks/cleanup?force=true")
@@ -132,7 +132,7 @@ async fn p_22_a_database_that_fails_is_an_error_without_internals() {
     for command in ["ls", "mkdir out"] {
         assert_safe(&daemon.post(&json!({ "command": command })));
     }
-    let answer = daemon.respond(&ruling["id"], "APPROVED");
+    let answer = daemon.respond(&permission["id"], "APPROVED");
     assert_safe(&answer);
     assert_no_internals(&answer.text());
     // The health may report it, too.
@@ -214,8 +214,8 @@ fn storage_a_full_disk_allows_nothing_and_loses_nothing() {
         // Room again, without a restart.
         limit(&daemon, "unlimited");
         let before = total(&daemon);
-        let ruling = daemon.ask(&format!("mkdir {round}"));
-        daemon.respond(&ruling["id"], "APPROVED").ok();
+        let permission = daemon.ask(&format!("mkdir {round}"));
+        daemon.respond(&permission["id"], "APPROVED").ok();
         assert_eq!(total(&daemon), before + 1, "round {round}");
     }
     daemon.assert_well();

@@ -17,13 +17,13 @@ const RESPONSE: &str = "/api/hooks/permission-response";
 #[test]
 fn threat_nobody_approves_without_the_token() {
     let daemon = Daemon::plain();
-    let ruling = daemon.ask("mkdir out");
+    let permission = daemon.ask("mkdir out");
     for response in ["APPROVED", "DENIED"] {
-        let body = json!({ "id": ruling["id"], "response": response, "remember": "always" });
+        let body = json!({ "id": permission["id"], "response": response, "remember": "always" });
         let request = Request::new("POST", RESPONSE).json(&body);
         let answer = daemon.send(&request);
         answer.error(401, "OPERATOR_TOKEN_REQUIRED");
-        let secret = ruling["secret"].as_str().unwrap();
+        let secret = permission["secret"].as_str().unwrap();
         let wrong = [
             String::new(),
             "Bearer".to_owned(),
@@ -50,7 +50,10 @@ fn threat_nobody_approves_without_the_token() {
         let secret = request.clone().header("X-Secret", secret);
         daemon.send(&secret).error(401, "OPERATOR_TOKEN_REQUIRED");
     }
-    assert_eq!(daemon.record(&ruling["id"])["user_response"], Value::Null);
+    assert_eq!(
+        daemon.record(&permission["id"])["user_response"],
+        Value::Null
+    );
     assert_eq!(daemon.pending().len(), 1);
 }
 
@@ -104,9 +107,9 @@ fn threat_a_request_for_permission_cannot_grant_itself() {
 #[test]
 fn threat_a_secret_is_told_to_who_asked_and_to_nobody_else() {
     let mut daemon = Daemon::plain();
-    let ruling = daemon.ask("mkdir out");
-    let secret = ruling["secret"].as_str().unwrap().to_owned();
-    daemon.respond(&ruling["id"], "APPROVED").ok();
+    let permission = daemon.ask("mkdir out");
+    let secret = permission["secret"].as_str().unwrap().to_owned();
+    daemon.respond(&permission["id"], "APPROVED").ok();
     let other = daemon.ask("touch notes.txt");
     let others = other["secret"].as_str().unwrap().to_owned();
     for target in [
@@ -116,7 +119,7 @@ fn threat_a_secret_is_told_to_who_asked_and_to_nobody_else() {
         "/api/hooks/stats".to_owned(),
         "/metrics".to_owned(),
         "/health".to_owned(),
-        format!("/api/hooks/decisions/{}", ruling["id"]),
+        format!("/api/hooks/decisions/{}", permission["id"]),
         format!("/api/hooks/decisions/{}", other["id"]),
         format!("/api/hooks/decisions/{}?wait=1", other["id"]),
     ] {
@@ -127,12 +130,12 @@ fn threat_a_secret_is_told_to_who_asked_and_to_nobody_else() {
         );
     }
     daemon
-        .executed(&ruling["id"], &json!(others))
+        .executed(&permission["id"], &json!(others))
         .error(403, "WRONG_SECRET");
     daemon
         .executed(&other["id"], &json!(secret))
         .error(403, "WRONG_SECRET");
-    let text = daemon.executed(&ruling["id"], &json!(secret)).text();
+    let text = daemon.executed(&permission["id"], &json!(secret)).text();
     assert!(!text.contains(&secret), "{text}");
     // Not on the disk either, where an agent can read.
     daemon.terminate();
@@ -165,8 +168,8 @@ fn threat_a_secret_cannot_be_guessed_from_another() {
 #[test]
 fn threat_the_token_is_in_no_place_that_an_agent_can_read() {
     let mut daemon = Daemon::plain();
-    let ruling = daemon.ask("mkdir out");
-    daemon.respond(&ruling["id"], "APPROVED").ok();
+    let permission = daemon.ask("mkdir out");
+    daemon.respond(&permission["id"], "APPROVED").ok();
     daemon
         .send(&Request::new("POST", RESPONSE).bearer(TOKEN).body("{"))
         .refusal(400);
@@ -210,7 +213,7 @@ fn words(text: &str) -> Vec<String> {
 #[test]
 fn threat_a_token_of_its_own_is_not_shown_where_there_is_no_terminal() {
     let daemon = Setup::new().without_token().start();
-    let ruling = daemon.ask("mkdir out");
+    let permission = daemon.ask("mkdir out");
     // The token is neither in the output nor in the files of the service.
     let mut candidates = words(&daemon.said());
     for file in files_below(&daemon.setup().home()) {
@@ -223,12 +226,15 @@ fn threat_a_token_of_its_own_is_not_shown_where_there_is_no_terminal() {
         candidates.extend(words(&String::from_utf8_lossy(&bytes)));
     }
     for candidate in candidates.iter().chain([&String::new(), &TOKEN.to_owned()]) {
-        let body = json!({ "id": ruling["id"], "response": "APPROVED" });
+        let body = json!({ "id": permission["id"], "response": "APPROVED" });
         daemon
             .send(&Request::new("POST", RESPONSE).bearer(candidate).json(&body))
             .error(401, "OPERATOR_TOKEN_REQUIRED");
     }
-    assert_eq!(daemon.record(&ruling["id"])["user_response"], Value::Null);
+    assert_eq!(
+        daemon.record(&permission["id"])["user_response"],
+        Value::Null
+    );
 }
 
 #[test]
@@ -290,8 +296,8 @@ fn threat_a_token_of_its_own_is_shown_on_its_terminal_alone() {
     thread::sleep(Duration::from_millis(500));
     let text = said.lock().unwrap().clone();
 
-    let ruling = ask(&json!({ "command": "mkdir out" })).send(port).ok();
-    let body = json!({ "id": ruling["id"], "response": "APPROVED" });
+    let permission = ask(&json!({ "command": "mkdir out" })).send(port).ok();
+    let body = json!({ "id": permission["id"], "response": "APPROVED" });
     let token = words(&text).into_iter().find(|word| {
         let request = Request::new("POST", RESPONSE).bearer(word).json(&body);
         request.send(port).status == 200

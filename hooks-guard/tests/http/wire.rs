@@ -144,9 +144,9 @@ fn wire_a_chunked_body_is_read() {
             .unwrap();
     }
     connection.write(b"0\r\n\r\n").unwrap();
-    let ruling = connection.read().unwrap().ok();
-    assert_eq!(ruling["decision"], "REQUIRES_CONFIRMATION");
-    assert_eq!(daemon.record(&ruling["id"])["command"], "mkdir out");
+    let permission = connection.read().unwrap().ok();
+    assert_eq!(permission["decision"], "REQUIRES_CONFIRMATION");
+    assert_eq!(daemon.record(&permission["id"])["command"], "mkdir out");
 }
 
 #[test]
@@ -240,11 +240,11 @@ fn wire_pipelined_requests_are_answered_in_order() {
     connection.write(&bytes).unwrap();
     let mut last = 0;
     for number in 0..30 {
-        let ruling = connection.read().unwrap().ok();
-        let id = ruling["id"].as_i64().unwrap();
+        let permission = connection.read().unwrap().ok();
+        let id = permission["id"].as_i64().unwrap();
         assert!(id > last);
         last = id;
-        let record = daemon.record(&ruling["id"]);
+        let record = daemon.record(&permission["id"]);
         assert_eq!(record["command"], format!("mkdir {number}"));
         connection.read().unwrap().error(404, "NOT_FOUND");
     }

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
-use hooks_guard::install::{Change, DocumentError, InstallError, install, uninstall};
+use hooks_guard::install::{DocumentError, FileChange, InstallError, install, uninstall};
 use hooks_guard::protocol::Agent;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -34,7 +34,7 @@ fn what_is_installed_is_what_each_agent_reads() {
     };
     let read = |agent: Agent| -> Value {
         let home = Home::new();
-        assert_eq!(home.install(agent).change, Change::Created);
+        assert_eq!(home.install(agent).change, FileChange::Created);
         serde_json::from_str(&home.read(agent)).unwrap()
     };
     let claude = read(Agent::ClaudeCode);
@@ -140,8 +140,11 @@ fn installed_paths_reach_the_hook_as_they_are() {
     let words: Vec<&str> = words.lines().collect();
     assert_eq!(words[4..], ["--config", config, "--database", trail]);
     // The installed entry is recognised.
-    assert_eq!(home.install(Agent::ClaudeCode).change, Change::None);
-    assert_eq!(home.uninstall(Agent::ClaudeCode).change, Change::Removed);
+    assert_eq!(home.install(Agent::ClaudeCode).change, FileChange::None);
+    assert_eq!(
+        home.uninstall(Agent::ClaudeCode).change,
+        FileChange::Removed
+    );
 }
 
 #[test]
@@ -207,9 +210,9 @@ fn an_unattended_agent_is_told_so_and_doctor_knows_the_entry() {
             "{agent}: {text}"
         );
         home.options.unattended = false;
-        assert_eq!(home.install(agent).change, Change::Changed);
+        assert_eq!(home.install(agent).change, FileChange::Changed);
         assert!(!home.read(agent).contains("--unattended"), "{agent}");
-        assert_eq!(home.uninstall(agent).change, Change::Removed);
+        assert_eq!(home.uninstall(agent).change, FileChange::Removed);
     }
 }
 
@@ -218,7 +221,7 @@ fn copilot_home_moves_the_settings_of_copilot() {
     let homes = hooks_guard::install::Homes::new("/srv/dev".as_ref(), |name| {
         (name == "COPILOT_HOME").then(|| "/srv/copilot".into())
     });
-    let place = hooks_guard::install::Place::User;
+    let place = hooks_guard::install::SettingsScope::User;
     let file = homes.settings(Agent::Copilot, &place);
     assert_eq!(
         file,
@@ -248,7 +251,7 @@ fn what_else_is_in_the_settings_stays() {
 "#;
     let home = Home::with(Agent::ClaudeCode, text);
     let report = home.install(Agent::ClaudeCode);
-    assert_eq!(report.change, Change::Changed);
+    assert_eq!(report.change, FileChange::Changed);
     let installed = home.read(Agent::ClaudeCode);
     for line in text.lines() {
         let line = line.trim().trim_end_matches(',');
@@ -260,11 +263,14 @@ fn what_else_is_in_the_settings_stays() {
     assert!(report.diff.starts_with("--- "), "{}", report.diff);
     assert_eq!(
         home.install(Agent::ClaudeCode).change,
-        Change::None,
+        FileChange::None,
         "a second time"
     );
     assert_eq!(home.read(Agent::ClaudeCode), installed);
-    assert_eq!(home.uninstall(Agent::ClaudeCode).change, Change::Changed);
+    assert_eq!(
+        home.uninstall(Agent::ClaudeCode).change,
+        FileChange::Changed
+    );
     assert_eq!(home.read(Agent::ClaudeCode), text);
 }
 
@@ -306,17 +312,17 @@ fn a_binary_that_moved_takes_the_place_of_the_old_one() {
         let mut home = Home::with(agent, "{\"version\": 1}");
         home.install(agent);
         home.options.binary = "/opt/it's new/hooks-guard".into();
-        assert_eq!(home.install(agent).change, Change::Changed);
+        assert_eq!(home.install(agent).change, FileChange::Changed);
         let text = home.read(agent);
         assert!(!text.contains("/opt/guard/"), "{text}");
-        assert_eq!(home.install(agent).change, Change::None);
+        assert_eq!(home.install(agent).change, FileChange::None);
         let value: Value = serde_json::from_str(&text).unwrap();
         let once = |list: &Value| list.as_array().is_some_and(|list| list.len() == 1);
         assert!(
             value["hooks"].as_object().unwrap().values().all(once),
             "{text}"
         );
-        assert_eq!(home.uninstall(agent).change, Change::Changed);
+        assert_eq!(home.uninstall(agent).change, FileChange::Changed);
         assert_eq!(home.read(agent), "{\"version\": 1}", "{agent}");
     }
 }
@@ -326,7 +332,7 @@ fn the_hook_of_another_agent_is_not_ours() {
     let other =
         r#"{"hooks": {"PreToolUse": [{"type": "command", "command": "hooks-guard hook codex"}]}}"#;
     let home = Home::with(Agent::VsCode, other);
-    assert_eq!(home.uninstall(Agent::VsCode).change, Change::None);
+    assert_eq!(home.uninstall(Agent::VsCode).change, FileChange::None);
     home.install(Agent::VsCode);
     assert!(home.read(Agent::VsCode).contains("hook codex"));
 }
@@ -409,7 +415,7 @@ fn an_empty_file_and_a_byte_order_mark_are_no_hindrance() {
             }
             assert_eq!(
                 home.install(agent).change,
-                Change::None,
+                FileChange::None,
                 "{text:?}: {installed}"
             );
             home.uninstall(agent);
@@ -589,7 +595,7 @@ proptest! {
                 continue;
             }
             let installed = home.read(agent);
-            prop_assert_eq!(home.install(agent).change, Change::None, "{}", installed);
+            prop_assert_eq!(home.install(agent).change, FileChange::None, "{}", installed);
             prop_assert_eq!(comments(&installed), comments(&text), "{}", installed);
             home.uninstall(agent);
             prop_assert_eq!(&home.read(agent), &text);

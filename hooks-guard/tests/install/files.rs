@@ -6,7 +6,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::PathBuf;
 
 use hooks_guard::install::{
-    Change, Homes, InstallError, Place, install, settings_files, uninstall,
+    FileChange, Homes, InstallError, SettingsScope, install, settings_files, uninstall,
 };
 use hooks_guard::protocol::Agent;
 
@@ -24,7 +24,7 @@ fn a_dry_run_writes_nothing() {
     home.options.dry_run = true;
     for agent in Agent::ALL {
         let report = home.install(agent);
-        assert_ne!(report.change, Change::None, "{agent}");
+        assert_ne!(report.change, FileChange::None, "{agent}");
         assert!(report.diff.contains("+++ "), "{agent}: {}", report.diff);
         assert_eq!(report.backup, None);
     }
@@ -35,7 +35,7 @@ fn a_dry_run_writes_nothing() {
     let installed = home.read(Agent::ClaudeCode);
     home.options.dry_run = true;
     let report = home.uninstall(Agent::ClaudeCode);
-    assert_eq!(report.change, Change::Changed);
+    assert_eq!(report.change, FileChange::Changed);
     assert!(
         report
             .diff
@@ -65,10 +65,10 @@ fn a_backup_is_for_its_owner_and_goes_with_the_hook() {
 fn what_was_not_there_is_gone_again() {
     for agent in Agent::ALL {
         let home = Home::new();
-        assert_eq!(home.uninstall(agent).change, Change::None);
+        assert_eq!(home.uninstall(agent).change, FileChange::None);
         home.install(agent);
         assert_eq!(mode(&home.settings(agent)), 0o600);
-        assert_eq!(home.uninstall(agent).change, Change::Removed, "{agent}");
+        assert_eq!(home.uninstall(agent).change, FileChange::Removed, "{agent}");
         assert!(home.files().is_empty(), "{agent}");
     }
 }
@@ -178,8 +178,8 @@ fn a_path_with_spaces_and_quotes_is_one_word_for_the_shell() {
         "hook.codex.--timeout.600.--config./srv/ada/.config/hooks-guard/config.toml.\
          --database./srv/ada/.local/share/hooks-guard/audit.db."
     );
-    assert_eq!(home.install(Agent::Codex).change, Change::None);
-    assert_eq!(home.uninstall(Agent::Codex).change, Change::Removed);
+    assert_eq!(home.install(Agent::Codex).change, FileChange::None);
+    assert_eq!(home.uninstall(Agent::Codex).change, FileChange::Removed);
 }
 
 #[test]
@@ -187,7 +187,7 @@ fn a_project_has_settings_of_its_own() {
     let mut home = Home::new();
     let project = home.path().join("project");
     fs::create_dir(&project).unwrap();
-    home.options.place = Place::Project(project.clone());
+    home.options.place = SettingsScope::Project(project.clone());
     for agent in Agent::ALL {
         let file = home.install(agent).file;
         assert!(file.starts_with(&project), "{}", file.display());
@@ -220,10 +220,10 @@ fn variables_say_where_settings_are() {
         _ => None,
     });
     assert_eq!(
-        homes.settings(Agent::Codex, &Place::User),
+        homes.settings(Agent::Codex, &SettingsScope::User),
         PathBuf::from("/srv/codex/hooks.json")
     );
-    let claude = homes.settings(Agent::ClaudeCode, &Place::User);
+    let claude = homes.settings(Agent::ClaudeCode, &SettingsScope::User);
     assert_eq!(claude, PathBuf::from("/srv/me/.claude/settings.json"));
 }
 
@@ -232,7 +232,10 @@ fn every_file_that_is_written_is_among_the_settings_files() {
     let homes = Homes::new("/srv/me".as_ref(), |_| None);
     let files = settings_files(&homes, Some("/srv/me/p".as_ref()));
     for agent in Agent::ALL {
-        for place in [Place::User, Place::Project("/srv/me/p".into())] {
+        for place in [
+            SettingsScope::User,
+            SettingsScope::Project("/srv/me/p".into()),
+        ] {
             let file = homes.settings(agent, &place);
             assert!(files.contains(&file), "{}", file.display());
         }
@@ -260,13 +263,13 @@ fn codex_trusts_what_is_installed_until_it_is_uninstalled() {
     let report = home.install(Agent::Codex);
     let also = report.also.unwrap();
     assert_eq!(also.file, config);
-    assert_eq!(also.change, Change::Changed);
+    assert_eq!(also.change, FileChange::Changed);
     assert!(also.diff.contains("+trusted_hash"), "{}", also.diff);
     let trusted = fs::read_to_string(&config).unwrap();
     assert!(trusted.starts_with(text), "{trusted}");
     assert_eq!(trusted.matches("trusted_hash").count(), 3);
     let again = home.install(Agent::Codex);
-    assert_eq!(again.also.unwrap().change, Change::None);
+    assert_eq!(again.also.unwrap().change, FileChange::None);
     home.uninstall(Agent::Codex);
     assert_eq!(fs::read_to_string(&config).unwrap(), text, "byte for byte");
     assert_eq!(home.files(), std::slice::from_ref(&config));
@@ -318,7 +321,7 @@ fn trust_that_cannot_be_written_is_left_to_the_user() {
     let home = Home::new();
     fs::create_dir_all(home.path().join(".codex/config.toml")).unwrap();
     let report = home.install(Agent::Codex);
-    assert_eq!(report.change, Change::Created);
+    assert_eq!(report.change, FileChange::Created);
     assert!(report.also.is_none());
     let by_hand = report.to_do.last().unwrap();
     assert!(by_hand.contains("cannot read"), "{by_hand}");

@@ -7,22 +7,22 @@ mod plugin;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use hooks_guard::install::{Homes, Options, Place, install, uninstall};
+use hooks_guard::install::{Homes, InstallOptions, SettingsScope, install, uninstall};
 use hooks_guard::protocol::Agent;
 use tempfile::TempDir;
 
 /// A temporary home directory.
 struct Home {
     directory: TempDir,
-    options: Options,
+    options: InstallOptions,
 }
 
 impl Home {
     fn new() -> Self {
         let directory = tempfile::tempdir().unwrap();
-        let options = Options {
+        let options = InstallOptions {
             homes: Homes::new(directory.path(), |_| None),
-            place: Place::User,
+            place: SettingsScope::User,
             binary: PathBuf::from("/opt/guard/hooks-guard"),
             config: PathBuf::from("/srv/ada/.config/hooks-guard/config.toml"),
             database: Some("/srv/ada/.local/share/hooks-guard/audit.db".into()),

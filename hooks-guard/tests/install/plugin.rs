@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
-use hooks_guard::install::{Change, InstallError, install, uninstall};
+use hooks_guard::install::{FileChange, InstallError, install, uninstall};
 use hooks_guard::protocol::Agent;
 
 use crate::Home;
@@ -13,7 +13,7 @@ use crate::Home;
 fn a_plugin_that_was_changed_is_neither_replaced_nor_removed() {
     let home = Home::new();
     home.install(Agent::OpenCode);
-    assert_eq!(home.install(Agent::OpenCode).change, Change::None);
+    assert_eq!(home.install(Agent::OpenCode).change, FileChange::None);
     let changed = home.read(Agent::OpenCode).replace("refuse(", "accept(");
     for text in [changed.as_str(), "export default async () => ({})\n", ""] {
         fs::write(home.settings(Agent::OpenCode), text).unwrap();
@@ -32,12 +32,12 @@ fn a_plugin_is_replaced_when_the_binary_moves() {
     let mut home = Home::new();
     home.install(Agent::OpenCode);
     home.options.binary = "/opt/\"new\"/hooks-guard".into();
-    assert_eq!(home.install(Agent::OpenCode).change, Change::Changed);
+    assert_eq!(home.install(Agent::OpenCode).change, FileChange::Changed);
     assert!(
         home.read(Agent::OpenCode)
             .contains(r#""/opt/\"new\"/hooks-guard""#)
     );
-    assert_eq!(home.uninstall(Agent::OpenCode).change, Change::Removed);
+    assert_eq!(home.uninstall(Agent::OpenCode).change, FileChange::Removed);
     assert!(home.files().is_empty());
 }
 
@@ -131,7 +131,7 @@ fn the_first_start_of_opencode_is_kept_short() {
     home.install(Agent::OpenCode);
     let text = fs::read_to_string(&npmrc).unwrap();
     assert!(text.contains("fetch-retries=0"), "{text}");
-    assert_eq!(home.install(Agent::OpenCode).change, Change::None);
+    assert_eq!(home.install(Agent::OpenCode).change, FileChange::None);
     home.uninstall(Agent::OpenCode);
     assert!(home.files().is_empty(), "{:?}", home.files());
     fs::write(&npmrc, "save-exact=true\n").unwrap();

@@ -1,6 +1,8 @@
 //! Tests input that no agent sends.
 
-use hooks_guard::protocol::{Agent, Event, MOST_BYTES, Problem, failed, fuzz_protocol, read};
+use hooks_guard::protocol::{
+    Agent, HookEvent, MAX_INPUT_BYTES, Problem, failure_reply, fuzz_protocol, read,
+};
 use serde_json::{Value, json};
 
 /// Asserts that the input is denied for every agent.
@@ -44,7 +46,7 @@ fn what_is_no_object_is_refused() {
 
 #[test]
 fn what_is_too_long_or_too_deep_is_refused() {
-    let long = vec![b' '; MOST_BYTES + 1];
+    let long = vec![b' '; MAX_INPUT_BYTES + 1];
     let too_long = |problem: &Problem| *problem == Problem::TooLong;
     assert!(assert_refused(&long).iter().all(too_long));
     let deep = format!("{}{}", "{\"a\":".repeat(100_000), "[".repeat(100_000));
@@ -132,7 +134,7 @@ fn a_command_that_is_no_text_is_refused_in_the_agents_own_field() {
                 "tool_input": {"command": command}});
             fuzz_protocol(input.to_string().as_bytes());
             let error = read(agent, input.to_string().as_bytes()).unwrap_err();
-            let reply = failed(agent, error.hook, &error.to_string());
+            let reply = failure_reply(agent, error.hook, &error.to_string());
             assert!(reply.stdout.contains(own), "{agent}: {reply:?}");
             assert!(
                 reply.stdout.contains("`command`"),
@@ -186,10 +188,10 @@ fn what_is_unknown_is_let_be() {
     let input = json!({"hook_event_name": "PreToolUse", "tool_name": "Bash", "new": [1, {"a": null}],
         "tool_input": {"command": "ls", "colour": 7}, "agent_id": 7});
     let event = read(Agent::ClaudeCode, input.to_string().as_bytes());
-    assert!(matches!(event, Ok(Event::Ask(_))), "{event:?}");
+    assert!(matches!(event, Ok(HookEvent::Ask(_))), "{event:?}");
     let input = json!({"hook_event_name": "MoonRises", "tool_name": 7});
     let event = read(Agent::ClaudeCode, input.to_string().as_bytes());
-    assert!(matches!(event, Ok(Event::Nothing { .. })), "{event:?}");
+    assert!(matches!(event, Ok(HookEvent::Nothing { .. })), "{event:?}");
     let marked = format!("\u{feff}{}", json!({"hook_event_name": "SessionStart"}));
     assert!(read(Agent::ClaudeCode, marked.as_bytes()).is_ok());
 }

@@ -13,9 +13,9 @@ mod tools;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use hooks_guard::Ruling;
+use hooks_guard::PermissionDecision;
 use hooks_guard::classify::{Crud, Decision, Method};
-use hooks_guard::protocol::{Agent, Event, Question, read};
+use hooks_guard::protocol::{Agent, DecisionRequest, HookEvent, read};
 use serde_json::Value;
 
 /// An input of a hook, from `recorded` or `samples`.
@@ -49,18 +49,23 @@ fn samples() -> Vec<Sample> {
 }
 
 /// Returns the question in an input.
-fn question(agent: Agent, input: &Value) -> Question {
+fn question(agent: Agent, input: &Value) -> DecisionRequest {
     match read(agent, input.to_string().as_bytes()) {
-        Ok(Event::Ask(question)) => question,
+        Ok(HookEvent::Ask(question)) => question,
         other => panic!("{agent} does not ask in {input}: {other:?}"),
     }
 }
 
-fn ruling(decision: Decision, class: Crud, denied: bool, rule: Option<&str>) -> Ruling {
-    Ruling {
+fn permission(
+    decision: Decision,
+    class: Crud,
+    denied: bool,
+    rule: Option<&str>,
+) -> PermissionDecision {
+    PermissionDecision {
         decision,
         classification: class,
-        reasoning: "says so".into(),
+        reasoning: "a test reason".into(),
         confidence: 0.9,
         explanation: "at length".into(),
         classification_method: Method::PatternMatch,

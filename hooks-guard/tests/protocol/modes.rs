@@ -4,11 +4,12 @@ use std::time::Duration;
 
 use hooks_guard::classify::{Crud, Decision};
 use hooks_guard::protocol::{
-    Agent, AgentPrompt, Answer, Event, answer, failed, is_unattended, limit, read,
+    Agent, AgentDecision, AgentPrompt, HookEvent, decision_reply, failure_reply, is_unattended,
+    limit, read,
 };
 use serde_json::{Value, json};
 
-use crate::{question, ruling};
+use crate::{permission, question};
 
 fn shell(mode: &str) -> Value {
     json!({"hook_event_name": "PreToolUse", "session_id": "s", "cwd": "/srv/p", "tool_name": "Bash",
@@ -35,7 +36,10 @@ fn p_02_a_mode_without_a_prompt_is_unattended() {
     ] {
         let question = question(agent, &shell(mode));
         assert_eq!(question.prompt, prompt, "{agent} {mode}");
-        let reply = answer(&question, &Answer::Ask("CREATE: runs a build".into()));
+        let reply = decision_reply(
+            &question,
+            &AgentDecision::Ask("CREATE: runs a build".into()),
+        );
         let refused = reply.stdout.contains(r#""permissionDecision":"deny""#);
         assert_eq!(refused, question.unattended(), "{agent} {mode}: {reply:?}");
         if refused {
@@ -55,7 +59,7 @@ fn cursor_asks_before_commands_only() {
         "tool_input": {"file_path": "a"}});
     let file = question(Agent::Cursor, &file);
     assert!(file.unattended());
-    let reply = answer(&file, &Answer::Ask("CREATE: writes".into()));
+    let reply = decision_reply(&file, &AgentDecision::Ask("CREATE: writes".into()));
     assert!(reply.stdout.contains(r#""permission":"deny""#), "{reply:?}");
 }
 
@@ -66,7 +70,7 @@ fn opencode_1_cannot_ask_and_opencode_2_can() {
     let one = question(Agent::OpenCode, &one);
     assert!(one.unattended());
     assert_eq!(one.request.cwd.as_deref(), Some("/srv/p".as_ref()));
-    let reply = answer(&one, &Answer::Ask("CREATE".into()));
+    let reply = decision_reply(&one, &AgentDecision::Ask("CREATE".into()));
     assert!(
         reply.stdout.starts_with(r#"{"throws":"CREATE"#),
         "{reply:?}"
@@ -81,25 +85,25 @@ fn opencode_1_cannot_ask_and_opencode_2_can() {
     let denied = json!({"sessionID": "s", "action": "shell", "resource": "ls", "effect": "deny"});
     let event = read(Agent::OpenCode, denied.to_string().as_bytes()).unwrap();
     assert!(
-        matches!(event, Event::Nothing { .. }),
+        matches!(event, HookEvent::Nothing { .. }),
         "what is denied stays so: {event:?}"
     );
 }
 
 #[test]
-fn p_06_a_ruling_becomes_an_answer() {
+fn p_06_a_decision_becomes_an_answer() {
     let bash = question(Agent::ClaudeCode, &shell("default"));
-    let read = ruling(Decision::AutoAllowed, Crud::Read, false, None);
+    let read = permission(Decision::AutoAllowed, Crud::Read, false, None);
     assert_eq!(
-        Answer::of(&bash, &read),
-        Answer::Allow("READ: says so".into())
+        AgentDecision::of(&bash, &read),
+        AgentDecision::Allow("READ: a test reason".into())
     );
-    let delete = ruling(Decision::RequiresConfirmation, Crud::Delete, false, None);
+    let delete = permission(Decision::RequiresConfirmation, Crud::Delete, false, None);
     assert_eq!(
-        Answer::of(&bash, &delete),
-        Answer::Ask("DELETE: says so".into())
+        AgentDecision::of(&bash, &delete),
+        AgentDecision::Ask("DELETE: a test reason".into())
     );
-    let denied = ruling(
+    let denied = permission(
         Decision::RequiresConfirmation,
         Crud::Delete,
         true,
@@ -107,13 +111,13 @@ fn p_06_a_ruling_becomes_an_answer() {
     );
     let end = "denied by hooks-guard; do not retry it in another form, ask the user instead";
     assert_eq!(
-        Answer::of(&bash, &denied),
-        Answer::Deny(format!("DELETE: says so; {end}"))
+        AgentDecision::of(&bash, &denied),
+        AgentDecision::Deny(format!("DELETE: a so; {end}"))
     );
-    let contradictory = ruling(Decision::AutoAllowed, Crud::Read, true, None);
+    let contradictory = permission(Decision::AutoAllowed, Crud::Read, true, None);
     assert_eq!(
-        Answer::of(&bash, &contradictory),
-        Answer::Deny(format!("READ: says so; {end}"))
+        AgentDecision::of(&bash, &contradictory),
+        AgentDecision::Deny(format!("READ: a so; {end}"))
     );
 }
 
@@ -122,17 +126,17 @@ fn files_are_allowed_by_rules_only() {
     let input = json!({"hook_event_name": "PreToolUse", "tool_name": "Read",
         "tool_input": {"file_path": "/srv/p/a"}});
     let file = question(Agent::ClaudeCode, &input);
-    let by_class = ruling(Decision::AutoAllowed, Crud::Read, false, None);
-    assert_eq!(Answer::of(&file, &by_class), Answer::Nothing);
-    let by_rule = ruling(
+    let by_class = permission(Decision::AutoAllowed, Crud::Read, false, None);
+    assert_eq!(AgentDecision::of(&file, &by_class), AgentDecision::Nothing);
+    let by_rule = permission(
         Decision::AutoAllowed,
         Crud::Read,
         false,
         Some("guard.toml:3"),
     );
     assert_eq!(
-        Answer::of(&file, &by_rule),
-        Answer::Allow("READ: says so".into())
+        AgentDecision::of(&file, &by_rule),
+        AgentDecision::Allow("READ: a test reason".into())
     );
 }
 
@@ -145,20 +149,20 @@ fn powershell_is_asked_about_unless_a_rule_allows_it() {
         shell.request.command,
         r"pwsh -Command 'Get-Content '\''a b'\'''"
     );
-    let by_class = ruling(Decision::AutoAllowed, Crud::Read, false, None);
+    let by_class = permission(Decision::AutoAllowed, Crud::Read, false, None);
     assert_eq!(
-        Answer::of(&shell, &by_class),
-        Answer::Ask("READ: says so".into())
+        AgentDecision::of(&shell, &by_class),
+        AgentDecision::Ask("READ: a test reason".into())
     );
-    let by_rule = ruling(
+    let by_rule = permission(
         Decision::AutoAllowed,
         Crud::Read,
         false,
         Some("guard.toml:3"),
     );
     assert_eq!(
-        Answer::of(&shell, &by_rule),
-        Answer::Allow("READ: says so".into())
+        AgentDecision::of(&shell, &by_rule),
+        AgentDecision::Allow("READ: a test reason".into())
     );
 }
 
@@ -169,7 +173,7 @@ fn vscode_and_copilot_are_told_apart_in_each_others_settings() {
     for called in [Agent::Copilot, Agent::ClaudeCode, Agent::VsCode] {
         let asked = question(called, &vscode);
         assert_eq!(asked.request.agent.as_deref(), Some("vscode"));
-        let reply = answer(&asked, &Answer::Deny("no".into()));
+        let reply = decision_reply(&asked, &AgentDecision::Deny("no".into()));
         let nested = reply.stdout.starts_with(r#"{"hookSpecificOutput""#);
         assert!(nested, "{called}: {reply:?}");
     }
@@ -177,7 +181,7 @@ fn vscode_and_copilot_are_told_apart_in_each_others_settings() {
         "toolArgs": {"command": "make"}});
     let asked = question(Agent::VsCode, &copilot);
     assert_eq!(asked.request.agent.as_deref(), Some("copilot"));
-    let reply = answer(&asked, &Answer::Deny("no".into()));
+    let reply = decision_reply(&asked, &AgentDecision::Deny("no".into()));
     assert!(
         reply.stdout.starts_with(r#"{"permissionDecision":"deny""#),
         "{reply:?}"
@@ -197,9 +201,9 @@ fn a_copilot_tool_that_was_denied_did_not_run() {
         ("denied", None),
     ] {
         match read(Agent::Copilot, after(kind).as_bytes()).unwrap() {
-            Event::Ran(ran) => assert_eq!(ran.outcome.succeeded, succeeded, "{kind}"),
-            Event::Nothing { .. } => assert_eq!(kind, "denied"),
-            Event::Ask(_) | Event::Refused(_) => panic!("it is over"),
+            HookEvent::Ran(ran) => assert_eq!(ran.outcome.succeeded, succeeded, "{kind}"),
+            HookEvent::Nothing { .. } => assert_eq!(kind, "denied"),
+            HookEvent::Ask(_) | HookEvent::Refused(_) => panic!("it is over"),
         }
     }
 }
@@ -229,10 +233,10 @@ fn the_time_to_answer_is_shorter_than_the_agents() {
 fn a_failure_after_a_tool_ran_refuses_nothing() {
     let input = json!({"hook_event_name": "PostToolUse", "tool_name": "Bash",
         "tool_input": {"command": "make"}});
-    let Event::Ran(ran) = read(Agent::ClaudeCode, input.to_string().as_bytes()).unwrap() else {
+    let HookEvent::Ran(ran) = read(Agent::ClaudeCode, input.to_string().as_bytes()).unwrap() else {
         panic!("it ran");
     };
-    let reply = failed(Agent::ClaudeCode, Some(ran.hook), "the disk is full");
+    let reply = failure_reply(Agent::ClaudeCode, Some(ran.hook), "the disk is full");
     assert_eq!((reply.exit, reply.stdout.as_str()), (0, ""));
     assert_eq!(reply.stderr, "the disk is full");
 }
@@ -272,7 +276,10 @@ fn a_command_in_a_skill_is_never_asked_about_by_claude_code() {
     input["hook_event_name"] = "PreSkillShellCommand".into();
     let question = question(Agent::ClaudeCode, &input);
     assert_eq!(question.prompt, AgentPrompt::Unavailable);
-    let reply = answer(&question, &Answer::Ask("CREATE: runs a build".into()));
+    let reply = decision_reply(
+        &question,
+        &AgentDecision::Ask("CREATE: runs a build".into()),
+    );
     let value: Value = serde_json::from_str(&reply.stdout).unwrap();
     let decision = &value["hookSpecificOutput"];
     assert_eq!(decision["hookEventName"], "PreSkillShellCommand");
@@ -301,19 +308,25 @@ fn an_unlisted_tool_with_a_command_is_judged_as_a_shell() {
     input["tool_name"] = "mcp__host__run".into();
     let one = question(Agent::ClaudeCode, &input);
     assert_eq!(one.request.command, "make");
-    let allowed = ruling(Decision::AutoAllowed, Crud::Read, false, None);
-    assert_eq!(Answer::of(&one, &allowed), Answer::Nothing);
-    let by_rule = ruling(Decision::AutoAllowed, Crud::Read, false, Some("g.toml:1"));
-    assert_eq!(Answer::of(&one, &by_rule), Answer::Nothing);
-    let asks = ruling(Decision::RequiresConfirmation, Crud::Create, false, None);
-    assert!(matches!(Answer::of(&one, &asks), Answer::Ask(_)));
+    let allowed = permission(Decision::AutoAllowed, Crud::Read, false, None);
+    assert_eq!(AgentDecision::of(&one, &allowed), AgentDecision::Nothing);
+    let by_rule = permission(Decision::AutoAllowed, Crud::Read, false, Some("g.toml:1"));
+    assert_eq!(AgentDecision::of(&one, &by_rule), AgentDecision::Nothing);
+    let asks = permission(Decision::RequiresConfirmation, Crud::Create, false, None);
+    assert!(matches!(
+        AgentDecision::of(&one, &asks),
+        AgentDecision::Ask(_)
+    ));
     input["tool_input"] = json!({"query": "make"});
     let event = read(Agent::ClaudeCode, input.to_string().as_bytes()).unwrap();
-    assert!(matches!(event, Event::Nothing { .. }), "{event:?}");
+    assert!(matches!(event, HookEvent::Nothing { .. }), "{event:?}");
     input["tool_name"] = "Monitor".into();
     input["tool_input"] = json!({"command": "make"});
     let monitor = question(Agent::ClaudeCode, &input);
-    assert!(matches!(Answer::of(&monitor, &allowed), Answer::Allow(_)));
+    assert!(matches!(
+        AgentDecision::of(&monitor, &allowed),
+        AgentDecision::Allow(_)
+    ));
 }
 
 /// Codex asks for network access with the command that needs it; the command itself is not
@@ -335,18 +348,21 @@ fn network_access_is_not_allowed_as_the_command() {
         one.request.command,
         "network access to example.com port 443"
     );
-    let allowed = ruling(Decision::AutoAllowed, Crud::Create, false, None);
-    assert_eq!(Answer::of(&one, &allowed), Answer::Nothing);
-    let by_rule = ruling(Decision::AutoAllowed, Crud::Create, false, Some("g.toml:1"));
-    assert!(matches!(Answer::of(&one, &by_rule), Answer::Allow(_)));
-    let asks = ruling(Decision::RequiresConfirmation, Crud::Create, false, None);
-    let reply = answer(&one, &Answer::of(&one, &asks));
+    let allowed = permission(Decision::AutoAllowed, Crud::Create, false, None);
+    assert_eq!(AgentDecision::of(&one, &allowed), AgentDecision::Nothing);
+    let by_rule = permission(Decision::AutoAllowed, Crud::Create, false, Some("g.toml:1"));
+    assert!(matches!(
+        AgentDecision::of(&one, &by_rule),
+        AgentDecision::Allow(_)
+    ));
+    let asks = permission(Decision::RequiresConfirmation, Crud::Create, false, None);
+    let reply = decision_reply(&one, &AgentDecision::of(&one, &asks));
     assert_eq!(reply.stdout, "", "the agent's prompt stays: {reply:?}");
     for description in ["network-access", " Network-Access h:1", "network access: h"] {
         input["tool_input"]["description"] = description.into();
         let other = question(Agent::Codex, &input);
         assert!(other.request.network.is_some(), "{description}");
-        assert_eq!(Answer::of(&other, &allowed), Answer::Nothing);
+        assert_eq!(AgentDecision::of(&other, &allowed), AgentDecision::Nothing);
     }
     input["tool_input"]["description"] = "netz".into();
     assert_eq!(question(Agent::Codex, &input).request.network, None);
@@ -357,7 +373,7 @@ fn network_access_is_not_allowed_as_the_command() {
 fn what_is_left_to_the_agent_gets_no_decision() {
     let one = question(Agent::ClaudeCode, &shell("auto"));
     assert_eq!(one.request.permission_mode.as_deref(), Some("auto"));
-    let mut left = ruling(Decision::RequiresConfirmation, Crud::Create, false, None);
+    let mut left = permission(Decision::RequiresConfirmation, Crud::Create, false, None);
     left.left_to_agent = true;
-    assert_eq!(Answer::of(&one, &left), Answer::Nothing);
+    assert_eq!(AgentDecision::of(&one, &left), AgentDecision::Nothing);
 }

@@ -2,18 +2,19 @@
 
 use hooks_guard::classify::{Crud, Decision};
 use hooks_guard::protocol::{
-    Agent, Answer, Event, Kind, MOST_TEXT, Question, answer, failed, fuzz_protocol, read,
+    Agent, AgentDecision, DecisionRequest, HookEvent, HookKind, MAX_TEXT_CHARS, decision_reply,
+    failure_reply, fuzz_protocol, read,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::ruling;
+use crate::permission;
 
 /// Asserts that a reply has nothing that Codex rejects; after a rejection Codex continues without
 /// the hook. Rejected are `ask`, an `allow` without `updatedInput`, a `deny` without a reason,
 /// `continue`, `stopReason`, `suppressOutput` and every unknown key; for a prompt also
 /// `updatedInput`, `updatedPermissions` and `interrupt`.
-fn assert_not_sent(kind: Kind, stdout: &str) {
+fn assert_not_sent(kind: HookKind, stdout: &str) {
     if stdout.is_empty() {
         return;
     }
@@ -27,7 +28,7 @@ fn assert_not_sent(kind: Kind, stdout: &str) {
     let nested = value["hookSpecificOutput"].as_object().unwrap();
     let keys: Vec<_> = nested.keys().map(String::as_str).collect();
     match kind {
-        Kind::BeforeTool => {
+        HookKind::BeforeTool => {
             assert_eq!(
                 keys,
                 [
@@ -121,7 +122,7 @@ fn any_input() -> impl Strategy<Value = Value> {
     )
 }
 
-fn any_ruling() -> impl Strategy<Value = hooks_guard::Ruling> {
+fn any_permission() -> impl Strategy<Value = hooks_guard::PermissionDecision> {
     let classes = [Crud::Read, Crud::Create, Crud::Update, Crud::Delete];
     let classes = proptest::sample::select(classes.to_vec());
     (
@@ -136,15 +137,16 @@ fn any_ruling() -> impl Strategy<Value = hooks_guard::Ruling> {
                 true => Decision::AutoAllowed,
                 false => Decision::RequiresConfirmation,
             };
-            let mut ruling = ruling(decision, class, denied, rule.then_some("guard.toml:1"));
-            ruling.reasoning = reasoning;
-            ruling
+            let mut permission =
+                permission(decision, class, denied, rule.then_some("guard.toml:1"));
+            permission.reasoning = reasoning;
+            permission
         })
 }
 
-fn asked(agent: Agent, input: &Value) -> Option<Question> {
+fn asked(agent: Agent, input: &Value) -> Option<DecisionRequest> {
     match read(agent, input.to_string().as_bytes()) {
-        Ok(Event::Ask(question)) => Some(question),
+        Ok(HookEvent::Ask(question)) => Some(question),
         _ => None,
     }
 }
@@ -152,31 +154,31 @@ fn asked(agent: Agent, input: &Value) -> Option<Question> {
 proptest! {
     #[test]
     fn codex_is_never_sent_what_it_rejects(
-        input in any_input(), ruling in any_ruling(), reason in ".{0,4100}", ask in any::<bool>(),
+        input in any_input(), permission in any_permission(), reason in ".{0,4100}", ask in any::<bool>(),
     ) {
         if let Some(question) = asked(Agent::Codex, &input) {
             let kind = question.hook.kind;
-            assert_not_sent(kind, &answer(&question, &Answer::of(&question, &ruling)).stdout);
+            assert_not_sent(kind, &decision_reply(&question, &AgentDecision::of(&question, &permission)).stdout);
             let said = match ask {
-                true => Answer::Ask(reason.clone()),
-                false => Answer::Deny(reason.clone()),
+                true => AgentDecision::Ask(reason.clone()),
+                false => AgentDecision::Deny(reason.clone()),
             };
-            assert_not_sent(kind, &answer(&question, &said).stdout);
-            assert_not_sent(kind, &failed(Agent::Codex, Some(question.hook), &reason).stdout);
+            assert_not_sent(kind, &decision_reply(&question, &said).stdout);
+            assert_not_sent(kind, &failure_reply(Agent::Codex, Some(question.hook), &reason).stdout);
         }
     }
 
     #[test]
-    fn only_what_is_allowed_is_allowed(input in any_input(), ruling in any_ruling()) {
+    fn only_what_is_allowed_is_allowed(input in any_input(), permission in any_permission()) {
         for agent in Agent::ALL {
             let Some(question) = asked(agent, &input) else { continue };
-            let given = Answer::of(&question, &ruling);
-            let reply = answer(&question, &given);
+            let given = AgentDecision::of(&question, &permission);
+            let reply = decision_reply(&question, &given);
             let allows = [r#":"allow""#, r#":"approve""#].iter().any(|word| reply.stdout.contains(word));
-            let may = ruling.decision == Decision::AutoAllowed && !ruling.denied;
-            prop_assert!(may || !allows, "{agent}: {ruling:?} is answered {reply:?}");
-            if ruling.denied {
-                prop_assert!(matches!(given, Answer::Deny(_)));
+            let may = permission.decision == Decision::AutoAllowed && !permission.denied;
+            prop_assert!(may || !allows, "{agent}: {permission:?} is answered {reply:?}");
+            if permission.denied {
+                prop_assert!(matches!(given, AgentDecision::Deny(_)));
             }
         }
     }
@@ -194,8 +196,8 @@ proptest! {
     #[test]
     fn reasons_are_short_and_show_what_they_say(reason in ".{0,4100}") {
         for agent in Agent::ALL {
-            let reply = failed(agent, None, &reason);
-            prop_assert!(!reply.stderr.is_empty() && reply.stderr.chars().count() <= MOST_TEXT);
+            let reply = failure_reply(agent, None, &reason);
+            prop_assert!(!reply.stderr.is_empty() && reply.stderr.chars().count() <= MAX_TEXT_CHARS);
             prop_assert!(!reply.stderr.contains(char::is_control));
         }
     }

@@ -4,7 +4,9 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use hooks_guard::protocol::{Agent, Answer, Event, answer, done, failed, read};
+use hooks_guard::protocol::{
+    Agent, AgentDecision, HookEvent, decision_reply, empty_reply, failure_reply, read,
+};
 use serde_json::{Value, json};
 
 use crate::{Sample, samples};
@@ -241,18 +243,25 @@ fn each_recording_is_read_as_its_event() {
         let recording = recording(name);
         let event = read(recording.agent, &recording.input).unwrap();
         let request = match (is, &event) {
-            (Asks(command), Event::Ask(question)) => {
+            (Asks(command), HookEvent::Ask(question)) => {
                 assert_eq!(question.request.command, *command, "{name}");
                 &question.request
             }
-            (Ran(command, succeeded), Event::Ran(ran)) => {
+            (Ran(command, succeeded), HookEvent::Ran(ran)) => {
                 assert_eq!(ran.request.command, *command, "{name}");
                 assert_eq!(ran.outcome.succeeded, *succeeded, "{name}");
-                assert_eq!(form(&recording.output), printed(&done(ran.hook).stdout));
+                assert_eq!(
+                    form(&recording.output),
+                    printed(&empty_reply(ran.hook).stdout)
+                );
                 &ran.request
             }
-            (Nothing, Event::Nothing { hook, .. }) => {
-                assert_eq!(recording.output, printed(&done(*hook).stdout), "{name}");
+            (Nothing, HookEvent::Nothing { hook, .. }) => {
+                assert_eq!(
+                    recording.output,
+                    printed(&empty_reply(*hook).stdout),
+                    "{name}"
+                );
                 continue;
             }
             (is, event) => panic!("{name} is {is:?}, read as {event:?}"),
@@ -283,19 +292,19 @@ fn each_answer_has_the_form_that_the_client_accepted() {
         let Asks(_) = is else { continue };
         let recording = recording(name);
         let agent = recording.agent;
-        let Event::Ask(question) = read(agent, &recording.input).unwrap() else {
+        let HookEvent::Ask(question) = read(agent, &recording.input).unwrap() else {
             panic!("{name} is a question");
         };
         let why = || "DELETE: because".to_owned();
         let answers = [
-            Answer::Allow(why()),
-            Answer::Ask(why()),
-            Answer::Deny(why()),
-            Answer::Nothing,
+            AgentDecision::Allow(why()),
+            AgentDecision::Ask(why()),
+            AgentDecision::Deny(why()),
+            AgentDecision::Nothing,
         ];
         let [allow, ask, deny] = expected(&recording);
         for (given, field) in answers.iter().zip([allow, ask, deny, Silent]) {
-            let reply = answer(&question, given);
+            let reply = decision_reply(&question, given);
             assert_eq!((reply.exit, reply.stderr.as_str()), (0, ""), "{name}");
             let output = printed(&reply.stdout);
             let what = format!("{name}: {given:?} is answered {output}");
@@ -305,7 +314,7 @@ fn each_answer_has_the_form_that_the_client_accepted() {
                 assert_eq!(form(&output), *accepted, "{what}");
             }
         }
-        let output = printed(&failed(agent, Some(question.hook), "failed").stdout);
+        let output = printed(&failure_reply(agent, Some(question.hook), "failed").stdout);
         assert_eq!(decision(agent, &recording.event, &output), Deny, "{name}");
     }
 }
@@ -318,7 +327,7 @@ fn an_unread_input_is_refused_by_the_exit_status() {
         Agent::Gemini,
         Agent::Copilot,
     ] {
-        let reply = failed(agent, None, "not JSON");
+        let reply = failure_reply(agent, None, "not JSON");
         assert_eq!(
             (reply.exit, reply.stdout.as_str(), reply.stderr.as_str()),
             (2, "", "not JSON"),
@@ -330,7 +339,7 @@ fn an_unread_input_is_refused_by_the_exit_status() {
 #[test]
 fn claude_codes_failure_says_its_status() {
     let recording = recording("claude-code/PostToolUseFailure.Bash.default");
-    let Event::Ran(ran) = read(recording.agent, &recording.input).unwrap() else {
+    let HookEvent::Ran(ran) = read(recording.agent, &recording.input).unwrap() else {
         panic!("it ran");
     };
     assert_eq!(ran.outcome.exit_status, Some(2));

@@ -1,7 +1,9 @@
 //! Tests samples from documentation, for agents and events without recordings: each is parsed as
 //! its event, and each response that this program sends is the reply to some answer.
 
-use hooks_guard::protocol::{Agent, Answer, Event, Reply, answer, done, failed, read};
+use hooks_guard::protocol::{
+    Agent, AgentDecision, HookEvent, HookReply, decision_reply, empty_reply, failure_reply, read,
+};
 use serde_json::{Value, json};
 
 /// How a response of a sample comes about.
@@ -42,7 +44,7 @@ fn check(file: &str, agent: Agent, is: &Is, responses: &[(&str, By)]) {
     let input = sample["request"].to_string();
     let event = read(agent, input.as_bytes()).unwrap();
     match (is, &event) {
-        (Asks(command), Event::Ask(question)) => {
+        (Asks(command), HookEvent::Ask(question)) => {
             assert_eq!(question.request.command, *command, "{file}");
             assert_eq!(question.request.agent.as_deref(), Some(agent.name()));
             assert!(question.request.session_id.is_some(), "{file}");
@@ -51,15 +53,15 @@ fn check(file: &str, agent: Agent, is: &Is, responses: &[(&str, By)]) {
                 assert_eq!(cwd, std::path::Path::new("/srv/dev/project"), "{file}");
             }
         }
-        (Ran(command, succeeded), Event::Ran(ran)) => {
+        (Ran(command, succeeded), HookEvent::Ran(ran)) => {
             assert_eq!(ran.request.command, *command, "{file}");
             assert_eq!(ran.outcome.succeeded, *succeeded, "{file}");
         }
-        (Refused(command), Event::Refused(refused)) => {
+        (Refused(command), HookEvent::Refused(refused)) => {
             assert_eq!(refused.request.command, *command, "{file}");
             assert_eq!(refused.reason, sample["request"]["reason"], "{file}");
         }
-        (Other, Event::Nothing { .. }) => {}
+        (Other, HookEvent::Nothing { .. }) => {}
         (_, event) => panic!("{file} is read as {event:?}"),
     }
 
@@ -68,13 +70,19 @@ fn check(file: &str, agent: Agent, is: &Is, responses: &[(&str, By)]) {
     assert_eq!(named, ours, "{file}: every response is spoken of");
     for (name, by) in responses {
         let reply = match (by, &event) {
-            (Allow(reason), Event::Ask(q)) => answer(q, &Answer::Allow((*reason).into())),
-            (Ask(reason), Event::Ask(q)) => answer(q, &Answer::Ask((*reason).into())),
-            (Deny(reason), Event::Ask(q)) => answer(q, &Answer::Deny((*reason).into())),
-            (Failed(why), _) => failed(agent, None, why),
-            (Done, Event::Ran(ran)) => done(ran.hook),
-            (Done, Event::Refused(refused)) => done(refused.hook),
-            (Done, Event::Nothing { hook, .. }) => done(*hook),
+            (Allow(reason), HookEvent::Ask(q)) => {
+                decision_reply(q, &AgentDecision::Allow((*reason).into()))
+            }
+            (Ask(reason), HookEvent::Ask(q)) => {
+                decision_reply(q, &AgentDecision::Ask((*reason).into()))
+            }
+            (Deny(reason), HookEvent::Ask(q)) => {
+                decision_reply(q, &AgentDecision::Deny((*reason).into()))
+            }
+            (Failed(why), _) => failure_reply(agent, None, why),
+            (Done, HookEvent::Ran(ran)) => empty_reply(ran.hook),
+            (Done, HookEvent::Refused(refused)) => empty_reply(refused.hook),
+            (Done, HookEvent::Nothing { hook, .. }) => empty_reply(*hook),
             (Not(why), _) => {
                 assert!(!why.is_empty());
                 continue;
@@ -89,7 +97,7 @@ fn check(file: &str, agent: Agent, is: &Is, responses: &[(&str, By)]) {
     }
 }
 
-fn assert_same(what: &str, sample: &Value, reply: &Reply) {
+fn assert_same(what: &str, sample: &Value, reply: &HookReply) {
     let printed = match reply.stdout.as_str() {
         "" => json!(""),
         text => serde_json::from_str(text).unwrap(),

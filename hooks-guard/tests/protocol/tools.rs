@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use hooks_guard::classify::{Crud, MAX_COMMAND_CHARS};
-use hooks_guard::protocol::{Agent, Event, Problem, read};
+use hooks_guard::protocol::{Agent, HookEvent, Problem, read};
 use serde_json::{Value, json};
 
 use crate::question;
@@ -255,7 +255,7 @@ fn a_tool_that_is_not_known_is_not_decided_about() {
             input(tool, &arguments).to_string().as_bytes(),
         );
         assert!(
-            matches!(event, Ok(Event::Nothing { .. })),
+            matches!(event, Ok(HookEvent::Nothing { .. })),
             "{tool}: {event:?}"
         );
     }
@@ -283,7 +283,7 @@ fn arguments_in_a_text_are_read_twice_and_no_more() {
         json!({"sessionId": "s", "toolName": "bash", "toolArgs": arguments}).to_string()
     };
     let inner = json!({"command": "make"}).to_string();
-    let Ok(Event::Ask(question)) = read(Agent::Copilot, with(json!(inner)).as_bytes()) else {
+    let Ok(HookEvent::Ask(question)) = read(Agent::Copilot, with(json!(inner)).as_bytes()) else {
         panic!("a question");
     };
     assert_eq!(question.request.command, "make");

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use hooks_guard::rules::{Effect, Rules};
+use hooks_guard::rules::{RuleEffect, Rules};
 use serde::Deserialize;
 
 use super::{command, decide, file, network, places, project, user};
@@ -32,7 +32,7 @@ struct Case {
     host: Option<String>,
     agent: Option<String>,
     cwd: Option<String>,
-    expect: Effect,
+    expect: RuleEffect,
     /// Text that the place of the deciding rule contains.
     by: Option<String>,
     remember: Option<bool>,

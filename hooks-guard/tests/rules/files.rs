@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use hooks_guard::rules::{Effect, MOST_BYTES, Origin, Protected, Rules, RulesError, Trust};
+use hooks_guard::rules::{MAX_FILE_BYTES, Origin, Protected, RuleEffect, Rules, RulesError, Trust};
 
 use super::{command, decide, file, found, places, project, user};
 
@@ -139,7 +139,7 @@ fn what_is_too_large_is_refused() {
     assert!(mistakes(&text)[0].contains("101 values"));
     let rules = "[[rule]]\neffect = \"ask\"\n".repeat(1001);
     assert!(mistakes(&rules)[0].contains("(1001)"));
-    let text = " ".repeat(MOST_BYTES + 1);
+    let text = " ".repeat(MAX_FILE_BYTES + 1);
     let error = Rules::parse(&text, "guard.toml", Origin::User, None, &places());
     assert!(matches!(error, Err(RulesError::TooLong { .. })));
     let nested = format!(
@@ -167,14 +167,14 @@ fn a_projects_file_allows_only_while_it_is_trusted_as_it_is() {
     let mut denied = command("curl https://example.com");
     denied.cwd = Some(root.clone());
 
-    assert_eq!(decide(&load(), &request).0, Effect::Ask);
-    assert_eq!(decide(&load(), &denied).0, Effect::Deny);
+    assert_eq!(decide(&load(), &request).0, RuleEffect::Ask);
+    assert_eq!(decide(&load(), &denied).0, RuleEffect::Deny);
     assert!(load().untrusted());
 
-    let mut trust = Trust::nothing();
+    let mut trust = Trust::empty();
     trust.add(&rules_file).expect("the file is there");
     trust.save(&list).expect("the list is written");
-    assert_eq!(decide(&load(), &request).0, Effect::Allow);
+    assert_eq!(decide(&load(), &request).0, RuleEffect::Allow);
     assert!(!load().untrusted());
     #[cfg(unix)]
     {
@@ -187,21 +187,21 @@ fn a_projects_file_allows_only_while_it_is_trusted_as_it_is() {
     }
 
     fs::write(&rules_file, format!("{NPM}# changed\n")).expect("the file is written");
-    assert_eq!(decide(&load(), &request).0, Effect::Ask);
-    assert_eq!(decide(&load(), &denied).0, Effect::Deny);
+    assert_eq!(decide(&load(), &request).0, RuleEffect::Ask);
+    assert_eq!(decide(&load(), &denied).0, RuleEffect::Deny);
 
     trust.add(&rules_file).expect("the file is there");
     assert!(trust.remove(&rules_file));
     assert!(!trust.remove(&rules_file));
     trust.save(&list).expect("the list is written");
-    assert_eq!(decide(&load(), &request).0, Effect::Ask);
+    assert_eq!(decide(&load(), &request).0, RuleEffect::Ask);
 }
 
 #[test]
 fn a_list_of_trusted_files_that_is_none_is_an_error() {
     let folder = tempfile::tempdir().expect("a folder");
     let list = folder.path().join("trust.json");
-    assert_eq!(Trust::load(&list).expect("there is none"), Trust::nothing());
+    assert_eq!(Trust::load(&list).expect("there is none"), Trust::empty());
     fs::write(&list, "{}").expect("the file is written");
     let error = Trust::load(&list)
         .expect_err("it is not a list")
@@ -219,7 +219,7 @@ fn loading_tells_the_mistakes_of_both_files() {
     fs::write(&one, "[[rule]]\n").expect("the file is written");
     fs::write(&other, "[[rule]]\n").expect("the file is written");
     let load = |user: &Path, project: &Path| {
-        Rules::load(Some(user), Some(project), &Trust::nothing(), &places())
+        Rules::load(Some(user), Some(project), &Trust::empty(), &places())
     };
     match load(&one, &other) {
         Err(RulesError::Mistakes(all)) => {
@@ -264,12 +264,12 @@ fn links_are_followed() {
         request.cwd = Some(project.clone());
         decide(&rules, &request)
     };
-    assert_eq!(ask("touch target/x").0, Effect::Allow);
-    assert_eq!(ask("touch target/real/x").0, Effect::Allow);
-    assert_eq!(ask("touch target/out/x").0, Effect::Ask);
+    assert_eq!(ask("touch target/x").0, RuleEffect::Allow);
+    assert_eq!(ask("touch target/real/x").0, RuleEffect::Allow);
+    assert_eq!(ask("touch target/out/x").0, RuleEffect::Ask);
     for name in ["target/shell", "target/dangling"] {
         let (effect, verdict) = ask(&format!("touch {name}"));
-        assert_eq!(effect, Effect::Ask);
+        assert_eq!(effect, RuleEffect::Ask);
         assert_eq!(
             verdict.expect("it is guarded").rule,
             "built in: shell start files"
@@ -280,7 +280,7 @@ fn links_are_followed() {
     let rules = Rules::parse(deny, "guard.toml", Origin::User, None, &places).expect("right");
     let mut request = command("cat target/out/x");
     request.cwd = Some(project.clone());
-    assert_eq!(decide(&rules, &request).0, Effect::Deny);
+    assert_eq!(decide(&rules, &request).0, RuleEffect::Deny);
 }
 
 /// Like `rm -r` of the directory.
@@ -293,14 +293,14 @@ fn a_file_tool_that_deletes_a_folder_meets_what_is_guarded_in_it() {
         ("/srv/u", "built in: shell start files"),
     ] {
         let (effect, verdict) = decide(&rules, &file("Delete", path));
-        assert_eq!(effect, Effect::Ask, "{path}");
+        assert_eq!(effect, RuleEffect::Ask, "{path}");
         assert_eq!(verdict.expect("it is guarded").rule, rule, "{path}");
     }
     for request in [
         file("Delete", "/srv/u/project/x"),
         file("Edit", "/srv/u/.config"),
     ] {
-        assert_eq!(decide(&rules, &request).0, Effect::Allow);
+        assert_eq!(decide(&rules, &request).0, RuleEffect::Allow);
     }
 }
 
@@ -333,7 +333,7 @@ expect = "deny"
     let passed: Vec<bool> = outcomes.iter().map(|outcome| outcome.passed()).collect();
     assert_eq!(passed, [true, false, true]);
     assert_eq!(outcomes[0].decided_by.as_deref(), Some("guard.toml:2"));
-    assert_eq!(outcomes[1].got, Effect::Ask);
+    assert_eq!(outcomes[1].got, RuleEffect::Ask);
     assert!(
         outcomes[1].why.contains("redirection"),
         "{}",
@@ -402,7 +402,7 @@ program = "hooks-guard"
 fn an_allow_is_no_answer_where_nothing_is_asked() {
     let rules = user("[[rule]]\neffect = \"allow\"\nprogram = \"ls\"\n");
     let request = command("ls");
-    assert_eq!(rules.judge(&request, &found(&request)), None);
+    assert_eq!(rules.decide(&request, &found(&request)), None);
     let request = file("Read", "x");
-    assert_eq!(rules.judge(&request, &found(&request)), None);
+    assert_eq!(rules.decide(&request, &found(&request)), None);
 }

@@ -7,7 +7,7 @@ mod random;
 use std::path::{Path, PathBuf};
 
 use hooks_guard::classify::{Classifier, CommandAnalysis, Decision};
-use hooks_guard::rules::{Effect, Origin, Protected, Rules, Verdict};
+use hooks_guard::rules::{Origin, Protected, RuleDecision, RuleEffect, Rules};
 use hooks_guard::{FileAccess, NetworkAccess, PermissionRequest};
 
 const HOME: &str = "/srv/u";
@@ -65,7 +65,7 @@ fn file(tool: &str, path: &str) -> PermissionRequest {
 }
 
 fn network(target: &str) -> PermissionRequest {
-    let access = NetworkAccess::of_target(target);
+    let access = NetworkAccess::from_target(target);
     PermissionRequest {
         network: Some(access.clone()),
         ..command(&access.to_string())
@@ -83,13 +83,13 @@ fn found(request: &PermissionRequest) -> CommandAnalysis {
 }
 
 /// Returns the effect for a request, and the verdict of the rules if there is one.
-fn decide(rules: &Rules, request: &PermissionRequest) -> (Effect, Option<Verdict>) {
+fn decide(rules: &Rules, request: &PermissionRequest) -> (RuleEffect, Option<RuleDecision>) {
     let found = found(request);
-    let verdict = rules.judge(request, &found);
+    let verdict = rules.decide(request, &found);
     let effect = match &verdict {
         Some(verdict) => verdict.effect,
-        None if found.classification.decision == Decision::AutoAllowed => Effect::Allow,
-        None => Effect::Ask,
+        None if found.classification.decision == Decision::AutoAllowed => RuleEffect::Allow,
+        None => RuleEffect::Ask,
     };
     (effect, verdict)
 }

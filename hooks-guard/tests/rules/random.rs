@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use hooks_guard::classify::Classifier;
-use hooks_guard::rules::{Effect, Rules, assert_holds};
+use hooks_guard::rules::{RuleEffect, Rules, assert_holds};
 use proptest::prelude::*;
 
 use super::{command, decide, places, project, user};
@@ -76,7 +76,7 @@ fn rules(effects: &'static [&'static str], most: usize) -> impl Strategy<Value =
     proptest::collection::vec(rule(effects), 0..most)
 }
 
-fn rank(rules: &Rules, text: &str) -> Effect {
+fn rank(rules: &Rules, text: &str) -> RuleEffect {
     decide(rules, &command(text)).0
 }
 
@@ -124,8 +124,8 @@ proptest! {
         let alone = decide(&Rules::built_in(&places()), &request).1;
         let (effect, verdict) = decide(&user(&all.join("\n")), &request);
         if alone.is_some() {
-            prop_assert!(effect >= Effect::Ask);
-            prop_assert!(effect == Effect::Deny || !verdict.expect("it is asked").remember);
+            prop_assert!(effect >= RuleEffect::Ask);
+            prop_assert!(effect == RuleEffect::Deny || !verdict.expect("it is asked").remember);
         }
     }
 
@@ -150,9 +150,9 @@ proptest! {
     ) {
         let rules = user("[[rule]]\neffect = \"allow\"\nprogram = \"unknown\"\n");
         let plain = format!("unknown {}", words.join(" "));
-        prop_assert_eq!(rank(&rules, &plain), Effect::Allow);
+        prop_assert_eq!(rank(&rules, &plain), RuleEffect::Allow);
         let decorated = DECORATIONS[at].replace('@', &plain);
-        prop_assert!(rank(&rules, &decorated) > Effect::Allow, "{}", decorated);
+        prop_assert!(rank(&rules, &decorated) > RuleEffect::Allow, "{}", decorated);
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use hooks_guard::PermissionRequest;
 use hooks_guard::classify::Decision;
-use hooks_guard::gate::{Gate, Judged};
+use hooks_guard::gate::{Gate, GateDecision};
 use hooks_guard::script::ScriptHooks;
 use serde_json::{Value, json};
 use tokio::time::timeout;
@@ -15,11 +15,11 @@ fn gate(body: &str) -> Gate {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("hook.js");
     fs::write(&file, format!("export default {body};")).unwrap();
-    Gate::by_tables().with_scripts(ScriptHooks::load(&[file]).unwrap())
+    Gate::tables_only().with_scripts(ScriptHooks::load(&[file]).unwrap())
 }
 
-async fn judged(gate: &Gate, command: &str) -> Judged {
-    gate.judge(&PermissionRequest::new(command)).await
+async fn judged(gate: &Gate, command: &str) -> GateDecision {
+    gate.decide(&PermissionRequest::new(command)).await
 }
 
 /// Returns the runs of a gate, without their times.
@@ -44,19 +44,19 @@ async fn p_06_a_hook_denies_asks_or_says_nothing() {
          { decision: command.split(' ')[1], reason: 'so I say' } })",
     );
     let plain = judged(&gate, "ls").await;
-    assert_eq!(plain.ruling.decision, Decision::AutoAllowed);
+    assert_eq!(plain.permission.decision, Decision::AutoAllowed);
     let asked = judged(&gate, "ls ask").await;
-    assert_eq!(asked.ruling.decision, Decision::RequiresConfirmation);
-    assert!(!asked.ruling.denied && asked.may_be_remembered);
+    assert_eq!(asked.permission.decision, Decision::RequiresConfirmation);
+    assert!(!asked.permission.denied && asked.may_be_remembered);
     assert!(
         asked
-            .ruling
+            .permission
             .reasoning
             .starts_with("so I say (hook: hook.js)")
     );
     let denied = judged(&gate, "ls deny").await;
-    assert!(denied.ruling.denied);
-    assert_eq!(denied.ruling.rule.as_deref(), Some("hook: hook.js"));
+    assert!(denied.permission.denied);
+    assert_eq!(denied.permission.rule.as_deref(), Some("hook: hook.js"));
     assert_eq!(
         runs(&gate).await,
         [json!(["hook.js", "success", "", 3, null])]
@@ -86,11 +86,14 @@ async fn p_06_nothing_that_a_hook_says_is_a_yes() {
         for command in ["ls", "cat Cargo.toml"] {
             let judged = judged(&gate, command).await;
             assert_eq!(
-                judged.ruling.decision,
+                judged.permission.decision,
                 Decision::RequiresConfirmation,
                 "{body}"
             );
-            assert!(!judged.ruling.denied && !judged.may_be_remembered, "{body}");
+            assert!(
+                !judged.permission.denied && !judged.may_be_remembered,
+                "{body}"
+            );
             assert!(judged.error.is_some(), "{body}");
         }
         let [runs] = &runs(&gate).await[..] else {
@@ -109,7 +112,7 @@ async fn p_06_nothing_that_a_hook_says_is_a_yes() {
 async fn p_06_a_hook_cannot_relax_what_is_asked_about() {
     let gate = gate("() => ({ out: {} })");
     let judged = judged(&gate, "rm -r out").await;
-    assert_eq!(judged.ruling.decision, Decision::RequiresConfirmation);
+    assert_eq!(judged.permission.decision, Decision::RequiresConfirmation);
     assert!(judged.error.is_none());
 }
 
@@ -120,8 +123,8 @@ async fn s_15_a_stop_denies_and_is_counted_by_its_class() {
          return ({ in: { command } }) => { throw new TooLate(`no ${command} today`); }; })()",
     );
     let judged = judged(&gate, "ls somewhere").await;
-    assert!(judged.ruling.denied && judged.error.is_none());
-    let said = &judged.ruling.reasoning;
+    assert!(judged.permission.denied && judged.error.is_none());
+    let said = &judged.permission.reasoning;
     assert!(said.starts_with("TooLate: no ls somewhere today"), "{said}");
     // The record of the run contains nothing of the hook's input.
     let kept = json!(["hook.js", "stopped", "TooLate", 1, "no [input] today"]);
@@ -137,12 +140,12 @@ async fn a_hook_is_given_four_fields_and_nothing_else() {
     request.session_id = Some("s-1".to_owned());
     request.call_id = Some("c-1".to_owned());
     request.context = Some("git".to_owned());
-    let least = gate.judge(&request).await.ruling.reasoning;
+    let least = gate.decide(&request).await.permission.reasoning;
     let given = r#"[{"command":"ls","class":"READ"},{}] (hook"#;
     assert!(least.starts_with(given), "{least}");
     request.agent = Some("codex".to_owned());
     request.cwd = Some("/srv/ada".into());
-    let most = gate.judge(&request).await.ruling.reasoning;
+    let most = gate.decide(&request).await.permission.reasoning;
     let given = r#"[{"command":"ls","class":"READ","agent":"codex","cwd":"/srv/ada"},{}] (hook"#;
     assert!(most.starts_with(given), "{most}");
 }

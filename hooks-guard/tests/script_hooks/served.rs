@@ -24,8 +24,8 @@ fn daemon() -> Daemon {
 }
 
 fn asked(daemon: &Daemon, command: &str) -> (Value, bool) {
-    let ruling = daemon.ask(command);
-    (ruling["decision"].clone(), ruling["denied"] == true)
+    let permission = daemon.ask(command);
+    (permission["decision"].clone(), permission["denied"] == true)
 }
 
 #[test]

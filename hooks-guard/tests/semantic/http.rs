@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use hooks_guard::classify::{
-    Answer, Classification, Classifier, Crud, Decision, Method, OpenAiCompatible,
-    OpenAiCompatibleBuilder, Question, Semantic, SemanticError,
+    Classification, Classifier, Crud, Decision, Method, OpenAiCompatible, OpenAiCompatibleBuilder,
+    Semantic, SemanticError, SemanticInput, SemanticOutput,
 };
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -116,9 +116,9 @@ fn by_tables(command: &str) -> Classification {
     Classifier::new().classify(command).unwrap()
 }
 
-async fn ask(model: &OpenAiCompatible) -> Result<Answer, SemanticError> {
+async fn ask(model: &OpenAiCompatible) -> Result<SemanticOutput, SemanticError> {
     model
-        .ask(&Question::new("frobnicate", &by_tables("frobnicate")))
+        .ask(&SemanticInput::new("frobnicate", &by_tables("frobnicate")))
         .await
 }
 
@@ -285,7 +285,7 @@ async fn p_07_a_malformed_answer_is_none() {
         let server = Server::start(ok(&body)).await;
         assert_eq!(
             ask(&server.builder().build().unwrap()).await.unwrap(),
-            Answer::new(Crud::Delete, "r", 0.5)
+            SemanticOutput::new(Crud::Delete, "r", 0.5)
         );
     }
 }
@@ -322,7 +322,7 @@ async fn a_huge_answer_is_refused() {
             "{error}"
         );
         assert_eq!(fully(model).await, by_tables("frobnicate"));
-        let patient = server.builder().most_bytes(200_000).build().unwrap();
+        let patient = server.builder().max_bytes(200_000).build().unwrap();
         assert_eq!(ask(&patient).await.unwrap().class, Crud::Delete);
     }
 }
@@ -383,7 +383,7 @@ async fn p_08_a_late_answer_is_none() {
     tokio::time::pause();
     let answer = tokio::time::timeout(Duration::from_secs(60), asking).await;
     let error = answer.unwrap().unwrap().unwrap_err();
-    assert!(matches!(error, SemanticError::Late), "{error}");
+    assert!(matches!(error, SemanticError::Timeout), "{error}");
 }
 
 #[tokio::test]

@@ -5,20 +5,20 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use hooks_guard::classify::{
-    Answer, Classification, Classifier, Crud, Decision, MOST_TIME, Method, Question, Semantic,
-    SemanticError,
+    CLASSIFY_BUDGET, Classification, Classifier, Crud, Decision, Method, Semantic, SemanticError,
+    SemanticInput, SemanticOutput,
 };
 use proptest::prelude::*;
 use tokio::time::Instant;
 
 /// Answers always the same, and remembers what it was asked.
 struct Says {
-    answer: Answer,
-    asked: Mutex<Vec<Question>>,
+    answer: SemanticOutput,
+    asked: Mutex<Vec<SemanticInput>>,
 }
 
 impl Semantic for Says {
-    async fn ask(&self, question: &Question) -> Result<Answer, SemanticError> {
+    async fn ask(&self, question: &SemanticInput) -> Result<SemanticOutput, SemanticError> {
         self.asked.lock().unwrap().push(question.clone());
         Ok(self.answer.clone())
     }
@@ -26,7 +26,7 @@ impl Semantic for Says {
 
 fn says(class: Crud, reasoning: &str) -> Arc<Says> {
     Arc::new(Says {
-        answer: Answer::new(class, reasoning, 0.7),
+        answer: SemanticOutput::new(class, reasoning, 0.7),
         asked: Mutex::default(),
     })
 }
@@ -210,7 +210,7 @@ impl Drop for OnDrop {
 }
 
 impl Semantic for Sleeps {
-    async fn ask(&self, _: &Question) -> Result<Answer, SemanticError> {
+    async fn ask(&self, _: &SemanticInput) -> Result<SemanticOutput, SemanticError> {
         let _dropped = OnDrop(Arc::clone(&self.0));
         pending().await
     }
@@ -224,10 +224,10 @@ async fn p_08_after_two_seconds_what_is_not_known_is_a_timeout() {
     // The clock stands still but for the waiting; its timers count milliseconds.
     let waited = before.elapsed();
     assert!(
-        waited.as_millis() - MOST_TIME.as_millis() <= 1,
+        waited.as_millis() - CLASSIFY_BUDGET.as_millis() <= 1,
         "{waited:?}"
     );
-    assert_eq!(MOST_TIME.as_secs(), 2);
+    assert_eq!(CLASSIFY_BUDGET.as_secs(), 2);
     let expected = Classification::timed_out();
     assert_eq!(verdict.reasoning, expected.reasoning);
     assert_eq!((verdict.method, verdict.confidence), (expected.method, 0.0));
@@ -242,11 +242,14 @@ struct PanicsAtOnce;
 
 impl Semantic for PanicsAtOnce {
     // An `async fn` would panic when polled only.
-    fn ask(&self, _: &Question) -> impl Future<Output = Result<Answer, SemanticError>> + Send {
+    fn ask(
+        &self,
+        _: &SemanticInput,
+    ) -> impl Future<Output = Result<SemanticOutput, SemanticError>> + Send {
         if self.panics() {
             panic!("at once");
         }
-        async { Ok(Answer::new(Crud::Read, "", 1.0)) }
+        async { Ok(SemanticOutput::new(Crud::Read, "", 1.0)) }
     }
 }
 
@@ -259,7 +262,7 @@ impl PanicsAtOnce {
 struct PanicsLater;
 
 impl Semantic for PanicsLater {
-    async fn ask(&self, _: &Question) -> Result<Answer, SemanticError> {
+    async fn ask(&self, _: &SemanticInput) -> Result<SemanticOutput, SemanticError> {
         tokio::task::yield_now().await;
         panic!("later")
     }
@@ -268,7 +271,7 @@ impl Semantic for PanicsLater {
 struct Fails;
 
 impl Semantic for Fails {
-    async fn ask(&self, _: &Question) -> Result<Answer, SemanticError> {
+    async fn ask(&self, _: &SemanticInput) -> Result<SemanticOutput, SemanticError> {
         Err(SemanticError::Failed("no".into()))
     }
 }
@@ -285,7 +288,7 @@ async fn p_07_an_error_or_a_panic_leaves_what_the_tables_say() {
 async fn p_05_a_confidence_that_is_none_makes_no_answer() {
     for confidence in [f64::NAN, f64::INFINITY, -0.1, 1.1] {
         let says = Says {
-            answer: Answer::new(Crud::Delete, "", confidence),
+            answer: SemanticOutput::new(Crud::Delete, "", confidence),
             asked: Mutex::default(),
         };
         assert_eq!(
@@ -328,7 +331,7 @@ proptest! {
         confidence in prop_oneof![any::<f64>(), 0.0..=1.0],
     ) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
-        let says = Says { answer: Answer::new(class, reasoning, confidence), asked: Mutex::default() };
+        let says = Says { answer: SemanticOutput::new(class, reasoning, confidence), asked: Mutex::default() };
         let before = by_tables(&command);
         let after = runtime.block_on(fully(says, &command));
         prop_assert!(after.crud >= before.crud);

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use hooks_guard::audit::{AuditStore, NewDecision};
 use hooks_guard::classify::{Crud, Decision, Method};
-use hooks_guard::{PermissionRequest, Ruling};
+use hooks_guard::{PermissionDecision, PermissionRequest};
 use jiff::Timestamp;
 
 /// Returns a question of a session that stays pending for `wait`.
@@ -17,7 +17,7 @@ fn question(command: String, session: &str, wait: Duration) -> NewDecision {
             session_id: Some(session.to_owned()),
             ..PermissionRequest::new(command)
         },
-        ruling: Ruling {
+        permission: PermissionDecision {
             decision: Decision::RequiresConfirmation,
             classification: Crud::Delete,
             reasoning: "because".to_owned(),

@@ -42,7 +42,7 @@ fn approve_takes_each_answer_and_shows_what_it_is_about() {
         ("a", "APPROVED", 1),
     ] {
         let daemon = Daemon::plain();
-        let ruling = daemon.post(&request("rm -r build")).ok();
+        let permission = daemon.post(&request("rm -r build")).ok();
         let mut terminal = asked(&daemon, &[]);
         let screen = terminal.shows(CHOICES);
         for part in [
@@ -56,11 +56,14 @@ fn approve_takes_each_answer_and_shows_what_it_is_about() {
         // An invalid answer prompts again.
         terminal.send("maybe\n");
         terminal.until(|screen| screen.matches(CHOICES).count() == 2);
-        assert_eq!(daemon.record(&ruling["id"])["user_response"], Value::Null);
+        assert_eq!(
+            daemon.record(&permission["id"])["user_response"],
+            Value::Null
+        );
         terminal.send(&format!("{key}\n"));
         assert_eq!(terminal.end(), 0, "{}", terminal.screen());
-        terminal.shows(&format!("{}: {response}", ruling["id"]));
-        let record = daemon.record(&ruling["id"]);
+        terminal.shows(&format!("{}: {response}", permission["id"]));
+        let record = daemon.record(&permission["id"]);
         assert_eq!(record["user_response"], response);
         assert_eq!(record["answered_by"], "operator");
         let all = daemon.get("/api/hooks/remembered").ok();
@@ -102,7 +105,7 @@ fn approve_shows_nothing_that_moves_the_cursor_or_turns_the_text() {
     let long = "x".repeat(600);
     let command = format!("mkdir a\u{1b}[2Jb \u{202e}c\u{200b} \u{9b}3m d\r\ne {long} unseen");
     let body = json!({"command": command, "agent": "\u{1b}]0;t\u{7}", "cwd": "/a\u{202e}b"});
-    let ruling = daemon.post(&body).ok();
+    let permission = daemon.post(&body).ok();
     let mut terminal = asked(&daemon, &[]);
     let screen = terminal.shows(CHOICES);
     for shown in [
@@ -123,7 +126,7 @@ fn approve_shows_nothing_that_moves_the_cursor_or_turns_the_text() {
     assert!(!bytes.contains(bad), "{bytes:?}");
     terminal.send("n\n");
     assert_eq!(terminal.end(), 0);
-    assert_eq!(daemon.record(&ruling["id"])["user_response"], "DENIED");
+    assert_eq!(daemon.record(&permission["id"])["user_response"], "DENIED");
 }
 
 #[test]
@@ -132,35 +135,35 @@ fn approve_comes_too_late_where_the_time_has_run_out() {
         return;
     };
     let daemon = clock.on(Setup::new()).start();
-    let ruling = daemon.ask("mkdir out");
+    let permission = daemon.ask("mkdir out");
     let mut terminal = asked(&daemon, &[]);
     terminal.shows(CHOICES);
     clock.forward(400);
-    let target = format!("/api/hooks/decisions/{}?wait=30", ruling["id"]);
+    let target = format!("/api/hooks/decisions/{}?wait=30", permission["id"]);
     assert_eq!(daemon.get(&target).ok()["user_response"], "TIMEOUT");
     terminal.send("y\n");
     assert_eq!(terminal.end(), 1);
     terminal.shows("ALREADY_ANSWERED");
-    assert_eq!(daemon.record(&ruling["id"])["user_response"], "TIMEOUT");
+    assert_eq!(daemon.record(&permission["id"])["user_response"], "TIMEOUT");
 }
 
 #[test]
 fn approve_answers_given_decisions_and_says_which_it_could_not() {
     let daemon = Daemon::plain();
-    let ruling = daemon.ask("mkdir out");
-    let id = ruling["id"].to_string();
+    let permission = daemon.ask("mkdir out");
+    let id = permission["id"].to_string();
     let terminal = asked(&daemon, &["--deny", "--note", "not now", &id, "4711"]);
     assert_eq!(terminal.end(), 1);
     let screen = terminal.shows("4711: ");
     assert!(screen.contains(&format!("{id}: DENIED")), "{screen}");
     assert!(screen.contains("NOT_FOUND"), "{screen}");
-    assert_eq!(daemon.record(&ruling["id"])["answer_note"], "not now");
+    assert_eq!(daemon.record(&permission["id"])["answer_note"], "not now");
 }
 
 #[test]
 fn approve_with_another_token_answers_nothing() {
     let daemon = Daemon::plain();
-    let ruling = daemon.ask("mkdir out");
+    let permission = daemon.ask("mkdir out");
     let mut terminal = Terminal::start(&daemon, &["approve"]);
     terminal.shows("operator's token: ");
     terminal.send("not the operator's token\n");
@@ -168,13 +171,16 @@ fn approve_with_another_token_answers_nothing() {
     terminal.send("y\n");
     assert_eq!(terminal.end(), 3);
     terminal.shows("OPERATOR_TOKEN_REQUIRED");
-    assert_eq!(daemon.record(&ruling["id"])["user_response"], Value::Null);
+    assert_eq!(
+        daemon.record(&permission["id"])["user_response"],
+        Value::Null
+    );
 }
 
 #[test]
 fn approve_needs_a_terminal() {
     let daemon = Daemon::plain();
-    let ruling = daemon.ask("mkdir out");
+    let permission = daemon.ask("mkdir out");
     let config = client_config(&daemon);
     for command in ["approve", "watch"] {
         let output = Command::new(env!("CARGO_BIN_EXE_hooks-guard"))
@@ -187,8 +193,11 @@ fn approve_needs_a_terminal() {
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(said.contains("terminal"), "{said}");
     }
-    assert_eq!(daemon.record(&ruling["id"])["user_response"], Value::Null);
-    let body = json!({"id": ruling["id"], "response": "APPROVED"});
+    assert_eq!(
+        daemon.record(&permission["id"])["user_response"],
+        Value::Null
+    );
+    let body = json!({"id": permission["id"], "response": "APPROVED"});
     let unsigned = Request::new("POST", "/api/hooks/permission-response").json(&body);
     daemon.send(&unsigned).error(401, "OPERATOR_TOKEN_REQUIRED");
 }

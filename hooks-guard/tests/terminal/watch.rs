@@ -42,7 +42,7 @@ fn watch_shows_what_waits_and_what_happens_as_it_happens() {
     assert!(terminal.alternate());
     assert!(!screen.contains(TOKEN));
     let body = json!({"command": "rm -r build", "agent": "codex", "cwd": "/srv/x"});
-    let ruling = daemon.post(&body).ok();
+    let permission = daemon.post(&body).ok();
     let screen = terminal.shows("2 pending questions");
     assert!(screen.contains("DELETE"), "{screen}");
     // No question is selected automatically.
@@ -55,7 +55,7 @@ fn watch_shows_what_waits_and_what_happens_as_it_happens() {
     terminal.shows("APPROVED by operator: mkdir before");
     daemon.executed(&before["id"], &before["secret"]).ok();
     terminal.shows("ran: mkdir before");
-    daemon.respond(&ruling["id"], "DENIED").ok();
+    daemon.respond(&permission["id"], "DENIED").ok();
     terminal.shows("no pending questions");
 }
 
@@ -73,7 +73,7 @@ fn watch_answers_what_is_chosen_by_key() {
             "command": format!("mkdir by-{key}"), "session_id": "s", "cwd": "/srv/x",
             "agent": "codex",
         });
-        let ruling = daemon.post(&body).ok();
+        let permission = daemon.post(&body).ok();
         terminal.shows("1 pending question");
         terminal.send(DOWN);
         let screen = terminal.shows("reason");
@@ -81,7 +81,7 @@ fn watch_answers_what_is_chosen_by_key() {
             assert!(screen.contains(part), "`{part}` in {screen}");
         }
         terminal.send(key);
-        assert_eq!(answered(&daemon, &ruling["id"]), response);
+        assert_eq!(answered(&daemon, &permission["id"]), response);
         terminal.shows("no pending questions");
         terminal.shows(" answered");
         let all = daemon.get("/api/hooks/remembered").ok();
@@ -113,8 +113,11 @@ fn watch_answers_nothing_that_is_not_chosen() {
     terminal.shows("1: DENIED, by operator");
     terminal.send("y");
     terminal.shows("select a question first");
-    for ruling in [&first, &second] {
-        assert_ne!(daemon.record(&ruling["id"])["user_response"], "APPROVED");
+    for permission in [&first, &second] {
+        assert_ne!(
+            daemon.record(&permission["id"])["user_response"],
+            "APPROVED"
+        );
     }
     assert_eq!(daemon.pending().len(), 1);
 }
@@ -183,7 +186,7 @@ fn watch_lists_its_keys_and_answers_nothing_meanwhile() {
 #[test]
 fn watch_without_the_token_answers_nothing_until_it_is_typed() {
     let daemon = Daemon::plain();
-    let ruling = daemon.ask("mkdir out");
+    let permission = daemon.ask("mkdir out");
     let mut terminal = watching(&daemon, "");
     terminal.shows("1 pending question");
     terminal.send(DOWN);
@@ -194,7 +197,10 @@ fn watch_without_the_token_answers_nothing_until_it_is_typed() {
     terminal.until(|screen| !screen.contains('•'));
     terminal.send("y");
     terminal.shows("wrong operator's token");
-    assert_eq!(daemon.record(&ruling["id"])["user_response"], Value::Null);
+    assert_eq!(
+        daemon.record(&permission["id"])["user_response"],
+        Value::Null
+    );
     terminal.send(&format!("t{TOKEN}"));
     let screen = terminal.shows(&"•".repeat(TOKEN.len()));
     assert!(!screen.contains(TOKEN), "{screen}");
@@ -203,7 +209,7 @@ fn watch_without_the_token_answers_nothing_until_it_is_typed() {
     terminal.send(DOWN);
     terminal.shows("reason");
     terminal.send("y");
-    assert_eq!(answered(&daemon, &ruling["id"]), "APPROVED");
+    assert_eq!(answered(&daemon, &permission["id"]), "APPROVED");
     let bytes = String::from_utf8_lossy(&terminal.bytes()).into_owned();
     assert!(!bytes.contains(TOKEN));
 }
@@ -268,7 +274,7 @@ fn watch_shows_nothing_that_moves_the_cursor_or_turns_the_text() {
 fn watch_follows_the_size_of_its_terminal_and_answers_nothing_unseen() {
     let daemon = Daemon::plain();
     let long = format!("mkdir {} the-end", "long-name ".repeat(200));
-    let ruling = daemon.ask(&long);
+    let permission = daemon.ask(&long);
     let mut terminal = sized(&daemon, TOKEN, 24, 80);
     terminal.shows("1 pending question");
     terminal.send(DOWN);
@@ -287,9 +293,12 @@ fn watch_follows_the_size_of_its_terminal_and_answers_nothing_unseen() {
     terminal.shows("enlarge the terminal");
     terminal.resize(24, 80);
     terminal.shows("1 pending question");
-    assert_eq!(daemon.record(&ruling["id"])["user_response"], Value::Null);
+    assert_eq!(
+        daemon.record(&permission["id"])["user_response"],
+        Value::Null
+    );
     terminal.send("y");
-    assert_eq!(answered(&daemon, &ruling["id"]), "APPROVED");
+    assert_eq!(answered(&daemon, &permission["id"]), "APPROVED");
 }
 
 #[test]
@@ -435,7 +444,7 @@ fn watch_does_not_ask_for_a_token_that_a_stranger_would_get() {
 #[test]
 fn watch_says_that_a_stranger_took_the_place_of_the_service() {
     let daemon = Daemon::plain();
-    let ruling = daemon.ask("mkdir out");
+    let permission = daemon.ask("mkdir out");
     let mut terminal = watching(&daemon, TOKEN);
     terminal.shows("1 pending question");
     let port = daemon.port;
@@ -458,7 +467,7 @@ fn watch_says_that_a_stranger_took_the_place_of_the_service() {
         assert!(request.starts_with("GET /api/hooks/identity "), "{heard}");
     }
     assert!(
-        !heard.contains(&ruling["id"].to_string()) || !heard.contains("APPROVED"),
+        !heard.contains(&permission["id"].to_string()) || !heard.contains("APPROVED"),
         "{heard}"
     );
 }

@@ -38,7 +38,7 @@ pub(crate) struct ApprovalBroker {
 
 /// Future of one question, shared by all callers that wait for the answer. If the last caller
 /// drops it, the question is withdrawn.
-type Question = Shared<BoxFuture<'static, ApprovalDecision>>;
+type SharedQuestion = Shared<BoxFuture<'static, ApprovalDecision>>;
 
 struct Open {
     /// Distinguishes questions with the same identity.
@@ -165,7 +165,7 @@ impl ApprovalBroker {
         self: &Arc<Self>,
         request: &Arc<ApprovalRequest>,
         provider: &Arc<dyn DynApprovalProvider>,
-    ) -> Question {
+    ) -> SharedQuestion {
         let identity = request.identity();
         let mut open = lock(&self.open);
         if let Some(question) = open.get(&identity).and_then(|open| open.question.upgrade()) {

@@ -91,17 +91,17 @@ impl<P: ApprovalProvider> DynApprovalProvider for P {
 /// ```
 #[derive(Debug, Clone)]
 pub struct FixedAnswers {
-    state: Arc<Mutex<State>>,
+    state: Arc<Mutex<FixedAnswersState>>,
 }
 
 #[derive(Debug)]
-struct State {
-    script: Script,
+struct FixedAnswersState {
+    script: AnswerScript,
     asked: Vec<Arc<ApprovalRequest>>,
 }
 
 #[derive(Debug)]
-enum Script {
+enum AnswerScript {
     Effect(ApprovalEffect),
     Labels(VecDeque<String>),
 }
@@ -110,26 +110,26 @@ impl FixedAnswers {
     /// Creates a provider that chooses the first option that allows, preferably once only. If no
     /// option allows, it returns an error.
     pub fn allow() -> Self {
-        FixedAnswers::of(Script::Effect(ApprovalEffect::AllowOnce))
+        FixedAnswers::of(AnswerScript::Effect(ApprovalEffect::AllowOnce))
     }
 
     /// Creates a provider that chooses the first option that denies. If no option denies, it
     /// returns an error.
     pub fn deny() -> Self {
-        FixedAnswers::of(Script::Effect(ApprovalEffect::Deny))
+        FixedAnswers::of(AnswerScript::Effect(ApprovalEffect::Deny))
     }
 
     /// Creates a provider that returns these labels, one per question; after the last label it
     /// returns an error.
     pub fn labels(labels: impl IntoIterator<Item = impl Into<String>>) -> Self {
         let labels = labels.into_iter().map(Into::into).collect();
-        FixedAnswers::of(Script::Labels(labels))
+        FixedAnswers::of(AnswerScript::Labels(labels))
     }
 
-    fn of(script: Script) -> Self {
+    fn of(script: AnswerScript) -> Self {
         let asked = Vec::new();
         FixedAnswers {
-            state: Arc::new(Mutex::new(State { script, asked })),
+            state: Arc::new(Mutex::new(FixedAnswersState { script, asked })),
         }
     }
 
@@ -145,8 +145,8 @@ impl ApprovalProvider for FixedAnswers {
         let mut state = lock(&self.state);
         state.asked.push(Arc::clone(request));
         let label = match &mut state.script {
-            Script::Labels(labels) => labels.pop_front(),
-            Script::Effect(effect) => request.first(*effect),
+            AnswerScript::Labels(labels) => labels.pop_front(),
+            AnswerScript::Effect(effect) => request.first(*effect),
         };
         let label = label.ok_or_else(|| HookError::new("there is no answer to this question"))?;
         Ok(ApprovalAnswer { label })

@@ -45,14 +45,14 @@ struct Inner {
 #[derive(Debug, Default)]
 struct Waiting {
     by_id: HashMap<Arc<str>, u64>,
-    questions: BTreeMap<u64, Question>,
+    questions: BTreeMap<u64, QueuedQuestion>,
     /// Questions that [`ApprovalQueue::next`] has not returned yet.
     unseen: BTreeSet<u64>,
     last: u64,
 }
 
 #[derive(Debug)]
-struct Question {
+struct QueuedQuestion {
     request: Arc<ApprovalRequest>,
     reply: oneshot::Sender<ApprovalAnswer>,
 }
@@ -141,12 +141,12 @@ impl ApprovalQueue {
 }
 
 impl Waiting {
-    fn take_by_id(&mut self, id: &str) -> Option<Question> {
+    fn take_by_id(&mut self, id: &str) -> Option<QueuedQuestion> {
         let number = *self.by_id.get(id)?;
         self.take(number)
     }
 
-    fn take(&mut self, number: u64) -> Option<Question> {
+    fn take(&mut self, number: u64) -> Option<QueuedQuestion> {
         self.unseen.remove(&number);
         let question = self.questions.remove(&number)?;
         // An equal question may have been asked since.
@@ -171,7 +171,7 @@ impl ApprovalQueue {
         request: &Arc<ApprovalRequest>,
         reply: oneshot::Sender<ApprovalAnswer>,
     ) -> Place<'_> {
-        let question = Question {
+        let question = QueuedQuestion {
             request: Arc::clone(request),
             reply,
         };

@@ -14,7 +14,9 @@ use std::time::Duration;
 use clap::Parser;
 use hooks_runtime::display::escape;
 use hooks_runtime::events::command::CommandError;
-use hooks_runtime::testing::contract::{ContractCase, ContractFailure, Stop, Subject, TIME_LIMIT};
+use hooks_runtime::testing::contract::{
+    ContractCase, ContractFailure, StopSignal, Subject, TIME_LIMIT,
+};
 use hooks_runtime::{CommandHook, EmitOptions, Failure, HookRegistry, RegisterOptions, events};
 use serde_json::{Value, json};
 
@@ -76,7 +78,7 @@ fn main() -> ExitCode {
     let Some((program, arguments)) = args.command.split_first() else {
         return ExitCode::from(2);
     };
-    let stop = Stop::new();
+    let stop = StopSignal::new();
     // Installed before the program is started: it runs in a process group of its own, which signals
     // from the terminal do not reach.
     let told = match on_signals(stop.clone()) {
@@ -128,7 +130,7 @@ const GRACE: Duration = Duration::from_secs(1);
 
 /// Stops the runs of the program when this process receives a signal, and returns the cell that
 /// then holds the exit status.
-fn on_signals(stop: Stop) -> io::Result<Arc<OnceLock<u8>>> {
+fn on_signals(stop: StopSignal) -> io::Result<Arc<OnceLock<u8>>> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;

@@ -14,7 +14,7 @@ use super::post::{
     SharedBrain, TurnUpdate, VerificationFailure,
 };
 use super::pre::{
-    Budget, CircuitBreaker, Concurrency, FailSafe, Limits, ScopeEnforcement, StateCheck,
+    BudgetLimits, CallBudget, CircuitBreaker, Concurrency, FailSafe, ScopeEnforcement, StateCheck,
     Traceability,
 };
 use super::storage::{STORAGE_FOLDER, Storage};
@@ -26,12 +26,12 @@ use crate::{PhaseRegistry, RegisterOptions};
 ///
 /// ```
 /// use hooks_runtime::HookEngine;
-/// use hooks_runtime::engine::{Intent, Limits};
+/// use hooks_runtime::engine::{Intent, BudgetLimits};
 ///
 /// let engine = HookEngine::builder()
 ///     .safe_tool("search_docs")
 ///     .intents([Intent::new("REQ-12").owns("src/**")])
-///     .session_limits(Limits::new().calls(200))
+///     .session_limits(BudgetLimits::new().calls(200))
 ///     .repeat_threshold(3)
 ///     .build()?;
 /// assert!(engine.context().intents().get("REQ-12").is_some());
@@ -49,8 +49,8 @@ pub struct EngineBuilder {
     intents: Vec<Intent>,
     intents_file: Option<PathBuf>,
     health: Option<Arc<dyn HealthProbe>>,
-    session_limits: Limits,
-    intent_limits: Limits,
+    session_limits: BudgetLimits,
+    intent_limits: BudgetLimits,
     threshold: Option<u32>,
     pattern: Option<String>,
 }
@@ -127,13 +127,13 @@ impl EngineBuilder {
     }
 
     /// Limits the session.
-    pub fn session_limits(mut self, limits: Limits) -> Self {
+    pub fn session_limits(mut self, limits: BudgetLimits) -> Self {
         self.session_limits = limits;
         self
     }
 
     /// Limits each known intent; all unknown intents share one such limit.
-    pub fn intent_limits(mut self, limits: Limits) -> Self {
+    pub fn intent_limits(mut self, limits: BudgetLimits) -> Self {
         self.intent_limits = limits;
         self
     }
@@ -192,7 +192,7 @@ impl EngineBuilder {
             let breaker = CircuitBreaker::new(context).threshold(threshold)?;
             registry.register_pre(breaker, plain());
         }
-        let budget = Budget::new(context)
+        let budget = CallBudget::new(context)
             .session(self.session_limits)
             .each_intent(self.intent_limits);
         registry.register_pre(budget, plain());
@@ -234,7 +234,7 @@ fn fill(registry: &PhaseRegistry<ToolRequest, ToolResult>, context: &EngineConte
     registry.register_pre(Traceability::new(context), plain());
     registry.register_pre(Concurrency::new(context), plain());
     registry.register_pre(ScopeEnforcement::new(context), plain());
-    registry.register_pre(Budget::new(context), plain());
+    registry.register_pre(CallBudget::new(context), plain());
     registry.register_pre(CircuitBreaker::new(context), plain());
 
     registry.register_post(MutationLog::new(context), plain());

@@ -91,7 +91,7 @@ impl ToolRequest {
 /// budget can only count calls.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub struct Usage {
+pub struct CallUsage {
     /// Tokens of the model.
     #[serde(default)]
     pub tokens: u64,
@@ -100,10 +100,10 @@ pub struct Usage {
     pub cost_micros: u64,
 }
 
-impl Usage {
+impl CallUsage {
     /// Creates a usage of this many tokens and millionths of the host's currency.
     pub fn new(tokens: u64, cost_micros: u64) -> Self {
-        Usage {
+        CallUsage {
             tokens,
             cost_micros,
         }
@@ -147,7 +147,7 @@ pub struct ToolResult {
     pub summary: Option<String>,
     /// Resources used.
     #[serde(default)]
-    pub usage: Usage,
+    pub usage: CallUsage,
 }
 
 impl ToolResult {
@@ -212,7 +212,7 @@ impl ToolResult {
 
     /// Sets the resources used.
     #[must_use]
-    pub fn usage(mut self, usage: Usage) -> Self {
+    pub fn usage(mut self, usage: CallUsage) -> Self {
         self.usage = usage;
         self
     }

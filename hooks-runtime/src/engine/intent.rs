@@ -108,7 +108,7 @@ struct Known {
     scope: GlobSet,
 }
 
-type Table = BTreeMap<String, Known>;
+type IntentTable = BTreeMap<String, Known>;
 
 /// The known intents. Clones share one catalogue.
 ///
@@ -123,20 +123,20 @@ type Table = BTreeMap<String, Known>;
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct IntentCatalogue {
-    state: Arc<RwLock<State>>,
+    state: Arc<RwLock<CatalogueState>>,
     file: Option<Arc<Path>>,
 }
 
 #[derive(Debug, Default)]
-struct State {
-    intents: Table,
+struct CatalogueState {
+    intents: IntentTable,
     /// Statuses set since the file was first read; reading it again does not undo them.
     set: BTreeMap<String, IntentStatus>,
 }
 
-impl State {
-    fn of(intents: Table) -> Self {
-        State {
+impl CatalogueState {
+    fn of(intents: IntentTable) -> Self {
+        CatalogueState {
             intents,
             set: BTreeMap::new(),
         }
@@ -165,7 +165,7 @@ impl IntentCatalogue {
     /// If a glob is invalid or matches nothing, or if two intents share an id.
     pub fn new(intents: impl IntoIterator<Item = Intent>) -> Result<Self, EngineError> {
         Ok(IntentCatalogue {
-            state: Arc::new(RwLock::new(State::of(table(intents)?))),
+            state: Arc::new(RwLock::new(CatalogueState::of(table(intents)?))),
             file: None,
         })
     }
@@ -182,7 +182,7 @@ impl IntentCatalogue {
             .canonicalize()
             .map_err(|error| unusable(&file, error))?;
         Ok(IntentCatalogue {
-            state: Arc::new(RwLock::new(State::of(intents))),
+            state: Arc::new(RwLock::new(CatalogueState::of(intents))),
             file: Some(file.into()),
         })
     }
@@ -299,11 +299,11 @@ impl IntentCatalogue {
     }
 
     // Nothing panics between two related changes, so no reader sees half of them.
-    fn read(&self) -> std::sync::RwLockReadGuard<'_, State> {
+    fn read(&self) -> std::sync::RwLockReadGuard<'_, CatalogueState> {
         self.state.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn write(&self) -> std::sync::RwLockWriteGuard<'_, State> {
+    fn write(&self) -> std::sync::RwLockWriteGuard<'_, CatalogueState> {
         self.state.write().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -348,8 +348,8 @@ fn dead(glob: &str) -> Option<&'static str> {
     odd.then_some("name the folders from the workspace on, without `.` and `..`")
 }
 
-fn table(intents: impl IntoIterator<Item = Intent>) -> Result<Table, EngineError> {
-    let mut table = Table::new();
+fn table(intents: impl IntoIterator<Item = Intent>) -> Result<IntentTable, EngineError> {
+    let mut table = IntentTable::new();
     for intent in intents {
         let known = Known::new(intent)?;
         if let Some(twice) = table.insert(known.intent.id.clone(), known) {

@@ -7,7 +7,7 @@
 //! | 10 | `traceability` | [`Traceability`] | actions without an intent |
 //! | 20 | `concurrency` | [`Concurrency`] | writes over unseen changes |
 //! | 30 | `scope-enforcement` | [`ScopeEnforcement`] | files that the intent does not own |
-//! | 40 | `budget` | [`Budget`] | calls above a limit |
+//! | 40 | `budget` | [`CallBudget`] | calls above a limit |
 //! | 50 | `circuit-breaker` | [`CircuitBreaker`] | repeated equal calls |
 
 mod budget;
@@ -18,7 +18,7 @@ mod scope_enforcement;
 mod state_check;
 mod traceability;
 
-pub use budget::{Budget, Limits};
+pub use budget::{BudgetLimits, CallBudget};
 pub use circuit_breaker::CircuitBreaker;
 pub use concurrency::Concurrency;
 pub use fail_safe::FailSafe;

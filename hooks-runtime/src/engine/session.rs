@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use serde::Serialize;
 
-use super::call::{ToolRequest, Usage};
+use super::call::{CallUsage, ToolRequest};
 use crate::Map;
 use crate::lock::lock;
 
@@ -54,7 +54,7 @@ struct Inner {
     turn: Mutex<Turn>,
     meter: Mutex<Meter>,
     last_call: Mutex<Option<LastCall>>,
-    progress: Mutex<BTreeMap<String, Progress>>,
+    progress: Mutex<BTreeMap<String, IntentActivity>>,
     lessons: Mutex<VecDeque<Lesson>>,
 }
 
@@ -81,12 +81,12 @@ pub struct Spent {
     /// Calls that a budget has let through.
     pub calls: u64,
     /// Tokens of the model, and cost.
-    pub usage: Usage,
+    pub usage: CallUsage,
 }
 
 impl Spent {
     /// Saturates: a counter that wraps around would allow calls again.
-    fn add(&mut self, usage: Usage) {
+    fn add(&mut self, usage: CallUsage) {
         self.usage.tokens = self.usage.tokens.saturating_add(usage.tokens);
         self.usage.cost_micros = self.usage.cost_micros.saturating_add(usage.cost_micros);
     }
@@ -102,7 +102,7 @@ struct LastCall {
 /// Progress of the work on an intent.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
-pub struct Progress {
+pub struct IntentActivity {
     /// Calls that ended.
     pub calls: u64,
     /// Calls that failed.
@@ -218,7 +218,7 @@ impl Session {
     }
 
     /// Adds the resources of a call.
-    pub fn charge(&self, intent: Option<&str>, usage: Usage) {
+    pub fn charge(&self, intent: Option<&str>, usage: CallUsage) {
         let mut meter = lock(&self.inner.meter);
         meter.session.add(usage);
         if let Some(id) = intent {
@@ -282,12 +282,16 @@ impl Session {
     }
 
     /// Returns the progress of an intent.
-    pub fn progress(&self, intent: &str) -> Progress {
+    pub fn progress(&self, intent: &str) -> IntentActivity {
         let progress = lock(&self.inner.progress);
         progress.get(intent).cloned().unwrap_or_default()
     }
 
-    pub(crate) fn advance(&self, intent: &str, step: impl FnOnce(&mut Progress)) -> Progress {
+    pub(crate) fn advance(
+        &self,
+        intent: &str,
+        step: impl FnOnce(&mut IntentActivity),
+    ) -> IntentActivity {
         let mut progress = lock(&self.inner.progress);
         let progress = progress.entry(intent.to_owned()).or_default();
         step(progress);
@@ -336,9 +340,9 @@ mod tests {
     fn r_31_what_was_spent_never_wraps_around() {
         let session = Session::new();
         for _ in 0..2 {
-            session.charge(Some("REQ-1"), Usage::new(u64::MAX, u64::MAX));
+            session.charge(Some("REQ-1"), CallUsage::new(u64::MAX, u64::MAX));
         }
-        let full = Usage::new(u64::MAX, u64::MAX);
+        let full = CallUsage::new(u64::MAX, u64::MAX);
         assert_eq!(session.spent(None).usage, full);
         assert_eq!(session.spent(Some("REQ-1")).usage, full);
     }

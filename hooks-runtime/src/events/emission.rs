@@ -88,7 +88,7 @@ pub(crate) struct RareFields {
     /// Result of the deciding hook.
     pub(crate) decision: Option<Box<HookResult>>,
     /// Set if the deciding hook asks the user.
-    pub(crate) question: Option<Question>,
+    pub(crate) question: Option<QuestionOrigin>,
     /// Printed texts.
     pub(crate) output: Vec<HookOutput>,
     pub(crate) report: Option<Report>,
@@ -96,7 +96,7 @@ pub(crate) struct RareFields {
 
 /// Origin of a question to the user. The question itself is in the result of the deciding hook.
 #[derive(Debug, Clone)]
-pub(crate) struct Question {
+pub(crate) struct QuestionOrigin {
     /// Name of the event.
     pub(crate) event: Arc<str>,
     /// `true` if the host trusts the hook that asks.
@@ -252,7 +252,7 @@ impl Emission {
     }
 
     /// Returns the origin of the question if the action is [`Action::AskUser`].
-    pub(crate) fn question(&self) -> Option<&Question> {
+    pub(crate) fn question(&self) -> Option<&QuestionOrigin> {
         self.rare_fields.as_ref()?.question.as_ref()
     }
 

@@ -17,7 +17,8 @@ use thin_vec::ThinVec;
 
 use super::data::EmitError;
 use super::emission::{
-    Emission, HandlerFailure, HookOutput, Injection, Provenance, Question, RareFields, UserMessage,
+    Emission, HandlerFailure, HookOutput, Injection, Provenance, QuestionOrigin, RareFields,
+    UserMessage,
 };
 use super::event::EventContext;
 use super::handler::{Handler, HandlerOutput, ReplyBody};
@@ -68,7 +69,7 @@ impl PackedAction {
 struct Extras {
     /// The result that decided the action.
     decision: Option<Box<HookResult>>,
-    question: Option<Question>,
+    question: Option<QuestionOrigin>,
     injections: ThinVec<Injection>,
     messages: ThinVec<UserMessage>,
     failures: ThinVec<HandlerFailure>,
@@ -192,7 +193,7 @@ impl<'t> EmissionState<'t> {
                 {
                     self.action.set(action);
                     self.decider = Some(entry.id());
-                    let question = (action == Action::AskUser).then(|| Question {
+                    let question = (action == Action::AskUser).then(|| QuestionOrigin {
                         event: Arc::clone(self.name),
                         is_trusted: entry.is_trusted(),
                         hook_type: entry.hook_type(),

@@ -122,7 +122,7 @@ impl Fields {
     fn put_on_top(&mut self, changes: Changes) {
         // A few changes are searched faster than a map is copied; many are not.
         let before = self.changes.as_ref().map_or(0, |before| before.len());
-        if before + changes.len() > MANY {
+        if before + changes.len() > MAX_LAYER_CHANGES {
             self.merge();
             changes.apply(Arc::make_mut(&mut self.map));
             return;
@@ -170,7 +170,7 @@ fn put_together(map: &mut Map, changes: Option<Arc<Changes>>, defaults: Option<A
 }
 
 /// Maximum number of changes in the layer.
-const MANY: usize = 16;
+const MAX_LAYER_CHANGES: usize = 16;
 
 /// Adds the defaults for missing fields; an explicit null is not missing.
 pub(crate) fn complete(map: &mut Map, defaults: &Map) {

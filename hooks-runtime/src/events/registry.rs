@@ -17,7 +17,7 @@ use super::emission::{Emission, RareFields};
 use super::emit::EmissionState;
 use super::handler::{HookAnswer, IntoHandler, handler, name_of};
 use super::record::Fields;
-use super::table::{EventDescriptor, Table, TableWriter, filter_bit};
+use super::table::{EventDescriptor, EventTable, TableWriter, filter_bit};
 use crate::Map;
 use crate::cow_cell::{CowCell, Snapshot};
 use crate::options::RegisterOptions;
@@ -30,10 +30,10 @@ use crate::within::within;
 /// emission, the change affects later emissions. No emission waits for a registration.
 #[derive(Clone)]
 pub struct HookRegistry {
-    inner: Arc<Inner>,
+    inner: Arc<HookRegistryInner>,
 }
 
-struct Inner {
+struct HookRegistryInner {
     table: CowCell<TableWriter>,
     timer: Arc<dyn Timer>,
 }
@@ -50,7 +50,7 @@ impl HookRegistry {
     /// Creates a registry without hooks, with this timer.
     pub fn with_timer(timer: Arc<dyn Timer>) -> Self {
         HookRegistry {
-            inner: Arc::new(Inner {
+            inner: Arc::new(HookRegistryInner {
                 table: CowCell::new(TableWriter::new()),
                 timer,
             }),
@@ -108,7 +108,7 @@ impl HookRegistry {
             target: "hooks_runtime",
             event = &*event, hook = &*name, priority, "event hook registered"
         );
-        let handle = UnregisterHandle {
+        let handle = EventUnregister {
             registry: Arc::downgrade(&self.inner),
             event,
             name,
@@ -327,7 +327,7 @@ impl HookRegistry {
 /// A hook that emits events captures this handle, because the registry owns the hook.
 #[derive(Clone)]
 pub struct WeakHookRegistry {
-    inner: Weak<Inner>,
+    inner: Weak<HookRegistryInner>,
 }
 
 impl WeakHookRegistry {
@@ -360,7 +360,7 @@ impl fmt::Debug for HookRegistry {
 
 /// Emits an event whose filter bit is set.
 async fn emit_to(
-    table: Snapshot<Table>,
+    table: Snapshot<EventTable>,
     event: &str,
     map: Arc<Map>,
 ) -> Result<Emission, EmitError> {
@@ -396,7 +396,7 @@ pin_project! {
 impl<'a, D, R, F> Emit<'a, D, R, F>
 where
     D: IntoEventData,
-    R: Fn(Snapshot<Table>, &'a str, Arc<Map>) -> F,
+    R: Fn(Snapshot<EventTable>, &'a str, Arc<Map>) -> F,
     F: Future<Output = Result<Emission, EmitError>>,
 {
     #[inline]
@@ -422,7 +422,7 @@ where
 impl<'a, D, R, F> Future for Emit<'a, D, R, F>
 where
     D: IntoEventData,
-    R: Fn(Snapshot<Table>, &'a str, Arc<Map>) -> F,
+    R: Fn(Snapshot<EventTable>, &'a str, Arc<Map>) -> F,
     F: Future<Output = Result<Emission, EmitError>>,
 {
     type Output = F::Output;
@@ -491,14 +491,14 @@ impl EmitOptions {
 }
 
 /// Unregisters a hook of an event.
-struct UnregisterHandle {
-    registry: Weak<Inner>,
+struct EventUnregister {
+    registry: Weak<HookRegistryInner>,
     event: Arc<str>,
     name: Arc<str>,
     priority: i32,
 }
 
-impl Unregister for UnregisterHandle {
+impl Unregister for EventUnregister {
     fn unregister(&self, id: EntryId) -> bool {
         let Some(registry) = self.registry.upgrade() else {
             return false;

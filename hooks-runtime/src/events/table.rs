@@ -18,7 +18,7 @@ use crate::cow_cell::Writer;
 use crate::timestamp;
 
 /// The registered hooks, as an emission sees them.
-pub(super) struct Table {
+pub(super) struct EventTable {
     events: Events,
     /// Never empty.
     defaults: Option<Arc<Map>>,
@@ -57,7 +57,7 @@ struct FilterBits {
     bits: u64,
 }
 
-impl Table {
+impl EventTable {
     /// Returns the hooks of an event, and its shared name.
     #[inline]
     pub(super) fn hooks(&self, event: &str) -> Option<(&Arc<str>, &Slot<dyn Handler>)> {
@@ -214,10 +214,10 @@ fn persistent(slots: &Slots) -> PersistentSlots {
 }
 
 impl Writer for TableWriter {
-    type Snapshot = Table;
+    type Snapshot = EventTable;
 
-    fn snapshot(&self) -> Table {
-        Table {
+    fn snapshot(&self) -> EventTable {
+        EventTable {
             events: match &self.many {
                 None => Events::Few(self.slots.clone()),
                 Some(many) => Events::Many(many.clone()),

@@ -337,11 +337,11 @@ pub(crate) struct Reservation<'a> {
     extensions: &'a RequestExtensions,
     estimate: UsageEstimate,
     used: Option<Usage>,
-    progress: Progress,
+    progress: OperationProgress,
 }
 
 /// Progress of an operation.
-enum Progress {
+enum OperationProgress {
     Unanswered,
     Answered,
     Whole,
@@ -359,13 +359,13 @@ impl<'a> Reservation<'a> {
             extensions,
             estimate,
             used: None,
-            progress: Progress::Unanswered,
+            progress: OperationProgress::Unanswered,
         })
     }
 
     /// Records that the adapter has begun to answer: from now on the operation costs.
     pub(crate) fn answered(&mut self) {
-        self.progress = Progress::Answered;
+        self.progress = OperationProgress::Answered;
     }
 
     /// Records the usage so far.
@@ -375,7 +375,7 @@ impl<'a> Reservation<'a> {
 
     /// Settles the usage at the end of the answer.
     pub(crate) fn settle(mut self) {
-        self.progress = Progress::Whole;
+        self.progress = OperationProgress::Whole;
     }
 }
 
@@ -388,9 +388,9 @@ impl Drop for Reservation<'_> {
             ..
         } = self;
         let used = match (&self.progress, self.used) {
-            (Progress::Unanswered, _) => return budget.release(estimate, extensions),
-            (Progress::Whole, Some(used)) => used,
-            (Progress::Whole | Progress::Answered, used) => {
+            (OperationProgress::Unanswered, _) => return budget.release(estimate, extensions),
+            (OperationProgress::Whole, Some(used)) => used,
+            (OperationProgress::Whole | OperationProgress::Answered, used) => {
                 used.unwrap_or_default().at_least(estimate)
             }
         };

@@ -50,10 +50,10 @@ use crate::timer::HostTimer;
 /// # }).unwrap();
 /// ```
 pub struct PhaseRegistry<Req: ?Sized, Res: ?Sized> {
-    inner: Arc<Inner<Req, Res>>,
+    inner: Arc<PhaseRegistryInner<Req, Res>>,
 }
 
-struct Inner<Req: ?Sized, Res: ?Sized> {
+struct PhaseRegistryInner<Req: ?Sized, Res: ?Sized> {
     pre: CowCell<Slot<dyn Pre<Req>>>,
     post: CowCell<Slot<dyn Post<Res>>>,
 }
@@ -83,7 +83,7 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
     /// Creates a registry without hooks, with this timer.
     pub fn with_timer(timer: Arc<dyn Timer>) -> Self {
         PhaseRegistry {
-            inner: Arc::new(Inner {
+            inner: Arc::new(PhaseRegistryInner {
                 pre: CowCell::new(Slot::with_timer(Arc::clone(&timer))),
                 post: CowCell::new(Slot::with_timer(timer)),
             }),
@@ -297,7 +297,7 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
 
     fn registration(&self, phase: Phase, id: EntryId, key: String) -> Registration {
         let registry = Arc::downgrade(&self.inner);
-        let handle = UnregisterHandle {
+        let handle = PhaseUnregister {
             registry,
             phase,
             key,
@@ -369,7 +369,7 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> fmt::Debug for PhaseRegistry<
 ///
 /// A hook that uses its own registry stores this handle, because the registry owns the hook.
 pub struct WeakPhaseRegistry<Req: ?Sized, Res: ?Sized> {
-    inner: Weak<Inner<Req, Res>>,
+    inner: Weak<PhaseRegistryInner<Req, Res>>,
 }
 
 impl<Req: ?Sized, Res: ?Sized> WeakPhaseRegistry<Req, Res> {
@@ -411,13 +411,13 @@ pub struct HookDescriptor {
 }
 
 /// Unregisters a hook of a phase.
-struct UnregisterHandle<Req: ?Sized, Res: ?Sized> {
-    registry: Weak<Inner<Req, Res>>,
+struct PhaseUnregister<Req: ?Sized, Res: ?Sized> {
+    registry: Weak<PhaseRegistryInner<Req, Res>>,
     phase: Phase,
     key: String,
 }
 
-impl<Req: ?Sized, Res: ?Sized> Unregister for UnregisterHandle<Req, Res> {
+impl<Req: ?Sized, Res: ?Sized> Unregister for PhaseUnregister<Req, Res> {
     fn unregister(&self, id: EntryId) -> bool {
         let Some(registry) = self.registry.upgrade() else {
             return false;

@@ -36,7 +36,7 @@ mod watch;
 use subject::Finding;
 
 pub use case::{ContractCase, ContractFailure};
-pub use stop::Stop;
+pub use stop::StopSignal;
 pub use subject::{Subject, TIME_LIMIT};
 
 impl Subject {

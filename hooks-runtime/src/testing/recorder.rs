@@ -47,13 +47,13 @@ pub struct EventRecorder {
 #[derive(Default)]
 struct Log {
     events: Vec<RecordedEvent>,
-    scripts: HashMap<Arc<str>, Script>,
+    scripts: HashMap<Arc<str>, ScriptedResults>,
     waiting: Vec<Waker>,
 }
 
 /// Scripted results of an event.
 #[derive(Default)]
-struct Script {
+struct ScriptedResults {
     first: VecDeque<HookResult>,
     then: HookResult,
 }
@@ -254,7 +254,7 @@ impl Log {
         (answer, mem::take(&mut self.waiting))
     }
 
-    fn script(&mut self, event: Arc<str>) -> &mut Script {
+    fn script(&mut self, event: Arc<str>) -> &mut ScriptedResults {
         self.scripts.entry(event).or_default()
     }
 

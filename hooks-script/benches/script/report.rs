@@ -7,8 +7,10 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use futures_executor::block_on;
-use hooks_script::measure::{Isolated, Sandbox};
-use hooks_script::{ContextData, Limits, Manifest, ScriptEngine, ScriptHook, ScriptStack, Verdict};
+use hooks_script::measure::{BenchSandbox, Isolated};
+use hooks_script::{
+    ContextData, Limits, Manifest, RunResult, ScriptEngine, ScriptHook, ScriptStack,
+};
 
 use crate::bare::Bare;
 use crate::native::Native;
@@ -64,7 +66,7 @@ fn runs(text: &mut String, with_node: bool, misses: &mut Vec<String>) -> Result<
     *text += "\n| Hook | bare | isolated | ratio | target | worker | native warm | native fresh | node `vm` | fuel |\n\
               |---|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n";
     let input = workload::input();
-    let sandbox = Sandbox::new().expect("the engine starts");
+    let sandbox = BenchSandbox::new().expect("the engine starts");
     let mut resets = String::new();
     for work in &WORK {
         eprintln!("{}", work.name);
@@ -174,7 +176,7 @@ fn parts(isolated: &mut Isolated, native: &Native, input: &[u8]) -> Parts {
 }
 
 fn parallel(text: &mut String, misses: &mut Vec<String>) {
-    let sandbox = Sandbox::new().expect("the engine starts");
+    let sandbox = BenchSandbox::new().expect("the engine starts");
     let sandbox = &sandbox;
     let work = |work: &'static Work| {
         move || {
@@ -328,7 +330,7 @@ fn register(engine: &ScriptEngine, work: &Work) -> ScriptHook {
 
 fn run(hook: &ScriptHook) {
     let run = block_on(hook.run_pre(&workload::message(), &ContextData::new()));
-    assert!(matches!(run.verdict, Verdict::Out(_)), "{run:?}");
+    assert!(matches!(run.result, RunResult::Returned(_)), "{run:?}");
 }
 
 fn stack(engine: &ScriptEngine, hooks: usize) -> ScriptStack {

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use hooks_script::measure::{Isolated, Sandbox};
+use hooks_script::measure::{BenchSandbox, Isolated};
 use hooks_script::{ContextData, Manifest, ScriptEngine};
 
 use crate::native::Native;
@@ -64,7 +64,7 @@ pub(crate) fn start(contender: &str) {
             let manifest = Manifest::new("start", "Start", []).expect("it has all it needs");
             let hook = engine.register(manifest, work.source).expect("it is one");
             let run = futures_executor::block_on(hook.run_pre(&message(), &ContextData::new()));
-            assert!(matches!(run.verdict, hooks_script::Verdict::Out(_)));
+            assert!(matches!(run.result, hooks_script::RunResult::Returned(_)));
         }
     }
     println!("{}", began.elapsed().as_secs_f64() * 1e6);
@@ -75,7 +75,7 @@ pub(crate) const REPEAT: &str = "repeat";
 
 /// Repeats one part of a no-op, so that a profiler sees nothing else.
 pub(crate) fn repeat(part: &str, times: u32) -> Result<(), String> {
-    let sandbox = Sandbox::new().map_err(|error| error.to_string())?;
+    let sandbox = BenchSandbox::new().map_err(|error| error.to_string())?;
     let mut isolated = Isolated::new(&sandbox, WORK[0].source);
     let (engine, input) = (ScriptEngine::builder().build(), input());
     let engine = engine.map_err(|error| error.to_string())?;

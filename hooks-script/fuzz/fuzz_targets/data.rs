@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use futures_executor::block_on;
 use hooks_runtime::Map;
-use hooks_script::{ContextData, Manifest, ScriptEngine, ScriptHook, Verdict};
+use hooks_script::{ContextData, Manifest, RunResult, ScriptEngine, ScriptHook};
 use libfuzzer_sys::fuzz_target;
 
 static HOOK: LazyLock<ScriptHook> = LazyLock::new(|| {
@@ -21,10 +21,10 @@ static HOOK: LazyLock<ScriptHook> = LazyLock::new(|| {
 });
 
 fn through(message: &Map) -> Option<Map> {
-    match block_on(HOOK.run_pre(message, &ContextData::new())).verdict {
-        Verdict::Out(out) => Some(out),
+    match block_on(HOOK.run_pre(message, &ContextData::new())).result {
+        RunResult::Returned(out) => Some(out),
         // Too deep for the engine's stack, or too large.
-        Verdict::Failed(failure) if failure.is_limit() => None,
+        RunResult::Failed(failure) if failure.is_limit() => None,
         other => panic!("{other:?}"),
     }
 }

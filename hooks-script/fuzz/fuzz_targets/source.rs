@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use futures_executor::block_on;
 use hooks_runtime::Map;
 use hooks_script::{
-    ContextData, Failure, Limits, Manifest, RegisterError, Run, ScriptEngine, ScriptHook, Verdict,
+    ContextData, Failure, Limits, Manifest, RegisterError, Run, RunResult, ScriptEngine, ScriptHook,
 };
 use libfuzzer_sys::fuzz_target;
 
@@ -44,14 +44,14 @@ fuzz_target!(|source: &str| {
         match engine.register(manifest(), source) {
             Ok(hook) => {
                 let run = run(&hook);
-                let engine_failed = matches!(run.verdict, Verdict::Failed(Failure::Engine(_)));
+                let engine_failed = matches!(run.result, RunResult::Failed(Failure::Engine(_)));
                 assert!(!engine_failed, "{run:?}");
             }
             Err(error) => assert!(!matches!(error, RegisterError::Engine(_)), "{error}"),
         }
     }
     let again = run(canary);
-    assert_eq!(again.verdict, first.verdict);
+    assert_eq!(again.result, first.result);
     assert_eq!(
         (again.fuel, &again.memory_hash),
         (first.fuel, &first.memory_hash)

@@ -7,14 +7,15 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use futures_executor::block_on;
 use hooks_runtime::Map;
-use hooks_script::{ContextData, ScriptEngine, Stage, Verdict};
+use hooks_script::{ContextData, RunResult, ScriptEngine, Stage};
 
 use super::{
-    Error, FAILED, REJECTED, STOPPED, answered, context, read, refused, register, show, start,
+    CommandError, FAILED, REJECTED, STOPPED, build_engine, context, is_written,
+    print_registration_error, read, register, show,
 };
 
 #[derive(Args)]
-pub(super) struct Bench {
+pub(super) struct BenchArgs {
     /// Hook sources: one JavaScript module each.
     #[arg(required = true)]
     files: Vec<PathBuf>,
@@ -34,7 +35,7 @@ pub(super) struct Bench {
 
 /// Measurements of one hook.
 #[derive(serde::Serialize)]
-pub(super) struct Times {
+pub(super) struct BenchTimes {
     pub(super) runs: u32,
     /// Outcome of the first run. Failed runs are timed too, because limits take time.
     pub(super) outcome: &'static str,
@@ -49,8 +50,8 @@ pub(super) struct Times {
     pub(super) snapshot_bytes: usize,
 }
 
-impl Bench {
-    pub(super) fn go(self) -> Result<u8, Error> {
+impl BenchArgs {
+    pub(super) fn run(self) -> Result<u8, CommandError> {
         let (stage, message, data, fields, keys) = match &self.context {
             Some(path) => context(path)?,
             None => {
@@ -60,7 +61,7 @@ impl Bench {
                 (Stage::Pre, message, data, fields, Vec::new())
             }
         };
-        let engine = start(
+        let engine = build_engine(
             ScriptEngine::builder()
                 .workers(std::num::NonZeroUsize::MIN)
                 .public_fields(fields),
@@ -77,7 +78,12 @@ impl Bench {
                     if status == 0 {
                         status = REJECTED;
                     }
-                    if !refused(&error, (file, &source), self.manifest.as_deref(), self.json)? {
+                    if !print_registration_error(
+                        &error,
+                        (file, &source),
+                        self.manifest.as_deref(),
+                        self.json,
+                    )? {
                         break;
                     }
                     continue;
@@ -89,9 +95,9 @@ impl Bench {
             };
             let (first, _) = run(&data);
             if status == 0 {
-                status = match first.verdict {
-                    Verdict::Failed(_) => FAILED,
-                    Verdict::Stop(_) if stage == Stage::Pre => STOPPED,
+                status = match first.result {
+                    RunResult::Failed(_) => FAILED,
+                    RunResult::Stop(_) if stage == Stage::Pre => STOPPED,
                     _ => 0,
                 };
             }
@@ -103,9 +109,9 @@ impl Bench {
             }
             inside.sort();
             whole.sort();
-            let times = Times {
+            let times = BenchTimes {
                 runs: self.runs.get(),
-                outcome: super::outcome(&first.verdict, stage),
+                outcome: super::outcome_name(&first.result, stage),
                 register_us,
                 first_us: first.duration.as_micros(),
                 median_us: micros(inside[inside.len() / 2]),
@@ -115,7 +121,7 @@ impl Bench {
                 memory_bytes: first.memory_bytes,
                 snapshot_bytes: hook.snapshot_bytes(),
             };
-            if !answered(show::times(&times, file, self.json))? {
+            if !is_written(show::times(&times, file, self.json))? {
                 break;
             }
         }

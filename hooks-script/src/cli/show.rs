@@ -6,21 +6,21 @@ use std::path::Path;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use hooks_runtime::{Map, display::escape};
 use hooks_script::{
-    Failure, ManifestError, Position, RegisterError, Run, ScriptHook, Stage, Verdict,
+    Failure, ManifestError, Position, RegisterError, Run, RunResult, ScriptHook, Stage,
 };
 use serde::Serialize;
 
-use super::{bench::Times, outcome};
+use super::{bench::BenchTimes, outcome_name};
 
 #[derive(Serialize, Default)]
-struct Shown<'a> {
+struct RunJson<'a> {
     outcome: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     out: Option<&'a Map>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    stop: Option<ShownStop<'a>>,
+    stop: Option<StopJson<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<ShownError<'a>>,
+    error: Option<ErrorJson<'a>>,
     console: Vec<String>,
     fuel: u64,
     duration_us: u64,
@@ -28,13 +28,13 @@ struct Shown<'a> {
 }
 
 #[derive(Serialize)]
-struct ShownStop<'a> {
+struct StopJson<'a> {
     class: &'a str,
     message: &'a str,
 }
 
 #[derive(Serialize)]
-struct ShownError<'a> {
+struct ErrorJson<'a> {
     kind: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     class: Option<&'a str>,
@@ -56,18 +56,18 @@ pub(super) struct Text<'a> {
 }
 
 pub(super) fn run(run: &Run, stage: Stage, source: Text<'_>, json: bool) -> io::Result<()> {
-    let outcome = outcome(&run.verdict, stage);
-    let (out, stop, error) = match &run.verdict {
-        Verdict::Out(out) => (Some(out).filter(|_| stage == Stage::Pre), None, None),
-        Verdict::Stop(stop) => {
+    let outcome = outcome_name(&run.result, stage);
+    let (out, stop, error) = match &run.result {
+        RunResult::Returned(out) => (Some(out).filter(|_| stage == Stage::Pre), None, None),
+        RunResult::Stop(stop) => {
             let (class, message) = (stop.class.as_str(), stop.message.as_str());
-            (None, Some(ShownStop { class, message }), None)
+            (None, Some(StopJson { class, message }), None)
         }
-        Verdict::Failed(failure) => (None, None, Some(of_failure(failure))),
+        RunResult::Failed(failure) => (None, None, Some(failure_json(failure))),
         _ => (None, None, None),
     };
     if json {
-        return print(&Shown {
+        return print(&RunJson {
             outcome,
             out,
             stop,
@@ -100,7 +100,7 @@ pub(super) fn run(run: &Run, stage: Stage, source: Text<'_>, json: bool) -> io::
             escape(stop.class),
             escape(stop.message)
         ),
-        (_, _, Some(error)) => writeln!(to, "{}", sentence(outcome, &error, source)),
+        (_, _, Some(error)) => writeln!(to, "{}", error_text(outcome, &error, source)),
         _ => writeln!(to, "{outcome}"),
     }?;
     writeln!(
@@ -112,7 +112,7 @@ pub(super) fn run(run: &Run, stage: Stage, source: Text<'_>, json: bool) -> io::
     )
 }
 
-pub(super) fn times(times: &Times, file: &Path, json: bool) -> io::Result<()> {
+pub(super) fn times(times: &BenchTimes, file: &Path, json: bool) -> io::Result<()> {
     if json {
         let mut shown = serde_json::json!(times);
         shown["file"] = file.display().to_string().into();
@@ -155,11 +155,11 @@ pub(super) fn accepted(hook: &ScriptHook, json: bool) -> io::Result<()> {
 pub(super) fn rejected(error: &RegisterError, place: Text<'_>, json: bool) -> io::Result<()> {
     let outcome = "rejected_at_registration";
     let shown = match error {
-        RegisterError::Load(failure) => ShownError {
+        RegisterError::Load(failure) => ErrorJson {
             kind: "load",
-            ..of_failure(failure)
+            ..failure_json(failure)
         },
-        _ => ShownError {
+        _ => ErrorJson {
             kind: error.kind(),
             class: None,
             message: match error {
@@ -173,19 +173,19 @@ pub(super) fn rejected(error: &RegisterError, place: Text<'_>, json: bool) -> io
             column: None,
         },
     };
-    let error = located(shown, error.position());
+    let error = with_position(shown, error.position());
     if json {
-        print(&Shown {
+        print(&RunJson {
             outcome,
             error: Some(error),
-            ..Shown::default()
+            ..RunJson::default()
         })
     } else {
-        writeln!(io::stdout(), "{}", sentence("rejected", &error, place))
+        writeln!(io::stdout(), "{}", error_text("rejected", &error, place))
     }
 }
 
-fn of_failure(failure: &Failure) -> ShownError<'_> {
+fn failure_json(failure: &Failure) -> ErrorJson<'_> {
     let (class, message, position) = match failure {
         Failure::Thrown {
             class,
@@ -195,18 +195,18 @@ fn of_failure(failure: &Failure) -> ShownError<'_> {
         } => (Some(class.as_str()), message.clone(), *position),
         _ => (None, failure.to_string(), None),
     };
-    let shown = ShownError {
+    let shown = ErrorJson {
         kind: failure.kind(),
         class,
         message,
         line: None,
         column: None,
     };
-    located(shown, position)
+    with_position(shown, position)
 }
 
-fn located(error: ShownError<'_>, position: Option<Position>) -> ShownError<'_> {
-    ShownError {
+fn with_position(error: ErrorJson<'_>, position: Option<Position>) -> ErrorJson<'_> {
+    ErrorJson {
         line: position.map(|at| at.line),
         column: position.map(|at| at.column),
         ..error
@@ -214,7 +214,7 @@ fn located(error: ShownError<'_>, position: Option<Position>) -> ShownError<'_> 
 }
 
 /// Returns the error with its place, and the line with a caret if the place is known.
-fn sentence(outcome: &str, error: &ShownError<'_>, source: Text<'_>) -> String {
+fn error_text(outcome: &str, error: &ErrorJson<'_>, source: Text<'_>) -> String {
     let Text { file, text } = source;
     let (place, line) = match (error.line, error.column) {
         (Some(line), Some(column)) => (

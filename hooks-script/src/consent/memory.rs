@@ -2,15 +2,15 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::rule::{self, Standing};
+use super::rule::{self, ConsentState};
 use super::{ConsentChange, ConsentRequest};
 
 #[derive(Default)]
-pub(super) struct Memory {
+pub(super) struct ConsentTable {
     changes: Mutex<Vec<ConsentChange>>,
 }
 
-impl Memory {
+impl ConsentTable {
     pub(super) fn append(&self, mut change: ConsentChange) -> ConsentChange {
         let mut changes = self.lock();
         change.id = changes.len() as u64 + 1;
@@ -18,7 +18,7 @@ impl Memory {
         change
     }
 
-    pub(super) fn standing(&self, request: &ConsentRequest) -> Standing {
+    pub(super) fn standing(&self, request: &ConsentRequest) -> ConsentState {
         let changes = self.lock();
         let about = changes.iter().filter(|change| {
             change.hook == request.hook && change.capability == request.capability

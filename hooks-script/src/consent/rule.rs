@@ -7,7 +7,7 @@ use crate::scope::Scope;
 
 /// Result of evaluating the changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Standing {
+pub(super) enum ConsentState {
     /// Consent by the change with this id.
     Approved(u64),
     Denied,
@@ -19,7 +19,7 @@ pub(super) enum Standing {
 pub(super) fn standing<'a>(
     request: &ConsentRequest,
     changes: impl IntoIterator<Item = &'a ConsentChange>,
-) -> Standing {
+) -> ConsentState {
     let mut last_word: HashMap<&Scope, &ConsentChange> = HashMap::new();
     let mut revoked = None;
     let mut other_version = None;
@@ -44,7 +44,7 @@ pub(super) fn standing<'a>(
         .values()
         .any(|word| word.decision == Decision::Deny)
     {
-        return Standing::Denied;
+        return ConsentState::Denied;
     }
     let approval = last_word
         .values()
@@ -53,10 +53,12 @@ pub(super) fn standing<'a>(
         .map(|word| word.id)
         .max();
     match approval {
-        Some(id) if Some(id) > revoked => Standing::Approved(id),
-        _ if revoked.is_some() && revoked >= other_version => Standing::Missing(Missing::Revoked),
-        _ if other_version.is_some() => Standing::Missing(Missing::Changed),
-        _ => Standing::Missing(Missing::Never),
+        Some(id) if Some(id) > revoked => ConsentState::Approved(id),
+        _ if revoked.is_some() && revoked >= other_version => {
+            ConsentState::Missing(Missing::Revoked)
+        }
+        _ if other_version.is_some() => ConsentState::Missing(Missing::Changed),
+        _ => ConsentState::Missing(Missing::Never),
     }
 }
 
@@ -66,7 +68,7 @@ mod tests {
     use super::*;
 
     /// Evaluates changes, each with a scope and a version, for `for_whom`.
-    fn after(for_whom: &Scope, changes: &[(Decision, Scope, &str)]) -> Standing {
+    fn after(for_whom: &Scope, changes: &[(Decision, Scope, &str)]) -> ConsentState {
         let changes: Vec<_> = changes
             .iter()
             .zip(1..)
@@ -104,26 +106,29 @@ mod tests {
     fn s_21_an_approval_covers_what_lies_within_its_scope() {
         assert_eq!(
             after(&here(), &[(Approve, user(), "v1")]),
-            Standing::Approved(1)
+            ConsentState::Approved(1)
         );
         assert_eq!(
             after(&user(), &[(Approve, here(), "v1")]),
-            Standing::Missing(Missing::Never)
+            ConsentState::Missing(Missing::Never)
         );
         let elsewhere = user().in_guild("other");
         assert_eq!(
             after(&elsewhere, &[(Approve, user().in_guild("g"), "v1")]),
-            Standing::Missing(Missing::Never)
+            ConsentState::Missing(Missing::Never)
         );
     }
 
     #[test]
     fn s_21_a_guild_does_not_agree_for_its_members() {
         let guild = [(Approve, Scope::guild("g"), "v1")];
-        assert_eq!(after(&here(), &guild), Standing::Missing(Missing::Never));
+        assert_eq!(
+            after(&here(), &guild),
+            ConsentState::Missing(Missing::Never)
+        );
         assert_eq!(
             after(&Scope::guild("g").in_channel("c"), &guild),
-            Standing::Approved(1)
+            ConsentState::Approved(1)
         );
     }
 
@@ -131,11 +136,11 @@ mod tests {
     fn s_21_a_changed_hook_asks_again() {
         assert_eq!(
             after(&here(), &[(Approve, user(), "v0")]),
-            Standing::Missing(Missing::Changed)
+            ConsentState::Missing(Missing::Changed)
         );
         assert_eq!(
             after(&here(), &[(Deny, user(), "v0")]),
-            Standing::Missing(Missing::Changed)
+            ConsentState::Missing(Missing::Changed)
         );
     }
 
@@ -147,17 +152,17 @@ mod tests {
             (Approve, user(), "v1"),
             (Approve, here(), "v1"),
         ];
-        assert_eq!(after(&here(), &denied), Standing::Denied);
+        assert_eq!(after(&here(), &denied), ConsentState::Denied);
         let changed = [
             (Deny, guild(), "v1"),
             (Approve, here(), "v1"),
             (Approve, guild(), "v1"),
         ];
-        assert_eq!(after(&here(), &changed), Standing::Approved(2));
+        assert_eq!(after(&here(), &changed), ConsentState::Approved(2));
         let taken_back = [(Deny, user(), "v1"), (Revoke, user(), "v1")];
         assert_eq!(
             after(&here(), &taken_back),
-            Standing::Missing(Missing::Revoked)
+            ConsentState::Missing(Missing::Revoked)
         );
     }
 
@@ -171,7 +176,7 @@ mod tests {
             let changes = [(Approve, approved, "v1"), (Revoke, revoked, "v1")];
             assert_eq!(
                 after(&here(), &changes),
-                Standing::Missing(Missing::Revoked)
+                ConsentState::Missing(Missing::Revoked)
             );
         }
         // A sibling scope is not affected.
@@ -179,13 +184,13 @@ mod tests {
             (Approve, user(), "v1"),
             (Revoke, user().in_guild("other"), "v1"),
         ];
-        assert_eq!(after(&here(), &beside), Standing::Approved(1));
+        assert_eq!(after(&here(), &beside), ConsentState::Approved(1));
         let again = [
             (Approve, user(), "v1"),
             (Revoke, here(), "v1"),
             (Approve, user(), "v1"),
         ];
-        assert_eq!(after(&here(), &again), Standing::Approved(3));
+        assert_eq!(after(&here(), &again), ConsentState::Approved(3));
     }
 
     #[test]
@@ -193,7 +198,7 @@ mod tests {
         let changes = [(Approve, user(), "v1"), (Revoke, user(), "v2")];
         assert_eq!(
             after(&here(), &changes),
-            Standing::Missing(Missing::Revoked)
+            ConsentState::Missing(Missing::Revoked)
         );
     }
 }

@@ -3,7 +3,7 @@
 use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
 
-use super::rule::{self, Standing};
+use super::rule::{self, ConsentState};
 use super::{ConsentChange, ConsentRequest, Decision};
 use crate::scope::Scope;
 use crate::store::{Database, StoreError, from_db_time, to_db_time};
@@ -37,7 +37,7 @@ pub(super) async fn append(
 pub(super) async fn standing(
     database: &Database,
     request: &ConsentRequest,
-) -> Result<Standing, StoreError> {
+) -> Result<ConsentState, StoreError> {
     let rows = sqlx::query(
         "SELECT max(id) AS id, time_us, decided_by, decision, hook, code_hash, context, capability, user_id, guild_id, channel_id
          FROM consent_changes

@@ -9,13 +9,13 @@ use crate::sandbox::hex;
 use crate::scope::Scope;
 
 /// Minimum length of a key in bytes.
-const SHORTEST: usize = 16;
+const MIN_KEY_BYTES: usize = 16;
 
 /// Number of bytes kept of a hash.
-const KEPT: usize = 16;
+const HASH_BYTES: usize = 16;
 
 /// Minimum length of ids that are replaced in texts. Shorter ids occur by chance.
-const LOOKED_FOR: usize = 4;
+const MIN_ID_CHARS: usize = 4;
 
 /// HMAC-SHA256 key that hashes ids. With the key, ids can be recovered by trying candidates;
 /// without it they cannot.
@@ -24,7 +24,7 @@ pub struct AnonymizerKey(Hmac<Sha256>);
 
 /// Error returned when a key is too short to be a secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the key has {bytes} bytes; use at least {SHORTEST} random bytes")]
+#[error("the key has {bytes} bytes; use at least {MIN_KEY_BYTES} random bytes")]
 pub struct KeyTooShort {
     /// Length of the key.
     pub bytes: usize,
@@ -38,7 +38,7 @@ impl AnonymizerKey {
     /// Returns an error if the key is shorter.
     pub fn new(key: &[u8]) -> Result<Self, KeyTooShort> {
         match Hmac::new_from_slice(key) {
-            Ok(mac) if key.len() >= SHORTEST => Ok(AnonymizerKey(mac)),
+            Ok(mac) if key.len() >= MIN_KEY_BYTES => Ok(AnonymizerKey(mac)),
             _ => Err(KeyTooShort { bytes: key.len() }),
         }
     }
@@ -49,7 +49,7 @@ impl AnonymizerKey {
         mac.update(kind.as_bytes());
         mac.update(&[0]);
         mac.update(id.as_bytes());
-        format!("anon-{}", hex(&mac.finalize().into_bytes()[..KEPT]))
+        format!("anon-{}", hex(&mac.finalize().into_bytes()[..HASH_BYTES]))
     }
 
     /// Replaces the ids in a scope. Returns pairs of id and hash, for replacement in texts.
@@ -64,7 +64,7 @@ impl AnonymizerKey {
             if let Some(id) = id {
                 let hash = self.hash(kind, id);
                 let id = std::mem::replace(id, hash.clone());
-                if id.chars().count() >= LOOKED_FOR {
+                if id.chars().count() >= MIN_ID_CHARS {
                     replaced.push((id, hash));
                 }
             }

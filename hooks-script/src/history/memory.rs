@@ -9,21 +9,21 @@ use jiff::Timestamp;
 use super::query::{RunPage, RunQuery};
 use super::record::RunRecord;
 
-pub(super) struct Memory {
+pub(super) struct RunTable {
     capacity: usize,
-    ring: Mutex<Ring>,
+    ring: Mutex<RunRing>,
 }
 
 #[derive(Default)]
-struct Ring {
+struct RunRing {
     last_id: u64,
     /// Oldest first.
     records: VecDeque<RunRecord>,
 }
 
-impl Memory {
+impl RunTable {
     pub(super) fn new(capacity: NonZeroUsize) -> Self {
-        Memory {
+        RunTable {
             capacity: capacity.get(),
             ring: Mutex::default(),
         }
@@ -64,7 +64,7 @@ impl Memory {
     }
 
     // No holder of the lock can panic in the middle of a change, so a poisoned lock is safe to use.
-    fn lock(&self) -> MutexGuard<'_, Ring> {
+    fn lock(&self) -> MutexGuard<'_, RunRing> {
         self.ring.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -6,7 +6,7 @@ use super::record::{OutcomeKind, RunRecord};
 use super::to_the_microsecond;
 
 /// Maximum number of records of a page.
-const LONGEST_PAGE: usize = 1000;
+const MAX_PAGE: usize = 1000;
 
 /// Selects records of a [`RunHistory`](crate::RunHistory). Each call narrows the query; a second
 /// call of the same method replaces the first.
@@ -98,7 +98,7 @@ impl RunQuery {
     /// Sets the maximum number of records, clamped to 1..=1000. Default: 100.
     #[must_use]
     pub fn limit(mut self, records: usize) -> Self {
-        self.limit = records.clamp(1, LONGEST_PAGE);
+        self.limit = records.clamp(1, MAX_PAGE);
         self
     }
 

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::text::{self, mask};
 use crate::fields::ContextData;
 use crate::hook::ScriptHook;
-use crate::run::{Failure, NO_LIMITS, Run, Stage, Verdict};
+use crate::run::{Failure, NO_LIMITS, Run, RunResult, Stage};
 use crate::scope::Scope;
 
 /// Record of a run: hook, scope, outcome and cost. It never contains the input, the output or the
@@ -111,12 +111,12 @@ impl RunRecord {
     ) -> Self {
         let without_input = |text: &str, source: Option<&str>| {
             let given = message.iter().chain(data.values().flatten());
-            text::without(&text::manageable(text), source, given)
+            text::replace_inputs(&text::truncate_to_limit(text), source, given)
         };
         let without = |text: &str| without_input(text, None);
         // Messages of the engine contain words that are not in the source.
-        let said = |class: &str, text: &str| {
-            let source = (!ScriptHook::is_of_the_engine(class)).then(|| hook.source());
+        let masked_text = |class: &str, text: &str| {
+            let source = (!ScriptHook::is_engine_class(class)).then(|| hook.source());
             without_input(text, source)
         };
         let mut is_class_known = false;
@@ -128,14 +128,14 @@ impl RunRecord {
                 without(class)
             }
         };
-        let outcome = match &run.verdict {
-            Verdict::Out(_) => RunOutcome::Success,
-            Verdict::Stop(stop) => RunOutcome::Stopped {
+        let outcome = match &run.result {
+            RunResult::Returned(_) => RunOutcome::Success,
+            RunResult::Stop(stop) => RunOutcome::Stopped {
                 class: name(&stop.class),
-                message: said(&stop.class, &stop.message),
+                message: masked_text(&stop.class, &stop.message),
                 trace: without(&stop.stack),
             },
-            Verdict::Failed(Failure::Thrown {
+            RunResult::Failed(Failure::Thrown {
                 class,
                 message,
                 stack,
@@ -143,13 +143,13 @@ impl RunRecord {
             }) => RunOutcome::Failure {
                 kind: "thrown".to_owned(),
                 class: name(class),
-                message: said(class, message),
+                message: masked_text(class, message),
                 trace: without(stack),
             },
-            Verdict::Failed(failure) if failure.is_no_run() => RunOutcome::Skipped {
+            RunResult::Failed(failure) if failure.did_not_run() => RunOutcome::Skipped {
                 reason: failure.to_string(),
             },
-            Verdict::Failed(failure) => RunOutcome::Failure {
+            RunResult::Failed(failure) => RunOutcome::Failure {
                 kind: failure.kind().to_owned(),
                 class: failure.kind().to_owned(),
                 message: match failure.is_limit() {
@@ -183,7 +183,7 @@ impl RunRecord {
                 mask(class)
             }
         };
-        let said = |text: &str| match self.outcome.is_of_the_hook() {
+        let text_for_log = |text: &str| match self.outcome.may_quote_hook() {
             true => mask(text),
             false => text.to_owned(),
         };
@@ -200,7 +200,7 @@ impl RunRecord {
             } => tracing::info!(
                 target: "hooks_script",
                 source, action, %stage, class = shown(class), trace = mask(trace),
-                "a hook stopped: {}", said(message)
+                "a hook stopped: {}", text_for_log(message)
             ),
             RunOutcome::Failure {
                 kind,
@@ -210,7 +210,7 @@ impl RunRecord {
             } => tracing::warn!(
                 target: "hooks_script",
                 source, action, %stage, kind, class = shown(class), trace = mask(trace),
-                "a hook failed: {}", said(message)
+                "a hook failed: {}", text_for_log(message)
             ),
         }
     }
@@ -278,7 +278,7 @@ impl RunOutcome {
     }
 
     /// Returns `true` if the text may come from the hook rather than from the host.
-    pub(super) fn is_of_the_hook(&self) -> bool {
+    pub(super) fn may_quote_hook(&self) -> bool {
         match self {
             RunOutcome::Stopped { .. } => true,
             RunOutcome::Failure { kind, .. } => NO_LIMITS.contains(&&**kind),

@@ -6,9 +6,9 @@ use super::record::{OutcomeKind, RunRecord};
 
 /// Maximum number of class names per hook and of hooks that are counted by name. Further ones are
 /// counted together, so that untrusted hooks cannot fill the memory.
-const MOST_CLASSES: usize = 32;
-const MOST_HOOKS: usize = 4096;
-const REST: &str = "other";
+const MAX_CLASSES: usize = 32;
+const MAX_HOOKS: usize = 4096;
+const OTHER: &str = "other";
 
 /// Upper bounds of the histogram buckets.
 const MICROSECONDS: &[u64] = &[
@@ -94,16 +94,16 @@ impl Summary {
 
     fn names(&mut self, source: &str, class: &str) -> (String, String) {
         let known = self.classes.len();
-        let source = if known < MOST_HOOKS || self.classes.contains_key(source) {
+        let source = if known < MAX_HOOKS || self.classes.contains_key(source) {
             source
         } else {
-            REST
+            OTHER
         };
         let classes = self.classes.entry(source.to_owned()).or_default();
-        let class = if class.is_empty() || classes.len() < MOST_CLASSES || classes.contains(class) {
+        let class = if class.is_empty() || classes.len() < MAX_CLASSES || classes.contains(class) {
             class
         } else {
-            REST
+            OTHER
         };
         if !class.is_empty() {
             classes.insert(class.to_owned());
@@ -163,24 +163,24 @@ mod tests {
     #[test]
     fn s_20_hooks_cannot_fill_the_summary_with_names() {
         let mut summary = Summary::default();
-        for number in 0..2 * MOST_CLASSES {
+        for number in 0..2 * MAX_CLASSES {
             summary.names("hook", &number.to_string());
         }
-        assert_eq!(summary.names("hook", "new").1, REST);
+        assert_eq!(summary.names("hook", "new").1, OTHER);
         assert_eq!(summary.names("hook", "0").1, "0");
         assert_eq!(summary.names("hook", "").1, "");
-        for number in 0..2 * MOST_HOOKS {
+        for number in 0..2 * MAX_HOOKS {
             summary.names(&number.to_string(), "class");
         }
         assert_eq!(
             summary.names("new", "class"),
-            (REST.to_owned(), "class".to_owned())
+            (OTHER.to_owned(), "class".to_owned())
         );
         assert_eq!(
             summary.names("hook", "0"),
             ("hook".to_owned(), "0".to_owned())
         );
-        assert!(summary.classes.len() <= MOST_HOOKS + 1);
-        assert!(summary.classes["hook"].len() <= MOST_CLASSES + 1);
+        assert!(summary.classes.len() <= MAX_HOOKS + 1);
+        assert!(summary.classes["hook"].len() <= MAX_CLASSES + 1);
     }
 }

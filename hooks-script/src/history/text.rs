@@ -9,19 +9,19 @@ use regex::{Captures, Regex};
 use serde_json::Value;
 
 /// Maximum number of characters of a class name.
-pub(super) const CLASS_CHARS: usize = 100;
+pub(super) const MAX_CLASS_CHARS: usize = 100;
 
 /// Maximum number of bytes of a text that are examined.
-const MANAGEABLE: usize = 64 << 10;
+const MAX_TEXT_BYTES: usize = 64 << 10;
 
 /// Minimum length of a piece of an input that is found in a text.
-const PIECE: usize = 8;
+const MIN_PIECE: usize = 8;
 
 /// Minimum length of an input that is found in a text if it occurs as a whole.
-const WHOLE: usize = 4;
+const MIN_WHOLE: usize = 4;
 
 /// Minimum length of a word of an input that is found in a text of a hook.
-const WORD: usize = 3;
+const MIN_WORD: usize = 3;
 
 /// Masks private data in a text: e-mail addresses, runs of seven and more digits, and texts that
 /// look like a key, a password or a token.
@@ -84,17 +84,17 @@ fn pattern(text: &str) -> Regex {
 
 /// Truncates a text to the examined length. The last word before the cut is removed too, because
 /// half of a secret would not be recognised.
-pub(super) fn manageable(text: &str) -> String {
-    if text.len() <= MANAGEABLE {
+pub(super) fn truncate_to_limit(text: &str) -> String {
+    if text.len() <= MAX_TEXT_BYTES {
         return text.to_owned();
     }
-    let start = &text[..text.floor_char_boundary(MANAGEABLE)];
+    let start = &text[..text.floor_char_boundary(MAX_TEXT_BYTES)];
     let end = start.rfind(char::is_whitespace).unwrap_or(0);
     start[..end].to_owned()
 }
 
 /// Returns the first characters of a text, ending with `…` if the text is longer.
-pub(super) fn cut(text: &str, most: usize) -> String {
+pub(super) fn truncate(text: &str, most: usize) -> String {
     if text.chars().nth(most).is_none() {
         return text.to_owned();
     }
@@ -104,7 +104,7 @@ pub(super) fn cut(text: &str, most: usize) -> String {
 
 /// Replaces the parts of a text that repeat an input, in any case, with `[input]`. If the source of
 /// the text's author is given, also replaces single words that are not in that source.
-pub(super) fn without<'a>(
+pub(super) fn replace_inputs<'a>(
     text: &str,
     source: Option<&str>,
     input: impl Iterator<Item = (&'a String, &'a Value)>,
@@ -112,24 +112,24 @@ pub(super) fn without<'a>(
     if text.is_empty() {
         return String::new();
     }
-    let mut found = Found::new(text);
+    let mut found = FoundChars::new(text);
     if let Some(source) = source {
-        found.take_words_but(source);
+        found.find_words_except(source);
     }
     for (key, value) in input {
-        found.look_for(key);
-        found.look_for_all(value);
+        found.find_input(key);
+        found.find_all(value);
     }
     found.text()
 }
 
 /// Characters of a text that occur in an input.
-struct Found {
+struct FoundChars {
     text: Vec<char>,
     folded: Vec<char>,
     /// Places of each piece of the text, by its length beyond the minimum. Pieces shorter than the
     /// longest are padded with zeros.
-    pieces: [Option<Pieces>; PIECE - WHOLE + 1],
+    pieces: [Option<PieceIndex>; MIN_PIECE - MIN_WHOLE + 1],
     /// Hashes that occur among the longest pieces of the text.
     hashes: Vec<bool>,
     /// Words to find, with their places.
@@ -137,14 +137,14 @@ struct Found {
     marked: Vec<bool>,
 }
 
-/// Rolling hash of the last [`PIECE`] characters.
+/// Rolling hash of the last [`MIN_PIECE`] characters.
 #[derive(Default)]
-struct Rolling(u64);
+struct RollingHash(u64);
 
-impl Rolling {
+impl RollingHash {
     const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
     /// Weight of the oldest character.
-    const FIRST: u64 = Self::FACTOR.wrapping_pow(PIECE as u32);
+    const FIRST: u64 = Self::FACTOR.wrapping_pow(MIN_PIECE as u32);
     const BITS: u32 = 14;
 
     fn push(&mut self, new: char, gone: Option<char>) {
@@ -160,26 +160,29 @@ impl Rolling {
     }
 }
 
-type Pieces = HashMap<[char; PIECE], Vec<usize>>;
+type PieceIndex = HashMap<[char; MIN_PIECE], Vec<usize>>;
 
-fn padded(piece: &[char]) -> [char; PIECE] {
-    let mut padded = ['\0'; PIECE];
+fn padded(piece: &[char]) -> [char; MIN_PIECE] {
+    let mut padded = ['\0'; MIN_PIECE];
     padded[..piece.len()].copy_from_slice(piece);
     padded
 }
 
-impl Found {
+impl FoundChars {
     fn new(text: &str) -> Self {
         let text: Vec<char> = text.chars().collect();
-        let folded: Vec<char> = text.iter().copied().map(fold).collect();
+        let folded: Vec<char> = text.iter().copied().map(fold_case).collect();
         let marked = vec![false; text.len()];
-        let mut hashes = vec![false; 1 << Rolling::BITS];
-        let mut hash = Rolling::default();
+        let mut hashes = vec![false; 1 << RollingHash::BITS];
+        let mut hash = RollingHash::default();
         for (at, &character) in folded.iter().enumerate() {
-            hash.push(character, at.checked_sub(PIECE).map(|first| folded[first]));
-            hashes[hash.bit()] |= at + 1 >= PIECE;
+            hash.push(
+                character,
+                at.checked_sub(MIN_PIECE).map(|first| folded[first]),
+            );
+            hashes[hash.bit()] |= at + 1 >= MIN_PIECE;
         }
-        Found {
+        FoundChars {
             hashes,
             text,
             folded,
@@ -190,32 +193,32 @@ impl Found {
     }
 
     /// Also finds the words of the text, except those that occur in this source.
-    fn take_words_but(&mut self, source: &str) {
+    fn find_words_except(&mut self, source: &str) {
         for place in words(&self.folded) {
             let word = self.folded[place.clone()].to_vec();
             self.words.entry(word).or_default().push(place);
         }
-        let source: Vec<char> = source.chars().map(fold).collect();
+        let source: Vec<char> = source.chars().map(fold_case).collect();
         for place in words(&source) {
             self.words.remove(&source[place]);
         }
     }
 
-    fn look_for_all(&mut self, value: &Value) {
+    fn find_all(&mut self, value: &Value) {
         match value {
             Value::Null | Value::Bool(_) => {}
-            Value::Number(number) => self.look_for(&number.to_string()),
-            Value::String(text) => self.look_for(text),
-            Value::Array(items) => items.iter().for_each(|item| self.look_for_all(item)),
+            Value::Number(number) => self.find_input(&number.to_string()),
+            Value::String(text) => self.find_input(text),
+            Value::Array(items) => items.iter().for_each(|item| self.find_all(item)),
             Value::Object(fields) => fields.iter().for_each(|(key, value)| {
-                self.look_for(key);
-                self.look_for_all(value);
+                self.find_input(key);
+                self.find_all(value);
             }),
         }
     }
 
-    fn look_for(&mut self, input: &str) {
-        let input: Vec<char> = input.chars().map(fold).collect();
+    fn find_input(&mut self, input: &str) {
+        let input: Vec<char> = input.chars().map(fold_case).collect();
         if !self.words.is_empty() {
             for place in words(&input) {
                 for place in self.words.remove(&input[place]).unwrap_or_default() {
@@ -223,17 +226,20 @@ impl Found {
                 }
             }
         }
-        if input.len() < PIECE {
+        if input.len() < MIN_PIECE {
             self.mark(&input);
             return;
         }
         // An input may be a thousand times as long as the text. Most of its pieces need only this
         // hash lookup.
-        let mut hash = Rolling::default();
+        let mut hash = RollingHash::default();
         for (at, &character) in input.iter().enumerate() {
-            hash.push(character, at.checked_sub(PIECE).map(|first| input[first]));
-            if at + 1 >= PIECE && self.hashes[hash.bit()] {
-                self.mark(&input[at + 1 - PIECE..=at]);
+            hash.push(
+                character,
+                at.checked_sub(MIN_PIECE).map(|first| input[first]),
+            );
+            if at + 1 >= MIN_PIECE && self.hashes[hash.bit()] {
+                self.mark(&input[at + 1 - MIN_PIECE..=at]);
             }
         }
     }
@@ -243,13 +249,13 @@ impl Found {
     fn mark(&mut self, piece: &[char]) {
         let length = piece.len();
         let Some(pieces) = length
-            .checked_sub(WHOLE)
+            .checked_sub(MIN_WHOLE)
             .and_then(|n| self.pieces.get_mut(n))
         else {
             return;
         };
         let pieces = pieces.get_or_insert_with(|| {
-            let mut pieces = Pieces::new();
+            let mut pieces = PieceIndex::new();
             for (at, piece) in self.folded.windows(length).enumerate() {
                 pieces.entry(padded(piece)).or_default().push(at);
             }
@@ -276,7 +282,7 @@ impl Found {
     }
 }
 
-/// Returns the ranges of words with at least [`WORD`] characters.
+/// Returns the ranges of words with at least [`MIN_WORD`] characters.
 fn words(text: &[char]) -> impl Iterator<Item = Range<usize>> {
     let runs = text.chunk_by(|one, next| one.is_alphanumeric() == next.is_alphanumeric());
     let mut end = 0;
@@ -284,11 +290,11 @@ fn words(text: &[char]) -> impl Iterator<Item = Range<usize>> {
         end += run.len();
         (run[0], end - run.len()..end)
     });
-    runs.filter(|(first, place)| first.is_alphanumeric() && place.len() >= WORD)
+    runs.filter(|(first, place)| first.is_alphanumeric() && place.len() >= MIN_WORD)
         .map(|(_, place)| place)
 }
 
-fn fold(character: char) -> char {
+fn fold_case(character: char) -> char {
     character.to_lowercase().next().unwrap_or(character)
 }
 
@@ -298,7 +304,7 @@ mod tests {
     use serde_json::json;
 
     fn without(text: &str, input: Value) -> String {
-        super::without(text, None, input.as_object().unwrap().iter())
+        super::replace_inputs(text, None, input.as_object().unwrap().iter())
     }
 
     #[test]
@@ -312,7 +318,8 @@ mod tests {
             ("by 15 of 47112 butlers", "by 15 of 47112 butlers"),
             ("input: murder", "input: [input]"),
         ] {
-            let found = super::without(text, Some(source), message.as_object().unwrap().iter());
+            let found =
+                super::replace_inputs(text, Some(source), message.as_object().unwrap().iter());
             assert_eq!(found, clean);
         }
     }
@@ -373,14 +380,14 @@ mod tests {
 
     #[test]
     fn s_20_a_text_is_cut_between_characters() {
-        assert_eq!(cut("äöü🦀x", 5), "äöü🦀x");
-        assert_eq!(cut("äöü🦀x", 4), "äöü…");
-        assert_eq!(cut("äöü🦀x", 1), "…");
-        assert_eq!(cut("äöü🦀x", 0), "");
-        assert_eq!(cut("", 0), "");
-        let long = format!("start {}", "🦀".repeat(MANAGEABLE));
-        assert_eq!(manageable(&long), "start");
-        assert_eq!(manageable(&long[6..]), "");
+        assert_eq!(truncate("äöü🦀x", 5), "äöü🦀x");
+        assert_eq!(truncate("äöü🦀x", 4), "äöü…");
+        assert_eq!(truncate("äöü🦀x", 1), "…");
+        assert_eq!(truncate("äöü🦀x", 0), "");
+        assert_eq!(truncate("", 0), "");
+        let long = format!("start {}", "🦀".repeat(MAX_TEXT_BYTES));
+        assert_eq!(truncate_to_limit(&long), "start");
+        assert_eq!(truncate_to_limit(&long[6..]), "");
     }
 
     #[test]

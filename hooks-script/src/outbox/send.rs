@@ -10,12 +10,12 @@ use std::time::Duration;
 use reqwest::{Client, Url};
 
 use crate::consent::{Permit, PermitVoid};
-use crate::guard::{self, Allowed, Guard, Refused};
+use crate::guard::{self, AddressRefused, ExtraAddresses, UrlGuard};
 use crate::hook::ScriptHook;
 use crate::outbox::{OutboundRequest, permits_http};
 
 const TIMEOUT: Duration = Duration::from_secs(10);
-const MAX_BODY: usize = 64 << 10;
+const MAX_BODY_BYTES: usize = 64 << 10;
 
 /// Sends the requests of hooks over `https`, to allowed hosts at public addresses only. It follows
 /// no redirects, uses no proxy, and reads only the status of a response.
@@ -36,7 +36,7 @@ const MAX_BODY: usize = 64 << 10;
 #[derive(Clone)]
 pub struct OutboxSender {
     client: Client,
-    guard: Guard,
+    guard: UrlGuard,
     settings: OutboxSenderBuilder,
 }
 
@@ -108,7 +108,7 @@ impl OutboxSender {
         OutboxSenderBuilder {
             hosts: BTreeSet::new(),
             timeout: TIMEOUT,
-            max_body: MAX_BODY,
+            max_body: MAX_BODY_BYTES,
             allow_http: false,
             allow_private: false,
         }
@@ -161,7 +161,7 @@ impl OutboxSender {
             let host = host.to_owned();
             return Err(SendError::Host { host });
         }
-        if let Err(Refused(address)) = self.guard.check_address(&url) {
+        if let Err(AddressRefused(address)) = self.guard.check_address(&url) {
             let host = host.to_owned();
             return Err(SendError::Address { host, address });
         }
@@ -214,17 +214,17 @@ impl OutboxSenderBuilder {
         let hosts = std::mem::take(&mut self.hosts).into_iter();
         self.hosts = hosts
             .map(|host| {
-                as_in_urls(&host).ok_or(SendError::Url {
+                normalized_host(&host).ok_or(SendError::Url {
                     url: host,
                     why: "a host is a name or an address, without scheme, port and path",
                 })
             })
             .collect::<Result<_, _>>()?;
-        let guard = Guard {
+        let guard = UrlGuard {
             allow_http: self.allow_http,
             allowed: match self.allow_private {
-                true => Allowed::All,
-                false => Allowed::These(Arc::default()),
+                true => ExtraAddresses::All,
+                false => ExtraAddresses::These(Arc::default()),
             },
             lookup: guard::system_lookup(),
         };
@@ -241,7 +241,7 @@ impl OutboxSenderBuilder {
 }
 
 /// Returns the host as a parsed URL spells it, or `None` if it is invalid.
-fn as_in_urls(host: &str) -> Option<String> {
+fn normalized_host(host: &str) -> Option<String> {
     let mut url = Url::parse("https://host").ok()?;
     match host.parse() {
         Ok(address) => url.set_ip_host(address).ok()?,
@@ -253,8 +253,8 @@ fn as_in_urls(host: &str) -> Option<String> {
 }
 
 fn explain(host: String, error: reqwest::Error) -> SendError {
-    match guard::refused(&error) {
-        Some(Refused(address)) => SendError::Address { host, address },
+    match guard::refused_address(&error) {
+        Some(AddressRefused(address)) => SendError::Address { host, address },
         None => SendError::Connection(error.without_url().into()),
     }
 }

@@ -13,10 +13,10 @@ use crate::error::BuildError;
 use crate::limits::Limits;
 use crate::outbox::Outbox;
 use crate::run::{Failure, Stage};
-use crate::sandbox::instance::{Circumstances, Heap, Instance, Place};
-use crate::sandbox::result::{Ended, Fields, Report, Status};
+use crate::sandbox::instance::{EngineArgs, Heap, Instance, TextRange};
+use crate::sandbox::result::{CallEnd, CallReport, ResultFields, Status};
 use crate::sandbox::snapshot::Snapshot;
-use crate::sandbox::watch::Watched;
+use crate::sandbox::watch::TickGuard;
 
 /// JavaScript that runs before any hook.
 pub(crate) const PRELUDE: &str = concat!(
@@ -32,22 +32,22 @@ pub(crate) struct Sandbox {
 }
 
 /// Arguments of a call besides its input.
-pub(crate) struct Given {
+pub(crate) struct CallArgs {
     pub(crate) now_ms: i64,
     pub(crate) seed: u64,
     pub(crate) cancelled: Arc<AtomicBool>,
-    pub(crate) allowance: Allowance,
+    pub(crate) allowance: RunLimits,
 }
 
 /// Limits and capabilities of one run where they differ from those of the engine.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Allowance {
+pub(crate) struct RunLimits {
     /// Fuel; the limit of the engine applies too.
     pub(crate) fuel: Option<u64>,
     /// Timeout; the limit of the engine applies too.
     pub(crate) wall: Option<Duration>,
     /// Deadline, independent of the start of the run.
-    pub(crate) until: Option<Instant>,
+    pub(crate) deadline: Option<Instant>,
     /// `true` if the run has `context.http`. For every other run, the import refuses requests.
     pub(crate) http: bool,
 }
@@ -117,22 +117,22 @@ impl Sandbox {
         &self,
         instance: &mut Instance,
         source: &[u8],
-        given: &Given,
-    ) -> (Report, Option<Arc<Snapshot>>) {
-        let with = self.circumstances(given);
+        given: &CallArgs,
+    ) -> (CallReport, Option<Arc<Snapshot>>) {
+        let with = self.engine_args(given);
         let fuel = Fuel::Script(self.limits.load_fuel);
         let call = |instance: &mut Instance, place, _: &mut Fuel| instance.load(place, with);
         let report = self.call(instance, &self.base, fuel, source, given, call);
-        let loaded = matches!(report.ended, Ended::Returned(Status::Done, _));
+        let loaded = matches!(report.ended, CallEnd::Returned(Status::Done, _));
         if !loaded {
             return (report, None);
         }
         match instance.space.take(Some(&self.base)) {
             Ok(snapshot) => (report, Some(snapshot)),
             Err(error) => {
-                instance.spoiled = true;
+                instance.is_spoiled = true;
                 let failure = Failure::Engine(format!("{error:#}"));
-                (Report::failed(failure), None)
+                (CallReport::failed(failure), None)
             }
         }
     }
@@ -144,12 +144,12 @@ impl Sandbox {
         hook: &Arc<Snapshot>,
         stage: Stage,
         input: &[u8],
-        given: &Given,
-    ) -> Report {
-        let Allowance { fuel, http, .. } = given.allowance;
+        given: &CallArgs,
+    ) -> CallReport {
+        let RunLimits { fuel, http, .. } = given.allowance;
         let mode = u32::from(stage == Stage::Pre) | u32::from(http) << 1;
         let fuel = fuel.map_or(self.limits.fuel, |fuel| fuel.min(self.limits.fuel));
-        let with = self.circumstances(given);
+        let with = self.engine_args(given);
         let call = |instance: &mut Instance, place, now: &mut Fuel| {
             let status = instance.read(place)?;
             if status != 0 {
@@ -162,8 +162,8 @@ impl Sandbox {
         self.call(instance, hook, reading, input, given, call)
     }
 
-    fn circumstances(&self, given: &Given) -> Circumstances {
-        Circumstances {
+    fn engine_args(&self, given: &CallArgs) -> EngineArgs {
+        EngineArgs {
             now_ms: given.now_ms as f64,
             seed: given.seed,
             jobs: self.limits.jobs,
@@ -176,16 +176,16 @@ impl Sandbox {
         state: &Arc<Snapshot>,
         fuel: Fuel,
         input: &[u8],
-        given: &Given,
-        call: impl Fn(&mut Instance, Place, &mut Fuel) -> wasmtime::Result<u32>,
-    ) -> Report {
-        let watched = Watched::new();
+        given: &CallArgs,
+        call: impl Fn(&mut Instance, TextRange, &mut Fuel) -> wasmtime::Result<u32>,
+    ) -> CallReport {
+        let watched = TickGuard::new();
         let wall = given.allowance.wall;
         let wall = wall.map_or(self.limits.wall, |wall| wall.min(self.limits.wall));
         // All attempts share one timeout, because the script determines where it writes.
         let began = Instant::now();
-        let until = given.allowance.until;
-        let wall = until.map_or(wall, |until| {
+        let deadline = given.allowance.deadline;
+        let wall = deadline.map_or(wall, |until| {
             wall.min(until.saturating_duration_since(began))
         });
         let attempt = |instance: &mut Instance, fuel: &mut Fuel| {
@@ -224,10 +224,10 @@ impl Sandbox {
         let heap = instance.heap_state();
         let ended = match called {
             Err(error) => {
-                instance.spoiled = true;
+                instance.is_spoiled = true;
                 self.trapped(instance, fuel, &error, heap)
             }
-            Ok(None) => Ended::Failed(Failure::Heap(self.limits.heap)),
+            Ok(None) => CallEnd::Failed(Failure::Heap(self.limits.heap)),
             Ok(Some(status)) => {
                 let fields = instance.fields();
                 self.returned(instance, status, fields, heap)
@@ -237,7 +237,7 @@ impl Sandbox {
             .hash_memory
             .then(|| hex(&Sha256::digest(instance.space.bytes())));
         let host = instance.space.host_mut();
-        Report {
+        CallReport {
             ended,
             began: matches!(fuel, Fuel::Script(_)),
             fuel: used,
@@ -259,11 +259,11 @@ impl Sandbox {
         fuel: Fuel,
         error: &wasmtime::Error,
         heap: Heap,
-    ) -> Ended {
-        Ended::Failed(match error.downcast_ref::<Trap>() {
+    ) -> CallEnd {
+        CallEnd::Failed(match error.downcast_ref::<Trap>() {
             Some(Trap::OutOfFuel) => fuel.exhausted(),
             Some(Trap::Interrupt) if instance.space.host().cancelled.load(Relaxed) => {
-                return Ended::Cancelled;
+                return CallEnd::Cancelled;
             }
             Some(Trap::Interrupt) => Failure::Wall(instance.space.host().wall),
             Some(Trap::StackOverflow) => Failure::Stack(self.limits.stack),
@@ -282,14 +282,14 @@ impl Sandbox {
         &self,
         instance: &mut Instance,
         status: u32,
-        fields: Option<Fields>,
+        fields: Option<ResultFields>,
         heap: Heap,
-    ) -> Ended {
+    ) -> CallEnd {
         let status = match status {
             // A stop takes precedence over refused allocations.
             1 => Status::Stop,
             // A script cannot know that an allocation was refused, so its result is not valid.
-            _ if heap.refused => return Ended::Failed(Failure::Heap(self.limits.heap)),
+            _ if heap.refused => return CallEnd::Failed(Failure::Heap(self.limits.heap)),
             0 => Status::Done,
             2 => Status::Thrown,
             3 => Status::Syntax,
@@ -297,32 +297,32 @@ impl Sandbox {
             5 => Status::Exports,
             6 => Status::Unsettled,
             7 => Status::NoData,
-            8 => return Ended::Failed(Failure::Jobs(self.limits.jobs)),
+            8 => return CallEnd::Failed(Failure::Jobs(self.limits.jobs)),
             _ => {
-                instance.spoiled = true;
-                return Ended::Failed(Failure::Engine(format!("status {status}")));
+                instance.is_spoiled = true;
+                return CallEnd::Failed(Failure::Engine(format!("status {status}")));
             }
         };
         if let Some(fields) = &fields {
             let bytes = fields.text_length();
             if status == Status::Done && bytes > self.limits.output {
                 let limit = self.limits.output;
-                return Ended::Failed(Failure::Output { bytes, limit });
+                return CallEnd::Failed(Failure::Output { bytes, limit });
             }
         }
         let memory = instance.space.bytes();
-        match fields.and_then(|fields| fields.said(memory)) {
+        match fields.and_then(|fields| fields.texts(memory)) {
             Some(said)
                 if said
                     .least_depth(status, self.limits.stack)
                     .is_some_and(|least| instance.space.depth() >= least) =>
             {
-                Ended::Failed(Failure::Stack(self.limits.stack))
+                CallEnd::Failed(Failure::Stack(self.limits.stack))
             }
-            Some(said) => Ended::Returned(status, said),
+            Some(said) => CallEnd::Returned(status, said),
             None => {
-                instance.spoiled = true;
-                Ended::Failed(Failure::Engine(
+                instance.is_spoiled = true;
+                CallEnd::Failed(Failure::Engine(
                     "its result is outside of its memory".to_owned(),
                 ))
             }

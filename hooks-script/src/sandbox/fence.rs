@@ -15,11 +15,11 @@ use crate::sandbox::machine;
 use crate::sandbox::snapshot::Snapshot;
 
 /// Resets before the fence is raised: after these, the pages that runs write are known.
-const LEARN: u32 = 8;
+const LEARN_RESETS: u32 = 8;
 /// Maximum of `learn`, which doubles each time a run meets the fence at an unknown address.
-const LEARN_LONGEST: u32 = if cfg!(test) { 32 } else { 4096 };
+const MAX_LEARN_RESETS: u32 = if cfg!(test) { 32 } else { 4096 };
 /// Resets before the fence is lowered, to forget pages of hooks that may be gone.
-const FORGET: u32 = if cfg!(test) { 100 } else { 20_000 };
+const FORGET_RESETS: u32 = if cfg!(test) { 100 } else { 20_000 };
 
 /// Fenced pages of an instance's memory. They are unchanged since the last reset. Before another
 /// hook uses the memory, the pages that its loading changed must be admitted.
@@ -28,11 +28,11 @@ pub(super) struct Fence {
     page: u32,
     /// Pages known to be written by runs; empty if the machine does not support a fence.
     written: Vec<bool>,
-    stands: bool,
+    raised: bool,
     /// Byte ranges of the written pages, while the fence is raised.
     open: Vec<Range<usize>>,
     resets: u32,
-    learn: u32,
+    learning_resets: u32,
 }
 
 impl Fence {
@@ -42,25 +42,25 @@ impl Fence {
         Fence {
             written: vec![false; page.map_or(0, |page| memory / page)],
             page: page.map_or(0, usize::trailing_zeros),
-            stands: false,
+            raised: false,
             open: Vec::new(),
             resets: 0,
-            learn: LEARN,
+            learning_resets: LEARN_RESETS,
         }
     }
 
-    pub(super) fn stands(&self) -> bool {
-        self.stands
+    pub(super) fn is_raised(&self) -> bool {
+        self.raised
     }
 
     /// Returns `true` if the byte is write-protected.
     pub(super) fn is_fenced(&self, address: usize) -> bool {
-        self.stands && self.written.get(address >> self.page) == Some(&false)
+        self.raised && self.written.get(address >> self.page) == Some(&false)
     }
 
     /// Restores every writable byte to its value in `state`.
     pub(super) fn restore(&mut self, state: &Snapshot, memory: &mut [u8]) {
-        if self.stands {
+        if self.raised {
             for bytes in &self.open {
                 state.write(memory, bytes.clone());
             }
@@ -77,13 +77,13 @@ impl Fence {
     }
 
     /// Opens the pages of these bytes permanently.
-    pub(super) fn admit(&mut self, bytes: Range<usize>, memory: &mut [u8]) -> io::Result<()> {
+    pub(super) fn open_pages(&mut self, bytes: Range<usize>, memory: &mut [u8]) -> io::Result<()> {
         let pages = self.pages(bytes);
         if self.written[pages.clone()].iter().all(|written| *written) {
             return Ok(());
         }
         let bytes = self.bytes(pages.clone());
-        if self.stands && machine::make_writable(&mut memory[bytes], true).is_err() {
+        if self.raised && machine::make_writable(&mut memory[bytes], true).is_err() {
             // The system may refuse one more mapping; removing the whole fence needs fewer.
             return self.lower(memory);
         }
@@ -94,35 +94,35 @@ impl Fence {
 
     /// Makes the whole memory writable.
     pub(super) fn lower(&mut self, memory: &mut [u8]) -> io::Result<()> {
-        if self.stands {
+        if self.raised {
             let fenced = self.bytes(0..self.written.len());
             machine::make_writable(&mut memory[fenced], true)?;
         }
-        self.stands = false;
+        self.raised = false;
         self.resets = 0;
         Ok(())
     }
 
     /// Lowers the fence after a run met it at an unknown address, and raises it again later than
     /// before.
-    pub(super) fn learn_longer(&mut self, memory: &mut [u8]) -> io::Result<()> {
-        self.learn = LEARN_LONGEST.min(self.learn * 2);
+    pub(super) fn extend_learning(&mut self, memory: &mut [u8]) -> io::Result<()> {
+        self.learning_resets = MAX_LEARN_RESETS.min(self.learning_resets * 2);
         self.lower(memory)
     }
 
     /// Called after the reset that follows a run: raises the fence once the written pages are
     /// known, and lowers it after many resets.
-    pub(super) fn settle(&mut self, memory: &mut [u8]) -> io::Result<()> {
+    pub(super) fn after_reset(&mut self, memory: &mut [u8]) -> io::Result<()> {
         if self.written.is_empty() {
             return Ok(());
         }
         self.resets += 1;
-        if self.stands && self.resets >= FORGET {
+        if self.raised && self.resets >= FORGET_RESETS {
             self.lower(memory)?;
             self.written.fill(false);
-            self.learn = LEARN;
-        } else if !self.stands && self.resets >= self.learn {
-            self.stands = true;
+            self.learning_resets = LEARN_RESETS;
+        } else if !self.raised && self.resets >= self.learning_resets {
+            self.raised = true;
             self.resets = 0;
             self.open = self.runs(true);
             let mut fenced = self.runs(false).into_iter();

@@ -101,7 +101,7 @@ impl Host {
             slice(memory, body, body_length),
         );
         match (&mut host.outbox, url, body) {
-            (Some(outbox), Some(url), Some(body)) => u32::from(!outbox.put(url, body)),
+            (Some(outbox), Some(url), Some(body)) => u32::from(!outbox.add(url, body)),
             _ => REFUSED,
         }
     }

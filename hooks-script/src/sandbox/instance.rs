@@ -10,30 +10,30 @@ use wasmtime::{Instance as Wasm, Linker, TypedFunc};
 use crate::limits::Limits;
 use crate::sandbox::host::Host;
 use crate::sandbox::machine::module;
-use crate::sandbox::result::Fields;
+use crate::sandbox::memory::InstanceMemory;
+use crate::sandbox::result::ResultFields;
 use crate::sandbox::snapshot::Snapshot;
-use crate::sandbox::space::Space;
 
 /// Fuel for starting the engine.
 const BOOT_FUEL: u64 = 1_000_000_000;
 
 /// Address and length of a text in memory.
-pub(super) type Place = (u32, u32);
+pub(super) type TextRange = (u32, u32);
 
 pub(crate) struct Instance {
-    pub(super) space: Space,
+    pub(super) space: InstanceMemory,
     room: TypedFunc<u32, u32>,
     load: TypedFunc<(u32, u32, f64, u64, u32), u32>,
     read: TypedFunc<(u32, u32), u32>,
     run: TypedFunc<(f64, u64, u32, u32), u32>,
     heap: TypedFunc<(), u64>,
     result: u32,
-    pub(super) spoiled: bool,
+    pub(super) is_spoiled: bool,
 }
 
 /// Arguments of the engine's `load` and `run` besides their text.
 #[derive(Clone, Copy)]
-pub(super) struct Circumstances {
+pub(super) struct EngineArgs {
     pub(super) now_ms: f64,
     pub(super) seed: u64,
     pub(super) jobs: u32,
@@ -66,8 +66,8 @@ impl Instance {
             result: wasm
                 .get_typed_func::<(), u32>(&mut store, "result")?
                 .call(&mut store, ())?,
-            spoiled: false,
-            space: Space::new(store, memory, stack_pointer),
+            is_spoiled: false,
+            space: InstanceMemory::new(store, memory, stack_pointer),
         };
         Ok((instance, wasm))
     }
@@ -87,8 +87,8 @@ impl Instance {
         let status = boot.call(instance.space.changing(), place)?;
         if status != 0 {
             let memory = instance.space.bytes();
-            let said = instance.fields().and_then(|fields| fields.said(memory));
-            let message = said.map(|said| said.message).unwrap_or_default();
+            let texts = instance.fields().and_then(|fields| fields.texts(memory));
+            let message = texts.map(|said| said.message).unwrap_or_default();
             wasmtime::bail!("its prelude fails with status {status}: {message}");
         }
         // Repeat the call, because now there is a stack to limit.
@@ -98,39 +98,34 @@ impl Instance {
 
     /// Returns `true` if the instance can be reset by overwriting its memory.
     pub(crate) fn is_reusable(&self) -> bool {
-        !self.spoiled && !self.space.has_grown()
+        !self.is_spoiled && !self.space.has_grown()
     }
 
     /// Resets the memory for the next run of this hook ahead of time. This also erases all data of
     /// the last run.
     pub(crate) fn prepare(&mut self, state: &Arc<Snapshot>) {
         if self.is_reusable() {
-            self.spoiled = self.space.prepare(state).is_err();
+            self.is_spoiled = self.space.prepare(state).is_err();
         }
     }
 
     /// Compiles a hook and evaluates its top level.
     pub(super) fn load(
         &mut self,
-        (address, length): Place,
-        with: Circumstances,
+        (address, length): TextRange,
+        with: EngineArgs,
     ) -> wasmtime::Result<u32> {
         let given = (address, length, with.now_ms, with.seed, with.jobs);
         self.load.call(self.space.changing(), given)
     }
 
     /// Reads the context that [`run`](Self::run) passes to the hook.
-    pub(super) fn read(&mut self, place: Place) -> wasmtime::Result<u32> {
+    pub(super) fn read(&mut self, place: TextRange) -> wasmtime::Result<u32> {
         self.read.call(self.space.changing(), place)
     }
 
     /// Calls the hook with this much fuel. `mode` is a value of the shim's `enum mode`.
-    pub(super) fn run(
-        &mut self,
-        fuel: u64,
-        with: Circumstances,
-        mode: u32,
-    ) -> wasmtime::Result<u32> {
+    pub(super) fn run(&mut self, fuel: u64, with: EngineArgs, mode: u32) -> wasmtime::Result<u32> {
         let store = self.space.changing();
         store.set_fuel(fuel)?;
         let given = (with.now_ms, with.seed, with.jobs, mode);
@@ -138,7 +133,7 @@ impl Instance {
     }
 
     /// Copies a text with a terminating zero into the heap; `None` if there is no room.
-    pub(super) fn put(&mut self, text: &[u8]) -> wasmtime::Result<Option<Place>> {
+    pub(super) fn put(&mut self, text: &[u8]) -> wasmtime::Result<Option<TextRange>> {
         let length = u32::try_from(text.len())?;
         let address = self.room.call(self.space.changing(), length)?;
         if address == 0 {
@@ -149,8 +144,8 @@ impl Instance {
     }
 
     /// Returns the result of the last call, or `None` if it is outside of memory.
-    pub(super) fn fields(&self) -> Option<Fields> {
-        Fields::read(self.space.bytes(), self.result)
+    pub(super) fn fields(&self) -> Option<ResultFields> {
+        ResultFields::read(self.space.bytes(), self.result)
     }
 
     pub(super) fn heap_state(&mut self) -> Heap {

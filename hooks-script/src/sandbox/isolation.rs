@@ -9,9 +9,9 @@ use sha2::{Digest, Sha256};
 
 use crate::limits::Limits;
 use crate::run::{Failure, Stage};
-use crate::sandbox::calls::{Allowance, Given, Sandbox};
-use crate::sandbox::instance::{Circumstances, Instance};
-use crate::sandbox::result::{Ended, Status};
+use crate::sandbox::calls::{CallArgs, RunLimits, Sandbox};
+use crate::sandbox::instance::{EngineArgs, Instance};
+use crate::sandbox::result::{CallEnd, Status};
 use crate::sandbox::snapshot::Snapshot;
 use crate::sandbox::{hex, module, watch};
 
@@ -33,8 +33,8 @@ const PROBE: &[u8] = b"
     } });";
 const INPUT: &[u8] = br#"{"stage":"pre","in":{"text":"x"},"data":{}}"#;
 
-fn given() -> Given {
-    Given {
+fn given() -> CallArgs {
+    CallArgs {
         now_ms: 0,
         seed: 7,
         cancelled: Default::default(),
@@ -64,9 +64,9 @@ fn load(sandbox: &Sandbox, instance: &mut Instance, source: &[u8]) -> Arc<Snapsh
 }
 
 /// Result and traces of a run; the text is hashed because it is long.
-type Told = (String, u64, usize, Option<String>);
+type RunTrace = (String, u64, usize, Option<String>);
 
-fn run(sandbox: &Sandbox, instance: &mut Instance, hook: &Arc<Snapshot>) -> Told {
+fn run(sandbox: &Sandbox, instance: &mut Instance, hook: &Arc<Snapshot>) -> RunTrace {
     let report = sandbox.run(instance, hook, Stage::Pre, INPUT, &given());
     assert!(report.console.is_empty() && report.console_dropped == 0);
     assert!(report.outbox.is_empty());
@@ -75,8 +75,8 @@ fn run(sandbox: &Sandbox, instance: &mut Instance, hook: &Arc<Snapshot>) -> Told
         "or fuel would count what memory costs to grow"
     );
     match report.ended {
-        Ended::Returned(Status::Done, said) => (
-            hex(&Sha256::digest(&said.text)),
+        CallEnd::Returned(Status::Done, texts) => (
+            hex(&Sha256::digest(&texts.text)),
             report.fuel,
             report.peak,
             report.memory_hash,
@@ -205,12 +205,12 @@ const HOSTILE: &[(&str, bool, &str)] = &[
 /// Loads and runs one script. Returns `true` if the instance may be used again.
 fn attack(sandbox: &Sandbox, instance: &mut Instance, what: &str, source: &str) -> bool {
     let (timed, cancelled) = (what == "runs out of time", what == "is cancelled");
-    let with = Given {
+    let with = CallArgs {
         cancelled: Arc::new(AtomicBool::new(cancelled)),
-        allowance: Allowance {
+        allowance: RunLimits {
             fuel: (!timed && !cancelled).then_some(20_000_000),
             wall: timed.then_some(Duration::from_millis(1)),
-            until: None,
+            deadline: None,
             http: what == "posts",
         },
         ..given()
@@ -315,7 +315,7 @@ fn a_run_gets_what_loading_has_freed_before_the_memory_grows() {
 
 /// Events between two runs of one hook.
 #[derive(Debug, Clone)]
-enum Step {
+enum BetweenRuns {
     Run,
     RunOther,
     Load,
@@ -326,15 +326,15 @@ enum Step {
     Write(usize, u8),
 }
 
-fn step() -> impl Strategy<Value = Step> {
+fn step() -> impl Strategy<Value = BetweenRuns> {
     prop_oneof![
-        Just(Step::Run),
-        Just(Step::RunOther),
-        Just(Step::Load),
-        Just(Step::Prepare),
-        Just(Step::PrepareOther),
-        Just(Step::Fence),
-        (any::<usize>(), any::<u8>()).prop_map(|(at, byte)| Step::Write(at, byte)),
+        Just(BetweenRuns::Run),
+        Just(BetweenRuns::RunOther),
+        Just(BetweenRuns::Load),
+        Just(BetweenRuns::Prepare),
+        Just(BetweenRuns::PrepareOther),
+        Just(BetweenRuns::Fence),
+        (any::<usize>(), any::<u8>()).prop_map(|(at, byte)| BetweenRuns::Write(at, byte)),
     ]
 }
 
@@ -353,13 +353,13 @@ fn s_24_a_run_is_the_same_after_any_order_of_resets_runs_and_loads() {
         let instance = &mut *instance.borrow_mut();
         for step in steps {
             match step {
-                Step::Run => prop_assert_eq!(&run(&sandbox, instance, &hook), &first),
-                Step::RunOther => prop_assert_eq!(&run(&sandbox, instance, &other), &other_first),
-                Step::Load => drop(load(&sandbox, instance, b"export default () => {};")),
-                Step::Prepare => instance.prepare(&hook),
-                Step::PrepareOther => instance.prepare(&other),
-                Step::Fence => drop(fenced(&sandbox, instance)),
-                Step::Write(at, byte) => instance.space.spoil(|memory| memory[at % memory.len()] = byte),
+                BetweenRuns::Run => prop_assert_eq!(&run(&sandbox, instance, &hook), &first),
+                BetweenRuns::RunOther => prop_assert_eq!(&run(&sandbox, instance, &other), &other_first),
+                BetweenRuns::Load => drop(load(&sandbox, instance, b"export default () => {};")),
+                BetweenRuns::Prepare => instance.prepare(&hook),
+                BetweenRuns::PrepareOther => instance.prepare(&other),
+                BetweenRuns::Fence => drop(fenced(&sandbox, instance)),
+                BetweenRuns::Write(at, byte) => instance.space.spoil(|memory| memory[at % memory.len()] = byte),
             }
         }
         prop_assert_eq!(&run(&sandbox, instance, &hook), &first);
@@ -398,10 +398,10 @@ fn s_22_a_run_that_meets_the_fence_has_the_time_of_one() {
     };";
     let hook = load(&sandbox, &mut instance, source);
     let timed = |instance: &mut Instance, forever: bool, wall| {
-        let with = Given {
-            allowance: Allowance {
+        let with = CallArgs {
+            allowance: RunLimits {
                 wall,
-                ..Allowance::default()
+                ..RunLimits::default()
             },
             ..given()
         };
@@ -414,7 +414,7 @@ fn s_22_a_run_that_meets_the_fence_has_the_time_of_one() {
     let in_time = (0..5).any(|_| {
         let (ended, until_fence) = timed(&mut instance, false, None);
         assert!(
-            matches!(ended, Ended::Returned(Status::Done, _)),
+            matches!(ended, CallEnd::Returned(Status::Done, _)),
             "{ended:?}"
         );
         let wall = until_fence * 4 / 3;
@@ -423,7 +423,7 @@ fn s_22_a_run_that_meets_the_fence_has_the_time_of_one() {
         fenced(&sandbox, &mut instance);
         let (ended, taken) = timed(&mut instance, true, Some(wall));
         assert!(
-            matches!(ended, Ended::Failed(Failure::Wall(had)) if had == wall),
+            matches!(ended, CallEnd::Failed(Failure::Wall(had)) if had == wall),
             "{ended:?}"
         );
         taken < wall * 17 / 10
@@ -436,7 +436,7 @@ fn s_22_a_run_that_meets_the_fence_has_the_time_of_one() {
 fn s_24_what_writes_behind_the_fence_traps_before_it_has() {
     let (sandbox, mut instance, _) = loaded_by(false);
     let hook = fenced(&sandbox, &mut instance);
-    let with = Circumstances {
+    let with = EngineArgs {
         now_ms: 0.0,
         seed: 7,
         jobs: 100,
@@ -517,10 +517,10 @@ fn s_24_no_run_can_tell_that_there_is_a_fence() {
         run(&sandbox, &mut instance, &small);
     }
     // Run until the learned pages are forgotten and learned again.
-    let told = run(&sandbox, &mut instance, &small);
+    let trace = run(&sandbox, &mut instance, &small);
     let mut stood = [false; 2];
     for _ in 0..300 {
-        assert_eq!(run(&sandbox, &mut instance, &small), told);
+        assert_eq!(run(&sandbox, &mut instance, &small), trace);
         stood[usize::from(instance.space.is_fenced())] = true;
     }
     assert_eq!(stood, [true; 2]);
@@ -534,7 +534,7 @@ fn s_24_what_is_in_memory_would_be_seen_without_the_reset() {
     let (_, mut instance, _) = loaded();
     let place = instance.put(INPUT).unwrap().unwrap();
     instance.space.spoil(|memory| memory.fill(0xa5));
-    let with = Circumstances {
+    let with = EngineArgs {
         now_ms: 0.0,
         seed: 7,
         jobs: 100,

@@ -20,7 +20,7 @@ pub(crate) fn module() -> Result<&'static (Engine, Module), BuildError> {
             let module = deserialize(&engine)?;
             Ok((engine, module))
         };
-        load().map_err(|error: wasmtime::Error| why(&error))
+        load().map_err(|error: wasmtime::Error| loading_error(&error))
     });
     loaded
         .as_ref()
@@ -28,7 +28,7 @@ pub(crate) fn module() -> Result<&'static (Engine, Module), BuildError> {
 }
 
 /// Describes a loading error, with a remedy if the system forbids this process to run machine code.
-fn why(error: &wasmtime::Error) -> String {
+fn loading_error(error: &wasmtime::Error) -> String {
     #[cfg(target_os = "linux")]
     if error
         .chain()
@@ -58,7 +58,7 @@ fn deserialize(engine: &Engine) -> wasmtime::Result<Module> {
 /// protection on this machine, or if a write fault would kill this thread.
 pub(super) fn page() -> Option<usize> {
     #[cfg(target_os = "linux")]
-    return takes_faults().then(rustix::param::page_size);
+    return handles_faults().then(rustix::param::page_size);
     #[cfg(not(target_os = "linux"))]
     None
 }
@@ -66,7 +66,7 @@ pub(super) fn page() -> Option<usize> {
 /// Returns `true` if wasmtime receives faults of this thread. A thread that blocks the signal,
 /// which threads inherit, is killed by a fault.
 #[cfg(target_os = "linux")]
-fn takes_faults() -> bool {
+fn handles_faults() -> bool {
     const SIGSEGV: u32 = 11;
     let status = std::fs::read_to_string("/proc/thread-self/status").unwrap_or_default();
     let blocked = status.lines().find_map(|line| line.strip_prefix("SigBlk:"));
@@ -76,7 +76,7 @@ fn takes_faults() -> bool {
 
 /// Makes these bytes writable or read-only. A script that writes to read-only pages traps; a write
 /// by the host would end the process. So only the [`Fence`](super::fence::Fence) of a
-/// [`Space`](super::space::Space) calls this, and all host writes go through the `Space`.
+/// [`InstanceMemory`](super::memory::InstanceMemory) calls this, and all host writes go through the `InstanceMemory`.
 ///
 /// # Panics
 /// Panics if the bytes are not whole pages of the machine.

@@ -11,18 +11,18 @@ use async_channel::{Receiver, Sender, TryRecvError};
 
 use crate::error::BuildError;
 use crate::run::{Failure, Stage};
-use crate::sandbox::calls::{Given, Sandbox};
-use crate::sandbox::follows::Follows;
+use crate::sandbox::calls::{CallArgs, Sandbox};
 use crate::sandbox::instance::Instance;
-use crate::sandbox::result::Report;
+use crate::sandbox::result::CallReport;
 use crate::sandbox::snapshot::Snapshot;
+use crate::sandbox::successors::LikelySuccessors;
 
 /// Twice the stack of scripts: the rest is for the host's side of a call.
 const THREAD_STACK: usize = 2 * super::config::NATIVE_STACK;
 
 /// Time for which a worker spins for the next hook of a stack: about the time of waking the task
 /// that awaits the previous run and being woken by its next job.
-const AWAKE: Duration = Duration::from_micros(100);
+const SPIN_TIME: Duration = Duration::from_micros(100);
 
 /// Workers of an engine. They end when the last handle is dropped and the queue is empty.
 pub(crate) struct Pool {
@@ -30,22 +30,22 @@ pub(crate) struct Pool {
 }
 
 /// Arguments of a run.
-pub(crate) struct Start {
+pub(crate) struct RunJob {
     pub(crate) hook: Arc<Snapshot>,
     pub(crate) stage: Stage,
     pub(crate) input: Vec<u8>,
-    pub(crate) given: Given,
+    pub(crate) given: CallArgs,
 }
 
 /// Arguments of loading a hook.
-pub(crate) struct Load {
+pub(crate) struct LoadJob {
     pub(crate) source: Vec<u8>,
-    pub(crate) given: Given,
+    pub(crate) given: CallArgs,
 }
 
 enum Job {
-    Run(Start, Sender<(Report, Duration)>),
-    Load(Load, Sender<(Report, Option<Arc<Snapshot>>)>),
+    Run(RunJob, Sender<(CallReport, Duration)>),
+    Load(LoadJob, Sender<(CallReport, Option<Arc<Snapshot>>)>),
 }
 
 impl Pool {
@@ -67,14 +67,14 @@ impl Pool {
     }
 
     /// Waits for room in the queue, and for the run.
-    pub(crate) async fn run(&self, start: Start) -> Option<(Report, Duration)> {
+    pub(crate) async fn run(&self, start: RunJob) -> Option<(CallReport, Duration)> {
         let (answer, answered) = async_channel::bounded(1);
         self.jobs.send(Job::Run(start, answer)).await.ok()?;
         answered.recv().await.ok()
     }
 
     /// Loads a hook; blocks the current thread.
-    pub(crate) fn load(&self, load: Load) -> Option<(Report, Option<Arc<Snapshot>>)> {
+    pub(crate) fn load(&self, load: LoadJob) -> Option<(CallReport, Option<Arc<Snapshot>>)> {
         let (answer, answered) = async_channel::bounded(1);
         self.jobs.send_blocking(Job::Load(load, answer)).ok()?;
         answered.recv_blocking().ok()
@@ -82,12 +82,12 @@ impl Pool {
 }
 
 fn work(sandbox: &Sandbox, waiting: &Receiver<Job>) {
-    let (mut kept, mut follows) = (None, Follows::default());
+    let (mut kept, mut follows) = (None, LikelySuccessors::default());
     let mut expects = false;
     while let Some(job) = next(waiting, expects) {
         // A panic of the host ends this run, not the worker.
         let done = catch_unwind(AssertUnwindSafe(|| {
-            one(sandbox, &mut kept, &mut follows, job, waiting)
+            perform(sandbox, &mut kept, &mut follows, job, waiting)
         }));
         expects = done.unwrap_or_else(|_| {
             tracing::error!("a worker of the script engine panicked; its run has failed");
@@ -102,7 +102,7 @@ fn work(sandbox: &Sandbox, waiting: &Receiver<Job>) {
 /// Returns the next job. `expects` is `true` if one is likely to arrive soon.
 fn next(waiting: &Receiver<Job>, expects: bool) -> Option<Job> {
     if expects {
-        let until = Instant::now() + AWAKE;
+        let until = Instant::now() + SPIN_TIME;
         while Instant::now() < until {
             match waiting.try_recv() {
                 Err(TryRecvError::Empty) => thread::yield_now(),
@@ -114,10 +114,10 @@ fn next(waiting: &Receiver<Job>, expects: bool) -> Option<Job> {
 }
 
 /// Performs a job. Returns `true` if another hook is likely to follow.
-fn one(
+fn perform(
     sandbox: &Sandbox,
     kept: &mut Option<Instance>,
-    follows: &mut Follows,
+    follows: &mut LikelySuccessors,
     job: Job,
     waiting: &Receiver<Job>,
 ) -> bool {
@@ -134,12 +134,12 @@ fn one(
                 _ if start
                     .given
                     .allowance
-                    .until
+                    .deadline
                     .is_some_and(|until| until <= began) =>
                 {
-                    Report::failed(Failure::NoWorker)
+                    CallReport::failed(Failure::NoWorker)
                 }
-                Err(failure) => Report::failed(failure.clone()),
+                Err(failure) => CallReport::failed(failure.clone()),
                 Ok(instance) => sandbox.run(
                     instance,
                     &start.hook,
@@ -149,7 +149,7 @@ fn one(
                 ),
             };
             let _ = answer.try_send((report, began.elapsed()));
-            let likely = follows.ran(&start.hook);
+            let likely = follows.record(&start.hook);
             // If other jobs are queued, the first of them determines the next state.
             if let (Ok(instance), true) = (instance, waiting.is_empty()) {
                 instance.prepare(&likely);
@@ -158,7 +158,7 @@ fn one(
         }
         Job::Load(load, answer) => {
             let loaded = match instance {
-                Err(failure) => (Report::failed(failure), None),
+                Err(failure) => (CallReport::failed(failure), None),
                 Ok(instance) => sandbox.load(instance, &load.source, &load.given),
             };
             let _ = answer.try_send(loaded);
@@ -175,14 +175,14 @@ mod tests {
 
     use futures_executor::block_on;
 
-    use super::{Load, Pool, Start};
+    use super::{LoadJob, Pool, RunJob};
     use crate::limits::Limits;
     use crate::run::Stage;
-    use crate::sandbox::calls::{Given, Sandbox};
-    use crate::sandbox::result::Ended;
+    use crate::sandbox::calls::{CallArgs, Sandbox};
+    use crate::sandbox::result::CallEnd;
 
-    fn given() -> Given {
-        Given {
+    fn args() -> CallArgs {
+        CallArgs {
             now_ms: 0,
             seed: 1,
             cancelled: Arc::default(),
@@ -196,20 +196,20 @@ mod tests {
         let pool = Pool::start(&sandbox, 3, 1).unwrap();
         let source = b"export default () => ({ out: {} });";
         let load = || {
-            let (source, given) = (source.to_vec(), given());
-            pool.load(Load { source, given }).unwrap().1.unwrap()
+            let (source, given) = (source.to_vec(), args());
+            pool.load(LoadJob { source, given }).unwrap().1.unwrap()
         };
         let hooks = [load(), load()];
         // Runs in the order of a stack, so that some workers wait for a hook that does not come.
         for hook in hooks.iter().cycle().take(24) {
-            let start = Start {
+            let start = RunJob {
                 hook: Arc::clone(hook),
                 stage: Stage::Pre,
                 input: br#"{"stage":"pre","in":{},"data":{}}"#.to_vec(),
-                given: given(),
+                given: args(),
             };
             let (report, _) = block_on(pool.run(start)).unwrap();
-            assert!(matches!(report.ended, Ended::Returned(..)), "{report:?}");
+            assert!(matches!(report.ended, CallEnd::Returned(..)), "{report:?}");
         }
         drop(pool);
         // Each worker holds the sandbox.

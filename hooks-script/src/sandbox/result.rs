@@ -18,9 +18,9 @@ pub(crate) enum Status {
 
 /// How a call ended.
 #[derive(Debug)]
-pub(crate) enum Ended {
+pub(crate) enum CallEnd {
     /// The call returned with this result.
-    Returned(Status, Said),
+    Returned(Status, CallTexts),
     /// A limit was exceeded, or the engine failed.
     Failed(Failure),
     /// The future of the run was dropped.
@@ -29,8 +29,8 @@ pub(crate) enum Ended {
 
 /// Result and cost of a call.
 #[derive(Debug)]
-pub(crate) struct Report {
-    pub(crate) ended: Ended,
+pub(crate) struct CallReport {
+    pub(crate) ended: CallEnd,
     /// `true` if the script started, and not only the host's part.
     pub(crate) began: bool,
     pub(crate) fuel: u64,
@@ -41,11 +41,11 @@ pub(crate) struct Report {
     pub(crate) memory_hash: Option<String>,
 }
 
-impl Report {
+impl CallReport {
     /// Creates the report of a call that was not made.
     pub(crate) fn failed(failure: Failure) -> Self {
-        Report {
-            ended: Ended::Failed(failure),
+        CallReport {
+            ended: CallEnd::Failed(failure),
             began: false,
             fuel: 0,
             peak: 0,
@@ -60,30 +60,32 @@ impl Report {
 /// Texts of a call: `result` of the shim. They are truncated if a script controls their length,
 /// except `text`, which has its own limit.
 #[derive(Debug, Default)]
-pub(crate) struct Said {
+pub(crate) struct CallTexts {
     pub(crate) class: String,
     pub(crate) message: String,
     pub(crate) stack: String,
     pub(crate) text: Vec<u8>,
 }
 
-const LONGEST_CLASS: usize = 200;
-const LONGEST_MESSAGE: usize = 4 << 10;
-const LONGEST_STACK: usize = 8 << 10;
+const MAX_CLASS_BYTES: usize = 200;
+const MAX_MESSAGE_BYTES: usize = 4 << 10;
+const MAX_STACK_BYTES: usize = 8 << 10;
 
 /// `result` of the shim, in its memory layout.
-pub(crate) struct Fields([u32; Fields::COUNT]);
+pub(crate) struct ResultFields([u32; ResultFields::COUNT]);
 
-impl Fields {
+impl ResultFields {
     const COUNT: usize = 8;
 
     /// Reads the result; `None` if it is outside of memory.
     pub(crate) fn read(memory: &[u8], address: u32) -> Option<Self> {
-        let bytes = slice(memory, address, 4 * Fields::COUNT as u32)?;
+        let bytes = slice(memory, address, 4 * ResultFields::COUNT as u32)?;
         let mut words = bytes
             .chunks_exact(4)
             .map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]));
-        Some(Fields(std::array::from_fn(|_| words.next().unwrap_or(0))))
+        Some(ResultFields(std::array::from_fn(|_| {
+            words.next().unwrap_or(0)
+        })))
     }
 
     /// Returns the length of the text before it is copied.
@@ -91,21 +93,21 @@ impl Fields {
         self.0[7] as usize
     }
 
-    pub(crate) fn said(&self, memory: &[u8]) -> Option<Said> {
+    pub(crate) fn texts(&self, memory: &[u8]) -> Option<CallTexts> {
         let field = |index: usize| slice(memory, self.0[index], self.0[index + 4]);
         let text = |index: usize, limit| field(index).map(|bytes| cut(bytes, limit));
-        Some(Said {
-            class: text(0, LONGEST_CLASS)?,
-            message: text(1, LONGEST_MESSAGE)?,
-            stack: text(2, LONGEST_STACK)?,
+        Some(CallTexts {
+            class: text(0, MAX_CLASS_BYTES)?,
+            message: text(1, MAX_MESSAGE_BYTES)?,
+            stack: text(2, MAX_STACK_BYTES)?,
             text: field(3)?.to_vec(),
         })
     }
 }
 
-impl Said {
+impl CallTexts {
     pub(crate) fn text(&self) -> String {
-        cut(&self.text, LONGEST_MESSAGE)
+        cut(&self.text, MAX_MESSAGE_BYTES)
     }
 
     /// Returns the position of the throw from the stack trace. Skips frames of the class's
@@ -113,15 +115,15 @@ impl Said {
     pub(crate) fn position(&self) -> Option<Position> {
         let constructor = format!("at {} (", self.class);
         let thrown = self.stack.rsplit_once(&constructor);
-        Said::first_place(
+        CallTexts::first_position(
             thrown
                 .and_then(|(_, stack)| Some(stack.split_once('\n')?.1))
                 .unwrap_or_default(),
         )
-        .or_else(|| Said::first_place(&self.stack))
+        .or_else(|| CallTexts::first_position(&self.stack))
     }
 
-    fn first_place(stack: &str) -> Option<Position> {
+    fn first_position(stack: &str) -> Option<Position> {
         stack.match_indices("hook.js:").find_map(|(at, found)| {
             let mut numbers = stack[at + found.len()..].split(|c: char| !c.is_ascii_digit());
             Some(Position {
@@ -138,10 +140,10 @@ impl Said {
     /// regular expressions may report any error when it runs out of stack.
     pub(super) fn least_depth(&self, status: Status, stack: usize) -> Option<usize> {
         /// Bytes of the last frames that may be unwritten.
-        const FRAMES: usize = 4 << 10;
+        const MAX_FRAME_BYTES: usize = 4 << 10;
         match (status, self.class.as_str(), self.message.as_str()) {
             (Status::Syntax, ..) | (Status::Thrown, "SyntaxError", "stack overflow") => {
-                Some(stack.saturating_sub(FRAMES))
+                Some(stack.saturating_sub(MAX_FRAME_BYTES))
             }
             // A call is refused as a whole, with all local variables of the function.
             (Status::Thrown | Status::NoData, "RangeError", "Maximum call stack size exceeded") => {

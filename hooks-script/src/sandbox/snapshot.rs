@@ -21,12 +21,12 @@ static ZEROS: Page = [0; PAGE];
 
 /// Number of pages to prefetch. A snapshot was not used during the run, so it has left the fast
 /// caches.
-const AHEAD: usize = 3;
+const PREFETCHED_PAGES: usize = 3;
 
 /// State of an instance between two calls; read-only.
 pub(crate) struct Snapshot {
     /// Location of each page. Memory beyond the last one is zero.
-    places: Box<[Place]>,
+    places: Box<[PageOrigin]>,
     /// Pages owned by this snapshot, in one allocation, which is faster to read.
     own: Box<[Page]>,
     /// Engine without the hook, which owns the pages that loading the hook did not change.
@@ -37,7 +37,7 @@ pub(crate) struct Snapshot {
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Place {
+enum PageOrigin {
     /// Not stored: unused stack or heap.
     Zeros,
     /// Index in the snapshot's own pages.
@@ -51,25 +51,25 @@ impl Snapshot {
     pub(super) fn take(memory: &[u8], stack_pointer: i32, base: Option<&Arc<Snapshot>>) -> Self {
         let (mut own, mut changed) = (Vec::new(), Vec::new());
         let mut place = |index, page: &Page| {
-            let before = base.map_or(Place::Zeros, |base| base.place(index));
-            if let (Some(base), Place::Own(place)) = (base, before)
+            let before = base.map_or(PageOrigin::Zeros, |base| base.place(index));
+            if let (Some(base), PageOrigin::Own(place)) = (base, before)
                 && base.own[place as usize] == *page
             {
-                return Place::Base(place);
+                return PageOrigin::Base(place);
             }
             let zeros = is_zero(page);
-            if base.is_some() && !(zeros && before == Place::Zeros) {
+            if base.is_some() && !(zeros && before == PageOrigin::Zeros) {
                 changed.push(index);
             }
             if zeros {
-                return Place::Zeros;
+                return PageOrigin::Zeros;
             }
             own.push(*page);
-            Place::Own(own.len() as u32 - 1)
+            PageOrigin::Own(own.len() as u32 - 1)
         };
         let pages = pages(memory).iter().enumerate();
         let mut places: Vec<_> = pages.map(|(index, page)| place(index, page)).collect();
-        while let Some(Place::Zeros) = places.last() {
+        while let Some(PageOrigin::Zeros) = places.last() {
             places.pop();
         }
         Snapshot {
@@ -145,7 +145,7 @@ impl Snapshot {
 
     /// Like [`page`](Snapshot::page), and prefetches the pages after it.
     fn fetch(&self, index: usize) -> Option<&Page> {
-        if let Some(next) = self.page(index + AHEAD) {
+        if let Some(next) = self.page(index + PREFETCHED_PAGES) {
             machine::fetch(next);
         }
         self.page(index)
@@ -154,14 +154,14 @@ impl Snapshot {
     /// Returns the page; `None` for zeros.
     fn page(&self, index: usize) -> Option<&Page> {
         match self.place(index) {
-            Place::Zeros => None,
-            Place::Own(place) => self.own.get(place as usize),
-            Place::Base(place) => self.base.as_ref()?.own.get(place as usize),
+            PageOrigin::Zeros => None,
+            PageOrigin::Own(place) => self.own.get(place as usize),
+            PageOrigin::Base(place) => self.base.as_ref()?.own.get(place as usize),
         }
     }
 
-    fn place(&self, index: usize) -> Place {
-        self.places.get(index).copied().unwrap_or(Place::Zeros)
+    fn place(&self, index: usize) -> PageOrigin {
+        self.places.get(index).copied().unwrap_or(PageOrigin::Zeros)
     }
 }
 

@@ -15,7 +15,7 @@ const TICK: Duration = Duration::from_millis(1);
 
 /// Ticks without a run before the thread sleeps: waking it for every run would cost more than a
 /// small hook.
-const PATIENCE: u32 = 100;
+const MAX_IDLE_TICKS: u32 = 100;
 
 static RUNNING: AtomicUsize = AtomicUsize::new(0);
 static ASLEEP: AtomicBool = AtomicBool::new(false);
@@ -46,7 +46,7 @@ fn tick(engine: &Engine) -> ! {
         } else {
             0
         };
-        if idle > PATIENCE {
+        if idle > MAX_IDLE_TICKS {
             // Set before the last check: a run that starts now is either seen here, or sees this
             // flag and wakes the thread.
             ASLEEP.store(true, SeqCst);
@@ -60,9 +60,9 @@ fn tick(engine: &Engine) -> ! {
 }
 
 /// Guard of a run that needs ticks.
-pub(super) struct Watched(());
+pub(super) struct TickGuard(());
 
-impl Watched {
+impl TickGuard {
     pub(super) fn new() -> Self {
         RUNNING.fetch_add(1, SeqCst);
         if ASLEEP.swap(false, SeqCst)
@@ -70,11 +70,11 @@ impl Watched {
         {
             thread.unpark();
         }
-        Watched(())
+        TickGuard(())
     }
 }
 
-impl Drop for Watched {
+impl Drop for TickGuard {
     fn drop(&mut self) {
         RUNNING.fetch_sub(1, SeqCst);
     }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 /// Directives of `Cache-Control` and `Age` that matter here.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Caching {
+pub(super) struct CacheDirectives {
     /// The response must not be stored.
     pub(super) no_store: bool,
     no_cache: bool,
@@ -13,16 +13,16 @@ pub(super) struct Caching {
     age: Duration,
 }
 
-impl Caching {
+impl CacheDirectives {
     /// Parses the `Cache-Control` headers and the `Age` header. Invalid values can only make a
     /// response less fresh.
     pub(super) fn read<'a>(
         cache_control: impl Iterator<Item = &'a str>,
         age: Option<&str>,
     ) -> Self {
-        let mut caching = Caching {
+        let mut caching = CacheDirectives {
             age: age.map_or(Duration::ZERO, |age| seconds(age).unwrap_or(Duration::MAX)),
-            ..Caching::default()
+            ..CacheDirectives::default()
         };
         for value in cache_control {
             let (mut quoted, mut escaped) = (false, false);
@@ -56,8 +56,8 @@ impl Caching {
     /// Combines the directives of a response with those of a redirect that led to it: only what
     /// both allow. A redirect that may not be stored has to be requested again, and with it
     /// everything after it.
-    pub(super) fn behind(self, redirect: &Caching) -> Self {
-        Caching {
+    pub(super) fn behind(self, redirect: &CacheDirectives) -> Self {
+        CacheDirectives {
             no_store: self.no_store,
             no_cache: self.no_cache || redirect.no_cache || redirect.no_store,
             must_revalidate: self.must_revalidate || redirect.must_revalidate,
@@ -93,8 +93,8 @@ fn seconds(text: &str) -> Option<Duration> {
 mod tests {
     use super::*;
 
-    fn read(value: &str) -> Caching {
-        Caching::read(value.split(';'), None)
+    fn read(value: &str) -> CacheDirectives {
+        CacheDirectives::read(value.split(';'), None)
     }
 
     #[test]
@@ -132,7 +132,7 @@ mod tests {
     #[test]
     fn an_answer_ages_on_its_way() {
         for (age, fresh) in [("0", 60), ("50", 10), ("61", 0), ("unknown", 0)] {
-            let caching = Caching::read(["max-age=60"].into_iter(), Some(age));
+            let caching = CacheDirectives::read(["max-age=60"].into_iter(), Some(age));
             assert_eq!(caching.fresh_for(), Duration::from_secs(fresh), "{age}");
         }
     }

@@ -13,12 +13,12 @@ use reqwest::header::{
 };
 use reqwest::{Client, StatusCode, Url};
 
-use super::caching::Caching;
-use super::versions::Kept;
-use crate::guard::{self, Allowed, Guard, Lookup, Refused};
+use super::caching::CacheDirectives;
+use super::versions::StoredVersion;
+use crate::guard::{self, AddressRefused, ExtraAddresses, Lookup, UrlGuard};
 
 const TIMEOUT: Duration = Duration::from_secs(10);
-const REDIRECTS: usize = 5;
+const MAX_REDIRECTS: usize = 5;
 
 /// Loads sources from `https` URLs. It connects to public addresses only
 /// ([`is_public_address`](crate::is_public_address)), and exactly to the addresses that it checked:
@@ -31,7 +31,7 @@ pub struct Fetcher {
     client: Client,
     timeout: Duration,
     redirects: usize,
-    guard: Guard,
+    guard: UrlGuard,
 }
 
 /// Builder of a [`Fetcher`].
@@ -114,7 +114,7 @@ pub(super) struct Response {
     pub(super) url: String,
     pub(super) etag: Option<String>,
     pub(super) last_modified: Option<String>,
-    pub(super) caching: Caching,
+    pub(super) caching: CacheDirectives,
 }
 
 impl Fetcher {
@@ -122,7 +122,7 @@ impl Fetcher {
     pub fn builder() -> FetcherBuilder {
         FetcherBuilder {
             timeout: TIMEOUT,
-            redirects: REDIRECTS,
+            redirects: MAX_REDIRECTS,
             allow_http: false,
             allowed: Vec::new(),
             lookup: guard::system_lookup(),
@@ -133,7 +133,7 @@ impl Fetcher {
     pub(super) async fn fetch(
         &self,
         url: &str,
-        kept: Option<&Kept>,
+        kept: Option<&StoredVersion>,
         max_bytes: usize,
     ) -> Result<Response, FetchError> {
         let fetched = tokio::time::timeout(self.timeout, self.follow(url, kept, max_bytes));
@@ -145,14 +145,14 @@ impl Fetcher {
     async fn follow(
         &self,
         start: &str,
-        kept: Option<&Kept>,
+        kept: Option<&StoredVersion>,
         max_bytes: usize,
     ) -> Result<Response, FetchError> {
         let mut url = Url::parse(start).map_err(|error| FetchError::Url {
             url: start.to_owned(),
             why: error.to_string(),
         })?;
-        let mut redirects: Vec<Caching> = Vec::new();
+        let mut redirects: Vec<CacheDirectives> = Vec::new();
         for _ in 0..=self.redirects {
             self.admit(&url)?;
             // A validator is valid only on the server that issued it.
@@ -175,7 +175,9 @@ impl Fetcher {
                 }
                 _ => {
                     let mut answer = read(&url, response, kept, max_bytes).await?;
-                    answer.caching = redirects.iter().fold(answer.caching, Caching::behind);
+                    answer.caching = redirects
+                        .iter()
+                        .fold(answer.caching, CacheDirectives::behind);
                     return Ok(answer);
                 }
             }
@@ -196,9 +198,13 @@ impl Fetcher {
             .map_err(|refused| refusal(url, refused))
     }
 
-    async fn ask(&self, url: &Url, kept: Option<&Kept>) -> Result<reqwest::Response, FetchError> {
+    async fn ask(
+        &self,
+        url: &Url,
+        kept: Option<&StoredVersion>,
+    ) -> Result<reqwest::Response, FetchError> {
         let mut request = self.client.get(url.clone());
-        if let Some(Kept { version, .. }) = kept {
+        if let Some(StoredVersion { version, .. }) = kept {
             let validators = [
                 (IF_NONE_MATCH, &version.etag),
                 (IF_MODIFIED_SINCE, &version.last_modified),
@@ -221,7 +227,7 @@ fn without_user(url: &Url) -> String {
     url.to_string()
 }
 
-fn refusal(url: &Url, Refused(address): Refused) -> FetchError {
+fn refusal(url: &Url, AddressRefused(address): AddressRefused) -> FetchError {
     FetchError::Address {
         host: url.host_str().unwrap_or_default().to_owned(),
         address,
@@ -229,7 +235,7 @@ fn refusal(url: &Url, Refused(address): Refused) -> FetchError {
 }
 
 fn explain(url: &Url, error: reqwest::Error) -> FetchError {
-    match guard::refused(&error) {
+    match guard::refused_address(&error) {
         Some(refused) => refusal(url, refused),
         None => FetchError::Connection {
             url: url.to_string(),
@@ -243,9 +249,9 @@ fn header(response: &reqwest::Response, name: HeaderName) -> Option<String> {
     Some(String::from_utf8_lossy(value.as_bytes()).into_owned())
 }
 
-fn caching(response: &reqwest::Response) -> Caching {
+fn caching(response: &reqwest::Response) -> CacheDirectives {
     let cache_control = response.headers().get_all(CACHE_CONTROL).iter();
-    Caching::read(
+    CacheDirectives::read(
         // Treat an unreadable header as forbidding storage.
         cache_control.map(|value| value.to_str().unwrap_or("no-store")),
         header(response, AGE).as_deref(),
@@ -254,7 +260,7 @@ fn caching(response: &reqwest::Response) -> Caching {
 
 /// Returns `true` if a "not modified" response carries a validator that differs from the stored
 /// one: then it is about another version (RFC 9111, 4.3.4).
-fn is_about_another(response: &reqwest::Response, kept: &Kept) -> bool {
+fn is_about_another(response: &reqwest::Response, kept: &StoredVersion) -> bool {
     let named = header(response, ETAG);
     response.status() == StatusCode::NOT_MODIFIED && named.is_some() && named != kept.version.etag
 }
@@ -262,7 +268,7 @@ fn is_about_another(response: &reqwest::Response, kept: &Kept) -> bool {
 async fn read(
     url: &Url,
     mut response: reqwest::Response,
-    kept: Option<&Kept>,
+    kept: Option<&StoredVersion>,
     limit: usize,
 ) -> Result<Response, FetchError> {
     let header = |name: HeaderName| header(&response, name);
@@ -372,9 +378,9 @@ impl FetcherBuilder {
     ///
     /// Returns [`FetchError::Connection`] if the system's trusted certificates cannot be used.
     pub fn build(self) -> Result<Fetcher, FetchError> {
-        let guard = Guard {
+        let guard = UrlGuard {
             allow_http: self.allow_http,
-            allowed: Allowed::These(self.allowed.into()),
+            allowed: ExtraAddresses::These(self.allowed.into()),
             lookup: self.lookup,
         };
         let client = guard.client().map_err(|error| FetchError::Connection {

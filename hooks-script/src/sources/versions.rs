@@ -35,18 +35,18 @@ pub struct SourceVersion {
 /// Versions of sources, with their code. Clones share the store.
 #[derive(Clone)]
 pub struct Versions {
-    backend: Backend,
+    backend: VersionsBackend,
 }
 
 #[derive(Clone)]
-enum Backend {
-    Memory(Arc<Mutex<Memory>>),
+enum VersionsBackend {
+    Memory(Arc<Mutex<VersionTable>>),
     #[cfg(feature = "sqlite")]
     Sqlite(crate::store::Database),
 }
 
 /// Versions by source, ordered by the time they were last seen.
-type Memory = HashMap<String, Vec<Kept>>;
+type VersionTable = HashMap<String, Vec<StoredVersion>>;
 
 /// A stored version, with the data for requesting it again.
 #[derive(Debug, Clone)]
@@ -54,7 +54,7 @@ type Memory = HashMap<String, Vec<Kept>>;
     not(feature = "fetch"),
     expect(dead_code, reason = "only fetched versions are requested again")
 )]
-pub(super) struct Kept {
+pub(super) struct StoredVersion {
     pub(super) version: SourceVersion,
     /// The code; `None` if the server forbids storing it.
     pub(super) code: Option<String>,
@@ -65,7 +65,7 @@ pub(super) struct Kept {
 }
 
 /// A version that was just loaded.
-pub(super) struct Seen<'a> {
+pub(super) struct LoadedVersion<'a> {
     pub(super) source: &'a str,
     pub(super) hash: &'a str,
     pub(super) now: Timestamp,
@@ -78,9 +78,9 @@ pub(super) struct Seen<'a> {
     pub(super) stale_allowed: bool,
 }
 
-impl<'a> Seen<'a> {
+impl<'a> LoadedVersion<'a> {
     pub(super) fn new(source: &'a str, hash: &'a str, now: Timestamp) -> Self {
-        Seen {
+        LoadedVersion {
             source,
             hash,
             now,
@@ -103,7 +103,7 @@ impl Versions {
     /// Creates a store in memory, which is lost when the process ends.
     pub fn in_memory() -> Self {
         Versions {
-            backend: Backend::Memory(Arc::default()),
+            backend: VersionsBackend::Memory(Arc::default()),
         }
     }
 
@@ -111,7 +111,7 @@ impl Versions {
     #[cfg(feature = "sqlite")]
     pub fn sqlite(database: &crate::store::Database) -> Self {
         Versions {
-            backend: Backend::Sqlite(database.clone()),
+            backend: VersionsBackend::Sqlite(database.clone()),
         }
     }
 
@@ -123,13 +123,13 @@ impl Versions {
     /// Returns the error of the store.
     pub async fn of(&self, source: &str) -> Result<Vec<SourceVersion>, StoreError> {
         match &self.backend {
-            Backend::Memory(memory) => {
+            VersionsBackend::Memory(memory) => {
                 let memory = lock(memory);
                 let versions = memory.get(source).into_iter().flatten().rev();
                 Ok(versions.map(|kept| kept.version.clone()).collect())
             }
             #[cfg(feature = "sqlite")]
-            Backend::Sqlite(database) => sqlite::of(database, source).await,
+            VersionsBackend::Sqlite(database) => sqlite::of(database, source).await,
         }
     }
 
@@ -154,7 +154,7 @@ impl Versions {
     /// Returns the error of the store.
     pub async fn forget_before(&self, time: Timestamp) -> Result<u64, StoreError> {
         match &self.backend {
-            Backend::Memory(memory) => {
+            VersionsBackend::Memory(memory) => {
                 let mut forgotten = 0;
                 for versions in lock(memory).values_mut() {
                     let Some(last) = versions.pop() else { continue };
@@ -166,7 +166,7 @@ impl Versions {
                 Ok(forgotten)
             }
             #[cfg(feature = "sqlite")]
-            Backend::Sqlite(database) => sqlite::forget_before(database, time).await,
+            VersionsBackend::Sqlite(database) => sqlite::forget_before(database, time).await,
         }
     }
 
@@ -175,9 +175,9 @@ impl Versions {
         &self,
         source: &str,
         hash: Option<&str>,
-    ) -> Result<Option<Kept>, StoreError> {
+    ) -> Result<Option<StoredVersion>, StoreError> {
         match &self.backend {
-            Backend::Memory(memory) => {
+            VersionsBackend::Memory(memory) => {
                 let memory = lock(memory);
                 let mut versions = memory.get(source).into_iter().flatten().rev();
                 Ok(versions
@@ -185,20 +185,20 @@ impl Versions {
                     .cloned())
             }
             #[cfg(feature = "sqlite")]
-            Backend::Sqlite(database) => sqlite::kept(database, source, hash).await,
+            VersionsBackend::Sqlite(database) => sqlite::kept(database, source, hash).await,
         }
     }
 
-    pub(super) async fn seen(&self, seen: Seen<'_>) -> Result<SourceVersion, StoreError> {
+    pub(super) async fn seen(&self, seen: LoadedVersion<'_>) -> Result<SourceVersion, StoreError> {
         match &self.backend {
-            Backend::Memory(memory) => Ok(remember(&mut lock(memory), seen)),
+            VersionsBackend::Memory(memory) => Ok(remember(&mut lock(memory), seen)),
             #[cfg(feature = "sqlite")]
-            Backend::Sqlite(database) => sqlite::seen(database, seen).await,
+            VersionsBackend::Sqlite(database) => sqlite::seen(database, seen).await,
         }
     }
 }
 
-fn remember(memory: &mut Memory, seen: Seen<'_>) -> SourceVersion {
+fn remember(memory: &mut VersionTable, seen: LoadedVersion<'_>) -> SourceVersion {
     let versions = memory.entry(seen.source.to_owned()).or_default();
     let before = versions
         .iter()
@@ -213,7 +213,7 @@ fn remember(memory: &mut Memory, seen: Seen<'_>) -> SourceVersion {
         etag: seen.etag,
         last_modified: seen.last_modified,
     };
-    versions.push(Kept {
+    versions.push(StoredVersion {
         version: version.clone(),
         code: seen.code.map(str::to_owned),
         url: seen.url,
@@ -224,16 +224,16 @@ fn remember(memory: &mut Memory, seen: Seen<'_>) -> SourceVersion {
 }
 
 // No holder of the lock can panic in the middle of a change, so a poisoned lock is safe to use.
-fn lock(memory: &Mutex<Memory>) -> MutexGuard<'_, Memory> {
+fn lock(memory: &Mutex<VersionTable>) -> MutexGuard<'_, VersionTable> {
     memory.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl fmt::Debug for Versions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let backend = match &self.backend {
-            Backend::Memory(_) => "memory",
+            VersionsBackend::Memory(_) => "memory",
             #[cfg(feature = "sqlite")]
-            Backend::Sqlite(_) => "sqlite",
+            VersionsBackend::Sqlite(_) => "sqlite",
         };
         f.debug_struct("Versions")
             .field("backend", &backend)

@@ -2,30 +2,30 @@
 
 use std::time::{Duration, Instant};
 
-use crate::sandbox::Allowance;
+use crate::sandbox::RunLimits;
 
 /// Time for the sandbox to end a run and report it before the stack's own timeout.
-const GRACE: Duration = Duration::from_millis(100);
+const GRACE_PERIOD: Duration = Duration::from_millis(100);
 
 /// Remaining fuel and time, divided so that no hook can use the share of another.
 #[derive(Debug)]
-pub(super) struct Budget {
+pub(super) struct StackBudget {
     fuel: u64,
     wall: Duration,
     /// Deadline; `None` if it is beyond the range of the clock.
-    until: Option<Instant>,
+    deadline: Option<Instant>,
     /// Number of hooks.
     hooks: u32,
     /// Number of hooks that have not finished, including the current one.
     left: u32,
 }
 
-impl Budget {
+impl StackBudget {
     pub(super) fn new(fuel: u64, wall: Duration) -> Self {
-        Budget {
+        StackBudget {
             fuel,
             wall,
-            until: Instant::now().checked_add(wall),
+            deadline: Instant::now().checked_add(wall),
             hooks: 0,
             left: 0,
         }
@@ -38,13 +38,13 @@ impl Budget {
     }
 
     /// Returns the share of the next hook: an equal part of the rest.
-    pub(super) fn share(&mut self) -> Allowance {
+    pub(super) fn share(&mut self) -> RunLimits {
         let hooks = self.left.max(1);
         self.left = hooks - 1;
-        Allowance {
+        RunLimits {
             fuel: Some(self.fuel / u64::from(hooks)),
             wall: Some(self.time_left() / hooks),
-            until: self.until,
+            deadline: self.deadline,
             http: false,
         }
     }
@@ -56,7 +56,9 @@ impl Budget {
 
     /// Returns the timeout of the current hook, including its wait for a worker.
     pub(super) fn patience(&self) -> Duration {
-        let end = self.until.and_then(|until| until.checked_add(GRACE));
+        let end = self
+            .deadline
+            .and_then(|until| until.checked_add(GRACE_PERIOD));
         end.map_or(Duration::MAX, |end| {
             end.saturating_duration_since(Instant::now())
         })
@@ -69,7 +71,7 @@ impl Budget {
     }
 
     fn time_left(&self) -> Duration {
-        self.until.map_or(Duration::MAX, |until| {
+        self.deadline.map_or(Duration::MAX, |until| {
             until.saturating_duration_since(Instant::now())
         })
     }
@@ -81,7 +83,7 @@ mod tests {
 
     #[test]
     fn s_22_what_a_hook_leaves_goes_to_those_behind_it_and_what_it_takes_is_its_own() {
-        let mut budget = Budget::new(90, Duration::from_secs(60));
+        let mut budget = StackBudget::new(90, Duration::from_secs(60));
         budget.share_among(3);
         assert_eq!(budget.share().fuel, Some(30));
         budget.spend(30);
@@ -93,7 +95,7 @@ mod tests {
     #[test]
     fn s_22_a_part_of_the_time_is_fair_if_it_is_about_an_equal_one() {
         let second = Duration::from_secs(1);
-        let mut budget = Budget::new(90, 10 * second);
+        let mut budget = StackBudget::new(90, 10 * second);
         budget.share_among(5);
         assert!(budget.is_fair(second, 60 * second));
         assert!(!budget.is_fair(second - Duration::from_millis(1), 60 * second));

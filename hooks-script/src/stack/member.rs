@@ -5,18 +5,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 
 use crate::hook::ScriptHook;
-use crate::run::{Run, Verdict};
+use crate::run::{Run, RunResult};
 
 /// One hook of a stack. Clones share its state.
 #[derive(Clone)]
-pub(crate) struct Member {
+pub(crate) struct StackMember {
     pub(super) id: Arc<str>,
     pub(super) hook: ScriptHook,
-    health: Arc<Health>,
+    health: Arc<HookHealth>,
 }
 
 #[derive(Default)]
-struct Health {
+struct HookHealth {
     failures: AtomicU32,
     is_disabled: AtomicBool,
 }
@@ -37,9 +37,9 @@ pub struct HookState {
     pub is_disabled: bool,
 }
 
-impl Member {
+impl StackMember {
     pub(super) fn new(id: Arc<str>, hook: ScriptHook) -> Self {
-        Member {
+        StackMember {
             id,
             hook,
             health: Arc::default(),
@@ -67,9 +67,9 @@ impl Member {
     /// Counts a run that ended because of the hook itself. Disables the hook if it failed too
     /// often.
     pub(super) fn count(&self, run: &Run, disable_after: Option<NonZeroU32>) {
-        let failure = match &run.verdict {
-            Verdict::Failed(failure) => failure,
-            Verdict::Out(_) | Verdict::Stop(_) => {
+        let failure = match &run.result {
+            RunResult::Failed(failure) => failure,
+            RunResult::Returned(_) | RunResult::Stop(_) => {
                 self.health.failures.store(0, Relaxed);
                 return;
             }

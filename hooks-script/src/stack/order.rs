@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use hooks_runtime::{Entry, Slot, Timer};
 
-use super::member::Member;
+use super::member::StackMember;
 
 /// Error returned when an order names an unknown hook.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -15,18 +15,18 @@ pub struct UnknownHook {
     pub id: String,
 }
 
-pub(crate) struct Orders {
+pub(crate) struct HookOrder {
     timer: Arc<dyn Timer>,
     /// Hooks in insertion order.
-    inserted: Slot<Member>,
+    inserted: Slot<StackMember>,
     /// Orders by scope; `None` is the general order.
     named: BTreeMap<Option<String>, Vec<String>>,
-    slots: BTreeMap<Option<String>, Slot<Member>>,
+    slots: BTreeMap<Option<String>, Slot<StackMember>>,
 }
 
-impl Orders {
+impl HookOrder {
     pub(super) fn new(timer: Arc<dyn Timer>) -> Self {
-        Orders {
+        HookOrder {
             timer,
             inserted: Slot::new(),
             named: BTreeMap::new(),
@@ -34,7 +34,7 @@ impl Orders {
         }
     }
 
-    pub(super) fn insert(&mut self, member: Member) {
+    pub(super) fn insert(&mut self, member: StackMember) {
         let key = member.id.to_string();
         self.inserted.insert(Entry::new(Arc::new(member)).key(key));
         self.arrange();
@@ -68,7 +68,7 @@ impl Orders {
     }
 
     /// Returns the hooks in the order of a scope.
-    pub(super) fn slot(&self, scope: Option<&str>) -> Slot<Member> {
+    pub(super) fn slot(&self, scope: Option<&str>) -> Slot<StackMember> {
         let own = scope.and_then(|scope| self.slots.get(&Some(scope.to_owned())));
         let slot = own.or_else(|| self.slots.get(&None));
         slot.cloned().unwrap_or_default()
@@ -83,7 +83,7 @@ impl Orders {
             .collect();
     }
 
-    fn arranged(&self, ids: &[String]) -> Slot<Member> {
+    fn arranged(&self, ids: &[String]) -> Slot<StackMember> {
         let mut slot = Slot::with_timer(Arc::clone(&self.timer));
         self.inserted.iter().for_each(|(member, _)| {
             let place = ids.iter().position(|id| **id == *member.id);

@@ -4,29 +4,29 @@ use std::mem;
 
 use hooks_runtime::Map;
 
-use super::Occasion;
+use super::RunContext;
 use crate::fields::ContextData;
 use crate::history::{RunHistory, RunRecord};
 use crate::hook::ScriptHook;
-use crate::run::{Run, Stage, Verdict};
+use crate::run::{Run, RunResult, Stage};
 
 /// Collects one record for each hook that the run reached.
-pub(crate) struct Records<'a> {
+pub(crate) struct RunRecords<'a> {
     history: Option<&'a RunHistory>,
     stage: Stage,
-    occasion: &'a Occasion,
+    occasion: &'a RunContext,
     records: Vec<RunRecord>,
     /// Hook that is running and has no record yet.
     running: Option<ScriptHook>,
 }
 
-impl<'a> Records<'a> {
+impl<'a> RunRecords<'a> {
     pub(crate) fn new(
         history: Option<&'a RunHistory>,
         stage: Stage,
-        occasion: &'a Occasion,
+        occasion: &'a RunContext,
     ) -> Self {
-        Records {
+        RunRecords {
             history,
             stage,
             occasion,
@@ -51,7 +51,7 @@ impl<'a> Records<'a> {
         data: &ContextData,
     ) {
         let stage = self.stage;
-        let is_told = !matches!(run.verdict, Verdict::Out(_));
+        let is_told = !matches!(run.result, RunResult::Returned(_));
         self.put(is_told, || RunRecord::of(hook, stage, run, message, data));
     }
 
@@ -75,12 +75,12 @@ impl<'a> Records<'a> {
     /// Stores the records. Writing continues if the future is dropped.
     pub(crate) async fn keep(mut self) {
         if let Some(history) = self.history {
-            history.keep(mem::take(&mut self.records)).await;
+            history.store_records(mem::take(&mut self.records)).await;
         }
     }
 }
 
-impl Drop for Records<'_> {
+impl Drop for RunRecords<'_> {
     /// The run was cancelled: store the records so far, and a `skipped` record of the running hook.
     fn drop(&mut self) {
         if let Some(hook) = self.running.take() {
@@ -91,7 +91,7 @@ impl Drop for Records<'_> {
             && !self.records.is_empty()
         {
             // The write has started and continues in the background.
-            drop(history.keep(mem::take(&mut self.records)));
+            drop(history.store_records(mem::take(&mut self.records)));
         }
     }
 }

@@ -14,11 +14,11 @@ use sqlx::sqlite::{
 use super::{StoreError, at_microsecond};
 
 /// Time for which a statement waits for another process that writes.
-const BUSY: Duration = Duration::from_secs(5);
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Number of attempts to create the tables of a new file, and the delay between them.
-const TRIES: u32 = 20;
-const AGAIN: Duration = Duration::from_millis(50);
+const MAX_ATTEMPTS: u32 = 20;
+const RETRY_DELAY: Duration = Duration::from_millis(50);
 
 /// Migrations, in order. Released entries never change.
 const MIGRATIONS: [(i64, &str, &str); 3] = [
@@ -73,16 +73,16 @@ impl Database {
             .synchronous(SqliteSynchronous::Full)
             // Deleted data must not remain readable in the file.
             .pragma("secure_delete", "ON")
-            .busy_timeout(BUSY);
+            .busy_timeout(BUSY_TIMEOUT);
         let mut tries = 0;
         loop {
             match opened(&options).await {
                 Ok(pool) => return Ok(Database { pool }),
                 // Another process may be creating this file.
-                Err(error) if tries < TRIES && is_passing(&error) => tries += 1,
+                Err(error) if tries < MAX_ATTEMPTS && is_passing(&error) => tries += 1,
                 Err(error) => return Err(error.into()),
             }
-            tokio::time::sleep(AGAIN).await;
+            tokio::time::sleep(RETRY_DELAY).await;
         }
     }
 
@@ -99,7 +99,7 @@ impl Database {
 async fn opened(options: &SqliteConnectOptions) -> Result<SqlitePool, MigrateError> {
     let pool = SqlitePoolOptions::new()
         .max_connections(4)
-        .acquire_timeout(BUSY)
+        .acquire_timeout(BUSY_TIMEOUT)
         .connect_with(options.clone())
         .await?;
     let migrations = MIGRATIONS.map(|(version, name, sql)| {
@@ -126,8 +126,8 @@ fn is_passing(error: &MigrateError) -> bool {
     let (MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _)) = error else {
         return false;
     };
-    let said = error.as_database_error().and_then(|error| error.code());
-    let code = said.and_then(|code| code.parse::<i32>().ok());
+    let code = error.as_database_error().and_then(|error| error.code());
+    let code = code.and_then(|code| code.parse::<i32>().ok());
     // The other bits are the extended error code.
     code.is_some_and(|code| [ERROR, BUSY, LOCKED].contains(&(code & 0xff)))
 }

@@ -4,8 +4,8 @@ use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use hooks_script::{
-    AnonymizerKey, ContextData, ContextKey, Field, Limits, Manifest, Occasion, OutcomeKind,
-    PublicFields, RunHistory, RunOutcome, RunQuery, RunRecord, Scope, ScriptEngine, ScriptStack,
+    AnonymizerKey, ContextData, ContextKey, Field, Limits, Manifest, OutcomeKind, PublicFields,
+    RunContext, RunHistory, RunOutcome, RunQuery, RunRecord, Scope, ScriptEngine, ScriptStack,
     Stage,
 };
 use jiff::Timestamp;
@@ -102,7 +102,7 @@ async fn s_20_a_run_that_is_given_up_leaves_the_records_of_what_had_run() {
             "behind",
             hook("export default ({ in: m }) => ({ out: m });"),
         );
-        let (occasion, data) = (Occasion::new().action("message.send"), ContextData::new());
+        let (occasion, data) = (RunContext::new().action("message.send"), ContextData::new());
         let has_failed = async {
             while stack.hooks(None)[0].failures == 0 {
                 tokio::time::sleep(Duration::from_millis(1)).await;

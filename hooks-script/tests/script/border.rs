@@ -141,9 +141,9 @@ fn s_22_no_source_takes_the_engine_down_or_leaves_something_behind() {
     proptest!(ProptestConfig::with_cases(300), |(source in source())| {
         if let Ok(hook) = engine.register(manifest(), &source) {
             let run = pre(&hook);
-            prop_assert!(!matches!(run.verdict, hooks_script::Verdict::Failed(hooks_script::Failure::Engine(_))), "{:?}", run);
+            prop_assert!(!matches!(run.result, hooks_script::RunResult::Failed(hooks_script::Failure::Engine(_))), "{:?}", run);
         }
         let again = pre(&canary);
-        prop_assert_eq!((&again.verdict, again.fuel, &again.memory_hash), (&first.verdict, first.fuel, &first.memory_hash));
+        prop_assert_eq!((&again.result, again.fuel, &again.memory_hash), (&first.result, first.fuel, &first.memory_hash));
     });
 }

@@ -8,7 +8,7 @@ use std::process::Command;
 use futures_executor::block_on;
 use hooks_runtime::Map;
 use hooks_script::{
-    ContextData, ContextKey, Field, Limits, Manifest, PublicFields, Run, ScriptEngine, Verdict,
+    ContextData, ContextKey, Field, Limits, Manifest, PublicFields, Run, RunResult, ScriptEngine,
 };
 use serde_json::{Value, json};
 
@@ -88,8 +88,7 @@ fn s_22_s_24_hostile_hooks_end_as_they_should_and_leave_nothing_behind() {
     let canary = register(&engine, CANARY);
     let first = pre(&canary);
     let same = |run: &Run| {
-        (&run.verdict, run.fuel, &run.memory_hash)
-            == (&first.verdict, first.fuel, &first.memory_hash)
+        (&run.result, run.fuel, &run.memory_hash) == (&first.result, first.fuel, &first.memory_hash)
     };
     let files = files("hostile");
     assert!(files.len() >= 60);
@@ -178,8 +177,8 @@ fn s_11_benign_hooks_give_exactly_their_outputs() {
         let expected = map(json_header(source, "out").unwrap());
         // Compare as text, because the order of keys matters.
         let text = |map: &Map| serde_json::to_string(map).unwrap();
-        match &run.verdict {
-            Verdict::Out(out) if text(out) == text(&expected) => {}
+        match &run.result {
+            RunResult::Returned(out) if text(out) == text(&expected) => {}
             other => wrong.push(format!("{}: {other:?}", path.display())),
         }
         let console: Vec<_> = run.console.iter().map(ToString::to_string).collect();

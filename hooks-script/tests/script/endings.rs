@@ -1,6 +1,6 @@
 //! Runs in which several things fail: a stop is never lost.
 
-use hooks_script::{Failure, RegisterError, Verdict};
+use hooks_script::{Failure, RegisterError, RunResult};
 
 use crate::support::{
     body, engine, engine_with, failure, out, post, pre, register, rejected, run, stop, summary,
@@ -295,8 +295,8 @@ fn s_02_numbers_are_written_as_the_language_says() {
         "return { out: { texts: [7.120236347223045e-307, 6.189700196426902e+26, -1.5, 0, -0, 123456,
             0.00015, 1e21, 5e-324, 1.7976931348623157e308, NaN, -Infinity].map((n) => n.toExponential()) } };",
     );
-    match run(&source).verdict {
-        Verdict::Out(out) => assert_eq!(
+    match run(&source).result {
+        RunResult::Returned(out) => assert_eq!(
             out["texts"],
             serde_json::json!([
                 "7.120236347223045e-307",

@@ -48,8 +48,8 @@ fn s_02_s_24_thousands_of_runs_on_many_threads_give_one_output_and_one_fuel_coun
                 for round in 0..1500 {
                     let run = pre(&hook);
                     assert_eq!(
-                        (&run.verdict, run.fuel, run.memory_bytes),
-                        (&first.verdict, first.fuel, first.memory_bytes)
+                        (&run.result, run.fuel, run.memory_bytes),
+                        (&first.result, first.fuel, first.memory_bytes)
                     );
                     if round % 100 == 0 {
                         pre(&noise);
@@ -90,8 +90,8 @@ fn s_24_engines_hooks_and_workers_all_leave_the_same_memory() {
         for hook in [&hook, &again] {
             let run = pre(hook);
             assert_eq!(
-                (&run.verdict, run.fuel, &run.memory_hash),
-                (&first.verdict, first.fuel, &first.memory_hash)
+                (&run.result, run.fuel, &run.memory_hash),
+                (&first.result, first.fuel, &first.memory_hash)
             );
         }
     }

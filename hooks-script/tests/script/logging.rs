@@ -7,7 +7,7 @@ use std::sync::Once;
 
 use futures_executor::block_on;
 use hooks_runtime::{FailurePolicy, HookRegistry, PhaseRegistry, RegisterOptions};
-use hooks_script::{ContextData, Occasion, RunHistory, RunQuery, ScriptStack};
+use hooks_script::{ContextData, RunContext, RunHistory, RunQuery, ScriptStack};
 use serde_json::{Value, json};
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
@@ -152,7 +152,7 @@ fn s_15_what_a_hook_throws_is_logged_with_its_trace() {
         throws("throw new (class Spam extends HookStopException {})('call 1234567');"),
     );
     let message = map(json!({ "text": "Xylophone meets Quagmire" }));
-    let occasion = Occasion::new().action("message.send");
+    let occasion = RunContext::new().action("message.send");
     let data = ContextData::new();
 
     block_on(stack.run_pre_on(&occasion, message.clone(), &data)).unwrap_err();

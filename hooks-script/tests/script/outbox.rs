@@ -2,8 +2,8 @@
 
 use futures_executor::block_on;
 use hooks_script::{
-    ConsentRequest, ConsentStore, ContextData, HTTP, Occasion, Permit, Run, Scope, ScriptHook,
-    ScriptStack, Verdict,
+    ConsentRequest, ConsentStore, ContextData, HTTP, Permit, Run, RunContext, RunResult, Scope,
+    ScriptHook, ScriptStack,
 };
 
 use crate::support::{body, engine, engine_with, failure, message, post, pre, register};
@@ -28,7 +28,11 @@ fn run(hook: &ScriptHook) -> Run {
 #[test]
 fn s_21_a_request_is_left_in_the_outbox_of_a_run_with_consent() {
     let run = run(&register(&engine(), &body(POSTS)));
-    assert!(matches!(run.verdict, Verdict::Out(_)), "{:?}", run.verdict);
+    assert!(
+        matches!(run.result, RunResult::Returned(_)),
+        "{:?}",
+        run.result
+    );
     assert_eq!(run.outbox.len(), 1);
     assert_eq!(run.outbox[0].url, "https://example.org/log");
     assert_eq!(run.outbox[0].body, r#"{"text":"hello world"}"#);
@@ -70,12 +74,16 @@ const SEARCHES: &str = r#"
 fn s_21_without_consent_nothing_leads_to_the_capability() {
     let hook = register(&engine(), &body(SEARCHES));
     for run in [pre(&hook), post(&hook)] {
-        assert!(matches!(run.verdict, Verdict::Out(_)), "{:?}", run.verdict);
+        assert!(
+            matches!(run.result, RunResult::Returned(_)),
+            "{:?}",
+            run.result
+        );
     }
     let failure = failure(run(&hook));
     assert!(failure.to_string().contains("context.http"), "{failure}");
     assert!(
-        matches!(post(&hook).verdict, Verdict::Out(_)),
+        matches!(post(&hook).result, RunResult::Returned(_)),
         "nothing of it is left"
     );
 }
@@ -88,18 +96,18 @@ fn s_21_a_permit_for_something_else_gives_nothing() {
     let store = ConsentStore::in_memory();
     let run = permitted(&hook, &permit(&store, &other));
     assert!(
-        matches!(run.verdict, Verdict::Failed(_)),
+        matches!(run.result, RunResult::Failed(_)),
         "{:?}",
-        run.verdict
+        run.result
     );
 
     let request = ConsentRequest::of(&hook, "clock", Scope::user("u-1"));
     block_on(store.approve(&request, "u-1")).unwrap();
     let run = permitted(&hook, &block_on(store.permit(&request)).unwrap());
     assert!(
-        matches!(run.verdict, Verdict::Failed(_)),
+        matches!(run.result, RunResult::Failed(_)),
         "{:?}",
-        run.verdict
+        run.result
     );
     assert!(run.outbox.is_empty());
 }
@@ -111,8 +119,8 @@ fn s_21_a_permit_that_was_revoked_gives_nothing() {
     let permit = permit(&store, &hook);
     block_on(store.revoke(permit.request(), "u-1")).unwrap();
     assert!(matches!(
-        permitted(&hook, &permit).verdict,
-        Verdict::Failed(_)
+        permitted(&hook, &permit).result,
+        RunResult::Failed(_)
     ));
 }
 
@@ -140,7 +148,7 @@ fn s_17_a_run_that_fails_leaves_nothing_to_be_sent_and_one_that_stops_does() {
     assert!(fails.outbox.is_empty());
     let stops = body(&format!("{POSTS} throw new HookStopException('noted');"));
     let stops = run(&register(&engine, &stops));
-    assert!(matches!(stops.verdict, Verdict::Stop(_)));
+    assert!(matches!(stops.result, RunResult::Stop(_)));
     assert_eq!(stops.outbox.len(), 1);
 }
 
@@ -175,7 +183,7 @@ fn s_21_a_stack_gives_the_capability_where_its_occasion_has_consent() {
     let stack = ScriptStack::builder().consent(store.clone()).build();
     stack.insert("log", hook);
     let run_for = |user: &str| {
-        let occasion = Occasion::new().scope(Scope::user(user));
+        let occasion = RunContext::new().scope(Scope::user(user));
         let outcome = block_on(stack.run_post_on(&occasion, message(), &ContextData::new()));
         let run = outcome.runs.into_iter().next().unwrap();
         (run.run.unwrap().outbox.len(), run.permit.is_some())
@@ -183,11 +191,11 @@ fn s_21_a_stack_gives_the_capability_where_its_occasion_has_consent() {
     assert_eq!(run_for("u-1"), (1, true));
     assert_eq!(run_for("u-2"), (0, false));
 
-    let occasion = Occasion::new().scope(Scope::user("u-1"));
+    let occasion = RunContext::new().scope(Scope::user("u-1"));
     let outcome = block_on(stack.run_pre_on(&occasion, message(), &ContextData::new())).unwrap();
     let run = outcome.runs[0].run.as_ref().unwrap();
     assert!(
-        matches!(run.verdict, Verdict::Failed(_)),
+        matches!(run.result, RunResult::Failed(_)),
         "it is for after the action"
     );
 }

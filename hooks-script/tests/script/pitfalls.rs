@@ -286,8 +286,8 @@ fn pitfall_07_after_a_trap_everything_is_as_before() {
         assert_eq!(failure(pre(&deep)).kind(), "fuel");
         let again = pre(&canary);
         assert_eq!(
-            (&again.verdict, again.fuel, &again.memory_hash),
-            (&first.verdict, first.fuel, &first.memory_hash)
+            (&again.result, again.fuel, &again.memory_hash),
+            (&first.result, first.fuel, &first.memory_hash)
         );
     }
 }
@@ -334,7 +334,7 @@ fn pitfall_08_fuel_decides_and_not_how_busy_the_machine_is() {
         }
         for _ in 0..5 {
             let run = pre(&hook);
-            assert_eq!((&run.verdict, run.fuel), (&calm.verdict, calm.fuel));
+            assert_eq!((&run.result, run.fuel), (&calm.result, calm.fuel));
         }
         busy.store(false, std::sync::atomic::Ordering::Relaxed);
     });
@@ -374,8 +374,8 @@ fn pitfall_09_memory_that_a_run_has_used_is_empty_in_the_next() {
         assert_eq!(failure(pre(&marks)).kind(), "thrown");
         let again = pre(&clean);
         assert_eq!(
-            (&again.verdict, &again.memory_hash),
-            (&first.verdict, &first.memory_hash)
+            (&again.result, &again.memory_hash),
+            (&first.result, &first.memory_hash)
         );
     }
 }

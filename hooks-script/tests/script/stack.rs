@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use futures_executor::block_on;
 use hooks_script::{
-    ContextData, Failure, Occasion, OutcomeKind, PostOutcome, PreOutcome, Rejection, RunHistory,
-    RunQuery, ScriptEngine, ScriptStack, ScriptStackBuilder, StackRun, Stage, Verdict,
+    ContextData, Failure, OutcomeKind, PostOutcome, PreOutcome, Rejection, RunContext, RunHistory,
+    RunQuery, RunResult, ScriptEngine, ScriptStack, ScriptStackBuilder, StackRun, Stage,
 };
 use serde_json::{Value, json};
 
@@ -36,10 +36,10 @@ fn stack(hooks: &[(&str, &str)]) -> ScriptStack {
 }
 
 fn pre(stack: &ScriptStack) -> Result<PreOutcome, Rejection> {
-    pre_on(stack, &Occasion::new())
+    pre_on(stack, &RunContext::new())
 }
 
-fn pre_on(stack: &ScriptStack, occasion: &Occasion) -> Result<PreOutcome, Rejection> {
+fn pre_on(stack: &ScriptStack, occasion: &RunContext) -> Result<PreOutcome, Rejection> {
     let message = map(json!({"text": ""}));
     block_on(stack.run_pre_on(occasion, message, &ContextData::new()))
 }
@@ -54,8 +54,8 @@ fn text(outcome: Result<PreOutcome, Rejection>) -> Value {
 }
 
 fn failure(run: &StackRun) -> &Failure {
-    match &run.run.as_ref().expect("it has run").verdict {
-        Verdict::Failed(failure) => failure,
+    match &run.run.as_ref().expect("it has run").result {
+        RunResult::Failed(failure) => failure,
         other => panic!("{other:?}"),
     }
 }
@@ -88,7 +88,7 @@ fn s_15_s_19_a_stop_rejects_with_class_message_and_hook_and_ends_the_stack() {
         ScriptStack::builder().history(history.clone()),
         &[("a", &append("a")), ("b", stops), ("c", &append("c"))],
     );
-    let rejection = pre_on(&stack, &Occasion::new().action("message.send")).unwrap_err();
+    let rejection = pre_on(&stack, &RunContext::new().action("message.send")).unwrap_err();
     assert_eq!(rejection.class, "Toxic");
     assert_eq!(rejection.message, "language");
     assert_eq!(rejection.hook, "A hook");
@@ -132,12 +132,16 @@ fn s_17_s_18_after_an_action_all_hooks_run_whatever_they_do() {
     let verdicts: Vec<_> = outcome
         .runs
         .iter()
-        .map(|run| &run.run.as_ref().unwrap().verdict)
+        .map(|run| &run.run.as_ref().unwrap().result)
         .collect();
     assert!(
         matches!(
             verdicts[..],
-            [Verdict::Stop(_), Verdict::Failed(_), Verdict::Out(_)]
+            [
+                RunResult::Stop(_),
+                RunResult::Failed(_),
+                RunResult::Returned(_)
+            ]
         ),
         "{verdicts:?}"
     );
@@ -151,7 +155,7 @@ fn s_17_after_an_action_every_hook_sees_the_same_message() {
     let outcome = post(&stack(&[("a", &sees), ("b", &sees)]));
     for run in &outcome.runs {
         assert!(
-            matches!(run.run.as_ref().unwrap().verdict, Verdict::Out(_)),
+            matches!(run.run.as_ref().unwrap().result, RunResult::Returned(_)),
             "{run:?}"
         );
     }
@@ -166,7 +170,7 @@ fn s_09_a_scope_has_an_order_of_its_own() {
     ]);
     stack.set_order(&["c", "a"]).unwrap();
     stack.set_order_in("guild 7", &["b", "c"]).unwrap();
-    let in_scope = |scope| pre_on(&stack, &Occasion::new().order(scope));
+    let in_scope = |scope| pre_on(&stack, &RunContext::new().order(scope));
     assert_eq!(text(pre(&stack)), "cab", "what is not named comes behind");
     assert_eq!(text(in_scope("guild 7")), "bca");
     assert_eq!(
@@ -201,7 +205,7 @@ fn s_09_an_order_whose_hooks_are_gone_is_none() {
     stack.set_order(&["b", "a"]).unwrap();
     stack.set_order_in("guild 7", &["x"]).unwrap();
     assert!(stack.remove("x"));
-    let in_scope = pre_on(&stack, &Occasion::new().order("guild 7"));
+    let in_scope = pre_on(&stack, &RunContext::new().order("guild 7"));
     assert_eq!(text(in_scope), "ba");
 }
 
@@ -344,7 +348,7 @@ fn s_22_a_hook_that_takes_all_of_the_time_is_the_one_that_failed() {
     let mut kinds = (0..20).map_while(|_| {
         let outcome = pre(&stack).unwrap();
         let run = outcome.runs[0].run.as_ref()?;
-        assert!(matches!(run.verdict, Verdict::Failed(_)), "{run:?}");
+        assert!(matches!(run.result, RunResult::Failed(_)), "{run:?}");
         Some(failure(&outcome.runs[0]).kind())
     });
     assert!(kinds.any(|kind| kind == "wall"));

@@ -3,8 +3,8 @@
 use futures_executor::block_on;
 use hooks_runtime::Map;
 use hooks_script::{
-    ContextData, Failure, Limits, Manifest, RegisterError, Run, ScriptEngine, ScriptHook, Stop,
-    Verdict,
+    ContextData, Failure, Limits, Manifest, RegisterError, Run, RunResult, ScriptEngine,
+    ScriptHook, Stop,
 };
 use serde_json::{Value, json};
 
@@ -68,24 +68,24 @@ pub(crate) fn run(source: &str) -> Run {
 
 #[track_caller]
 pub(crate) fn out(run: Run) -> Value {
-    match run.verdict {
-        Verdict::Out(out) => Value::Object(out),
+    match run.result {
+        RunResult::Returned(out) => Value::Object(out),
         other => panic!("no output: {other:?}"),
     }
 }
 
 #[track_caller]
 pub(crate) fn stop(run: Run) -> Stop {
-    match run.verdict {
-        Verdict::Stop(stop) => stop,
+    match run.result {
+        RunResult::Stop(stop) => stop,
         other => panic!("no stop: {other:?}"),
     }
 }
 
 #[track_caller]
 pub(crate) fn failure(run: Run) -> Failure {
-    match run.verdict {
-        Verdict::Failed(failure) => failure,
+    match run.result {
+        RunResult::Failed(failure) => failure,
         other => panic!("no failure: {other:?}"),
     }
 }
@@ -93,12 +93,14 @@ pub(crate) fn failure(run: Run) -> Failure {
 /// Formats a run as the corpus expects it: `out`, `stop CLASS`, `error KIND [CLASS]`, `interrupted
 /// KIND`.
 pub(crate) fn summary(run: &Run) -> String {
-    match &run.verdict {
-        Verdict::Out(_) => "out".to_owned(),
-        Verdict::Stop(stop) => format!("stop {}", stop.class),
-        Verdict::Failed(Failure::Thrown { class, .. }) => format!("error thrown {class}"),
-        Verdict::Failed(failure) if failure.is_limit() => format!("interrupted {}", failure.kind()),
-        Verdict::Failed(failure) => format!("error {}", failure.kind()),
+    match &run.result {
+        RunResult::Returned(_) => "out".to_owned(),
+        RunResult::Stop(stop) => format!("stop {}", stop.class),
+        RunResult::Failed(Failure::Thrown { class, .. }) => format!("error thrown {class}"),
+        RunResult::Failed(failure) if failure.is_limit() => {
+            format!("interrupted {}", failure.kind())
+        }
+        RunResult::Failed(failure) => format!("error {}", failure.kind()),
         other => panic!("{other:?}"),
     }
 }

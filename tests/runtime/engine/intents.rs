@@ -1,7 +1,7 @@
 //! Agents' operations on intents, and calls for unknown intents.
 
 use futures::executor::block_on;
-use hooks_runtime::engine::{EngineError, Intent, IntentStatus, Limits, TraceabilityError};
+use hooks_runtime::engine::{BudgetLimits, EngineError, Intent, IntentStatus, TraceabilityError};
 use hooks_runtime::{HookEngine, ResponseAction, ToolRequest, ToolResult};
 
 use super::{Bench, assert_denied, command, select, write};
@@ -141,7 +141,7 @@ fn r_29_an_engine_that_was_told_of_no_intents_asks_for_the_form_alone() {
 
 #[test]
 fn r_31_invented_intents_share_what_one_intent_is_granted() {
-    let bench = Bench::with(|builder| builder.intent_limits(Limits::new().calls(2)));
+    let bench = Bench::with(|builder| builder.intent_limits(BudgetLimits::new().calls(2)));
     let look = |n: u32, intent: &str| {
         let request = ToolRequest::new("list_files").param("n", n);
         block_on(bench.ask(&request.intent(intent)))

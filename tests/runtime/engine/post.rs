@@ -2,7 +2,7 @@
 
 use futures::executor::block_on;
 use hooks_runtime::engine::{
-    IntentStatus, Lesson, Limits, Stage, Usage, VerificationFailure, content_hash,
+    BudgetLimits, CallUsage, IntentStatus, Lesson, Stage, VerificationFailure, content_hash,
 };
 use hooks_runtime::{HookEngine, Phase, ToolRequest, ToolResult};
 use serde_json::json;
@@ -191,11 +191,17 @@ async fn r_27_a_log_that_cannot_be_written_keeps_no_other_hook_from_running() {
 fn r_26_turn_context_adds_up_what_was_used() {
     let bench = Bench::new();
     for request in [read("a"), ToolRequest::new("list_files")] {
-        block_on(bench.post(&ToolResult::of(request).failed("").usage(Usage::new(3, 4))));
+        block_on(
+            bench.post(
+                &ToolResult::of(request)
+                    .failed("")
+                    .usage(CallUsage::new(3, 4)),
+            ),
+        );
     }
     let session = bench.engine.session();
-    assert_eq!(session.spent(None).usage, Usage::new(6, 8));
-    assert_eq!(session.spent(Some("REQ-1")).usage, Usage::new(3, 4));
+    assert_eq!(session.spent(None).usage, CallUsage::new(6, 8));
+    assert_eq!(session.spent(Some("REQ-1")).usage, CallUsage::new(3, 4));
     assert_eq!(session.stage(), Stage::Request);
 }
 
@@ -352,7 +358,7 @@ async fn r_26_drift_is_what_a_command_changed_outside_of_the_scope() {
 
 #[tokio::test]
 async fn r_26_lessons_are_written_once_whoever_learns_them() {
-    let bench = Bench::with(|builder| builder.session_limits(Limits::new().calls(1))).ready();
+    let bench = Bench::with(|builder| builder.session_limits(BudgetLimits::new().calls(1))).ready();
     let second = HookEngine::builder()
         .workspace(bench.path(""))
         .build()

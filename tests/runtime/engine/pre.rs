@@ -4,8 +4,8 @@ use std::future::pending;
 
 use futures::executor::block_on;
 use hooks_runtime::engine::{
-    Concurrency, ConcurrencyError, EngineBuilder, Intent, Limits, Stage, StateCheck,
-    TraceabilityError, Usage,
+    BudgetLimits, CallUsage, Concurrency, ConcurrencyError, EngineBuilder, Intent, Stage,
+    StateCheck, TraceabilityError,
 };
 use hooks_runtime::{
     HookError, HookResponse, Phase, PhaseRegistry, ResponseAction, ToolRequest, ToolResult,
@@ -68,7 +68,7 @@ fn r_25_without_scope_enforcement_every_file_may_be_written() {
 
 #[test]
 fn r_25_without_budget_nothing_is_limited() {
-    let bench = Bench::with(|builder| builder.session_limits(Limits::new().calls(0)));
+    let bench = Bench::with(|builder| builder.session_limits(BudgetLimits::new().calls(0)));
     assert_decides("budget", &bench, &read("src/a"));
 }
 
@@ -106,7 +106,7 @@ fn r_27_selecting_an_intent_skips_every_other_hook_only_while_unhealthy() {
         let bench = Bench::with(|builder| {
             builder
                 .health(move || async move { healthy })
-                .session_limits(Limits::new().calls(0))
+                .session_limits(BudgetLimits::new().calls(0))
         });
         let response = block_on(bench.ask(&select("REQ-1")));
         assert_eq!(response.is_continue(), !healthy, "{response:?}");
@@ -487,7 +487,7 @@ fn r_28_an_intent_that_nobody_knows_owns_nothing() {
 
 #[test]
 fn r_31_calls_of_a_session_and_of_an_intent_are_limited() {
-    let limits = |calls| Limits::new().calls(calls);
+    let limits = |calls| BudgetLimits::new().calls(calls);
     let bench = Bench::with(|builder| builder.session_limits(limits(5)).intent_limits(limits(2)));
     let look = |n: u32, intent: &str| {
         block_on(bench.ask(&ToolRequest::new("list_files").param("n", n).intent(intent)))
@@ -509,8 +509,8 @@ fn r_31_calls_of_a_session_and_of_an_intent_are_limited() {
 #[test]
 fn r_31_tokens_and_cost_are_limited_once_they_are_known() {
     for (limits, usage) in [
-        (Limits::new().tokens(100), Usage::new(60, 0)),
-        (Limits::new().cost_micros(100), Usage::new(0, 60)),
+        (BudgetLimits::new().tokens(100), CallUsage::new(60, 0)),
+        (BudgetLimits::new().cost_micros(100), CallUsage::new(0, 60)),
     ] {
         let bench = Bench::with(|builder| builder.session_limits(limits));
         for n in 0..2 {
@@ -527,9 +527,9 @@ fn r_31_tokens_and_cost_are_limited_once_they_are_known() {
 #[test]
 fn r_31_a_limit_of_nothing_allows_nothing_and_no_limit_everything() {
     for limits in [
-        Limits::new().calls(0),
-        Limits::new().tokens(0),
-        Limits::new().cost_micros(0),
+        BudgetLimits::new().calls(0),
+        BudgetLimits::new().tokens(0),
+        BudgetLimits::new().cost_micros(0),
     ] {
         let bench = Bench::with(|builder| builder.session_limits(limits));
         let halted = block_on(bench.ask(&read("src/a")));
@@ -539,13 +539,13 @@ fn r_31_a_limit_of_nothing_allows_nothing_and_no_limit_everything() {
     bench
         .engine
         .session()
-        .charge(None, Usage::new(u64::MAX, u64::MAX));
+        .charge(None, CallUsage::new(u64::MAX, u64::MAX));
     assert!(block_on(bench.ask(&read("src/a"))).is_continue());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn r_31_calls_at_the_same_time_share_one_budget() {
-    let bench = Bench::with(|builder| builder.session_limits(Limits::new().calls(10)));
+    let bench = Bench::with(|builder| builder.session_limits(BudgetLimits::new().calls(10)));
     let calls = (0..40).map(|n| {
         let engine = bench.engine.clone();
         tokio::spawn(async move {

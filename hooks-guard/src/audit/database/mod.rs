@@ -16,7 +16,7 @@ pub(super) use mode::{OpenMode, ReadPermit};
 #[cfg(feature = "postgres")]
 pub(super) use postgres::Postgres;
 #[cfg(feature = "sqlite")]
-pub(super) use sqlite::{READ_AGAIN, READS, Sqlite};
+pub(super) use sqlite::{MAX_READ_ATTEMPTS, READ_RETRY_DELAY, Sqlite};
 
 /// SQLite or PostgreSQL database. Clones share the connections.
 #[derive(Clone, Debug)]
@@ -79,7 +79,7 @@ impl Database {
             return Ok(());
         }
         self.compare_schema(tx).await?;
-        self.anchor().compared(mark);
+        self.anchor().set_checked_schema(mark);
         Ok(())
     }
 
@@ -150,10 +150,10 @@ impl Database {
 
     /// Returns a permit for several concurrent read transactions. Returns `None` if the backend
     /// gains nothing from them, or if another task holds the permit.
-    pub(super) fn beside(&self) -> Option<ReadPermit> {
+    pub(super) fn read_permit(&self) -> Option<ReadPermit> {
         match self {
             #[cfg(feature = "sqlite")]
-            Self::Sqlite(database) => database.beside(),
+            Self::Sqlite(database) => database.read_permit(),
             // The database server parallelizes queries itself.
             #[cfg(feature = "postgres")]
             Self::Postgres(_) => None,
@@ -161,10 +161,10 @@ impl Database {
     }
 
     /// Returns a connection for a single statement, which reads one snapshot by itself.
-    pub(super) async fn glance(&self) -> Result<Tx, AuditError> {
+    pub(super) async fn acquire(&self) -> Result<Tx, AuditError> {
         match self {
             #[cfg(feature = "sqlite")]
-            Self::Sqlite(database) => database.glance().await.map(Tx::Sqlite),
+            Self::Sqlite(database) => database.acquire().await.map(Tx::Sqlite),
             #[cfg(feature = "postgres")]
             Self::Postgres(database) => database.read().await.map(Tx::Postgres),
         }

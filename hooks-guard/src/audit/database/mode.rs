@@ -40,5 +40,5 @@ pub(in crate::audit) enum OpenMode {
 #[derive(Debug)]
 pub(in crate::audit) struct ReadPermit {
     pub(in crate::audit) more: usize,
-    pub(super) _turn: OwnedSemaphorePermit,
+    pub(super) _permit: OwnedSemaphorePermit,
 }

@@ -14,13 +14,13 @@ use crate::audit::error::AuditError;
 use crate::audit::head::CHANNEL;
 
 /// Timeout for acquiring a connection.
-const BUSY: Duration = Duration::from_secs(5);
+const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Maximum number of concurrent readers.
-const READERS: u32 = 8;
+const MAX_READERS: u32 = 8;
 
 /// Number of connections for reserved readers.
-const RESERVED: u32 = 2;
+const RESERVED_CONNECTIONS: u32 = 2;
 
 /// Migrations in order. Released entries never change.
 const MIGRATIONS: [(i64, &str, &str); 5] = [
@@ -97,7 +97,7 @@ const SCHEMA_QUERY: &str = concat!(
 );
 
 /// Number of tables of the trail.
-const TABLES: i64 = 10;
+const TABLE_COUNT: i64 = 10;
 
 /// Returns, for each schema in the search path, how many of the tables it contains and how many of
 /// those resolve by their unqualified names.
@@ -166,14 +166,14 @@ impl Postgres {
             ]);
         let writer = PgPoolOptions::new()
             .max_connections(match mode {
-                OpenMode::ReadOnly | OpenMode::Unchecked => READERS,
+                OpenMode::ReadOnly | OpenMode::Unchecked => MAX_READERS,
                 _ => 1,
             })
-            .acquire_timeout(BUSY)
+            .acquire_timeout(ACQUIRE_TIMEOUT)
             .connect_with(options.clone())
             .await
-            .map_err(failed)?;
-        let mut connection = writer.acquire().await.map_err(failed)?;
+            .map_err(convert_error)?;
+        let mut connection = writer.acquire().await.map_err(convert_error)?;
         if mode == OpenMode::Unchecked {
             drop(connection);
             return Ok(Self {
@@ -181,7 +181,7 @@ impl Postgres {
                 reserved: writer.clone(),
                 writer,
                 // A standby cannot create the tables to compare with.
-                expected: made(&options).await.ok().map(Into::into),
+                expected: migrated_schema(&options).await.ok().map(Into::into),
                 anchor: Arc::default(),
             });
         }
@@ -209,19 +209,19 @@ impl Postgres {
             .await?;
         drop(connection);
         let expected = match mode {
-            OpenMode::Pooled => Some(made(&options).await?.into()),
+            OpenMode::Pooled => Some(migrated_schema(&options).await?.into()),
             OpenMode::OneShot | OpenMode::ReadOnly | OpenMode::Unchecked => None,
         };
         let reserved = PgPoolOptions::new()
-            .max_connections(RESERVED)
-            .acquire_timeout(BUSY)
+            .max_connections(RESERVED_CONNECTIONS)
+            .acquire_timeout(ACQUIRE_TIMEOUT)
             .connect_lazy_with(options.clone());
         let readers = PgPoolOptions::new()
-            .max_connections(READERS)
-            .acquire_timeout(BUSY)
+            .max_connections(MAX_READERS)
+            .acquire_timeout(ACQUIRE_TIMEOUT)
             .connect_with(options)
             .await
-            .map_err(failed)?;
+            .map_err(convert_error)?;
         Ok(Self {
             writer,
             readers,
@@ -285,31 +285,31 @@ impl Postgres {
         self.readers
             .begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
             .await
-            .map_err(failed)
+            .map_err(convert_error)
     }
 
     pub(super) async fn write(
         &self,
     ) -> Result<sqlx::Transaction<'static, sqlx::Postgres>, AuditError> {
-        self.writer.begin().await.map_err(failed)
+        self.writer.begin().await.map_err(convert_error)
     }
 
     /// Returns a listener for the commit notifications of all instances.
     pub(in crate::audit) async fn listener(&self) -> Result<PgListener, AuditError> {
         let mut listener = PgListener::connect_with(&self.readers)
             .await
-            .map_err(failed)?;
-        listener.listen(CHANNEL).await.map_err(failed)?;
+            .map_err(convert_error)?;
+        listener.listen(CHANNEL).await.map_err(convert_error)?;
         Ok(listener)
     }
 
     /// Completes when an instance notifies of a write, or when a lost connection is restored:
     /// notifications may have been missed in between.
-    pub(in crate::audit) async fn heard(
+    pub(in crate::audit) async fn wait_for_notification(
         &self,
         listener: &mut PgListener,
     ) -> Result<(), AuditError> {
-        listener.try_recv().await.map(drop).map_err(failed)
+        listener.try_recv().await.map(drop).map_err(convert_error)
     }
 
     pub(super) async fn close(&self) {
@@ -350,7 +350,7 @@ pub(super) async fn has_plain_tables(connection: &mut PgConnection) -> Result<bo
     ))
     .fetch_one(connection)
     .await?;
-    Ok(plain == TABLES)
+    Ok(plain == TABLE_COUNT)
 }
 
 /// Checks that the tables have no triggers, rules or similar objects, for any schema version.
@@ -363,7 +363,7 @@ async fn check_active(connection: &mut PgConnection) -> Result<(), AuditError> {
     let places: Vec<(String, i64, i64)> = sqlx::query_as(PLACES_QUERY)
         .fetch_all(&mut *connection)
         .await?;
-    let has_trail = |&&(_, all, _): &&(String, i64, i64)| all == TABLES;
+    let has_trail = |&&(_, all, _): &&(String, i64, i64)| all == TABLE_COUNT;
     if let Some((trail, ..)) = places.iter().find(has_trail) {
         let other = places
             .iter()
@@ -411,8 +411,8 @@ async fn schema(connection: &mut PgConnection, place: i64) -> Result<Vec<String>
 
 /// Returns the schema that the migrations produce, as this server formats it. Creates temporary
 /// tables on a separate connection.
-async fn made(options: &PgConnectOptions) -> Result<Vec<String>, AuditError> {
-    let mut connection = options.connect().await.map_err(failed)?;
+async fn migrated_schema(options: &PgConnectOptions) -> Result<Vec<String>, AuditError> {
+    let mut connection = options.connect().await.map_err(convert_error)?;
     sqlx::raw_sql("BEGIN; SET LOCAL search_path = pg_temp")
         .execute(&mut connection)
         .await?;
@@ -430,7 +430,7 @@ async fn made(options: &PgConnectOptions) -> Result<Vec<String>, AuditError> {
 
 /// Converts an error. A server that is down refuses connections or lets them hang until the pool's
 /// timeout. For a SQLite file the timeout means that another process holds the lock.
-fn failed(error: sqlx::Error) -> AuditError {
+fn convert_error(error: sqlx::Error) -> AuditError {
     match error {
         sqlx::Error::PoolTimedOut => AuditError::Unreachable {
             source: Arc::new(io::Error::new(

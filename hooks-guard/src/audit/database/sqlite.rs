@@ -21,45 +21,45 @@ use crate::files::with_end;
 
 /// Lock timeout of a statement. A request must be answered within one second, even if another
 /// process hangs during a write.
-const BUSY: Duration = Duration::from_millis(400);
+const BUSY_TIMEOUT: Duration = Duration::from_millis(400);
 
 /// Lock timeout in a process that records a single decision.
-const BRIEFLY_BUSY: Duration = Duration::from_millis(300);
+const ONE_SHOT_BUSY_TIMEOUT: Duration = Duration::from_millis(300);
 
 /// Lock timeout of a backup.
-const COPY_BUSY: Duration = Duration::from_secs(5);
+const BACKUP_BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Timeout for acquiring a connection of this process, including the time to open it.
-const ACQUIRE: Duration = Duration::from_secs(5);
+const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Timeout for acquiring a connection in a process that records a single decision.
-const BRIEFLY_ACQUIRE: Duration = Duration::from_millis(600);
+const ONE_SHOT_ACQUIRE_TIMEOUT: Duration = Duration::from_millis(600);
 
 /// Maximum number of concurrent readers, including the reader that polls for changes.
-const READERS: u32 = 7;
+const MAX_READERS: u32 = 7;
 
 /// Number of connections for reserved readers.
-const RESERVED: u32 = 2;
+const RESERVED_CONNECTIONS: u32 = 2;
 
 /// Number of additional connections that one large read may hold.
-const BESIDE: usize = 3;
+const MAX_EXTRA_CONNECTIONS: usize = 3;
 
 /// Size of the write-ahead log, in pages, from which a process that records a single decision runs
 /// a checkpoint. Such a process does not close the file, and the next process has to read the log
 /// first.
-const LEFT: u64 = 250;
+const CHECKPOINT_PAGES: u64 = 250;
 
 /// Bytes of a page in the write-ahead log.
-const LOG_PAGE: u64 = 4096 + 24;
+const LOG_PAGE_BYTES: u64 = 4096 + 24;
 
 /// Maximum number of attempts to create the tables of a new file, and the delay between them.
-const TRIES: u32 = 20;
-const AGAIN: Duration = Duration::from_millis(50);
+const MAX_ATTEMPTS: u32 = 20;
+const RETRY_DELAY: Duration = Duration::from_millis(50);
 
 /// Maximum number of attempts to read the file without its write-ahead log, and the delay between
 /// them: a checkpoint may be writing to the file.
-pub(in crate::audit) const READS: u32 = 50;
-pub(in crate::audit) const READ_AGAIN: Duration = Duration::from_millis(10);
+pub(in crate::audit) const MAX_READ_ATTEMPTS: u32 = 50;
+pub(in crate::audit) const READ_RETRY_DELAY: Duration = Duration::from_millis(10);
 
 /// Migrations in order. Released entries never change.
 const MIGRATIONS: [(i64, &str, &str); 5] = [
@@ -274,7 +274,7 @@ pub(super) async fn check_schema(connection: &mut SqliteConnection) -> Result<bo
     if is_newest && found == SCHEMA.trim_end() {
         return Ok(true);
     }
-    let expected = made_by(&versions).await?;
+    let expected = schema_of_migrations(&versions).await?;
     match difference(&found, &expected) {
         Some((difference, remedy)) => Err(AuditError::Schema { difference, remedy }),
         None => Ok(is_newest),
@@ -298,7 +298,7 @@ pub(super) async fn has_plain_tables(
 }
 
 /// Returns the schema that some of the migrations produce.
-async fn made_by(versions: &[i64]) -> Result<String, AuditError> {
+async fn schema_of_migrations(versions: &[i64]) -> Result<String, AuditError> {
     let mut connection = SqliteConnectOptions::new()
         .filename(":memory:")
         .connect()
@@ -373,8 +373,10 @@ impl Sqlite {
             return Self::open_read_only(path, mode).await;
         }
         let (busy, acquire) = match mode {
-            OpenMode::Pooled | OpenMode::ReadOnly | OpenMode::Unchecked => (BUSY, ACQUIRE),
-            OpenMode::OneShot => (BRIEFLY_BUSY, BRIEFLY_ACQUIRE),
+            OpenMode::Pooled | OpenMode::ReadOnly | OpenMode::Unchecked => {
+                (BUSY_TIMEOUT, ACQUIRE_TIMEOUT)
+            }
+            OpenMode::OneShot => (ONE_SHOT_BUSY_TIMEOUT, ONE_SHOT_ACQUIRE_TIMEOUT),
         };
         let options = SqliteConnectOptions::new()
             .foreign_keys(false)
@@ -406,7 +408,7 @@ impl Sqlite {
         };
         let writing = match mode {
             OpenMode::Pooled | OpenMode::ReadOnly | OpenMode::Unchecked => writing,
-            OpenMode::OneShot => writing.pragma("wal_autocheckpoint", LEFT.to_string()),
+            OpenMode::OneShot => writing.pragma("wal_autocheckpoint", CHECKPOINT_PAGES.to_string()),
         };
         let writing = writing
             .synchronous(SqliteSynchronous::Full)
@@ -422,7 +424,7 @@ impl Sqlite {
         migrate(&writer, &anchor).await?;
         let files = files.map(|files| Arc::new(files.with_log()));
         if let Some(files) = files.as_ref().filter(|_| mode == OpenMode::OneShot)
-            && files.log_length() > LEFT * LOG_PAGE
+            && files.log_length() > CHECKPOINT_PAGES * LOG_PAGE_BYTES
         {
             empty_log(&writer, busy).await?;
         }
@@ -433,16 +435,16 @@ impl Sqlite {
         } else {
             let copier = SqlitePoolOptions::new()
                 .max_connections(1)
-                .acquire_timeout(COPY_BUSY)
+                .acquire_timeout(BACKUP_BUSY_TIMEOUT)
                 .idle_timeout(None)
                 .max_lifetime(None)
                 // Backups are rare: each opens a connection and closes it.
                 .after_release(|_, _| Box::pin(async { Ok(false) }))
-                .connect_lazy_with(options.clone().busy_timeout(COPY_BUSY));
+                .connect_lazy_with(options.clone().busy_timeout(BACKUP_BUSY_TIMEOUT));
             let reading = options.pragma("query_only", "ON");
-            let reserved =
-                ending_transactions(RESERVED, acquire).connect_lazy_with(reading.clone());
-            let readers = ending_transactions(READERS, acquire)
+            let reserved = ending_transactions(RESERVED_CONNECTIONS, acquire)
+                .connect_lazy_with(reading.clone());
+            let readers = ending_transactions(MAX_READERS, acquire)
                 .connect_with(reading)
                 .await?;
             (readers, reserved, copier)
@@ -473,7 +475,7 @@ impl Sqlite {
         let options = SqliteConnectOptions::new()
             .filename(&path)
             .foreign_keys(false)
-            .busy_timeout(COPY_BUSY)
+            .busy_timeout(BACKUP_BUSY_TIMEOUT)
             .read_only(true);
         let options = match first_look(&options).await {
             Ok(()) => options,
@@ -489,7 +491,7 @@ impl Sqlite {
             }
             Err(error) => return Err(error),
         };
-        let readers = ending_transactions(READERS, ACQUIRE)
+        let readers = ending_transactions(MAX_READERS, ACQUIRE_TIMEOUT)
             .connect_with(options.clone())
             .await?;
         let mut connection = readers.acquire().await?;
@@ -537,11 +539,11 @@ impl Sqlite {
             .execute(&mut *connection)
             .await;
         drop(connection);
-        for _ in 0..READS {
+        for _ in 0..MAX_READ_ATTEMPTS {
             if let Ok(state) = files.state().await {
                 return Ok(Some(state));
             }
-            tokio::time::sleep(READ_AGAIN).await;
+            tokio::time::sleep(READ_RETRY_DELAY).await;
         }
         let stamp = files.stamp()?;
         Ok(Some(FileState { stamp, head: None }))
@@ -577,10 +579,10 @@ impl Sqlite {
 
     pub(super) async fn read(&self) -> Result<PoolConnection<sqlx::Sqlite>, AuditError> {
         self.check()?;
-        begun(&self.readers, "BEGIN").await
+        begin_transaction(&self.readers, "BEGIN").await
     }
 
-    pub(super) async fn glance(&self) -> Result<PoolConnection<sqlx::Sqlite>, AuditError> {
+    pub(super) async fn acquire(&self) -> Result<PoolConnection<sqlx::Sqlite>, AuditError> {
         self.check()?;
         Ok(self.readers.acquire().await?)
     }
@@ -589,18 +591,21 @@ impl Sqlite {
         self.check()?;
         // A plain `BEGIN` would fail at the first change, regardless of the lock timeout, if
         // another process wrote after the first read.
-        begun(&self.writer, "BEGIN IMMEDIATE").await
+        begin_transaction(&self.writer, "BEGIN IMMEDIATE").await
     }
 
-    pub(super) fn beside(&self) -> Option<ReadPermit> {
+    pub(super) fn read_permit(&self) -> Option<ReadPermit> {
         let cores = thread::available_parallelism().map_or(1, usize::from);
         let connections = self.readers.options().get_max_connections();
-        let more = cores.min(BESIDE).min(connections as usize) - 1;
+        let more = cores.min(MAX_EXTRA_CONNECTIONS).min(connections as usize) - 1;
         let turn = match more {
             0 => None,
             _ => Arc::clone(&self.beside).try_acquire_owned().ok(),
         };
-        turn.map(|turn| ReadPermit { more, _turn: turn })
+        turn.map(|turn| ReadPermit {
+            more,
+            _permit: turn,
+        })
     }
 
     /// Returns a number that changes when another connection commits.
@@ -615,7 +620,7 @@ impl Sqlite {
 
     /// Returns a connection for [`version`](Self::version); `None` for an in-memory database, which
     /// has no other writers.
-    pub(in crate::audit) async fn watcher(
+    pub(in crate::audit) async fn version_connection(
         &self,
     ) -> Result<Option<PoolConnection<sqlx::Sqlite>>, AuditError> {
         Ok(match self.files {
@@ -722,7 +727,7 @@ async fn migrate(writer: &SqlitePool, anchor: &Anchor) -> Result<(), AuditError>
             let is_newest = check_schema(&mut connection).await;
             sqlx::query("ROLLBACK").execute(&mut *connection).await?;
             if is_newest? {
-                anchor.compared(mark);
+                anchor.set_checked_schema(mark);
                 return Ok(());
             }
             // Not before: the checksums of the migrations are 2 % of the instructions of `ls -la`.
@@ -736,16 +741,18 @@ async fn migrate(writer: &SqlitePool, anchor: &Anchor) -> Result<(), AuditError>
         };
         // Another process may be creating the file at this moment.
         tries += 1;
-        if tries == TRIES || !matches!(error, AuditError::Locked | AuditError::Database { .. }) {
+        if tries == MAX_ATTEMPTS
+            || !matches!(error, AuditError::Locked | AuditError::Database { .. })
+        {
             return Err(error);
         }
-        tokio::time::sleep(AGAIN).await;
+        tokio::time::sleep(RETRY_DELAY).await;
     }
 }
 
 /// Returns a connection in a transaction, which ends at the latest when the connection returns to
 /// the pool; see [`ending_transactions`].
-async fn begun(
+async fn begin_transaction(
     pool: &SqlitePool,
     begin: &'static str,
 ) -> Result<PoolConnection<sqlx::Sqlite>, AuditError> {
@@ -829,7 +836,7 @@ mod tests {
     #[tokio::test]
     async fn the_written_schema_is_the_one_that_the_migrations_make() {
         let all = MIGRATIONS.map(|(version, ..)| version);
-        let made = made_by(&all).await.expect("a schema");
+        let made = schema_of_migrations(&all).await.expect("a schema");
         if std::env::var_os("HOOKS_WRITE").is_some() {
             let path = concat!(env!("CARGO_MANIFEST_DIR"), "/migrations/sqlite/schema.txt");
             fs::write(path, format!("{made}\n")).expect("written");

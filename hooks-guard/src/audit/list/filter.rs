@@ -4,7 +4,7 @@
 use jiff::Timestamp;
 
 use crate::audit::record::{
-    AuditRecord, UserResponse, ceil_us, class_code, floor_us, fold, response_code, storable,
+    AuditRecord, UserResponse, ceil_us, class_code, floor_us, fold_case, response_code, storable,
 };
 use crate::classify::{Crud, Decision};
 
@@ -61,7 +61,7 @@ pub struct Listing {
 
 /// A filter as SQL parameters `$1` to `$8`.
 #[derive(Clone, Debug)]
-pub(crate) struct Bound {
+pub(crate) struct FilterArgs {
     pub(super) after: Option<i64>,
     pub(super) before: Option<i64>,
     pub(super) class: Option<i64>,
@@ -72,7 +72,7 @@ pub(crate) struct Bound {
     pub(super) text: Option<String>,
 }
 
-impl From<&Filter> for Bound {
+impl From<&Filter> for FilterArgs {
     fn from(filter: &Filter) -> Self {
         Self {
             after: filter.since.map(floor_us),
@@ -88,7 +88,7 @@ impl From<&Filter> for Bound {
                 .command
                 .as_deref()
                 .filter(|text| !text.is_empty())
-                .map(|text| fold(&storable(text))),
+                .map(|text| fold_case(&storable(text))),
         }
     }
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use futures_util::future::try_join_all;
 
-use super::filter::{Bound, Listing, Page};
+use super::filter::{FilterArgs, Listing, Page};
 use crate::audit::backend::Backend;
 use crate::audit::database::ReadPermit;
 use crate::audit::decide;
@@ -16,16 +16,16 @@ use crate::audit::tx::{Arg, Sql, Tx};
 
 /// Partition of the commands into pieces.
 #[derive(Clone, Copy)]
-pub(super) struct Cut {
+pub(super) struct Partition {
     /// Number of pieces.
     pub(super) pieces: i64,
     /// Number of decisions up to which there is only one piece.
     pub(super) few: i64,
 }
 
-impl Cut {
+impl Partition {
     /// More pieces than connections, because pieces take different times.
-    pub(super) const USUAL: Self = Self {
+    pub(super) const DEFAULT: Self = Self {
         pieces: 32,
         few: 20_000,
     };
@@ -33,28 +33,28 @@ impl Cut {
 
 /// Number of decisions per piece whose positions are kept. A page beyond them needs a second
 /// search.
-const KEYS: u64 = 1000;
+const MAX_KEYS: u64 = 1000;
 
 /// Maximum number of attempts to give all connections equal snapshots while other processes write.
-const TRIES: usize = 20;
+const MAX_ATTEMPTS: usize = 20;
 
 /// Number of characters of the text that `LIKE` compares. `LIKE` is faster than `instr` and
 /// `strpos`, but limits the length of its pattern.
-const PATTERN: usize = 1000;
+const MAX_PATTERN_CHARS: usize = 1000;
 
 /// Statements on a piece: `$1` and `$2` are its bounds, `$3` the pattern, `$4` the text if it is
 /// longer than the pattern. The variant without other filters does not compare them.
-macro_rules! texts {
+macro_rules! search_sql {
     ($find:literal) => {
-        [texts!(@ $find, "", "$5", "$6"), texts!(@ $find,
+        [search_sql!(@ $find, "", "$5", "$6"), search_sql!(@ $find,
             " AND ($5 IS NULL OR s.class = $5) AND ($6 IS NULL OR s.response = $6)
               AND ($7 IS NULL OR s.requires = $7) AND ($8 IS NULL OR s.agent = $8)", "$9", "$10")]
     };
     (@ $find:literal, $others:literal, $first:literal, $second:literal) => {
-        Texts {
-            keys: concat!("SELECT s.at, s.id ", texts!(@where $find, $others),
+        SearchSql {
+            keys: concat!("SELECT s.at, s.id ", search_sql!(@where $find, $others),
                 " ORDER BY s.at DESC, s.id DESC LIMIT ", $first, " OFFSET ", $second),
-            rest: concat!("SELECT count(*) ", texts!(@where $find, $others),
+            beyond_pattern: concat!("SELECT count(*) ", search_sql!(@where $find, $others),
                 " AND (s.at, s.id) < (", $first, ", ", $second, ")"),
         }
     };
@@ -64,17 +64,17 @@ macro_rules! texts {
     };
 }
 
-struct Texts {
+struct SearchSql {
     keys: &'static str,
-    rest: &'static str,
+    beyond_pattern: &'static str,
 }
 
-const SQLITE: [Texts; 2] = texts!("instr");
-const POSTGRES: [Texts; 2] = texts!("strpos");
+const SQLITE: [SearchSql; 2] = search_sql!("instr");
+const POSTGRES: [SearchSql; 2] = search_sql!("strpos");
 
 /// Search by a filter that has a text but no session.
 struct Search<'a> {
-    bound: &'a Bound,
+    bound: &'a FilterArgs,
     pattern: String,
     whole: Option<&'a str>,
     /// If `true`, there are filters other than text and time.
@@ -83,14 +83,14 @@ struct Search<'a> {
 
 /// The decisions between two times, both exclusive.
 #[derive(Clone, Copy, Debug)]
-struct Piece {
+struct TimeRange {
     after: i64,
     before: i64,
 }
 
 /// Matches in a piece.
-struct Found {
-    piece: Piece,
+struct PieceMatches {
+    piece: TimeRange,
     /// Time and id of the newest matches.
     keys: Vec<(i64, i64)>,
     /// Number of matches.
@@ -99,15 +99,15 @@ struct Found {
 
 pub(super) async fn list(
     backend: &Backend,
-    bound: &Bound,
+    bound: &FilterArgs,
     text: &str,
     page: Page,
-    cut: Cut,
+    cut: Partition,
 ) -> Result<Listing, AuditError> {
-    let mut seen = Seen::now(backend).await?;
-    let (numbers, total) = numbers(&mut seen, bound, text, page, cut).await?;
+    let mut reads = SnapshotReads::open(backend).await?;
+    let (numbers, total) = numbers(&mut reads, bound, text, page, cut).await?;
     let mut records = Vec::with_capacity(numbers.len());
-    if let Some(tx) = seen.transactions.first_mut() {
+    if let Some(tx) = reads.transactions.first_mut() {
         for id in numbers {
             if let Some(row) = decide::find(tx, id).await? {
                 records.push(row.record()?);
@@ -121,30 +121,30 @@ pub(super) async fn list(
 #[cfg(feature = "http")]
 pub(super) async fn numbers_now(
     backend: &Backend,
-    bound: &Bound,
+    bound: &FilterArgs,
     text: &str,
     page: Page,
 ) -> Result<(Vec<i64>, u64), AuditError> {
-    let mut seen = Seen::now(backend).await?;
-    numbers(&mut seen, bound, text, page, Cut::USUAL).await
+    let mut seen = SnapshotReads::open(backend).await?;
+    numbers(&mut seen, bound, text, page, Partition::DEFAULT).await
 }
 
 async fn numbers(
-    seen: &mut Seen,
-    bound: &Bound,
+    seen: &mut SnapshotReads,
+    bound: &FilterArgs,
     text: &str,
     page: Page,
-    cut: Cut,
+    cut: Partition,
 ) -> Result<(Vec<i64>, u64), AuditError> {
     let search = Search::new(bound, text);
-    let pieces = search.pieces(&mut seen.transactions, cut).await?;
-    let most = page.offset.saturating_add(page.limit).clamp(1, KEYS);
+    let ranges = search.ranges(&mut seen.transactions, cut).await?;
+    let most = page.offset.saturating_add(page.limit).clamp(1, MAX_KEYS);
     let next = AtomicUsize::new(0);
     let readers = seen.transactions.iter_mut().map(async |tx| {
         let mut found = Vec::new();
         loop {
             let at = next.fetch_add(1, Ordering::Relaxed);
-            let Some(piece) = pieces.get(at) else {
+            let Some(piece) = ranges.get(at) else {
                 return Ok::<_, AuditError>(found);
             };
             found.push((at, search.find(tx, *piece, most).await?));
@@ -162,9 +162,9 @@ async fn numbers(
 }
 
 impl<'a> Search<'a> {
-    fn new(bound: &'a Bound, text: &'a str) -> Self {
+    fn new(bound: &'a FilterArgs, text: &'a str) -> Self {
         let mut pattern = String::from("%");
-        for character in text.chars().take(PATTERN) {
+        for character in text.chars().take(MAX_PATTERN_CHARS) {
             if matches!(character, '%' | '_' | '\\') {
                 pattern.push('\\');
             }
@@ -178,14 +178,22 @@ impl<'a> Search<'a> {
         Self {
             bound,
             pattern,
-            whole: text.chars().nth(PATTERN).is_some().then_some(text),
+            whole: text
+                .chars()
+                .nth(MAX_PATTERN_CHARS)
+                .is_some()
+                .then_some(text),
             others,
         }
     }
 
     /// Returns the pieces, newest first.
-    async fn pieces(&self, readers: &mut [Tx], cut: Cut) -> Result<Vec<Piece>, AuditError> {
-        let whole = Piece {
+    async fn ranges(
+        &self,
+        readers: &mut [Tx],
+        cut: Partition,
+    ) -> Result<Vec<TimeRange>, AuditError> {
+        let whole = TimeRange {
             after: self.bound.after.unwrap_or(i64::MIN),
             before: self.bound.before.unwrap_or(i64::MAX),
         };
@@ -223,22 +231,22 @@ impl<'a> Search<'a> {
         let mut pieces = Vec::with_capacity(starts.len() + 1);
         let mut before = whole.before;
         for start in starts.into_iter().rev() {
-            pieces.push(Piece {
+            pieces.push(TimeRange {
                 after: start - 1,
                 before,
             });
             before = start;
         }
-        pieces.push(Piece { before, ..whole });
+        pieces.push(TimeRange { before, ..whole });
         Ok(pieces)
     }
 
-    fn sql(&self, part: fn(&Texts) -> &'static str) -> Sql {
+    fn sql(&self, part: fn(&SearchSql) -> &'static str) -> Sql {
         let which = usize::from(self.others);
         Sql::each(part(&SQLITE[which]), part(&POSTGRES[which]))
     }
 
-    fn args<'b>(&'b self, piece: Piece, last: [i64; 2]) -> Vec<Arg<'b>> {
+    fn args<'b>(&'b self, piece: TimeRange, last: [i64; 2]) -> Vec<Arg<'b>> {
         let bound = self.bound;
         let mut args = vec![
             piece.after.into(),
@@ -261,7 +269,7 @@ impl<'a> Search<'a> {
     async fn keys(
         &self,
         tx: &mut Tx,
-        piece: Piece,
+        piece: TimeRange,
         page: Page,
     ) -> Result<Vec<(i64, i64)>, AuditError> {
         let page =
@@ -273,7 +281,12 @@ impl<'a> Search<'a> {
             .collect()
     }
 
-    async fn find(&self, tx: &mut Tx, piece: Piece, most: u64) -> Result<Found, AuditError> {
+    async fn find(
+        &self,
+        tx: &mut Tx,
+        piece: TimeRange,
+        most: u64,
+    ) -> Result<PieceMatches, AuditError> {
         let page = Page {
             limit: most,
             offset: 0,
@@ -282,18 +295,23 @@ impl<'a> Search<'a> {
         let mut total = keys.len() as u64;
         if let Some(&(at, id)) = keys.last().filter(|_| total == most) {
             // The part that is still to be read ends here.
-            let piece = Piece {
+            let piece = TimeRange {
                 before: at.saturating_add(1).min(piece.before),
                 ..piece
             };
-            let sql = self.sql(|texts| texts.rest);
-            let rest = tx.one(sql, &self.args(piece, [at, id])).await?.int(0)?;
-            total += rest.max(0).unsigned_abs();
+            let sql = self.sql(|texts| texts.beyond_pattern);
+            let further_matches = tx.one(sql, &self.args(piece, [at, id])).await?.int(0)?;
+            total += further_matches.max(0).unsigned_abs();
         }
-        Ok(Found { piece, keys, total })
+        Ok(PieceMatches { piece, keys, total })
     }
 
-    async fn page(&self, tx: &mut Tx, found: &[Found], page: Page) -> Result<Vec<i64>, AuditError> {
+    async fn page(
+        &self,
+        tx: &mut Tx,
+        found: &[PieceMatches],
+        page: Page,
+    ) -> Result<Vec<i64>, AuditError> {
         let (mut skip, mut left) = (page.offset, page.limit);
         let mut numbers = Vec::new();
         for found in found {
@@ -325,15 +343,15 @@ impl<'a> Search<'a> {
 }
 
 /// Transactions on equal snapshots.
-struct Seen {
+struct SnapshotReads {
     transactions: Vec<Tx>,
-    _beside: Option<ReadPermit>,
+    _permit: Option<ReadPermit>,
 }
 
-impl Seen {
-    async fn now(backend: &Backend) -> Result<Self, AuditError> {
-        if let Some(beside) = backend.beside() {
-            for _ in 0..TRIES {
+impl SnapshotReads {
+    async fn open(backend: &Backend) -> Result<Self, AuditError> {
+        if let Some(beside) = backend.read_permit() {
+            for _ in 0..MAX_ATTEMPTS {
                 let (mut transactions, mut ends) = (Vec::new(), Vec::new());
                 for _ in 0..=beside.more {
                     let mut tx = backend.read().await?;
@@ -344,14 +362,14 @@ impl Seen {
                 if ends.iter().all(|end| *end == ends[0]) {
                     return Ok(Self {
                         transactions,
-                        _beside: Some(beside),
+                        _permit: Some(beside),
                     });
                 }
             }
         }
         Ok(Self {
             transactions: vec![backend.read().await?],
-            _beside: None,
+            _permit: None,
         })
     }
 }

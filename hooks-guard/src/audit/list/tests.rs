@@ -2,14 +2,14 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::filter::{Bound, Filter, Page};
-use super::search::{Cut, list};
+use super::filter::{Filter, FilterArgs, Page};
+use super::search::{Partition, list};
 use crate::audit::record::{AuditRecord, NewDecision};
 use crate::audit::store::AuditStore;
 use crate::classify::Crud;
 use crate::request::PermissionRequest;
 
-const MANY: i64 = 300;
+const DECISIONS: i64 = 300;
 
 /// Returns a decision. Times do not follow the ids, and some times are equal.
 fn decision(n: i64) -> NewDecision {
@@ -21,9 +21,9 @@ fn decision(n: i64) -> NewDecision {
     let mut request = PermissionRequest::new(command);
     request.agent = Some(["codex", "gemini"][usize::from(n % 3 == 0)].to_owned());
     let mut decision = NewDecision::sample(request);
-    let ruling = &mut decision.ruling;
-    ruling.classification = [Crud::Read, Crud::Update][usize::from(n % 5 == 0)];
-    ruling.timestamp += SignedDuration::from_secs(n * 37 % 101 + n / 3);
+    let permission = &mut decision.permission;
+    permission.classification = [Crud::Read, Crud::Update][usize::from(n % 5 == 0)];
+    permission.timestamp += SignedDuration::from_secs(n * 37 % 101 + n / 3);
     decision
 }
 
@@ -43,7 +43,7 @@ async fn p_24_pieces_have_together_what_the_whole_has() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("trail.db").display().to_string();
     let trail = AuditStore::open(&path).await.expect("a trail");
-    for n in 0..MANY {
+    for n in 0..DECISIONS {
         trail.record(decision(n)).await.expect("recorded");
     }
     let backend = &trail.inner.backend;
@@ -53,7 +53,7 @@ async fn p_24_pieces_have_together_what_the_whole_has() {
     };
     let all = trail.decisions(&Filter::default(), everything).await;
     let all = all.expect("found").records;
-    assert_eq!(all.len() as i64, MANY);
+    assert_eq!(all.len() as i64, DECISIONS);
     let second = |seconds| Some(Timestamp::UNIX_EPOCH + SignedDuration::from_secs(seconds));
     let long = format!("{}long", "long ".repeat(250));
     let filters = [
@@ -89,11 +89,11 @@ async fn p_24_pieces_have_together_what_the_whole_has() {
     });
     for filter in filters {
         let expected: Vec<_> = all.iter().filter(|record| found(&filter, record)).collect();
-        let bound = Bound::from(&filter);
+        let bound = FilterArgs::from(&filter);
         for (pieces, few) in [(1, 0), (2, 0), (7, 0), (64, 0), (7, 10_000)] {
             for (limit, offset) in [(50, 0), (3, 5), (1, 43), (7, 290), (0, 0), (1000, 0)] {
                 let page = Page { limit, offset };
-                let cut = Cut { pieces, few };
+                let cut = Partition { pieces, few };
                 let text = bound.text.as_deref().expect("a text");
                 let listing = list(backend, &bound, text, page, cut).await.expect("found");
                 assert_eq!(listing.total, expected.len() as u64, "{filter:?}");
@@ -114,7 +114,7 @@ async fn all_who_read_see_the_same_while_others_write() {
     let writing = tokio::spawn({
         let trail = trail.clone();
         async move {
-            for n in 0..MANY {
+            for n in 0..DECISIONS {
                 trail.record(decision(n)).await.expect("recorded");
             }
         }
@@ -124,9 +124,9 @@ async fn all_who_read_see_the_same_while_others_write() {
         command: Some("s".to_owned()),
         ..Filter::default()
     };
-    let bound = Bound::from(&filter);
+    let bound = FilterArgs::from(&filter);
     let (cut, page) = (
-        Cut { pieces: 9, few: 0 },
+        Partition { pieces: 9, few: 0 },
         Page {
             limit: 1000,
             offset: 0,

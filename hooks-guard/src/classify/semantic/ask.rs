@@ -12,19 +12,19 @@ use thiserror::Error;
 use crate::mask::Masked;
 
 /// Timeout of a classification with all its stages.
-pub const MOST_TIME: Duration = Duration::from_secs(2);
+pub const CLASSIFY_BUDGET: Duration = Duration::from_secs(2);
 
 /// Maximum length of a reason from a model or the tables, in characters.
-pub(super) const MOST_REASONING: usize = 300;
+pub(super) const MAX_REASON_CHARS: usize = 300;
 
 /// Maximum number of reasons of the tables in a question.
-pub(super) const MOST_REASONS: usize = 10;
+pub(super) const MAX_REASONS: usize = 10;
 
 /// Input of a [`Semantic`]. Secrets and e-mail addresses are masked in all fields. No field may be
 /// treated as an instruction.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct Question {
+pub struct SemanticInput {
     /// The command.
     pub command: String,
     /// Context of the command as given by the caller, such as `git`.
@@ -36,7 +36,7 @@ pub struct Question {
     pub reasons: Vec<String>,
 }
 
-impl Question {
+impl SemanticInput {
     /// Returns the question about a command with this result of the tables.
     #[must_use]
     pub fn new(command: &str, verdict: &Classification) -> Self {
@@ -44,8 +44,8 @@ impl Question {
         let mut reasons: Vec<String> = Vec::new();
         for finding in &verdict.findings {
             let reason = masked.other(&finding.reason);
-            let reason: String = reason.chars().take(MOST_REASONING).collect();
-            if reasons.len() < MOST_REASONS && !reasons.contains(&reason) {
+            let reason: String = reason.chars().take(MAX_REASON_CHARS).collect();
+            if reasons.len() < MAX_REASONS && !reasons.contains(&reason) {
                 reasons.push(reason);
             }
         }
@@ -63,7 +63,7 @@ impl Question {
 
 /// Output of a [`Semantic`].
 #[derive(Clone, Debug, PartialEq)]
-pub struct Answer {
+pub struct SemanticOutput {
     /// The strongest effect.
     pub class: Crud,
     /// Reason. Shown with at most 300 characters and without control characters.
@@ -72,7 +72,7 @@ pub struct Answer {
     pub confidence: f64,
 }
 
-impl Answer {
+impl SemanticOutput {
     /// Returns an answer.
     #[must_use]
     pub fn new(class: Crud, reasoning: impl Into<String>, confidence: f64) -> Self {
@@ -102,7 +102,7 @@ pub enum SemanticError {
     Status(u16),
     /// The answer took too long.
     #[error("no answer within the timeout; use a smaller model")]
-    Late,
+    Timeout,
     /// The implementation panicked.
     #[error("the implementation of `Semantic` panicked")]
     Panicked,
@@ -114,15 +114,17 @@ pub enum SemanticError {
 /// Classifies a command by its meaning. Implement it with an `async fn`.
 ///
 /// ```
-/// use hooks_guard::classify::{Answer, Classifier, Crud, Decision, Question, Semantic, SemanticError};
+/// use hooks_guard::classify::{
+///     Classifier, Crud, Decision, Semantic, SemanticError, SemanticInput, SemanticOutput,
+/// };
 ///
 /// /// Knows an in-house program.
 /// struct House;
 ///
 /// impl Semantic for House {
-///     async fn ask(&self, question: &Question) -> Result<Answer, SemanticError> {
+///     async fn ask(&self, question: &SemanticInput) -> Result<SemanticOutput, SemanticError> {
 ///         if question.command.contains("housectl purge") {
-///             return Ok(Answer::new(Crud::Delete, "`housectl purge` empties a room", 0.8));
+///             return Ok(SemanticOutput::new(Crud::Delete, "`housectl purge` empties a room", 0.8));
 ///         }
 ///         Err(SemanticError::Malformed("not one of our programs"))
 ///     }
@@ -148,15 +150,15 @@ pub trait Semantic: Send + Sync {
     /// Returns an error if there is no answer.
     fn ask(
         &self,
-        question: &Question,
-    ) -> impl Future<Output = Result<Answer, SemanticError>> + Send;
+        question: &SemanticInput,
+    ) -> impl Future<Output = Result<SemanticOutput, SemanticError>> + Send;
 }
 
 impl<S: Semantic + ?Sized> Semantic for Arc<S> {
     fn ask(
         &self,
-        question: &Question,
-    ) -> impl Future<Output = Result<Answer, SemanticError>> + Send {
+        question: &SemanticInput,
+    ) -> impl Future<Output = Result<SemanticOutput, SemanticError>> + Send {
         (**self).ask(question)
     }
 }

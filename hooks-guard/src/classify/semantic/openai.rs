@@ -8,11 +8,11 @@ use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue};
 use reqwest::{Client, Url, redirect};
 use thiserror::Error;
 
-use super::ask::{Answer, MOST_TIME, Question, Semantic, SemanticError};
+use super::ask::{CLASSIFY_BUDGET, Semantic, SemanticError, SemanticInput, SemanticOutput};
 use super::prompt;
 
 /// Default maximum length of a response in bytes.
-const MOST_BYTES: usize = 64 << 10;
+const MAX_RESPONSE_BYTES: usize = 64 << 10;
 
 /// An OpenAI-compatible chat endpoint, such as those of Ollama, llama.cpp and vLLM. The endpoint
 /// must support output that is constrained to a JSON schema.
@@ -35,7 +35,7 @@ pub struct OpenAiCompatible {
     key: Option<HeaderValue>,
     model: String,
     temperature: f64,
-    most_bytes: usize,
+    max_bytes: usize,
 }
 
 /// Builder of an [`OpenAiCompatible`].
@@ -47,7 +47,7 @@ pub struct OpenAiCompatibleBuilder {
     api_key: Option<String>,
     temperature: f64,
     timeout: Duration,
-    most_bytes: usize,
+    max_bytes: usize,
     allow_http: bool,
     system_proxy: bool,
 }
@@ -87,19 +87,19 @@ impl OpenAiCompatible {
             model: model.into(),
             api_key: None,
             temperature: 0.0,
-            timeout: MOST_TIME,
-            most_bytes: MOST_BYTES,
+            timeout: CLASSIFY_BUDGET,
+            max_bytes: MAX_RESPONSE_BYTES,
             allow_http: false,
             system_proxy: false,
         }
     }
 
-    async fn read(&self, mut response: reqwest::Response) -> Result<Answer, SemanticError> {
+    async fn read(&self, mut response: reqwest::Response) -> Result<SemanticOutput, SemanticError> {
         let status = response.status();
         if !status.is_success() {
             return Err(SemanticError::Status(status.as_u16()));
         }
-        let limit = self.most_bytes;
+        let limit = self.max_bytes;
         if response
             .content_length()
             .is_some_and(|length| length > limit as u64)
@@ -118,7 +118,7 @@ impl OpenAiCompatible {
 }
 
 impl Semantic for OpenAiCompatible {
-    async fn ask(&self, question: &Question) -> Result<Answer, SemanticError> {
+    async fn ask(&self, question: &SemanticInput) -> Result<SemanticOutput, SemanticError> {
         let body = prompt::body(&self.model, self.temperature, question).to_string();
         let mut request = self
             .client
@@ -136,7 +136,7 @@ impl Semantic for OpenAiCompatible {
 /// Converts an error and removes its URL, which may contain secrets.
 fn failed(error: reqwest::Error) -> SemanticError {
     if error.is_timeout() {
-        return SemanticError::Late;
+        return SemanticError::Timeout;
     }
     SemanticError::Failed(error.without_url().into())
 }
@@ -156,15 +156,15 @@ impl OpenAiCompatibleBuilder {
     }
 
     /// Sets the timeout for an answer. Default: 2 seconds. The classifier never waits longer than
-    /// [`MOST_TIME`].
+    /// [`CLASSIFY_BUDGET`].
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
         self
     }
 
     /// Sets the maximum length of a response in bytes, without its headers. Default: 64 KiB.
-    pub fn most_bytes(mut self, bytes: usize) -> Self {
-        self.most_bytes = bytes;
+    pub fn max_bytes(mut self, bytes: usize) -> Self {
+        self.max_bytes = bytes;
         self
     }
 
@@ -212,7 +212,7 @@ impl OpenAiCompatibleBuilder {
             key,
             model: self.model,
             temperature: self.temperature,
-            most_bytes: self.most_bytes,
+            max_bytes: self.max_bytes,
         })
     }
 }
@@ -262,7 +262,7 @@ impl fmt::Debug for OpenAiCompatibleBuilder {
             .field("model", &self.model)
             .field("temperature", &self.temperature)
             .field("timeout", &self.timeout)
-            .field("most_bytes", &self.most_bytes)
+            .field("most_bytes", &self.max_bytes)
             .field("allow_http", &self.allow_http)
             .field("system_proxy", &self.system_proxy)
             .finish_non_exhaustive()

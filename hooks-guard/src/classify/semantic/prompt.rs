@@ -5,7 +5,7 @@ use hooks_classify::Crud;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::ask::{Answer, Question, SemanticError};
+use super::ask::{SemanticError, SemanticInput, SemanticOutput};
 
 /// The command is in a JSON string of its own, so that it cannot end the data and begin an
 /// instruction. The model may be fooled all the same, so its answers only raise a class.
@@ -24,7 +24,7 @@ stronger one. Give the reason in one short sentence that names the part of the c
 decides, and your confidence from 0 to 1.";
 
 /// Returns the body of a request.
-pub(super) fn body(model: &str, temperature: f64, question: &Question) -> Value {
+pub(super) fn body(model: &str, temperature: f64, question: &SemanticInput) -> Value {
     let mut data = json!({ "command": question.command });
     if let Some(context) = &question.context {
         data["context"] = json!(context);
@@ -80,14 +80,14 @@ struct Message {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Said {
+struct ModelClassification {
     reasoning: String,
     classification: Crud,
     confidence: f64,
 }
 
 /// Parses the body of a response strictly; anything that deviates is an error.
-pub(super) fn read(body: &[u8]) -> Result<Answer, SemanticError> {
+pub(super) fn read(body: &[u8]) -> Result<SemanticOutput, SemanticError> {
     let malformed = |why| Err(SemanticError::Malformed(why));
     let Ok(completion) = serde_json::from_slice::<Completion>(body) else {
         return malformed("not a chat completion");
@@ -106,11 +106,11 @@ pub(super) fn read(body: &[u8]) -> Result<Answer, SemanticError> {
         return malformed("the model refused to answer");
     }
     let content = choice.message.content.as_deref().unwrap_or_default();
-    match serde_json::from_str::<Said>(content) {
-        Ok(said) => Ok(Answer::new(
-            said.classification,
-            said.reasoning,
-            said.confidence,
+    match serde_json::from_str::<ModelClassification>(content) {
+        Ok(output) => Ok(SemanticOutput::new(
+            output.classification,
+            output.reasoning,
+            output.confidence,
         )),
         Err(_) => malformed("the model's output does not follow the schema"),
     }

@@ -4,35 +4,35 @@
 use std::time::Duration;
 
 use hooks_guard::audit::AuditRecord;
-use hooks_guard::client::{Client, ClientError, Event};
+use hooks_guard::client::{Client, ClientError, ServiceEvent};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, watch};
 use tokio::time::sleep;
 
 use super::super::questions;
-use super::model::{Answer, Happened, Link, Message};
+use super::model::{ConnectionState, PendingAnswer, TrailEvent, WatchMessage};
 
 /// Timeout of one request to the service.
-const LIMIT: Duration = Duration::from_secs(10);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 /// Maximum time without data: the service sends something every 15 seconds.
-const SILENCE: Duration = Duration::from_secs(40);
+const IDLE_TIMEOUT: Duration = Duration::from_secs(40);
 /// Number of earlier decisions shown at the start.
-const BEFORE: u64 = 20;
+const EARLIER_DECISIONS: u64 = 20;
 /// Delay before the next connection.
-const AGAIN: Duration = Duration::from_secs(1);
+const RECONNECT_DELAY: Duration = Duration::from_secs(1);
 /// Delay before the pending questions are read again.
-const MOMENT: Duration = Duration::from_millis(300);
+const REFRESH_DELAY: Duration = Duration::from_millis(300);
 
 /// Sends events to the model until the receiver is dropped. Each connection uses the current
 /// client, which may have received a token since the last one.
-pub(super) async fn follow(clients: watch::Receiver<Client>, to: mpsc::Sender<Message>) {
+pub(super) async fn follow(clients: watch::Receiver<Client>, to: mpsc::Sender<WatchMessage>) {
     let mut last = None;
     loop {
         let client = clients.borrow().clone();
         let ended = listen(&client, &to, &mut last).await;
-        let told = match ended {
-            Ok(()) => vec![Message::Link(Link::Down(
+        let messages = match ended {
+            Ok(()) => vec![WatchMessage::Link(ConnectionState::Down(
                 "the service closed the \
                  connection"
                     .to_owned(),
@@ -41,18 +41,18 @@ pub(super) async fn follow(clients: watch::Receiver<Client>, to: mpsc::Sender<Me
             Err(error) if is_crowded(&error) => match pending(&client, false).await {
                 Ok(pending) => {
                     let why = error.to_string();
-                    vec![Message::Link(Link::Polling(why)), pending]
+                    vec![WatchMessage::Link(ConnectionState::Polling(why)), pending]
                 }
-                Err(error) => vec![Message::Link(Link::Down(error.to_string()))],
+                Err(error) => vec![WatchMessage::Link(ConnectionState::Down(error.to_string()))],
             },
-            Err(error) => vec![Message::Link(Link::Down(error.to_string()))],
+            Err(error) => vec![WatchMessage::Link(ConnectionState::Down(error.to_string()))],
         };
-        for message in told {
+        for message in messages {
             if to.send(message).await.is_err() {
                 return;
             }
         }
-        sleep(AGAIN).await;
+        sleep(RECONNECT_DELAY).await;
     }
 }
 
@@ -64,49 +64,49 @@ fn is_crowded(error: &ClientError) -> bool {
 /// Reads events until the connection ends. An error holds the reason, if it is known.
 async fn listen(
     client: &Client,
-    to: &mpsc::Sender<Message>,
+    to: &mpsc::Sender<WatchMessage>,
     last: &mut Option<String>,
 ) -> Result<(), ClientError> {
-    let mut events = client.events(last.as_deref(), LIMIT).await?;
-    while let Some(event) = events.next(SILENCE).await? {
-        let mut told = Vec::new();
+    let mut events = client.events(last.as_deref(), REQUEST_TIMEOUT).await?;
+    while let Some(event) = events.next(IDLE_TIMEOUT).await? {
+        let mut messages = Vec::new();
         match event.kind.as_str() {
             "hello" => {
                 let resumed = data(&event)["resumed"] == true;
                 if last.is_none() {
                     let before = before(client).await;
-                    told.extend(
-                        before.unwrap_or_else(|_| vec![Message::Happened(Happened::Missed)]),
+                    messages.extend(
+                        before.unwrap_or_else(|_| vec![WatchMessage::Event(TrailEvent::Missed)]),
                     );
                 } else if !resumed {
-                    told.push(Message::Happened(Happened::Missed));
+                    messages.push(WatchMessage::Event(TrailEvent::Missed));
                 }
-                told.push(Message::Link(Link::Up));
-                told.push(pending(client, true).await?);
+                messages.push(WatchMessage::Link(ConnectionState::Up));
+                messages.push(pending(client, true).await?);
             }
             "missed" => {
-                told.push(Message::Happened(Happened::Missed));
-                told.push(pending(client, true).await?);
+                messages.push(WatchMessage::Event(TrailEvent::Missed));
+                messages.push(pending(client, true).await?);
             }
             "cleaned" => {
-                told.push(Message::Happened(Happened::Cleaned));
-                told.push(pending(client, true).await?);
+                messages.push(WatchMessage::Event(TrailEvent::Cleaned));
+                messages.push(pending(client, true).await?);
             }
             kind => {
-                let happened: Option<fn(Box<AuditRecord>) -> Happened> = match kind {
-                    "asked" => Some(Happened::Asked),
-                    "answered" => Some(Happened::Answered),
-                    "executed" => Some(Happened::Executed),
+                let happened: Option<fn(Box<AuditRecord>) -> TrailEvent> = match kind {
+                    "asked" => Some(TrailEvent::Asked),
+                    "answered" => Some(TrailEvent::Answered),
+                    "executed" => Some(TrailEvent::Executed),
                     // An event that `watch` does not show.
                     _ => None,
                 };
                 let record = serde_json::from_str(&event.data).ok();
                 if let Some((happened, record)) = happened.zip(record) {
-                    told.push(Message::Happened(happened(record)));
+                    messages.push(WatchMessage::Event(happened(record)));
                 }
             }
         }
-        for message in told {
+        for message in messages {
             if to.send(message).await.is_err() {
                 return Ok(());
             }
@@ -118,31 +118,31 @@ async fn listen(
     Ok(())
 }
 
-fn data(event: &Event) -> Value {
+fn data(event: &ServiceEvent) -> Value {
     serde_json::from_str(&event.data).unwrap_or_default()
 }
 
 /// Returns the latest events before the connection, oldest first.
-async fn before(client: &Client) -> Result<Vec<Message>, ClientError> {
-    let path = format!("/api/hooks/decisions?limit={BEFORE}");
-    let mut value = client.get(&path, LIMIT).await?;
-    let records: Vec<AuditRecord> =
-        serde_json::from_value(value["decisions"].take()).map_err(|_| ClientError::Strange)?;
-    let told = records.into_iter().rev().map(|record| {
-        let happened: fn(Box<AuditRecord>) -> Happened = match &record {
-            record if record.execution_happened => Happened::Executed,
-            record if record.user_response.is_some() => Happened::Answered,
-            _ => Happened::Asked,
+async fn before(client: &Client) -> Result<Vec<WatchMessage>, ClientError> {
+    let path = format!("/api/hooks/decisions?limit={EARLIER_DECISIONS}");
+    let mut value = client.get(&path, REQUEST_TIMEOUT).await?;
+    let records: Vec<AuditRecord> = serde_json::from_value(value["decisions"].take())
+        .map_err(|_| ClientError::UnexpectedResponse)?;
+    let events = records.into_iter().rev().map(|record| {
+        let happened: fn(Box<AuditRecord>) -> TrailEvent = match &record {
+            record if record.execution_happened => TrailEvent::Executed,
+            record if record.user_response.is_some() => TrailEvent::Answered,
+            _ => TrailEvent::Asked,
         };
-        Message::Happened(happened(Box::new(record)))
+        WatchMessage::Event(happened(Box::new(record)))
     });
-    Ok(told.collect())
+    Ok(events.collect())
 }
 
 /// Reads the first page of pending questions.
-async fn pending(client: &Client, anew: bool) -> Result<Message, ClientError> {
+async fn pending(client: &Client, anew: bool) -> Result<WatchMessage, ClientError> {
     let page = questions::page(client, None).await?;
-    Ok(Message::Pending {
+    Ok(WatchMessage::Pending {
         page,
         at: Timestamp::now(),
         after: None,
@@ -151,36 +151,40 @@ async fn pending(client: &Client, anew: bool) -> Result<Message, ClientError> {
 }
 
 /// Reads a page of pending questions again after a short delay, because events come in bursts.
-pub(super) async fn read_again(client: Client, after: Option<String>, to: mpsc::Sender<Message>) {
-    sleep(MOMENT).await;
+pub(super) async fn read_again(
+    client: Client,
+    after: Option<String>,
+    to: mpsc::Sender<WatchMessage>,
+) {
+    sleep(REFRESH_DELAY).await;
     let message = match questions::page(&client, after.as_deref()).await {
-        Ok(page) => Message::Pending {
+        Ok(page) => WatchMessage::Pending {
             page,
             at: Timestamp::now(),
             after,
             anew: false,
         },
-        Err(error) => Message::Unknown(error.to_string()),
+        Err(error) => WatchMessage::Unknown(error.to_string()),
     };
     // An error means that the view is closed.
     let _ = to.send(message).await;
 }
 
 /// Denies all questions of a question's session, and sends the result to the model.
-pub(super) async fn deny_session(client: Client, id: i64, to: mpsc::Sender<Message>) {
+pub(super) async fn deny_session(client: Client, id: i64, to: mpsc::Sender<WatchMessage>) {
     let denied = questions::deny_all(&client, &questions::session_of(id)).await;
-    let _ = to.send(Message::Denied(denied)).await;
+    let _ = to.send(WatchMessage::Denied(denied)).await;
 }
 
 /// Sends an answer, and sends the result to the model.
-pub(super) async fn answer(client: Client, answer: Answer, to: mpsc::Sender<Message>) {
+pub(super) async fn answer(client: Client, answer: PendingAnswer, to: mpsc::Sender<WatchMessage>) {
     let body = json!({
         "id": answer.id,
         "response": if answer.approved { "APPROVED" } else { "DENIED" },
         "remember": answer.remember,
     });
-    let sent = client.post("/api/hooks/permission-response", &body, LIMIT);
-    let message = Message::Sent {
+    let sent = client.post("/api/hooks/permission-response", &body, REQUEST_TIMEOUT);
+    let message = WatchMessage::Sent {
         id: answer.id,
         result: sent.await.map(drop),
     };

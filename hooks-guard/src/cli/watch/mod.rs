@@ -22,28 +22,28 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{mpsc, watch};
 use tokio::time::{MissedTickBehavior, interval};
 
-use super::failure::Failure;
+use super::failure::CommandError;
 use super::setup::{Setup, address, runtime};
-use model::{Effect, Message, State};
+use model::{WatchEffect, WatchMessage, WatchState};
 
 /// Capacity of the channel of messages.
-const WAITING: usize = 1024;
+const CHANNEL_CAPACITY: usize = 1024;
 /// Interval at which the remaining times are redrawn.
-const TICK: Duration = Duration::from_secs(1);
+const TICK_INTERVAL: Duration = Duration::from_secs(1);
 /// Timeout of the first request.
-const SHORT: Duration = Duration::from_secs(3);
+const FIRST_REQUEST_TIMEOUT: Duration = Duration::from_secs(3);
 
 #[derive(Debug, Args)]
-pub(crate) struct Options {
+pub(crate) struct WatchArgs {
     #[command(flatten)]
     setup: Setup,
 }
 
 /// Runs `watch`. The token is read from the terminal, as in `approve`.
-pub(crate) fn watch(options: Options) -> Result<bool, Failure> {
+pub(crate) fn watch(options: WatchArgs) -> Result<bool, CommandError> {
     let loaded = options.setup.load()?;
     if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
-        return Err(Failure::Other(
+        return Err(CommandError::Other(
             "`watch` needs a terminal; run it in one, or read `GET /api/hooks/events`".to_owned(),
         ));
     }
@@ -51,12 +51,12 @@ pub(crate) fn watch(options: Options) -> Result<bool, Failure> {
     let client = loaded.client()?;
     let runtime = runtime()?;
     // No service need run yet, but another program at its address must not get the token.
-    let looked = runtime.block_on(client.get("/health", SHORT));
+    let looked = runtime.block_on(client.get("/health", FIRST_REQUEST_TIMEOUT));
     if let Err(error @ ClientError::Unproved(_)) = looked {
         return Err(error.into());
     }
     let token = rpassword::prompt_password("operator's token (Enter for view only): ")?;
-    let state = State::new(match &place {
+    let state = WatchState::new(match &place {
         Address::Tcp(address) => format!("http://{address}"),
         Address::Unix(path) => path.display().to_string(),
     });
@@ -71,11 +71,11 @@ pub(crate) fn watch(options: Options) -> Result<bool, Failure> {
 
 async fn run(
     terminal: &mut DefaultTerminal,
-    mut state: State,
+    mut state: WatchState,
     mut client: Client,
     token: String,
 ) -> io::Result<()> {
-    let (sender, mut messages) = mpsc::channel(WAITING);
+    let (sender, mut messages) = mpsc::channel(CHANNEL_CAPACITY);
     if !token.trim().is_empty() {
         client = client.with_token(token.trim());
         state.has_token = true;
@@ -84,7 +84,7 @@ async fn run(
     tokio::spawn(feed::follow(current, sender.clone()));
     let keys = sender.clone();
     std::thread::spawn(move || read_keys(&keys));
-    let mut tick = interval(TICK);
+    let mut tick = interval(TICK_INTERVAL);
     tick.set_missed_tick_behavior(MissedTickBehavior::Skip);
     let mut terminated = signal(SignalKind::terminate())?;
     let mut hung_up = signal(SignalKind::hangup())?;
@@ -97,7 +97,7 @@ async fn run(
                 effects.push(state.update(message));
                 // Handle queued messages before the next frame, but draw before a key is handled:
                 // the user must have seen what a key applies to.
-                while !matches!(effects.last(), Some(Effect::Draw))
+                while !matches!(effects.last(), Some(WatchEffect::Draw))
                     && let Ok(message) = messages.try_recv()
                 {
                     effects.push(state.update(message));
@@ -109,19 +109,19 @@ async fn run(
         }
         for effect in effects {
             match effect {
-                Effect::None | Effect::Draw => {}
-                Effect::Quit => return Ok(()),
-                Effect::Token(token) => {
+                WatchEffect::None | WatchEffect::Draw => {}
+                WatchEffect::Quit => return Ok(()),
+                WatchEffect::Token(token) => {
                     client = client.with_token(token);
                     clients.send_replace(client.clone());
                 }
-                Effect::ReadAgain(after) => {
+                WatchEffect::ReadAgain(after) => {
                     tokio::spawn(feed::read_again(client.clone(), after, sender.clone()));
                 }
-                Effect::DenySession(id) => {
+                WatchEffect::DenySession(id) => {
                     tokio::spawn(feed::deny_session(client.clone(), id, sender.clone()));
                 }
-                Effect::Answer(answer) => {
+                WatchEffect::Answer(answer) => {
                     tokio::spawn(feed::answer(client.clone(), answer, sender.clone()));
                 }
             }
@@ -130,15 +130,15 @@ async fn run(
 }
 
 /// Reads keys until the terminal is closed or the receiver is dropped.
-fn read_keys(sender: &mpsc::Sender<Message>) {
+fn read_keys(sender: &mpsc::Sender<WatchMessage>) {
     loop {
         let message = match event::read() {
-            Ok(event::Event::Key(key)) => Message::Key(key),
+            Ok(event::Event::Key(key)) => WatchMessage::Key(key),
             Ok(event::Event::Paste(_) | event::Event::Mouse(_)) => continue,
-            Ok(_) => Message::Redraw,
-            Err(_) => Message::Closed,
+            Ok(_) => WatchMessage::Redraw,
+            Err(_) => WatchMessage::Closed,
         };
-        let closed = matches!(message, Message::Closed);
+        let closed = matches!(message, WatchMessage::Closed);
         if sender.blocking_send(message).is_err() || closed {
             return;
         }

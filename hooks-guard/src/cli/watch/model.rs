@@ -9,28 +9,28 @@ use std::collections::VecDeque;
 
 use hooks_guard::audit::{AuditRecord, SessionQuestions};
 use hooks_guard::client::ClientError;
-use hooks_guard::service::Remember;
+use hooks_guard::service::RememberScope;
 use hooks_runtime::display::escape;
 use jiff::Timestamp;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
-use super::super::questions::{PAGE, Questions};
+use super::super::questions::{PAGE_SIZE, PendingPage};
 
 /// Maximum number of stored events.
-const KEPT: usize = 500;
+const MAX_EVENTS: usize = 500;
 
 /// A message to the model.
 #[derive(Debug)]
-pub(super) enum Message {
+pub(super) enum WatchMessage {
     Key(KeyEvent),
     /// The terminal was resized.
     Redraw,
     /// The terminal is closed.
     Closed,
-    Link(Link),
+    Link(ConnectionState),
     /// A page of pending questions, as the service listed it at a time.
     Pending {
-        page: Questions,
+        page: PendingPage,
         at: Timestamp,
         /// Cursor of the page; `None` is the first page.
         after: Option<String>,
@@ -39,7 +39,7 @@ pub(super) enum Message {
     },
     /// The pending questions could not be read.
     Unknown(String),
-    Happened(Happened),
+    Event(TrailEvent),
     /// Number of denied questions of a session.
     Denied(Result<u64, ClientError>),
     /// Result of an answer.
@@ -51,7 +51,7 @@ pub(super) enum Message {
 
 /// State of the connection.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Link {
+pub(super) enum ConnectionState {
     Connecting,
     Up,
     /// The service refuses the event stream, for this reason; pending questions are read every
@@ -62,7 +62,7 @@ pub(super) enum Link {
 
 /// State of the list of pending questions.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Known {
+pub(super) enum ListFreshness {
     /// The list is current.
     Now,
     /// The list cannot be read, for this reason.
@@ -71,7 +71,7 @@ pub(super) enum Known {
 
 /// An event of the trail.
 #[derive(Debug)]
-pub(super) enum Happened {
+pub(super) enum TrailEvent {
     Asked(Box<AuditRecord>),
     Answered(Box<AuditRecord>),
     Executed(Box<AuditRecord>),
@@ -81,20 +81,20 @@ pub(super) enum Happened {
 
 /// An answer to send.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Answer {
+pub(super) struct PendingAnswer {
     pub(super) id: i64,
     pub(super) approved: bool,
-    pub(super) remember: Remember,
+    pub(super) remember: RememberScope,
 }
 
 /// An effect for the event loop to run.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Effect {
+pub(super) enum WatchEffect {
     None,
     /// Draws before the next message is handled.
     Draw,
     Quit,
-    Answer(Answer),
+    Answer(PendingAnswer),
     /// Denies all questions of this question's session.
     DenySession(i64),
     /// Reads the page at this cursor again; `None` is the first page.
@@ -105,9 +105,9 @@ pub(super) enum Effect {
 
 /// The state that the view draws.
 #[derive(Debug)]
-pub(super) struct State {
+pub(super) struct WatchState {
     pub(super) address: String,
-    pub(super) link: Link,
+    pub(super) link: ConnectionState,
     pub(super) has_token: bool,
     /// Pending questions, oldest first; if there are several pages, the oldest of each session
     /// first.
@@ -119,12 +119,12 @@ pub(super) struct State {
     /// Cursor of the requested page, and the number of questions on earlier pages; the first page
     /// has no cursor.
     after: Option<String>,
-    wanted_before: u64,
+    requested_before: u64,
     /// Number of questions on pages before the displayed one.
     pub(super) before: u64,
     /// Cursor of the next page.
     pub(super) next: Option<String>,
-    pub(super) known: Known,
+    pub(super) known: ListFreshness,
     /// When `pending` was last current.
     pub(super) known_at: Option<Timestamp>,
     /// `true` while a page is being read.
@@ -133,18 +133,18 @@ pub(super) struct State {
     outdated: bool,
     /// The question whose session is denied if the key is pressed again.
     denying: Option<i64>,
-    pub(super) chosen: Option<i64>,
+    pub(super) selected: Option<i64>,
     /// First displayed line of the details.
     pub(super) scroll: u16,
     /// Maximum of `scroll`; set by the view.
-    pub(super) most_scroll: u16,
+    pub(super) max_scroll: u16,
     /// `true` if the selected question has been drawn; set by the view.
-    pub(super) seen: bool,
+    pub(super) is_drawn: bool,
     /// `true` if its end has been drawn since it was selected; set by the view.
-    pub(super) read: bool,
+    pub(super) is_end_drawn: bool,
     /// Width of the details when they were last drawn; set by the view.
     pub(super) width: u16,
-    pub(super) happened: VecDeque<Happened>,
+    pub(super) events: VecDeque<TrailEvent>,
     pub(super) notice: String,
     /// The token that is being typed.
     pub(super) typed: Option<String>,
@@ -156,31 +156,31 @@ pub(super) struct State {
     pub(super) help: bool,
 }
 
-impl State {
+impl WatchState {
     pub(super) fn new(address: String) -> Self {
         Self {
             address,
-            link: Link::Connecting,
+            link: ConnectionState::Connecting,
             has_token: false,
             pending: Vec::new(),
             total: 0,
             sessions: Vec::new(),
             after: None,
-            wanted_before: 0,
+            requested_before: 0,
             before: 0,
             next: None,
-            known: Known::Unknown("not read yet".to_owned()),
+            known: ListFreshness::Unknown("not read yet".to_owned()),
             known_at: None,
             reading: false,
             outdated: false,
             denying: None,
-            chosen: None,
+            selected: None,
             scroll: 0,
-            most_scroll: 0,
-            seen: false,
-            read: false,
+            max_scroll: 0,
+            is_drawn: false,
+            is_end_drawn: false,
             width: 0,
-            happened: VecDeque::new(),
+            events: VecDeque::new(),
             notice: String::new(),
             typed: None,
             search: String::new(),
@@ -197,35 +197,37 @@ impl State {
     }
 
     /// Returns the events that match the search.
-    pub(super) fn found_events(&self) -> impl Iterator<Item = &Happened> {
+    pub(super) fn found_events(&self) -> impl Iterator<Item = &TrailEvent> {
         let search = self.search.to_lowercase();
-        self.happened.iter().filter(move |happened| match happened {
-            Happened::Asked(record) | Happened::Answered(record) | Happened::Executed(record) => {
-                contains(record, &search)
-            }
-            Happened::Cleaned | Happened::Missed => search.is_empty(),
+        self.events.iter().filter(move |event| match event {
+            TrailEvent::Asked(record)
+            | TrailEvent::Answered(record)
+            | TrailEvent::Executed(record) => contains(record, &search),
+            TrailEvent::Cleaned | TrailEvent::Missed => search.is_empty(),
         })
     }
 
     /// Returns the selected question.
     pub(super) fn question(&self) -> Option<&AuditRecord> {
-        let id = self.chosen?;
+        let id = self.selected?;
         self.pending.iter().find(|record| record.id == id)
     }
 
-    pub(super) fn update(&mut self, message: Message) -> Effect {
+    pub(super) fn update(&mut self, message: WatchMessage) -> WatchEffect {
         match message {
-            Message::Key(key) if key.kind == KeyEventKind::Release => return Effect::None,
-            Message::Key(key) => return self.key(key),
-            Message::Redraw => return Effect::Draw,
-            Message::Closed => return Effect::Quit,
-            Message::Link(link) => {
-                if let Link::Down(why) = &link {
-                    self.known = Known::Unknown(why.clone());
+            WatchMessage::Key(key) if key.kind == KeyEventKind::Release => {
+                return WatchEffect::None;
+            }
+            WatchMessage::Key(key) => return self.key(key),
+            WatchMessage::Redraw => return WatchEffect::Draw,
+            WatchMessage::Closed => return WatchEffect::Quit,
+            WatchMessage::Link(link) => {
+                if let ConnectionState::Down(why) = &link {
+                    self.known = ListFreshness::Unknown(why.clone());
                 }
                 self.link = link;
             }
-            Message::Pending {
+            WatchMessage::Pending {
                 page,
                 at,
                 after,
@@ -233,58 +235,58 @@ impl State {
             } => {
                 self.reading &= anew;
                 if anew {
-                    self.turn(None, 0);
+                    self.request_page(None, 0);
                 }
                 match after == self.after {
-                    true => self.take(page, at),
+                    true => self.accept_page(page, at),
                     // Another page has been requested since.
                     false => self.outdated = true,
                 }
             }
-            Message::Unknown(why) => {
+            WatchMessage::Unknown(why) => {
                 self.reading = false;
                 self.outdated = true;
-                self.known = Known::Unknown(why);
+                self.known = ListFreshness::Unknown(why);
             }
-            Message::Happened(happened) => self.happen(happened),
-            Message::Sent { id, result } => self.sent(id, result),
-            Message::Denied(result) => self.denied(result),
+            WatchMessage::Event(happened) => self.push_event(happened),
+            WatchMessage::Sent { id, result } => self.on_answer_sent(id, result),
+            WatchMessage::Denied(result) => self.on_denied(result),
         }
         if self.question().is_none() {
             self.choose(None);
         }
-        match self.outdated && !self.reading && !matches!(self.link, Link::Down(_)) {
-            false => Effect::None,
+        match self.outdated && !self.reading && !matches!(self.link, ConnectionState::Down(_)) {
+            false => WatchEffect::None,
             true => {
                 self.outdated = false;
                 self.reading = true;
-                Effect::ReadAgain(self.after.clone())
+                WatchEffect::ReadAgain(self.after.clone())
             }
         }
     }
 
     /// Requests another page.
-    fn turn(&mut self, after: Option<String>, before: u64) {
+    fn request_page(&mut self, after: Option<String>, before: u64) {
         self.after = after;
-        self.wanted_before = before;
+        self.requested_before = before;
     }
 
-    fn take(&mut self, page: Questions, at: Timestamp) {
+    fn accept_page(&mut self, page: PendingPage, at: Timestamp) {
         // Answers move questions forward, so this page may be empty now.
         if page.pending.is_empty() && self.after.is_some() {
-            self.turn(None, 0);
+            self.request_page(None, 0);
             self.outdated = true;
             return;
         }
         self.next = page.next;
-        self.before = self.wanted_before;
+        self.before = self.requested_before;
         self.pending = page.pending;
         self.total = page.total.max(self.pending.len() as u64);
         self.sessions = page.sessions;
         if self.is_whole() {
             self.pending.sort_by_key(|record| record.id);
         }
-        self.known = Known::Now;
+        self.known = ListFreshness::Now;
         self.known_at = Some(at);
     }
 
@@ -301,7 +303,7 @@ impl State {
         self.pending.retain(|other| other.id != record.id);
         self.total -= (before - self.pending.len()) as u64;
         let waits = record.deadline.is_some() && record.user_response.is_none();
-        if waits && was_whole && self.pending.len() < PAGE {
+        if waits && was_whole && self.pending.len() < PAGE_SIZE {
             self.pending.push(record.clone());
             self.pending.sort_by_key(|record| record.id);
             self.total += 1;
@@ -314,27 +316,27 @@ impl State {
         self.outdated |= waits || !was_whole && record.deadline.is_some();
     }
 
-    fn happen(&mut self, happened: Happened) {
+    fn push_event(&mut self, happened: TrailEvent) {
         match &happened {
-            Happened::Asked(record) | Happened::Answered(record) => {
+            TrailEvent::Asked(record) | TrailEvent::Answered(record) => {
                 self.count(record);
                 self.outdated |= self.reading;
                 let waits = record.deadline.is_some() && record.user_response.is_none();
-                if !waits && self.chosen == Some(record.id) {
-                    let said = record
+                if !waits && self.selected == Some(record.id) {
+                    let response = record
                         .user_response
                         .map_or("answered", |said| said.as_str());
                     let by = record.answered_by.as_deref().unwrap_or("unknown");
-                    self.notice = format!("{}: {said}, by {}", record.id, escape(by));
+                    self.notice = format!("{}: {response}, by {}", record.id, escape(by));
                 }
             }
-            Happened::Executed(_) | Happened::Cleaned | Happened::Missed => {}
+            TrailEvent::Executed(_) | TrailEvent::Cleaned | TrailEvent::Missed => {}
         }
-        self.happened.push_front(happened);
-        self.happened.truncate(KEPT);
+        self.events.push_front(happened);
+        self.events.truncate(MAX_EVENTS);
     }
 
-    fn sent(&mut self, id: i64, result: Result<(), ClientError>) {
+    fn on_answer_sent(&mut self, id: i64, result: Result<(), ClientError>) {
         match result {
             Ok(()) => self.notice = format!("{id} answered"),
             Err(ClientError::Refused { status: 401, .. }) => {
@@ -348,7 +350,7 @@ impl State {
         }
     }
 
-    fn denied(&mut self, result: Result<u64, ClientError>) {
+    fn on_denied(&mut self, result: Result<u64, ClientError>) {
         self.outdated = true;
         self.notice = match result {
             Ok(1) => "1 question denied".to_owned(),
@@ -362,37 +364,37 @@ impl State {
     }
 
     /// Requests the next page, or the first one.
-    fn show_page(&mut self, next: bool) -> Effect {
+    fn show_page(&mut self, next: bool) -> WatchEffect {
         match (next, self.next.clone()) {
             // A page is already being read.
-            _ if self.before != self.wanted_before => return Effect::Draw,
+            _ if self.before != self.requested_before => return WatchEffect::Draw,
             (true, None) => {
                 self.notice = "last page; press < for the first".to_owned();
-                return Effect::Draw;
+                return WatchEffect::Draw;
             }
-            (true, after) => self.turn(after, self.before + self.pending.len() as u64),
-            (false, _) => self.turn(None, 0),
+            (true, after) => self.request_page(after, self.before + self.pending.len() as u64),
+            (false, _) => self.request_page(None, 0),
         }
         self.choose(None);
         self.reading = true;
-        Effect::ReadAgain(self.after.clone())
+        WatchEffect::ReadAgain(self.after.clone())
     }
 
     /// Denies all questions of the selected question's session; requires the key a second time.
-    fn deny_session(&mut self, denying: Option<i64>) -> Effect {
+    fn deny_session(&mut self, denying: Option<i64>) -> WatchEffect {
         let Some(question) = self.question() else {
             self.notice = "select a question first (↑ or ↓)".to_owned();
-            return Effect::Draw;
+            return WatchEffect::Draw;
         };
         let id = question.id;
         if !self.has_token {
             self.notice = "answering needs the operator's token; press t to enter it".to_owned();
-            return Effect::Draw;
+            return WatchEffect::Draw;
         }
         if denying == Some(id) {
             self.choose(None);
             self.notice = "denying the questions of this session …".to_owned();
-            return Effect::DenySession(id);
+            return WatchEffect::DenySession(id);
         }
         let name = |text: &Option<String>| escape(text.as_deref().unwrap_or("-"));
         let (agent, session) = (name(&question.agent), name(&question.session_id));
@@ -401,11 +403,11 @@ impl State {
             "press N again to deny all questions from agent {agent}, session \
              {session}"
         );
-        Effect::Draw
+        WatchEffect::Draw
     }
 
     /// Changes the search. The selection ends if its question does not match.
-    fn type_search(&mut self, code: KeyCode) -> Effect {
+    fn type_search(&mut self, code: KeyCode) -> WatchEffect {
         match code {
             KeyCode::Enter => self.searching = false,
             KeyCode::Esc => {
@@ -416,34 +418,34 @@ impl State {
             KeyCode::Char(character) => self.search.push(character),
             _ => {}
         }
-        if !self.found().any(|record| Some(record.id) == self.chosen) {
+        if !self.found().any(|record| Some(record.id) == self.selected) {
             self.choose(None);
         }
-        Effect::Draw
+        WatchEffect::Draw
     }
 
-    fn key(&mut self, key: KeyEvent) -> Effect {
+    fn key(&mut self, key: KeyEvent) -> WatchEffect {
         let control = key.modifiers.contains(KeyModifiers::CONTROL);
         if control && matches!(key.code, KeyCode::Char('c')) {
-            return Effect::Quit;
+            return WatchEffect::Quit;
         }
         if let Some(typed) = self.typed.take() {
             return self.type_token(typed, key.code);
         }
         if control || key.modifiers.contains(KeyModifiers::ALT) {
-            return Effect::None;
+            return WatchEffect::None;
         }
         if self.searching {
             return self.type_search(key.code);
         }
         // A key that closes the help answers nothing.
         if std::mem::take(&mut self.help) {
-            return Effect::Draw;
+            return WatchEffect::Draw;
         }
         self.notice.clear();
         let denying = self.denying.take();
         match key.code {
-            KeyCode::Char('q') => return Effect::Quit,
+            KeyCode::Char('q') => return WatchEffect::Quit,
             KeyCode::Char('t') => self.typed = Some(String::new()),
             KeyCode::Char('?') => self.help = true,
             KeyCode::Char('/') => self.searching = true,
@@ -462,43 +464,43 @@ impl State {
                 self.choose(last);
             }
             KeyCode::PageDown | KeyCode::Char(' ') => {
-                self.scroll = self.scroll.saturating_add(3).min(self.most_scroll);
+                self.scroll = self.scroll.saturating_add(3).min(self.max_scroll);
             }
             KeyCode::PageUp => self.scroll = self.scroll.saturating_sub(3),
-            KeyCode::Char('y') => return self.answer(true, Remember::Once),
-            KeyCode::Char('s') => return self.answer(true, Remember::Session),
-            KeyCode::Char('a') => return self.answer(true, Remember::Always),
-            KeyCode::Char('n') => return self.answer(false, Remember::Once),
+            KeyCode::Char('y') => return self.answer(true, RememberScope::Once),
+            KeyCode::Char('s') => return self.answer(true, RememberScope::Session),
+            KeyCode::Char('a') => return self.answer(true, RememberScope::Always),
+            KeyCode::Char('n') => return self.answer(false, RememberScope::Once),
             KeyCode::Char('N') => return self.deny_session(denying),
             KeyCode::Char('>') => return self.show_page(true),
             KeyCode::Char('<') => return self.show_page(false),
             _ => {}
         }
-        Effect::Draw
+        WatchEffect::Draw
     }
 
-    fn type_token(&mut self, mut typed: String, code: KeyCode) -> Effect {
+    fn type_token(&mut self, mut typed: String, code: KeyCode) -> WatchEffect {
         match code {
-            KeyCode::Esc => return Effect::Draw,
-            KeyCode::Enter if typed.trim().is_empty() => return Effect::Draw,
+            KeyCode::Esc => return WatchEffect::Draw,
+            KeyCode::Enter if typed.trim().is_empty() => return WatchEffect::Draw,
             KeyCode::Enter => {
                 self.has_token = true;
-                return Effect::Token(typed.trim().to_owned());
+                return WatchEffect::Token(typed.trim().to_owned());
             }
             KeyCode::Backspace => drop(typed.pop()),
             KeyCode::Char(character) => typed.push(character),
             _ => {}
         }
         self.typed = Some(typed);
-        Effect::Draw
+        WatchEffect::Draw
     }
 
     fn choose(&mut self, id: Option<i64>) {
-        if self.chosen != id {
-            self.chosen = id;
+        if self.selected != id {
+            self.selected = id;
             self.scroll = 0;
-            self.seen = false;
-            self.read = false;
+            self.is_drawn = false;
+            self.is_end_drawn = false;
         }
     }
 
@@ -506,8 +508,8 @@ impl State {
     fn step(&mut self, down: bool) {
         let found: Vec<i64> = self.found().map(|record| record.id).collect();
         let at = self
-            .chosen
-            .and_then(|chosen| found.iter().position(|id| *id == chosen));
+            .selected
+            .and_then(|selected| found.iter().position(|id| *id == selected));
         let last = found.len().saturating_sub(1);
         let at = match (at, down) {
             (None, true) => 0,
@@ -518,27 +520,27 @@ impl State {
         self.choose(found.get(at).copied());
     }
 
-    fn answer(&mut self, approved: bool, remember: Remember) -> Effect {
-        let Some(id) = self.chosen else {
+    fn answer(&mut self, approved: bool, remember: RememberScope) -> WatchEffect {
+        let Some(id) = self.selected else {
             self.notice = "select a question first (↑ or ↓)".to_owned();
-            return Effect::Draw;
+            return WatchEffect::Draw;
         };
-        if !self.seen {
+        if !self.is_drawn {
             self.notice = "enlarge the terminal to see the question before answering".to_owned();
-            return Effect::Draw;
+            return WatchEffect::Draw;
         }
         // The end of a long command may be the dangerous part; denying is always safe.
-        if approved && !self.read {
+        if approved && !self.is_end_drawn {
             self.notice = "scroll to the end before approving (PgDn)".to_owned();
-            return Effect::Draw;
+            return WatchEffect::Draw;
         }
         if !self.has_token {
             self.notice = "answering needs the operator's token; press t to enter it".to_owned();
-            return Effect::Draw;
+            return WatchEffect::Draw;
         }
         self.choose(None);
         self.notice = format!("answering {id} …");
-        Effect::Answer(Answer {
+        WatchEffect::Answer(PendingAnswer {
             id,
             approved,
             remember,

@@ -13,12 +13,12 @@ use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Borders, List, ListItem, ListState, Paragraph, Wrap};
 
-use super::model::{Happened, Known, Link, State};
+use super::model::{ConnectionState, ListFreshness, TrailEvent, WatchState};
 
 /// Minimum size of the terminal; a smaller one cannot show a question.
-const LEAST: (u16, u16) = (40, 14);
+const MIN_SIZE: (u16, u16) = (40, 14);
 /// Maximum number of characters of a command in a list.
-const SHORT: usize = 300;
+const MAX_LISTED_CHARS: usize = 300;
 
 const KEYS: &str = "↑↓ select  y approve  s session  a always  n deny  / search  ? help  q quit";
 
@@ -42,12 +42,12 @@ const HELP: [(&str, &str); 16] = [
     ("", "times are local; any key closes this help"),
 ];
 
-pub(super) fn draw(frame: &mut Frame<'_>, state: &mut State, now: Timestamp) {
+pub(super) fn draw(frame: &mut Frame<'_>, state: &mut WatchState, now: Timestamp) {
     let area = frame.area();
-    state.seen = false;
-    if area.width < LEAST.0 || area.height < LEAST.1 {
-        let least = format!("needs at least {} × {}", LEAST.0, LEAST.1);
-        let text = vec![Line::from(least), said(state)];
+    state.is_drawn = false;
+    if area.width < MIN_SIZE.0 || area.height < MIN_SIZE.1 {
+        let least = format!("needs at least {} × {}", MIN_SIZE.0, MIN_SIZE.1);
+        let text = vec![Line::from(least), notice_line(state)];
         frame.render_widget(Paragraph::new(text).wrap(Wrap { trim: true }), area);
         return;
     }
@@ -74,8 +74,8 @@ pub(super) fn draw(frame: &mut Frame<'_>, state: &mut State, now: Timestamp) {
     frame.render_widget(title(state), head);
     draw_inbox(frame, state, now, inbox);
     draw_details(frame, state, details);
-    draw_happened(frame, state, happened);
-    frame.render_widget(said(state), notice);
+    draw_events(frame, state, happened);
+    frame.render_widget(notice_line(state), notice);
     frame.render_widget(Paragraph::new(KEYS).style(dim()), keys);
 }
 
@@ -97,16 +97,16 @@ fn colour(class: Crud) -> Style {
     Style::new().fg(colour).add_modifier(Modifier::BOLD)
 }
 
-fn title(state: &State) -> Line<'_> {
+fn title(state: &WatchState) -> Line<'_> {
     let address = escape(&state.address);
     let link = match &state.link {
-        Link::Connecting => Span::raw("connecting"),
-        Link::Up => Span::styled("connected", Style::new().fg(Color::Green)),
-        Link::Polling(why) => Span::styled(
+        ConnectionState::Connecting => Span::raw("connecting"),
+        ConnectionState::Up => Span::styled("connected", Style::new().fg(Color::Green)),
+        ConnectionState::Polling(why) => Span::styled(
             format!("polling every second: {}", escape(why)),
             Style::new().fg(Color::Yellow),
         ),
-        Link::Down(why) => Span::styled(
+        ConnectionState::Down(why) => Span::styled(
             format!("disconnected: {}", escape(why)),
             Style::new().fg(Color::Red),
         ),
@@ -122,8 +122,8 @@ fn block(title: impl Into<Cow<'static, str>>) -> Block<'static> {
     Block::new().borders(Borders::TOP).title(title.into())
 }
 
-fn draw_inbox(frame: &mut Frame<'_>, state: &State, now: Timestamp, area: Rect) {
-    let mut block = block(format!(" {} ", waiting(state)));
+fn draw_inbox(frame: &mut Frame<'_>, state: &WatchState, now: Timestamp, area: Rect) {
+    let mut block = block(format!(" {} ", pending_title(state)));
     if let Some(most) = state.sessions.first().filter(|_| !state.is_whole()) {
         let name = |text: &Option<String>| shorten(&escape(text.as_deref().unwrap_or("-")), 20);
         let (agent, session) = (name(&most.agent), name(&most.session_id));
@@ -140,15 +140,15 @@ fn draw_inbox(frame: &mut Frame<'_>, state: &State, now: Timestamp, area: Rect) 
                 format!("{:<6} ", record.classification),
                 colour(record.classification),
             ),
-            Span::raw(format!("{:>6} ", left(record, now))),
-            Span::raw(shorten(&escape(&record.command), SHORT)),
+            Span::raw(format!("{:>6} ", time_left(record, now))),
+            Span::raw(shorten(&escape(&record.command), MAX_LISTED_CHARS)),
         ]))
     });
     let list = List::new(items)
         .block(block)
         .highlight_symbol("▶ ")
         .highlight_style(bold());
-    let chosen = state.chosen;
+    let chosen = state.selected;
     let at = state.found().position(|record| Some(record.id) == chosen);
     let mut scrolled = ListState::default().with_selected(at);
     frame.render_stateful_widget(list, area, &mut scrolled);
@@ -156,7 +156,7 @@ fn draw_inbox(frame: &mut Frame<'_>, state: &State, now: Timestamp, area: Rect) 
 
 /// Returns the heading of pending questions. Says that there are none only while the list is
 /// current.
-fn waiting(state: &State) -> String {
+fn pending_title(state: &WatchState) -> String {
     let count = match (state.total, state.pending.len()) {
         (0, _) => "no pending questions".to_owned(),
         (1, 1) => "1 pending question".to_owned(),
@@ -180,8 +180,8 @@ fn waiting(state: &State) -> String {
         }
     };
     let why = match &state.known {
-        Known::Now => return count,
-        Known::Unknown(why) => escape(why),
+        ListFreshness::Now => return count,
+        ListFreshness::Unknown(why) => escape(why),
     };
     match state.known_at {
         None => format!("pending questions unknown: {why}"),
@@ -212,7 +212,7 @@ fn grouped(number: u64) -> String {
 }
 
 /// Formats the time left for an answer.
-fn left(record: &AuditRecord, now: Timestamp) -> String {
+fn time_left(record: &AuditRecord, now: Timestamp) -> String {
     let Some(deadline) = record.deadline else {
         return String::new();
     };
@@ -224,9 +224,9 @@ fn left(record: &AuditRecord, now: Timestamp) -> String {
     }
 }
 
-fn draw_details(frame: &mut Frame<'_>, state: &mut State, area: Rect) {
+fn draw_details(frame: &mut Frame<'_>, state: &mut WatchState, area: Rect) {
     let Some(record) = state.question() else {
-        let text = match (state.pending.is_empty(), state.known == Known::Now) {
+        let text = match (state.pending.is_empty(), state.known == ListFreshness::Now) {
             (true, true) => {
                 "A question appears here as soon as an agent asks it. To connect an agent, run \
                  `hooks-guard install`."
@@ -268,23 +268,23 @@ fn draw_details(frame: &mut Frame<'_>, state: &mut State, area: Rect) {
     let inner = area.height.saturating_sub(1);
     let all = u16::try_from(text.line_count(area.width)).unwrap_or(u16::MAX);
     // With another width the lines break differently, and some would never have been shown.
-    if state.width != area.width && !state.read {
+    if state.width != area.width && !state.is_end_drawn {
         state.scroll = 0;
     }
     state.width = area.width;
-    state.most_scroll = all.saturating_sub(inner);
-    state.scroll = state.scroll.min(state.most_scroll);
-    state.seen = inner > 0;
-    state.read |= state.seen && state.scroll == state.most_scroll;
+    state.max_scroll = all.saturating_sub(inner);
+    state.scroll = state.scroll.min(state.max_scroll);
+    state.is_drawn = inner > 0;
+    state.is_end_drawn |= state.is_drawn && state.scroll == state.max_scroll;
     let mut block = block(title).title_style(style);
-    if state.scroll < state.most_scroll {
-        let below = state.most_scroll - state.scroll;
+    if state.scroll < state.max_scroll {
+        let below = state.max_scroll - state.scroll;
         block = block.title(Line::from(format!(" {below} more lines (PgDn) ")).right_aligned());
     }
     frame.render_widget(text.block(block).scroll((state.scroll, 0)), area);
 }
 
-fn draw_happened(frame: &mut Frame<'_>, state: &State, area: Rect) {
+fn draw_events(frame: &mut Frame<'_>, state: &WatchState, area: Rect) {
     let lines: Vec<Line<'_>> = state
         .found_events()
         .take(area.height.into())
@@ -293,18 +293,18 @@ fn draw_happened(frame: &mut Frame<'_>, state: &State, area: Rect) {
     frame.render_widget(Paragraph::new(lines).block(block(" events ")), area);
 }
 
-fn line(happened: &Happened) -> Line<'static> {
+fn line(happened: &TrailEvent) -> Line<'static> {
     let (record, at, what) = match happened {
-        Happened::Cleaned => return Line::from("old decisions were deleted"),
-        Happened::Missed => return Line::from("some events were missed"),
-        Happened::Asked(record) => (record, Some(record.timestamp), asked(record)),
-        Happened::Answered(record) => {
-            let said = record.user_response.map_or("-", |said| said.as_str());
+        TrailEvent::Cleaned => return Line::from("old decisions were deleted"),
+        TrailEvent::Missed => return Line::from("some events were missed"),
+        TrailEvent::Asked(record) => (record, Some(record.timestamp), question_line(record)),
+        TrailEvent::Answered(record) => {
+            let answer_text = record.user_response.map_or("-", |said| said.as_str());
             let by = record.answered_by.as_deref().unwrap_or("-");
-            let what = format!("{said} by {}", escape(by));
+            let what = format!("{answer_text} by {}", escape(by));
             (record, record.answered_at, what)
         }
-        Happened::Executed(record) => {
+        TrailEvent::Executed(record) => {
             let what = match record.exit_status {
                 Some(status) => format!("ran, exit status {status}"),
                 None => "ran".to_owned(),
@@ -319,11 +319,11 @@ fn line(happened: &Happened) -> Line<'static> {
         Span::raw(format!("{:>5} ", record.id)),
         Span::styled(format!("{class:<6} "), colour(class)),
         Span::raw(format!("{what}: ")),
-        Span::raw(shorten(&escape(&record.command), SHORT)),
+        Span::raw(shorten(&escape(&record.command), MAX_LISTED_CHARS)),
     ])
 }
 
-fn asked(record: &AuditRecord) -> String {
+fn question_line(record: &AuditRecord) -> String {
     match (record.decision_requires_confirmation, record.deadline) {
         _ if record.denied => "denied by a rule",
         (false, _) => "allowed",
@@ -333,7 +333,7 @@ fn asked(record: &AuditRecord) -> String {
     .to_owned()
 }
 
-fn said(state: &State) -> Line<'_> {
+fn notice_line(state: &WatchState) -> Line<'_> {
     if state.searching {
         let search = escape(&state.search);
         return Line::from(format!("search: {search}▏ (Enter keeps it, Esc ends it)"));

@@ -1,20 +1,20 @@
 //! Commands that are protected by name. In: a part of a command. Out: the protection that it
 //! touches.
 
-use super::super::scene::base_name;
-use super::matter::{Matter, active};
+use super::super::context::base_name;
+use super::protection::{Protection, active};
 use crate::classify::Part;
 
 /// Commands of the guard that change nothing.
 const HARMLESS: &[&str] = &["check", "explain", "help"];
 
-pub(super) fn judge(part: &Part) -> Option<Matter> {
+pub(super) fn protection(part: &Part) -> Option<Protection> {
     let words: Vec<&str> = part.words.iter().map(|word| word.text.as_str()).collect();
     let (first, rest) = words.split_first()?;
     let plain = base_name(first).to_ascii_lowercase();
     let name = plain.strip_suffix(".exe").unwrap_or(&plain);
-    if own(name) {
-        return (!harmless(rest)).then_some(Matter::Commands);
+    if is_own_command(name) {
+        return (!harmless(rest)).then_some(Protection::Commands);
     }
     if !active(part) {
         return None;
@@ -26,7 +26,7 @@ pub(super) fn judge(part: &Part) -> Option<Matter> {
             "build", "test", "check", "clippy", "doc", "bench", "fmt", "nextest", "t", "b", "c",
         ];
         if !(package && name == "cargo" && rest.iter().any(|word| builds.contains(word))) {
-            return Some(Matter::Commands);
+            return Some(Protection::Commands);
         }
     }
     let first = rest
@@ -41,8 +41,8 @@ pub(super) fn judge(part: &Part) -> Option<Matter> {
     let has = |wanted: &[&str]| rest.iter().any(|word| wanted.contains(word));
     let installs = has(&["install", "init", "add", "set", "update"]);
     match name {
-        "git" if git || first == "config" || part.has_config_override => Some(Matter::Git),
-        "git" if first == "lfs" && has(&["install", "update"]) => Some(Matter::Git),
+        "git" if git || first == "config" || part.has_config_override => Some(Protection::Git),
+        "git" if first == "lfs" && has(&["install", "update"]) => Some(Protection::Git),
         "git"
             if rest.iter().any(|word| {
                 word.starts_with("--exec-path=")
@@ -50,20 +50,20 @@ pub(super) fn judge(part: &Part) -> Option<Matter> {
                     || word.starts_with("--template")
             }) =>
         {
-            Some(Matter::Git)
+            Some(Protection::Git)
         }
         "pre-commit" | "lefthook" | "husky" | "git-lfs" | "simple-git-hooks"
             if installs || first.is_empty() =>
         {
-            Some(Matter::Git)
+            Some(Protection::Git)
         }
         "npx" | "bunx" | "pnpx" if matches!(first, "husky" | "lefthook" | "simple-git-hooks") => {
-            Some(Matter::Git)
+            Some(Protection::Git)
         }
         "crontab" | "at" | "batch" | "systemd-run" | "schtasks" | "anacron" | "fcrontab" => {
-            Some(Matter::Later)
+            Some(Protection::Later)
         }
-        "systemctl" if has(LATER_UNITS) => Some(Matter::Later),
+        "systemctl" if has(LATER_UNITS) => Some(Protection::Later),
         "launchctl"
             if has(&[
                 "load",
@@ -74,13 +74,13 @@ pub(super) fn judge(part: &Part) -> Option<Matter> {
                 "setenv",
             ]) =>
         {
-            Some(Matter::Later)
+            Some(Protection::Later)
         }
-        "loginctl" if has(&["enable-linger"]) => Some(Matter::Later),
-        "chsh" => Some(Matter::ShellStart),
-        "usermod" if has(&["-s", "--shell"]) => Some(Matter::ShellStart),
-        "ssh-copy-id" | "ssh-add" | "ssh-keygen" => Some(Matter::Ssh),
-        "update-alternatives" | "visudo" => Some(Matter::Programs),
+        "loginctl" if has(&["enable-linger"]) => Some(Protection::Later),
+        "chsh" => Some(Protection::ShellStart),
+        "usermod" if has(&["-s", "--shell"]) => Some(Protection::ShellStart),
+        "ssh-copy-id" | "ssh-add" | "ssh-keygen" => Some(Protection::Ssh),
+        "update-alternatives" | "visudo" => Some(Protection::Programs),
         _ => None,
     }
 }
@@ -107,10 +107,10 @@ fn binary(word: &str) -> bool {
     let word = word.to_ascii_lowercase();
     let above = word.rsplit(['/', '\\']).nth(1);
     let folders = ["bin", "sbin", "debug", "release", "shims"];
-    own(base_name(&word)) && above.is_none_or(|above| folders.contains(&above))
+    is_own_command(base_name(&word)) && above.is_none_or(|above| folders.contains(&above))
 }
 
-fn own(name: &str) -> bool {
+fn is_own_command(name: &str) -> bool {
     matches!(name, "hooks-guard" | "hooks-guard.exe")
 }
 

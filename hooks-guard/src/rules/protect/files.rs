@@ -3,16 +3,16 @@
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-use super::super::paths::{Located, normal};
-use super::super::scene::{Scene, base_name};
-use super::matter::{Matter, Protected, active};
+use super::super::context::{RequestContext, base_name};
+use super::super::paths::{ResolvedPath, normal};
 use super::places::{ANYWHERE, ROOTED};
+use super::protection::{Protected, Protection, active};
 use crate::classify::{Crud, Part, Tables, UNKNOWN, Word};
 
 /// A protected path: its components in lower case; `*` matches within one component.
 #[derive(Clone, Debug)]
-struct Guard {
-    matter: Matter,
+struct ProtectedPath {
+    protection: Protection,
     parts: Vec<String>,
     /// `true` if the path starts at the root; `false` if it matches anywhere.
     rooted: bool,
@@ -21,52 +21,56 @@ struct Guard {
 }
 
 /// Placeholder for text that a file name pattern matches.
-const WILD: &str = "\u{F0002}";
+const WILDCARD: &str = "\u{F0002}";
 
 /// All protected paths. The guards are built when the first path is compared. Most commands only read:
 /// the guards that count for reading have a list of their own, which resolves the links of 15 files
 /// instead of 60; `ls -la` −7 % instructions.
 #[derive(Debug)]
-pub(super) struct Files {
+pub(super) struct ProtectedFiles {
     places: Arc<Protected>,
-    all: OnceLock<Vec<Guard>>,
-    reading: OnceLock<Vec<Guard>>,
+    all: OnceLock<Vec<ProtectedPath>>,
+    reading: OnceLock<Vec<ProtectedPath>>,
 }
 
 /// Builds the guards of these places; if `reading`, only the guards that count for reading.
-fn build(places: &Protected, reading: bool) -> Vec<Guard> {
+fn build(places: &Protected, reading: bool) -> Vec<ProtectedPath> {
     let mut guards = Vec::new();
-    let mut own = |path: &Path, matter, reads: bool| {
+    let mut own = |path: &Path, protection, reads: bool| {
         if reading && !reads {
             return;
         }
         let mut names = vec![normal(&path.to_string_lossy())];
         names.extend(std::fs::canonicalize(path).map(|real| real.to_string_lossy().into_owned()));
-        guards.extend(names.iter().map(|name| Guard {
-            matter,
-            parts: parts_of(name),
+        guards.extend(names.iter().map(|name| ProtectedPath {
+            protection,
+            parts: components(name),
             rooted: true,
             below: true,
         }));
     };
     for file in places.files.iter().chain(&places.socket) {
-        own(file, Matter::Files, true);
+        own(file, Protection::Files, true);
     }
     for file in &places.settings {
-        own(file, Matter::Settings, false);
+        own(file, Protection::Settings, false);
     }
-    own(&places.home.join("bin"), Matter::Programs, false);
+    own(&places.home.join("bin"), Protection::Programs, false);
     if let Some(pid) = places.pid {
-        own(Path::new(&format!("/proc/{pid}")), Matter::Process, true);
+        own(
+            Path::new(&format!("/proc/{pid}")),
+            Protection::Process,
+            true,
+        );
     }
     for (table, rooted) in [(ANYWHERE, false), (ROOTED, true)] {
-        for (matter, paths) in table {
-            if reading && *matter != Matter::Ssh {
+        for (protection, paths) in table {
+            if reading && *protection != Protection::Ssh {
                 continue;
             }
-            guards.extend(paths.iter().map(|path| Guard {
-                matter: *matter,
-                parts: parts_of(path),
+            guards.extend(paths.iter().map(|path| ProtectedPath {
+                protection: *protection,
+                parts: components(path),
                 rooted,
                 below: path.ends_with('/'),
             }));
@@ -75,7 +79,7 @@ fn build(places: &Protected, reading: bool) -> Vec<Guard> {
     guards
 }
 
-impl Files {
+impl ProtectedFiles {
     pub(super) fn new(places: Arc<Protected>) -> Self {
         Self {
             places,
@@ -85,7 +89,7 @@ impl Files {
     }
 
     /// Returns the guards that count for an effect.
-    fn guards(&self, effect: Crud) -> &[Guard] {
+    fn guards(&self, effect: Crud) -> &[ProtectedPath] {
         match effect {
             Crud::Read => self.reading.get_or_init(|| build(&self.places, true)),
             _ => self.all.get_or_init(|| build(&self.places, false)),
@@ -93,63 +97,73 @@ impl Files {
     }
 
     /// Returns the protection of a path for this effect.
-    pub(super) fn touched(&self, path: &Located, effect: Crud) -> Option<Matter> {
+    pub(super) fn path_protection(&self, path: &ResolvedPath, effect: Crud) -> Option<Protection> {
         path.names.iter().find_map(|name| {
-            let parts = parts_of(name);
+            let parts = components(name);
             let reads = effect == Crud::Read;
             let guards = self.guards(effect).iter();
             let mut hit = guards.filter(|guard| guard.matches(&parts, reads));
-            hit.next().map(|guard| guard.matter)
+            hit.next().map(|guard| guard.protection)
         })
     }
 
     /// Returns the protection of a path for this effect, including protected files in a directory
     /// that is removed or moved.
-    pub(super) fn reached(
+    pub(super) fn tree_protection(
         &self,
-        scene: &Scene<'_>,
-        path: &Located,
+        context: &RequestContext<'_>,
+        path: &ResolvedPath,
         effect: Crud,
-    ) -> Option<Matter> {
-        self.touched(path, effect).or_else(|| {
+    ) -> Option<Protection> {
+        self.path_protection(path, effect).or_else(|| {
             let is_gone = effect == Crud::Delete;
-            is_gone.then(|| self.inside(scene, path)).flatten()
+            is_gone
+                .then(|| self.moved_protection(context, path))
+                .flatten()
         })
     }
 
     /// Returns the protection of a file inside a directory that is removed or moved as a whole.
-    fn inside(&self, scene: &Scene<'_>, path: &Located) -> Option<Matter> {
-        let cwd = scene
+    fn moved_protection(
+        &self,
+        context: &RequestContext<'_>,
+        path: &ResolvedPath,
+    ) -> Option<Protection> {
+        let cwd = context
             .request
             .cwd
             .as_ref()
-            .map(|cwd| parts_of(&cwd.to_string_lossy()));
-        let home = parts_of(&self.places.home.to_string_lossy());
+            .map(|cwd| components(&cwd.to_string_lossy()));
+        let home = components(&self.places.home.to_string_lossy());
         path.names.iter().find_map(|name| {
-            let parts = parts_of(name);
+            let parts = components(name);
             if name.contains(UNKNOWN) {
                 return None;
             }
             if home.starts_with(&parts) {
-                return Some(Matter::ShellStart);
+                return Some(Protection::ShellStart);
             }
             if cwd.as_ref().is_some_and(|cwd| cwd.starts_with(&parts)) {
-                return Some(Matter::Git);
+                return Some(Protection::Git);
             }
             let guards = self.guards(Crud::Delete).iter();
-            let mut hit = guards.filter(|guard| guard.above(&parts));
-            hit.next().map(|guard| guard.matter)
+            let mut hit = guards.filter(|guard| guard.contains_protected(&parts));
+            hit.next().map(|guard| guard.protection)
         })
     }
 
     /// Returns the protection that a part of a command touches, with the path as the command names
     /// it.
-    pub(super) fn judge(&self, scene: &Scene<'_>, part: &Part) -> Option<(Matter, String)> {
+    pub(super) fn protection(
+        &self,
+        context: &RequestContext<'_>,
+        part: &Part,
+    ) -> Option<(Protection, String)> {
         let named = part.redirections.iter().chain(&part.path_effects);
         for touch in named {
-            let path = locate(scene, &touch.path);
-            if let Some(matter) = self.reached(scene, &path, touch.effect) {
-                return Some((matter, touch.path.text.clone()));
+            let path = locate(context, &touch.path);
+            if let Some(protection) = self.tree_protection(context, &path, touch.effect) {
+                return Some((protection, touch.path.text.clone()));
             }
         }
         let name = part.words.first().map_or("", |word| base_name(&word.text));
@@ -172,60 +186,68 @@ impl Files {
                 if name == "git" && (text == ".git" || text.ends_with("/.git")) {
                     continue;
                 }
-                let place = locate(scene, &word.with_text(text));
-                if let Some(matter) = self.touched(&place, effect) {
-                    return Some((matter, text.to_owned()));
+                let place = locate(context, &word.with_text(text));
+                if let Some(protection) = self.path_protection(&place, effect) {
+                    return Some((protection, text.to_owned()));
                 }
             }
         }
         if effect == Crud::Read {
-            return self.own_read(scene, part);
+            return self.own_file_read(context, part);
         }
         if name == "mv" || name == "rename" {
             // The last argument is the destination.
             let last = part.words.len().saturating_sub(1);
             for word in part.words[..last].iter().skip(1) {
-                if let Some(matter) = self.inside(scene, &locate(scene, word)) {
-                    return Some((matter, word.text.clone()));
+                if let Some(protection) = self.moved_protection(context, &locate(context, word)) {
+                    return Some((protection, word.text.clone()));
                 }
             }
         }
-        for text in placed(name, part) {
-            if let Some(matter) = self.touched(&scene.start.locate(&text), effect) {
-                return Some((matter, text));
+        for text in copy_destinations(name, part) {
+            if let Some(protection) = self.path_protection(&context.start.locate(&text), effect) {
+                return Some((protection, text));
             }
         }
         named_in_code(part)
             .find_map(|token| {
-                let mut path = scene.start.locate(token);
+                let mut path = context.start.locate(token);
                 if token.starts_with('/') {
                     path.names.push(format!("{UNKNOWN}{}", normal(token)));
                 }
-                Some((self.touched(&path, effect)?, token.to_owned()))
+                Some((self.path_protection(&path, effect)?, token.to_owned()))
             })
-            .or_else(|| self.own_read(scene, part))
+            .or_else(|| self.own_file_read(context, part))
     }
 
     /// Returns the guard's own file that a part reads, by code in its words or by reading a whole
     /// directory.
-    fn own_read(&self, scene: &Scene<'_>, part: &Part) -> Option<(Matter, String)> {
-        let own = |path: &Located, is: fn(&Guard, &[String]) -> bool| {
+    fn own_file_read(
+        &self,
+        context: &RequestContext<'_>,
+        part: &Part,
+    ) -> Option<(Protection, String)> {
+        let own = |path: &ResolvedPath, is: fn(&ProtectedPath, &[String]) -> bool| {
             let guards = self.guards(Crud::Read).iter();
-            let guards = || guards.clone().filter(|one| one.matter == Matter::Files);
-            let mut names = path.names.iter().map(|name| parts_of(name));
+            let guards = || {
+                guards
+                    .clone()
+                    .filter(|one| one.protection == Protection::Files)
+            };
+            let mut names = path.names.iter().map(|name| components(name));
             names.any(|parts| guards().any(|guard| is(guard, &parts)))
         };
-        let touches = |path: &Located| own(path, |guard, parts| guard.matches(parts, true));
-        let holds = |path: &Located| own(path, Guard::above);
-        let by_code = named_in_code(part).find(|token| touches(&scene.start.locate(token)));
+        let touches = |path: &ResolvedPath| own(path, |guard, parts| guard.matches(parts, true));
+        let holds = |path: &ResolvedPath| own(path, ProtectedPath::contains_protected);
+        let by_code = named_in_code(part).find(|token| touches(&context.start.locate(token)));
         // A directory read as a whole, or a file with an unknown name.
         let read = part.file_reads.iter().find(|read| {
-            let path = locate(scene, &read.path);
+            let path = locate(context, &read.path);
             touches(&path) || read.recursive && holds(&path)
         });
         let within = || read.map(|read| read.path.text.clone());
         let what = by_code.map(str::to_owned).or_else(within)?;
-        Some((Matter::Files, what))
+        Some((Protection::Files, what))
     }
 }
 
@@ -239,13 +261,13 @@ fn named_in_code(part: &Part) -> impl Iterator<Item = &str> {
         .filter(|token| !token.ends_with(".git"))
 }
 
-fn locate(scene: &Scene<'_>, word: &Word) -> Located {
+fn locate(context: &RequestContext<'_>, word: &Word) -> ResolvedPath {
     match word.known {
-        true => scene.start.locate(&word.text),
+        true => context.start.locate(&word.text),
         // File name patterns are compared as patterns.
-        false => scene
+        false => context
             .start
-            .locate(&word.text.replace(['*', '?', '['], WILD)),
+            .locate(&word.text.replace(['*', '?', '['], WILDCARD)),
     }
 }
 
@@ -270,7 +292,7 @@ fn tokens(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Returns the destinations of programs that copy into a directory.
-fn placed(name: &str, part: &Part) -> Vec<String> {
+fn copy_destinations(name: &str, part: &Part) -> Vec<String> {
     const COPIES: &[&str] = &["cp", "mv", "install", "ln", "rsync", "scp", "ditto"];
     if !Tables::embedded().is_one_of(name, COPIES) {
         return Vec::new();
@@ -300,12 +322,12 @@ fn placed(name: &str, part: &Part) -> Vec<String> {
     words.iter().map(inside).collect()
 }
 
-fn parts_of(path: &str) -> Vec<String> {
+fn components(path: &str) -> Vec<String> {
     let parts = path.split('/').filter(|part| !part.is_empty());
     parts.map(str::to_lowercase).collect()
 }
 
-impl Guard {
+impl ProtectedPath {
     fn matches(&self, path: &[String], reads: bool) -> bool {
         let length = self.parts.len();
         let fits = |path: &[String]| {
@@ -318,11 +340,11 @@ impl Guard {
                     .all(|(at, (a, b))| {
                         // The first component must be more specific than a wildcard.
                         let least = match reads {
-                            true if self.matter == Matter::Files => 0,
+                            true if self.protection == Protection::Files => 0,
                             true => 2,
                             false => usize::from(at == 0),
                         };
-                        self::fits(a, b, least)
+                        self::component_may_match(a, b, least)
                     })
         };
         let unknown = path.first().is_some_and(|first| first.contains(UNKNOWN));
@@ -336,7 +358,10 @@ impl Guard {
                     && rest.len() >= least
                     && (self.below || known.len() == rest.len())
                     && known.len() >= rest.len()
-                    && known.iter().zip(rest).all(|(a, b)| self::fits(a, b, 1))
+                    && known
+                        .iter()
+                        .zip(rest)
+                        .all(|(a, b)| self::component_may_match(a, b, 1))
             }) || (!self.rooted && (0..known.len()).any(|at| fits(&known[at..])));
         }
         match self.rooted {
@@ -346,10 +371,13 @@ impl Guard {
     }
 
     /// Returns `true` if a directory contains a protected path.
-    fn above(&self, path: &[String]) -> bool {
+    fn contains_protected(&self, path: &[String]) -> bool {
         let holds = |path: &[String]| {
             path.len() < self.parts.len()
-                && path.iter().zip(&self.parts).all(|(a, b)| fits(a, b, 1))
+                && path
+                    .iter()
+                    .zip(&self.parts)
+                    .all(|(a, b)| component_may_match(a, b, 1))
         };
         match self.rooted {
             true => holds(path),
@@ -360,8 +388,8 @@ impl Guard {
 
 /// Returns `true` if a path component, possibly a pattern, may match a protected one. A pattern
 /// counts only if it begins with at least `least` literal characters.
-fn fits(part: &str, guarded: &str, least: usize) -> bool {
-    if let Some((head, _)) = part.split_once(WILD) {
+fn component_may_match(part: &str, guarded: &str, least: usize) -> bool {
+    if let Some((head, _)) = part.split_once(WILDCARD) {
         let start = guarded.split('*').next().unwrap_or(guarded);
         // A pattern does not match a leading dot.
         let hidden = guarded.starts_with('.') && head.is_empty();

@@ -5,34 +5,34 @@
 
 mod commands;
 mod files;
-mod matter;
 mod network;
 mod places;
 mod process;
+mod protection;
 mod secrets;
 
 use std::sync::Arc;
 
-pub use self::matter::Protected;
+pub use self::protection::Protected;
 
-use self::matter::{Matter, active};
-use super::scene::{Scene, base_name};
-use super::verdict::{Effect, Verdict};
+use self::protection::{Protection, active};
+use super::context::{RequestContext, base_name};
+use super::verdict::{RuleDecision, RuleEffect};
 use crate::classify::{Crud, Part, Tables, UNKNOWN};
-use files::Files;
+use files::ProtectedFiles;
 
 /// The compiled protections.
 #[derive(Debug)]
-pub(super) struct Guarded {
+pub(super) struct Protections {
     places: Arc<Protected>,
-    files: Files,
+    files: ProtectedFiles,
 }
 
-impl Guarded {
+impl Protections {
     pub(super) fn new(places: &Protected) -> Self {
         let places = Arc::new(places.clone());
         Self {
-            files: Files::new(places.clone()),
+            files: ProtectedFiles::new(places.clone()),
             places,
         }
     }
@@ -42,73 +42,79 @@ impl Guarded {
     }
 
     /// Returns a verdict if a request touches a protection.
-    pub(super) fn judge(&self, scene: &Scene<'_>) -> Option<Verdict> {
+    pub(super) fn decide(&self, context: &RequestContext<'_>) -> Option<RuleDecision> {
         // Access to the network does not run a program or touch a file by itself.
-        if scene.request.network.is_some() {
+        if context.request.network.is_some() {
             return None;
         }
-        let (matter, what) = match &scene.request.file {
+        let (protection, what) = match &context.request.file {
             Some(file) => {
                 let guarded = file.paths.iter().find_map(|path| {
                     let text = path.to_string_lossy();
-                    let path = scene.start.locate(&text);
-                    let matter = self.files.reached(scene, &path, file.effect)?;
-                    Some((matter, text.into_owned()))
+                    let path = context.start.locate(&text);
+                    let protection = self.files.tree_protection(context, &path, file.effect)?;
+                    Some((protection, text.into_owned()))
                 });
-                guarded.or_else(|| secrets::in_file(scene, file))?
+                guarded.or_else(|| secrets::file_protection(context, file))?
             }
-            None => self.in_command(scene)?,
+            None => self.command_protection(context)?,
         };
-        Some(Verdict {
-            effect: Effect::Ask,
-            rule: format!("built in: {}", matter.name()),
-            reason: format!("{} (`{}`)", matter.why(), shown(&what)),
+        Some(RuleDecision {
+            effect: RuleEffect::Ask,
+            rule: format!("built in: {}", protection.name()),
+            reason: format!("{} (`{}`)", protection.reason(), display_text(&what)),
             remember: false,
         })
     }
 
-    fn in_command(&self, scene: &Scene<'_>) -> Option<(Matter, String)> {
-        let parts = &scene.parts().all;
-        let mut found: Option<(Matter, String)> = None;
+    fn command_protection(&self, context: &RequestContext<'_>) -> Option<(Protection, String)> {
+        let parts = &context.parts().all;
+        let mut found: Option<(Protection, String)> = None;
         for part in parts {
-            let here = self.in_part(scene, part);
+            let here = self.part_protection(context, part);
             match here {
                 // A more specific protection takes precedence.
-                Some((Matter::Unknown, _)) => found = found.or(here),
+                Some((Protection::Unknown, _)) => found = found.or(here),
                 Some(_) => return here,
                 None => {}
             }
         }
         if let Some(value) = network::by_variable(parts, &self.places) {
-            return Some((Matter::Port, value));
+            return Some((Protection::Port, value));
         }
-        if found.is_none() && !scene.parts().complete {
-            found = Some((Matter::Unknown, "…".to_owned()));
+        if found.is_none() && !context.parts().complete {
+            found = Some((Protection::Unknown, "…".to_owned()));
         }
         found
     }
 
-    fn in_part(&self, scene: &Scene<'_>, part: &Part) -> Option<(Matter, String)> {
+    fn part_protection(
+        &self,
+        context: &RequestContext<'_>,
+        part: &Part,
+    ) -> Option<(Protection, String)> {
         let words = || {
             let words: Vec<&str> = part.words.iter().map(|word| word.text.as_str()).collect();
             words.join(" ")
         };
-        if let Some(matter) = commands::judge(part)
-            .or_else(|| process::judge(part, self.places.pid))
-            .or_else(|| network::judge(part, &self.places))
+        if let Some(protection) = commands::protection(part)
+            .or_else(|| process::protection(part, self.places.pid))
+            .or_else(|| network::protection(part, &self.places))
         {
-            return Some((matter, words()));
+            return Some((protection, words()));
         }
-        let files = self.files.judge(scene, part);
-        files.or_else(|| secrets::judge(scene, part)).or_else(|| {
-            let runs = unseen(part);
-            runs.then(|| (Matter::Unknown, words()))
-        })
+        let files = self.files.protection(context, part);
+        files
+            .or_else(|| secrets::protection(context, part))
+            .or_else(|| {
+                let runs = has_unknown_effect(part);
+                runs.then(|| (Protection::Unknown, words()))
+            })
     }
 }
 
 /// Returns `true` if a part changes files or runs text that are unknown until it runs.
-fn unseen(part: &Part) -> bool {
+fn has_unknown_effect(part: &Part) -> bool {
     let unknown = |text: &str| text.contains(UNKNOWN);
     let touches = part.path_effects.iter().chain(&part.redirections);
     let written = touches
@@ -121,7 +127,7 @@ fn unseen(part: &Part) -> bool {
     active(part) && (written || text || program)
 }
 
-fn shown(text: &str) -> String {
+fn display_text(text: &str) -> String {
     let text: String = text.chars().take(120).collect();
     text.replace(UNKNOWN, "…")
 }

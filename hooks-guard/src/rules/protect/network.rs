@@ -5,8 +5,8 @@ use std::net::IpAddr;
 
 use hooks_classify::host;
 
-use super::super::scene::base_name;
-use super::matter::{Matter, Protected, active};
+use super::super::context::base_name;
+use super::protection::{Protected, Protection, active};
 use crate::classify::{Part, Tables, UNKNOWN};
 
 /// Programs that connect to an address in their arguments, one name per program.
@@ -67,7 +67,7 @@ const HOST_AND_PORT: &[&str] = &[
     "nc", "ncat", "telnet", "socat", "nmap", "hping3", "ssh", "busybox",
 ];
 
-pub(super) fn judge(part: &Part, places: &Protected) -> Option<Matter> {
+pub(super) fn protection(part: &Part, places: &Protected) -> Option<Protection> {
     let name = part.words.first().map_or("", |word| base_name(&word.text));
     let client = Tables::embedded().is_one_of(name, CLIENTS);
     let connects = part.calls.iter().any(|call| call.connects);
@@ -81,13 +81,13 @@ pub(super) fn judge(part: &Part, places: &Protected) -> Option<Matter> {
     let port = listen.port();
     // If the guard listens on every address, each address may belong to this machine.
     let anywhere = listen.ip().is_unspecified();
-    let own = |host: &str| ours(host, listen.ip(), anywhere);
+    let own = |host: &str| host_owner(host, listen.ip(), anywhere);
     if sockets.any(|path| {
         let mut parts = path.text.split('/').skip(3);
         let (host, to) = (parts.next().unwrap_or(""), parts.next().unwrap_or(""));
-        own(host) != Who::Other && (to.contains(UNKNOWN) || to.parse() == Ok(port))
+        own(host) != HostOwner::Other && (to.contains(UNKNOWN) || to.parse() == Ok(port))
     }) {
-        return Some(Matter::Port);
+        return Some(Protection::Port);
     }
     if !client && !connects && !active(part) {
         return None;
@@ -95,8 +95,8 @@ pub(super) fn judge(part: &Part, places: &Protected) -> Option<Matter> {
     if matches!(name, "echo" | "printf") {
         return None;
     }
-    if connects && apart(part, port, own) {
-        return Some(Matter::Port);
+    if connects && has_separate_host_and_port(part, port, own) {
+        return Some(Protection::Port);
     }
     // Host and port as two words: `nc localhost 3000`.
     if client {
@@ -107,12 +107,16 @@ pub(super) fn judge(part: &Part, places: &Protected) -> Option<Matter> {
         // Without ports, `nmap` scans the usual ones; `-p-` means all.
         let scans = name == "nmap"
             && !words().any(|word| word.starts_with("-p") && word != "-p-" || word == "-sn");
-        if two && (ports || scans) && strong.any(|who| who != Who::Other) {
-            return Some(Matter::Port);
+        if two && (ports || scans) && strong.any(|who| who != HostOwner::Other) {
+            return Some(Protection::Port);
         }
         // `--proxy localhost`, `--connect-to`: the host is a separate word.
     }
-    let least = if client { Who::Perhaps } else { Who::Ours };
+    let least = if client {
+        HostOwner::Unknown
+    } else {
+        HostOwner::Guard
+    };
     let input = part
         .input
         .iter()
@@ -124,17 +128,17 @@ pub(super) fn judge(part: &Part, places: &Protected) -> Option<Matter> {
     for text in texts {
         if addresses(text, port)
             .into_iter()
-            .any(|(host, sure)| own(host) >= if sure { least } else { Who::Ours })
+            .any(|(host, sure)| own(host) >= if sure { least } else { HostOwner::Guard })
         {
-            return Some(Matter::Port);
+            return Some(Protection::Port);
         }
         if client && whole_url_unknown(text) {
-            return Some(Matter::Unknown);
+            return Some(Protection::Unknown);
         }
         // Code may contain host and port separately.
         let code = active(part) && text.contains(['(', '\'', '"', '\n']);
         if code && numbers(text).any(|number| number == u64::from(port)) && names_loopback(text) {
-            return Some(Matter::Port);
+            return Some(Protection::Port);
         }
     }
     None
@@ -145,7 +149,7 @@ pub(super) fn judge(part: &Part, places: &Protected) -> Option<Matter> {
 pub(super) fn by_variable(parts: &[Part], places: &Protected) -> Option<String> {
     let listen = places.listen?;
     let anywhere = listen.ip().is_unspecified();
-    let own = |host: &str| ours(host, listen.ip(), anywhere) == Who::Ours;
+    let own = |host: &str| host_owner(host, listen.ip(), anywhere) == HostOwner::Guard;
     let connects = |part: &Part| {
         let name = part.words.first().map_or("", |word| base_name(&word.text));
         Tables::embedded().is_one_of(name, CLIENTS) || part.calls.iter().any(|call| call.connects)
@@ -157,7 +161,7 @@ pub(super) fn by_variable(parts: &[Part], places: &Protected) -> Option<String> 
     let assigned = assigned.map(|one| one.value.text.as_str());
     let sets = |part: &&Part| {
         let name = part.words.first().map_or("", |word| base_name(&word.text));
-        super::super::scene::sets_variables(name)
+        super::super::context::sets_variables(name)
     };
     let words = parts
         .iter()
@@ -175,7 +179,7 @@ pub(super) fn by_variable(parts: &[Part], places: &Protected) -> Option<String> 
 /// Returns `true` if host and port of the guard are separate words of a part, as in
 /// `-h localhost -p 3000`. Without a host, a program with an option for one defaults to this
 /// machine.
-fn apart(part: &Part, port: u16, own: impl Fn(&str) -> Who) -> bool {
+fn has_separate_host_and_port(part: &Part, port: u16, own: impl Fn(&str) -> HostOwner) -> bool {
     let words = part.words.iter().skip(1).map(|word| &word.text);
     let values = part.assignments.iter().map(|one| &one.value.text);
     let options = part.calls.iter().flat_map(|call| &call.options);
@@ -194,7 +198,7 @@ fn apart(part: &Part, port: u16, own: impl Fn(&str) -> Who) -> bool {
         return false;
     }
     // A number without dots is seldom an address.
-    let is_here = |token: &&str| token.parse::<u16>().is_err() && own(token) == Who::Ours;
+    let is_here = |token: &&str| token.parse::<u16>().is_err() && own(token) == HostOwner::Guard;
     if tokens.iter().any(is_here) {
         return true;
     }
@@ -212,30 +216,30 @@ fn apart(part: &Part, port: u16, own: impl Fn(&str) -> Who) -> bool {
 
 /// Whose address a host is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Who {
+enum HostOwner {
     Other,
     /// A name that may mean any address.
-    Perhaps,
-    Ours,
+    Unknown,
+    Guard,
 }
 
-fn ours(host: &str, listen: IpAddr, anywhere: bool) -> Who {
+fn host_owner(host: &str, listen: IpAddr, anywhere: bool) -> HostOwner {
     let host = host::normalize(host);
     if host.is_empty() || host.contains(UNKNOWN) || host.contains(['{', '*', '$']) {
-        return Who::Perhaps;
+        return HostOwner::Unknown;
     }
     let is_ours =
         |address: IpAddr| address.is_loopback() || address.is_unspecified() || address == listen;
     if is_local_name(&host) || addresses_in(&host).any(is_ours) {
-        return Who::Ours;
+        return HostOwner::Guard;
     }
     match host::ip_address(&host) {
         Some(address) => match is_ours(address) {
-            true => Who::Ours,
-            false if anywhere => Who::Perhaps,
-            false => Who::Other,
+            true => HostOwner::Guard,
+            false if anywhere => HostOwner::Unknown,
+            false => HostOwner::Other,
         },
-        None => Who::Perhaps,
+        None => HostOwner::Unknown,
     }
 }
 
@@ -319,7 +323,7 @@ fn addresses(text: &str, port: u16) -> Vec<(&str, bool)> {
         let unknown = after.starts_with(UNKNOWN);
         if hit || (unknown && &text[at..=at] == ":") {
             let sure = &text[at..=at] == ":" || after.starts_with("port=");
-            hosts.push((host_before(&text[..at]), sure));
+            hosts.push((host_before_port(&text[..at]), sure));
         }
     }
     for (scheme, usual) in [
@@ -337,7 +341,7 @@ fn addresses(text: &str, port: u16) -> Vec<(&str, bool)> {
     hosts
 }
 
-fn host_before(text: &str) -> &str {
+fn host_before_port(text: &str) -> &str {
     if let Some(inner) = text.strip_suffix(']') {
         return inner.rsplit('[').next().unwrap_or(inner);
     }

@@ -1,12 +1,12 @@
 //! Paths that are protected for every user. In: nothing; constants. Out: path patterns, by
 //! protection.
 
-use super::matter::Matter;
+use super::protection::Protection;
 
 /// Protected wherever they are. A trailing `/` includes everything below.
-pub(super) const ANYWHERE: &[(Matter, &[&str])] = &[
+pub(super) const ANYWHERE: &[(Protection, &[&str])] = &[
     (
-        Matter::Settings,
+        Protection::Settings,
         &[
             ".claude/settings*.json",
             ".claude/hooks/",
@@ -32,7 +32,7 @@ pub(super) const ANYWHERE: &[(Matter, &[&str])] = &[
         ],
     ),
     (
-        Matter::ShellStart,
+        Protection::ShellStart,
         &[
             ".bashrc",
             ".bash_profile",
@@ -66,7 +66,7 @@ pub(super) const ANYWHERE: &[(Matter, &[&str])] = &[
         ],
     ),
     (
-        Matter::Git,
+        Protection::Git,
         &[
             ".git",
             ".git/config",
@@ -83,7 +83,7 @@ pub(super) const ANYWHERE: &[(Matter, &[&str])] = &[
         ],
     ),
     (
-        Matter::Later,
+        Protection::Later,
         &[
             ".config/systemd/",
             ".local/share/systemd/",
@@ -92,9 +92,9 @@ pub(super) const ANYWHERE: &[(Matter, &[&str])] = &[
             ".config/autostart/",
         ],
     ),
-    (Matter::Ssh, &[".ssh/"]),
+    (Protection::Ssh, &[".ssh/"]),
     (
-        Matter::Programs,
+        Protection::Programs,
         &[
             ".local/bin/",
             ".cargo/bin/",
@@ -111,9 +111,9 @@ pub(super) const ANYWHERE: &[(Matter, &[&str])] = &[
 ];
 
 /// Protected at these absolute paths.
-pub(super) const ROOTED: &[(Matter, &[&str])] = &[
+pub(super) const ROOTED: &[(Protection, &[&str])] = &[
     (
-        Matter::ShellStart,
+        Protection::ShellStart,
         &[
             "/etc/profile",
             "/etc/profile.d/",
@@ -127,10 +127,10 @@ pub(super) const ROOTED: &[(Matter, &[&str])] = &[
             "/etc/fish/",
         ],
     ),
-    (Matter::Git, &["/etc/gitconfig"]),
-    (Matter::Settings, &["/etc/claude-code/", "/etc/codex/"]),
+    (Protection::Git, &["/etc/gitconfig"]),
+    (Protection::Settings, &["/etc/claude-code/", "/etc/codex/"]),
     (
-        Matter::Later,
+        Protection::Later,
         &[
             "/etc/crontab",
             "/etc/cron*",
@@ -149,7 +149,7 @@ pub(super) const ROOTED: &[(Matter, &[&str])] = &[
         ],
     ),
     (
-        Matter::Programs,
+        Protection::Programs,
         &[
             "/bin/",
             "/sbin/",

@@ -3,8 +3,8 @@
 
 use regex::RegexBuilder;
 
-use super::super::scene::base_name;
-use super::matter::{Matter, active};
+use super::super::context::base_name;
+use super::protection::{Protection, active};
 use crate::classify::{Part, UNKNOWN};
 
 /// Names of the process.
@@ -14,7 +14,7 @@ const NAMES: &[&str] = &[
     "/usr/local/bin/hooks-guard serve --listen 127.0.0.1:3000",
 ];
 
-pub(super) fn judge(part: &Part, pid: Option<u32>) -> Option<Matter> {
+pub(super) fn protection(part: &Part, pid: Option<u32>) -> Option<Protection> {
     let words: Vec<&str> = part.words.iter().map(|word| word.text.as_str()).collect();
     let (first, rest) = words.split_first()?;
     let looks = matches!(
@@ -42,7 +42,10 @@ pub(super) fn judge(part: &Part, pid: Option<u32>) -> Option<Matter> {
         "pkill" | "killall" | "pgrep" => {
             let mut patterns = operands().peekable();
             let inverse = rest.iter().any(|word| matches!(*word, "-v" | "--inverse"));
-            unknown || inverse || patterns.peek().is_none() || patterns.any(|text| fits(text))
+            unknown
+                || inverse
+                || patterns.peek().is_none()
+                || patterns.any(|text| pattern_matches_guard(text))
         }
         "killall5" | "kexec" => true,
         "systemctl" | "service" | "launchctl" | "rc-service" | "sv" | "supervisorctl" | "pm2"
@@ -59,7 +62,7 @@ pub(super) fn judge(part: &Part, pid: Option<u32>) -> Option<Matter> {
         }
         _ => false,
     };
-    hit.then_some(Matter::Process)
+    hit.then_some(Protection::Process)
 }
 
 /// Returns the value attached to an option: `-p123`, `--pid=123`.
@@ -69,7 +72,7 @@ fn joined(word: &str) -> Option<&str> {
 }
 
 /// Returns `true` if a process pattern matches the guard's process.
-fn fits(pattern: &str) -> bool {
+fn pattern_matches_guard(pattern: &str) -> bool {
     let built = RegexBuilder::new(pattern)
         .case_insensitive(true)
         .size_limit(1 << 18)

@@ -9,16 +9,16 @@ use crate::{HookError, HookResponse, PreHook, ResponseAction, ToolRequest};
 
 /// Limits of a budget, unlimited by default; a limit of 0 refuses every call.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Limits {
+pub struct BudgetLimits {
     calls: Option<u64>,
     tokens: Option<u64>,
     cost_micros: Option<u64>,
 }
 
-impl Limits {
+impl BudgetLimits {
     /// Creates unlimited limits.
     pub fn new() -> Self {
-        Limits::default()
+        BudgetLimits::default()
     }
 
     /// Limits the number of calls.
@@ -71,41 +71,41 @@ impl Limits {
 /// their own share the limits of one intent; otherwise every new name would get new limits.
 /// intent is granted, or every new name would be a new grant.
 #[derive(Debug, Clone)]
-pub struct Budget {
+pub struct CallBudget {
     context: EngineContext,
-    session: Limits,
-    each_intent: Limits,
-    intents: BTreeMap<String, Limits>,
+    session: BudgetLimits,
+    each_intent: BudgetLimits,
+    intents: BTreeMap<String, BudgetLimits>,
 }
 
-impl Budget {
+impl CallBudget {
     /// Creates a budget without limits.
     pub fn new(context: &EngineContext) -> Self {
-        Budget {
+        CallBudget {
             context: context.clone(),
-            session: Limits::new(),
-            each_intent: Limits::new(),
+            session: BudgetLimits::new(),
+            each_intent: BudgetLimits::new(),
             intents: BTreeMap::new(),
         }
     }
 
     /// Limits the session as a whole.
     #[must_use]
-    pub fn session(mut self, limits: Limits) -> Self {
+    pub fn session(mut self, limits: BudgetLimits) -> Self {
         self.session = limits;
         self
     }
 
     /// Limits each intent that has no limits of its own.
     #[must_use]
-    pub fn each_intent(mut self, limits: Limits) -> Self {
+    pub fn each_intent(mut self, limits: BudgetLimits) -> Self {
         self.each_intent = limits;
         self
     }
 
     /// Limits one intent.
     #[must_use]
-    pub fn intent(mut self, id: impl Into<String>, limits: Limits) -> Self {
+    pub fn intent(mut self, id: impl Into<String>, limits: BudgetLimits) -> Self {
         self.intents.insert(id.into(), limits);
         self
     }
@@ -139,7 +139,7 @@ impl Budget {
 }
 
 #[diagnostic::do_not_recommend]
-impl PreHook<ToolRequest> for Budget {
+impl PreHook<ToolRequest> for CallBudget {
     fn id(&self) -> &str {
         "budget"
     }

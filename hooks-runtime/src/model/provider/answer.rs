@@ -125,28 +125,28 @@ struct Wrapped {
 }
 
 /// Maximum number of bytes of an error's body.
-const MOST: usize = 64 << 10;
+const MAX_ERROR_BYTES: usize = 64 << 10;
 
 /// Maximum number of characters of it in a message, if it has an unknown form.
-const SHOWN: usize = 500;
+const MAX_SHOWN_CHARS: usize = 500;
 
 async fn refusal(mut response: HttpResponse<'_>) -> AdapterError {
     let mut body = Vec::new();
-    while body.len() < MOST {
+    while body.len() < MAX_ERROR_BYTES {
         // The partial body is more useful than the error that ended it.
         let Some(Ok(bytes)) = response.body.next().await else {
             break;
         };
         body.extend(bytes);
     }
-    body.truncate(MOST);
+    body.truncate(MAX_ERROR_BYTES);
     let wait = response.header("retry-after");
     let retry_after = wait.and_then(|wait| wait.trim().parse().ok());
     let (code, message) = match serde_json::from_slice::<Wrapped>(&body) {
         Ok(Wrapped { error }) => (error.code(), error.message),
         Err(_) => {
             let text = String::from_utf8_lossy(&body);
-            (None, text.trim().chars().take(SHOWN).collect())
+            (None, text.trim().chars().take(MAX_SHOWN_CHARS).collect())
         }
     };
     AdapterError::Status {

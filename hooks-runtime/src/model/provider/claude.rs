@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::answer::{WireError, json as read_json};
 use super::config::{Options, ProviderConfig};
 use super::http::HttpRequest;
-use super::limits::{Calls, Limits};
+use super::limits::{AnswerLimits, Calls};
 use super::protocol::{Protocol, Reader, adapter};
 use super::sse::SseEvent;
 use crate::model::adapter::FinishReason;
@@ -37,7 +37,7 @@ impl<T> ClaudeAdapter<'_, T> {
 enum Messages {}
 
 impl Protocol for Messages {
-    type Reader = Message;
+    type Reader = ClaudeMessage;
 
     fn body(operation: &ModelOperation, options: Options) -> Result<Value, AdapterError> {
         let most = ClaudeAdapter::<()>::MAX_OUTPUT_TOKENS;
@@ -56,9 +56,9 @@ impl Protocol for Messages {
         )
     }
 
-    fn reader(limits: Limits) -> Message {
-        Message {
-            used: WireUsage::default(),
+    fn reader(limits: AnswerLimits) -> ClaudeMessage {
+        ClaudeMessage {
+            used: ClaudeUsage::default(),
             begun: Calls::within(limits),
             calls: BTreeMap::new(),
             stop_reason: None,
@@ -180,8 +180,8 @@ fn arguments(call: &RawToolCall) -> Result<Value, AdapterError> {
 }
 
 /// Reads the events of one answer.
-struct Message {
-    used: WireUsage,
+struct ClaudeMessage {
+    used: ClaudeUsage,
     begun: Calls,
     calls: BTreeMap<u64, RawToolCall>,
     stop_reason: Option<String>,
@@ -206,8 +206,8 @@ enum Wire {
         index: u64,
     },
     MessageDelta {
-        delta: Stop,
-        usage: Option<WireUsage>,
+        delta: StopDetails,
+        usage: Option<ClaudeUsage>,
     },
     MessageStop,
     Error {
@@ -222,7 +222,7 @@ enum Wire {
 struct Start {
     id: Option<String>,
     model: Option<String>,
-    usage: Option<WireUsage>,
+    usage: Option<ClaudeUsage>,
 }
 
 #[derive(Deserialize)]
@@ -256,20 +256,20 @@ enum Piece {
 }
 
 #[derive(Deserialize)]
-struct Stop {
+struct StopDetails {
     stop_reason: Option<String>,
 }
 
 /// Totals so far.
 #[derive(Default, Deserialize)]
-struct WireUsage {
+struct ClaudeUsage {
     input_tokens: Option<u64>,
     cache_creation_input_tokens: Option<u64>,
     cache_read_input_tokens: Option<u64>,
     output_tokens: Option<u64>,
 }
 
-impl Reader for Message {
+impl Reader for ClaudeMessage {
     fn read(&mut self, event: &SseEvent) -> Result<Vec<AdapterEvent>, AdapterError> {
         let mut events = Vec::new();
         match read_json(event)? {
@@ -332,8 +332,8 @@ impl Reader for Message {
     }
 }
 
-impl Message {
-    fn usage(&mut self, usage: WireUsage) -> AdapterEvent {
+impl ClaudeMessage {
+    fn usage(&mut self, usage: ClaudeUsage) -> AdapterEvent {
         let used = &mut self.used;
         for (total, now) in [
             (&mut used.input_tokens, usage.input_tokens),

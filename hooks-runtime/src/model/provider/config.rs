@@ -4,7 +4,7 @@ use std::fmt;
 
 use hooks_core::RequestExtensions;
 
-use super::limits::Limits;
+use super::limits::AnswerLimits;
 use crate::model::input::GenerationOptions;
 
 /// Configuration of a provider: address, key, default options, and limits of an answer. An answer
@@ -22,7 +22,7 @@ use crate::model::input::GenerationOptions;
 pub struct ProviderConfig {
     pub(crate) base_url: Option<String>,
     pub(crate) api_key: String,
-    pub(crate) limits: Limits,
+    pub(crate) limits: AnswerLimits,
     defaults: GenerationOptions,
 }
 
@@ -41,7 +41,7 @@ impl ProviderConfig {
         ProviderConfig {
             base_url: None,
             api_key: api_key.into(),
-            limits: Limits {
+            limits: AnswerLimits {
                 answer_bytes: ProviderConfig::MAX_ANSWER_BYTES,
                 tool_calls: ProviderConfig::MAX_TOOL_CALLS,
                 argument_bytes: ProviderConfig::MAX_ARGUMENT_BYTES,

@@ -5,7 +5,7 @@ use crate::model::input::RawToolCall;
 
 /// The limits of one answer.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Limits {
+pub(crate) struct AnswerLimits {
     pub(crate) answer_bytes: usize,
     pub(crate) tool_calls: usize,
     pub(crate) argument_bytes: usize,
@@ -13,12 +13,12 @@ pub(crate) struct Limits {
 
 /// Assembles tool calls from pieces, within the limits.
 pub(crate) struct Calls {
-    limits: Limits,
+    limits: AnswerLimits,
     begun: usize,
 }
 
 impl Calls {
-    pub(crate) fn within(limits: Limits) -> Self {
+    pub(crate) fn within(limits: AnswerLimits) -> Self {
         Calls { limits, begun: 0 }
     }
 

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::answer::{WireError, json as read_json};
 use super::config::{Options, ProviderConfig};
 use super::http::HttpRequest;
-use super::limits::{Calls, Limits};
+use super::limits::{AnswerLimits, Calls};
 use super::protocol::{Protocol, Reader, adapter};
 use super::sse::SseEvent;
 use crate::model::adapter::FinishReason;
@@ -44,7 +44,7 @@ impl Protocol for Chat {
         )
     }
 
-    fn reader(limits: Limits) -> Chunks {
+    fn reader(limits: AnswerLimits) -> Chunks {
         Chunks {
             has_started: false,
             is_over: false,
@@ -133,7 +133,7 @@ struct Chunk {
     model: Option<String>,
     #[serde(default)]
     choices: Vec<Choice>,
-    usage: Option<WireUsage>,
+    usage: Option<OpenAiUsage>,
     error: Option<WireError>,
 }
 
@@ -167,7 +167,7 @@ struct FunctionDelta {
 }
 
 #[derive(Deserialize)]
-struct WireUsage {
+struct OpenAiUsage {
     #[serde(default)]
     prompt_tokens: u64,
     #[serde(default)]

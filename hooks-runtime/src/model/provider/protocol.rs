@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::config::{Options, ProviderConfig};
 use super::http::HttpRequest;
-use super::limits::Limits;
+use super::limits::AnswerLimits;
 use super::sse::SseEvent;
 use crate::model::adapter::{AdapterError, AdapterEvent};
 use crate::model::input::ModelOperation;
@@ -20,7 +20,7 @@ pub(crate) trait Protocol {
     /// Returns the HTTP request, with address and key.
     fn request(config: &ProviderConfig, body: Value) -> HttpRequest;
 
-    fn reader(limits: Limits) -> Self::Reader;
+    fn reader(limits: AnswerLimits) -> Self::Reader;
 }
 
 /// Converts the events of a provider into events of an adapter.

@@ -84,7 +84,7 @@ contract_case! {
 }
 
 /// A run of a program.
-struct Seen {
+struct ProgramRun {
     status: ExitStatus,
     output: Vec<u8>,
     errors: Vec<u8>,
@@ -95,7 +95,7 @@ struct Seen {
 /// Runs the program with some of the other cases' data, and checks each run.
 async fn for_each(
     trial: &mut Trial,
-    holds: impl Fn(&Seen) -> Result<(), String>,
+    holds: impl Fn(&ProgramRun) -> Result<(), String>,
 ) -> Result<(), Finding> {
     let Some(program) = trial.subject.program.clone() else {
         return Ok(());
@@ -158,7 +158,11 @@ fn read(output: &[u8]) -> Result<Option<HookResult>, String> {
 }
 
 /// Runs a program as an emission does, and waits briefly for processes that it leaves.
-async fn observe(program: &CommandHook, event: &str, data: &Map) -> Result<Seen, CommandError> {
+async fn observe(
+    program: &CommandHook,
+    event: &str,
+    data: &Map,
+) -> Result<ProgramRun, CommandError> {
     let input = input(event, data)?;
     let mut child = program.start(event)?;
     let group = Group::of(&child);
@@ -198,7 +202,7 @@ async fn observe(program: &CommandHook, event: &str, data: &Map) -> Result<Seen,
         }
         left => left,
     };
-    Ok(Seen {
+    Ok(ProgramRun {
         status: status.map_err(CommandError::Pipe)?,
         output,
         errors,

@@ -10,22 +10,22 @@ use tokio::sync::watch;
 /// receive a signal, and must leave no process of a hook. Clones share one state.
 ///
 /// ```
-/// use hooks_runtime::testing::contract::{Stop, Subject, case};
+/// use hooks_runtime::testing::contract::{StopSignal, Subject, case};
 /// use hooks_runtime::{Event, HookResult};
 ///
-/// let stop = Stop::new();
+/// let stop = StopSignal::new();
 /// let subject = Subject::new(|| |_: Event<'_>| HookResult::proceed()).stopped_by(&stop);
 /// assert!(case("answers_validly").unwrap().check(&subject).is_ok());
 /// stop.stop();
 /// assert!(case("answers_validly").unwrap().check(&subject).is_err());
 /// ```
 #[derive(Debug, Clone)]
-pub struct Stop(Arc<watch::Sender<bool>>);
+pub struct StopSignal(Arc<watch::Sender<bool>>);
 
-impl Stop {
+impl StopSignal {
     /// Creates a handle that has not stopped anything.
     pub fn new() -> Self {
-        Stop(Arc::new(watch::Sender::new(false)))
+        StopSignal(Arc::new(watch::Sender::new(false)))
     }
 
     /// Cancels the running calls, as if their emissions were dropped, and prevents further ones.
@@ -46,8 +46,8 @@ impl Stop {
     }
 }
 
-impl Default for Stop {
+impl Default for StopSignal {
     fn default() -> Self {
-        Stop::new()
+        StopSignal::new()
     }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::stop::Stop;
+use super::stop::StopSignal;
 #[cfg(feature = "command")]
 use crate::CommandHook;
 use crate::events::handler::{Handler, HookAnswer, IntoHandler, handler};
@@ -27,7 +27,7 @@ pub struct Subject {
     pub(super) program: Option<CommandHook>,
     pub(super) events: Vec<Arc<str>>,
     pub(super) limit: Duration,
-    pub(super) stop: Stop,
+    pub(super) stop: StopSignal,
 }
 
 impl Subject {
@@ -46,7 +46,7 @@ impl Subject {
             program: None,
             events: vec![crate::events::TOOL_PRE.into()],
             limit: TIME_LIMIT,
-            stop: Stop::new(),
+            stop: StopSignal::new(),
         }
     }
 
@@ -83,7 +83,7 @@ impl Subject {
 
     /// Sets the handle that stops the cases.
     #[must_use]
-    pub fn stopped_by(mut self, stop: &Stop) -> Self {
+    pub fn stopped_by(mut self, stop: &StopSignal) -> Self {
         self.stop = stop.clone();
         self
     }

@@ -12,12 +12,12 @@ use crate::lock::lock;
 /// The handler of a subject, with a record of its calls and of invalid results.
 pub(super) struct Tap {
     hook: Arc<dyn Handler>,
-    seen: Arc<Mutex<Seen>>,
+    seen: Arc<Mutex<TapRecord>>,
 }
 
 /// Record of a [`Tap`] since the last check.
 #[derive(Default)]
-pub(super) struct Seen {
+pub(super) struct TapRecord {
     /// The names of the events.
     pub(super) calls: Vec<Arc<str>>,
     /// The first invalid part of a result.
@@ -36,13 +36,13 @@ impl Tap {
     }
 
     /// Returns the record since the last call of this method.
-    pub(super) fn take(&self) -> Seen {
+    pub(super) fn take(&self) -> TapRecord {
         std::mem::take(&mut *lock(&self.seen))
     }
 }
 
 /// Checks a result, and also its JSON form, which a foreign host receives.
-fn look(seen: &Mutex<Seen>, reply: &HandlerOutput) {
+fn look(seen: &Mutex<TapRecord>, reply: &HandlerOutput) {
     let Some(ReplyBody::Result(result)) = reply.0.as_deref() else {
         return;
     };

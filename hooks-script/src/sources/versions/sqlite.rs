@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
 
-use super::{Kept, Seen, SourceVersion};
+use super::{LoadedVersion, SourceVersion, StoredVersion};
 use crate::store::{Database, StoreError, from_db_time, to_db_time};
 
 pub(super) async fn of(
@@ -22,7 +22,7 @@ pub(super) async fn kept(
     database: &Database,
     source: &str,
     hash: Option<&str>,
-) -> Result<Option<Kept>, StoreError> {
+) -> Result<Option<StoredVersion>, StoreError> {
     let row = sqlx::query(
         "SELECT * FROM source_versions WHERE source = ?1 AND (?2 IS NULL OR hash = ?2) ORDER BY seen DESC LIMIT 1",
     )
@@ -31,7 +31,7 @@ pub(super) async fn kept(
     .fetch_optional(database.pool())
     .await?;
     let kept = |row: SqliteRow| {
-        Ok(Kept {
+        Ok(StoredVersion {
             version: version(&row)?,
             code: row.try_get("text")?,
             url: row.try_get("url")?,
@@ -42,7 +42,10 @@ pub(super) async fn kept(
     row.map(kept).transpose()
 }
 
-pub(super) async fn seen(database: &Database, seen: Seen<'_>) -> Result<SourceVersion, StoreError> {
+pub(super) async fn seen(
+    database: &Database,
+    seen: LoadedVersion<'_>,
+) -> Result<SourceVersion, StoreError> {
     // Read all rows, although there is only one: the statement ends and commits only then.
     let rows = sqlx::query(
         "INSERT INTO source_versions (source, hash, seen, first_seen_us, last_seen_us, text, url, etag,

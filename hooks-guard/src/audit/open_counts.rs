@@ -4,17 +4,17 @@
 use std::collections::HashMap;
 
 use super::error::AuditError;
-use super::record::Stored;
+use super::record::DecisionRow;
 use super::tx::Tx;
 
 /// Open questions by agent and session, as counted by a transaction.
 #[derive(Debug)]
-pub(super) struct OpenQuestions {
+pub(super) struct OpenQuestionCounts {
     pub(super) total: u32,
     pub(super) sessions: HashMap<(Option<String>, Option<String>), u32>,
 }
 
-impl OpenQuestions {
+impl OpenQuestionCounts {
     /// Reads at most `limit` rows, however many questions are open. If the limit is reached,
     /// sessions are not counted.
     pub(super) async fn read(tx: &mut Tx, now: i64, limit: u32) -> Result<Self, AuditError> {
@@ -55,7 +55,7 @@ impl OpenQuestions {
     }
 
     /// Removes an answered question.
-    pub(super) fn answered(&mut self, row: &Stored) {
+    pub(super) fn answered(&mut self, row: &DecisionRow) {
         let session = (row.agent.clone(), row.session_id.clone());
         if row.deadline.is_some()
             && let Some(count) = self.sessions.get_mut(&session)

@@ -7,72 +7,72 @@ use std::time::Duration;
 use hooks_runtime::dispatch::Step;
 use hooks_runtime::{EntryMeta, Failure as HookFailure, HookFuture, Map, Never, Policy};
 
-use super::budget::Budget;
-use super::member::Member;
-use super::records::Records;
-use super::{Inner, Occasion, StackRun};
+use super::budget::StackBudget;
+use super::member::StackMember;
+use super::records::RunRecords;
+use super::{RunContext, StackInner, StackRun};
 use crate::consent::{ConsentRequest, Permit};
 use crate::decision::Rejection;
 use crate::fields::ContextData;
 use crate::history::RunRecord;
 use crate::hook::ScriptHook;
 use crate::outbox::HTTP;
-use crate::run::{Failure, Run, Stage, Verdict};
+use crate::run::{Failure, Run, RunResult, Stage};
 use crate::scope::Scope;
 
 /// One run of a stack.
-pub(super) struct Turns<'a> {
-    stack: &'a Inner,
+pub(super) struct StackPolicy<'a> {
+    stack: &'a StackInner,
     stage: Stage,
     scope: &'a Scope,
     data: &'a ContextData,
-    budget: Budget,
+    budget: StackBudget,
     /// The hook that is running.
-    member: Option<Member>,
-    done: Done,
-    records: Records<'a>,
+    member: Option<StackMember>,
+    done: StackResult,
+    records: RunRecords<'a>,
 }
 
 /// Result so far.
-pub(super) struct Done {
+pub(super) struct StackResult {
     pub(super) message: Arc<Map>,
     pub(super) rejection: Option<Rejection>,
     pub(super) runs: Vec<StackRun>,
 }
 
 /// Output of a hook; `None` if it is disabled.
-pub(super) type Turn = Option<(Run, Option<Permit>)>;
+pub(super) type MemberOutput = Option<(Run, Option<Permit>)>;
 
-impl<'a> Turns<'a> {
+impl<'a> StackPolicy<'a> {
     pub(super) fn new(
-        stack: &'a Inner,
+        stack: &'a StackInner,
         stage: Stage,
-        occasion: &'a Occasion,
+        occasion: &'a RunContext,
         message: Map,
         data: &'a ContextData,
-        budget: Budget,
+        budget: StackBudget,
     ) -> Self {
-        Turns {
+        StackPolicy {
             stack,
             stage,
             scope: &occasion.scope,
             data,
             budget,
             member: None,
-            done: Done {
+            done: StackResult {
                 message: Arc::new(message),
                 rejection: None,
                 runs: Vec::new(),
             },
-            records: Records::new(stack.history.as_ref(), stage, occasion),
+            records: RunRecords::new(stack.history.as_ref(), stage, occasion),
         }
     }
 
-    fn take(&mut self, turn: Turn) -> Step<Self, Never<()>> {
+    fn take(&mut self, turn: MemberOutput) -> Step<Self, Never<()>> {
         let Some(member) = self.member.take() else {
             return Step::Stop;
         };
-        let Member { id, hook, .. } = &member;
+        let StackMember { id, hook, .. } = &member;
         let (run, permit) = match turn {
             Some((run, permit)) => (run, permit),
             None => {
@@ -85,7 +85,7 @@ impl<'a> Turns<'a> {
                     permit: None,
                 });
                 // A disabled hook that fails closed rejects the action.
-                let failed = hook.not_run(Failure::Engine(why.to_owned()));
+                let failed = hook.failed_run(Failure::Engine(why.to_owned()));
                 return self.decide(&member, &failed);
             }
         };
@@ -107,16 +107,16 @@ impl<'a> Turns<'a> {
     /// Returns `true` if the hook itself caused the end of the run, rather than the message, the
     /// engine, or a lack of time because of other runs.
     fn is_its_own(&self, hook: &ScriptHook, run: &Run) -> bool {
-        match &run.verdict {
-            Verdict::Failed(_) if !run.began => false,
-            Verdict::Failed(Failure::NoWorker | Failure::Engine(_)) => false,
-            Verdict::Failed(Failure::Wall(had)) => self.budget.is_fair(*had, hook.limits().wall),
-            Verdict::Failed(_) | Verdict::Out(_) | Verdict::Stop(_) => true,
+        match &run.result {
+            RunResult::Failed(_) if !run.began => false,
+            RunResult::Failed(Failure::NoWorker | Failure::Engine(_)) => false,
+            RunResult::Failed(Failure::Wall(had)) => self.budget.is_fair(*had, hook.limits().wall),
+            RunResult::Failed(_) | RunResult::Returned(_) | RunResult::Stop(_) => true,
         }
     }
 
     /// Decides if the action continues after a run. After the action, every result continues.
-    fn decide(&mut self, member: &Member, run: &Run) -> Step<Self, Never<()>> {
+    fn decide(&mut self, member: &StackMember, run: &Run) -> Step<Self, Never<()>> {
         if self.stage == Stage::Post {
             return Step::Next;
         }
@@ -134,9 +134,9 @@ impl<'a> Turns<'a> {
     }
 }
 
-impl<'a> Policy<Member> for Turns<'a> {
-    type HookOutput = Turn;
-    type Output = (Done, Records<'a>);
+impl<'a> Policy<StackMember> for StackPolicy<'a> {
+    type HookOutput = MemberOutput;
+    type Output = (StackResult, RunRecords<'a>);
     type Future = Never<()>;
 
     const CATCH_FAILURES: bool = true;
@@ -153,7 +153,12 @@ impl<'a> Policy<Member> for Turns<'a> {
         Step::Next
     }
 
-    fn invoke<'b>(&mut self, _: &'b EntryMeta, member: &'b Member, _: bool) -> HookFuture<'b, Turn>
+    fn invoke<'b>(
+        &mut self,
+        _: &'b EntryMeta,
+        member: &'b StackMember,
+        _: bool,
+    ) -> HookFuture<'b, MemberOutput>
     where
         Self: 'b,
     {
@@ -182,7 +187,7 @@ impl<'a> Policy<Member> for Turns<'a> {
         })
     }
 
-    fn on_output(&mut self, _: &EntryMeta, turn: Turn) -> Step<Self, Never<()>> {
+    fn on_output(&mut self, _: &EntryMeta, turn: MemberOutput) -> Step<Self, Never<()>> {
         self.take(turn)
     }
 
@@ -196,7 +201,7 @@ impl<'a> Policy<Member> for Turns<'a> {
         let run = self
             .member
             .as_ref()
-            .map(|member| member.hook.not_run(failure));
+            .map(|member| member.hook.failed_run(failure));
         match run {
             Some(run) => self.take(Some((run, None))),
             None => Step::Stop,
@@ -211,7 +216,7 @@ impl<'a> Policy<Member> for Turns<'a> {
         Step::Next
     }
 
-    fn finish(self) -> (Done, Records<'a>) {
+    fn finish(self) -> (StackResult, RunRecords<'a>) {
         (self.done, self.records)
     }
 }

@@ -6,8 +6,8 @@
 //! hook. This also undoes writes through a flaw in QuickJS.
 //!
 //! After a reset, and before the next call, the contents of the memory are known, so another reset
-//! need not compare it. This module owns that knowledge: all changes go through [`Space::changing`]
-//! for calls, or [`Space::put`], and both invalidate it. No other code writes to the memory, of
+//! need not compare it. This module owns that knowledge: all changes go through [`InstanceMemory::changing`]
+//! for calls, or [`InstanceMemory::put`], and both invalidate it. No other code writes to the memory, of
 //! which a part may be fenced.
 
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use crate::sandbox::snapshot::Snapshot;
 /// Size of a WebAssembly page.
 const PAGE: usize = 65_536;
 
-pub(super) struct Space {
+pub(super) struct InstanceMemory {
     store: Store<Host>,
     memory: Memory,
     stack_pointer: Global,
@@ -30,7 +30,7 @@ pub(super) struct Space {
     /// Initial number of pages.
     pages: u64,
     /// Snapshot that the memory equals, byte for byte; `None` after a call.
-    holds: Option<Arc<Snapshot>>,
+    contents: Option<Arc<Snapshot>>,
     /// Snapshot of the last reset: fenced pages still equal it.
     became: Option<Arc<Snapshot>>,
     fence: Fence,
@@ -41,16 +41,16 @@ fn address(value: Val) -> usize {
     value.i32().unwrap_or(0).cast_unsigned() as usize
 }
 
-impl Space {
+impl InstanceMemory {
     /// Wraps the memory of an instance before any code has run.
     pub(super) fn new(mut store: Store<Host>, memory: Memory, stack_pointer: Global) -> Self {
-        Space {
+        InstanceMemory {
             stack: address(stack_pointer.get(&mut store)),
             fence: Fence::new(memory.data_size(&store)),
             memory,
             stack_pointer,
             pages: memory.size(&store),
-            holds: None,
+            contents: None,
             became: None,
             store,
         }
@@ -75,19 +75,19 @@ impl Space {
 
     /// Returns access to all mutable state and invalidates the known contents.
     pub(super) fn changing(&mut self) -> &mut Store<Host> {
-        self.holds = None;
+        self.contents = None;
         &mut self.store
     }
 
     /// Writes a text with a terminating zero to memory that the engine allocated.
     pub(super) fn put(&mut self, address: usize, text: &[u8]) -> wasmtime::Result<()> {
-        self.holds = None;
+        self.contents = None;
         let memory = self.memory.data_mut(&mut self.store);
         let end = address + text.len();
         if end >= memory.len() {
             return Err(Trap::MemoryOutOfBounds.into());
         }
-        self.fence.admit(address..end + 1, memory)?;
+        self.fence.open_pages(address..end + 1, memory)?;
         memory[address..end].copy_from_slice(text);
         memory[end] = 0;
         Ok(())
@@ -96,14 +96,14 @@ impl Space {
     /// Returns `true` if a call failed because it met the fence, and opens the fence there.
     /// `before` is `true` if an earlier attempt met it too.
     pub(super) fn met_fence(&mut self, error: &wasmtime::Error, before: bool) -> bool {
-        if !self.fence.stands() || error.downcast_ref() != Some(&Trap::MemoryOutOfBounds) {
+        if !self.fence.is_raised() || error.downcast_ref() != Some(&Trap::MemoryOutOfBounds) {
             return false;
         }
         let memory = self.memory.data_mut(&mut self.store);
-        let opened = match fault(error) {
+        let opened = match fault_address(error) {
             Some(address) if address >= memory.len() => return false,
             Some(address) if self.fence.is_fenced(address) => {
-                let admitted = self.fence.admit(address..address + 1, memory);
+                let admitted = self.fence.open_pages(address..address + 1, memory);
                 // A run is attempted at most three times.
                 if before {
                     admitted.and_then(|()| self.fence.lower(memory))
@@ -112,7 +112,7 @@ impl Space {
                 }
             }
             // Some machines may report the address less precisely than the page.
-            _ => self.fence.learn_longer(memory),
+            _ => self.fence.extend_learning(memory),
         };
         opened.is_ok()
     }
@@ -142,7 +142,7 @@ impl Space {
     /// Takes a snapshot of memory and stack pointer, without the data that finished calls left on
     /// the stack. `base` is the engine before a hook is loaded, whose pages are shared.
     pub(super) fn take(&mut self, base: Option<&Arc<Snapshot>>) -> wasmtime::Result<Arc<Snapshot>> {
-        self.holds = None;
+        self.contents = None;
         let stack_pointer = self.stack_pointer.get(&mut self.store);
         let unused = address(stack_pointer).min(self.stack);
         let memory = self.memory.data_mut(&mut self.store);
@@ -150,7 +150,7 @@ impl Space {
         memory[..unused].fill(0);
         let stack_pointer = stack_pointer.i32().unwrap_or(0);
         let taken = Arc::new(Snapshot::take(memory, stack_pointer, base));
-        self.holds = Some(Arc::clone(&taken));
+        self.contents = Some(Arc::clone(&taken));
         Ok(taken)
     }
 
@@ -171,7 +171,7 @@ impl Space {
         let missing = state.reach().saturating_sub(self.bytes().len());
         if missing > 0 {
             // The hook needs more memory than a new instance has.
-            self.holds = None;
+            self.contents = None;
             let pages = missing.div_ceil(PAGE) as u64;
             self.memory.grow(&mut self.store, pages)?;
         }
@@ -180,23 +180,23 @@ impl Space {
 
     fn write(&mut self, state: &Arc<Snapshot>) -> wasmtime::Result<()> {
         // Taken, so that an error below leaves no stale knowledge.
-        let (held, has_grown) = (self.holds.take(), self.has_grown());
+        let (held, has_grown) = (self.contents.take(), self.has_grown());
         let memory = self.memory.data_mut(&mut self.store);
         if has_grown {
             // Growing may have moved the memory.
             self.fence.lower(memory)?;
         }
         if let Some(became) = &self.became
-            && self.fence.stands()
+            && self.fence.is_raised()
             && !Arc::ptr_eq(became, state)
         {
             for bytes in became.changed().chain(state.changed()) {
-                self.fence.admit(bytes, memory)?;
+                self.fence.open_pages(bytes, memory)?;
             }
         }
         match held {
             Some(held) if Arc::ptr_eq(&held, state) => {
-                self.holds = Some(held);
+                self.contents = Some(held);
                 return Ok(());
             }
             Some(held) => state.replace(&held, memory),
@@ -204,16 +204,16 @@ impl Space {
         }
         self.became = Some(Arc::clone(state));
         if !has_grown {
-            self.fence.settle(memory)?;
+            self.fence.after_reset(memory)?;
         }
-        self.holds = Some(Arc::clone(state));
+        self.contents = Some(Arc::clone(state));
         Ok(())
     }
 
     /// Writes into the memory and moves the stack pointer, which a script must not be able to do.
     #[cfg(test)]
     pub(super) fn spoil(&mut self, write: impl FnOnce(&mut [u8])) {
-        self.holds = None;
+        self.contents = None;
         let memory = self.memory.data_mut(&mut self.store);
         self.fence.lower(memory).expect("the machine can");
         write(memory);
@@ -228,7 +228,7 @@ impl Space {
 
     #[cfg(test)]
     pub(super) fn is_fenced(&self) -> bool {
-        self.fence.stands()
+        self.fence.is_raised()
     }
 
     #[cfg(test)]
@@ -243,7 +243,7 @@ impl Space {
 }
 
 /// Returns the address of a trap in memory, which wasmtime reports only as text.
-fn fault(error: &wasmtime::Error) -> Option<usize> {
+fn fault_address(error: &wasmtime::Error) -> Option<usize> {
     error.chain().find_map(|cause| {
         let text = cause.to_string();
         let (_, address) = text.split_once("memory fault at wasm address 0x")?;

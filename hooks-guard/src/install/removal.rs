@@ -100,10 +100,10 @@ fn ranges(list: &Array<'_>) -> Vec<Range<usize>> {
 /// before it.
 fn cut(text: &str, siblings: &[Range<usize>], index: usize) -> String {
     let node = siblings[index].clone();
-    let after = trivia(text, node.end);
+    let after = skip_trivia(text, node.end);
     let before = index
         .checked_sub(1)
-        .map(|last| trivia(text, siblings[last].end));
+        .map(|last| skip_trivia(text, siblings[last].end));
     let comma = match before {
         _ if text[after..].starts_with(',') => Some(after),
         Some(before) if text[before..].starts_with(',') => Some(before),
@@ -127,7 +127,7 @@ fn cut(text: &str, siblings: &[Range<usize>], index: usize) -> String {
 }
 
 /// Returns the end of whitespace and comments.
-fn trivia(text: &str, from: usize) -> usize {
+fn skip_trivia(text: &str, from: usize) -> usize {
     let mut at = from;
     loop {
         let rest = &text[at..];

@@ -4,15 +4,15 @@ use tokio::sync::watch;
 
 /// Signals that the service is shutting down.
 #[derive(Debug)]
-pub(crate) struct Ending(watch::Sender<bool>);
+pub(crate) struct ShutdownSignal(watch::Sender<bool>);
 
-impl Default for Ending {
+impl Default for ShutdownSignal {
     fn default() -> Self {
         Self(watch::Sender::new(false))
     }
 }
 
-impl Ending {
+impl ShutdownSignal {
     /// Starts the shutdown.
     pub(crate) fn begin(&self) {
         self.0.send_replace(true);

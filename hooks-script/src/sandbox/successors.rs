@@ -7,23 +7,23 @@ use std::sync::{Arc, Weak};
 use crate::sandbox::snapshot::Snapshot;
 
 /// Maximum number of remembered pairs; more than a stack has hooks.
-const PAIRS: usize = 64;
+const MAX_PAIRS: usize = 64;
 
 #[derive(Default)]
-pub(super) struct Follows {
+pub(super) struct LikelySuccessors {
     last: Weak<Snapshot>,
     /// Pairs of a hook and its last successor, oldest first.
     pairs: VecDeque<(Weak<Snapshot>, Weak<Snapshot>)>,
 }
 
-impl Follows {
+impl LikelySuccessors {
     /// Records that this hook runs, and returns its likely successor: by default, the hook itself.
-    pub(super) fn ran(&mut self, hook: &Arc<Snapshot>) -> Arc<Snapshot> {
+    pub(super) fn record(&mut self, hook: &Arc<Snapshot>) -> Arc<Snapshot> {
         let this = Arc::downgrade(hook);
         let last = std::mem::replace(&mut self.last, this.clone());
         self.pairs.retain(|(first, _)| !first.ptr_eq(&last));
         self.pairs.push_back((last, this.clone()));
-        if self.pairs.len() > PAIRS {
+        if self.pairs.len() > MAX_PAIRS {
             self.pairs.pop_front();
         }
         let known = self.pairs.iter().find(|(first, _)| first.ptr_eq(&this));
@@ -37,7 +37,7 @@ impl Follows {
 mod tests {
     use std::sync::Arc;
 
-    use super::{Follows, PAIRS};
+    use super::{LikelySuccessors, MAX_PAIRS};
     use crate::sandbox::snapshot::Snapshot;
 
     fn hook() -> Arc<Snapshot> {
@@ -47,34 +47,34 @@ mod tests {
     #[test]
     fn what_came_next_is_expected_to_come_next() {
         let (one, two, three) = (hook(), hook(), hook());
-        let mut follows = Follows::default();
+        let mut follows = LikelySuccessors::default();
         for hook in [&one, &two, &three] {
-            assert!(Arc::ptr_eq(&follows.ran(hook), hook));
+            assert!(Arc::ptr_eq(&follows.record(hook), hook));
         }
         for _ in 0..3 {
             for (hook, next) in [(&one, &two), (&two, &three), (&three, &one)] {
-                assert!(Arc::ptr_eq(&follows.ran(hook), next));
+                assert!(Arc::ptr_eq(&follows.record(hook), next));
             }
         }
         // A new order replaces the previous one.
-        follows.ran(&two);
-        follows.ran(&one);
-        assert!(Arc::ptr_eq(&follows.ran(&two), &one));
+        follows.record(&two);
+        follows.record(&one);
+        assert!(Arc::ptr_eq(&follows.record(&two), &one));
     }
 
     #[test]
     fn hooks_that_are_gone_are_not_kept() {
         let (one, two) = (hook(), hook());
-        let mut follows = Follows::default();
+        let mut follows = LikelySuccessors::default();
         for hook in [&one, &two, &one, &two] {
-            follows.ran(hook);
+            follows.record(hook);
         }
         assert_eq!((Arc::strong_count(&one), Arc::strong_count(&two)), (1, 1));
         drop(two);
-        assert!(Arc::ptr_eq(&follows.ran(&one), &one));
-        for _ in 0..2 * PAIRS {
-            follows.ran(&hook());
+        assert!(Arc::ptr_eq(&follows.record(&one), &one));
+        for _ in 0..2 * MAX_PAIRS {
+            follows.record(&hook());
         }
-        assert_eq!(follows.pairs.len(), PAIRS);
+        assert_eq!(follows.pairs.len(), MAX_PAIRS);
     }
 }

@@ -4,7 +4,7 @@
 
 /// Precondition of a rule.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Need {
+pub(super) enum Precondition {
     /// One of these substrings, in any case; written in lower case.
     Any(&'static [&'static str]),
     /// Like [`Any`](Self::Any), and a character of this kind.
@@ -19,9 +19,9 @@ pub(super) enum Need {
 
 /// The pairs of neighbouring bytes of a text, hashed into a bitmap: a filter before a search. Mostly
 /// none of the hundreds of words that are searched is in the text; `ls -la` −8 % instructions.
-struct Pairs([u64; 64]);
+struct BytePairs([u64; 64]);
 
-impl Pairs {
+impl BytePairs {
     fn of(text: &str) -> Self {
         let mut pairs = Self([0; 64]);
         for pair in text.as_bytes().windows(2) {
@@ -46,14 +46,14 @@ impl Pairs {
 }
 
 /// A text, prepared for the checks.
-pub(super) struct Text<'a> {
+pub(super) struct PreparedText<'a> {
     text: &'a str,
     lower: String,
-    pairs: Pairs,
-    lower_pairs: Pairs,
+    pairs: BytePairs,
+    lower_pairs: BytePairs,
 }
 
-impl<'a> Text<'a> {
+impl<'a> PreparedText<'a> {
     pub(super) fn new(text: &'a str) -> Self {
         let lower = match text.is_ascii() {
             true => text.to_ascii_lowercase(),
@@ -62,8 +62,8 @@ impl<'a> Text<'a> {
         };
         Self {
             text,
-            pairs: Pairs::of(text),
-            lower_pairs: Pairs::of(&lower),
+            pairs: BytePairs::of(text),
+            lower_pairs: BytePairs::of(&lower),
             lower,
         }
     }
@@ -94,13 +94,17 @@ impl<'a> Text<'a> {
         })
     }
 
-    pub(super) fn has(&self, need: Need) -> bool {
+    pub(super) fn has(&self, need: Precondition) -> bool {
         match need {
-            Need::Any(words) => self.has_any(words),
-            Need::AnyWith(words, of) => self.has_any(words) && self.text.contains(of),
-            Need::Run(length, of) => self.has_run(length, of),
-            Need::RunWith(part, length, of) => self.text.contains(part) && self.has_run(length, of),
-            Need::OptionWith(part, letter) => self.text.contains(part) && self.has_option(letter),
+            Precondition::Any(words) => self.has_any(words),
+            Precondition::AnyWith(words, of) => self.has_any(words) && self.text.contains(of),
+            Precondition::Run(length, of) => self.has_run(length, of),
+            Precondition::RunWith(part, length, of) => {
+                self.text.contains(part) && self.has_run(length, of)
+            }
+            Precondition::OptionWith(part, letter) => {
+                self.text.contains(part) && self.has_option(letter)
+            }
         }
     }
 }

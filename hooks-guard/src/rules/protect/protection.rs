@@ -38,7 +38,7 @@ impl Protected {
 
 /// A protection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Matter {
+pub(crate) enum Protection {
     Port,
     Files,
     Process,
@@ -53,7 +53,7 @@ pub(crate) enum Matter {
     Unknown,
 }
 
-impl Matter {
+impl Protection {
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Port => "the guard's address",
@@ -71,7 +71,7 @@ impl Matter {
         }
     }
 
-    pub(super) fn why(self) -> &'static str {
+    pub(super) fn reason(self) -> &'static str {
         match self {
             Self::Port => "it may connect to the guard",
             Self::Files => "it touches the guard's own files",

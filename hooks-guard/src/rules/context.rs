@@ -3,15 +3,15 @@
 
 use std::path::Path;
 
-use super::paths::{Folder, Located, Start};
+use super::paths::{Directory, PathBase, ResolvedPath};
 use crate::classify::{CommandAnalysis, Crud, Part, Parts, UNKNOWN, Word};
 use crate::request::PermissionRequest;
 
 /// Programs that only print their arguments.
-const SAYS: &[&str] = &["echo", "printf", ":", "true", "false"];
+const PRINTERS: &[&str] = &["echo", "printf", ":", "true", "false"];
 
 /// Shell commands that set variables.
-const SETS: &[&str] = &[
+const VARIABLE_COMMANDS: &[&str] = &[
     "export",
     "declare",
     "typeset",
@@ -27,43 +27,43 @@ const SETS: &[&str] = &[
 
 /// A request with its analysis.
 #[derive(Debug)]
-pub(super) struct Scene<'a> {
+pub(super) struct RequestContext<'a> {
     pub(super) request: &'a PermissionRequest,
     pub(super) found: &'a CommandAnalysis,
-    pub(super) start: Start,
+    pub(super) start: PathBase,
     /// Names of the user's home directory.
     pub(super) homes: Vec<String>,
     /// Base of relative patterns in the user's rules.
-    pub(super) base: Folder,
+    pub(super) base: Directory,
     /// Assignments and `export`s that belong to no part.
     pub(super) set: Vec<String>,
 }
 
-impl<'a> Scene<'a> {
+impl<'a> RequestContext<'a> {
     pub(super) fn new(
         request: &'a PermissionRequest,
         found: &'a CommandAnalysis,
-        project: Option<&Folder>,
+        project: Option<&Directory>,
         home: &Path,
     ) -> Self {
         let base = match (project, &request.cwd) {
             (Some(project), _) => project.clone(),
-            (None, Some(cwd)) => Folder::new(cwd),
-            (None, None) => Folder::nowhere(),
+            (None, Some(cwd)) => Directory::new(cwd),
+            (None, None) => Directory::unknown(),
         };
-        let mut start = Start::new(request.cwd.as_deref(), home);
+        let mut start = PathBase::new(request.cwd.as_deref(), home);
         let mut set = Vec::new();
         if request.file.is_none() && request.network.is_none() {
             for part in &found.parts.all {
-                moves(part, &mut start);
-                sets(part, &mut set);
+                apply_directory_change(part, &mut start);
+                collect_assignments(part, &mut set);
             }
         }
         Self {
             request,
             found,
             start,
-            homes: Folder::new(home).names,
+            homes: Directory::new(home).names,
             base,
             set,
         }
@@ -89,7 +89,7 @@ impl<'a> Scene<'a> {
         })
     }
 
-    pub(super) fn locate(&self, word: &Word) -> Located {
+    pub(super) fn locate(&self, word: &Word) -> ResolvedPath {
         match word.known || word.text.contains(UNKNOWN) {
             true => self.start.locate(&word.text),
             // A pattern, or a word that may expand to several.
@@ -100,15 +100,15 @@ impl<'a> Scene<'a> {
     }
 
     /// Returns the paths that a part may touch: those of its table, and all that its words name.
-    pub(super) fn touched(&self, part: &Part) -> Vec<(Located, Crud)> {
-        let mut out: Vec<(Located, Crud)> = part
+    pub(super) fn touched_paths(&self, part: &Part) -> Vec<(ResolvedPath, Crud)> {
+        let mut out: Vec<(ResolvedPath, Crud)> = part
             .redirections
             .iter()
             .chain(&part.path_effects)
             .map(|touch| (self.locate(&touch.path), touch.effect))
             .collect();
         let name = part.words.first().map_or("", |word| base_name(&word.text));
-        if SAYS.contains(&name) {
+        if PRINTERS.contains(&name) {
             return out;
         }
         let understood = !part.calls.is_empty() && part.calls.iter().all(|call| call.understood);
@@ -150,25 +150,25 @@ pub(super) fn base_name(path: &str) -> &str {
 
 /// Returns the directories in which the parts of a command may run.
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
-pub(crate) fn start_of(parts: &Parts, cwd: Option<&Path>, home: &Path) -> Start {
-    let mut start = Start::new(cwd, home);
+pub(crate) fn start_of(parts: &Parts, cwd: Option<&Path>, home: &Path) -> PathBase {
+    let mut start = PathBase::new(cwd, home);
     for part in &parts.all {
-        moves(part, &mut start);
+        apply_directory_change(part, &mut start);
     }
     start
 }
 
-fn moves(part: &Part, start: &mut Start) {
+fn apply_directory_change(part: &Part, start: &mut PathBase) {
     let name = part.words.first().map_or("", |word| base_name(&word.text));
     let mut go = |word: &Word| match word.known {
-        true => start.enter(&word.text),
-        false => start.enter(&UNKNOWN.to_string()),
+        true => start.change_directory(&word.text),
+        false => start.change_directory(&UNKNOWN.to_string()),
     };
     if matches!(name, "cd" | "pushd" | "chdir") {
         match part.words[1..].iter().find(|w| !w.text.starts_with('-')) {
             Some(word) => go(word),
-            None if part.words.len() == 1 => start.enter("~"),
-            None => start.enter(&UNKNOWN.to_string()),
+            None if part.words.len() == 1 => start.change_directory("~"),
+            None => start.change_directory(&UNKNOWN.to_string()),
         }
         return;
     }
@@ -203,17 +203,18 @@ fn moves(part: &Part, start: &mut Start) {
 
 /// Returns `true` if a command sets variables by its arguments, such as `export` and `env`.
 pub(super) fn sets_variables(name: &str) -> bool {
-    SETS.contains(&name) || matches!(name, "env" | "genv" | "setenv" | "set" | "sudo" | "doas")
+    VARIABLE_COMMANDS.contains(&name)
+        || matches!(name, "env" | "genv" | "setenv" | "set" | "sudo" | "doas")
 }
 
-fn sets(part: &Part, set: &mut Vec<String>) {
+fn collect_assignments(part: &Part, set: &mut Vec<String>) {
     let Some(first) = part.words.first() else {
         set.extend(part.assignments.iter().map(|one| variable(&one.name)));
         return;
     };
     let name = base_name(&first.text);
     let prints = name == "printf" && part.words.get(1).is_some_and(|w| w.text.starts_with("-v"));
-    if SETS.contains(&name) || prints {
+    if VARIABLE_COMMANDS.contains(&name) || prints {
         let words = part.words[1..].iter().filter(|w| !w.text.starts_with('-'));
         set.extend(words.map(|word| variable(&word.text)));
     }
