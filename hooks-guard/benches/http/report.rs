@@ -272,7 +272,7 @@ fn call(text: &mut String, misses: &mut Vec<String>) -> Result<(), String> {
 }
 
 fn many(text: &mut String, misses: &mut Vec<String>) -> Result<(), String> {
-    let crowd = crowd::of(crowd::QUESTIONS)?;
+    let crowd = crowd::of(crowd::CONNECTIONS)?;
     let became: Vec<String> = crowd
         .became
         .iter()
@@ -281,14 +281,14 @@ fn many(text: &mut String, misses: &mut Vec<String>) -> Result<(), String> {
     let _ = writeln!(
         text,
         "\n{} connections at once, with a request on each: completed within {:.1} s with {}.",
-        crowd::QUESTIONS,
+        crowd::CONNECTIONS,
         crowd.whole.as_secs_f64(),
         became.join(", "),
     );
     if !crowd.well {
         misses.push(format!(
             "after {} connections the daemon did not answer",
-            crowd::QUESTIONS
+            crowd::CONNECTIONS
         ));
     }
     Ok(())
