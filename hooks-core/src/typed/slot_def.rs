@@ -1,4 +1,10 @@
 //! The definition of a slot, and the stored form of its hooks.
+//!
+//! For a slot `allows` of the trait `AppHooks`, `#[hooks]` generates a *slot trait*, `Allows`, and
+//! implements the traits of this module for `dyn Allows`. A hook takes the arguments in one of two
+//! forms: *lent*, as the caller of the slot passed them (`&str`), or *owned* (`String`). The method
+//! `call` of the slot trait takes owned arguments. Functions under `#[impl_hook]` and methods under
+//! `#[impl_hooks]` take lent ones.
 
 use std::fmt;
 use std::future::Future;
@@ -17,19 +23,20 @@ pub trait SlotDef {
     type Last: Handover<Self::Out>;
     /// The output of a hook and of the default.
     type Out: SlotOutput;
-    /// The parameters of a hand-written hook as a tuple: a `String` for each `&str`, and `last` if
-    /// the slot passes it.
+    /// The owned arguments as a tuple, the parameters of `call`: a `String` for each `&str`, other
+    /// references as they are, and `last` if the slot passes it.
     type Owned<'a>;
     /// The method that declares the slot.
     const NAME: &'static str;
     /// `true` if the default is [`now`](Self::now), `false` if it is [`later`](Self::later).
     const READY: bool = true;
-    /// `true` if all arguments are references, which are copied without cost.
+    /// `true` if all arguments are references: the last call copies them as every other call does,
+    /// and the policy does not have to keep track of them.
     const REFERENCES: bool = false;
 
     /// Runs a default whose body cannot suspend.
     fn now<'a>(_: Self::Args<'a>) -> Self::Out {
-        unreachable!("a default that may suspend is polled")
+        unreachable!("`now` is called only if `READY` is true")
     }
 
     /// Returns the future of a default whose body may suspend.
@@ -44,15 +51,15 @@ pub trait SlotDef {
         unreachable!("a slot that passes its arguments once does not clone them")
     }
 
-    /// Turns the arguments into the parameters of a hand-written hook.
+    /// Converts the arguments into owned ones.
     fn to_owned<'a>(args: Self::Args<'a>, last: Self::Last) -> Self::Owned<'a>;
 }
 
 fn never<T>() -> Never<T> {
-    unreachable!("a default that cannot suspend is not polled")
+    unreachable!("`later` is called only if `READY` is false")
 }
 
-/// Returns the future of a slot's default, for the provided methods of the hook trait.
+/// Returns the future of a slot's default, for the provided methods of the declaring trait.
 #[inline]
 pub fn default<'a, S: SlotDef + ?Sized>(
     args: S::Args<'a>,
@@ -64,14 +71,14 @@ pub fn default<'a, S: SlotDef + ?Sized>(
     }
 }
 
-/// A slot whose hooks may be of type `H`, which implements the slot's trait. `#[hooks]` implements
-/// it for `dyn SlotTrait` and every `H: SlotTrait`.
+/// A slot whose hooks may be of type `H`, which implements the slot trait. `#[hooks]` implements it
+/// for `dyn SlotTrait` and every `H: SlotTrait`.
 pub trait CallHook<H>: SlotDef {
     /// Starts the hook.
     fn start<'b, 'a: 'b>(hook: &'b H, lent: Lent<'a, Self>) -> HookFuture<'b, Self::Out>;
 }
 
-/// The parameters of a hand-written hook of the slot `S`.
+/// The owned arguments of the slot `S`.
 pub struct OwnedArgs<'a, S: SlotDef + ?Sized>(pub S::Owned<'a>);
 
 impl<S: SlotDef + ?Sized> fmt::Debug for OwnedArgs<'_, S> {
@@ -80,21 +87,22 @@ impl<S: SlotDef + ?Sized> fmt::Debug for OwnedArgs<'_, S> {
     }
 }
 
-/// A slot whose hooks may have a state that `State` borrows mutably. `#[hooks]` implements it for
-/// `dyn SlotTrait` and a `&mut H` of every `H` that implements the slot's `Stateful…` trait.
+/// A slot whose hooks may have mutable state. `State` is `&mut H`, and `Owned` is an [`OwnedArgs`].
+/// `#[hooks]` implements the trait for `dyn SlotTrait` and every `H` that implements the slot's
+/// `Stateful…` trait.
 ///
-/// `Owned` is an [`OwnedArgs`]. The two are parameters of the trait, because Rust 1.85 cannot prove
-/// that a future is `Send` that names them with the lifetimes of a method.
+/// `State` and `Owned` are parameters of the trait, because Rust 1.85 cannot prove that the future
+/// of a method is `Send` if the method names these types with its own lifetimes.
 pub trait CallStateful<State, Owned>: SlotDef {
     /// Calls the hook's `call_mut`.
     fn call_mut(state: State, owned: Owned) -> impl Future<Output = Self::Out> + MaybeSend;
 
-    /// Returns the output of a re-entrant call.
+    /// Returns the output of a call from inside the hook's own call.
     fn on_reentrancy(error: crate::HookReentrancyError) -> Self::Out;
 }
 
-/// A slot whose hook may be a method of a `T`, which implements the hook trait. `#[hooks]`
-/// implements it for `dyn SlotTrait` and every `T: HookTrait`.
+/// A slot whose hook may be a method of a `T`, which implements the declaring trait (`AppHooks`).
+/// `#[hooks]` implements it for `dyn SlotTrait` and every `T: AppHooks`.
 pub trait CallMethod<T: ?Sized>: SlotDef {
     /// Starts the method of `value`.
     fn start<'b, 'a: 'b>(
@@ -113,10 +121,12 @@ pub trait DynHook<S: SlotDef + ?Sized>: HookObject {
 /// The arguments of a call and the previous output, as the slot lends them.
 pub type Lent<'a, S> = (<S as SlotDef>::Args<'a>, <S as SlotDef>::Last);
 
-/// A started hook, or its arguments if the hook does not take them as the slot lends them.
+/// `Ok`: the started hook. `Err` is not a failure: the hook takes owned arguments, and these are the
+/// lent ones. The compiler selects the form from the hook's signature (module `direct`).
 pub type Started<'b, 'a, S> = Result<HookFuture<'b, <S as SlotDef>::Out>, Lent<'a, S>>;
 
-/// Returns the started hook, or calls one that takes owned arguments.
+/// Returns the started hook. If it takes owned arguments, converts the lent ones and starts it with
+/// `call`.
 #[inline]
 pub fn or_call<'b, 'a, S: SlotDef + ?Sized, F>(
     started: Started<'b, 'a, S>,

@@ -105,7 +105,7 @@ impl fmt::Display for Approval {
             }
             ApprovalDecision::TimedOut => write!(
                 f,
-                "{verdict} by default, because nobody answered in time: {prompt}"
+                "{verdict} by default, because no answer came before the timeout: {prompt}"
             ),
             ApprovalDecision::Failed(why) => write!(
                 f,
@@ -117,7 +117,7 @@ impl fmt::Display for Approval {
             ),
             ApprovalDecision::NobodyToAsk => write!(
                 f,
-                "{verdict}, because there is nobody to ask; give the coordinator an approval provider: {prompt}"
+                "{verdict}, because the coordinator has no approval provider; set one: {prompt}"
             ),
         }
     }

@@ -60,7 +60,7 @@ struct QueuedQuestion {
 /// No caller waits for the answer to this question.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "the question `{id}` waits for no answer; it has been answered, its time is up, or whoever asked is gone"
+    "the question `{id}` is not pending; it was answered, it expired, or its requester has stopped waiting"
 )]
 #[non_exhaustive]
 pub struct NotWaiting {

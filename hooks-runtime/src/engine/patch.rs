@@ -113,7 +113,7 @@ impl Headers {
             self.numbered = true;
             self.named.extend(git_name(rest)?);
         } else if header.starts_with("Index:") || line.starts_with("diff ") {
-            return Err("it has a header that nobody knows");
+            return Err("it has an unknown header");
         }
         Ok(())
     }
@@ -126,7 +126,7 @@ impl Headers {
             Some(name) => self.named.push(name.to_owned()),
             None if !begins => return Ok(false),
             None if ["Begin Patch", "End Patch", "End of File"].contains(&rest) => {}
-            None => return Err("it has a header that nobody knows"),
+            None => return Err("it has an unknown header"),
         }
         Ok(true)
     }

@@ -263,7 +263,7 @@ pub enum UnreadablePath {
         why: &'static str,
     },
     /// The parameters of the tool that name files are unknown.
-    #[error("nobody knows which files `{0}` changes; add it with `file_tool` or `safe_tool`")]
+    #[error("the files that `{0}` changes are unknown; add it with `file_tool` or `safe_tool`")]
     Unknown(String),
 }
 

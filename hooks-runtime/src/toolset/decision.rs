@@ -9,7 +9,7 @@ use hooks_core::Pipeline;
 /// Only [`Run`](Self::Run) continues: to the next hook, and after the last one to the tool. Any
 /// other decision ends the call.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[must_use = "a decision that nobody reads lets nothing pass"]
+#[must_use = "return it from the hook, otherwise it has no effect"]
 pub enum ToolDecision<I, O> {
     /// Continues with this input.
     Run(I),
