@@ -61,7 +61,7 @@ fn shuffled(count: usize) -> Vec<usize> {
 }
 
 #[tokio::test]
-async fn e_140_ten_thousand_questions_wait_in_50_mb_and_each_gets_its_own_answer() {
+async fn e_140_ten_thousand_pending_requests_fit_in_50_mb_and_each_gets_its_answer() {
     let queue = ApprovalQueue::new();
     let coordinator = Coordinator::builder().provider(queue.clone()).build();
     let hooks = HookRegistry::new();

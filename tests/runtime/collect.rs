@@ -39,7 +39,7 @@ fn votes(answers: &[Map]) -> Vec<&str> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn e_50_all_handlers_run_at_the_same_time() {
+async fn e_50_all_handlers_run_concurrently() {
     let registry = HookRegistry::new();
     let barrier = Arc::new(Barrier::new(5));
     for vote in ["a", "b", "c", "d", "e"] {
@@ -64,7 +64,7 @@ fn e_51_the_default_timeout_is_one_second() {
 
 /// With a clock that only advances when all tasks sleep.
 #[tokio::test(start_paused = true)]
-async fn e_51_the_time_is_that_of_the_slowest_and_not_the_sum() {
+async fn e_51_the_duration_is_that_of_the_slowest_handler() {
     let registry = HookRegistry::new();
     for _ in 0..5 {
         registry.register("e", after(Duration::from_millis(900), "x"), plain());
@@ -82,7 +82,7 @@ async fn e_51_the_time_is_that_of_the_slowest_and_not_the_sum() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn e_51_the_timeout_is_for_each_handler() {
+async fn e_51_the_timeout_applies_to_each_handler() {
     let registry = HookRegistry::new();
     registry.register("e", after(Duration::from_millis(500), "in time"), plain());
     registry.register("e", after(Duration::from_millis(1500), "late"), plain());
@@ -98,7 +98,7 @@ async fn e_51_the_timeout_is_for_each_handler() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn e_51_a_handler_may_have_less_time_of_its_own_but_not_more() {
+async fn e_51_an_entry_can_shorten_but_not_extend_the_timeout() {
     let registry = HookRegistry::new();
     let less = at(1).timeout(Duration::from_millis(100));
     registry.register("e", after(Duration::from_millis(500), "less"), less);
@@ -110,7 +110,7 @@ async fn e_51_a_handler_may_have_less_time_of_its_own_but_not_more() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn e_52_answers_come_in_priority_order_whoever_is_done_first() {
+async fn e_52_outputs_are_in_priority_order_not_completion_order() {
     let registry = HookRegistry::new();
     registry.register("e", after(Duration::from_millis(100), "third"), at(3));
     registry.register("e", after(Duration::from_millis(900), "first"), at(1));
@@ -121,7 +121,7 @@ async fn e_52_answers_come_in_priority_order_whoever_is_done_first() {
 }
 
 #[test]
-fn e_52_answers_without_data_are_left_out() {
+fn e_52_outputs_without_data_are_omitted() {
     let registry = HookRegistry::new();
     registry.register("e", answering(HookResult::proceed()), plain());
     registry.register("e", answering(HookResult::inject_context("x")), plain());
@@ -136,7 +136,7 @@ fn e_52_answers_without_data_are_left_out() {
 }
 
 #[test]
-fn e_52_empty_data_are_data() {
+fn e_52_outputs_with_empty_data_are_included() {
     let registry = HookRegistry::new();
     registry.register("e", answering(HookResult::modify(Map::new())), plain());
     assert_eq!(
@@ -146,7 +146,7 @@ fn e_52_empty_data_are_data() {
 }
 
 #[test]
-fn e_52_e_59_the_hooks_of_the_answers_are_known_to_those_who_ask() {
+fn e_52_e_59_collect_returns_the_hook_of_each_output() {
     let registry = HookRegistry::new();
     registry.register(
         "e",
@@ -169,7 +169,7 @@ fn e_52_e_59_the_hooks_of_the_answers_are_known_to_those_who_ask() {
 }
 
 #[test]
-fn e_53_deny_does_not_stop_and_its_data_count() {
+fn e_53_deny_does_not_stop_a_collection_and_its_data_are_collected() {
     let (registry, log) = (HookRegistry::new(), Log::new());
     let data = |vote| Some(map(json!({"vote": vote})));
     let denial = HookResult {
@@ -228,7 +228,7 @@ fn with_faults(dropped: &Dropped) -> HookRegistry {
 }
 
 #[tokio::test(start_paused = true)]
-async fn e_54_faults_leave_the_others_alone() {
+async fn e_54_a_failing_handler_does_not_affect_the_others() {
     let registry = with_faults(&Dropped::default());
     let collected = registry.collect("e", (), SECOND).await.unwrap();
     let failures: Vec<_> = collected
@@ -247,7 +247,7 @@ async fn e_54_faults_leave_the_others_alone() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn e_54_faults_are_logged() {
+async fn e_54_failures_are_logged() {
     let registry = with_faults(&Dropped::default());
     let (answers, lines) = heard(registry.emit_and_collect("e", (), SECOND)).await;
     assert_eq!(votes(&answers), ["first", "last"]);
@@ -263,7 +263,7 @@ async fn e_54_faults_are_logged() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn e_54_the_future_of_a_late_handler_is_dropped() {
+async fn e_54_the_future_of_a_timed_out_handler_is_dropped() {
     let dropped = Dropped::default();
     let registry = with_faults(&dropped);
     assert!(!dropped.is_set());
@@ -272,7 +272,7 @@ async fn e_54_the_future_of_a_late_handler_is_dropped() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn e_54_the_policies_of_entries_change_nothing_here() {
+async fn e_54_failure_policies_of_entries_do_not_affect_a_collection() {
     for policy in [FailurePolicy::FailClosed, FailurePolicy::Propagate] {
         let registry = HookRegistry::new();
         let fails = |_: Arc<str>, _: Arc<Map>| Err::<HookResult, _>(HookError::new("broken"));
@@ -317,7 +317,7 @@ fn e_57_without_handlers_the_list_is_empty() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn e_58_without_time_only_those_count_that_are_ready() {
+async fn e_58_with_timeout_zero_only_ready_handlers_are_collected() {
     let registry = HookRegistry::new();
     let vote = |vote: &'static str| HookResult::modify(map(json!({"vote": vote})));
     registry.register("e", answering(vote("plain")), at(1));
@@ -335,7 +335,7 @@ async fn e_58_without_time_only_those_count_that_are_ready() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn e_58_any_duration_may_be_given() {
+async fn e_58_the_timeout_can_be_duration_max() {
     let registry = HookRegistry::new();
     registry.register("e", after(Duration::from_secs(60), "slow"), plain());
     let answers = registry.emit_and_collect("e", (), Duration::MAX).await;
@@ -343,7 +343,7 @@ async fn e_58_any_duration_may_be_given() {
 }
 
 #[test]
-fn e_59_the_answers_are_maps() {
+fn e_59_the_outputs_are_maps() {
     let registry = HookRegistry::new();
     let data = map(json!({"nested": {"list": [1, null, "x"]}, "n": 1.5}));
     registry.register("e", answering(HookResult::modify(data.clone())), plain());
@@ -352,7 +352,7 @@ fn e_59_the_answers_are_maps() {
 }
 
 #[tokio::test]
-async fn e_41_data_that_are_no_object_are_an_error_here_too() {
+async fn e_41_collecting_with_data_that_are_not_an_object_is_an_error() {
     let (registry, log) = (HookRegistry::new(), Log::new());
     registry.register(
         "e",
@@ -375,7 +375,7 @@ async fn e_41_data_that_are_no_object_are_an_error_here_too() {
 }
 
 #[test]
-fn e_37_e_56_changes_in_place_do_not_leak_to_the_others() {
+fn e_37_e_56_changes_in_place_are_invisible_to_other_handlers() {
     let (registry, log) = (HookRegistry::new(), Log::new());
     let in_place = |_: Arc<str>, mut data: Arc<Map>| {
         Arc::make_mut(&mut data).insert("leaked".to_owned(), Value::Bool(true));
@@ -389,7 +389,7 @@ fn e_37_e_56_changes_in_place_do_not_leak_to_the_others() {
 
 /// Also `X-10`.
 #[test]
-fn e_42_dropping_a_collection_drops_every_hook() {
+fn e_42_dropping_a_collection_drops_every_pending_hook() {
     let registry = HookRegistry::new();
     let all = [Dropped::default(), Dropped::default(), Dropped::default()];
     for dropped in &all {
@@ -417,7 +417,7 @@ fn e_42_dropping_a_collection_drops_every_hook() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn e_43_handlers_may_collect_again() {
+async fn e_43_handlers_can_collect_recursively() {
     let registry = HookRegistry::new();
     let inner = registry.clone();
     let asks_others = move |_: Arc<str>, _: Arc<Map>| {
@@ -435,7 +435,7 @@ async fn e_43_handlers_may_collect_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn e_54_a_panic_of_what_a_late_handler_held_leaves_the_others_alone() {
+async fn e_54_a_panic_on_drop_of_a_timed_out_handler_does_not_affect_the_others() {
     struct PanicsOnDrop;
     impl Drop for PanicsOnDrop {
         fn drop(&mut self) {
@@ -458,7 +458,7 @@ async fn e_54_a_panic_of_what_a_late_handler_held_leaves_the_others_alone() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn e_08_a_hook_registered_during_a_collection_counts_later() {
+async fn e_08_a_hook_registered_during_a_collection_runs_in_the_next_one() {
     let registry = HookRegistry::new();
     let inner = registry.clone();
     let registers = move |_: Arc<str>, _: Arc<Map>| {
@@ -481,7 +481,7 @@ async fn e_08_a_hook_registered_during_a_collection_counts_later() {
 }
 
 #[test]
-fn e_51_timeouts_need_no_runtime() {
+fn e_51_timeouts_work_without_a_runtime() {
     let registry = HookRegistry::new();
     let hangs = |_: Arc<str>, _: Arc<Map>| async {
         std::future::pending::<()>().await;
@@ -495,7 +495,7 @@ fn e_51_timeouts_need_no_runtime() {
 }
 
 #[test]
-fn e_50_hooks_that_do_not_wait_need_no_clock() {
+fn e_50_hooks_that_do_not_suspend_work_without_a_timer() {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .build()
         .unwrap();
@@ -508,7 +508,7 @@ fn e_50_hooks_that_do_not_wait_need_no_clock() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn e_50_a_slow_start_holds_nobody_up_who_waits() {
+async fn e_50_all_handlers_start_before_the_first_completes() {
     let (registry, log) = (HookRegistry::new(), Log::new());
     for (priority, name, millis) in [(1, "a", 300), (2, "b", 100), (3, "c", 200)] {
         let log = log.clone();

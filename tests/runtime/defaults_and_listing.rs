@@ -27,7 +27,7 @@ fn entry(event: &str, names: &[&str]) -> (String, Vec<String>) {
 }
 
 #[test]
-fn e_65_setting_defaults_replaces_those_before() {
+fn e_65_set_default_fields_replaces_earlier_defaults() {
     let registry = HookRegistry::new();
     registry.set_default_fields(map(json!({"a": 1, "b": 1})));
     registry.set_default_fields(map(json!({"b": 2})));
@@ -35,7 +35,7 @@ fn e_65_setting_defaults_replaces_those_before() {
 }
 
 #[test]
-fn e_66_nothing_clears_the_defaults() {
+fn e_66_setting_unit_or_an_empty_map_clears_the_defaults() {
     let registry = HookRegistry::new();
     registry.set_default_fields(map(json!({"a": 1})));
     registry.set_default_fields(());
@@ -46,7 +46,7 @@ fn e_66_nothing_clears_the_defaults() {
 }
 
 #[test]
-fn e_66_defaults_count_for_later_emissions_only() {
+fn e_66_new_defaults_apply_to_later_emissions_only() {
     let (registry, log) = (HookRegistry::new(), Log::new());
     registry.set_default_fields(map(json!({"a": 1})));
     let waits = |_: Arc<str>, _: Arc<Map>| async {
@@ -62,7 +62,7 @@ fn e_66_defaults_count_for_later_emissions_only() {
 }
 
 #[test]
-fn e_66_a_hook_may_set_the_defaults() {
+fn e_66_a_hook_can_set_the_defaults() {
     let (registry, log) = (HookRegistry::new(), Log::new());
     let inner = registry.clone();
     let sets = move |_: Arc<str>, _: Arc<Map>| {
@@ -120,7 +120,7 @@ fn e_70_names_are_listed_in_execution_order() {
 }
 
 #[test]
-fn e_71_a_filter_gives_exactly_one_key() {
+fn e_71_listing_with_a_filter_returns_exactly_one_key() {
     let registry = HookRegistry::new();
     registry.register("a", answering(HookResult::proceed()), named("x"));
     registry.register("b", answering(HookResult::proceed()), named("y"));
@@ -133,7 +133,7 @@ fn e_71_a_filter_gives_exactly_one_key() {
 }
 
 #[test]
-fn e_71_an_event_whose_hooks_are_gone_has_an_empty_list() {
+fn e_71_an_event_with_all_hooks_unregistered_has_an_empty_list() {
     let registry = HookRegistry::new();
     registry
         .register("a", answering(HookResult::proceed()), named("x"))
@@ -142,7 +142,7 @@ fn e_71_an_event_whose_hooks_are_gone_has_an_empty_list() {
 }
 
 #[test]
-fn e_72_anonymous_handlers_are_not_listed_but_described() {
+fn e_72_anonymous_handlers_are_in_descriptors_but_not_in_the_list() {
     let registry = HookRegistry::new();
     registry.register("a", |_: Event<'_>| HookResult::proceed(), plain());
     registry.register("a", |_: Event<'_>| HookResult::proceed(), named("named"));
@@ -156,7 +156,7 @@ fn e_72_anonymous_handlers_are_not_listed_but_described() {
 }
 
 #[test]
-fn e_72_an_event_of_anonymous_handlers_has_handlers() {
+fn e_72_an_event_with_only_anonymous_handlers_is_listed() {
     let registry = HookRegistry::new();
     registry.register(
         "custom:event",
@@ -171,7 +171,7 @@ fn e_72_an_event_of_anonymous_handlers_has_handlers() {
 }
 
 #[test]
-fn e_73_an_event_without_hooks_is_no_key() {
+fn e_73_an_event_without_hooks_is_not_listed() {
     let registry = HookRegistry::new();
     assert!(registry.list_handlers(None).is_empty());
     let first = registry.register("custom:event", answering(HookResult::proceed()), named("x"));
@@ -184,7 +184,7 @@ fn e_73_an_event_without_hooks_is_no_key() {
 }
 
 #[test]
-fn e_73_asking_for_an_event_does_not_make_it_one() {
+fn e_73_listing_or_emitting_an_event_does_not_create_it() {
     let registry = HookRegistry::new();
     registry.list_handlers(Some("e"));
     block_on(emit(&registry, "e", ()));
@@ -192,7 +192,7 @@ fn e_73_asking_for_an_event_does_not_make_it_one() {
 }
 
 #[test]
-fn e_74_the_empty_name_is_a_filter() {
+fn e_74_an_empty_event_name_is_a_filter() {
     let registry = HookRegistry::new();
     registry.register("a", answering(HookResult::proceed()), named("x"));
     assert_eq!(listed(&registry, Some("")), [entry("", &[])]);
@@ -201,7 +201,7 @@ fn e_74_the_empty_name_is_a_filter() {
 }
 
 #[test]
-fn x_9_descriptors_hold_every_registration_in_execution_order() {
+fn x_9_descriptors_contain_every_registration_in_execution_order() {
     let registry = HookRegistry::new();
     let second = registry.register("a", answering(HookResult::proceed()), at(2).name("second"));
     let options = at(-1).name("first").timeout(Duration::from_secs(3));
@@ -219,7 +219,7 @@ fn x_9_descriptors_hold_every_registration_in_execution_order() {
 }
 
 #[test]
-fn e_80_the_standard_events_have_the_names_of_the_seed() {
+fn e_80_the_standard_events_have_the_specified_names() {
     let all = [
         (
             HookRegistry::SESSION_START,

@@ -26,7 +26,7 @@ fn may_always(prompt: &str) -> HookResult {
 }
 
 #[tokio::test]
-async fn e_136_the_question_is_about_the_data_that_the_last_hook_left() {
+async fn e_136_the_request_contains_the_data_after_the_last_hook() {
     let hooks = changed_later(HookResult::ask_user("Run `ls`?"), shell("rm -rf ."));
     let provider = FixedAnswers::allow();
     let applied = decide(&with(provider.clone()), &hooks, "tool:pre", shell("ls")).await;
@@ -37,7 +37,7 @@ async fn e_136_the_question_is_about_the_data_that_the_last_hook_left() {
 }
 
 #[tokio::test]
-async fn e_136_a_change_of_one_field_is_a_change() {
+async fn e_136_a_change_of_one_field_by_a_later_hook_sets_has_changed() {
     let hooks = gate(HookResult::ask_user("Run it?"));
     let change = HookResult::set("tool_input", json!({"command": "rm"}));
     hooks.register("tool:pre", answering(change), at(1));
@@ -47,7 +47,7 @@ async fn e_136_a_change_of_one_field_is_a_change() {
 }
 
 #[tokio::test]
-async fn e_136_a_change_before_the_question_is_none_after_it() {
+async fn e_136_a_change_by_an_earlier_hook_does_not_set_has_changed() {
     let hooks = gate(HookResult::ask_user("Run it?"));
     let change = HookResult::modify(shell("ls -l"));
     hooks.register("tool:pre", answering(change), at(-1));
@@ -77,7 +77,7 @@ async fn e_136_an_approval_covers_its_own_data_only() {
 }
 
 #[tokio::test]
-async fn e_136_without_a_question_there_is_nothing_to_ask_again() {
+async fn e_136_without_a_request_the_emission_has_no_approval() {
     let hooks = HookRegistry::new();
     let applied = decide(&Coordinator::new(), &hooks, "tool:pre", shell("ls")).await;
     assert!(!applied.is_denied() && applied.approval.is_none());
@@ -87,7 +87,7 @@ async fn e_136_without_a_question_there_is_nothing_to_ask_again() {
 }
 
 #[tokio::test]
-async fn e_138_what_was_allowed_always_does_not_allow_what_a_later_hook_makes_of_it() {
+async fn e_138_a_grant_does_not_cover_data_changed_by_a_later_hook() {
     let provider = FixedAnswers::labels(["Allow always", "Deny"]);
     let coordinator = with(provider.clone());
     let plain = gate(may_always("Run it?"));
@@ -106,7 +106,7 @@ async fn e_138_what_was_allowed_always_does_not_allow_what_a_later_hook_makes_of
 }
 
 #[tokio::test]
-async fn e_138_what_was_allowed_under_a_key_does_not_allow_what_a_later_hook_makes_of_it() {
+async fn e_138_a_keyed_grant_does_not_cover_data_changed_by_a_later_hook() {
     let provider = FixedAnswers::labels(["Allow always", "Deny"]);
     let coordinator = with(provider.clone());
     let keyed = || may_always("Run it?").approval_key("k");
@@ -125,7 +125,7 @@ async fn e_138_what_was_allowed_under_a_key_does_not_allow_what_a_later_hook_mak
 }
 
 #[tokio::test]
-async fn e_138_what_was_allowed_after_a_change_does_not_allow_what_is_under_its_key() {
+async fn e_138_a_grant_for_changed_data_does_not_cover_unchanged_data_with_its_key() {
     let provider = FixedAnswers::labels(["Allow always", "Deny"]);
     let coordinator = with(provider.clone());
     let keyed = || may_always("Run it?").approval_key("k");
@@ -140,7 +140,7 @@ async fn e_138_what_was_allowed_after_a_change_does_not_allow_what_is_under_its_
 }
 
 #[tokio::test(start_paused = true)]
-async fn e_136_data_that_change_while_the_question_waits_are_asked_anew() {
+async fn e_136_data_changed_while_a_request_is_pending_need_a_new_approval() {
     let queue = ApprovalQueue::new();
     let (coordinator, hooks) = (with(queue.clone()), gate(HookResult::ask_user("Run it?")));
     let request = question(&coordinator, &hooks, "tool:pre", call()).await;
@@ -156,7 +156,7 @@ async fn e_136_data_that_change_while_the_question_waits_are_asked_anew() {
 }
 
 #[tokio::test]
-async fn e_136_begin_decides_what_needs_no_question() {
+async fn e_136_begin_completes_emissions_that_need_no_approval() {
     let coordinator = with(FixedAnswers::allow());
     let mut conversation = Conversation::new();
     for (result, is_denied) in [

@@ -15,7 +15,7 @@ fn ask_once() -> HookResult {
 }
 
 #[tokio::test(start_paused = true)]
-async fn e_140_identical_questions_are_asked_once_and_all_get_the_answer() {
+async fn e_140_identical_requests_are_asked_once_and_all_get_the_answer() {
     let queue = ApprovalQueue::new();
     let (coordinator, hooks) = (with(queue.clone()), gate(ask_once()));
     for (answer, is_allowed) in [("Allow", true), ("Deny", false), ("Perhaps", false)] {
@@ -36,7 +36,7 @@ async fn e_140_identical_questions_are_asked_once_and_all_get_the_answer() {
 
 /// The time stamp of the data (E-40) does not distinguish questions.
 #[tokio::test(start_paused = true)]
-async fn e_140_a_timestamp_is_no_difference() {
+async fn e_140_requests_that_differ_only_in_the_timestamp_are_identical() {
     let queue = ApprovalQueue::new();
     let (coordinator, hooks) = (with(queue.clone()), gate(ask_once()));
     hooks.set_timestamps(true);
@@ -53,7 +53,7 @@ async fn e_140_a_timestamp_is_no_difference() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn e_140_after_the_answer_the_same_question_is_a_new_one() {
+async fn e_140_an_identical_request_after_the_answer_is_asked_again() {
     let queue = ApprovalQueue::new();
     let (coordinator, hooks) = (with(queue.clone()), gate(ask_once()));
     let request = question(&coordinator, &hooks, "tool:pre", call()).await;
@@ -67,7 +67,7 @@ async fn e_140_after_the_answer_the_same_question_is_a_new_one() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn e_140_when_the_one_who_asked_first_is_gone_the_others_still_get_the_answer() {
+async fn e_140_if_the_first_caller_is_dropped_the_others_still_get_the_answer() {
     let queue = ApprovalQueue::new();
     let (coordinator, hooks) = (with(queue.clone()), gate(ask_once()));
     let mut tasks = Vec::new();
@@ -88,7 +88,7 @@ async fn e_140_when_the_one_who_asked_first_is_gone_the_others_still_get_the_ans
 }
 
 #[tokio::test(start_paused = true)]
-async fn e_140_when_the_first_is_gone_the_others_still_time_out() {
+async fn e_140_if_the_first_caller_is_dropped_the_others_still_time_out() {
     let queue = ApprovalQueue::new();
     let (coordinator, hooks) = (with(queue.clone()), gate(ask_once()));
     let request = question(&coordinator, &hooks, "tool:pre", call()).await;
@@ -102,7 +102,7 @@ async fn e_140_when_the_first_is_gone_the_others_still_time_out() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn e_140_when_all_are_gone_the_question_is_withdrawn() {
+async fn e_140_if_all_callers_are_dropped_the_request_is_withdrawn() {
     let queue = ApprovalQueue::new();
     let (coordinator, hooks) = (with(queue.clone()), gate(ask_once()));
     let mut tasks = Vec::new();
@@ -190,7 +190,7 @@ fn variants() -> Vec<Variant> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn e_140_questions_that_differ_are_asked_separately_and_do_not_wait_for_each_other() {
+async fn e_140_different_requests_are_asked_separately_and_concurrently() {
     let queue = ApprovalQueue::new();
     let coordinator = with(queue.clone());
     let mut tasks = Vec::new();
@@ -215,7 +215,7 @@ async fn e_140_questions_that_differ_are_asked_separately_and_do_not_wait_for_ea
 }
 
 #[tokio::test(start_paused = true)]
-async fn e_140_a_shorter_time_ends_its_own_question_only() {
+async fn e_140_a_shorter_timeout_ends_only_its_own_request() {
     let queue = ApprovalQueue::new();
     let coordinator = with(queue.clone());
     let long = gate(ask_once().approval_timeout(100.0));
@@ -244,7 +244,7 @@ async fn e_140_a_shorter_time_ends_its_own_question_only() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn e_140_one_that_comes_later_has_all_its_time() {
+async fn e_140_a_later_identical_request_has_its_full_timeout() {
     let queue = ApprovalQueue::new();
     let coordinator = with(queue.clone());
     let hooks = gate(ask_once().approval_timeout(100.0));
@@ -262,7 +262,7 @@ async fn e_140_one_that_comes_later_has_all_its_time() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn e_140_a_time_of_0_does_not_join_a_question_that_waits() {
+async fn e_140_a_request_with_timeout_0_does_not_join_a_pending_request() {
     let queue = ApprovalQueue::new();
     let coordinator = with(queue.clone());
     let request = question(&coordinator, &gate(ask_once()), "tool:pre", call()).await;
@@ -279,7 +279,7 @@ async fn e_140_a_time_of_0_does_not_join_a_question_that_waits() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn e_140_allow_always_is_remembered_for_all_who_asked() {
+async fn e_140_allow_always_is_remembered_for_all_joined_callers() {
     let queue = ApprovalQueue::new();
     let coordinator = with(queue.clone());
     let hooks = gate(HookResult {
@@ -301,7 +301,7 @@ async fn e_140_allow_always_is_remembered_for_all_who_asked() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn e_134_when_the_provider_panics_all_who_asked_get_the_default() {
+async fn e_134_if_the_provider_panics_all_joined_callers_get_the_default() {
     let coordinator = with(Panics);
     for (default, is_allowed) in [
         (ApprovalDefault::Allow, true),
@@ -321,7 +321,7 @@ async fn e_134_when_the_provider_panics_all_who_asked_get_the_default() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn e_140_askers_that_come_and_go_on_two_threads_all_end() {
+async fn e_140_callers_joined_and_aborted_on_two_threads_all_complete() {
     let queue = ApprovalQueue::new();
     let coordinator = with(queue.clone());
     let hooks = gate(ask_once());

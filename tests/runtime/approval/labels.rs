@@ -29,7 +29,7 @@ fn without_trust(result: HookResult) -> HookRegistry {
 }
 
 #[test]
-fn e_133_every_list_of_the_seed_means_what_it_says() {
+fn e_133_the_label_lists_of_the_seed_have_the_expected_effects() {
     let cases: [(&[&str], &[ApprovalEffect]); 6] = [
         (&["Allow", "Deny"], &[AllowOnce, Deny]),
         (
@@ -53,7 +53,7 @@ fn e_133_every_list_of_the_seed_means_what_it_says() {
 }
 
 #[test]
-fn e_133_without_trust_only_what_says_yes_by_itself_is_a_yes() {
+fn e_133_an_untrusted_hook_allows_only_with_explicit_allow_labels() {
     let labels = ["Overwrite", "Create backup and overwrite", "Cancel"];
     assert_eq!(effects(&labels, false), [Deny, Deny, Deny]);
     let labels = ["Allow once", "Allow always for nginx", "Deny"];
@@ -62,7 +62,7 @@ fn e_133_without_trust_only_what_says_yes_by_itself_is_a_yes() {
 }
 
 #[test]
-fn e_133_without_a_denial_in_the_list_what_is_not_known_denies() {
+fn e_133_unknown_labels_deny_if_no_label_of_the_list_denies() {
     assert_eq!(effects(&["Overwrite"], true), [Deny]);
     assert_eq!(effects(&["Overwrite", "Rename"], true), [Deny, Deny]);
     assert_eq!(effects(&["Overwrite", "Yes"], true), [Deny, AllowOnce]);
@@ -73,7 +73,7 @@ fn e_133_without_a_denial_in_the_list_what_is_not_known_denies() {
 }
 
 #[test]
-fn e_133_case_and_punctuation_do_not_matter() {
+fn e_133_case_and_punctuation_of_labels_are_ignored() {
     for label in [
         "YES",
         "yes!",
@@ -131,7 +131,7 @@ fn e_133_case_and_punctuation_do_not_matter() {
 }
 
 #[test]
-fn e_133_a_word_is_a_whole_word() {
+fn e_133_only_whole_words_of_labels_match() {
     for label in [
         "Allowance",
         "Yesterday",
@@ -156,7 +156,7 @@ fn e_133_a_word_is_a_whole_word() {
 }
 
 #[test]
-fn e_133_only_the_first_words_count() {
+fn e_133_only_the_first_words_of_a_label_decide_its_effect() {
     assert_eq!(beside_a_denial("No, allow always"), Deny);
     assert_eq!(effects(&["Do allow it"], true), [Deny]);
     assert_eq!(effects(&["Please say yes"], false), [Deny]);
@@ -166,20 +166,20 @@ fn e_133_only_the_first_words_count() {
 }
 
 #[test]
-fn e_133_a_denial_in_single_quotes_is_one() {
+fn e_133_a_deny_label_in_single_quotes_denies() {
     for label in ["'No'", "‘No’", "'Deny'", "'cancel' it"] {
         assert_eq!(beside_a_denial(label), Deny, "{label:?}");
     }
 }
 
 #[test]
-fn e_133_do_not_is_no_yes() {
+fn e_133_labels_that_start_with_do_not_deny() {
     assert_eq!(beside_a_denial("Do not run it"), Deny);
     assert_eq!(beside_a_denial("DO NOT"), Deny);
 }
 
 #[test]
-fn e_133_a_label_without_words_is_no_yes() {
+fn e_133_a_label_without_words_denies() {
     for label in ["", "   ", "\u{200b}", "\n", "…"] {
         assert_eq!(beside_a_denial(label), Deny, "{label:?}");
         assert_eq!(effects(&[label], false), [Deny], "{label:?}");
@@ -187,7 +187,7 @@ fn e_133_a_label_without_words_is_no_yes() {
 }
 
 #[test]
-fn e_133_hostile_labels_of_a_hook_without_trust_are_no_yes() {
+fn e_133_hostile_labels_of_an_untrusted_hook_deny() {
     for label in [
         "\u{410}llow",      // a Cyrillic letter
         "\u{200b}\u{200c}", // nothing that is seen
@@ -209,7 +209,7 @@ fn e_133_hostile_labels_of_a_hook_without_trust_are_no_yes() {
 }
 
 #[test]
-fn e_133_what_hides_in_front_of_a_denial_makes_no_yes_of_it() {
+fn e_133_a_deny_label_after_invisible_characters_denies() {
     for label in [
         "\u{200b}Deny",
         "\u{feff}No",
@@ -222,7 +222,7 @@ fn e_133_what_hides_in_front_of_a_denial_makes_no_yes_of_it() {
 }
 
 #[test]
-fn e_131_an_empty_list_is_allow_and_deny() {
+fn e_131_an_empty_label_list_becomes_allow_and_deny() {
     for is_trusted in [true, false] {
         let options = ApprovalOption::of_labels(&[], is_trusted);
         let expected = [
@@ -234,7 +234,7 @@ fn e_131_an_empty_list_is_allow_and_deny() {
 }
 
 #[test]
-fn e_133_duplicates_mean_the_same() {
+fn e_133_duplicate_labels_have_equal_effects() {
     assert_eq!(
         effects(&["Yes", "No", "Yes", "Go", "Go"], true),
         [AllowOnce, Deny, AllowOnce, AllowOnce, AllowOnce]
@@ -242,7 +242,7 @@ fn e_133_duplicates_mean_the_same() {
 }
 
 #[tokio::test]
-async fn e_133_one_label_with_two_effects_is_no_yes() {
+async fn e_133_a_label_with_two_effects_denies() {
     for options in [
         [ApprovalOption::allow_once("Go"), ApprovalOption::deny("Go")],
         [
@@ -260,7 +260,7 @@ async fn e_133_one_label_with_two_effects_is_no_yes() {
 }
 
 #[tokio::test]
-async fn e_133_typed_effects_count_whatever_the_labels_say() {
+async fn e_133_typed_effects_override_the_text_of_the_labels() {
     let options = [
         ApprovalOption::allow_once("Nein, doch: ja"),
         ApprovalOption::allow_always("Keep going"),
@@ -283,7 +283,7 @@ async fn e_133_typed_effects_count_whatever_the_labels_say() {
 }
 
 #[tokio::test]
-async fn e_133_typed_effects_of_a_hook_without_trust_make_no_yes() {
+async fn e_133_typed_effects_of_an_untrusted_hook_are_ignored() {
     let result = HookResult::ask_user("Run it?").approval_choices([
         ApprovalOption::allow_once("Overwrite"),
         ApprovalOption::allow_always("No"),
@@ -298,7 +298,7 @@ async fn e_133_typed_effects_of_a_hook_without_trust_make_no_yes() {
 }
 
 #[tokio::test]
-async fn e_133_trust_is_that_of_the_hook_that_asks() {
+async fn e_133_the_trust_of_the_asking_hook_decides_the_effects() {
     let result = HookResult {
         approval_options: Some(vec!["Overwrite".to_owned(), "Cancel".to_owned()]),
         ..HookResult::ask_user("Run it?")
@@ -316,7 +316,7 @@ async fn e_133_trust_is_that_of_the_hook_that_asks() {
 
 #[cfg(unix)]
 #[tokio::test]
-async fn e_133_programs_are_trusted_only_where_the_host_says_so() {
+async fn e_133_command_hooks_are_trusted_only_if_the_host_trusts_them() {
     let answer = r#"{"action": "ask_user", "approval_prompt": "Run it?",
         "approval_options": ["Overwrite", "Yes", "Cancel"]}"#;
     let line = answer.replace('\n', " ");
@@ -417,7 +417,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn e_133_the_label_rule_is_that_of_the_requirements(
+    fn e_133_label_effects_equal_those_of_the_reference_model(
         list in prop::collection::vec(written(), 1..5),
         is_trusted in any::<bool>(),
     ) {
@@ -426,7 +426,7 @@ proptest! {
     }
 
     #[test]
-    fn e_133_any_text_at_all_is_a_yes_only_by_its_first_word(label in any::<String>()) {
+    fn e_133_arbitrary_text_allows_only_if_its_first_word_allows(label in any::<String>()) {
         let lower = label.to_lowercase();
         let first = lower.trim_start_matches(|c: char| !c.is_alphanumeric());
         let may_be_yes = YES.iter().any(|yes| first.starts_with(yes));
@@ -437,7 +437,7 @@ proptest! {
 
 /// Effects belong to the labels with which they were set.
 #[tokio::test]
-async fn e_133_other_labels_do_not_have_the_effects_of_those_before() {
+async fn e_133_replaced_labels_do_not_keep_the_effects_of_earlier_labels() {
     let base = || {
         HookResult::ask_user("Overwrite?").approval_choices([
             ApprovalOption::allow_once("Overwrite"),

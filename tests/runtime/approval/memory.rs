@@ -57,7 +57,7 @@ fn shell(command: &str) -> Value {
 }
 
 #[tokio::test]
-async fn e_138_allow_always_is_not_asked_again() {
+async fn e_138_after_allow_always_the_request_is_not_asked_again() {
     let (coordinator, provider) = always_then_deny();
     let hooks = gate(may_always());
     let first = decide(&coordinator, &hooks, "tool:pre", call()).await;
@@ -75,7 +75,7 @@ async fn e_138_allow_always_is_not_asked_again() {
 }
 
 #[tokio::test]
-async fn e_138_what_is_remembered_needs_nobody_to_answer() {
+async fn e_138_a_grant_allows_even_with_timeout_0() {
     let (coordinator, provider) = always_then_deny();
     let first = gate(may_always());
     let _ = decide(&coordinator, &first, "tool:pre", call()).await;
@@ -86,7 +86,7 @@ async fn e_138_what_is_remembered_needs_nobody_to_answer() {
 }
 
 #[tokio::test]
-async fn e_138_once_and_deny_are_not_remembered() {
+async fn e_138_allow_once_and_deny_are_not_remembered() {
     let provider = FixedAnswers::labels(["Allow once", "Deny", "Allow once", "Deny"]);
     let (coordinator, hooks) = (with(provider.clone()), gate(may_always()));
     for is_denied in [false, true, false, true] {
@@ -97,7 +97,7 @@ async fn e_138_once_and_deny_are_not_remembered() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn e_138_a_default_is_not_remembered() {
+async fn e_138_the_default_after_a_timeout_is_not_remembered() {
     let question = HookResult {
         approval_options: Some(vec!["Allow always".to_owned()]),
         ..HookResult::ask_user("Run it?")
@@ -116,7 +116,7 @@ async fn e_138_a_default_is_not_remembered() {
 }
 
 #[tokio::test]
-async fn e_138_another_tool_or_input_is_asked() {
+async fn e_138_a_grant_does_not_cover_another_tool_or_input() {
     let hooks = gate(may_always());
     let first = || (&hooks, "tool:pre", shell("ls"));
     assert!(carries_over(first(), (&hooks, "tool:pre", shell("ls"))).await);
@@ -138,7 +138,7 @@ async fn e_138_another_tool_or_input_is_asked() {
 }
 
 #[tokio::test]
-async fn e_138_numbers_and_texts_are_not_the_same_input() {
+async fn e_138_a_grant_does_not_cover_an_input_of_another_json_type_or_shape() {
     let hooks = gate(may_always());
     let with = |input: Value| json!({"tool_name": "t", "tool_input": input});
     for (a, b) in [
@@ -158,7 +158,7 @@ async fn e_138_numbers_and_texts_are_not_the_same_input() {
 }
 
 #[tokio::test]
-async fn e_138_fields_beside_tool_and_input_do_not_matter() {
+async fn e_138_a_grant_ignores_fields_other_than_tool_and_input() {
     let hooks = gate(may_always());
     let data = |call: &str| json!({"tool_name": "shell", "tool_input": {"command": "ls"}, "call_id": call});
     let first = (&hooks, "tool:pre", data("1"));
@@ -166,7 +166,7 @@ async fn e_138_fields_beside_tool_and_input_do_not_matter() {
 }
 
 #[tokio::test]
-async fn e_138_without_a_tool_other_data_are_asked() {
+async fn e_138_without_a_tool_name_a_grant_covers_only_equal_data() {
     let hooks = gate(may_always());
     let first = (&hooks, "tool:pre", json!({"agent": "reader"}));
     let second = (&hooks, "tool:pre", json!({"agent": "writer"}));
@@ -174,7 +174,7 @@ async fn e_138_without_a_tool_other_data_are_asked() {
 }
 
 #[tokio::test]
-async fn e_138_another_prompt_is_asked() {
+async fn e_138_a_grant_does_not_cover_another_prompt() {
     let hooks = gate(may_always());
     let other = gate(HookResult {
         approval_prompt: Some("Run it, really?".to_owned()),
@@ -185,7 +185,7 @@ async fn e_138_another_prompt_is_asked() {
 }
 
 #[tokio::test]
-async fn e_138_another_hook_is_asked() {
+async fn e_138_a_grant_does_not_cover_another_hook() {
     let hooks = gate(may_always());
     let other = HookRegistry::new();
     other.register("tool:pre", answering(may_always()), named("guard"));
@@ -195,7 +195,7 @@ async fn e_138_another_hook_is_asked() {
 
 /// Names are not unique (E-06): two plugins may use one name for their functions.
 #[tokio::test]
-async fn e_138_another_hook_of_the_same_name_is_asked() {
+async fn e_138_a_grant_does_not_cover_another_hook_with_the_same_name() {
     let asks = |prompt: &str| {
         HookResult::ask_user(prompt)
             .approval_options(["Allow always", "Deny"])
@@ -211,7 +211,7 @@ async fn e_138_another_hook_of_the_same_name_is_asked() {
 }
 
 #[tokio::test]
-async fn e_138_another_event_is_asked() {
+async fn e_138_a_grant_does_not_cover_another_event() {
     let hooks = gate(may_always());
     hooks.register("tool:post", answering(may_always()), named("gate"));
     let first = (&hooks, "tool:pre", shell("ls"));
@@ -219,7 +219,7 @@ async fn e_138_another_event_is_asked() {
 }
 
 #[tokio::test]
-async fn e_138_parts_of_the_key_do_not_run_into_each_other() {
+async fn e_138_grant_keys_separate_hook_prompt_and_tool_name() {
     let asks = |hook: &'static str, prompt: &str| {
         let hooks = HookRegistry::new();
         let result = HookResult {
@@ -250,7 +250,7 @@ async fn e_138_parts_of_the_key_do_not_run_into_each_other() {
 }
 
 #[tokio::test]
-async fn e_138_another_session_is_asked() {
+async fn e_138_a_grant_does_not_cover_another_session() {
     let hooks = gate(may_always());
     let data = |session: Option<&str>| {
         let mut data = shell("ls");
@@ -275,7 +275,7 @@ async fn e_138_another_session_is_asked() {
 }
 
 #[tokio::test]
-async fn e_138_sessions_whose_names_are_no_texts_are_apart_too() {
+async fn e_138_sessions_with_ids_that_are_not_strings_are_separate() {
     let hooks = gate(may_always());
     let data = |session: Value| {
         let mut data = shell("ls");
@@ -294,7 +294,7 @@ async fn e_138_sessions_whose_names_are_no_texts_are_apart_too() {
 }
 
 #[tokio::test]
-async fn e_138_tools_whose_names_are_no_texts_are_apart_too() {
+async fn e_138_tools_with_names_that_are_not_strings_are_separate() {
     let hooks = gate(may_always());
     let data = |field: &str, tool: &Value| {
         let mut data = json!({"tool_input": {"path": "a"}});
@@ -315,7 +315,7 @@ async fn e_138_tools_whose_names_are_no_texts_are_apart_too() {
 }
 
 #[tokio::test]
-async fn e_138_another_coordinator_does_not_remember() {
+async fn e_138_coordinators_do_not_share_grants() {
     let hooks = gate(may_always());
     let (first, _) = always_then_deny();
     let _ = decide(&first, &hooks, "tool:pre", call()).await;
@@ -326,7 +326,7 @@ async fn e_138_another_coordinator_does_not_remember() {
 }
 
 #[tokio::test]
-async fn e_138_the_end_of_a_session_forgets_it_and_no_other() {
+async fn e_138_end_session_removes_only_the_grants_of_the_session() {
     let provider = FixedAnswers::labels(["Allow always", "Allow always", "Deny"]);
     let (coordinator, hooks) = (with(provider), gate(may_always()));
     let data = |session: &str| {
@@ -354,7 +354,7 @@ async fn e_138_the_end_of_a_session_forgets_it_and_no_other() {
 }
 
 #[tokio::test]
-async fn e_138_the_session_of_data_without_one_is_the_coordinators() {
+async fn e_138_data_without_a_session_id_use_the_session_of_the_coordinator() {
     let coordinator = Coordinator::builder()
         .provider(FixedAnswers::labels(["Allow always", "Deny"]))
         .session("main")
@@ -373,7 +373,7 @@ async fn e_138_the_session_of_data_without_one_is_the_coordinators() {
 }
 
 #[tokio::test]
-async fn e_138_a_key_of_the_hook_stands_for_prompt_and_input() {
+async fn e_138_an_approval_key_replaces_prompt_and_input_in_the_grant_key() {
     let keyed = |prompt: &str, key: &str| {
         let result = HookResult {
             approval_prompt: Some(prompt.to_owned()),
@@ -397,7 +397,7 @@ async fn e_138_a_key_of_the_hook_stands_for_prompt_and_input() {
 }
 
 #[tokio::test]
-async fn e_138_a_key_holds_for_its_hook_and_session() {
+async fn e_138_an_approval_key_is_limited_to_its_hook_and_session() {
     let hooks = gate(may_always().approval_key("k"));
     let other_hook = HookRegistry::new();
     let result = may_always().approval_key("k");
@@ -410,7 +410,7 @@ async fn e_138_a_key_holds_for_its_hook_and_session() {
 }
 
 #[tokio::test]
-async fn e_138_the_generic_question_is_never_remembered() {
+async fn e_138_a_request_without_a_prompt_is_never_remembered() {
     for prompt in [None, Some(String::new()), Some("  ".to_owned())] {
         let bare = HookResult {
             approval_prompt: prompt,
@@ -425,7 +425,7 @@ async fn e_138_the_generic_question_is_never_remembered() {
 }
 
 #[tokio::test]
-async fn e_138_a_denial_wins_over_what_is_remembered() {
+async fn e_138_a_denial_overrides_a_grant() {
     let (coordinator, provider) = always_then_deny();
     let hooks = gate(may_always());
     let _ = decide(&coordinator, &hooks, "tool:pre", call()).await;
@@ -443,7 +443,7 @@ async fn e_138_a_denial_wins_over_what_is_remembered() {
 }
 
 #[tokio::test]
-async fn e_138_what_is_remembered_keeps_the_data_of_the_moment() {
+async fn e_138_an_approval_from_a_grant_contains_the_current_data() {
     let (coordinator, _) = always_then_deny();
     let hooks = gate(may_always());
     let mut data: Map = call();

@@ -15,7 +15,7 @@ use super::{
 use crate::kit::{Log, answering, at, map, named};
 
 #[tokio::test]
-async fn e_130_the_prompt_of_the_hook_is_asked() {
+async fn e_130_the_request_contains_the_prompt_of_the_hook() {
     let provider = FixedAnswers::allow();
     let _ = ask(
         provider.clone(),
@@ -26,7 +26,7 @@ async fn e_130_the_prompt_of_the_hook_is_asked() {
 }
 
 #[tokio::test]
-async fn e_130_a_missing_prompt_is_a_generic_question() {
+async fn e_130_a_missing_prompt_is_replaced_by_a_generic_prompt() {
     let bare = HookResult {
         approval_prompt: None,
         ..HookResult::ask_user("")
@@ -41,7 +41,7 @@ async fn e_130_a_missing_prompt_is_a_generic_question() {
 }
 
 #[tokio::test]
-async fn e_130_the_request_says_who_asks_about_what() {
+async fn e_130_the_request_contains_event_hook_reason_tool_and_data() {
     let hooks = gate(HookResult::ask_user("Run it?").reason("it writes"));
     let request = question(&Coordinator::new(), &hooks, "tool:pre", call()).await;
     assert_eq!((&*request.event, &*request.hook), ("tool:pre", "gate"));
@@ -52,7 +52,7 @@ async fn e_130_the_request_says_who_asks_about_what() {
 }
 
 #[tokio::test]
-async fn e_91_a_question_waits_300_seconds_and_is_a_denial_unless_said_otherwise() {
+async fn e_91_the_default_timeout_is_300_seconds_and_the_default_answer_deny() {
     let request = question(
         &Coordinator::new(),
         &gate(HookResult::ask_user("Run it?")),
@@ -65,7 +65,7 @@ async fn e_91_a_question_waits_300_seconds_and_is_a_denial_unless_said_otherwise
 }
 
 #[tokio::test]
-async fn e_131_without_options_there_are_allow_and_deny() {
+async fn e_131_without_options_the_request_offers_allow_and_deny() {
     let none = HookResult::ask_user("Delete temporary files?");
     let empty = HookResult {
         approval_options: Some(Vec::new()),
@@ -92,7 +92,7 @@ async fn e_131_options_are_shown_verbatim_and_in_order() {
 }
 
 #[tokio::test]
-async fn e_132_an_answer_that_was_not_offered_denies() {
+async fn e_132_an_answer_that_is_not_an_offered_label_denies() {
     for answer in [
         "Yes",
         "allow",
@@ -114,7 +114,7 @@ async fn e_132_an_answer_that_was_not_offered_denies() {
 }
 
 #[tokio::test]
-async fn e_133_the_chosen_label_comes_back() {
+async fn e_133_the_approval_contains_the_chosen_label() {
     let question = HookResult::ask_user("Overwrite existing file?").approval_choices([
         ApprovalOption::allow_once("Overwrite"),
         ApprovalOption::allow_once("Create backup and overwrite"),
@@ -132,7 +132,7 @@ async fn e_133_the_chosen_label_comes_back() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn e_134_when_the_time_is_up_the_default_counts() {
+async fn e_134_after_the_timeout_the_default_decides() {
     for (default, is_denied) in [
         (ApprovalDefault::Allow, false),
         (ApprovalDefault::Deny, true),
@@ -156,7 +156,7 @@ async fn e_134_without_a_default_a_timeout_denies() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn e_134_when_the_provider_fails_the_default_counts() {
+async fn e_134_if_the_provider_fails_the_default_decides() {
     for (default, is_denied) in [
         (ApprovalDefault::Allow, false),
         (ApprovalDefault::Deny, true),
@@ -180,7 +180,7 @@ async fn e_134_when_the_provider_fails_the_default_counts() {
 }
 
 #[tokio::test]
-async fn e_134_a_coordinator_outlives_a_provider_that_panics() {
+async fn e_134_a_coordinator_remains_usable_after_its_provider_panics() {
     let coordinator = with(Panics);
     let hooks = gate(HookResult::ask_user("Run it?"));
     for _ in 0..3 {
@@ -193,7 +193,7 @@ async fn e_134_a_coordinator_outlives_a_provider_that_panics() {
 }
 
 #[tokio::test]
-async fn e_135_with_nobody_to_ask_it_is_denied_whatever_the_default() {
+async fn e_135_without_a_provider_a_request_is_denied_despite_its_default() {
     for default in [ApprovalDefault::Allow, ApprovalDefault::Deny] {
         for timeout in [300.0, 0.0] {
             let question = HookResult::ask_user("Run it?")
@@ -209,7 +209,7 @@ async fn e_135_with_nobody_to_ask_it_is_denied_whatever_the_default() {
 }
 
 #[tokio::test]
-async fn e_136_what_is_approved_goes_on_with_everything_that_was_collected() {
+async fn e_136_an_approved_emission_keeps_data_injections_and_messages() {
     let (hooks, log) = (HookRegistry::new(), Log::new());
     let modify = HookResult::modify(map(json!({"path": "/tmp/a"}))).user_message("moved");
     hooks.register("tool:pre", answering(modify), at(1));
@@ -235,7 +235,7 @@ async fn e_136_what_is_approved_goes_on_with_everything_that_was_collected() {
 }
 
 #[tokio::test]
-async fn e_137_a_denial_names_the_prompt_and_keeps_the_reason_of_the_hook() {
+async fn e_137_the_denial_contains_the_prompt_and_the_reason_of_the_hook() {
     let question = HookResult::ask_user("Restart nginx?").reason("needs elevated privileges");
     let applied = ask(FixedAnswers::deny(), question).await;
     let denial = applied.denial().expect("it is denied");
@@ -246,7 +246,7 @@ async fn e_137_a_denial_names_the_prompt_and_keeps_the_reason_of_the_hook() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn e_137_every_way_to_a_denial_says_why() {
+async fn e_137_each_cause_of_a_denial_has_its_own_text() {
     let question = HookResult::ask_user("Restart nginx?").reason("needs privileges");
     let ways = [
         ask(Silent, question.clone()).await,
@@ -266,14 +266,14 @@ async fn e_137_every_way_to_a_denial_says_why() {
 }
 
 #[tokio::test]
-async fn e_137_what_is_approved_has_no_denial() {
+async fn e_137_an_approved_emission_has_no_denial_text() {
     let applied = ask(FixedAnswers::allow(), HookResult::ask_user("Run it?")).await;
     assert_eq!((applied.is_denied(), applied.denial()), (false, None));
     assert_eq!(applied.approval.unwrap().denial(), None);
 }
 
 #[tokio::test]
-async fn e_139_the_message_of_a_hook_that_asks_is_shown_before_the_question() {
+async fn e_139_the_message_of_the_asking_hook_is_displayed_before_the_request() {
     let log = Log::new();
     let shown = log.clone();
     let coordinator = Coordinator::builder()
@@ -290,7 +290,7 @@ async fn e_139_the_message_of_a_hook_that_asks_is_shown_before_the_question() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn e_140_a_time_of_0_is_the_default_at_once() {
+async fn e_140_timeout_0_decides_with_the_default_without_waiting() {
     for (default, provider, is_denied) in [
         (ApprovalDefault::Allow, FixedAnswers::deny(), false),
         (ApprovalDefault::Deny, FixedAnswers::allow(), true),
@@ -306,7 +306,7 @@ async fn e_140_a_time_of_0_is_the_default_at_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn e_95_a_question_with_a_time_that_is_none_never_becomes_a_yes() {
+async fn e_95_a_request_with_an_invalid_timeout_is_denied() {
     for timeout in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -1.0] {
         let question = HookResult::ask_user("Run it?").approval_timeout(timeout);
         let applied = ask(FixedAnswers::deny(), question).await;
@@ -315,14 +315,14 @@ async fn e_95_a_question_with_a_time_that_is_none_never_becomes_a_yes() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn e_134_a_very_long_time_is_waited_for_an_answer() {
+async fn e_134_a_very_long_timeout_still_accepts_an_answer() {
     let question = HookResult::ask_user("Run it?").approval_timeout(1e300);
     let applied = ask(FixedAnswers::allow(), question).await;
     assert!(!applied.is_denied());
 }
 
 #[tokio::test]
-async fn e_24_a_denial_after_the_question_is_not_asked() {
+async fn e_24_a_denial_by_a_later_hook_suppresses_the_request() {
     let hooks = gate(HookResult::ask_user("Run it?"));
     hooks.register(
         "tool:pre",
@@ -336,7 +336,7 @@ async fn e_24_a_denial_after_the_question_is_not_asked() {
 }
 
 #[tokio::test]
-async fn e_32_only_the_first_question_is_asked() {
+async fn e_32_only_the_request_of_the_first_asking_hook_is_asked() {
     let hooks = gate(HookResult::ask_user("First?"));
     hooks.register(
         "tool:pre",
@@ -358,7 +358,7 @@ async fn e_32_only_the_first_question_is_asked() {
 }
 
 #[tokio::test]
-async fn e_94_nobody_is_asked_where_the_action_is_another() {
+async fn e_94_a_prompt_with_another_action_is_not_asked() {
     let odd = HookResult {
         approval_prompt: Some("Run it?".to_owned()),
         ..HookResult::proceed()

@@ -23,7 +23,7 @@ fn ask_once() -> HookResult {
 }
 
 #[tokio::test(start_paused = true)]
-async fn e_131_questions_come_out_in_the_order_in_which_they_were_put() {
+async fn e_131_the_queue_returns_requests_in_insertion_order() {
     let queue = ApprovalQueue::new();
     let (coordinator, hooks) = (with(queue.clone()), gate(ask_once()));
     let mut tasks = Vec::new();
@@ -54,7 +54,7 @@ async fn e_131_questions_come_out_in_the_order_in_which_they_were_put() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn e_132_each_answer_reaches_its_own_question() {
+async fn e_132_each_answer_completes_the_request_with_its_id() {
     let queue = ApprovalQueue::new();
     let (coordinator, hooks) = (with(queue.clone()), gate(ask_once()));
     let mut tasks = Vec::new();
@@ -77,7 +77,7 @@ async fn e_132_each_answer_reaches_its_own_question() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn e_131_a_question_that_was_answered_before_it_was_given_out_is_skipped() {
+async fn e_131_next_skips_answered_and_withdrawn_requests() {
     let queue = ApprovalQueue::new();
     let (coordinator, hooks) = (with(queue.clone()), gate(ask_once()));
     let mut tasks = Vec::new();
@@ -95,7 +95,7 @@ async fn e_131_a_question_that_was_answered_before_it_was_given_out_is_skipped()
 }
 
 #[tokio::test(start_paused = true)]
-async fn e_132_a_second_answer_or_one_to_an_unknown_question_is_an_error() {
+async fn e_132_a_second_answer_and_an_unknown_id_are_errors() {
     let queue = ApprovalQueue::new();
     let (coordinator, hooks) = (with(queue.clone()), gate(ask_once()));
     let request = question(&coordinator, &hooks, "tool:pre", numbered(0)).await;
@@ -112,7 +112,7 @@ async fn e_132_a_second_answer_or_one_to_an_unknown_question_is_an_error() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn e_134_a_question_whose_time_is_up_leaves_the_queue() {
+async fn e_134_a_timed_out_request_leaves_the_queue() {
     let queue = ApprovalQueue::new();
     let hooks = gate(ask_once().approval_timeout(5.0));
     let coordinator = with(queue.clone());
@@ -126,7 +126,7 @@ async fn e_134_a_question_whose_time_is_up_leaves_the_queue() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn e_131_next_waits_for_a_question_and_loses_none_when_it_is_dropped() {
+async fn e_131_next_waits_for_a_request_and_loses_none_if_dropped() {
     let queue = ApprovalQueue::new();
     let (coordinator, hooks) = (with(queue.clone()), gate(ask_once()));
     let gone = timeout(Duration::from_secs(1), queue.next()).await;
@@ -159,7 +159,7 @@ async fn e_131_next_waits_for_a_question_and_loses_none_when_it_is_dropped() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn e_132_an_answer_can_be_an_option_of_the_question() {
+async fn e_132_an_option_of_the_request_can_be_the_answer() {
     let queue = ApprovalQueue::new();
     let (coordinator, hooks) = (with(queue.clone()), gate(ask_once()));
     let request = question(&coordinator, &hooks, "tool:pre", numbered(0)).await;
@@ -171,7 +171,7 @@ async fn e_132_an_answer_can_be_an_option_of_the_question() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn e_42_dropping_apply_half_way_withdraws_the_question_and_keeps_what_was_done() {
+async fn e_42_dropping_a_pending_apply_withdraws_the_request_and_keeps_its_effects() {
     let (queue, log) = (ApprovalQueue::new(), Log::new());
     let shown = log.clone();
     let coordinator = Coordinator::builder()
@@ -202,7 +202,7 @@ async fn e_42_dropping_apply_half_way_withdraws_the_question_and_keeps_what_was_
 }
 
 #[tokio::test(start_paused = true)]
-async fn e_42_a_question_that_was_withdrawn_can_be_put_again() {
+async fn e_42_a_withdrawn_request_can_be_asked_again() {
     let queue = ApprovalQueue::new();
     let (coordinator, hooks) = (with(queue.clone()), gate(ask_once()));
     let request = question(&coordinator, &hooks, "tool:pre", numbered(0)).await;
@@ -219,7 +219,7 @@ async fn e_42_a_question_that_was_withdrawn_can_be_put_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn e_42_an_apply_that_is_never_polled_asks_nobody() {
+async fn e_42_apply_asks_nothing_before_it_is_polled() {
     let queue = ApprovalQueue::new();
     let (coordinator, hooks) = (with(queue.clone()), gate(ask_once()));
     let emission = hooks.emit("tool:pre", numbered(0)).await.unwrap();

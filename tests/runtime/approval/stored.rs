@@ -70,7 +70,7 @@ fn format_time(second: i64) -> String {
 }
 
 #[tokio::test]
-async fn e_138_a_request_is_the_same_after_it_was_stored() {
+async fn e_138_a_request_round_trips_through_json() {
     for result in [
         may_always(),
         may_always().approval_key("k"),
@@ -88,7 +88,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn e_138_every_time_and_text_is_the_same_after_it_was_stored(
+    fn e_138_arbitrary_timeouts_and_texts_round_trip_through_json(
         timeout in prop_oneof![0.000_001..1000.0_f64, 1000.0..1e6_f64, Just(f64::MAX)],
         prompt in any::<String>(),
         label in any::<String>(),
@@ -107,7 +107,7 @@ proptest! {
 }
 
 #[tokio::test]
-async fn e_91_the_time_is_stored_in_seconds() {
+async fn e_91_the_timeout_is_serialized_in_seconds() {
     let value = serde_json::to_value(put(may_always()).await).unwrap();
     assert_eq!(value["timeout"].as_f64(), Some(300.0));
     assert_eq!(value["prompt"], "Run it?");
@@ -115,7 +115,7 @@ async fn e_91_the_time_is_stored_in_seconds() {
 }
 
 #[tokio::test]
-async fn e_133_a_stored_request_is_settled_by_another_task_and_coordinator() {
+async fn e_133_another_task_and_coordinator_can_resolve_a_stored_request() {
     let text = serde_json::to_string(&put(may_always()).await).unwrap();
     for (answer, is_allowed) in [
         ("Allow once", true),
@@ -141,7 +141,7 @@ async fn e_133_a_stored_request_is_settled_by_another_task_and_coordinator() {
 }
 
 #[tokio::test]
-async fn e_137_a_denial_that_was_settled_keeps_prompt_and_reason() {
+async fn e_137_a_resolved_denial_contains_prompt_and_reason() {
     let request = through_json(&put(may_always()).await);
     let denial = Coordinator::new()
         .resolve(request, "Deny")
@@ -154,7 +154,7 @@ async fn e_137_a_denial_that_was_settled_keeps_prompt_and_reason() {
 }
 
 #[tokio::test]
-async fn e_134_an_answer_after_its_time_does_not_count() {
+async fn e_134_an_allowing_answer_after_the_deadline_is_a_timeout() {
     for (default, is_allowed) in [
         (ApprovalDefault::Allow, true),
         (ApprovalDefault::Deny, false),
@@ -180,14 +180,14 @@ async fn e_134_an_answer_after_its_time_does_not_count() {
 }
 
 #[tokio::test]
-async fn e_134_a_longer_time_is_not_over_yet() {
+async fn e_134_a_stored_request_can_be_resolved_before_its_deadline() {
     let request = ten_minutes_old(&put(may_always().approval_timeout(3600.0)).await);
     let coordinator = Coordinator::new();
     assert!(coordinator.resolve(request, "Allow once").is_allowed());
 }
 
 #[tokio::test(start_paused = true)]
-async fn e_134_a_stored_request_that_is_asked_after_its_time_is_not_put() {
+async fn e_134_a_stored_request_is_not_asked_after_its_deadline() {
     let provider = FixedAnswers::allow();
     let request = ten_minutes_old(&put(may_always()).await);
     let approval = with(provider.clone()).ask(request).await;
@@ -197,7 +197,7 @@ async fn e_134_a_stored_request_that_is_asked_after_its_time_is_not_put() {
 }
 
 #[tokio::test]
-async fn e_138_an_always_that_was_settled_is_remembered() {
+async fn e_138_allow_always_on_a_stored_request_is_remembered() {
     let provider = FixedAnswers::deny();
     let (coordinator, hooks) = (with(provider.clone()), gate(may_always()));
     let request = question(&coordinator, &hooks, "tool:pre", call()).await;
@@ -208,7 +208,7 @@ async fn e_138_an_always_that_was_settled_is_remembered() {
 }
 
 #[tokio::test]
-async fn e_138_an_always_to_a_generic_question_that_was_stored_is_not_remembered() {
+async fn e_138_allow_always_on_a_stored_request_without_prompt_is_not_remembered() {
     let provider = FixedAnswers::deny();
     let hooks = gate(HookResult {
         approval_prompt: None,
@@ -226,7 +226,7 @@ async fn e_138_an_always_to_a_generic_question_that_was_stored_is_not_remembered
 }
 
 #[tokio::test]
-async fn e_136_what_is_approved_are_the_data_that_the_stored_request_shows() {
+async fn e_136_an_approval_covers_only_the_data_of_the_stored_request() {
     let mut value = serde_json::to_value(put(may_always()).await).unwrap();
     value["data"] = json!({"tool_name": "shell", "tool_input": {"command": "echo harmless"}});
     // The changed value is invalid, or a question about its displayed data.
@@ -237,7 +237,7 @@ async fn e_136_what_is_approved_are_the_data_that_the_stored_request_shows() {
 }
 
 #[tokio::test]
-async fn e_133_a_stored_request_with_parts_missing_or_unknown_effects_is_none() {
+async fn e_133_a_request_with_missing_or_invalid_fields_is_not_deserialized() {
     let whole = serde_json::to_value(put(may_always()).await).unwrap();
     for field in [
         "id", "session", "event", "hook", "prompt", "options", "data", "timeout",
@@ -263,7 +263,7 @@ async fn e_133_a_stored_request_with_parts_missing_or_unknown_effects_is_none() 
 }
 
 #[tokio::test]
-async fn e_130_no_two_questions_have_the_same_id() {
+async fn e_130_request_ids_are_unique() {
     let (first, second) = (put(may_always()).await, put(may_always()).await);
     assert_ne!(first.id, second.id);
 }

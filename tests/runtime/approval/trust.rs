@@ -33,7 +33,7 @@ fn prompts(result: &str) -> HookResult {
 }
 
 #[tokio::test]
-async fn e_32_the_first_question_counts_but_none_that_nobody_vouches_for_before_a_trusted_one() {
+async fn e_32_the_first_request_of_a_trusted_hook_precedes_untrusted_requests() {
     for (first, second, asked) in [
         (true, true, "one?"),
         (true, false, "one?"),
@@ -53,7 +53,7 @@ async fn e_32_the_first_question_counts_but_none_that_nobody_vouches_for_before_
 }
 
 #[tokio::test(start_paused = true)]
-async fn e_134_the_default_of_a_question_that_nobody_vouches_for_is_to_deny() {
+async fn e_134_requests_of_untrusted_hooks_default_to_deny() {
     for is_trusted in BOTH {
         for timeout in [0.0, 60.0] {
             let result = prompts("x?")
@@ -67,7 +67,7 @@ async fn e_134_the_default_of_a_question_that_nobody_vouches_for_is_to_deny() {
 }
 
 #[tokio::test]
-async fn e_138_the_key_of_a_hook_that_nobody_vouches_for_has_no_effect() {
+async fn e_138_approval_keys_of_untrusted_hooks_and_blank_keys_are_ignored() {
     for (is_trusted, key) in [(true, "k"), (false, "k"), (true, ""), (true, " ")] {
         let result = prompts("x?").approval_options(["Allow always", "Deny"]);
         let hooks = asked_by([("hook", is_trusted, result.approval_key(key))]);
@@ -91,7 +91,7 @@ async fn e_138_the_key_of_a_hook_that_nobody_vouches_for_has_no_effect() {
 }
 
 #[tokio::test]
-async fn e_138_an_input_of_null_is_none() {
+async fn e_138_a_null_input_counts_as_missing_input() {
     let hooks = gate(prompts("x?").approval_options(["Allow always", "Deny"]));
     let coordinator = with(FixedAnswers::labels(["Allow always", "Deny"]));
     let path =
@@ -109,7 +109,7 @@ async fn e_138_an_input_of_null_is_none() {
 }
 
 #[tokio::test]
-async fn e_138_a_hook_cannot_choose_the_session_of_a_coordinator_that_has_one() {
+async fn e_138_hooks_cannot_override_the_session_of_the_coordinator() {
     let registry = HookRegistry::new();
     let other = HookResult::set("session_id", "other");
     registry.register("tool:pre", answering(other), named("switch").priority(-1));
@@ -121,7 +121,7 @@ async fn e_138_a_hook_cannot_choose_the_session_of_a_coordinator_that_has_one() 
 }
 
 #[tokio::test]
-async fn e_138_what_is_answered_after_the_end_of_its_session_is_not_remembered() {
+async fn e_138_an_answer_after_the_end_of_its_session_is_not_remembered() {
     let queue = ApprovalQueue::new();
     let coordinator = with(queue.clone());
     let hooks = gate(prompts("x?").approval_options(["Allow always", "Deny"]));
@@ -147,7 +147,7 @@ async fn e_138_what_is_answered_after_the_end_of_its_session_is_not_remembered()
 }
 
 #[tokio::test]
-async fn e_138_sessions_that_ended_long_ago_stay_ended() {
+async fn e_138_a_session_stays_ended_after_5000_other_sessions_end() {
     let coordinator = Coordinator::new();
     let hooks = gate(prompts("x?").approval_options(["Allow always", "Deny"]));
     let data = || map(json!({"session_id": "a", "tool_name": "shell"}));
@@ -162,7 +162,7 @@ async fn e_138_sessions_that_ended_long_ago_stay_ended() {
 }
 
 #[tokio::test]
-async fn e_133_a_denial_further_on_in_a_label_is_no_yes() {
+async fn e_133_a_denial_later_in_a_label_denies() {
     let denials = [
         "Always deny",
         "Please don't",
@@ -186,7 +186,7 @@ async fn e_133_a_denial_further_on_in_a_label_is_no_yes() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn e_134_a_late_no_is_still_a_no() {
+async fn e_134_a_denial_after_the_deadline_still_denies() {
     let result = prompts("x?")
         .approval_default(ApprovalDefault::Allow)
         .approval_timeout(1e-6);
@@ -210,7 +210,7 @@ async fn e_134_a_late_no_is_still_a_no() {
 
 /// In a runtime without a clock.
 #[test]
-fn e_134_a_time_that_cannot_be_kept_is_a_no() {
+fn e_134_a_timeout_without_a_clock_denies() {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .build()
         .unwrap();
@@ -227,7 +227,7 @@ fn e_134_a_time_that_cannot_be_kept_is_a_no() {
 }
 
 #[tokio::test]
-async fn e_140_a_question_that_is_put_again_as_it_is_withdrawn_waits_for_its_answer() {
+async fn e_140_a_request_of_two_coordinators_stays_queued_if_one_withdraws_it() {
     let queue = ApprovalQueue::new();
     let (one, other) = (with(queue.clone()), with(queue.clone()));
     let hooks = gate(prompts("x?").approval_default(ApprovalDefault::Allow));
@@ -257,7 +257,7 @@ impl Wake for Looks {
 }
 
 #[tokio::test]
-async fn a_queue_wakes_nobody_while_it_is_locked() {
+async fn the_queue_does_not_call_wakers_while_it_is_locked() {
     let queue = ApprovalQueue::new();
     let looks = Arc::new(Looks {
         queue: queue.clone(),
