@@ -362,7 +362,7 @@ mod tests {
     use crate::Stateful;
 
     #[test]
-    fn a_wrapped_hook_is_known_by_its_own_type() {
+    fn a_wrapped_hook_has_the_type_name_of_the_inner_hook() {
         struct Counter<T>(T);
         let own = std::any::type_name::<Counter<u8>>();
         let of = |full| unwrapped(full);
@@ -385,7 +385,7 @@ mod tests {
     }
 
     #[test]
-    fn a_type_name_is_shown_without_its_paths() {
+    fn short_type_names_omit_paths() {
         assert_eq!(short_type_name("app::rules::Policy"), "Policy");
         assert_eq!(short_type_name("u8"), "u8");
         assert_eq!(short_type_name("app::Policy<'_>"), "Policy<'_>");

@@ -264,7 +264,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_registration_has_an_id_of_its_own() {
+    fn every_registration_has_a_unique_id() {
         let entry = Entry::new(Arc::new(1)).key("one");
         let mut slot = Slot::new();
         slot.insert(entry.clone());

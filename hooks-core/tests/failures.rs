@@ -54,16 +54,16 @@ impl<const CONCURRENT: bool> Policy<dyn Hook> for Log<CONCURRENT> {
     }
 
     /// Rejects numbers above 100.
-    fn validate_output(&mut self, answer: u32) -> Result<u32, Failure> {
-        match answer {
-            0..=100 => Ok(answer),
+    fn validate_output(&mut self, output: u32) -> Result<u32, Failure> {
+        match output {
+            0..=100 => Ok(output),
             _ => Err(Failure::invalid("too large")),
         }
     }
 
-    fn on_output(&mut self, entry: &EntryMeta, answer: u32) -> Step<Self, Never<()>> {
-        self.lines.push(format!("{} {answer}", entry.name()));
-        if self.stop_at == Some(answer) {
+    fn on_output(&mut self, entry: &EntryMeta, output: u32) -> Step<Self, Never<()>> {
+        self.lines.push(format!("{} {output}", entry.name()));
+        if self.stop_at == Some(output) {
             Step::Stop
         } else {
             Step::Next
@@ -90,10 +90,10 @@ impl<const CONCURRENT: bool> Policy<dyn Hook> for Log<CONCURRENT> {
     }
 }
 
-/// Records without the engine's help, and panics itself at three.
-struct Brittle<const CATCH_FAILURES: bool>(Rc<RefCell<Vec<String>>>);
+/// Records outputs and failures, and panics on the output three.
+struct PanickingPolicy<const CATCH_FAILURES: bool>(Rc<RefCell<Vec<String>>>);
 
-impl<const CATCH_FAILURES: bool> Policy<dyn Hook> for Brittle<CATCH_FAILURES> {
+impl<const CATCH_FAILURES: bool> Policy<dyn Hook> for PanickingPolicy<CATCH_FAILURES> {
     type HookOutput = u32;
     type Output = ();
     type Future = Never<()>;
@@ -101,7 +101,7 @@ impl<const CATCH_FAILURES: bool> Policy<dyn Hook> for Brittle<CATCH_FAILURES> {
     const CATCH_FAILURES: bool = CATCH_FAILURES;
 
     fn slot_name(&self) -> &str {
-        "brittle"
+        "panicking"
     }
 
     fn invoke<'a>(&mut self, _: &'a EntryMeta, hook: &'a dyn Hook, _: bool) -> HookFuture<'a, u32>
@@ -111,9 +111,9 @@ impl<const CATCH_FAILURES: bool> Policy<dyn Hook> for Brittle<CATCH_FAILURES> {
         hook.start()
     }
 
-    fn on_output(&mut self, _: &EntryMeta, answer: u32) -> Step<Self, Never<()>> {
-        assert!(answer < 3, "of the policy");
-        self.0.borrow_mut().push(answer.to_string());
+    fn on_output(&mut self, _: &EntryMeta, output: u32) -> Step<Self, Never<()>> {
+        assert!(output < 3, "of the policy");
+        self.0.borrow_mut().push(output.to_string());
         Step::Next
     }
 
@@ -152,17 +152,17 @@ impl Timer for Clock {
 
 const SECOND: Duration = Duration::from_secs(1);
 
-fn ready(answer: u32) -> impl Fn() -> HookFuture<'static, u32> {
-    move || HookFuture::Ready(answer)
+fn ready(output: u32) -> impl Fn() -> HookFuture<'static, u32> {
+    move || HookFuture::Ready(output)
 }
 
 /// Returns a hook that completes after this many polls.
-fn after(polls: usize, answer: u32) -> impl Fn() -> HookFuture<'static, u32> {
+fn after(polls: usize, output: u32) -> impl Fn() -> HookFuture<'static, u32> {
     move || {
         let mut left = polls;
         HookFuture::boxed(poll_fn(move |_| {
             if left == 0 {
-                return Poll::Ready(answer);
+                return Poll::Ready(output);
             }
             left -= 1;
             Poll::Pending
@@ -193,8 +193,8 @@ fn poll<T>(future: std::pin::Pin<&mut impl Future<Output = T>>) -> Poll<T> {
 fn block_on<T>(future: impl Future<Output = T>) -> T {
     let mut future = pin!(future);
     loop {
-        if let Poll::Ready(answer) = poll(future.as_mut()) {
-            return answer;
+        if let Poll::Ready(output) = poll(future.as_mut()) {
+            return output;
         }
     }
 }
@@ -204,9 +204,9 @@ fn run<const CONCURRENT: bool>(slot: &Slot<dyn Hook>) -> Vec<String> {
 }
 
 #[test]
-fn e_36_a_panic_is_a_fault_wherever_it_happens() {
+fn e_36_a_panic_on_start_or_on_any_poll_is_a_failure() {
     let mut slot = slot(&Clock::default());
-    add(&mut slot, "at once", || -> HookFuture<'static, u32> {
+    add(&mut slot, "on start", || -> HookFuture<'static, u32> {
         panic!("one")
     });
     add(&mut slot, "first poll", || {
@@ -223,36 +223,36 @@ fn e_36_a_panic_is_a_fault_wherever_it_happens() {
     add(&mut slot, "not text", || {
         HookFuture::boxed(async { std::panic::panic_any(4) })
     });
-    add(&mut slot, "well", ready(5));
+    add(&mut slot, "completes", ready(5));
     let expected = [
-        "at once panicked: one",
+        "on start panicked: one",
         "first poll panicked: two",
         "later poll panicked: three",
         "not text panicked: not a text",
-        "well 5",
+        "completes 5",
     ];
     assert_eq!(run::<false>(&slot), expected);
-    let mut side_by_side = run::<true>(&slot);
-    side_by_side.sort();
+    let mut concurrent = run::<true>(&slot);
+    concurrent.sort();
     let mut expected = expected.map(str::to_owned);
     expected.sort();
-    assert_eq!(side_by_side, expected);
+    assert_eq!(concurrent, expected);
 }
 
 #[test]
-fn an_answer_that_says_what_went_wrong_is_a_fault() {
+fn an_output_that_fails_validation_is_a_failure() {
     let mut slot = slot(&Clock::default());
-    add(&mut slot, "at once", ready(101));
+    add(&mut slot, "on start", ready(101));
     add(&mut slot, "later", after(2, 102));
     let expected = [
-        "at once returned an invalid output: too large",
+        "on start returned an invalid output: too large",
         "later returned an invalid output: too large",
     ];
     assert_eq!(run::<false>(&slot), expected);
 }
 
 #[test]
-fn a_hook_that_takes_too_long_is_a_fault_and_the_next_one_runs() {
+fn a_timeout_is_a_failure_and_the_next_hook_runs() {
     let clock = Clock::default();
     let mut slot = slot(&clock);
     insert(&mut slot, Entry::new(never).name("slow").timeout(SECOND));
@@ -270,7 +270,7 @@ fn a_hook_that_takes_too_long_is_a_fault_and_the_next_one_runs() {
 }
 
 #[test]
-fn e_58_without_any_time_only_answers_that_are_there_count() {
+fn e_58_with_a_zero_timeout_only_hooks_ready_on_first_poll_succeed() {
     let clock = Clock::default();
     let mut slot = slot(&clock);
     let no_time = |entry: Entry<_>| entry.timeout(Duration::ZERO);
@@ -282,7 +282,7 @@ fn e_58_without_any_time_only_answers_that_are_there_count() {
 }
 
 #[test]
-fn e_50_hooks_side_by_side_all_start_before_one_is_waited_for() {
+fn e_50_all_concurrent_hooks_start_on_the_first_poll() {
     let mut slot = slot(&Clock::default());
     let started = Arc::new(AtomicUsize::new(0));
     for (name, polls) in [("a", 3), ("b", 1), ("c", 0)] {
@@ -299,7 +299,7 @@ fn e_50_hooks_side_by_side_all_start_before_one_is_waited_for() {
 }
 
 #[test]
-fn a_stop_drops_what_runs_side_by_side() {
+fn a_stop_drops_pending_concurrent_hooks() {
     let mut slot = slot(&Clock::default());
     let dropped = Arc::new(AtomicUsize::new(0));
     struct OnDrop(Arc<AtomicUsize>);
@@ -326,7 +326,7 @@ fn a_stop_drops_what_runs_side_by_side() {
 }
 
 #[test]
-fn each_hook_side_by_side_has_its_own_time() {
+fn each_concurrent_hook_has_a_separate_timeout() {
     let clock = Clock::default();
     let mut slot = slot(&clock);
     insert(&mut slot, Entry::new(never).name("one").timeout(SECOND));
@@ -344,7 +344,7 @@ fn each_hook_side_by_side_has_its_own_time() {
 }
 
 #[test]
-fn a_dispatch_that_is_cut_short_gives_what_it_has() {
+fn finish_early_returns_the_outputs_so_far() {
     let mut slot = slot(&Clock::default());
     add(&mut slot, "first", ready(1));
     add(&mut slot, "slow", never);
@@ -362,10 +362,10 @@ fn a_dispatch_that_is_cut_short_gives_what_it_has() {
 }
 
 #[test]
-fn a_report_says_what_became_of_each_hook() {
+fn a_report_contains_the_status_of_each_hook() {
     let mut slot = slot(&Clock::default());
-    add(&mut slot, "well", after(1, 1));
-    add(&mut slot, "ill", ready(200));
+    add(&mut slot, "completes", after(1, 1));
+    add(&mut slot, "fails", ready(200));
     add(&mut slot, "stops", ready(9));
     add(&mut slot, "late", ready(4));
     let policy = Log::<false> {
@@ -374,12 +374,12 @@ fn a_report_says_what_became_of_each_hook() {
     };
     let (_, report) = block_on(slot.dispatch_reported(policy));
     assert_eq!(report.stopped_by().map(|entry| &*entry.name), Some("stops"));
-    let [well, ill, stops, late] = &*report.entries else {
+    let [completes, fails, stops, late] = &*report.entries else {
         panic!("a line for each hook, not {report}");
     };
-    assert!(matches!(well.status, HookStatus::Completed) && well.elapsed.is_some());
+    assert!(matches!(completes.status, HookStatus::Completed) && completes.elapsed.is_some());
     assert!(matches!(
-        ill.status,
+        fails.status,
         HookStatus::Failed { stopped: false, .. }
     ));
     assert!(matches!(stops.status, HookStatus::Stopped));
@@ -391,12 +391,12 @@ fn a_report_says_what_became_of_each_hook() {
 }
 
 /// Awaits after every output, and stops at a number.
-struct Thinks {
+struct SuspendingPolicy {
     stop_at: u32,
-    about: u32,
+    last_output: u32,
 }
 
-impl Policy<dyn Hook> for Thinks {
+impl Policy<dyn Hook> for SuspendingPolicy {
     type HookOutput = u32;
     type Output = ();
     type Future = Ready<u32>;
@@ -404,7 +404,7 @@ impl Policy<dyn Hook> for Thinks {
     const CATCH_FAILURES: bool = true;
 
     fn slot_name(&self) -> &str {
-        "thinks"
+        "suspending"
     }
 
     fn invoke<'a>(&mut self, _: &'a EntryMeta, hook: &'a dyn Hook, _: bool) -> HookFuture<'a, u32>
@@ -414,25 +414,25 @@ impl Policy<dyn Hook> for Thinks {
         hook.start()
     }
 
-    fn on_output(&mut self, _: &EntryMeta, answer: u32) -> Step<Self, Ready<u32>> {
-        self.about = answer;
-        Step::Wait(|me| std::future::ready(me.about))
+    fn on_output(&mut self, _: &EntryMeta, output: u32) -> Step<Self, Ready<u32>> {
+        self.last_output = output;
+        Step::Wait(|me| std::future::ready(me.last_output))
     }
 
     /// Counts a failure as zero.
     fn on_failure(&mut self, _: &EntryMeta, _: Failure) -> Step<Self, Ready<u32>> {
-        self.about = 0;
-        Step::Wait(|me| std::future::ready(me.about))
+        self.last_output = 0;
+        Step::Wait(|me| std::future::ready(me.last_output))
     }
 
     /// Awaits once more.
     fn after_hooks(&mut self) -> Step<Self, Ready<u32>> {
-        self.about = self.stop_at;
-        Step::Wait(|me| std::future::ready(me.about))
+        self.last_output = self.stop_at;
+        Step::Wait(|me| std::future::ready(me.last_output))
     }
 
-    fn on_future_ready(&mut self, answer: u32) -> Step<Self, Ready<u32>> {
-        match answer == self.stop_at {
+    fn on_future_ready(&mut self, output: u32) -> Step<Self, Ready<u32>> {
+        match output == self.stop_at {
             true => Step::Stop,
             false => Step::Next,
         }
@@ -442,15 +442,18 @@ impl Policy<dyn Hook> for Thinks {
 }
 
 #[test]
-fn x_2_a_report_says_after_whose_answer_a_policy_decided_to_stop() {
-    let ill = || -> HookFuture<'static, u32> { panic!("ill") };
+fn x_2_a_report_names_the_hook_after_which_the_policy_stopped() {
+    let fails = || -> HookFuture<'static, u32> { panic!("fails") };
     let mut slot = slot(&Clock::default());
     add(&mut slot, "first", ready(1));
-    add(&mut slot, "ill", ill);
+    add(&mut slot, "fails", fails);
     add(&mut slot, "second", after(1, 2));
     add(&mut slot, "third", ready(3));
     let stopped_at = |stop_at| {
-        let (_, report) = block_on(slot.dispatch_reported(Thinks { stop_at, about: 0 }));
+        let (_, report) = block_on(slot.dispatch_reported(SuspendingPolicy {
+            stop_at,
+            last_output: 0,
+        }));
         let name = report.stopped_by().map(|entry| entry.name.to_string());
         (name.unwrap_or_default(), report.to_string())
     };
@@ -458,20 +461,20 @@ fn x_2_a_report_says_after_whose_answer_a_policy_decided_to_stop() {
         (1, "first"),
         (2, "second"),
         (3, "third"),
-        (0, "ill"),
+        (0, "fails"),
         (9, ""),
     ] {
         let (stopped, report) = stopped_at(number);
         assert_eq!(stopped, name, "{report}");
         assert_eq!(
             report.contains("third: skipped"),
-            ["first", "second", "ill"].contains(&name)
+            ["first", "second", "fails"].contains(&name)
         );
     }
 }
 
 #[test]
-fn what_is_refused_takes_no_place() {
+fn a_rejected_replacement_keeps_the_existing_entries() {
     let mut slot: Slot<dyn Hook> = Slot::new();
     add(&mut slot, "there", ready(1));
     let entry = Entry::new(never).name("slow").timeout(SECOND);
@@ -484,13 +487,13 @@ fn what_is_refused_takes_no_place() {
 
 #[test]
 #[should_panic(expected = "`slow` has a timeout, and its slot no timer")]
-fn a_timeout_without_a_timer_is_refused_at_registration() {
+fn a_timeout_without_a_timer_panics_at_registration() {
     let mut slot: Slot<dyn Hook> = Slot::new();
     insert(&mut slot, Entry::new(never).name("slow").timeout(SECOND));
 }
 
 #[test]
-fn an_entry_is_removed_by_its_id_and_no_other() {
+fn remove_entry_removes_only_the_entry_with_the_id() {
     let mut slot = slot(&Clock::default());
     let entry = || {
         Entry::new(ready(1))
@@ -506,10 +509,10 @@ fn an_entry_is_removed_by_its_id_and_no_other() {
     assert_eq!(left, [second]);
 }
 
-/// Hooks that complete at once share one `catch_unwind`: each is reported separately, and the next
-/// one runs whatever one does, unless the policy has stopped.
+/// Hooks that complete on start share one `catch_unwind`: each is reported separately, and the next
+/// one runs after any of these, unless the policy has stopped.
 #[test]
-fn e_36_every_mixture_of_hooks_is_told_apart() {
+fn e_36_each_hook_of_every_mixture_is_reported_separately() {
     // Pairs, because miri is slow.
     const HOOKS: usize = if cfg!(miri) { 2 } else { 4 };
     type Kind = (fn(u32) -> HookFuture<'static, u32>, fn(u32) -> String);
@@ -551,16 +554,16 @@ fn e_36_every_mixture_of_hooks_is_told_apart() {
 
 /// No hook is reported for it, and no output is invented.
 #[test]
-fn x_2_a_panic_of_the_policy_itself_goes_to_the_caller() {
+fn x_2_a_panic_in_the_policy_propagates_to_the_caller() {
     let mut slot = Slot::new();
-    add(&mut slot, "well", ready(1));
-    add(&mut slot, "ill", || -> HookFuture<'static, u32> {
+    add(&mut slot, "completes", ready(1));
+    add(&mut slot, "fails", || -> HookFuture<'static, u32> {
         panic!("of the hook")
     });
     add(&mut slot, "fatal", ready(3));
-    add(&mut slot, "never asked", ready(2));
+    add(&mut slot, "not started", ready(2));
     let lines = Rc::default();
-    let policy = Brittle::<true>(Rc::clone(&lines));
+    let policy = PanickingPolicy::<true>(Rc::clone(&lines));
     let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
         block_on(slot.dispatch(policy));
     }));
@@ -569,17 +572,17 @@ fn x_2_a_panic_of_the_policy_itself_goes_to_the_caller() {
 }
 
 #[test]
-fn without_a_guard_a_panic_goes_to_the_caller() {
+fn a_hook_panic_propagates_if_failures_are_not_caught() {
     let mut slot = Slot::new();
-    add(&mut slot, "well", ready(1));
-    add(&mut slot, "ill", || -> HookFuture<'static, u32> {
-        panic!("no")
+    add(&mut slot, "completes", ready(1));
+    add(&mut slot, "fails", || -> HookFuture<'static, u32> {
+        panic!("of the hook")
     });
     let lines = Rc::default();
-    let policy = Brittle::<false>(Rc::clone(&lines));
+    let policy = PanickingPolicy::<false>(Rc::clone(&lines));
     let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
         block_on(slot.dispatch(policy));
     }));
-    assert_eq!(caught.unwrap_err().downcast_ref(), Some(&"no"));
+    assert_eq!(caught.unwrap_err().downcast_ref(), Some(&"of the hook"));
     assert_eq!(*lines.borrow(), ["1"]);
 }

@@ -1,4 +1,4 @@
-//! Files of `src/` import each other in one direction only: there is no ring of imports.
+//! Imports between the files of `src/` form no cycle.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -82,29 +82,29 @@ fn imports(sources: &BTreeMap<String, String>) -> Imports {
     imports
 }
 
-/// Returns the modules of a ring, if there is one.
-fn ring(imports: &Imports) -> Option<Vec<String>> {
+/// Returns the modules of a cycle, if there is one.
+fn cycle(imports: &Imports) -> Option<Vec<String>> {
     let mut open: BTreeSet<_> = imports.keys().collect();
-    // Modules that import no open module belong to no ring.
+    // Modules that import no open module belong to no cycle.
     while let Some(module) = open.iter().copied().find(|module| {
         let imported = &imports[*module];
         !imported.iter().any(|imported| open.contains(imported))
     }) {
         open.remove(module);
     }
-    let mut ring: Vec<&String> = vec![open.first()?];
+    let mut cycle: Vec<&String> = vec![open.first()?];
     loop {
-        let imported = &imports[*ring.last()?];
+        let imported = &imports[*cycle.last()?];
         let next = imported.iter().find(|module| open.contains(module))?;
-        if let Some(start) = ring.iter().position(|module| *module == next) {
+        if let Some(start) = cycle.iter().position(|module| *module == next) {
             return Some(
-                ring[start..]
+                cycle[start..]
                     .iter()
                     .map(|module| (*module).clone())
                     .collect(),
             );
         }
-        ring.push(next);
+        cycle.push(next);
     }
 }
 
@@ -124,22 +124,22 @@ fn sources(folder: &Path, parent: &str, found: &mut BTreeMap<String, String>) {
 
 #[test]
 #[cfg_attr(miri, ignore = "reads the source files")]
-fn no_files_import_each_other_in_a_ring() {
+fn imports_form_no_cycle() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut found = BTreeMap::new();
     sources(&root, "", &mut found);
     let imports = imports(&found);
     let count: usize = imports.values().map(BTreeSet::len).sum();
     assert!(count > 60, "only {count} imports were found");
-    assert_eq!(ring(&imports), None);
+    assert_eq!(cycle(&imports), None);
 }
 
 #[test]
-fn a_ring_is_found_in_each_notation() {
-    let ring_of = |files: &[(&str, &str)]| {
+fn a_cycle_is_found_in_each_notation() {
+    let cycle_of = |files: &[(&str, &str)]| {
         let files = files.iter().map(|(module, source)| (*module, *source));
         let sources = files.map(|(module, source)| (module.to_owned(), source.to_owned()));
-        ring(&imports(&sources.collect()))
+        cycle(&imports(&sources.collect()))
     };
     for (slot, dispatch) in [
         ("use crate::dispatch::Policy;", "use crate::slot::Slot;"),
@@ -149,13 +149,13 @@ fn a_ring_is_found_in_each_notation() {
         ),
         ("use crate::{\n    dispatch,\n};", "use super::slot::Slot;"),
     ] {
-        let found = ring_of(&[("dispatch", dispatch), ("entry", ""), ("slot", slot)]);
+        let found = cycle_of(&[("dispatch", dispatch), ("entry", ""), ("slot", slot)]);
         assert_eq!(
             found.as_deref(),
             Some(["dispatch".to_owned(), "slot".to_owned()].as_slice())
         );
     }
-    let child = ring_of(&[
+    let child = cycle_of(&[
         ("companion", "mod stored;\npub use stored::Companion;"),
         ("companion::stored", "use super::Chain;"),
         (
@@ -164,8 +164,8 @@ fn a_ring_is_found_in_each_notation() {
         ),
     ]);
     // `super::Chain` is an item of `companion`.
-    assert_eq!(child.map(|ring| ring.len()), Some(2));
-    let none = ring_of(&[
+    assert_eq!(child.map(|cycle| cycle.len()), Some(2));
+    let none = cycle_of(&[
         (
             "slot",
             "// use crate::dispatch::Policy;\nuse crate::entry::Entry;",

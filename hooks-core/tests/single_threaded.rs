@@ -25,7 +25,7 @@ trait Hooks {
 
     #[hook(fallback)]
     async fn seen(log: &Log) -> usize {
-        later().await;
+        suspend_once().await;
         log.borrow().len()
     }
 
@@ -56,20 +56,20 @@ impl Hooks for Counter {
         // Held across the await: the future cannot leave the thread either.
         let held = Rc::clone(&self.0);
         let guard = log.borrow();
-        later().await;
+        suspend_once().await;
         held.set(held.get() + 100);
         guard.len()
     }
 
     async fn own(&self, log: Log) -> usize {
-        later().await;
+        suspend_once().await;
         log.borrow_mut().push("own");
         log.borrow().len()
     }
 
     async fn gather(&self, count: u32) -> u32 {
         let held = Rc::clone(&self.0);
-        later().await;
+        suspend_once().await;
         held.get() + count
     }
 }
@@ -77,7 +77,7 @@ impl Hooks for Counter {
 #[impl_hook(Step)]
 async fn twice(count: u32, last: Option<u32>) -> u32 {
     let held = Rc::new(last.unwrap_or(count));
-    later().await;
+    suspend_once().await;
     *held * 2
 }
 
@@ -86,7 +86,7 @@ struct Owned(Rc<Cell<u32>>);
 impl Step for Owned {
     async fn call(&self, count: u32, _last: Option<u32>) -> u32 {
         let held = Rc::clone(&self.0);
-        later().await;
+        suspend_once().await;
         held.get() + count
     }
 }
@@ -96,7 +96,7 @@ struct Last(Rc<Cell<u32>>);
 impl StatefulStep for Last {
     async fn call_mut(&mut self, count: u32, last: Option<u32>) -> u32 {
         let held = Rc::clone(&self.0);
-        later().await;
+        suspend_once().await;
         held.replace(count) + last.unwrap_or_default()
     }
 }
@@ -107,7 +107,7 @@ struct CountingChain(Rc<Cell<u32>>);
 impl Chain<u32> for CountingChain {
     async fn call(&self, _output: &u32) -> ControlFlow<()> {
         let held = Rc::clone(&self.0);
-        later().await;
+        suspend_once().await;
         held.set(held.get() + 1);
         ControlFlow::Continue(())
     }
@@ -119,14 +119,14 @@ struct Shared(Rc<()>);
 impl Aggregate<u32> for Shared {
     async fn call(&self, outputs: Vec<u32>) -> u32 {
         let held = Rc::clone(&self.0);
-        later().await;
+        suspend_once().await;
         drop(held);
         outputs.into_iter().sum()
     }
 }
 
 #[test]
-fn hooks_of_every_form_may_hold_an_rc_over_an_await() {
+fn hooks_of_every_form_may_hold_an_rc_across_an_await() {
     let count = Rc::new(Cell::new(0));
     let closure = Rc::clone(&count);
     let hooks = HooksSet::new()
@@ -137,7 +137,7 @@ fn hooks_of_every_form_may_hold_an_rc_over_an_await() {
         .with_step(move |_count: u32, last: Option<u32>| {
             let held = Rc::clone(&closure);
             async move {
-                later().await;
+                suspend_once().await;
                 last.unwrap_or_default() + held.get()
             }
         });
@@ -160,7 +160,7 @@ fn arguments_need_not_be_send() {
 }
 
 #[test]
-fn companions_declared_and_replaced_need_not_be_send() {
+fn declared_and_replaced_companions_need_not_be_send() {
     let seen = Rc::new(Cell::new(0));
     let hooks = HooksSet::new().with_hooks(Counter(Rc::new(Cell::new(10))));
     assert_eq!(run(hooks.gather(1)), 12);
@@ -181,11 +181,11 @@ fn request_extensions_hold_values_that_are_not_send() {
     );
 }
 
-/// Waits for one poll.
-async fn later() {
-    let mut waited = false;
+/// Suspends once.
+async fn suspend_once() {
+    let mut suspended = false;
     poll_fn(|cx| {
-        if std::mem::replace(&mut waited, true) {
+        if std::mem::replace(&mut suspended, true) {
             return Poll::Ready(());
         }
         cx.waker().wake_by_ref();
@@ -199,8 +199,8 @@ fn run<T>(future: impl Future<Output = T>) -> T {
     let mut future = pin!(future);
     let mut cx = Context::from_waker(Waker::noop());
     for _ in 0..1000 {
-        if let Poll::Ready(answer) = future.as_mut().poll(&mut cx) {
-            return answer;
+        if let Poll::Ready(output) = future.as_mut().poll(&mut cx) {
+            return output;
         }
     }
     panic!("the dispatch did not end");

@@ -159,36 +159,36 @@ pub(crate) fn output(sig: &Signature) -> TokenStream {
 mod tests {
     use super::may_await;
 
-    fn waits(body: &str) -> bool {
+    fn body_may_await(body: &str) -> bool {
         may_await(body.parse().unwrap())
     }
 
     #[test]
-    fn the_word_await_waits_wherever_it_stands() {
-        assert!(waits("x.await"));
-        assert!(waits("{ if a { [b.await] } }"));
-        assert!(waits("format!(\"{}\", x.await)"));
-        assert!(waits("async { x.await }"));
-        assert!(!waits("\"x.await\""));
-        assert!(!waits("awaited + r#awaiting"));
+    fn an_await_is_found_at_any_depth() {
+        assert!(body_may_await("x.await"));
+        assert!(body_may_await("{ if a { [b.await] } }"));
+        assert!(body_may_await("format!(\"{}\", x.await)"));
+        assert!(body_may_await("async { x.await }"));
+        assert!(!body_may_await("\"x.await\""));
+        assert!(!body_may_await("awaited + r#awaiting"));
     }
 
     #[test]
-    fn a_macro_that_is_not_known_may_hide_an_await() {
-        assert!(waits("join!(a, b)"));
-        assert!(waits("tokio::join!(a, b)"));
-        assert!(waits("select! { a => b }"));
-        assert!(waits("macro_rules! m { () => {} }"));
-        assert!(waits("other::format!(\"\")"));
+    fn an_unknown_macro_may_await() {
+        assert!(body_may_await("join!(a, b)"));
+        assert!(body_may_await("tokio::join!(a, b)"));
+        assert!(body_may_await("select! { a => b }"));
+        assert!(body_may_await("macro_rules! m { () => {} }"));
+        assert!(body_may_await("other::format!(\"\")"));
     }
 
     #[test]
-    fn known_macros_and_negations_do_not_wait() {
-        assert!(!waits(
+    fn known_macros_and_negations_do_not_await() {
+        assert!(!body_may_await(
             "println!(\"{x}\"); vec![1, 2]; matches!(x, Some(_))"
         ));
-        assert!(!waits("std::format!(\"{x}\")"));
-        assert!(!waits("tracing::info!(x, \"seen\")"));
-        assert!(!waits("!(a) && a != (b)"));
+        assert!(!body_may_await("std::format!(\"{x}\")"));
+        assert!(!body_may_await("tracing::info!(x, \"seen\")"));
+        assert!(!body_may_await("!(a) && a != (b)"));
     }
 }

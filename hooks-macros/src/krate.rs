@@ -150,7 +150,7 @@ fn named(packages: &[&str]) -> TokenStream {
 mod tests {
     /// This crate depends on neither.
     #[test]
-    fn a_crate_without_the_framework_is_told_so() {
+    fn a_missing_dependency_is_an_error_with_its_remedy() {
         assert!(super::is_missing());
         let error = super::with_framework(Default::default(), Default::default(), |_| {
             unreachable!("nothing is to be written")
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_is_taken_out_of_the_arguments() {
+    fn the_crate_path_is_removed_from_the_arguments() {
         let mut errors = super::Errors::default();
         let args = quote::quote!(AppHooksSet, crate = framework::hooks,);
         let (rest, path) = super::take_path(args, &mut errors);

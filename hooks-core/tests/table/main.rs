@@ -117,7 +117,7 @@ fn walk(abandoned_after: &[Option<usize>]) -> usize {
 /// Dispatch table, all rows: kind × chain × aggregate × finalize × output × unit return,
 /// with 0, 1 and 3 hooks, every break position, and bodies in every form.
 #[test]
-fn every_row_of_the_dispatch_table_holds() {
+fn every_row_of_the_dispatch_table_matches_the_model() {
     let cases = walk(&[None]);
     assert_eq!(
         cases,
@@ -129,14 +129,14 @@ fn every_row_of_the_dispatch_table_holds() {
 /// A dispatch that is dropped, at any point, ran the first hooks and runs nothing more; the next
 /// one on the set starts anew.
 #[test]
-fn a_dispatch_dropped_at_any_point_ran_a_beginning_and_left_nothing_behind() {
+fn a_dropped_dispatch_ran_a_prefix_and_does_not_affect_the_next_dispatch() {
     walk(&[Some(0), Some(1), Some(2), Some(3), Some(4), Some(6)]);
 }
 
 /// A subscriber that records every span and keeps none.
-struct Listener(Arc<AtomicU64>);
+struct SpanSubscriber(Arc<AtomicU64>);
 
-impl tracing::Subscriber for Listener {
+impl tracing::Subscriber for SpanSubscriber {
     fn enabled(&self, _metadata: &tracing::Metadata<'_>) -> bool {
         true
     }
@@ -158,16 +158,16 @@ impl tracing::Subscriber for Listener {
 
 /// Dispatch table: a subscriber of spans changes nothing.
 #[test]
-fn every_row_holds_while_somebody_listens_to_spans() {
+fn every_row_matches_the_model_with_a_span_subscriber() {
     let spans = Arc::new(AtomicU64::new(0));
-    let listener = Listener(Arc::clone(&spans));
-    listen(listener, || walk(&[None, Some(2)]));
-    assert_ne!(spans.load(Ordering::Relaxed), 0, "nothing was heard");
+    let subscriber = SpanSubscriber(Arc::clone(&spans));
+    listen(subscriber, || walk(&[None, Some(2)]));
+    assert_ne!(spans.load(Ordering::Relaxed), 0, "no span was recorded");
 }
 
 /// Dispatch table: the rows are the whole table, each with both kinds of default.
 #[test]
-fn the_table_has_every_legal_combination_once() {
+fn the_table_has_every_valid_combination_once() {
     let mut rows: Vec<String> = DRIVERS
         .iter()
         .map(|driver| format!("{:?}", driver.row))
@@ -270,7 +270,7 @@ proptest! {
     /// Dispatch table over random sets: number of hooks, forms, keys, priorities, removals,
     /// `extend`, and breaks.
     #[test]
-    fn random_sets_follow_the_table(
+    fn random_sets_match_the_model(
         driver in proptest::sample::select(DRIVERS),
         setting in setting(),
     ) {
@@ -280,7 +280,7 @@ proptest! {
 
 /// The model itself: one case per row of the table, written by hand.
 #[test]
-fn the_model_says_what_the_table_says() {
+fn the_model_matches_the_rows_written_by_hand() {
     let case = |kind, chain, end, breaks: [bool; 3]| {
         let row = model::Row {
             kind,

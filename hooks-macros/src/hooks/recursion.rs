@@ -69,7 +69,7 @@ mod tests {
     use super::{HashSet, methods, reaches};
 
     #[test]
-    fn names_behind_a_dot_are_calls() {
+    fn names_after_a_dot_or_path_separator_are_calls() {
         let mut found = HashSet::new();
         let body = "{ if a { set.r#check(x).await } else { AppHooksSet::other(&set) } }";
         methods(body.parse().unwrap(), &mut found);
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slot_is_reached_at_once_or_by_way_of_others() {
+    fn a_slot_is_reached_directly_or_through_other_slots() {
         let calls = [vec![1], vec![2], vec![0], vec![3], vec![0]];
         let reached: Vec<_> = (0..calls.len()).map(|at| reaches(&calls, at)).collect();
         assert_eq!(reached, [true, true, true, true, false]);

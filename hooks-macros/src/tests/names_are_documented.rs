@@ -11,7 +11,7 @@ use crate::{hooks, impl_hook, impl_hooks, toolset};
 const PAGE: &str = include_str!("../../../docs/generated-code.md");
 
 #[test]
-fn the_names_of_a_set_are_listed() {
+fn names_generated_for_a_set_are_documented() {
     let slots = [
         quote!(
             #[hook(always)]
@@ -66,7 +66,7 @@ fn the_names_of_a_set_are_listed() {
         ] {
             assert!(names.contains(public), "`{public}` of {names:?}");
         }
-        all_are_listed(&names);
+        assert_documented(&names);
     }
     let nesting = quote!(
         #[nested_hooks(tools = ToolHooksSet)]
@@ -74,11 +74,11 @@ fn the_names_of_a_set_are_listed() {
     );
     let names = names(hooks::entry(TokenStream::new(), nesting));
     assert!(names.contains("with_tools"), "{names:?}");
-    all_are_listed(&names);
+    assert_documented(&names);
 }
 
 #[test]
-fn the_names_of_hooks_are_listed() {
+fn names_generated_for_hooks_are_documented() {
     let function = quote!(
         async fn reject_keys(prompt: &str) -> bool {
             true
@@ -86,15 +86,15 @@ fn the_names_of_hooks_are_listed() {
     );
     let names = names(impl_hook::entry(quote!(ValidatePrompt), function));
     assert!(names.contains("RejectKeys"), "{names:?}");
-    all_are_listed(&names);
+    assert_documented(&names);
 
     let block =
         quote!(impl AppHooks for Policy { async fn validate_prompt(&self) -> bool { true } });
-    all_are_listed(&self::names(impl_hooks::entry(quote!(AppHooksSet), block)));
+    assert_documented(&self::names(impl_hooks::entry(quote!(AppHooksSet), block)));
 }
 
 #[test]
-fn the_names_of_a_tool_set_are_listed() {
+fn names_generated_for_a_tool_set_are_documented() {
     let tools = quote! {
         enum Tools { #[tool(output = Forecast)] Weather(WeatherArgs) }
     };
@@ -112,10 +112,10 @@ fn the_names_of_a_tool_set_are_listed() {
         let names = alike.iter();
         names.fold(name, |name, (tools, set)| name.replace(tools, set))
     };
-    all_are_listed(&names.into_iter().map(rename).collect());
+    assert_documented(&names.into_iter().map(rename).collect());
 }
 
-fn all_are_listed(names: &BTreeSet<String>) {
+fn assert_documented(names: &BTreeSet<String>) {
     let words: BTreeSet<&str> = PAGE
         .split(|c: char| !c.is_alphanumeric() && c != '_')
         .collect();

@@ -9,14 +9,14 @@ use crate::{hooks, impl_hook, impl_hooks};
 const BODY: &str = "{ let x = ; if prompt. self. }";
 
 #[test]
-fn an_unfinished_default_passes_through_hooks() {
+fn hooks_keeps_an_unfinished_default_body() {
     let item = item("trait AppHooks { #[hook(always)] async fn check(prompt: &str) -> bool BODY }");
     let expansion = hooks::entry(TokenStream::new(), item);
     assert!(contains_body(expansion));
 }
 
 #[test]
-fn an_unfinished_default_passes_through_hooks_beside_a_mistake() {
+fn hooks_keeps_an_unfinished_default_body_beside_an_error() {
     let item =
         item("trait AppHooks { #[hook(sometimes)] async fn check(prompt: &str) -> bool BODY }");
     let expansion = hooks::entry(TokenStream::new(), item);
@@ -25,21 +25,21 @@ fn an_unfinished_default_passes_through_hooks_beside_a_mistake() {
 }
 
 #[test]
-fn an_unfinished_method_passes_through_impl_hooks() {
+fn impl_hooks_keeps_an_unfinished_method_body() {
     let item =
         item("impl AppHooks for Policy { async fn check(&self, prompt: &str) -> bool BODY }");
     assert!(contains_body(impl_hooks::entry(quote!(AppHooksSet), item)));
 }
 
 #[test]
-fn an_unfinished_function_passes_through_impl_hook() {
+fn impl_hook_keeps_an_unfinished_function_body() {
     let item = item("async fn no_keys(prompt: &str) -> bool BODY");
     assert!(contains_body(impl_hook::entry(quote!(Check), item)));
 }
 
 /// An editor replaces a body that it cannot repair by a name, and the name by the body afterwards.
 #[test]
-fn a_name_in_the_place_of_a_body_passes_through() {
+fn a_name_in_place_of_a_body_is_kept() {
     let default = "trait AppHooks { #[hook(always)] async fn check(prompt: &str) -> bool mended }";
     let method = "impl AppHooks for Policy { async fn check(&self, prompt: &str) -> bool mended }";
     let expansions = [
