@@ -32,7 +32,7 @@ fn failure(emission: &Emission) -> String {
 }
 
 #[tokio::test]
-async fn a_program_is_given_the_event_as_json() {
+async fn a_program_receives_the_event_as_json() {
     let script = r#"printf '{"action": "modify", "data": {"name": "%s", "got": %s}}' "$HOOK_EVENT" "$(cat)""#;
     let emission = emit(script).await;
     assert_eq!(emission.action, Action::Modify);
@@ -48,14 +48,14 @@ async fn a_program_is_given_the_event_as_json() {
 }
 
 #[tokio::test]
-async fn no_output_is_continue_and_the_input_need_not_be_read() {
+async fn a_program_without_output_that_ignores_its_input_continues() {
     let emission = emit("exit 0").await;
     assert_eq!(emission.action, Action::Continue);
     assert!(emission.failures.is_empty(), "{:?}", emission.failures);
 }
 
 #[tokio::test]
-async fn exit_code_2_denies_and_says_why() {
+async fn exit_code_2_denies_with_standard_error_as_the_reason() {
     let emission = emit("echo 'not on my watch' >&2; exit 2").await;
     assert_eq!(emission.action, Action::Deny);
     assert_eq!(emission.reason(), Some("not on my watch"));
@@ -63,7 +63,7 @@ async fn exit_code_2_denies_and_says_why() {
 }
 
 #[tokio::test]
-async fn any_other_exit_is_a_fault_which_is_isolated() {
+async fn any_other_exit_status_is_an_isolated_failure() {
     let emission = emit("echo first >&2; echo 'disk on fire' >&2; exit 3").await;
     assert_eq!(emission.action, Action::Continue);
     assert_eq!(
@@ -74,7 +74,7 @@ async fn any_other_exit_is_a_fault_which_is_isolated() {
 }
 
 #[tokio::test]
-async fn a_fault_of_a_fail_closed_program_denies() {
+async fn a_failure_of_a_fail_closed_program_denies() {
     for script in ["exit 1", "echo yes", r#"echo '{"action": "allow"}'"#] {
         let options = RegisterOptions::new().on_failure(FailurePolicy::FailClosed);
         let emission = emit_to(shell(script), options).await;
@@ -84,13 +84,13 @@ async fn a_fault_of_a_fail_closed_program_denies() {
 }
 
 #[tokio::test]
-async fn a_program_that_is_not_there_is_a_fault_that_names_it() {
+async fn a_missing_program_is_a_failure_that_names_the_program() {
     let emission = emit_to(CommandHook::new("/no/such"), RegisterOptions::new()).await;
     assert!(failure(&emission).contains("`/no/such` cannot be started"));
 }
 
 #[tokio::test]
-async fn e_38_output_that_is_no_answer_is_a_fault() {
+async fn e_38_output_that_is_not_a_json_object_is_a_failure() {
     assert!(failure(&emit("echo done").await).contains("does not end with a JSON object"));
     assert!(failure(&emit("echo '[1]'").await).contains("not an object"));
 }
@@ -118,10 +118,10 @@ async fn emit_with(policy: FailurePolicy, script: &str) -> Emission {
 }
 
 #[tokio::test]
-async fn e_38_an_answer_in_another_format_is_a_failure() {
+async fn e_38_an_output_in_another_format_is_a_failure() {
     let mut scripts: Vec<String> = OTHER_FORMATS
         .iter()
-        .map(|said| format!("cat >/dev/null; echo looking; printf '%s' '{said}'"))
+        .map(|printed| format!("cat >/dev/null; echo looking; printf '%s' '{printed}'"))
         .collect();
     // The input itself, on one and on several lines.
     scripts.push("cat".to_owned());
@@ -130,8 +130,11 @@ async fn e_38_an_answer_in_another_format_is_a_failure() {
     for script in &scripts {
         let closed = emit_with(FailurePolicy::FailClosed, script).await;
         assert_eq!(closed.action, Action::Deny, "{script}");
-        let said = failure(&closed);
-        assert!(said.contains("there is no `action`"), "{script}: {said}");
+        let message = failure(&closed);
+        assert!(
+            message.contains("there is no `action`"),
+            "{script}: {message}"
+        );
         let open = emit_with(FailurePolicy::Isolate, script).await;
         assert_eq!(open.action, Action::Continue, "{script}");
         assert!(failure(&open).contains("there is no `action`"), "{script}");
@@ -144,7 +147,7 @@ async fn e_38_an_answer_in_another_format_is_a_failure() {
 }
 
 #[tokio::test]
-async fn e_90_an_answer_of_known_fields_alone_needs_no_action() {
+async fn e_90_an_output_with_only_known_fields_needs_no_action() {
     for script in [
         "exit 0",
         "printf '\\n \\n'",
@@ -165,8 +168,8 @@ async fn e_90_an_answer_of_known_fields_alone_needs_no_action() {
 }
 
 #[tokio::test]
-async fn e_96_unknown_fields_beside_an_action_do_not_fail() {
-    for (said, action) in [
+async fn e_96_unknown_fields_beside_an_action_are_accepted() {
+    for (printed, action) in [
         (
             r#"{"action": "continue", "decision": "approve"}"#,
             Action::Continue,
@@ -180,24 +183,24 @@ async fn e_96_unknown_fields_beside_an_action_do_not_fail() {
             Action::Modify,
         ),
     ] {
-        let emission = emit_with(FailurePolicy::FailClosed, &format!("echo '{said}'")).await;
-        assert_eq!(emission.action, action, "{said}");
+        let emission = emit_with(FailurePolicy::FailClosed, &format!("echo '{printed}'")).await;
+        assert_eq!(emission.action, action, "{printed}");
         assert!(
             emission.failures.is_empty(),
-            "{said}: {:?}",
+            "{printed}: {:?}",
             emission.failures
         );
     }
 }
 
 #[tokio::test]
-async fn e_93_an_answer_that_does_not_hold_is_a_fault_that_names_the_field() {
+async fn e_93_an_unknown_action_is_a_failure_that_names_the_field() {
     let emission = emit(r#"echo '{"action": "allow"}'"#).await;
     assert!(failure(&emission).contains("field `action` is `allow`"));
 }
 
 #[tokio::test]
-async fn e_150_what_a_program_prints_is_in_the_transcript() {
+async fn e_150_lines_printed_by_a_program_are_in_the_transcript() {
     let emission = emit(r#"echo looking; echo careful >&2; echo '{"reason": "fine"}'"#).await;
     let output: Vec<_> = emission.output().iter().map(|line| &*line.text).collect();
     assert_eq!(output, ["careful", "looking"]);
@@ -212,7 +215,7 @@ async fn e_150_suppressed_output_is_not_in_the_transcript() {
 }
 
 #[tokio::test]
-async fn a_program_that_takes_too_long_is_killed_with_what_it_started() {
+async fn a_timeout_kills_the_program_and_its_child_processes() {
     let mark = std::env::temp_dir().join(format!("hooks-command-{}", std::process::id()));
     let script = format!("(sleep 1; touch {}) & sleep 60", mark.display());
     let started = Instant::now();
@@ -221,11 +224,11 @@ async fn a_program_that_takes_too_long_is_killed_with_what_it_started() {
     assert!(matches!(emission.failures[0].failure, Failure::Timeout(_)));
     assert!(started.elapsed() < Duration::from_secs(30));
     tokio::time::sleep(Duration::from_millis(1500)).await;
-    assert!(!mark.exists(), "a process of the program lives on");
+    assert!(!mark.exists(), "a child process still runs");
 }
 
 #[tokio::test]
-async fn a_process_left_behind_does_not_hold_the_emission_up() {
+async fn a_background_process_does_not_delay_the_emission() {
     let started = Instant::now();
     let emission = emit("sleep 60 & exit 0").await;
     assert!(emission.failures.is_empty(), "{:?}", emission.failures);
@@ -233,7 +236,7 @@ async fn a_process_left_behind_does_not_hold_the_emission_up() {
 }
 
 #[tokio::test]
-async fn e_36_an_answer_on_its_way_through_a_filter_is_waited_for() {
+async fn e_36_an_output_written_shortly_after_the_exit_is_awaited() {
     let script = r#"cat >/dev/null; (sleep 0.05; echo '{"action": "deny"}') & exit 0"#;
     for policy in [FailurePolicy::Isolate, FailurePolicy::FailClosed] {
         let mut tries = Vec::new();
@@ -252,8 +255,8 @@ async fn e_36_an_answer_on_its_way_through_a_filter_is_waited_for() {
 }
 
 #[tokio::test]
-async fn e_36_the_time_of_a_program_ends_with_it() {
-    for said in [
+async fn e_36_the_timeout_ends_when_the_program_exits() {
+    for printed in [
         "sleep 60 & echo no >&2; exit 2",
         r#"sleep 60 & echo '{"action": "deny"}'"#,
     ] {
@@ -261,20 +264,20 @@ async fn e_36_the_time_of_a_program_ends_with_it() {
         let limit = Duration::from_millis(150);
         let mut failures = Vec::new();
         while failures.len() < 10 {
-            let emission = emit_to(shell(said).time_limit(limit), RegisterOptions::new()).await;
+            let emission = emit_to(shell(printed).time_limit(limit), RegisterOptions::new()).await;
             if emission.action == Action::Deny {
                 break;
             }
             failures.extend(emission.failures);
         }
-        assert!(failures.len() < 10, "{said}: {failures:?}");
+        assert!(failures.len() < 10, "{printed}: {failures:?}");
     }
 }
 
 #[tokio::test]
-async fn x_2_no_answer_while_something_holds_the_output_is_no_yes_of_one_that_fails_closed() {
-    for said in ["", r#"echo '{"log": "starting"}';"#] {
-        let hook = || shell(&format!("sleep 60 & {said} exit 0"));
+async fn x_2_standard_output_held_open_without_a_result_is_a_failure() {
+    for printed in ["", r#"echo '{"log": "starting"}';"#] {
+        let hook = || shell(&format!("sleep 60 & {printed} exit 0"));
         let options = RegisterOptions::new().on_failure(FailurePolicy::FailClosed);
         let emission = emit_to(hook(), options).await;
         assert_eq!(emission.action, Action::Deny);
@@ -285,25 +288,25 @@ async fn x_2_no_answer_while_something_holds_the_output_is_no_yes_of_one_that_fa
         assert!(hooks.emit("tool:pre", ()).await.is_err());
     }
     // A process that holds only standard error cannot return a result.
-    for said in [
+    for printed in [
         "sleep 60 >/dev/null & exit 0",
         r#"sleep 60 & echo '{"action": "continue"}'"#,
     ] {
         let options = RegisterOptions::new().on_failure(FailurePolicy::FailClosed);
-        let emission = emit_to(shell(said), options).await;
+        let emission = emit_to(shell(printed), options).await;
         assert_eq!(emission.action, Action::Continue, "{:?}", emission.failures);
     }
 }
 
 #[tokio::test]
-async fn a_program_that_writes_too_much_is_killed() {
+async fn a_program_that_exceeds_its_output_limit_is_killed() {
     let hook = shell("exec yes").output_limit(10_000);
     let emission = emit_to(hook, RegisterOptions::new()).await;
     assert!(failure(&emission).contains("more than 10000 bytes to its standard output"));
 }
 
 #[tokio::test]
-async fn of_too_many_errors_the_first_are_kept_and_a_no_stands() {
+async fn standard_error_over_the_limit_is_truncated_and_still_denies() {
     let hook = shell("head -c 50000 /dev/zero | tr '\\0' x >&2; exit 2").output_limit(10_000);
     let emission = emit_to(hook, RegisterOptions::new()).await;
     assert_eq!(emission.action, Action::Deny);
@@ -311,14 +314,14 @@ async fn of_too_many_errors_the_first_are_kept_and_a_no_stands() {
 }
 
 #[tokio::test]
-async fn no_limit_at_all_is_a_limit_too() {
+async fn the_largest_output_limit_does_not_overflow() {
     let hook = shell(r#"echo '{"action": "deny"}'"#).output_limit(usize::MAX);
     let emission = emit_to(hook, RegisterOptions::new()).await;
     assert_eq!(emission.action, Action::Deny);
 }
 
 #[tokio::test]
-async fn a_process_that_has_left_the_group_does_not_hold_a_no_up() {
+async fn a_process_outside_the_group_does_not_delay_a_denial() {
     let started = Instant::now();
     let emission = emit("setsid sleep 20 & sleep 0.1; echo no >&2; exit 2").await;
     assert_eq!(emission.action, Action::Deny);
@@ -327,14 +330,14 @@ async fn a_process_that_has_left_the_group_does_not_hold_a_no_up() {
 }
 
 #[tokio::test]
-async fn what_a_program_said_before_its_time_was_up_is_in_the_transcript() {
+async fn lines_printed_before_a_timeout_are_in_the_transcript() {
     let hook = shell("echo working >&2; sleep 20").time_limit(Duration::from_millis(300));
     let emission = emit_to(hook, RegisterOptions::new()).await;
     assert_eq!(emission.output()[0].text, "working");
 }
 
 #[tokio::test]
-async fn an_answer_that_denies_stands_where_another_field_does_not_hold() {
+async fn a_denial_or_question_is_kept_if_another_field_is_invalid() {
     let script = r#"echo '{"action": "deny", "reason": "no", "approval_timeout": -1}'"#;
     let emission = emit(script).await;
     assert_eq!(emission.action, Action::Deny);
@@ -350,7 +353,7 @@ async fn an_answer_that_denies_stands_where_another_field_does_not_hold() {
 }
 
 #[tokio::test]
-async fn an_answer_that_denies_stands_where_a_value_in_it_cannot_be_read() {
+async fn a_denial_or_question_is_kept_if_a_value_does_not_parse() {
     let lists = "[".repeat(500) + &"]".repeat(500);
     for (field, value) in [
         ("approval_timeout", "1e999"),
@@ -373,18 +376,18 @@ async fn an_answer_that_denies_stands_where_a_value_in_it_cannot_be_read() {
         assert_eq!(printed[0], "checked");
         assert!(printed[1].contains("without its other fields"));
     }
-    for no in [
+    for denial in [
         r#""action": "deny", "reason": 1e999"#,
         r#""action": "deny", "reason": ["no", "\377"]"#,
         r#""action": "ask_user", "approval_prompt": 1e999"#,
         r#""action": "deny", "\\ud800": 1"#,
         r#""action": "deny", "approval_prompt": true, "user_message": "\\ud800""#,
     ] {
-        let emission = emit(&format!("printf '{{{no}}}'")).await;
-        assert_ne!(emission.action, Action::Continue, "{no}");
+        let emission = emit(&format!("printf '{{{denial}}}'")).await;
+        assert_ne!(emission.action, Action::Continue, "{denial}");
         assert!(
             emission.failures.is_empty(),
-            "{no}: {:?}",
+            "{denial}: {:?}",
             emission.failures
         );
     }
@@ -395,8 +398,8 @@ async fn an_answer_that_denies_stands_where_a_value_in_it_cannot_be_read() {
 }
 
 #[tokio::test]
-async fn e_93_an_answer_that_says_two_things_is_the_stricter_one_or_a_fault() {
-    for (said, action) in [
+async fn e_93_duplicate_fields_fail_unless_an_action_denies_or_asks() {
+    for (printed, action) in [
         (r#""action": "deny", "action": "continue""#, Action::Deny),
         (r#""action": "continue", "action": "deny""#, Action::Deny),
         (
@@ -413,37 +416,37 @@ async fn e_93_an_answer_that_says_two_things_is_the_stricter_one_or_a_fault() {
             Action::Deny,
         ),
     ] {
-        let emission = emit(&format!("echo '{{{said}}}'")).await;
-        assert_eq!(emission.action, action, "{said}");
+        let emission = emit(&format!("echo '{{{printed}}}'")).await;
+        assert_eq!(emission.action, action, "{printed}");
         assert!(
             emission.output()[0].text.contains("is there twice"),
-            "{said}"
+            "{printed}"
         );
     }
-    for said in [
+    for printed in [
         r#"{"action": "continue", "action": "modify"}"#,
         r#"{"action": "modify", "data": {}, "data": {"a": 1}}"#,
     ] {
-        let emission = emit(&format!("echo '{said}'")).await;
+        let emission = emit(&format!("echo '{printed}'")).await;
         assert_eq!(emission.action, Action::Continue);
-        assert!(failure(&emission).contains("is there twice"), "{said}");
+        assert!(failure(&emission).contains("is there twice"), "{printed}");
     }
 }
 
 #[tokio::test]
-async fn e_93_an_action_that_is_no_text_is_a_fault() {
-    for said in [
+async fn e_93_an_action_that_is_not_a_string_is_a_failure() {
+    for printed in [
         r#"{"action": {"deny": null}}"#,
         r#"{"action": {"deny": null}, "data": 1e999}"#,
     ] {
-        let emission = emit(&format!("echo '{said}'")).await;
+        let emission = emit(&format!("echo '{printed}'")).await;
         assert_eq!(emission.action, Action::Continue);
         assert_eq!(emission.failures.len(), 1);
     }
 }
 
 #[tokio::test]
-async fn e_93_an_answer_that_is_no_text_changes_nothing() {
+async fn e_93_an_output_that_is_not_utf_8_changes_nothing() {
     let script = r#"printf '{"action": "modify", "data": {"path": "/tmp/\377"}}'"#;
     let emission = emit(script).await;
     assert_eq!(emission.action, Action::Continue);
@@ -451,7 +454,7 @@ async fn e_93_an_answer_that_is_no_text_changes_nothing() {
 }
 
 #[tokio::test]
-async fn e_25_numbers_that_a_program_gives_back_are_what_they_were() {
+async fn e_25_numbers_round_trip_through_a_program_unchanged() {
     let data = json!({"a": 123456789.12345679, "b": 0.1, "c": 5e-324, "d": u64::MAX});
     let hooks = HookRegistry::new();
     let echo = shell(r#"sed 's/.*"data"/{"action": "modify", "data"/'"#);
@@ -462,14 +465,14 @@ async fn e_25_numbers_that_a_program_gives_back_are_what_they_were() {
 }
 
 #[tokio::test]
-async fn e_93_changes_that_are_no_object_are_a_fault_that_names_the_field() {
+async fn e_93_changes_that_are_not_an_object_are_a_failure_that_names_the_field() {
     let emission = emit(r#"echo '{"action": "modify", "changes": ["a.rs"]}'"#).await;
     assert_eq!(emission.action, Action::Continue);
     assert!(failure(&emission).contains("field `changes`"));
 }
 
 #[test]
-fn without_a_runtime_a_program_is_a_fault_that_says_so() {
+fn a_program_without_a_tokio_runtime_is_a_failure() {
     let hooks = HookRegistry::new();
     hooks.register("tool:pre", shell("exit 2"), RegisterOptions::new());
     let mut emission = std::pin::pin!(hooks.emit("tool:pre", ()));
@@ -478,7 +481,7 @@ fn without_a_runtime_a_program_is_a_fault_that_says_so() {
         .as_mut()
         .poll(&mut std::task::Context::from_waker(waker));
     let std::task::Poll::Ready(Ok(emission)) = poll else {
-        panic!("there is nothing to wait for: {poll:?}");
+        panic!("the emission is pending: {poll:?}");
     };
     assert!(failure(&emission).contains("needs a tokio runtime"));
 }
@@ -490,11 +493,11 @@ async fn e_42_a_dropped_emission_kills_the_program() {
     let emission = tokio::time::timeout(Duration::from_millis(200), emit(&script)).await;
     assert!(emission.is_err());
     tokio::time::sleep(Duration::from_millis(1500)).await;
-    assert!(!mark.exists(), "the program lives on");
+    assert!(!mark.exists(), "the program still runs");
 }
 
 #[tokio::test]
-async fn large_events_and_answers_do_not_block_each_other() {
+async fn large_events_and_outputs_do_not_deadlock() {
     let hooks = HookRegistry::new();
     let script = r#"printf '{"action": "modify", "data": '; cat; printf '}'"#;
     hooks.register("tool:pre", shell(script), RegisterOptions::new());
@@ -504,7 +507,7 @@ async fn large_events_and_answers_do_not_block_each_other() {
 }
 
 #[tokio::test]
-async fn e_09_a_program_is_known_by_the_name_of_its_file() {
+async fn e_09_the_default_name_of_a_program_is_its_file_name() {
     let hooks = HookRegistry::new();
     hooks.register("tool:pre", shell("exit 2"), RegisterOptions::new());
     assert_eq!(hooks.list_handlers(None)["tool:pre"], ["sh"]);

@@ -25,14 +25,16 @@ fn shell(options: &[&str], script: &str) -> Output {
     validate(&[options, &["--", "/bin/sh", "-c", script]].concat())
 }
 
-fn said(output: &Output) -> String {
+fn report(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
 /// Returns the failed cases.
 fn failed(output: &Output) -> Vec<String> {
-    let said = said(output);
-    let lines = said.lines().filter_map(|line| line.strip_prefix("FAIL  "));
+    let report = report(output);
+    let lines = report
+        .lines()
+        .filter_map(|line| line.strip_prefix("FAIL  "));
     let names = lines.filter_map(|line| line.split(' ').next());
     names.map(str::to_owned).collect()
 }
@@ -40,33 +42,42 @@ fn failed(output: &Output) -> Vec<String> {
 /// Validates a script that fails exactly these cases.
 fn fails(options: &[&str], script: &str, cases: &[&str]) -> String {
     let output = shell(options, script);
-    assert_eq!(failed(&output), cases, "{}", said(&output));
+    assert_eq!(failed(&output), cases, "{}", report(&output));
     assert_eq!(output.status.code(), Some(1));
-    said(&output)
+    report(&output)
 }
 
 #[test]
-fn e_160_a_program_that_behaves_holds_every_case() {
+fn e_160_a_correct_program_passes_every_case() {
     let script = r#"cat >/dev/null; echo checked >&2; echo '{"action": "continue"}'"#;
     let output = shell(&[], script);
-    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
-    let said = said(&output);
+    assert_eq!(output.status.code(), Some(0), "{}", report(&output));
+    let report = report(&output);
     assert_eq!(
-        said.lines()
+        report
+            .lines()
             .filter(|line| line.starts_with("PASS  "))
             .count(),
         18,
-        "{said}"
+        "{report}"
     );
-    assert!(said.contains("PASS  program_writes_one_answer\n"), "{said}");
-    assert!(said.ends_with("18 passed, 0 failed\n"), "{said}");
+    assert!(
+        report.contains("PASS  program_writes_one_answer\n"),
+        "{report}"
+    );
+    assert!(report.ends_with("18 passed, 0 failed\n"), "{report}");
 }
 
 #[test]
-fn e_160_a_program_may_say_no_read_nothing_and_be_silent() {
+fn e_160_a_program_may_deny_ignore_its_input_and_print_nothing() {
     for script in ["exit 0", "echo 'not today' >&2; exit 2"] {
         let output = shell(&[], script);
-        assert_eq!(output.status.code(), Some(0), "{script}: {}", said(&output));
+        assert_eq!(
+            output.status.code(),
+            Some(0),
+            "{script}: {}",
+            report(&output)
+        );
     }
 }
 
@@ -96,53 +107,53 @@ fn has_python() -> bool {
 }
 
 #[test]
-fn e_160_a_program_in_another_language_holds_every_case() {
+fn e_160_a_correct_python_program_passes_every_case() {
     if has_python() {
         let output = validate(&["--timeout", "60", "python3", "-c", PYTHON]);
-        assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+        assert_eq!(output.status.code(), Some(0), "{}", report(&output));
     }
 }
 
 #[test]
-fn e_160_a_program_in_another_language_that_trusts_its_input_does_not() {
+fn e_160_a_python_program_that_trusts_its_input_fails() {
     if has_python() {
         let trusting = "import json, sys\nprint(json.dumps({'reason': json.load(sys.stdin)['data']['file_path'][:9]}))";
         let output = validate(&["--timeout", "60", "python3", "-c", trusting]);
-        assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+        assert_eq!(output.status.code(), Some(1), "{}", report(&output));
         assert!(
             failed(&output).contains(&"survives_empty_data".to_owned()),
             "{}",
-            said(&output)
+            report(&output)
         );
         assert!(
-            said(&output).contains("KeyError: 'file_path'"),
+            report(&output).contains("KeyError: 'file_path'"),
             "{}",
-            said(&output)
+            report(&output)
         );
     }
 }
 
 #[test]
-fn e_41_a_crash_on_null_fails_that_case() {
+fn e_41_a_crash_on_null_fails_the_case_with_null_data() {
     let script = r#"case "$(cat)" in *'"tool_name":null'*) echo 'no tool!' >&2; exit 3;; esac"#;
-    let said = fails(&[], script, &["survives_null_data"]);
+    let report = fails(&[], script, &["survives_null_data"]);
     assert!(
-        said.contains("FAIL  survives_null_data\n      sent:   `tool:pre` with {"),
-        "{said}"
+        report.contains("FAIL  survives_null_data\n      sent:   `tool:pre` with {"),
+        "{report}"
     );
     assert!(
-        said.contains("ended with exit status: 3: no tool!"),
-        "{said}"
+        report.contains("ended with exit status: 3: no tool!"),
+        "{report}"
     );
     assert!(
-        said.contains("remedy: treat a field that is `null` as missing"),
-        "{said}"
+        report.contains("remedy: treat a field that is `null` as missing"),
+        "{report}"
     );
-    assert!(said.ends_with("17 passed, 1 failed\n"), "{said}");
+    assert!(report.ends_with("17 passed, 1 failed\n"), "{report}");
 }
 
 #[test]
-fn e_38_an_answer_in_another_format_is_found() {
+fn e_38_an_output_in_another_format_fails() {
     let script = r#"cat >/dev/null; echo '{"decision": "approve"}'"#;
     let output = shell(&[], script);
     let failed = failed(&output);
@@ -150,32 +161,32 @@ fn e_38_an_answer_in_another_format_is_found() {
         failed.contains(&"program_writes_one_answer".to_owned()),
         "{failed:?}"
     );
-    let said = said(&output);
-    assert!(said.contains("there is no `action`"), "{said}");
+    let report = report(&output);
+    assert!(report.contains("there is no `action`"), "{report}");
 }
 
 #[test]
 fn e_93_an_unknown_action_fails_and_is_named() {
     let script =
         r#"cat >/dev/null; [ "$HOOK_EVENT" != no:such:event ] || echo '{"action": "allow"}'"#;
-    let said = fails(
+    let report = fails(
         &[],
         script,
         &["answers_an_unknown_event", "program_writes_one_answer"],
     );
     assert!(
-        said.contains("field `action` is `allow`; it is one of `continue`"),
-        "{said}"
+        report.contains("field `action` is `allow`; it is one of `continue`"),
+        "{report}"
     );
 }
 
 #[test]
 fn e_93_a_wrong_type_beside_a_denial_fails_and_is_named() {
     let script = r#"cat >/dev/null; echo '{"action": "deny", "ephemeral": "yes"}'"#;
-    let said = fails(&[], script, &["program_writes_one_answer"]);
+    let report = fails(&[], script, &["program_writes_one_answer"]);
     assert!(
-        said.contains("field `ephemeral` is `yes`; it is `true` or `false`"),
-        "{said}"
+        report.contains("field `ephemeral` is `yes`; it is `true` or `false`"),
+        "{report}"
     );
 }
 
@@ -183,30 +194,33 @@ fn e_93_a_wrong_type_beside_a_denial_fails_and_is_named() {
 fn e_160_garbage_on_standard_output_fails() {
     let output = shell(&[], r"cat >/dev/null; printf 'so far\033[2J so good\n'");
     assert_eq!(output.status.code(), Some(1));
-    let said = said(&output);
-    assert_eq!(failed(&output), ALL_ANSWERS, "{said}");
-    assert!(said.contains("does not end with a JSON object"), "{said}");
+    let report = report(&output);
+    assert_eq!(failed(&output), OUTPUT_CASES, "{report}");
     assert!(
-        said.contains(r"got:    `so far\u{1b}[2J so good`, which is not one JSON object"),
-        "{said}"
+        report.contains("does not end with a JSON object"),
+        "{report}"
     );
-    assert!(!said.contains('\u{1b}'), "{said}");
+    assert!(
+        report.contains(r"got:    `so far\u{1b}[2J so good`, which is not one JSON object"),
+        "{report}"
+    );
+    assert!(!report.contains('\u{1b}'), "{report}");
 }
 
 #[test]
-fn e_160_what_is_written_before_an_answer_fails_and_is_shown() {
+fn e_160_text_before_the_output_object_fails_and_is_shown() {
     let script = "cat >/dev/null; echo looking; echo '{}'";
-    let said = fails(&[], script, &["program_writes_one_answer"]);
+    let report = fails(&[], script, &["program_writes_one_answer"]);
     assert!(
-        said.contains(r"`looking\n{}`, which is not one JSON object"),
-        "{said}"
+        report.contains(r"`looking\n{}`, which is not one JSON object"),
+        "{report}"
     );
-    let said = fails(&[], r"printf '\377'", &ALL_ANSWERS);
-    assert!(said.contains("which is not UTF-8"), "{said}");
+    let report = fails(&[], r"printf '\377'", &OUTPUT_CASES);
+    assert!(report.contains("which is not UTF-8"), "{report}");
 }
 
 /// Cases that a program with invalid output fails.
-const ALL_ANSWERS: [&str; 16] = [
+const OUTPUT_CASES: [&str; 16] = [
     "answers_validly",
     "survives_empty_data",
     "survives_null_data",
@@ -226,55 +240,55 @@ const ALL_ANSWERS: [&str; 16] = [
 ];
 
 #[test]
-fn e_160_a_no_that_says_yes_fails() {
+fn e_160_exit_code_2_with_an_allowing_output_fails() {
     let script = r#"cat >/dev/null; echo '{"action": "continue"}'; exit 2"#;
-    let said = fails(&[], script, &["program_exits_with_0_or_2"]);
+    let report = fails(&[], script, &["program_exits_with_0_or_2"]);
     assert!(
-        said.contains("exit code 2, which denies, with the answer `continue`"),
-        "{said}"
+        report.contains("exit code 2, which denies, with the answer `continue`"),
+        "{report}"
     );
 }
 
 #[test]
-fn e_36_an_exit_code_of_its_own_fails() {
+fn e_36_an_undefined_exit_code_fails() {
     let script =
         r#"cat >/dev/null; [ "$HOOK_EVENT" != no:such:event ] || { echo hm >&2; exit 7; }"#;
-    let said = fails(
+    let report = fails(
         &[],
         script,
         &["answers_an_unknown_event", "program_exits_with_0_or_2"],
     );
     assert!(
-        said.contains("exit status: 7, with `hm` on its standard error"),
-        "{said}"
+        report.contains("exit status: 7, with `hm` on its standard error"),
+        "{report}"
     );
 }
 
 #[test]
 fn e_160_a_program_that_hangs_fails() {
     let script = r#"case "$(cat)" in *'"tool_name":null'*) exec sleep 60;; esac"#;
-    let said = fails(&["--timeout", "1.5"], script, &["survives_null_data"]);
-    assert!(said.contains("got:    no output within 1.5s"), "{said}");
+    let report = fails(&["--timeout", "1.5"], script, &["survives_null_data"]);
+    assert!(report.contains("got:    no output within 1.5s"), "{report}");
 }
 
 #[test]
-fn e_160_processes_that_outlive_the_answer_fail() {
+fn e_160_processes_that_outlive_the_program_fail() {
     let case = ["program_leaves_nothing_running"];
-    let said = fails(&[], "cat >/dev/null; sleep 60 & exit 0", &case);
-    assert!(said.contains("while its output stays open"), "{said}");
-    let said = fails(
+    let report = fails(&[], "cat >/dev/null; sleep 60 & exit 0", &case);
+    assert!(report.contains("while its output stays open"), "{report}");
+    let report = fails(
         &[],
         "cat >/dev/null; sleep 60 >/dev/null 2>&1 & exit 0",
         &case,
     );
     assert!(
-        said.contains("while another process of it runs on"),
-        "{said}"
+        report.contains("while another process of it runs on"),
+        "{report}"
     );
 }
 
 #[test]
-fn e_160_the_odd_data_go_to_the_events_that_were_chosen() {
+fn e_160_edge_case_data_are_sent_to_the_chosen_events() {
     let script =
         r#"[ "$HOOK_EVENT" != deploy:start ] || case "$(cat)" in *'"data":{}'*) exit 1;; esac"#;
     assert_eq!(shell(&[], script).status.code(), Some(0));
@@ -284,22 +298,25 @@ fn e_160_the_odd_data_go_to_the_events_that_were_chosen() {
         "survives_null_data",
         "program_exits_with_0_or_2",
     ];
-    let said = fails(&events, script, &cases);
-    assert!(said.contains("sent:   `deploy:start` with {}"), "{said}");
+    let report = fails(&events, script, &cases);
+    assert!(
+        report.contains("sent:   `deploy:start` with {}"),
+        "{report}"
+    );
 }
 
 #[test]
-fn e_160_the_outcome_can_be_had_as_json() {
+fn e_160_the_result_can_be_printed_as_json() {
     let script = r#"case "$(cat)" in *'"tool_name":null'*) exit 3;; esac"#;
     let output = shell(&["--json"], script);
     assert_eq!(output.status.code(), Some(1));
-    let outcome: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let result: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(
-        (&outcome["passed"], &outcome["failed"]),
+        (&result["passed"], &result["failed"]),
         (&17.into(), &1.into())
     );
-    assert_eq!(outcome["command"][0], "/bin/sh");
-    let cases = outcome["cases"].as_array().unwrap();
+    assert_eq!(result["command"][0], "/bin/sh");
+    let cases = result["cases"].as_array().unwrap();
     let failed: Vec<_> = cases
         .iter()
         .filter(|case| case["passed"] == false)
@@ -312,18 +329,18 @@ fn e_160_the_outcome_can_be_had_as_json() {
             .as_str()
             .unwrap()
             .contains("exit status: 3"),
-        "{outcome:#}"
+        "{result:#}"
     );
-    assert!(cases[0].get("came").is_none(), "{outcome:#}");
+    assert!(cases[0].get("came").is_none(), "{result:#}");
 }
 
 #[test]
-fn e_160_what_cannot_be_started_is_2() {
+fn e_160_a_program_that_cannot_start_is_exit_status_2() {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
     for program in ["/no/such/program", folder.to_str().unwrap()] {
         let output = validate(&[program]);
         assert_eq!(output.status.code(), Some(2));
-        assert_eq!(said(&output), "");
+        assert_eq!(report(&output), "");
         let errors = String::from_utf8_lossy(&output.stderr);
         assert!(
             errors.contains(program) && errors.contains("cannot be started"),
@@ -333,7 +350,7 @@ fn e_160_what_cannot_be_started_is_2() {
 }
 
 #[test]
-fn e_160_a_bad_command_line_is_2() {
+fn e_160_an_invalid_command_line_is_exit_status_2() {
     let lines: [&[&str]; 6] = [
         &[],
         &["--no-such-option", "true"],
@@ -351,7 +368,7 @@ fn e_160_a_bad_command_line_is_2() {
 fn e_160_the_help_names_every_option_and_exit_status() {
     let output = validate(&["--help"]);
     assert_eq!(output.status.code(), Some(0));
-    let said = said(&output);
+    let report = report(&output);
     for word in [
         "--timeout",
         "--json",
@@ -361,7 +378,7 @@ fn e_160_the_help_names_every_option_and_exit_status() {
         "Exit status: 0",
         "[default: 5]",
     ] {
-        assert!(said.contains(word), "{word}: {said}");
+        assert!(report.contains(word), "{word}: {report}");
     }
     assert_eq!(validate(&["--version"]).status.code(), Some(0));
 }
@@ -415,26 +432,26 @@ fn stopped(options: &[&str], script: &str, count: usize, signal: Signal) -> (Out
     let pids = pids(&file, count);
     kill_process(Pid::from_child(&validation), signal).unwrap();
     let output = validation.wait_with_output().unwrap();
-    assert!(pids.len() >= count, "{pids:?}: {}", said(&output));
+    assert!(pids.len() >= count, "{pids:?}: {}", report(&output));
     (output, pids)
 }
 
 #[test]
-fn e_160_a_signal_ends_the_program_before_the_validation() {
+fn e_160_a_signal_kills_the_program_before_the_validation_exits() {
     for (signal, status) in [(Signal::INT, 130), (Signal::TERM, 143), (Signal::HUP, 129)] {
         let script = r#"echo $$ >>"$0"; exec sleep 3600"#;
         let (output, pids) = stopped(&[], script, 1, signal);
         assert_eq!(output.status.code(), Some(status));
         assert!(have_ended(&pids), "{pids:?}");
-        assert_eq!(failed(&output), [""; 0], "{}", said(&output));
+        assert_eq!(failed(&output), [""; 0], "{}", report(&output));
     }
     let script = r#"echo $$ >>"$0"; exec sleep 3600"#;
     let (output, _) = stopped(&["--json"], script, 1, Signal::INT);
-    assert_eq!((output.status.code(), &*said(&output)), (Some(130), ""));
+    assert_eq!((output.status.code(), &*report(&output)), (Some(130), ""));
 }
 
 #[test]
-fn e_160_a_stop_ends_programs_that_run_at_once_and_what_they_have_started() {
+fn e_160_a_stop_kills_concurrent_programs_and_their_children() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("pids");
     let script = r#"sleep 3600 & echo $! >>"$0"; echo $$ >>"$0"; wait"#;

@@ -1,4 +1,4 @@
-//! Imports between the files of `src/` form no ring: each file can be read after the files that it
+//! Imports between the files of `src/` form no cycle: each file can be read after the files that it
 //! imports.
 //!
 //! A name that a module re-exports counts as an import of the file that defines the name, so a
@@ -198,7 +198,7 @@ impl<'ast> Visit<'ast> for Finder<'_> {
 fn defining(sources: &BTreeMap<Module, Source>, path: &[String], hops: usize) -> Option<Module> {
     assert!(
         hops < 20,
-        "the re-exports of `{}` form a ring",
+        "the re-exports of `{}` form a cycle",
         path.join("::")
     );
     let mut module = Module::new();
@@ -235,8 +235,8 @@ fn imports(sources: &BTreeMap<Module, Source>) -> BTreeMap<&Module, BTreeSet<Mod
     sources.iter().map(of).collect()
 }
 
-/// Returns a ring of imports, if there is one, with its first module at both ends.
-fn ring(imports: &BTreeMap<&Module, BTreeSet<Module>>) -> Option<Vec<Module>> {
+/// Returns a cycle of imports, if there is one, with its first module at both ends.
+fn cycle(imports: &BTreeMap<&Module, BTreeSet<Module>>) -> Option<Vec<Module>> {
     fn search(
         module: &Module,
         imports: &BTreeMap<&Module, BTreeSet<Module>>,
@@ -264,9 +264,9 @@ fn ring(imports: &BTreeMap<&Module, BTreeSet<Module>>) -> Option<Vec<Module>> {
         .find_map(|module| search(module, imports, &mut Vec::new(), &mut done))
 }
 
-/// Returns one line for each module of a ring.
-fn shown(ring: &[Module]) -> String {
-    let names = ring.iter().map(|module| match module.is_empty() {
+/// Returns one line for each module of a cycle.
+fn shown(cycle: &[Module]) -> String {
+    let names = cycle.iter().map(|module| match module.is_empty() {
         true => "lib.rs".to_owned(),
         false => format!("{}.rs", module.join("/")),
     });
@@ -274,28 +274,28 @@ fn shown(ring: &[Module]) -> String {
 }
 
 #[test]
-fn imports_form_no_ring() {
+fn imports_form_no_cycle() {
     let sources = sources();
     let imports = imports(&sources);
     let count: usize = imports.values().map(BTreeSet::len).sum();
     assert!(count > 200, "only {count} imports were found");
-    if let Some(ring) = ring(&imports) {
-        panic!("a ring of imports:\n{}", shown(&ring));
+    if let Some(cycle) = cycle(&imports) {
+        panic!("a cycle of imports:\n{}", shown(&cycle));
     }
 }
 
-/// Returns a ring among sources that are given as text.
-fn ring_among(files: &[(&str, &str)]) -> Option<String> {
+/// Returns a cycle among sources that are given as text.
+fn cycle_among(files: &[(&str, &str)]) -> Option<String> {
     let module = |file: &str| module_of(Path::new(file));
     let sources = files
         .iter()
         .map(|(file, text)| (module(file), source(&module(file), text)))
         .collect();
-    ring(&imports(&sources)).map(|ring| shown(&ring))
+    cycle(&imports(&sources)).map(|cycle| shown(&cycle))
 }
 
 #[test]
-fn a_ring_is_found_in_each_notation() {
+fn a_cycle_is_found_in_each_notation() {
     let root = ("lib.rs", "mod a; mod b; pub use a::A;");
     for b in [
         "use crate::a::A;",
@@ -306,7 +306,7 @@ fn a_ring_is_found_in_each_notation() {
         "mod inner { use super::super::a::A; }",
         "use crate::A as Other;",
     ] {
-        let found = ring_among(&[
+        let found = cycle_among(&[
             root,
             ("a.rs", "use super::b::B;\npub struct A;"),
             ("b.rs", b),
@@ -317,7 +317,7 @@ fn a_ring_is_found_in_each_notation() {
             "{b}"
         );
     }
-    let longer = ring_among(&[
+    let longer = cycle_among(&[
         root,
         ("a.rs", "mod c; use c::C; pub struct A;"),
         ("a/c.rs", "use crate::b::B; pub struct C;"),
@@ -331,7 +331,7 @@ fn a_ring_is_found_in_each_notation() {
         "#[cfg(test)] mod tests { use crate::a::A; }",
         "mod inner { use super::X; } struct X;",
     ] {
-        let found = ring_among(&[
+        let found = cycle_among(&[
             root,
             ("a.rs", "use super::b::B;\npub struct A;"),
             ("b.rs", b),

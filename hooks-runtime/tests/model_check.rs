@@ -17,10 +17,10 @@ use loom::thread;
 use serde_json::json;
 
 /// Polls a future that is ready.
-fn now<T>(future: impl Future<Output = T>) -> T {
+fn poll_ready<T>(future: impl Future<Output = T>) -> T {
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
-        Poll::Ready(answer) => answer,
-        Poll::Pending => unreachable!("no hook waits"),
+        Poll::Ready(output) => output,
+        Poll::Pending => unreachable!("no hook suspends"),
     }
 }
 
@@ -35,7 +35,7 @@ fn register(registry: &HookRegistry, name: &'static str) -> hooks_runtime::Regis
 
 /// Returns the names of the hooks that ran.
 fn emit(registry: &HookRegistry) -> Vec<String> {
-    let emission = now(registry.emit("event", ())).expect("nothing is no wrong data");
+    let emission = poll_ready(registry.emit("event", ())).expect("`()` is valid event data");
     emission.data.keys().cloned().collect()
 }
 
@@ -43,11 +43,11 @@ fn names(registry: &HookRegistry) -> Vec<String> {
     registry
         .list_handlers(Some("event"))
         .remove("event")
-        .expect("the event that is asked for is listed")
+        .expect("the requested event is listed")
 }
 
 #[test]
-fn e_43_registrations_at_the_same_time_are_all_kept() {
+fn e_43_concurrent_registrations_are_all_kept() {
     loom::model(|| {
         let registry = HookRegistry::new();
         let threads = ["a", "b"].map(|name| {
@@ -67,7 +67,7 @@ fn e_43_registrations_at_the_same_time_are_all_kept() {
 }
 
 #[test]
-fn e_08_an_emission_sees_a_registration_whole_or_not_at_all() {
+fn e_08_an_emission_sees_a_concurrent_registration_entirely_or_not() {
     loom::model(|| {
         let registry = HookRegistry::new();
         register(&registry, "before");
@@ -86,7 +86,7 @@ fn e_08_an_emission_sees_a_registration_whole_or_not_at_all() {
 }
 
 #[test]
-fn e_07_of_two_that_unregister_one_finds_the_hook() {
+fn e_07_only_one_of_two_concurrent_unregister_calls_returns_true() {
     loom::model(|| {
         let registry = HookRegistry::new();
         let registration = register(&registry, "a");
@@ -101,7 +101,7 @@ fn e_07_of_two_that_unregister_one_finds_the_hook() {
 }
 
 #[test]
-fn e_73_an_event_that_loses_its_last_hook_takes_new_ones() {
+fn e_73_a_hook_can_register_while_the_last_hook_unregisters() {
     loom::model(|| {
         let registry = HookRegistry::new();
         let registration = register(&registry, "a");
@@ -115,7 +115,7 @@ fn e_73_an_event_that_loses_its_last_hook_takes_new_ones() {
 }
 
 #[test]
-fn e_65_defaults_and_registrations_do_not_undo_each_other() {
+fn e_65_concurrent_default_fields_and_registrations_are_both_kept() {
     loom::model(|| {
         let registry = HookRegistry::new();
         let other = registry.clone();
@@ -132,7 +132,7 @@ fn e_65_defaults_and_registrations_do_not_undo_each_other() {
 }
 
 #[test]
-fn r_04_of_two_hooks_with_one_id_one_stays() {
+fn r_04_one_of_two_concurrent_registrations_with_one_id_is_kept() {
     loom::model(|| {
         let registry: PhaseRegistry<str, ()> = PhaseRegistry::new();
         let other = registry.clone();
@@ -147,13 +147,13 @@ fn r_04_of_two_hooks_with_one_id_one_stays() {
         registry.register_pre(hook("here"), RegisterOptions::new());
         thread.join().unwrap();
         assert_eq!(registry.registered_hooks(Phase::Pre).len(), 1);
-        let response = now(registry.execute_pre("call")).expect("no hook fails");
+        let response = poll_ready(registry.execute_pre("call")).expect("no hook fails");
         assert!(["here", "there"].contains(&response.action.name()));
     });
 }
 
 #[test]
-fn r_20_a_hook_that_is_removed_meanwhile_runs_whole_or_not_at_all() {
+fn r_20_a_concurrently_removed_hook_runs_entirely_or_not_at_all() {
     loom::model(|| {
         let registry: PhaseRegistry<str, ()> = PhaseRegistry::new();
         registry.register_pre(
@@ -166,11 +166,11 @@ fn r_20_a_hook_that_is_removed_meanwhile_runs_whole_or_not_at_all() {
         );
         let other = registry.clone();
         let thread = thread::spawn(move || other.deregister(Phase::Pre, "deny"));
-        let response = now(registry.execute_pre("call")).expect("no hook fails");
+        let response = poll_ready(registry.execute_pre("call")).expect("no hook fails");
         let actions = [ResponseAction::Deny, ResponseAction::Continue];
         assert!(actions.contains(&response.action));
         assert!(thread.join().unwrap());
-        let response = now(registry.execute_pre("call")).expect("no hook fails");
+        let response = poll_ready(registry.execute_pre("call")).expect("no hook fails");
         assert_eq!(response.action, ResponseAction::Continue);
         assert_eq!(registry.registered_hooks(Phase::Post).len(), 1);
     });

@@ -26,8 +26,8 @@ fn asks_in_the_terminal() {
     };
     let (questions, timeout) = asks.split_once(',').expect("two numbers");
     let (questions, timeout): (usize, f64) = (
-        questions.parse().expect("one"),
-        timeout.parse().expect("another"),
+        questions.parse().expect("a count"),
+        timeout.parse().expect("a timeout"),
     );
     let hooks = HookRegistry::new();
     hooks.register(
@@ -72,7 +72,7 @@ fn terminal(questions: usize, timeout: f64) -> PtySession {
 const READY: &str = "Your answer (denied after";
 
 #[test]
-fn e_130_the_question_is_shown_with_what_is_approved_and_answered_by_number() {
+fn e_130_a_question_shows_the_tool_call_and_is_answered_by_number() {
     let mut terminal = terminal(1, 300.0);
     let shown = terminal.exp_string(READY).expect("a question");
     assert!(
@@ -87,12 +87,12 @@ fn e_130_the_question_is_shown_with_what_is_approved_and_answered_by_number() {
     terminal.send_line("1").expect("typing");
     terminal
         .exp_string("outcome: 1 user allowed: Run step 1?")
-        .expect("a yes");
+        .expect("an approval");
     terminal.exp_eof().expect("an end");
 }
 
 #[test]
-fn what_a_hook_says_cannot_move_the_cursor_or_turn_the_line_around() {
+fn control_characters_in_the_reason_of_a_hook_are_escaped() {
     let mut terminal = terminal(1, 300.0);
     let shown = terminal.exp_string(READY).expect("a question");
     assert!(
@@ -102,11 +102,11 @@ fn what_a_hook_says_cannot_move_the_cursor_or_turn_the_line_around() {
     terminal.send_line("Deny").expect("typing");
     terminal
         .exp_string("outcome: 1 user denied: Run step 1?")
-        .expect("a no");
+        .expect("a denial");
 }
 
 #[test]
-fn e_132_an_answer_that_is_not_offered_is_asked_again() {
+fn e_132_the_question_is_repeated_after_an_invalid_answer() {
     let mut terminal = terminal(1, 300.0);
     terminal.exp_string(READY).expect("a question");
     for answer in ["4", "0", "allow", "", "yes"] {
@@ -116,32 +116,32 @@ fn e_132_an_answer_that_is_not_offered_is_asked_again() {
             .expect("another try");
     }
     terminal.send_line("den").expect("typing");
-    terminal.exp_string("outcome: 1 user denied").expect("a no");
+    terminal
+        .exp_string("outcome: 1 user denied")
+        .expect("a denial");
 }
 
 #[test]
-fn e_134_without_an_answer_in_time_the_default_counts() {
+fn e_134_the_default_applies_if_no_answer_comes_before_the_timeout() {
     let mut terminal = terminal(1, 0.3);
     terminal.exp_string(READY).expect("a question");
-    terminal
-        .exp_string("(no longer asked)")
-        .expect("a word about it");
+    terminal.exp_string("(no longer asked)").expect("a note");
     let said = terminal
         .exp_regex("outcome: 1 denied by default, because no answer came before the timeout");
-    said.expect("a no");
+    said.expect("a denial");
 }
 
 #[test]
-fn e_134_a_terminal_whose_input_ends_is_no_answer() {
+fn e_134_the_default_applies_if_the_terminal_input_ends() {
     let mut terminal = terminal(1, 300.0);
     terminal.exp_string(READY).expect("a question");
     terminal.send_control('d').expect("typing");
     let said = terminal.exp_regex("outcome: 1 denied by default, because asking failed");
-    said.expect("a no");
+    said.expect("a denial");
 }
 
 #[test]
-fn two_questions_do_not_get_in_each_others_way() {
+fn concurrent_questions_are_asked_one_after_another() {
     let mut terminal = terminal(2, 300.0);
     let first = terminal.exp_string(READY).expect("a question");
     assert!(
@@ -154,11 +154,11 @@ fn two_questions_do_not_get_in_each_others_way() {
     terminal.send_line("3").expect("typing");
     terminal
         .exp_string("outcome: 2 user denied: Run step 2?")
-        .expect("a no");
+        .expect("a denial");
 }
 
 #[test]
-fn what_was_typed_before_the_question_does_not_answer_it() {
+fn input_typed_before_a_question_does_not_answer_it() {
     let mut terminal = terminal(2, 300.0);
     terminal.exp_string(READY).expect("a question");
     // The second line is typed before the second question appears.
@@ -167,11 +167,11 @@ fn what_was_typed_before_the_question_does_not_answer_it() {
     terminal.send_line("3").expect("typing");
     terminal
         .exp_string("outcome: 2 user denied: Run step 2?")
-        .expect("a no");
+        .expect("a denial");
 }
 
 #[test]
-fn without_a_terminal_asking_fails() {
+fn asking_fails_without_a_terminal() {
     // A new session has no terminal, and these streams are none either.
     let mut command = Command::new("setsid");
     command
