@@ -1,9 +1,15 @@
 //! Classifies shell commands by their effects: read, create, update or delete, with the reason for
 //! each.
 //!
-//! Two parsers read a command, and tables of programs define the effect of each option and operand.
-//! The strongest effect decides the class. An unknown program or option is never a read. The crate
-//! runs nothing, reads no file and opens no connection.
+//! A command is text for bash; text that sh or zsh would run differently is considered as well. Two
+//! parsers read the command, and tables of programs define the effect of each option and operand.
+//! The strongest effect decides the class. A program or an option without an entry in the tables is
+//! never a read. *Unseen code*, which the command runs but does not show (a script file, a
+//! `Makefile`), counts as CREATE and needs confirmation. The crate executes no command, reads no file
+//! and opens no connection.
+//!
+//! A word that is only known at run time counts as an operand, although it could be an option:
+//! `git log $(cat list)` is a read. The README lists the other limits.
 //!
 //! ```
 //! use hooks_classify::{Classifier, Crud, Decision};
@@ -20,18 +26,23 @@
 //! |---|---|
 //! | [`Classifier`] | classifies commands; cheap to create and to clone |
 //! | [`CommandAnalysis`] | classification and parts of one command |
-//! | [`Classification`], [`Finding`] | class, decision, confidence; effect and reason of each span |
-//! | [`Parts`], [`Part`] | programs with words, options, files, hosts, redirections, variables |
+//! | [`Classification`] | class ([`Crud`]), [`Decision`], confidence and [`Method`] of one command |
+//! | [`Finding`] | effect of one span of the command, with its text ([`Finding::part`]) and the reason |
+//! | [`Parts`], [`Part`] | programs that would run, with words, options, files, hosts, redirections, variables |
+//! | [`UNKNOWN`] | character in a [`Word`] for each part of it that is only known at run time |
+//! | [`Manifest`] | file that a program looks up by a fixed name, such as `Makefile` |
+//! | [`UnseenCode`] | source of code that is only known at run time |
 //! | [`Explanation`] | the command with its findings, for a terminal |
+//! | [`ToolEffect`] | effect of a tool that is not a shell, as input of [`Classification::of_tool`] |
+//! | [`Tables`], [`TableCheck`] | tables of the programs; the program version that a table was compared with |
 //! | [`host`] | functions that read hosts in words |
 //!
 //! # Features
 //! `python`, `javascript`, `sql` and `powershell` (all default) parse code of these languages.
-//! Without the feature, such code counts as code that the command does not show. `utoipa` derives
-//! OpenAPI schemas.
+//! Without the feature, such code counts as unseen code. `utoipa` derives OpenAPI schemas.
 #![forbid(unsafe_code)]
 
-// Layers, the lowest first. A layer imports the layers above it in this list and none below it;
+// Layers, the lowest first. A layer imports only layers that are listed before it;
 // `tests/layers.rs` checks the imports.
 
 // Words in, the hosts that they name out.
@@ -100,11 +111,11 @@ pub const MAX_COMMAND_CHARS: usize = 10_000;
 /// Maximum length of a context, in characters.
 pub const MAX_CONTEXT_CHARS: usize = 100;
 
-/// Error for a text that is not a command.
+/// Error for a command or a context that cannot be classified.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum InputError {
-    /// The command is empty or has blanks only.
+    /// The command is empty or contains only blanks.
     #[error("the command is empty; pass a command")]
     Empty,
     /// The command or the context is too long.
@@ -117,10 +128,10 @@ pub enum InputError {
         /// Maximum length in characters.
         max: usize,
     },
-    /// The command has a NUL, which no shell accepts.
+    /// The command contains a NUL, which no shell accepts.
     #[error("the command has a NUL character in it; remove it")]
     Nul,
-    /// The bytes of the command are not UTF-8; see [`Classifier::classify_bytes`].
+    /// The bytes of the command are not UTF-8. Only [`Classifier::classify_bytes`] returns this error.
     #[error("the command is not valid UTF-8; encode it as UTF-8")]
     Encoding,
 }
@@ -157,7 +168,7 @@ impl Classifier {
         self.classify_in_context(command, None)
     }
 
-    /// Classifies a command that may not be UTF-8.
+    /// Classifies a command, given as bytes that may not be UTF-8.
     ///
     /// # Errors
     /// As [`classify`](Self::classify), and if the bytes are not UTF-8.
@@ -168,8 +179,8 @@ impl Classifier {
     /// Classifies a command with a context, for example `git`.
     ///
     /// A context never lowers a class. If the context is the name of a program and the command is
-    /// not understood, the command is also read as the words of the program: `tag -d v1` as
-    /// `git tag -d v1`. The second reading may raise the class.
+    /// not [understood](Classification::understood), the command is also read as the words of the
+    /// program: `tag -d v1` as `git tag -d v1`. The second reading may raise the class.
     ///
     /// # Errors
     /// As [`classify`](Self::classify), and if the context is too long.
@@ -184,6 +195,11 @@ impl Classifier {
     }
 
     /// Classifies a command and returns its parts: programs with their options, files and hosts.
+    ///
+    /// If the analysis fails, the parts are empty and not [`complete`](Parts::complete), and the
+    /// classification is a [`fallback`](Classification::fallback), which needs confirmation. A check
+    /// that searches the parts for something to deny finds nothing then. Such a check must test
+    /// [`Classification::decision`] as well.
     ///
     /// ```
     /// use hooks_classify::{Classifier, Crud};
@@ -221,7 +237,8 @@ impl Classifier {
         ))
     }
 
-    /// Returns `true` if a path is known to contain secrets, for example `~/.ssh/id_rsa` or `.env`.
+    /// Returns `true` if the tables list a path as a place of secrets, such as `~/.ssh/id_rsa` or
+    /// `.env`.
     #[must_use]
     pub fn is_secret_path(&self, path: &str) -> bool {
         self.tables.is_secret(path)
@@ -249,10 +266,10 @@ impl Classifier {
         &self,
         command: &str,
         context: Option<&str>,
-        parts: Recorder,
+        recorder: Recorder,
     ) -> Result<TracedClassification, InputError> {
         Self::check_input(command, context)?;
-        let trace = self.trace(command, parts);
+        let trace = self.trace(command, recorder);
         let mut classification = match &trace {
             Some(trace) => Classification {
                 terminal_input: trace.terminal_input,
@@ -280,8 +297,9 @@ impl Classifier {
         })
     }
 
-    /// Returns the parts of a text, whose length is not limited. Returns `None` if the analysis
-    /// panicked or could not be finished.
+    /// Returns the parts of a text. Unlike [`analyze`](Self::analyze), it accepts every text: of any
+    /// length, empty, or with a NUL. Returns `None` if the analysis panicked, or if the thread for a
+    /// deeply nested text could not be started.
     #[must_use]
     pub fn parts(&self, command: &str) -> Option<Parts> {
         self.trace(command, Recorder::enabled())
@@ -300,11 +318,13 @@ impl Classifier {
         Ok(Explanation::new(command, classification, trace))
     }
 
-    fn trace(&self, command: &str, parts: Recorder) -> Option<Trace> {
+    /// Interprets a command. Returns `None` if the analysis panicked, or if the thread for a deeply
+    /// nested command could not be started. With `panic = "abort"`, a panic ends the process instead.
+    fn trace(&self, command: &str, recorder: Recorder) -> Option<Trace> {
         let tables = self.tables;
         let run = || {
             catch_unwind(AssertUnwindSafe(|| {
-                Interpreter::new(tables, parts).interpret(command)
+                Interpreter::new(tables, recorder).interpret(command)
             }))
             .ok()
         };
@@ -325,7 +345,7 @@ impl Classifier {
 /// Classification by the tables, with the trace that it came from.
 struct TracedClassification {
     classification: Classification,
-    /// `None` if the walk panicked.
+    /// `None` if [`Classifier::trace`] returned `None`.
     trace: Option<Trace>,
 }
 
