@@ -1,5 +1,14 @@
 //! The permission gate. In: a request. Out: the decision, derived from the outputs of classifiers,
 //! rules and hooks.
+//!
+//! A decision has up to three *steps*, which [`GateDecision::steps`] reports:
+//!
+//! 1. `classify`: a hook returns the [`Classification`] of the request. Its *class* ([`Crud`]) is
+//!    the strongest of its *findings*, one for each effect. [`Classifier`] takes the effects from
+//!    the *tables*, the descriptions of programs and their options in [`hooks_classify`].
+//! 2. `restrict`: a hook may return a [`Restriction`], which requires approval or denies. This step
+//!    runs only if such a hook is registered.
+//! 3. `rules`: the rules and the built-in protections may require approval or deny. Rules may allow.
 
 pub(crate) mod hook;
 mod hooks;
@@ -26,25 +35,32 @@ use crate::rules::{RuleBook, RuleDecision, RuleEffect};
 pub use self::hook::{Classify, Restrict, Restriction};
 pub use self::hooks::{GateHooks, HookDescription, SlotDescription};
 
-/// The requests that need confirmation in a permission mode of the agent. A denial by a rule
-/// applies in every mode.
+/// The requests that need approval in a permission mode of the agent, of those that the guard does
+/// not allow. A denial by a rule or a hook applies in every mode.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Confirm {
-    /// All changes.
+    /// All requests: every change, and reads that are not allowed.
     #[default]
     Changes,
-    /// Deletions, and requests that need confirmation for another reason than their class: secrets,
-    /// unrecognised commands, protected files, a rule that asks. Other changes are left to the
-    /// agent.
+    /// All requests except creates and updates that need approval only because of their class;
+    /// these are left to the agent. Deletions, and reads that are not allowed, need approval. So
+    /// does a create or an update that
+    ///
+    /// - reads something that needs approval, such as secrets, in one of its parts;
+    /// - is not understood, or has a class with a confidence below 0.8;
+    /// - starts a program that accepts typed commands, if the agent can type into programs;
+    /// - a rule, a built-in protection or a hook asks about.
     Deletions,
-    /// None: the agent decides, except for denied requests and protected files.
+    /// Requests that a built-in protection asks about. All other requests that are not denied are
+    /// left to the agent.
     Nothing,
 }
 
-/// Requests that need confirmation, by the permission mode that the agent reports.
+/// Requests that need approval, by the permission mode that the agent reports.
 ///
-/// A missing or unlisted mode counts as `default`.
+/// If the agent reports no mode, `default` applies. In a mode without a field, [`Confirm::Changes`]
+/// applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Modes {
@@ -56,8 +72,10 @@ pub struct Modes {
     /// The agent only plans.
     pub plan: Confirm,
     /// A model of Claude Code decides which commands run without asking. Default: deletions,
-    /// because asking about every change would cancel the mode that the user chose. Other agents do
-    /// not have this mode.
+    /// because asking about every change would cancel the mode that the user chose.
+    ///
+    /// The gate applies this field to requests of Claude Code and to requests that name no agent.
+    /// If another agent reports a mode `auto`, the gate applies [`Confirm::Changes`].
     pub auto: Confirm,
     /// The agent denies requests that it would ask about.
     #[serde(rename = "dontAsk")]
@@ -81,7 +99,7 @@ impl Default for Modes {
 }
 
 impl Modes {
-    /// Returns the requests that need confirmation in a mode.
+    /// Returns the requests that need approval in a mode. `auto` is the mode of Claude Code.
     #[must_use]
     pub fn confirm(&self, mode: Option<&str>) -> Confirm {
         match mode {
@@ -102,7 +120,8 @@ impl Modes {
 pub struct Policy {
     /// See [`Config::auto_allow_read`](crate::config::Config::auto_allow_read).
     pub auto_allow_read: bool,
-    /// See [`Config::require_confirmation_cud`](crate::config::Config::require_confirmation_cud).
+    /// See [`Config::require_confirmation_cud`](crate::config::Config::require_confirmation_cud);
+    /// `cud` means create, update and delete.
     pub require_confirmation_cud: bool,
     /// See [`Config::dangerously_skip_confirmations`](crate::config::Config::dangerously_skip_confirmations).
     pub dangerously_skip_confirmations: bool,
@@ -111,7 +130,7 @@ pub struct Policy {
 }
 
 impl Default for Policy {
-    /// Reads are allowed; changes require confirmation.
+    /// Reads are allowed; changes need approval.
     fn default() -> Self {
         Self {
             auto_allow_read: true,
@@ -129,33 +148,44 @@ pub struct Gate {
     hooks: GateHooks,
     policy: Policy,
     rules: Option<Arc<RuleBook>>,
-    /// The classifier that may use a language model.
+    /// The classifier of [`new`](Self::new). It sends commands to a language model only if it has a
+    /// second stage ([`Classifier::with_semantic`]); by default, it has none.
     classifier: Option<Classifier>,
 }
 
 /// The gate's result for a request.
 #[derive(Clone, Debug)]
 pub struct GateDecision {
-    /// The decision, without an id.
+    /// The decision, without an id. It has one of four outcomes:
+    ///
+    /// | Outcome | `decision` | `denied` | `left_to_agent` |
+    /// |---|---|---|---|
+    /// | allowed | `AutoAllowed` | `false` | `false` |
+    /// | needs approval | `RequiresConfirmation` | `false` | `false` |
+    /// | denied by a rule or a hook | `RequiresConfirmation` | `true` | `false` |
+    /// | left to the agent, because of its permission mode | `RequiresConfirmation` | `false` | `true` |
     pub permission: PermissionDecision,
     /// Duration of the decision.
     pub response_time: Duration,
-    /// The parts of the command, at most 32; of equal parts, the one with the strongest effect.
+    /// The parts of the command, at most 32. If several findings have the same position, they are
+    /// one part, with the strongest of their effects.
     pub parts: Vec<CommandPart>,
-    /// The steps of the dispatch.
+    /// The steps: `classify`, `restrict` if a hook can restrict, and `rules`.
     pub steps: Vec<Step>,
-    /// `true` if an `always` answer may be remembered.
+    /// `true` if an approval may be remembered.
     pub may_be_remembered: bool,
     /// The parsed parts of the command, by which an approval is bound to files.
     pub command_parts: Parts,
-    /// The failure, if there was one.
+    /// The failure of a hook or of the rules. [`Gate::decide`] describes its effect on the decision.
     pub error: Option<String>,
 }
 
-/// Result of the classifiers.
+/// Result of the step `classify`.
 struct ClassifyStep {
+    /// The classification, or the fallback: CREATE with confidence 0.
     found: CommandAnalysis,
     run: StepRun,
+    /// The failure of a hook, also if another hook has classified the request.
     error: Option<String>,
     report: Report,
 }
@@ -182,7 +212,7 @@ impl Gate {
         }
     }
 
-    /// Creates a gate with the tables' classifier only and the default policy.
+    /// Creates a gate with the classifier of the tables, the default policy and no rules.
     #[must_use]
     pub fn tables_only() -> Self {
         Self::new(Classifier::new(), Policy::default())
@@ -203,7 +233,8 @@ impl Gate {
         self
     }
 
-    /// Returns whether a language model has responded.
+    /// Returns `true` if the classifier of [`new`](Self::new) has a language model that has
+    /// responded at least once.
     #[must_use]
     pub fn model_answered(&self) -> bool {
         let classifier = self.classifier.as_ref();
@@ -222,9 +253,25 @@ impl Gate {
         &self.hooks
     }
 
-    /// Decides a request. After any failure, the request needs confirmation.
+    /// Decides a request.
     ///
-    /// Dropping the future drops the running classifiers.
+    /// A failure never allows a request:
+    ///
+    /// - If no hook classifies the request, or a classifying hook fails, the class is CREATE with
+    ///   confidence 0, and the request needs approval. A rule can still allow the files or the host
+    ///   of the request, but no rule allows a command that is not classified.
+    ///   `dangerously_skip_confirmations` still allows the request, unless the gate has rules and
+    ///   the request is a command: the built-in protections ask about a command that is not
+    ///   classified.
+    /// - If a restricting hook fails or the rules cannot be read, the request needs approval, and no
+    ///   rule or setting allows it.
+    /// - After a failure, no permission mode leaves the request to the agent.
+    ///
+    /// The failure of a hook with [`FailurePolicy::Isolate`](hooks_runtime::FailurePolicy::Isolate)
+    /// is reported in [`error`](GateDecision::error) and ignored: the other hooks decide, and may
+    /// allow the request.
+    ///
+    /// Dropping the future drops the running hooks.
     pub async fn decide(&self, request: &PermissionRequest) -> GateDecision {
         let began = Instant::now();
         let ClassifyStep {
@@ -268,7 +315,7 @@ impl Gate {
             Some(RuleDecision {
                 effect: RuleEffect::Allow,
                 ..
-            }) if !self.allows_needing(request).await => None,
+            }) if !self.allows_command_of_network_access(request).await => None,
             verdict => verdict,
         };
         let run = match (&self.rules, &verdict) {
@@ -306,9 +353,9 @@ impl Gate {
         }
     }
 
-    /// Returns `true` if the command that needs network access would be allowed on its own, and for
-    /// all other requests.
-    async fn allows_needing(&self, request: &PermissionRequest) -> bool {
+    /// Returns `true` if the command that needs the requested network access would be allowed on its
+    /// own. Also returns `true` if the request names no such command.
+    async fn allows_command_of_network_access(&self, request: &PermissionRequest) -> bool {
         let needs = request.network.as_ref();
         let Some(command) = needs.and_then(|network| network.command.clone()) else {
             return true;
@@ -322,7 +369,8 @@ impl Gate {
         decided.permission.decision == Decision::AutoAllowed
     }
 
-    /// Returns the restriction of the hooks, their failure, and the report.
+    /// Returns the strictest restriction of the hooks, the last failure of a hook, and the step
+    /// `restrict`, which is always present.
     async fn run_restrictions(
         &self,
         request: &PermissionRequest,
@@ -344,7 +392,8 @@ impl Gate {
         (output.verdict, failure, Some(step))
     }
 
-    /// Returns the classification and the failure, or the fallback if there is no classification.
+    /// Returns the classification of the first hook that returns one, with the failure of an isolated
+    /// hook. If there is none, returns the fallback, with the reason.
     async fn run_classifiers(&self, request: &PermissionRequest, began: Instant) -> ClassifyStep {
         // The tables' classifier enforces its own deadline and returns what it found by then.
         let until = began + CLASSIFY_BUDGET + Duration::from_millis(50);
@@ -352,7 +401,7 @@ impl Gate {
         let mut error = masked_failure(request, "classifier", found.failure.as_ref());
         let failure = found.failure.filter(|_| found.failed);
         let (run, found) = match (found.judgement, failure) {
-            (Some(judgement), _) => (StepRun::Decided, judgement),
+            (Some(analysis), _) => (StepRun::Decided, analysis),
             (None, Some((_, Failure::Timeout(_)))) => {
                 (StepRun::Failed, Classification::timed_out().into())
             }
@@ -374,8 +423,9 @@ impl Gate {
         }
     }
 
-    /// Derives the decision from the class, the rules and the settings. After a failure, which may
-    /// hide a denial, no mode leaves the request to the agent.
+    /// Derives the decision from the classification, the settings and `verdict`, the strictest
+    /// result of rules and restricting hooks. If `failed`, no mode leaves the request to the agent,
+    /// because the failure may hide a denial.
     fn derive_decision(
         &self,
         found: Classification,
@@ -391,7 +441,7 @@ impl Gate {
         } = self.policy;
         let is_asked_about_as_a_read =
             |finding: &Finding| finding.ask && finding.effect == Crud::Read;
-        // A reason for confirmation other than a change, in any part.
+        // A part needs approval for another reason than a change.
         let sensitive = found.confidence < MIN_CONFIDENCE
             || !found.understood()
             || found.findings.iter().any(is_asked_about_as_a_read)
@@ -427,7 +477,7 @@ impl Gate {
         let denied = (verdict.as_ref()).is_some_and(|verdict| verdict.effect == RuleEffect::Deny);
         let mode = request.permission_mode.as_deref();
         let is_of_another_agent = |agent: &str| agent != Agent::ClaudeCode.name();
-        let confirm = match mode {
+        let mode_value = match mode {
             // Only in Claude Code does a model decide in this mode: Codex would run the command.
             Some("auto") if request.agent.as_deref().is_some_and(is_of_another_agent) => {
                 Confirm::Changes
@@ -437,7 +487,7 @@ impl Gate {
         let left_to_agent = !allowed
             && !denied
             && !failed
-            && match confirm {
+            && match mode_value {
                 Confirm::Changes => false,
                 Confirm::Deletions => {
                     verdict.is_none()
@@ -481,7 +531,8 @@ impl Gate {
     }
 }
 
-/// Adds to a question whether a part that would run is hidden in the trail.
+/// Sets `hidden_code` if the request needs approval and the command executes text that the trail
+/// masks as a secret: the operator would not see the code that runs.
 fn with_hidden_code(
     permission: PermissionDecision,
     request: &PermissionRequest,
@@ -504,11 +555,11 @@ fn with_hidden_code(
     }
 }
 
-/// Timeout of all restricting hooks together. Together with the time of classifiers and of the
-/// record, it is shorter than an agent's hook waits for the decision.
+/// Timeout of all restricting hooks together. `hooks-guard hook` waits three seconds for a decision
+/// of the service: [`CLASSIFY_BUDGET`] (two seconds), this timeout, and the write of the record.
 const RESTRICT_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// Returns a failure of a hook, with the request's secrets masked.
+/// Returns the description of a hook's failure, with the request's secrets masked.
 fn masked_failure(
     request: &PermissionRequest,
     what: &str,
@@ -522,8 +573,8 @@ fn masked_failure(
 /// Maximum number of reported parts of a command.
 const MAX_PARTS: usize = 32;
 
-/// Returns the parts of a command. If a language model decided, or no classifier, no part is marked
-/// as decisive.
+/// Returns the parts of a command, at most one for each position. If a language model decided, or no
+/// classifier, no part is marked as decisive.
 fn parts(found: &Classification) -> Vec<CommandPart> {
     let mut parts: Vec<CommandPart> = Vec::new();
     for (at, finding) in found.findings.iter().enumerate() {
