@@ -22,7 +22,7 @@ fn object(data: &Map) -> Value {
 }
 
 #[test]
-fn e_20_without_handlers_the_answer_is_continue_with_the_data() {
+fn e_20_without_handlers_the_result_is_continue_with_the_data() {
     let emission = block_on(emit(&HookRegistry::new(), "e", json!({"a": 1})));
     assert_eq!(emission.action, Action::Continue);
     assert_eq!(object(&emission.data), json!({"a": 1}));
@@ -35,7 +35,7 @@ fn e_20_without_handlers_the_answer_is_continue_with_the_data() {
 }
 
 #[test]
-fn e_20_without_handlers_the_defaults_are_merged_too() {
+fn e_20_defaults_are_merged_even_without_handlers() {
     let registry = HookRegistry::new();
     registry.set_default_fields(map(json!({"session_id": "s", "a": 0})));
     let emission = block_on(emit(&registry, "e", json!({"a": 1})));
@@ -43,7 +43,7 @@ fn e_20_without_handlers_the_defaults_are_merged_too() {
 }
 
 #[test]
-fn e_20_after_the_last_hook_is_gone_it_is_as_without() {
+fn e_20_after_the_last_hook_is_unregistered_the_result_is_continue() {
     let registry = HookRegistry::new();
     registry.set_default_fields(map(json!({"d": 1})));
     registry
@@ -55,7 +55,7 @@ fn e_20_after_the_last_hook_is_gone_it_is_as_without() {
 }
 
 #[test]
-fn e_21_the_next_starts_after_the_one_before_has_ended() {
+fn e_21_each_hook_starts_after_the_previous_hook_completes() {
     let (registry, log) = (HookRegistry::new(), Log::new());
     for (priority, name) in [(3, "c"), (1, "a"), (2, "b")] {
         let log = log.clone();
@@ -80,7 +80,7 @@ fn e_21_the_next_starts_after_the_one_before_has_ended() {
 }
 
 #[test]
-fn e_22_the_data_are_the_defaults_overlaid_by_the_events() {
+fn e_22_event_data_override_default_fields() {
     let (registry, log) = (HookRegistry::new(), Log::new());
     registry.set_default_fields(map(json!({"only_default": 1, "both": "default"})));
     registry.register("e", watching(&log), plain());
@@ -95,7 +95,7 @@ fn e_22_the_data_are_the_defaults_overlaid_by_the_events() {
 }
 
 #[test]
-fn e_22_objects_are_not_merged_into_each_other() {
+fn e_22_nested_objects_are_not_merged() {
     let registry = HookRegistry::new();
     registry.set_default_fields(map(json!({"user": {"id": 1, "name": "a"}})));
     registry.register("e", answering(HookResult::proceed()), plain());
@@ -114,7 +114,7 @@ fn e_22_an_explicit_null_overrides_a_default() {
 }
 
 #[test]
-fn e_22_borrowing_hooks_see_the_same_fields() {
+fn e_22_borrowing_hooks_see_event_and_default_fields() {
     let (registry, log) = (HookRegistry::new(), Log::new());
     registry.set_default_fields(map(json!({"default": "d", "both": "d"})));
     let writing = log.clone();
@@ -139,7 +139,7 @@ fn e_22_borrowing_hooks_see_the_same_fields() {
 }
 
 #[test]
-fn e_23_deny_stops_at_once() {
+fn e_23_deny_stops_the_chain() {
     let (registry, log) = (HookRegistry::new(), Log::new());
     registry.register("e", logging(&log, "before", HookResult::proceed()), at(1));
     registry.register("e", logging(&log, "denies", HookResult::deny("no")), at(2));
@@ -150,7 +150,7 @@ fn e_23_deny_stops_at_once() {
 }
 
 #[test]
-fn e_23_the_denying_result_is_returned_whole() {
+fn e_23_the_denying_output_is_returned_unchanged() {
     let denial = HookResult {
         data: Some(map(json!({"of": "the denial"}))),
         extra: Some(Box::new(map(json!({"unknown": true})))),
@@ -186,7 +186,7 @@ fn e_23_a_denial_needs_no_reason() {
 }
 
 #[test]
-fn e_24_a_later_deny_beats_what_came_before() {
+fn e_24_a_later_deny_overrides_earlier_actions() {
     let earlier = [
         HookResult::ask_user("Sure?"),
         HookResult::inject_context("note"),
@@ -226,7 +226,7 @@ fn e_25_modify_replaces_the_data_for_later_handlers() {
 }
 
 #[test]
-fn e_25_the_defaults_are_not_merged_again() {
+fn e_25_defaults_are_not_merged_into_replaced_data() {
     let (registry, log) = (HookRegistry::new(), Log::new());
     registry.set_default_fields(map(json!({"session_id": "s"})));
     registry.register(
@@ -241,7 +241,7 @@ fn e_25_the_defaults_are_not_merged_again() {
 }
 
 #[test]
-fn e_25_a_handler_modifies_a_copy_of_what_it_got() {
+fn e_25_a_handler_can_modify_a_copy_of_its_data() {
     let registry = HookRegistry::new();
     let adding = |field: &'static str| {
         move |_: Arc<str>, data: Arc<Map>| {
@@ -260,7 +260,7 @@ fn e_25_a_handler_modifies_a_copy_of_what_it_got() {
 }
 
 #[test]
-fn e_25_no_fields_replace_all_fields() {
+fn e_25_modify_with_an_empty_map_removes_all_fields() {
     let registry = HookRegistry::new();
     registry.set_default_fields(map(json!({"d": 1})));
     registry.register("e", answering(HookResult::modify(Map::new())), plain());
@@ -270,7 +270,7 @@ fn e_25_no_fields_replace_all_fields() {
 }
 
 #[test]
-fn e_25_single_fields_change_and_the_others_stay() {
+fn e_25_set_changes_single_fields_and_keeps_the_others() {
     let (registry, log) = (HookRegistry::new(), Log::new());
     registry.set_default_fields(map(json!({"d": 1})));
     registry.register(
@@ -287,7 +287,7 @@ fn e_25_single_fields_change_and_the_others_stay() {
 }
 
 #[test]
-fn e_25_replacing_drops_the_single_changes_before() {
+fn e_25_modify_discards_earlier_single_field_changes() {
     let registry = HookRegistry::new();
     registry.register("e", answering(HookResult::set("a", 1)), at(1));
     registry.register(
@@ -334,7 +334,7 @@ fn e_26_modify_without_data_keeps_an_earlier_change() {
 }
 
 #[test]
-fn e_27_the_action_is_modify_when_something_was_modified() {
+fn e_27_the_action_is_modify_if_data_were_supplied() {
     let registry = HookRegistry::new();
     registry.register(
         "e",
@@ -352,7 +352,7 @@ fn e_27_the_action_is_modify_when_something_was_modified() {
 }
 
 #[test]
-fn e_27_supplied_data_count_even_if_they_are_equal() {
+fn e_27_modify_with_equal_data_is_still_modify() {
     let registry = HookRegistry::new();
     let unchanged = |_: Arc<str>, data: Arc<Map>| HookResult::modify(Map::clone(&data));
     registry.register("e", unchanged, plain());
@@ -436,7 +436,7 @@ fn e_29_injections_are_joined_in_execution_order() {
 }
 
 #[test]
-fn e_29_one_injection_is_returned_unchanged() {
+fn e_29_a_single_injection_is_returned_unchanged() {
     let injection = HookResult::inject_context("\n\nReminder ")
         .context_injection_role(ContextRole::User)
         .ephemeral(true)
@@ -453,7 +453,7 @@ fn e_29_one_injection_is_returned_unchanged() {
 }
 
 #[test]
-fn e_30_merged_injections_have_the_settings_of_the_first() {
+fn e_30_merged_injections_use_the_settings_of_the_first() {
     let registry = HookRegistry::new();
     let first = HookResult::inject_context("first")
         .context_injection_role(ContextRole::Assistant)
@@ -501,7 +501,7 @@ fn e_31_an_injection_without_text_adds_nothing_to_others() {
 }
 
 #[test]
-fn e_32_the_first_question_counts() {
+fn e_32_the_first_ask_user_output_decides() {
     let registry = HookRegistry::new();
     let first = HookResult::ask_user("first?")
         .approval_timeout(5.0)
@@ -525,7 +525,7 @@ fn e_32_the_first_question_counts() {
 }
 
 #[test]
-fn e_33_handlers_after_a_question_still_run() {
+fn e_33_handlers_after_ask_user_still_run() {
     let (registry, log) = (HookRegistry::new(), Log::new());
     registry.register(
         "e",
@@ -545,7 +545,7 @@ fn e_33_handlers_after_a_question_still_run() {
 }
 
 #[test]
-fn e_36_after_an_error_the_chain_goes_on_with_the_data_before() {
+fn e_36_after_an_error_the_chain_continues_with_the_previous_data() {
     let (registry, log) = (HookRegistry::new(), Log::new());
     registry.register("e", answering(HookResult::set("a", 2)), at(1));
     let fails = |_: Arc<str>, _: Arc<Map>| Err::<HookResult, _>(HookError::new("broken"));
@@ -563,7 +563,7 @@ fn e_36_after_an_error_the_chain_goes_on_with_the_data_before() {
 }
 
 #[test]
-fn e_36_after_a_panic_the_chain_goes_on() {
+fn e_36_after_a_panic_the_chain_continues() {
     let (registry, log) = (HookRegistry::new(), Log::new());
     let panics = |_: Arc<str>, _: Arc<Map>| -> HookResult { panic!("broken") };
     registry.register("e", panics, at(1).name("panics"));
@@ -588,7 +588,7 @@ fn e_36_after_a_panic_the_chain_goes_on() {
 }
 
 #[tokio::test]
-async fn e_36_a_fault_is_logged_with_the_event_and_the_handler() {
+async fn e_36_a_failure_is_logged_with_event_and_handler() {
     let registry = HookRegistry::new();
     let fails = |_: Arc<str>, _: Arc<Map>| Err::<HookResult, _>(HookError::new("disk on fire"));
     registry.register("deploy:start", fails, named("failing_hook"));
@@ -620,7 +620,7 @@ async fn e_36_a_fault_is_logged_with_the_event_and_the_handler() {
 }
 
 #[test]
-fn e_37_changes_in_place_do_not_leak() {
+fn e_37_changes_in_place_are_invisible_to_later_handlers() {
     let (registry, log) = (HookRegistry::new(), Log::new());
     let in_place = |_: Arc<str>, mut data: Arc<Map>| {
         Arc::make_mut(&mut data).insert("leaked".to_owned(), Value::Bool(true));
@@ -639,7 +639,7 @@ fn e_37_changes_in_place_do_not_leak() {
 }
 
 #[test]
-fn e_37_the_callers_map_and_the_defaults_stay_as_they_are() {
+fn e_37_emit_does_not_change_the_callers_map_or_the_defaults() {
     let registry = HookRegistry::new();
     let defaults = Arc::new(map(json!({"d": 1})));
     registry.set_default_fields(Arc::clone(&defaults));
@@ -658,7 +658,7 @@ fn e_37_the_callers_map_and_the_defaults_stay_as_they_are() {
 }
 
 #[tokio::test]
-async fn e_38_an_answer_that_does_not_hold_is_a_warning_and_ignored() {
+async fn e_38_an_invalid_output_is_ignored_with_a_warning() {
     let (registry, log) = (HookRegistry::new(), Log::new());
     let invalid = HookResult::ask_user("Sure?").approval_timeout(f64::NAN);
     registry.register("e", answering(invalid), at(1).name("asks_badly"));
@@ -684,7 +684,7 @@ async fn e_39_emit_has_no_timeout() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn e_39_an_entry_may_have_a_timeout_of_its_own() {
+async fn e_39_an_entry_can_have_its_own_timeout() {
     let (registry, log) = (HookRegistry::new(), Log::new());
     let slow = |_: Arc<str>, _: Arc<Map>| async {
         tokio::time::sleep(Duration::from_secs(60)).await;
@@ -703,7 +703,7 @@ async fn e_39_an_entry_may_have_a_timeout_of_its_own() {
 }
 
 #[test]
-fn e_40_no_timestamp_is_added() {
+fn e_40_no_timestamp_is_added_by_default() {
     let (registry, log) = (HookRegistry::new(), Log::new());
     let defaults = json!({"session_id": "sess_123", "user_id": "user_456"});
     registry.set_default_fields(map(defaults));
@@ -720,7 +720,7 @@ fn e_40_no_timestamp_is_added() {
 }
 
 #[test]
-fn e_40_timestamps_are_for_those_who_ask() {
+fn e_40_set_timestamps_adds_timestamps() {
     let registry = HookRegistry::new();
     registry.set_timestamps(true);
     let emission = block_on(emit(&registry, "e", json!({"a": 1})));
@@ -736,7 +736,7 @@ fn e_40_timestamps_are_for_those_who_ask() {
 }
 
 #[test]
-fn e_41_nothing_and_null_are_no_fields() {
+fn e_41_unit_none_and_null_are_empty_data() {
     let (registry, log) = (HookRegistry::new(), Log::new());
     registry.register("e", watching(&log), plain());
     block_on(emit(&registry, "e", ()));
@@ -747,7 +747,7 @@ fn e_41_nothing_and_null_are_no_fields() {
 }
 
 #[test]
-fn e_41_other_values_are_an_error_and_no_hook_runs() {
+fn e_41_data_that_are_not_an_object_are_an_error_before_any_hook() {
     let (registry, log) = (HookRegistry::new(), Log::new());
     registry.register("e", watching(&log), plain());
     for value in [
@@ -771,7 +771,7 @@ fn e_41_other_values_are_an_error_and_no_hook_runs() {
 }
 
 #[test]
-fn e_42_dropping_the_future_stops_the_hook_and_runs_no_more() {
+fn e_42_dropping_an_emission_drops_the_running_hook_and_runs_no_other() {
     let (registry, log, dropped) = (HookRegistry::new(), Log::new(), Dropped::default());
     let (writing, drops) = (log.clone(), dropped.clone());
     let hangs = move |_: Arc<str>, _: Arc<Map>| {
@@ -797,7 +797,7 @@ fn e_42_dropping_the_future_stops_the_hook_and_runs_no_more() {
 }
 
 #[test]
-fn e_42_after_a_dropped_emission_the_registry_works_on() {
+fn e_42_the_registry_is_usable_after_a_dropped_emission() {
     let (registry, log) = (HookRegistry::new(), Log::new());
     let first = Arc::new(AtomicUsize::new(0));
     let hangs_once = move |_: Arc<str>, _: Arc<Map>| {
@@ -821,7 +821,7 @@ fn e_42_after_a_dropped_emission_the_registry_works_on() {
 }
 
 #[tokio::test]
-async fn e_42_a_detached_emission_runs_on_without_its_caller() {
+async fn e_42_a_detached_emission_completes_without_its_caller() {
     let (registry, log) = (HookRegistry::new(), Log::new());
     let (done, is_done) = tokio::sync::oneshot::channel();
     let done = std::sync::Mutex::new(Some(done));
@@ -846,7 +846,7 @@ async fn e_42_a_detached_emission_runs_on_without_its_caller() {
 }
 
 #[test]
-fn e_43_handlers_may_emit_again() {
+fn e_43_handlers_can_emit_recursively() {
     let (registry, log) = (HookRegistry::new(), Log::new());
     let (inner, writing) = (registry.clone(), log.clone());
     let recursive = move |_: Arc<str>, data: Arc<Map>| {
@@ -872,7 +872,7 @@ fn e_43_handlers_may_emit_again() {
 }
 
 #[test]
-fn e_43_a_slow_handler_holds_no_lock() {
+fn e_43_a_pending_handler_holds_no_lock() {
     let (registry, log) = (HookRegistry::new(), Log::new());
     let hangs = |_: Arc<str>, _: Arc<Map>| async {
         std::future::pending::<()>().await;
@@ -891,7 +891,7 @@ fn e_43_a_slow_handler_holds_no_lock() {
 }
 
 #[test]
-fn e_44_emit_ends_when_the_last_hook_has_ended() {
+fn e_44_emit_completes_after_the_last_hook() {
     let (registry, log) = (HookRegistry::new(), Log::new());
     let writing = log.clone();
     let slow = move |_: Arc<str>, _: Arc<Map>| {
@@ -926,7 +926,7 @@ fn looking(log: &Log) -> impl Fn(Event<'_>) -> HookResult + Send + Sync + 'stati
 }
 
 #[test]
-fn e_25_borrowing_hooks_see_what_was_set_and_replaced() {
+fn e_25_borrowing_hooks_see_set_and_replaced_fields() {
     let (registry, log) = (HookRegistry::new(), Log::new());
     registry.set_default_fields(map(json!({"d": 1})));
     registry.register("e", looking(&log), at(1));
@@ -955,7 +955,7 @@ fn e_25_borrowing_hooks_see_what_was_set_and_replaced() {
 }
 
 #[test]
-fn e_25_data_and_single_changes_may_come_together() {
+fn e_25_one_output_can_replace_data_and_set_fields() {
     let registry = HookRegistry::new();
     let both = HookResult::modify(map(json!({"a": 2, "b": 2}))).and_set("b", 3);
     registry.register("e", answering(both), plain());
@@ -964,7 +964,7 @@ fn e_25_data_and_single_changes_may_come_together() {
 }
 
 #[test]
-fn e_37_what_a_handler_was_given_does_not_change_under_it() {
+fn e_37_data_kept_by_a_handler_do_not_change_later() {
     let (registry, kept) = (HookRegistry::new(), Arc::new(std::sync::Mutex::new(None)));
     let keeping = Arc::clone(&kept);
     let keeps = move |_: Arc<str>, data: Arc<Map>| {

@@ -785,7 +785,7 @@ fn r_34_a_mock_with_an_existing_id_replaces_the_hook() {
 }
 
 #[test]
-fn r_34_a_fresh_registry_runs_only_what_was_registered() {
+fn r_34_a_new_registry_runs_only_registered_hooks() {
     let (registry, log) = (Registry::new(), Log::new());
     registry.register_pre(pre(&log, "mock", full(ResponseAction::Deny)), plain());
     run_pre(&registry);

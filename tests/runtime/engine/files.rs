@@ -19,7 +19,7 @@ const FILES: [&str; 7] = [
 ];
 
 #[tokio::test]
-async fn r_31_a_file_that_takes_no_lines_is_unhealthy() {
+async fn r_31_an_unwritable_log_file_makes_the_engine_unhealthy() {
     for file in FILES {
         let bench = Bench::new().ready();
         let file = bench.path(".orchestration").join(file);
@@ -34,7 +34,7 @@ async fn r_31_a_file_that_takes_no_lines_is_unhealthy() {
 
 #[cfg(unix)]
 #[tokio::test]
-async fn r_31_a_pipe_in_the_place_of_a_file_is_unhealthy_and_keeps_nobody_waiting() {
+async fn r_31_a_fifo_as_log_file_makes_the_engine_unhealthy_without_blocking() {
     let bench = Bench::new().ready();
     super::scope::fifo(&bench.path(".orchestration/trace.jsonl"));
     let denied = bench.ask(&write("src/a")).await;
@@ -47,7 +47,7 @@ async fn r_31_a_pipe_in_the_place_of_a_file_is_unhealthy_and_keeps_nobody_waitin
 
 #[cfg(unix)]
 #[tokio::test]
-async fn r_27_a_pipe_is_not_read() {
+async fn r_27_a_fifo_in_the_workspace_is_not_read() {
     let bench = Bench::new().ready();
     bench.put("src/a", "a");
     let seen = ToolResult::of(read("src/a")).succeeded("a");
@@ -60,7 +60,7 @@ async fn r_27_a_pipe_is_not_read() {
 }
 
 #[tokio::test]
-async fn r_27_a_file_that_is_too_large_is_not_read() {
+async fn r_27_a_file_above_the_size_limit_is_not_read() {
     let bench = Bench::new().ready();
     let strict = Concurrency::new(bench.engine.context()).require_read(true);
     bench.engine.registry().register_pre(strict, plain());
@@ -74,7 +74,7 @@ async fn r_27_a_file_that_is_too_large_is_not_read() {
 }
 
 #[tokio::test]
-async fn r_26_all_hooks_see_one_content_of_a_file() {
+async fn r_26_all_post_hooks_see_the_same_content_of_a_file() {
     let bench = Bench::new();
     bench.put("src/a", "left");
     // Another process writes while the hooks run.
@@ -100,7 +100,7 @@ async fn r_26_all_hooks_see_one_content_of_a_file() {
 }
 
 #[tokio::test]
-async fn r_26_a_long_content_that_is_given_has_its_own_hash() {
+async fn r_26_the_hash_of_long_reported_content_covers_all_of_it() {
     let bench = Bench::new();
     let long = "ä".repeat(200_000);
     let result = ToolResult::of(write("src/a")).succeeded("ok");
@@ -111,7 +111,7 @@ async fn r_26_a_long_content_that_is_given_has_its_own_hash() {
 }
 
 #[tokio::test]
-async fn r_26_of_lessons_that_could_not_be_written_the_oldest_give_way() {
+async fn r_26_only_the_newest_256_unwritten_lessons_are_kept() {
     let bench = Bench::new();
     let session = bench.engine.session();
     let learn = |n: u32| session.learn(Lesson::new("k", None, n.to_string(), "l"));
@@ -131,7 +131,7 @@ async fn r_26_of_lessons_that_could_not_be_written_the_oldest_give_way() {
 }
 
 #[test]
-fn r_28_the_storage_is_no_folder_that_the_workspace_is_in() {
+fn r_28_a_storage_folder_that_contains_the_workspace_is_rejected() {
     let folder = tempfile::tempdir().unwrap();
     let workspace = folder.path().join("work");
     std::fs::create_dir(&workspace).unwrap();

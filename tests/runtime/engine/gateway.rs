@@ -39,7 +39,7 @@ const POST: [&str; 9] = [
 ];
 
 #[test]
-fn r_25_seven_pre_hooks_stand_in_their_order() {
+fn r_25_the_seven_pre_hooks_are_registered_in_order() {
     let expected = PRE.map(|(id, priority)| (id.to_owned(), Some(priority)));
     assert_eq!(ids(&HookEngine::new(), Phase::Pre), expected);
     let built = HookEngine::builder()
@@ -52,14 +52,14 @@ fn r_25_seven_pre_hooks_stand_in_their_order() {
 }
 
 #[test]
-fn r_26_nine_post_hooks_stand_in_their_order() {
+fn r_26_the_nine_post_hooks_are_registered_in_order() {
     let expected = POST.map(|id| (id.to_owned(), None));
     assert_eq!(ids(&HookEngine::new(), Phase::Post), expected);
     assert_eq!(ids(&Bench::new().engine, Phase::Post), expected);
 }
 
 #[test]
-fn r_21_each_engine_has_a_registry_of_its_own_and_a_clone_the_same() {
+fn r_21_engines_have_separate_registries_and_clones_share_one() {
     let (one, other) = (HookEngine::new(), HookEngine::new());
     let clone = one.clone();
     assert!(one.registry().deregister(Phase::Pre, "budget"));
@@ -68,7 +68,7 @@ fn r_21_each_engine_has_a_registry_of_its_own_and_a_clone_the_same() {
 }
 
 #[test]
-fn r_24_one_more_hook_is_one_registration() {
+fn r_24_adding_a_hook_takes_one_registration() {
     let bench = Bench::new().ready();
     let no_rust = PreFn::new("no-rust", |request: &ToolRequest| {
         let rust = request
@@ -86,7 +86,7 @@ fn r_24_one_more_hook_is_one_registration() {
 }
 
 #[test]
-fn r_24_the_engine_without_hooks_says_nothing_of_its_own() {
+fn r_24_an_engine_without_hooks_continues_with_the_class_only() {
     let engine = HookEngine::new();
     for (id, _) in PRE {
         engine.registry().deregister(Phase::Pre, id);
@@ -97,7 +97,7 @@ fn r_24_the_engine_without_hooks_says_nothing_of_its_own() {
 }
 
 #[test]
-fn r_28_a_report_names_the_hook_that_answered_and_the_answer_is_the_same() {
+fn r_28_a_report_names_the_stopping_hook_and_keeps_the_response() {
     let bench = Bench::new().ready();
     let reported = |request: ToolRequest| {
         let (answer, report) = block_on(bench.engine.pre_tool_use_reported(&request));
@@ -118,7 +118,7 @@ fn r_28_a_report_names_the_hook_that_answered_and_the_answer_is_the_same() {
 }
 
 #[test]
-fn r_31_reported_or_not_an_unhealthy_engine_lets_the_selection_of_an_intent_pass() {
+fn r_31_with_a_report_an_unhealthy_engine_still_allows_intent_selection() {
     let bench = Bench::with(|builder| builder.health(|| async { Err::<(), _>("broken") }));
     let (answer, report) = block_on(bench.engine.pre_tool_use_reported(&select("REQ-1")));
     assert!(answer.unwrap().is_continue());
@@ -129,7 +129,7 @@ fn r_31_reported_or_not_an_unhealthy_engine_lets_the_selection_of_an_intent_pass
 }
 
 #[test]
-fn r_33_the_class_is_added_to_what_goes_on_and_to_nothing_else() {
+fn r_33_the_class_is_added_only_to_continue_responses() {
     let bench = Bench::new();
     let class = |request: &ToolRequest| {
         let response = block_on(bench.ask(request));
@@ -146,7 +146,7 @@ fn r_33_the_class_is_added_to_what_goes_on_and_to_nothing_else() {
 }
 
 #[test]
-fn r_32_what_nobody_knows_is_destructive_and_its_files_are_looked_at() {
+fn r_32_unknown_tools_are_destructive_and_their_files_are_checked() {
     let bench = Bench::with(|builder| builder.safe_tool("my_reader")).ready();
     let engine = &bench.engine;
     assert_eq!(engine.classify("my_reader"), ToolClass::Safe);
@@ -167,7 +167,7 @@ fn r_32_what_nobody_knows_is_destructive_and_its_files_are_looked_at() {
 }
 
 #[test]
-fn r_32_the_names_of_classes_are_in_capitals() {
+fn r_32_class_names_are_uppercase() {
     assert_eq!(
         json!([ToolClass::Safe, ToolClass::Destructive]),
         json!(["SAFE", "DESTRUCTIVE"])
@@ -176,7 +176,7 @@ fn r_32_the_names_of_classes_are_in_capitals() {
 }
 
 #[test]
-fn r_32_a_host_may_describe_its_own_tools() {
+fn r_32_the_host_can_define_a_tool_table() {
     let tools = ToolTable::empty().file_tool("paint", ["canvas"]);
     let bench = Bench::with(|builder| builder.tools(tools)).ready();
     let paint = |file: &str| {
@@ -189,7 +189,7 @@ fn r_32_a_host_may_describe_its_own_tools() {
 }
 
 #[test]
-fn r_34_a_mock_with_the_id_of_a_hook_takes_its_place() {
+fn r_34_a_mock_pre_hook_replaces_the_hook_with_its_id() {
     let (bench, log) = (Bench::new(), Log::new());
     let seen = log.clone();
     bench
@@ -206,7 +206,7 @@ fn r_34_a_mock_with_the_id_of_a_hook_takes_its_place() {
 }
 
 #[test]
-fn r_34_a_mock_of_a_post_hook_takes_its_place() {
+fn r_34_a_mock_post_hook_replaces_the_hook_with_its_id() {
     let (bench, log) = (Bench::new(), Log::new());
     let seen = log.clone();
     let mock = PostFn::new(
@@ -231,7 +231,7 @@ fn r_34_a_mock_of_a_post_hook_takes_its_place() {
 }
 
 #[test]
-fn r_34_a_fresh_registry_runs_only_what_was_registered() {
+fn r_34_a_new_registry_runs_only_registered_hooks() {
     let registry: PhaseRegistry<ToolRequest, ToolResult> = PhaseRegistry::new();
     registry.register_pre(
         PreFn::new("mock", |_: &ToolRequest| {
@@ -244,7 +244,7 @@ fn r_34_a_fresh_registry_runs_only_what_was_registered() {
 }
 
 #[tokio::test]
-async fn r_16_post_can_be_left_to_itself() {
+async fn r_16_post_tool_use_can_be_detached() {
     let bench = Bench::new();
     bench.put("src/a", "new");
     let result = ToolResult::of(write("src/a")).succeeded("ok");
@@ -256,7 +256,7 @@ async fn r_16_post_can_be_left_to_itself() {
 }
 
 #[test]
-fn r_27_a_request_and_a_result_keep_their_form_in_json() {
+fn r_27_requests_and_results_round_trip_through_json() {
     let result = ToolResult::of(write("src/a").session("s").request_id("r"))
         .succeeded("ok")
         .exit_code(0)
@@ -272,7 +272,7 @@ fn r_27_a_request_and_a_result_keep_their_form_in_json() {
 }
 
 #[test]
-fn r_30_reset_forgets_the_turn_and_repeated_calls() {
+fn r_30_reset_clears_the_turn_and_the_repeated_calls() {
     let bench = Bench::new().ready();
     bench
         .engine
@@ -292,7 +292,7 @@ fn r_30_reset_forgets_the_turn_and_repeated_calls() {
 }
 
 #[tokio::test]
-async fn r_27_a_file_of_intents_is_read_again_when_one_is_selected() {
+async fn r_27_selecting_an_intent_reloads_the_intents_file() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("intents.json");
     std::fs::write(&file, r#"[{"id": "REQ-1", "owned_scope": ["src/**"]}]"#).unwrap();
@@ -322,7 +322,7 @@ async fn r_27_a_file_of_intents_is_read_again_when_one_is_selected() {
 }
 
 #[test]
-fn r_25_what_cannot_be_used_is_refused_when_the_engine_is_built() {
+fn r_25_build_rejects_invalid_options() {
     let build = |builder: hooks_runtime::engine::EngineBuilder| builder.build().unwrap_err();
     let error = build(HookEngine::builder().repeat_threshold(1));
     assert!(matches!(error, EngineError::Threshold(1)));

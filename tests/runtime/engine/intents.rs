@@ -18,7 +18,7 @@ fn status(engine: &HookEngine, intent: &str) -> IntentStatus {
 }
 
 #[tokio::test]
-async fn r_26_an_agent_completes_the_intent_that_it_works_on_and_no_other() {
+async fn r_26_an_agent_can_complete_only_its_active_intent() {
     for other in [
         IntentStatus::Active,
         IntentStatus::Blocked,
@@ -35,7 +35,7 @@ async fn r_26_an_agent_completes_the_intent_that_it_works_on_and_no_other() {
 }
 
 #[test]
-fn r_26_an_intent_that_was_not_selected_or_is_blocked_is_not_completed() {
+fn r_26_an_unselected_or_blocked_intent_is_not_completed() {
     let bench = Bench::new();
     block_on(bench.post(&completion("REQ-1")));
     assert_eq!(status(&bench.engine, "REQ-1"), IntentStatus::Active);
@@ -60,7 +60,7 @@ fn from_file(text: &str) -> (tempfile::TempDir, HookEngine) {
 }
 
 #[tokio::test]
-async fn r_26_what_is_completed_does_not_come_back_by_being_selected() {
+async fn r_26_selecting_a_completed_intent_does_not_reactivate_it() {
     let (_folder, engine) = from_file(r#"[{"id": "REQ-1", "owned_scope": ["src/**"]}]"#);
     let selected = ToolResult::of(select("REQ-1")).succeeded("ok");
     engine.post_tool_use(&selected, None).await;
@@ -82,7 +82,7 @@ async fn r_26_what_is_completed_does_not_come_back_by_being_selected() {
 }
 
 #[test]
-fn r_28_reading_the_file_again_makes_a_status_stricter_and_never_looser() {
+fn r_28_reloading_the_intents_file_never_loosens_a_status() {
     use IntentStatus::{Active, Blocked, Completed, Pending};
 
     let text = |status: &str| format!(r#"[{{"id": "REQ-1", "status": "{status}"}}]"#);
@@ -105,7 +105,7 @@ fn r_28_reading_the_file_again_makes_a_status_stricter_and_never_looser() {
 }
 
 #[test]
-fn r_29_a_command_is_run_for_an_intent_that_is_there_and_may_act() {
+fn r_29_a_command_needs_a_known_active_intent() {
     let resting = Intent::new("REQ-2").status(IntentStatus::Blocked);
     let bench = Bench::with(|builder| builder.intents([resting])).ready();
     for (intent, reason) in [
@@ -126,7 +126,7 @@ fn r_29_a_command_is_run_for_an_intent_that_is_there_and_may_act() {
 }
 
 #[test]
-fn r_29_an_engine_that_was_told_of_no_intents_asks_for_the_form_alone() {
+fn r_29_without_configured_intents_only_the_id_format_is_checked() {
     let engine = HookEngine::new();
     engine.session().record_reasoning();
     let response = block_on(engine.pre_tool_use(&command("ls").intent("REQ-77")));
@@ -140,7 +140,7 @@ fn r_29_an_engine_that_was_told_of_no_intents_asks_for_the_form_alone() {
 }
 
 #[test]
-fn r_31_invented_intents_share_what_one_intent_is_granted() {
+fn r_31_unknown_intents_share_one_budget() {
     let bench = Bench::with(|builder| builder.intent_limits(BudgetLimits::new().calls(2)));
     let look = |n: u32, intent: &str| {
         let request = ToolRequest::new("list_files").param("n", n);
@@ -159,7 +159,7 @@ fn r_31_invented_intents_share_what_one_intent_is_granted() {
 }
 
 #[test]
-fn r_28_a_glob_that_can_match_no_file_is_refused() {
+fn r_28_a_glob_that_cannot_match_a_file_is_rejected() {
     for glob in [
         "/src/**", "./src/**", "src/./a", "../a", "src/../a", "src/", "src//a", "",
     ] {

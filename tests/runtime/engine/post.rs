@@ -35,12 +35,12 @@ fn assert_writes(id: &str, file: &str, result: &ToolResult) {
 }
 
 #[test]
-fn r_26_without_mutation_log_no_change_is_logged() {
+fn r_26_only_mutation_log_logs_changes() {
     assert_writes("mutation-log", "mutations.jsonl", &done(write("src/a")));
 }
 
 #[test]
-fn r_26_without_turn_context_no_intent_is_selected() {
+fn r_26_only_turn_context_selects_the_intent() {
     assert_notes(
         "turn-context",
         |bench| block_on(bench.post(&done(select("REQ-5")))),
@@ -49,7 +49,7 @@ fn r_26_without_turn_context_no_intent_is_selected() {
 }
 
 #[tokio::test]
-async fn r_26_an_intent_that_cannot_be_worked_on_is_not_selected() {
+async fn r_26_a_blocked_or_unknown_intent_is_not_selected() {
     let bench = Bench::new();
     let intents = bench.engine.context().intents();
     intents.set_status("REQ-5", IntentStatus::Blocked);
@@ -66,7 +66,7 @@ async fn r_26_an_intent_that_cannot_be_worked_on_is_not_selected() {
 }
 
 #[test]
-fn r_26_without_read_file_baseline_nothing_was_seen() {
+fn r_26_only_read_file_baseline_records_the_content_hash() {
     assert_notes(
         "read-file-baseline",
         |bench| block_on(bench.post(&done(read("src/a")).file("src/a", "x"))),
@@ -75,17 +75,17 @@ fn r_26_without_read_file_baseline_nothing_was_seen() {
 }
 
 #[test]
-fn r_26_without_agent_trace_no_change_is_traced() {
+fn r_26_only_agent_trace_traces_changes() {
     assert_writes("agent-trace", "agent_trace.jsonl", &done(write("src/a")));
 }
 
 #[test]
-fn r_26_without_general_trace_no_call_is_traced() {
+fn r_26_only_general_trace_traces_calls() {
     assert_writes("general-trace", "trace.jsonl", &done(read("src/a")));
 }
 
 #[test]
-fn r_26_without_verification_failure_no_failed_check_is_noted() {
+fn r_26_only_verification_failure_records_failed_checks() {
     let failed = ToolResult::of(command("cargo test"))
         .failed("")
         .exit_code(101);
@@ -97,7 +97,7 @@ fn r_26_without_verification_failure_no_failed_check_is_noted() {
 }
 
 #[test]
-fn r_26_without_intent_progress_nothing_is_counted() {
+fn r_26_only_intent_progress_records_calls() {
     assert_writes(
         "intent-progress",
         "intent_progress.jsonl",
@@ -106,13 +106,13 @@ fn r_26_without_intent_progress_nothing_is_counted() {
 }
 
 #[test]
-fn r_26_without_scope_drift_no_drift_is_noted() {
+fn r_26_only_scope_drift_records_drift() {
     let drift = done(command("make")).touched("out/a");
     assert_writes("scope-drift", "scope_drift.jsonl", &drift);
 }
 
 #[test]
-fn r_26_without_shared_brain_no_lesson_is_written() {
+fn r_26_only_shared_brain_writes_lessons() {
     assert_notes(
         "shared-brain",
         |bench| {
@@ -124,7 +124,7 @@ fn r_26_without_shared_brain_no_lesson_is_written() {
 }
 
 #[tokio::test]
-async fn r_27_a_result_without_an_intent_writes_nothing() {
+async fn r_27_a_result_without_an_intent_is_not_logged() {
     let bench = Bench::new();
     bench
         .engine
@@ -143,7 +143,7 @@ async fn r_27_a_result_without_an_intent_writes_nothing() {
 }
 
 #[tokio::test]
-async fn r_26_a_mutation_is_logged_with_the_hash_of_what_was_left() {
+async fn r_26_a_mutation_is_logged_with_the_hash_of_the_resulting_content() {
     let bench = Bench::new();
     bench.put("src/a", "from the disk");
     let diff = ToolRequest::new("apply_diff")
@@ -177,7 +177,7 @@ async fn r_26_a_mutation_is_logged_with_the_hash_of_what_was_left() {
 }
 
 #[tokio::test]
-async fn r_27_a_log_that_cannot_be_written_keeps_no_other_hook_from_running() {
+async fn r_27_an_unwritable_log_does_not_stop_the_other_hooks() {
     let bench = Bench::new();
     std::fs::create_dir(bench.path(".orchestration/mutations.jsonl")).unwrap();
     let write = done(write("src/a"));
@@ -188,7 +188,7 @@ async fn r_27_a_log_that_cannot_be_written_keeps_no_other_hook_from_running() {
 }
 
 #[test]
-fn r_26_turn_context_adds_up_what_was_used() {
+fn r_26_turn_context_sums_the_usage_of_all_calls() {
     let bench = Bench::new();
     for request in [read("a"), ToolRequest::new("list_files")] {
         block_on(
@@ -206,7 +206,7 @@ fn r_26_turn_context_adds_up_what_was_used() {
 }
 
 #[test]
-fn r_26_an_agent_trace_names_the_kind_of_change_and_all_files() {
+fn r_26_an_agent_trace_contains_the_mutation_class_and_all_files() {
     let bench = Bench::new();
     let request = write("src/a").param("mutation_class", "AST_REFACTOR");
     let result = done(request).file("src/a", "x").summary("adds a");
@@ -231,7 +231,7 @@ fn r_26_an_agent_trace_names_the_kind_of_change_and_all_files() {
 }
 
 #[test]
-fn r_26_a_general_trace_cuts_long_texts() {
+fn r_26_a_general_trace_truncates_long_texts() {
     let bench = Bench::new();
     let long = "ä".repeat(500);
     let request = write("src/a").param("content", json!({"deep": [long.clone()]}));
@@ -247,7 +247,7 @@ fn r_26_a_general_trace_cuts_long_texts() {
 }
 
 #[test]
-fn r_26_only_checks_that_failed_are_noted() {
+fn r_26_only_failed_checks_are_recorded() {
     let failures = |result: ToolResult| {
         let bench = Bench::new();
         block_on(bench.post(&result));
@@ -282,7 +282,7 @@ fn r_26_only_checks_that_failed_are_noted() {
 }
 
 #[test]
-fn r_26_the_commands_that_check_can_be_chosen() {
+fn r_26_the_patterns_of_check_commands_are_configurable() {
     let bench = Bench::new();
     let hook = VerificationFailure::new(bench.engine.context());
     bench
@@ -303,7 +303,7 @@ fn r_26_the_commands_that_check_can_be_chosen() {
 }
 
 #[test]
-fn r_26_progress_is_counted_and_the_end_lets_files_go() {
+fn r_26_progress_is_counted_and_completion_releases_the_files() {
     let bench = Bench::new().ready();
     block_on(bench.post(&done(write("src/a"))));
     block_on(bench.post(&done(write("src/a"))));
@@ -340,7 +340,7 @@ fn r_26_progress_is_counted_and_the_end_lets_files_go() {
 }
 
 #[tokio::test]
-async fn r_26_drift_is_what_a_command_changed_outside_of_the_scope() {
+async fn r_26_changes_outside_the_scope_are_recorded_as_drift() {
     let bench = Bench::new();
     let result = done(command("make"))
         .touched("src/ok")
@@ -357,7 +357,7 @@ async fn r_26_drift_is_what_a_command_changed_outside_of_the_scope() {
 }
 
 #[tokio::test]
-async fn r_26_lessons_are_written_once_whoever_learns_them() {
+async fn r_26_each_lesson_is_written_once_across_engines() {
     let bench = Bench::with(|builder| builder.session_limits(BudgetLimits::new().calls(1))).ready();
     let second = HookEngine::builder()
         .workspace(bench.path(""))
@@ -381,7 +381,7 @@ async fn r_26_lessons_are_written_once_whoever_learns_them() {
 }
 
 #[tokio::test]
-async fn r_26_lessons_that_could_not_be_written_are_written_later() {
+async fn r_26_lessons_are_retried_after_a_failed_write() {
     let bench = Bench::new();
     bench
         .engine
@@ -396,7 +396,7 @@ async fn r_26_lessons_that_could_not_be_written_are_written_later() {
 }
 
 #[tokio::test]
-async fn r_26_without_files_the_hooks_keep_quiet() {
+async fn r_26_without_a_storage_folder_the_hooks_do_not_warn() {
     let engine = HookEngine::new();
     let everything = done(write("src/a")).touched("b");
     let ((), lines) = heard(engine.post_tool_use(&everything, None)).await;

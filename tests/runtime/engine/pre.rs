@@ -30,17 +30,17 @@ fn unhealthy() -> Bench {
 }
 
 #[test]
-fn r_25_without_fail_safe_an_unhealthy_engine_goes_on() {
+fn r_25_only_fail_safe_refuses_calls_of_an_unhealthy_engine() {
     assert_decides("fail-safe", &unhealthy(), &read("src/a"));
 }
 
 #[test]
-fn r_25_without_state_check_acting_comes_before_thinking() {
+fn r_25_only_state_check_refuses_action_before_reasoning() {
     assert_decides("state-check", &Bench::new(), &write("src/a"));
 }
 
 #[test]
-fn r_25_without_traceability_a_call_needs_no_intent() {
+fn r_25_only_traceability_refuses_a_call_without_an_intent() {
     assert_decides(
         "traceability",
         &Bench::new().ready(),
@@ -49,7 +49,7 @@ fn r_25_without_traceability_a_call_needs_no_intent() {
 }
 
 #[test]
-fn r_25_without_concurrency_a_stale_write_goes_on() {
+fn r_25_only_concurrency_refuses_a_stale_write() {
     let bench = Bench::new().ready();
     bench.put("src/a", "seen");
     block_on(bench.post(&ToolResult::of(read("src/a")).succeeded("seen")));
@@ -58,7 +58,7 @@ fn r_25_without_concurrency_a_stale_write_goes_on() {
 }
 
 #[test]
-fn r_25_without_scope_enforcement_every_file_may_be_written() {
+fn r_25_only_scope_enforcement_refuses_a_file_out_of_scope() {
     assert_decides(
         "scope-enforcement",
         &Bench::new().ready(),
@@ -67,13 +67,13 @@ fn r_25_without_scope_enforcement_every_file_may_be_written() {
 }
 
 #[test]
-fn r_25_without_budget_nothing_is_limited() {
+fn r_25_only_budget_refuses_calls_above_the_limit() {
     let bench = Bench::with(|builder| builder.session_limits(BudgetLimits::new().calls(0)));
     assert_decides("budget", &bench, &read("src/a"));
 }
 
 #[test]
-fn r_25_without_circuit_breaker_an_agent_may_go_in_circles() {
+fn r_25_only_circuit_breaker_refuses_the_third_identical_call() {
     let bench = Bench::new();
     for _ in 0..2 {
         assert!(block_on(bench.ask(&read("src/a"))).is_continue());
@@ -82,7 +82,7 @@ fn r_25_without_circuit_breaker_an_agent_may_go_in_circles() {
 }
 
 #[test]
-fn r_31_unhealthy_denies_everything_but_selecting_an_intent() {
+fn r_31_an_unhealthy_engine_denies_all_calls_except_intent_selection() {
     let bench = unhealthy();
     for request in [
         read("src/a"),
@@ -101,7 +101,7 @@ fn r_31_unhealthy_denies_everything_but_selecting_an_intent() {
 }
 
 #[test]
-fn r_27_selecting_an_intent_skips_every_other_hook_only_while_unhealthy() {
+fn r_27_intent_selection_skips_the_other_hooks_only_while_unhealthy() {
     for healthy in [true, false] {
         let bench = Bench::with(|builder| {
             builder
@@ -114,7 +114,7 @@ fn r_27_selecting_an_intent_skips_every_other_hook_only_while_unhealthy() {
 }
 
 #[test]
-fn r_31_the_way_past_the_hooks_is_for_no_other_call() {
+fn r_31_only_intent_selection_can_bypass_the_hooks() {
     let bench = Bench::new();
     let pass = hooks_runtime::phases::PreFn::new("fail-safe", |_: &ToolRequest| {
         HookResponse::new(ResponseAction::Other("PASS".to_owned()))
@@ -125,7 +125,7 @@ fn r_31_the_way_past_the_hooks_is_for_no_other_call() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn r_31_an_error_a_panic_and_a_timeout_of_the_probe_are_unhealthy() {
+async fn r_31_a_health_probe_that_fails_panics_or_times_out_is_unhealthy() {
     async fn fails() -> Result<bool, std::io::Error> {
         Err(std::io::Error::other("no disk"))
     }
@@ -151,7 +151,7 @@ async fn r_31_an_error_a_panic_and_a_timeout_of_the_probe_are_unhealthy() {
 }
 
 #[tokio::test]
-async fn r_31_an_engine_whose_files_are_gone_is_unhealthy() {
+async fn r_31_an_engine_without_its_storage_folder_is_unhealthy() {
     let bench = Bench::new();
     assert!(bench.ask(&read("src/a")).await.is_continue());
     std::fs::remove_dir_all(bench.path(".orchestration")).unwrap();
@@ -164,7 +164,7 @@ async fn r_31_an_engine_whose_files_are_gone_is_unhealthy() {
 }
 
 #[test]
-fn r_25_a_turn_goes_from_request_to_reasoning_to_action() {
+fn r_25_a_turn_passes_from_request_to_reasoning_to_action() {
     let bench = Bench::new();
     let session = bench.engine.session();
     assert_eq!(session.stage(), Stage::Request);
@@ -193,7 +193,7 @@ fn r_25_a_turn_goes_from_request_to_reasoning_to_action() {
 }
 
 #[test]
-fn r_25_state_check_may_hold_a_turn_to_the_selected_intent() {
+fn r_25_state_check_can_restrict_a_turn_to_the_selected_intent() {
     let bench = Bench::new().ready();
     let strict = StateCheck::new(bench.engine.context()).selected_intent_only(true);
     bench.engine.registry().register_pre(strict, plain());
@@ -209,7 +209,7 @@ fn error(bench: &Bench, request: &ToolRequest) -> HookError {
 }
 
 #[test]
-fn r_29_a_destructive_call_needs_an_intent_and_a_safe_one_does_not() {
+fn r_29_only_destructive_calls_need_an_intent() {
     let bench = Bench::new().ready();
     for tool in ["write_to_file", "execute_command", "new_task", "odd"] {
         let error = error(&bench, &ToolRequest::new(tool));
@@ -223,7 +223,7 @@ fn r_29_a_destructive_call_needs_an_intent_and_a_safe_one_does_not() {
 }
 
 #[test]
-fn r_29_an_intent_has_the_form_that_is_asked_for() {
+fn r_29_intent_ids_must_match_the_configured_pattern() {
     let others = ["REQ-a-B-9", "REQ--", "T12"].map(Intent::new);
     let bench = Bench::with(|builder| builder.intents(others.clone())).ready();
     for id in [
@@ -251,7 +251,7 @@ fn r_29_an_intent_has_the_form_that_is_asked_for() {
 }
 
 #[tokio::test]
-async fn r_27_a_stale_write_is_an_error_until_the_file_is_read_again() {
+async fn r_27_a_stale_write_fails_until_the_file_is_read_again() {
     let bench = Bench::new().ready();
     let note_read = || async {
         bench
@@ -283,7 +283,7 @@ async fn r_27_a_stale_write_is_an_error_until_the_file_is_read_again() {
 }
 
 #[tokio::test]
-async fn r_27_what_the_agent_wrote_itself_is_not_stale() {
+async fn r_27_content_written_by_the_agent_is_not_stale() {
     let bench = Bench::new().ready();
     bench.put("src/a", "one");
     bench
@@ -304,7 +304,7 @@ async fn r_27_what_the_agent_wrote_itself_is_not_stale() {
 }
 
 #[test]
-fn r_27_each_of_several_files_is_compared() {
+fn r_27_all_files_of_a_call_are_compared() {
     let bench = Bench::new().ready();
     bench.put("src/a", "a");
     bench.put("src/b", "b");
@@ -323,7 +323,7 @@ fn r_27_each_of_several_files_is_compared() {
 }
 
 #[test]
-fn r_27_reading_may_be_required() {
+fn r_27_reading_before_writing_can_be_required() {
     let bench = Bench::new().ready();
     bench.put("src/a", "a");
     let request = write("src/a");
@@ -340,7 +340,7 @@ fn r_27_reading_may_be_required() {
 
 #[cfg(unix)]
 #[test]
-fn r_27_a_file_that_cannot_be_compared_is_an_error() {
+fn r_27_a_write_to_an_unreadable_file_is_an_error() {
     let bench = Bench::new().ready();
     bench.put("src/a", "a");
     block_on(bench.post(&ToolResult::of(read("src/a")).succeeded("…")));
@@ -354,7 +354,7 @@ fn r_27_a_file_that_cannot_be_compared_is_an_error() {
 }
 
 #[test]
-fn r_28_scope_denial_keeps_reason_details_hint_and_classification() {
+fn r_28_a_scope_denial_contains_reason_details_hint_and_class() {
     let denied = block_on(Bench::new().ready().ask(&write("README.md")));
     assert_denied(&denied, ResponseAction::Deny, "Scope Violation");
     assert_eq!(denied.classification.as_deref(), Some("DESTRUCTIVE"));
@@ -366,7 +366,7 @@ fn r_28_scope_denial_keeps_reason_details_hint_and_classification() {
 }
 
 #[test]
-fn r_28_two_intents_that_own_a_file_contend_for_it() {
+fn r_28_a_file_owned_by_two_intents_is_denied_as_contention() {
     let other = Intent::new("REQ-2").owns("src/shared/*");
     let bench = Bench::with(|builder| builder.intents([other])).ready();
     assert!(block_on(bench.ask(&write("src/own"))).is_continue());
@@ -377,7 +377,7 @@ fn r_28_two_intents_that_own_a_file_contend_for_it() {
 }
 
 #[test]
-fn r_28_the_ignore_file_comes_first() {
+fn r_28_the_ignore_file_overrides_the_scopes() {
     let bench = Bench::new().ready();
     bench.put(".intentignore", "*.key\n");
     for path in ["src/id.key", "outside.key"] {
@@ -391,7 +391,7 @@ fn r_28_the_ignore_file_comes_first() {
 }
 
 #[test]
-fn r_28_paths_out_of_the_workspace_are_never_in_scope() {
+fn r_28_paths_outside_the_workspace_are_never_in_scope() {
     let bench = Bench::with(|builder| builder.intents([Intent::new("REQ-9").owns("**")])).ready();
     let inside = bench.path("src/a");
     for path in [
@@ -410,7 +410,7 @@ fn r_28_paths_out_of_the_workspace_are_never_in_scope() {
 
 #[cfg(unix)]
 #[test]
-fn r_28_links_are_followed_before_scopes_are_looked_at() {
+fn r_28_links_are_resolved_before_scopes_are_checked() {
     let bench = Bench::new().ready();
     let elsewhere = tempfile::tempdir().unwrap();
     std::fs::create_dir(bench.path("doc")).unwrap();
@@ -433,7 +433,7 @@ fn r_28_links_are_followed_before_scopes_are_looked_at() {
 }
 
 #[test]
-fn r_28_the_engine_keeps_its_own_files() {
+fn r_28_the_files_of_the_engine_are_never_in_scope() {
     let bench = Bench::with(|builder| builder.intents([Intent::new("REQ-9").owns("**")])).ready();
     for path in [
         ".orchestration/mutations.jsonl",
@@ -447,7 +447,7 @@ fn r_28_the_engine_keeps_its_own_files() {
 
 #[cfg(unix)]
 #[test]
-fn r_28_the_ignore_file_is_kept_where_a_link_leads() {
+fn r_28_the_target_of_a_linked_ignore_file_is_protected() {
     let bench = Bench::new().ready();
     bench.put("src/rules", "*.key\n");
     std::os::unix::fs::symlink("src/rules", bench.path(".intentignore")).unwrap();
@@ -461,7 +461,7 @@ fn r_28_the_ignore_file_is_kept_where_a_link_leads() {
 }
 
 #[test]
-fn r_28_one_file_out_of_scope_denies_the_whole_call() {
+fn r_28_a_call_with_one_file_out_of_scope_is_denied() {
     let bench = Bench::new().ready();
     let diff = |files: Value| {
         let request = ToolRequest::new("apply_diff").param("files", files);
@@ -479,14 +479,14 @@ fn r_28_one_file_out_of_scope_denies_the_whole_call() {
 }
 
 #[test]
-fn r_28_an_intent_that_nobody_knows_owns_nothing() {
+fn r_28_an_unknown_intent_owns_no_files() {
     let bench = Bench::new().ready();
     let denied = block_on(bench.ask(&write("src/a").intent("REQ-77")));
     assert_denied(&denied, ResponseAction::Deny, "Scope Violation");
 }
 
 #[test]
-fn r_31_calls_of_a_session_and_of_an_intent_are_limited() {
+fn r_31_calls_are_limited_per_session_and_per_intent() {
     let limits = |calls| BudgetLimits::new().calls(calls);
     let bench = Bench::with(|builder| builder.session_limits(limits(5)).intent_limits(limits(2)));
     let look = |n: u32, intent: &str| {
@@ -507,7 +507,7 @@ fn r_31_calls_of_a_session_and_of_an_intent_are_limited() {
 }
 
 #[test]
-fn r_31_tokens_and_cost_are_limited_once_they_are_known() {
+fn r_31_tokens_and_cost_are_limited_after_they_are_reported() {
     for (limits, usage) in [
         (BudgetLimits::new().tokens(100), CallUsage::new(60, 0)),
         (BudgetLimits::new().cost_micros(100), CallUsage::new(0, 60)),
@@ -525,7 +525,7 @@ fn r_31_tokens_and_cost_are_limited_once_they_are_known() {
 }
 
 #[test]
-fn r_31_a_limit_of_nothing_allows_nothing_and_no_limit_everything() {
+fn r_31_a_limit_of_zero_denies_every_call_and_no_limit_allows_all() {
     for limits in [
         BudgetLimits::new().calls(0),
         BudgetLimits::new().tokens(0),
@@ -544,7 +544,7 @@ fn r_31_a_limit_of_nothing_allows_nothing_and_no_limit_everything() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn r_31_calls_at_the_same_time_share_one_budget() {
+async fn r_31_concurrent_calls_share_one_budget() {
     let bench = Bench::with(|builder| builder.session_limits(BudgetLimits::new().calls(10)));
     let calls = (0..40).map(|n| {
         let engine = bench.engine.clone();
@@ -561,7 +561,7 @@ async fn r_31_calls_at_the_same_time_share_one_budget() {
 }
 
 #[test]
-fn r_30_the_third_identical_call_halts_and_another_one_resets() {
+fn r_30_the_third_identical_call_halts_and_a_different_call_resets() {
     let bench = Bench::new();
     let look = |at: &str| block_on(bench.ask(&read(at)));
     assert!(look("a").is_continue());
@@ -579,7 +579,7 @@ fn r_30_the_third_identical_call_halts_and_another_one_resets() {
 }
 
 #[test]
-fn r_30_the_number_of_identical_calls_can_be_chosen() {
+fn r_30_the_repeat_threshold_is_configurable() {
     let bench = Bench::with(|builder| builder.repeat_threshold(2));
     assert!(block_on(bench.ask(&read("a"))).is_continue());
     let halted = block_on(bench.ask(&read("a")));
@@ -621,7 +621,7 @@ fn turned(value: &Value) -> Value {
 
 proptest! {
     #[test]
-    fn r_30_calls_are_identical_by_value(value in any_json(), other in any_json()) {
+    fn r_30_calls_are_compared_by_json_value(value in any_json(), other in any_json()) {
         let bench = Bench::with(|builder| builder.repeat_threshold(2));
         let call = |value: &Value| {
             block_on(bench.ask(&ToolRequest::new("list_files").param("value", value.clone())))
@@ -633,7 +633,7 @@ proptest! {
 }
 
 #[test]
-fn r_22_a_hook_works_in_any_registry() {
+fn r_22_an_engine_hook_works_in_any_registry() {
     let bench = Bench::new().ready();
     let registry: PhaseRegistry<ToolRequest, ToolResult> = PhaseRegistry::new();
     let scope = hooks_runtime::engine::ScopeEnforcement::new(bench.engine.context());

@@ -25,7 +25,7 @@ fn assert_open(bench: &Bench, path: &str) {
 }
 
 #[test]
-fn r_28_nothing_below_an_ignored_folder_is_taken_back() {
+fn r_28_a_negated_pattern_does_not_reinclude_files_of_an_ignored_folder() {
     let bench = open();
     bench.put(".intentignore", "secrets/\n!README.md\n*.key\n!open.key\n");
     for path in ["secrets/README.md", "a/secrets/b/README.md", "a.key"] {
@@ -37,7 +37,7 @@ fn r_28_nothing_below_an_ignored_folder_is_taken_back() {
 }
 
 #[test]
-fn r_28_a_byte_order_mark_belongs_to_no_pattern() {
+fn r_28_a_byte_order_mark_in_the_ignore_file_is_skipped() {
     let bench = open();
     bench.put(".intentignore", "\u{feff}secrets/\n");
     assert_refused(&bench, "secrets/a", PROTECTED);
@@ -46,7 +46,7 @@ fn r_28_a_byte_order_mark_belongs_to_no_pattern() {
 
 #[cfg(unix)]
 #[test]
-fn r_28_an_ignore_file_that_leads_nowhere_protects_everything() {
+fn r_28_a_dangling_ignore_file_protects_everything() {
     let bench = open();
     assert_open(&bench, "docs/a");
     std::os::unix::fs::symlink("moved", bench.path(".intentignore")).unwrap();
@@ -57,7 +57,7 @@ fn r_28_an_ignore_file_that_leads_nowhere_protects_everything() {
 
 #[cfg(unix)]
 #[tokio::test]
-async fn r_28_an_ignore_file_that_is_a_pipe_protects_everything() {
+async fn r_28_a_fifo_as_ignore_file_protects_everything() {
     let bench = open();
     fifo(&bench.path(".intentignore"));
     let denied = bench.ask(&write("docs/a").intent("REQ-9")).await;
@@ -72,7 +72,7 @@ pub(super) fn fifo(path: &std::path::Path) {
 }
 
 #[test]
-fn r_28_a_folder_is_not_changed_as_a_whole() {
+fn r_28_a_call_on_a_whole_folder_is_denied() {
     let bench = Bench::with(|builder| {
         builder.intents([
             Intent::new("REQ-8").owns("src/keys/**"),
@@ -94,7 +94,7 @@ fn r_28_a_folder_is_not_changed_as_a_whole() {
 }
 
 #[test]
-fn r_28_a_folder_that_is_refused_says_what_to_do() {
+fn r_28_a_denied_folder_contains_a_recovery_hint() {
     let bench = open();
     let delete = ToolRequest::new("delete_file").param("path", "src");
     let denied = block_on(bench.ask(&delete.intent("REQ-9")));
@@ -104,7 +104,7 @@ fn r_28_a_folder_that_is_refused_says_what_to_do() {
 
 #[cfg(unix)]
 #[test]
-fn r_28_a_link_is_owned_by_its_name_and_by_its_end() {
+fn r_28_a_link_needs_ownership_of_its_path_and_its_target() {
     use std::os::unix::fs::symlink;
 
     let bench = Bench::with(|builder| {

@@ -26,7 +26,7 @@ fn assert_passes(tool: &str, params: Value) {
 }
 
 #[test]
-fn r_28_every_name_of_a_file_is_read() {
+fn r_28_all_path_parameters_are_checked() {
     let both = |path: &str, other: &str| json!({"files": [{"path": path, "file_path": other}]});
     assert_passes("apply_diff", both("src/a", "src/b"));
     assert_refused("apply_diff", both("src/a", "vault/key"));
@@ -39,7 +39,7 @@ fn r_28_every_name_of_a_file_is_read() {
 }
 
 #[test]
-fn r_28_a_patch_changes_the_files_in_its_headers() {
+fn r_28_all_files_in_the_headers_of_a_patch_are_checked() {
     let patch = |body: &str| json!({"patch": format!("*** Begin Patch\n*** Update File: src/a\n@@\n-a\n+b\n{body}*** End Patch\n")});
     assert_passes("apply_patch", patch(""));
     assert_passes(
@@ -63,7 +63,7 @@ fn r_28_a_patch_changes_the_files_in_its_headers() {
 }
 
 #[test]
-fn r_28_a_unified_patch_changes_the_files_in_its_headers() {
+fn r_28_all_files_in_the_headers_of_a_unified_diff_are_checked() {
     let patch =
         |headers: &str| json!({"input": format!("{headers}@@ -1,2 +1,2 @@\n---- a\n+++ b\n c\n")});
     assert_passes(
@@ -92,7 +92,7 @@ fn r_28_a_unified_patch_changes_the_files_in_its_headers() {
 }
 
 #[test]
-fn r_28_a_patch_that_names_no_file_is_refused() {
+fn r_28_a_patch_without_a_file_header_is_denied() {
     for params in [
         json!({"path": "src/a"}),
         json!({"path": "src/a", "patch": "@@\n-a\n+b\n"}),
@@ -105,7 +105,7 @@ fn r_28_a_patch_that_names_no_file_is_refused() {
 }
 
 #[test]
-fn r_32_the_files_of_a_tool_that_nobody_knows_are_not_known() {
+fn r_32_unknown_tools_are_denied_for_unknown_files() {
     let denied = ask(
         "move_file",
         json!({"path": "src/a", "destination": "vault/key"}),
@@ -120,7 +120,7 @@ fn r_32_the_files_of_a_tool_that_nobody_knows_are_not_known() {
 }
 
 #[test]
-fn r_32_commands_and_tasks_are_asked_about_no_files() {
+fn r_32_the_files_of_commands_and_tasks_are_not_checked() {
     for tool in ["execute_command", "new_task"] {
         assert_passes(tool, json!({"path": "vault/key", "command": "ls"}));
     }

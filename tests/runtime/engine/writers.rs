@@ -45,12 +45,12 @@ fn read(folder: &Path) -> String {
 }
 
 #[test]
-fn r_27_writers_in_processes_lose_and_mix_nothing() {
+fn r_27_concurrent_processes_append_whole_lines_without_loss() {
     if is_writer(Some(LINES)) {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
-    let test = "engine::writers::r_27_writers_in_processes_lose_and_mix_nothing";
+    let test = "engine::writers::r_27_concurrent_processes_append_whole_lines_without_loss";
     let writers: Vec<_> = (0..3).map(|n| start(test, folder.path(), n)).collect();
     for mut writer in writers {
         assert!(writer.wait().unwrap().success());
@@ -71,13 +71,13 @@ fn r_27_writers_in_processes_lose_and_mix_nothing() {
 }
 
 #[test]
-fn r_27_a_writer_that_is_killed_leaves_the_file_to_the_others() {
+fn r_27_a_killed_writer_does_not_block_other_writers() {
     if is_writer(None) {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
     let storage = Storage::new(folder.path()).unwrap();
-    let test = "engine::writers::r_27_a_writer_that_is_killed_leaves_the_file_to_the_others";
+    let test = "engine::writers::r_27_a_killed_writer_does_not_block_other_writers";
     for round in 0..3 {
         let before = read(folder.path()).len();
         let mut writer = start(test, folder.path(), round);
