@@ -277,7 +277,6 @@ fn as_json(out: &mut impl Write, command: &[OsString], cases: Vec<Value>) -> io:
 fn entry(case: &ContractCase, failure: Option<ContractFailure>) -> Value {
     let mut entry = json!({
         "name": case.name,
-        "rule": case.rule,
         "passed": failure.is_none(),
     });
     if let Some(failure) = failure {

@@ -68,7 +68,6 @@ impl ContractCase {
     pub fn check(&self, subject: &Subject) -> Result<(), ContractFailure> {
         stage::perform(self, subject).map_err(|Finding { sent, came }| ContractFailure {
             case: self.name,
-            rule: self.rule,
             sent,
             came,
             remedy: self.remedy,

@@ -13,8 +13,6 @@ use super::trial::Trial;
 pub struct ContractCase {
     /// Name of the case and of its test.
     pub name: &'static str,
-    /// Rules of the specification that it tests.
-    pub rule: &'static str,
     /// Advice for a hook that fails it.
     pub remedy: &'static str,
     pub(super) run: for<'a> fn(&'a mut Trial) -> Running<'a>,
@@ -31,8 +29,6 @@ pub(super) type Running<'a> = Pin<Box<dyn Future<Output = Result<(), Finding>> +
 pub struct ContractFailure {
     /// The name of the case.
     pub case: &'static str,
-    /// Rules of the specification that it tests.
-    pub rule: &'static str,
     /// Data that were sent to the hook.
     pub sent: String,
     /// Actual result.
@@ -45,17 +41,15 @@ impl fmt::Debug for ContractCase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ContractCase")
             .field("name", &self.name)
-            .field("rule", &self.rule)
             .finish_non_exhaustive()
     }
 }
 
-/// Defines a function that returns the case of its name: its rules, its remedy, and its test with a
-/// trial.
+/// Defines a function that returns the case of its name: its remedy, and its test with a trial.
 macro_rules! contract_case {
     (
         $(#[$doc:meta])*
-        $name:ident, $rule:literal, $remedy:literal,
+        $name:ident, $remedy:literal,
         |$trial:ident| $body:block
     ) => {
         $(#[$doc])*
@@ -64,7 +58,6 @@ macro_rules! contract_case {
 
             ContractCase {
                 name: stringify!($name),
-                rule: $rule,
                 remedy: $remedy,
                 run: |trial| Box::pin(run(trial)),
             }

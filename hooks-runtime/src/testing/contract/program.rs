@@ -35,7 +35,7 @@ pub(super) const CASES: &[ContractCase] = &[
 
 contract_case! {
     /// Its standard output is only the result, which is valid.
-    program_writes_one_answer, "E-90 to E-95",
+    program_writes_one_answer,
     "write one JSON object or nothing to standard output, and messages for people to standard error",
     |trial| {
         for_each(trial, |seen| match seen.status.code() {
@@ -48,7 +48,7 @@ contract_case! {
 
 contract_case! {
     /// Exit code 0 is a result, 2 is a denial, and others are failures.
-    program_exits_with_0_or_2, "E-36, E-38",
+    program_exits_with_0_or_2,
     "exit with 0 and an output, or with 2 and the reason of a denial on standard error",
     |trial| {
         for_each(trial, |seen| match seen.status.code() {
@@ -72,7 +72,7 @@ contract_case! {
 
 contract_case! {
     /// All processes that it has started end with it.
-    program_leaves_nothing_running, "E-42",
+    program_leaves_nothing_running,
     "wait for child processes, and close the output",
     |trial| {
         for_each(trial, |seen| match seen.left {
