@@ -35,7 +35,7 @@ async fn security_check(_event: Arc<str>, data: Arc<Map>) -> HookResult {
 }
 
 #[test]
-fn e_01_security_check() {
+fn e_01_security_check_denies_system_files_until_unregistered() {
     let registry = HookRegistry::new();
     let unregister = registry.register(
         HookRegistry::TOOL_PRE,
@@ -111,7 +111,7 @@ async fn sanitize_hook(event: Arc<str>, data: Arc<Map>) -> HookResult {
 }
 
 #[test]
-fn e_25_sanitize_hook() {
+fn e_25_sanitize_hook_replaces_the_content() {
     let (registry, log) = (HookRegistry::new(), Log::new());
     registry.register("tool:pre", sanitize_hook, at(1));
     let writing = log.clone();
@@ -129,7 +129,7 @@ fn e_25_sanitize_hook() {
 }
 
 #[test]
-fn e_24_security_hook_after_sanitize_hook() {
+fn e_24_security_hook_denies_after_sanitize_hook_modifies() {
     let registry = HookRegistry::new();
     registry.register("tool:pre", sanitize_hook, at(1));
     registry.register("tool:pre", security_hook, at(2));
@@ -164,7 +164,7 @@ impl EventHook for LinterHook {
 }
 
 #[test]
-fn e_29_linter_hook() {
+fn e_29_linter_hook_injects_its_findings() {
     let registry = HookRegistry::new();
     registry.register("tool:post", LinterHook, named("linter_hook"));
     let call = |path: &str| json!({"tool_name": "Write", "tool_input": {"file_path": path}});
@@ -229,7 +229,7 @@ fn e_30_todo_hook_is_ephemeral() {
 }
 
 #[test]
-fn e_31_todo_hook_with_nothing_to_do() {
+fn e_31_todo_hook_without_todos_continues() {
     let registry = HookRegistry::new();
     registry.register("tool:pre", todo_hook(&[], "tool:pre"), plain());
     assert_eq!(
@@ -252,7 +252,7 @@ async fn production_protection_hook(event: Arc<str>, data: Arc<Map>) -> HookResu
 }
 
 #[test]
-fn e_32_production_protection_hook() {
+fn e_32_production_protection_hook_asks_the_user() {
     let registry = HookRegistry::new();
     registry.register("tool:pre", production_protection_hook, plain());
     let call = |path: &str| json!({"tool_name": "Write", "tool_input": {"file_path": path}});
@@ -278,7 +278,7 @@ fn e_32_production_protection_hook() {
 }
 
 #[test]
-fn e_24_security_hook_denies_what_production_protection_hook_asks() {
+fn e_24_security_hook_overrides_production_protection_hook() {
     let registry = HookRegistry::new();
     registry.register("tool:pre", production_protection_hook, at(1));
     registry.register("tool:pre", security_hook, at(2));
@@ -304,7 +304,7 @@ fn progress_hook(event: Event<'_>) -> HookResult {
 }
 
 #[test]
-fn e_35_e_150_progress_hook() {
+fn e_35_e_150_progress_hook_shows_a_message_and_suppresses_its_output() {
     let registry = HookRegistry::new();
     registry.register("tool:post", progress_hook, plain());
     let call = json!({"tool_name": "ProcessFiles", "tool_result": {"files_processed": 12}});
@@ -325,7 +325,7 @@ fn e_35_e_150_progress_hook() {
 }
 
 #[test]
-fn e_150_output_is_suppressed_for_its_own_hook_only() {
+fn e_150_suppress_output_applies_only_to_its_own_hook() {
     let registry = HookRegistry::new();
     let prints = |event: Event<'_>| {
         event.print("shown");
@@ -345,7 +345,7 @@ fn e_150_output_is_suppressed_for_its_own_hook_only() {
 }
 
 #[test]
-fn e_20_audit_hook_only_observes() {
+fn e_20_audit_hook_does_not_change_the_result() {
     let (registry, log) = (HookRegistry::new(), Log::new());
     let writing = log.clone();
     let audit_hook = move |event: Arc<str>, data: Arc<Map>| {
@@ -378,7 +378,7 @@ fn e_20_audit_hook_only_observes() {
 }
 
 #[test]
-fn e_05_one_error_handler_for_two_events() {
+fn e_05_one_error_handler_can_handle_two_events() {
     let (registry, log) = (HookRegistry::new(), Log::new());
     let writing = log.clone();
     let error_handler = move |event: Arc<str>, _: Arc<Map>| {
@@ -394,7 +394,7 @@ fn e_05_one_error_handler_for_two_events() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn e_50_decision_voting() {
+async fn e_50_decision_votes_are_collected() {
     let registry = HookRegistry::new();
     let votes = [
         ("weather", 100),
@@ -433,7 +433,7 @@ async fn e_50_decision_voting() {
 }
 
 #[test]
-fn e_65_session_context_for_all_events() {
+fn e_65_session_fields_are_merged_into_event_data() {
     let registry = HookRegistry::new();
     let fields =
         json!({"session_id": "sess_123", "user_id": "user_456", "environment": "production"});
@@ -449,7 +449,7 @@ fn e_65_session_context_for_all_events() {
 }
 
 #[test]
-fn e_150_output_is_suppressed_by_registration_and_not_by_name() {
+fn e_150_suppress_output_applies_per_registration_not_per_name() {
     let registry = HookRegistry::new();
     let prints = |suppress: bool| {
         move |event: Event<'_>| {
@@ -466,7 +466,7 @@ fn e_150_output_is_suppressed_by_registration_and_not_by_name() {
 }
 
 #[test]
-fn e_115_an_injection_says_where_and_when_it_comes_from() {
+fn e_115_an_injection_records_hook_event_and_time() {
     let registry = HookRegistry::new();
     registry.register("tool:post", LinterHook, plain());
     let call = json!({"tool_name": "Write", "tool_input": {"file_path": "bad.py"}});

@@ -95,7 +95,7 @@ fn kinds(emission: &Emission) -> Vec<(&str, &str)> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn x_2_isolate_logs_and_goes_on() {
+async fn x_2_isolate_records_the_failure_and_continues() {
     for policy in [None, Some(FailurePolicy::Isolate)] {
         for kind in KINDS {
             let log = Log::new();
@@ -109,7 +109,7 @@ async fn x_2_isolate_logs_and_goes_on() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn x_2_fail_closed_denies_and_names_the_hook_and_the_fault() {
+async fn x_2_fail_closed_denies_and_names_the_failed_hook() {
     for kind in KINDS {
         let log = Log::new();
         let registry = events(kind, Some(FailurePolicy::FailClosed), &log);
@@ -126,7 +126,7 @@ async fn x_2_fail_closed_denies_and_names_the_hook_and_the_fault() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn x_2_fail_closed_keeps_what_came_before() {
+async fn x_2_fail_closed_keeps_earlier_injections_and_data() {
     for kind in KINDS {
         let registry = events(kind, Some(FailurePolicy::FailClosed), &Log::new());
         let emission = emit(&registry, "e", json!({"a": 1})).await;
@@ -136,7 +136,7 @@ async fn x_2_fail_closed_keeps_what_came_before() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn x_2_propagate_ends_with_the_error() {
+async fn x_2_propagate_returns_the_error_and_stops() {
     for kind in KINDS {
         let log = Log::new();
         let registry = events(kind, Some(FailurePolicy::Propagate), &log);
@@ -155,7 +155,7 @@ async fn x_2_propagate_ends_with_the_error() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn x_2_a_question_before_does_not_soften_fail_closed() {
+async fn x_2_an_earlier_ask_user_does_not_override_fail_closed() {
     for kind in KINDS {
         let registry = events(kind, Some(FailurePolicy::FailClosed), &Log::new());
         registry.register("e", answering(HookResult::ask_user("Sure?")), at(0));
@@ -164,7 +164,7 @@ async fn x_2_a_question_before_does_not_soften_fail_closed() {
 }
 
 #[test]
-fn x_2_the_error_of_the_hook_is_kept() {
+fn x_2_a_failure_contains_the_error_of_the_hook() {
     let registry = HookRegistry::new();
     let fails = |_: Arc<str>, _: Arc<Map>| Err::<HookResult, _>(std::fmt::Error);
     registry.register("e", fails, plain());
@@ -176,7 +176,7 @@ fn x_2_the_error_of_the_hook_is_kept() {
 }
 
 #[test]
-fn x_2_a_panic_with_anything_is_caught() {
+fn x_2_panics_with_any_payload_are_caught() {
     let registry = HookRegistry::new();
     let formatted = |_: Arc<str>, _: Arc<Map>| -> HookResult { panic!("number {}", 7) };
     registry.register("e", formatted, plain());
@@ -191,7 +191,7 @@ fn x_2_a_panic_with_anything_is_caught() {
 }
 
 #[test]
-fn x_2_after_a_panic_the_registry_works_on() {
+fn x_2_the_registry_is_usable_after_a_panic() {
     let (registry, log) = (HookRegistry::new(), Log::new());
     let panics = |_: Arc<str>, _: Arc<Map>| -> HookResult { panic!("broken") };
     let registration = registry.register("e", panics, plain());
@@ -214,7 +214,7 @@ impl Drop for PanicsOnDrop {
 }
 
 #[tokio::test(start_paused = true)]
-async fn x_2_a_panic_of_what_a_late_hook_held_is_isolated() {
+async fn x_2_a_panic_on_drop_of_a_timed_out_hook_is_isolated() {
     let (registry, log) = (HookRegistry::new(), Log::new());
     let hangs = |_: Arc<str>, _: Arc<Map>| async {
         let held = PanicsOnDrop;
@@ -230,7 +230,7 @@ async fn x_2_a_panic_of_what_a_late_hook_held_is_isolated() {
 }
 
 #[test]
-fn x_2_a_panic_of_what_a_hook_held_is_isolated() {
+fn x_2_a_panic_on_drop_of_a_local_of_a_hook_is_isolated() {
     let (registry, log) = (HookRegistry::new(), Log::new());
     let drops = |_: Arc<str>, _: Arc<Map>| async {
         let held = PanicsOnDrop;
@@ -264,7 +264,7 @@ fn slow(
 }
 
 #[tokio::test(start_paused = true)]
-async fn x_2_what_a_late_hook_would_say_does_not_count() {
+async fn x_2_the_output_of_a_timed_out_hook_is_discarded() {
     let registry = HookRegistry::new();
     registry.register("e", slow(2 * SECOND), plain().timeout(SECOND));
     let emission = emit(&registry, "e", ()).await;
@@ -275,7 +275,7 @@ async fn x_2_what_a_late_hook_would_say_does_not_count() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn x_2_a_hook_in_time_counts() {
+async fn x_2_the_output_of_a_hook_within_its_timeout_is_used() {
     let registry = HookRegistry::new();
     registry.register("e", slow(SECOND / 2), plain().timeout(SECOND));
     let emission = emit(&registry, "e", ()).await;
@@ -284,7 +284,7 @@ async fn x_2_a_hook_in_time_counts() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn x_2_the_time_of_each_hook_is_its_own() {
+async fn x_2_the_timeout_applies_to_each_hook_separately() {
     let registry = HookRegistry::new();
     for _ in 0..5 {
         registry.register("e", slow(SECOND * 8 / 10), plain().timeout(SECOND));
@@ -293,7 +293,7 @@ async fn x_2_the_time_of_each_hook_is_its_own() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn x_2_a_hook_that_does_not_wait_needs_no_time() {
+async fn x_2_a_hook_that_does_not_suspend_succeeds_with_timeout_zero() {
     let registry = HookRegistry::new();
     registry.register(
         "e",
@@ -307,7 +307,7 @@ async fn x_2_a_hook_that_does_not_wait_needs_no_time() {
 }
 
 #[test]
-fn x_2_timeouts_need_no_runtime() {
+fn x_2_timeouts_work_without_a_runtime() {
     let registry = HookRegistry::new();
     let hangs = |_: Arc<str>, _: Arc<Map>| async {
         std::future::pending::<()>().await;
@@ -321,7 +321,7 @@ fn x_2_timeouts_need_no_runtime() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn x_2_the_future_of_a_late_hook_is_dropped() {
+async fn x_2_the_future_of_a_timed_out_hook_is_dropped() {
     let (registry, dropped) = (HookRegistry::new(), Dropped::default());
     let drops = dropped.clone();
     let hangs = move |_: Arc<str>, _: Arc<Map>| {
@@ -344,7 +344,7 @@ fn deadline(after: Duration) -> EmitOptions {
 }
 
 #[tokio::test(start_paused = true)]
-async fn x_2_a_missed_deadline_is_an_error_and_never_a_yes() {
+async fn x_2_a_missed_deadline_is_an_error() {
     let (registry, log) = (HookRegistry::new(), Log::new());
     let before = HookResult::inject_context("before").user_message("told");
     registry.register("e", answering(before), at(1));
@@ -366,7 +366,7 @@ async fn x_2_a_missed_deadline_is_an_error_and_never_a_yes() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn x_2_the_deadline_is_for_all_hooks_together() {
+async fn x_2_the_deadline_applies_to_all_hooks_together() {
     let registry = HookRegistry::new();
     for _ in 0..4 {
         registry.register("e", slow(SECOND * 4 / 10), plain().timeout(SECOND));
@@ -385,7 +385,7 @@ async fn x_2_the_deadline_is_for_all_hooks_together() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn x_2_a_denial_within_the_deadline_counts() {
+async fn x_2_a_denial_before_the_deadline_is_returned() {
     let registry = HookRegistry::new();
     registry.register("e", answering(HookResult::deny("no")), at(1));
     registry.register("e", slow(10 * SECOND), at(2));
@@ -394,7 +394,7 @@ async fn x_2_a_denial_within_the_deadline_counts() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn x_2_a_question_before_a_missed_deadline_is_no_answer() {
+async fn x_2_a_missed_deadline_is_an_error_despite_an_earlier_ask_user() {
     let registry = HookRegistry::new();
     registry.register("e", answering(HookResult::ask_user("Sure?")), at(1));
     registry.register("e", slow(10 * SECOND), at(2));
@@ -406,7 +406,7 @@ async fn x_2_a_question_before_a_missed_deadline_is_no_answer() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn x_2_a_hooks_own_timeout_before_the_deadline_goes_by_its_policy() {
+async fn x_2_a_timeout_before_the_deadline_follows_the_failure_policy() {
     let registry = HookRegistry::new();
     registry.register("e", slow(10 * SECOND), at(1).timeout(SECOND));
     registry.register("e", answering(HookResult::set("a", 1)), at(2));
@@ -421,7 +421,7 @@ async fn x_2_a_hooks_own_timeout_before_the_deadline_goes_by_its_policy() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn x_2_isolating_does_not_hide_a_missed_deadline() {
+async fn x_2_no_failure_policy_hides_a_missed_deadline() {
     for policy in [
         FailurePolicy::Isolate,
         FailurePolicy::FailClosed,
@@ -458,7 +458,7 @@ async fn x_2_a_missed_deadline_drops_the_hook() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn x_2_without_time_those_that_do_not_wait_still_answer() {
+async fn x_2_with_deadline_zero_hooks_that_do_not_suspend_still_run() {
     let registry = HookRegistry::new();
     registry.register("e", answering(HookResult::set("a", 1)), plain());
     let emission = registry
@@ -485,7 +485,7 @@ async fn x_2_without_hooks_no_deadline_is_missed() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn x_2_any_deadline_may_be_given() {
+async fn x_2_the_deadline_can_be_duration_max() {
     let registry = HookRegistry::new();
     registry.register("e", slow(SECOND), plain().timeout(Duration::MAX));
     let emission = registry
@@ -525,7 +525,7 @@ fn phases(kind: Kind, policy: Option<FailurePolicy>, log: &Log) -> PhaseRegistry
 }
 
 #[tokio::test(start_paused = true)]
-async fn x_2_r_13_a_pre_fault_propagates_unless_told_otherwise() {
+async fn x_2_r_13_a_pre_hook_failure_propagates_by_default() {
     for policy in [None, Some(FailurePolicy::Propagate)] {
         for kind in KINDS {
             let log = Log::new();
@@ -543,7 +543,7 @@ async fn x_2_r_13_a_pre_fault_propagates_unless_told_otherwise() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn x_2_a_pre_fault_that_fails_closed_denies() {
+async fn x_2_a_pre_hook_failure_with_fail_closed_denies() {
     for kind in KINDS {
         let log = Log::new();
         let registry = phases(kind, Some(FailurePolicy::FailClosed), &log);
@@ -555,7 +555,7 @@ async fn x_2_a_pre_fault_that_fails_closed_denies() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn x_2_a_pre_fault_that_is_isolated_is_left_out() {
+async fn x_2_a_pre_hook_failure_with_isolate_is_skipped() {
     for kind in KINDS {
         let log = Log::new();
         let registry = phases(kind, Some(FailurePolicy::Isolate), &log);
@@ -570,7 +570,7 @@ async fn x_2_a_pre_fault_that_is_isolated_is_left_out() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn x_2_the_last_response_is_that_of_the_last_hook_that_answered() {
+async fn x_2_an_isolated_pre_hook_failure_keeps_the_previous_response() {
     let registry = PhaseRegistry::<str, str>::new();
     let before = |_: &str| HookResponse::default().reason("before");
     registry.register_pre(PreFn::new("before", before), at(1));
@@ -581,7 +581,7 @@ async fn x_2_the_last_response_is_that_of_the_last_hook_that_answered() {
 
 #[test]
 #[should_panic(expected = "audit")]
-fn x_2_a_post_hook_cannot_fail_closed() {
+fn x_2_registering_a_post_hook_with_fail_closed_panics() {
     let registry = PhaseRegistry::<str, str>::new();
     let options = named("audit").on_failure(FailurePolicy::FailClosed);
     registry.register_post(PostFn::new("audit", |_: &str, _: Option<&str>| ()), options);
@@ -589,14 +589,14 @@ fn x_2_a_post_hook_cannot_fail_closed() {
 
 #[test]
 #[should_panic(expected = "audit")]
-fn x_2_a_post_hook_cannot_propagate() {
+fn x_2_registering_a_post_hook_with_propagate_panics() {
     let registry = PhaseRegistry::<str, str>::new();
     let options = plain().on_failure(FailurePolicy::Propagate);
     registry.register_post(PostFn::new("audit", |_: &str, _: Option<&str>| ()), options);
 }
 
 #[tokio::test(start_paused = true)]
-async fn x_2_a_panic_of_what_a_hook_held_does_not_hide_a_missed_deadline() {
+async fn x_2_a_panic_on_drop_does_not_hide_a_missed_deadline() {
     let registry = HookRegistry::new();
     let hangs = |_: Arc<str>, _: Arc<Map>| async {
         let held = PanicsOnDrop;
@@ -613,7 +613,7 @@ async fn x_2_a_panic_of_what_a_hook_held_does_not_hide_a_missed_deadline() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn x_2_a_late_hook_that_is_ready_at_last_does_not_count() {
+async fn x_2_a_hook_ready_after_its_timeout_is_discarded() {
     let registry = HookRegistry::new();
     let together = |_: Arc<str>, _: Arc<Map>| async {
         for _ in 0..10 {
@@ -628,7 +628,7 @@ async fn x_2_a_late_hook_that_is_ready_at_last_does_not_count() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn x_2_with_all_policies_together_the_first_that_stops_decides() {
+async fn x_2_the_first_failure_with_a_stopping_policy_decides() {
     use FailurePolicy::{FailClosed, Isolate, Propagate};
     let fails = |_: Arc<str>, _: Arc<Map>| Err::<HookResult, _>(HookError::new("broken"));
     for (policies, is_error) in [
@@ -651,7 +651,7 @@ async fn x_2_with_all_policies_together_the_first_that_stops_decides() {
 }
 
 #[test]
-fn x_2_a_panic_whose_payload_panics_when_it_is_dropped_is_isolated() {
+fn x_2_a_panic_payload_that_panics_on_drop_is_isolated() {
     let (registry, log) = (HookRegistry::new(), Log::new());
     let panics = |_: Arc<str>, _: Arc<Map>| -> HookResult { std::panic::panic_any(PanicsOnDrop) };
     registry.register("e", panics, at(1));
@@ -670,13 +670,13 @@ fn invalid(policy: FailurePolicy) -> Result<Emission, EmitError> {
 }
 
 #[test]
-fn x_2_an_invalid_answer_that_fails_closed_denies() {
+fn x_2_an_invalid_output_with_fail_closed_denies() {
     let emission = invalid(FailurePolicy::FailClosed).unwrap();
     assert!(emission.is_denied(), "{}", emission.action);
 }
 
 #[test]
-fn x_2_an_invalid_answer_that_propagates_is_an_error() {
+fn x_2_an_invalid_output_with_propagate_is_an_error() {
     let outcome = invalid(FailurePolicy::Propagate).map(|emission| emission.action);
     assert!(
         matches!(outcome, Err(EmitError::Hook { .. })),
@@ -685,7 +685,7 @@ fn x_2_an_invalid_answer_that_propagates_is_an_error() {
 }
 
 #[test]
-fn x_2_an_invalid_question_is_never_a_yes() {
+fn x_2_an_invalid_ask_user_output_never_allows() {
     for policy in [FailurePolicy::Isolate, FailurePolicy::FailClosed] {
         let action = invalid(policy).unwrap().action;
         assert!(
@@ -710,7 +710,7 @@ impl StatefulEventHook for Waits {
 }
 
 #[tokio::test(start_paused = true)]
-async fn t_44_a_late_hook_does_not_leave_its_state_locked() {
+async fn t_44_a_timed_out_hook_does_not_leave_its_state_locked() {
     let registry = HookRegistry::new();
     registry.register("e", Stateful::new(Waits(0)), plain().timeout(SECOND));
     let late = emit(&registry, "e", json!({"hang": true})).await;
@@ -721,7 +721,7 @@ async fn t_44_a_late_hook_does_not_leave_its_state_locked() {
 }
 
 #[tokio::test]
-async fn t_43_emissions_of_several_tasks_wait_for_the_state() {
+async fn t_43_concurrent_emissions_take_turns_on_the_state() {
     let registry = HookRegistry::new();
     registry.register("e", Stateful::new(Waits(0)), plain());
     let (one, two) = (
@@ -748,7 +748,7 @@ impl StatefulEventHook for Reenters {
 }
 
 #[test]
-fn t_43_a_hook_that_reenters_its_own_state_fails_and_does_not_hang() {
+fn t_43_a_hook_that_reenters_its_own_state_fails_without_deadlock() {
     let registry = HookRegistry::new();
     registry.register("e", Stateful::new(Reenters(registry.clone())), plain());
     let mut emission = pin!(registry.emit("e", ()));
@@ -774,7 +774,7 @@ impl std::fmt::Display for Unshowable {
 impl std::error::Error for Unshowable {}
 
 #[test]
-fn x_2_an_error_that_panics_when_it_is_shown_is_a_fault_like_others() {
+fn x_2_an_error_with_a_panicking_display_follows_the_failure_policy() {
     let fails = |_: hooks_runtime::Event<'_>| Err::<HookResult, _>(Unshowable);
     for policy in [FailurePolicy::Isolate, FailurePolicy::FailClosed] {
         let registry = HookRegistry::new();
@@ -787,7 +787,7 @@ fn x_2_an_error_that_panics_when_it_is_shown_is_a_fault_like_others() {
 }
 
 #[test]
-fn x_2_the_error_of_an_error_is_not_wrapped_again() {
+fn x_2_a_hook_error_is_the_direct_source_of_an_emit_error() {
     let registry = HookRegistry::new();
     let fails = |_: hooks_runtime::Event<'_>| -> Result<HookResult, hooks_runtime::HookError> {
         std::fs::read("/no/such/file")?;
@@ -804,7 +804,7 @@ fn x_2_the_error_of_an_error_is_not_wrapped_again() {
 }
 
 #[test]
-fn x_2_what_was_printed_before_an_error_that_propagates_is_kept() {
+fn x_2_printed_output_is_kept_if_the_error_propagates() {
     let registry = HookRegistry::new();
     let fails = |event: hooks_runtime::Event<'_>| {
         event.print("looking");
@@ -817,7 +817,7 @@ fn x_2_what_was_printed_before_an_error_that_propagates_is_kept() {
 }
 
 #[test]
-fn section_0_3_collecting_loses_no_message_and_no_output() {
+fn section_0_3_a_collection_keeps_messages_and_printed_output() {
     let registry = HookRegistry::new();
     let says = |event: hooks_runtime::Event<'_>| {
         event.print("looking");
@@ -833,7 +833,7 @@ fn section_0_3_collecting_loses_no_message_and_no_output() {
 }
 
 #[test]
-fn x_2_the_destructor_of_a_hook_that_removed_itself_does_not_destroy_the_answer() {
+fn x_2_a_panic_on_drop_of_an_unregistered_hook_keeps_its_output() {
     struct OnDrop;
     impl Drop for OnDrop {
         fn drop(&mut self) {
@@ -881,7 +881,7 @@ impl PreHook<str> for Busy {
 const SHORT: Duration = Duration::from_millis(50);
 
 #[tokio::test]
-async fn e_39_the_time_of_a_hook_that_is_never_idle_ends() {
+async fn e_39_a_hook_that_is_ready_at_every_poll_still_times_out() {
     let registry = HookRegistry::new();
     let hook = |_: Arc<str>, _: Arc<Map>| async {
         busy().await;
@@ -900,7 +900,7 @@ async fn e_39_the_time_of_a_hook_that_is_never_idle_ends() {
 }
 
 #[tokio::test]
-async fn e_54_a_hook_that_is_never_idle_keeps_no_other_from_its_answer() {
+async fn e_54_busy_hooks_do_not_starve_other_hooks() {
     let registry = HookRegistry::new();
     for name in ["busy", "busy too"] {
         let hook = |_: Arc<str>, _: Arc<Map>| async {
@@ -943,7 +943,7 @@ impl std::fmt::Display for PanicsWhenDropped {
 impl std::error::Error for PanicsWhenDropped {}
 
 #[test]
-fn r_14_the_destructor_of_an_error_keeps_no_hook_from_running() {
+fn r_14_an_error_that_panics_on_drop_does_not_stop_later_hooks() {
     let log = Log::new();
     let phases = PhaseRegistry::<str, ()>::new();
     let fails = PostFn::new("fails", |_: &(), _: Option<&str>| Err(PanicsWhenDropped));
@@ -966,7 +966,7 @@ fn r_14_the_destructor_of_an_error_keeps_no_hook_from_running() {
 }
 
 #[test]
-fn e_42_a_collection_that_is_dropped_ends_no_process() {
+fn e_42_dropping_a_collection_of_hooks_that_panic_on_drop_does_not_abort() {
     let registry = HookRegistry::new();
     for name in ["a", "b"] {
         let hook = |_: Arc<str>, _: Arc<Map>| async {
@@ -982,7 +982,7 @@ fn e_42_a_collection_that_is_dropped_ends_no_process() {
 }
 
 #[test]
-fn e_95_an_invalid_change_changes_nothing_and_is_reported() {
+fn e_95_an_invalid_output_changes_no_data_and_is_reported() {
     for policy in [FailurePolicy::Isolate, FailurePolicy::FailClosed] {
         let registry = HookRegistry::new();
         let hook = |_: Event<'_>| HookResult::set("x", 1).approval_timeout(f64::NAN);
@@ -1010,7 +1010,7 @@ fn e_95_an_invalid_change_changes_nothing_and_is_reported() {
 }
 
 #[test]
-fn e_36_an_error_that_cannot_be_shown_is_a_fault_like_others() {
+fn e_36_an_error_with_a_panicking_display_is_a_failure() {
     #[derive(Debug)]
     struct Unshown;
     impl std::fmt::Display for Unshown {

@@ -66,7 +66,7 @@ fn full() -> Value {
 }
 
 #[test]
-fn e_90_no_fields_are_continue() {
+fn e_90_an_empty_object_is_continue() {
     assert_eq!(read(json!({})).unwrap(), HookResult::proceed());
     assert_eq!(
         read(json!({"action": "continue"})).unwrap(),
@@ -76,7 +76,7 @@ fn e_90_no_fields_are_continue() {
 }
 
 #[test]
-fn e_90_the_json_form_has_exactly_the_fields_of_the_seed() {
+fn e_90_the_json_form_has_exactly_the_specified_fields() {
     let written = serde_json::to_value(read(full()).unwrap()).unwrap();
     let keys: BTreeSet<_> = written
         .as_object()
@@ -92,7 +92,7 @@ fn e_90_the_json_form_has_exactly_the_fields_of_the_seed() {
 }
 
 #[test]
-fn e_90_each_field_may_be_left_out() {
+fn e_90_each_field_is_optional() {
     for field in FIELDS {
         let mut value = full();
         let left_out = value.as_object_mut().unwrap().shift_remove(field);
@@ -105,7 +105,7 @@ fn e_90_each_field_may_be_left_out() {
 }
 
 #[test]
-fn e_91_the_defaults_are_those_of_the_seed() {
+fn e_91_the_defaults_are_those_of_the_specification() {
     let result = HookResult::default();
     assert_eq!(result.action, Action::Continue);
     assert_eq!(
@@ -127,7 +127,7 @@ fn e_91_the_defaults_are_those_of_the_seed() {
 }
 
 #[test]
-fn e_92_the_names_are_those_of_the_seed() {
+fn e_92_the_enum_names_are_those_of_the_specification() {
     let value_of = |field: &str, name: &str| read(json!({field: name})).unwrap();
     for (name, action) in [
         ("continue", Action::Continue),
@@ -169,7 +169,7 @@ fn e_92_the_names_are_those_of_the_seed() {
 }
 
 #[test]
-fn e_92_every_field_is_read() {
+fn e_92_every_field_is_deserialized() {
     let result = read(full()).unwrap();
     assert_eq!(result.action, Action::AskUser);
     assert_eq!(result.data, Some(map(json!({"a": [1, null, {"b": "c"}]}))));
@@ -286,7 +286,7 @@ fn e_93_a_wrong_type_is_an_error_that_names_the_field() {
 }
 
 #[test]
-fn e_93_a_field_that_is_there_twice_is_an_error_that_names_it() {
+fn e_93_a_duplicate_field_is_an_error_that_names_the_field() {
     for field in known() {
         let text = format!(r#"{{"{field}": null, "user": 1, "{field}": null}}"#);
         let error = serde_json::from_str::<HookResult>(&text).unwrap_err();
@@ -296,7 +296,7 @@ fn e_93_a_field_that_is_there_twice_is_an_error_that_names_it() {
 }
 
 #[test]
-fn e_93_the_error_is_of_the_field_among_others_that_hold() {
+fn e_93_the_error_names_the_only_invalid_field() {
     for (field, value) in wrong() {
         let mut given = map(full());
         given.insert(field.to_owned(), value);
@@ -315,7 +315,7 @@ fn e_93_a_wrong_type_is_an_error_with_any_action() {
 }
 
 #[test]
-fn e_93_names_are_exact() {
+fn e_93_enum_names_are_matched_exactly() {
     for name in [
         "Deny",
         "DENY",
@@ -330,14 +330,14 @@ fn e_93_names_are_exact() {
 }
 
 #[test]
-fn e_93_what_is_no_object_is_an_error() {
+fn e_93_json_other_than_an_object_is_an_error() {
     for value in [json!(null), json!([]), json!("deny"), json!(true), json!(1)] {
         assert!(read(value.clone()).is_err(), "{value}");
     }
 }
 
 #[test]
-fn e_93_null_is_none_where_none_is_a_value() {
+fn e_93_null_is_none_for_optional_fields() {
     let fields = [
         "data",
         "reason",
@@ -357,7 +357,7 @@ fn e_93_null_is_none_where_none_is_a_value() {
 }
 
 #[test]
-fn e_94_odd_combinations_are_accepted_and_what_does_not_belong_is_ignored() {
+fn e_94_fields_of_other_actions_are_accepted_and_ignored() {
     let odd = json!({
         "action": "continue",
         "approval_prompt": "Sure?",
@@ -390,7 +390,7 @@ fn e_95_an_infinite_timeout_is_rejected() {
 }
 
 #[test]
-fn e_95_whole_seconds_and_none_are_accepted() {
+fn e_95_integer_and_zero_timeouts_are_accepted() {
     assert_eq!(
         read(json!({"approval_timeout": 30}))
             .unwrap()
@@ -406,7 +406,7 @@ fn e_95_whole_seconds_and_none_are_accepted() {
 }
 
 #[test]
-fn e_95_a_timeout_that_does_not_hold_is_not_written_as_one_that_does() {
+fn e_95_an_invalid_timeout_is_not_serialized_as_a_valid_one() {
     for seconds in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -1.0] {
         let result = HookResult::ask_user("Sure?").approval_timeout(seconds);
         let back = serde_json::to_value(result)
@@ -417,7 +417,7 @@ fn e_95_a_timeout_that_does_not_hold_is_not_written_as_one_that_does() {
 }
 
 #[test]
-fn e_95_a_hooks_answer_is_rejected_for_it_too() {
+fn e_95_an_output_with_an_invalid_timeout_is_a_failure() {
     for seconds in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -1.0] {
         let registry = HookRegistry::new();
         let asks = HookResult::ask_user("Sure?").approval_timeout(seconds);
@@ -430,7 +430,7 @@ fn e_95_a_hooks_answer_is_rejected_for_it_too() {
 }
 
 #[test]
-fn e_95_no_timeout_that_does_not_hold_reaches_the_host() {
+fn e_95_the_result_of_an_emission_has_a_valid_timeout() {
     for seconds in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -1.0] {
         let registry = HookRegistry::new();
         let asks = HookResult::ask_user("Sure?").approval_timeout(seconds);
@@ -445,7 +445,7 @@ fn e_95_no_timeout_that_does_not_hold_reaches_the_host() {
 }
 
 #[test]
-fn e_96_unknown_keys_do_not_fail_and_come_back() {
+fn e_96_unknown_keys_round_trip() {
     let mut value = full();
     value["user_message_source"] = json!("linter");
     value["extensions"] = json!({"a": [1, {"b": null}]});
@@ -457,7 +457,7 @@ fn e_96_unknown_keys_do_not_fail_and_come_back() {
 }
 
 #[test]
-fn e_96_unknown_keys_may_have_any_name() {
+fn e_96_unknown_keys_can_have_any_name() {
     for key in ["extra", "Changes", "", "Action", "action ", "type"] {
         let value = json!({"action": "modify", key: {"a": 1}});
         let result = read(value).unwrap_or_else(|error| panic!("{key:?}: {error}"));
@@ -467,7 +467,7 @@ fn e_96_unknown_keys_may_have_any_name() {
 }
 
 #[test]
-fn e_96_changes_of_single_fields_come_back() {
+fn e_96_changes_of_single_fields_round_trip() {
     let result = HookResult::set("a", 1)
         .and_set("b", json!([null]))
         .reason("why");
@@ -484,7 +484,7 @@ fn e_96_changes_of_single_fields_come_back() {
 }
 
 #[test]
-fn e_53_changes_that_are_read_are_collected_as_those_of_a_hook_in_rust() {
+fn e_53_deserialized_changes_are_collected_like_native_changes() {
     for action in ACTIONS {
         let answer = HookResult {
             action,
@@ -501,7 +501,7 @@ fn e_53_changes_that_are_read_are_collected_as_those_of_a_hook_in_rust() {
 }
 
 #[test]
-fn e_94_changes_count_for_an_emission_with_modify_alone() {
+fn e_94_changes_apply_to_an_emission_only_with_modify() {
     for action in ACTIONS {
         let registry = HookRegistry::new();
         let answer = read(json!({"action": action, "changes": {"a": 1}})).unwrap();
@@ -514,7 +514,7 @@ fn e_94_changes_count_for_an_emission_with_modify_alone() {
 }
 
 #[test]
-fn e_97_a_reason_may_accompany_any_action() {
+fn e_97_every_action_can_have_a_reason() {
     for action in ["continue", "deny", "modify", "inject_context", "ask_user"] {
         let result = read(json!({"action": action, "reason": "why"})).unwrap();
         assert_eq!(
@@ -525,7 +525,7 @@ fn e_97_a_reason_may_accompany_any_action() {
 }
 
 #[test]
-fn e_97_the_reason_of_a_denial_is_shown() {
+fn e_97_an_emission_contains_the_reason_of_a_denial() {
     let registry = HookRegistry::new();
     registry.register(
         "e",
@@ -624,7 +624,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn e_96_any_result_comes_back_from_json(result in hook_result()) {
+    fn e_96_arbitrary_results_round_trip_through_json(result in hook_result()) {
         let written = serde_json::to_string(&result).unwrap();
         let back: HookResult = serde_json::from_str(&written).unwrap();
         prop_assert_eq!(&back, &result);
@@ -633,7 +633,7 @@ proptest! {
     }
 
     #[test]
-    fn e_93_whatever_is_accepted_is_written_as_it_is_read(
+    fn e_93_accepted_fields_round_trip_and_errors_name_a_given_field(
         given in prop::collection::vec((prop::sample::select(known()), json_value()), 0..4),
     ) {
         let given: Map = given.into_iter().map(|(field, value)| (field.to_owned(), value)).collect();
@@ -648,7 +648,7 @@ proptest! {
 }
 
 #[test]
-fn e_96_an_extra_key_cannot_stand_in_for_a_field() {
+fn e_96_an_extra_key_cannot_override_a_field() {
     let mut result = HookResult::deny("no");
     let extra = serde_json::json!({"action": "continue", "changes": {"a": 1}, "more": 1});
     result.extra = extra.as_object().cloned().map(Box::new);

@@ -86,14 +86,14 @@ async fn e_110_an_injection_is_stored_with_its_role() {
 }
 
 #[tokio::test]
-async fn e_110_the_role_is_system_unless_said_otherwise() {
+async fn e_110_the_default_role_is_system() {
     let mut conversation = Conversation::new();
     inject(&mut conversation, [text("told")]).await;
     assert_eq!(said(conversation.history()), [(Role::System, "told")]);
 }
 
 #[tokio::test]
-async fn e_110_a_message_knows_the_hook_that_injected_it() {
+async fn e_110_an_injected_message_records_its_hook() {
     let mut conversation = Conversation::new();
     conversation.push(Message::user("mine"));
     inject(&mut conversation, [text("told"), brief("now")]).await;
@@ -112,7 +112,7 @@ async fn e_110_a_message_knows_the_hook_that_injected_it() {
 }
 
 #[tokio::test]
-async fn e_111_an_ephemeral_injection_is_in_one_call_only() {
+async fn e_111_an_ephemeral_injection_is_part_of_one_call_only() {
     let mut conversation = Conversation::new();
     conversation.push(Message::user("Tidy up."));
     inject(&mut conversation, [brief("3 todos")]).await;
@@ -145,7 +145,7 @@ async fn e_111_an_ephemeral_injection_keeps_its_role() {
 }
 
 #[tokio::test]
-async fn e_111_what_is_ephemeral_is_not_stored_with_the_conversation() {
+async fn e_111_ephemeral_injections_are_not_serialized() {
     let mut conversation = Conversation::new();
     conversation.push(Message::tool_result("call-1", "ok"));
     inject(
@@ -164,7 +164,7 @@ async fn e_111_what_is_ephemeral_is_not_stored_with_the_conversation() {
 }
 
 #[tokio::test]
-async fn e_111_what_is_ephemeral_comes_after_all_that_is_kept() {
+async fn e_111_ephemeral_injections_follow_the_history() {
     let mut conversation = Conversation::new();
     inject(&mut conversation, [brief("now"), text("kept")]).await;
     conversation.push(Message::user("later"));
@@ -178,7 +178,7 @@ async fn e_111_what_is_ephemeral_comes_after_all_that_is_kept() {
 }
 
 #[tokio::test]
-async fn e_112_an_ephemeral_injection_goes_behind_the_last_tool_result() {
+async fn e_112_an_ephemeral_injection_is_appended_to_the_last_tool_result() {
     let mut conversation = Conversation::new();
     conversation.push(Message::user("Tidy up."));
     conversation.push(Message::tool_result("call-1", "3 files"));
@@ -197,7 +197,7 @@ async fn e_112_an_ephemeral_injection_goes_behind_the_last_tool_result() {
 }
 
 #[tokio::test]
-async fn e_112_several_go_behind_it_in_their_order() {
+async fn e_112_several_injections_are_appended_in_order() {
     let mut conversation = Conversation::new();
     conversation.push(Message::tool_result("call-1", "3 files"));
     inject(&mut conversation, [appended("one"), appended("two")]).await;
@@ -212,7 +212,7 @@ async fn e_112_several_go_behind_it_in_their_order() {
 }
 
 #[tokio::test]
-async fn e_112_where_the_last_message_is_no_tool_result_it_is_a_message_of_its_own() {
+async fn e_112_without_a_last_tool_result_the_injection_is_a_separate_message() {
     let history = [
         vec![],
         vec![
@@ -240,7 +240,7 @@ async fn e_112_where_the_last_message_is_no_tool_result_it_is_a_message_of_its_o
 }
 
 #[tokio::test]
-async fn e_112_what_is_stored_is_never_put_behind_a_tool_result() {
+async fn e_112_a_stored_injection_is_never_appended_to_a_tool_result() {
     let mut conversation = Conversation::new();
     conversation.push(Message::tool_result("call-1", "ok"));
     inject(
@@ -254,7 +254,7 @@ async fn e_112_what_is_stored_is_never_put_behind_a_tool_result() {
 }
 
 #[tokio::test]
-async fn e_112_after_another_injection_the_last_message_is_that() {
+async fn e_112_after_another_injection_nothing_is_appended_to_the_tool_result() {
     for first in [text("kept"), brief("now")] {
         let mut conversation = Conversation::new();
         conversation.push(Message::tool_result("call-1", "ok"));
@@ -306,7 +306,7 @@ async fn e_30_each_injection_keeps_its_own_lifetime_and_role() {
 }
 
 #[tokio::test]
-async fn e_31_no_text_is_no_injection() {
+async fn e_31_an_empty_text_is_not_injected() {
     let mut conversation = Conversation::new();
     let none = HookResult {
         context_injection: None,
@@ -318,7 +318,7 @@ async fn e_31_no_text_is_no_injection() {
 }
 
 #[tokio::test]
-async fn e_94_a_text_beside_another_action_is_not_injected() {
+async fn e_94_a_text_with_another_action_is_not_injected() {
     let mut conversation = Conversation::new();
     let odd = HookResult {
         action: Action::Continue,
@@ -329,7 +329,7 @@ async fn e_94_a_text_beside_another_action_is_not_injected() {
 }
 
 #[tokio::test]
-async fn e_35_injections_are_kept_whichever_action_wins() {
+async fn e_35_injections_are_kept_if_a_stronger_action_wins() {
     for (stronger, is_denied) in [
         (HookResult::deny("no"), true),
         (HookResult::ask_user("Run it?"), false),
@@ -349,7 +349,7 @@ async fn e_35_injections_are_kept_whichever_action_wins() {
 }
 
 #[tokio::test]
-async fn e_113_the_size_is_unlimited_unless_set() {
+async fn e_113_the_injection_size_is_unlimited_by_default() {
     let mut conversation = Conversation::new();
     let long = "ä".repeat(3_000_000);
     inject(&mut conversation, [text(&long)]).await;
@@ -358,7 +358,7 @@ async fn e_113_the_size_is_unlimited_unless_set() {
 }
 
 #[tokio::test]
-async fn e_113_the_limit_counts_characters_and_not_bytes() {
+async fn e_113_the_size_limit_counts_characters_not_bytes() {
     for word in ["aaaaa", "äääää", "日本語日本", "🦀🦀🦀🦀🦀"] {
         for result in [text(word), brief(word), appended(word)] {
             let mut conversation = Conversation::new();
@@ -380,7 +380,7 @@ async fn e_113_the_limit_counts_characters_and_not_bytes() {
 }
 
 #[tokio::test]
-async fn e_114_over_the_limit_nothing_at_all_is_injected() {
+async fn e_114_one_injection_above_the_limit_refuses_all_injections() {
     let mut conversation = Conversation::new();
     conversation.push(Message::user("mine"));
     let results = [
@@ -405,7 +405,7 @@ async fn e_114_over_the_limit_nothing_at_all_is_injected() {
 }
 
 #[tokio::test]
-async fn e_114_the_error_says_what_to_do() {
+async fn e_114_the_error_names_hook_event_sizes_and_option() {
     let error = apply(&limited(5), &mut Conversation::new(), [text("too long")]).await;
     let message = error.unwrap_err().to_string();
     for word in ["hook-0", "tool:post", "8", "5", "injection_size_limit"] {
@@ -414,7 +414,7 @@ async fn e_114_the_error_says_what_to_do() {
 }
 
 #[tokio::test]
-async fn e_114_over_the_limit_nobody_is_asked() {
+async fn e_114_with_an_injection_above_the_limit_no_request_is_asked() {
     let provider = FixedAnswers::allow();
     let coordinator = Coordinator::builder()
         .provider(provider.clone())
@@ -427,14 +427,14 @@ async fn e_114_over_the_limit_nobody_is_asked() {
 }
 
 #[tokio::test]
-async fn e_114_a_denial_with_too_long_an_injection_is_no_yes() {
+async fn e_114_a_denial_with_an_injection_above_the_limit_never_allows() {
     let results = [text("too long"), HookResult::deny("no")];
     let applied = apply(&limited(5), &mut Conversation::new(), results).await;
     assert!(applied.is_err() || applied.is_ok_and(|applied| applied.is_denied()));
 }
 
 #[tokio::test]
-async fn e_113_each_injection_has_the_limit_for_itself() {
+async fn e_113_the_size_limit_applies_to_each_injection() {
     let mut conversation = Conversation::new();
     let results = [text("12345"), text("12345"), brief("12345")];
     assert!(apply(&limited(5), &mut conversation, results).await.is_ok());
@@ -447,7 +447,7 @@ async fn e_113_each_injection_has_the_limit_for_itself() {
 }
 
 #[tokio::test]
-async fn e_113_a_limit_of_0_lets_nothing_in_and_stops_nothing_else() {
+async fn e_113_a_size_limit_of_0_refuses_only_injections() {
     let mut conversation = Conversation::new();
     assert!(
         apply(&limited(0), &mut conversation, [text("x")])
@@ -460,7 +460,7 @@ async fn e_113_a_limit_of_0_lets_nothing_in_and_stops_nothing_else() {
 }
 
 #[tokio::test]
-async fn e_115_every_injection_is_in_the_audit_with_where_it_comes_from() {
+async fn e_115_the_audit_records_every_injection_with_its_provenance() {
     let mut conversation = Conversation::new();
     let user = brief("nöw").context_injection_role(ContextRole::User);
     inject(&mut conversation, [text("told"), user, appended("tail")]).await;
@@ -491,7 +491,7 @@ async fn e_115_every_injection_is_in_the_audit_with_where_it_comes_from() {
 }
 
 #[tokio::test]
-async fn e_115_the_audit_outlives_the_call_and_the_store() {
+async fn e_115_the_audit_is_kept_after_the_call_and_round_trips() {
     let mut conversation = Conversation::new();
     inject(&mut conversation, [brief("now"), text("kept")]).await;
     assert!(
@@ -513,7 +513,7 @@ async fn e_115_the_audit_outlives_the_call_and_the_store() {
 }
 
 #[tokio::test]
-async fn e_115_the_audit_keeps_the_last_10_000_and_says_how_many_are_gone() {
+async fn e_115_the_audit_keeps_the_last_10_000_records_and_counts_the_dropped() {
     let mut conversation = Conversation::new();
     let (coordinator, hooks) = (Coordinator::new(), HookRegistry::new());
     hooks.register("first", answering(brief("1")), named("first"));
@@ -536,7 +536,7 @@ async fn e_115_the_audit_keeps_the_last_10_000_and_says_how_many_are_gone() {
 }
 
 #[tokio::test]
-async fn e_111_dropping_an_application_before_the_answer_does_not_inject_twice() {
+async fn e_111_dropping_a_pending_apply_does_not_inject_twice() {
     let queue = ApprovalQueue::new();
     let coordinator = Coordinator::builder().provider(queue.clone()).build();
     let mut conversation = Conversation::new();
@@ -551,7 +551,7 @@ async fn e_111_dropping_an_application_before_the_answer_does_not_inject_twice()
 }
 
 #[tokio::test]
-async fn e_115_an_injection_of_an_event_that_is_denied_is_in_the_audit() {
+async fn e_115_the_audit_records_injections_of_denied_events() {
     let mut conversation = Conversation::new();
     let results = [text("told"), HookResult::deny("no")];
     let applied = apply(&Coordinator::new(), &mut conversation, results)

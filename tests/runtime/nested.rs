@@ -54,7 +54,7 @@ fn e_08_a_thousand_nested_emissions_fit_on_two_mebibytes() {
 }
 
 #[test]
-fn e_42_a_thousand_nested_emissions_can_be_dropped_on_two_mebibytes() {
+fn e_42_a_thousand_nested_emissions_drop_on_two_mebibytes() {
     on_two_mebibytes(|| {
         let dropped = Dropped::default();
         let registry = registry(&dropped);

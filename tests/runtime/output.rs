@@ -92,7 +92,7 @@ fn printing(
 }
 
 #[tokio::test]
-async fn e_97_the_agent_is_shown_the_reason_of_a_denial() {
+async fn e_97_the_denial_text_contains_the_reason() {
     let applied = decide(
         &Coordinator::new(),
         &one(HookResult::deny("keys are not read")),
@@ -102,7 +102,7 @@ async fn e_97_the_agent_is_shown_the_reason_of_a_denial() {
 }
 
 #[tokio::test]
-async fn e_97_a_denial_without_a_reason_still_says_something() {
+async fn e_97_a_denial_without_a_reason_has_a_denial_text() {
     let silent = HookResult {
         action: Action::Deny,
         ..HookResult::proceed()
@@ -113,7 +113,7 @@ async fn e_97_a_denial_without_a_reason_still_says_something() {
 }
 
 #[tokio::test]
-async fn e_97_a_denial_with_an_empty_reason_still_says_something() {
+async fn e_97_a_denial_with_an_empty_reason_has_a_denial_text() {
     for reason in ["", " "] {
         let applied = decide(&Coordinator::new(), &one(HookResult::deny(reason))).await;
         assert!(applied.is_denied());
@@ -122,7 +122,7 @@ async fn e_97_a_denial_with_an_empty_reason_still_says_something() {
 }
 
 #[tokio::test]
-async fn e_97_a_reason_may_accompany_any_action() {
+async fn e_97_every_action_can_have_a_reason() {
     for result in of_each_action() {
         let is_denied = result.action == Action::Deny;
         let applied = decide(&showing(&Log::new()), &one(result.reason("because"))).await;
@@ -131,7 +131,7 @@ async fn e_97_a_reason_may_accompany_any_action() {
 }
 
 #[tokio::test]
-async fn e_23_a_denial_keeps_the_data_and_the_messages_before_it() {
+async fn e_23_a_denial_keeps_earlier_data_and_messages() {
     let log = Log::new();
     let hooks = HookRegistry::new();
     let modify = HookResult::modify(map(json!({"a": 1}))).user_message("first");
@@ -147,7 +147,7 @@ async fn e_23_a_denial_keeps_the_data_and_the_messages_before_it() {
 }
 
 #[tokio::test]
-async fn e_151_the_message_is_shown_with_every_action_its_level_and_its_hook() {
+async fn e_151_a_message_of_any_action_is_displayed_with_level_and_hook() {
     for result in of_each_action() {
         for (level, name) in [
             (MessageLevel::Info, "Info"),
@@ -166,7 +166,7 @@ async fn e_151_the_message_is_shown_with_every_action_its_level_and_its_hook() {
 }
 
 #[tokio::test]
-async fn e_91_a_message_is_for_information_unless_said_otherwise() {
+async fn e_91_the_default_message_level_is_info() {
     let log = Log::new();
     let _ = decide(
         &showing(&log),
@@ -197,7 +197,7 @@ async fn e_151_without_a_display_messages_are_logged() {
 }
 
 #[tokio::test]
-async fn e_151_with_a_display_messages_are_not_logged_too() {
+async fn e_151_with_a_display_messages_are_not_logged() {
     let coordinator = showing(&Log::new());
     let hooks = one(HookResult::proceed().user_message("3 warnings"));
     let (_, lines) = heard(decide(&coordinator, &hooks)).await;
@@ -208,7 +208,7 @@ async fn e_151_with_a_display_messages_are_not_logged_too() {
 }
 
 #[tokio::test]
-async fn e_151_the_text_of_a_message_cannot_make_lines_of_the_log() {
+async fn e_151_control_characters_of_a_message_are_escaped_in_the_log() {
     let coordinator = Coordinator::new();
     let hooks = one(HookResult::proceed().user_message("fine\nERROR forged \u{1b}[2J"));
     let (_, lines) = heard(decide(&coordinator, &hooks)).await;
@@ -220,7 +220,7 @@ async fn e_151_the_text_of_a_message_cannot_make_lines_of_the_log() {
 }
 
 #[tokio::test]
-async fn e_152_the_messages_of_several_hooks_are_all_shown_in_order() {
+async fn e_152_messages_of_several_hooks_are_displayed_in_order() {
     for with_display in [true, false] {
         let (hooks, log) = (HookRegistry::new(), Log::new());
         for (priority, name) in [(30, "c"), (10, "a"), (40, "d"), (20, "b")] {
@@ -251,7 +251,7 @@ async fn e_152_the_messages_of_several_hooks_are_all_shown_in_order() {
 }
 
 #[tokio::test]
-async fn e_151_no_message_shows_nothing() {
+async fn e_151_without_messages_nothing_is_displayed() {
     let log = Log::new();
     for result in of_each_action() {
         let _ = decide(&showing(&log), &one(result)).await;
@@ -274,7 +274,7 @@ async fn e_151_a_function_can_be_the_display() {
 }
 
 #[tokio::test]
-async fn e_151_a_display_that_panics_changes_no_decision() {
+async fn e_151_a_panicking_display_does_not_change_the_result() {
     for result in of_each_action() {
         let expected = matches!(result.action, Action::Deny);
         let log = Log::new();
@@ -299,7 +299,7 @@ async fn e_151_a_display_that_panics_changes_no_decision() {
 }
 
 #[tokio::test]
-async fn e_151_a_display_that_panics_is_logged_and_loses_no_injection() {
+async fn e_151_a_panicking_display_is_logged_and_injections_are_kept() {
     let coordinator = Coordinator::builder().display(Broken(Log::new())).build();
     let hooks = one(HookResult::inject_context("told").user_message("one"));
     let mut conversation = Conversation::new();
@@ -316,7 +316,7 @@ async fn e_151_a_display_that_panics_is_logged_and_loses_no_injection() {
 }
 
 #[tokio::test]
-async fn e_150_output_is_shown_before_the_messages_and_in_order() {
+async fn e_150_printed_output_is_displayed_in_order_before_messages() {
     let (hooks, log) = (HookRegistry::new(), Log::new());
     let says = HookResult::proceed().user_message("done");
     hooks.register("tool:post", printing("step 1", says.clone()), named("a"));
@@ -332,7 +332,7 @@ async fn e_150_output_is_shown_before_the_messages_and_in_order() {
 }
 
 #[tokio::test]
-async fn e_150_a_hook_suppresses_its_own_output_and_nothing_else() {
+async fn e_150_suppress_output_suppresses_only_the_output_of_its_hook() {
     for result in of_each_action() {
         let (hooks, log) = (HookRegistry::new(), Log::new());
         let before = HookResult::proceed();
@@ -364,7 +364,7 @@ async fn e_150_a_hook_suppresses_its_own_output_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn e_150_output_is_shown_unless_it_is_suppressed_with_every_action() {
+async fn e_150_printed_output_of_any_action_is_displayed_by_default() {
     for result in of_each_action() {
         let (hooks, log) = (HookRegistry::new(), Log::new());
         hooks.register("tool:post", printing("details", result), named("a"));
@@ -374,7 +374,7 @@ async fn e_150_output_is_shown_unless_it_is_suppressed_with_every_action() {
 }
 
 #[tokio::test]
-async fn e_150_output_and_suppression_reach_across_a_wait() {
+async fn e_150_printed_output_is_kept_after_a_pending_hook() {
     for is_suppressed in [false, true] {
         let (hooks, log) = (HookRegistry::new(), Log::new());
         let waits = move |_: Arc<str>, _: Arc<Map>| async move {
@@ -391,7 +391,7 @@ async fn e_150_output_and_suppression_reach_across_a_wait() {
 
 #[cfg(unix)]
 #[tokio::test]
-async fn e_150_a_program_suppresses_its_own_output() {
+async fn e_150_a_command_hook_can_suppress_its_own_output() {
     for (suppress, expected) in [
         ("false", vec!["to stderr", "to stdout", "summary"]),
         ("true", vec!["summary"]),

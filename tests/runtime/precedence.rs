@@ -91,7 +91,7 @@ fn everything(strongest: HookResult) -> HookRegistry {
 }
 
 #[test]
-fn section_0_3_nothing_is_lost_when_a_stronger_action_wins() {
+fn section_0_3_a_stronger_action_keeps_data_injections_and_messages() {
     let info = MessageLevel::Info;
     for strongest in [
         HookResult::deny("no").user_message("strongest"),
@@ -116,7 +116,7 @@ fn section_0_3_nothing_is_lost_when_a_stronger_action_wins() {
 }
 
 #[test]
-fn section_0_3_what_comes_after_a_question_is_kept_too() {
+fn section_0_3_outputs_after_ask_user_are_kept() {
     let registry = HookRegistry::new();
     registry.register(
         "e",
@@ -141,7 +141,7 @@ fn section_0_3_what_comes_after_a_question_is_kept_too() {
 }
 
 #[test]
-fn section_0_4_items_keep_their_own_role_lifetime_placement_and_provenance() {
+fn section_0_4_injections_keep_role_lifetime_placement_and_provenance() {
     let registry = HookRegistry::new();
     let first = HookResult::inject_context("one").context_injection_role(ContextRole::User);
     registry.register("e", answering(first), at(1).name("first"));
@@ -173,7 +173,7 @@ fn section_0_4_items_keep_their_own_role_lifetime_placement_and_provenance() {
 }
 
 #[test]
-fn section_0_6_a_pre_hook_that_fails_is_an_error_and_never_a_yes() {
+fn section_0_6_a_pre_hook_failure_is_an_error() {
     let (registry, log) = (PhaseRegistry::<str, str>::new(), Log::new());
     let fails = |_: &str| Err::<HookResponse, _>(HookError::new("broken"));
     registry.register_pre(PreFn::new("fails", fails), at(1));
@@ -188,7 +188,7 @@ fn section_0_6_a_pre_hook_that_fails_is_an_error_and_never_a_yes() {
 }
 
 #[test]
-fn section_0_7_the_last_response_counts_and_unknown_actions_stop() {
+fn section_0_7_the_last_response_is_returned_and_unknown_actions_stop() {
     let registry = PhaseRegistry::<str, str>::new();
     let go_on = |reason: &'static str| move |_: &str| HookResponse::default().reason(reason);
     registry.register_pre(PreFn::new("a", go_on("a")), at(1));
@@ -207,7 +207,7 @@ fn section_0_7_the_last_response_counts_and_unknown_actions_stop() {
 }
 
 #[test]
-fn section_0_8_post_hooks_run_as_registered() {
+fn section_0_8_post_hooks_run_in_registration_order() {
     let (registry, log) = (PhaseRegistry::<str, str>::new(), Log::new());
     for (id, priority) in [("a", 30), ("b", 10), ("c", 20)] {
         let log = log.clone();
@@ -230,7 +230,7 @@ fn by_strength() -> [HookResult; 5] {
 }
 
 #[test]
-fn e_34_the_stronger_of_two_wins_in_either_order() {
+fn e_34_the_stronger_of_two_actions_wins_in_either_order() {
     let all = by_strength();
     for (at_strong, strong) in all.iter().enumerate() {
         for weak in &all[at_strong + 1..] {
@@ -250,7 +250,7 @@ fn e_34_the_stronger_of_two_wins_in_either_order() {
 }
 
 #[test]
-fn e_34_all_five_in_any_rotation() {
+fn e_34_the_strongest_action_wins_in_any_rotation() {
     let all = by_strength();
     for skip in 0..5 {
         for shift in 0..5 {
@@ -288,7 +288,7 @@ fn e_35_messages_of_every_action_are_kept() {
 }
 
 #[test]
-fn e_35_the_scalar_of_a_changed_event_holds_every_message() {
+fn e_35_the_user_message_of_a_result_joins_all_messages() {
     let registry = HookRegistry::new();
     registry.register(
         "e",
@@ -496,7 +496,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn e_34_e_35_a_small_model_predicts_every_emission(
+    fn e_34_e_35_emissions_match_the_reference_model(
         hooks in prop::collection::vec(hook(), 0..9),
         defaults in prop::option::of(any::<u8>()),
         own in prop::option::of(any::<u8>()),

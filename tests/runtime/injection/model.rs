@@ -94,7 +94,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn e_110_to_e_115_a_conversation_is_what_its_rules_make_of_it(steps in steps()) {
+    fn e_110_to_e_115_a_conversation_matches_the_reference_model(steps in steps()) {
         let coordinator = limited(LIMIT);
         let (mut conversation, mut model) = (Conversation::new(), Model::default());
         for step in steps {
