@@ -78,7 +78,7 @@ impl PreHook<str> for Own {
 }
 
 #[test]
-fn r_01_the_same_id_in_both_phases_is_two_hooks() {
+fn r_01_one_id_in_both_phases_names_two_hooks() {
     let (registry, log) = (Registry::new(), Log::new());
     registry.register_pre(pre(&log, "audit", HookResponse::default()), plain());
     registry.register_post(post(&log, "audit"), plain());
@@ -93,7 +93,7 @@ fn r_01_the_same_id_in_both_phases_is_two_hooks() {
 }
 
 #[test]
-fn r_02_the_priority_is_that_of_the_options_else_the_hooks_own_else_100() {
+fn r_02_options_override_the_priority_of_the_hook_and_default_to_100() {
     let registry = Registry::new();
     registry.register_pre(Own("options", Some(7)), at(3));
     registry.register_pre(Own("own", Some(7)), plain());
@@ -107,7 +107,7 @@ fn r_02_the_priority_is_that_of_the_options_else_the_hooks_own_else_100() {
 
 /// Also `X-1`.
 #[test]
-fn r_02_r_03_the_default_stands_between_99_and_101() {
+fn r_02_r_03_the_default_priority_is_between_99_and_101() {
     let (registry, log) = (Registry::new(), Log::new());
     registry.register_pre(passing(&log, "101"), at(101));
     registry.register_pre(passing(&log, "default"), plain());
@@ -130,7 +130,7 @@ fn r_03_r_35_seven_hooks_of_varied_priority_run_in_ascending_order() {
 }
 
 #[test]
-fn r_03_equals_run_as_registered() {
+fn r_03_hooks_of_equal_priority_run_in_registration_order() {
     let (registry, log) = (Registry::new(), Log::new());
     for id in ["a", "b", "c", "d", "e"] {
         registry.register_pre(passing(&log, id), at(10));
@@ -141,7 +141,7 @@ fn r_03_equals_run_as_registered() {
 
 /// Also `X-3`.
 #[test]
-fn r_04_the_same_id_replaces() {
+fn r_04_registering_the_same_id_replaces_the_pre_hook() {
     let (registry, log) = (Registry::new(), Log::new());
     registry.register_pre(
         pre(&log, "x", HookResponse::default().reason("old")),
@@ -157,7 +157,7 @@ fn r_04_the_same_id_replaces() {
 }
 
 #[test]
-fn r_04_the_same_id_replaces_in_post() {
+fn r_04_registering_the_same_id_replaces_the_post_hook() {
     let (registry, log) = (Registry::new(), Log::new());
     registry.register_post(PostFn::new("x", panicking), plain());
     registry.register_post(post(&log, "x"), plain());
@@ -167,7 +167,7 @@ fn r_04_the_same_id_replaces_in_post() {
 }
 
 #[test]
-fn r_04_the_registration_of_what_was_replaced_removes_nothing() {
+fn r_04_the_registration_of_a_replaced_hook_removes_nothing() {
     let (registry, log) = (Registry::new(), Log::new());
     let old = registry.register_pre(passing(&log, "x"), plain());
     let new = registry.register_pre(passing(&log, "x"), plain());
@@ -178,7 +178,7 @@ fn r_04_the_registration_of_what_was_replaced_removes_nothing() {
 }
 
 #[test]
-fn r_07_a_registration_does_not_remove_the_hook_that_came_back() {
+fn r_07_a_registration_does_not_remove_a_hook_registered_again() {
     let (registry, log) = (Registry::new(), Log::new());
     let old = registry.register_pre(passing(&log, "x"), plain());
     let old_post = registry.register_post(post(&log, "x"), plain());
@@ -193,7 +193,7 @@ fn r_07_a_registration_does_not_remove_the_hook_that_came_back() {
 }
 
 #[test]
-fn r_07_unregistering_after_the_registry_is_gone_does_nothing() {
+fn r_07_unregistering_after_the_registry_is_dropped_does_nothing() {
     let (registry, log) = (Registry::new(), Log::new());
     let registrations = [
         registry.register_pre(passing(&log, "x"), plain()),
@@ -208,7 +208,7 @@ fn r_07_unregistering_after_the_registry_is_gone_does_nothing() {
 }
 
 #[test]
-fn r_05_a_replacement_keeps_its_place_among_equals() {
+fn r_05_a_replacement_keeps_its_place_at_equal_priority() {
     let (registry, log) = (Registry::new(), Log::new());
     for id in ["a", "b", "c"] {
         registry.register_pre(passing(&log, id), at(10));
@@ -225,7 +225,7 @@ fn r_05_a_replacement_keeps_its_place_among_equals() {
 }
 
 #[test]
-fn r_05_a_replacement_with_another_priority_is_sorted_in() {
+fn r_05_a_replacement_with_another_priority_moves_to_it() {
     let (registry, log) = (Registry::new(), Log::new());
     for (id, priority) in [("a", 10), ("b", 20), ("c", 30)] {
         registry.register_pre(passing(&log, id), at(priority));
@@ -237,7 +237,7 @@ fn r_05_a_replacement_with_another_priority_is_sorted_in() {
 }
 
 #[test]
-fn r_06_a_replacement_without_priority_has_100() {
+fn r_06_a_replacement_without_priority_has_priority_100() {
     let registry = Registry::new();
     registry.register_pre(Own("x", None), at(10));
     registry.register_pre(Own("x", None), plain());
@@ -258,7 +258,7 @@ fn r_06_replace_inherits_the_priority() {
 }
 
 #[test]
-fn r_07_deregistering_an_unknown_id_is_silent() {
+fn r_07_deregistering_an_unknown_id_returns_false() {
     let (registry, log) = (Registry::new(), Log::new());
     registry.register_post(post(&log, "x"), plain());
     assert!(!registry.deregister(Phase::Post, "nonexistent-id"));
@@ -270,7 +270,7 @@ fn r_07_deregistering_an_unknown_id_is_silent() {
 }
 
 #[test]
-fn r_08_a_hook_that_comes_back_runs_after_its_equals() {
+fn r_08_a_hook_registered_again_runs_last_at_equal_priority() {
     let (registry, log) = (Registry::new(), Log::new());
     for id in ["a", "b", "c"] {
         registry.register_pre(passing(&log, id), at(10));
@@ -337,7 +337,7 @@ fn r_11_any_other_action_stops_and_is_returned() {
 }
 
 #[test]
-fn r_11_unknown_actions_come_from_and_go_to_json() {
+fn r_11_unknown_actions_round_trip_through_json() {
     let response: HookResponse = serde_json::from_value(json!({"action": "WAIT"})).unwrap();
     assert_eq!(response.action, ResponseAction::Other("WAIT".to_owned()));
     assert!(!response.is_continue());
@@ -351,7 +351,7 @@ fn r_11_unknown_actions_come_from_and_go_to_json() {
 
 /// Also `X-5`.
 #[test]
-fn r_12_all_continue_gives_the_last_response() {
+fn r_12_if_all_hooks_continue_the_last_response_is_returned() {
     let (registry, log) = (Registry::new(), Log::new());
     registry.register_pre(pre(&log, "30", full(ResponseAction::Continue)), at(30));
     registry.register_pre(passing(&log, "10"), at(10));
@@ -361,7 +361,7 @@ fn r_12_all_continue_gives_the_last_response() {
 }
 
 #[test]
-fn r_12_the_last_response_is_not_mixed_with_earlier_ones() {
+fn r_12_the_last_response_is_not_merged_with_earlier_responses() {
     let (registry, log) = (Registry::new(), Log::new());
     registry.register_pre(pre(&log, "1", full(ResponseAction::Continue)), at(1));
     registry.register_pre(pre(&log, "2", HookResponse::default()), at(2));
@@ -380,7 +380,7 @@ impl std::fmt::Display for TraceabilityError {
 impl std::error::Error for TraceabilityError {}
 
 #[test]
-fn r_13_an_error_propagates_as_itself_and_the_rest_is_skipped() {
+fn r_13_an_error_propagates_unchanged_and_skips_later_hooks() {
     let (registry, log) = (Registry::new(), Log::new());
     registry.register_pre(passing(&log, "10"), at(10));
     let fails = |_: &str| Err::<HookResponse, _>(TraceabilityError);
@@ -394,7 +394,7 @@ fn r_13_an_error_propagates_as_itself_and_the_rest_is_skipped() {
 }
 
 #[test]
-fn r_13_a_panic_is_an_error_and_the_rest_is_skipped() {
+fn r_13_a_panic_becomes_an_error_and_skips_later_hooks() {
     let (registry, log) = (Registry::new(), Log::new());
     let panics = |_: &str| -> HookResponse { panic!("out of range") };
     registry.register_pre(PreFn::new("panics", panics), at(20));
@@ -448,7 +448,7 @@ fn faulty_post(log: &Log) -> Registry {
 }
 
 #[test]
-fn r_14_r_35_all_post_hooks_run_whatever_fails() {
+fn r_14_r_35_all_post_hooks_run_despite_failures() {
     let log = Log::new();
     let registry = faulty_post(&log);
     for _ in 0..2 {
@@ -458,7 +458,7 @@ fn r_14_r_35_all_post_hooks_run_whatever_fails() {
 }
 
 #[tokio::test]
-async fn r_14_a_fault_is_logged_with_the_id_of_the_hook() {
+async fn r_14_a_failure_is_logged_with_the_id_of_the_hook() {
     let registry = faulty_post(&Log::new());
     let ((), lines) = heard(registry.execute_post("result", None)).await;
     let failures = [
@@ -482,7 +482,7 @@ fn r_14_without_post_hooks_nothing_happens() {
 }
 
 #[test]
-fn r_15_post_runs_one_after_the_other_as_registered() {
+fn r_15_post_hooks_run_sequentially_in_registration_order() {
     struct Slow(&'static str, Log);
     impl PostHook<str> for Slow {
         fn id(&self) -> &str {
@@ -509,7 +509,7 @@ fn r_15_post_runs_one_after_the_other_as_registered() {
 }
 
 #[test]
-fn r_16_execute_post_ends_after_the_last_hook() {
+fn r_16_execute_post_completes_after_the_last_hook() {
     struct Slow(Log);
     impl PostHook<str> for Slow {
         fn id(&self) -> &str {
@@ -531,7 +531,7 @@ fn r_16_execute_post_ends_after_the_last_hook() {
 }
 
 #[tokio::test]
-async fn r_16_a_caller_may_detach() {
+async fn r_16_a_caller_can_detach_the_post_hooks() {
     let registry = PhaseRegistry::<str, String>::new();
     let (done, is_done) = tokio::sync::oneshot::channel();
     let done = Mutex::new(Some(done));
@@ -545,7 +545,7 @@ async fn r_16_a_caller_may_detach() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn r_17_no_timeouts_are_imposed() {
+async fn r_17_hooks_have_no_timeout_by_default() {
     struct Day(Log);
     impl PreHook<str> for Day {
         fn id(&self) -> &str {
@@ -576,7 +576,7 @@ async fn r_17_no_timeouts_are_imposed() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn r_17_a_post_hook_may_have_a_timeout_of_its_own() {
+async fn r_17_a_post_hook_can_have_its_own_timeout() {
     struct Hangs(Dropped);
     impl PostHook<str> for Hangs {
         fn id(&self) -> &str {
@@ -620,7 +620,7 @@ fn r_18_the_request_id_is_passed_unchanged() {
 }
 
 #[test]
-fn r_19_descriptors_come_in_execution_order() {
+fn r_19_descriptors_are_listed_in_execution_order() {
     let (registry, log) = (Registry::new(), Log::new());
     for (id, priority) in [("c", 30), ("a", 10), ("b", 20)] {
         registry.register_pre(passing(&log, id), at(priority));
@@ -651,7 +651,7 @@ fn r_19_without_hooks_the_list_is_empty() {
 }
 
 #[test]
-fn r_20_a_registration_by_a_hook_counts_for_the_next_run() {
+fn r_20_changes_by_a_pre_hook_apply_to_the_next_run() {
     let (registry, log) = (Registry::new(), Log::new());
     let (inner, writing) = (registry.clone(), log.clone());
     let registers = move |_: &str| {
@@ -668,7 +668,7 @@ fn r_20_a_registration_by_a_hook_counts_for_the_next_run() {
 }
 
 #[test]
-fn r_20_a_post_hook_may_remove_itself_and_none_is_skipped() {
+fn r_20_a_post_hook_can_remove_itself_without_skipping_others() {
     let (registry, log) = (Registry::new(), Log::new());
     let inner = registry.clone();
     let once = move |_: &str, _: Option<&str>| {
@@ -683,7 +683,7 @@ fn r_20_a_post_hook_may_remove_itself_and_none_is_skipped() {
 }
 
 #[test]
-fn r_20_a_replacement_during_a_run_counts_for_the_next() {
+fn r_20_a_replacement_during_a_run_applies_to_the_next_run() {
     struct Waits(Log);
     impl PreHook<str> for Waits {
         fn id(&self) -> &str {
@@ -707,7 +707,7 @@ fn r_20_a_replacement_during_a_run_counts_for_the_next() {
 }
 
 #[test]
-fn r_21_registries_share_nothing() {
+fn r_21_registries_share_no_hooks() {
     let (one, other, log) = (Registry::new(), Registry::new(), Log::new());
     one.register_pre(passing(&log, "x"), plain());
     assert!(other.registered_hooks(Phase::Pre).is_empty());
@@ -722,7 +722,7 @@ fn r_21_registries_share_nothing() {
 }
 
 #[test]
-fn r_22_hooks_get_the_request_and_may_hold_a_context() {
+fn r_22_hooks_get_the_request_and_can_hold_a_context() {
     struct Budget(Arc<AtomicUsize>);
     impl PreHook<[u32]> for Budget {
         fn id(&self) -> &str {
@@ -742,7 +742,7 @@ fn r_22_hooks_get_the_request_and_may_hold_a_context() {
 }
 
 #[test]
-fn r_23_a_response_has_the_fields_of_the_seed() {
+fn r_23_a_response_has_the_specified_fields() {
     let written = serde_json::to_value(full(ResponseAction::Deny)).unwrap();
     let expected = json!({
         "action": "DENY",
@@ -765,7 +765,7 @@ fn r_23_only_the_action_is_required() {
 }
 
 #[test]
-fn r_24_a_new_hook_is_one_registration() {
+fn r_24_adding_a_phase_hook_takes_one_registration() {
     let (registry, log) = (Registry::new(), Log::new());
     registry.register_pre(passing(&log, "old"), at(10));
     run_pre(&registry);
@@ -794,7 +794,7 @@ fn r_34_a_new_registry_runs_only_registered_hooks() {
 }
 
 #[test]
-fn e_42_dropping_a_run_stops_its_hook_and_leaves_nothing_locked() {
+fn e_42_dropping_a_run_drops_its_hook_and_leaves_nothing_locked() {
     struct Hangs(Dropped);
     impl PreHook<str> for Hangs {
         fn id(&self) -> &str {
@@ -824,7 +824,7 @@ fn e_42_dropping_a_run_stops_its_hook_and_leaves_nothing_locked() {
 }
 
 #[test]
-fn e_43_a_pre_hook_may_run_the_registry_again() {
+fn e_43_a_pre_hook_can_run_its_registry_recursively() {
     let (registry, log) = (PhaseRegistry::<usize, ()>::new(), Log::new());
     let (inner, writing) = (registry.clone(), log.clone());
     let again = move |depth: &usize| {
@@ -864,7 +864,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn r_03_to_r_08_a_small_model_predicts_the_order(
+    fn r_03_to_r_08_the_order_matches_the_reference_model(
         steps in prop::collection::vec(step(), 0..30),
     ) {
         let names = ["a", "b", "c", "d", "e", "f"];

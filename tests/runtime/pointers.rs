@@ -55,7 +55,7 @@ fn emitted(registry: &HookRegistry, field: &str) -> Option<u64> {
 }
 
 #[test]
-fn types_are_hooks_behind_every_pointer() {
+fn hook_types_can_be_registered_behind_any_pointer() {
     let registry = HookRegistry::new();
     let shared = Arc::new(AddOne);
     registry.register("e", Arc::clone(&shared), plain());
@@ -72,7 +72,7 @@ fn types_are_hooks_behind_every_pointer() {
     clippy::needless_borrows_for_generic_args,
     reason = "the references are what is tested"
 )]
-fn functions_are_hooks_behind_every_pointer() {
+fn functions_can_be_registered_behind_any_pointer() {
     let registry = HookRegistry::new();
     registry.register("e", Arc::new(add_one), plain());
     registry.on("e", Arc::new(add_one_shared), plain());
@@ -89,7 +89,7 @@ fn functions_are_hooks_behind_every_pointer() {
 }
 
 #[test]
-fn closures_are_hooks_behind_every_pointer() {
+fn closures_can_be_registered_behind_any_pointer() {
     let registry = HookRegistry::new();
     let one = 1;
     let shared = Arc::new(move |_: Event<'_>| HookResult::set("a", one));
@@ -118,7 +118,7 @@ fn closures_are_hooks_behind_every_pointer() {
 }
 
 #[test]
-fn stateful_hooks_share_their_state_behind_every_pointer() {
+fn stateful_hooks_behind_one_arc_share_their_state() {
     let registry = HookRegistry::new();
     let counter = Arc::new(Stateful::new(Counter(0)));
     registry.register("e", Arc::clone(&counter), plain());
@@ -130,7 +130,7 @@ fn stateful_hooks_share_their_state_behind_every_pointer() {
 }
 
 #[test]
-fn a_program_keeps_its_name_and_its_trust_behind_an_arc() {
+fn a_command_hook_behind_an_arc_keeps_its_name_and_trust() {
     let registry = HookRegistry::new();
     registry.register("e", Arc::new(CommandHook::new("/bin/true")), plain());
     let descriptors = registry.descriptors();
@@ -170,7 +170,7 @@ impl PostHook<bool> for Calls {
 }
 
 #[test]
-fn phase_hooks_run_behind_every_pointer() {
+fn phase_hooks_can_be_registered_behind_any_pointer() {
     let calls = Arc::new(Calls::default());
     let leaked: &'static Calls = Box::leak(Box::default());
     let registry: PhaseRegistry<str, bool> = PhaseRegistry::new();
@@ -274,7 +274,7 @@ where
 }
 
 #[test]
-fn a_phase_hook_runs_another_one_behind_every_pointer() {
+fn a_phase_hook_can_wrap_a_hook_behind_any_pointer() {
     let shared = Arc::new(Calls::default());
     let leaked: &'static Calls = Box::leak(Box::default());
     for (response, continued) in [
@@ -290,7 +290,7 @@ fn a_phase_hook_runs_another_one_behind_every_pointer() {
 }
 
 #[test]
-fn a_phase_hook_runs_functions() {
+fn a_phase_hook_can_wrap_functions() {
     let registry: PhaseRegistry<str, bool> = PhaseRegistry::new();
     let checks = Around::new(PreFn::new("length", |request: &str| match request.len() {
         0 => Err("the request is empty"),
@@ -336,7 +336,7 @@ impl StatefulNamed for Counter {
 }
 
 #[test]
-fn a_set_and_a_registry_name_a_stateful_hook_alike() {
+fn a_set_and_a_registry_use_the_same_name_for_a_stateful_hook() {
     let registry = HookRegistry::new();
     registry.register("e", Stateful::new(Counter(0)), plain());
     let descriptors = registry.descriptors();

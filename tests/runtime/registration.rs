@@ -24,7 +24,7 @@ fn proceed() -> HookResult {
 }
 
 #[test]
-fn e_01_register_returns_what_unregisters() {
+fn e_01_register_returns_a_registration_that_unregisters() {
     let (registry, log) = (HookRegistry::new(), Log::new());
     let registration: Registration = registry.register("e", logging(&log, "a", proceed()), plain());
     assert_eq!(order(&registry, &log), ["a"]);
@@ -34,7 +34,7 @@ fn e_01_register_returns_what_unregisters() {
 
 /// Also `X-1`.
 #[test]
-fn e_01_the_priority_is_zero_unless_given() {
+fn e_01_the_default_priority_is_zero() {
     let (registry, log) = (HookRegistry::new(), Log::new());
     registry.register("e", logging(&log, "1", proceed()), at(1));
     registry.register("e", logging(&log, "default", proceed()), plain());
@@ -44,7 +44,7 @@ fn e_01_the_priority_is_zero_unless_given() {
 }
 
 #[test]
-fn e_02_on_is_register() {
+fn e_02_on_is_an_alias_of_register() {
     let (registry, log) = (HookRegistry::new(), Log::new());
     let on = registry.on("e", logging(&log, "on", proceed()), at(1).name("on"));
     registry.register(
@@ -59,7 +59,7 @@ fn e_02_on_is_register() {
 }
 
 #[test]
-fn e_03_lower_numbers_run_first_and_may_be_negative() {
+fn e_03_lower_priorities_run_first_and_can_be_negative() {
     let (registry, log) = (HookRegistry::new(), Log::new());
     for priority in [7, i32::MAX, -3, 0, i32::MIN, 100, -100] {
         registry.register(
@@ -73,7 +73,7 @@ fn e_03_lower_numbers_run_first_and_may_be_negative() {
 }
 
 #[test]
-fn e_04_equals_run_in_the_order_of_their_registration() {
+fn e_04_hooks_of_equal_priority_run_in_registration_order() {
     let (registry, log) = (HookRegistry::new(), Log::new());
     for line in ["a", "b", "c", "d", "e", "f"] {
         registry.register("e", logging(&log, line, proceed()), at(5));
@@ -82,7 +82,7 @@ fn e_04_equals_run_in_the_order_of_their_registration() {
 }
 
 #[test]
-fn e_04_a_hook_that_comes_back_runs_after_its_equals() {
+fn e_04_a_hook_registered_again_runs_last_at_equal_priority() {
     let (registry, log) = (HookRegistry::new(), Log::new());
     let first = registry.register("e", logging(&log, "a", proceed()), plain());
     registry.register("e", logging(&log, "b", proceed()), plain());
@@ -92,7 +92,7 @@ fn e_04_a_hook_that_comes_back_runs_after_its_equals() {
 }
 
 #[test]
-fn e_05_one_handler_may_be_registered_twice_and_for_many_events() {
+fn e_05_one_handler_can_be_registered_twice_and_for_many_events() {
     let (registry, log) = (HookRegistry::new(), Log::new());
     let writing = log.clone();
     let handler = move |event: Arc<str>, _data: Arc<Map>| {
@@ -111,7 +111,7 @@ fn e_05_one_handler_may_be_registered_twice_and_for_many_events() {
 
 /// Also `X-3`.
 #[test]
-fn e_06_hooks_of_one_name_are_unregistered_one_by_one() {
+fn e_06_hooks_with_the_same_name_are_unregistered_separately() {
     let (registry, log) = (HookRegistry::new(), Log::new());
     let first = registry.register("e", logging(&log, "first", proceed()), named("same"));
     let second = registry.register("e", logging(&log, "second", proceed()), named("same"));
@@ -127,7 +127,7 @@ fn e_06_hooks_of_one_name_are_unregistered_one_by_one() {
 }
 
 #[test]
-fn e_07_a_second_call_does_nothing() {
+fn e_07_a_second_unregister_does_nothing() {
     let (registry, log) = (HookRegistry::new(), Log::new());
     let first = registry.register("e", logging(&log, "a", proceed()), named("a"));
     assert!(first.unregister());
@@ -137,7 +137,7 @@ fn e_07_a_second_call_does_nothing() {
 }
 
 #[test]
-fn e_07_unregistering_after_the_registry_is_gone_does_nothing() {
+fn e_07_unregistering_after_the_registry_is_dropped_does_nothing() {
     let registry = HookRegistry::new();
     let registration = registry.register("e", logging(&Log::new(), "a", proceed()), plain());
     drop(registry);
@@ -153,7 +153,7 @@ fn e_07_dropping_the_registration_keeps_the_hook() {
 }
 
 #[test]
-fn e_07_a_guard_unregisters_exactly_its_own_hook() {
+fn e_07_a_guard_unregisters_only_its_own_hook() {
     let (registry, log) = (HookRegistry::new(), Log::new());
     registry.register("e", logging(&log, "a", proceed()), plain());
     let guard = registry
@@ -165,7 +165,7 @@ fn e_07_a_guard_unregisters_exactly_its_own_hook() {
 }
 
 #[test]
-fn e_08_a_hook_registered_by_a_hook_counts_from_the_next_emission_on() {
+fn e_08_a_hook_registered_by_a_hook_runs_in_the_next_emission() {
     let (registry, log) = (HookRegistry::new(), Log::new());
     let (inner, writing) = (registry.clone(), log.clone());
     registry.register(
@@ -182,7 +182,7 @@ fn e_08_a_hook_registered_by_a_hook_counts_from_the_next_emission_on() {
 }
 
 #[test]
-fn e_08_a_hook_unregistered_by_a_hook_still_runs_in_this_emission() {
+fn e_08_a_hook_unregistered_by_a_hook_still_runs_in_the_current_emission() {
     let (registry, log) = (HookRegistry::new(), Log::new());
     let later = registry.register("e", logging(&log, "later", proceed()), at(10));
     let writing = log.clone();
@@ -201,7 +201,7 @@ fn e_08_a_hook_unregistered_by_a_hook_still_runs_in_this_emission() {
 }
 
 #[test]
-fn e_08_a_hook_may_unregister_itself_and_none_is_skipped_for_it() {
+fn e_08_a_hook_can_unregister_itself_without_skipping_others() {
     let (registry, log) = (HookRegistry::new(), Log::new());
     let (itself, writing) = (Arc::new(OnceLock::<Registration>::new()), log.clone());
     let own = Arc::clone(&itself);
@@ -221,7 +221,7 @@ fn e_08_a_hook_may_unregister_itself_and_none_is_skipped_for_it() {
 }
 
 #[test]
-fn e_08_changes_while_a_hook_waits_count_later() {
+fn e_08_changes_while_a_hook_is_pending_apply_to_the_next_emission() {
     let (registry, log) = (HookRegistry::new(), Log::new());
     let writing = log.clone();
     let waits = move |_event: Arc<str>, _data: Arc<Map>| {
@@ -291,7 +291,7 @@ fn names(registry: &HookRegistry) -> Vec<String> {
 }
 
 #[test]
-fn e_09_a_function_has_its_own_name() {
+fn e_09_a_function_is_registered_under_its_name() {
     let registry = HookRegistry::new();
     registry.register("e", plain_function, plain());
     registry.register("e", async_function, plain());
@@ -307,7 +307,7 @@ fn e_09_a_function_has_its_own_name() {
 }
 
 #[test]
-fn e_09_a_generic_function_has_its_own_name() {
+fn e_09_a_generic_function_is_registered_under_its_name() {
     let registry = HookRegistry::new();
     registry.register("e", generic_function::<Vec<std::string::String>>, plain());
     assert_eq!(names(&registry), ["generic_function"]);
@@ -330,7 +330,7 @@ trait Checks {
 impl Checks for Audit {}
 
 #[test]
-fn e_09_a_function_of_a_generic_type_has_its_own_name() {
+fn e_09_an_associated_function_is_registered_under_its_name() {
     let registry = HookRegistry::new();
     let _ = Checker(0).0;
     registry.register("e", Checker::<u8>::check, plain());
@@ -338,14 +338,14 @@ fn e_09_a_function_of_a_generic_type_has_its_own_name() {
 }
 
 #[test]
-fn e_09_a_function_of_a_trait_has_its_own_name() {
+fn e_09_a_trait_function_is_registered_under_its_name() {
     let registry = HookRegistry::new();
     registry.register("e", <Audit as Checks>::by_trait, plain());
     assert_eq!(names(&registry), ["by_trait"]);
 }
 
 #[test]
-fn e_09_a_type_has_its_own_name() {
+fn e_09_a_hook_type_is_registered_under_its_name() {
     let registry = HookRegistry::new();
     registry.register("e", Audit, plain());
     registry.register("e", Stateful::new(Counter(0)), plain());
@@ -373,7 +373,7 @@ fn e_09_a_boxed_closure_is_anonymous() {
 }
 
 #[test]
-fn e_09_a_reference_to_a_function_that_is_not_known_is_anonymous() {
+fn e_09_references_to_function_objects_and_pointers_are_anonymous() {
     type Known = &'static (dyn Fn(Arc<str>, Arc<Map>) -> HookResult + Send + Sync);
     let registry = HookRegistry::new();
     let known: Known = &plain_function;
@@ -385,7 +385,7 @@ fn e_09_a_reference_to_a_function_that_is_not_known_is_anonymous() {
 }
 
 #[test]
-fn e_09_a_type_that_is_generic_over_a_function_has_its_own_name() {
+fn e_09_a_type_generic_over_a_function_is_registered_under_its_name() {
     struct Rule<F>(F);
     impl hooks_runtime::EventHook for Rule<fn() -> HookResult> {
         async fn call(
@@ -413,7 +413,7 @@ fn e_09_a_function_pointer_is_anonymous() {
 }
 
 #[test]
-fn e_09_a_given_name_counts_for_functions_too() {
+fn e_09_an_explicit_name_overrides_the_name_of_a_function_or_type() {
     let registry = HookRegistry::new();
     registry.register("e", plain_function, named("given"));
     registry.register("e", Audit, RegisterOptions::new().name("audit"));
@@ -440,7 +440,7 @@ async fn e_10_registering_and_unregistering_are_logged() {
 }
 
 #[test]
-fn e_11_any_text_is_an_event() {
+fn e_11_any_string_can_be_an_event_name() {
     let (registry, log) = (HookRegistry::new(), Log::new());
     for event in ["", " ", "custom:event", "Ereignis 🦀", "a\nb", "tool:pre"] {
         registry.register(event, logging(&log, event, proceed()), plain());
@@ -452,7 +452,7 @@ fn e_11_any_text_is_an_event() {
 }
 
 #[test]
-fn e_11_events_are_matched_exactly() {
+fn e_11_event_names_are_matched_exactly() {
     let (registry, log) = (HookRegistry::new(), Log::new());
     for event in [
         "tool",
@@ -470,7 +470,7 @@ fn e_11_events_are_matched_exactly() {
 }
 
 #[test]
-fn e_12_a_handler_gets_the_exact_name_and_the_data() {
+fn e_12_a_handler_gets_the_event_name_and_the_data() {
     let (registry, log) = (HookRegistry::new(), Log::new());
     let writing = log.clone();
     let handler = move |event: Arc<str>, data: Arc<Map>| {
@@ -485,7 +485,7 @@ fn e_12_a_handler_gets_the_exact_name_and_the_data() {
 }
 
 #[test]
-fn e_13_functions_and_closures_may_be_async_or_not() {
+fn e_13_handlers_can_be_sync_or_async_functions_and_closures() {
     let registry = HookRegistry::new();
     registry.register(
         "e",
@@ -517,7 +517,7 @@ fn e_13_functions_and_closures_may_be_async_or_not() {
 }
 
 #[test]
-fn e_13_async_closures_may_be_handlers() {
+fn e_13_async_closures_can_be_handlers() {
     let registry = HookRegistry::new();
     let later = async |event: Arc<str>, _: Arc<Map>| {
         yield_once().await;
@@ -528,7 +528,7 @@ fn e_13_async_closures_may_be_handlers() {
 }
 
 #[test]
-fn e_13_types_may_be_handlers() {
+fn e_13_hook_types_can_be_handlers() {
     let registry = HookRegistry::new();
     registry.register("e", Audit, plain());
     registry.register("e", ByAttribute, plain());
@@ -561,7 +561,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn e_03_e_04_e_07_a_small_model_predicts_who_runs(
+    fn e_03_e_04_e_07_the_execution_order_matches_the_reference_model(
         steps in prop::collection::vec(step(), 0..40),
     ) {
         let events = ["even", "odd"];

@@ -45,7 +45,7 @@ fn fails(_event: Arc<str>, _data: Arc<Map>) -> Result<HookResult, HookError> {
 }
 
 #[test]
-fn report_is_made_only_for_those_who_ask() {
+fn an_emission_has_no_report_by_default() {
     let registry = HookRegistry::new();
     registry.register("e", answering(HookResult::proceed()), plain());
     assert!(block_on(registry.emit("e", ())).unwrap().report().is_none());
@@ -58,7 +58,7 @@ fn report_is_made_only_for_those_who_ask() {
 }
 
 #[test]
-fn report_of_no_hooks_is_empty() {
+fn the_report_without_hooks_is_empty() {
     let report = emit(&HookRegistry::new());
     assert!(report.entries.is_empty());
     assert!(report.stopped_by().is_none());
@@ -66,7 +66,7 @@ fn report_of_no_hooks_is_empty() {
 }
 
 #[test]
-fn report_holds_the_hooks_in_execution_order() {
+fn the_report_lists_the_hooks_in_execution_order() {
     let registry = HookRegistry::new();
     let b = registry.register("e", answering(HookResult::proceed()), at(2).name("b"));
     let a = registry.register("e", answering(HookResult::set("a", 1)), at(-1).name("a"));
@@ -85,7 +85,7 @@ fn report_holds_the_hooks_in_execution_order() {
 
 /// Also `X-4`.
 #[test]
-fn e_23_report_says_who_stopped_and_who_was_skipped() {
+fn e_23_the_report_contains_the_stopping_and_the_skipped_hooks() {
     let registry = HookRegistry::new();
     registry.register(
         "e",
@@ -107,7 +107,7 @@ fn e_23_report_says_who_stopped_and_who_was_skipped() {
 }
 
 #[test]
-fn report_of_a_denial_by_the_last_hook_says_who_stopped() {
+fn the_report_of_a_denial_by_the_last_hook_names_the_hook() {
     let registry = HookRegistry::new();
     registry.register("e", answering(HookResult::deny("no")), named("denies"));
     let report = emit(&registry);
@@ -116,7 +116,7 @@ fn report_of_a_denial_by_the_last_hook_says_who_stopped() {
 }
 
 #[test]
-fn e_36_report_says_who_failed_and_with_what() {
+fn e_36_the_report_contains_the_failed_hooks_and_their_failures() {
     let registry = HookRegistry::new();
     registry.register("e", fails, at(1));
     let panics = |_: Arc<str>, _: Arc<Map>| -> HookResult { panic!("out of range") };
@@ -140,7 +140,7 @@ fn e_36_report_says_who_failed_and_with_what() {
 }
 
 #[test]
-fn x_2_report_says_that_a_fault_stopped() {
+fn x_2_the_report_names_the_failed_hook_that_stopped_the_emission() {
     let registry = HookRegistry::new();
     registry.register("e", fails, at(1).on_failure(FailurePolicy::FailClosed));
     registry.register("e", answering(HookResult::proceed()), at(2).name("after"));
@@ -153,7 +153,7 @@ fn x_2_report_says_that_a_fault_stopped() {
 }
 
 #[test]
-fn x_2_report_comes_with_the_error_that_propagates() {
+fn x_2_the_error_of_a_propagated_failure_contains_the_report() {
     let registry = HookRegistry::new();
     registry.register("e", fails, at(1).on_failure(FailurePolicy::Propagate));
     registry.register("e", answering(HookResult::proceed()), at(2).name("after"));
@@ -167,7 +167,7 @@ fn x_2_report_comes_with_the_error_that_propagates() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn report_of_a_missed_deadline_says_who_was_abandoned() {
+async fn the_report_of_a_missed_deadline_names_the_cancelled_hook() {
     let registry = HookRegistry::new();
     registry.register("e", answering(HookResult::proceed()), at(1).name("before"));
     let slow = |_: Arc<str>, _: Arc<Map>| async {
@@ -192,7 +192,7 @@ async fn report_of_a_missed_deadline_says_who_was_abandoned() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn report_of_a_timeout_says_that_the_hook_failed() {
+async fn the_report_of_a_timeout_lists_the_hook_as_failed() {
     let registry = HookRegistry::new();
     let hangs = |_: Arc<str>, _: Arc<Map>| async {
         std::future::pending::<()>().await;
@@ -207,7 +207,7 @@ async fn report_of_a_timeout_says_that_the_hook_failed() {
 }
 
 #[test]
-fn report_says_how_long_each_took_that_was_started() {
+fn the_report_contains_the_elapsed_time_of_started_hooks() {
     let registry = HookRegistry::new();
     registry.register("e", answering(HookResult::proceed()), at(1));
     registry.register("e", answering(HookResult::deny("no")), at(2));
@@ -222,7 +222,7 @@ fn report_says_how_long_each_took_that_was_started() {
 }
 
 #[test]
-fn report_prints_one_line_a_hook() {
+fn the_report_prints_one_line_per_hook() {
     let registry = HookRegistry::new();
     registry.register("e", answering(HookResult::proceed()), at(1).name("first"));
     registry.register("e", fails, at(2));
@@ -237,7 +237,7 @@ fn report_prints_one_line_a_hook() {
 }
 
 #[test]
-fn report_of_an_emission_changes_nothing_else() {
+fn a_report_does_not_change_the_result_of_an_emission() {
     let registry = HookRegistry::new();
     registry.register("e", answering(HookResult::set("a", 1)), named("sets"));
     registry.register(
@@ -259,7 +259,7 @@ fn report_of_an_emission_changes_nothing_else() {
 
 /// Also `X-4`.
 #[test]
-fn r_10_report_of_a_pre_run() {
+fn r_10_the_report_of_a_pre_phase_names_the_halting_hook() {
     let registry = PhaseRegistry::<str, str>::new();
     registry.register_pre(PreFn::new("a", |_: &str| HookResponse::default()), at(1));
     let halts = |_: &str| HookResponse::new(ResponseAction::Halt);
@@ -275,7 +275,7 @@ fn r_10_report_of_a_pre_run() {
 }
 
 #[test]
-fn r_13_report_of_a_pre_fault() {
+fn r_13_the_report_of_a_pre_phase_names_the_failed_hook() {
     let registry = PhaseRegistry::<str, str>::new();
     let fails = |_: &str| Err::<HookResponse, _>(HookError::new("broken"));
     registry.register_pre(PreFn::new("a", fails), at(1));
@@ -286,7 +286,7 @@ fn r_13_report_of_a_pre_fault() {
 }
 
 #[test]
-fn r_14_report_of_a_post_run() {
+fn r_14_the_report_of_a_post_phase_lists_failures_and_later_hooks() {
     let registry = PhaseRegistry::<str, str>::new();
     registry.register_post(PostFn::new("a", |_: &str, _: Option<&str>| ()), plain());
     let fails = |_: &str, _: Option<&str>| Err::<(), _>(HookError::new("broken"));
@@ -298,7 +298,7 @@ fn r_14_report_of_a_post_run() {
 }
 
 #[test]
-fn r_09_r_14_reports_of_no_hooks_are_empty() {
+fn r_09_r_14_phase_reports_without_hooks_are_empty() {
     let registry = PhaseRegistry::<str, str>::new();
     let (response, report) = block_on(registry.execute_pre_reported("r"));
     assert_eq!(response.unwrap(), HookResponse::default());

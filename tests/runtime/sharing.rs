@@ -31,7 +31,7 @@ fn emit(registry: &HookRegistry, data: Arc<Map>) -> hooks_runtime::Emission {
 }
 
 #[test]
-fn e_25_data_that_are_given_away_are_changed_where_they_lie() {
+fn e_25_unshared_data_are_changed_in_place() {
     let registry = HookRegistry::new();
     set(&registry, "a", 1);
     set(&registry, "b", 2);
@@ -47,7 +47,7 @@ fn e_25_data_that_are_given_away_are_changed_where_they_lie() {
 }
 
 #[test]
-fn e_37_data_that_the_caller_keeps_stay_as_they_are() {
+fn e_37_shared_data_of_the_caller_are_not_changed() {
     let registry = HookRegistry::new();
     let seen = Arc::new(Mutex::new(Vec::new()));
     set(&registry, "a", 1);
@@ -82,7 +82,7 @@ fn e_37_data_that_the_caller_keeps_stay_as_they_are() {
 }
 
 #[test]
-fn e_20_data_that_nobody_changes_come_back_as_the_same_map() {
+fn e_20_unchanged_data_are_returned_as_the_same_arc() {
     let registry = HookRegistry::new();
     let look = |_: Arc<str>, data: Arc<Map>| {
         assert_eq!(data["a"], 0);
@@ -100,7 +100,7 @@ fn e_20_data_that_nobody_changes_come_back_as_the_same_map() {
 }
 
 #[test]
-fn e_22_defaults_reach_every_form_of_hook_without_reaching_the_callers_data() {
+fn e_22_all_kinds_of_hook_see_defaults_absent_from_the_callers_data() {
     let registry = HookRegistry::new();
     registry.set_default_fields(object(
         json!({"a": "default", "b": "default", "c": "default"}),
@@ -139,7 +139,7 @@ fn e_22_defaults_reach_every_form_of_hook_without_reaching_the_callers_data() {
 }
 
 #[test]
-fn e_25_all_data_replaced_and_then_single_fields() {
+fn e_25_single_fields_can_be_set_after_modify_replaces_all_data() {
     let registry = HookRegistry::new();
     registry.set_default_fields(object(json!({"d": 1})));
     let replace = |_: Arc<str>, _: Arc<Map>| {
@@ -156,7 +156,7 @@ fn e_25_all_data_replaced_and_then_single_fields() {
 }
 
 #[test]
-fn e_37_a_map_that_a_hook_keeps_does_not_change_behind_its_back() {
+fn e_37_a_map_kept_by_a_hook_is_not_changed_by_later_hooks() {
     let registry = HookRegistry::new();
     let kept = Arc::new(Mutex::new(None));
     let keep = Arc::clone(&kept);
@@ -173,7 +173,7 @@ fn e_37_a_map_that_a_hook_keeps_does_not_change_behind_its_back() {
 }
 
 #[test]
-fn several_changes_by_one_hook_all_count_and_the_latest_of_a_field_wins() {
+fn the_last_of_several_changes_of_a_field_applies() {
     let result = HookResult::set("a", 1).and_set("b", 2).and_set("a", 3);
     let changes: Vec<_> = result.changes.iter().collect();
     assert_eq!(changes, [("a", &json!(3)), ("b", &json!(2))]);
@@ -193,7 +193,7 @@ fn several_changes_by_one_hook_all_count_and_the_latest_of_a_field_wins() {
 }
 
 #[test]
-fn e_35_what_decided_is_the_answer_of_the_hook_that_decided() {
+fn e_35_the_decision_is_the_output_of_the_deciding_hook() {
     let registry = HookRegistry::new();
     registry.register(
         "e",
@@ -211,7 +211,7 @@ fn e_35_what_decided_is_the_answer_of_the_hook_that_decided() {
 }
 
 #[test]
-fn an_event_shows_its_name_and_its_data() {
+fn the_debug_output_of_an_event_contains_name_and_data() {
     let registry = HookRegistry::new();
     registry.register(
         "e",

@@ -60,7 +60,7 @@ fn counting(
 }
 
 #[test]
-fn e_07_e_43_each_thread_sees_its_own_hook_exactly_once_and_then_no_more() {
+fn e_07_e_43_each_threads_hook_runs_once_until_unregistered() {
     let registry = HookRegistry::new();
     on_many_threads(|number| {
         for _ in 0..ROUNDS {
@@ -79,7 +79,7 @@ fn e_07_e_43_each_thread_sees_its_own_hook_exactly_once_and_then_no_more() {
 }
 
 #[test]
-fn e_07_no_registration_is_lost_or_doubled() {
+fn e_07_no_concurrent_registration_is_lost_or_duplicated() {
     let registry = HookRegistry::new();
     let calls = Arc::new(AtomicUsize::new(0));
     on_many_threads(|number| {
@@ -108,7 +108,7 @@ fn e_07_no_registration_is_lost_or_doubled() {
 }
 
 #[test]
-fn e_04_hooks_of_one_thread_keep_their_order() {
+fn e_04_concurrent_registrations_keep_the_order_of_each_thread() {
     let registry = HookRegistry::new();
     on_many_threads(|number| {
         for round in 0..ROUNDS {
@@ -131,7 +131,7 @@ fn e_04_hooks_of_one_thread_keep_their_order() {
 }
 
 #[test]
-fn e_07_of_many_that_unregister_one_is_told_that_it_did() {
+fn e_07_only_one_of_many_concurrent_unregister_calls_returns_true() {
     for _ in 0..50 {
         let registry = HookRegistry::new();
         let registration = registry.register("e", answering(HookResult::proceed()), plain());
@@ -146,7 +146,7 @@ fn e_07_of_many_that_unregister_one_is_told_that_it_did() {
 }
 
 #[test]
-fn e_65_an_emission_sees_one_set_of_defaults() {
+fn e_65_an_emission_never_sees_partially_replaced_defaults() {
     let registry = HookRegistry::new();
     registry.set_default_fields(map(json!({"a": 0, "b": 0})));
     let torn = |_: Arc<str>, data: Arc<Map>| HookResult::set("torn", data["a"] != data["b"]);
@@ -164,7 +164,7 @@ fn e_65_an_emission_sees_one_set_of_defaults() {
 }
 
 #[test]
-fn r_04_an_id_that_many_threads_register_is_there_once() {
+fn r_04_an_id_registered_by_many_threads_is_listed_once() {
     let registry = PhaseRegistry::<usize, ()>::new();
     let calls = Arc::new(AtomicUsize::new(0));
     on_many_threads(|number| {
@@ -194,7 +194,7 @@ fn r_04_an_id_that_many_threads_register_is_there_once() {
 }
 
 #[test]
-fn r_14_post_hooks_run_once_for_each_of_many_threads() {
+fn r_14_post_hooks_run_once_per_call_of_many_threads() {
     let registry = PhaseRegistry::<usize, usize>::new();
     let calls = Arc::new(AtomicUsize::new(0));
     let counting = Arc::clone(&calls);
@@ -216,7 +216,7 @@ fn r_14_post_hooks_run_once_for_each_of_many_threads() {
 }
 
 #[test]
-fn e_08_a_hook_that_unregisters_itself_runs_once_in_a_row_of_emissions() {
+fn e_08_a_hook_that_unregisters_itself_runs_once() {
     for _ in 0..100 {
         let registry = HookRegistry::new();
         let calls = Arc::new(AtomicUsize::new(0));
@@ -237,7 +237,7 @@ fn e_08_a_hook_that_unregisters_itself_runs_once_in_a_row_of_emissions() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn e_43_tasks_emit_register_and_recurse_at_once() {
+async fn e_43_tasks_emit_register_and_recurse_concurrently() {
     let registry = HookRegistry::new();
     let calls = Arc::new(AtomicUsize::new(0));
     let (inner, counting) = (registry.clone(), Arc::clone(&calls));
@@ -283,7 +283,7 @@ impl<F: Fn() + Send + Sync> Drop for OnDrop<F> {
 }
 
 #[test]
-fn e_07_a_hook_whose_destructor_uses_the_registry_does_not_block_it() {
+fn e_07_unregistering_a_hook_whose_drop_uses_the_registry_does_not_deadlock() {
     without_deadlock(|| {
         let registry = HookRegistry::new();
         let is_dropped = Arc::new(AtomicBool::new(false));
@@ -324,7 +324,7 @@ fn e_07_a_hook_whose_destructor_uses_the_registry_does_not_block_it() {
 }
 
 #[test]
-fn e_07_a_hook_whose_destructor_uses_the_registry_may_unregister_itself() {
+fn e_07_a_hook_whose_drop_uses_the_registry_can_unregister_itself() {
     without_deadlock(|| {
         let registry = HookRegistry::new();
         let is_dropped = Arc::new(AtomicBool::new(false));
@@ -357,7 +357,7 @@ fn e_07_a_hook_whose_destructor_uses_the_registry_may_unregister_itself() {
 }
 
 #[test]
-fn r_04_a_replaced_hook_whose_destructor_uses_the_registry_does_not_block_it() {
+fn r_04_replacing_a_hook_whose_drop_uses_the_registry_does_not_deadlock() {
     without_deadlock(|| {
         let registry = PhaseRegistry::<str, str>::new();
         let is_dropped = Arc::new(AtomicBool::new(false));
@@ -383,7 +383,7 @@ fn r_04_a_replaced_hook_whose_destructor_uses_the_registry_does_not_block_it() {
 }
 
 #[test]
-fn e_67_a_registry_whose_hooks_use_it_when_they_go_may_go() {
+fn e_67_a_registry_with_hooks_that_unregister_on_drop_can_be_dropped() {
     without_deadlock(|| {
         let registry = HookRegistry::new();
         let is_dropped = Arc::new(AtomicBool::new(false));
@@ -405,7 +405,7 @@ fn e_67_a_registry_whose_hooks_use_it_when_they_go_may_go() {
 }
 
 #[test]
-fn e_21_e_50_thousands_of_hooks_need_no_deep_stack() {
+fn e_21_e_50_thousands_of_hooks_do_not_overflow_the_stack() {
     let registry = HookRegistry::new();
     for number in 0..3_000 {
         if number % 2 == 0 {
@@ -425,7 +425,7 @@ fn e_21_e_50_thousands_of_hooks_need_no_deep_stack() {
 }
 
 #[test]
-fn e_43_registries_and_their_futures_move_between_threads() {
+fn e_43_registries_are_send_and_sync_and_their_futures_are_send() {
     fn is_shared<T: Send + Sync + 'static>(value: T) -> T {
         value
     }
@@ -465,7 +465,7 @@ fn e_07_a_hook_that_owns_its_own_guard_can_be_unregistered() {
 const MANY: usize = 400;
 
 #[test]
-fn e_08_e_43_readers_see_every_list_in_order_while_writers_change_it() {
+fn e_08_e_43_emissions_see_sorted_hooks_during_concurrent_registrations() {
     let registry = HookRegistry::new();
     let is_done = AtomicBool::new(false);
     let scattered = |number: usize| (number * 7919 % MANY) as i32;
@@ -511,7 +511,7 @@ fn e_08_e_43_readers_see_every_list_in_order_while_writers_change_it() {
 }
 
 #[test]
-fn e_73_events_that_come_and_go_are_heard_exactly_while_they_have_hooks() {
+fn e_73_events_run_hooks_exactly_while_hooks_are_registered() {
     let registry = HookRegistry::new();
     let hears = |number: usize| {
         let emission = block_on(emit(&registry, &format!("event:{number}"), ()));
@@ -535,7 +535,7 @@ fn e_73_events_that_come_and_go_are_heard_exactly_while_they_have_hooks() {
 }
 
 #[test]
-fn e_07_a_hook_whose_destructor_panics_does_not_disturb_the_registry() {
+fn e_07_a_hook_that_panics_on_drop_does_not_corrupt_the_registry() {
     struct PanicsOnDrop;
     impl Drop for PanicsOnDrop {
         fn drop(&mut self) {

@@ -25,7 +25,7 @@ const WIDTH: usize = "2026-05-01T10:00:00.000000000Z".len();
 
 proptest! {
     #[test]
-    fn stamps_sort_as_text(a in times(), b in times()) {
+    fn timestamps_sort_as_text(a in times(), b in times()) {
         let (text, other) = (timestamp::to_text(a), timestamp::to_text(b));
         prop_assert_eq!(text.len(), WIDTH);
         prop_assert!(text.ends_with('Z'));
@@ -34,7 +34,7 @@ proptest! {
     }
 
     #[test]
-    fn a_neighbour_sorts_after_it(a in times(), step in prop::sample::select(vec![1_i64, 999, 1_000_000])) {
+    fn a_slightly_later_timestamp_sorts_after_the_earlier_one(a in times(), step in prop::sample::select(vec![1_i64, 999, 1_000_000])) {
         let next = a + jiff::SignedDuration::from_nanos(step);
         prop_assume!(next.as_nanosecond() <= *RANGE.end());
         prop_assert!(timestamp::to_text(a) < timestamp::to_text(next));
@@ -42,7 +42,7 @@ proptest! {
 }
 
 #[test]
-fn an_event_and_an_injection_carry_stamps_of_one_width() {
+fn event_and_injection_timestamps_have_equal_width() {
     let registry = HookRegistry::new();
     registry.set_timestamps(true);
     registry.register(
@@ -62,7 +62,7 @@ fn an_event_and_an_injection_carry_stamps_of_one_width() {
 }
 
 #[test]
-fn a_stamp_is_read_in_any_width() {
+fn timestamps_of_any_width_are_deserialized() {
     let provenance = |at: &str| json!({"source": "hook", "hook": "h", "event": "e", "at": at});
     for at in [
         "2026-05-01T10:00:00Z",

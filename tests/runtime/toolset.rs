@@ -161,7 +161,7 @@ fn t_75_without_hooks_the_tool_runs() {
 
 /// T-75: each hook gets the call and passes it on, possibly changed
 #[test]
-fn t_75_the_tool_gets_what_the_hooks_passed_on() {
+fn t_75_the_tool_gets_the_input_changed_by_the_hooks() {
     let log = Log::new();
     let set = ToolsHooksSet::new()
         .with_hooks(Moves("-a", log.clone()))
@@ -174,7 +174,7 @@ fn t_75_the_tool_gets_what_the_hooks_passed_on() {
 
 /// T-75: a hook that refuses ends the dispatch, and the tool does not run
 #[test]
-fn t_75_a_refused_call_is_not_run() {
+fn t_75_a_rejected_call_does_not_run_the_tool() {
     let log = Log::new();
     let set = ToolsHooksSet::new()
         .with_weather(Refuses)
@@ -194,7 +194,7 @@ fn t_75_a_refused_call_is_not_run() {
 
 /// T-75: a hook that has the output ends the dispatch with it
 #[test]
-fn t_75_a_completed_call_is_answered_by_the_hook() {
+fn t_75_a_hook_can_complete_a_call_with_its_own_output() {
     let log = Log::new();
     let set = ToolsHooksSet::new()
         .with_hooks(Moves("!", log.clone()))
@@ -207,7 +207,7 @@ fn t_75_a_completed_call_is_answered_by_the_hook() {
 
 /// T-75: the hooks of one tool do not see the calls of another
 #[test]
-fn t_75_each_tool_has_hooks_of_its_own() {
+fn t_75_each_tool_has_its_own_hooks() {
     let set = ToolsHooksSet::new().with_weather(Refuses);
     let (result, ran) = run(&set, ToolCall::new("", "web_search", json!("hooks")));
     assert_eq!(result.unwrap(), json!(["hooks"]));
@@ -216,7 +216,7 @@ fn t_75_each_tool_has_hooks_of_its_own() {
 
 /// T-75: a call that cannot be parsed reaches neither hook nor tool, and the error has the path
 #[test]
-fn t_75_a_call_that_cannot_be_read_is_not_run() {
+fn t_75_a_call_that_does_not_parse_reaches_neither_hook_nor_tool() {
     let log = Log::new();
     let set = ToolsHooksSet::new().with_hooks(Moves("", log.clone()));
     let cases = [
@@ -256,7 +256,7 @@ fn t_75_a_call_that_cannot_be_read_is_not_run() {
 
 /// T-75: a tool's error is the error of the call, with its source
 #[test]
-fn t_75_a_tool_that_fails_says_so() {
+fn t_75_an_error_of_the_tool_is_the_source_of_the_error_of_the_call() {
     let (result, ran) = run(
         &ToolsHooksSet::new(),
         ToolCall::new("", "web_search", json!("")),
@@ -273,7 +273,7 @@ fn t_75_a_tool_that_fails_says_so() {
 
 /// T-75: an output that is not JSON is an error, not a panic
 #[test]
-fn t_75_an_output_that_is_no_json_is_an_error() {
+fn t_75_an_output_that_is_not_json_is_an_error() {
     let (result, ran) = run(
         &ToolsHooksSet::new(),
         ToolCall::new("", "math:noop", json!({})),
@@ -302,7 +302,7 @@ fn t_75_after_a_panic_in_a_hook_the_tool_does_not_run() {
 
 /// T-75: a call that is dropped while a hook waits does not run
 #[test]
-fn t_75_a_dropped_call_does_not_run() {
+fn t_75_a_call_dropped_while_a_hook_is_pending_does_not_run() {
     let set = ToolsHooksSet::new().with_weather(Knows);
     let executor = Executor::default();
     let mut call = Box::pin(Tools::execute(weather("Rome"), &set, &executor));
@@ -328,7 +328,7 @@ fn t_75_the_set_lists_its_tools() {
 
 /// T-75: two variants may contain one input type, and a variant may have the name of a keyword
 #[test]
-fn t_75_variants_of_one_input_keep_their_names() {
+fn t_75_variants_with_one_input_type_keep_their_names() {
     let set = ToolsHooksSet::new().with_move(
         async |_: WebSearch, context: ToolCallContext| -> ToolDecision<WebSearch, Vec<String>> {
             ToolDecision::Complete(vec![context.tool().to_owned()])
@@ -371,7 +371,7 @@ impl StatefulWeatherHook for Once {
 
 /// T-75: state, keys and priorities are as in any set
 #[test]
-fn t_75_hooks_with_state_and_entries_take_part() {
+fn t_75_stateful_hooks_and_entries_work_in_tool_sets() {
     let log = Log::new();
     let mut set = ToolsHooksSet::new()
         .with_weather(Entry::new(Refuses).key("closed"))
@@ -415,7 +415,7 @@ struct Trace(u8);
 
 /// T-74, T-75: a call's extensions override those of the runner, for hooks and tools
 #[test]
-fn t_74_a_hook_reads_the_extensions_of_the_call_over_those_of_the_runner() {
+fn t_74_extensions_of_the_call_override_those_of_the_runner() {
     let log = Log::new();
     let seen = log.clone();
     let set =
@@ -448,7 +448,7 @@ fn t_74_a_hook_reads_the_extensions_of_the_call_over_those_of_the_runner() {
 
 /// T-73, T-75: hooks are added after construction, after the existing ones
 #[test]
-fn t_73_a_runner_takes_further_hooks() {
+fn t_73_hooks_can_be_added_to_a_runner() {
     let log = Log::new();
     let moves = |to| ToolsHooksSet::new().with_hooks(Moves(to, log.clone()));
     let executor = Executor::default();
@@ -474,7 +474,7 @@ fn t_73_a_runner_takes_further_hooks() {
 
 /// T-75, T-50: a runner may borrow its hooks and its executor
 #[test]
-fn t_75_a_runner_borrows_hooks_and_executor() {
+fn t_75_a_runner_can_borrow_hooks_and_executor() {
     let log = Log::new();
     let (moves, executor) = (Moves("-a", log.clone()), Executor::default());
     let set = ToolsHooksSet::new().with_hooks(&moves);
@@ -513,7 +513,7 @@ trait AgentHooks {
 
 /// T-75, T-41: the set of the tools nests in another
 #[test]
-fn t_75_the_hooks_of_the_tools_nest_in_a_set() {
+fn t_75_a_tool_set_can_be_nested_in_another_set() {
     let mut agent = AgentHooksSet::new();
     agent.extend(AgentHooksSet::new().with_tools(ToolsHooksSet::new().with_weather(Refuses)));
     let (result, ran) = run(&agent.tools, weather("Rome"));
@@ -533,7 +533,7 @@ mod elsewhere {
 }
 
 #[test]
-fn t_75_the_hooks_are_as_visible_as_the_enum() {
+fn t_75_the_generated_items_have_the_visibility_of_the_enum() {
     fn is_set<T: Debug + Clone + Default + Send + Sync>(_: T) {}
     is_set(elsewhere::OthersHooksSet::new());
     let set = elsewhere::OthersHooksSet::new().with_weather(

@@ -39,7 +39,7 @@ impl EventHook for Nested {
 }
 
 #[test]
-fn a_hook_that_emits_does_not_keep_its_registry() {
+fn a_hook_with_a_weak_registry_does_not_keep_the_registry_alive() {
     let dropped = Arc::new(AtomicBool::new(false));
     let registry = HookRegistry::new();
     let nested = Nested {
@@ -65,7 +65,7 @@ fn a_hook_that_emits_does_not_keep_its_registry() {
 }
 
 #[test]
-fn a_hook_that_captures_its_registry_keeps_it() {
+fn a_hook_that_captures_its_registry_keeps_it_alive() {
     let dropped = Arc::new(AtomicBool::new(false));
     let registry = HookRegistry::new();
     let (captured, flag) = (registry.clone(), OnDrop(Arc::clone(&dropped)));
@@ -89,7 +89,7 @@ fn a_hook_that_captures_its_registry_keeps_it() {
 }
 
 #[test]
-fn a_phase_hook_does_not_keep_its_registry() {
+fn a_phase_hook_with_a_weak_registry_does_not_keep_it_alive() {
     let dropped = Arc::new(AtomicBool::new(false));
     let registry: PhaseRegistry<str, bool> = PhaseRegistry::new();
     let (weak, flag) = (registry.downgrade(), OnDrop(Arc::clone(&dropped)));

@@ -114,7 +114,7 @@ fn inject(text: &str) -> HookResult {
 
 /// One injection of each of the examples, and the messages for the model, now and later.
 #[tokio::test]
-async fn e_110_e_111_e_112_the_examples_of_context_injection() {
+async fn e_110_e_111_e_112_the_specified_examples_of_context_injection_hold() {
     let lint = "Linter found 3 errors:\n- Line 42: Line too long\n- Line 55: Unused import\n- Line 67: Missing docstring";
     let build = "Build completed successfully. 15 tests passed, 0 failed.";
     let (saved, key, thought) = (
@@ -201,7 +201,7 @@ async fn e_110_e_111_e_112_the_examples_of_context_injection() {
 
 /// The options of the examples, and their effects.
 #[tokio::test]
-async fn e_130_e_133_the_examples_of_approval_gates() {
+async fn e_130_e_133_the_specified_examples_of_approval_gates_hold() {
     let ask = HookResult::ask_user;
     let plain = [("Allow", AllowOnce), ("Deny", Deny)];
     let cached = [
@@ -317,7 +317,7 @@ async fn e_130_e_133_the_examples_of_approval_gates() {
 
 /// The examples of the default action on timeout.
 #[tokio::test(start_paused = true)]
-async fn e_134_the_examples_of_the_default_action() {
+async fn e_134_the_specified_examples_of_the_default_action_hold() {
     use hooks_runtime::approval::ApprovalQueue;
     let examples = [
         (
@@ -354,7 +354,7 @@ async fn e_134_the_examples_of_the_default_action() {
 
 /// The output for the user in each of the examples; the hook prints something in all of them.
 #[tokio::test]
-async fn e_150_e_151_the_examples_of_output_control() {
+async fn e_150_e_151_the_specified_examples_of_output_control_hold() {
     const PRINTED: &str = "example printed: verbose details";
     let proceed = HookResult::proceed;
     let linted = "Found 3 linting issues";
@@ -447,7 +447,7 @@ async fn e_150_e_151_the_examples_of_output_control() {
 
 /// The two examples whose hooks deny with a message for the user.
 #[tokio::test]
-async fn e_97_e_151_the_examples_of_messages_with_a_denial() {
+async fn e_97_e_151_the_specified_examples_of_denial_messages_hold() {
     let examples = [
         (
             "Operation blocked: insufficient disk space",
@@ -475,7 +475,7 @@ async fn e_97_e_151_the_examples_of_messages_with_a_denial() {
 
 /// The hooks of the section "Examples": the todo list, and the protection of production.
 #[tokio::test]
-async fn e_112_e_133_todo_hook_and_production_protection_hook_act() {
+async fn e_112_e_133_the_specified_example_hooks_inject_and_ask() {
     let mut host = Host::new(FixedAnswers::labels(["Allow always"]));
     let todos = "Current todos:\n- write the tests\n- run them";
     host.hooks.register(

@@ -52,7 +52,7 @@ fn depth(value: &Value) -> usize {
 }
 
 #[test]
-fn e_160_a_hook_that_behaves_holds_every_case() {
+fn e_160_a_correct_hook_passes_every_case() {
     assert_eq!(
         failures(&Subject::new(|| |_: Event<'_>| HookResult::proceed())),
         set([])
@@ -60,7 +60,7 @@ fn e_160_a_hook_that_behaves_holds_every_case() {
 }
 
 #[test]
-fn e_160_what_breaks_a_hook_fails_the_case_that_sends_it() {
+fn e_160_a_panic_on_one_kind_of_data_fails_only_its_case() {
     let broken: [(&str, When); 7] = [
         ("survives_null_data", |event| {
             event.get("tool_name").is_some_and(Value::is_null)
@@ -92,7 +92,7 @@ fn e_160_what_breaks_a_hook_fails_the_case_that_sends_it() {
 }
 
 #[test]
-fn e_160_a_hook_that_needs_a_field_fails_where_there_is_none() {
+fn e_160_a_hook_that_requires_a_field_fails_the_cases_without_it() {
     let needy = panicking(|event| event.get("tool_name").is_none());
     let expected = [
         "survives_empty_data",
@@ -111,7 +111,7 @@ fn e_160_a_hook_that_needs_a_field_fails_where_there_is_none() {
 }
 
 #[test]
-fn e_95_an_answer_that_does_not_hold_names_its_field() {
+fn e_95_the_message_for_an_invalid_output_names_the_field() {
     let subject = Subject::new(|| {
         |event: Event<'_>| match event.str("tool_name") {
             Some(_) => HookResult::proceed().approval_timeout(f64::NAN),
@@ -130,7 +130,7 @@ fn e_95_an_answer_that_does_not_hold_names_its_field() {
 }
 
 #[test]
-fn e_36_an_error_is_a_failure_that_says_what_was_sent_and_what_came() {
+fn e_36_the_message_for_an_error_contains_the_sent_data_and_the_failure() {
     let subject = Subject::new(|| |_: Event<'_>| Err::<HookResult, _>("no\u{1b}[31m rules\n"));
     assert_eq!(
         complaint("survives_empty_data", &subject),
@@ -142,7 +142,7 @@ fn e_36_an_error_is_a_failure_that_says_what_was_sent_and_what_came() {
 }
 
 #[test]
-fn e_160_a_hook_that_breaks_after_some_calls_fails() {
+fn e_160_a_hook_that_panics_after_some_calls_fails() {
     let subject = Subject::new(|| {
         let calls = AtomicUsize::new(0);
         move |_: Event<'_>| {
@@ -190,7 +190,7 @@ impl EventHook for OneAtATime {
 }
 
 #[test]
-fn e_42_e_43_hooks_that_cannot_be_shared_or_dropped_fail() {
+fn e_42_e_43_hooks_that_fail_concurrently_or_when_dropped_fail() {
     let one = |guarded| {
         Subject::new(move || OneAtATime {
             busy: Arc::default(),
@@ -214,7 +214,7 @@ async fn hangs(event: Arc<str>, _data: Arc<Map>) -> HookResult {
 }
 
 #[test]
-fn e_160_a_hook_that_never_answers_fails() {
+fn e_160_a_hook_that_never_completes_fails() {
     let subject = Subject::new(|| hangs).time_limit(LIMIT);
     assert_eq!(failures(&subject), set(["answers_every_standard_event"]));
     let said = complaint("answers_every_standard_event", &subject);
@@ -244,7 +244,7 @@ fn e_160_a_hook_that_blocks_its_thread_fails() {
 }
 
 #[test]
-fn e_160_a_hook_that_blocks_its_thread_for_too_long_fails_though_it_answers() {
+fn e_160_a_hook_that_completes_after_blocking_too_long_fails() {
     let slow = |event: Event<'_>| {
         if event.name() == "session:end" {
             std::thread::sleep(LIMIT + Duration::from_millis(200));
@@ -276,14 +276,14 @@ impl Drop for Clinging {
 }
 
 #[test]
-fn e_07_a_hook_that_cannot_be_taken_away_fails() {
+fn e_07_a_hook_that_panics_when_unregistered_fails() {
     let subject = Subject::new(|| Clinging);
     assert_eq!(failures(&subject), set(["unregisters"]));
     assert!(complaint("unregisters", &subject).contains("got a panic: not me"));
 }
 
 #[test]
-fn e_160_a_hook_that_cannot_be_made_fails() {
+fn e_160_a_hook_whose_constructor_panics_fails() {
     fn make() -> fn(Event<'_>) -> HookResult {
         panic!("no rules are loaded")
     }
@@ -295,7 +295,7 @@ fn e_160_a_hook_that_cannot_be_made_fails() {
 }
 
 #[test]
-fn e_160_the_odd_data_go_to_the_events_that_were_chosen() {
+fn e_160_unusual_data_are_sent_to_the_selected_events() {
     let subject = panicking(|event| event.name() == "deploy:start" && event.data().is_empty());
     assert_eq!(failures(&subject), set([]));
     let subject = subject.events(["tool:pre", "deploy:start"]);

@@ -11,7 +11,7 @@ fn ask() -> HookResult {
 }
 
 #[tokio::test]
-async fn e_160_its_user_answers_as_it_is_told() {
+async fn e_160_the_test_coordinator_gives_the_configured_answers() {
     let mut deny = TestCoordinator::new();
     let mut allow = TestCoordinator::allowing();
     let mut scripted = TestCoordinator::answering(["Allow once", "Deny"]);
@@ -28,7 +28,7 @@ async fn e_160_its_user_answers_as_it_is_told() {
 }
 
 #[tokio::test]
-async fn e_160_everything_that_hooks_said_can_be_looked_at() {
+async fn e_160_the_test_coordinator_records_messages_output_and_injections() {
     let mut host = TestCoordinator::new();
     host.hooks().register(
         "tool:post",
@@ -60,7 +60,7 @@ async fn e_160_everything_that_hooks_said_can_be_looked_at() {
 }
 
 #[tokio::test]
-async fn e_160_it_sees_what_was_emitted_also_where_a_hook_changes_or_denies_it() {
+async fn e_160_the_test_coordinator_records_the_data_before_any_hook() {
     let mut host = TestCoordinator::new();
     host.hooks().register(
         "tool:pre",
@@ -76,7 +76,7 @@ async fn e_160_it_sees_what_was_emitted_also_where_a_hook_changes_or_denies_it()
 
 #[tokio::test]
 #[should_panic(expected = "tests/runtime/testing/coordinator.rs")]
-async fn e_160_an_error_names_the_place_that_emitted() {
+async fn e_160_a_propagated_failure_panics_at_the_emitting_line() {
     let mut host = TestCoordinator::new();
     let fails = |_: Event<'_>| Err::<HookResult, _>("broken");
     let options = RegisterOptions::new().on_failure(FailurePolicy::Propagate);

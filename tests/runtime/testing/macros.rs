@@ -71,7 +71,7 @@ fn unstable(event: Event<'_>) -> HookResult {
 hook_behavior_tests!(unstable_hook, || unstable);
 
 #[test]
-fn e_160_exactly_the_cases_that_do_not_hold_fail_and_say_why() {
+fn e_160_exactly_the_violated_cases_fail_with_a_reason() {
     let program = std::env::current_exe().unwrap();
     let tests = Command::new(program)
         .args(["testing::macros::unstable_hook::", "--test-threads=2"])

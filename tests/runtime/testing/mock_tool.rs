@@ -15,7 +15,7 @@ fn complaint(check: impl FnOnce()) -> String {
 }
 
 #[tokio::test]
-async fn e_160_a_tool_answers_what_it_is_told_to() {
+async fn e_160_a_mock_tool_returns_the_configured_result() {
     let input = map(json!({"command": "ls"}));
     assert_eq!(
         MockTool::new("bash").call(&input).await.unwrap(),
@@ -40,7 +40,7 @@ async fn e_160_a_tool_answers_what_it_is_told_to() {
 }
 
 #[tokio::test]
-async fn e_160_calls_are_remembered_and_looked_up() {
+async fn e_160_a_mock_tool_records_its_calls() {
     let tool = MockTool::new("bash");
     tool.assert_not_called();
     let said = complaint(|| tool.assert_called_with(json!({})));
@@ -60,7 +60,7 @@ async fn e_160_calls_are_remembered_and_looked_up() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn e_160_a_slow_tool_takes_its_time_and_a_dropped_call_counts() {
+async fn e_160_a_slow_mock_tool_waits_and_records_dropped_calls() {
     let tool = MockTool::new("slow")
         .returning(1)
         .after(Duration::from_secs(60));
@@ -76,7 +76,7 @@ async fn e_160_a_slow_tool_takes_its_time_and_a_dropped_call_counts() {
 }
 
 #[test]
-fn e_160_a_slow_tool_needs_no_runtime() {
+fn e_160_a_slow_mock_tool_works_without_a_runtime() {
     let tool = MockTool::new("slow")
         .returning("done")
         .after(Duration::from_millis(5));

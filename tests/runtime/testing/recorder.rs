@@ -19,7 +19,7 @@ fn complaint(check: impl FnOnce()) -> String {
 }
 
 #[tokio::test]
-async fn e_160_events_are_recorded_with_their_data_and_in_their_order() {
+async fn e_160_events_are_recorded_in_order_with_their_data() {
     let hooks = HookRegistry::new();
     let recorder = EventRecorder::new();
     assert_eq!(recorder.attach(&hooks, events::STANDARD).len(), 16);
@@ -48,7 +48,7 @@ async fn e_160_events_are_recorded_with_their_data_and_in_their_order() {
 }
 
 #[tokio::test]
-async fn e_160_a_recorder_goes_with_its_registration() {
+async fn e_160_unregistering_detaches_a_recorder() {
     let hooks = HookRegistry::new();
     let recorder = EventRecorder::new();
     let registration = recorder.attach_to(&hooks, "tool:pre");
@@ -59,7 +59,7 @@ async fn e_160_a_recorder_goes_with_its_registration() {
 }
 
 #[tokio::test]
-async fn e_160_first_it_sees_what_was_emitted_and_last_what_became_of_it() {
+async fn e_160_the_priority_of_a_recorder_selects_the_data_it_records() {
     let hooks = HookRegistry::new();
     let (first, last) = (
         EventRecorder::new(),
@@ -84,7 +84,7 @@ async fn e_160_first_it_sees_what_was_emitted_and_last_what_became_of_it() {
 }
 
 #[tokio::test]
-async fn e_160_answers_come_from_the_script() {
+async fn e_160_a_recorder_returns_the_scripted_outputs() {
     let hooks = HookRegistry::new();
     let recorder = EventRecorder::new()
         .answering("tool:pre", HookResult::deny("enough"))
@@ -108,7 +108,7 @@ async fn e_160_answers_come_from_the_script() {
 }
 
 #[tokio::test]
-async fn e_160_a_sequence_that_is_another_says_where_the_two_part() {
+async fn e_160_assert_sequence_reports_the_first_difference() {
     let hooks = HookRegistry::new();
     let recorder = EventRecorder::new();
     recorder.attach(&hooks, ["a", "b", "c\u{1b}"]);
@@ -131,7 +131,7 @@ async fn e_160_a_sequence_that_is_another_says_where_the_two_part() {
 }
 
 #[tokio::test]
-async fn e_160_counts_that_do_not_hold_say_what_was_recorded() {
+async fn e_160_assert_count_reports_the_recorded_events() {
     let hooks = HookRegistry::new();
     let recorder = EventRecorder::new();
     recorder.attach_to(&hooks, "a");
@@ -149,7 +149,7 @@ async fn e_160_counts_that_do_not_hold_say_what_was_recorded() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn e_160_a_recorder_can_be_waited_for_from_another_task() {
+async fn e_160_wait_for_completes_after_events_of_another_task() {
     let hooks = HookRegistry::new();
     let recorder = EventRecorder::new();
     recorder.attach_to(&hooks, "tick");
@@ -172,7 +172,7 @@ async fn e_160_a_recorder_can_be_waited_for_from_another_task() {
 }
 
 #[test]
-fn e_160_a_clone_is_the_same_recorder_in_another_thread() {
+fn e_160_clones_of_a_recorder_share_their_events_across_threads() {
     let hooks = HookRegistry::new();
     let recorder = EventRecorder::new();
     recorder.clone().attach_to(&hooks, "tick");
