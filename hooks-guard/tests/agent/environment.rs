@@ -33,7 +33,7 @@ fn in_project(command: &str, project: &Path) -> Value {
 }
 
 #[test]
-fn variables_of_a_project_do_not_lead_the_hook_elsewhere() {
+fn environment_variables_do_not_redirect_an_installed_hook() {
     let project = project();
     let x = project.path().join("x");
     let x = x.to_str().expect("text");
@@ -83,7 +83,7 @@ fn variables_of_a_project_do_not_lead_the_hook_elsewhere() {
 
 /// A hook installed by an earlier version names no files.
 #[test]
-fn a_hook_without_options_follows_no_variable_either() {
+fn environment_variables_do_not_redirect_a_hook_without_options() {
     let project = project();
     let x = project.path().join("x");
     let mut command = Home::new().command();
@@ -119,7 +119,7 @@ fn a_hook_without_options_follows_no_variable_either() {
 
 /// Containers set another `HOME` than the user database has.
 #[test]
-fn without_options_and_without_an_installation_home_leads_the_hook() {
+fn without_options_or_installation_home_selects_the_files() {
     let used = hooks_guard::places::Places::of_user()
         .is_some_and(|user| user.config.exists() || user.data.join("service.key").exists());
     if used {
@@ -144,7 +144,7 @@ fn without_options_and_without_an_installation_home_leads_the_hook() {
 }
 
 #[test]
-fn a_configuration_that_is_not_there_is_the_default_one() {
+fn the_hook_uses_the_defaults_if_the_configuration_is_missing() {
     let home = Home::new();
     assert!(!home.config_file().exists());
     let read = home.hook("claude-code", &[], &before("git status", "1"));
@@ -162,7 +162,7 @@ fn a_configuration_that_is_not_there_is_the_default_one() {
 }
 
 #[test]
-fn files_in_the_project_are_refused() {
+fn configuration_trail_and_scripts_in_the_project_are_refused() {
     let project = project();
     let deep = project.path().join("src/deep");
     fs::create_dir_all(&deep).expect("a folder");
@@ -217,7 +217,7 @@ fn files_in_the_project_are_refused() {
 }
 
 #[test]
-fn files_that_others_can_write_are_refused() {
+fn files_writable_by_other_users_are_refused() {
     let home = Home::new();
     home.config("auto_allow_read = true");
     let folder = home.config_file().parent().expect("a folder").to_owned();
@@ -253,7 +253,7 @@ fn files_that_others_can_write_are_refused() {
 
 /// The user's settings stay protected if variables move an agent's settings.
 #[test]
-fn settings_of_agents_stay_protected_where_variables_move_them() {
+fn agent_settings_stay_protected_if_a_variable_moves_them() {
     let home = Home::new();
     home.config("");
     let rules = home.config_file().with_file_name("rules.toml");
@@ -269,7 +269,7 @@ fn settings_of_agents_stay_protected_where_variables_move_them() {
 
 /// The shell expands `~` to `HOME`; the guard's files are those of the user.
 #[test]
-fn a_tilde_is_judged_by_the_homes_of_the_shell_and_of_the_user() {
+fn a_tilde_is_resolved_with_the_homes_of_shell_and_user() {
     let home = Home::new();
     home.config("");
     let rules = home.config_file().with_file_name("rules.toml");
@@ -299,7 +299,7 @@ fn a_tilde_is_judged_by_the_homes_of_the_shell_and_of_the_user() {
 /// The arguments written by `install` determine the hook's files, whatever the environment is
 /// later.
 #[test]
-fn an_installed_hook_keeps_to_the_files_of_its_installation() {
+fn an_installed_hook_uses_the_files_of_its_installation() {
     let home = Home::new();
     let bin = home.path().join("bin");
     fs::create_dir_all(&bin).expect("a folder");

@@ -252,7 +252,7 @@ fn strangers_answer(home: &Home, status: &'static str, body: &'static str) {
 }
 
 #[test]
-fn alone_a_read_is_allowed_and_a_change_is_asked_about() {
+fn a_standalone_hook_allows_reads_and_asks_before_changes() {
     let home = Home::new();
     let read = home.hook("claude-code", &[], &before("git status", "1"));
     assert_eq!(told(&read).0, "allow");
@@ -268,7 +268,7 @@ fn alone_a_read_is_allowed_and_a_change_is_asked_about() {
 }
 
 #[test]
-fn alone_that_it_ran_says_that_the_user_agreed() {
+fn a_standalone_hook_records_an_executed_command_as_approved() {
     let home = Home::new();
     home.hook("claude-code", &[], &before("mkdir a", "1"));
     let ran = home.hook("claude-code", &[], &after("mkdir a", "1"));
@@ -283,7 +283,7 @@ fn alone_that_it_ran_says_that_the_user_agreed() {
 }
 
 #[test]
-fn what_goes_wrong_allows_nothing() {
+fn invalid_configuration_trail_or_rules_allow_nothing() {
     let home = Home::new();
     home.config("auto_alow_read = true");
     let (decision, reason) = told(&home.hook("claude-code", &[], &before("ls", "1")));
@@ -311,7 +311,7 @@ fn what_goes_wrong_allows_nothing() {
 /// `P-02`: a denial holds even if it cannot be recorded, and Codex, which has no prompt for hooks,
 /// is denied requests without a decision.
 #[test]
-fn without_a_trail_a_denial_is_one_and_codex_goes_on_with_nothing() {
+fn denials_hold_without_a_trail_and_codex_requests_are_denied() {
     let home = Home::new();
     let rules = home.path().join(".config/hooks-guard");
     std::fs::create_dir_all(&rules).expect("a folder");
@@ -330,7 +330,7 @@ fn without_a_trail_a_denial_is_one_and_codex_goes_on_with_nothing() {
 
 /// `P-02`: if a service refuses to decide, the request is not allowed.
 #[test]
-fn where_a_service_refuses_codex_does_not_go_on() {
+fn codex_is_denied_if_the_service_refuses_to_decide() {
     let home = Home::new();
     let _service = Service::with(&home, "127.0.0.1:0", &["--rate-limit", "1"]);
     home.hook("codex", &[], &before("ls", "0"));
@@ -344,7 +344,7 @@ fn where_a_service_refuses_codex_does_not_go_on() {
 }
 
 #[test]
-fn where_it_is_off_the_agent_decides() {
+fn a_disabled_hook_makes_no_decision() {
     let home = Home::new();
     home.config("enabled = false");
     let output = home.hook("claude-code", &[], &before("rm -r /", "1"));
@@ -352,7 +352,7 @@ fn where_it_is_off_the_agent_decides() {
 }
 
 #[test]
-fn rules_of_the_user_and_the_project_hold() {
+fn a_deny_rule_of_the_project_applies_and_is_recorded() {
     let home = Home::new();
     let project = home.path().join("project");
     std::fs::create_dir_all(&project).expect("a folder");
@@ -371,7 +371,7 @@ fn rules_of_the_user_and_the_project_hold() {
 }
 
 #[test]
-fn rules_that_are_no_file_are_asked_about_in_time() {
+fn a_rules_path_that_is_not_a_regular_file_asks_in_time() {
     let home = Home::new();
     let project = home.path().join("project");
     std::fs::create_dir_all(&project).expect("a folder");
@@ -401,7 +401,7 @@ fn rules_that_are_no_file_are_asked_about_in_time() {
 }
 
 #[test]
-fn an_input_without_an_end_is_refused_in_time() {
+fn input_that_never_ends_is_refused_in_time() {
     let home = Home::new();
     let began = Instant::now();
     let mut child = home
@@ -422,7 +422,7 @@ fn an_input_without_an_end_is_refused_in_time() {
 }
 
 #[test]
-fn the_trail_is_protected_however_its_address_is_written() {
+fn the_trail_is_protected_for_every_form_of_its_address() {
     let home = Home::new();
     let file = home.path().join("trail/audit.db");
     let file = file.to_str().expect("text");
@@ -440,7 +440,7 @@ fn the_trail_is_protected_however_its_address_is_written() {
 }
 
 #[test]
-fn a_copy_of_the_trail_has_the_name_that_it_was_given() {
+fn a_backup_name_is_not_parsed_as_a_database_address() {
     let home = Home::new();
     home.hook("claude-code", &[], &before("ls", "1"));
     // SQLite itself would treat this name as an address.
@@ -456,7 +456,7 @@ fn a_copy_of_the_trail_has_the_name_that_it_was_given() {
 }
 
 #[test]
-fn with_a_service_it_decides_and_hears_what_ran() {
+fn the_service_decides_and_records_the_execution() {
     let home = Home::new();
     let service = Service::start(&home);
     let change = home.hook("claude-code", &[], &before("mkdir a", "1"));
@@ -474,7 +474,7 @@ fn with_a_service_it_decides_and_hears_what_ran() {
 }
 
 #[test]
-fn without_the_service_that_it_ran_is_recorded_once_the_trail_can_be_written() {
+fn a_hook_without_a_service_records_executions_in_a_writable_trail() {
     let home = Home::new();
     let service = Service::start(&home);
     home.hook("claude-code", &[], &before("mkdir a", "1"));
@@ -504,7 +504,7 @@ fn without_the_service_that_it_ran_is_recorded_once_the_trail_can_be_written() {
 }
 
 #[test]
-fn without_the_service_what_ran_is_not_taken_for_what_never_did() {
+fn without_a_service_the_last_equal_call_counts_as_executed() {
     let home = Home::new();
     let service = Service::start(&home);
     // Cursor has no ids for calls, so equal commands are one call.
@@ -533,7 +533,7 @@ fn without_the_service_what_ran_is_not_taken_for_what_never_did() {
 
 /// `P-01`: the service also decides about a tool that names many files.
 #[test]
-fn a_tool_that_names_many_files_is_asked_about_at_the_service() {
+fn a_tool_call_with_many_files_is_decided_by_the_service() {
     let home = Home::new();
     let service = Service::start(&home);
     let files: Vec<_> = (0..900).map(|n| format!("/srv/source/{n}.rs")).collect();
@@ -550,7 +550,7 @@ fn a_tool_that_names_many_files_is_asked_about_at_the_service() {
 }
 
 #[test]
-fn an_agent_that_asks_nobody_waits_for_the_operator() {
+fn a_mode_without_prompts_waits_for_the_operator() {
     for (response, decision) in [("APPROVED", "allow"), ("DENIED", "deny")] {
         let home = Home::new();
         let service = Service::start(&home);
@@ -568,7 +568,7 @@ fn an_agent_that_asks_nobody_waits_for_the_operator() {
 
 /// The classifier hardly knows PowerShell: a read also needs the operator's answer, once.
 #[test]
-fn powershell_waits_for_the_operator_and_an_answer_holds() {
+fn powershell_waits_for_the_operator_and_remembers_the_answer() {
     let home = Home::new();
     let service = Service::start(&home);
     let mut input = before("Get-ChildItem", "1");
@@ -587,7 +587,7 @@ fn powershell_waits_for_the_operator_and_an_answer_holds() {
 
 /// P-01, P-02: the hook cannot know whether Codex will ask its user, so the operator is asked.
 #[test]
-fn codex_waits_for_the_operator_where_there_is_a_service() {
+fn codex_waits_for_the_operator_if_a_service_runs() {
     let mut input = before("mkdir a", "1");
     input["turn_id"] = "t".into();
     let run = |response: &str| {
@@ -608,7 +608,7 @@ fn codex_waits_for_the_operator_where_there_is_a_service() {
 /// P-02: Codex has no prompt for hooks, and without a decision it runs whatever its sandbox
 /// permits.
 #[test]
-fn codex_is_denied_what_needs_approval_where_there_is_no_service() {
+fn codex_is_denied_unapproved_commands_without_a_service() {
     let home = Home::new();
     let (decision, reason) = told(&home.hook("codex", &[], &before("rm -r build", "1")));
     assert_eq!(decision, "deny");
@@ -624,7 +624,7 @@ fn codex_is_denied_what_needs_approval_where_there_is_no_service() {
 
 /// A program that takes commands from its terminal is a shell for an agent that can type into it.
 #[test]
-fn what_can_be_typed_into_needs_approval_of_agents_that_type() {
+fn interactive_programs_need_approval_for_agents_that_type() {
     let home = Home::new();
     for (agent, command, decision) in [
         ("codex", "less a.txt", "deny"),
@@ -666,7 +666,7 @@ fn what_can_be_typed_into_needs_approval_of_agents_that_type() {
 
 /// Without a user at the keyboard, `ask` would be denied unseen.
 #[test]
-fn an_unattended_session_is_denied_with_the_way_to_approve() {
+fn a_denial_of_an_unattended_session_names_the_remedy() {
     let home = Home::new();
     let change = before("mkdir a", "1");
     let denied = |output: Output| {
@@ -710,7 +710,7 @@ fn an_unattended_session_waits_for_the_operator() {
 
 /// A script that changes while its question is pending needs a new approval.
 #[test]
-fn a_script_that_changes_while_its_question_waits_is_asked_about_again() {
+fn a_script_that_changes_during_its_question_is_asked_about_again() {
     for (response, decision) in [("APPROVED", "allow"), ("DENIED", "deny")] {
         let home = Home::new();
         let service = Service::start(&home);
@@ -749,7 +749,7 @@ fn open_questions(service: &Service) -> usize {
 
 /// Each hook reads the log that earlier hooks have left.
 #[test]
-fn hooks_that_decide_alone_leave_a_short_log_beside_the_trail() {
+fn standalone_hooks_keep_the_write_ahead_log_short() {
     const MAX_LOG: u64 = (250 + 40) * (4096 + 24);
     let home = Home::new();
     let mut longest = 0;
@@ -765,7 +765,7 @@ fn hooks_that_decide_alone_leave_a_short_log_beside_the_trail() {
 
 /// In auto mode a model decides for the user: only deletions and protected files need confirmation.
 #[test]
-fn auto_mode_is_kept_by_default_and_can_be_set() {
+fn auto_mode_decides_by_default_and_is_configurable() {
     let home = Home::new();
     let answer = |mode: &str, command: &str| {
         let mut input = before(command, "1");
@@ -798,7 +798,7 @@ fn auto_mode_is_kept_by_default_and_can_be_set() {
 
 /// `PermissionDenied`: a denial by the agent itself is in the trail.
 #[test]
-fn a_refusal_of_the_agent_is_recorded() {
+fn a_denial_by_the_agent_is_recorded() {
     let home = Home::new();
     let denied = |command: &str, call: &str| {
         let mut input = before(command, call);
@@ -836,7 +836,7 @@ fn a_refusal_of_the_agent_is_recorded() {
 /// A reply that cannot be written must not count as no decision.
 #[test]
 #[cfg(target_os = "linux")]
-fn an_answer_that_cannot_be_written_is_a_refusal() {
+fn a_decision_that_cannot_be_written_is_a_denial() {
     let home = Home::new();
     let full = "exec \"$@\" >/dev/full";
     // The Rust runtime opens the null device in place of a closed standard output.
@@ -870,7 +870,7 @@ fn an_answer_that_cannot_be_written_is_a_refusal() {
 
 /// A file tool has no command, so the record has no positions.
 #[test]
-fn a_question_about_a_file_has_no_positions() {
+fn a_question_about_a_file_tool_has_no_command_positions() {
     let mut input = before("", "1");
     input["tool_name"] = "Write".into();
     input["tool_input"] = json!({"file_path": "/srv/a.txt", "content": "x"});
@@ -880,7 +880,7 @@ fn a_question_about_a_file_has_no_positions() {
 }
 
 #[test]
-fn a_service_that_starts_anew_still_has_the_question_and_its_answer() {
+fn a_question_is_answered_after_a_restart_of_the_service() {
     let home = Home::new();
     let service = Service::start(&home);
     let mut input = before("mkdir a", "1");
@@ -902,7 +902,7 @@ fn a_service_that_starts_anew_still_has_the_question_and_its_answer() {
 }
 
 #[test]
-fn nobody_who_answers_is_a_denial_within_the_agents_time() {
+fn the_hook_denies_if_the_operator_does_not_answer_in_time() {
     let home = Home::new();
     let _service = Service::start(&home);
     let mut input = before("mkdir a", "1");
@@ -914,7 +914,7 @@ fn nobody_who_answers_is_a_denial_within_the_agents_time() {
 }
 
 #[test]
-fn what_listens_there_and_is_no_service_decides_nothing() {
+fn another_program_on_the_port_decides_nothing() {
     let home = Home::new();
     strangers_answer(&home, "200 OK", r#"{"decision":"AUTO_ALLOWED"}"#);
     let (decision, _) = told(&home.hook("claude-code", &[], &before("rm -r build", "1")));

@@ -26,7 +26,7 @@ fn signal(service: &Service, name: &str) {
 }
 
 #[test]
-fn beside_a_stopped_service_the_hook_decides_within_a_second() {
+fn the_hook_decides_within_a_second_if_the_service_is_stopped() {
     let home = Home::new();
     let service = Service::start(&home);
     signal(&service, "-STOP");
@@ -48,7 +48,7 @@ fn beside_a_stopped_service_the_hook_decides_within_a_second() {
 
 /// A stopped process keeps its locks.
 #[test]
-fn beside_a_stopped_service_that_has_the_trail_locked_nothing_is_allowed_and_a_second_is_all() {
+fn a_trail_locked_by_a_stopped_service_allows_nothing_within_a_second() {
     let home = Home::new();
     let service = Service::start(&home);
     home.hook("claude-code", &[], &before("mkdir a", "0"));
@@ -90,7 +90,7 @@ fn beside_a_stopped_service_that_has_the_trail_locked_nothing_is_allowed_and_a_s
 
 /// A busy service is not treated as stopped.
 #[test]
-fn beside_a_busy_service_the_service_decides() {
+fn a_busy_service_decides_instead_of_the_hook() {
     let home = Home::new();
     let service = Service::with(&home, "127.0.0.1:0", &["--rate-limit", "0"]);
     let ends = Arc::new(AtomicBool::new(false));

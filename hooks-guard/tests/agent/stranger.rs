@@ -140,7 +140,7 @@ fn decides_alone(home: &Home) {
 }
 
 #[test]
-fn a_stranger_on_the_port_gets_a_challenge_and_is_not_believed() {
+fn a_stranger_on_the_port_gets_only_a_challenge_and_is_rejected() {
     let forged = concat!(
         r#"{"nonce":"0000000000000000000000000000000000000000000000000000000000000000","#,
         r#""proof":"0000000000000000000000000000000000000000000000000000000000000000"}"#
@@ -174,7 +174,7 @@ fn a_stranger_on_the_port_gets_a_challenge_and_is_not_believed() {
 }
 
 #[test]
-fn a_stranger_that_cuts_off_or_never_ends_is_not_waited_for() {
+fn a_silent_or_endless_response_does_not_delay_the_hook() {
     type Says = fn(&mut TcpStream, &[u8]);
     let silent: Says = |_, _| {};
     let cut: Says = |stream, _| {
@@ -216,7 +216,7 @@ fn a_stranger_that_cuts_off_or_never_ends_is_not_waited_for() {
 
 /// A response of the real service is useless to another process, immediately or later.
 #[test]
-fn a_relay_and_a_replay_of_the_service_are_not_believed() {
+fn a_relayed_or_replayed_proof_is_rejected() {
     let home = Home::new();
     let service = Service::start(&home);
     let relay = Stranger::relaying(service.port, |text| text);
@@ -254,7 +254,7 @@ fn a_relay_and_a_replay_of_the_service_are_not_believed() {
 /// A configured port mapping relays the handshake; a decision that was changed on the way has no
 /// valid proof.
 #[test]
-fn an_answer_that_was_changed_on_the_way_is_none() {
+fn a_response_changed_in_transit_is_rejected() {
     let home = Home::new();
     let reserved = TcpListener::bind("127.0.0.1:0").expect("a port");
     let between = reserved.local_addr().expect("a port").port();
@@ -297,7 +297,7 @@ fn an_answer_that_was_changed_on_the_way_is_none() {
 }
 
 #[test]
-fn an_allow_counts_only_if_the_hook_agrees_or_it_was_approved() {
+fn an_allow_of_the_service_needs_the_hooks_consent_or_an_approval() {
     let home = Home::new();
     let lax = home.path().join("lax.toml");
     std::fs::write(&lax, "dangerously_skip_confirmations = true").expect("a file");
@@ -345,7 +345,7 @@ fn an_allow_counts_only_if_the_hook_agrees_or_it_was_approved() {
 
 /// A key that other users can read proves nothing.
 #[test]
-fn a_key_that_others_can_read_is_not_used() {
+fn a_key_readable_by_other_users_is_not_used() {
     let home = Home::new();
     let service = Service::start(&home);
     let key = home.database().with_file_name("service.key");
@@ -372,7 +372,7 @@ fn run(home: &Home, words: &[&str]) -> Output {
 }
 
 #[test]
-fn approve_and_doctor_say_that_a_stranger_listens_and_send_nothing() {
+fn approve_and_doctor_report_a_stranger_and_send_nothing() {
     let home = Home::new();
     let stranger = Stranger::saying("200 OK", ALLOW);
     with_key(&home, stranger.port);
@@ -414,7 +414,7 @@ fn approve_and_doctor_say_that_a_stranger_listens_and_send_nothing() {
 
 /// On a Unix socket, too, the service proves itself and decides.
 #[test]
-fn a_service_on_a_unix_socket_decides_and_a_stranger_on_one_does_not() {
+fn on_a_unix_socket_the_service_decides_and_a_stranger_does_not() {
     let home = Home::new();
     let socket = home.path().join("guard.sock");
     let service = Service::with(
@@ -458,7 +458,7 @@ fn a_service_on_a_unix_socket_decides_and_a_stranger_on_one_does_not() {
 }
 
 #[test]
-fn a_service_on_every_address_is_known_by_the_one_that_is_reached() {
+fn a_service_on_all_addresses_proves_the_address_it_is_reached_by() {
     for (listen, reached) in [
         ("0.0.0.0", "0.0.0.0"),
         ("0.0.0.0", "127.0.0.1"),
@@ -484,7 +484,7 @@ fn a_service_on_every_address_is_known_by_the_one_that_is_reached() {
 
 /// If a service refuses a trail, a hook must not open the trail itself.
 #[test]
-fn an_approval_counts_in_a_hook_alone_only_where_nothing_answers() {
+fn a_standalone_hook_uses_an_approval_only_if_nothing_listens() {
     let home = Home::new();
     let service = Service::start(&home);
     let input = before("mkdir a", "1");

@@ -148,7 +148,7 @@ async fn filled(trail: &AuditStore) {
 }
 
 #[test]
-fn every_change_by_hand_is_found_in_sqlite() {
+fn every_manual_change_is_detected_in_sqlite() {
     run(async {
         let full = Place::sqlite();
         let trail = full.open().await;
@@ -175,7 +175,7 @@ fn every_change_by_hand_is_found_in_sqlite() {
 }
 
 #[test]
-fn every_change_by_hand_is_found_in_postgres() {
+fn every_manual_change_is_detected_in_postgres() {
     let Some(cluster) = cluster() else { return };
     run(async {
         let url = cluster.database();
@@ -196,7 +196,7 @@ fn every_change_by_hand_is_found_in_postgres() {
 }
 
 #[test]
-fn the_first_broken_entry_is_named() {
+fn verify_reports_the_first_broken_entry() {
     run(async {
         let place = Place::sqlite();
         let trail = place.open().await;
@@ -217,7 +217,7 @@ fn the_first_broken_entry_is_named() {
 }
 
 #[test]
-fn a_head_noted_elsewhere_shows_what_came_later() {
+fn the_head_matches_verify_and_survives_serialization() {
     run(async {
         let trail = Place::sqlite();
         let trail = trail.open().await;
@@ -246,7 +246,7 @@ async fn states(trail: &AuditStore, noted: &[ChainHead]) -> Vec<(u64, HeadState)
 }
 
 #[test]
-fn a_noted_head_is_checked_though_the_chain_has_grown() {
+fn a_noted_head_is_checked_after_the_chain_has_grown() {
     run(async {
         let place = Place::sqlite();
         let trail = place.open().await;
@@ -320,7 +320,7 @@ fn a_noted_head_is_checked_though_the_chain_has_grown() {
 /// The trail is rewritten with consistent hashes: the chain is intact, but the noted head is
 /// missing.
 #[test]
-fn a_noted_head_shows_a_trail_that_was_written_anew() {
+fn a_noted_head_reveals_a_rewritten_trail() {
     run(async {
         let (one, other) = (Place::sqlite(), Place::sqlite());
         let (one, other) = (one.open().await, other.open().await);
@@ -375,7 +375,7 @@ async fn made_before(path: &Path, count: usize) -> SqliteConnection {
 
 /// Records of versions without command parts are kept and stay intact.
 #[test]
-fn a_database_of_before_is_brought_up_to_date() {
+fn a_database_of_an_earlier_version_is_migrated() {
     run(async {
         for count in 1..=2 {
             let folder = tempfile::tempdir().expect("a folder");
@@ -463,7 +463,7 @@ fn a_database_of_before_is_brought_up_to_date() {
 }
 
 #[test]
-fn what_was_planted_in_a_database_of_before_is_found_before_it_is_brought_up_to_date() {
+fn a_planted_trigger_is_detected_before_an_old_database_is_migrated() {
     run(async {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("trail.db");

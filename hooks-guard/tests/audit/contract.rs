@@ -93,41 +93,41 @@ macro_rules! contract {
 }
 
 contract! {
-    p_15_a_decision_is_there_with_all_that_was_said
+    p_15_a_stored_decision_has_every_field
     p_20_filters_combine
-    p_20_pages_follow_each_other
-    p_21_newest_first_and_numbers_increase
+    p_20_consecutive_pages_cover_every_record_once
+    p_21_records_are_newest_first_and_ids_increase
     p_23_since_and_until_are_exclusive
-    p_24_text_is_literal_and_of_any_case
-    p_25_the_record_is_that_of_the_seed
-    p_26_one_answer_counts
-    p_26_one_answer_counts_between_stores
+    p_24_a_text_search_is_literal_and_ignores_case
+    p_25_a_serialized_record_has_the_specified_fields
+    p_26_only_the_first_answer_takes_effect
+    p_26_only_one_answer_takes_effect_across_stores
     p_26_execution_needs_the_secret
-    p_26_execution_by_the_name_of_the_call
-    p_26_what_a_rule_denies_cannot_be_answered
-    p_26_an_answer_after_the_deadline_is_none
-    p_28_totals_keep_the_two_timeouts_apart
+    p_26_an_execution_is_recorded_by_its_call_id
+    p_26_a_request_denied_by_a_rule_cannot_be_answered
+    p_26_an_answer_after_the_deadline_is_rejected
+    p_28_totals_distinguish_both_kinds_of_timeout
     p_30_percentiles_are_nearest_ranks
     p_30_an_empty_trail_has_zeros
-    p_30_edges_of_a_period_are_exact
-    p_31_hours_are_the_true_difference
-    p_42_what_is_strictly_older_goes
-    p_42_a_cleanup_of_nothing_is_recorded
-    pending_is_what_can_still_be_answered
-    questions_are_bounded_listed_in_pages_and_denied_at_once
-    many_that_are_overdue_are_closed_in_parts
+    p_30_both_ends_of_a_period_are_exact
+    p_31_duration_hours_is_the_length_of_the_period
+    p_42_a_cleanup_deletes_strictly_older_records
+    p_42_a_cleanup_without_deletions_is_recorded
+    pending_lists_the_questions_that_can_be_answered
+    questions_are_limited_listed_in_pages_and_denied_in_bulk
+    many_overdue_questions_expire_in_batches
     secrets_are_masked_before_they_are_stored
-    remembered_answers_hold_where_they_were_given
-    an_approval_serves_once
-    an_approval_serves_once_between_stores
-    an_approval_serves_only_what_it_is_bound_to
-    a_use_is_of_the_chain_and_goes_with_its_decision
-    changes_are_told_in_order_and_by_everybody
-    what_changes_nothing_writes_nothing
-    many_at_once_are_all_there
-    export_is_all_of_it_and_harmless
-    texts_come_back_as_they_were
-    a_closed_trail_says_so
+    a_remembered_answer_applies_to_its_directory_and_session
+    an_approval_is_used_once
+    an_approval_is_used_once_across_stores
+    an_approval_is_bound_to_its_agent_directory_and_files
+    a_use_is_chained_and_deleted_with_its_decision
+    changes_of_all_stores_are_reported_in_order
+    an_operation_without_effect_writes_nothing
+    concurrent_records_and_answers_are_all_stored
+    an_export_is_complete_and_has_no_formulas
+    control_characters_in_texts_are_preserved
+    a_closed_trail_returns_closed
 }
 
 async fn all(trail: &AuditStore, filter: Filter) -> Vec<AuditRecord> {
@@ -144,7 +144,7 @@ async fn ids(trail: &AuditStore, filter: Filter) -> Vec<i64> {
     all(trail, filter).await.iter().map(|r| r.id).collect()
 }
 
-async fn p_15_a_decision_is_there_with_all_that_was_said(place: Place) {
+async fn p_15_a_stored_decision_has_every_field(place: Place) {
     let trail = place.open().await;
     let mut new = decision("git commit", Crud::Update, minute(0));
     new.request.context = Some("git".to_owned());
@@ -309,7 +309,7 @@ async fn p_20_filters_combine(place: Place) {
     assert_eq!(ids(&trail, allowed).await, [1]);
 }
 
-async fn p_20_pages_follow_each_other(place: Place) {
+async fn p_20_consecutive_pages_cover_every_record_once(place: Place) {
     let trail = place.open().await;
     five(&trail).await;
     for command in [None, Some("m".to_owned())] {
@@ -336,7 +336,7 @@ async fn p_20_pages_follow_each_other(place: Place) {
     );
 }
 
-async fn p_21_newest_first_and_numbers_increase(place: Place) {
+async fn p_21_records_are_newest_first_and_ids_increase(place: Place) {
     let trail = place.open().await;
     let mut last = 0;
     for at in [5, 1, 3, 3] {
@@ -375,7 +375,7 @@ async fn p_23_since_and_until_are_exclusive(place: Place) {
     );
 }
 
-async fn p_24_text_is_literal_and_of_any_case(place: Place) {
+async fn p_24_a_text_search_is_literal_and_ignores_case(place: Place) {
     let trail = place.open().await;
     for command in [
         "echo 100%",
@@ -411,7 +411,7 @@ async fn p_24_text_is_literal_and_of_any_case(place: Place) {
     }
 }
 
-async fn p_25_the_record_is_that_of_the_seed(place: Place) {
+async fn p_25_a_serialized_record_has_the_specified_fields(place: Place) {
     let trail = place.open().await;
     five(&trail).await;
     let shown = |record: &AuditRecord| -> Value { serde_json::to_value(record).expect("json") };
@@ -450,7 +450,7 @@ async fn p_25_the_record_is_that_of_the_seed(place: Place) {
     assert_eq!(created.get("secret_hash"), None);
 }
 
-async fn p_26_one_answer_counts(place: Place) {
+async fn p_26_only_the_first_answer_takes_effect(place: Place) {
     let trail = place.open().await;
     five(&trail).await;
     let answer = says(UserResponse::Approved, minute(61));
@@ -475,7 +475,7 @@ async fn p_26_one_answer_counts(place: Place) {
     intact(&trail).await;
 }
 
-async fn p_26_one_answer_counts_between_stores(place: Place) {
+async fn p_26_only_one_answer_takes_effect_across_stores(place: Place) {
     let stores = [place.open().await, place.open().await];
     for _ in 0..10 {
         let new = decision("rm x", Crud::Delete, minute(0));
@@ -543,7 +543,7 @@ async fn p_26_execution_needs_the_secret(place: Place) {
     intact(&trail).await;
 }
 
-async fn p_26_execution_by_the_name_of_the_call(place: Place) {
+async fn p_26_an_execution_is_recorded_by_its_call_id(place: Place) {
     let trail = place.open().await;
     let ran = Execution {
         exit_status: None,
@@ -572,7 +572,7 @@ async fn p_26_execution_by_the_name_of_the_call(place: Place) {
     ));
 }
 
-async fn p_26_what_a_rule_denies_cannot_be_answered(place: Place) {
+async fn p_26_a_request_denied_by_a_rule_cannot_be_answered(place: Place) {
     let trail = place.open().await;
     let mut new = decision("rm x", Crud::Delete, minute(0));
     new.permission.denied = true;
@@ -594,7 +594,7 @@ async fn p_26_what_a_rule_denies_cannot_be_answered(place: Place) {
     intact(&trail).await;
 }
 
-async fn p_26_an_answer_after_the_deadline_is_none(place: Place) {
+async fn p_26_an_answer_after_the_deadline_is_rejected(place: Place) {
     let trail = place.open().await;
     let mut new = decision("rm x", Crud::Delete, minute(0));
     new.deadline = Some(minute(5));
@@ -607,7 +607,7 @@ async fn p_26_an_answer_after_the_deadline_is_none(place: Place) {
     intact(&trail).await;
 }
 
-async fn p_28_totals_keep_the_two_timeouts_apart(place: Place) {
+async fn p_28_totals_distinguish_both_kinds_of_timeout(place: Place) {
     let trail = place.open().await;
     five(&trail).await;
     let mut slow = decision("make", Crud::Create, minute(6));
@@ -686,7 +686,7 @@ async fn p_30_an_empty_trail_has_zeros(place: Place) {
     assert_eq!(trail.totals().await.expect("counted"), Default::default());
 }
 
-async fn p_30_edges_of_a_period_are_exact(place: Place) {
+async fn p_30_both_ends_of_a_period_are_exact(place: Place) {
     let trail = place.open().await;
     for hour in 0..60 {
         for part in [0, 20, 40] {
@@ -719,7 +719,7 @@ async fn p_30_edges_of_a_period_are_exact(place: Place) {
     }
 }
 
-async fn p_31_hours_are_the_true_difference(place: Place) {
+async fn p_31_duration_hours_is_the_length_of_the_period(place: Place) {
     let trail = place.open().await;
     let new = decision("ls", Crud::Read, time("2025-01-01T00:00:00Z"));
     trail.record(new).await.expect("recorded");
@@ -732,7 +732,7 @@ async fn p_31_hours_are_the_true_difference(place: Place) {
     assert_eq!(stats.period.duration_hours, 7690);
 }
 
-async fn p_42_what_is_strictly_older_goes(place: Place) {
+async fn p_42_a_cleanup_deletes_strictly_older_records(place: Place) {
     let trail = place.open().await;
     five(&trail).await;
     let ran = Execution {
@@ -772,7 +772,7 @@ async fn p_42_what_is_strictly_older_goes(place: Place) {
     assert_eq!(trail.all_remembered().await.expect("read"), [kept]);
 }
 
-async fn p_42_a_cleanup_of_nothing_is_recorded(place: Place) {
+async fn p_42_a_cleanup_without_deletions_is_recorded(place: Place) {
     let trail = place.open().await;
     let done = trail.cleanup(minute(3), "cron").await.expect("cleaned");
     assert_eq!((done.deleted, done.remaining, done.freed_bytes), (0, 0, 0));
@@ -780,7 +780,7 @@ async fn p_42_a_cleanup_of_nothing_is_recorded(place: Place) {
     assert_eq!((found.cleanups.len(), found.is_intact()), (1, true));
 }
 
-async fn pending_is_what_can_still_be_answered(place: Place) {
+async fn pending_lists_the_questions_that_can_be_answered(place: Place) {
     let trail = place.open().await;
     let now = Timestamp::now();
     let later = now + Duration::from_secs(600);
@@ -816,7 +816,7 @@ fn question(agent: Option<&str>, session: Option<&str>) -> NewDecision {
     new
 }
 
-async fn questions_are_bounded_listed_in_pages_and_denied_at_once(place: Place) {
+async fn questions_are_limited_listed_in_pages_and_denied_in_bulk(place: Place) {
     let trail = place.open().await;
     let limits = QuestionLimits {
         total: 12,
@@ -927,7 +927,7 @@ async fn questions_are_bounded_listed_in_pages_and_denied_at_once(place: Place) 
     intact(&trail).await;
 }
 
-async fn many_that_are_overdue_are_closed_in_parts(place: Place) {
+async fn many_overdue_questions_expire_in_batches(place: Place) {
     let trail = place.open().await;
     let now = Timestamp::now();
     let mut tasks = tokio::task::JoinSet::new();
@@ -980,7 +980,7 @@ async fn remember(trail: &AuditStore, session: Option<&str>) -> hooks_guard::aud
     trail.remember(new).await.expect("remembered")
 }
 
-async fn remembered_answers_hold_where_they_were_given(place: Place) {
+async fn a_remembered_answer_applies_to_its_directory_and_session(place: Place) {
     let trail = place.open().await;
     let of_session = remember(&trail, Some("s1")).await;
     assert_eq!(of_session.command, "make --token=[secret]");
@@ -1044,7 +1044,7 @@ fn asked_again(command: &str, cwd: Option<&str>, session: Option<&str>) -> Permi
     }
 }
 
-async fn an_approval_serves_once(place: Place) {
+async fn an_approval_is_used_once(place: Place) {
     let trail = place.open().await;
     let id = open_question(&trail, "rm x", "s1").await;
     let redeem = async |secret| trail.redeem(id, secret).await.expect("an answer");
@@ -1083,7 +1083,7 @@ async fn an_approval_serves_once(place: Place) {
     intact(&trail).await;
 }
 
-async fn an_approval_serves_once_between_stores(place: Place) {
+async fn an_approval_is_used_once_across_stores(place: Place) {
     let stores = [place.open().await, place.open().await];
     for _ in 0..5 {
         let id = open_question(&stores[0], "rm x", "s1").await;
@@ -1133,7 +1133,7 @@ async fn approved_deploy(trail: &AuditStore, request: &PermissionRequest) -> i64
     id
 }
 
-async fn an_approval_serves_only_what_it_is_bound_to(place: Place) {
+async fn an_approval_is_bound_to_its_agent_directory_and_files(place: Place) {
     let trail = place.open().await;
     let folder = tempfile::tempdir().expect("a folder");
     let script = folder.path().join("deploy.sh");
@@ -1204,7 +1204,7 @@ async fn an_approval_serves_only_what_it_is_bound_to(place: Place) {
     intact(&trail).await;
 }
 
-async fn a_use_is_of_the_chain_and_goes_with_its_decision(place: Place) {
+async fn a_use_is_chained_and_deleted_with_its_decision(place: Place) {
     let trail = place.open().await;
     for _ in 0..2 {
         let id = open_question(&trail, "rm x", "s1").await;
@@ -1219,7 +1219,7 @@ async fn a_use_is_of_the_chain_and_goes_with_its_decision(place: Place) {
     intact(&trail).await;
 }
 
-async fn changes_are_told_in_order_and_by_everybody(place: Place) {
+async fn changes_of_all_stores_are_reported_in_order(place: Place) {
     let here = place.open().await;
     let there = place.open().await;
     let mut told = here.changes();
@@ -1262,7 +1262,7 @@ async fn changes_are_told_in_order_and_by_everybody(place: Place) {
     assert_eq!(told.next().await, None, "it ends with the store");
 }
 
-async fn what_changes_nothing_writes_nothing(place: Place) {
+async fn an_operation_without_effect_writes_nothing(place: Place) {
     let trail = place.open().await;
     five(&trail).await;
     let mut new = decision("rm y", Crud::Delete, minute(5));
@@ -1300,7 +1300,7 @@ async fn what_changes_nothing_writes_nothing(place: Place) {
     intact(&trail).await;
 }
 
-async fn many_at_once_are_all_there(place: Place) {
+async fn concurrent_records_and_answers_are_all_stored(place: Place) {
     let stores = [place.open().await, place.open().await];
     let tasks: Vec<_> = (0..400)
         .map(|n: usize| {
@@ -1331,7 +1331,7 @@ async fn many_at_once_are_all_there(place: Place) {
     assert_eq!((found.entries, found.decisions), (800, 400));
 }
 
-async fn export_is_all_of_it_and_harmless(place: Place) {
+async fn an_export_is_complete_and_has_no_formulas(place: Place) {
     let trail = place.open().await;
     for n in 0..1203 {
         let new = decision(&format!("touch {n}"), Crud::Create, minute(n % 7));
@@ -1384,7 +1384,7 @@ async fn export_is_all_of_it_and_harmless(place: Place) {
     );
 }
 
-async fn texts_come_back_as_they_were(place: Place) {
+async fn control_characters_in_texts_are_preserved(place: Place) {
     let trail = place.open().await;
     let odd = "printf '\u{1}\u{7f}\u{202e}\r\n\t\u{1f600}\u{fffe}' \"\\\"";
     let mut new = decision(odd, Crud::Create, minute(0));
@@ -1405,7 +1405,7 @@ async fn texts_come_back_as_they_were(place: Place) {
     intact(&trail).await;
 }
 
-async fn a_closed_trail_says_so(place: Place) {
+async fn a_closed_trail_returns_closed(place: Place) {
     let trail = place.open().await;
     five(&trail).await;
     trail.close().await;

@@ -50,7 +50,7 @@ fn say(line: &str) {
 }
 
 #[test]
-fn killed_at_any_time_it_loses_nothing_that_was_acknowledged() {
+fn a_killed_process_loses_no_acknowledged_record() {
     if let Some(path) = env::var_os(VICTIM) {
         return victim(&path.to_string_lossy());
     }
@@ -65,7 +65,7 @@ fn killed_at_any_time_it_loses_nothing_that_was_acknowledged() {
     for kill in 0..kills {
         let mut child = Command::new(env::current_exe().expect("a program"))
             .args(["--exact", "--nocapture", "--test-threads=1"])
-            .arg("crash::killed_at_any_time_it_loses_nothing_that_was_acknowledged")
+            .arg("crash::a_killed_process_loses_no_acknowledged_record")
             .env(VICTIM, &path)
             .stdout(Stdio::piped())
             .stderr(Stdio::inherit())

@@ -35,7 +35,7 @@ async fn open(path: &Path) -> Result<AuditStore, AuditError> {
 }
 
 #[test]
-fn the_file_and_its_folder_are_for_their_owner_only() {
+fn database_file_and_folder_are_private_to_their_owner() {
     run(async {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("new/er/trail.db");
@@ -51,7 +51,7 @@ fn the_file_and_its_folder_are_for_their_owner_only() {
 }
 
 #[test]
-fn a_file_that_is_no_database_is_called_so_and_left_alone() {
+fn a_file_that_is_not_a_database_is_an_error_and_unchanged() {
     run(async {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("notes.txt");
@@ -64,7 +64,7 @@ fn a_file_that_is_no_database_is_called_so_and_left_alone() {
 }
 
 #[test]
-fn a_newer_schema_is_called_so() {
+fn a_newer_schema_is_an_error() {
     run(async {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("trail.db");
@@ -85,7 +85,7 @@ fn a_newer_schema_is_called_so() {
 }
 
 #[test]
-fn a_folder_that_cannot_be_made_is_named() {
+fn the_error_names_a_folder_that_cannot_be_created() {
     run(async {
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join("file");
@@ -97,7 +97,7 @@ fn a_folder_that_cannot_be_made_is_named() {
 }
 
 #[test]
-fn an_address_of_nothing_keeps_its_password_to_itself() {
+fn an_invalid_address_is_an_error_without_its_password() {
     run(async {
         let error = AuditStore::open("mysql://ada:hunter2@db/x").await;
         let error = error.expect_err("no such database");
@@ -109,7 +109,7 @@ fn an_address_of_nothing_keeps_its_password_to_itself() {
 }
 
 #[test]
-fn a_locked_database_fails_clearly_and_works_again() {
+fn a_locked_database_is_an_error_until_it_is_unlocked() {
     run(async {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("trail.db");
@@ -129,7 +129,7 @@ fn a_locked_database_fails_clearly_and_works_again() {
 }
 
 #[test]
-fn a_copy_waits_for_no_record_and_is_for_its_owner_only() {
+fn a_backup_does_not_wait_for_writers_and_is_private() {
     run(async {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("trail.db");
@@ -176,7 +176,7 @@ fn a_copy_waits_for_no_record_and_is_for_its_owner_only() {
 }
 
 #[test]
-fn a_copy_of_what_is_in_memory_leaves_it_there() {
+fn a_backup_of_a_database_in_memory_does_not_change_it() {
     run(async {
         let folder = tempfile::tempdir().expect("a folder");
         let trail = AuditStore::open("sqlite::memory:").await.expect("a trail");
@@ -191,7 +191,7 @@ fn a_copy_of_what_is_in_memory_leaves_it_there() {
 }
 
 #[test]
-fn an_approval_is_there_with_all_that_goes_with_it_or_not_at_all() {
+fn an_approval_is_stored_atomically() {
     run(async {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("trail.db");

@@ -338,7 +338,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
     #[test]
-    fn p_20_to_p_42_the_trail_is_a_list(
+    fn p_20_to_p_42_the_trail_behaves_like_a_list(
         steps in prop::collection::vec(steps(), 1..60),
         asked in prop::collection::vec((filters(), 0..5_u64, 1..20_u64), 6),
     ) {

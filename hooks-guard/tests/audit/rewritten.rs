@@ -141,7 +141,7 @@ const REWRITES: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn p_15_a_trail_that_does_not_continue_from_what_was_known_is_not_used() {
+fn p_15_a_trail_that_does_not_continue_the_known_head_is_rejected() {
     run(async {
         for (place, _cluster) in places() {
             let trail = place.open().await;
@@ -176,7 +176,7 @@ fn p_15_a_trail_that_does_not_continue_from_what_was_known_is_not_used() {
 }
 
 #[test]
-fn p_15_what_others_write_to_the_same_trail_is_continued_from() {
+fn p_15_entries_of_another_process_are_continued() {
     run(async {
         for (place, _cluster) in places() {
             let trail = place.open().await;
@@ -225,7 +225,7 @@ fn p_15_what_others_write_to_the_same_trail_is_continued_from() {
 
 /// A forged row without a log entry allows nothing.
 #[test]
-fn x_7_an_approval_that_was_written_by_hand_allows_nothing() {
+fn x_7_a_forged_approval_allows_nothing() {
     const PLANTED: &[&str] = &[
         "UPDATE decisions SET response = 1 WHERE id = 2",
         "UPDATE decisions SET response = 1, answered_at = at, answered_by = 'console',
@@ -279,7 +279,7 @@ fn x_7_an_approval_that_was_written_by_hand_allows_nothing() {
 
 /// An event stays in effect if its row is removed.
 #[test]
-fn x_7_an_approval_serves_once_though_its_use_was_removed_by_hand() {
+fn x_7_an_approval_is_used_once_even_if_its_use_is_deleted_manually() {
     run(async {
         for (place, _cluster) in places() {
             let trail = place.open().await;
@@ -380,7 +380,7 @@ const PLANTED: &[(&str, &str, &str)] = &[
 ];
 
 #[test]
-fn p_15_what_was_planted_in_the_schema_is_named_before_anything_is_written() {
+fn p_15_a_planted_schema_object_is_reported_before_any_write() {
     run(async {
         for (planted, named, removed) in PLANTED {
             let place = Place::sqlite();
@@ -415,7 +415,7 @@ fn p_15_what_was_planted_in_the_schema_is_named_before_anything_is_written() {
 
 /// The schema number, by which SQLite detects a change, is restored.
 #[test]
-fn p_15_a_trigger_whose_change_is_hidden_does_not_act() {
+fn p_15_a_trigger_with_a_restored_schema_number_has_no_effect() {
     run(async {
         let place = Place::sqlite();
         let trail = place.open().await;
@@ -494,7 +494,7 @@ const PLANTED_IN_POSTGRES: &[(&str, &str, &str)] = &[
 ];
 
 #[test]
-fn p_15_what_was_planted_in_postgresql_is_named() {
+fn p_15_a_planted_object_in_postgresql_is_reported() {
     let Some(cluster) = cluster() else { return };
     run(async {
         for (planted, named, removed) in PLANTED_IN_POSTGRES {
@@ -536,7 +536,7 @@ fn p_15_what_was_planted_in_postgresql_is_named() {
 /// An empty schema with the name of the user comes first in the search path: a new trail would be
 /// created there.
 #[test]
-fn p_15_a_schema_that_would_hide_the_trail_of_postgresql_gets_no_new_one() {
+fn p_15_no_new_trail_is_created_in_a_schema_that_hides_the_old_one() {
     let Some(cluster) = cluster() else { return };
     run(async {
         let place = Place::at(cluster.database());
@@ -550,7 +550,7 @@ fn p_15_a_schema_that_would_hide_the_trail_of_postgresql_gets_no_new_one() {
 }
 
 #[test]
-fn p_15_tables_of_postgresql_that_are_replaced_are_noticed() {
+fn p_15_replaced_tables_in_postgresql_are_detected() {
     let Some(cluster) = cluster() else { return };
     run(async {
         let place = Place::at(cluster.database());
@@ -578,7 +578,7 @@ fn p_15_tables_of_postgresql_that_are_replaced_are_noticed() {
 
 /// A standby is promoted without the last entries.
 #[test]
-fn p_15_a_standby_serves_readers_and_is_not_used_if_it_was_promoted_without_the_last_entries() {
+fn p_15_a_standby_is_readable_and_rejected_if_it_lacks_the_last_entries() {
     let Some(primary) = cluster() else { return };
     let primary_url = primary.database();
     let (_, database) = primary_url.rsplit_once('/').expect("a name");
@@ -702,7 +702,7 @@ const OTHER_SCHEMAS: &[(&str, &str, bool)] = &[
 ];
 
 #[test]
-fn p_15_another_schema_is_damage_and_the_entries_are_verified_all_the_same() {
+fn p_15_verify_reports_a_different_schema_and_checks_the_entries() {
     run(async {
         for &(planted, problem, can_walk) in OTHER_SCHEMAS {
             for is_changed in [false, true] {

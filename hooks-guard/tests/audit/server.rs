@@ -63,7 +63,7 @@ impl Detour {
 }
 
 #[test]
-fn a_server_that_does_not_answer_is_called_so_and_works_again() {
+fn an_unresponsive_server_is_an_error_until_it_responds() {
     let Some(cluster) = cluster() else { return };
     run(async {
         let detour = Detour::to(&cluster.database());
@@ -94,7 +94,7 @@ fn a_server_that_does_not_answer_is_called_so_and_works_again() {
 }
 
 #[test]
-fn what_nobody_is_notified_of_is_told_all_the_same() {
+fn a_change_with_a_lost_notification_is_still_reported() {
     let Some(cluster) = cluster() else { return };
     run(async {
         let url = cluster.database();
