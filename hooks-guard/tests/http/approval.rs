@@ -9,7 +9,7 @@ use crate::client::Request;
 use crate::daemon::{Daemon, Setup, TOKEN};
 
 #[test]
-fn p_26_what_needs_an_answer_is_pending_until_it_has_one() {
+fn p_26_a_question_is_pending_until_it_is_answered() {
     let daemon = Daemon::plain();
     assert!(daemon.pending().is_empty());
     daemon.ask("ls");
@@ -40,14 +40,14 @@ fn p_26_a_denial_is_recorded() {
 }
 
 #[test]
-fn p_26_pending_tells_when() {
+fn p_26_the_pending_list_has_a_timestamp() {
     let daemon = Daemon::plain();
     let body = daemon.get("/api/hooks/pending").ok();
     crate::support::instant(&body["generated_at"]);
 }
 
 #[test]
-fn p_26_who_waits_hears_of_the_answer_at_once() {
+fn p_26_an_answer_ends_a_long_poll() {
     let daemon = Daemon::plain();
     for response in ["APPROVED", "DENIED"] {
         let permission = daemon.ask(&format!("mkdir {response}"));
@@ -68,7 +68,7 @@ fn p_26_who_waits_hears_of_the_answer_at_once() {
 }
 
 #[test]
-fn p_26_all_who_wait_hear_of_it() {
+fn p_26_an_answer_ends_every_long_poll() {
     let daemon = Daemon::plain();
     let permission = daemon.ask("mkdir out");
     let target = format!("/api/hooks/decisions/{}?wait=50", permission["id"]);
@@ -86,7 +86,7 @@ fn p_26_all_who_wait_hear_of_it() {
 }
 
 #[test]
-fn p_26_waiting_ends_without_an_answer() {
+fn p_26_a_long_poll_ends_without_an_answer() {
     let daemon = Daemon::plain();
     let permission = daemon.ask("mkdir out");
     let target = format!("/api/hooks/decisions/{}?wait=1", permission["id"]);
@@ -105,7 +105,7 @@ fn p_26_waiting_ends_without_an_answer() {
 }
 
 #[test]
-fn p_26_there_is_nothing_to_wait_for_where_nobody_is_asked() {
+fn p_26_a_long_poll_for_an_allowed_request_returns_immediately() {
     let daemon = Daemon::plain();
     let permission = daemon.ask("ls");
     let start = Instant::now();
@@ -115,7 +115,7 @@ fn p_26_there_is_nothing_to_wait_for_where_nobody_is_asked() {
 }
 
 #[test]
-fn p_26_of_many_answers_one_counts() {
+fn p_26_only_one_of_many_answers_takes_effect() {
     let daemon = Daemon::plain();
     for round in 0..10 {
         let permission = daemon.ask(&format!("mkdir {round}"));
@@ -148,7 +148,7 @@ fn p_26_of_many_answers_one_counts() {
 }
 
 #[test]
-fn p_26_an_answer_stays() {
+fn p_26_an_answer_cannot_be_changed() {
     let daemon = Daemon::plain();
     for (first, second) in [
         ("APPROVED", "DENIED"),
@@ -165,7 +165,7 @@ fn p_26_an_answer_stays() {
 }
 
 #[test]
-fn p_26_what_nobody_was_asked_cannot_be_answered() {
+fn p_26_an_allowed_request_cannot_be_answered() {
     let daemon = Daemon::plain();
     let permission = daemon.ask("ls");
     daemon
@@ -178,7 +178,7 @@ fn p_26_what_nobody_was_asked_cannot_be_answered() {
 }
 
 #[test]
-fn p_26_what_is_not_there_cannot_be_answered() {
+fn p_26_an_unknown_decision_cannot_be_answered() {
     let daemon = Daemon::plain();
     for id in [0, 4711, i64::MAX] {
         daemon
@@ -199,7 +199,7 @@ fn p_26_what_is_not_there_cannot_be_answered() {
 }
 
 #[test]
-fn p_26_an_answer_is_yes_or_no() {
+fn p_26_an_answer_must_be_approved_or_denied() {
     let daemon = Daemon::plain();
     let permission = daemon.ask("mkdir out");
     for response in [
@@ -225,7 +225,7 @@ fn p_26_an_answer_is_yes_or_no() {
 }
 
 #[test]
-fn p_26_a_note_may_come_with_the_answer() {
+fn p_26_an_answer_may_have_a_note() {
     let daemon = Daemon::plain();
     let permission = daemon.ask("mkdir out");
     let body = json!({ "id": permission["id"], "response": "DENIED", "note": "ask me tomorrow" });
@@ -234,7 +234,7 @@ fn p_26_a_note_may_come_with_the_answer() {
 }
 
 #[test]
-fn p_26_time_runs_out_into_a_denial() {
+fn p_26_a_timed_out_question_cannot_be_answered() {
     let daemon = Setup::new().config("approval_ttl_seconds = 1").start();
     let permission = daemon.ask("mkdir out");
     let target = format!("/api/hooks/decisions/{}?wait=30", permission["id"]);
@@ -253,7 +253,7 @@ fn p_26_time_runs_out_into_a_denial() {
 }
 
 #[test]
-fn p_26_time_runs_out_while_nobody_looks() {
+fn p_26_a_question_times_out_without_a_long_poll() {
     let daemon = Setup::new().config("approval_ttl_seconds = 1").start();
     let permission = daemon.ask("mkdir out");
     let other = daemon.ask("touch notes.txt");
@@ -266,7 +266,7 @@ fn p_26_time_runs_out_while_nobody_looks() {
 }
 
 #[test]
-fn p_26_time_runs_out_while_the_daemon_is_down() {
+fn p_26_a_question_times_out_while_the_daemon_is_down() {
     let daemon = Setup::new().config("approval_ttl_seconds = 2").start();
     let permission = daemon.ask("mkdir out");
     let daemon = daemon.again(|setup| {
@@ -278,7 +278,7 @@ fn p_26_time_runs_out_while_the_daemon_is_down() {
 }
 
 #[test]
-fn p_26_execution_is_reported_once_by_who_has_the_secret() {
+fn p_26_an_execution_is_reported_once_and_with_the_secret() {
     let daemon = Daemon::plain();
     let permission = daemon.ask("mkdir out");
     daemon.respond(&permission["id"], "APPROVED").ok();
@@ -309,7 +309,7 @@ fn p_26_execution_is_reported_once_by_who_has_the_secret() {
 }
 
 #[test]
-fn p_26_execution_needs_a_secret_at_all() {
+fn p_26_an_execution_report_without_a_secret_is_an_error() {
     let daemon = Daemon::plain();
     let permission = daemon.ask("ls");
     let target = format!("/api/hooks/decisions/{}/executed", permission["id"]);

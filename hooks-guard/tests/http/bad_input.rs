@@ -33,7 +33,7 @@ fn bad_input_a_nul_character_is_never_allowed() {
 }
 
 #[test]
-fn bad_input_invalid_utf_8_is_no_json() {
+fn bad_input_invalid_utf_8_is_invalid_json() {
     let mut daemon = Daemon::plain();
     for bytes in [
         b"{\"command\":\"ls \xff\"}".as_slice(),
@@ -64,7 +64,7 @@ fn bad_input_deep_json_is_refused() {
 }
 
 #[test]
-fn bad_input_a_command_of_10000_brackets_is_asked() {
+fn bad_input_a_command_of_10000_brackets_requires_confirmation() {
     let mut daemon = Daemon::plain();
     for bracket in [
         "(", "[", "{", "$(", "`", "${", "$((", "<(", "((", "\"$(", "{ (", "if (",
@@ -80,7 +80,7 @@ fn bad_input_a_command_of_10000_brackets_is_asked() {
 }
 
 #[test]
-fn bad_input_an_enormous_here_document_is_refused_with_its_reason() {
+fn bad_input_an_overlong_here_document_is_refused_with_a_reason() {
     let mut daemon = Daemon::plain();
     for lines in [2_000, 20_000, 500_000] {
         let command = format!("cat <<'END'\n{}END\n", "a line\n".repeat(lines));
@@ -113,7 +113,7 @@ fn bad_input_a_body_too_large_is_refused_before_it_is_read() {
 }
 
 #[test]
-fn bad_input_odd_characters_are_kept_as_they_are() {
+fn bad_input_special_characters_are_preserved() {
     let daemon = Daemon::plain();
     for command in [
         "echo '\u{202e}txt.exe'",
@@ -130,7 +130,7 @@ fn bad_input_odd_characters_are_kept_as_they_are() {
 }
 
 #[test]
-fn bad_input_other_endpoints_take_no_nonsense_either() {
+fn bad_input_other_endpoints_reject_invalid_bodies() {
     let mut daemon = Daemon::plain();
     let permission = daemon.ask("mkdir out");
     for body in [
@@ -165,7 +165,7 @@ fn bad_input_other_endpoints_take_no_nonsense_either() {
 }
 
 #[test]
-fn bad_input_queries_of_nonsense_are_errors_of_the_client() {
+fn bad_input_invalid_queries_are_client_errors() {
     let mut daemon = Daemon::plain();
     for query in [
         "limit=x",

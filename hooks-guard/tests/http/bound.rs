@@ -410,7 +410,7 @@ const DECIDED_BY: &[(&str, &[&str], &str)] = &[
 /// `P-26`: a change of a relevant file leads to a new question; without a change, the approval
 /// applies.
 #[test]
-fn always_holds_while_the_files_that_decide_are_unchanged() {
+fn a_permanent_approval_applies_while_its_files_are_unchanged() {
     let daemon = unlimited();
     let mut wrong = Vec::new();
     for (command, files, decides) in DECIDED_BY {
@@ -465,7 +465,7 @@ fn always_holds_while_the_files_that_decide_are_unchanged() {
 
 /// `P-26`: a relevant file that was missing leads to a question when it appears.
 #[test]
-fn a_file_that_appears_asks_again() {
+fn a_new_relevant_file_leads_to_a_new_question() {
     let daemon = unlimited();
     let cases: &[(&str, &[&str], &str)] = &[
         ("make test", &["Makefile"], "GNUmakefile"),
@@ -504,7 +504,7 @@ fn a_file_that_appears_asks_again() {
 
 /// `P-26`: a linked work tree uses the hooks of its repository.
 #[test]
-fn hooks_of_a_linked_work_tree_decide() {
+fn an_approval_is_bound_to_the_hooks_of_a_linked_work_tree() {
     let daemon = unlimited();
     let folder = project(&["main/.git/hooks/pre-commit", "tree/a"]);
     let linked = "main/.git/worktrees/tree/commondir";
@@ -526,7 +526,7 @@ fn hooks_of_a_linked_work_tree_decide() {
 /// `P-26`: a command with more files than a stored scope may have is approved once, while all of
 /// them are unchanged.
 #[test]
-fn a_command_with_too_many_files_is_approved_once() {
+fn a_command_with_too_many_files_is_approved_once_only() {
     let daemon = unlimited();
     let folder = project(&["a"]);
     for hook in 0..1500 {
@@ -555,7 +555,7 @@ fn a_command_with_too_many_files_is_approved_once() {
 
 /// `P-26`: code that is only known at run time is not remembered.
 #[test]
-fn always_is_refused_for_code_that_is_only_known_at_run_time() {
+fn a_permanent_approval_is_refused_for_code_known_at_run_time_only() {
     let daemon = unlimited();
     let folder = project(&["deploy.sh", "a/x.sh", "Makefile"]);
     let big = vec![b'#'; 5 << 20];
@@ -645,7 +645,7 @@ fn always_is_refused_for_code_that_is_only_known_at_run_time() {
 
 /// `P-26`: a service in a container cannot see the agent's files.
 #[test]
-fn always_is_refused_where_the_service_sees_no_files() {
+fn a_permanent_approval_is_refused_if_the_service_sees_no_files() {
     let daemon = unlimited();
     for (cwd, command) in [
         ("/nowhere/app", "make test"),
@@ -669,7 +669,7 @@ fn always_is_refused_where_the_service_sees_no_files() {
 }
 
 #[test]
-fn an_approval_is_for_one_agent() {
+fn an_approval_applies_to_one_agent() {
     let daemon = unlimited();
     let folder = project(&["deploy.sh"]);
     for command in ["bash deploy.sh", "mkdir out"] {
@@ -698,7 +698,7 @@ fn remembered(daemon: &Daemon) -> Vec<Value> {
 }
 
 #[test]
-fn an_approval_is_for_the_real_folder() {
+fn an_approval_applies_to_the_resolved_directory() {
     let daemon = unlimited();
     let (one, two) = (
         project(&["deploy.sh", "sub/x"]),
@@ -739,7 +739,7 @@ fn an_approval_is_for_the_real_folder() {
 
 /// `P-26`: `..` after a symbolic link is the parent of the link's target.
 #[test]
-fn a_path_through_a_link_is_the_one_that_the_system_follows() {
+fn a_parent_component_after_a_link_is_resolved_like_the_system() {
     let daemon = unlimited();
     let folder = project(&["x.sh", "other/x.sh", "other/sub/a"]);
     symlink(folder.path().join("other/sub"), folder.path().join("link")).unwrap();
@@ -752,7 +752,7 @@ fn a_path_through_a_link_is_the_one_that_the_system_follows() {
 
 /// `P-26`: a folder that cannot be listed may contain a relevant file.
 #[test]
-fn always_is_refused_for_a_folder_that_cannot_be_listed() {
+fn a_permanent_approval_is_refused_for_an_unreadable_folder() {
     let daemon = unlimited();
     let folder = project(&[".git/config"]);
     let hooks = folder.path().join(".git/hooks");
@@ -766,7 +766,7 @@ fn always_is_refused_for_a_folder_that_cannot_be_listed() {
 
 /// `P-26`: a file that changed while the question was open leads to a new question.
 #[test]
-fn an_approval_is_not_redeemed_for_a_script_that_has_changed() {
+fn an_approval_of_a_changed_script_cannot_be_redeemed() {
     let daemon = unlimited();
     let folder = project(&["deploy.sh"]);
     let body = body(folder.path(), "bash deploy.sh");
@@ -799,7 +799,7 @@ fn an_approval_is_not_redeemed_for_a_script_that_has_changed() {
 
 /// A word that is masked in the command does not appear in the names of the scope's files, either.
 #[test]
-fn secrets_are_in_no_scope() {
+fn the_scope_of_an_approval_contains_no_secrets() {
     let daemon = unlimited();
     let folder = project(&["deploy.sh"]);
     let secret = format!("ghp_{}", "a1B2c3D4e5F6".repeat(3));
@@ -831,7 +831,7 @@ fn secrets_are_in_no_scope() {
 }
 
 #[test]
-fn a_question_says_what_always_covers_and_what_not() {
+fn a_question_states_the_scope_of_a_permanent_approval() {
     let daemon = unlimited();
     let folder = project(&[
         "deploy.sh",

@@ -42,7 +42,7 @@ fn aged(config: &str) -> Option<Daemon> {
 }
 
 #[test]
-fn p_40_days_are_checked_first() {
+fn p_40_invalid_days_are_an_error_before_any_deletion() {
     let daemon = Daemon::plain();
     daemon.ask("ls");
     for days in [
@@ -89,7 +89,7 @@ fn p_41_without_force_nothing_is_deleted() {
 }
 
 #[test]
-fn p_41_only_the_method_of_deleting_deletes() {
+fn p_41_only_the_delete_method_deletes() {
     let Some(daemon) = aged("") else { return };
     for method in ["GET", "POST", "PUT"] {
         daemon
@@ -103,7 +103,7 @@ fn p_41_only_the_method_of_deleting_deletes() {
 }
 
 #[test]
-fn p_42_what_is_older_is_deleted() {
+fn p_42_older_records_are_deleted() {
     let Some(daemon) = aged("") else { return };
     let body = daemon.delete("/api/hooks/cleanup?force=true").ok();
     assert_eq!(body["deleted"], 2, "{body}");
@@ -128,7 +128,7 @@ fn p_42_what_is_older_is_deleted() {
 }
 
 #[test]
-fn p_42_statistics_forget_what_was_deleted() {
+fn p_42_statistics_exclude_deleted_records() {
     let Some(daemon) = aged("") else { return };
     daemon.delete("/api/hooks/cleanup?force=true").ok();
     let stats = daemon.get("/api/hooks/stats").ok();
@@ -140,7 +140,7 @@ fn p_42_statistics_forget_what_was_deleted() {
 }
 
 #[test]
-fn p_42_numbers_are_not_given_twice() {
+fn p_42_ids_are_not_reused() {
     let Some(daemon) = aged("") else { return };
     let newest = daemon.get("/api/hooks/decisions?limit=1").ok()["decisions"][0]["id"].as_i64();
     daemon.delete("/api/hooks/cleanup?days=1&force=true").ok();
@@ -150,7 +150,7 @@ fn p_42_numbers_are_not_given_twice() {
 }
 
 #[test]
-fn p_45_cleanup_may_be_bound_to_the_operator() {
+fn p_45_cleanup_may_be_restricted_to_the_operator() {
     let Some(daemon) = aged("cleanup = \"operator\"") else {
         return;
     };
@@ -166,7 +166,7 @@ fn p_45_cleanup_may_be_bound_to_the_operator() {
 }
 
 #[test]
-fn p_45_cleanup_may_be_off() {
+fn p_45_cleanup_may_be_disabled() {
     let Some(daemon) = aged("cleanup = \"off\"") else {
         return;
     };

@@ -34,7 +34,7 @@ fn redeem(daemon: &Daemon, permission: &Value) -> u16 {
 }
 
 #[test]
-fn a_clock_that_is_set_back_leaves_no_question_open() {
+fn a_question_times_out_although_the_clock_is_set_back() {
     let Some(clock) = ShiftedClock::new() else {
         return;
     };
@@ -59,7 +59,7 @@ fn a_clock_that_is_set_back_leaves_no_question_open() {
 }
 
 #[test]
-fn a_clock_that_is_set_back_gives_no_answer_to_a_question_that_is_over() {
+fn setting_the_clock_back_does_not_reopen_a_question() {
     let Some(clock) = ShiftedClock::new() else {
         return;
     };
@@ -74,7 +74,7 @@ fn a_clock_that_is_set_back_gives_no_answer_to_a_question_that_is_over() {
 }
 
 #[test]
-fn a_clock_that_is_set_back_is_no_more_use_after_a_restart() {
+fn a_question_times_out_after_a_restart_with_the_clock_set_back() {
     let Some(clock) = ShiftedClock::new() else {
         return;
     };
@@ -96,7 +96,7 @@ fn a_clock_that_is_set_back_is_no_more_use_after_a_restart() {
 }
 
 #[test]
-fn a_clock_that_is_set_back_gives_an_approval_no_more_time() {
+fn an_approval_expires_although_the_clock_is_set_back() {
     let Some(clock) = ShiftedClock::new() else {
         return;
     };
@@ -122,7 +122,7 @@ fn a_clock_that_is_set_back_gives_an_approval_no_more_time() {
 }
 
 #[test]
-fn a_clock_that_is_set_forward_and_back_leaves_nothing_open() {
+fn questions_and_approvals_expire_if_the_clock_is_set_forward_and_back() {
     let Some(clock) = ShiftedClock::new() else {
         return;
     };

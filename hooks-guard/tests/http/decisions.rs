@@ -45,7 +45,7 @@ fn trail() -> Daemon {
 }
 
 #[test]
-fn p_20_a_page_has_50_records_unless_told() {
+fn p_20_a_page_has_50_records_by_default() {
     let daemon = Daemon::plain();
     for number in 0..60 {
         daemon.ask(&format!("ls {number}"));
@@ -71,7 +71,7 @@ fn p_20_a_page_has_50_records_unless_told() {
 }
 
 #[test]
-fn p_20_pages_together_are_the_trail() {
+fn p_20_all_pages_together_contain_every_record_once() {
     let daemon = Daemon::plain();
     for number in 0..25 {
         daemon.ask(&format!("ls {number}"));
@@ -87,7 +87,7 @@ fn p_20_pages_together_are_the_trail() {
 }
 
 #[test]
-fn p_20_a_number_that_is_none_is_an_error() {
+fn p_20_an_invalid_number_is_an_error() {
     let daemon = Daemon::plain();
     for query in [
         "limit=many",
@@ -166,7 +166,7 @@ fn p_20_filters_combine() {
 }
 
 #[test]
-fn p_21_the_newest_comes_first() {
+fn p_21_records_are_sorted_newest_first() {
     let daemon = trail();
     let body = find(&daemon, "limit=100");
     let records = body["decisions"].as_array().unwrap();
@@ -178,7 +178,7 @@ fn p_21_the_newest_comes_first() {
 }
 
 #[test]
-fn p_22_a_filter_that_is_none_names_what_would_be_one() {
+fn p_22_an_invalid_filter_value_lists_the_valid_ones() {
     let daemon = Daemon::plain();
     for value in ["INVALID_TYPE", "FILE"] {
         let body = daemon
@@ -204,7 +204,7 @@ fn p_22_a_filter_that_is_none_names_what_would_be_one() {
 }
 
 #[test]
-fn p_22_a_date_that_is_none_gets_an_example() {
+fn p_22_an_invalid_date_is_an_error_with_an_example() {
     let daemon = Daemon::plain();
     for parameter in ["since", "until"] {
         for value in [
@@ -232,7 +232,7 @@ fn p_22_a_date_that_is_none_gets_an_example() {
 }
 
 #[test]
-fn p_23_both_ends_are_outside() {
+fn p_23_since_and_until_are_exclusive() {
     let daemon = trail();
     let all = find(&daemon, "limit=100");
     let records = all["decisions"].as_array().unwrap();
@@ -259,7 +259,7 @@ fn p_23_both_ends_are_outside() {
 }
 
 #[test]
-fn p_23_until_is_now_unless_told() {
+fn p_23_until_defaults_to_now() {
     let Some(clock) = crate::support::ShiftedClock::new() else {
         return;
     };
@@ -441,7 +441,7 @@ fn p_28_stats_count_the_whole_trail() {
 }
 
 #[test]
-fn p_28_a_user_who_did_not_answer_is_no_classifier_that_timed_out() {
+fn p_28_an_unanswered_question_is_not_a_classifier_timeout() {
     let daemon = Setup::new().config("approval_ttl_seconds = 1").start();
     let permission = daemon.ask("mkdir out");
     let target = format!("/api/hooks/decisions/{}?wait=30", permission["id"]);

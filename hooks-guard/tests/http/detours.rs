@@ -48,7 +48,7 @@ impl Project {
 }
 
 #[test]
-fn threat_names_that_a_command_hands_on_are_read_as_files() {
+fn threat_file_names_passed_to_another_command_require_confirmation() {
     let project = Project::new();
     let token = project.folder(".config/hooks-guard/token");
     project.asks(&[
@@ -81,7 +81,7 @@ fn threat_names_that_a_command_hands_on_are_read_as_files() {
 }
 
 #[test]
-fn threat_a_folder_is_no_way_to_what_lies_in_it() {
+fn threat_recursive_reads_of_a_parent_folder_require_confirmation() {
     let project = Project::new();
     project.asks(&[
         "tar cf - ~/.config",
@@ -123,7 +123,7 @@ fn threat_a_folder_is_no_way_to_what_lies_in_it() {
 }
 
 #[test]
-fn threat_what_the_user_sees_and_other_processes_know_is_asked_about() {
+fn threat_reading_screens_processes_and_app_data_asks() {
     let project = Project::new();
     project.asks(&[
         "ps auxeww",
@@ -150,7 +150,7 @@ fn threat_what_the_user_sees_and_other_processes_know_is_asked_about() {
 
 #[test]
 #[cfg(unix)]
-fn threat_a_link_in_the_project_leads_to_no_secret() {
+fn threat_a_link_in_the_project_does_not_expose_a_secret() {
     let project = Project::new();
     let home = project.daemon.setup().home();
     let secrets = home.join(".aws");
@@ -174,7 +174,7 @@ fn threat_a_link_in_the_project_leads_to_no_secret() {
 }
 
 #[test]
-fn threat_every_client_of_the_service_is_asked_about() {
+fn threat_any_program_that_connects_to_the_service_asks() {
     let project = Project::new();
     let port = project.daemon.port;
     for command in [

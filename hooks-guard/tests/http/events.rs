@@ -96,7 +96,7 @@ impl Listener {
 }
 
 #[test]
-fn what_happens_is_told_with_its_record() {
+fn every_event_contains_its_record() {
     let daemon = Daemon::plain();
     let mut listener = Listener::new(&daemon);
     let permission = daemon.ask("mkdir out");
@@ -127,7 +127,7 @@ fn what_happens_is_told_with_its_record() {
 }
 
 #[test]
-fn all_who_listen_are_told_in_the_same_order() {
+fn all_listeners_receive_events_in_the_same_order() {
     let daemon = Daemon::plain();
     let mut listeners: Vec<_> = (0..5).map(|_| Listener::new(&daemon)).collect();
     let asked: Vec<Value> = (0..40)
@@ -143,7 +143,7 @@ fn all_who_listen_are_told_in_the_same_order() {
 }
 
 #[test]
-fn who_comes_back_is_told_what_was_missed() {
+fn a_reconnected_listener_receives_the_missed_events() {
     let daemon = Daemon::plain();
     let mut listener = Listener::new(&daemon);
     daemon.ask("mkdir a");
@@ -189,7 +189,7 @@ fn a_restart_of_the_daemon_loses_no_event() {
 }
 
 #[test]
-fn who_comes_back_too_late_or_from_elsewhere_is_told_to_read_anew() {
+fn an_old_or_unknown_event_id_does_not_resume_the_stream() {
     let daemon = Daemon::plain();
     for _ in 0..501 {
         daemon.ask("ls");
@@ -210,7 +210,7 @@ fn who_comes_back_too_late_or_from_elsewhere_is_told_to_read_anew() {
 }
 
 #[test]
-fn what_another_process_records_is_told() {
+fn records_of_another_process_are_sent_as_events() {
     let setup = Setup::new();
     let database = format!("sqlite:{}", setup.database_file().display());
     let daemon = setup.start();
@@ -221,7 +221,7 @@ fn what_another_process_records_is_told() {
 }
 
 #[test]
-fn a_cleanup_is_told() {
+fn a_cleanup_is_sent_as_an_event() {
     let daemon = Daemon::plain();
     let mut listener = Listener::new(&daemon);
     daemon.delete("/api/hooks/cleanup?days=1&force=true").ok();
@@ -229,7 +229,7 @@ fn a_cleanup_is_told() {
 }
 
 #[test]
-fn listeners_are_limited_and_places_come_back() {
+fn the_number_of_listeners_is_limited() {
     let daemon = Daemon::plain();
     let listeners: Vec<_> = (0..64)
         .map(|_| Listener::open(daemon.port, "/api/hooks/events", ""))
@@ -259,7 +259,7 @@ fn listeners_are_limited_and_places_come_back() {
 }
 
 #[test]
-fn the_end_of_the_service_ends_the_stream() {
+fn the_event_stream_ends_when_the_service_stops() {
     let mut daemon = Daemon::plain();
     let mut listener = Listener::new(&daemon);
     let status = daemon.terminate();
@@ -269,7 +269,7 @@ fn the_end_of_the_service_ends_the_stream() {
 }
 
 #[test]
-fn p_14_a_page_of_another_site_hears_nothing() {
+fn p_14_a_page_of_another_site_gets_no_events() {
     let daemon = Daemon::plain();
     let request = Request::new("GET", "/api/hooks/events").header("Origin", "http://evil.test");
     daemon.send(&request).error(403, "FORBIDDEN_ORIGIN");

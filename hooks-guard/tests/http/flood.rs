@@ -58,7 +58,7 @@ fn peak_memory(daemon: &Daemon) -> u64 {
 }
 
 #[test]
-fn p_26_what_waits_is_listed_in_pages() {
+fn p_26_pending_questions_are_listed_in_pages() {
     let daemon = Daemon::plain();
     for number in 1..=3 {
         daemon.post(&question("a", number)).ok();
@@ -133,7 +133,7 @@ fn p_26_what_waits_is_listed_in_pages() {
 }
 
 #[test]
-fn p_26_the_operator_denies_many_at_once() {
+fn p_26_the_operator_denies_questions_in_bulk() {
     let daemon = Daemon::plain();
     for number in 0..5 {
         daemon.post(&question("a", number)).ok();
@@ -179,7 +179,7 @@ fn p_26_the_operator_denies_many_at_once() {
 }
 
 #[test]
-fn flood_one_session_shuts_out_no_other() {
+fn flood_one_session_cannot_block_another() {
     let daemon = Setup::new()
         .config("max_open_questions = 40\nmax_open_questions_per_session = 5")
         .start();
@@ -222,7 +222,7 @@ fn flood_one_session_shuts_out_no_other() {
 }
 
 #[test]
-fn flood_requests_that_name_no_session_leave_room_for_those_that_do() {
+fn flood_requests_without_a_session_leave_room_for_sessions() {
     let daemon = Setup::new().config("max_open_questions = 10").start();
     let statuses: Vec<u16> = (0..10)
         .map(|number| {
@@ -235,7 +235,7 @@ fn flood_requests_that_name_no_session_leave_room_for_those_that_do() {
 }
 
 #[test]
-fn flood_the_bound_holds_for_many_at_once() {
+fn flood_the_limit_applies_to_concurrent_requests() {
     let daemon = Setup::new()
         .config("max_open_questions = 10\nmax_open_questions_per_session = 1")
         .start();
@@ -253,7 +253,7 @@ fn flood_the_bound_holds_for_many_at_once() {
 }
 
 #[test]
-fn flood_the_bounds_are_checked() {
+fn flood_invalid_limits_are_configuration_errors() {
     for (key, value) in [
         ("max_open_questions", "0"),
         ("max_open_questions", "100001"),
@@ -266,7 +266,7 @@ fn flood_the_bounds_are_checked() {
 }
 
 #[test]
-fn flood_a_hook_whose_question_is_refused_is_denied() {
+fn flood_a_hook_denies_if_its_question_is_refused() {
     let daemon = Setup::new().config("max_open_questions = 1").start();
     daemon.post(&question("flood", 1)).ok();
     let config = daemon.setup().folder().join("operator/client.toml");
@@ -310,7 +310,7 @@ fn flood_a_hook_whose_question_is_refused_is_denied() {
 }
 
 #[test]
-fn flood_the_operator_has_places_of_its_own_among_listeners() {
+fn flood_event_streams_are_reserved_for_the_operator() {
     let daemon = Daemon::plain();
     let listen = |headers: &str, query: &str| {
         let mut stream = TcpStream::connect(("127.0.0.1", daemon.port)).unwrap();
@@ -411,7 +411,7 @@ impl Drop for Hammering {
 const PROMPT: Duration = Duration::from_secs(5);
 
 #[test]
-fn flood_an_answer_is_prompt_while_200_clients_read_and_ask() {
+fn flood_answers_are_prompt_under_the_load_of_200_clients() {
     let setup = Setup::new();
     flood(
         &setup.database_file(),
@@ -457,7 +457,7 @@ fn flood_an_answer_is_prompt_while_200_clients_read_and_ask() {
 }
 
 #[test]
-fn flood_readers_beyond_the_queue_are_told_to_come_again() {
+fn flood_readers_beyond_the_queue_get_503() {
     let setup = Setup::new();
     flood(
         &setup.database_file(),
@@ -494,7 +494,7 @@ fn flood_readers_beyond_the_queue_are_told_to_come_again() {
 }
 
 #[test]
-fn flood_20000_questions_of_before_neither_fill_the_memory_nor_hide_one() {
+fn flood_20000_stored_questions_use_bounded_memory_and_hide_none() {
     let setup = Setup::new();
     let honest = flood(
         &setup.database_file(),
@@ -601,7 +601,7 @@ fn flood_20000_questions_of_before_neither_fill_the_memory_nor_hide_one() {
 }
 
 #[test]
-fn flood_many_that_are_overdue_at_once_delay_nobody() {
+fn flood_many_overdue_questions_do_not_delay_requests() {
     let setup = Setup::new();
     // All are overdue when the service starts.
     flood(&setup.database_file(), 20_000, 10, Duration::from_millis(1));
@@ -631,7 +631,7 @@ fn flood_many_that_are_overdue_at_once_delay_nobody() {
 }
 
 #[test]
-fn flood_connections_that_last_do_not_shut_the_operator_out() {
+fn flood_long_polls_do_not_block_the_operator() {
     let mut daemon = Setup::new().config("max_connections = 60").start();
     let id = daemon.ask("mkdir out")["id"].clone();
     // Opened before the flood, and not closed because of it.
@@ -716,7 +716,7 @@ fn p_20_a_parameter_without_a_value_is_refused() {
 }
 
 #[test]
-fn p_02_null_is_no_flag_and_otherwise_as_good_as_absent() {
+fn p_02_null_is_invalid_for_flags_and_absent_for_optional_fields() {
     let daemon = Daemon::plain();
     for flag in ["confirm", "asks_itself"] {
         for value in [json!(null), json!(0), json!(""), json!("true"), json!([])] {

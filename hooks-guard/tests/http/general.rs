@@ -41,7 +41,7 @@ fn p_12_patterns_work_without_a_model() {
 }
 
 #[test]
-fn p_44_paths_that_are_not_there_are_errors_of_the_same_shape() {
+fn p_44_an_unknown_path_is_an_error_of_the_common_shape() {
     let daemon = Daemon::plain();
     for path in [
         "/nothing",
@@ -62,7 +62,7 @@ fn p_44_paths_that_are_not_there_are_errors_of_the_same_shape() {
 }
 
 #[test]
-fn p_44_a_wrong_method_is_told_the_right_one() {
+fn p_44_a_wrong_method_gets_the_allowed_one() {
     let daemon = Daemon::plain();
     for (right, path) in ENDPOINTS {
         for method in ["GET", "POST", "PUT", "PATCH", "DELETE", "BREW"] {
@@ -78,7 +78,7 @@ fn p_44_a_wrong_method_is_told_the_right_one() {
 }
 
 #[test]
-fn p_13_every_answer_has_an_id_of_its_own() {
+fn p_13_every_response_has_a_unique_id() {
     let daemon = Daemon::plain();
     let mut ids = BTreeSet::new();
     let mut count = 0;
@@ -104,7 +104,7 @@ fn p_13_every_answer_has_an_id_of_its_own() {
 }
 
 #[test]
-fn p_13_an_id_from_outside_does_no_harm() {
+fn p_13_a_request_id_of_the_client_is_not_trusted() {
     let daemon = Daemon::plain();
     let long = "x".repeat(4_000);
     for id in ["abc", "<script>", long.as_str()] {
@@ -130,7 +130,7 @@ fn samples(text: &str) -> BTreeMap<String, f64> {
 }
 
 #[test]
-fn metrics_are_those_of_prometheus_and_count() {
+fn metrics_are_in_prometheus_format_and_count_requests() {
     let daemon = Daemon::plain();
     daemon.ask("ls");
     let before = daemon.get("/metrics");
@@ -151,7 +151,7 @@ fn metrics_are_those_of_prometheus_and_count() {
 }
 
 #[test]
-fn metrics_tell_no_command_and_no_session() {
+fn metrics_contain_no_command_and_no_session() {
     let daemon = Daemon::plain();
     daemon
         .post(&json!({
@@ -164,7 +164,7 @@ fn metrics_tell_no_command_and_no_session() {
 }
 
 #[test]
-fn p_46_additive_fields_do_not_change_what_the_text_names() {
+fn p_46_responses_contain_every_field_of_version_1_0() {
     // A client of version 1.0 sends these two fields and reads these seven.
     let daemon = Daemon::plain();
     let permission = daemon
@@ -184,7 +184,7 @@ fn p_46_additive_fields_do_not_change_what_the_text_names() {
 }
 
 #[test]
-fn settings_auto_allow_read_off_asks_about_reading() {
+fn settings_auto_allow_read_off_asks_before_reads() {
     let daemon = Setup::new().config("auto_allow_read = false").start();
     let permission = daemon.ask("ls");
     assert_eq!(permission["classification"], "READ");
@@ -224,7 +224,7 @@ fn settings_dangerously_skip_confirmations_allows_and_warns() {
 }
 
 #[test]
-fn settings_enabled_off_is_told_by_health_and_on_start() {
+fn settings_enabled_off_is_reported_by_health_and_at_start() {
     let daemon = Setup::new().config("enabled = false").start();
     assert_eq!(daemon.get("/health").ok()["hooks"]["enabled"], false);
     assert!(daemon.said().contains("enabled"), "{}", daemon.said());
@@ -232,7 +232,7 @@ fn settings_enabled_off_is_told_by_health_and_on_start() {
 }
 
 #[test]
-fn p_12_a_classifier_that_is_not_there_is_told() {
+fn p_12_a_missing_classifier_is_an_error() {
     let daemon = Setup::new().config("enabled = false").start();
     for command in ["ls", "mkdir out"] {
         let body = daemon
@@ -281,7 +281,7 @@ fn secrets_in_commands_are_masked_before_they_are_stored() {
 }
 
 #[test]
-fn a_token_in_the_query_is_none() {
+fn a_token_in_the_query_is_ignored() {
     let daemon = Daemon::plain();
     let permission = daemon.ask("mkdir out");
     let body = json!({ "id": permission["id"], "response": "APPROVED", "token": TOKEN });

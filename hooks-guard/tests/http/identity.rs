@@ -83,7 +83,7 @@ fn proof(daemon: &Daemon, nonce: &str, method: &str, path: &str, body: &str) -> 
 const ASK: &str = "/api/hooks/permission-request";
 
 #[test]
-fn the_service_proves_itself_for_its_own_address_alone() {
+fn the_service_proves_only_its_own_address() {
     let daemon = Daemon::plain();
     agreed(&daemon);
     let at = |address: &str| daemon.send(&identity(CHALLENGE, address));
@@ -121,7 +121,7 @@ fn the_service_proves_itself_for_its_own_address_alone() {
 }
 
 #[test]
-fn behind_a_port_mapping_the_published_address_counts_as_well() {
+fn the_service_also_proves_its_published_address() {
     let daemon = Setup::new()
         .config("published_address = '127.0.0.1:4711'")
         .start();
@@ -134,7 +134,7 @@ fn behind_a_port_mapping_the_published_address_counts_as_well() {
 }
 
 #[test]
-fn a_request_with_a_proof_gets_a_response_with_one() {
+fn a_response_to_a_signed_request_is_signed() {
     let daemon = Daemon::plain();
     let (mut connection, nonce) = agreed(&daemon);
     let command = json!({"command": "mkdir out"});
@@ -183,7 +183,7 @@ fn check(daemon: &Daemon, nonce: &str, request: &str, answer: &Answer) {
 }
 
 #[test]
-fn a_wrong_proof_is_refused_and_none_is_needed() {
+fn a_wrong_proof_is_refused_and_a_proof_is_optional() {
     let daemon = Daemon::plain();
     let command = json!({"command": "mkdir out"});
     let body = command.to_string();

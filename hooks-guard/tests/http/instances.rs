@@ -107,7 +107,7 @@ fn instances_share_questions_answers_approvals_and_one_chain() {
 }
 
 #[test]
-fn instances_that_write_at_once_keep_one_chain_and_let_one_answer_count() {
+fn instances_that_write_concurrently_keep_one_chain_and_one_answer() {
     let Some(cluster) = Cluster::start() else {
         return;
     };
@@ -156,7 +156,7 @@ fn instances_that_write_at_once_keep_one_chain_and_let_one_answer_count() {
 }
 
 #[test]
-fn instances_one_killed_leaves_the_other_well() {
+fn instances_survive_the_kill_of_another_instance() {
     let Some(cluster) = Cluster::start() else {
         return;
     };

@@ -104,7 +104,7 @@ async fn all_at_once(daemon: &Daemon, count: usize) -> Vec<Result<(u16, Value), 
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn load_every_one_of_many_is_answered_and_recorded() {
+async fn load_every_concurrent_request_is_answered_and_recorded() {
     let count = parallel();
     if !has_room_for(count) {
         return;
@@ -157,7 +157,7 @@ async fn load_every_one_of_many_is_answered_and_recorded() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn load_p_11_no_more_than_the_limit_pass_at_once() {
+async fn load_p_11_concurrent_requests_do_not_exceed_the_limit() {
     if !has_room_for(500) {
         return;
     }
@@ -180,7 +180,7 @@ async fn load_p_11_no_more_than_the_limit_pass_at_once() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn load_killed_in_the_middle_no_answer_is_without_its_record() {
+async fn load_a_killed_service_has_recorded_every_response() {
     let mut setup = Setup::new();
     let mut known = BTreeSet::new();
     for _ in 0..5 {

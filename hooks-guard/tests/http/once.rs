@@ -49,7 +49,7 @@ fn revoke(daemon: &Daemon, id: &Value, token: Option<&str>) -> Answer {
 }
 
 #[test]
-fn approval_serves_once() {
+fn approval_is_used_once() {
     let daemon = Daemon::plain();
     for remember in [None, Some("once")] {
         let body = body("mkdir out", "/srv/a", "s-1");
@@ -66,7 +66,7 @@ fn approval_serves_once() {
 }
 
 #[test]
-fn approval_serves_once_also_when_many_ask_at_the_same_time() {
+fn approval_is_used_once_by_concurrent_requests() {
     let daemon = Daemon::plain();
     let body = body("mkdir out", "/srv/a", "s-1");
     for _ in 0..10 {
@@ -88,7 +88,7 @@ fn approval_serves_once_also_when_many_ask_at_the_same_time() {
 }
 
 #[test]
-fn approval_that_was_used_is_used_up() {
+fn approval_with_a_reported_execution_is_used() {
     let daemon = Daemon::plain();
     let body = body("mkdir out", "/srv/a", "s-1");
     let permission = approve(&daemon, &body, None);
@@ -102,7 +102,7 @@ fn approval_that_was_used_is_used_up() {
 }
 
 #[test]
-fn approval_is_of_no_use_elsewhere() {
+fn approval_is_bound_to_command_directory_and_session() {
     let daemon = Daemon::plain();
     approve(&daemon, &body("mkdir out", "/srv/a", "s-1"), None);
     for (command, cwd, session) in [
@@ -140,7 +140,7 @@ fn approval_is_of_no_use_elsewhere() {
 }
 
 #[test]
-fn approval_without_a_session_does_not_serve_one() {
+fn approval_without_a_session_does_not_apply_to_a_session() {
     let daemon = Daemon::plain();
     approve(&daemon, &json!({ "command": "mkdir out" }), None);
     assert_eq!(
@@ -151,7 +151,7 @@ fn approval_without_a_session_does_not_serve_one() {
 
 /// `P-26`: without a session there is nothing to which the approval could apply.
 #[test]
-fn approval_for_a_session_needs_one() {
+fn approval_for_a_session_is_refused_without_a_session() {
     let daemon = Daemon::plain();
     let permission = daemon.post(&json!({ "command": "mkdir out" })).ok();
     let answer = json!({ "id": permission["id"], "response": "APPROVED", "remember": "session" });
@@ -165,7 +165,7 @@ fn approval_for_a_session_needs_one() {
 
 /// `P-26`: an answer that is remembered in one directory does not affect another.
 #[test]
-fn approval_for_good_leaves_approvals_elsewhere() {
+fn permanent_approval_does_not_affect_other_directories() {
     let daemon = Daemon::plain();
     approve(&daemon, &body("mkdir out", "/srv/a", "s-1"), None);
     approve(&daemon, &body("mkdir out", "/srv/b", "s-1"), Some("always"));
@@ -176,7 +176,7 @@ fn approval_for_good_leaves_approvals_elsewhere() {
 }
 
 #[test]
-fn approval_of_a_command_with_one_secret_does_not_serve_another() {
+fn approval_of_a_command_is_bound_to_its_masked_secret() {
     let daemon = Daemon::plain();
     let with = |letter: &str| {
         let token = format!("ghp_{}", letter.repeat(36));
@@ -194,7 +194,7 @@ fn approval_of_a_command_with_one_secret_does_not_serve_another() {
 }
 
 #[test]
-fn denial_serves_nobody() {
+fn denial_is_never_used_as_an_approval() {
     let daemon = Daemon::plain();
     for remember in ["once", "session", "always"] {
         let request = body("mkdir out", "/srv/a", "s-1");
@@ -213,7 +213,7 @@ fn denial_serves_nobody() {
 }
 
 #[test]
-fn approval_for_a_session_holds_in_it_until_it_is_revoked() {
+fn approval_for_a_session_applies_there_until_it_is_revoked() {
     let daemon = Daemon::plain();
     approve(
         &daemon,
@@ -248,7 +248,7 @@ fn approval_for_a_session_holds_in_it_until_it_is_revoked() {
 }
 
 #[test]
-fn approval_for_good_holds_in_every_session_and_after_a_restart() {
+fn permanent_approval_applies_to_all_sessions_and_after_a_restart() {
     let daemon = Daemon::plain();
     approve(&daemon, &body("mkdir out", "/srv/a", "s-1"), Some("always"));
     for session in ["s-1", "s-2", "s-2"] {
@@ -301,7 +301,7 @@ fn redeem(daemon: &Daemon, id: &Value, secret: &Value) -> Answer {
 }
 
 #[test]
-fn approval_is_redeemed_once_and_by_the_secret_alone() {
+fn approval_is_redeemed_once_and_only_with_its_secret() {
     let daemon = Daemon::plain();
     let request = body("mkdir out", "/srv/a", "s-1");
     let waiting = daemon.post(&request).ok();
@@ -322,7 +322,7 @@ fn approval_is_redeemed_once_and_by_the_secret_alone() {
 }
 
 #[test]
-fn approval_is_used_by_asking_again_or_redeemed_never_both() {
+fn approval_is_used_by_a_new_request_or_redeemed_but_not_both() {
     let daemon = Daemon::plain();
     let request = body("mkdir out", "/srv/a", "s-1");
     let permission = approve(&daemon, &request, None);
@@ -346,7 +346,7 @@ fn approval_is_used_by_asking_again_or_redeemed_never_both() {
 }
 
 #[test]
-fn denial_is_not_undone_by_a_report() {
+fn denial_is_not_changed_by_an_execution_report() {
     let daemon = Daemon::plain();
     let permission = daemon.ask("mkdir out");
     daemon.respond(&permission["id"], "DENIED").ok();
@@ -355,7 +355,7 @@ fn denial_is_not_undone_by_a_report() {
 }
 
 #[test]
-fn what_is_served_by_an_approval_is_recorded_too() {
+fn a_request_allowed_by_an_approval_is_recorded() {
     let daemon = Daemon::plain();
     let request = body("mkdir out", "/srv/a", "s-1");
     let first = approve(&daemon, &request, None);

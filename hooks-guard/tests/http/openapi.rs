@@ -155,7 +155,7 @@ fn p_46_the_document_has_a_version_and_every_endpoint() {
 }
 
 #[test]
-fn openapi_describes_nothing_that_is_not_there() {
+fn openapi_describes_only_existing_operations() {
     let daemon = Daemon::plain();
     let document = document(&daemon);
     for (path, operations) in document["paths"].as_object().unwrap() {
@@ -178,7 +178,7 @@ fn openapi_describes_nothing_that_is_not_there() {
 }
 
 #[test]
-fn openapi_is_true_of_successes() {
+fn openapi_describes_every_success_response() {
     let daemon = Daemon::plain();
     let document = document(&daemon);
     let request = "/api/hooks/permission-request";
@@ -241,7 +241,7 @@ fn openapi_is_true_of_successes() {
 }
 
 #[test]
-fn openapi_is_true_of_errors() {
+fn openapi_describes_every_error_response() {
     let daemon = crate::daemon::Setup::new().rate_limit(Some(4)).start();
     let document = document(&daemon);
     let request = "/api/hooks/permission-request";
@@ -300,7 +300,7 @@ fn openapi_is_true_of_errors() {
 
 /// Errors that precede routing are documented for every operation.
 #[test]
-fn openapi_says_of_all_operations_what_any_may_be_refused_with() {
+fn openapi_lists_the_common_errors_of_every_operation() {
     let daemon = Daemon::plain();
     let document = document(&daemon);
     for (method, path) in ENDPOINTS {
@@ -338,7 +338,7 @@ fn committed(folder: &Path, found: &mut Vec<PathBuf>) {
 }
 
 #[test]
-fn openapi_document_served_is_the_one_committed() {
+fn openapi_document_served_equals_the_committed_one() {
     let served = document(&Daemon::plain());
     let mut found = Vec::new();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();

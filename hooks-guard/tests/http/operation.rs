@@ -59,7 +59,7 @@ pub(crate) fn verified(database: &str) -> String {
 }
 
 #[test]
-fn metrics_on_the_page_are_those_that_are_printed() {
+fn metrics_on_the_page_equal_the_exported_ones() {
     let daemon = Daemon::plain();
     let permission = daemon.ask("mkdir out");
     daemon.respond(&permission["id"], "APPROVED").ok();
@@ -103,7 +103,7 @@ fn metrics_on_the_page_are_those_that_are_printed() {
 }
 
 #[test]
-fn retention_deletes_what_gets_too_old_and_records_itself() {
+fn retention_deletes_old_records_and_is_recorded() {
     let Some(clock) = ShiftedClock::new() else {
         return;
     };
@@ -148,7 +148,7 @@ fn retention_deletes_what_gets_too_old_and_records_itself() {
 }
 
 #[test]
-fn retention_is_off_unless_asked_for_and_has_a_range() {
+fn retention_is_off_by_default_and_has_a_range() {
     for days in ["0", "36501"] {
         let config = format!("retention_days = {days}");
         let (_, said) = Setup::new().config(&config).fail();
@@ -172,7 +172,7 @@ fn retention_is_off_unless_asked_for_and_has_a_range() {
 }
 
 #[test]
-fn end_who_waits_is_told_and_asks_again_after_a_restart() {
+fn end_of_the_service_ends_long_polls_and_keeps_their_questions() {
     let mut daemon = Daemon::plain();
     let permission = daemon.ask("mkdir out");
     let target = format!("/api/hooks/decisions/{}?wait=50", permission["id"]);
@@ -203,7 +203,7 @@ fn end_who_waits_is_told_and_asks_again_after_a_restart() {
 }
 
 #[test]
-fn backup_under_load_has_all_that_was_answered_before_and_can_be_restored() {
+fn backup_under_load_contains_every_answered_request_and_is_restorable() {
     let daemon = Daemon::plain();
     let port = daemon.port;
     let stop = AtomicBool::new(false);
@@ -288,7 +288,7 @@ fn backup_under_load_has_all_that_was_answered_before_and_can_be_restored() {
 }
 
 #[test]
-fn backup_writes_over_nothing_and_names_what_it_cannot() {
+fn backup_overwrites_no_file_and_names_the_path_in_errors() {
     let daemon = Daemon::plain();
     daemon.ask("ls");
     let url = format!("sqlite:{}", daemon.setup().database_file().display());
@@ -393,7 +393,7 @@ fn container_starts_with_its_command_line_and_configuration() {
 }
 
 #[test]
-fn systemd_finds_no_fault_in_the_unit() {
+fn systemd_accepts_the_unit() {
     if !has("systemd-analyze") {
         return;
     }
@@ -468,7 +468,7 @@ fn systemd_finds_no_fault_in_the_unit() {
 }
 
 #[test]
-fn completions_and_manual_pages_are_made() {
+fn completions_and_manual_pages_are_generated() {
     let setup = Setup::new();
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let output = program(&setup, &["completions", shell]);
@@ -557,7 +557,7 @@ fn logged() -> BTreeSet<(String, String)> {
 }
 
 #[test]
-fn logs_on_the_page_are_those_in_the_source() {
+fn logs_on_the_page_equal_those_in_the_source() {
     let told: BTreeSet<(String, String)> = rows("Logs")
         .into_iter()
         .map(|row| (row[0].clone(), row[1].clone()))
@@ -566,7 +566,7 @@ fn logs_on_the_page_are_those_in_the_source() {
 }
 
 #[test]
-fn logs_start_at_the_level_that_is_asked_for() {
+fn logs_use_the_configured_level() {
     for (level, there) in [(None, false), (Some("info"), true), (Some("off"), false)] {
         let mut setup = Setup::new();
         if let Some(level) = level {
@@ -603,7 +603,7 @@ fn every_variable_of_the_program_is_on_the_page() {
 }
 
 #[test]
-fn configuration_on_the_page_has_the_keys_and_defaults_that_there_are() {
+fn configuration_on_the_page_has_the_actual_keys_and_defaults() {
     use hooks_guard::config::Config;
 
     let defaults = serde_json::to_value(Config::default()).unwrap();

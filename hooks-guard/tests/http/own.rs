@@ -41,7 +41,7 @@ fn assert_commands(daemon: &Daemon, commands: &[String]) {
 }
 
 #[test]
-fn threat_the_file_of_the_token_is_not_to_be_read() {
+fn threat_reading_the_token_file_requires_confirmation() {
     let daemon = Daemon::plain();
     let folder = daemon.setup().folder().display().to_string();
     assert_commands(
@@ -67,7 +67,7 @@ fn threat_the_file_of_the_token_is_not_to_be_read() {
 }
 
 #[test]
-fn threat_the_guards_own_port_is_not_to_be_called() {
+fn threat_connecting_to_the_guards_port_requires_confirmation() {
     let daemon = Daemon::plain();
     let port = daemon.port;
     assert_commands(
@@ -84,7 +84,7 @@ fn threat_the_guards_own_port_is_not_to_be_called() {
 }
 
 #[test]
-fn threat_the_guards_own_files_are_not_to_be_touched() {
+fn threat_accessing_the_guards_files_requires_confirmation() {
     let daemon = Daemon::plain();
     let database = daemon.setup().database_file().display().to_string();
     assert_commands(
@@ -101,7 +101,7 @@ fn threat_the_guards_own_files_are_not_to_be_touched() {
 }
 
 #[test]
-fn threat_the_guards_own_process_is_not_to_be_touched() {
+fn threat_accessing_the_guards_process_requires_confirmation() {
     let daemon = Daemon::plain();
     let pid = daemon.pid();
     assert_commands(
@@ -119,7 +119,7 @@ fn threat_the_guards_own_process_is_not_to_be_touched() {
 }
 
 #[test]
-fn threat_the_guards_own_commands_are_not_to_be_run() {
+fn threat_running_the_guards_commands_requires_confirmation() {
     let daemon = Daemon::plain();
     let commands = [
         "hooks-guard approve",
@@ -135,7 +135,7 @@ fn threat_the_guards_own_commands_are_not_to_be_run() {
 }
 
 #[test]
-fn threat_settings_and_start_files_are_not_to_be_changed() {
+fn threat_changing_settings_and_start_files_requires_confirmation() {
     let daemon = Daemon::plain();
     let commands = [
         "echo '{}' > ~/.claude/settings.json",
@@ -164,7 +164,7 @@ fn threat_settings_and_start_files_are_not_to_be_changed() {
 }
 
 #[test]
-fn threat_the_settings_of_the_service_do_not_relax_this() {
+fn threat_settings_do_not_relax_the_protection_of_the_guard() {
     for config in [
         "dangerously_skip_confirmations = true",
         "require_confirmation_cud = false",

@@ -37,7 +37,7 @@ fn assert_limited(answer: &Answer, limit: u32) -> Value {
 }
 
 #[test]
-fn p_11_a_hundred_a_minute_unless_told() {
+fn p_11_the_default_limit_is_100_requests_a_minute() {
     let daemon = Setup::new().rate_limit(None).start();
     for number_so_far in 0..100 {
         let answer = read(&daemon);
@@ -55,7 +55,7 @@ fn p_11_a_hundred_a_minute_unless_told() {
 }
 
 #[test]
-fn p_11_the_limit_is_a_setting() {
+fn p_11_the_limit_is_configurable() {
     for daemon in [
         Setup::new().rate_limit(Some(3)).start(),
         Setup::new()
@@ -74,7 +74,7 @@ fn p_11_the_limit_is_a_setting() {
 }
 
 #[test]
-fn p_11_errors_count_and_tell_the_rest_too() {
+fn p_11_errors_count_and_report_the_remaining_requests() {
     let daemon = Setup::new().rate_limit(Some(3)).start();
     for remaining in [2, 1, 0] {
         let answer = daemon.post(&json!({}));
@@ -85,7 +85,7 @@ fn p_11_errors_count_and_tell_the_rest_too() {
 }
 
 #[test]
-fn p_11_the_minute_rolls() {
+fn p_11_the_window_is_sliding() {
     let Some(clock) = ShiftedClock::new() else {
         return;
     };
@@ -137,7 +137,7 @@ async fn p_11_all_addresses_of_this_machine_have_one_limit() {
 }
 
 #[test]
-fn p_11_both_families_of_this_machine_have_one_limit() {
+fn p_11_ipv4_and_ipv6_of_this_machine_have_one_limit() {
     // A dual-stack IPv6 address, which also accepts IPv4.
     let config = "listen = \"[::]:0\"\nallow_remote = true";
     let setup = Setup::new().rate_limit(Some(2)).listen(None).config(config);
@@ -159,7 +159,7 @@ fn p_11_both_families_of_this_machine_have_one_limit() {
 }
 
 #[test]
-fn p_11_a_header_makes_no_other_address() {
+fn p_11_forwarded_headers_do_not_change_the_client_address() {
     let daemon = Setup::new().rate_limit(Some(2)).start();
     for number_so_far in 0..4 {
         let address = format!("10.0.0.{number_so_far}");
@@ -177,7 +177,7 @@ fn p_11_a_header_makes_no_other_address() {
 }
 
 #[test]
-fn p_11_the_operator_can_answer_though_an_agent_asks_too_often() {
+fn p_11_the_operator_can_answer_if_an_agent_exceeds_the_limit() {
     let daemon = Setup::new().rate_limit(Some(2)).start();
     let permission = daemon.ask("mkdir out");
     for _ in 0..5 {

@@ -111,7 +111,7 @@ fn a_trail_on_a_read_only_medium_is_verified_listed_and_exported() {
 }
 
 #[test]
-fn a_trail_on_a_read_only_medium_that_was_changed_is_broken() {
+fn a_changed_trail_on_a_read_only_medium_is_broken() {
     if !has("sqlite3") {
         return;
     }
@@ -144,7 +144,7 @@ fn a_trail_on_a_read_only_medium_that_was_changed_is_broken() {
 
 /// Entries in the write-ahead log are not silently ignored.
 #[test]
-fn a_log_on_a_read_only_medium_is_read_from_a_copy_that_is_removed() {
+fn a_write_ahead_log_on_a_read_only_medium_is_read_from_a_copy() {
     let daemon = Daemon::plain();
     daemon.ask("mkdir out");
     let folder = tempfile::tempdir().unwrap();

@@ -143,7 +143,7 @@ const CHANGES: &[(&str, Change)] = &[
 ];
 
 #[test]
-fn p_15_a_database_that_is_not_the_open_one_any_more_allows_nothing() {
+fn p_15_a_replaced_database_allows_nothing() {
     for (how, change) in CHANGES {
         let mut daemon = Daemon::plain();
         let pending = daemon.ask("mkdir before")["id"].clone();
@@ -172,7 +172,7 @@ fn p_15_a_database_that_is_not_the_open_one_any_more_allows_nothing() {
 }
 
 #[test]
-fn p_15_a_database_that_is_put_back_serves_again() {
+fn p_15_a_restored_database_is_used_again() {
     let mut daemon = Daemon::plain();
     let id = daemon.ask("ls first")["id"].clone();
     let file = daemon.setup().database_file();
@@ -196,7 +196,7 @@ fn checkpoint(file: &Path) {
 }
 
 #[test]
-fn p_15_an_older_state_that_is_written_over_the_file_allows_nothing() {
+fn p_15_a_database_overwritten_with_an_older_state_allows_nothing() {
     if !has("sqlite3") {
         return;
     }
@@ -228,7 +228,7 @@ fn p_15_an_older_state_that_is_written_over_the_file_allows_nothing() {
 /// The file is changed with the tools of its database: planted decisions, with and without entries
 /// that look valid.
 #[test]
-fn p_15_a_head_that_was_set_back_in_the_file_allows_nothing() {
+fn p_15_a_database_with_a_changed_head_allows_nothing() {
     if !has("sqlite3") {
         return;
     }
@@ -253,7 +253,7 @@ fn p_15_a_head_that_was_set_back_in_the_file_allows_nothing() {
 }
 
 #[test]
-fn p_15_a_link_that_leads_to_another_database_allows_nothing() {
+fn p_15_a_link_to_another_database_allows_nothing() {
     let setup = Setup::new();
     let folder = setup.folder().to_owned();
     let (link, first, second) = (
@@ -273,7 +273,7 @@ fn p_15_a_link_that_leads_to_another_database_allows_nothing() {
 }
 
 #[test]
-fn p_15_other_processes_that_use_and_copy_the_file_disturb_nothing() {
+fn p_15_other_processes_may_use_and_copy_the_database() {
     let daemon = Daemon::plain();
     daemon.ask("ls");
     let file = daemon.setup().database_file();

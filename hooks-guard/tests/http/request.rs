@@ -10,7 +10,7 @@ use crate::support::instant;
 const TARGET: &str = "/api/hooks/permission-request";
 
 #[test]
-fn p_01_a_command_has_10000_characters_at_most() {
+fn p_01_a_command_has_at_most_10000_characters() {
     let daemon = Daemon::plain();
     let longest = format!("echo {}", "a".repeat(9_995));
     daemon.post(&json!({ "command": longest })).ok();
@@ -24,7 +24,7 @@ fn p_01_a_command_has_10000_characters_at_most() {
 }
 
 #[test]
-fn p_01_characters_count_not_bytes() {
+fn p_01_the_limit_counts_characters_and_not_bytes() {
     let daemon = Daemon::plain();
     for character in ["é", "語", "😀"] {
         let longest = format!("echo {}", character.repeat(9_995));
@@ -36,7 +36,7 @@ fn p_01_characters_count_not_bytes() {
 }
 
 #[test]
-fn p_01_characters_count_not_their_escapes() {
+fn p_01_the_limit_counts_characters_and_not_escapes() {
     let daemon = Daemon::plain();
     let body = |characters: usize| {
         let escapes = "\\ud83d\\ude00".repeat(characters - 5);
@@ -47,7 +47,7 @@ fn p_01_characters_count_not_their_escapes() {
 }
 
 #[test]
-fn p_01_a_context_is_optional_and_has_100_characters_at_most() {
+fn p_01_a_context_is_optional_and_has_at_most_100_characters() {
     let daemon = Daemon::plain();
     let with = |context: Value| daemon.post(&json!({ "command": "ls", "context": context }));
     with(Value::Null).ok();
@@ -61,7 +61,7 @@ fn p_01_a_context_is_optional_and_has_100_characters_at_most() {
 }
 
 #[test]
-fn p_02_a_body_that_is_no_json_is_an_error_with_its_place() {
+fn p_02_invalid_json_is_an_error_with_its_position() {
     let daemon = Daemon::plain();
     for body in [
         "",
@@ -92,7 +92,7 @@ fn p_02_a_body_that_is_no_json_is_an_error_with_its_place() {
 }
 
 #[test]
-fn p_02_json_that_is_no_object_is_an_error() {
+fn p_02_json_other_than_an_object_is_an_error() {
     let daemon = Daemon::plain();
     for body in [
         json!(null),
@@ -125,7 +125,7 @@ fn p_02_a_wrong_type_is_an_error() {
 }
 
 #[test]
-fn p_02_an_error_names_the_place_within_a_field() {
+fn p_02_an_error_names_the_path_within_a_field() {
     let daemon = Daemon::plain();
     for (field, value, place) in [
         (
@@ -157,7 +157,7 @@ fn p_02_an_error_names_the_place_within_a_field() {
 
 /// The limits of an agent's hook.
 #[test]
-fn p_01_names_have_500_characters_at_most_and_a_directory_4096() {
+fn p_01_names_have_at_most_500_characters_and_a_directory_4096() {
     let daemon = Daemon::plain();
     for (field, most) in [
         ("agent", 500),
@@ -179,7 +179,7 @@ fn p_01_names_have_500_characters_at_most_and_a_directory_4096() {
 }
 
 #[test]
-fn p_03_a_missing_command_is_named() {
+fn p_03_the_error_names_a_missing_command() {
     let daemon = Daemon::plain();
     for body in [
         json!({}),
@@ -206,7 +206,7 @@ fn p_03_p_04_a_refused_request_leaves_no_record() {
 }
 
 #[test]
-fn p_05_an_answer_has_every_field() {
+fn p_05_a_response_has_every_field() {
     let daemon = Daemon::plain();
     let before = Timestamp::now() - SignedDuration::from_secs(1);
     for command in ["ls", "mkdir out"] {
@@ -229,7 +229,7 @@ fn p_05_an_answer_has_every_field() {
 }
 
 #[test]
-fn p_05_an_answer_tells_its_id_and_its_secret() {
+fn p_05_a_response_has_an_id_and_a_secret() {
     let daemon = Daemon::plain();
     let (first, second) = (daemon.ask("ls"), daemon.ask("mkdir out"));
     assert!(first["id"].as_i64().unwrap() < second["id"].as_i64().unwrap());
@@ -246,7 +246,7 @@ fn p_05_an_answer_tells_its_id_and_its_secret() {
 }
 
 #[test]
-fn p_06_reading_is_allowed_and_anything_else_is_asked() {
+fn p_06_reads_are_allowed_and_other_commands_require_confirmation() {
     let daemon = Daemon::plain();
     for (command, class, decision) in [
         ("ls -la", "READ", "AUTO_ALLOWED"),
@@ -285,7 +285,7 @@ fn p_09_the_strongest_part_of_a_command_decides() {
 }
 
 #[test]
-fn p_10_the_examples_of_the_text_hold() {
+fn p_10_the_examples_of_the_specification_are_classified_as_stated() {
     let daemon = Daemon::plain();
     for (command, class) in [
         ("ls", "READ"),
@@ -306,7 +306,7 @@ fn p_10_the_examples_of_the_text_hold() {
 }
 
 #[test]
-fn p_14_any_content_type_will_do() {
+fn p_14_any_content_type_is_accepted() {
     let daemon = Daemon::plain();
     let request = Request::new("POST", TARGET).body(r#"{"command":"ls"}"#);
     daemon.send(&request).ok();
@@ -323,7 +323,7 @@ fn p_14_any_content_type_will_do() {
 }
 
 #[test]
-fn p_15_every_decision_is_recorded_at_once() {
+fn p_15_every_decision_is_recorded_before_its_response() {
     let daemon = Daemon::plain();
     for command in ["ls", "mkdir out", "frobnicate-zq --x", "if true; then"] {
         let permission = daemon.ask(command);
@@ -341,7 +341,7 @@ fn p_15_every_decision_is_recorded_at_once() {
 }
 
 #[test]
-fn p_05_additive_fields_are_taken() {
+fn p_05_optional_fields_are_accepted() {
     let daemon = Daemon::plain();
     let permission = daemon
         .post(&json!({

@@ -116,7 +116,7 @@ fn seed_bash_health_of_the_hooks() {
 }
 
 #[test]
-fn seed_bash_every_request_of_the_text() {
+fn seed_bash_every_request_of_the_specification() {
     let daemon = trail();
     for (target, field) in [
         ("decisions", "pagination"),
@@ -249,7 +249,7 @@ fn seed_javascript_with_retry() {
 }
 
 #[test]
-fn seed_javascript_with_retry_reads_how_long_to_wait() {
+fn seed_javascript_with_retry_uses_the_retry_after_header() {
     let daemon = Setup::new().rate_limit(Some(1)).start();
     daemon.ask("ls");
     // A second later, to distinguish it from the client's default of 60 seconds without a header.

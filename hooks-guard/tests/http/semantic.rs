@@ -81,7 +81,7 @@ fn silent() -> Daemon {
 }
 
 #[test]
-fn p_07_a_model_judges_what_the_tables_do_not_know() {
+fn p_07_a_model_classifies_unknown_commands() {
     let daemon = with_model(Some("DELETE"), 1_500).start();
     let permission = daemon.ask("frobnicate-zq --x");
     assert_eq!(
@@ -101,7 +101,7 @@ fn p_07_a_model_judges_what_the_tables_do_not_know() {
 }
 
 #[test]
-fn p_08_a_model_that_does_not_answer_is_a_timeout() {
+fn p_08_a_model_that_does_not_respond_times_out() {
     let daemon = silent();
     let start = Instant::now();
     let permission = daemon.ask("frobnicate-zq --x");
@@ -138,7 +138,7 @@ fn p_08_a_model_that_does_not_answer_is_a_timeout() {
 }
 
 #[test]
-fn p_08_one_slow_command_does_not_hold_up_the_others() {
+fn p_08_a_slow_classification_does_not_delay_other_requests() {
     let daemon = silent();
     let port = daemon.port;
     let slow = thread::spawn(move || {
@@ -156,7 +156,7 @@ fn p_08_one_slow_command_does_not_hold_up_the_others() {
 }
 
 #[test]
-fn p_08_a_model_that_is_not_there_allows_nothing() {
+fn p_08_an_unreachable_model_allows_nothing() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     drop(listener);

@@ -133,7 +133,7 @@ fn assert_answered_soon(daemon: &Daemon, requests: usize) {
 }
 
 #[test]
-fn slow_clients_by_the_thousand_hold_up_no_honest_one() {
+fn thousands_of_slow_clients_do_not_delay_other_requests() {
     let count = room_for(5_000);
     let mut daemon = Daemon::plain();
     let slow = SlowClients::start(daemon.port, count);
@@ -149,7 +149,7 @@ fn slow_clients_by_the_thousand_hold_up_no_honest_one() {
 }
 
 #[test]
-fn slow_clients_are_sent_away_where_few_files_may_be_open() {
+fn slow_clients_are_closed_if_file_descriptors_are_scarce() {
     // The configured limit is far above the limit of the system.
     let setup = Setup::new().config("max_connections = 100000").wrapper(&[
         "sh",
@@ -169,7 +169,7 @@ fn slow_clients_are_sent_away_where_few_files_may_be_open() {
 }
 
 #[test]
-fn connections_that_are_in_no_ones_way_are_left_alone() {
+fn idle_connections_below_the_limit_are_kept() {
     let daemon = Setup::new().config("max_connections = 32").start();
     let mut idle: Vec<_> = (0..20).map(|_| daemon.connect()).collect();
     assert_answered_soon(&daemon, 5);
@@ -195,7 +195,7 @@ async fn send_in_pieces(socket: &std::path::Path, pieces: usize) -> Option<Strin
 }
 
 #[tokio::test]
-async fn a_client_with_many_connections_takes_no_place_of_one_with_few() {
+async fn a_client_with_many_connections_does_not_displace_others() {
     if !cfg!(target_os = "linux") {
         crate::support::left_out("other systems have but one address of the loopback");
         return;
@@ -234,7 +234,7 @@ async fn a_client_with_many_connections_takes_no_place_of_one_with_few() {
 }
 
 #[test]
-fn requests_that_wait_give_way_before_their_time() {
+fn long_polls_end_early_if_connections_are_scarce() {
     let daemon = Setup::new().config("max_connections = 16").start();
     let id = daemon.ask("mkdir x")["id"].clone();
     let target = format!("/api/hooks/decisions/{id}?wait=60");

@@ -12,7 +12,7 @@ use crate::client::Request;
 use crate::daemon::{Daemon, Setup, TOKEN, ask};
 
 #[test]
-fn p_16_the_default_address_is_port_3000_of_this_machine() {
+fn p_16_the_default_address_is_port_3000_of_loopback() {
     // Held by this test or by another program: in use in any case.
     let _held = TcpListener::bind("127.0.0.1:3000");
     let (_, said) = Setup::new().listen(None).fail();
@@ -21,7 +21,7 @@ fn p_16_the_default_address_is_port_3000_of_this_machine() {
 }
 
 #[test]
-fn start_a_port_in_use_is_named() {
+fn start_error_names_a_port_in_use() {
     let held = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = held.local_addr().unwrap().to_string();
     let (_, said) = Setup::new().listen(Some(&address)).fail();
@@ -30,7 +30,7 @@ fn start_a_port_in_use_is_named() {
 }
 
 #[test]
-fn start_the_address_of_the_configuration_is_taken() {
+fn start_uses_the_address_of_the_configuration() {
     let held = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = held.local_addr().unwrap().to_string();
     let config = format!("listen = \"{address}\"");
@@ -41,7 +41,7 @@ fn start_the_address_of_the_configuration_is_taken() {
 }
 
 #[test]
-fn p_45_another_address_than_loopback_is_refused() {
+fn p_45_an_address_other_than_loopback_is_refused() {
     for address in ["0.0.0.0:0", "[::]:0", "192.0.2.1:0"] {
         let (_, said) = Setup::new().listen(Some(address)).fail();
         assert!(said.contains("allow_remote"), "{said}");
@@ -51,7 +51,7 @@ fn p_45_another_address_than_loopback_is_refused() {
 }
 
 #[test]
-fn p_45_another_address_needs_a_setting() {
+fn p_45_allow_remote_permits_another_address() {
     let daemon = Setup::new()
         .listen(Some("0.0.0.0:0"))
         .config("allow_remote = true")
@@ -61,7 +61,7 @@ fn p_45_another_address_needs_a_setting() {
 }
 
 #[test]
-fn p_45_loopback_is_all_it_listens_on() {
+fn p_45_the_service_listens_on_loopback_only() {
     let daemon = Daemon::plain();
     let port = format!("{:04X}", daemon.port);
     let mut found = 0;
@@ -83,7 +83,7 @@ fn p_45_loopback_is_all_it_listens_on() {
 }
 
 #[test]
-fn start_an_address_that_is_none_is_named() {
+fn start_error_names_an_invalid_address() {
     for address in ["127.0.0.1", "127.0.0.1:99999", "nonsense", ""] {
         let (_, said) = Setup::new().listen(Some(address)).fail();
         assert!(said.contains(address), "{said}");
@@ -91,7 +91,7 @@ fn start_an_address_that_is_none_is_named() {
 }
 
 #[test]
-fn start_a_key_that_is_unknown_is_named() {
+fn start_error_names_an_unknown_key() {
     for (config, named) in [
         ("auto_alow_read = true", "auto_alow_read"),
         (
@@ -107,7 +107,7 @@ fn start_a_key_that_is_unknown_is_named() {
 }
 
 #[test]
-fn start_options_of_a_second_stage_without_one_are_named() {
+fn start_error_names_semantic_options_without_an_endpoint() {
     for (option, value) in [("--semantic-model", "m"), ("--timeout", "5")] {
         let (_, said) = Setup::new().argument(option).argument(value).fail();
         assert!(said.contains(option), "{said}");
@@ -123,7 +123,7 @@ fn start_options_of_a_second_stage_without_one_are_named() {
 }
 
 #[test]
-fn start_a_value_that_is_none_is_named() {
+fn start_error_names_the_key_of_an_invalid_value() {
     for (config, named) in [
         ("cleanup = \"sometimes\"", "cleanup"),
         ("enabled = \"yes\"", "enabled"),
@@ -145,7 +145,7 @@ fn start_a_value_that_is_none_is_named() {
 
 /// The service, and agents' hooks in other directories, use the same files.
 #[test]
-fn start_a_relative_path_in_a_configuration_is_named() {
+fn start_error_names_a_relative_path_in_the_configuration() {
     for (config, named) in [
         ("database = \"audit.db\"", "`database` is audit.db"),
         (
@@ -163,7 +163,7 @@ fn start_a_relative_path_in_a_configuration_is_named() {
 }
 
 #[test]
-fn start_a_configuration_that_is_no_toml_is_named() {
+fn start_error_names_an_invalid_or_missing_configuration() {
     let (_, said) = Setup::new().config("enabled = = true").fail();
     assert!(said.contains("config.toml"), "{said}");
     let setup = Setup::new()
@@ -173,7 +173,7 @@ fn start_a_configuration_that_is_no_toml_is_named() {
 }
 
 #[test]
-fn start_a_token_that_is_too_short_or_missing_is_refused_without_showing_it() {
+fn start_refuses_a_short_or_missing_token_without_printing_it() {
     let setup = Setup::new();
     let path = setup.folder().join("operator/token");
     for token in ["", "\n", "tiny-tok-123456"] {
@@ -197,7 +197,7 @@ fn start_a_token_file_may_end_in_a_line_break() {
 }
 
 #[test]
-fn start_a_token_file_that_others_can_read_is_warned_of() {
+fn start_warns_of_a_token_file_readable_by_other_users() {
     use std::os::unix::fs::PermissionsExt;
 
     for (mode, warned) in [(0o600, false), (0o400, false), (0o644, true), (0o620, true)] {
@@ -217,7 +217,7 @@ fn start_a_token_file_that_others_can_read_is_warned_of() {
 }
 
 #[test]
-fn end_a_signal_ends_it_in_order() {
+fn end_by_a_signal_is_orderly() {
     for signal in ["TERM", "INT"] {
         let mut daemon = Daemon::plain();
         daemon.ask("ls");
@@ -229,7 +229,7 @@ fn end_a_signal_ends_it_in_order() {
 }
 
 #[test]
-fn end_who_waits_is_let_go() {
+fn end_does_not_wait_for_long_polls_and_idle_connections() {
     let mut daemon = Daemon::plain();
     let permission = daemon.ask("mkdir out");
     let (port, target) = (
@@ -259,7 +259,7 @@ fn end_who_waits_is_let_go() {
 }
 
 #[test]
-fn end_what_is_under_way_is_finished() {
+fn end_waits_for_running_requests() {
     let mut daemon = crate::semantic::with_model(None, 1_500).start();
     let port = daemon.port;
     let body = json!({ "command": "frobnicate-zq --x" });
@@ -300,7 +300,7 @@ mod socket {
     }
 
     #[test]
-    fn socket_speaks_as_the_port_does() {
+    fn socket_serves_the_same_api_as_the_port() {
         let (daemon, path) = start();
         let permission = send(&path, &ask(&json!({ "command": "mkdir out" }))).ok();
         assert_eq!(permission["decision"], "REQUIRES_CONFIRMATION");
@@ -319,21 +319,21 @@ mod socket {
     }
 
     #[test]
-    fn socket_is_its_owners_alone() {
+    fn socket_is_private_to_its_owner() {
         let (_daemon, path) = start();
         let mode = fs::metadata(&path).unwrap().permissions().mode();
         assert_eq!(mode & 0o077, 0, "{mode:o}");
     }
 
     #[test]
-    fn socket_goes_with_the_daemon() {
+    fn socket_is_removed_when_the_daemon_stops() {
         let (mut daemon, path) = start();
         assert!(daemon.terminate().success());
         assert!(!path.exists());
     }
 
     #[test]
-    fn socket_left_behind_is_replaced() {
+    fn socket_of_a_killed_daemon_is_replaced() {
         let (daemon, path) = start();
         let _daemon = daemon.again(|setup| {
             assert!(path.exists());
@@ -343,7 +343,7 @@ mod socket {
     }
 
     #[test]
-    fn socket_in_use_is_not_taken_away() {
+    fn socket_in_use_is_not_replaced() {
         let (_daemon, path) = start();
         let other = Setup::new()
             .argument("--socket")
@@ -354,7 +354,7 @@ mod socket {
     }
 
     #[test]
-    fn socket_path_with_something_else_is_left_alone() {
+    fn socket_path_of_another_file_is_an_error() {
         let setup = Setup::new();
         let path = setup.folder().join("data/precious.txt");
         fs::write(&path, "precious").unwrap();
@@ -368,7 +368,7 @@ mod socket {
 }
 
 #[test]
-fn start_connections_are_bounded_and_those_that_wait_give_way() {
+fn start_connections_are_limited_and_idle_ones_are_closed() {
     let daemon = Setup::new().config("max_connections = 4").start();
     let idle: Vec<_> = (0..4).map(|_| daemon.connect()).collect();
     for connection in &idle {
@@ -389,7 +389,7 @@ fn start_connections_are_bounded_and_those_that_wait_give_way() {
 
 /// By default, every client that reaches the service can delete records.
 #[test]
-fn p_41_a_cleanup_that_is_open_is_warned_about() {
+fn p_41_start_warns_of_an_open_cleanup() {
     let warned = |config: &str| {
         let daemon = Setup::new().config(config).start();
         daemon.get("/health").ok();

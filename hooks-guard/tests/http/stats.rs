@@ -55,7 +55,7 @@ fn p_30_an_empty_trail_has_zeros() {
 }
 
 #[test]
-fn p_30_stats_are_those_of_the_records() {
+fn p_30_stats_match_the_records() {
     let daemon = Daemon::plain();
     for number in 0..40 {
         daemon.ask(&format!("ls {number}"));
@@ -137,7 +137,7 @@ fn p_30_stats_are_those_of_the_records() {
 }
 
 #[test]
-fn p_30_a_period_selects() {
+fn p_30_stats_of_a_period_count_its_records_only() {
     let Some(clock) = ShiftedClock::new() else {
         return;
     };
@@ -170,7 +170,7 @@ fn p_30_a_period_selects() {
 }
 
 #[test]
-fn p_23_ends_of_a_period_are_outside() {
+fn p_23_ends_of_a_period_are_exclusive() {
     let daemon = Daemon::plain();
     for number in 0..5 {
         daemon.ask(&format!("ls {number}"));
@@ -199,7 +199,7 @@ fn p_23_ends_of_a_period_are_outside() {
 }
 
 #[test]
-fn p_31_a_period_is_as_long_as_its_ends_are_apart() {
+fn p_31_duration_hours_is_the_difference_of_the_ends() {
     let daemon = Daemon::plain();
     let body = stats(
         &daemon,
@@ -218,7 +218,7 @@ fn p_31_a_period_is_as_long_as_its_ends_are_apart() {
 }
 
 #[test]
-fn p_31_a_period_begins_with_the_first_record_and_ends_now() {
+fn p_31_a_period_defaults_to_first_record_until_now() {
     let daemon = Daemon::plain();
     let first = daemon.ask("ls");
     daemon.ask("ls");

@@ -63,7 +63,7 @@ async fn storage_a_locked_database_allows_nothing_and_recovers() {
 }
 
 #[tokio::test]
-async fn storage_a_lock_that_ends_in_time_is_waited_for() {
+async fn storage_a_request_waits_for_a_short_lock() {
     let daemon = Daemon::plain();
     let mut other = open(&daemon).await;
     run(&mut other, "BEGIN EXCLUSIVE".to_owned()).await;
@@ -76,7 +76,7 @@ async fn storage_a_lock_that_ends_in_time_is_waited_for() {
 }
 
 #[tokio::test]
-async fn p_43_the_latency_is_that_of_the_classification_without_its_record() {
+async fn p_43_the_latency_excludes_the_write_of_the_record() {
     let daemon = Daemon::plain();
     let latency = || daemon.get("/health").ok()["hooks"]["classification_latency_ms"].clone();
     assert_eq!(latency(), 0, "nothing was asked");
@@ -254,7 +254,7 @@ fn await_health(daemon: &Daemon, status: u16) {
 }
 
 #[test]
-fn storage_a_full_disk_is_degraded_until_it_has_room_and_fills_no_log() {
+fn storage_a_full_disk_is_degraded_and_logged_at_a_limited_rate() {
     let Some(mut daemon) = limitable() else {
         return;
     };
@@ -373,7 +373,7 @@ fn slowest(port: u16, clients: usize) -> Duration {
 const SECOND: Duration = Duration::from_millis(1_000);
 
 #[test]
-fn storage_a_process_that_is_stopped_in_a_transaction_holds_nobody_up() {
+fn storage_a_process_stopped_in_a_transaction_does_not_delay_requests() {
     if !has("sqlite3") {
         return;
     }
@@ -433,7 +433,7 @@ fn storage_a_process_that_is_stopped_in_a_transaction_holds_nobody_up() {
 
 /// Two services on one file, one of which is stopped at any point.
 #[test]
-fn storage_a_service_that_is_stopped_does_not_hold_up_the_other_one() {
+fn storage_a_stopped_service_does_not_delay_another_one() {
     let mut one = Daemon::plain();
     let url = format!("sqlite:{}", one.setup().database_file().display());
     let other = Setup::new().database(&url).start();
@@ -470,7 +470,7 @@ fn storage_a_service_that_is_stopped_does_not_hold_up_the_other_one() {
 }
 
 #[test]
-fn storage_a_disk_that_is_full_from_the_start_is_told() {
+fn storage_a_full_disk_at_start_is_an_error() {
     if !has("sh") {
         return;
     }
@@ -480,7 +480,7 @@ fn storage_a_disk_that_is_full_from_the_start_is_told() {
 }
 
 #[test]
-fn storage_a_folder_that_is_missing_is_made_or_named() {
+fn storage_a_missing_folder_is_created_or_reported() {
     let setup = Setup::new();
     let path = setup.folder().join("missing/folder/audit.db");
     let setup = setup.database(&format!("sqlite:{}", path.display()));
@@ -501,7 +501,7 @@ fn storage_a_folder_that_is_missing_is_made_or_named() {
 }
 
 #[test]
-fn storage_a_file_that_is_no_database_is_named_and_kept() {
+fn storage_a_file_that_is_not_a_database_is_reported_and_unchanged() {
     let setup = Setup::new();
     let text = "a letter, and no database ".repeat(100);
     fs::write(setup.database_file(), &text).unwrap();
@@ -511,7 +511,7 @@ fn storage_a_file_that_is_no_database_is_named_and_kept() {
 }
 
 #[test]
-fn storage_a_folder_in_place_of_the_database_is_named() {
+fn storage_a_folder_in_place_of_the_database_is_reported() {
     let setup = Setup::new();
     fs::create_dir(setup.database_file()).unwrap();
     let (_, said) = setup.fail();
@@ -519,7 +519,7 @@ fn storage_a_folder_in_place_of_the_database_is_named() {
 }
 
 #[test]
-fn storage_an_address_of_another_kind_is_refused() {
+fn storage_an_address_with_an_unknown_scheme_is_refused() {
     for url in ["mysql://localhost/x", "", "http://localhost/"] {
         let (_, said) = Setup::new().database(url).fail();
         assert!(said.to_lowercase().contains("sqlite"), "{url}: {said}");
@@ -527,7 +527,7 @@ fn storage_an_address_of_another_kind_is_refused() {
 }
 
 #[test]
-fn storage_a_password_in_an_address_is_not_told() {
+fn storage_a_password_in_an_address_is_not_printed() {
     let setup = Setup::new().database("postgres://user:quite-unmistakable@127.0.0.1:1/none");
     let (_, said) = setup.fail();
     assert!(!said.contains("unmistakable"), "{said}");

@@ -15,7 +15,7 @@ use crate::support::{contains, files_below, has, left_out};
 const RESPONSE: &str = "/api/hooks/permission-response";
 
 #[test]
-fn threat_nobody_approves_without_the_token() {
+fn threat_an_answer_without_the_token_is_refused() {
     let daemon = Daemon::plain();
     let permission = daemon.ask("mkdir out");
     for response in ["APPROVED", "DENIED"] {
@@ -58,7 +58,7 @@ fn threat_nobody_approves_without_the_token() {
 }
 
 #[test]
-fn threat_without_the_token_nothing_is_learnt_of_a_decision_by_answering() {
+fn threat_a_refused_answer_reveals_nothing_about_the_decision() {
     let daemon = Daemon::plain();
     let open = daemon.ask("mkdir out");
     let allowed = daemon.ask("ls");
@@ -105,7 +105,7 @@ fn threat_a_request_for_permission_cannot_grant_itself() {
 }
 
 #[test]
-fn threat_a_secret_is_told_to_who_asked_and_to_nobody_else() {
+fn threat_a_secret_is_sent_only_to_its_requester() {
     let mut daemon = Daemon::plain();
     let permission = daemon.ask("mkdir out");
     let secret = permission["secret"].as_str().unwrap().to_owned();
@@ -166,7 +166,7 @@ fn threat_a_secret_cannot_be_guessed_from_another() {
 }
 
 #[test]
-fn threat_the_token_is_in_no_place_that_an_agent_can_read() {
+fn threat_no_file_or_process_data_contains_the_token() {
     let mut daemon = Daemon::plain();
     let permission = daemon.ask("mkdir out");
     daemon.respond(&permission["id"], "APPROVED").ok();
@@ -211,7 +211,7 @@ fn words(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn threat_a_token_of_its_own_is_not_shown_where_there_is_no_terminal() {
+fn threat_a_generated_token_is_not_printed_without_a_terminal() {
     let daemon = Setup::new().without_token().start();
     let permission = daemon.ask("mkdir out");
     // The token is neither in the output nor in the files of the service.
@@ -238,7 +238,7 @@ fn threat_a_token_of_its_own_is_not_shown_where_there_is_no_terminal() {
 }
 
 #[test]
-fn threat_a_token_of_its_own_is_shown_on_its_terminal_alone() {
+fn threat_a_generated_token_is_printed_on_the_terminal_only() {
     if !has("script") {
         return;
     }
@@ -319,7 +319,7 @@ fn threat_a_token_of_its_own_is_shown_on_its_terminal_alone() {
 }
 
 #[test]
-fn threat_a_page_under_another_name_reads_nothing() {
+fn threat_a_request_with_another_host_name_is_refused() {
     let daemon = Daemon::plain();
     let port = daemon.port;
     daemon.ask("mkdir quite-unmistakable");
@@ -370,7 +370,7 @@ fn threat_a_page_under_another_name_reads_nothing() {
 }
 
 #[test]
-fn threat_the_names_of_this_machine_are_its_own() {
+fn threat_the_names_of_loopback_are_accepted() {
     let daemon = Daemon::plain();
     let port = daemon.port;
     for host in ["localhost", "LOCALHOST", "127.0.0.1", "[::1]"] {
@@ -380,7 +380,7 @@ fn threat_the_names_of_this_machine_are_its_own() {
 }
 
 #[test]
-fn threat_two_hosts_are_none() {
+fn threat_two_host_headers_are_refused() {
     let daemon = Daemon::plain();
     let own = format!("127.0.0.1:{}", daemon.port);
     for (first, second) in [
@@ -394,7 +394,7 @@ fn threat_two_hosts_are_none() {
 }
 
 #[test]
-fn threat_the_name_in_the_target_counts_too() {
+fn threat_another_host_in_the_request_target_is_refused() {
     let daemon = Daemon::plain();
     let answer = daemon.get("http://evil.example/api/hooks/decisions");
     assert!(
@@ -405,7 +405,7 @@ fn threat_the_name_in_the_target_counts_too() {
 }
 
 #[test]
-fn threat_other_names_are_allowed_by_the_operator_alone() {
+fn threat_other_host_names_need_the_configuration() {
     let daemon = Setup::new()
         .config("allowed_hosts = [\"guard.test\"]")
         .start();
@@ -427,7 +427,7 @@ fn threat_other_names_are_allowed_by_the_operator_alone() {
 }
 
 #[test]
-fn threat_a_page_of_another_origin_neither_asks_nor_reads() {
+fn threat_a_request_of_another_origin_is_refused() {
     let daemon = Daemon::plain();
     let port = daemon.port;
     daemon.ask("mkdir quite-unmistakable");
@@ -470,7 +470,7 @@ fn threat_a_page_of_another_origin_neither_asks_nor_reads() {
 }
 
 #[test]
-fn threat_a_page_of_another_port_is_another_origin() {
+fn threat_a_page_on_another_port_is_another_origin() {
     let daemon = Daemon::plain();
     for origin in [
         "http://localhost:1",
@@ -483,7 +483,7 @@ fn threat_a_page_of_another_port_is_another_origin() {
 }
 
 #[test]
-fn threat_its_own_pages_may_ask() {
+fn threat_a_request_of_the_same_origin_is_accepted() {
     let daemon = Daemon::plain();
     for name in ["127.0.0.1", "localhost"] {
         let own = format!("{name}:{}", daemon.port);
@@ -495,7 +495,7 @@ fn threat_its_own_pages_may_ask() {
 }
 
 #[test]
-fn threat_a_browser_is_told_nothing_in_advance() {
+fn threat_a_preflight_request_gets_no_permission() {
     let daemon = Daemon::plain();
     for target in [
         "/api/hooks/permission-request",
@@ -514,7 +514,7 @@ fn threat_a_browser_is_told_nothing_in_advance() {
 }
 
 #[test]
-fn threat_the_trail_is_no_file_of_everybody() {
+fn threat_the_trail_is_private_to_its_owner() {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt as _;

@@ -34,7 +34,7 @@ fn statuses(answers: &str) -> Vec<&str> {
 }
 
 #[test]
-fn wire_what_is_no_http_gets_no_success() {
+fn wire_invalid_http_is_never_a_success() {
     let mut daemon = Daemon::plain();
     let host = host(&daemon);
     for bytes in [
@@ -63,7 +63,7 @@ fn wire_what_is_no_http_gets_no_success() {
 }
 
 #[test]
-fn wire_lengths_that_are_none_or_two_are_refused() {
+fn wire_invalid_or_duplicate_lengths_are_refused() {
     let mut daemon = Daemon::plain();
     let host = host(&daemon);
     let body = r#"{"command":"ls"}"#;
@@ -94,7 +94,7 @@ fn wire_lengths_that_are_none_or_two_are_refused() {
 }
 
 #[test]
-fn wire_a_request_within_a_body_is_not_one() {
+fn wire_a_smuggled_request_in_a_body_is_not_executed() {
     // Both lengths: a server that uses the other one would see a second request.
     let mut daemon = Daemon::plain();
     let host = host(&daemon);
@@ -109,7 +109,7 @@ fn wire_a_request_within_a_body_is_not_one() {
 }
 
 #[test]
-fn wire_heads_without_end_are_refused() {
+fn wire_oversized_heads_are_refused() {
     let mut daemon = Daemon::plain();
     let host = host(&daemon);
     let long = "a".repeat(2_000_000);
@@ -150,7 +150,7 @@ fn wire_a_chunked_body_is_read() {
 }
 
 #[test]
-fn wire_chunks_that_are_none_are_refused() {
+fn wire_invalid_chunks_are_refused() {
     let mut daemon = Daemon::plain();
     let host = host(&daemon);
     for chunks in [
@@ -171,7 +171,7 @@ fn wire_chunks_that_are_none_are_refused() {
 }
 
 #[test]
-fn wire_chunks_without_end_are_cut_off() {
+fn wire_an_endless_chunked_body_is_cut_off() {
     let mut daemon = Daemon::plain();
     let mut connection = daemon.connect();
     let head = format!(
@@ -191,7 +191,7 @@ fn wire_chunks_without_end_are_cut_off() {
 }
 
 #[test]
-fn wire_who_expects_to_be_told_to_continue_is_told() {
+fn wire_expect_100_continue_is_answered() {
     let daemon = Daemon::plain();
     let body = r#"{"command":"ls"}"#;
     let mut connection = daemon.connect();
@@ -211,7 +211,7 @@ fn wire_who_expects_to_be_told_to_continue_is_told() {
 }
 
 #[test]
-fn wire_a_connection_serves_again_and_again() {
+fn wire_a_connection_is_reused_after_successes_and_errors() {
     let daemon = Daemon::plain();
     let mut connection = daemon.connect();
     let host = host(&daemon);
@@ -268,7 +268,7 @@ fn wire_http_1_0_is_answered_and_closed() {
 }
 
 #[test]
-fn wire_http_1_0_without_a_host_is_no_way_around_the_check() {
+fn wire_http_1_0_does_not_bypass_the_host_check() {
     let mut daemon = Daemon::plain();
     let answers = exchange(&daemon, b"GET /api/hooks/decisions HTTP/1.0\r\n\r\n");
     let all = statuses(&answers);
@@ -281,7 +281,7 @@ fn wire_http_1_0_without_a_host_is_no_way_around_the_check() {
 }
 
 #[test]
-fn wire_half_closed_after_the_request_still_ends() {
+fn wire_a_half_closed_connection_is_answered_or_closed() {
     let mut daemon = Daemon::plain();
     let request = ask(&json!({ "command": "ls" })).bytes(&host(&daemon));
     let half_closed = |bytes: &[u8]| {
@@ -309,7 +309,7 @@ fn wire_half_closed_after_the_request_still_ends() {
 }
 
 #[test]
-fn wire_who_hangs_up_does_no_harm() {
+fn wire_disconnecting_clients_do_no_harm() {
     let mut daemon = Daemon::plain();
     let request = ask(&json!({ "command": "ls" })).bytes(&host(&daemon));
     for number in 0..200 {
@@ -353,7 +353,7 @@ fn stops_after(bytes: impl Fn(&str) -> Vec<u8>) {
 }
 
 #[test]
-fn wire_a_slow_head_is_cut_off_in_the_end() {
+fn wire_an_incomplete_head_is_cut_off() {
     stops_after(|host| format!("POST {TARGET} HTTP/1.1\r\nHost: {host}\r\nConte").into_bytes());
 }
 
@@ -381,7 +381,7 @@ fn wire_a_slow_body_is_answered_with_408() {
 }
 
 #[test]
-fn wire_a_slow_body_is_cut_off_in_the_end() {
+fn wire_an_incomplete_body_is_cut_off() {
     stops_after(|host| {
         format!("POST {TARGET} HTTP/1.1\r\nHost: {host}\r\nContent-Length: 100\r\n\r\n{{\"com")
             .into_bytes()
@@ -389,7 +389,7 @@ fn wire_a_slow_body_is_cut_off_in_the_end() {
 }
 
 #[test]
-fn wire_a_head_in_drops_is_cut_off_in_the_end() {
+fn wire_a_head_sent_in_small_pieces_is_cut_off() {
     // Never silent for long, never finished.
     let mut daemon = Daemon::plain();
     let mut connection = daemon.connect();
@@ -405,7 +405,7 @@ fn wire_a_head_in_drops_is_cut_off_in_the_end() {
 }
 
 #[test]
-fn wire_an_answer_that_nobody_reads_holds_up_nobody() {
+fn wire_an_unread_response_does_not_delay_other_requests() {
     let mut daemon = Daemon::plain();
     for number in 0..60 {
         daemon.ask(&format!("echo {number} {}", "a".repeat(9_000)));
