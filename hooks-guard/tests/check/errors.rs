@@ -108,7 +108,7 @@ fn an_invalid_configuration_shows_its_line() {
 }
 
 #[test]
-fn every_mistake_of_rules_shows_its_line() {
+fn every_error_in_a_rules_file_shows_its_line() {
     let home = Home::new();
     let file = home.config("rules.toml");
     fs::write(
@@ -165,7 +165,7 @@ fn an_invalid_list_of_trusted_files_shows_its_line() {
 }
 
 #[test]
-fn a_line_that_is_no_object_has_a_reason_with_its_column() {
+fn an_invalid_json_line_is_reported_with_its_column() {
     let mut child = program()
         .args(["check", "--json", "--tables-only"])
         .stdin(Stdio::piped())
@@ -194,7 +194,7 @@ fn a_line_that_is_no_object_has_a_reason_with_its_column() {
 }
 
 #[test]
-fn invalid_input_of_a_hook_has_its_place_on_one_line() {
+fn an_input_error_of_a_hook_has_its_position_on_one_line() {
     let home = Home::new();
     for agent in [
         "claude-code",

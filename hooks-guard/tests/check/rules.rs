@@ -73,7 +73,7 @@ program = "ls"
 "#;
 
 #[test]
-fn the_users_rules_decide() {
+fn check_applies_the_rules_of_the_user() {
     let user = User::new().rules(RULES);
     let (row, status) = user.check(&[], "mkdir build");
     assert_eq!(row["decision"], "AUTO_ALLOWED", "{row}");
@@ -117,7 +117,7 @@ fn the_users_rules_decide() {
 }
 
 #[test]
-fn the_tables_alone_know_no_rules_and_no_configuration() {
+fn tables_only_ignores_rules_and_configuration() {
     let user = User::new()
         .rules(RULES)
         .config("auto_allow_read = false\nenabled = false\n")
@@ -145,7 +145,7 @@ fn the_tables_alone_know_no_rules_and_no_configuration() {
 }
 
 #[test]
-fn the_projects_rules_hold_in_it_and_below() {
+fn rules_of_a_project_apply_inside_the_project_only() {
     let rules = "[[rule]]\neffect = \"deny\"\nprogram = \"make\"\n\n[[rule]]\neffect = \"allow\"\nprogram = \"mkdir\"\n";
     let user = User::new().with("project/.hooks-guard.toml", rules);
     let (row, _) = user.check(&[], "make");
@@ -169,7 +169,7 @@ fn the_projects_rules_hold_in_it_and_below() {
 }
 
 #[test]
-fn the_configuration_counts() {
+fn check_applies_the_configuration() {
     let user = User::new().config("auto_allow_read = false\n");
     let (row, status) = user.check(&[], "ls");
     assert_eq!(row["decision"], "REQUIRES_CONFIRMATION", "{row}");
@@ -204,7 +204,7 @@ fn the_guards_own_files_are_protected() {
 }
 
 #[test]
-fn rules_that_cannot_be_read_are_asked_about() {
+fn invalid_rules_require_confirmation() {
     let user = User::new().rules("[[rule]]\neffect = \"perhaps\"\n");
     let (row, status) = user.check(&[], "ls");
     assert_eq!(row["decision"], "REQUIRES_CONFIRMATION", "{row}");
@@ -216,7 +216,7 @@ fn rules_that_cannot_be_read_are_asked_about() {
 }
 
 #[test]
-fn what_is_no_command_is_never_allowed() {
+fn an_empty_or_overlong_command_is_never_allowed() {
     let user = User::new().config("dangerously_skip_confirmations = true\n");
     let long = format!("echo {}", "x".repeat(10_000));
     for command in ["", " ", &long] {
@@ -229,21 +229,21 @@ fn what_is_no_command_is_never_allowed() {
 }
 
 #[test]
-fn the_table_says_denied() {
+fn the_table_shows_denied_for_a_deny_rule() {
     let user = User::new().rules(RULES);
     let output = user.run(&["check", "terraform apply"]).output().unwrap();
     assert!(out(&output).contains(" DENIED "), "{}", out(&output));
 }
 
 #[test]
-fn nothing_is_recorded() {
+fn check_records_nothing() {
     let user = User::new().rules(RULES);
     user.check(&[], "mkdir build");
     assert!(!Path::new(&user.home.path().join(".local")).exists());
 }
 
 #[test]
-fn explain_says_which_rule_decides() {
+fn explain_shows_the_deciding_rule() {
     let user = User::new().rules(RULES);
     let last = |arguments: &[&str]| {
         let output = user.run(arguments).output().unwrap();

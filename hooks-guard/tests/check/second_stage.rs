@@ -29,7 +29,7 @@ fn row(output: &Output) -> Value {
 }
 
 #[test]
-fn p_07_what_the_tables_do_not_know_is_asked_of_the_endpoint() {
+fn p_07_an_unknown_command_is_sent_to_the_endpoint() {
     let endpoint = Endpoint::start(Does::Says);
     let output = in_time(
         program()
@@ -61,7 +61,7 @@ fn p_07_what_the_tables_do_not_know_is_asked_of_the_endpoint() {
 }
 
 #[test]
-fn p_07_the_environment_names_the_endpoint_and_alone_the_key() {
+fn p_07_endpoint_model_and_key_are_read_from_the_environment() {
     let endpoint = Endpoint::start(Does::Says);
     let output = in_time(
         program()
@@ -78,7 +78,7 @@ fn p_07_the_environment_names_the_endpoint_and_alone_the_key() {
 }
 
 #[test]
-fn a_model_in_the_environment_alone_is_no_mistake_and_no_second_stage() {
+fn a_model_variable_without_an_endpoint_is_ignored() {
     let output = program()
         .args(["check", "--json", "frobnicate x"])
         .env("HOOKS_GUARD_SEMANTIC_MODEL", "of-the-environment")
@@ -89,7 +89,7 @@ fn a_model_in_the_environment_alone_is_no_mistake_and_no_second_stage() {
 }
 
 #[test]
-fn p_07_what_the_tables_know_is_not_asked() {
+fn p_07_a_known_command_is_not_sent_to_the_endpoint() {
     let endpoint = Endpoint::start(Does::Says);
     let output = program()
         .args(["check", "--json", "ls -la"])
@@ -144,7 +144,7 @@ fn without_answer(url: &str, more: &[&str]) -> String {
 }
 
 #[test]
-fn p_07_an_endpoint_that_cannot_be_reached_leaves_what_the_tables_say() {
+fn p_07_an_unreachable_endpoint_keeps_the_class_of_the_tables() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/v1", listener.local_addr().unwrap());
     drop(listener);
@@ -153,7 +153,7 @@ fn p_07_an_endpoint_that_cannot_be_reached_leaves_what_the_tables_say() {
 }
 
 #[test]
-fn p_07_an_endpoint_that_fails_leaves_what_the_tables_say() {
+fn p_07_a_failing_endpoint_keeps_the_class_of_the_tables() {
     let endpoint = Endpoint::start(Does::Fails(503));
     let mut said = without_answer(&endpoint.url, &[]);
     // A busy machine may not hear of it in time.
@@ -167,7 +167,7 @@ fn p_07_an_endpoint_that_fails_leaves_what_the_tables_say() {
 }
 
 #[test]
-fn p_08_an_endpoint_that_never_answers_is_a_timeout() {
+fn p_08_an_endpoint_that_never_responds_times_out() {
     let endpoint = Endpoint::start(Does::Waits);
     for timeout in ["1", "2000"] {
         let said = without_answer(&endpoint.url, &["--timeout", timeout]);
@@ -176,7 +176,7 @@ fn p_08_an_endpoint_that_never_answers_is_a_timeout() {
 }
 
 #[test]
-fn an_endpoint_that_is_none_is_a_mistake_in_the_options() {
+fn invalid_endpoint_options_are_usage_errors() {
     let url = |url: &'static str| vec!["--semantic-url", url, "--semantic-model", "small"];
     let mistakes = [
         (url("llm"), "not a URL"),

@@ -15,7 +15,7 @@ fn assert_shown(text: &str) {
 }
 
 #[test]
-fn the_table_of_check_hides_nothing() {
+fn the_table_of_check_escapes_deceptive_characters() {
     let output = program().args(["check", TRICKS]).output().unwrap();
     let shown = out(&output);
     assert_shown(shown);
@@ -26,7 +26,7 @@ fn the_table_of_check_hides_nothing() {
 }
 
 #[test]
-fn the_drawing_of_explain_hides_nothing() {
+fn the_output_of_explain_escapes_deceptive_characters() {
     let output = program().args(["explain", TRICKS]).output().unwrap();
     let shown = out(&output);
     assert_shown(shown);
@@ -43,7 +43,7 @@ fn the_drawing_of_explain_hides_nothing() {
 }
 
 #[test]
-fn json_says_the_command_as_it_is() {
+fn json_output_contains_the_unescaped_command() {
     let output = program()
         .args(["check", "--json", TRICKS])
         .output()

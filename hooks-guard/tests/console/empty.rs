@@ -14,7 +14,7 @@ const PAGES: [(&str, &str); 4] = [
 ];
 
 #[test]
-fn an_empty_page_says_what_to_do_next() {
+fn an_empty_page_shows_the_next_step() {
     let Some(browser) = Browser::start() else {
         return;
     };
@@ -76,7 +76,7 @@ fn a_period_without_decisions_offers_a_longer_one() {
 }
 
 #[test]
-fn backticks_mark_code_and_an_unpaired_one_stays() {
+fn paired_backticks_become_code_elements() {
     let Some(browser) = Browser::start() else {
         return;
     };

@@ -6,7 +6,7 @@ use crate::daemon::Daemon;
 const PAGES: [&str; 4] = ["/", "/trail", "/statistics", "/hooks"];
 
 #[test]
-fn pages_may_load_nothing_from_elsewhere_and_be_framed_by_nobody() {
+fn the_content_security_policy_forbids_other_origins_and_framing() {
     let daemon = Daemon::plain();
     for target in PAGES
         .into_iter()
@@ -46,7 +46,7 @@ fn pages_may_load_nothing_from_elsewhere_and_be_framed_by_nobody() {
 }
 
 #[test]
-fn a_file_that_is_known_is_not_sent_again() {
+fn a_file_with_a_matching_etag_is_not_modified() {
     let daemon = Daemon::plain();
     let first = daemon.get("/console/app.js");
     let tag = first.header("etag").unwrap();
@@ -69,7 +69,7 @@ fn a_file_that_is_known_is_not_sent_again() {
 }
 
 #[test]
-fn nothing_else_is_served() {
+fn other_paths_and_methods_are_errors() {
     let daemon = Daemon::plain();
     for target in [
         "/console/",
@@ -87,7 +87,7 @@ fn nothing_else_is_served() {
 }
 
 #[test]
-fn p_14_the_console_has_no_other_name() {
+fn p_14_the_console_rejects_other_host_names() {
     let daemon = Daemon::plain();
     let request = Request::new("GET", "/").host("console.evil.test");
     daemon.send(&request).error(403, "FORBIDDEN_HOST");

@@ -12,7 +12,7 @@ use crate::questions::flood;
 use crate::{ask, card, signed_in};
 
 #[test]
-fn flood_the_inbox_shows_every_session_and_how_many_wait() {
+fn flood_the_inbox_shows_every_session_and_the_pending_count() {
     let Some(browser) = Browser::start() else {
         return;
     };
@@ -50,7 +50,7 @@ fn flood_the_inbox_shows_every_session_and_how_many_wait() {
 }
 
 #[test]
-fn the_inbox_says_that_nothing_waits_only_if_it_knows() {
+fn the_inbox_is_shown_as_empty_only_after_a_successful_read() {
     let Some(browser) = Browser::start() else {
         return;
     };
@@ -97,7 +97,7 @@ fn the_inbox_says_that_nothing_waits_only_if_it_knows() {
 }
 
 #[test]
-fn flood_who_is_signed_in_listens_though_no_place_is_left() {
+fn flood_a_signed_in_page_gets_events_if_all_streams_are_taken() {
     let Some(browser) = Browser::start() else {
         return;
     };

@@ -11,7 +11,7 @@ use crate::daemon::Daemon;
 use crate::{answer, ask, card, signed_in, until_answered};
 
 #[test]
-fn questions_appear_at_once_and_are_answered_by_button() {
+fn new_questions_appear_and_are_answered_by_button() {
     let Some(browser) = Browser::start() else {
         return;
     };
@@ -43,7 +43,7 @@ fn questions_appear_at_once_and_are_answered_by_button() {
 }
 
 #[test]
-fn a_question_shows_what_one_has_to_know() {
+fn a_question_shows_command_class_agent_and_directory() {
     let Some(browser) = Browser::start() else {
         return;
     };
@@ -93,7 +93,7 @@ fn a_question_shows_what_one_has_to_know() {
 }
 
 #[test]
-fn a_command_with_secrets_is_not_marked_in_the_wrong_place() {
+fn a_command_with_masked_secrets_has_no_marked_parts() {
     let Some(browser) = Browser::start() else {
         return;
     };
@@ -114,7 +114,7 @@ fn a_command_with_secrets_is_not_marked_in_the_wrong_place() {
 }
 
 #[test]
-fn keys_move_and_answer_what_has_been_looked_at() {
+fn keys_move_the_focus_and_answer_the_focused_question() {
     let Some(browser) = Browser::start() else {
         return;
     };
@@ -146,7 +146,7 @@ fn keys_move_and_answer_what_has_been_looked_at() {
 }
 
 #[test]
-fn two_windows_never_answer_twice() {
+fn concurrent_answers_in_two_windows_answer_a_question_once() {
     let Some(browser) = Browser::start() else {
         return;
     };
@@ -192,7 +192,7 @@ fn two_windows_never_answer_twice() {
 }
 
 #[test]
-fn after_a_restart_of_the_daemon_the_inbox_goes_on() {
+fn the_inbox_reconnects_after_a_restart_of_the_daemon() {
     let Some(browser) = Browser::start() else {
         return;
     };
@@ -223,7 +223,7 @@ fn after_a_restart_of_the_daemon_the_inbox_goes_on() {
 }
 
 #[test]
-fn what_happens_while_the_inbox_is_read_is_not_forgotten() {
+fn events_received_while_the_inbox_loads_are_applied() {
     let Some(browser) = Browser::start() else {
         return;
     };
@@ -275,7 +275,7 @@ fn what_happens_while_the_inbox_is_read_is_not_forgotten() {
 }
 
 #[test]
-fn what_is_answered_elsewhere_leaves_the_inbox() {
+fn a_question_answered_elsewhere_is_removed_from_the_inbox() {
     let Some(browser) = Browser::start() else {
         return;
     };
@@ -291,7 +291,7 @@ fn what_is_answered_elsewhere_leaves_the_inbox() {
 }
 
 #[test]
-fn characters_that_deceive_are_shown_as_on_a_terminal() {
+fn deceptive_characters_are_escaped_as_on_a_terminal() {
     let Some(browser) = Browser::start() else {
         return;
     };
@@ -337,7 +337,7 @@ fn characters_that_deceive_are_shown_as_on_a_terminal() {
 }
 
 #[test]
-fn a_command_cannot_be_markup_or_hide_a_part_of_itself() {
+fn a_command_is_shown_as_escaped_text_and_not_as_markup() {
     let Some(browser) = Browser::start() else {
         return;
     };

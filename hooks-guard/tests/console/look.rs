@@ -108,7 +108,7 @@ fn axe(folder: &Path) -> Option<String> {
 }
 
 #[test]
-fn no_page_keeps_anybody_out() {
+fn no_page_has_accessibility_violations() {
     let folder = tempfile::tempdir().unwrap();
     let Some(browser) = Browser::start() else {
         return;
@@ -154,7 +154,7 @@ fn no_page_keeps_anybody_out() {
 }
 
 #[test]
-fn nothing_is_wider_than_a_phone() {
+fn no_page_is_wider_than_its_viewport() {
     let Some(browser) = Browser::start() else {
         return;
     };
@@ -174,7 +174,7 @@ fn nothing_is_wider_than_a_phone() {
 }
 
 #[test]
-fn pages_have_landmarks_and_a_way_around_them() {
+fn every_page_has_landmarks_and_a_skip_link() {
     let Some(browser) = Browser::start() else {
         return;
     };

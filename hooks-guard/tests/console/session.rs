@@ -33,7 +33,7 @@ fn respond(daemon: &Daemon, id: &Value, headers: &[(&str, &str)]) -> Answer {
 }
 
 #[test]
-fn an_answer_needs_the_cookie_and_the_value() {
+fn an_answer_needs_the_cookie_and_the_csrf_value() {
     let daemon = Daemon::plain();
     let id = ask(&daemon, "mkdir out");
     let (cookie, csrf) = sign_in(&daemon);
@@ -73,7 +73,7 @@ fn an_answer_needs_the_cookie_and_the_value() {
 }
 
 #[test]
-fn a_session_ends_when_it_is_signed_out_and_with_the_daemon() {
+fn a_session_ends_at_sign_out_and_at_a_restart_of_the_daemon() {
     let daemon = Daemon::plain();
     let (cookie, csrf) = sign_in(&daemon);
     let is_good = |daemon: &Daemon| {
@@ -95,7 +95,7 @@ fn a_session_ends_when_it_is_signed_out_and_with_the_daemon() {
 }
 
 #[test]
-fn only_the_token_signs_in() {
+fn sign_in_needs_the_token_and_the_same_origin() {
     let daemon = Daemon::plain();
     for request in [
         Request::new("POST", SESSION),
@@ -115,7 +115,7 @@ fn only_the_token_signs_in() {
 }
 
 #[test]
-fn p_41_a_cleanup_that_needs_the_operator_takes_the_session() {
+fn p_41_a_cleanup_for_the_operator_accepts_a_session() {
     let daemon = Setup::new().config("cleanup = \"operator\"").start();
     let (cookie, csrf) = sign_in(&daemon);
     let request = Request::new("DELETE", "/api/hooks/cleanup?force=true").header("Cookie", &cookie);
@@ -124,7 +124,7 @@ fn p_41_a_cleanup_that_needs_the_operator_takes_the_session() {
 }
 
 #[test]
-fn the_token_leaves_the_address_and_is_kept_nowhere() {
+fn the_token_is_removed_from_the_url_and_not_stored() {
     let Some(browser) = Browser::start() else {
         return;
     };
@@ -149,7 +149,7 @@ fn the_token_leaves_the_address_and_is_kept_nowhere() {
 }
 
 #[test]
-fn who_types_the_token_may_answer_and_signs_out_in_all_windows() {
+fn a_typed_token_enables_answers_and_sign_out_affects_all_windows() {
     let Some(browser) = Browser::start() else {
         return;
     };

@@ -10,7 +10,7 @@ use crate::daemon::Daemon;
 const FIRST: &str = "(() => { const time = document.querySelector('tbody time'); return time && [time.textContent, time.dateTime, time.title]; })()";
 
 #[test]
-fn times_are_relative_and_stay_current() {
+fn times_are_relative_and_updated() {
     let Some(browser) = Browser::start() else {
         return;
     };
@@ -48,7 +48,7 @@ fn times_are_relative_and_stay_current() {
 }
 
 #[test]
-fn distances_have_a_fitting_unit() {
+fn relative_times_use_a_fitting_unit() {
     let Some(browser) = Browser::start() else {
         return;
     };

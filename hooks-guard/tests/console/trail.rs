@@ -15,7 +15,7 @@ const CLASSES: &str =
     "[...document.querySelectorAll('tbody .badge')].map((badge) => badge.textContent)";
 
 #[test]
-fn filters_stand_in_the_address_and_the_export_has_them() {
+fn filters_are_in_the_url_and_apply_to_the_export() {
     let Some(browser) = Browser::start() else {
         return;
     };
@@ -59,7 +59,7 @@ fn filters_stand_in_the_address_and_the_export_has_them() {
 }
 
 #[test]
-fn a_decision_is_shown_whole_and_by_its_address() {
+fn a_decision_is_shown_with_all_fields_and_has_a_url() {
     let Some(browser) = Browser::start() else {
         return;
     };
@@ -87,7 +87,7 @@ fn a_decision_is_shown_whole_and_by_its_address() {
 }
 
 #[test]
-fn pages_of_the_trail_leave_out_nothing_and_show_nothing_twice() {
+fn pages_of_the_trail_show_every_decision_once() {
     let Some(browser) = Browser::start() else {
         return;
     };
@@ -123,7 +123,7 @@ fn turn_all_pages(browser: &Browser, daemon: &Daemon) {
 }
 
 #[test]
-fn the_trail_follows_what_happens() {
+fn the_trail_page_follows_events() {
     let Some(browser) = Browser::start() else {
         return;
     };
@@ -141,7 +141,7 @@ fn the_trail_follows_what_happens() {
 }
 
 #[test]
-fn no_cell_of_an_export_is_a_formula() {
+fn csv_cells_that_look_like_formulas_are_quoted() {
     let daemon = Daemon::plain();
     for command in ["=HYPERLINK(\"x\")", "+1+1", "@SUM(1)", "-2"] {
         ask(&daemon, command);
@@ -179,7 +179,7 @@ fn no_cell_of_an_export_is_a_formula() {
 }
 
 #[test]
-fn statistics_have_a_table_behind_each_plot() {
+fn every_plot_of_the_statistics_has_a_table() {
     let Some(browser) = Browser::start() else {
         return;
     };
@@ -231,7 +231,7 @@ fn statistics_have_a_table_behind_each_plot() {
 }
 
 #[test]
-fn hooks_are_shown_in_their_order_with_the_last_requests() {
+fn the_hooks_page_lists_hooks_in_order_with_the_last_requests() {
     let Some(browser) = Browser::start() else {
         return;
     };

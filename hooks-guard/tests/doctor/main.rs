@@ -149,7 +149,7 @@ fn program(path: &Path) {
 }
 
 #[test]
-fn all_is_well_after_installing() {
+fn every_check_is_ok_after_an_installation() {
     let home = Home::new();
     for agent in Agent::ALL {
         home.install(agent);
@@ -166,7 +166,7 @@ fn all_is_well_after_installing() {
 }
 
 #[test]
-fn the_binary_must_be_the_one_in_path() {
+fn a_binary_that_is_not_the_first_in_path_is_a_warning() {
     let mut home = Home::new();
     home.path = home.below("elsewhere").into();
     home.assert("binary", CheckState::Warn, "is not in PATH");
@@ -178,7 +178,7 @@ fn the_binary_must_be_the_one_in_path() {
 }
 
 #[test]
-fn agents_that_do_not_call_the_hook_are_named() {
+fn agents_that_do_not_call_the_hook_are_reported() {
     let home = Home::new();
     home.assert("agents", CheckState::Warn, "no supported agent found");
     fs::create_dir(home.below(".claude")).unwrap();
@@ -198,7 +198,7 @@ fn agents_that_do_not_call_the_hook_are_named() {
 }
 
 #[test]
-fn a_switch_that_is_off_is_bad() {
+fn a_disabled_fail_closed_option_is_bad() {
     let home = Home::new();
     for (agent, on, off, name) in [
         (
@@ -223,7 +223,7 @@ fn a_switch_that_is_off_is_bad() {
 }
 
 #[test]
-fn what_was_installed_otherwise_is_noticed() {
+fn a_changed_hook_entry_is_reported() {
     let mut home = Home::new();
     let file = home.install(Agent::Gemini);
     let text = fs::read_to_string(&file).unwrap();
@@ -252,7 +252,7 @@ fn what_was_installed_otherwise_is_noticed() {
 }
 
 #[test]
-fn a_plugin_that_was_changed_is_bad() {
+fn a_changed_plugin_is_bad() {
     let mut home = Home::new();
     let file = home.install(Agent::OpenCode);
     let text = fs::read_to_string(&file).unwrap();
@@ -268,7 +268,7 @@ fn a_plugin_that_was_changed_is_bad() {
 }
 
 #[test]
-fn agents_settings_that_turn_hooks_off_are_bad() {
+fn agent_settings_that_disable_hooks_are_bad() {
     let home = Home::new();
     home.install(Agent::ClaudeCode);
     fs::write(
@@ -291,7 +291,7 @@ fn agents_settings_that_turn_hooks_off_are_bad() {
 
 /// Codex silently skips hooks that its user has not trusted; `install` trusts them.
 #[test]
-fn hooks_that_codex_does_not_trust_are_bad() {
+fn hooks_not_trusted_by_codex_are_bad() {
     let home = Home::new();
     home.install(Agent::Codex);
     home.assert("codex", CheckState::Ok, "not if it times out");
@@ -317,7 +317,7 @@ fn hooks_that_codex_does_not_trust_are_bad() {
 }
 
 #[test]
-fn settings_that_keep_codex_from_the_hook_are_named() {
+fn codex_settings_that_prevent_the_hook_are_reported() {
     let home = Home::new();
     home.install(Agent::Codex);
     let config = home.below(".codex/config.toml");
@@ -355,7 +355,7 @@ fn settings_that_keep_codex_from_the_hook_are_named() {
 /// From 2.1.295 on, Claude Code denies a tool call if the hook is late; the installed command
 /// itself denies after any other failure.
 #[test]
-fn a_claude_code_that_ignores_a_late_hook_is_warned_of() {
+fn a_claude_code_version_that_ignores_late_hooks_is_a_warning() {
     let home = Home::new();
     home.install(Agent::ClaudeCode);
     program(&home.below("versions/2.1.294"));
@@ -386,7 +386,7 @@ fn a_claude_code_that_ignores_a_late_hook_is_warned_of() {
 }
 
 #[test]
-fn the_daemon_must_be_of_the_same_version() {
+fn a_daemon_of_another_version_is_bad() {
     let mut home = Home::new();
     home.assert("daemon", CheckState::Ok, "127.0.0.1:3000");
     home.found.daemon = Ok(None);
@@ -401,7 +401,7 @@ fn the_daemon_must_be_of_the_same_version() {
 }
 
 #[test]
-fn the_audit_trail_and_the_clock_are_looked_at() {
+fn a_broken_trail_and_a_wrong_clock_are_bad() {
     let mut home = Home::new();
     home.assert("clock", CheckState::Ok, "");
     let newest = now().checked_add(1.hour()).unwrap();
@@ -423,7 +423,7 @@ fn the_audit_trail_and_the_clock_are_looked_at() {
 }
 
 #[test]
-fn what_is_private_must_be_so() {
+fn a_private_file_readable_by_other_users_is_bad() {
     let mut home = Home::new();
     let file = home.below("audit.db");
     home.private = vec![file.clone(), home.below("not there")];
@@ -447,7 +447,7 @@ fn what_is_private_must_be_so() {
 
 /// A file with the mode of a usual umask passes, because rules and configuration are not secret.
 #[test]
-fn settings_may_be_read_but_not_written_by_others() {
+fn settings_may_be_readable_but_not_writable_by_other_users() {
     let mut home = Home::new();
     let file = home.below("rules.toml");
     home.settings = vec![file.clone(), home.below("not there")];
@@ -464,7 +464,7 @@ fn settings_may_be_read_but_not_written_by_others() {
 }
 
 #[test]
-fn rules_and_configuration_are_spoken_of() {
+fn rules_and_configuration_are_checked() {
     let mut home = Home::new();
     home.assert("configuration", CheckState::Ok, "");
     home.found.configuration = Ok(vec!["`dangerously_skip_confirmations` is on".into()]);
@@ -496,7 +496,7 @@ fn rules_and_configuration_are_spoken_of() {
 }
 
 #[test]
-fn looking_changes_nothing() {
+fn examining_changes_no_file() {
     let home = Home::new();
     for agent in Agent::ALL {
         home.install(agent);
@@ -537,7 +537,7 @@ const PROJECT: [(&str, &str); 7] = [
 ];
 
 #[test]
-fn variables_that_a_project_sets_for_its_agent_are_bad() {
+fn variables_set_by_a_project_for_its_agent_are_bad() {
     for name in [
         "HOOKS_GUARD_CONFIG",
         "HOOKS_GUARD_DATABASE",
@@ -581,7 +581,7 @@ fn variables_that_only_restrict_or_inform_are_not_reported() {
 }
 
 #[test]
-fn variables_of_the_user_are_a_warning() {
+fn variables_set_by_the_user_are_a_warning() {
     let mut home = Home::new();
     home.variables = vec!["HOME".into(), "PATH".into(), "XDG_CONFIG_HOME".into()];
     home.assert("environment", CheckState::Ok, "no variable");
@@ -596,7 +596,7 @@ fn variables_of_the_user_are_a_warning() {
 
 /// Earlier versions registered the hook without its files.
 #[test]
-fn a_hook_of_an_earlier_version_or_of_other_files_is_named() {
+fn a_hook_of_an_earlier_version_or_for_other_files_is_reported() {
     for agent in Agent::ALL {
         let home = Home::new();
         let file = home.install(agent);
@@ -630,7 +630,7 @@ fn a_hook_of_an_earlier_version_or_of_other_files_is_named() {
 }
 
 #[test]
-fn a_plugin_of_other_files_is_named() {
+fn a_plugin_for_other_files_is_reported() {
     let home = Home::new();
     let options = InstallOptions {
         homes: home.homes.clone(),

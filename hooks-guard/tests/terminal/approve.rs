@@ -25,7 +25,7 @@ fn request(command: &str) -> Value {
 }
 
 #[test]
-fn approve_says_where_nothing_waits_without_a_token() {
+fn approve_reports_no_pending_questions_without_the_token() {
     let daemon = Daemon::plain();
     daemon.ask("ls");
     let terminal = Terminal::start(&daemon, &["approve"]);
@@ -34,7 +34,7 @@ fn approve_says_where_nothing_waits_without_a_token() {
 }
 
 #[test]
-fn approve_takes_each_answer_and_shows_what_it_is_about() {
+fn approve_shows_the_question_and_accepts_each_answer() {
     for (key, response, remembered) in [
         ("y", "APPROVED", 0),
         ("n", "DENIED", 0),
@@ -76,7 +76,7 @@ fn approve_takes_each_answer_and_shows_what_it_is_about() {
 }
 
 #[test]
-fn approve_asks_about_one_after_the_other_and_leaves_what_is_left_open() {
+fn approve_asks_each_question_in_turn_and_skips_empty_answers() {
     let daemon = Daemon::plain();
     let ids: Vec<Value> = ["mkdir one", "mkdir two", "mkdir three"]
         .map(|command| daemon.ask(command)["id"].clone())
@@ -100,7 +100,7 @@ fn approve_asks_about_one_after_the_other_and_leaves_what_is_left_open() {
 }
 
 #[test]
-fn approve_shows_nothing_that_moves_the_cursor_or_turns_the_text() {
+fn approve_escapes_control_and_bidirectional_characters() {
     let daemon = Daemon::plain();
     let long = "x".repeat(600);
     let command = format!("mkdir a\u{1b}[2Jb \u{202e}c\u{200b} \u{9b}3m d\r\ne {long} unseen");
@@ -130,7 +130,7 @@ fn approve_shows_nothing_that_moves_the_cursor_or_turns_the_text() {
 }
 
 #[test]
-fn approve_comes_too_late_where_the_time_has_run_out() {
+fn approve_reports_a_question_that_has_timed_out() {
     let Some(clock) = ShiftedClock::new() else {
         return;
     };
@@ -148,7 +148,7 @@ fn approve_comes_too_late_where_the_time_has_run_out() {
 }
 
 #[test]
-fn approve_answers_given_decisions_and_says_which_it_could_not() {
+fn approve_answers_the_given_ids_and_reports_unknown_ones() {
     let daemon = Daemon::plain();
     let permission = daemon.ask("mkdir out");
     let id = permission["id"].to_string();
@@ -161,7 +161,7 @@ fn approve_answers_given_decisions_and_says_which_it_could_not() {
 }
 
 #[test]
-fn approve_with_another_token_answers_nothing() {
+fn approve_with_a_wrong_token_answers_nothing() {
     let daemon = Daemon::plain();
     let permission = daemon.ask("mkdir out");
     let mut terminal = Terminal::start(&daemon, &["approve"]);

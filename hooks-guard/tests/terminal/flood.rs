@@ -32,7 +32,7 @@ fn flooded(count: usize) -> (Daemon, i64) {
 }
 
 #[test]
-fn flood_approve_shows_every_session_and_how_many_wait() {
+fn flood_approve_shows_every_session_and_the_pending_count() {
     let (daemon, honest) = flooded(20_000);
     let mut terminal = Terminal::of_size(&daemon, &["approve"], 60, 160);
     terminal.shows("operator's token: ");
@@ -75,7 +75,7 @@ fn flood_approve_shows_every_session_and_how_many_wait() {
 }
 
 #[test]
-fn flood_approve_comes_to_all_questions_though_pages_move() {
+fn flood_approve_reaches_all_questions_although_pages_shift() {
     // More than two pages of one session; each answer moves later questions forward.
     let (daemon, _) = flooded(230);
     let mut terminal = Terminal::of_size(&daemon, &["approve"], 60, 160);
@@ -91,7 +91,7 @@ fn flood_approve_comes_to_all_questions_though_pages_move() {
 }
 
 #[test]
-fn approve_deny_all_is_bound_to_what_was_said() {
+fn approve_deny_all_is_limited_to_the_given_filters() {
     let daemon = Daemon::plain();
     for (agent, session) in [("codex", "a"), ("codex", "b"), ("gemini", "a")] {
         let body = json!({ "command": "mkdir x", "agent": agent, "session_id": session });
@@ -112,7 +112,7 @@ fn approve_deny_all_is_bound_to_what_was_said() {
 }
 
 #[test]
-fn flood_watch_shows_every_session_and_denies_one_at_once() {
+fn flood_watch_shows_every_session_and_denies_one_in_bulk() {
     let (daemon, honest) = flooded(20_000);
     let mut terminal = Terminal::of_size(&daemon, &["watch"], 40, 120);
     terminal.shows("operator's token (Enter for view only): ");
@@ -153,7 +153,7 @@ fn flood_watch_shows_every_session_and_denies_one_at_once() {
 }
 
 #[test]
-fn flood_watch_knows_what_waits_though_no_place_is_left_to_listen() {
+fn flood_watch_polls_if_no_event_stream_is_free() {
     let daemon = Daemon::plain();
     let listen = |_| {
         let mut stream = TcpStream::connect(("127.0.0.1", daemon.port)).unwrap();
@@ -403,7 +403,7 @@ fn faults() -> Vec<(&'static str, Vec<u8>)> {
 }
 
 #[test]
-fn approve_says_that_nothing_waits_only_if_it_knows() {
+fn approve_reports_no_questions_only_after_a_valid_response() {
     for (fault, response) in faults() {
         let faulty = Faulty::start("/api/hooks/pending", Some(response));
         let mut terminal = faulty.terminal(&["approve"]);
@@ -445,7 +445,7 @@ fn approve_says_that_nothing_waits_only_if_it_knows() {
 }
 
 #[test]
-fn approve_that_gets_no_answer_says_so() {
+fn approve_reports_a_service_that_does_not_respond() {
     let faulty = Faulty::start("/api/hooks/pending", None);
     let mut terminal = faulty.terminal(&["approve"]);
     terminal.shows("operator's token: ");
@@ -456,7 +456,7 @@ fn approve_that_gets_no_answer_says_so() {
 }
 
 #[test]
-fn watch_says_that_nothing_waits_only_if_it_knows() {
+fn watch_reports_no_questions_only_after_a_valid_response() {
     for (fault, response) in faults() {
         let faulty = Faulty::start("/api/hooks/pending", Some(response));
         let mut terminal = faulty.terminal(&["watch"]);
@@ -500,7 +500,7 @@ fn watch_says_that_nothing_waits_only_if_it_knows() {
 }
 
 #[test]
-fn doctor_calls_a_service_well_only_if_it_says_so() {
+fn doctor_accepts_a_service_only_after_a_valid_health_response() {
     for (fault, response) in faults() {
         let faulty = Faulty::start("/health", Some(response));
         let terminal = faulty.terminal(&["doctor"]);
@@ -518,7 +518,7 @@ fn doctor_calls_a_service_well_only_if_it_says_so() {
 }
 
 #[test]
-fn watch_tells_since_when_what_waits_is_unknown() {
+fn watch_shows_since_when_the_pending_questions_are_unknown() {
     let daemon = Daemon::plain();
     daemon.ask("mkdir out");
     let mut terminal = Terminal::of_size(&daemon, &["watch"], 40, 140);

@@ -26,7 +26,7 @@ fn assert_fits(screen: &str, columns: usize) {
 }
 
 #[test]
-fn check_fits_the_terminal_and_has_colour_there() {
+fn check_fits_the_terminal_and_uses_colour() {
     let daemon = Daemon::plain();
     for (columns, variables) in [(80, [].as_slice()), (60, &[("NO_COLOR", "1")])] {
         let mut terminal = Terminal::in_environment(&daemon, &["check"], 40, columns, variables);

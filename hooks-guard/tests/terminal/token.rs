@@ -122,7 +122,7 @@ const READS: [&str; 3] = [
 ];
 
 #[test]
-fn approve_sends_the_token_with_its_answers_and_what_it_lists_alone() {
+fn approve_sends_the_token_only_with_answers_and_lists() {
     let (daemon, capture) = captured();
     daemon.ask("mkdir out");
     let mut terminal = Terminal::start(&daemon, &["approve"]);
@@ -135,7 +135,7 @@ fn approve_sends_the_token_with_its_answers_and_what_it_lists_alone() {
 }
 
 #[test]
-fn watch_sends_the_token_with_its_answers_and_what_it_lists_alone() {
+fn watch_sends_the_token_only_with_answers_and_lists() {
     let (daemon, capture) = captured();
     daemon.ask("mkdir out");
     let mut terminal = Terminal::start(&daemon, &["watch"]);
@@ -154,7 +154,7 @@ fn watch_sends_the_token_with_its_answers_and_what_it_lists_alone() {
 }
 
 #[tokio::test]
-async fn a_client_sends_the_token_with_what_needs_it_alone() {
+async fn a_client_sends_the_token_only_with_requests_that_need_it() {
     let (daemon, capture) = captured();
     let id = daemon.ask("mkdir out")["id"].clone();
     let address = ([127, 0, 0, 1], daemon.port).into();

@@ -33,7 +33,7 @@ fn answered(daemon: &Daemon, id: &Value) -> Value {
 }
 
 #[test]
-fn watch_shows_what_waits_and_what_happens_as_it_happens() {
+fn watch_shows_pending_questions_and_live_events() {
     let daemon = Daemon::plain();
     let before = daemon.ask("mkdir before");
     let terminal = watching(&daemon, TOKEN);
@@ -60,7 +60,7 @@ fn watch_shows_what_waits_and_what_happens_as_it_happens() {
 }
 
 #[test]
-fn watch_answers_what_is_chosen_by_key() {
+fn watch_answers_the_selected_question_by_key() {
     let daemon = Daemon::plain();
     let mut terminal = watching(&daemon, TOKEN);
     for (key, response, remembered) in [
@@ -93,7 +93,7 @@ fn watch_answers_what_is_chosen_by_key() {
 }
 
 #[test]
-fn watch_answers_nothing_that_is_not_chosen() {
+fn watch_answers_only_the_selected_question() {
     let daemon = Daemon::plain();
     let mut terminal = watching(&daemon, TOKEN);
     let first = daemon.ask("mkdir first");
@@ -166,7 +166,7 @@ fn watch_searches_in_questions_and_events() {
 }
 
 #[test]
-fn watch_lists_its_keys_and_answers_nothing_meanwhile() {
+fn watch_answers_nothing_while_its_help_is_open() {
     let daemon = Daemon::plain();
     daemon.ask("mkdir out");
     let mut terminal = sized(&daemon, TOKEN, 24, 80);
@@ -184,7 +184,7 @@ fn watch_lists_its_keys_and_answers_nothing_meanwhile() {
 }
 
 #[test]
-fn watch_without_the_token_answers_nothing_until_it_is_typed() {
+fn watch_answers_nothing_until_the_token_is_typed() {
     let daemon = Daemon::plain();
     let permission = daemon.ask("mkdir out");
     let mut terminal = watching(&daemon, "");
@@ -215,7 +215,7 @@ fn watch_without_the_token_answers_nothing_until_it_is_typed() {
 }
 
 #[test]
-fn watch_comes_back_when_the_service_does() {
+fn watch_reconnects_after_a_restart_of_the_service() {
     let daemon = Daemon::plain();
     let port = daemon.port;
     let open = daemon.ask("mkdir open");
@@ -238,7 +238,7 @@ fn watch_comes_back_when_the_service_does() {
 }
 
 #[test]
-fn watch_shows_nothing_that_moves_the_cursor_or_turns_the_text() {
+fn watch_escapes_control_and_bidirectional_characters() {
     let daemon = Daemon::plain();
     let command = "mkdir a\u{1b}]0;owned\u{7}b \u{202e}c\u{200b}\r\nd \u{9b}31m";
     let body = json!({
@@ -271,7 +271,7 @@ fn watch_shows_nothing_that_moves_the_cursor_or_turns_the_text() {
 }
 
 #[test]
-fn watch_follows_the_size_of_its_terminal_and_answers_nothing_unseen() {
+fn watch_follows_the_terminal_size_and_answers_no_hidden_question() {
     let daemon = Daemon::plain();
     let long = format!("mkdir {} the-end", "long-name ".repeat(200));
     let permission = daemon.ask(&long);
@@ -302,7 +302,7 @@ fn watch_follows_the_size_of_its_terminal_and_answers_nothing_unseen() {
 }
 
 #[test]
-fn watch_approves_nothing_whose_end_has_not_been_shown() {
+fn watch_approves_a_question_only_after_showing_its_end() {
     let daemon = Daemon::plain();
     let long = format!("mkdir {} the-end", "long-name ".repeat(200));
     let first = daemon.ask(&long);
@@ -352,7 +352,7 @@ fn watch_approves_nothing_whose_end_has_not_been_shown() {
 }
 
 #[test]
-fn watch_shows_no_colours_where_none_are_wanted() {
+fn watch_uses_no_colours_with_no_color() {
     for (variables, coloured) in [(&[][..], true), (&[("NO_COLOR", "1")][..], false)] {
         let daemon = Daemon::plain();
         daemon.ask("rm -r build");
@@ -369,7 +369,7 @@ fn watch_shows_no_colours_where_none_are_wanted() {
 }
 
 #[test]
-fn watch_lets_go_of_what_ran_out_of_time() {
+fn watch_deselects_a_question_that_has_timed_out() {
     let Some(clock) = ShiftedClock::new() else {
         return;
     };
@@ -387,7 +387,7 @@ fn watch_lets_go_of_what_ran_out_of_time() {
 }
 
 #[test]
-fn watch_leaves_the_terminal_as_it_was_on_a_signal() {
+fn watch_restores_the_terminal_on_a_signal() {
     let daemon = Daemon::plain();
     let mut terminal = watching(&daemon, TOKEN);
     assert!(terminal.alternate());
@@ -419,7 +419,7 @@ fn stranger(port: u16) -> std::sync::Arc<std::sync::Mutex<Vec<u8>>> {
 }
 
 #[test]
-fn watch_does_not_ask_for_a_token_that_a_stranger_would_get() {
+fn watch_does_not_ask_for_the_token_if_a_stranger_listens() {
     let mut daemon = Daemon::plain();
     let key = daemon.setup().folder().join("data/service.key");
     assert!(key.exists());
@@ -442,7 +442,7 @@ fn watch_does_not_ask_for_a_token_that_a_stranger_would_get() {
 /// Another program that takes the service's place while `watch` runs receives neither the token nor
 /// an answer.
 #[test]
-fn watch_says_that_a_stranger_took_the_place_of_the_service() {
+fn watch_reports_a_stranger_in_place_of_the_service() {
     let daemon = Daemon::plain();
     let permission = daemon.ask("mkdir out");
     let mut terminal = watching(&daemon, TOKEN);
