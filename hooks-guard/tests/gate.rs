@@ -61,7 +61,7 @@ fn counts(runs: &Runs) -> [u64; 4] {
 }
 
 #[tokio::test]
-async fn each_hook_has_figures_of_its_own() {
+async fn runs_are_counted_for_each_hook() {
     let (service, _folder) = service(three()).await;
     for command in ["a", "b", "b", "c"] {
         let permission = service.request(PermissionRequest::new(command)).await;
@@ -85,7 +85,7 @@ async fn each_hook_has_figures_of_its_own() {
 }
 
 #[tokio::test]
-async fn a_hook_that_fails_ends_it_and_is_named() {
+async fn a_failed_hook_ends_the_dispatch_and_is_recorded() {
     let (service, _folder) = service(three()).await;
     let request = PermissionRequest::new("b panics");
     let permission = service.request(request).await.unwrap();
@@ -109,7 +109,7 @@ async fn a_hook_that_fails_ends_it_and_is_named() {
 }
 
 #[tokio::test]
-async fn a_hook_that_is_isolated_is_left_out_where_it_fails() {
+async fn an_isolated_hook_that_fails_is_skipped() {
     let isolated = Entry::new(Moody("b")).on_failure(FailurePolicy::Isolate);
     let hooks = GateHooks::new()
         .with_classify_entry(isolated)
@@ -131,7 +131,7 @@ async fn a_hook_that_is_isolated_is_left_out_where_it_fails() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn p_08_all_hooks_together_have_two_seconds() {
+async fn p_08_all_hooks_of_a_dispatch_share_one_timeout() {
     let hooks = GateHooks::new().with_classify(Moody("b"));
     let gate = Gate::with_hooks(hooks, Policy::default());
     let judged = gate.decide(&PermissionRequest::new("b sleeps")).await;
@@ -145,7 +145,7 @@ async fn p_08_all_hooks_together_have_two_seconds() {
 }
 
 #[tokio::test]
-async fn p_12_a_gate_without_classifiers_judges_nothing() {
+async fn p_12_a_gate_without_a_classifier_is_an_error() {
     let (service, _folder) = service(GateHooks::new()).await;
     let request = PermissionRequest::new("ls");
     let refused = service.request(request).await.unwrap_err();
@@ -182,7 +182,7 @@ fn restricting() -> GateHooks {
 }
 
 #[tokio::test]
-async fn p_06_the_strictest_restriction_counts() {
+async fn p_06_the_strictest_restriction_decides() {
     let (service, _folder) = service(restricting()).await;
     let (asks, allowed) = (Decision::RequiresConfirmation, Decision::AutoAllowed);
     for (command, decision, denied, rule) in [
@@ -233,7 +233,7 @@ async fn p_06_no_setting_relaxes_what_a_hook_restricts() {
 }
 
 #[tokio::test]
-async fn p_06_with_changes_allowed_every_part_is_still_looked_at() {
+async fn p_06_every_part_is_checked_if_changes_are_allowed() {
     let policy = Policy {
         require_confirmation_cud: false,
         ..Policy::default()
@@ -260,7 +260,7 @@ async fn p_06_with_changes_allowed_every_part_is_still_looked_at() {
 }
 
 #[tokio::test]
-async fn what_a_failed_hook_asks_about_is_answered_once() {
+async fn an_approval_after_a_failed_hook_cannot_be_remembered() {
     let (service, _folder) = service(restricting()).await;
     let always = OperatorAnswer {
         approved: true,
@@ -277,7 +277,7 @@ async fn what_a_failed_hook_asks_about_is_answered_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_restriction_that_does_not_come_asks() {
+async fn a_restriction_hook_that_times_out_requires_confirmation() {
     let gate = Gate::with_hooks(restricting(), Policy::default());
     let judged = gate.decide(&PermissionRequest::new("ls sleep")).await;
     assert_eq!(judged.permission.decision, Decision::RequiresConfirmation);
@@ -288,7 +288,7 @@ async fn a_restriction_that_does_not_come_asks() {
 
 /// A hook that fails might have denied, so no mode leaves the request to the agent.
 #[tokio::test]
-async fn a_failure_is_left_to_no_mode() {
+async fn no_permission_mode_leaves_a_hook_failure_to_the_agent() {
     let policy = Config::parse("[modes]\ndefault = 'nothing'").unwrap();
     let gate = Gate::with_hooks(restricting(), policy.policy());
     for (command, left) in [
@@ -314,7 +314,7 @@ async fn a_failure_is_left_to_no_mode() {
 /// A permission mode selects the requests that need confirmation; a `deny` rule applies in every
 /// mode.
 #[tokio::test]
-async fn a_mode_decides_what_is_asked_about() {
+async fn a_permission_mode_selects_the_requests_that_need_confirmation() {
     let config = Config::parse(
         "[modes]\ndefault = 'changes'\nauto = 'deletions'\nplan = 'nothing'\nacceptEdits = 'deletions'",
     )
@@ -376,7 +376,7 @@ async fn a_mode_decides_what_is_asked_about() {
 
 /// The model writes the text that names the host, so a rule for hosts allows no other command.
 #[tokio::test]
-async fn network_access_is_allowed_only_for_a_command_that_is() {
+async fn network_access_is_allowed_only_for_an_allowed_command() {
     let home = tempfile::tempdir().unwrap();
     let places = Places::below(home.path());
     std::fs::create_dir_all(&places.config).unwrap();
@@ -403,7 +403,7 @@ async fn network_access_is_allowed_only_for_a_command_that_is() {
 
 /// Commands with secrets are classified more than once.
 #[tokio::test]
-async fn long_texts_with_secrets_take_bounded_time() {
+async fn long_texts_with_secrets_are_masked_in_bounded_time() {
     let gate = Gate::tables_only();
     let many: String = (0..400)
         .map(|number| format!("T{number}_TOKEN=abcdef{number} "))

@@ -21,7 +21,7 @@ fn below(limit: Crud) -> impl Fn(&Classification) -> bool {
 }
 
 #[test]
-fn p_06_only_a_read_goes_on() {
+fn p_06_only_a_read_continues() {
     let registry = Registry::new();
     registry.register_pre(hook("classifier"), RegisterOptions::new());
     for (call, class, action) in [
@@ -39,14 +39,14 @@ fn p_06_only_a_read_goes_on() {
 }
 
 #[test]
-fn a_call_without_a_command_is_not_judged() {
+fn a_call_without_a_command_continues_unclassified() {
     let registry = Registry::new();
     registry.register_pre(hook("classifier"), RegisterOptions::new());
     assert_eq!(ask(&registry, "read a").unwrap(), HookResponse::default());
 }
 
 #[test]
-fn r_13_what_cannot_be_classified_ends_the_run() {
+fn r_13_a_classification_error_ends_the_dispatch() {
     let registry = Registry::new();
     registry.register_pre(hook("classifier"), RegisterOptions::new());
     assert!(ask(&registry, "run ls\0").is_err());
@@ -55,7 +55,7 @@ fn r_13_what_cannot_be_classified_ends_the_run() {
 
 /// Several classifiers are entries of one slot: the first denial decides.
 #[test]
-fn r_10_no_classifier_allows_what_another_one_does_not() {
+fn r_10_a_denial_by_one_classifier_decides() {
     let registry = Registry::new();
     registry.register_pre(
         hook("lenient").allow(below(Crud::Delete)),
@@ -80,7 +80,7 @@ fn r_10_no_classifier_allows_what_another_one_does_not() {
 
 /// A rule sees what would run, and denies it whatever the class is.
 #[test]
-fn a_rule_of_the_place_denies_with_its_reason() {
+fn a_custom_deny_rule_denies_with_its_reason() {
     let registry = Registry::new();
     let rule = |_: &str, explanation: &Explanation| {
         let mut runs = explanation.parts().runs();

@@ -3,7 +3,7 @@
 use hooks_guard::http::document;
 
 #[test]
-fn the_committed_document_is_the_one_that_is_served() {
+fn the_committed_document_equals_the_served_one() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/openapi.json");
     let served = serde_json::to_string_pretty(&document()).expect("a document") + "\n";
     if std::env::var_os("HOOKS_WRITE").is_some() {

@@ -25,7 +25,7 @@ const FILES: &str = "--config /srv/ada/.config/hooks-guard/config.toml \
                      --database /srv/ada/.local/share/hooks-guard/audit.db";
 
 #[test]
-fn what_is_installed_is_what_each_agent_reads() {
+fn installed_settings_have_the_format_of_each_agent() {
     let line = |agent: &str| {
         format!(
             "/opt/guard/hooks-guard hook {agent} --timeout 600 {FILES} \
@@ -115,7 +115,7 @@ fn what_is_installed_is_what_each_agent_reads() {
 
 /// The shell passes the paths to the hook unchanged, whatever characters they contain.
 #[test]
-fn installed_paths_reach_the_hook_as_they_are() {
+fn installed_paths_reach_the_hook_unchanged() {
     let (config, trail) = (
         "/srv/a b/it's $HOME; `x`.toml",
         "/srv/a b/\"q\" 'r' hook x.db",
@@ -163,7 +163,7 @@ fn a_configuration_without_an_absolute_path_is_not_installed() {
 
 /// The installed command denies by itself, with a status that every agent treats as a denial.
 #[test]
-fn the_installed_command_refuses_if_the_guard_fails() {
+fn the_installed_command_denies_if_the_guard_fails() {
     let mut home = Home::new();
     let binary = home.path().join("it's here/hooks-guard");
     fs::create_dir_all(binary.parent().unwrap()).unwrap();
@@ -199,7 +199,7 @@ fn the_installed_command_refuses_if_the_guard_fails() {
 }
 
 #[test]
-fn an_unattended_agent_is_told_so_and_doctor_knows_the_entry() {
+fn an_installation_for_unattended_agents_can_be_changed_and_removed() {
     for agent in JSON {
         let mut home = Home::new();
         home.options.unattended = true;
@@ -217,7 +217,7 @@ fn an_unattended_agent_is_told_so_and_doctor_knows_the_entry() {
 }
 
 #[test]
-fn copilot_home_moves_the_settings_of_copilot() {
+fn copilot_home_selects_the_settings_of_copilot() {
     let homes = hooks_guard::install::Homes::new("/srv/dev".as_ref(), |name| {
         (name == "COPILOT_HOME").then(|| "/srv/copilot".into())
     });
@@ -235,7 +235,7 @@ fn copilot_home_moves_the_settings_of_copilot() {
 }
 
 #[test]
-fn what_else_is_in_the_settings_stays() {
+fn other_settings_are_preserved() {
     let text = r#"// mine
 {
     // the model
@@ -275,7 +275,7 @@ fn what_else_is_in_the_settings_stays() {
 }
 
 #[test]
-fn what_was_changed_since_stays_too() {
+fn later_changes_of_the_settings_survive_uninstalling() {
     let home = Home::with(Agent::ClaudeCode, "{\n  // mine\n  \"model\": \"x\"\n}\n");
     home.install(Agent::ClaudeCode);
     let changed = home.read(Agent::ClaudeCode).replace("\"x\"", "\"y\"");
@@ -287,7 +287,7 @@ fn what_was_changed_since_stays_too() {
 }
 
 #[test]
-fn a_hook_beside_ours_in_a_group_stays() {
+fn another_hook_in_the_same_group_is_preserved() {
     let home = Home::new();
     home.install(Agent::Codex);
     let text = home.read(Agent::Codex).replacen(
@@ -307,7 +307,7 @@ fn a_hook_beside_ours_in_a_group_stays() {
 }
 
 #[test]
-fn a_binary_that_moved_takes_the_place_of_the_old_one() {
+fn installing_a_moved_binary_replaces_the_old_entry() {
     for agent in JSON {
         let mut home = Home::with(agent, "{\"version\": 1}");
         home.install(agent);
@@ -328,7 +328,7 @@ fn a_binary_that_moved_takes_the_place_of_the_old_one() {
 }
 
 #[test]
-fn the_hook_of_another_agent_is_not_ours() {
+fn a_hook_entry_of_another_agent_is_preserved() {
     let other =
         r#"{"hooks": {"PreToolUse": [{"type": "command", "command": "hooks-guard hook codex"}]}}"#;
     let home = Home::with(Agent::VsCode, other);
@@ -338,7 +338,7 @@ fn the_hook_of_another_agent_is_not_ours() {
 }
 
 #[test]
-fn what_does_not_parse_is_left_alone_and_its_place_is_named() {
+fn invalid_json_is_unchanged_and_the_error_has_its_position() {
     for (text, line, column) in [
         ("{\n  \"a\": 1,\n  \"b\" 2\n}", 3, 7),
         ("{\"a\": 'x'}", 1, 7),
@@ -374,7 +374,7 @@ fn what_does_not_parse_is_left_alone_and_its_place_is_named() {
 }
 
 #[test]
-fn what_is_not_what_the_agent_reads_is_left_alone() {
+fn settings_of_another_shape_are_an_error_and_unchanged() {
     for text in [
         "[]",
         "7",
@@ -395,7 +395,7 @@ fn what_is_not_what_the_agent_reads_is_left_alone() {
 }
 
 #[test]
-fn an_empty_file_and_a_byte_order_mark_are_no_hindrance() {
+fn an_empty_file_and_a_byte_order_mark_are_accepted() {
     for text in [
         "",
         "\n",
@@ -587,7 +587,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
     #[test]
-    fn installing_and_uninstalling_leaves_every_document_as_it_was(text in any_document()) {
+    fn installing_and_uninstalling_restores_every_document(text in any_document()) {
         for agent in JSON {
             let home = Home::with(agent, &text);
             if install(agent, &home.options).is_err() {
@@ -603,7 +603,7 @@ proptest! {
     }
 
     #[test]
-    fn without_its_backup_uninstalling_leaves_what_it_said(text in any_document()) {
+    fn uninstalling_without_a_backup_preserves_the_values(text in any_document()) {
         for agent in JSON {
             let home = Home::with(agent, &text);
             if install(agent, &home.options).is_err() {

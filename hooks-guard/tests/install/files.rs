@@ -48,7 +48,7 @@ fn a_dry_run_writes_nothing() {
 }
 
 #[test]
-fn a_backup_is_for_its_owner_and_goes_with_the_hook() {
+fn a_backup_is_private_and_removed_with_the_hook() {
     let home = Home::with(Agent::ClaudeCode, TEXT);
     let file = home.settings(Agent::ClaudeCode);
     fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).unwrap();
@@ -62,7 +62,7 @@ fn a_backup_is_for_its_owner_and_goes_with_the_hook() {
 }
 
 #[test]
-fn what_was_not_there_is_gone_again() {
+fn uninstalling_removes_the_created_files() {
     for agent in Agent::ALL {
         let home = Home::new();
         assert_eq!(home.uninstall(agent).change, FileChange::None);
@@ -74,7 +74,7 @@ fn what_was_not_there_is_gone_again() {
 }
 
 #[test]
-fn symbolic_links_stay() {
+fn symbolic_links_are_followed_and_preserved() {
     let home = Home::new();
     let kept = home.path().join("dotfiles.json");
     fs::write(&kept, TEXT).unwrap();
@@ -98,7 +98,7 @@ fn symbolic_links_stay() {
 }
 
 #[test]
-fn what_is_in_the_way_of_the_temporary_file_is_not_written_through() {
+fn a_link_in_place_of_the_temporary_file_is_not_followed() {
     let home = Home::with(Agent::ClaudeCode, TEXT);
     let precious = home.path().join("precious");
     fs::write(&precious, "precious").unwrap();
@@ -114,7 +114,7 @@ fn what_is_in_the_way_of_the_temporary_file_is_not_written_through() {
 }
 
 #[test]
-fn what_cannot_be_read_or_written_is_an_error() {
+fn unreadable_or_unwritable_settings_are_an_error() {
     let home = Home::with(Agent::ClaudeCode, TEXT);
     fs::write(home.settings(Agent::ClaudeCode), b"{\"a\": \"\xff\"}").unwrap();
     let error = install(Agent::ClaudeCode, &home.options).unwrap_err();
@@ -183,7 +183,7 @@ fn a_path_with_spaces_and_quotes_is_one_word_for_the_shell() {
 }
 
 #[test]
-fn a_project_has_settings_of_its_own() {
+fn project_settings_are_inside_the_project() {
     let mut home = Home::new();
     let project = home.path().join("project");
     fs::create_dir(&project).unwrap();
@@ -197,7 +197,7 @@ fn a_project_has_settings_of_its_own() {
 }
 
 #[test]
-fn the_owner_of_the_settings_stays_the_owner() {
+fn the_owner_of_the_settings_is_preserved() {
     let home = Home::with(Agent::ClaudeCode, TEXT);
     let file = home.settings(Agent::ClaudeCode);
     // A file of another owner, which only the superuser can create.
@@ -213,7 +213,7 @@ fn the_owner_of_the_settings_stays_the_owner() {
 }
 
 #[test]
-fn variables_say_where_settings_are() {
+fn absolute_paths_in_variables_select_the_settings() {
     let homes = Homes::new("/srv/me".as_ref(), |name| match name {
         "CODEX_HOME" => Some("/srv/codex".into()),
         "CLAUDE_CONFIG_DIR" => Some("relative".into()),
@@ -228,7 +228,7 @@ fn variables_say_where_settings_are() {
 }
 
 #[test]
-fn every_file_that_is_written_is_among_the_settings_files() {
+fn settings_files_contains_every_written_file() {
     let homes = Homes::new("/srv/me".as_ref(), |_| None);
     let files = settings_files(&homes, Some("/srv/me/p".as_ref()));
     for agent in Agent::ALL {
@@ -253,7 +253,7 @@ fn every_file_that_is_written_is_among_the_settings_files() {
 
 /// Codex skips untrusted hooks: `install` trusts the hook, and changes nothing else.
 #[test]
-fn codex_trusts_what_is_installed_until_it_is_uninstalled() {
+fn codex_trusts_an_installed_hook_until_it_is_uninstalled() {
     let text =
         "# mine\nmodel = \"x\"   # the best\n\n[projects.\"/srv/p\"]\ntrust_level = 'trusted'\n\n";
     let home = Home::new();
@@ -291,7 +291,7 @@ fn codex_trusts_what_is_installed_until_it_is_uninstalled() {
 
 /// `uninstall` restores a hand-written `config.toml` byte for byte.
 #[test]
-fn every_spelling_of_codexs_configuration_comes_back() {
+fn uninstalling_restores_the_configuration_of_codex_exactly() {
     for text in [
         "",
         " \n",
@@ -317,7 +317,7 @@ fn every_spelling_of_codexs_configuration_comes_back() {
 
 /// If the trust cannot be written, the hook is installed and the user is told the remaining step.
 #[test]
-fn trust_that_cannot_be_written_is_left_to_the_user() {
+fn unwritable_trust_is_a_remaining_step_for_the_user() {
     let home = Home::new();
     fs::create_dir_all(home.path().join(".codex/config.toml")).unwrap();
     let report = home.install(Agent::Codex);
@@ -330,7 +330,7 @@ fn trust_that_cannot_be_written_is_left_to_the_user() {
 
 /// The client's version is checked because older ones do not support `onFailure`.
 #[test]
-fn installing_for_claude_code_looks_at_its_version() {
+fn installing_for_claude_code_checks_its_version() {
     let mut home = Home::new();
     let bin = home.path().join("bin");
     fs::create_dir_all(&bin).unwrap();

@@ -10,7 +10,7 @@ use hooks_guard::protocol::Agent;
 use crate::Home;
 
 #[test]
-fn a_plugin_that_was_changed_is_neither_replaced_nor_removed() {
+fn a_modified_plugin_is_neither_replaced_nor_removed() {
     let home = Home::new();
     home.install(Agent::OpenCode);
     assert_eq!(home.install(Agent::OpenCode).change, FileChange::None);
@@ -28,7 +28,7 @@ fn a_plugin_that_was_changed_is_neither_replaced_nor_removed() {
 }
 
 #[test]
-fn a_plugin_is_replaced_when_the_binary_moves() {
+fn a_plugin_is_replaced_if_the_binary_has_moved() {
     let mut home = Home::new();
     home.install(Agent::OpenCode);
     home.options.binary = "/opt/\"new\"/hooks-guard".into();
@@ -78,7 +78,7 @@ fn run(binary: &str) -> Option<Vec<String>> {
 }
 
 #[test]
-fn the_plugin_does_what_the_binary_says() {
+fn the_plugin_applies_the_reply_of_the_binary() {
     let Some(done) = run("cat > \"$0.seen\"; case $(cat \"$0.seen\") in \
         *permission.evaluate*) printf '{\"effect\":\"ask\",\"message\":\"why\"}';; \
         *) printf '{\"returns\":null}';; esac")
@@ -91,7 +91,7 @@ fn the_plugin_does_what_the_binary_says() {
 }
 
 #[test]
-fn whatever_is_no_answer_is_a_refusal() {
+fn an_invalid_reply_of_the_binary_is_a_denial() {
     for binary in [
         "",
         "exit 0",
@@ -125,7 +125,7 @@ fn whatever_is_no_answer_is_a_refusal() {
 /// At its first start opencode waits for a package that the plugin does not need: the delay is
 /// limited, and the user's own `.npmrc` is unchanged.
 #[test]
-fn the_first_start_of_opencode_is_kept_short() {
+fn installing_limits_the_delay_of_the_first_start_of_opencode() {
     let home = Home::new();
     let npmrc = home.path().join(".config/opencode/.npmrc");
     home.install(Agent::OpenCode);

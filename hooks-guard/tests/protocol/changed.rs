@@ -60,7 +60,7 @@ fn change(random: &mut Random, bytes: &mut Vec<u8>) {
 }
 
 #[test]
-fn changed_samples_are_never_allowed_by_mistake() {
+fn randomly_changed_samples_are_never_allowed() {
     let mut random = Random(0x5eed);
     let samples = samples();
     assert!(samples.len() > 60);

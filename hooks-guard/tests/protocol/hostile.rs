@@ -20,7 +20,7 @@ fn is_json(problem: &Problem) -> bool {
 }
 
 #[test]
-fn what_is_no_object_is_refused() {
+fn input_other_than_an_object_is_refused() {
     for text in [
         "",
         "null",
@@ -45,7 +45,7 @@ fn what_is_no_object_is_refused() {
 }
 
 #[test]
-fn what_is_too_long_or_too_deep_is_refused() {
+fn input_that_is_too_long_or_too_deep_is_refused() {
     let long = vec![b' '; MAX_INPUT_BYTES + 1];
     let too_long = |problem: &Problem| *problem == Problem::TooLong;
     assert!(assert_refused(&long).iter().all(too_long));
@@ -54,7 +54,7 @@ fn what_is_too_long_or_too_deep_is_refused() {
 }
 
 #[test]
-fn every_cut_of_a_request_is_refused() {
+fn every_truncated_request_is_refused() {
     let whole = json!({"hook_event_name": "PreToolUse", "session_id": "s", "cwd": "/srv/p",
         "tool_name": "Bash", "tool_input": {"command": "rm -rf build"}})
     .to_string();
@@ -64,7 +64,7 @@ fn every_cut_of_a_request_is_refused() {
 }
 
 #[test]
-fn a_command_that_is_no_text_is_refused_in_the_agents_own_field() {
+fn a_command_of_another_type_is_denied_in_the_format_of_the_agent() {
     let fields = [
         (
             Agent::ClaudeCode,
@@ -145,7 +145,7 @@ fn a_command_that_is_no_text_is_refused_in_the_agents_own_field() {
 }
 
 #[test]
-fn names_that_are_no_texts_are_refused() {
+fn names_of_another_type_are_refused() {
     for field in [
         "session_id",
         "tool_use_id",
@@ -184,7 +184,7 @@ fn names_that_are_no_texts_are_refused() {
 }
 
 #[test]
-fn what_is_unknown_is_let_be() {
+fn unknown_fields_and_events_are_accepted() {
     let input = json!({"hook_event_name": "PreToolUse", "tool_name": "Bash", "new": [1, {"a": null}],
         "tool_input": {"command": "ls", "colour": 7}, "agent_id": 7});
     let event = read(Agent::ClaudeCode, input.to_string().as_bytes());

@@ -51,7 +51,7 @@ fn p_02_a_mode_without_a_prompt_is_unattended() {
 }
 
 #[test]
-fn cursor_asks_before_commands_only() {
+fn cursor_has_a_prompt_for_commands_only() {
     let shell = json!({"hook_event_name": "beforeShellExecution", "conversation_id": "c",
         "workspace_roots": ["/srv/p"], "command": "make", "cwd": ""});
     assert_eq!(question(Agent::Cursor, &shell).prompt, AgentPrompt::Shown);
@@ -64,7 +64,7 @@ fn cursor_asks_before_commands_only() {
 }
 
 #[test]
-fn opencode_1_cannot_ask_and_opencode_2_can() {
+fn opencode_1_has_no_prompt_and_opencode_2_has_one() {
     let one = json!({"input": {"tool": "bash", "sessionID": "s", "callID": "c"},
         "output": {"args": {"command": "make"}}, "directory": "/srv/p"});
     let one = question(Agent::OpenCode, &one);
@@ -91,7 +91,7 @@ fn opencode_1_cannot_ask_and_opencode_2_can() {
 }
 
 #[test]
-fn p_06_a_decision_becomes_an_answer() {
+fn p_06_a_decision_is_mapped_to_an_agent_decision() {
     let bash = question(Agent::ClaudeCode, &shell("default"));
     let read = permission(Decision::AutoAllowed, Crud::Read, false, None);
     assert_eq!(
@@ -141,7 +141,7 @@ fn files_are_allowed_by_rules_only() {
 }
 
 #[test]
-fn powershell_is_asked_about_unless_a_rule_allows_it() {
+fn powershell_requires_confirmation_unless_a_rule_allows_it() {
     let input = json!({"hook_event_name": "PreToolUse", "tool_name": "PowerShell",
         "tool_input": {"command": "Get-Content 'a b'"}});
     let shell = question(Agent::ClaudeCode, &input);
@@ -167,7 +167,7 @@ fn powershell_is_asked_about_unless_a_rule_allows_it() {
 }
 
 #[test]
-fn vscode_and_copilot_are_told_apart_in_each_others_settings() {
+fn vscode_and_copilot_are_distinguished_by_their_input() {
     let vscode = json!({"hookEventName": "PreToolUse", "sessionId": "s", "cwd": "/srv/p",
         "tool_name": "runTerminalCommand", "tool_input": {"command": "make"}});
     for called in [Agent::Copilot, Agent::ClaudeCode, Agent::VsCode] {
@@ -189,7 +189,7 @@ fn vscode_and_copilot_are_told_apart_in_each_others_settings() {
 }
 
 #[test]
-fn a_copilot_tool_that_was_denied_did_not_run() {
+fn a_denied_tool_call_of_copilot_is_not_an_execution() {
     let after = |kind: &str| {
         json!({"sessionId": "s", "cwd": "/srv/p", "toolName": "bash",
             "toolArgs": "{\"command\":\"make\"}", "toolResult": {"resultType": kind}})
@@ -209,7 +209,7 @@ fn a_copilot_tool_that_was_denied_did_not_run() {
 }
 
 #[test]
-fn the_time_to_answer_is_shorter_than_the_agents() {
+fn the_timeout_of_the_hook_is_shorter_than_that_of_the_agent() {
     for agent in Agent::ALL {
         let by_hand = limit(agent, None, None);
         assert!(
@@ -230,7 +230,7 @@ fn the_time_to_answer_is_shorter_than_the_agents() {
 }
 
 #[test]
-fn a_failure_after_a_tool_ran_refuses_nothing() {
+fn a_failure_after_a_tool_call_denies_nothing() {
     let input = json!({"hook_event_name": "PostToolUse", "tool_name": "Bash",
         "tool_input": {"command": "make"}});
     let HookEvent::Ran(ran) = read(Agent::ClaudeCode, input.to_string().as_bytes()).unwrap() else {
@@ -242,7 +242,7 @@ fn a_failure_after_a_tool_ran_refuses_nothing() {
 }
 
 #[test]
-fn claude_code_tells_that_no_user_is_at_the_keyboard() {
+fn claude_code_variables_mark_an_unattended_session() {
     let told = |variables: &[(&str, &str)], agent| {
         is_unattended(agent, |name| {
             let found = variables.iter().find(|(known, _)| *known == name);
@@ -271,7 +271,7 @@ fn claude_code_tells_that_no_user_is_at_the_keyboard() {
 
 /// A skill cannot wait for a prompt, so requests that need approval are denied.
 #[test]
-fn a_command_in_a_skill_is_never_asked_about_by_claude_code() {
+fn claude_code_has_no_prompt_for_a_command_in_a_skill() {
     let mut input = shell("default");
     input["hook_event_name"] = "PreSkillShellCommand".into();
     let question = question(Agent::ClaudeCode, &input);
@@ -303,7 +303,7 @@ fn a_command_in_a_skill_is_not_left_to_auto_mode() {
 
 /// A tool that is not in the table is classified by its `command`, and never allowed.
 #[test]
-fn an_unlisted_tool_with_a_command_is_judged_as_a_shell() {
+fn an_unlisted_tool_with_a_command_is_classified_as_a_shell() {
     let mut input = shell("default");
     input["tool_name"] = "mcp__host__run".into();
     let one = question(Agent::ClaudeCode, &input);
@@ -332,7 +332,7 @@ fn an_unlisted_tool_with_a_command_is_judged_as_a_shell() {
 /// Codex asks for network access with the command that needs it; the command itself is not
 /// classified.
 #[test]
-fn network_access_is_not_allowed_as_the_command() {
+fn network_access_is_not_decided_by_the_class_of_its_command() {
     let mut input = shell("default");
     input["hook_event_name"] = "PermissionRequest".into();
     input["tool_input"] = json!({"command": "ls",
@@ -370,7 +370,7 @@ fn network_access_is_not_allowed_as_the_command() {
 
 /// If a mode leaves a request to the agent, the hook makes no decision.
 #[test]
-fn what_is_left_to_the_agent_gets_no_decision() {
+fn a_request_left_to_the_agent_gets_no_decision() {
     let one = question(Agent::ClaudeCode, &shell("auto"));
     assert_eq!(one.request.permission_mode.as_deref(), Some("auto"));
     let mut left = permission(Decision::RequiresConfirmation, Crud::Create, false, None);

@@ -153,7 +153,7 @@ fn asked(agent: Agent, input: &Value) -> Option<DecisionRequest> {
 
 proptest! {
     #[test]
-    fn codex_is_never_sent_what_it_rejects(
+    fn codex_never_gets_a_reply_that_it_rejects(
         input in any_input(), permission in any_permission(), reason in ".{0,4100}", ask in any::<bool>(),
     ) {
         if let Some(question) = asked(Agent::Codex, &input) {
@@ -169,7 +169,7 @@ proptest! {
     }
 
     #[test]
-    fn only_what_is_allowed_is_allowed(input in any_input(), permission in any_permission()) {
+    fn only_an_allowed_request_gets_an_allow_reply(input in any_input(), permission in any_permission()) {
         for agent in Agent::ALL {
             let Some(question) = asked(agent, &input) else { continue };
             let given = AgentDecision::of(&question, &permission);
@@ -184,17 +184,17 @@ proptest! {
     }
 
     #[test]
-    fn replies_to_any_input_are_formed(input in any_input()) {
+    fn replies_to_any_input_are_well_formed(input in any_input()) {
         fuzz_protocol(input.to_string().as_bytes());
     }
 
     #[test]
-    fn replies_to_any_bytes_are_formed(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
+    fn replies_to_any_bytes_are_well_formed(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
         fuzz_protocol(&bytes);
     }
 
     #[test]
-    fn reasons_are_short_and_show_what_they_say(reason in ".{0,4100}") {
+    fn reasons_are_short_and_without_control_characters(reason in ".{0,4100}") {
         for agent in Agent::ALL {
             let reply = failure_reply(agent, None, &reason);
             prop_assert!(!reply.stderr.is_empty() && reply.stderr.chars().count() <= MAX_TEXT_CHARS);

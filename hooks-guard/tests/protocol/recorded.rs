@@ -238,7 +238,7 @@ fn every_recording_is_listed() {
 }
 
 #[test]
-fn each_recording_is_read_as_its_event() {
+fn each_recording_is_parsed_as_its_event() {
     for (name, is) in RECORDED {
         let recording = recording(name);
         let event = read(recording.agent, &recording.input).unwrap();
@@ -277,7 +277,7 @@ fn each_recording_is_read_as_its_event() {
 }
 
 #[test]
-fn each_answer_has_the_form_that_the_client_accepted() {
+fn each_reply_has_the_shape_that_the_client_accepted() {
     let mut accepted = BTreeMap::new();
     for (name, is) in RECORDED {
         let Asks(_) = is else { continue };
@@ -320,7 +320,7 @@ fn each_answer_has_the_form_that_the_client_accepted() {
 }
 
 #[test]
-fn an_unread_input_is_refused_by_the_exit_status() {
+fn an_unreadable_input_is_denied_by_the_exit_status() {
     for agent in [
         Agent::ClaudeCode,
         Agent::Codex,
@@ -337,7 +337,7 @@ fn an_unread_input_is_refused_by_the_exit_status() {
 }
 
 #[test]
-fn claude_codes_failure_says_its_status() {
+fn a_failure_event_of_claude_code_has_the_exit_status() {
     let recording = recording("claude-code/PostToolUseFailure.Bash.default");
     let HookEvent::Ran(ran) = read(recording.agent, &recording.input).unwrap() else {
         panic!("it ran");

@@ -125,7 +125,7 @@ fn assert_same(what: &str, sample: &Value, reply: &HookReply) {
 const REFUSED: &str = "DELETE: refused by policy";
 
 #[test]
-fn claude_code_before_its_prompt() {
+fn claude_code_samples_of_its_permission_request() {
     let file = "claude_code.permission_request";
     check(
         file,
@@ -144,7 +144,7 @@ fn claude_code_before_its_prompt() {
 }
 
 #[test]
-fn claude_code_at_other_events() {
+fn claude_code_samples_of_other_events() {
     let agent = Agent::ClaudeCode;
     check(
         "claude_code.permission_denied",
@@ -177,7 +177,7 @@ fn claude_code_at_other_events() {
 }
 
 #[test]
-fn cursor() {
+fn cursor_samples() {
     let agent = Agent::Cursor;
     check(
         "cursor.before_shell_execution",
@@ -205,7 +205,7 @@ fn cursor() {
 }
 
 #[test]
-fn copilot() {
+fn copilot_samples() {
     let agent = Agent::Copilot;
     check(
         "copilot_cli.pre_tool_use_pascal",
@@ -226,7 +226,7 @@ fn copilot() {
 }
 
 #[test]
-fn vscode() {
+fn vscode_samples() {
     check(
         "vscode.pre_tool_use",
         Agent::VsCode,
@@ -241,7 +241,7 @@ fn vscode() {
 }
 
 #[test]
-fn opencode() {
+fn opencode_samples() {
     let agent = Agent::OpenCode;
     check(
         "opencode.v2_permission_evaluate",

@@ -182,7 +182,7 @@ fn file_tools_name_their_files() {
 }
 
 #[test]
-fn p_01_the_line_of_many_files_counts_those_that_it_leaves_out() {
+fn p_01_a_shortened_list_of_files_has_the_number_of_omitted_files() {
     let of = |files: &[String]| {
         let arguments = json!({ "files": files });
         let request = question(Agent::VsCode, &input("editFiles", &arguments)).request;
@@ -216,7 +216,7 @@ fn p_01_the_line_of_many_files_counts_those_that_it_leaves_out() {
 }
 
 #[test]
-fn what_changes_files_must_name_them() {
+fn a_tool_that_changes_files_must_name_them() {
     for (tool, arguments) in [
         ("Write", json!({"content": "x"})),
         ("Write", json!({"file_path": 7})),
@@ -247,7 +247,7 @@ fn what_changes_files_must_name_them() {
 }
 
 #[test]
-fn a_tool_that_is_not_known_is_not_decided_about() {
+fn an_unknown_tool_without_a_command_gets_no_decision() {
     for tool in ["mcp__files__write_file", "WebFetch", "Task", "Bash2"] {
         let arguments = json!({"query": "rm -rf /", "file_path": "/a", "command": ["rm"]});
         let event = read(
@@ -262,7 +262,7 @@ fn a_tool_that_is_not_known_is_not_decided_about() {
 }
 
 #[test]
-fn a_command_runs_where_its_tool_says() {
+fn the_working_directory_of_a_tool_call_is_resolved() {
     for (field, given, cwd) in [
         ("workdir", "below", "/srv/p/below"),
         ("working_directory", "/elsewhere", "/elsewhere"),
@@ -278,7 +278,7 @@ fn a_command_runs_where_its_tool_says() {
 }
 
 #[test]
-fn arguments_in_a_text_are_read_twice_and_no_more() {
+fn arguments_in_a_json_string_are_parsed_once() {
     let with = |arguments: Value| {
         json!({"sessionId": "s", "toolName": "bash", "toolArgs": arguments}).to_string()
     };
@@ -301,7 +301,7 @@ fn arguments_in_a_text_are_read_twice_and_no_more() {
 }
 
 #[test]
-fn two_spellings_must_not_differ() {
+fn contradicting_spellings_of_a_field_are_refused() {
     let mut both = input("Bash", &json!({"command": "ls"}));
     both["toolName"] = json!("Read");
     let error = read(Agent::ClaudeCode, both.to_string().as_bytes()).unwrap_err();

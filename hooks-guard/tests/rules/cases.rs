@@ -39,7 +39,7 @@ struct Case {
 }
 
 #[test]
-fn rules_decide_as_the_cases_say() {
+fn rules_decide_every_case_as_expected() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/rules/cases");
     let mut count = 0;
     let mut wrong = Vec::new();

@@ -15,7 +15,7 @@ fn mistakes(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn every_mistake_is_told_with_its_place_and_remedy() {
+fn every_mistake_has_its_position_and_remedy() {
     let text = "\
 [[rule]]
 effect = \"alow\"
@@ -54,7 +54,7 @@ environment = [\"A\"]
 }
 
 #[test]
-fn what_makes_no_sense_is_a_mistake() {
+fn meaningless_rules_are_mistakes() {
     for (text, what) in [
         ("x", "invalid TOML"),
         ("[[rule]]\nprogram = \"x\"", "no `effect`"),
@@ -130,7 +130,7 @@ fn what_makes_no_sense_is_a_mistake() {
 }
 
 #[test]
-fn what_is_too_large_is_refused() {
+fn oversized_rules_files_are_refused() {
     let long = "a".repeat(600);
     let text = format!("[[rule]]\neffect = \"deny\"\npath = \"{long}\"");
     assert!(mistakes(&text)[0].contains("600 characters"));
@@ -152,7 +152,7 @@ fn what_is_too_large_is_refused() {
 const NPM: &str = "[[rule]]\neffect = \"allow\"\nprogram = \"npm\"\n\n[[rule]]\neffect = \"deny\"\nprogram = \"curl\"\n";
 
 #[test]
-fn a_projects_file_allows_only_while_it_is_trusted_as_it_is() {
+fn a_project_file_allows_only_while_its_content_is_trusted() {
     let folder = tempfile::tempdir().expect("a folder");
     let root = folder.path().canonicalize().expect("its real path");
     let rules_file = root.join("guard.toml");
@@ -198,7 +198,7 @@ fn a_projects_file_allows_only_while_it_is_trusted_as_it_is() {
 }
 
 #[test]
-fn a_list_of_trusted_files_that_is_none_is_an_error() {
+fn an_invalid_list_of_trusted_files_is_an_error() {
     let folder = tempfile::tempdir().expect("a folder");
     let list = folder.path().join("trust.json");
     assert_eq!(Trust::load(&list).expect("there is none"), Trust::empty());
@@ -210,7 +210,7 @@ fn a_list_of_trusted_files_that_is_none_is_an_error() {
 }
 
 #[test]
-fn loading_tells_the_mistakes_of_both_files() {
+fn loading_reports_the_mistakes_of_both_files() {
     let folder = tempfile::tempdir().expect("a folder");
     let (one, other) = (
         folder.path().join("guard.toml"),
@@ -244,7 +244,7 @@ fn loading_tells_the_mistakes_of_both_files() {
 /// A project with a link that leads out of it, and one that leads to a protected file.
 #[cfg(unix)]
 #[test]
-fn links_are_followed() {
+fn paths_of_rules_are_matched_after_resolving_links() {
     use std::os::unix::fs::symlink;
     let folder = tempfile::tempdir().expect("a folder");
     let root = folder.path().canonicalize().expect("its real path");
@@ -285,7 +285,7 @@ fn links_are_followed() {
 
 /// Like `rm -r` of the directory.
 #[test]
-fn a_file_tool_that_deletes_a_folder_meets_what_is_guarded_in_it() {
+fn deleting_a_folder_asks_if_it_contains_protected_files() {
     let rules =
         user("[[rule]]\neffect = \"allow\"\ntool = [\"Delete\", \"Edit\"]\npath = \"/**\"\n");
     for (path, rule) in [
@@ -305,7 +305,7 @@ fn a_file_tool_that_deletes_a_folder_meets_what_is_guarded_in_it() {
 }
 
 #[test]
-fn tests_beside_rules_are_run() {
+fn tests_in_a_rules_file_are_run() {
     let rules = user(
         r#"
 [[rule]]
@@ -346,7 +346,7 @@ expect = "deny"
 }
 
 #[test]
-fn a_projects_tests_say_what_holds_once_it_is_trusted() {
+fn tests_of_a_project_file_assume_that_it_is_trusted() {
     let text = "[[rule]]\neffect = \"allow\"\nprogram = \"npm\"\n[[rule.test]]\ncommand = \"npm test\"\nexpect = \"allow\"\n";
     assert!(
         project(text, false)
@@ -357,7 +357,7 @@ fn a_projects_tests_say_what_holds_once_it_is_trusted() {
 }
 
 #[test]
-fn what_looks_like_a_slip_is_told() {
+fn probable_mistakes_are_warnings() {
     let rules = user(
         r#"
 [[rule]]
@@ -399,7 +399,7 @@ program = "hooks-guard"
 }
 
 #[test]
-fn an_allow_is_no_answer_where_nothing_is_asked() {
+fn an_allow_rule_does_not_decide_a_request_that_is_already_allowed() {
     let rules = user("[[rule]]\neffect = \"allow\"\nprogram = \"ls\"\n");
     let request = command("ls");
     assert_eq!(rules.decide(&request, &found(&request)), None);

@@ -84,7 +84,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
-    fn a_denial_more_never_allows_more(
+    fn an_additional_restriction_never_allows_more(
         before in rules(EFFECTS, 5),
         more in rule(&["deny", "ask"]),
         text in proptest::sample::select(COMMANDS.to_vec()),
@@ -95,7 +95,7 @@ proptest! {
     }
 
     #[test]
-    fn a_project_that_nobody_trusts_never_allows_more(
+    fn an_untrusted_project_never_allows_more(
         own in rules(EFFECTS, 4),
         theirs in rules(EFFECTS, 4),
         text in proptest::sample::select(COMMANDS.to_vec()),
@@ -106,7 +106,7 @@ proptest! {
     }
 
     #[test]
-    fn the_strictest_holds_in_any_order(
+    fn the_strictest_rule_decides_in_any_order(
         (ordered, shuffled) in rules(EFFECTS, 6)
             .prop_flat_map(|all| (Just(all.clone()), Just(all).prop_shuffle())),
         text in proptest::sample::select(COMMANDS.to_vec()),
@@ -116,7 +116,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_protected_is_asked_about_whatever_is_allowed(
+    fn a_protected_file_requires_confirmation_despite_allow_rules(
         all in rules(EFFECTS, 6),
         text in proptest::sample::select(COMMANDS.to_vec()),
     ) {
@@ -130,12 +130,12 @@ proptest! {
     }
 
     #[test]
-    fn any_text_is_rules_or_mistakes(file in "\\PC{0,200}", text in "\\PC{1,60}") {
+    fn any_text_is_parsed_as_rules_or_mistakes(file in "\\PC{0,200}", text in "\\PC{1,60}") {
         assert_holds(&CLASSIFIER, &file, &text);
     }
 
     #[test]
-    fn rules_of_any_words_hold(
+    fn random_rules_keep_the_invariants(
         file in rules(EFFECTS, 4),
         text in "(cargo|rm|touch|sudo|ls|tee|make) [a-z~./$*<>|;&'\" -]{0,30}",
     ) {
@@ -144,7 +144,7 @@ proptest! {
 
     /// Generates an allowed command with a feature that the rule does not name.
     #[test]
-    fn an_allow_never_covers_what_it_does_not_name(
+    fn an_allow_rule_never_covers_a_feature_that_it_does_not_name(
         words in proptest::collection::vec("[a-z]{1,6}", 0..4),
         at in 0..DECORATIONS.len(),
     ) {

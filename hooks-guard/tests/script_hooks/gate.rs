@@ -38,7 +38,7 @@ async fn runs(gate: &Gate) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn p_06_a_hook_denies_asks_or_says_nothing() {
+async fn p_06_a_hook_denies_asks_or_makes_no_decision() {
     let gate = gate(
         "({ in: { command } }) => ({ out: command === 'ls' ? {} : \
          { decision: command.split(' ')[1], reason: 'so I say' } })",
@@ -64,7 +64,7 @@ async fn p_06_a_hook_denies_asks_or_says_nothing() {
 }
 
 #[tokio::test]
-async fn p_06_nothing_that_a_hook_says_is_a_yes() {
+async fn p_06_no_output_of_a_hook_allows_a_request() {
     for body in [
         "() => ({ out: { decision: 'allow' } })",
         "() => ({ out: { decision: 'ALLOW', reason: 'fine' } })",
@@ -109,7 +109,7 @@ async fn p_06_nothing_that_a_hook_says_is_a_yes() {
 }
 
 #[tokio::test]
-async fn p_06_a_hook_cannot_relax_what_is_asked_about() {
+async fn p_06_a_hook_cannot_relax_a_required_confirmation() {
     let gate = gate("() => ({ out: {} })");
     let judged = judged(&gate, "rm -r out").await;
     assert_eq!(judged.permission.decision, Decision::RequiresConfirmation);
@@ -132,7 +132,7 @@ async fn s_15_a_stop_denies_and_is_counted_by_its_class() {
 }
 
 #[tokio::test]
-async fn a_hook_is_given_four_fields_and_nothing_else() {
+async fn a_hook_gets_only_command_class_agent_and_directory() {
     let gate = gate(
         "({ in: given, data }) => ({ out: { decision: 'ask', reason: JSON.stringify([given, data]) } })",
     );
@@ -151,7 +151,7 @@ async fn a_hook_is_given_four_fields_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn a_run_that_nobody_waits_for_is_not_lost() {
+async fn a_cancelled_run_is_recorded_as_skipped() {
     let gate = gate("() => { for (;;) {} }");
     let soon = Duration::from_millis(1);
     let cut_off = timeout(soon, judged(&gate, "ls")).await;
@@ -162,7 +162,7 @@ async fn a_run_that_nobody_waits_for_is_not_lost() {
 }
 
 #[tokio::test]
-async fn a_file_that_is_no_hook_is_refused() {
+async fn an_invalid_hook_file_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("none.js");
     let error = ScriptHooks::load(std::slice::from_ref(&file)).unwrap_err();

@@ -29,7 +29,7 @@ fn asked(daemon: &Daemon, command: &str) -> (Value, bool) {
 }
 
 #[test]
-fn p_06_the_service_asks_the_hooks_of_its_configuration() {
+fn p_06_the_service_runs_the_configured_hooks() {
     let daemon = daemon();
     assert_eq!(asked(&daemon, "ls"), (json!("AUTO_ALLOWED"), false));
     let asks = json!("REQUIRES_CONFIRMATION");
@@ -90,7 +90,7 @@ fn p_06_the_service_asks_the_hooks_of_its_configuration() {
 }
 
 #[test]
-fn the_page_shows_runs_by_hook_outcome_and_class() {
+fn the_hooks_page_shows_the_runs_of_script_hooks() {
     let Some(browser) = Browser::start() else {
         return;
     };
@@ -114,7 +114,7 @@ fn the_page_shows_runs_by_hook_outcome_and_class() {
 }
 
 #[test]
-fn a_hook_that_cannot_be_used_keeps_the_service_from_starting() {
+fn an_invalid_hook_prevents_the_start_of_the_service() {
     let setup = Setup::new();
     let file = setup.folder().join("broken.js");
     fs::write(&file, "export default (").unwrap();

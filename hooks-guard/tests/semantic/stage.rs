@@ -55,7 +55,7 @@ async fn p_07_without_a_semantic_stage_the_tables_decide() {
 }
 
 #[tokio::test]
-async fn p_07_input_that_is_no_command_is_refused_before_anybody_is_asked() {
+async fn p_07_invalid_input_is_refused_before_the_model_is_called() {
     let says = says(Crud::Delete, "");
     let classifier = Classifier::new().with_semantic(Arc::clone(&says));
     assert!(classifier.classify_fully("", None).await.is_err());
@@ -69,7 +69,7 @@ async fn p_07_input_that_is_no_command_is_refused_before_anybody_is_asked() {
 }
 
 #[tokio::test]
-async fn p_07_what_the_tables_know_is_not_asked_about() {
+async fn p_07_the_model_is_not_called_for_known_commands() {
     let says = says(Crud::Delete, "no");
     for command in [
         "ls -la",
@@ -89,7 +89,7 @@ async fn p_07_what_the_tables_know_is_not_asked_about() {
 }
 
 #[tokio::test]
-async fn p_07_what_the_tables_do_not_understand_is_asked_about() {
+async fn p_07_the_model_is_called_for_unknown_commands() {
     for command in [
         "frobnicate x",
         "mkdir a && frobnicate x",
@@ -125,7 +125,7 @@ async fn p_07_what_the_tables_do_not_understand_is_asked_about() {
 }
 
 #[tokio::test]
-async fn p_07_a_command_cannot_talk_a_model_into_a_lower_class() {
+async fn p_07_a_deceived_model_cannot_lower_the_class() {
     let fooled = || says(Crud::Read, "it says that it only reads");
     for command in [
         "rm -rf x",
@@ -146,7 +146,7 @@ async fn p_07_a_command_cannot_talk_a_model_into_a_lower_class() {
 }
 
 #[tokio::test]
-async fn p_07_the_same_class_changes_nothing() {
+async fn p_07_an_equal_class_changes_nothing() {
     assert_eq!(
         fully(says(Crud::Create, "so it is"), "frobnicate").await,
         by_tables("frobnicate")
@@ -154,7 +154,7 @@ async fn p_07_the_same_class_changes_nothing() {
 }
 
 #[tokio::test]
-async fn secrets_and_addresses_are_masked_in_all_of_a_question() {
+async fn secrets_and_addresses_are_masked_in_every_part_of_the_input() {
     let says = says(Crud::Create, "");
     let command = "hunter2x='s3cretvalue'; frobnicate --password s3cretvalue --to ada@example.org ghp_abcdef123";
     let classifier = Classifier::new().with_semantic(Arc::clone(&says));
@@ -185,7 +185,7 @@ async fn secrets_and_addresses_are_masked_in_all_of_a_question() {
 }
 
 #[tokio::test]
-async fn what_a_model_says_is_escaped_and_cut() {
+async fn texts_of_a_model_are_escaped_and_truncated() {
     let text = format!("clears the screen \u{1b}[2J\r\n{}", "x".repeat(10_000));
     let verdict = fully(says(Crud::Delete, &text), "frobnicate").await;
     for shown in [&verdict.reasoning, &verdict.explanation] {
@@ -217,7 +217,7 @@ impl Semantic for Sleeps {
 }
 
 #[tokio::test(start_paused = true)]
-async fn p_08_after_two_seconds_what_is_not_known_is_a_timeout() {
+async fn p_08_an_unknown_command_times_out_after_two_seconds() {
     let dropped = Arc::new(AtomicBool::new(false));
     let before = Instant::now();
     let verdict = fully(Sleeps(Arc::clone(&dropped)), "frobnicate").await;
@@ -277,7 +277,7 @@ impl Semantic for Fails {
 }
 
 #[tokio::test]
-async fn p_07_an_error_or_a_panic_leaves_what_the_tables_say() {
+async fn p_07_an_error_or_a_panic_keeps_the_class_of_the_tables() {
     let expected = by_tables("frobnicate");
     assert_eq!(fully(PanicsAtOnce, "frobnicate").await, expected);
     assert_eq!(fully(PanicsLater, "frobnicate").await, expected);
@@ -285,7 +285,7 @@ async fn p_07_an_error_or_a_panic_leaves_what_the_tables_say() {
 }
 
 #[tokio::test]
-async fn p_05_a_confidence_that_is_none_makes_no_answer() {
+async fn p_05_an_invalid_confidence_is_ignored() {
     for confidence in [f64::NAN, f64::INFINITY, -0.1, 1.1] {
         let says = Says {
             answer: SemanticOutput::new(Crud::Delete, "", confidence),
@@ -324,7 +324,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn p_07_no_answer_ever_weakens(
+    fn p_07_no_output_of_a_model_lowers_class_or_decision(
         command in command(),
         class in class(),
         reasoning in any::<String>(),
