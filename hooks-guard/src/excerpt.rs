@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn the_mark_is_below_the_mistake() {
+    fn the_mark_is_below_the_marked_range() {
         let text = "größe = 1\r\nname = \"ä日\" # x\n";
         let at = text.find('ä').expect("it is there");
         let excerpt = Excerpt::new(text, at..at + "ä日".len());
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_of_json_have_their_place() {
+    fn json_errors_have_their_position() {
         for (text, line, column, message) in [
             ("{\n \"a\": }", 2, 7, "expected value"),
             ("", 1, 1, "EOF while parsing a value"),

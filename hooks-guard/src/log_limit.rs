@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_same_error_is_logged_once_in_ten_seconds_with_how_often_it_was_left_out() {
+    fn an_equal_error_is_logged_once_in_ten_seconds_with_its_count() {
         let mut logged = HashMap::new();
         let begin = Instant::now();
         let full = || "not written: the disk is full".to_owned();

@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn a_proof_holds_for_what_it_covers_alone() {
+    fn a_proof_is_valid_only_for_its_own_parts() {
         let key = ServiceKey::random();
         let agreed = handshake(&key, "c", "n");
         let request = agreed.request_proof("POST", "/a", b"b");
@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn a_challenge_is_64_digits() {
+    fn a_nonce_has_64_hexadecimal_digits() {
         assert!(is_nonce(&nonce()));
         for text in ["", "00", &"g".repeat(64), &"0".repeat(65), &"é".repeat(32)] {
             assert!(!is_nonce(text), "{text}");
@@ -319,7 +319,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_key_is_made_once_and_read_by_its_owner_alone() {
+    fn a_key_is_created_once_and_private_to_its_owner() {
         use std::fs;
         use std::os::unix::fs::PermissionsExt;
 

@@ -624,7 +624,7 @@ mod tests {
     }
 
     #[test]
-    fn an_approval_is_bound_to_what_was_approved() {
+    fn the_hash_of_a_request_is_unambiguous() {
         let effect = char::from(Crud::Create as u8);
         let file = write("Write a.txt", "a.txt");
         let text = format!("Write a.txt\0{effect}Write\0a.txt\0abc");
@@ -639,7 +639,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_approved_before_stays_so() {
+    fn the_hash_of_a_request_is_stable_across_versions() {
         let hex = |request| hex::encode(command_hash(&request));
         assert_eq!(
             hex(PermissionRequest::new("make")),

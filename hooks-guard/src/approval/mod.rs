@@ -327,7 +327,7 @@ mod tests {
 
         /// `P-26`: the hash of a scope is equal exactly if the files that decide are equal.
         #[test]
-        fn a_scope_is_the_same_exactly_if_the_files_are(
+        fn scope_hashes_are_equal_exactly_if_the_relevant_files_are(
             one in vec(content(), FILES.len()),
             two in vec(content(), FILES.len()),
             agents in ("[ab]", "[ab]"),

@@ -55,7 +55,7 @@ mod tests {
     use super::{includes, scripts};
 
     #[test]
-    fn a_script_runs_with_those_before_and_after_it() {
+    fn a_script_includes_its_pre_and_post_scripts() {
         let manifest = r#"{"scripts": {"pretest": "a", "test": "b", "posttest": "c", "x": "d"}}"#;
         assert_eq!(scripts(manifest, "test"), ["a", "b", "c"]);
         assert!(scripts("no JSON", "test").is_empty());
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn includes_of_a_makefile_are_names_as_they_stand() {
+    fn includes_of_a_makefile_are_its_literal_names() {
         let text =
             "include a.mk b.mk # why\n-include c.mk\nx:\n\techo include d.mk\ninclude $(E)\n";
         assert_eq!(includes(text), ["a.mk", "b.mk", "c.mk"]);

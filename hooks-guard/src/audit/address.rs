@@ -38,7 +38,7 @@ mod tests {
     use std::path::Path;
 
     #[test]
-    fn a_file_is_one_however_it_is_written() {
+    fn every_form_of_a_file_address_gives_the_same_path() {
         let file = Some(File(Path::new("/var/lib/audit.db")));
         for url in [
             "/var/lib/audit.db",

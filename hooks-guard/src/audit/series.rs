@@ -311,7 +311,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_period_has_few_steps_and_all_of_its_time() {
+    fn a_period_is_covered_by_a_limited_number_of_steps() {
         for (span, step) in [
             (0, HOUR_US),
             (MAX_HOURS * HOUR_US, HOUR_US),
@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_is_the_first_word() {
+    fn a_program_is_the_first_word_after_assignments() {
         for (command, name) in [
             ("git push", "git"),
             ("A=1 B_2=x /usr/bin/env python", "env"),

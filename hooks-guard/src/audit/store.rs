@@ -679,7 +679,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_full_disk_fails_clearly_and_works_again() {
+    async fn a_full_disk_is_an_error_until_it_has_room() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("trail.db");
         let trail = AuditStore::open(&path.display().to_string())

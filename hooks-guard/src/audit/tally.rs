@@ -256,7 +256,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn p_30_a_period_is_cut_into_pieces_that_cover_it_once(
+        fn p_30_the_parts_of_a_period_cover_it_exactly_once(
             after in prop::option::of(-3 * DAY_US..3 * DAY_US),
             before in prop::option::of(-3 * DAY_US..3 * DAY_US),
             at in -4 * DAY_US..4 * DAY_US,

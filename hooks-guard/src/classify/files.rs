@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn p_06_reads_of_files_are_allowed_and_changes_are_not() {
+    fn p_06_reads_of_files_are_allowed_and_changes_need_confirmation() {
         let read = judge(Crud::Read, &["src/main.rs"]);
         assert_eq!(
             (read.crud, read.decision),
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn searches_of_folders_that_may_hold_secrets_ask_and_lists_of_names_do_not() {
+    fn searches_of_folders_with_secrets_ask_and_name_lists_do_not() {
         let asks = |tool: &str, path: &str| {
             let access = FileAccess {
                 tool: tool.to_owned(),

@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn p_07_a_read_that_was_not_proven_still_asks() {
+    fn p_07_an_unproven_read_requires_confirmation() {
         let verdict = combine(nothing_found(), &answer(Crud::Read));
         assert_eq!(verdict.crud, Crud::Read);
         assert_eq!(verdict.decision, Decision::RequiresConfirmation);
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn p_07_an_answer_comes_before_the_fallback() {
+    fn p_07_the_output_of_the_model_replaces_the_fallback() {
         let verdict = combine(nothing_found(), &answer(Crud::Update));
         assert_eq!(
             (verdict.crud, verdict.method),
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn p_08_too_late_where_nothing_was_found_out_gives_the_texts_of_a_timeout() {
+    fn p_08_a_timeout_without_a_table_class_has_the_timeout_texts() {
         let verdict = without_answer(nothing_found(), true, &SemanticError::Timeout);
         assert_eq!(verdict.crud, Crud::Create);
         assert_eq!(verdict.decision, Decision::RequiresConfirmation);
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn p_07_an_error_where_nothing_was_found_out_leaves_the_fallback() {
+    fn p_07_an_error_without_a_table_class_keeps_the_fallback() {
         assert_eq!(
             without_answer(nothing_found(), true, &SemanticError::Status(500)),
             nothing_found()
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn a_question_where_nothing_was_found_out_names_no_class() {
+    fn an_input_without_a_table_class_has_no_class() {
         let question = SemanticInput::new("frob a@example.org", &nothing_found());
         assert_eq!(question.class, None);
         assert_eq!(question.command, "frob [e-mail]");
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_model_says_is_shown_short_and_without_tricks() {
+    fn texts_of_a_model_are_escaped_and_truncated() {
         assert_eq!(
             escape_text("a\u{1b}[2Jb\nc\u{202e}d\u{200b}"),
             "a\\u{1b}[2Jb\\u{a}c\\u{202e}d\\u{200b}"

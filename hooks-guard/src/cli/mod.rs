@@ -158,7 +158,7 @@ mod tests {
     use clap::CommandFactory;
 
     #[test]
-    fn the_command_line_is_sound() {
+    fn the_command_line_definition_is_valid() {
         super::Arguments::command().debug_assert();
     }
 }

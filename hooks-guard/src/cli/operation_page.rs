@@ -99,7 +99,7 @@ fn section() -> String {
 }
 
 #[test]
-fn every_option_is_on_the_page_as_it_is_parsed() {
+fn the_options_on_the_page_are_up_to_date() {
     let page = fs::read_to_string(PAGE).expect("the page is there");
     let (before, rest) = page.split_once(HEADING).expect("its section");
     let after = rest.find("\n## ").map_or("", |at| &rest[at..]);
@@ -116,7 +116,7 @@ fn every_option_is_on_the_page_as_it_is_parsed() {
 }
 
 #[test]
-fn options_beside_keys_of_the_configuration_are_options_of_serve() {
+fn options_listed_with_configuration_keys_exist_in_serve() {
     let page = fs::read_to_string(PAGE).expect("the page is there");
     let (_, rest) = page
         .split_once("\n## Configuration\n")

@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_repository_around_the_directory_is_the_project_and_home_is_none() {
+    fn the_project_is_the_enclosing_repository_except_home() {
         let folder = folder();
         let home = folder.path().join("home");
         let project = home.join("work/app");
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn what_others_can_write_or_replace_is_not_followed() {
+    fn files_writable_or_replaceable_by_other_users_are_refused() {
         let folder = folder();
         let own = folder.path().join("own");
         fs::create_dir(&own).expect("a folder");

@@ -36,7 +36,7 @@ mod tests {
     use super::parse_at;
 
     #[test]
-    fn times_are_relative_to_now_and_local() {
+    fn times_are_parsed_relative_to_now_and_as_local_times() {
         let now: Zoned = "2026-05-01T10:30:00+02:00[+02:00]".parse().expect("a time");
         for (text, wanted) in [
             ("now", "2026-05-01T08:30:00Z"),

@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_in_the_console_writes_markup_or_comes_from_elsewhere() {
+    fn console_files_write_no_markup_and_load_no_external_resources() {
         for asset in &ASSETS {
             for bad in [
                 "innerHTML",

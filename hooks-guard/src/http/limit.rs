@@ -121,7 +121,7 @@ mod tests {
     use tokio::time::{Duration, Instant};
 
     #[test]
-    fn p_11_a_window_of_sixty_seconds_rolls() {
+    fn p_11_the_window_of_sixty_seconds_is_sliding() {
         let limit = RateLimit::new(3).expect("a limit");
         let start = Instant::now();
         let at = |seconds| limit.ask(ClientIdentity::Socket, start + Duration::from_secs(seconds));
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn p_11_each_client_has_an_allowance_of_its_own() {
+    fn p_11_each_client_has_its_own_limit() {
         let limit = RateLimit::new(1).expect("a limit");
         let now = Instant::now();
         assert!(limit.ask(ClientIdentity::Socket, now).allowed);
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn clients_of_long_ago_are_forgotten() {
+    fn inactive_clients_are_removed() {
         let limit = RateLimit::new(1).expect("a limit");
         let start = Instant::now();
         for client in 0..super::MAX_TRACKED_CLIENTS as u32 {

@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn p_14_only_names_of_this_machine_are_answered() {
+    fn p_14_only_host_names_of_this_machine_are_accepted() {
         for host in [
             "localhost",
             "LOCALHOST:3000",
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn p_14_a_page_of_another_site_is_not_answered() {
+    fn p_14_an_origin_of_another_site_is_refused() {
         assert!(allowed("localhost:3000", Some("http://localhost:3000")));
         assert!(allowed("127.0.0.1:3000", Some("http://127.0.0.1:3000")));
         for origin in [
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn p_14_no_host_and_two_hosts_are_none() {
+    fn p_14_a_missing_or_duplicate_host_header_is_refused() {
         let names = HostNames::new(([127, 0, 0, 1], 3000).into(), &[]);
         let mut headers = HeaderMap::new();
         assert!(names.check(&Uri::from_static("/"), &headers).is_err());

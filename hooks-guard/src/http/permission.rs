@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn p_08_a_request_beyond_its_budget_is_no_yes() {
+    async fn p_08_a_request_that_exceeds_its_timeout_is_not_allowed() {
         let gate = Gate::with_hooks(GateHooks::new().with_classify(Slow), Policy::default());
         let audit = AuditStore::open("sqlite::memory:").await.unwrap();
         let service = PermissionService::new(gate, audit, Duration::from_secs(1));

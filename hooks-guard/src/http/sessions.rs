@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_oldest_session_makes_room() {
+    async fn the_oldest_session_ends_if_there_are_too_many() {
         let sessions = Sessions::new(3000);
         let all: Vec<_> = (0..=MAX_SESSIONS)
             .map(|_| {
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn neither_the_cookie_nor_the_value_is_enough() {
+    async fn a_session_needs_both_the_cookie_and_the_csrf_value() {
         let sessions = Sessions::new(3000);
         let (id, csrf) = sessions.begin();
         let (_, other) = sessions.begin();

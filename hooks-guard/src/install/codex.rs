@@ -205,7 +205,7 @@ mod tests {
 
     /// The hash was read from Codex 0.169.0 (`hooks/list` of its app server).
     #[test]
-    fn an_entry_has_the_hash_that_codex_shows() {
+    fn the_hash_of_an_entry_equals_that_of_codex() {
         let entry = entries(HOOKS).remove(0);
         assert_eq!(
             entry.hash(),
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn trust_comes_and_goes_and_the_rest_of_the_file_stays() {
+    fn adding_and_removing_trust_preserves_the_rest_of_the_file() {
         for config in [
             "",
             "# mine\nmodel = \"x\" # why\n\n[projects.\"/srv/p\"]\ntrust_level = \"trusted\"\n",
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_cannot_be_changed_safely_is_left_alone() {
+    fn a_file_that_cannot_be_edited_safely_is_unchanged() {
         for config in [
             "model = ",
             "hooks = 7",

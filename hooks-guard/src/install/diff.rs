@@ -48,7 +48,7 @@ mod tests {
     use super::unified;
 
     #[test]
-    fn changes_far_apart_are_hunks_of_their_own() {
+    fn distant_changes_are_separate_hunks() {
         let old: String = (0..40).map(|line| format!("{line}\n")).collect();
         let new = old.replace("\n5\n", "\nfive\n").replace("\n30\n", "\n");
         let diff = unified(Path::new("a.json"), Some(&old), Some(&new));
@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn a_diff_has_what_changes_and_three_lines_around() {
+    fn a_diff_has_three_context_lines_around_a_change() {
         let old = "1\n2\n3\n4\n5\n6\n7\n8\n9\n";
         let new = "1\n2\n3\n4\nfive\n6\n7\n8\n9\n";
         let path = Path::new("a.json");

@@ -238,7 +238,7 @@ mod tests {
     use super::{InstallError, Settings};
 
     #[test]
-    fn what_somebody_else_wrote_in_the_meantime_is_not_overwritten() {
+    fn concurrent_changes_of_the_file_are_not_overwritten() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("settings.json");
         for (before, meanwhile) in [

@@ -77,7 +77,7 @@ mod tests {
     use super::parse;
 
     #[test]
-    fn a_version_has_three_numbers() {
+    fn a_version_is_parsed_from_three_numbers() {
         assert_eq!(parse("2.1.295"), Some([2, 1, 295]));
         assert_eq!(parse("2.1.30-beta.1"), Some([2, 1, 30]));
         for other in ["claude", "2.1", "", "v2.1.3", "2.x.3"] {

@@ -308,7 +308,7 @@ mod tests {
 
     /// Each line is a command; `¦` precedes every text that may run, except its first word.
     #[test]
-    fn what_may_run_is_known() {
+    fn command_boundaries_precede_every_text_that_may_run() {
         for line in [
             "a b",
             "a¦; b ¦&¦& c ¦| d",
@@ -341,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_word_of_a_command_says_what_is_run() {
+    fn only_the_first_word_of_a_command_is_its_program() {
         for (command, word, is) in [
             ("shutdown now", "shutdown", true),
             ("A=b shutdown now", "shutdown", true),

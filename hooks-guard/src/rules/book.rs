@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rules_of_every_project_around_a_directory_hold() {
+    fn rules_of_every_enclosing_project_apply() {
         let home = tempfile::tempdir().expect("a directory");
         let book = RuleBook::new(&Places::below(home.path()), Protected::new(home.path()));
         let outer = home.path().join("outer");
@@ -203,7 +203,7 @@ mod tests {
     /// `P-06`: the rules around the target of a link apply.
     #[cfg(unix)]
     #[test]
-    fn the_rules_of_the_projects_around_a_link_hold() {
+    fn rules_of_the_projects_around_the_target_of_a_link_apply() {
         let home = tempfile::tempdir().expect("a directory");
         let book = RuleBook::new(&Places::below(home.path()), Protected::new(home.path()));
         let inner = home.path().join("project/inner");
@@ -216,7 +216,7 @@ mod tests {
 
     /// `P-06`: a broken file does not disable the others.
     #[test]
-    fn what_can_be_read_forbids_where_something_else_cannot() {
+    fn readable_rules_deny_although_another_file_is_invalid() {
         let home = tempfile::tempdir().expect("a directory");
         let places = Places::below(home.path());
         let book = RuleBook::new(&places, Protected::new(home.path()));

@@ -834,7 +834,7 @@ mod tests {
 
     /// With `HOOKS_WRITE=1`, writes the file that this test compares.
     #[tokio::test]
-    async fn the_written_schema_is_the_one_that_the_migrations_make() {
+    async fn the_schema_file_equals_the_schema_of_the_migrations() {
         let all = MIGRATIONS.map(|(version, ..)| version);
         let made = schema_of_migrations(&all).await.expect("a schema");
         if std::env::var_os("HOOKS_WRITE").is_some() {

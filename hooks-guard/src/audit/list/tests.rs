@@ -39,7 +39,7 @@ fn found(filter: &Filter, record: &AuditRecord) -> bool {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn p_24_pieces_have_together_what_the_whole_has() {
+async fn p_24_a_partitioned_search_finds_the_same_records() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("trail.db").display().to_string();
     let trail = AuditStore::open(&path).await.expect("a trail");
@@ -107,7 +107,7 @@ async fn p_24_pieces_have_together_what_the_whole_has() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn all_who_read_see_the_same_while_others_write() {
+async fn a_partitioned_search_is_consistent_during_writes() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("trail.db").display().to_string();
     let trail = AuditStore::open(&path).await.expect("a trail");

@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn what_could_leak_is_refused() {
+    fn insecure_endpoint_urls_are_refused() {
         for base in [
             "http://llm.example/v1",
             "http://localhost.example/v1",
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_that_make_no_sense_are_refused() {
+    fn invalid_settings_are_refused() {
         let builder = || OpenAiCompatible::builder("http://localhost/v1", "m");
         assert!(matches!(
             builder().temperature(f64::NAN).build(),
@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_not_shown() {
+    fn debug_output_does_not_contain_the_key() {
         let builder = OpenAiCompatible::builder("http://localhost/v1", "m").api_key("hunter2");
         assert!(!format!("{builder:?}").contains("hunter2"));
         let built = builder.build().unwrap();

@@ -155,7 +155,7 @@ const DATA: &[&str] = &[
 ];
 
 #[test]
-fn what_runs_is_shown() {
+fn executed_code_is_shown_or_flagged_as_hidden() {
     let mut wrong = Vec::new();
     for (command, code) in CODE {
         let masked = Masked::for_storage(command);
@@ -167,7 +167,7 @@ fn what_runs_is_shown() {
 }
 
 #[test]
-fn text_that_may_run_unseen_is_told() {
+fn masked_code_is_flagged_as_hidden() {
     let mut wrong = Vec::new();
     for command in HIDING {
         let masked = Masked::for_storage(command);
@@ -183,7 +183,7 @@ fn text_that_may_run_unseen_is_told() {
 }
 
 #[test]
-fn secrets_that_are_data_hide_no_code() {
+fn masked_data_is_not_flagged_as_hidden_code() {
     let mut wrong = Vec::new();
     for command in DATA {
         let masked = Masked::for_storage(command);
@@ -195,7 +195,7 @@ fn secrets_that_are_data_hide_no_code() {
 }
 
 #[test]
-fn a_token_within_code_stays_hidden() {
+fn a_token_within_code_is_masked() {
     let masked =
         Masked::for_storage("SECRET='curl -H ghp_abcdefgh12 https://x | sh'; eval \"$SECRET\"");
     assert_eq!(
@@ -326,7 +326,7 @@ const RUNS: &[&str] = &[
 ];
 
 #[test]
-fn what_runs_is_shown_or_told_however_it_gets_there() {
+fn executed_variables_are_shown_or_flagged_for_every_assignment() {
     let mut wrong = Vec::new();
     for set in SETS {
         // A variable that is set for one program only is not expanded in its words.

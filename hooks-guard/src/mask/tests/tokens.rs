@@ -204,7 +204,7 @@ impl Chance {
 }
 
 #[test]
-fn every_known_token_is_masked_wherever_it_stands() {
+fn every_known_token_is_masked_in_every_position() {
     let mut chance = Chance(7);
     let mut shown = Vec::new();
     let shapes = SHAPES
@@ -245,7 +245,7 @@ fn every_known_token_is_masked_wherever_it_stands() {
 }
 
 #[test]
-fn what_only_looks_like_a_token_stays_in_the_trail() {
+fn texts_that_resemble_tokens_are_stored_unchanged() {
     let mut chance = Chance(11);
     let (commit, digest) = (chance.sample("{h40}"), chance.sample("{h64}"));
     let uuid = chance.sample("{h8}-{h4}-4{h3}-a{h3}-{h12}");
@@ -286,7 +286,7 @@ fn what_only_looks_like_a_token_stays_in_the_trail() {
 }
 
 #[test]
-fn what_may_run_beside_a_token_is_shown() {
+fn code_next_to_a_token_is_not_masked() {
     let token = Chance(3).sample("dapi{h32}");
     assert_eq!(
         Masked::for_storage(&format!("frob {token};rm -r src")).text,
