@@ -20,7 +20,7 @@ fn rows<'p>(page: &'p str, heading: &str) -> BTreeSet<&'p str> {
 }
 
 #[test]
-fn every_feature_is_on_its_page() {
+fn the_features_page_lists_every_feature() {
     let page = include_str!("../docs/features.md");
     let output = Command::new(env!("CARGO"))
         .args([
@@ -105,12 +105,12 @@ const RUN_BY: [(&str, &str, &[&str]); 15] = [
     (
         "cargo install --locked --path hooks-runtime --features validate",
         "tests/book.rs",
-        &["fn the_validator_is_installed_and_run"],
+        &["fn the_validator_installs_and_runs_as_documented"],
     ),
     (
         "hooks-validate ./check-tool --strict",
         "tests/book.rs",
-        &["fn the_validator_is_installed_and_run"],
+        &["fn the_validator_installs_and_runs_as_documented"],
     ),
     (
         "hooks-validate --timeout 2 --event deploy:start -- python3 check_tool.py",
@@ -140,7 +140,7 @@ const RUN_BY: [(&str, &str, &[&str]); 15] = [
 ];
 
 #[test]
-fn every_command_is_run_by_somebody() {
+fn every_documented_command_is_run_by_a_test_or_job() {
     let mut pages = vec![repository().join("README.md")];
     for entry in fs::read_dir(repository().join("docs")).expect("the book is there") {
         let page = entry.expect("it can be read").path();
@@ -171,7 +171,7 @@ fn every_command_is_run_by_somebody() {
 
 #[cfg(unix)]
 #[test]
-fn the_validator_is_installed_and_run() {
+fn the_validator_installs_and_runs_as_documented() {
     let place = tempfile::tempdir().expect("a folder");
     // As on the page, but without optimisation, into this folder, and without a network.
     let install = [

@@ -172,12 +172,12 @@ fn follow(pages: &[&str]) {
 
 #[cfg(unix)]
 #[test]
-fn the_quick_start_works_to_the_letter() {
+fn the_quick_start_works_as_written() {
     follow(GUIDES[0]);
 }
 
 #[cfg(unix)]
 #[test]
-fn the_guide_works_to_the_letter() {
+fn the_guide_works_as_written() {
     follow(GUIDES[1]);
 }

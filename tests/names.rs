@@ -368,7 +368,7 @@ fn private_name(distance: usize, child: &str) -> Vec<String> {
 }
 
 #[test]
-fn private_names_are_no_duplicates_if_all_mentions_are_near() {
+fn private_names_are_not_duplicates_if_all_mentions_are_near() {
     let found = ["`Near`: src/a.rs:1, src/lib.rs:1"];
     let in_function = "fn f() { struct Other; }";
     assert!(private_name(MAX_DISTANCE, in_function).is_empty());
@@ -378,7 +378,7 @@ fn private_names_are_no_duplicates_if_all_mentions_are_near() {
 }
 
 #[test]
-fn items_of_functions_are_no_duplicates() {
+fn items_of_functions_are_not_duplicates() {
     let body = "fn f() { struct Local; }";
     let found = duplicates_in(&[
         ("src/lib.rs", &format!("{body} mod a; pub struct Local;")),

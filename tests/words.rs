@@ -92,7 +92,7 @@ fn places<'t>(file: &'t str, text: &'t str) -> impl Iterator<Item = String> + 't
 }
 
 #[test]
-fn the_tree_is_written_in_plain_words() {
+fn excluded_phrases_are_rare_in_the_tree() {
     let texts = tracked_texts();
     let read = texts.iter().filter(|(file, _)| {
         let is_prose = file.ends_with(".rs") || file.ends_with(".md");
@@ -108,7 +108,7 @@ fn the_tree_is_written_in_plain_words() {
 }
 
 #[test]
-fn phrases_are_found_as_whole_words_in_comments_and_sentences() {
+fn excluded_phrases_match_whole_words_of_comments_and_sentences() {
     let text = "/// What is left.\n/// Who knows.\nlet x = \"nobody\"; // nobody\nsay(\"nobody is here\");\n/// One nobody-like thing.\n";
     let found: Vec<String> = places("a.rs", text).collect();
     assert_eq!(found, ["a.rs:1: What", "a.rs:4: nobody"]);

@@ -70,7 +70,7 @@ const HOOK: &str = "last.unwrap_or(true) && !(self.is_strict && prompt.is_blank(
 const FUNCTION: &str = "last.unwrap_or_default() + task";
 
 #[test]
-fn what_is_right_has_no_error() {
+fn correct_code_has_no_errors_in_the_editor() {
     let mut server = server();
     let Some(server) = server.as_mut() else {
         return;
@@ -85,7 +85,7 @@ fn what_is_right_has_no_error() {
 }
 
 #[test]
-fn bodies_are_completed_while_they_are_typed() {
+fn completions_are_offered_in_incomplete_bodies() {
     let mut server = server();
     let Some(server) = server.as_mut() else {
         return;
@@ -145,7 +145,7 @@ fn bodies_are_completed_while_they_are_typed() {
 }
 
 #[test]
-fn a_body_that_does_not_parse_is_the_only_error() {
+fn an_unparsable_body_causes_only_syntax_errors() {
     let mut server = server();
     let Some(server) = server.as_mut() else {
         return;
@@ -208,7 +208,7 @@ const DECLARED: [(&str, &str, &str, &str); 7] = [
 ];
 
 #[test]
-fn names_lead_to_where_they_are_declared() {
+fn go_to_declaration_finds_the_declaration_of_names() {
     let mut server = server();
     let Some(server) = server.as_mut() else {
         return;
@@ -223,7 +223,7 @@ fn names_lead_to_where_they_are_declared() {
 
 /// A name resolves to the user's items, and no generated item at it leads elsewhere.
 #[test]
-fn the_name_of_a_slot_leads_into_no_other_file() {
+fn go_to_declaration_of_a_slot_stays_in_its_file() {
     let mut server = server();
     let Some(server) = server.as_mut() else {
         return;
@@ -244,7 +244,7 @@ fn the_name_of_a_slot_leads_into_no_other_file() {
 }
 
 #[test]
-fn names_lead_on_while_a_body_does_not_parse() {
+fn go_to_declaration_works_while_a_body_does_not_parse() {
     let mut server = server();
     let Some(server) = server.as_mut() else {
         return;
@@ -274,7 +274,7 @@ fn names_lead_on_while_a_body_does_not_parse() {
 }
 
 #[test]
-fn the_documentation_of_a_slot_is_shown_wherever_it_is_named() {
+fn hovering_any_name_of_a_slot_shows_its_documentation() {
     let mut server = server();
     let Some(server) = server.as_mut() else {
         return;

@@ -23,7 +23,7 @@ fn recorded(log: &Log, adapter: Script) -> (HookedModel<'static>, RecordedBudget
 }
 
 #[tokio::test]
-async fn t_70_a_refusal_sends_nothing_and_calls_no_other_hook() {
+async fn t_70_a_refused_reservation_sends_nothing_and_calls_no_further_hook() {
     let log = Log::new();
     let (model, books) = recorded(&log, Script::new(&log, [stop()]));
     let all = Usage::tokens(100, 0);
@@ -43,7 +43,7 @@ async fn t_70_a_refusal_sends_nothing_and_calls_no_other_hook() {
 }
 
 #[tokio::test]
-async fn t_70_an_adapter_that_fails_costs_nothing() {
+async fn t_70_a_failed_adapter_call_uses_no_budget() {
     let log = Log::new();
     let error = AdapterError::transport("no route to host");
     let (model, books) = recorded(&log, Script::failing(&log, error));
@@ -60,7 +60,7 @@ async fn t_70_an_adapter_that_fails_costs_nothing() {
 }
 
 #[tokio::test]
-async fn t_70_an_error_amid_the_answer_ends_the_stream_after_the_books_are_settled() {
+async fn t_70_a_stream_error_settles_the_budget_before_the_stream_ends() {
     let log = Log::new();
     let script = [
         text("a"),
@@ -84,7 +84,7 @@ async fn t_70_an_error_amid_the_answer_ends_the_stream_after_the_books_are_settl
 }
 
 #[tokio::test]
-async fn t_70_a_dropped_stream_runs_nothing_more_and_counts_as_estimated() {
+async fn t_70_a_dropped_stream_runs_no_further_hook_and_settles_the_estimate() {
     let log = Log::new();
     let (model, books) = recorded(&log, Script::new(&log, [text("a"), text("b"), stop()]));
     let mut events = model.text_turn("hi").stream();
@@ -100,7 +100,7 @@ async fn t_70_a_dropped_stream_runs_nothing_more_and_counts_as_estimated() {
 }
 
 #[tokio::test]
-async fn t_70_a_dropped_stream_counts_as_the_larger_of_estimate_and_report() {
+async fn t_70_a_dropped_stream_settles_the_maximum_of_estimate_and_report() {
     for (report, counted) in [(used(5, 1), 10), (used(5, 40), 45)] {
         let log = Log::new();
         let (model, books) = recorded(&log, Script::new(&log, [report, text("a"), stop()]));
@@ -115,7 +115,7 @@ async fn t_70_a_dropped_stream_counts_as_the_larger_of_estimate_and_report() {
 }
 
 #[tokio::test]
-async fn t_70_answers_that_are_dropped_before_their_usage_exhaust_the_budget() {
+async fn t_70_streams_dropped_before_their_usage_report_exhaust_the_budget() {
     let (log, books) = (Log::new(), RecordedBudget::new(&Log::new()));
     let mut refused = 0;
     for _ in 0..50 {
@@ -136,7 +136,7 @@ async fn t_70_answers_that_are_dropped_before_their_usage_exhaust_the_budget() {
 }
 
 #[tokio::test]
-async fn t_70_an_operation_that_is_dropped_before_the_adapter_answers_is_released() {
+async fn t_70_a_call_dropped_before_the_adapter_responds_releases_its_reservation() {
     struct Waiting;
     impl ModelAdapter for Waiting {
         async fn stream(&self, _: ModelRequest) -> Result<AdapterEvents<'_>, AdapterError> {
@@ -152,7 +152,7 @@ async fn t_70_an_operation_that_is_dropped_before_the_adapter_answers_is_release
 }
 
 #[tokio::test]
-async fn t_70_the_last_usage_counts_and_not_the_sum() {
+async fn t_70_the_last_usage_report_is_settled_not_the_sum() {
     let log = Log::new();
     let script = [used(5, 1), text("a"), used(5, 9), stop()];
     let (model, books) = recorded(&log, Script::new(&log, script));
@@ -163,7 +163,7 @@ async fn t_70_the_last_usage_counts_and_not_the_sum() {
 }
 
 #[tokio::test]
-async fn t_70_an_answer_in_the_wrong_form_was_used_all_the_same() {
+async fn t_70_an_invalid_response_still_settles_its_usage() {
     let log = Log::new();
     let (model, books) = recorded(&log, Script::new(&log, [used(5, 1), text("no"), stop()]));
     let error = model.structured_completion::<u8>("hi").collect().await;
@@ -179,7 +179,7 @@ async fn t_70_an_answer_in_the_wrong_form_was_used_all_the_same() {
 }
 
 #[tokio::test]
-async fn t_70_the_usage_behind_a_call_that_cannot_be_read_counts_and_no_hook_sees_it() {
+async fn t_70_usage_after_an_invalid_tool_call_is_settled_without_calling_hooks() {
     for (name, arguments) in [("nope", "{}"), ("nope", "{")] {
         let log = Log::new();
         let script = [call(name, arguments), text("more"), stop(), used(10, 40)];
@@ -225,7 +225,7 @@ impl ModelAdapter for Rambling {
 }
 
 #[tokio::test]
-async fn t_70_an_answer_is_not_read_on_for_its_usage_without_end() {
+async fn t_70_reading_for_a_usage_report_after_an_error_is_bounded() {
     for adapter in [Rambling(None), Rambling(Some(usize::MAX))] {
         let books = RecordedBudget::new(&Log::new());
         let model = HookedModel::new(adapter, books.clone());
@@ -255,7 +255,7 @@ impl OnStreamEvent for Panicking {
 }
 
 #[tokio::test]
-async fn t_70_a_panic_in_a_hook_goes_to_the_caller_and_costs_once_there_is_an_answer() {
+async fn t_70_a_hook_panic_reaches_the_caller_and_settles_after_the_request() {
     for (hooks, reached) in [
         (ModelHooksSet::new().with_on_model_input(Panicking), false),
         (ModelHooksSet::new().with_on_stream_event(Panicking), true),
@@ -282,7 +282,7 @@ async fn t_70_a_panic_in_a_hook_goes_to_the_caller_and_costs_once_there_is_an_an
 }
 
 #[tokio::test]
-async fn t_70_an_answer_that_was_cut_off_counts_as_estimated() {
+async fn t_70_a_truncated_response_settles_the_estimate() {
     let log = Log::new();
     let (model, books) = recorded(&log, Script::new(&log, [text("a")]));
     let error = model.text_turn("hi").collect().await.unwrap_err();

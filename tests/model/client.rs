@@ -153,7 +153,7 @@ fn end() -> String {
 }
 
 #[tokio::test]
-async fn t_70_t_71_t_72_every_input_and_every_event_is_seen_once_and_in_order() {
+async fn t_70_t_71_t_72_hooks_see_every_input_and_event_once_in_order() {
     let log = Log::new();
     let pieces = [
         Piece::Bytes(delta("Hel").into_bytes()),
@@ -210,7 +210,7 @@ async fn t_70_t_71_t_72_every_input_and_every_event_is_seen_once_and_in_order() 
 }
 
 #[tokio::test]
-async fn t_72_events_are_the_same_wherever_the_answer_is_cut() {
+async fn t_72_events_do_not_depend_on_the_chunks_of_the_response() {
     let answer =
         delta("H\u{e4}l").replace('\n', "\r\n") + ": still here\r\n\r\n" + &delta("lo") + &end();
     for size in [3, 17, 1000] {
@@ -240,7 +240,7 @@ async fn t_72_events_are_the_same_wherever_the_answer_is_cut() {
 }
 
 #[tokio::test]
-async fn t_70_t_72_all_four_kinds_go_through_the_client() {
+async fn t_70_t_72_all_four_operation_kinds_work_with_the_client() {
     let log = Log::new();
     let json = || Answer::cut(&(delta("[1") + &delta(",2]") + &end()), 1000);
     let provider = StandIn::new(&log, [json(), json(), json(), json()]).await;
@@ -297,7 +297,7 @@ async fn t_70_t_72_all_four_kinds_go_through_the_client() {
 }
 
 #[tokio::test]
-async fn t_70_an_error_status_is_a_typed_error_and_an_error_provider_event() {
+async fn t_70_an_error_status_becomes_a_typed_error_and_a_provider_error_event() {
     let log = Log::new();
     let body =
         "{\"error\":{\"message\":\"no such key\",\"type\":\"auth\",\"code\":\"invalid_api_key\"}}";
@@ -325,7 +325,7 @@ async fn t_70_an_error_status_is_a_typed_error_and_an_error_provider_event() {
 }
 
 #[tokio::test]
-async fn t_70_a_connection_that_breaks_is_an_error_and_never_an_answer() {
+async fn t_70_a_broken_connection_is_an_error() {
     let log = Log::new();
     let pieces = [
         Piece::Bytes(delta("Hel").into_bytes()),
@@ -362,7 +362,7 @@ async fn t_70_a_connection_that_breaks_is_an_error_and_never_an_answer() {
 }
 
 #[tokio::test]
-async fn t_70_a_stream_that_is_dropped_over_http_counts_as_estimated() {
+async fn t_70_a_dropped_http_stream_settles_the_estimate() {
     let log = Log::new();
     let pieces = [Piece::Bytes(delta("Hel").into_bytes()), Piece::Gate];
     let provider = StandIn::new(&log, [Answer::stream(pieces)]).await;

@@ -25,7 +25,7 @@ impl OnModelInput for Input {
 }
 
 #[tokio::test]
-async fn t_71_e_111_a_model_hook_sees_what_an_event_hook_has_injected() {
+async fn t_71_e_111_a_model_hook_sees_the_injections_of_event_hooks() {
     let registry = HookRegistry::new();
     let lint =
         |_: Arc<str>, _: Arc<Map>| HookResult::inject_context("line 3 is too long").ephemeral(true);
@@ -56,7 +56,7 @@ async fn t_71_e_111_a_model_hook_sees_what_an_event_hook_has_injected() {
 }
 
 #[tokio::test]
-async fn t_71_tool_calls_and_their_results_come_through_a_conversation_as_they_were() {
+async fn t_71_tool_calls_and_results_round_trip_through_a_conversation() {
     let script = Script::new(
         &Log::new(),
         [call("weather", "{\"city\":\"Oslo\"}"), stop()],
@@ -95,7 +95,7 @@ async fn t_71_tool_calls_and_their_results_come_through_a_conversation_as_they_w
 }
 
 #[test]
-fn t_71_a_message_that_would_lose_something_is_an_error() {
+fn t_71_a_message_that_cannot_be_converted_is_an_error() {
     let mut nameless = Message::tool_result("1", "cold");
     nameless.tool_call_id = None;
     let error = ModelInput::from_messages([nameless]).unwrap_err();

@@ -111,7 +111,7 @@ fn block(index: usize, arguments: &str) -> [Value; 3] {
 }
 
 #[tokio::test(start_paused = true)]
-async fn t_75_an_answer_is_over_where_its_protocol_says_so_although_the_body_stays_open() {
+async fn t_75_a_response_ends_at_its_end_event_even_if_the_body_stays_open() {
     let mut body = Body::of([text("all", Some("stop"))]);
     body.events.push("data: [DONE]\n\n".to_owned());
     body.events.push("data: no JSON\n\n".to_owned());
@@ -129,7 +129,7 @@ async fn t_75_an_answer_is_over_where_its_protocol_says_so_although_the_body_sta
 }
 
 #[tokio::test(start_paused = true)]
-async fn t_75_an_answer_has_as_many_bytes_as_the_configuration_lets_it() {
+async fn t_75_max_answer_bytes_limits_the_bytes_of_a_response() {
     let endless = Body::of([text("and so on", None)]).times(usize::MAX);
     let reply = ask(open_ai(endless, config().max_answer_bytes(10_000))).await;
     assert_eq!(exceeded(reply), ("bytes", 10_000));
@@ -146,14 +146,14 @@ async fn t_75_an_answer_has_as_many_bytes_as_the_configuration_lets_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn t_75_an_answer_is_limited_where_nobody_says_so() {
+async fn t_75_responses_have_a_default_size_limit() {
     let endless = Body::of([text(&"x".repeat(1 << 20), None)]).times(usize::MAX);
     let reply = ask(open_ai(endless, config())).await;
     assert_eq!(exceeded(reply), ("bytes", ProviderConfig::MAX_ANSWER_BYTES));
 }
 
 #[tokio::test(start_paused = true)]
-async fn t_75_a_single_event_may_be_as_long_as_the_answer() {
+async fn t_75_a_single_event_can_fill_the_whole_size_limit() {
     let long = "x".repeat(9 << 20);
     let body = || Body::of([text(&long, Some("stop"))]);
     let reply = ask(open_ai(body(), config())).await.unwrap();
@@ -163,7 +163,7 @@ async fn t_75_a_single_event_may_be_as_long_as_the_answer() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn t_75_an_answer_calls_as_many_tools_as_the_configuration_lets_it() {
+async fn t_75_max_tool_calls_limits_the_tool_calls_of_a_response() {
     let config = || config().max_tool_calls(3);
     let finish = json!({"choices": [{"finish_reason": "tool_calls"}]});
     let calls = |count| Body::of((0..count).map(|n| piece(n, "{}")).chain([finish.clone()]));
@@ -188,7 +188,7 @@ async fn t_75_an_answer_calls_as_many_tools_as_the_configuration_lets_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn t_75_the_arguments_of_a_call_have_as_many_bytes_as_the_configuration_lets_them() {
+async fn t_75_max_argument_bytes_limits_the_arguments_of_a_tool_call() {
     let config = || config().max_argument_bytes(1000);
     let arguments = "x".repeat(600);
     let body = Body::of([piece(0, &arguments), piece(0, &arguments)]);

@@ -33,7 +33,7 @@ async fn t_72_a_tool_call_is_raw_for_hooks_and_json_for_the_caller() {
 }
 
 #[tokio::test]
-async fn t_72_hooks_see_a_tool_call_that_the_caller_never_gets() {
+async fn t_72_hooks_see_invalid_tool_calls_that_become_errors_for_the_caller() {
     for (scripted, expected) in [
         (
             call("launch", "{}"),
@@ -53,7 +53,7 @@ async fn t_72_hooks_see_a_tool_call_that_the_caller_never_gets() {
 }
 
 #[tokio::test]
-async fn t_72_a_tool_without_arguments_may_be_called_with_nothing() {
+async fn t_72_empty_tool_arguments_become_an_empty_object() {
     let model = model(&Log::new(), [call("weather", ""), stop()]);
     let reply = model.text_turn(with_weather()).collect().await.unwrap();
     assert_eq!(reply.tool_calls[0].input, json!({}));
@@ -71,7 +71,7 @@ async fn t_72_a_structured_turn_that_calls_tools_has_no_output() {
 }
 
 #[tokio::test]
-async fn t_72_a_structured_output_is_read_once_it_is_whole() {
+async fn t_72_a_structured_output_is_parsed_after_its_last_piece() {
     #[derive(Debug, PartialEq, Deserialize)]
     struct City {
         name: String,
@@ -88,7 +88,7 @@ async fn t_72_a_structured_output_is_read_once_it_is_whole() {
 }
 
 #[tokio::test]
-async fn t_72_a_structured_output_that_cannot_be_read_is_an_error_with_its_text() {
+async fn t_72_an_invalid_structured_output_is_an_error_with_its_text() {
     let length = Ok(AdapterEvent::Finished(FinishReason::Length));
     let model = model(&Log::new(), [text("{\"name\""), length]);
     let error = model
@@ -103,7 +103,7 @@ async fn t_72_a_structured_output_that_cannot_be_read_is_an_error_with_its_text(
 }
 
 #[tokio::test]
-async fn t_72_an_answer_without_its_end_is_never_a_whole_one() {
+async fn t_72_a_response_without_its_end_event_is_an_error() {
     let model = model(&Log::new(), [text("42")]);
     let error = model
         .structured_completion::<u8>("?")
@@ -118,7 +118,7 @@ async fn t_72_an_answer_without_its_end_is_never_a_whole_one() {
 }
 
 #[tokio::test]
-async fn t_72_a_refusal_is_no_output() {
+async fn t_72_a_refusal_of_the_model_is_an_error() {
     let refusal = |text: &str| Ok(AdapterEvent::Refusal(text.to_owned()));
     let log = Log::new();
     let model = model(&log, [refusal("I will "), refusal("not"), stop()]);
@@ -128,7 +128,7 @@ async fn t_72_a_refusal_is_no_output() {
 }
 
 #[tokio::test]
-async fn t_72_reasoning_is_kept_apart_from_the_answer() {
+async fn t_72_reasoning_is_separate_from_the_output() {
     let reasoning = Ok(AdapterEvent::Reasoning("hm".to_owned()));
     let reply = model(&Log::new(), [reasoning, text("42"), stop()]);
     let reply = reply.completion("?").collect().await.unwrap();
@@ -139,7 +139,7 @@ async fn t_72_reasoning_is_kept_apart_from_the_answer() {
 }
 
 #[tokio::test]
-async fn e_80_a_provider_error_becomes_an_event_and_no_other_does() {
+async fn e_80_only_provider_errors_are_emitted_as_events() {
     let (registry, log) = (HookRegistry::new(), Log::new());
     let seen = log.clone();
     registry.register(

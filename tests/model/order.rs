@@ -18,7 +18,7 @@ fn model(log: &Log, answer: &'static str) -> HookedModel<'static> {
 }
 
 #[tokio::test]
-async fn t_70_t_71_t_72_a_text_turn_runs_in_one_order() {
+async fn t_70_t_71_t_72_a_text_turn_calls_hooks_budget_and_adapter_in_order() {
     let log = Log::new();
     let model = model(&log, "hello");
     let events = model.text_turn("hi").ext(Tenant("eu")).stream();
@@ -48,7 +48,7 @@ async fn t_70_t_71_t_72_a_text_turn_runs_in_one_order() {
 }
 
 #[tokio::test]
-async fn t_71_a_structured_turn_has_its_input_seen() {
+async fn t_71_a_structured_turn_calls_the_input_hook() {
     let log = Log::new();
     let model = model(&log, "[1, 2]");
     let reply = model
@@ -73,7 +73,7 @@ async fn t_71_a_structured_turn_has_its_input_seen() {
 }
 
 #[tokio::test]
-async fn t_70_t_71_completions_are_estimated_and_have_no_input() {
+async fn t_70_t_71_completions_are_estimated_without_calling_the_input_hook() {
     let log = Log::new();
     let reply = model(&log, "hello")
         .completion("hi")
@@ -120,7 +120,7 @@ impl ResolveUsageEstimate for ByLength {
 }
 
 #[tokio::test]
-async fn t_70_a_hook_estimates_from_the_operation() {
+async fn t_70_an_estimate_hook_sees_the_operation() {
     let log = Log::new();
     let adapter = Script::new(&log, [text("x"), stop()]);
     let hooks = ModelHooksSet::new().with_resolve_usage_estimate(ByLength);
@@ -138,7 +138,7 @@ async fn t_70_a_hook_estimates_from_the_operation() {
 }
 
 #[tokio::test]
-async fn t_70_without_a_hook_the_estimate_is_in_the_extensions() {
+async fn t_70_without_an_estimate_hook_the_extensions_provide_the_estimate() {
     let log = Log::new();
     let budget = UsageBudget::new().limit_tokens(50);
     let model = HookedModel::new(Script::new(&log, [text("x"), stop()]), budget.clone())
@@ -176,7 +176,7 @@ impl OnStreamEvent for Variants {
 }
 
 #[tokio::test]
-async fn t_72_the_enum_names_the_kind_of_the_operation() {
+async fn t_72_the_event_variant_matches_the_operation_kind() {
     let log = Log::new();
     let model = || {
         let hooks = ModelHooksSet::new().with_on_stream_event(Variants(log.clone()));
@@ -208,7 +208,7 @@ impl OnModelInput for Borrowing<'_> {
 }
 
 #[tokio::test]
-async fn t_50_t_71_a_model_lives_as_long_as_what_its_hooks_and_its_adapter_borrow() {
+async fn t_50_t_71_a_model_can_borrow_its_hooks_and_adapter() {
     let (log, adapter) = (Log::new(), Script::new(&Log::new(), [text("x"), stop()]));
     let hooks = ModelHooksSet::new().with_on_model_input(Borrowing(&log));
     let model = HookedModel::with_hooks(&adapter, Unlimited, hooks);
@@ -219,7 +219,7 @@ async fn t_50_t_71_a_model_lives_as_long_as_what_its_hooks_and_its_adapter_borro
 }
 
 #[tokio::test]
-async fn t_72_a_stream_of_a_static_model_is_a_task_of_its_own() {
+async fn t_72_a_stream_of_a_static_model_can_be_spawned() {
     let log = Log::new();
     let model = model(&log, "hello");
     let events = model.text_turn("hi").stream();

@@ -40,7 +40,7 @@ fn named(name: &'static str, log: &Log) -> ModelHooksSet<'static> {
 }
 
 #[tokio::test]
-async fn t_73_hooks_are_added_after_construction_behind_those_there_are() {
+async fn t_73_hooks_added_after_construction_run_after_existing_hooks() {
     let log = Log::new();
     let mut model = HookedModel::with_hooks(Always, Unlimited, named("first", &log));
     model.extend_hooks(named("second", &log));
@@ -53,7 +53,7 @@ async fn t_73_hooks_are_added_after_construction_behind_those_there_are() {
 }
 
 #[tokio::test]
-async fn t_73_an_estimate_that_is_added_replaces_the_one_there_is() {
+async fn t_73_an_added_estimate_hook_replaces_the_existing_one() {
     let log = Log::new();
     let one = ModelHooksSet::new().with_resolve_usage_estimate(Estimate(1));
     let two = ModelHooksSet::new().with_resolve_usage_estimate(Estimate(2));
@@ -64,7 +64,7 @@ async fn t_73_an_estimate_that_is_added_replaces_the_one_there_is() {
 }
 
 #[tokio::test]
-async fn t_73_a_clone_and_a_call_that_was_made_keep_the_hooks_they_had() {
+async fn t_73_clones_and_started_calls_keep_their_hooks() {
     let log = Log::new();
     let mut model = HookedModel::with_hooks(Always, Unlimited, named("old", &log));
     let (clone, call) = (model.clone(), model.text_turn("hi"));
@@ -77,7 +77,7 @@ async fn t_73_a_clone_and_a_call_that_was_made_keep_the_hooks_they_had() {
 }
 
 #[tokio::test]
-async fn t_74_a_request_overrides_the_defaults_and_only_them() {
+async fn t_74_request_extensions_override_only_the_defaults_of_their_types() {
     #[derive(Debug)]
     struct Trace(u32);
     struct Both(Log);
@@ -113,7 +113,7 @@ async fn t_74_a_request_overrides_the_defaults_and_only_them() {
 }
 
 #[tokio::test]
-async fn t_75_parts_are_shared_by_models_with_hooks_of_their_own() {
+async fn t_75_models_with_different_hooks_can_share_their_parts() {
     let log = Log::new();
     let books = RecordedBudget::new(&log);
     let defaults = RequestExtensions::new().ext(Tenant("shared"));

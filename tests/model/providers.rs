@@ -114,7 +114,7 @@ data: {"type":"message_stop"}
 "#;
 
 #[tokio::test]
-async fn t_75_both_styles_become_the_same_events_wherever_they_are_cut() {
+async fn t_75_events_of_both_providers_do_not_depend_on_the_chunks() {
     for size in [7, 64, 10_000] {
         let provider = StandIn::new(&Log::new(), [Answer::cut(OPEN_AI_TEXT, size)]).await;
         let reply = open_ai(&provider).text_turn("hi").collect().await.unwrap();
@@ -153,7 +153,7 @@ async fn t_75_both_styles_become_the_same_events_wherever_they_are_cut() {
 }
 
 #[tokio::test]
-async fn t_72_hooks_see_each_event_before_the_caller_has_it() {
+async fn t_72_hooks_see_each_event_before_the_caller() {
     for (answer, is_claude) in [(OPEN_AI_TEXT, false), (CLAUDE_TEXT, true)] {
         let log = Log::new();
         let provider = StandIn::new(&log, [Answer::cut(answer, 11)]).await;
@@ -228,7 +228,7 @@ adapter_hooks!(AroundOpenAi, OpenAiHooks, OpenAiHooksSet);
 adapter_hooks!(AroundClaude, ClaudeHooks, ClaudeHooksSet);
 
 #[tokio::test]
-async fn t_75_an_adapter_has_hooks_of_its_own() {
+async fn t_75_an_adapter_calls_its_own_hooks() {
     let log = Log::new();
     let provider = StandIn::new(&Log::new(), [Answer::cut(OPEN_AI_TEXT, 9)]).await;
     let hooks = OpenAiHooksSet::new().with_hooks(AroundOpenAi(log.clone()));
@@ -274,7 +274,7 @@ async fn t_75_an_adapter_has_hooks_of_its_own() {
 }
 
 #[tokio::test]
-async fn t_73_t_75_hooks_of_an_adapter_are_added_behind_those_there_are() {
+async fn t_73_t_75_hooks_added_to_an_adapter_run_after_existing_hooks() {
     let log = Log::new();
     let provider = StandIn::new(&Log::new(), [Answer::cut(OPEN_AI_TEXT, 999)]).await;
     let hooks = || OpenAiHooksSet::new().with_hooks(AroundOpenAi(log.clone()));
@@ -319,7 +319,7 @@ fn conversation() -> ModelInput {
 }
 
 #[tokio::test]
-async fn t_75_a_conversation_with_tools_is_written_in_each_style() {
+async fn t_75_a_conversation_with_tools_is_serialized_for_each_provider() {
     let provider = StandIn::new(&Log::new(), [Answer::cut(OPEN_AI_TEXT, 999)]).await;
     let options = GenerationOptions::new()
         .max_output_tokens(50)
@@ -385,7 +385,7 @@ async fn t_75_a_conversation_with_tools_is_written_in_each_style() {
 }
 
 #[tokio::test]
-async fn t_75_a_schema_is_asked_for_in_each_style() {
+async fn t_75_a_schema_is_requested_from_each_provider() {
     let schema = json!({"type": "string"});
     let open_ai_json = OPEN_AI_TEXT
         .replace("Grüß ", "\\\"Grüß ")
@@ -461,7 +461,7 @@ fn assert_calls(reply: ModelReply<String>) {
 }
 
 #[tokio::test]
-async fn t_75_tool_calls_are_put_together_from_their_pieces() {
+async fn t_75_tool_calls_are_assembled_from_their_pieces() {
     let open_ai_calls = r#"data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"a","type":"function","function":{"name":"weather","arguments":""}}]}}]}
 
 data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"{\"city\""}},{"index":1,"id":"b","function":{"name":"weather"}}]}}]}
@@ -512,7 +512,7 @@ data: {"type":"message_stop"}
 }
 
 #[tokio::test]
-async fn t_75_an_error_status_is_typed_in_each_style() {
+async fn t_75_an_error_status_of_each_provider_is_a_typed_error() {
     for is_claude in [false, true] {
         let body = r#"{"type":"error","error":{"type":"rate_limit_error","message":"slow down"}}"#;
         let provider = StandIn::new(
@@ -550,7 +550,7 @@ async fn fails(model: &HookedModel<'_>) -> ModelError {
 }
 
 #[tokio::test]
-async fn t_75_what_goes_wrong_amid_an_answer_is_an_error_and_never_an_answer() {
+async fn t_75_every_failure_within_a_response_is_an_error() {
     let provider = StandIn::new(&Log::new(), [
         Answer::cut("data: {\"error\":{\"message\":\"overloaded\",\"code\":502}}\n\n", 999),
         Answer::cut("data: {nonsense\n\n", 999),
@@ -603,7 +603,7 @@ async fn t_75_what_goes_wrong_amid_an_answer_is_an_error_and_never_an_answer() {
 }
 
 #[tokio::test]
-async fn t_75_claude_is_not_asked_with_arguments_that_are_no_json() {
+async fn t_75_tool_arguments_that_are_not_json_are_not_sent_to_claude() {
     let provider = StandIn::new(&Log::new(), []).await;
     let call = RawToolCall::new("1", "weather", "{");
     let input = ModelInput::user("hi").message(ModelMessage::Assistant {
@@ -623,7 +623,7 @@ async fn t_75_claude_is_not_asked_with_arguments_that_are_no_json() {
 }
 
 #[tokio::test]
-async fn t_75_other_reasons_to_stop_keep_their_names() {
+async fn t_75_finish_reasons_are_mapped_and_unknown_ones_keep_their_name() {
     for (reason, expected) in [
         ("length", FinishReason::Length),
         ("content_filter", FinishReason::ContentFilter),
@@ -662,7 +662,7 @@ async fn t_75_other_reasons_to_stop_keep_their_names() {
 }
 
 #[test]
-fn t_75_no_debug_output_shows_the_key() {
+fn t_75_debug_output_does_not_contain_the_key() {
     let config = ProviderConfig::new("the-key", "small");
     let shown = format!(
         "{config:?} {:?} {:?}",
@@ -688,7 +688,7 @@ impl HttpTransport for Showing {
 }
 
 #[tokio::test]
-async fn t_75_a_request_is_shown_without_its_key() {
+async fn t_75_the_debug_output_of_a_request_omits_the_key() {
     let config = ProviderConfig::new("the-key", "small");
     let adapter = OpenAiAdapter::new(Showing, config.clone());
     let open_ai = HookedModel::new(adapter, Unlimited).completion("hi");
@@ -708,7 +708,7 @@ async fn t_75_a_request_is_shown_without_its_key() {
 }
 
 #[tokio::test]
-async fn t_75_an_adapter_is_of_use_without_an_owner() {
+async fn t_75_an_adapter_can_be_used_without_a_model() {
     use hooks_runtime::model::{ModelOperation, ModelRequest};
     let provider = StandIn::new(&Log::new(), [Answer::cut(OPEN_AI_TEXT, 99)]).await;
     let adapter = OpenAiAdapter::new(transport(), config(&provider));

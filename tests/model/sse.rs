@@ -51,7 +51,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn t_75_events_are_the_same_wherever_the_bytes_are_cut(
+    fn t_75_sse_events_do_not_depend_on_the_chunks(
         text in text(),
         cuts in proptest::collection::vec(any::<prop::sample::Index>(), 0..12),
     ) {
@@ -59,7 +59,7 @@ proptest! {
     }
 
     #[test]
-    fn t_75_events_are_those_that_another_parser_reads(text in text()) {
+    fn t_75_sse_events_equal_those_of_another_parser(text in text()) {
         prop_assert_eq!(ours(&[text.clone().into_bytes()]), theirs(&text), "{:?}", text);
     }
 }
