@@ -167,7 +167,7 @@ macro_rules! rules {
 
             /// Dispatch table, always + chain + aggregate: up to and including the breaking one
             #[test]
-            fn a_chain_ends_what_always_collects_with_the_output_that_broke_it() {
+            fn always_aggregates_up_to_and_including_the_breaking_output() {
                 let set = saying(&["a", "stop", "c"]);
                 assert_eq!(block_on(set.some("x")).0, "(x a stop)");
                 assert_eq!(block_on(set.some("stop x")).0, "(stop x)");
@@ -177,14 +177,14 @@ macro_rules! rules {
 
             /// Dispatch table, fallback + aggregate, no hooks: the default directly
             #[test]
-            fn fallback_gives_the_bare_default_when_there_are_no_hooks() {
+            fn fallback_without_hooks_returns_the_default_unaggregated() {
                 assert_eq!(block_on(saying(&[]).others("x")).0, "default x");
                 assert_eq!(block_on(saying(&[]).first_others("x")).0, "default x");
             }
 
             /// Dispatch table, fallback + aggregate + output, no hooks: agg([default])
             #[test]
-            fn fallback_aggregates_the_default_where_the_output_type_asks_for_it() {
+            fn fallback_with_an_output_type_aggregates_the_default_without_hooks() {
                 let expected = Labels(vec!["default x".to_owned()]);
                 assert_eq!(block_on(saying(&[]).others_into("x")), expected);
                 assert_eq!(block_on(saying(&[]).first_others_into("x")), expected);
@@ -201,7 +201,7 @@ macro_rules! rules {
 
             /// Dispatch table, fallback + chain + aggregate: collected until Break
             #[test]
-            fn a_chain_ends_what_fallback_collects_with_the_output_that_broke_it() {
+            fn fallback_aggregates_up_to_and_including_the_breaking_output() {
                 let set = saying(&["a", "stop", "c"]);
                 assert_eq!(block_on(set.first_others("x")).0, "(a stop)");
                 let expected = Labels(vec!["a".to_owned(), "stop".to_owned()]);
@@ -210,7 +210,7 @@ macro_rules! rules {
 
             /// Dispatch table, fallback + chain + aggregate: all continue → agg of all outputs
             #[test]
-            fn fallback_aggregates_what_was_collected_when_every_hook_continues() {
+            fn fallback_aggregates_all_outputs_if_every_hook_continues() {
                 assert_eq!(block_on(saying(&["a", "b"]).first_others("x")).0, "(a b)");
                 let expected = Labels(vec!["a".to_owned(), "b".to_owned()]);
                 assert_eq!(block_on(saying(&["a", "b"]).first_others_into("x")), expected);
@@ -218,7 +218,7 @@ macro_rules! rules {
 
             /// T-32: a companion of another type may take the declared one's place
             #[test]
-            fn an_aggregate_given_at_run_time_replaces_the_declared_one() {
+            fn with_aggregate_replaces_the_declared_aggregate() {
                 let separator = String::from("/");
                 let set = saying(&["a", "b"]).with_every_aggregate(JoinWith(&separator));
                 assert_eq!(block_on(set.every("x")).0, "default x/a/b");
@@ -229,7 +229,7 @@ macro_rules! rules {
 
             /// T-32, T-04: `set_…` changes the set in place
             #[test]
-            fn an_aggregate_can_be_set_on_a_set_in_place() {
+            fn set_aggregate_replaces_the_aggregate_in_place() {
                 let mut set = saying(&["a", "b"]);
                 set.set_every_aggregate(JoinWith("+"))
                     .set_others_into_aggregate(Reversed)

@@ -79,7 +79,7 @@ macro_rules! rules {
 
             /// Dispatch table, always: `last` starts as the default's output
             #[test]
-            fn the_first_hook_is_given_the_output_of_the_default() {
+            fn the_first_hook_gets_the_output_of_the_default() {
                 let log = Log::new();
                 block_on(StepsSet::new().with_walk(Forget).walk("home", &log));
                 assert_eq!(log.lines(), ["default", r#"forget ["from home"]"#]);
@@ -87,7 +87,7 @@ macro_rules! rules {
 
             /// X-5, dispatch table, always: `last` is then the previous hook's output
             #[test]
-            fn a_later_hook_is_given_the_output_of_the_hook_before_it() {
+            fn a_later_hook_gets_the_output_of_the_previous_hook() {
                 let set = StepsSet::new().with_hooks(Step("a")).with_walk(Forget);
                 let log = Log::new();
                 block_on(set.walk("home", &log));
@@ -118,7 +118,7 @@ macro_rules! rules {
 
             /// Dispatch table: one dispatch leaves nothing behind for the next
             #[test]
-            fn every_dispatch_starts_from_the_default_again() {
+            fn every_dispatch_starts_from_the_default() {
                 let set = StepsSet::new().with_hooks(Step("a"));
                 for _ in 0..3 {
                     let log = Log::new();
@@ -129,7 +129,7 @@ macro_rules! rules {
 
             /// Dispatch table: dispatches that overlap on one set do not see each other's outputs
             #[test]
-            fn overlapping_dispatches_fold_each_for_itself() {
+            fn concurrent_dispatches_do_not_share_outputs() {
                 let set = StepsSet::new().with_hooks(Step("a")).with_hooks(Step("b"));
                 let log = Log::new();
                 let both = async { futures::join!(set.walk("x", &log), set.walk("y", &log)) };

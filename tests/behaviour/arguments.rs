@@ -168,7 +168,7 @@ macro_rules! rules {
 
             /// T-60: through the macros a hook gets the very `&str`, `&T` and `&[T]` of the caller
             #[test]
-            fn hooks_written_through_the_macros_get_the_references_of_the_caller() {
+            fn macro_hooks_get_the_references_of_the_caller() {
                 let set =
                     ArgsSet::new().with_hooks(Notes).with_borrowed(Function).with_hooks(&Notes);
                 let text = String::from("the text");
@@ -199,7 +199,7 @@ macro_rules! rules {
 
             /// T-60: by hand, `&str` becomes an owned `String`, and `&T` is unchanged
             #[test]
-            fn a_hand_written_hook_gets_a_string_and_the_callers_other_references() {
+            fn manual_hooks_get_an_owned_string_and_the_callers_other_references() {
                 let set = ArgsSet::new().with_borrowed(ByHand).with_borrowed(ByHand);
                 let (unique, list, log) = (Unique(1), [1, 2, 3], Log::new());
                 assert_eq!(block_on(set.borrowed("grüße", &unique, &list, &log)), 2);
@@ -230,7 +230,7 @@ macro_rules! rules {
 
             /// T-61: a singleton must not require `Clone`, for the default and for the hook
             #[test]
-            fn a_singleton_takes_arguments_that_are_not_clone() {
+            fn a_singleton_accepts_arguments_without_clone() {
                 assert_eq!(block_on(ArgsSet::new().moved(Unique(7))), Unique(7));
                 let set = ArgsSet::new().with_moved(Takes(1));
                 assert_eq!(block_on(set.moved(Unique(7))), Unique(8));
@@ -245,7 +245,7 @@ macro_rules! rules {
 
             /// T-61, T-60: owned, `&str` and `&T` side by side
             #[test]
-            fn arguments_of_every_sort_may_stand_side_by_side() {
+            fn owned_and_borrowed_arguments_can_be_mixed() {
                 let set = ArgsSet::new();
                 assert_eq!(block_on(set.moved_among_others("a", Unique(7), &8)), "default a 7 8");
                 let set = set.with_moved_among_others(TakesAmongOthers);
@@ -301,7 +301,7 @@ macro_rules! rules {
 
             /// T-61: one for the default and one a hook, and the last one gets the caller's own
             #[test]
-            fn an_always_slot_clones_an_argument_at_most_once_a_hook() {
+            fn an_always_slot_clones_an_argument_at_most_once_per_hook() {
                 let mut set = ArgsSet::new();
                 for hooks in 0..4 {
                     let (counted, clones) = Counted::new();
@@ -318,7 +318,7 @@ macro_rules! rules {
 
             /// T-61: the hooks alone, and the last one gets the caller's own
             #[test]
-            fn a_fallback_slot_clones_an_argument_for_all_hooks_but_one() {
+            fn a_fallback_slot_clones_an_argument_for_all_hooks_except_one() {
                 let mut set = ArgsSet::new();
                 for hooks in 0..4_usize {
                     let (counted, clones) = Counted::new();
@@ -335,7 +335,7 @@ macro_rules! rules {
 
             /// T-61: nothing can be replayed, so nothing is cloned
             #[test]
-            fn a_singleton_never_clones() {
+            fn a_singleton_never_clones_arguments() {
                 let sets = [
                     ArgsSet::new(),
                     ArgsSet::new().with_given_once(ByHand),
@@ -359,7 +359,7 @@ macro_rules! rules {
 
             /// T-61: arguments are not cloned for hooks after a chain has stopped
             #[test]
-            fn a_stopped_chain_clones_nothing_for_hooks_that_do_not_run() {
+            fn a_stopped_chain_does_not_clone_arguments_for_skipped_hooks() {
                 let mut set = ArgsSet::new();
                 for _ in 0..5 {
                     set.register_chained_without_default(ByHand);
@@ -452,7 +452,7 @@ macro_rules! rules {
 
             /// T-60: `&Context<'_>`
             #[test]
-            fn a_context_may_borrow_for_the_time_of_the_dispatch() {
+            fn a_context_argument_can_borrow_for_the_duration_of_the_dispatch() {
                 let set = ContextsSet::new()
                     .with_hooks(Sees)
                     .with_on_input(SeesAsWell)
@@ -475,7 +475,7 @@ macro_rules! rules {
 
             /// T-60: an owned argument may hold borrows of the caller
             #[test]
-            fn an_owned_argument_may_hold_borrows_of_the_caller() {
+            fn an_owned_argument_can_contain_references_of_the_caller() {
                 let text = String::from("text");
                 let ask = |set: &ContextsSet<'_>| {
                     let cx = Context { text: &text };
@@ -489,7 +489,7 @@ macro_rules! rules {
 
             /// T-60: `&T` where `T` is a trait object
             #[test]
-            fn a_reference_to_a_trait_object_is_a_reference_like_others() {
+            fn references_to_trait_objects_can_be_arguments() {
                 let set = ContextsSet::new().with_hooks(Sees).with_hooks(Sees);
                 let factor = 3;
                 let sum = block_on(set.dynamic(&7_u32, &|number| number * factor));
@@ -536,7 +536,7 @@ macro_rules! rules {
 
             /// T-21, T-25: parameters of an implementation are patterns, as in any function
             #[test]
-            fn an_implementation_may_take_its_parameters_apart_and_rename_them() {
+            fn an_implementation_can_destructure_and_rename_its_parameters() {
                 let set = PatternsSet::new().with_hooks(Takes3).with_shape(TakesPatterns);
                 assert_eq!(block_on(set.shape("abc", (2, 3), vec![1])), 60_704);
             }
@@ -554,7 +554,7 @@ macro_rules! rules {
 
             /// T-60: an owned argument may have any type that can be cloned
             #[test]
-            fn owned_arguments_may_be_options_tuples_and_function_pointers() {
+            fn owned_arguments_can_be_options_tuples_and_function_pointers() {
                 let set = ArgsSet::new().with_optional(Sum);
                 let double: fn(u8) -> u8 = |number| number * 2;
                 assert_eq!(block_on(set.optional(Some(5), (1, "abc".to_owned()), double)), 24);

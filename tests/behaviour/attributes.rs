@@ -33,7 +33,7 @@ async fn adds_one(start: u32, last: Option<u32>) -> u32 {
 /// An attribute may add an `.await` to a body without one: such a body is not assumed to be ready
 /// at once
 #[test]
-fn a_body_that_an_attribute_makes_wait_is_waited_for() {
+fn an_await_added_to_a_body_by_an_attribute_is_awaited() {
     let set = AppHooksSet::new();
     assert_eq!(block_on(set.number(3)), 3);
     let set = set.with_hooks(Doubles).with_number(AddsOne);

@@ -107,7 +107,7 @@ macro_rules! rules {
 
             /// Dispatch table, always + chain, no hooks
             #[test]
-            fn always_without_hooks_gives_the_default() {
+            fn always_without_hooks_returns_the_default() {
                 let log = Log::new();
                 assert_eq!(block_on(saying(&[]).check("good", &log)).0, "go by default");
                 assert_eq!(block_on(saying(&[]).check("bad", &log)).0, "stop by default");
@@ -116,7 +116,7 @@ macro_rules! rules {
 
             /// Dispatch table, always + chain: the chain sees the default first
             #[test]
-            fn always_stops_at_a_default_that_breaks() {
+            fn always_stops_at_a_breaking_default() {
                 let log = Log::new();
                 let verdict = block_on(saying(&["a", "b"]).check("bad", &log));
                 assert_eq!(verdict.0, "stop by default");
@@ -125,7 +125,7 @@ macro_rules! rules {
 
             /// Dispatch table, always + chain: the first Break returns that output
             #[test]
-            fn always_stops_at_the_first_hook_that_breaks() {
+            fn always_stops_at_the_first_breaking_hook() {
                 let log = Log::new();
                 let verdict = block_on(saying(&["a", "stop b", "stop c"]).check("good", &log));
                 assert_eq!(verdict.0, "stop b");
@@ -134,7 +134,7 @@ macro_rules! rules {
 
             /// Dispatch table, always + chain: else the last output
             #[test]
-            fn always_gives_the_last_output_when_nobody_breaks() {
+            fn always_returns_the_last_output_if_no_output_breaks() {
                 let log = Log::new();
                 assert_eq!(block_on(saying(&["a", "b"]).check("good", &log)).0, "b");
                 assert_eq!(log.lines(), ["default", "a", "b"]);
@@ -142,13 +142,13 @@ macro_rules! rules {
 
             /// Dispatch table, fallback + chain, no hooks
             #[test]
-            fn fallback_without_hooks_gives_the_default() {
+            fn fallback_without_hooks_returns_the_default() {
                 assert_eq!(block_on(saying(&[]).decide(&Log::new())).0, "default");
             }
 
             /// Dispatch table, fallback + chain: first Break
             #[test]
-            fn fallback_stops_at_the_first_hook_that_breaks_without_the_default() {
+            fn fallback_stops_at_the_first_breaking_hook_without_the_default() {
                 let log = Log::new();
                 assert_eq!(block_on(saying(&["a", "stop b", "c"]).decide(&log)).0, "stop b");
                 assert_eq!(log.lines(), ["a", "stop b"]);
@@ -156,7 +156,7 @@ macro_rules! rules {
 
             /// Dispatch table, fallback + chain: all continue → default
             #[test]
-            fn fallback_gives_the_default_at_the_end_when_every_hook_continues() {
+            fn fallback_runs_the_default_last_if_every_hook_continues() {
                 let log = Log::new();
                 assert_eq!(block_on(saying(&["a", "b"]).decide(&log)).0, "default");
                 assert_eq!(log.lines(), ["a", "b", "default"]);
@@ -209,7 +209,7 @@ macro_rules! rules {
             /// T-32: a companion of another type may replace the declared one, and sees each output
             /// before the next hook runs
             #[test]
-            fn a_chain_given_at_run_time_replaces_the_declared_one() {
+            fn with_chain_replaces_the_declared_chain() {
                 let log = Log::new();
                 let word = String::from("enough");
                 let set = saying(&["stop a", "enough", "b"])
@@ -230,7 +230,7 @@ macro_rules! rules {
 
             /// T-32, T-04: `set_…` changes the set in place
             #[test]
-            fn a_chain_can_be_set_on_a_set_in_place() {
+            fn set_chain_replaces_the_chain_in_place() {
                 let log = Log::new();
                 let mut set = saying(&["a", "stop b", "c"]);
                 set.set_decide_chain(UntilWord { word: "a", log: Log::new() })
@@ -250,7 +250,7 @@ macro_rules! rules {
 
             /// T-32, T-03: the companion is the set's own; a clone made before keeps its own
             #[test]
-            fn a_chain_set_on_one_set_does_not_reach_a_clone_made_before() {
+            fn replacing_a_chain_does_not_affect_earlier_clones() {
                 let set = saying(&["a", "stop b", "c"]);
                 let until_c = UntilWord { word: "c", log: Log::new() };
                 let changed = set.clone().with_decide_chain(until_c);
@@ -299,7 +299,7 @@ fn numbers(all: &[u32]) -> NumberHooksSet<'static> {
 proptest! {
     /// T-32: a chain may await for some verdicts and not for others
     #[test]
-    fn a_chain_may_wait_for_some_verdicts_and_not_for_others(
+    fn a_chain_can_suspend_for_some_outputs_only(
         all in prop::collection::vec(0_u32..13, 0..9),
     ) {
         let (answer, pending) = run_counting(numbers(&all).number());
@@ -312,7 +312,7 @@ proptest! {
 
 /// T-32: a panic of a chain propagates to the caller, whether it awaited before or not
 #[test]
-fn a_chain_that_panics_ends_the_dispatch() {
+fn a_panicking_chain_ends_the_dispatch() {
     for before in [4, 5] {
         let set = numbers(&[before, 13, 6]);
         let mut dispatch = Box::pin(set.number());

@@ -72,7 +72,7 @@ macro_rules! rules {
 
             /// T-10: a singleton's closure takes no `last`
             #[test]
-            fn a_closure_of_a_singleton_takes_the_arguments_alone() {
+            fn a_singleton_closure_takes_only_the_arguments() {
                 let set = IdsSet::new().with_pick(|first: String, second: Option<u8>| async move {
                     $($pause)*
                     format!("{first}/{}", second.unwrap())
@@ -82,7 +82,7 @@ macro_rules! rules {
 
             /// T-10, T-24: a unit slot's closure takes no `last`
             #[test]
-            fn a_closure_of_a_unit_slot_takes_the_arguments_alone() {
+            fn a_unit_slot_closure_takes_only_the_arguments() {
                 let set = IdsSet::new().with_observe(|log: Log| async move {
                     $($pause)*
                     log.add("closure");
@@ -94,7 +94,7 @@ macro_rules! rules {
 
             /// T-10: no argument is an owned argument too; `last` still comes where the slot has it
             #[test]
-            fn a_closure_of_a_slot_without_arguments_takes_at_most_last() {
+            fn a_closure_of_a_slot_without_arguments_takes_only_last_or_nothing() {
                 #[hooks]
                 trait Bare {
                     #[hook(singleton)]
@@ -147,7 +147,7 @@ macro_rules! rules {
 
             /// T-10, T-50: closures may borrow for the life of the set
             #[test]
-            fn a_closure_may_borrow_from_its_surroundings() {
+            fn a_closure_can_borrow_local_variables() {
                 let calls = AtomicUsize::new(0);
                 let prefix = String::from("id");
                 {
@@ -185,7 +185,7 @@ macro_rules! rules {
 
             /// T-03: closures are hook objects like others: clones of the set share them
             #[test]
-            fn clones_of_a_set_share_its_closures() {
+            fn cloned_sets_share_their_closures() {
                 let calls = std::sync::Arc::new(AtomicUsize::new(0));
                 let counted = std::sync::Arc::clone(&calls);
                 let set = IdsSet::new().with_observe(move |_log: Log| {
@@ -205,7 +205,7 @@ in_every_form!(rules);
 
 /// A slot with borrowed arguments that are not text takes closures, too.
 #[test]
-fn an_async_closure_is_a_hook_of_a_slot_that_lends_its_arguments() {
+fn an_async_closure_can_be_a_hook_of_a_slot_with_borrowed_arguments() {
     #[hooks]
     trait Hosts {
         #[hook(fallback)]
@@ -228,7 +228,7 @@ fn an_async_closure_is_a_hook_of_a_slot_that_lends_its_arguments() {
     clippy::needless_borrows_for_generic_args,
     reason = "the reference is what is tested"
 )]
-fn a_hook_behind_a_pointer_is_a_hook() {
+fn a_hook_can_be_registered_behind_a_pointer() {
     #[hooks]
     trait Adders {
         #[hook(fallback)]

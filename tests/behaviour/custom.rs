@@ -101,7 +101,7 @@ macro_rules! rules {
 
             /// T-75: on a fallback slot without hooks, the default gets the call
             #[test]
-            fn t_75_without_hooks_the_default_gets_the_call() {
+            fn t_75_without_hooks_the_default_gets_the_arguments() {
                 let log = Log::new();
                 let set = CallsSet::new();
                 assert_eq!(run(&set, &log), Verdict::Default(names(&[])));
@@ -110,7 +110,7 @@ macro_rules! rules {
 
             /// T-75: each hook gets the call and passes it on, possibly changed
             #[test]
-            fn t_75_each_hook_gets_what_the_one_before_passed_on() {
+            fn t_75_each_hook_gets_the_arguments_from_the_previous_hook() {
                 let log = Log::new();
                 let set = CallsSet::new().with_hooks(Passes("a")).with_hooks(Passes("b"));
                 assert_eq!(run(&set, &log), Verdict::Default(names(&["a", "b"])));
@@ -119,7 +119,7 @@ macro_rules! rules {
 
             /// T-75: or it ends the dispatch
             #[test]
-            fn t_75_a_hook_that_ends_the_dispatch_has_the_last_word() {
+            fn t_75_the_output_of_an_ending_hook_is_the_result() {
                 let log = Log::new();
                 let set = CallsSet::new()
                     .with_hooks(Passes("a"))
@@ -131,7 +131,7 @@ macro_rules! rules {
 
             /// T-75: a panic propagates to the caller, and no hook gets the call afterwards
             #[test]
-            fn t_75_after_a_panic_neither_a_hook_nor_the_default_runs() {
+            fn t_75_after_a_panic_no_later_hook_or_default_runs() {
                 let log = Log::new();
                 let set = CallsSet::new().with_run(Panics).with_hooks(Passes("never"));
                 let message = panics(set.run(names(&[]), String::new(), &log));
@@ -141,7 +141,7 @@ macro_rules! rules {
 
             /// T-75: hooks with state and entries take part
             #[test]
-            fn t_75_hooks_with_state_and_entries_stand_in_their_order() {
+            fn t_75_stateful_hooks_and_entries_run_in_priority_order() {
                 let log = Log::new();
                 let set = CallsSet::new()
                     .with_run(Stateful::new(Counts(0)))
@@ -156,7 +156,7 @@ macro_rules! rules {
 
             /// T-75: whether a body waits or not, every one runs once
             #[test]
-            fn t_75_each_body_is_waited_for_once() {
+            fn t_75_each_body_runs_once_even_if_it_suspends() {
                 let log = Log::new();
                 let set = CallsSet::new().with_hooks(Passes("a")).with_hooks(Passes("b"));
                 let (verdict, pending) = run_counting(set.run(names(&[]), String::new(), &log));
@@ -189,7 +189,7 @@ trait Outer {
 
 /// T-75, T-10: closures take part where nothing is borrowed
 #[test]
-fn t_75_closures_are_hooks_of_a_pipeline() {
+fn t_75_closures_can_be_hooks_of_a_pipeline() {
     let set = PlainSet::new()
         .with_run(async |call: Call| Verdict::Pass(call.seen_by("closure")))
         .with_run(|call: Call| std::future::ready(Verdict::Pass(call.seen_by("ready"))));
@@ -202,7 +202,7 @@ fn t_75_closures_are_hooks_of_a_pipeline() {
 
 /// T-75, T-40: sets with pipelines nest and merge
 #[test]
-fn t_75_a_nested_pipeline_is_extended_with_its_set() {
+fn t_75_extending_a_set_extends_nested_pipelines() {
     let plain = |verdict: fn(Call) -> Verdict| {
         PlainSet::new().with_run(move |call: Call| std::future::ready(verdict(call)))
     };
@@ -216,7 +216,7 @@ fn t_75_a_nested_pipeline_is_extended_with_its_set() {
 
 /// T-31, T-75: a description contains the kind `fallback` and the pipeline
 #[test]
-fn t_31_a_description_names_the_pipeline() {
+fn t_31_a_description_contains_the_pipeline() {
     let description = PlainSet::new().describe();
     let slot = &description.slots[0];
     assert_eq!((slot.slot, slot.kind), ("run", "fallback"));
@@ -228,7 +228,7 @@ fn t_31_a_description_names_the_pipeline() {
 
 /// T-75: a dispatch dropped while a hook has the call runs nothing more
 #[test]
-fn t_75_a_dropped_dispatch_runs_nothing_more() {
+fn t_75_a_dropped_dispatch_runs_no_further_hook() {
     let log = Log::new();
     let seen = log.clone();
     let set = PlainSet::new()

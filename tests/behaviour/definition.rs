@@ -57,7 +57,7 @@ macro_rules! rules {
 
             /// T-01: an omitted method has the definition's body as its default
             #[test]
-            fn an_omitted_method_of_the_trait_behaves_as_the_default() {
+            fn an_omitted_trait_method_behaves_like_the_default() {
                 assert_eq!(block_on(Plain.validate_prompt("x", None)), Ok(()));
                 let refused = block_on(Plain.validate_prompt(" ", Some(Ok(()))));
                 assert_eq!(refused, Err("prompt must not be empty".to_owned()));
@@ -104,7 +104,7 @@ macro_rules! rules {
 
             /// T-09, T-60
             #[test]
-            fn a_slot_trait_can_be_implemented_by_hand() {
+            fn a_slot_trait_can_be_implemented_manually() {
                 let set = AppHooksSet::new()
                     .with_choose_model(ByHand("a"))
                     .with_choose_model(ByHand("b"))
@@ -134,7 +134,7 @@ macro_rules! rules {
 
             /// T-09
             #[test]
-            fn a_hook_may_wrap_another_hook() {
+            fn a_hook_can_wrap_another_hook() {
                 let set = AppHooksSet::new().with_choose_model(Shouting(Shouting(NothingChosen)));
                 assert_eq!(block_on(set.choose_model("sum")), "NONE");
                 let set = AppHooksSet::new().with_choose_model(Shouting(ByHand("a")));
@@ -143,7 +143,7 @@ macro_rules! rules {
 
             /// T-03
             #[test]
-            fn a_new_set_a_default_set_and_the_trait_agree() {
+            fn new_and_default_sets_return_the_defaults() {
                 for set in [AppHooksSet::new(), AppHooksSet::default()] {
                     assert_eq!(block_on(set.choose_model("sum")), "default");
                     assert_eq!(block_on(set.cost_center()), "default");
@@ -153,7 +153,7 @@ macro_rules! rules {
 
             /// T-03: `Debug` without a hook being `Debug`
             #[test]
-            fn a_set_can_be_printed_for_debugging() {
+            fn a_set_implements_debug_without_debug_hooks() {
                 let text = format!("{:?}", AppHooksSet::new().with_choose_model(ByHand("a")));
                 assert!(text.contains("AppHooksSet"), "{text}");
             }
@@ -182,7 +182,7 @@ macro_rules! rules {
 
             /// T-03: later registrations do not cross, in either direction
             #[test]
-            fn registrations_after_a_clone_stay_where_they_were_made() {
+            fn registrations_after_a_clone_do_not_affect_the_other_set() {
                 let mut first = AppHooksSet::new().with_choose_model(ByHand("a"));
                 let mut second = first.clone();
                 first.register_choose_model(ByHand("b")).register_cost_center(ByHand("first"));
@@ -195,7 +195,7 @@ macro_rules! rules {
 
             /// T-04, X-8
             #[test]
-            fn with_consumes_and_returns_the_set_and_register_borrows_it() {
+            fn with_methods_consume_the_set_and_register_methods_borrow_it() {
                 let mut set: AppHooksSet<'_> = AppHooksSet::new().with_choose_model(ByHand("a"));
                 let same: &mut AppHooksSet<'_> = set.register_choose_model(ByHand("b"));
                 same.register_cost_center(ByHand("c")).register_choose_model(ByHand("d"));
@@ -251,7 +251,7 @@ macro_rules! rules {
 
             /// T-06: `name = …` renames the slot trait, and nothing else
             #[test]
-            fn two_sets_of_one_module_may_share_a_method_name_when_one_slot_is_renamed() {
+            fn two_sets_of_a_module_can_share_a_method_name_if_one_slot_is_renamed() {
                 use renamed::{Both, FirstSet, SecondSet};
                 let log = Log::new();
                 block_on(FirstSet::new().with_on_start(Both).on_start(&log));
@@ -271,7 +271,7 @@ macro_rules! rules {
 
             /// T-06: the `Stateful…` twin is renamed with its slot trait
             #[test]
-            fn the_stateful_trait_follows_the_new_name() {
+            fn the_stateful_trait_of_a_renamed_slot_is_renamed() {
                 #[hooks]
                 trait Local {
                     #[hook(singleton, name = Ticket)]
@@ -297,7 +297,7 @@ macro_rules! rules {
 
             /// T-07: a slot that is compiled out is out of the set too
             #[test]
-            fn a_cfg_on_a_method_decides_about_everything_generated_from_it() {
+            fn a_cfg_on_a_method_applies_to_all_items_generated_from_it() {
                 #[hooks]
                 trait Configured {
                     #[cfg(test)]
@@ -338,7 +338,7 @@ macro_rules! rules {
 
             /// T-02: every way of saying that a slot returns nothing
             #[test]
-            fn an_explicit_unit_return_is_a_unit_return() {
+            fn an_explicit_unit_return_type_makes_a_unit_slot() {
                 #[hooks]
                 trait Units {
                     #[hook(always)]
@@ -366,7 +366,7 @@ macro_rules! rules {
 
             /// T-01: a raw identifier as a slot's name
             #[test]
-            fn a_slot_may_have_a_raw_identifier_as_its_name() {
+            fn a_slot_can_have_a_raw_identifier_as_its_name() {
                 #[hooks]
                 trait Raw {
                     #[hook(always)]
@@ -404,7 +404,7 @@ macro_rules! rules {
 
             /// T-08: a body may hold values that are not `Send` if it does not suspend
             #[test]
-            fn a_body_may_hold_what_is_not_send_where_it_does_not_suspend() {
+            fn a_body_can_use_values_that_are_not_send_between_awaits() {
                 #[hooks]
                 trait Local {
                     #[hook(always)]
@@ -434,7 +434,7 @@ macro_rules! rules {
 
             /// T-02: a definition's parameters may be called anything
             #[test]
-            fn parameters_may_have_the_names_that_generated_code_might_use() {
+            fn parameters_do_not_collide_with_generated_names() {
                 #[hooks]
                 trait Unlucky {
                     #[hook(always)]
@@ -516,7 +516,7 @@ in_every_form!(rules);
 
 /// T-31: companions and output types that came in through a macro
 #[test]
-fn companions_inside_a_macro_fragment_are_companions() {
+fn companions_from_a_macro_fragment_are_recognized() {
     #[derive(Default)]
     struct Length;
 
@@ -568,7 +568,7 @@ fn companions_inside_a_macro_fragment_are_companions() {
 
 /// T-60: a `&str` that came in through a macro's `$argument:ty` is a `&str`
 #[test]
-fn a_str_inside_a_macro_fragment_is_a_str() {
+fn a_str_from_a_macro_fragment_is_recognized() {
     macro_rules! define {
         ($argument:ty) => {
             #[hooks]
@@ -599,7 +599,7 @@ fn a_str_inside_a_macro_fragment_is_a_str() {
 
 /// T-08: a body whose `.await` came in through a macro's `$body:expr` suspends like any other
 #[test]
-fn an_await_inside_a_macro_fragment_is_an_await() {
+fn an_await_from_a_macro_fragment_is_recognized() {
     macro_rules! define {
         ($body:expr) => {
             #[hooks]
@@ -631,7 +631,7 @@ fn an_await_inside_a_macro_fragment_is_an_await() {
 
 /// T-24: a unit return is one also where it comes from a macro's fragment
 #[test]
-fn a_unit_return_from_a_fragment_takes_no_last() {
+fn a_unit_return_type_from_a_macro_fragment_is_recognized() {
     macro_rules! define {
         ($out:ty) => {
             #[hooks_core::hooks]

@@ -102,7 +102,7 @@ fn full() -> AppHooksSet<'static> {
 
 /// Slots, in the order of their declaration, with their kinds
 #[test]
-fn every_slot_is_listed_with_its_kind_also_when_it_is_empty() {
+fn every_slot_is_listed_with_its_kind_even_if_empty() {
     for set in [AppHooksSet::new(), full()] {
         let description = set.describe();
         assert_eq!(description.set, "AppHooksSet");
@@ -131,7 +131,7 @@ fn every_slot_is_listed_with_its_kind_also_when_it_is_empty() {
 
 /// Companions
 #[test]
-fn companions_are_listed_with_the_type_that_acts_now() {
+fn companions_are_listed_with_their_current_type() {
     let companions = |set: &AppHooksSet<'_>| {
         let description = set.describe();
         let list = |at: usize| -> Vec<String> {
@@ -179,7 +179,7 @@ fn entries_are_listed_in_execution_order_with_name_key_and_priority() {
 
 /// Replaced and removed entries are not listed
 #[test]
-fn the_description_follows_every_change() {
+fn a_description_contains_every_change_of_the_set() {
     let mut set = full();
     let count = |set: &AppHooksSet<'_>| set.describe().slots[0].entries.len();
     assert_eq!(count(&set), 3);
@@ -207,7 +207,7 @@ fn nested_sets_are_described_under_the_name_of_their_field() {
 
 /// Prints as a table: a line an entry, in order, also for empty slots and nested sets
 #[test]
-fn printed_it_is_a_table_in_execution_order() {
+fn a_description_prints_as_a_table_in_execution_order() {
     let table = full().describe().to_string();
     let line_of = |words: &[&str]| {
         let line = table
@@ -261,7 +261,7 @@ fn the_columns_of_the_table_are_aligned() {
 
 /// Feature `serde`
 #[test]
-fn serialised_it_says_the_same() {
+fn a_serialized_description_contains_slots_and_entries() {
     let value = serde_json::to_value(full().describe()).unwrap();
     assert_eq!(value["set"], "AppHooksSet");
     assert_eq!(value["slots"][0]["slot"], "zeroth");
@@ -280,7 +280,7 @@ fn serialised_it_says_the_same() {
 }
 
 #[test]
-fn x_9_a_key_stays_within_its_cell() {
+fn x_9_control_characters_of_keys_and_names_are_escaped_in_the_table() {
     let key = "one\ntwo\u{1b}[31m\u{202e}é 'x' \"y\" \\";
     let hooks = AppHooksSet::new().with_zeroth(Entry::new(ByHand).key(key).name("a\tb"));
     let printed = hooks.describe().to_string();

@@ -46,7 +46,7 @@ impl Slow for Pauses {
 
 /// A dispatch is lazy: without a poll nothing runs
 #[test]
-fn a_dispatch_that_is_never_polled_runs_nothing() {
+fn a_dispatch_runs_nothing_before_its_first_poll() {
     let set = SlowSet::new().with_hooks(Pauses("a"));
     let log = Log::new();
     drop(set.step(&log));
@@ -55,7 +55,7 @@ fn a_dispatch_that_is_never_polled_runs_nothing() {
 
 /// A dropped dispatch future runs nothing more
 #[test]
-fn a_dropped_dispatch_runs_nothing_more_and_drops_what_was_running() {
+fn a_dropped_dispatch_drops_the_running_body_and_runs_no_further_hook() {
     let set = SlowSet::new()
         .with_hooks(Pauses("a"))
         .with_hooks(Pauses("b"));
@@ -176,7 +176,7 @@ macro_rules! rules {
 
             /// A typed slot raises a panic again, and runs nothing after it
             #[test]
-            fn a_panic_in_a_hook_reaches_the_caller_and_ends_the_dispatch() {
+            fn a_panic_in_a_hook_propagates_to_the_caller_and_ends_the_dispatch() {
                 let set = RiskySet::new()
                     .with_hooks(Named("a"))
                     .with_hooks(Named("b"))
@@ -188,7 +188,7 @@ macro_rules! rules {
 
             /// A panic leaves nothing locked
             #[test]
-            fn after_a_panic_the_set_dispatches_as_before() {
+            fn a_set_is_usable_after_a_panic() {
                 let set = RiskySet::new().with_hooks(Named("a")).with_hooks(Named("b"));
                 for who in ["a", "default", "b"] {
                     assert_eq!(panics(set.step(&Log::new(), who)), match who {
@@ -203,7 +203,7 @@ macro_rules! rules {
 
             /// Also on a singleton, from the hook and from the default
             #[test]
-            fn a_panic_in_a_singleton_or_its_default_reaches_the_caller() {
+            fn a_panic_in_a_singleton_or_its_default_propagates_to_the_caller() {
                 let set = RiskySet::new();
                 assert_eq!(panics(set.only(&Log::new(), "default")), "the default gave up");
                 let set = set.with_hooks(Named("a"));
@@ -215,7 +215,7 @@ macro_rules! rules {
 
             /// Also from a companion
             #[test]
-            fn a_panic_in_a_companion_reaches_the_caller() {
+            fn a_panic_in_a_companion_propagates_to_the_caller() {
                 let set = RiskySet::new().with_hooks(Named("a")).with_hooks(Named("thirteen"));
                 let log = Log::new();
                 assert!(panics(set.chained(&log)).contains("the chain gave up"));
@@ -224,7 +224,7 @@ macro_rules! rules {
 
             /// A panic's payload arrives untouched, whatever it is
             #[test]
-            fn a_panic_keeps_its_payload() {
+            fn a_propagated_panic_keeps_its_payload() {
                 #[derive(Debug, PartialEq)]
                 struct Payload(u32);
 
@@ -312,7 +312,7 @@ macro_rules! rules {
 
             /// A hook may dispatch the set it is in
             #[test]
-            fn a_hook_may_dispatch_its_own_slot_again() {
+            fn a_hook_can_dispatch_its_own_slot_recursively() {
                 struct Recurses(Arc<std::sync::OnceLock<RiskySet<'static>>>);
 
                 impl Step for Recurses {
@@ -372,7 +372,7 @@ impl Late for PanicsLater {
 /// docs/lifetimes.md: after a panic later hooks have not run, and a dispatch that is polled again
 /// panics with a message
 #[test]
-fn a_dispatch_that_is_polled_after_a_panic_in_a_later_poll_goes_no_further() {
+fn polling_a_dispatch_after_a_panic_panics_and_runs_no_further_hook() {
     let log = Log::new();
     let behind = {
         let log = log.clone();

@@ -89,7 +89,7 @@ macro_rules! rules {
 
             /// Entries: first in, first out among equals
             #[test]
-            fn among_equals_the_first_registered_runs_first() {
+            fn hooks_of_equal_priority_run_in_registration_order() {
                 let set = StepsSet::new()
                     .with_step(Entry::new(Named("a")).priority(3))
                     .with_step(Entry::new(Named("early")).priority(1))
@@ -116,7 +116,7 @@ macro_rules! rules {
 
             /// Entries: the whole range of numbers
             #[test]
-            fn extreme_priorities_are_ordered_too() {
+            fn extreme_priorities_are_ordered() {
                 let set = StepsSet::new()
                     .with_step(Entry::new(Named("max")).priority(i32::MAX))
                     .with_step(Entry::new(Named("min")).priority(i32::MIN))
@@ -126,7 +126,7 @@ macro_rules! rules {
 
             /// an existing key is replaced in place
             #[test]
-            fn the_same_key_replaces_and_keeps_its_place_among_equals() {
+            fn an_entry_with_the_same_key_replaces_in_place() {
                 let set = StepsSet::new()
                     .with_step(Named("a"))
                     .with_step(Entry::new(Named("old")).key("k"))
@@ -137,7 +137,7 @@ macro_rules! rules {
 
             /// Entries: the place among equals is kept again and again
             #[test]
-            fn replacing_repeatedly_never_moves_an_entry() {
+            fn replacing_an_entry_repeatedly_never_moves_it() {
                 let mut set = StepsSet::new();
                 for key in ["x", "y", "z"] {
                     set.register_step(Entry::new(Named(key)).key(key).priority(2));
@@ -151,7 +151,7 @@ macro_rules! rules {
 
             /// Entries: a replacement brings its own priority
             #[test]
-            fn a_replacement_with_another_priority_moves_to_that_priority() {
+            fn a_replacement_with_another_priority_moves_to_it() {
                 let mut set = StepsSet::new()
                     .with_step(Entry::new(Named("k")).key("k").priority(-1))
                     .with_step(Named("a"));
@@ -174,7 +174,7 @@ macro_rules! rules {
 
             /// Entries: `remove` removes the entry with that key, and returns whether it existed
             #[test]
-            fn remove_takes_out_the_entry_with_that_key_and_says_so() {
+            fn remove_removes_the_entry_with_the_key_and_returns_true() {
                 let mut set = StepsSet::new()
                     .with_step(Entry::new(Named("a")).key("a"))
                     .with_step(Named("plain"))
@@ -189,7 +189,7 @@ macro_rules! rules {
 
             /// Entries: a removed hook that is registered again runs last
             #[test]
-            fn a_removed_key_that_is_registered_again_takes_a_new_place() {
+            fn a_key_registered_again_after_removal_runs_last() {
                 let mut set = StepsSet::new()
                     .with_step(Entry::new(Named("k")).key("k"))
                     .with_step(Named("a"));
@@ -200,7 +200,7 @@ macro_rules! rules {
 
             /// Entries: keys belong to one slot
             #[test]
-            fn a_key_of_one_slot_means_nothing_in_another() {
+            fn keys_are_separate_per_slot() {
                 let mut set = StepsSet::new()
                     .with_step(Entry::new(Function).key("k"))
                     .with_other(Entry::new(OtherFunction).key("k"));
@@ -226,7 +226,7 @@ macro_rules! rules {
 
             /// T-03: replacing or removing in a clone leaves the other as it is
             #[test]
-            fn replacing_and_removing_do_not_cross_between_clones() {
+            fn replacing_and_removing_do_not_affect_clones() {
                 let set = StepsSet::new()
                     .with_step(Entry::new(Named("a")).key("a"))
                     .with_step(Entry::new(Named("b")).key("b"));
@@ -249,7 +249,7 @@ macro_rules! rules {
 
             /// Entries: a key may be made at run time
             #[test]
-            fn a_key_may_be_an_owned_string() {
+            fn a_key_can_be_an_owned_string() {
                 let key = format!("tenant-{}", 7);
                 let mut set = StepsSet::new();
                 set.register_step(Entry::new(Named("a")).key(key.clone()));
@@ -278,7 +278,7 @@ async fn check_hook(last: Option<bool>) -> bool {
 /// A typed slot propagates every failure: it refuses entries with a timeout.
 #[test]
 #[should_panic(expected = "`slow` has a timeout, which the slot `check` cannot do")]
-fn a_timeout_is_refused_at_registration() {
+fn registering_an_entry_with_a_timeout_panics() {
     let entry = Entry::new(CheckHook)
         .name("slow")
         .timeout(Duration::from_secs(1));
@@ -287,13 +287,13 @@ fn a_timeout_is_refused_at_registration() {
 
 #[test]
 #[should_panic(expected = "which the slot `check` cannot do: its hooks are given what cannot be")]
-fn another_failure_policy_is_refused_at_registration() {
+fn registering_an_entry_with_fail_closed_panics() {
     let entry = Entry::new(CheckHook).on_failure(FailurePolicy::FailClosed);
     ChecksSet::new().register_check(entry);
 }
 
 #[test]
-fn the_failure_policy_that_a_typed_slot_has_is_let_in() {
+fn registering_an_entry_with_propagate_is_allowed() {
     let entry = Entry::new(CheckHook).on_failure(FailurePolicy::Propagate);
     ChecksSet::new().register_check(entry);
 }

@@ -72,7 +72,7 @@ macro_rules! rules {
 
             /// T-40: appended after the receiver's own
             #[test]
-            fn hooks_of_the_other_set_come_after_the_own_ones_in_their_order() {
+            fn extend_appends_the_hooks_of_the_other_set_in_order() {
                 let mut set = StepsSet::new().with_hooks(Named("a")).with_hooks(Named("b"));
                 set.extend(StepsSet::new().with_hooks(Named("c")).with_hooks(Named("d")));
                 assert_eq!(steps(&set), ["a", "b", "c", "d"]);
@@ -91,7 +91,7 @@ macro_rules! rules {
 
             /// T-40: the singleton of the other set replaces the receiver's
             #[test]
-            fn a_singleton_of_the_other_set_replaces_the_own_one() {
+            fn a_singleton_of_the_other_set_replaces_the_existing_one() {
                 let mut set = StepsSet::new().with_hooks(Named("a"));
                 set.extend(StepsSet::new().with_hooks(Named("b")));
                 assert_eq!(block_on(set.cost_center()), "b");
@@ -99,7 +99,7 @@ macro_rules! rules {
 
             /// T-40: an empty singleton of the other set takes nothing away
             #[test]
-            fn a_singleton_stays_when_the_other_set_has_none() {
+            fn a_singleton_is_kept_if_the_other_set_has_none() {
                 let mut set = StepsSet::new().with_hooks(Named("a"));
                 set.extend(StepsSet::new().with_step(OneStep("b")));
                 assert_eq!(block_on(set.cost_center()), "a");
@@ -108,7 +108,7 @@ macro_rules! rules {
 
             /// T-40: an empty set changes nothing, and an empty receiver takes everything
             #[test]
-            fn an_empty_set_is_neutral_on_either_side() {
+            fn extending_with_or_from_an_empty_set_changes_no_hooks() {
                 let full = StepsSet::new().with_hooks(Named("a")).with_hooks(Named("b"));
                 let mut left = full.clone();
                 left.extend(StepsSet::new());
@@ -122,7 +122,7 @@ macro_rules! rules {
 
             /// T-40, T-04: the form for builder chains
             #[test]
-            fn with_extended_does_the_same_in_a_builder_chain() {
+            fn with_extended_extends_in_a_builder_chain() {
                 let set = StepsSet::new()
                     .with_hooks(Named("a"))
                     .with_extended(StepsSet::new().with_hooks(Named("b")))
@@ -148,7 +148,7 @@ macro_rules! rules {
 
             /// T-40: extended entries take a new sequence, behind equals of the receiver
             #[test]
-            fn extended_entries_take_their_place_behind_equals_and_before_later_ones() {
+            fn extended_entries_follow_existing_entries_of_equal_priority() {
                 // Made first, so that an old sequence would put it in front.
                 let other = StepsSet::new()
                     .with_step(Entry::new(OneStep("taken")).priority(2))
@@ -165,7 +165,7 @@ macro_rules! rules {
 
             /// T-40: a key that exists is replaced in place, a new one is appended
             #[test]
-            fn an_entry_whose_key_exists_replaces_it_in_place() {
+            fn an_extended_entry_with_an_existing_key_replaces_in_place() {
                 let mut set = StepsSet::new()
                     .with_step(Entry::new(OneStep("old")).key("k"))
                     .with_step(OneStep("own"));
@@ -183,7 +183,7 @@ macro_rules! rules {
             /// T-40, T-03: hooks that were taken over are shared with clones of the other set, and
             /// nothing else
             #[test]
-            fn a_clone_of_the_other_set_stays_independent() {
+            fn extending_does_not_affect_clones_of_the_other_set() {
                 let other = StepsSet::new().with_hooks(Named("b"));
                 let mut set = StepsSet::new().with_hooks(Named("a"));
                 set.extend(other.clone());
@@ -194,7 +194,7 @@ macro_rules! rules {
 
             /// T-40: a set may take in a clone of itself
             #[test]
-            fn a_set_may_be_extended_by_its_own_clone() {
+            fn a_set_can_be_extended_with_its_own_clone() {
                 let mut set = StepsSet::new()
                     .with_step(OneStep("a"))
                     .with_step(Entry::new(OneStep("k")).key("k"));
@@ -205,7 +205,7 @@ macro_rules! rules {
 
             /// T-40, T-50: sets with different borrows meet in the shorter one
             #[test]
-            fn a_static_set_may_extend_one_that_borrows() {
+            fn a_static_set_can_extend_a_set_that_borrows() {
                 struct Borrowed<'a>(&'a str);
 
                 impl Step for Borrowed<'_> {
@@ -277,7 +277,7 @@ mod companions {
 
     /// T-40: a companion that was set comes along, chain and end alike
     #[test]
-    fn a_companion_that_was_set_comes_along() {
+    fn a_replaced_companion_of_the_other_set_is_taken_over() {
         let other = WordsSet::new()
             .with_word_chain(StopAt("default"))
             .with_word_finalize(Mark("!"))
@@ -288,7 +288,7 @@ mod companions {
 
     /// T-40: a declared companion pushes out nothing
     #[test]
-    fn a_declared_companion_pushes_out_nothing() {
+    fn a_declared_companion_of_the_other_set_replaces_nothing() {
         let set = WordsSet::new()
             .with_word_finalize(Mark("?"))
             .with_extended(WordsSet::new());
@@ -297,7 +297,7 @@ mod companions {
 
     /// T-40: of two that were set, the last one counts
     #[test]
-    fn of_two_that_were_set_the_last_one_counts() {
+    fn the_companion_of_the_other_set_wins_if_both_were_replaced() {
         let set = WordsSet::new()
             .with_word_finalize(Mark("?"))
             .with_extended(WordsSet::new().with_word_finalize(Mark("!")));

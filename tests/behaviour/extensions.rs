@@ -22,7 +22,7 @@ fn a_new_map_has_no_value_of_any_type() {
 
 /// T-74: values are found by their type
 #[test]
-fn a_value_is_found_by_its_type_and_by_no_other() {
+fn a_value_is_found_only_by_its_type() {
     let mut map = RequestExtensions::new();
     assert!(map.insert(Tenant("eu")).is_none());
     assert!(map.insert(Budget(7)).is_none());
@@ -34,7 +34,7 @@ fn a_value_is_found_by_its_type_and_by_no_other() {
 
 /// T-74: at most one value of a type
 #[test]
-fn inserting_a_type_again_replaces_and_returns_the_old_value() {
+fn inserting_a_type_again_replaces_the_value_and_returns_the_old_one() {
     let mut map = RequestExtensions::new();
     map.insert(Budget(1));
     assert_eq!(map.insert(Budget(2)).as_deref(), Some(&Budget(1)));
@@ -54,7 +54,7 @@ fn ext_adds_a_value_in_a_builder_chain() {
 
 /// T-74: `.extensions(map)` adds a whole map; the added one wins
 #[test]
-fn extensions_adds_every_value_of_another_map_and_the_added_one_wins() {
+fn extensions_adds_all_values_of_another_map_and_overrides() {
     let more = RequestExtensions::new().ext(Tenant("more")).ext(7_u8);
     let map = RequestExtensions::new()
         .ext(Tenant("first"))
@@ -67,7 +67,7 @@ fn extensions_adds_every_value_of_another_map_and_the_added_one_wins() {
 
 /// T-74: `extend` is `extensions` in place
 #[test]
-fn extend_adds_every_value_in_place() {
+fn extend_adds_all_values_in_place() {
     let mut map = RequestExtensions::new().ext(Tenant("first")).ext(Budget(1));
     map.extend(RequestExtensions::new().ext(Tenant("more")));
     assert_eq!(map.get(), Some(&Tenant("more")));
@@ -76,7 +76,7 @@ fn extend_adds_every_value_in_place() {
 
 /// T-74, original test: request overrides defaults
 #[test]
-fn a_value_of_the_request_hides_the_default_of_its_type() {
+fn a_value_of_the_request_overrides_the_default_of_its_type() {
     let defaults = RequestExtensions::new()
         .ext(Tenant("default"))
         .ext(Budget(42));
@@ -93,7 +93,7 @@ fn a_value_of_the_request_hides_the_default_of_its_type() {
 
 /// T-74, original test: a default applies if the request has no value
 #[test]
-fn a_default_shows_through_where_the_request_says_nothing() {
+fn a_default_is_returned_if_the_request_has_no_value() {
     let defaults = RequestExtensions::new()
         .ext(Tenant("default"))
         .ext(Budget(42));
@@ -107,7 +107,7 @@ fn a_default_shows_through_where_the_request_says_nothing() {
 
 /// T-74: any number of layers, the nearest wins
 #[test]
-fn the_nearest_of_several_layers_of_defaults_wins() {
+fn the_nearest_layer_of_defaults_wins() {
     let far = RequestExtensions::new()
         .ext(Tenant("far"))
         .ext(Budget(1))
@@ -136,7 +136,7 @@ fn the_nearest_of_several_layers_of_defaults_wins() {
 
 /// T-74: one request cannot change the defaults of the next
 #[test]
-fn what_a_request_inserts_or_removes_never_reaches_the_defaults() {
+fn insert_and_remove_on_a_request_do_not_change_the_defaults() {
     let defaults = RequestExtensions::new()
         .ext(Tenant("default"))
         .ext(Budget(42));
@@ -165,7 +165,7 @@ fn what_a_request_inserts_or_removes_never_reaches_the_defaults() {
 
 /// T-74: a clone is a map of its own
 #[test]
-fn changes_do_not_cross_between_clones() {
+fn changes_of_a_map_do_not_affect_its_clones() {
     let mut map = RequestExtensions::new().ext(Budget(1));
     let mut clone = map.clone();
     clone.insert(Budget(2));
@@ -177,7 +177,7 @@ fn changes_do_not_cross_between_clones() {
 
 /// T-74: opaque: printing shows no value
 #[test]
-fn printing_a_map_for_debugging_does_not_reveal_its_values() {
+fn debug_output_of_a_map_does_not_contain_its_values() {
     let text = format!(
         "{:?}",
         RequestExtensions::new().ext(Tenant("secret-tenant"))
@@ -205,7 +205,7 @@ impl Estimates for Doubles {
 
 /// T-74: hooks and defaults read values by type
 #[test]
-fn hooks_and_defaults_read_the_values_of_the_request() {
+fn hooks_and_defaults_can_read_the_values_of_the_request() {
     let defaults = RequestExtensions::new().ext(Budget(42));
     let request = RequestExtensions::new()
         .ext(Budget(7))

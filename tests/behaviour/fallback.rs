@@ -67,7 +67,7 @@ macro_rules! rules {
 
             /// Dispatch table, fallback: `last` is `None`, then `Some` of the previous output
             #[test]
-            fn last_starts_as_none_and_is_then_the_previous_output() {
+            fn last_is_none_for_the_first_hook_then_the_previous_output() {
                 let set = ModelsSet::new()
                     .with_hooks(Named("a"))
                     .with_hooks(Named("b"))
@@ -110,7 +110,7 @@ macro_rules! rules {
 
             /// Dispatch table: removing the only hook brings the default back
             #[test]
-            fn the_default_is_back_when_no_hook_is_left() {
+            fn the_default_runs_again_after_the_last_hook_is_removed() {
                 let mut set = ModelsSet::new();
                 set.register_choose(hooks_core::Entry::new(Keep).key("k"));
                 assert_eq!(block_on(set.choose("sum", &Log::new())), "nothing to keep");

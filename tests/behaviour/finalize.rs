@@ -119,7 +119,7 @@ macro_rules! rules {
 
             /// Dispatch table, any + finalize, no hooks
             #[test]
-            fn the_default_alone_is_finalized() {
+            fn the_default_is_finalized_without_hooks() {
                 assert_eq!(block_on(TextsSet::new().say("x")).0, "“x”");
                 assert_eq!(block_on(TextsSet::new().reply("x")).0, "“default to x”");
                 assert_eq!(block_on(TextsSet::new().check(7)), Ok(700));
@@ -127,7 +127,7 @@ macro_rules! rules {
 
             /// Dispatch table, any + finalize: once, at the end; `last` is as without it
             #[test]
-            fn the_result_is_finalized_once_and_hooks_see_it_bare() {
+            fn the_result_is_finalized_once_and_last_is_not_finalized() {
                 let set = TextsSet::new().with_hooks(Adds("a")).with_hooks(Adds("b"));
                 assert_eq!(block_on(set.say("x")).0, "“x+a+b”");
                 assert_eq!(block_on(set.reply("x")).0, r#"“Some("None+a")+b”"#);
@@ -144,7 +144,7 @@ macro_rules! rules {
 
             /// T-31, `output`: the dispatch returns another type than the hooks do
             #[test]
-            fn output_changes_what_the_dispatch_returns_and_not_what_hooks_return() {
+            fn output_changes_the_return_type_of_the_dispatch_not_of_hooks() {
                 assert_eq!(block_on(TextsSet::new().measure("grün")), 4);
                 let set = TextsSet::new().with_hooks(Adds("a")).with_hooks(Adds("b"));
                 assert_eq!(block_on(set.measure("grün")), 6);
@@ -152,7 +152,7 @@ macro_rules! rules {
 
             /// T-32: a companion of another type may take the declared one's place
             #[test]
-            fn a_finalize_given_at_run_time_replaces_the_declared_one() {
+            fn with_finalize_replaces_the_declared_finalize() {
                 let (open, close) = (String::from("<"), String::from(">"));
                 let set = TextsSet::new().with_say_finalize(Between(&open, &close));
                 assert_eq!(block_on(set.say("x")).0, "<x>");
@@ -163,7 +163,7 @@ macro_rules! rules {
 
             /// T-32, T-04: `set_…` changes the set in place
             #[test]
-            fn a_finalize_can_be_set_on_a_set_in_place() {
+            fn set_finalize_replaces_the_finalize_in_place() {
                 let mut set = TextsSet::new();
                 set.set_say_finalize(Between("<", ">"))
                     .set_measure_finalize(Bytes)

@@ -59,7 +59,7 @@ macro_rules! rules {
 
             /// T-25
             #[test]
-            fn the_type_of_the_hook_has_no_size() {
+            fn the_hook_type_is_zero_sized() {
                 assert_eq!(size_of::<RejectApiKeys>(), 0);
             }
 
@@ -77,7 +77,7 @@ macro_rules! rules {
 
             /// T-25: path slots
             #[test]
-            fn the_slot_may_be_named_by_a_path() {
+            fn the_slot_can_be_a_path() {
                 let set = AppHooksSet::new().with_cost_center(ByPath).with_observe(Noted);
                 assert_eq!(block_on(set.cost_center("t".to_owned())), "t by path");
                 let log = Log::new();
@@ -101,14 +101,14 @@ macro_rules! rules {
 
             /// T-25: the type has the visibility of the function
             #[test]
-            fn the_hook_is_as_visible_as_its_function() {
+            fn the_hook_type_has_the_visibility_of_its_function() {
                 let set = AppHooksSet::new().with_validate_prompt(elsewhere::RejectEverything);
                 assert_eq!(block_on(set.validate_prompt("x")), Err("everything".to_owned()));
             }
 
             /// T-25: inside a function body, next to its use
             #[test]
-            fn a_hook_may_be_written_inside_a_function() {
+            fn a_hook_can_be_defined_inside_a_function() {
                 #[impl_hook(ValidatePrompt)]
                 async fn local(
                     prompt: &str,
@@ -124,14 +124,14 @@ macro_rules! rules {
 
             /// T-25: the hook implements the slot trait, so it can be called by hand
             #[test]
-            fn the_hook_answers_the_call_of_its_slot_trait() {
+            fn the_hook_implements_its_slot_trait() {
                 let answer = block_on(RejectApiKeys.call("sk-1".to_owned(), Some(Ok(()))));
                 assert_eq!(answer, Err("looks like a key".to_owned()));
             }
 
             /// T-25: one hook value may be registered more than once, each counts
             #[test]
-            fn the_same_function_may_be_registered_twice() {
+            fn a_function_hook_can_be_registered_twice() {
                 let set = AppHooksSet::new().with_observe(Noted).with_observe(Noted);
                 let log = Log::new();
                 block_on(set.observe(&log));

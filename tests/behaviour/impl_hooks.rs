@@ -69,7 +69,7 @@ macro_rules! rules {
 
             /// T-20
             #[test]
-            fn one_value_serves_every_slot_it_has_a_method_for() {
+            fn a_value_is_registered_for_every_slot_it_implements() {
                 let set = AppHooksSet::new().with_hooks(Policy { prefix: "tenant" });
                 assert_eq!(block_on(set.validate("hello")), Ok(()));
                 assert_eq!(block_on(set.validate("sk-1")), Err("looks like a key".to_owned()));
@@ -79,7 +79,7 @@ macro_rules! rules {
 
             /// T-20: a trait default that the block omits is not registered
             #[test]
-            fn a_method_that_is_not_in_the_block_is_not_registered() {
+            fn an_omitted_method_is_not_registered() {
                 struct OnlyCost;
 
                 #[impl_hooks(AppHooksSet)]
@@ -102,7 +102,7 @@ macro_rules! rules {
 
             /// T-22: the set owns the value, and drops it exactly once
             #[test]
-            fn an_owned_value_needs_no_clone_and_lives_as_long_as_the_sets_that_hold_it() {
+            fn an_owned_value_is_shared_without_clone_and_dropped_with_the_last_set() {
                 struct Owned(Arc<()>);
 
                 #[impl_hooks(AppHooksSet)]
@@ -130,7 +130,7 @@ macro_rules! rules {
 
             /// T-22: two slots of one value share the value
             #[test]
-            fn a_value_is_wrapped_once_and_shared_between_its_slots() {
+            fn the_slots_of_one_value_share_the_value() {
                 use std::sync::atomic::{AtomicUsize, Ordering};
 
                 #[derive(Default)]
@@ -158,7 +158,7 @@ macro_rules! rules {
 
             /// T-22: a borrowed value
             #[test]
-            fn a_value_may_be_borrowed_for_as_long_as_the_set_lives() {
+            fn a_set_can_borrow_a_value() {
                 let prefix = String::from("borrowed");
                 let policy = Policy { prefix: &prefix };
                 {
@@ -170,7 +170,7 @@ macro_rules! rules {
 
             /// T-04
             #[test]
-            fn register_hooks_changes_the_set_and_returns_it() {
+            fn register_hooks_changes_the_set_in_place_and_returns_it() {
                 let mut set = AppHooksSet::new();
                 let same: &mut AppHooksSet<'_> = set.register_hooks(Policy { prefix: "a" });
                 same.register_hooks(&Policy { prefix: "b" });
@@ -179,7 +179,7 @@ macro_rules! rules {
 
             /// T-21: the argument may be a path through modules
             #[test]
-            fn the_set_may_be_named_by_a_module_path() {
+            fn the_set_can_be_a_module_path() {
                 struct Far;
 
                 #[impl_hooks(app::AppHooksSet)]
@@ -195,7 +195,7 @@ macro_rules! rules {
 
             /// T-21: only methods are non-generic; the type that implements them may be generic
             #[test]
-            fn a_generic_type_may_provide_hooks() {
+            fn a_generic_type_can_implement_hooks() {
                 struct Named<T>(T);
 
                 #[impl_hooks(AppHooksSet)]
@@ -236,7 +236,7 @@ macro_rules! rules {
 
             /// T-20: one value may provide hooks of several sets
             #[test]
-            fn one_type_may_provide_hooks_of_two_sets() {
+            fn one_type_can_implement_hooks_of_two_sets() {
                 struct Both;
 
                 #[impl_hooks(AppHooksSet)]
@@ -262,7 +262,7 @@ macro_rules! rules {
 
             /// T-20, T-03: registered like any other hook, in its turn
             #[test]
-            fn values_take_their_turn_among_other_hooks() {
+            fn values_run_in_registration_order_with_other_hooks() {
                 let hand = |task: String, last: Option<String>| async move {
                     $($pause)*
                     format!("{task} after {}", last.unwrap_or_default())

@@ -29,7 +29,7 @@ fn assert_chain<T, C: Chain<T> + MaybeSend + MaybeSync>() {}
 
 /// T-32, T-51: the built-in companions are companions for every output
 #[test]
-fn built_in_chains_ask_nothing_of_the_values_they_look_at() {
+fn built_in_chains_do_not_require_clone_values() {
     struct NotClone;
     assert_chain::<Result<NotClone, NotClone>, ShortCircuit<NotClone, NotClone>>();
     assert_chain::<Option<NotClone>, hooks_core::FirstSuccess<NotClone>>();
@@ -99,7 +99,7 @@ macro_rules! rules {
 
             /// T-50
             #[test]
-            fn hooks_may_borrow_what_outlives_the_set() {
+            fn hooks_can_borrow_data_that_outlives_the_set() {
                 let table = HashSet::from(["sum".to_owned()]);
                 let policy = Borrowed { table: &table };
                 let owned = Borrowed { table: &table };
@@ -130,7 +130,7 @@ macro_rules! rules {
 
             /// T-50: in every way of writing a hook
             #[test]
-            fn hand_written_stateful_and_closure_hooks_may_borrow_too() {
+            fn manual_stateful_and_closure_hooks_can_borrow() {
                 let (word, mut count) = (String::from("w"), 0);
                 {
                     let word = word.as_str();
@@ -165,7 +165,7 @@ macro_rules! rules {
 
             /// T-50
             #[test]
-            fn a_longer_lived_set_can_be_used_where_a_shorter_one_is_asked_for() {
+            fn a_set_is_covariant_in_its_lifetime() {
                 let long: AppHooksSet<'static> =
                     AppHooksSet::new().with_choose_model(LocalHook("s"));
                 let word = String::from("w");
@@ -203,7 +203,7 @@ macro_rules! rules {
 
             /// T-51: the set and its futures meet the platform's bounds on hooks
             #[test]
-            fn sets_and_dispatches_have_the_bounds_of_the_platform() {
+            fn sets_and_dispatches_are_maybe_send() {
                 let set = AppHooksSet::new().with_next(Stateful::new(Owned(0)));
                 let set = is_maybe_sync(is_maybe_send(set));
                 let log = Log::new();
@@ -266,7 +266,7 @@ macro_rules! rules {
 
                 /// T-08: generic code can rely on `Send`, for the traits promise it
                 #[test]
-                fn the_futures_of_the_traits_are_send_in_generic_code() {
+                fn trait_futures_are_send_in_generic_code() {
                     let table = HashSet::new();
                     let answer = is_send(through_a_slot_trait(&LocalHook("a ")));
                     assert_eq!(block_on(answer), "a slot");
@@ -302,7 +302,7 @@ macro_rules! rules {
 
                 /// T-51: the whole dispatch, not its start alone, can wander between threads
                 #[test]
-                fn a_suspended_dispatch_can_be_finished_on_another_thread() {
+                fn a_suspended_dispatch_can_be_completed_on_another_thread() {
                     let set = AppHooksSet::new()
                         .with_choose_model(LocalHook("a"))
                         .with_choose_model(LocalHook("b"));
@@ -322,7 +322,7 @@ macro_rules! rules {
             /// T-51: without threads, hooks and their futures need not be `Send`
             #[cfg(hooks_single_threaded)]
             #[test]
-            fn under_the_rules_of_wasm_hooks_need_not_be_send() {
+            fn single_threaded_hooks_need_not_be_send() {
                 use std::cell::Cell;
                 use std::rc::Rc;
 

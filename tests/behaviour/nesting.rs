@@ -88,7 +88,7 @@ macro_rules! rules {
 
             /// T-41: `new()` takes no argument; the nested sets are new too
             #[test]
-            fn a_new_set_has_new_nested_sets() {
+            fn a_new_set_contains_new_nested_sets() {
                 let set = AppHooksSet::new();
                 assert_eq!(before_tools(&set), ["default before"]);
                 assert_eq!(block_on(set.agent.tools.owner()), "nobody");
@@ -100,7 +100,7 @@ macro_rules! rules {
 
             /// T-41: the field is public
             #[test]
-            fn a_nested_set_can_be_registered_into_through_its_field() {
+            fn hooks_can_be_registered_in_a_nested_set_through_its_field() {
                 let mut set = AppHooksSet::new();
                 set.agent.tools.register_hooks(Named("a")).register_hooks(Named("b"));
                 assert_eq!(before_tools(&set), ["default before", "a", "b"]);
@@ -108,7 +108,7 @@ macro_rules! rules {
 
             /// T-41: `with_field(set)` puts a set in the place of the nested one
             #[test]
-            fn with_the_fields_name_gives_the_nested_set() {
+            fn with_field_replaces_the_nested_set() {
                 let tools = ToolHooksSet::new().with_hooks(Named("a"));
                 let set = AppHooksSet::new().with_agent(AgentHooksSet::new().with_tools(tools));
                 assert_eq!(before_tools(&set), ["default before", "a"]);
@@ -116,7 +116,7 @@ macro_rules! rules {
 
             /// T-41: slots of outer and inner sets are apart, also under one name
             #[test]
-            fn an_outer_slot_and_a_nested_slot_of_one_name_stay_apart() {
+            fn outer_and_nested_slots_with_one_name_are_separate() {
                 let mut set = AppHooksSet::new().with_hooks(App("app"));
                 set.agent.tools.register_hooks(Named("tool"));
                 let log = Log::new();
@@ -127,7 +127,7 @@ macro_rules! rules {
 
             /// T-40: nested sets are extended recursively
             #[test]
-            fn extend_reaches_sets_in_sets() {
+            fn extend_extends_nested_sets_recursively() {
                 let make = |name: &'static str| {
                     let tools = ToolHooksSet::new().with_hooks(Named(name)).with_owner(Owner(name));
                     AppHooksSet::new()
@@ -146,7 +146,7 @@ macro_rules! rules {
 
             /// T-03: a clone has its own lists, all the way in
             #[test]
-            fn registrations_in_a_nested_set_do_not_cross_between_clones() {
+            fn registrations_in_a_nested_set_do_not_affect_clones() {
                 let mut set = AppHooksSet::new();
                 set.agent.tools.register_hooks(Named("a"));
                 let mut clone = set.clone();
@@ -157,7 +157,7 @@ macro_rules! rules {
 
             /// T-41, T-50: the nested set has the lifetime of the outer one
             #[test]
-            fn nested_sets_may_borrow_as_the_outer_one_does() {
+            fn nested_sets_can_borrow_like_the_outer_set() {
                 let name = String::from("borrowed");
                 let tool = Named(&name);
                 let mut set = AppHooksSet::new();
@@ -167,7 +167,7 @@ macro_rules! rules {
 
             /// T-41: more than one nested set
             #[test]
-            fn a_set_may_nest_several_sets_of_one_type() {
+            fn a_set_can_nest_several_sets_of_one_type() {
                 #[hooks]
                 #[nested_hooks(left = inner::ToolHooksSet)]
                 #[nested_hooks(right = inner::ToolHooksSet)]

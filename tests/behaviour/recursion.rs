@@ -25,20 +25,20 @@ trait CountHooks {
 }
 
 #[test]
-fn a_default_dispatches_its_own_slot() {
+fn a_default_can_dispatch_its_own_slot() {
     let set = CountHooksSet::new();
     assert_eq!(block_on(set.sum(&set, 4)), 10);
 }
 
 #[test]
-fn a_hook_ends_the_recursion_of_a_default() {
+fn a_hook_can_end_the_recursion_of_a_default() {
     let outer = CountHooksSet::new();
     let inner = CountHooksSet::new().with_sum(async |_: &CountHooksSet<'_>, n: u32| n * 100);
     assert_eq!(block_on(outer.sum(&inner, 4)), 304);
 }
 
 #[test]
-fn defaults_dispatch_the_slots_of_each_other() {
+fn defaults_can_be_mutually_recursive() {
     let set = CountHooksSet::new();
     assert!(block_on(set.even(&set, 6)));
     assert!(!block_on(set.even(&set, 7)));

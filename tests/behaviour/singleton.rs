@@ -102,7 +102,7 @@ macro_rules! rules {
 
             /// T-61: an owned argument is moved to the default or the hook
             #[test]
-            fn an_argument_that_is_not_clone_reaches_default_and_hook() {
+            fn an_argument_without_clone_is_moved_to_the_default_or_hook() {
                 let log = Log::new();
                 assert_eq!(block_on(CostsSet::new().spend(Budget(2), &log)), Budget(1));
                 let set = CostsSet::new().with_hooks(Tenant("a"));
@@ -111,7 +111,7 @@ macro_rules! rules {
 
             /// T-30: also where a key or a priority is given, there is one place
             #[test]
-            fn an_entry_replaces_whatever_its_priority_is() {
+            fn an_entry_of_any_priority_replaces_the_singleton() {
                 let mut set = CostsSet::new().with_hooks(Tenant("a"));
                 let entry = hooks_core::Entry::new(Headquarters).key("k").priority(-5);
                 set.register_cost_center(entry);

@@ -249,7 +249,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn e_03_e_07_t_03_a_slot_is_the_sorted_list_of_what_was_registered(
+    fn e_03_e_07_t_03_a_slot_matches_the_reference_model(
         changes in proptest::collection::vec(change(), 0..150),
     ) {
         let (mut pair, mut kept, mut next) = (Pair::default(), Vec::new(), 0);
@@ -272,7 +272,7 @@ impl Drop for PanicsOnDrop {
 }
 
 #[test]
-fn x_3_a_destructor_that_panics_leaves_the_slot_as_if_it_had_not() {
+fn x_3_a_panic_on_drop_of_a_hook_leaves_the_slot_consistent() {
     for others in [0, 10, 100] {
         let mut slot: Slot<dyn Send + Sync> = Slot::new();
         for _ in 0..others {

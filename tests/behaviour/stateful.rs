@@ -102,7 +102,7 @@ macro_rules! rules {
 
             /// T-42: two `Stateful`s of one type are two states, `last` passes between them
             #[test]
-            fn every_stateful_has_a_state_of_its_own() {
+            fn two_stateful_hooks_have_separate_states() {
                 let set = IdsSet::new()
                     .with_next_id(Stateful::new(Counter { next: 100 }))
                     .with_next_id(Stateful::new(Counter { next: 0 }));
@@ -112,7 +112,7 @@ macro_rules! rules {
 
             /// T-42, T-50: the state may borrow
             #[test]
-            fn the_state_may_borrow_for_as_long_as_the_set_lives() {
+            fn the_state_can_borrow_data_that_outlives_the_set() {
                 struct Appends<'a>(&'a mut Vec<String>);
 
                 impl StatefulObserve for Appends<'_> {
@@ -166,7 +166,7 @@ macro_rules! rules {
 
             /// T-43: re-entry is detected, and an override answers in the inner call's place
             #[test]
-            fn re_entry_is_answered_by_on_reentrancy() {
+            fn on_reentrancy_provides_the_output_of_a_reentrant_call() {
                 let set = descending();
                 let (slot, hook_type) = block_on(set.descend(1))
                     .expect_err("the inner call is a re-entry")
@@ -179,7 +179,7 @@ macro_rules! rules {
 
             /// T-43, T-44: after a re-entry the hook works on, its state kept
             #[test]
-            fn after_a_re_entry_the_hook_can_be_called_again() {
+            fn after_reentrancy_the_hook_can_be_called_again() {
                 let set = descending();
                 assert_eq!(block_on(set.descend(0)), Ok(1));
                 assert!(block_on(set.descend(3)).is_err());
@@ -189,7 +189,7 @@ macro_rules! rules {
 
             /// T-43: a clone of the set shares the hook, so it is re-entry too
             #[test]
-            fn re_entry_through_a_clone_of_the_set_is_detected() {
+            fn reentrancy_through_a_clone_of_the_set_is_detected() {
                 let set = descending();
                 let clone = set.clone();
                 drop(set);
@@ -198,7 +198,7 @@ macro_rules! rules {
 
             /// T-43, T-08: before there is a future, too
             #[test]
-            fn re_entry_ahead_of_the_future_is_detected() {
+            fn reentrancy_before_call_mut_returns_its_future_is_detected() {
                 struct Hasty(Shared);
 
                 impl StatefulDescend for Hasty {
@@ -226,7 +226,7 @@ macro_rules! rules {
 
             /// T-43: also when the way back leads through a hook that keeps no state
             #[test]
-            fn re_entry_through_another_hook_is_detected() {
+            fn reentrancy_through_another_hook_is_detected() {
                 struct Detour(Shared);
 
                 impl NextId for Detour {
@@ -284,7 +284,7 @@ macro_rules! rules {
 
             /// T-43: a state registered in two slots is one hook; waiting for it would never end
             #[test]
-            fn re_entry_through_another_slot_of_the_same_state_is_detected() {
+            fn reentrancy_through_another_slot_with_the_same_state_is_detected() {
                 let shared = Shared::default();
                 let hook = Stateful::new(TwoSlots(Arc::clone(&shared)));
                 let set = IdsSet::new().with_next_id(hook.clone()).with_descend(hook);
@@ -323,7 +323,7 @@ macro_rules! rules {
 
             /// T-43: every call made inside the running one is re-entry, also after it suspended
             #[test]
-            fn re_entry_is_detected_for_each_of_several_inner_calls() {
+            fn reentrancy_is_detected_for_each_of_several_inner_calls() {
                 let shared = Shared::default();
                 let set = IdsSet::new().with_descend(Stateful::new(Joins(Arc::clone(&shared))));
                 assert!(shared.set(set.clone()).is_ok());
@@ -333,7 +333,7 @@ macro_rules! rules {
 
             /// T-43: while a re-entrant call still runs, other calls keep waiting
             #[test]
-            fn a_re_entry_does_not_free_the_state_for_others() {
+            fn a_reentrant_call_does_not_unlock_the_state_for_other_calls() {
                 struct Both(Shared, Log);
 
                 impl StatefulDescend for Both {
@@ -368,7 +368,7 @@ macro_rules! rules {
 
             /// T-43: calling other hooks, stateful ones too, is not re-entry
             #[test]
-            fn a_stateful_hook_may_call_other_stateful_hooks() {
+            fn a_stateful_hook_can_call_other_stateful_hooks() {
                 struct Asks(Shared);
 
                 impl StatefulDescend for Asks {
@@ -399,7 +399,7 @@ macro_rules! rules {
 
             /// T-43: the default panics, and names slot and hook type
             #[test]
-            fn without_an_override_re_entry_panics_and_names_slot_and_hook_type() {
+            fn reentrancy_panics_by_default_and_names_slot_and_hook_type() {
                 let shared = Shared::default();
                 let set = IdsSet::new().with_next_id(Stateful::new(Careless(Arc::clone(&shared))));
                 assert!(shared.set(set.clone()).is_ok());
@@ -412,7 +412,7 @@ macro_rules! rules {
 
             /// T-44
             #[test]
-            fn a_panic_inside_a_call_leaves_nothing_locked() {
+            fn a_panic_in_a_stateful_call_does_not_leave_the_state_locked() {
                 struct Fragile {
                     calls: usize,
                 }
@@ -439,7 +439,7 @@ in_every_form!(rules);
 
 /// T-43: the fields of a caught error
 #[test]
-fn the_error_says_slot_and_hook_type() {
+fn the_reentrancy_error_contains_slot_and_hook_type() {
     let error = HookReentrancyError {
         slot: "the_slot",
         hook_type: "the::Hook",
@@ -485,7 +485,7 @@ fn working() -> SlowSet<'static> {
 
 /// T-43: a call from another task, while the first is suspended, waits its turn
 #[test]
-fn a_call_from_another_task_waits_for_the_first_to_end() {
+fn a_call_from_another_task_waits_for_the_running_call() {
     let (set, log) = (working(), Log::new());
     let mut first = pin!(set.work(2, &log));
     let mut second = pin!(set.work(0, &log));
@@ -503,7 +503,7 @@ fn a_call_from_another_task_waits_for_the_first_to_end() {
 
 /// T-43: a waiting call is woken when the state is free, and not before
 #[test]
-fn a_waiting_call_is_woken_when_the_first_ends() {
+fn a_waiting_call_is_woken_after_the_running_call_completes() {
     let (set, log) = (working(), Log::new());
     let mut first = pin!(set.work(1, &log));
     let mut second = pin!(set.work(0, &log));
@@ -523,7 +523,7 @@ fn a_waiting_call_is_woken_when_the_first_ends() {
 
 /// T-43: also in one task: two calls that are joined are not inside each other
 #[test]
-fn joined_calls_of_one_task_take_turns() {
+fn joined_calls_of_one_task_run_sequentially() {
     let (set, log) = (working(), Log::new());
     let all = async { futures::join!(set.work(3, &log), set.work(1, &log), set.work(2, &log)) };
     let (a, b, c) = block_on(all);
@@ -542,7 +542,7 @@ fn joined_calls_of_one_task_take_turns() {
 
 /// T-44: a dropped call leaves nothing locked, and wakes the next call
 #[test]
-fn a_dropped_call_leaves_nothing_locked_and_wakes_the_next() {
+fn a_dropped_call_unlocks_the_state_and_wakes_the_next_call() {
     let (set, log) = (working(), Log::new());
     let mut second = pin!(set.work(0, &log));
     let wakes = Wakes::new();
@@ -565,7 +565,7 @@ fn a_dropped_call_leaves_nothing_locked_and_wakes_the_next() {
 
 /// T-44: a waiting call that is dropped leaves the queue
 #[test]
-fn a_waiting_call_that_is_dropped_is_out_of_the_queue() {
+fn a_dropped_waiting_call_leaves_the_queue() {
     let (set, log) = (working(), Log::new());
     let mut first = pin!(set.work(1, &log));
     assert!(poll_once(first.as_mut()).is_pending());
@@ -582,7 +582,7 @@ fn a_waiting_call_that_is_dropped_is_out_of_the_queue() {
 
 /// T-44: a panic of one caller wakes the next one
 #[test]
-fn a_panic_while_others_wait_passes_the_turn_on() {
+fn a_panicking_call_wakes_the_next_waiting_call() {
     struct Breaks;
 
     impl StatefulWork for Breaks {
@@ -611,7 +611,7 @@ fn a_panic_while_others_wait_passes_the_turn_on() {
 /// T-43: from another thread, while the first call is being polled at this very moment
 #[cfg(not(hooks_single_threaded))]
 #[test]
-fn a_call_from_another_thread_during_the_poll_waits_instead_of_counting_as_re_entry() {
+fn a_call_from_another_thread_during_a_poll_is_not_reentrancy() {
     use std::sync::mpsc;
 
     struct Meets {
@@ -657,7 +657,7 @@ fn a_call_from_another_thread_during_the_poll_waits_instead_of_counting_as_re_en
 /// T-43: a call that has moved to another thread in between is still only one call
 #[cfg(not(hooks_single_threaded))]
 #[test]
-fn re_entry_is_detected_wherever_the_call_is_polled() {
+fn reentrancy_is_detected_after_a_call_moves_to_another_thread() {
     struct Descends(Arc<OnceLock<SlowSet<'static>>>);
 
     impl StatefulWork for Descends {
@@ -688,7 +688,7 @@ fn re_entry_is_detected_wherever_the_call_is_polled() {
 /// T-43: many tasks on many threads: every call runs alone, none is refused
 #[cfg(not(hooks_single_threaded))]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn calls_from_many_tasks_run_one_after_another() {
+async fn calls_from_many_tasks_run_sequentially() {
     let set = working();
     let tasks: Vec<_> = (0..32)
         .map(|task| {

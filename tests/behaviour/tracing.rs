@@ -262,7 +262,7 @@ macro_rules! rules {
 
             /// T-30, T-20: also when it comes with a whole value, once for its one singleton
             #[test]
-            fn registering_a_value_warns_for_the_singleton_it_overwrites() {
+            fn registering_a_value_warns_about_an_overwritten_singleton() {
                 let set = AppHooksSet::new().with_cost_center(Center);
                 let (set, seen) = collect(|| set.with_hooks(Named("a")));
                 assert_one_overwrite_warning(&seen, "cost_center");
@@ -292,7 +292,7 @@ macro_rules! rules {
 
             /// T-40: also if `extend` replaced one
             #[test]
-            fn extend_warns_only_where_a_singleton_was_replaced() {
+            fn extend_warns_only_if_a_singleton_is_replaced() {
                 let with_center = || AppHooksSet::new().with_cost_center(Center);
                 let (_, seen) = collect(|| {
                     with_center().extend(with_center());
@@ -306,7 +306,7 @@ macro_rules! rules {
 
             /// T-40, T-41: also in nested sets
             #[test]
-            fn extend_warns_for_a_singleton_replaced_in_a_nested_set() {
+            fn extend_warns_about_a_replaced_singleton_of_a_nested_set() {
                 let make = || {
                     let app = AppHooksSet::new().with_cost_center(Center);
                     OuterHooksSet::new().with_app(app)
@@ -329,7 +329,7 @@ macro_rules! rules {
 
             /// Spans: one for the dispatch, one in it for each hook
             #[test]
-            fn a_listener_sees_a_span_for_the_dispatch_and_one_inside_it_for_each_hook() {
+            fn a_dispatch_has_a_span_with_one_child_span_per_hook() {
                 let set = AppHooksSet::new().with_hooks(Named("a")).with_hooks(Named("b"));
                 let (count, seen) = collect(|| block_on(set.choose(&Log::new())));
                 assert_eq!(count, 2);
@@ -344,7 +344,7 @@ macro_rules! rules {
 
             /// Spans: a hook's span covers its body, to the end, however often it suspends
             #[test]
-            fn what_a_hook_logs_is_inside_its_span() {
+            fn events_of_a_hook_are_inside_its_span() {
                 let set = AppHooksSet::new().with_hooks(Named("a")).with_hooks(Named("b"));
                 let (_, seen) = collect(|| block_on(set.observe(&Log::new())));
                 let inside: Vec<&Seen> = seen.iter().filter(|seen| !seen.span).collect();
@@ -360,7 +360,7 @@ macro_rules! rules {
 
             /// Spans: a default is part of the dispatch, also if it runs after the hooks
             #[test]
-            fn what_a_default_behind_the_hooks_logs_is_inside_the_span_of_the_dispatch() {
+            fn events_of_a_default_are_inside_the_span_of_the_dispatch() {
                 let set = AnswersSet::new().with_answer(Abstains);
                 let (_, seen) = collect(|| block_on(set.answer()));
                 let event = seen.iter().find(|seen| !seen.span).expect("the default logs");
@@ -370,7 +370,7 @@ macro_rules! rules {
 
             /// Spans: the caller's span is around all of it
             #[test]
-            fn the_span_of_a_dispatch_is_inside_the_callers() {
+            fn the_span_of_a_dispatch_is_inside_the_span_of_the_caller() {
                 let set = AppHooksSet::new().with_hooks(Named("a"));
                 let (_, seen) = collect(|| {
                     let outer = tracing::info_span!("outer");
@@ -384,7 +384,7 @@ macro_rules! rules {
 
             /// DESIGN: an empty slot returns before any span
             #[test]
-            fn a_dispatch_without_hooks_makes_no_span() {
+            fn a_dispatch_without_hooks_creates_no_span() {
                 let set = AppHooksSet::new();
                 let (_, seen) = collect(|| block_on(set.choose(&Log::new())));
                 assert!(seen.is_empty(), "{seen:?}");
@@ -394,7 +394,7 @@ macro_rules! rules {
 
             /// Spans: listening changes nothing
             #[test]
-            fn a_dispatch_does_the_same_with_and_without_a_listener() {
+            fn a_subscriber_does_not_change_the_result_of_a_dispatch() {
                 let set = AppHooksSet::new().with_hooks(Named("a")).with_hooks(Named("b"));
                 let (quiet, heard) = (Log::new(), Log::new());
                 let result = block_on(set.choose(&quiet));
