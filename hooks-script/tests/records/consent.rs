@@ -19,7 +19,7 @@ async fn missing(store: &ConsentStore, request: &ConsentRequest) -> Missing {
 }
 
 #[tokio::test]
-async fn s_21_there_is_no_consent_until_it_is_given() {
+async fn s_21_consent_is_missing_until_it_is_approved() {
     for store in Stores::new().await.consents {
         assert_eq!(
             missing(&store, &request("v1")).await,
@@ -37,7 +37,7 @@ async fn s_21_there_is_no_consent_until_it_is_given() {
 /// Connections to an in-memory database would each see different data.
 #[cfg(feature = "sqlite")]
 #[tokio::test]
-async fn s_21_a_database_is_one_file() {
+async fn s_21_a_database_is_a_file_shared_by_concurrent_opens() {
     use hooks_script::Database;
 
     for name in [
@@ -54,7 +54,8 @@ async fn s_21_a_database_is_one_file() {
         let folder = tempfile::tempdir().unwrap();
         let open = || Database::open(folder.path().join("new.db"));
         let (one, two, three) = tokio::join!(open(), open(), open());
-        let stores = [one, two, three].map(|it| ConsentStore::sqlite(&it.expect("it is opened")));
+        let stores =
+            [one, two, three].map(|it| ConsentStore::sqlite(&it.expect("the database opens")));
         stores[0].approve(&request("v1"), "u-1").await.unwrap();
         for store in &stores[1..] {
             assert!(store.permit(&request("v1")).await.is_some());
@@ -65,7 +66,7 @@ async fn s_21_a_database_is_one_file() {
 /// Without dropping the triggers, statements can only append to the history.
 #[cfg(feature = "sqlite")]
 #[tokio::test]
-async fn s_21_no_entry_of_the_history_is_changed_or_taken_away() {
+async fn s_21_entries_of_the_history_cannot_be_updated_or_deleted() {
     use hooks_script::Database;
     use sqlx::{Connection, SqliteConnection};
 
@@ -97,7 +98,7 @@ async fn s_21_no_entry_of_the_history_is_changed_or_taken_away() {
 
 /// A revocation applies within its scope, independent of the scope of the approval.
 #[tokio::test]
-async fn s_21_a_revocation_counts_in_its_scope() {
+async fn s_21_a_revocation_applies_only_within_its_scope() {
     let everywhere = ConsentRequest::new(HOOK, "v1", "http", Scope::user("u-1"));
     for store in Stores::new().await.consents {
         store.approve(&everywhere, "u-1").await.unwrap();
@@ -114,7 +115,7 @@ async fn s_21_a_revocation_counts_in_its_scope() {
 }
 
 #[tokio::test]
-async fn s_21_consent_is_to_one_capability_of_one_hook_for_one_user() {
+async fn s_21_consent_covers_one_capability_of_one_hook_in_one_scope() {
     let scope = || Scope::user("u-1").in_guild("g-1");
     for store in Stores::new().await.consents {
         store.approve(&request("v1"), "u-1").await.unwrap();
@@ -138,7 +139,7 @@ async fn s_21_consent_is_to_one_capability_of_one_hook_for_one_user() {
 }
 
 #[tokio::test]
-async fn s_21_a_changed_hook_asks_again() {
+async fn s_21_a_changed_hook_needs_new_consent() {
     let engine = ScriptEngine::builder().build().unwrap();
     let of = |code| ConsentRequest::of(&crate::hook(&engine, code), "http", Scope::user("u-1"));
     let (old, new) = (
@@ -156,7 +157,7 @@ async fn s_21_a_changed_hook_asks_again() {
 
 /// An approval includes the context data that the hook receives.
 #[tokio::test]
-async fn s_21_a_hook_that_asks_to_be_told_more_asks_again() {
+async fn s_21_a_hook_that_requests_more_context_needs_new_consent() {
     let engine = ScriptEngine::builder().build().unwrap();
     let of = |keys: &[ContextKey]| {
         let manifest = Manifest::new(HOOK, "Hook", keys.iter().copied()).unwrap();
@@ -176,13 +177,13 @@ async fn s_21_a_hook_that_asks_to_be_told_more_asks_again() {
         store.revoke(&nothing, "u-1").await.unwrap();
         assert_eq!(missing(&store, &user).await, Missing::Revoked);
         let history = store.history_of_hook(HOOK).await.unwrap();
-        let told: Vec<_> = history.iter().map(|it| it.context.as_deref()).collect();
-        assert_eq!(told, [Some(""), Some("user"), None]);
+        let contexts: Vec<_> = history.iter().map(|it| it.context.as_deref()).collect();
+        assert_eq!(contexts, [Some(""), Some("user"), None]);
     }
 }
 
 #[tokio::test]
-async fn s_21_a_denial_is_an_answer() {
+async fn s_21_a_denial_replaces_an_approval_and_voids_its_permit() {
     for store in Stores::new().await.consents {
         store.approve(&request("v1"), "u-1").await.unwrap();
         let permit = store.permit(&request("v1")).await.unwrap();
@@ -196,7 +197,7 @@ async fn s_21_a_denial_is_an_answer() {
 }
 
 #[tokio::test]
-async fn s_21_a_guild_can_deny_for_its_members_and_not_approve_for_them() {
+async fn s_21_a_guild_can_deny_but_not_approve_for_its_members() {
     let guild = ConsentRequest::new(HOOK, "v1", "http", Scope::guild("g-1"));
     for store in Stores::new().await.consents {
         store.approve(&guild, "moderator").await.unwrap();
@@ -212,7 +213,7 @@ async fn s_21_a_guild_can_deny_for_its_members_and_not_approve_for_them() {
 }
 
 #[tokio::test]
-async fn s_21_a_revocation_voids_permits_that_were_handed_out() {
+async fn s_21_a_revocation_voids_existing_permits() {
     for store in Stores::new().await.consents {
         store.approve(&request("v1"), "u-1").await.unwrap();
         let permit = store.permit(&request("v1")).await.unwrap();
@@ -244,17 +245,17 @@ async fn s_21_a_revocation_voids_permits_that_were_handed_out() {
 }
 
 #[tokio::test]
-async fn s_21_an_approval_says_for_whom_it_is() {
+async fn s_21_an_approval_for_every_scope_is_refused() {
     for store in Stores::new().await.consents {
         let everything = ConsentRequest::new(HOOK, "v1", "http", Scope::everything());
-        let error = store.approve(&everything, "somebody").await.unwrap_err();
+        let error = store.approve(&everything, "operator").await.unwrap_err();
         assert!(matches!(error, ConsentError::Everything));
         assert_eq!(missing(&store, &everything).await, Missing::Never);
     }
 }
 
 #[tokio::test]
-async fn s_21_every_change_is_kept_with_its_time_and_by_whom() {
+async fn s_21_the_history_contains_every_change_with_time_and_author() {
     for store in Stores::new().await.consents {
         let before = jiff::Timestamp::now();
         let mut made = vec![
@@ -314,7 +315,7 @@ async fn s_21_every_change_is_kept_with_its_time_and_by_whom() {
 /// Many tasks check consent while another approves and revokes in turn. A check that starts after a
 /// revocation has returned, and ends before the next approval starts, never returns `Granted`.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn s_21_no_check_after_a_revocation_says_yes() {
+async fn s_21_concurrent_checks_after_a_revocation_find_no_consent() {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
     use std::time::Duration;
@@ -326,7 +327,7 @@ async fn s_21_no_check_after_a_revocation_says_yes() {
         let checks = (0..4).map(|_| {
             let (store, phase, over) = (store.clone(), Arc::clone(&phase), Arc::clone(&over));
             tokio::spawn(async move {
-                let (mut yes, mut no) = (0, 0);
+                let (mut granted, mut refused) = (0, 0);
                 let mut permit = None;
                 while !over.load(SeqCst) {
                     let before = phase.load(SeqCst);
@@ -336,15 +337,15 @@ async fn s_21_no_check_after_a_revocation_says_yes() {
                         None => false,
                     };
                     if before % 2 == 1 && phase.load(SeqCst) == before {
-                        assert!(found.is_none(), "a check after a revocation says yes");
+                        assert!(found.is_none(), "a check after a revocation finds consent");
                         assert!(!holds, "a permit outlives a revocation");
-                        no += 1;
+                        refused += 1;
                     }
-                    yes += u32::from(found.is_some());
+                    granted += u32::from(found.is_some());
                     permit = found.or(permit);
                     tokio::task::yield_now().await;
                 }
-                (yes, no)
+                (granted, refused)
             })
         });
         let checks: Vec<_> = checks.collect();
@@ -359,14 +360,14 @@ async fn s_21_no_check_after_a_revocation_says_yes() {
             phase.fetch_add(1, SeqCst);
         }
         over.store(true, SeqCst);
-        let (mut yes, mut no) = (0, 0);
+        let (mut granted, mut refused) = (0, 0);
         for check in checks {
             let counts = check.await.unwrap();
-            (yes, no) = (yes + counts.0, no + counts.1);
+            (granted, refused) = (granted + counts.0, refused + counts.1);
         }
         assert!(
-            yes > 0 && no > 0,
-            "{store:?}: {yes} times yes, {no} times no: the test saw only one side"
+            granted > 0 && refused > 0,
+            "{store:?}: {granted} granted, {refused} refused: the test covers only one state"
         );
         assert_eq!(store.history_of_hook(HOOK).await.unwrap().len(), 100);
     }
@@ -374,7 +375,7 @@ async fn s_21_no_check_after_a_revocation_says_yes() {
 
 #[cfg(feature = "sqlite")]
 #[tokio::test]
-async fn s_21_a_store_that_fails_means_no_consent() {
+async fn s_21_a_failing_store_grants_no_consent() {
     let stores = Stores::new().await;
     let store = ConsentStore::sqlite(&stores.database);
     store.approve(&request("v1"), "u-1").await.unwrap();
@@ -392,7 +393,7 @@ async fn s_21_a_store_that_fails_means_no_consent() {
 /// Opens the file twice, like two processes: each sees the other's changes immediately.
 #[cfg(feature = "sqlite")]
 #[tokio::test]
-async fn s_21_a_revocation_reaches_whoever_uses_the_same_database() {
+async fn s_21_a_revocation_applies_to_every_store_of_the_database() {
     let stores = Stores::new().await;
     let mine = ConsentStore::sqlite(&stores.database);
     let path = stores.folder.path().join("records.db");

@@ -32,7 +32,7 @@ async fn run(engine: &ScriptEngine, stage: Stage, code: &str) -> RunRecord {
 }
 
 #[tokio::test]
-async fn s_20_a_record_says_who_where_how_and_at_what_cost() {
+async fn s_20_a_record_contains_hook_scope_outcome_fuel_and_memory() {
     let engine = engine();
     for history in Stores::new().await.histories {
         let code =
@@ -77,7 +77,7 @@ async fn s_20_a_record_says_who_where_how_and_at_what_cost() {
 
 /// Records of completed hooks are stored even if the client disconnects.
 #[tokio::test]
-async fn s_20_a_run_that_is_given_up_leaves_the_records_of_what_had_run() {
+async fn s_20_a_dropped_run_still_records_its_completed_hooks() {
     let engine = ScriptEngine::builder()
         .limits(Limits {
             fuel: u64::MAX / 4,
@@ -133,7 +133,7 @@ async fn s_20_a_run_that_is_given_up_leaves_the_records_of_what_had_run() {
 }
 
 #[tokio::test]
-async fn s_20_times_are_kept_and_compared_to_the_microsecond() {
+async fn s_20_times_are_stored_and_compared_in_microseconds() {
     let engine = engine();
     for history in Stores::new().await.histories {
         for time in [
@@ -166,7 +166,7 @@ async fn s_20_times_are_kept_and_compared_to_the_microsecond() {
 /// Message texts cannot change the category that the author chose; a class name built from the
 /// message is not kept.
 #[tokio::test]
-async fn s_19_no_message_changes_the_category_of_its_stop() {
+async fn s_19_a_message_cannot_change_the_recorded_class() {
     let engine = engine();
     let class = "ProfanityFilterLevel2Block";
     let throws = |code: &str| {
@@ -198,7 +198,7 @@ async fn s_19_no_message_changes_the_category_of_its_stop() {
 }
 
 #[tokio::test]
-async fn s_20_every_outcome_is_kept() {
+async fn s_20_every_kind_of_outcome_is_recorded() {
     let engine = engine();
     let limited = ScriptEngine::builder()
         .limits(Limits {
@@ -284,7 +284,7 @@ async fn s_20_every_outcome_is_kept() {
 /// Secrets in the message, in visible and invisible data, in the output, the console lines and the
 /// exceptions of a hook: none is in a record or in the files of the database.
 #[tokio::test]
-async fn s_20_nothing_that_a_hook_was_given_is_kept() {
+async fn s_20_records_contain_no_input_of_a_hook() {
     let secrets = [
         "Xylophone meets Quagmire",
         "Wombat-of-Data",
@@ -355,7 +355,7 @@ async fn s_20_nothing_that_a_hook_was_given_is_kept() {
 }
 
 #[tokio::test]
-async fn s_20_what_a_hook_says_is_masked_and_cut_off() {
+async fn s_20_texts_of_a_hook_are_masked_and_truncated() {
     let engine = engine();
     let long =
         "export default () => { throw new Error('🦀é'.repeat(3000) + ' mail ada@example.org'); }";
@@ -418,7 +418,7 @@ async fn s_20_what_a_hook_says_is_masked_and_cut_off() {
 }
 
 #[tokio::test]
-async fn s_20_what_the_host_says_is_kept_as_it_is() {
+async fn s_20_texts_of_the_host_are_recorded_unchanged() {
     let limited = |limits| ScriptEngine::builder().limits(limits).build().unwrap();
     let fuel = limited(Limits {
         fuel: 2_000_000,
@@ -483,7 +483,7 @@ async fn s_20_ids_can_be_anonymised() {
         assert_eq!(*message, format!("{user} is muted in {guild}"));
         assert_ne!(
             one.scope.user, one.scope.channel,
-            "of a user and of a channel it has different ones"
+            "the hash depends on the kind of id"
         );
         let found = history.query(&RunQuery::new()).await.unwrap();
         let text = serde_json::to_string(&found.records).unwrap();
@@ -517,7 +517,7 @@ fn s_20_the_hash_of_an_id_is_hmac_sha256() {
 }
 
 #[tokio::test]
-async fn s_20_records_are_found_newest_first_page_by_page() {
+async fn s_20_queries_return_pages_of_records_newest_first() {
     let engine = engine();
     let success = run(&engine, Stage::Pre, "export default () => ({ out: {} });").await;
     let failure = run(&engine, Stage::Pre, "export default () => { throw 1; }").await;
@@ -575,7 +575,7 @@ async fn s_20_records_are_found_newest_first_page_by_page() {
 }
 
 #[tokio::test]
-async fn s_20_a_history_in_memory_forgets_the_oldest() {
+async fn s_20_an_in_memory_history_evicts_the_oldest_records() {
     let engine = engine();
     let record = run(&engine, Stage::Pre, "export default () => ({ out: {} });").await;
     let history = RunHistory::in_memory(NonZeroUsize::new(3).unwrap());
@@ -650,7 +650,7 @@ async fn s_20_runs_are_counted_by_hook_outcome_and_class() {
 
 #[cfg(feature = "sqlite")]
 #[tokio::test]
-async fn s_20_a_history_that_fails_says_so_and_counts_on() {
+async fn s_20_a_failing_history_returns_errors_and_still_counts_runs() {
     let engine = engine();
     let stores = Stores::new().await;
     let history = RunHistory::sqlite(&stores.database);
@@ -663,7 +663,7 @@ async fn s_20_a_history_that_fails_says_so_and_counts_on() {
 
 #[cfg(feature = "sqlite")]
 #[tokio::test]
-async fn s_20_a_history_outlives_its_process() {
+async fn s_20_a_history_persists_after_the_database_is_closed() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("records.db");
     let engine = engine();

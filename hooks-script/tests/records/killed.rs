@@ -17,7 +17,7 @@ fn request(number: usize) -> ConsentRequest {
 /// Helper process that is killed: approves in a loop and prints each confirmed approval.
 #[tokio::test]
 #[ignore = "is started, and killed, by the test below"]
-async fn approves_for_ever() {
+async fn approves_until_killed() {
     let Some(path) = std::env::var_os(VARIABLE) else {
         return;
     };
@@ -29,7 +29,7 @@ async fn approves_for_ever() {
 }
 
 #[tokio::test]
-async fn s_21_a_confirmed_consent_is_there_after_the_process_is_killed() {
+async fn s_21_a_confirmed_approval_survives_killing_the_process() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("records.db");
     for round in 0..3 {
@@ -70,12 +70,12 @@ async fn revokes_until_it_fails() {
 /// SQLite writes a change on commit, and detects a full disk only then.
 #[cfg(unix)]
 #[tokio::test]
-async fn s_21_what_cannot_be_written_is_not_confirmed() {
+async fn s_21_a_change_that_cannot_be_written_is_not_confirmed() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("records.db");
     Database::open(&path).await.unwrap().close().await;
     // Limits the blocks of a file; writing more returns an error instead of a signal.
-    let ended = Command::new("sh")
+    let output = Command::new("sh")
         .args(["-c", "trap '' XFSZ; ulimit -f 128; exec \"$0\" \"$@\""])
         .arg(std::env::current_exe().unwrap())
         .args(["--ignored", "--exact", "killed::revokes_until_it_fails"])
@@ -83,12 +83,12 @@ async fn s_21_what_cannot_be_written_is_not_confirmed() {
         .env(VARIABLE, &path)
         .output()
         .unwrap();
-    let said = String::from_utf8_lossy(&ended.stderr);
-    let line = said
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    let line = stderr
         .lines()
         .find_map(|line| line.strip_prefix("confirmed "));
     let (confirmed, kept) = line
-        .unwrap_or_else(|| panic!("{said}"))
+        .unwrap_or_else(|| panic!("{stderr}"))
         .split_once(", kept ")
         .unwrap();
     assert_eq!(confirmed, kept);
@@ -101,7 +101,7 @@ fn approve_and_kill(path: &Path, approvals: usize) -> usize {
         .args([
             "--ignored",
             "--exact",
-            "killed::approves_for_ever",
+            "killed::approves_until_killed",
             "--nocapture",
         ])
         .env(VARIABLE, path)
@@ -115,7 +115,7 @@ fn approve_and_kill(path: &Path, approvals: usize) -> usize {
     while last.is_none_or(|last| last < approvals) {
         let line = lines
             .next()
-            .expect("it goes on until it is killed")
+            .expect("the process runs until it is killed")
             .unwrap();
         last = number(line).or(last);
     }

@@ -15,14 +15,14 @@ use crate::HOOK;
 
 /// Recorded values by name and labels.
 #[derive(Clone, Default)]
-struct Seen(Arc<Mutex<BTreeMap<String, Vec<f64>>>>);
+struct RecordedValues(Arc<Mutex<BTreeMap<String, Vec<f64>>>>);
 
 struct Metric {
     name: String,
-    seen: Seen,
+    seen: RecordedValues,
 }
 
-impl Seen {
+impl RecordedValues {
     fn metric(&self, key: &Key) -> Arc<Metric> {
         let labels: Vec<_> = key
             .labels()
@@ -61,7 +61,7 @@ impl HistogramFn for Metric {
     }
 }
 
-impl Recorder for Seen {
+impl Recorder for RecordedValues {
     fn describe_counter(&self, _: KeyName, _: Option<Unit>, _: SharedString) {}
     fn describe_gauge(&self, _: KeyName, _: Option<Unit>, _: SharedString) {}
     fn describe_histogram(&self, _: KeyName, _: Option<Unit>, _: SharedString) {}
@@ -83,7 +83,7 @@ impl Recorder for Seen {
 fn s_20_runs_are_published_by_hook_outcome_and_class() {
     let engine = ScriptEngine::builder().build().unwrap();
     let history = RunHistory::in_memory(NonZeroUsize::MIN);
-    let seen = Seen::default();
+    let seen = RecordedValues::default();
     let (message, data) = (serde_json::Map::new(), ContextData::new());
     let code = "export default () => { throw new TypeError('a'); }";
     let hook = crate::hook(&engine, code);

@@ -10,7 +10,7 @@ fn manifest(hash: Value) -> Value {
 }
 
 #[test]
-fn s_05_a_pinned_hook_cannot_be_another_one() {
+fn s_05_a_pinned_manifest_refuses_other_code() {
     let engine = ScriptEngine::builder().build().unwrap();
     let hash = engine
         .register(Manifest::new("s", "n", []).unwrap(), CODE)
@@ -34,11 +34,11 @@ fn s_05_a_pinned_hook_cannot_be_another_one() {
 }
 
 #[test]
-fn s_05_the_schema_and_the_rules_agree_on_hashes() {
+fn s_05_the_schema_and_the_parser_accept_the_same_hashes() {
     let schema: Value = serde_json::from_str(MANIFEST_SCHEMA).unwrap();
     let schema = jsonschema::validator_for(&schema).unwrap();
     let digits = "0123456789abcdef".repeat(4);
-    for (hash, good) in [
+    for (hash, is_valid_hash) in [
         (json!(format!("sha256-{digits}")), true),
         (json!(format!("sha256-{}", digits.to_uppercase())), false),
         (json!(format!("sha256-{digits}0")), false),
@@ -51,8 +51,12 @@ fn s_05_the_schema_and_the_rules_agree_on_hashes() {
         (json!(1), false),
     ] {
         let manifest = manifest(hash);
-        assert_eq!(schema.is_valid(&manifest), good, "{manifest}");
-        assert_eq!(Manifest::from_value(&manifest).is_ok(), good, "{manifest}");
+        assert_eq!(schema.is_valid(&manifest), is_valid_hash, "{manifest}");
+        assert_eq!(
+            Manifest::from_value(&manifest).is_ok(),
+            is_valid_hash,
+            "{manifest}"
+        );
     }
     let error = Manifest::new("s", "n", [])
         .unwrap()

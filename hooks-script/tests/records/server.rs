@@ -6,11 +6,11 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
 
-type Answer = dyn Fn(&Request) -> Vec<u8> + Send + Sync;
+type Responder = dyn Fn(&Request) -> Vec<u8> + Send + Sync;
 
 pub(crate) struct Server {
     pub(crate) port: u16,
-    answer: Arc<Mutex<Arc<Answer>>>,
+    responder: Arc<Mutex<Arc<Responder>>>,
     requests: Arc<Mutex<Vec<Request>>>,
 }
 
@@ -32,7 +32,7 @@ impl Request {
 }
 
 /// Builds a response from a status line, headers and a body.
-pub(crate) fn answer(status: &str, headers: &[&str], body: &str) -> Vec<u8> {
+pub(crate) fn response(status: &str, headers: &[&str], body: &str) -> Vec<u8> {
     let headers: String = headers
         .iter()
         .map(|header| format!("{header}\r\n"))
@@ -53,22 +53,22 @@ impl Server {
     pub(crate) async fn start_with(tls: Option<TlsAcceptor>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
-        let answer: Arc<Mutex<Arc<Answer>>> = Arc::new(Mutex::new(Arc::new(|_| {
-            self::answer("404 Not Found", &[], "")
+        let responder: Arc<Mutex<Arc<Responder>>> = Arc::new(Mutex::new(Arc::new(|_| {
+            self::response("404 Not Found", &[], "")
         })));
         let requests = Arc::new(Mutex::new(Vec::new()));
-        let (answers, seen) = (Arc::clone(&answer), Arc::clone(&requests));
+        let (responders, seen) = (Arc::clone(&responder), Arc::clone(&requests));
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
-                let (answers, seen) = (Arc::clone(&answers), Arc::clone(&seen));
+                let (responders, seen) = (Arc::clone(&responders), Arc::clone(&seen));
                 let tls = tls.clone();
                 tokio::spawn(async move {
                     match tls {
-                        None => serve(stream, &answers, &seen).await,
+                        None => serve(stream, &responders, &seen).await,
                         Some(tls) => {
                             // A client that does not trust the certificate disconnects here.
                             if let Ok(stream) = tls.accept(stream).await {
-                                serve(stream, &answers, &seen).await;
+                                serve(stream, &responders, &seen).await;
                             }
                         }
                     }
@@ -77,13 +77,16 @@ impl Server {
         });
         Server {
             port,
-            answer,
+            responder,
             requests,
         }
     }
 
-    pub(crate) fn answers(&self, answer: impl Fn(&Request) -> Vec<u8> + Send + Sync + 'static) {
-        *self.answer.lock().unwrap() = Arc::new(answer);
+    pub(crate) fn respond_with(
+        &self,
+        responder: impl Fn(&Request) -> Vec<u8> + Send + Sync + 'static,
+    ) {
+        *self.responder.lock().unwrap() = Arc::new(responder);
     }
 
     pub(crate) fn url(&self, path: &str) -> String {
@@ -96,10 +99,10 @@ impl Server {
     }
 }
 
-/// Answers one request.
+/// Responds to one request.
 async fn serve(
     mut stream: impl AsyncRead + AsyncWrite + Unpin,
-    answers: &Mutex<Arc<Answer>>,
+    responders: &Mutex<Arc<Responder>>,
     seen: &Mutex<Vec<Request>>,
 ) {
     let mut head = Vec::new();
@@ -112,12 +115,12 @@ async fn serve(
     let head = String::from_utf8(head).unwrap().to_lowercase();
     let request = Request { head };
     seen.lock().unwrap().push(request.clone());
-    let answer = Arc::clone(&answers.lock().unwrap());
-    let answer = answer(&request);
-    if answer.is_empty() {
+    let responder = Arc::clone(&responders.lock().unwrap());
+    let response = responder(&request);
+    if response.is_empty() {
         // Never responds, so that the client times out.
         std::future::pending::<()>().await;
     }
-    let _ = stream.write_all(&answer).await;
+    let _ = stream.write_all(&response).await;
     let _ = stream.shutdown().await;
 }

@@ -12,7 +12,7 @@ const ONE: &str = "export default () => ({ out: { version: 1 } });";
 const TWO: &str = "export default () => ({ out: { version: 2 } });";
 
 #[tokio::test]
-async fn every_version_is_kept_with_its_hash_and_times() {
+async fn every_version_is_stored_with_its_hash_and_times() {
     for versions in Stores::new().await.versions {
         let now = Arc::new(AtomicI64::new(0));
         let clock = Arc::clone(&now);
@@ -64,7 +64,7 @@ async fn every_version_is_kept_with_its_hash_and_times() {
 }
 
 #[tokio::test]
-async fn a_pin_gets_its_version_or_nothing() {
+async fn a_pinned_load_returns_the_pinned_version_or_an_error() {
     for versions in Stores::new().await.versions {
         let sources = Sources::new(versions);
         let one = sources
@@ -92,7 +92,7 @@ async fn a_pin_gets_its_version_or_nothing() {
 }
 
 #[tokio::test]
-async fn a_url_is_given_nothing_that_was_kept_of_a_file_or_a_text() {
+async fn a_url_source_never_loads_stored_versions_of_files_or_texts() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("hook.js");
     std::fs::write(&path, ONE).unwrap();
@@ -111,7 +111,7 @@ async fn a_url_is_given_nothing_that_was_kept_of_a_file_or_a_text() {
 }
 
 #[tokio::test]
-async fn a_limit_may_be_none() {
+async fn the_largest_size_limit_does_not_overflow() {
     let folder = tempfile::tempdir().unwrap();
     let source = Source::file(folder.path().join("hook.js"));
     std::fs::write(folder.path().join("hook.js"), ONE).unwrap();
@@ -120,7 +120,7 @@ async fn a_limit_may_be_none() {
 }
 
 #[tokio::test]
-async fn a_file_is_read_up_to_its_limit() {
+async fn a_source_that_is_too_large_not_text_or_missing_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("hook.js");
     for versions in Stores::new().await.versions {
@@ -167,7 +167,7 @@ async fn a_file_is_read_up_to_its_limit() {
 }
 
 #[tokio::test]
-async fn a_url_needs_a_fetcher() {
+async fn loading_a_url_without_a_fetcher_is_an_error() {
     let sources = Sources::new(hooks_script::Versions::in_memory());
     let error = sources
         .load(&Source::url("https://example.org/hook.js"), None)

@@ -12,7 +12,7 @@ use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::pki_types::PrivatePkcs8KeyDer;
 
-use crate::server::{Server, answer};
+use crate::server::{Server, response};
 
 const CODE: &str = "export default () => ({ out: {} });";
 
@@ -38,7 +38,7 @@ async fn server(name: &str, issuer: &Issuer<'_, KeyPair>) -> Server {
         .with_single_cert(vec![certificate.der().clone()], key)
         .unwrap();
     let server = Server::start_with(Some(TlsAcceptor::from(Arc::new(config)))).await;
-    server.answers(|_| answer("200 OK", &["content-type: text/javascript"], CODE));
+    server.respond_with(|_| response("200 OK", &["content-type: text/javascript"], CODE));
     server
 }
 
@@ -70,12 +70,12 @@ async fn trusts_one_authority() {
         let error = load(&server).await.unwrap_err();
         let is_connection = matches!(&error, SourceError::Fetch(FetchError::Connection { .. }));
         assert!(is_connection, "{name}: {error:?}");
-        assert!(server.requests().is_empty(), "{name}: nothing was asked");
+        assert!(server.requests().is_empty(), "{name}: a request arrived");
     }
 }
 
 #[test]
-fn s_01_only_a_server_that_can_prove_its_name_is_read() {
+fn s_01_only_servers_with_a_trusted_certificate_are_read() {
     let key = KeyPair::generate().unwrap();
     let pem = key.serialize_pem();
     let folder = tempfile::tempdir().unwrap();
@@ -88,7 +88,7 @@ fn s_01_only_a_server_that_can_prove_its_name_is_read() {
         .env(AUTHORITY, pem)
         .output()
         .unwrap();
-    let said = String::from_utf8_lossy(&run.stdout);
-    assert!(run.status.success(), "{said}");
-    assert!(said.contains("1 passed"), "{said}");
+    let stdout = String::from_utf8_lossy(&run.stdout);
+    assert!(run.status.success(), "{stdout}");
+    assert!(stdout.contains("1 passed"), "{stdout}");
 }

@@ -12,7 +12,7 @@ use hooks_script::{
 use jiff::Timestamp;
 
 use crate::Stores;
-use crate::server::{Server, answer};
+use crate::server::{Server, response};
 
 const ONE: &str = "export default () => ({ out: { version: 1 } });";
 const TWO: &str = "export default () => ({ out: { version: 2 } });";
@@ -61,10 +61,10 @@ async fn load(builder: FetcherBuilder, url: &str) -> Result<Loaded, SourceError>
 }
 
 #[tokio::test]
-async fn a_fresh_answer_is_not_asked_for_again() {
+async fn a_fresh_response_is_not_requested_again() {
     let server = Server::start().await;
     for versions in Stores::new().await.versions {
-        server.answers(|_| answer("200 OK", &["cache-control: max-age=60"], ONE));
+        server.respond_with(|_| response("200 OK", &["cache-control: max-age=60"], ONE));
         let (source, clocked) = (Source::url(server.url("/hook.js")), Clocked::new(versions));
         assert_eq!(
             clocked.at(0, &source).await.unwrap().freshness,
@@ -81,7 +81,7 @@ async fn a_fresh_answer_is_not_asked_for_again() {
         );
         assert_eq!(server.requests().len(), 1);
         // The host limits freshness, even if the server allows more.
-        server.answers(|_| answer("200 OK", &["cache-control: max-age=99999999999"], ONE));
+        server.respond_with(|_| response("200 OK", &["cache-control: max-age=99999999999"], ONE));
         clocked.at(200, &source).await.unwrap();
         assert_eq!(
             clocked.at(200 + 86_399, &source).await.unwrap().freshness,
@@ -96,7 +96,7 @@ async fn a_fresh_answer_is_not_asked_for_again() {
 }
 
 #[tokio::test]
-async fn a_clock_that_goes_back_makes_nothing_fresh() {
+async fn a_response_is_stale_if_the_clock_moves_backwards() {
     let server = Server::start().await;
     for versions in Stores::new().await.versions {
         let (source, clocked) = (Source::url(server.url("/hook.js")), Clocked::new(versions));
@@ -105,7 +105,7 @@ async fn a_clock_that_goes_back_makes_nothing_fresh() {
             ("max-age=60", Freshness::Fresh),
         ] {
             let control = format!("cache-control: {control}");
-            server.answers(move |_| answer("200 OK", &[&control], ONE));
+            server.respond_with(move |_| response("200 OK", &[&control], ONE));
             clocked.at(1_000, &source).await.unwrap();
             assert_eq!(
                 clocked.at(1_001, &source).await.unwrap().freshness,
@@ -122,20 +122,20 @@ async fn a_clock_that_goes_back_makes_nothing_fresh() {
 }
 
 #[tokio::test]
-async fn an_etag_and_a_date_are_asked_about() {
+async fn a_stale_response_is_revalidated_by_etag_and_date() {
     let server = Server::start().await;
     let date = "Sat, 21 Nov 2026 08:00:00 GMT";
     for versions in Stores::new().await.versions {
-        server.answers(move |request| {
+        server.respond_with(move |request| {
             let modified = format!("last-modified: {date}");
             match (
                 request.header("if-none-match"),
                 request.header("if-modified-since"),
             ) {
                 (Some("\"v1\""), Some(since)) if since == date.to_lowercase() => {
-                    answer("304 Not Modified", &["cache-control: max-age=10"], "")
+                    response("304 Not Modified", &["cache-control: max-age=10"], "")
                 }
-                (None, None) => answer("200 OK", &["etag: \"v1\"", &modified], ONE),
+                (None, None) => response("200 OK", &["etag: \"v1\"", &modified], ONE),
                 other => panic!("{other:?}"),
             }
         });
@@ -167,7 +167,7 @@ async fn an_etag_and_a_date_are_asked_about() {
             Freshness::Revalidated
         );
 
-        server.answers(|_| answer("200 OK", &["etag: \"v2\""], TWO));
+        server.respond_with(|_| response("200 OK", &["etag: \"v2\""], TWO));
         assert_eq!(clocked.at(100, &source).await.unwrap().code, TWO);
         assert_eq!(versions.of(&source.to_string()).await.unwrap().len(), 2);
         server.requests();
@@ -175,10 +175,10 @@ async fn an_etag_and_a_date_are_asked_about() {
 }
 
 #[tokio::test]
-async fn what_must_not_be_stored_is_not() {
+async fn a_no_store_response_is_not_stored() {
     let server = Server::start().await;
-    server.answers(|_| {
-        answer(
+    server.respond_with(|_| {
+        response(
             "200 OK",
             &["cache-control: no-store, max-age=60", "etag: \"v1\""],
             ONE,
@@ -216,16 +216,16 @@ async fn what_must_not_be_stored_is_not() {
 }
 
 #[tokio::test]
-async fn an_error_leaves_the_last_version_to_a_host_that_wants_it() {
+async fn the_last_version_is_used_on_errors_if_the_host_allows_stale() {
     let server = Server::start().await;
     for versions in Stores::new().await.versions {
         let (source, clocked) = (
             Source::url(server.url("/hook.js")),
             Clocked::new(versions.clone()),
         );
-        server.answers(|_| answer("200 OK", &["cache-control: max-age=10"], ONE));
+        server.respond_with(|_| response("200 OK", &["cache-control: max-age=10"], ONE));
         let hash = clocked.at(0, &source).await.unwrap().version.hash;
-        server.answers(|_| answer("503 Service Unavailable", &[], "busy"));
+        server.respond_with(|_| response("503 Service Unavailable", &[], "busy"));
         assert!(matches!(
             fetch_error(clocked.at(20, &source).await),
             FetchError::Status(503)
@@ -251,14 +251,14 @@ async fn an_error_leaves_the_last_version_to_a_host_that_wants_it() {
             Freshness::Pinned
         );
 
-        let patient = Clocked {
+        let tolerant = Clocked {
             sources: clocked
                 .sources
                 .clone()
                 .stale_if_error(Duration::from_secs(100)),
             now: Arc::clone(&clocked.now),
         };
-        let stale = patient.at(100, &source).await.unwrap();
+        let stale = tolerant.at(100, &source).await.unwrap();
         assert_eq!(stale.code, ONE);
         let Freshness::Stale { why } = stale.freshness else {
             panic!("{stale:?}")
@@ -268,34 +268,34 @@ async fn an_error_leaves_the_last_version_to_a_host_that_wants_it() {
             "the server returned status 503; open the URL in a browser"
         );
         assert!(
-            patient.at(101, &source).await.is_err(),
-            "100 seconds after it was last seen, and no longer"
+            tolerant.at(101, &source).await.is_err(),
+            "a stale version is used for 100 seconds"
         );
 
         for forbidden in ["must-revalidate", "no-cache"] {
-            server.answers(move |_| {
-                answer(
+            server.respond_with(move |_| {
+                response(
                     "200 OK",
                     &[&format!("cache-control: {forbidden}"), "etag: \"x\""],
                     ONE,
                 )
             });
-            patient.at(200, &source).await.unwrap();
-            server.answers(|_| answer("304 Not Modified", &[], ""));
+            tolerant.at(200, &source).await.unwrap();
+            server.respond_with(|_| response("304 Not Modified", &[], ""));
             assert_eq!(
-                patient.at(201, &source).await.unwrap().freshness,
+                tolerant.at(201, &source).await.unwrap().freshness,
                 Freshness::Revalidated
             );
-            server.answers(|_| answer("503 Service Unavailable", &[], "busy"));
-            assert!(patient.at(202, &source).await.is_err(), "{forbidden}");
+            server.respond_with(|_| response("503 Service Unavailable", &[], "busy"));
+            assert!(tolerant.at(202, &source).await.is_err(), "{forbidden}");
         }
     }
 }
 
 #[tokio::test]
-async fn what_is_pinned_is_not_replaced_by_what_a_server_sends() {
+async fn a_pinned_load_refuses_another_version_from_the_server() {
     let server = Server::start().await;
-    server.answers(|_| answer("200 OK", &[], TWO));
+    server.respond_with(|_| response("200 OK", &[], TWO));
     let source = Source::url(server.url("/hook.js"));
     let sources = Clocked::new(Versions::in_memory()).sources;
     let error = sources
@@ -307,70 +307,70 @@ async fn what_is_pinned_is_not_replaced_by_what_a_server_sends() {
 
 /// A fresh version in the store does not replace the pinned one.
 #[tokio::test]
-async fn what_is_pinned_is_asked_for_though_another_version_is_fresh() {
+async fn a_pinned_load_requests_the_url_although_another_version_is_fresh() {
     let server = Server::start().await;
     for versions in Stores::new().await.versions {
         let (source, mut clocked) = (Source::url(server.url("/hook.js")), Clocked::new(versions));
         clocked.sources = clocked.sources.stale_if_error(Duration::from_secs(1000));
-        server.answers(|_| answer("200 OK", &["cache-control: max-age=600"], ONE));
+        server.respond_with(|_| response("200 OK", &["cache-control: max-age=600"], ONE));
         clocked.at(0, &source).await.unwrap();
         let other = Sources::new(Versions::in_memory());
         let two = other.load(&Source::text("", TWO), None).await.unwrap();
         let pin = Some(&*two.version.hash);
 
-        server.answers(|_| answer("503 Service Unavailable", &[], "busy"));
+        server.respond_with(|_| response("503 Service Unavailable", &[], "busy"));
         let error = clocked.sources.load(&source, pin).await;
         assert!(matches!(fetch_error(error), FetchError::Status(503)));
-        server.answers(|_| answer("200 OK", &[], TWO));
+        server.respond_with(|_| response("200 OK", &[], TWO));
         let loaded = clocked.sources.load(&source, pin).await.unwrap();
         assert_eq!((&*loaded.code, loaded.freshness), (TWO, Freshness::Read));
     }
 }
 
 #[tokio::test]
-async fn what_a_redirect_says_of_itself_counts() {
+async fn the_caching_headers_of_a_redirect_apply() {
     let server = Server::start().await;
     for versions in Stores::new().await.versions {
         let (source, clocked) = (
             Source::url(server.url("/latest.js")),
             Clocked::new(versions),
         );
-        let leads_to = |name: &'static str, control: &'static str| {
-            server.answers(move |request| match request.path() {
-                "/latest.js" => answer(
+        let redirect_to = |name: &'static str, control: &'static str| {
+            server.respond_with(move |request| match request.path() {
+                "/latest.js" => response(
                     "302 Found",
                     &[&format!("location: /{name}.js"), control],
                     "",
                 ),
                 path => {
                     let code = if path == "/1.js" { ONE } else { TWO };
-                    answer("200 OK", &["cache-control: max-age=9999"], code)
+                    response("200 OK", &["cache-control: max-age=9999"], code)
                 }
             });
         };
-        leads_to("1", "cache-control: max-age=10");
+        redirect_to("1", "cache-control: max-age=10");
         clocked.at(0, &source).await.unwrap();
-        leads_to("2", "x: y");
+        redirect_to("2", "x: y");
         assert_eq!(clocked.at(9, &source).await.unwrap().code, ONE);
         assert_eq!(clocked.at(10, &source).await.unwrap().code, TWO);
         // Without caching headers, the source is requested again.
-        leads_to("1", "x: y");
+        redirect_to("1", "x: y");
         assert_eq!(clocked.at(11, &source).await.unwrap().code, ONE);
     }
 }
 
 /// A date has a resolution of one second, and a file may change twice in one.
 #[tokio::test]
-async fn an_unchanged_answer_with_another_name_is_not_believed() {
+async fn a_not_modified_response_with_another_etag_is_not_accepted() {
     let server = Server::start().await;
     for versions in Stores::new().await.versions {
         let (source, clocked) = (Source::url(server.url("/hook.js")), Clocked::new(versions));
         let date = "last-modified: Sat, 21 Nov 2026 08:00:00 GMT";
-        server.answers(move |_| answer("200 OK", &["etag: \"v1\"", date], ONE));
+        server.respond_with(move |_| response("200 OK", &["etag: \"v1\"", date], ONE));
         clocked.at(0, &source).await.unwrap();
-        server.answers(move |request| match request.header("if-modified-since") {
-            Some(_) => answer("304 Not Modified", &["etag: \"v2\""], ""),
-            None => answer("200 OK", &["etag: \"v2\"", date], TWO),
+        server.respond_with(move |request| match request.header("if-modified-since") {
+            Some(_) => response("304 Not Modified", &["etag: \"v2\""], ""),
+            None => response("200 OK", &["etag: \"v2\"", date], TWO),
         });
         let loaded = clocked.at(5, &source).await.unwrap();
         assert_eq!((&*loaded.code, loaded.freshness), (TWO, Freshness::Read));
@@ -379,16 +379,16 @@ async fn an_unchanged_answer_with_another_name_is_not_believed() {
 
 /// Also deletes a version that was stored before the server forbade storage.
 #[tokio::test]
-async fn what_must_not_be_stored_any_more_is_gone() {
+async fn no_store_deletes_a_version_that_was_stored_before() {
     let server = Server::start().await;
     for versions in Stores::new().await.versions {
         let (source, clocked) = (
             Source::url(server.url("/hook.js")),
             Clocked::new(versions.clone()),
         );
-        server.answers(|_| answer("200 OK", &["etag: \"v1\""], ONE));
+        server.respond_with(|_| response("200 OK", &["etag: \"v1\""], ONE));
         let hash = clocked.at(0, &source).await.unwrap().version.hash;
-        server.answers(|_| answer("304 Not Modified", &["cache-control: no-store"], ""));
+        server.respond_with(|_| response("304 Not Modified", &["cache-control: no-store"], ""));
         assert_eq!(clocked.at(1, &source).await.unwrap().code, ONE);
         let code = versions.code(&source.to_string(), &hash).await.unwrap();
         assert_eq!(code, None);
@@ -396,13 +396,13 @@ async fn what_must_not_be_stored_any_more_is_gone() {
 }
 
 #[tokio::test]
-async fn redirects_are_followed_so_far() {
+async fn redirects_are_followed_up_to_the_limit() {
     let server = Server::start().await;
-    server.answers(
+    server.respond_with(
         |request| match request.path().trim_start_matches('/').parse::<u32>() {
-            Ok(0) => answer("200 OK", &[], ONE),
-            Ok(n) => answer("302 Found", &[&format!("location: /{}", n - 1)], ""),
-            Err(_) => answer("302 Found", &["location: /around"], ""),
+            Ok(0) => response("200 OK", &[], ONE),
+            Ok(n) => response("302 Found", &[&format!("location: /{}", n - 1)], ""),
+            Err(_) => response("302 Found", &["location: /around"], ""),
         },
     );
     assert_eq!(load(lenient(), &server.url("/5")).await.unwrap().code, ONE);
@@ -422,11 +422,11 @@ async fn redirects_are_followed_so_far() {
 
 /// Validators of one server have no meaning for another.
 #[tokio::test]
-async fn validators_go_only_to_the_url_that_gave_them() {
+async fn validators_are_sent_only_to_the_url_that_returned_them() {
     let server = Server::start().await;
-    server.answers(|request| match request.path() {
-        "/hook.js" => answer("302 Found", &["location: /there.js"], ""),
-        _ => answer("200 OK", &["etag: \"v1\""], ONE),
+    server.respond_with(|request| match request.path() {
+        "/hook.js" => response("302 Found", &["location: /there.js"], ""),
+        _ => response("200 OK", &["etag: \"v1\""], ONE),
     });
     let (source, clocked) = (
         Source::url(server.url("/hook.js")),
@@ -434,7 +434,7 @@ async fn validators_go_only_to_the_url_that_gave_them() {
     );
     clocked.at(0, &source).await.unwrap();
     clocked.at(1, &source).await.unwrap();
-    let asked: Vec<_> = server
+    let requested: Vec<_> = server
         .requests()
         .iter()
         .map(|request| {
@@ -446,7 +446,7 @@ async fn validators_go_only_to_the_url_that_gave_them() {
         .collect();
     let step = |path: &str, validator| (path.to_owned(), validator);
     assert_eq!(
-        asked,
+        requested,
         [
             step("/hook.js", false),
             step("/there.js", false),
@@ -455,7 +455,7 @@ async fn validators_go_only_to_the_url_that_gave_them() {
         ]
     );
     // A "not modified" response to a request without validators is an error.
-    server.answers(|_| answer("304 Not Modified", &[], ""));
+    server.respond_with(|_| response("304 Not Modified", &[], ""));
     assert!(matches!(
         fetch_error(clocked.at(2, &source).await),
         FetchError::Status(304)
@@ -463,30 +463,30 @@ async fn validators_go_only_to_the_url_that_gave_them() {
 }
 
 #[tokio::test]
-async fn what_is_too_large_too_slow_or_no_script_is_refused() {
+async fn responses_that_are_too_large_too_slow_or_not_scripts_are_refused() {
     let server = Server::start().await;
     let long = "x".repeat(1001);
     let body = long.clone();
-    server.answers(move |_| answer("200 OK", &[], &body));
+    server.respond_with(move |_| response("200 OK", &[], &body));
     assert!(matches!(
         fetch_error(load(lenient(), &server.url("/")).await),
         FetchError::TooLarge { limit: 1000 }
     ));
     // Without `content-length`.
-    server.answers(move |_| {
+    server.respond_with(move |_| {
         format!("HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n{long}").into_bytes()
     });
     assert!(matches!(
         fetch_error(load(lenient(), &server.url("/")).await),
         FetchError::TooLarge { limit: 1000 }
     ));
-    server.answers(|_| answer("200 OK", &[], &"x".repeat(1000)));
+    server.respond_with(|_| response("200 OK", &[], &"x".repeat(1000)));
     assert_eq!(
         load(lenient(), &server.url("/")).await.unwrap().code.len(),
         1000
     );
 
-    server.answers(|_| Vec::new());
+    server.respond_with(|_| Vec::new());
     let error = fetch_error(
         load(
             lenient().timeout(Duration::from_millis(100)),
@@ -495,8 +495,8 @@ async fn what_is_too_large_too_slow_or_no_script_is_refused() {
         .await,
     );
     assert!(matches!(error, FetchError::Timeout(_)), "{error}");
-    // Headers at once, body never.
-    server.answers(|_| b"HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nx".to_vec());
+    // Sends the headers immediately, and never the body.
+    server.respond_with(|_| b"HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nx".to_vec());
     assert!(matches!(
         fetch_error(load(lenient(), &server.url("/")).await),
         FetchError::Connection { .. }
@@ -512,7 +512,7 @@ async fn what_is_too_large_too_slow_or_no_script_is_refused() {
         ("application/json", false),
         ("image/png", false),
     ] {
-        server.answers(move |_| answer("200 OK", &[&format!("content-type: {kind}")], ONE));
+        server.respond_with(move |_| response("200 OK", &[&format!("content-type: {kind}")], ONE));
         match load(lenient(), &server.url("/")).await {
             Ok(loaded) => assert!(good && loaded.code == ONE, "{kind}"),
             Err(SourceError::Fetch(FetchError::ContentType(named))) => {
@@ -521,12 +521,12 @@ async fn what_is_too_large_too_slow_or_no_script_is_refused() {
             Err(error) => panic!("{kind}: {error}"),
         }
     }
-    server.answers(|_| answer("200 OK", &["content-encoding: gzip"], ONE));
+    server.respond_with(|_| response("200 OK", &["content-encoding: gzip"], ONE));
     assert!(matches!(
         fetch_error(load(lenient(), &server.url("/")).await),
         FetchError::Encoding(_)
     ));
-    server.answers(|_| {
+    server.respond_with(|_| {
         b"HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 1\r\n\r\n\xff".to_vec()
     });
     assert!(matches!(
@@ -555,7 +555,7 @@ async fn s_01_only_https_urls_without_a_password_are_read() {
 }
 
 #[tokio::test]
-async fn s_01_addresses_that_are_not_public_are_refused_in_every_spelling() {
+async fn s_01_nonpublic_addresses_are_refused_in_every_spelling() {
     for host in [
         "127.0.0.1",
         "127.1",
@@ -607,18 +607,18 @@ fn names(
 }
 
 #[tokio::test]
-async fn s_01_a_name_that_leads_to_this_machine_is_refused() {
+async fn s_01_a_name_that_resolves_to_a_nonpublic_address_is_refused() {
     // Resolved by the system.
     let error = fetch_error(load(Fetcher::builder(), "https://localhost/hook.js").await);
     assert!(matches!(error, FetchError::Address { .. }), "{error}");
 
     let count = Arc::default();
-    const ANSWERS: [&[&[&str]]; 3] = [
+    const LOOKUPS: [&[&[&str]]; 3] = [
         &[&["127.0.0.1"]],
         &[&["::ffff:127.0.0.1"]],
         &[&["8.8.8.8", "10.0.0.1"]],
     ];
-    for addresses in ANSWERS {
+    for addresses in LOOKUPS {
         let error =
             fetch_error(load(names(addresses, &count), "https://hook.example/hook.js").await);
         assert!(
@@ -634,9 +634,9 @@ async fn s_01_a_name_that_leads_to_this_machine_is_refused() {
 
 /// `http` is allowed, but no private address: the server on this machine sees no connection.
 #[tokio::test]
-async fn s_01_nothing_is_sent_to_an_address_that_is_not_public() {
+async fn s_01_no_connection_is_made_to_a_nonpublic_address() {
     let server = Server::start().await;
-    server.answers(|_| answer("200 OK", &[], ONE));
+    server.respond_with(|_| response("200 OK", &[], ONE));
     let strict = || Fetcher::builder().allow_http(true);
     let error = fetch_error(load(strict(), &server.url("/hook.js")).await);
     assert!(matches!(error, FetchError::Address { .. }), "{error}");
@@ -654,9 +654,9 @@ async fn s_01_nothing_is_sent_to_an_address_that_is_not_public() {
 /// A connection uses the addresses that were checked, from one lookup. If the name changes, the
 /// next connection is refused.
 #[tokio::test]
-async fn s_01_a_name_that_changes_is_looked_at_for_every_connection() {
+async fn s_01_a_changing_name_is_checked_for_every_connection() {
     let server = Server::start().await;
-    server.answers(|_| answer("200 OK", &[], ONE));
+    server.respond_with(|_| response("200 OK", &[], ONE));
     let source = Source::url(format!("http://hook.example:{}/hook.js", server.port));
     let count = Arc::default();
     let changing = names(&[&["127.0.0.1"], &["127.0.0.2"]], &count)
@@ -672,7 +672,7 @@ async fn s_01_a_name_that_changes_is_looked_at_for_every_connection() {
 
 /// A redirect from an allowed server to a forbidden address is refused.
 #[tokio::test]
-async fn s_01_a_redirect_is_held_to_the_same_rules() {
+async fn s_01_redirects_are_checked_by_the_same_rules() {
     let server = Server::start().await;
     for to in [
         "ftp://example.org/hook.js",
@@ -680,7 +680,7 @@ async fn s_01_a_redirect_is_held_to_the_same_rules() {
         "https://user:pw@example.org/",
         "javascript:1",
     ] {
-        server.answers(move |_| answer("302 Found", &[&format!("location: {to}")], ""));
+        server.respond_with(move |_| response("302 Found", &[&format!("location: {to}")], ""));
         let error = fetch_error(load(lenient(), &server.url("/")).await);
         assert!(matches!(error, FetchError::Url { .. }), "{to}: {error}");
     }
@@ -697,7 +697,7 @@ async fn s_01_a_redirect_is_held_to_the_same_rules() {
         let builder = names(&[&["127.0.0.1"], &["192.168.0.1"]], &count)
             .allow_http(true)
             .allow_address(HERE);
-        server.answers(move |_| answer("302 Found", &[&format!("location: {to}")], ""));
+        server.respond_with(move |_| response("302 Found", &[&format!("location: {to}")], ""));
         let error =
             fetch_error(load(builder, &format!("http://hook.example:{}/", server.port)).await);
         assert!(matches!(error, FetchError::Address { .. }), "{to}: {error}");
