@@ -32,7 +32,7 @@ fn pre(hook: &ScriptHook, options: RegisterOptions) -> PhaseRegistry<Value, Valu
 }
 
 #[test]
-fn s_11_e_25_what_a_hook_returns_takes_the_place_of_the_events_data() {
+fn s_11_e_25_the_output_of_a_hook_replaces_the_event_data() {
     let hooks = events(&hook(SHOUTS), RegisterOptions::new());
     let emission = block_on(hooks.emit("e", json!({"text": "hi", "n": 1}))).unwrap();
     assert_eq!(emission.action, Action::Modify);
@@ -44,7 +44,7 @@ fn s_11_e_25_what_a_hook_returns_takes_the_place_of_the_events_data() {
 }
 
 #[test]
-fn s_11_e_27_what_is_the_same_is_no_change() {
+fn s_11_e_27_an_output_equal_to_the_event_data_continues() {
     let hooks = events(&hook(SHOUTS), RegisterOptions::new());
     let emission = block_on(hooks.emit("e", json!({"text": "HI"}))).unwrap();
     assert_eq!(emission.action, Action::Continue);
@@ -59,7 +59,7 @@ fn s_15_s_19_a_stop_denies_the_event_with_class_and_message() {
 }
 
 #[test]
-fn s_16_e_36_a_failure_is_isolated_unless_somebody_says_otherwise() {
+fn s_16_e_36_a_failure_is_isolated_unless_hook_or_options_fail_closed() {
     let failing = hook(FAILS);
     let emit = |hooks: HookRegistry| block_on(hooks.emit("e", json!({}))).unwrap();
 
@@ -75,13 +75,13 @@ fn s_16_e_36_a_failure_is_isolated_unless_somebody_says_otherwise() {
     assert_eq!(
         emission.action,
         Action::Deny,
-        "its registration does not have to know"
+        "the registration needs no option"
     );
 }
 
 #[test]
-fn s_01_a_script_never_takes_back_what_another_hook_denies_or_asks() {
-    let says_yes = hook(
+fn s_01_a_script_cannot_override_another_hooks_denial_or_question() {
+    let allows = hook(
         "export default ({ in: m }) => ({ action: 'continue', approval_default: 'allow',
             out: { ...m, action: 'continue', approval_default: 'allow' } });",
     );
@@ -90,7 +90,7 @@ fn s_01_a_script_never_takes_back_what_another_hook_denies_or_asks() {
         (HookResult::ask_user("really?"), Action::AskUser),
     ] {
         for priority in [-1, 1] {
-            let hooks = events(&says_yes, RegisterOptions::new().priority(priority));
+            let hooks = events(&allows, RegisterOptions::new().priority(priority));
             let other = other.clone();
             hooks.register(
                 "e",
@@ -108,13 +108,13 @@ fn s_01_a_script_never_takes_back_what_another_hook_denies_or_asks() {
 }
 
 #[test]
-fn e_133_the_host_does_not_vouch_for_a_script() {
+fn e_133_a_script_hook_is_registered_as_untrusted() {
     let hooks = events(&hook(SHOUTS), RegisterOptions::new());
     assert!(!hooks.descriptors()[0].trusted);
 }
 
 #[test]
-fn s_10_an_event_hook_is_told_what_the_host_makes_of_the_event() {
+fn s_10_an_event_hook_receives_data_that_the_host_derives_from_the_event() {
     let engine = ScriptEngine::builder()
         .public_fields(PublicFields::new().user([Field::text("id")]))
         .build()
@@ -142,7 +142,7 @@ fn r_11_a_stop_denies_the_call_with_class_and_message() {
 }
 
 #[test]
-fn r_12_what_a_pre_hook_returns_has_no_effect() {
+fn r_12_the_output_of_a_pre_hook_has_no_effect() {
     let registry = pre(
         &hook("export default () => ({ out: { action: 'DENY' } });"),
         RegisterOptions::new(),
@@ -152,7 +152,7 @@ fn r_12_what_a_pre_hook_returns_has_no_effect() {
 }
 
 #[test]
-fn r_13_a_failure_ends_the_run_unless_somebody_says_otherwise() {
+fn r_13_a_failure_is_an_error_unless_isolated_or_fail_closed() {
     let failing = hook(FAILS);
     let execute =
         |registry: PhaseRegistry<Value, Value>| block_on(registry.execute_pre(&json!({})));
@@ -173,7 +173,7 @@ fn r_13_a_failure_ends_the_run_unless_somebody_says_otherwise() {
 }
 
 #[test]
-fn r_13_what_is_no_object_is_an_error_and_not_a_yes() {
+fn r_13_a_call_that_is_not_an_object_is_an_error_or_a_denial() {
     let registry = pre(&hook(SHOUTS), RegisterOptions::new());
     block_on(registry.execute_pre(&json!("text"))).unwrap_err();
     let registry = pre(&hook(SHOUTS).fail_closed(true), RegisterOptions::new());
@@ -182,7 +182,7 @@ fn r_13_what_is_no_object_is_an_error_and_not_a_yes() {
 }
 
 #[test]
-fn r_14_s_18_after_a_call_stops_and_failures_are_nobodys_business() {
+fn r_14_s_18_stops_and_failures_of_post_hooks_are_ignored() {
     let registry: PhaseRegistry<Value, Value> = PhaseRegistry::new();
     for (id, source) in [("stops", STOPS), ("fails", FAILS), ("shouts", SHOUTS)] {
         registry.register_post(hook(source).as_phase_hook(id), RegisterOptions::new());

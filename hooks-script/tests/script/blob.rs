@@ -11,7 +11,7 @@ fn payloads() -> impl Iterator<Item = Payload<'static>> {
 }
 
 #[test]
-fn s_01_the_engine_imports_the_console_and_the_outbox_and_nothing_else() {
+fn s_01_the_engine_imports_only_the_console_and_the_outbox() {
     let mut imports = Vec::new();
     for payload in payloads() {
         if let Payload::ImportSection(section) = payload {
@@ -27,7 +27,7 @@ fn s_01_the_engine_imports_the_console_and_the_outbox_and_nothing_else() {
 }
 
 #[test]
-fn s_24_memory_and_the_stack_pointer_are_all_that_can_change() {
+fn s_24_only_memory_and_the_stack_pointer_are_mutable() {
     let (mut mutable, mut memories, mut exported) = (0, 0, false);
     for payload in payloads() {
         match payload {
@@ -43,7 +43,9 @@ fn s_24_memory_and_the_stack_pointer_are_all_that_can_change() {
                     .into_iter()
                     .any(|export| export.unwrap().name == "__stack_pointer");
             }
-            Payload::StartSection { .. } => panic!("something runs before the host is ready"),
+            Payload::StartSection { .. } => {
+                panic!("a start function runs before the host is ready")
+            }
             _ => {}
         }
     }
@@ -53,7 +55,7 @@ fn s_24_memory_and_the_stack_pointer_are_all_that_can_change() {
 /// Fuel counts instructions, so no instruction may do more work for longer operands. No instruction
 /// changes a table or drops a segment.
 #[test]
-fn pitfall_01_no_instruction_does_more_than_a_fixed_amount_of_work() {
+fn pitfall_01_every_instruction_does_a_bounded_amount_of_work() {
     let mut found = BTreeMap::<String, usize>::new();
     for payload in payloads() {
         let Payload::CodeSectionEntry(body) = payload else {

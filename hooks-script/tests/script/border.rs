@@ -109,7 +109,7 @@ fn source() -> impl Strategy<Value = String> {
 }
 
 #[test]
-fn s_11_data_come_back_as_they_went_in() {
+fn s_11_data_round_trip_unchanged() {
     let engine = ScriptEngine::builder().build().unwrap();
     let hook = register(
         &engine,
@@ -128,7 +128,7 @@ fn s_11_data_come_back_as_they_went_in() {
 }
 
 #[test]
-fn s_22_no_source_takes_the_engine_down_or_leaves_something_behind() {
+fn s_22_no_source_crashes_the_engine_or_affects_later_runs() {
     let engine = engine_with(|limits| {
         limits.fuel = 3_000_000;
         limits.load_fuel = 3_000_000;

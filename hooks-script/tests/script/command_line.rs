@@ -51,7 +51,7 @@ fn one(source: &str, stage: &str, more: &[&str]) -> (i32, Value) {
 }
 
 #[test]
-fn an_output_is_shown_with_console_fuel_and_memory() {
+fn run_prints_the_output_with_console_fuel_and_memory() {
     let (status, shown) = one(
         "export default ({ in: m }) => { console.warn('w'); return { out: m }; };",
         "pre",
@@ -68,7 +68,7 @@ fn an_output_is_shown_with_console_fuel_and_memory() {
 }
 
 #[test]
-fn each_outcome_has_its_status_and_its_fields() {
+fn each_outcome_has_its_exit_status_and_fields() {
     let stop =
         "class Spam extends HookStopException {}\nexport default () => { throw new Spam('no'); };";
     let (status, shown) = one(stop, "pre", &[]);
@@ -122,7 +122,7 @@ fn each_outcome_has_its_status_and_its_fields() {
 }
 
 #[test]
-fn clock_and_seed_are_fixed_unless_given_and_runs_repeat_to_the_byte() {
+fn clock_and_seed_are_fixed_by_default_and_runs_are_reproducible() {
     let source = "export default () => ({ out: { now: Date.now(), random: Math.random() } });";
     let (_, first) = one(source, "pre", &[]);
     assert_eq!(first["out"]["now"], 0);
@@ -142,7 +142,7 @@ fn clock_and_seed_are_fixed_unless_given_and_runs_repeat_to_the_byte() {
 }
 
 #[test]
-fn s_07_without_a_manifest_all_data_are_granted_and_with_one_what_it_asks_for() {
+fn s_07_all_data_are_granted_unless_a_manifest_requests_fewer() {
     let source = "export default ({ data }) => ({ out: data });";
     assert_eq!(one(source, "pre", &[]).1["out"], context("pre")["data"]);
     let folder = Folder::new();
@@ -164,7 +164,7 @@ fn s_07_without_a_manifest_all_data_are_granted_and_with_one_what_it_asks_for() 
 }
 
 #[test]
-fn check_says_what_registration_would() {
+fn check_reports_the_result_of_a_registration() {
     let folder = Folder::new();
     folder.put("good.js", "export default () => ({ out: {} });");
     folder.put("bad.js", "export default () => {\n  return {;\n};");
@@ -189,7 +189,7 @@ fn check_says_what_registration_would() {
 }
 
 #[test]
-fn invalid_json_is_shown_with_its_line() {
+fn invalid_json_is_reported_with_its_line() {
     let folder = Folder::new();
     folder.put("hook.js", "export default () => ({ out: {} });");
     folder.put("bad.json", "{\n  \"source\": \"s\",\n  \"name\" 3\n}");
@@ -223,7 +223,7 @@ fn invalid_json_is_shown_with_its_line() {
 }
 
 #[test]
-fn what_people_read_is_escaped() {
+fn text_output_is_escaped() {
     let folder = Folder::new();
     folder.put("hook.js", "export default () => { console.log('\\u001b[2J'); throw new HookStopException('\\u202eevil\\nline'); };");
     folder.put("context.json", &context("pre").to_string());
@@ -238,7 +238,7 @@ fn what_people_read_is_escaped() {
 }
 
 #[test]
-fn what_cannot_be_used_is_status_2() {
+fn unusable_arguments_and_files_are_exit_status_2() {
     let folder = Folder::new();
     folder.put("hook.js", "export default () => {};");
     folder.put("bad.json", r#"{"stage": "now", "in": {}}"#);
@@ -261,7 +261,7 @@ fn what_cannot_be_used_is_status_2() {
 
 /// Text of a hook cannot reach a terminal as a control sequence.
 #[test]
-fn json_is_plain_whatever_a_hook_says() {
+fn json_output_escapes_control_and_invisible_characters() {
     let folder = Folder::new();
     folder.put(
         "hook.js",
@@ -277,7 +277,7 @@ fn json_is_plain_whatever_a_hook_says() {
 }
 
 #[test]
-fn bench_fails_with_a_hook_that_fails() {
+fn bench_exits_with_the_status_of_the_first_failed_hook() {
     let folder = Folder::new();
     folder.put(
         "throws.js",
@@ -293,7 +293,7 @@ fn bench_fails_with_a_hook_that_fails() {
 }
 
 #[test]
-fn bench_says_what_each_hook_took_and_which_cannot_be_registered() {
+fn bench_reports_the_time_of_each_hook_and_rejected_hooks() {
     let folder = Folder::new();
     folder.put("good.js", "export default ({ in: m }) => ({ out: m });");
     folder.put("bad.js", "export default 1;");
@@ -316,20 +316,20 @@ fn bench_says_what_each_hook_took_and_which_cannot_be_registered() {
     assert!(good["fuel"].as_u64().unwrap() > 0);
     assert_eq!(bad["outcome"], "rejected_at_registration");
 
-    let people = folder.call(&["bench", "good.js", "--runs", "1"]);
-    assert_eq!(people.status.code(), Some(0));
+    let text_output = folder.call(&["bench", "good.js", "--runs", "1"]);
+    assert_eq!(text_output.status.code(), Some(0));
     assert!(
-        String::from_utf8(people.stdout)
+        String::from_utf8(text_output.stdout)
             .unwrap()
             .starts_with("good.js: out, 1 runs")
     );
 }
 
 #[test]
-fn a_context_is_an_object_in_which_every_key_is_known() {
+fn a_context_with_invalid_unknown_or_duplicate_fields_is_refused() {
     let folder = Folder::new();
     folder.put("hook.js", "export default () => ({ out: {} });");
-    for (text, says) in [
+    for (text, part) in [
         (r#"["pre", {}, {}]"#, "is a list"),
         (r#"{"stage": "pre", "in": {}, "more": 1}"#, "`more`"),
         (
@@ -348,13 +348,16 @@ fn a_context_is_an_object_in_which_every_key_is_known() {
         folder.put("given.json", text);
         let output = folder.call(&["run", "hook.js", "--context", "given.json"]);
         assert_eq!(output.status.code(), Some(2), "{text}");
-        let said = String::from_utf8(output.stderr).unwrap();
-        assert!(said.contains("given.json") && said.contains(says), "{said}");
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert!(
+            message.contains("given.json") && message.contains(part),
+            "{message}"
+        );
     }
 }
 
 #[test]
-fn s_02_a_time_that_no_date_can_be_is_refused() {
+fn s_02_a_time_outside_the_range_of_dates_is_refused() {
     let source = "export default () => ({ out: { now: new Date().getTime() } });";
     for now in [8_640_000_000_000_000_i64, -8_640_000_000_000_000] {
         let now = now.to_string();
@@ -382,19 +385,22 @@ fn s_02_a_time_that_no_date_can_be_is_refused() {
 }
 
 #[test]
-fn a_rejected_manifest_is_told_with_its_own_file() {
+fn a_rejected_manifest_is_reported_with_its_file_name() {
     let folder = Folder::new();
     folder.put("hook.js", "export default () => ({ out: {} });");
     folder.put("bad.json", "{}");
     let output = folder.call(&["check", "hook.js", "--manifest", "bad.json"]);
     assert_eq!(output.status.code(), Some(5));
-    let said = String::from_utf8(output.stdout).unwrap();
-    assert!(said.starts_with("bad.json: rejected (manifest)"), "{said}");
+    let message = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        message.starts_with("bad.json: rejected (manifest)"),
+        "{message}"
+    );
 }
 
 #[cfg(unix)]
 #[test]
-fn an_answer_that_nobody_reads_is_no_panic() {
+fn a_closed_or_full_standard_output_does_not_panic() {
     use std::io::{BufRead, BufReader};
     use std::process::Stdio;
 
@@ -432,16 +438,16 @@ fn an_answer_that_nobody_reads_is_no_panic() {
         .unwrap();
     let output = program(&[]).stdout(full).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
-    let said = String::from_utf8(output.stderr).unwrap();
+    let message = String::from_utf8(output.stderr).unwrap();
     assert!(
-        said.starts_with("error: cannot write the output: "),
-        "{said}"
+        message.starts_with("error: cannot write the output: "),
+        "{message}"
     );
 }
 
 #[cfg(unix)]
 #[test]
-fn s_22_a_file_without_an_end_is_read_to_a_limit() {
+fn s_22_an_endless_file_is_read_only_up_to_a_limit() {
     let folder = Folder::new();
     let output = folder.call(&["check", "/dev/zero", "--json"]);
     assert_eq!(output.status.code(), Some(5));

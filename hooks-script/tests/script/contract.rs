@@ -17,7 +17,7 @@ use crate::support::{
 };
 
 #[test]
-fn s_01_no_way_out_is_there() {
+fn s_01_globals_for_io_timers_and_modules_are_absent() {
     let names = "['require','process','Deno','Bun','std','os','fetch','XMLHttpRequest','WebSocket','EventSource',
         'Worker','SharedWorker','navigator','setTimeout','setInterval','WebAssembly','print','scriptArgs','load','read']";
     let source = body(&format!(
@@ -27,7 +27,7 @@ fn s_01_no_way_out_is_there() {
 }
 
 #[test]
-fn s_02_the_clock_is_the_hosts_and_stands_still_during_a_run() {
+fn s_02_the_clock_is_set_by_the_host_and_fixed_during_a_run() {
     let engine = ScriptEngine::builder()
         .clock(|| 1_700_000_000_123)
         .random(|| 42)
@@ -50,7 +50,7 @@ fn s_02_the_clock_is_the_hosts_and_stands_still_during_a_run() {
 }
 
 #[test]
-fn s_02_console_lines_are_kept_with_their_level_and_bounded() {
+fn s_02_console_lines_have_levels_and_are_bounded() {
     let engine = engine_with(|limits| {
         limits.console_lines = 6;
         limits.console_line = 10;
@@ -68,7 +68,7 @@ fn s_02_console_lines_are_kept_with_their_level_and_bounded() {
 }
 
 #[test]
-fn s_03_a_hook_exports_one_function_and_nothing_else() {
+fn s_03_a_hook_must_export_exactly_one_function() {
     for source in [
         "const a = 1;",
         "export default 1;",
@@ -120,7 +120,7 @@ fn s_03_rejections_name_line_and_column() {
 }
 
 #[test]
-fn s_04_the_context_is_parameter_and_global_the_same_object() {
+fn s_04_the_context_parameter_and_the_global_are_one_object() {
     let source = "const before = typeof context;
         export default (given) => ({ out: { before, same: given === context && context === globalThis.context } });";
     assert_eq!(
@@ -218,7 +218,7 @@ fn s_10_private_fields_do_not_reach_a_hook() {
 }
 
 #[test]
-fn s_10_context_data_are_objects() {
+fn s_10_context_data_must_be_objects() {
     let error = ContextData::new().user(&"Ada").unwrap_err();
     assert!(matches!(
         error,
@@ -265,7 +265,7 @@ fn s_12_a_return_value_without_an_object_out_is_a_failure() {
 }
 
 #[test]
-fn s_13_changing_the_context_changes_nothing() {
+fn s_13_changes_to_the_context_do_not_affect_the_message() {
     let engine = engine();
     let hook = register(
         &engine,
@@ -277,7 +277,7 @@ fn s_13_changing_the_context_changes_nothing() {
 }
 
 #[test]
-fn s_15_s_19_a_stop_keeps_class_message_and_trace() {
+fn s_15_s_19_a_stop_contains_class_message_and_trace() {
     let source = "class HateSpeechBlock extends HookStopException {}
 class Worse extends HateSpeechBlock {}
 export default function check() {
@@ -308,14 +308,14 @@ export default function check() {
 }
 
 #[test]
-fn s_15_the_definition_that_is_shipped_is_the_one_that_runs() {
+fn s_15_the_published_definition_of_the_stop_class_is_used() {
     let source = body("return { out: { text: String(HookStopException) } };");
     let text = out(run(&source))["text"].as_str().unwrap().to_owned();
     assert!(HOOK_STOP.contains(&text), "{text}");
 }
 
 #[test]
-fn s_16_other_exceptions_are_failures_with_class_message_and_place() {
+fn s_16_other_exceptions_are_failures_with_class_message_and_position() {
     match failure(run("export default () => {\n  null.x;\n};")) {
         Failure::Thrown {
             class,
@@ -332,7 +332,7 @@ fn s_16_other_exceptions_are_failures_with_class_message_and_place() {
 }
 
 #[test]
-fn s_17_what_a_post_hook_returns_is_ignored_and_what_it_throws_is_not() {
+fn s_17_the_output_of_a_post_hook_is_ignored_but_its_exception_is_not() {
     let engine = engine();
     for returned in [
         "",
@@ -347,7 +347,7 @@ fn s_17_what_a_post_hook_returns_is_ignored_and_what_it_throws_is_not() {
 }
 
 #[test]
-fn s_18_a_stop_in_post_is_told_as_one() {
+fn s_18_a_stop_of_a_post_hook_is_reported_as_a_stop() {
     let hook = register(&engine(), &body("throw new HookStopException('late');"));
     assert_eq!(stop(post(&hook)).message, "late");
 }
@@ -443,7 +443,7 @@ fn s_23_promises_are_awaited() {
 }
 
 #[test]
-fn s_23_a_rejection_that_nobody_handles_is_thrown() {
+fn s_23_an_unhandled_rejection_is_thrown() {
     let source = body(
         "(async () => { await null; throw new HookStopException('forgotten'); })(); return { out: {} };",
     );
@@ -454,7 +454,7 @@ fn s_23_a_rejection_that_nobody_handles_is_thrown() {
 }
 
 #[test]
-fn s_23_what_is_left_behind_does_not_change_what_was_returned() {
+fn s_23_later_continuations_do_not_change_the_returned_output() {
     let source = body(
         "const out = { n: 1 }; Promise.resolve().then(() => Promise.resolve()).then(() => { out.n = 2; }); return { out };",
     );
@@ -478,7 +478,7 @@ fn s_24_runs_share_no_state() {
 }
 
 #[test]
-fn a_run_that_is_dropped_ends_and_the_worker_goes_on() {
+fn dropping_a_run_cancels_it_and_frees_its_worker() {
     let engine = ScriptEngine::builder()
         .workers(NonZeroUsize::MIN)
         .limits(hooks_script::Limits {
@@ -502,7 +502,7 @@ fn a_run_that_is_dropped_ends_and_the_worker_goes_on() {
 }
 
 #[test]
-fn runs_beyond_the_queue_wait_and_all_get_their_answer() {
+fn runs_beyond_the_queue_capacity_wait_and_complete() {
     let engine = ScriptEngine::builder()
         .workers(NonZeroUsize::new(2).unwrap())
         .queue(NonZeroUsize::MIN)
@@ -524,13 +524,13 @@ fn runs_beyond_the_queue_wait_and_all_get_their_answer() {
 }
 
 #[test]
-fn a_hook_outlives_the_handle_of_its_engine() {
+fn a_hook_works_after_its_engine_handle_is_dropped() {
     let hook = register(&engine(), &body("return { out: {} };"));
     out(pre(&hook));
 }
 
 #[test]
-fn s_15_s_16_a_stop_rejects_and_a_failure_only_where_it_fails_closed() {
+fn s_15_s_16_a_stop_rejects_and_a_failure_only_if_it_fails_closed() {
     let engine = engine();
     let decided = |source: &str, closed: bool| {
         let hook = register(&engine, &body(source)).fail_closed(closed);
@@ -562,7 +562,7 @@ fn s_15_s_16_a_stop_rejects_and_a_failure_only_where_it_fails_closed() {
 /// A message that is accepted can be returned, however deep it is. A deeper message is not counted
 /// as the hook's failure.
 #[test]
-fn s_12_a_message_as_deep_as_any_can_be_returned() {
+fn s_12_a_message_of_the_maximum_depth_can_be_returned() {
     let nested = |levels: usize| -> Map {
         let mut value = json!(1);
         for _ in 1..levels {
@@ -582,7 +582,7 @@ fn s_12_a_message_as_deep_as_any_can_be_returned() {
 
 /// Names of built-in exceptions are not treated as words of a message.
 #[test]
-fn s_19_the_exceptions_that_are_there_are_known() {
+fn s_19_names_of_built_in_exceptions_are_not_masked() {
     let source = body(
         "const is = (n) => typeof globalThis[n] === 'function'
              && (globalThis[n] === Error || globalThis[n].prototype instanceof Error);

@@ -83,7 +83,7 @@ fn binary_summary(shown: &Value) -> String {
 
 /// A canary runs after each hook in the same instance.
 #[test]
-fn s_22_s_24_hostile_hooks_end_as_they_should_and_leave_nothing_behind() {
+fn s_22_s_24_hostile_hooks_end_as_expected_and_affect_no_later_run() {
     let engine = engine();
     let canary = register(&engine, CANARY);
     let first = pre(&canary);
@@ -103,14 +103,14 @@ fn s_22_s_24_hostile_hooks_end_as_they_should_and_leave_nothing_behind() {
         }
         let after = pre(&canary);
         if !same(&after) {
-            wrong.push(format!("{}: the canary says {after:?}", path.display()));
+            wrong.push(format!("{}: the canary returned {after:?}", path.display()));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]
-fn s_22_hostile_hooks_end_as_they_should_on_the_command_line() {
+fn s_22_hostile_hooks_end_as_expected_on_the_command_line() {
     let context = json!({"stage": "pre", "in": message(), "data": {}});
     let folder = tempfile::tempdir().unwrap();
     let canary = folder.path().join("canary.js");
@@ -159,7 +159,7 @@ fn benign(path: &Path, source: &str, engine: &ScriptEngine, data: &ContextData) 
 }
 
 #[test]
-fn s_11_benign_hooks_give_exactly_their_outputs() {
+fn s_11_benign_hooks_return_exactly_the_expected_outputs() {
     let mut wrong = Vec::new();
     let engine = ScriptEngine::builder()
         .limits(Limits::default())

@@ -7,7 +7,7 @@ use crate::support::{
 };
 
 #[track_caller]
-fn ends(text: &str, expected: &str) {
+fn assert_summary(text: &str, expected: &str) {
     assert_eq!(summary(&run(&body(text))), expected, "{text}");
 }
 
@@ -26,7 +26,7 @@ fn s_15_a_stop_is_not_lost_among_other_rejections() {
 
 /// The language itself combines exceptions, as `AggregateError` and `SuppressedError`.
 #[test]
-fn s_15_a_stop_is_found_among_exceptions_that_are_one() {
+fn s_15_a_stop_within_a_combined_exception_is_found() {
     for text in [
         "using x = { [Symbol.dispose]() { throw new Error('d'); } }; throw new HookStopException('banned');",
         "using x = { [Symbol.dispose]() { throw new HookStopException('banned'); } }; throw new Error('d');",
@@ -60,7 +60,7 @@ fn s_15_a_stop_is_found_among_exceptions_that_are_one() {
             "error thrown Object",
         ),
     ] {
-        ends(text, expected);
+        assert_summary(text, expected);
     }
 }
 
@@ -79,7 +79,7 @@ fn s_23_any_number_of_rejections_can_be_handled() {
 
 /// The list of rejections is charged to the script.
 #[test]
-fn s_22_rejections_without_room_fail_the_run() {
+fn s_22_rejections_that_exceed_the_heap_fail_the_run() {
     let engine = engine_with(|limits| {
         limits.fuel = u64::MAX / 2;
         limits.heap = 1 << 20;
@@ -91,7 +91,7 @@ fn s_22_rejections_without_room_fail_the_run() {
 
 /// The author of a message influences how much memory a hook requests.
 #[test]
-fn s_15_a_stop_stands_though_memory_was_refused() {
+fn s_15_a_stop_takes_precedence_over_refused_memory() {
     let refused = "try { new Uint8Array(64 << 20); } catch {}";
     let stops = [
         "throw new HookStopException('too large to check');",
@@ -99,37 +99,37 @@ fn s_15_a_stop_stands_though_memory_was_refused() {
         "return (async () => { await null; throw new HookStopException('s'); })();",
     ];
     for stop in stops {
-        ends(&format!("{refused} {stop}"), "stop HookStopException");
+        assert_summary(&format!("{refused} {stop}"), "stop HookStopException");
     }
-    ends(
+    assert_summary(
         "try { new Uint8Array(64 << 20); } catch { throw new HookStopException('no'); }",
         "stop HookStopException",
     );
-    ends(
+    assert_summary(
         &format!("{refused} throw new Error('e');"),
         "interrupted heap",
     );
-    ends(
+    assert_summary(
         &format!("{refused} return {{ out: {{}} }};"),
         "interrupted heap",
     );
 }
 
 #[test]
-fn s_15_s_16_what_a_microtask_throws_is_thrown() {
-    ends(
+fn s_15_s_16_an_exception_of_a_microtask_ends_the_run() {
+    assert_summary(
         "queueMicrotask(() => { throw new HookStopException('m'); }); return { out: {} };",
         "stop HookStopException",
     );
-    ends(
+    assert_summary(
         "queueMicrotask(() => { throw new RangeError('m'); }); return { out: {} };",
         "error thrown RangeError",
     );
-    ends(
+    assert_summary(
         "queueMicrotask(() => { throw null; }); return { out: {} };",
         "error thrown throw",
     );
-    ends("queueMicrotask(() => {}); return { out: {} };", "out");
+    assert_summary("queueMicrotask(() => {}); return { out: {} };", "out");
     let error = rejected(
         "queueMicrotask(() => { throw new RangeError('m'); }); export default () => ({ out: {} });",
     );
@@ -141,8 +141,8 @@ fn s_15_s_16_what_a_microtask_throws_is_thrown() {
 
 /// A promise with custom resolve functions may throw outside of any promise.
 #[test]
-fn s_15_what_a_job_throws_is_thrown() {
-    ends(
+fn s_15_a_stop_thrown_by_a_promise_job_ends_the_run() {
+    assert_summary(
         "class Odd extends Promise {
            constructor(run) { super(() => {}); run(() => { throw new HookStopException('odd'); }, () => {}); }
          }
@@ -155,7 +155,7 @@ fn s_15_what_a_job_throws_is_thrown() {
 }
 
 #[test]
-fn s_15_a_stop_wins_over_every_other_end() {
+fn s_15_a_stop_takes_precedence_over_every_other_result() {
     let sync = "Promise.reject(new HookStopException('s'));";
     let later = "(async () => { await null; await null; throw new HookStopException('s'); })();";
     let microtask = "queueMicrotask(() => { throw new HookStopException('s'); });";
@@ -173,7 +173,7 @@ fn s_15_a_stop_wins_over_every_other_end() {
                 let (first, last) = other.split_once(' ').unwrap();
                 format!("Promise.reject(new Error('before')); {stopped} {first} {last}")
             }] {
-                ends(&text, "stop HookStopException");
+                assert_summary(&text, "stop HookStopException");
             }
         }
     }
@@ -189,39 +189,39 @@ fn s_15_a_stop_wins_over_every_other_end() {
 }
 
 #[test]
-fn s_15_a_stop_wins_over_too_many_continuations() {
-    ends(
+fn s_15_a_stop_takes_precedence_over_too_many_continuations() {
+    assert_summary(
         "Promise.reject(new HookStopException('s')); for (;;) await null;",
         "stop HookStopException",
     );
-    ends(
+    assert_summary(
         "Promise.reject(new HookStopException('s')); const f = () => { Promise.resolve().then(f); }; f(); return { out: {} };",
         "stop HookStopException",
     );
 }
 
 #[test]
-fn s_15_what_only_looks_like_a_stop_wins_over_nothing() {
+fn s_15_a_forged_or_handled_stop_takes_no_precedence() {
     for forged in [
         "Object.create(HookStopException.prototype)",
         "new Proxy(new HookStopException('s'), {})",
         "Object.assign(new Error('s'), { name: 'HookStopException', constructor: HookStopException })",
     ] {
-        ends(
+        assert_summary(
             &format!("Promise.reject({forged}); throw new TypeError('e');"),
             "error thrown TypeError",
         );
     }
     // A handled stop has no effect.
-    ends(
+    assert_summary(
         "Promise.reject(new HookStopException('s')).catch(() => {}); throw new TypeError('e');",
         "error thrown TypeError",
     );
 }
 
 #[test]
-fn s_16_the_function_s_own_exception_comes_before_those_it_left_behind() {
-    ends(
+fn s_16_a_thrown_exception_takes_precedence_over_unhandled_rejections() {
+    assert_summary(
         "Promise.reject(new RangeError('left')); throw new TypeError('thrown');",
         "error thrown TypeError",
     );
@@ -234,7 +234,7 @@ fn s_16_the_function_s_own_exception_comes_before_those_it_left_behind() {
 }
 
 #[test]
-fn s_16_a_place_is_in_the_source_or_absent() {
+fn s_16_the_position_of_an_error_in_a_class_field_is_in_the_source() {
     let source = "class B { x = null.y; }\nexport default () => {\n  new B();\n};";
     match failure(run(source)) {
         Failure::Thrown { position, .. } => {
@@ -250,10 +250,10 @@ fn s_16_a_place_is_in_the_source_or_absent() {
 }
 
 #[test]
-fn s_22_the_end_of_the_stack_is_told_by_the_stack_and_not_by_the_exception() {
+fn s_22_a_stack_overflow_is_not_inferred_from_the_exception() {
     let forged = "new RangeError('Maximum call stack size exceeded')";
-    ends(&format!("throw {forged};"), "error thrown RangeError");
-    ends(
+    assert_summary(&format!("throw {forged};"), "error thrown RangeError");
+    assert_summary(
         "throw new SyntaxError('stack overflow');",
         "error thrown SyntaxError",
     );
@@ -290,7 +290,7 @@ fn s_22_the_end_of_the_stack_is_told_by_the_stack_and_not_by_the_exception() {
 }
 
 #[test]
-fn s_02_numbers_are_written_as_the_language_says() {
+fn s_02_to_exponential_formats_numbers_as_ecmascript_requires() {
     let source = body(
         "return { out: { texts: [7.120236347223045e-307, 6.189700196426902e+26, -1.5, 0, -0, 123456,
             0.00015, 1e21, 5e-324, 1.7976931348623157e308, NaN, -Infinity].map((n) => n.toExponential()) } };",

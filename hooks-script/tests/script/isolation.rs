@@ -34,7 +34,7 @@ const NOISE: &[&str] = &[
 ];
 
 #[test]
-fn s_02_s_24_thousands_of_runs_on_many_threads_give_one_output_and_one_fuel_count() {
+fn s_02_s_24_concurrent_runs_have_identical_outputs_and_fuel() {
     let engine = ScriptEngine::builder()
         .workers(NonZeroUsize::new(4).unwrap())
         .build()
@@ -61,7 +61,7 @@ fn s_02_s_24_thousands_of_runs_on_many_threads_give_one_output_and_one_fuel_coun
 }
 
 #[test]
-fn s_24_engines_hooks_and_workers_all_leave_the_same_memory() {
+fn s_24_runs_leave_the_same_memory_on_every_engine_and_worker() {
     let engine = |workers: usize| {
         ScriptEngine::builder()
             .workers(NonZeroUsize::new(workers).unwrap())
@@ -106,7 +106,7 @@ async fn poll_once(hook: &ScriptHook) {
 
 /// Processors differ in the bits of NaN, and scripts can read them.
 #[test]
-fn s_02_what_is_not_a_number_has_one_form() {
+fn s_02_every_nan_has_the_same_bits() {
     let source = body(
         "const made = [0 / 0, Math.sqrt(-1), Infinity - Infinity, -NaN, Math.acos(2), parseFloat('x'), 5 % 0];
          const bits = made.map((n) => new BigUint64Array(new Float64Array([n]).buffer)[0].toString(16));

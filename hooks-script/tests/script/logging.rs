@@ -16,12 +16,12 @@ use tracing::{Event, Metadata, Subscriber};
 use crate::support::{body, engine, engine_with, map, register};
 
 thread_local! {
-    static HEARD: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+    static LOGGED: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
 }
 
-struct Listener;
+struct LogSubscriber;
 
-impl Subscriber for Listener {
+impl Subscriber for LogSubscriber {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
         metadata.target() == "hooks_script"
     }
@@ -37,7 +37,7 @@ impl Subscriber for Listener {
     fn event(&self, event: &Event<'_>) {
         let mut line = Line(event.metadata().level().to_string());
         event.record(&mut line);
-        HEARD.with_borrow_mut(|heard| heard.push(line.0));
+        LOGGED.with_borrow_mut(|logged| logged.push(line.0));
     }
 
     fn enter(&self, _: &Id) {}
@@ -46,7 +46,7 @@ impl Subscriber for Listener {
 }
 
 /// A message that is padded beyond the input limit is logged.
-fn log_of_what_did_not_run() {
+fn check_log_of_a_skipped_hook() {
     let engine = engine_with(|limits| limits.input = 10);
     let stack = ScriptStack::builder().build();
     stack.insert(
@@ -55,9 +55,9 @@ fn log_of_what_did_not_run() {
     );
     let message = map(json!({ "text": "x".repeat(100) }));
     block_on(stack.run_pre(message, &ContextData::new())).unwrap();
-    let heard = HEARD.take();
-    let [line] = &heard[..] else {
-        panic!("{heard:#?}")
+    let logged = LOGGED.take();
+    let [line] = &logged[..] else {
+        panic!("{logged:#?}")
     };
     assert!(line.starts_with("WARN"), "{line}");
     assert!(
@@ -67,7 +67,7 @@ fn log_of_what_did_not_run() {
 }
 
 /// Hooks in a registry, without a stack.
-fn log_of_attached_hooks() {
+fn check_log_of_attached_hooks() {
     let engine = engine();
     let throws = |code: &str| register(&engine, &body(code));
     let (stops, fails) = (
@@ -91,7 +91,7 @@ fn log_of_attached_hooks() {
     drop(block_on(phases.execute_pre(&message)).unwrap());
     block_on(phases.execute_post(&message, None));
 
-    let heard = HEARD.take();
+    let logged = LOGGED.take();
     let page = block_on(history.query(&RunQuery::new())).unwrap();
     let mut records = page.records.iter().rev();
     for (action, stage) in [
@@ -113,8 +113,8 @@ fn log_of_attached_hooks() {
                 .iter()
                 .all(|part| line.contains(*part))
             };
-            let line = heard.iter().find(is_of);
-            let line = line.unwrap_or_else(|| panic!("{action}, {stage}: {heard:#?}"));
+            let line = logged.iter().find(is_of);
+            let line = line.unwrap_or_else(|| panic!("{action}, {stage}: {logged:#?}"));
             assert!(line.contains("hook.js:2:"), "its trace: {line}");
             assert!(!line.contains("Xylophone"), "{line}");
             let record = records.next().expect("one a run");
@@ -136,9 +136,9 @@ impl Visit for Line {
 }
 
 #[test]
-fn s_15_what_a_hook_throws_is_logged_with_its_trace() {
-    static LISTENS: Once = Once::new();
-    LISTENS.call_once(|| tracing::subscriber::set_global_default(Listener).unwrap());
+fn s_15_exceptions_of_hooks_are_logged_with_their_trace() {
+    static SUBSCRIBED: Once = Once::new();
+    SUBSCRIBED.call_once(|| tracing::subscriber::set_global_default(LogSubscriber).unwrap());
     let engine = engine();
     let stack = ScriptStack::builder().build();
     let throws = |code: &str| register(&engine, &body(code));
@@ -157,11 +157,11 @@ fn s_15_what_a_hook_throws_is_logged_with_its_trace() {
 
     block_on(stack.run_pre_on(&occasion, message.clone(), &data)).unwrap_err();
     block_on(stack.run_post_on(&occasion, message, &data));
-    let heard = HEARD.take();
-    log_of_what_did_not_run();
-    log_of_attached_hooks();
-    let [failed, stopped, failed_after, annotated] = &heard[..] else {
-        panic!("{heard:#?}")
+    let logged = LOGGED.take();
+    check_log_of_a_skipped_hook();
+    check_log_of_attached_hooks();
+    let [failed, stopped, failed_after, annotated] = &logged[..] else {
+        panic!("{logged:#?}")
     };
     for (line, level, parts) in [
         (

@@ -44,7 +44,7 @@ fn cases() -> Vec<(Value, bool)> {
 }
 
 #[test]
-fn s_05_s_06_the_schema_and_the_code_accept_the_same() {
+fn s_05_s_06_the_schema_and_the_code_accept_the_same_manifests() {
     let schema: Value = serde_json::from_str(MANIFEST_SCHEMA).unwrap();
     assert_eq!(
         schema["$schema"],
@@ -62,7 +62,7 @@ fn s_05_s_06_the_schema_and_the_code_accept_the_same() {
 }
 
 #[test]
-fn s_06_keys_that_are_named_twice_count_once() {
+fn s_06_duplicate_context_keys_are_merged() {
     let text = r#"{"source": "s", "name": "n", "context": ["guild", "user", "guild"]}"#;
     let manifest = Manifest::parse(text).unwrap();
     assert_eq!(

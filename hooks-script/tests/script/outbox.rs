@@ -26,7 +26,7 @@ fn run(hook: &ScriptHook) -> Run {
 }
 
 #[test]
-fn s_21_a_request_is_left_in_the_outbox_of_a_run_with_consent() {
+fn s_21_a_permitted_run_puts_its_request_into_the_outbox() {
     let run = run(&register(&engine(), &body(POSTS)));
     assert!(
         matches!(run.result, RunResult::Returned(_)),
@@ -40,7 +40,7 @@ fn s_21_a_request_is_left_in_the_outbox_of_a_run_with_consent() {
 
 /// Unpaired surrogates count as three bytes each.
 #[test]
-fn s_22_the_outbox_holds_no_more_bytes_than_it_may() {
+fn s_22_unpaired_surrogates_count_as_three_bytes_in_the_outbox() {
     let engine = engine_with(|limits| limits.outbox_bytes = 1000);
     let post = |halves: usize| {
         let text = format!("context.http.post('https://a', '\\ud800'.repeat({halves}));");
@@ -71,7 +71,7 @@ const SEARCHES: &str = r#"
 "#;
 
 #[test]
-fn s_21_without_consent_nothing_leads_to_the_capability() {
+fn s_21_the_capability_is_unreachable_without_consent() {
     let hook = register(&engine(), &body(SEARCHES));
     for run in [pre(&hook), post(&hook)] {
         assert!(
@@ -84,12 +84,12 @@ fn s_21_without_consent_nothing_leads_to_the_capability() {
     assert!(failure.to_string().contains("context.http"), "{failure}");
     assert!(
         matches!(post(&hook).result, RunResult::Returned(_)),
-        "nothing of it is left"
+        "the capability does not remain"
     );
 }
 
 #[test]
-fn s_21_a_permit_for_something_else_gives_nothing() {
+fn s_21_a_permit_of_another_hook_or_capability_grants_nothing() {
     let engine = engine();
     let hook = register(&engine, &body(POSTS));
     let other = register(&engine, &body(SEARCHES));
@@ -113,7 +113,7 @@ fn s_21_a_permit_for_something_else_gives_nothing() {
 }
 
 #[test]
-fn s_21_a_permit_that_was_revoked_gives_nothing() {
+fn s_21_a_revoked_permit_grants_nothing() {
     let hook = register(&engine(), &body(POSTS));
     let store = ConsentStore::in_memory();
     let permit = permit(&store, &hook);
@@ -125,7 +125,7 @@ fn s_21_a_permit_that_was_revoked_gives_nothing() {
 }
 
 #[test]
-fn s_22_the_outbox_has_room_for_so_many_requests_and_so_many_bytes() {
+fn s_22_the_outbox_limits_requests_and_bytes() {
     let fills = body(
         "let n = 0;
          try { for (;;) { context.http.post('https://a.example', 'x'); n++; } }
@@ -139,7 +139,7 @@ fn s_22_the_outbox_has_room_for_so_many_requests_and_so_many_bytes() {
 }
 
 #[test]
-fn s_17_a_run_that_fails_leaves_nothing_to_be_sent_and_one_that_stops_does() {
+fn s_17_the_outbox_is_empty_after_a_failure_and_kept_after_a_stop() {
     let engine = engine();
     let fails = run(&register(
         &engine,
@@ -153,7 +153,7 @@ fn s_17_a_run_that_fails_leaves_nothing_to_be_sent_and_one_that_stops_does() {
 }
 
 #[test]
-fn s_21_what_is_no_url_or_no_body_throws_in_the_hook() {
+fn s_21_an_invalid_url_or_body_throws_in_the_hook() {
     let engine = engine();
     for arguments in [
         "",
@@ -170,13 +170,13 @@ fn s_21_what_is_no_url_or_no_body_throws_in_the_hook() {
 }
 
 #[test]
-fn s_22_a_loop_in_what_the_body_is_made_of_ends_like_any_other() {
+fn s_22_an_endless_to_json_of_a_body_runs_out_of_fuel() {
     let source = body("context.http.post('https://a.example', { toJSON() { for (;;); } });");
     assert_eq!(failure(run(&register(&engine(), &source))).kind(), "fuel");
 }
 
 #[test]
-fn s_21_a_stack_gives_the_capability_where_its_occasion_has_consent() {
+fn s_21_a_stack_grants_the_capability_only_in_post_and_with_consent() {
     let hook = register(&engine(), &body(POSTS));
     let store = ConsentStore::in_memory();
     let _permit = permit(&store, &hook);
@@ -196,6 +196,6 @@ fn s_21_a_stack_gives_the_capability_where_its_occasion_has_consent() {
     let run = outcome.runs[0].run.as_ref().unwrap();
     assert!(
         matches!(run.result, RunResult::Failed(_)),
-        "it is for after the action"
+        "the capability exists only after the action"
     );
 }

@@ -9,7 +9,7 @@ use hooks_script::ContextData;
 static PAGE: &str = include_str!("../../../docs/script-hooks.md");
 
 #[test]
-fn the_hooks_of_the_page_run() {
+fn the_hook_on_the_page_runs() {
     let hooks: Vec<_> = PAGE
         .split("```js\n")
         .skip(1)
@@ -27,7 +27,7 @@ fn the_hooks_of_the_page_run() {
 
 /// The limits on the page are the defaults of the code.
 #[test]
-fn the_limits_of_the_page_are_the_defaults() {
+fn the_limits_on_the_page_are_the_defaults() {
     let limits = hooks_script::Limits::default();
     for (name, value) in [
         (

@@ -94,7 +94,7 @@ const BUILT_INS: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn pitfall_01_fuel_ends_every_built_in() {
+fn pitfall_01_fuel_limits_every_built_in() {
     let engine = engine_with(|limits| limits.fuel = 50_000_000);
     let wrong: Vec<_> = BUILT_INS
         .iter()
@@ -106,7 +106,7 @@ fn pitfall_01_fuel_ends_every_built_in() {
 
 /// Without a fuel limit, the timeout ends the scripts too.
 #[test]
-fn pitfall_01_the_wall_clock_ends_every_built_in() {
+fn pitfall_01_the_timeout_limits_every_built_in() {
     let engine = engine_with(|limits| {
         limits.fuel = u64::MAX / 2;
         limits.wall = Duration::from_millis(20);
@@ -116,7 +116,7 @@ fn pitfall_01_the_wall_clock_ends_every_built_in() {
         let mut tries = (0..20).map(|_| engine.register(crate::support::manifest(), &body(source)));
         tries
             .find_map(Result::ok)
-            .expect("it can be loaded in time")
+            .expect("it loads within the timeout")
     };
     let wrong: Vec<_> = BUILT_INS
         .iter()
@@ -127,7 +127,7 @@ fn pitfall_01_the_wall_clock_ends_every_built_in() {
 }
 
 #[test]
-fn pitfall_02_nothing_can_be_imported_neither_the_prelude_nor_the_hook_itself() {
+fn pitfall_02_every_import_fails_even_of_the_prelude_or_the_hook() {
     for module in [
         "prelude.js",
         "hook.js",
@@ -157,7 +157,7 @@ fn pitfall_02_nothing_can_be_imported_neither_the_prelude_nor_the_hook_itself() 
 }
 
 #[test]
-fn pitfall_03_out_of_memory_is_told_by_the_allocator() {
+fn pitfall_03_out_of_memory_is_detected_by_the_allocator() {
     for source in [
         "const all = []; for (;;) all.push(new Uint8Array(1 << 16));",
         // Independent of the script's return value.
@@ -176,7 +176,7 @@ fn pitfall_03_out_of_memory_is_told_by_the_allocator() {
 }
 
 #[test]
-fn pitfall_04_only_the_brand_makes_a_stop() {
+fn pitfall_04_only_a_branded_exception_is_a_stop() {
     stop(run(&body(
         "class A extends HookStopException {} class B extends A {} throw new B('x');",
     )));
@@ -196,7 +196,7 @@ fn pitfall_04_only_the_brand_makes_a_stop() {
 }
 
 #[test]
-fn pitfall_04_a_returned_text_is_no_verdict() {
+fn pitfall_04_a_returned_value_cannot_imitate_a_stop() {
     for returned in [
         "'{\"out\":{}}'",
         "'stop'",
@@ -210,7 +210,7 @@ fn pitfall_04_a_returned_text_is_no_verdict() {
 }
 
 #[test]
-fn pitfall_05_nesting_bombs_end_before_the_stack_of_the_thread_does() {
+fn pitfall_05_nesting_bombs_do_not_overflow_the_thread_stack() {
     let depth = 50_000;
     for (open, close) in [
         ("(", ")"),
@@ -269,7 +269,7 @@ fn pitfall_06_eval_and_every_hidden_function_constructor_fail() {
 }
 
 #[test]
-fn pitfall_07_after_a_trap_everything_is_as_before() {
+fn pitfall_07_a_trap_does_not_affect_later_runs() {
     let engine = engine();
     let canary = register(
         &engine,
@@ -293,7 +293,7 @@ fn pitfall_07_after_a_trap_everything_is_as_before() {
 }
 
 #[test]
-fn pitfall_07_loading_has_a_budget_of_its_own() {
+fn pitfall_07_loading_has_a_separate_fuel_limit() {
     let engine = engine_with(|limits| {
         limits.load_fuel = 100_000_000;
         limits.fuel = 1_000_000;
@@ -316,7 +316,7 @@ fn pitfall_07_loading_has_a_budget_of_its_own() {
 /// On a busy machine, hooks within their fuel end normally: the timeout is far larger than their
 /// fuel takes.
 #[test]
-fn pitfall_08_fuel_decides_and_not_how_busy_the_machine_is() {
+fn pitfall_08_a_busy_machine_does_not_change_result_or_fuel() {
     let engine = engine();
     let hook = register(
         &engine,
@@ -341,7 +341,7 @@ fn pitfall_08_fuel_decides_and_not_how_busy_the_machine_is() {
 }
 
 #[test]
-fn pitfall_08_where_fuel_is_left_the_wall_clock_ends_a_run() {
+fn pitfall_08_the_timeout_ends_a_run_that_has_fuel_left() {
     let engine = engine_with(|limits| {
         limits.fuel = u64::MAX / 2;
         limits.wall = Duration::from_millis(10);
@@ -354,7 +354,7 @@ fn pitfall_08_where_fuel_is_left_the_wall_clock_ends_a_run() {
 
 /// Like the test in `isolation`, with buffers that a script does not clear.
 #[test]
-fn pitfall_09_memory_that_a_run_has_used_is_empty_in_the_next() {
+fn pitfall_09_memory_of_a_run_is_cleared_before_the_next_run() {
     let engine = engine();
     let marks = register(
         &engine,
@@ -381,7 +381,7 @@ fn pitfall_09_memory_that_a_run_has_used_is_empty_in_the_next() {
 }
 
 #[test]
-fn pitfall_10_what_is_returned_is_read_as_data() {
+fn pitfall_10_returned_values_are_converted_to_json() {
     let source = body(
         "return { out: { nan: NaN, inf: -Infinity, f() {}, u: undefined, s: Symbol(), list: [undefined, () => 1, , NaN],
            date: new Date(0), get g() { return 'read'; }, own: { toJSON: () => 'made' }, box: new String('s'),
@@ -408,7 +408,7 @@ fn pitfall_10_what_is_returned_is_read_as_data() {
 }
 
 #[test]
-fn pitfall_11_nothing_shares_memory_or_tells_time() {
+fn pitfall_11_shared_memory_and_clocks_are_absent() {
     let names = "['SharedArrayBuffer', 'Atomics', 'WeakRef', 'FinalizationRegistry', 'performance', 'gc', 'eval']";
     let source = body(&format!(
         "const here = {names}.filter((name) => name in globalThis || typeof globalThis[name] !== 'undefined');
@@ -420,7 +420,7 @@ fn pitfall_11_nothing_shares_memory_or_tells_time() {
 
 /// A single-threaded executor continues while a script runs.
 #[test]
-fn pitfall_12_an_executor_is_not_held_up() {
+fn pitfall_12_a_run_does_not_block_the_executor() {
     use futures_executor::block_on;
     use futures_util::future::{Either, select};
 

@@ -29,7 +29,7 @@ fn colliding(bits: u32) -> Map {
 }
 
 #[test]
-fn s_22_a_message_cannot_use_up_the_fuel_of_a_hook() {
+fn s_22_reading_a_message_is_not_charged_to_the_hook() {
     let engine = engine();
     let without = given(&engine, IGNORES, &Map::new()).fuel;
     let numbers = |number: f64, count| map(json!({ "n": vec![number; count] }));
@@ -52,7 +52,7 @@ fn s_22_a_message_cannot_use_up_the_fuel_of_a_hook() {
 }
 
 #[test]
-fn s_22_a_context_that_takes_too_long_to_read_is_a_failure_of_its_own() {
+fn s_22_a_context_too_expensive_to_read_is_a_separate_failure() {
     let run = given(&engine(), IGNORES, &colliding(13));
     assert!(matches!(failure(run), Failure::Reading(_)));
     let engine = engine_with(|limits| limits.input_fuel = 1_000_000);
@@ -132,7 +132,7 @@ fn of_numbers(hook: &ScriptHook, numbers: &[f64]) -> Vec<Value> {
 
 proptest! {
     #[test]
-    fn s_08_numbers_come_back_as_they_are(numbers in prop::collection::vec(number(), 500)) {
+    fn s_08_numbers_round_trip_unchanged(numbers in prop::collection::vec(number(), 500)) {
         static HOOK: LazyLock<ScriptHook> = LazyLock::new(|| register(&engine(), ECHOES));
         for (back, given) in of_numbers(&HOOK, &numbers).iter().zip(&numbers) {
             prop_assert_eq!(back.as_f64().unwrap(), *given);
@@ -140,7 +140,7 @@ proptest! {
     }
 
     #[test]
-    fn s_02_numbers_are_written_as_the_language_has_it(numbers in prop::collection::vec(number(), 500)) {
+    fn s_02_numbers_are_formatted_as_ecmascript_requires(numbers in prop::collection::vec(number(), 500)) {
         static HOOK: LazyLock<ScriptHook> = LazyLock::new(|| {
             register(&engine(), "export default ({ in: { n } }) => ({ out: { n: n.map(String) } });")
         });

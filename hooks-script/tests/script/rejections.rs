@@ -5,8 +5,8 @@ use hooks_script::{Failure, RegisterError, ScriptEngine};
 use crate::support::{body, engine, failure, out, pre, register, rejected, run, stop};
 
 #[test]
-fn s_03_every_rejection_names_its_place() {
-    for (source, kind, place) in [
+fn s_03_every_rejection_names_its_position() {
+    for (source, kind, position) in [
         ("let a;\n /(/;", "syntax", (2, 2)),
         ("let a = 1 / 2;\n  x = /(?<n>/;", "syntax", (2, 7)),
         ("let a;\n /x/gg", "syntax", (2, 2)),
@@ -27,12 +27,12 @@ fn s_03_every_rejection_names_its_place() {
         let error = rejected(source);
         assert_eq!(error.kind(), kind, "{source}");
         let found = error.position().map(|at| (at.line, at.column));
-        assert_eq!(found, Some(place), "{source}");
+        assert_eq!(found, Some(position), "{source}");
     }
 }
 
 #[test]
-fn s_22_a_source_that_nests_too_deep_reaches_the_limit_of_the_stack() {
+fn s_22_a_too_deeply_nested_source_exceeds_the_stack_limit() {
     for piece in [
         "x=>",
         "{",
@@ -54,7 +54,7 @@ fn s_22_a_source_that_nests_too_deep_reaches_the_limit_of_the_stack() {
 }
 
 #[test]
-fn s_03_a_function_is_told_from_a_class_by_what_it_is() {
+fn s_03_functions_are_accepted_and_classes_and_generators_refused() {
     let engine = engine();
     for source in [
         "export default Object.freeze(function (c) { return { out: c.in }; });",
@@ -81,7 +81,7 @@ fn s_03_a_function_is_told_from_a_class_by_what_it_is() {
 }
 
 #[test]
-fn s_03_an_import_that_was_caught_is_not_what_comes_after_it() {
+fn s_03_a_caught_import_does_not_hide_a_later_exception() {
     let error = rejected(
         "try { await import('x'); } catch {}\nthrow new Error('other');\nexport default 1;",
     );
@@ -102,15 +102,15 @@ fn s_03_an_import_that_was_caught_is_not_what_comes_after_it() {
 }
 
 #[test]
-fn s_04_a_world_in_which_the_context_cannot_be_set_is_refused() {
+fn s_04_a_source_that_makes_the_context_read_only_is_refused() {
     for source in [
         "Object.freeze(globalThis);",
         "Object.defineProperty(globalThis, 'context', { value: 1 });",
     ] {
         let error = rejected(&format!("{source} export default () => ({{ out: {{}} }});"));
         assert_eq!(error.kind(), "load");
-        let said = error.to_string();
-        assert!(said.contains("`context` cannot be set"), "{said}");
+        let message = error.to_string();
+        assert!(message.contains("`context` cannot be set"), "{message}");
     }
     // The check leaves no traces.
     let source = "export default () => ({ out: { own: Object.keys(globalThis) } });";
@@ -121,8 +121,8 @@ fn s_04_a_world_in_which_the_context_cannot_be_set_is_refused() {
 }
 
 #[test]
-fn s_03_messages_say_what_is_wrong() {
-    for (source, says) in [
+fn s_03_messages_contain_the_reason() {
+    for (source, start) in [
         (
             "export default 1;\nexport default 2;",
             "duplicate `export default`",
@@ -134,13 +134,13 @@ fn s_03_messages_say_what_is_wrong() {
         ("export {}", "missing `default` export"),
         ("export default 5", "`default` is not a plain function"),
     ] {
-        let said = rejected(source).to_string();
-        assert!(said.starts_with(says), "{source}: {said}");
+        let message = rejected(source).to_string();
+        assert!(message.starts_with(start), "{source}: {message}");
     }
 }
 
 #[test]
-fn s_12_what_cannot_become_json_is_told_with_the_reason() {
+fn s_12_a_failed_conversion_to_json_is_reported_with_its_reason() {
     for (text, why) in [
         ("return { get out() { throw 'g'; } };", "threw `g`"),
         ("return { out: { n: 1n } };", "it contains a BigInt"),
@@ -155,14 +155,14 @@ fn s_12_what_cannot_become_json_is_told_with_the_reason() {
         ("return Symbol();", "returned a symbol"),
     ] {
         match failure(run(&body(text))) {
-            Failure::BadReturn(said) => assert!(said.contains(why), "{text}: {said}"),
+            Failure::BadReturn(message) => assert!(message.contains(why), "{text}: {message}"),
             other => panic!("{text}: {other:?}"),
         }
     }
 }
 
 #[test]
-fn s_02_the_console_shows_what_is_no_json() {
+fn s_02_the_console_prints_values_that_are_not_json() {
     let text = "const a = {}; a.a = a;
         console.log(Symbol('d'), a, { n: 1n }, { get g() { throw 1; } }, 'x', [1]);
         return { out: {} };";
@@ -177,7 +177,7 @@ fn s_02_the_console_shows_what_is_no_json() {
 }
 
 #[test]
-fn s_16_an_error_of_a_class_is_where_it_was_thrown() {
+fn s_16_the_position_of_a_custom_error_is_its_throw_statement() {
     let source =
         "class Low extends Error { constructor(m) { super(m); } }\nclass High extends Low {}
 export default () => {\n  throw new High('x');\n};";
@@ -190,13 +190,13 @@ export default () => {\n  throw new High('x');\n};";
 }
 
 #[test]
-fn s_15_half_a_character_in_a_stop_is_one_mark() {
+fn s_15_an_unpaired_surrogate_in_a_stop_is_a_replacement_character() {
     let stopped = stop(run(&body("throw new HookStopException('a\\ud83db');")));
     assert_eq!(stopped.message, "a\u{fffd}b");
 }
 
 #[test]
-fn s_02_every_seed_is_another_one() {
+fn s_02_different_seeds_give_different_random_numbers() {
     let random = |seed| {
         let engine = ScriptEngine::builder().random(move || seed).build();
         let source = "export default () => ({ out: { n: Math.random() } });";

@@ -19,8 +19,8 @@ fn block_on<T>(future: impl Future<Output = T>) -> T {
     runtime.unwrap().block_on(future)
 }
 
-/// Answers one request and returns its text.
-async fn server(answer: &'static str) -> (u16, JoinHandle<String>) {
+/// Responds to one request and returns its text.
+async fn server(response: &'static str) -> (u16, JoinHandle<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
     let served = tokio::spawn(async move {
@@ -32,7 +32,7 @@ async fn server(answer: &'static str) -> (u16, JoinHandle<String>) {
                 read => request.extend_from_slice(&part[..read]),
             }
         }
-        stream.write_all(answer.as_bytes()).await.unwrap();
+        stream.write_all(response.as_bytes()).await.unwrap();
         String::from_utf8(request).unwrap()
     });
     (port, served)
@@ -46,7 +46,7 @@ fn here() -> OutboxSenderBuilder {
         .allow_private_addresses(true)
 }
 
-struct Asked {
+struct PreparedRequest {
     hook: ScriptHook,
     store: ConsentStore,
     permit: Permit,
@@ -54,7 +54,7 @@ struct Asked {
 }
 
 /// Runs a hook that requests this URL.
-async fn asked(url: &str) -> Asked {
+async fn prepared(url: &str) -> PreparedRequest {
     let source = body(&format!("context.http.post('{url}', {{ a: 1 }});"));
     let hook = register(&engine(), &source);
     let store = ConsentStore::in_memory();
@@ -64,7 +64,7 @@ async fn asked(url: &str) -> Asked {
     let (message, data) = (message(), ContextData::new());
     let mut run = hook.run_post_permitted(&message, &data, &permit).await;
     let request = run.outbox.remove(0);
-    Asked {
+    PreparedRequest {
         hook,
         store,
         permit,
@@ -72,19 +72,19 @@ async fn asked(url: &str) -> Asked {
     }
 }
 
-async fn send(sender: OutboxSenderBuilder, asked: &Asked) -> Result<u16, SendError> {
+async fn send(sender: OutboxSenderBuilder, prepared: &PreparedRequest) -> Result<u16, SendError> {
     let sender = sender.build().unwrap();
     sender
-        .send(&asked.hook, &asked.permit, &asked.request)
+        .send(&prepared.hook, &prepared.permit, &prepared.request)
         .await
 }
 
 #[test]
-fn s_21_a_request_is_sent_to_a_host_that_is_allowed() {
+fn s_21_a_request_is_sent_to_an_allowed_host() {
     block_on(async {
         let (port, served) = server("HTTP/1.1 204 No Content\r\n\r\n").await;
-        let asked = asked(&format!("http://127.0.0.1:{port}/log")).await;
-        assert_eq!(send(here(), &asked).await.unwrap(), 204);
+        let prepared = prepared(&format!("http://127.0.0.1:{port}/log")).await;
+        assert_eq!(send(here(), &prepared).await.unwrap(), 204);
         let request = served.await.unwrap();
         assert!(request.starts_with("POST /log HTTP/1.1\r\n"), "{request}");
         assert!(request.ends_with("\r\n\r\n{\"a\":1}"), "{request}");
@@ -92,39 +92,39 @@ fn s_21_a_request_is_sent_to_a_host_that_is_allowed() {
 }
 
 #[test]
-fn s_21_consent_that_was_withdrawn_after_the_run_sends_nothing() {
+fn s_21_no_request_is_sent_if_consent_is_revoked_after_the_run() {
     block_on(async {
         let (port, served) = server("").await;
-        let asked = asked(&format!("http://127.0.0.1:{port}")).await;
-        asked
+        let prepared = prepared(&format!("http://127.0.0.1:{port}")).await;
+        prepared
             .store
-            .revoke(asked.permit.request(), "u-1")
+            .revoke(prepared.permit.request(), "u-1")
             .await
             .unwrap();
-        let error = send(here(), &asked).await.unwrap_err();
+        let error = send(here(), &prepared).await.unwrap_err();
         assert!(matches!(error, SendError::Permit(_)), "{error}");
-        assert!(!served.is_finished(), "nobody has called");
+        assert!(!served.is_finished(), "a connection was made");
         served.abort();
     });
 }
 
 #[test]
-fn s_21_the_permit_of_another_hook_sends_nothing() {
+fn s_21_no_request_is_sent_with_the_permit_of_another_hook() {
     block_on(async {
-        let (asked, other) = (
-            asked("https://a.example/1").await,
-            asked("https://a.example/2").await,
+        let (prepared, other) = (
+            prepared("https://a.example/1").await,
+            prepared("https://a.example/2").await,
         );
         let sender = here().allow_host("a.example").build().unwrap();
         let error = sender
-            .send(&asked.hook, &other.permit, &asked.request)
+            .send(&prepared.hook, &other.permit, &prepared.request)
             .await;
         assert!(matches!(error, Err(SendError::OtherPermit)), "{error:?}");
     });
 }
 
 #[test]
-fn s_01_only_https_to_allowed_hosts_at_public_addresses_is_sent() {
+fn s_01_only_https_requests_to_allowed_public_hosts_are_sent() {
     let plain = || {
         OutboxSender::builder()
             .allow_host("127.0.0.1")
@@ -155,7 +155,7 @@ fn s_01_only_https_to_allowed_hosts_at_public_addresses_is_sent() {
         ),
         ("https://127.0.0.1", here().max_body(6), "7 bytes"),
     ] {
-        let error = block_on(async { send(sender, &asked(url).await).await.unwrap_err() });
+        let error = block_on(async { send(sender, &prepared(url).await).await.unwrap_err() });
         let text = error.to_string();
         assert!(text.contains(part), "{url}: {text}");
         assert!(!text.contains("secret"), "{text}");
@@ -163,7 +163,7 @@ fn s_01_only_https_to_allowed_hosts_at_public_addresses_is_sent() {
 }
 
 #[test]
-fn s_01_a_host_may_be_spelt_as_people_do() {
+fn s_01_an_allowed_host_may_have_any_equivalent_spelling() {
     for (host, url) in [
         ("::1", "https://[::1]"),
         ("0:0:0:0:0:0:0:1", "https://[::1]"),
@@ -174,13 +174,13 @@ fn s_01_a_host_may_be_spelt_as_people_do() {
     ] {
         let sender = OutboxSender::builder().allow_host(host).max_body(0);
         let sender = sender.allow_private_addresses(true);
-        let error = block_on(async { send(sender, &asked(url).await).await.unwrap_err() });
+        let error = block_on(async { send(sender, &prepared(url).await).await.unwrap_err() });
         assert!(matches!(error, SendError::Body { .. }), "{host}: {error}");
     }
 }
 
 #[test]
-fn s_01_what_is_no_host_is_said_before_anything_is_sent() {
+fn s_01_an_invalid_allowed_host_is_an_error_when_the_sender_is_built() {
     for host in [
         "a.example:8443",
         "https://a.example",
@@ -204,20 +204,20 @@ fn s_01_a_redirect_is_not_followed() {
         let (port, served) =
             server("HTTP/1.1 307 Temporary Redirect\r\nlocation: http://127.0.0.1:1/\r\n\r\n")
                 .await;
-        let asked = asked(&format!("http://127.0.0.1:{port}")).await;
-        let error = send(here(), &asked).await.unwrap_err();
+        let prepared = prepared(&format!("http://127.0.0.1:{port}")).await;
+        let error = send(here(), &prepared).await.unwrap_err();
         assert!(matches!(error, SendError::Status(307)), "{error}");
         served.await.unwrap();
     });
 }
 
 #[test]
-fn s_22_a_server_that_does_not_answer_is_left() {
+fn s_22_a_request_without_a_response_times_out() {
     block_on(async {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
-        let asked = asked(&format!("http://127.0.0.1:{port}")).await;
-        let error = send(here().timeout(Duration::from_millis(50)), &asked)
+        let prepared = prepared(&format!("http://127.0.0.1:{port}")).await;
+        let error = send(here().timeout(Duration::from_millis(50)), &prepared)
             .await
             .unwrap_err();
         assert!(matches!(error, SendError::Timeout(_)), "{error}");

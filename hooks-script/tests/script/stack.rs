@@ -64,7 +64,7 @@ const FAILS: &str = "export default () => { throw new Error('no'); };";
 const LOOPS: &str = "export default () => { for (;;); };";
 
 #[test]
-fn s_09_s_11_each_hook_is_given_what_the_one_before_it_returned() {
+fn s_09_s_11_each_hook_receives_the_output_of_the_previous_hook() {
     let stack = stack(&[
         ("a", &append("a")),
         ("b", &append("b")),
@@ -74,7 +74,7 @@ fn s_09_s_11_each_hook_is_given_what_the_one_before_it_returned() {
 }
 
 #[test]
-fn s_11_a_stack_without_hooks_leaves_the_message_as_it_is() {
+fn s_11_an_empty_stack_returns_the_message_unchanged() {
     assert_eq!(text(pre(&stack(&[]))), "");
 }
 
@@ -98,7 +98,7 @@ fn s_15_s_19_a_stop_rejects_with_class_message_and_hook_and_ends_the_stack() {
     assert_eq!(
         kinds,
         [OutcomeKind::Stopped, OutcomeKind::Success],
-        "newest first, and nothing of the third"
+        "newest first, without the third hook"
     );
     assert_eq!(records[0].outcome.class(), Some("Toxic"));
     assert_eq!(records[0].action, "message.send");
@@ -106,7 +106,7 @@ fn s_15_s_19_a_stop_rejects_with_class_message_and_hook_and_ends_the_stack() {
 }
 
 #[test]
-fn s_16_a_failure_leaves_the_last_good_output_and_the_stack_goes_on() {
+fn s_16_a_failure_keeps_the_last_output_and_the_stack_continues() {
     let stack = stack(&[("a", &append("a")), ("b", FAILS), ("c", &append("c"))]);
     let outcome = pre(&stack).unwrap();
     assert_eq!(outcome.message["text"], "ac");
@@ -114,7 +114,7 @@ fn s_16_a_failure_leaves_the_last_good_output_and_the_stack_goes_on() {
 }
 
 #[test]
-fn s_16_a_failure_of_a_hook_that_has_to_agree_rejects_without_its_words() {
+fn s_16_a_failure_of_a_fail_closed_hook_rejects_without_its_message() {
     let engine = engine();
     let stack = ScriptStack::builder().build();
     stack.insert("guard", register(&engine, FAILS).fail_closed(true));
@@ -125,30 +125,30 @@ fn s_16_a_failure_of_a_hook_that_has_to_agree_rejects_without_its_words() {
 
 /// The host runs the stages with separate calls before and after its action (`S-14`).
 #[test]
-fn s_17_s_18_after_an_action_all_hooks_run_whatever_they_do() {
+fn s_17_s_18_all_post_hooks_run_despite_stops_and_failures() {
     let stops = "export default () => { throw new HookStopException('noted'); };";
     let stack = stack(&[("a", stops), ("b", FAILS), ("c", &append("c"))]);
     let outcome = post(&stack);
-    let verdicts: Vec<_> = outcome
+    let results: Vec<_> = outcome
         .runs
         .iter()
         .map(|run| &run.run.as_ref().unwrap().result)
         .collect();
     assert!(
         matches!(
-            verdicts[..],
+            results[..],
             [
                 RunResult::Stop(_),
                 RunResult::Failed(_),
                 RunResult::Returned(_)
             ]
         ),
-        "{verdicts:?}"
+        "{results:?}"
     );
 }
 
 #[test]
-fn s_17_after_an_action_every_hook_sees_the_same_message() {
+fn s_17_every_post_hook_receives_the_same_message() {
     let sees = body(
         "if (context.in.text !== '') throw new Error(context.in.text); return { out: { text: 'x' } };",
     );
@@ -162,7 +162,7 @@ fn s_17_after_an_action_every_hook_sees_the_same_message() {
 }
 
 #[test]
-fn s_09_a_scope_has_an_order_of_its_own() {
+fn s_09_a_scope_can_have_a_separate_order() {
     let stack = stack(&[
         ("a", &append("a")),
         ("b", &append("b")),
@@ -171,12 +171,12 @@ fn s_09_a_scope_has_an_order_of_its_own() {
     stack.set_order(&["c", "a"]).unwrap();
     stack.set_order_in("guild 7", &["b", "c"]).unwrap();
     let in_scope = |scope| pre_on(&stack, &RunContext::new().order(scope));
-    assert_eq!(text(pre(&stack)), "cab", "what is not named comes behind");
+    assert_eq!(text(pre(&stack)), "cab", "unnamed hooks run last");
     assert_eq!(text(in_scope("guild 7")), "bca");
     assert_eq!(
         text(in_scope("guild 8")),
         "cab",
-        "it has no order of its own"
+        "the default order applies"
     );
 
     let unknown = stack.set_order_in("guild 7", &["d"]).unwrap_err();
@@ -184,7 +184,7 @@ fn s_09_a_scope_has_an_order_of_its_own() {
     assert_eq!(
         text(in_scope("guild 7")),
         "bca",
-        "a mistake changes nothing"
+        "an invalid order changes nothing"
     );
 
     assert!(stack.remove("b"));
@@ -196,7 +196,7 @@ fn s_09_a_scope_has_an_order_of_its_own() {
 }
 
 #[test]
-fn s_09_an_order_whose_hooks_are_gone_is_none() {
+fn s_09_an_order_of_removed_hooks_is_ignored() {
     let stack = stack(&[
         ("a", &append("a")),
         ("b", &append("b")),
@@ -210,14 +210,14 @@ fn s_09_an_order_whose_hooks_are_gone_is_none() {
 }
 
 #[test]
-fn s_09_a_hook_of_the_same_id_takes_the_place_of_the_other() {
+fn s_09_a_hook_with_the_same_id_replaces_the_hook_in_place() {
     let stack = stack(&[("a", &append("a")), ("b", &append("b"))]);
     stack.insert("a", register(&engine(), &append("A")));
     assert_eq!(text(pre(&stack)), "Ab");
 }
 
 #[test]
-fn s_22_a_hook_that_uses_up_its_share_leaves_the_others_theirs() {
+fn s_22_a_hook_that_exhausts_its_share_leaves_the_others_theirs() {
     let stack = stack_of(
         &engine(),
         ScriptStack::builder().fuel(30_000_000),
@@ -229,7 +229,7 @@ fn s_22_a_hook_that_uses_up_its_share_leaves_the_others_theirs() {
 }
 
 #[test]
-fn s_22_time_is_shared_like_fuel() {
+fn s_22_each_hook_gets_a_share_of_the_time() {
     let engine = engine_with(|limits| {
         limits.fuel = u64::MAX / 2;
         limits.wall = Duration::from_secs(60);
@@ -247,7 +247,7 @@ fn s_22_time_is_shared_like_fuel() {
 }
 
 #[test]
-fn s_22_time_without_end_is_time() {
+fn s_22_the_largest_timeout_does_not_overflow() {
     for wall in [Duration::MAX, Duration::from_secs(u64::MAX / 2)] {
         let build = ScriptStack::builder().wall(wall);
         let stack = stack_of(
@@ -292,7 +292,7 @@ fn s_22_a_hook_that_keeps_failing_is_disabled_and_can_be_enabled() {
 }
 
 #[test]
-fn s_22_a_success_between_two_failures_starts_the_count_anew() {
+fn s_22_a_success_resets_the_count_of_failures() {
     let build = ScriptStack::builder().disable_after(NonZeroU32::new(2));
     let sometimes = body("if (context.in.fail) throw new Error('no'); return { out: context.in };");
     let stack = stack_of(&engine(), build, &[("a", &sometimes)]);
@@ -304,7 +304,7 @@ fn s_22_a_success_between_two_failures_starts_the_count_anew() {
 }
 
 #[test]
-fn s_16_a_disabled_hook_that_has_to_agree_rejects_until_it_is_enabled() {
+fn s_16_a_disabled_fail_closed_hook_still_rejects() {
     let engine = engine();
     let build = ScriptStack::builder().disable_after(NonZeroU32::new(1));
     let stack = build.build();
@@ -315,7 +315,7 @@ fn s_16_a_disabled_hook_that_has_to_agree_rejects_until_it_is_enabled() {
 }
 
 #[test]
-fn s_22_what_is_not_the_hooks_fault_does_not_count() {
+fn s_22_failures_caused_by_the_message_do_not_count_for_the_hook() {
     let too_large = engine_with(|limits| limits.input = 10);
     let unreadable = engine_with(|limits| limits.input_fuel = 1000);
     // Six bytes of JSON, and some hundred of the engine's memory.
@@ -334,7 +334,7 @@ fn s_22_what_is_not_the_hooks_fault_does_not_count() {
 }
 
 #[test]
-fn s_22_a_hook_that_takes_all_of_the_time_is_the_one_that_failed() {
+fn s_22_a_hook_that_uses_all_the_time_counts_as_failed() {
     let engine = engine_with(|limits| {
         limits.fuel = u64::MAX / 2;
         limits.wall = Duration::from_secs(60);
@@ -357,7 +357,7 @@ fn s_22_a_hook_that_takes_all_of_the_time_is_the_one_that_failed() {
 
 /// Waiting for the worker uses the time of the later hooks.
 #[test]
-fn s_22_a_hook_that_had_no_time_left_has_not_failed() {
+fn s_22_a_hook_with_no_time_left_does_not_count_as_failed() {
     let engine = engine_with(|limits| {
         limits.fuel = u64::MAX / 2;
         limits.wall = Duration::from_millis(800);

@@ -3,7 +3,7 @@
 use std::process::Command;
 use std::{env, fs};
 
-const RIGHT: &str = "
+const VALID: &str = "
 import type { Manifest, PreHook } from './hook';
 export const manifest: Manifest = {
   source: 'https://example.org/hook.js', name: 'Polite', context: ['user'], hash: 'sha256-0',
@@ -19,22 +19,22 @@ export default hook;
 ";
 
 /// A hook that does not return a message.
-const WRONG: &str = "
+const INVALID: &str = "
 import type { PreHook } from './hook';
 const hook: PreHook = ({ in: message }) => ({ output: message });
 export default hook;
 ";
 
 #[test]
-fn the_types_for_authors_say_what_a_hook_may_be() {
+fn the_published_types_accept_valid_and_reject_invalid_hooks() {
     let folder = tempfile::tempdir().unwrap();
     let compiler = env::var_os("HOOKS_TSC").unwrap_or_else(|| "tsc".into());
     let put = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
     put("hook.d.ts", hooks_script::HOOK_TYPES);
     // Also with the browser types, which editors load by default.
     let libraries = ["es2022", "es2022,dom"];
-    let cases = libraries.map(|library| [(library, RIGHT, true), (library, WRONG, false)]);
-    for (library, text, right) in cases.into_iter().flatten() {
+    let cases = libraries.map(|library| [(library, VALID, true), (library, INVALID, false)]);
+    for (library, text, is_valid) in cases.into_iter().flatten() {
         put("use.ts", text);
         let output = Command::new(&compiler)
             .current_dir(folder.path())
@@ -43,8 +43,8 @@ fn the_types_for_authors_say_what_a_hook_may_be() {
             .output();
         match output {
             Ok(output) => {
-                let said = String::from_utf8_lossy(&output.stdout);
-                assert_eq!(output.status.success(), right, "{said}");
+                let stdout = String::from_utf8_lossy(&output.stdout);
+                assert_eq!(output.status.success(), is_valid, "{stdout}");
             }
             Err(error) => {
                 println!(
