@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn s_01_addresses_that_are_not_public_are_known() {
+    fn s_01_nonpublic_addresses_are_detected() {
         for address in [
             "0.0.0.0",
             "0.1.2.3",
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn s_01_addresses_beside_them_are_public() {
+    fn s_01_neighbours_of_nonpublic_ranges_are_public() {
         for address in [
             "1.1.1.1",
             "8.8.8.8",

@@ -386,14 +386,14 @@ mod tests {
     }
 
     #[test]
-    fn an_import_is_found_where_it_is_written_and_not_in_a_comment() {
+    fn an_import_is_found_outside_comments() {
         let source = "// from \"fs\"\n/* 'fs' */ import x from 'fs';\n";
         assert_eq!(of_import(source, "fs"), Some(at(2, 26)));
         assert_eq!(of_import("", "fs"), None);
     }
 
     #[test]
-    fn an_export_is_found_by_its_name_behind_the_word() {
+    fn an_export_is_found_by_its_name_after_the_keyword() {
         let source = "const helper = 1;\nexport default () => helper;\nexport { helper };\n";
         assert_eq!(of_export(source, Some("helper")), at(3, 10));
         assert_eq!(of_export("/* é */ export default 5", None), at(1, 10));
@@ -401,7 +401,7 @@ mod tests {
     }
 
     #[test]
-    fn an_export_is_found_where_it_is_given_its_name() {
+    fn the_position_of_an_export_is_its_name_in_the_export_statement() {
         for (source, name, line, column) in [
             (
                 "const n = 1;\nexport default () => n;\nexport { n as m, n };",
@@ -438,7 +438,7 @@ mod tests {
     }
 
     #[test]
-    fn a_private_name_is_found_where_no_class_declares_it() {
+    fn a_private_name_is_found_at_its_undeclared_use() {
         let message = "undefined private field '#y'";
         for (source, line, column) in [
             (
@@ -467,7 +467,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_end_as_they_do_for_the_compiler() {
+    fn line_terminators_match_the_compiler() {
         for end in ["\u{2028}", "\u{2029}"] {
             // Strings may contain these terminators.
             let source = format!("// export default{end}'{end}'{end}export default 5");
@@ -480,7 +480,7 @@ mod tests {
     }
 
     #[test]
-    fn an_import_is_a_text_behind_the_word() {
+    fn an_import_is_a_string_after_the_keyword() {
         let source = "const r = 'y', from = 1;\n\nimport x from 'y'";
         assert_eq!(of_import(source, "y"), Some(at(3, 15)));
         assert_eq!(
@@ -503,7 +503,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_words_and_texts_and_a_mark_of_order_is_neither() {
+    fn exported_names_may_be_strings_and_a_byte_order_mark_is_skipped() {
         let source = "const a = 1;\n\nexport { a as 'a-b' }";
         assert_eq!(of_export(source, Some("a-b")), at(3, 15));
         assert_eq!(
@@ -517,7 +517,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_message_names_is_found() {
+    fn names_quoted_in_a_message_are_found() {
         let source = "let nope1;\nexport { nope as default };";
         let message = "exported variable 'nope' does not exist";
         assert_eq!(of_quoted(source, message), Some(at(2, 10)));
@@ -537,7 +537,7 @@ mod tests {
     }
 
     #[test]
-    fn sources_that_end_in_the_middle_are_no_trouble() {
+    fn truncated_sources_do_not_panic() {
         for source in [
             "'", "\"\\", "`a\\", "/*", "/", "//", "export", "é'é", "'\\é", "/[", "`${", "}",
             "\\u{", "'\\u{", "'\\",

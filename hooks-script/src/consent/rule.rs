@@ -67,15 +67,15 @@ mod tests {
     use super::Decision::{Approve, Deny, Revoke};
     use super::*;
 
-    /// Evaluates changes, each with a scope and a version, for `for_whom`.
-    fn after(for_whom: &Scope, changes: &[(Decision, Scope, &str)]) -> ConsentState {
+    /// Evaluates changes, each with a scope and a version, for `requested`.
+    fn after(requested: &Scope, changes: &[(Decision, Scope, &str)]) -> ConsentState {
         let changes: Vec<_> = changes
             .iter()
             .zip(1..)
             .map(|((decision, scope, hash), id)| ConsentChange {
                 id,
                 time: jiff::Timestamp::UNIX_EPOCH,
-                by: "somebody".to_owned(),
+                by: "u".to_owned(),
                 decision: *decision,
                 hook: "hook".to_owned(),
                 code_hash: (*decision != Revoke).then(|| (*hash).to_owned()),
@@ -84,12 +84,12 @@ mod tests {
                 scope: scope.clone(),
             })
             .collect();
-        let request = ConsentRequest::new("hook", "v1", "http", for_whom.clone());
+        let request = ConsentRequest::new("hook", "v1", "http", requested.clone());
         let forwards = standing(&request, &changes);
         assert_eq!(
             forwards,
             standing(&request, changes.iter().rev()),
-            "whatever the order they are read in"
+            "the result does not depend on the order"
         );
         forwards
     }
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn s_21_an_approval_covers_what_lies_within_its_scope() {
+    fn s_21_an_approval_covers_narrower_scopes() {
         assert_eq!(
             after(&here(), &[(Approve, user(), "v1")]),
             ConsentState::Approved(1)
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn s_21_a_guild_does_not_agree_for_its_members() {
+    fn s_21_an_approval_of_a_guild_does_not_cover_its_members() {
         let guild = [(Approve, Scope::guild("g"), "v1")];
         assert_eq!(
             after(&here(), &guild),
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn s_21_a_changed_hook_asks_again() {
+    fn s_21_a_changed_hook_needs_new_consent() {
         assert_eq!(
             after(&here(), &[(Approve, user(), "v0")]),
             ConsentState::Missing(Missing::Changed)
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn s_21_a_denial_stands_until_its_own_scope_decides_otherwise() {
+    fn s_21_a_denial_applies_until_the_same_scope_changes_it() {
         let guild = || Scope::guild("g");
         let denied = [
             (Deny, guild(), "v1"),
@@ -159,15 +159,15 @@ mod tests {
             (Approve, guild(), "v1"),
         ];
         assert_eq!(after(&here(), &changed), ConsentState::Approved(2));
-        let taken_back = [(Deny, user(), "v1"), (Revoke, user(), "v1")];
+        let revoked = [(Deny, user(), "v1"), (Revoke, user(), "v1")];
         assert_eq!(
-            after(&here(), &taken_back),
+            after(&here(), &revoked),
             ConsentState::Missing(Missing::Revoked)
         );
     }
 
     #[test]
-    fn s_21_a_revocation_voids_approvals_within_its_scope_and_around_it() {
+    fn s_21_a_revocation_voids_approvals_of_narrower_and_wider_scopes() {
         for (approved, revoked) in [
             (user(), here()),
             (here(), user()),
@@ -180,11 +180,11 @@ mod tests {
             );
         }
         // A sibling scope is not affected.
-        let beside = [
+        let sibling = [
             (Approve, user(), "v1"),
             (Revoke, user().in_guild("other"), "v1"),
         ];
-        assert_eq!(after(&here(), &beside), ConsentState::Approved(1));
+        assert_eq!(after(&here(), &sibling), ConsentState::Approved(1));
         let again = [
             (Approve, user(), "v1"),
             (Revoke, here(), "v1"),

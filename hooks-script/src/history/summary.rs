@@ -151,7 +151,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn s_20_a_value_is_counted_up_to_its_bound() {
+    fn s_20_histogram_bounds_are_inclusive_and_the_sum_saturates() {
         let mut histogram = Histogram::new(&[10, 20]);
         for value in [0, 10, 11, 20, 21, u64::MAX] {
             histogram.add(value);
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn s_20_hooks_cannot_fill_the_summary_with_names() {
+    fn s_20_the_summary_bounds_the_number_of_hooks_and_classes() {
         let mut summary = Summary::default();
         for number in 0..2 * MAX_CLASSES {
             summary.names("hook", &number.to_string());

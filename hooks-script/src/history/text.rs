@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn s_20_words_that_a_hook_did_not_bring_along_are_taken_out() {
+    fn s_20_input_words_that_are_not_in_the_source_are_replaced() {
         let source = "throw new HookStopException('blocked word: ' + word)";
         let message = json!({"text": "Please murder the Butler, word by word; PIN 4711", "n": 815});
         for (text, clean) in [
@@ -325,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn s_20_what_looks_private_is_masked() {
+    fn s_20_addresses_numbers_and_secrets_are_masked() {
         for (text, masked) in [
             (
                 "from <Ada.Lovelace+x@mail.example.org>!",
@@ -365,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn s_20_what_helps_to_find_a_fault_is_not_masked() {
+    fn s_20_technical_text_is_not_masked() {
         for text in [
             "TypeError: cannot read property 'length' of undefined",
             "    at checkTheMessageForForbiddenWords (hook.js:123456:12)",
@@ -379,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn s_20_a_text_is_cut_between_characters() {
+    fn s_20_a_text_is_truncated_between_characters() {
         assert_eq!(truncate("äöü🦀x", 5), "äöü🦀x");
         assert_eq!(truncate("äöü🦀x", 4), "äöü…");
         assert_eq!(truncate("äöü🦀x", 1), "…");
@@ -391,7 +391,7 @@ mod tests {
     }
 
     #[test]
-    fn s_20_what_a_hook_was_given_is_taken_out_of_what_it_says() {
+    fn s_20_input_is_replaced_in_the_text_of_a_hook() {
         let message = json!({"text": "Meet me at the Harbour tonight", "n": 123456, "to": {"name": "Ada K"}, "short": "no"});
         for (text, clean) in [
             ("bad: Meet me at the Harbour tonight", "bad: [input]"),

@@ -231,7 +231,7 @@ fn found<'a>(instance: &'a mut Instance, hook: &Arc<Snapshot>) -> &'a [u8] {
 }
 
 #[test]
-fn s_24_nothing_of_any_script_is_left_for_the_next_one() {
+fn s_24_no_script_leaves_traces_for_the_next_run() {
     watch(&module().unwrap().0).unwrap();
     let (sandbox, mut fresh, hook) = loaded();
     let first = run(&sandbox, &mut sandbox.instance().unwrap(), &hook);
@@ -270,7 +270,7 @@ fn s_24_nothing_of_any_script_is_left_for_the_next_one() {
 /// Overwrites every byte of the stack, of the engine's constants, of its objects and of the unused
 /// heap, and the one mutable global, as a flaw in the engine might.
 #[test]
-fn s_24_a_run_sees_nothing_of_what_was_in_memory_before_it() {
+fn s_24_a_run_does_not_depend_on_earlier_memory_contents() {
     let (sandbox, mut instance, hook) = loaded();
     let first = run(&sandbox, &mut instance, &hook);
     for mark in [0x00, 0xa5, 0xff] {
@@ -281,7 +281,7 @@ fn s_24_a_run_sees_nothing_of_what_was_in_memory_before_it() {
 
 /// The snapshot of a hook does not contain memory that loading allocated and freed.
 #[test]
-fn s_24_what_loading_has_freed_is_zeros() {
+fn s_24_memory_freed_during_loading_is_zeroed() {
     let (sandbox, mut instance, _) = loaded_by(false);
     let source = b"
         let l = [1, 2, 3].map((n) => ('se' + 'cret').repeat(300 * n));
@@ -295,7 +295,7 @@ fn s_24_what_loading_has_freed_is_zeros() {
 }
 
 #[test]
-fn a_run_gets_what_loading_has_freed_before_the_memory_grows() {
+fn a_run_reuses_memory_freed_during_loading() {
     let (sandbox, mut instance, _) = loaded_by(false);
     let source = b"
         let l = [];
@@ -380,7 +380,7 @@ fn fenced(sandbox: &Sandbox, instance: &mut Instance) -> Arc<Snapshot> {
 
 /// A hook that meets the fence late is repeated within its original timeout.
 #[test]
-fn s_22_a_run_that_meets_the_fence_has_the_time_of_one() {
+fn s_22_a_run_repeated_because_of_the_fence_keeps_its_timeout() {
     watch(&module().unwrap().0).unwrap();
     let limits = Limits {
         fuel: u64::MAX / 4,
@@ -428,12 +428,12 @@ fn s_22_a_run_that_meets_the_fence_has_the_time_of_one() {
         );
         taken < wall * 17 / 10
     });
-    assert!(in_time, "all attempts have the time of one");
+    assert!(in_time, "no attempt kept its timeout");
 }
 
 #[cfg(target_os = "linux")]
 #[test]
-fn s_24_what_writes_behind_the_fence_traps_before_it_has() {
+fn s_24_a_write_beyond_the_fence_traps_before_it_takes_effect() {
     let (sandbox, mut instance, _) = loaded_by(false);
     let hook = fenced(&sandbox, &mut instance);
     let with = EngineArgs {
@@ -481,7 +481,7 @@ fn s_24_what_writes_behind_the_fence_traps_before_it_has() {
 /// Scripts that write to fenced pages end as without a fence, and leave no traces.
 #[cfg(target_os = "linux")]
 #[test]
-fn s_24_no_run_can_tell_that_there_is_a_fence() {
+fn s_24_the_fence_does_not_change_results_or_memory() {
     watch(&module().unwrap().0).unwrap();
     let (sandbox, mut instance, probe) = loaded_by(false);
     let first = run(&sandbox, &mut sandbox.instance().unwrap(), &probe);
@@ -518,19 +518,19 @@ fn s_24_no_run_can_tell_that_there_is_a_fence() {
     }
     // Run until the learned pages are forgotten and learned again.
     let trace = run(&sandbox, &mut instance, &small);
-    let mut stood = [false; 2];
+    let mut was_fenced = [false; 2];
     for _ in 0..300 {
         assert_eq!(run(&sandbox, &mut instance, &small), trace);
-        stood[usize::from(instance.space.is_fenced())] = true;
+        was_fenced[usize::from(instance.space.is_fenced())] = true;
     }
-    assert_eq!(stood, [true; 2]);
+    assert_eq!(was_fenced, [true; 2]);
     assert_eq!(run(&sandbox, &mut instance, &probe), first);
 }
 
 /// Control: without the reset, marks in memory do change a run. Otherwise the tests above could not
 /// fail.
 #[test]
-fn s_24_what_is_in_memory_would_be_seen_without_the_reset() {
+fn s_24_without_a_reset_earlier_memory_contents_change_a_run() {
     let (_, mut instance, _) = loaded();
     let place = instance.put(INPUT).unwrap().unwrap();
     instance.space.spoil(|memory| memory.fill(0xa5));
@@ -546,7 +546,7 @@ fn s_24_what_is_in_memory_would_be_seen_without_the_reset() {
 }
 
 #[test]
-fn s_24_snapshots_of_one_hook_are_the_same_from_any_instance() {
+fn s_24_snapshots_of_a_hook_are_identical_on_every_instance() {
     let (sandbox, mut instance, one) = loaded();
     let (_, two) = sandbox.load(&mut instance, PROBE, &given());
     let (_, three) = sandbox.load(&mut sandbox.instance().unwrap(), PROBE, &given());
@@ -557,7 +557,7 @@ fn s_24_snapshots_of_one_hook_are_the_same_from_any_instance() {
 
 /// The memory limit backs up the heap limit.
 #[test]
-fn s_22_memory_cannot_grow_beyond_the_heap() {
+fn s_22_memory_cannot_grow_beyond_the_memory_limit() {
     let (sandbox, mut instance, _) = loaded();
     let pages = (sandbox.limits().heap * 2).div_ceil(1 << 16) as u64;
     assert!(instance.space.grow(pages).is_err());

@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn workers_end_with_the_last_handle_of_the_pool() {
+    fn workers_exit_when_the_last_pool_handle_is_dropped() {
         let sandbox = Arc::new(Sandbox::new(Limits::default(), false).unwrap());
         let pool = Pool::start(&sandbox, 3, 1).unwrap();
         let source = b"export default () => ({ out: {} });";

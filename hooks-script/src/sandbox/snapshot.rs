@@ -207,7 +207,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn s_24_a_reset_leaves_no_byte_of_any_memory(one in memory(), two in memory(), anything in memory()) {
+        fn s_24_a_reset_restores_every_byte_of_the_snapshot(one in memory(), two in memory(), anything in memory()) {
             let base = Arc::new(Snapshot::take(&one, 0, None));
             let hook = Snapshot::take(&two, 0, Some(&base));
             let mut found = anything.clone();
@@ -227,7 +227,7 @@ mod tests {
         }
 
         #[test]
-        fn a_snapshot_keeps_only_what_its_base_has_not(one in memory(), two in memory()) {
+        fn a_snapshot_stores_only_pages_that_differ_from_its_base(one in memory(), two in memory()) {
             let base = Arc::new(Snapshot::take(&one, 0, None));
             let differ = one.chunks(PAGE).zip(two.chunks(PAGE))
                 .filter(|(one, two)| one != two && two.iter().any(|&byte| byte != 0))

@@ -45,7 +45,7 @@ mod tests {
     }
 
     #[test]
-    fn what_came_next_is_expected_to_come_next() {
+    fn the_last_successor_of_a_hook_is_predicted() {
         let (one, two, three) = (hook(), hook(), hook());
         let mut follows = LikelySuccessors::default();
         for hook in [&one, &two, &three] {
@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn hooks_that_are_gone_are_not_kept() {
+    fn dropped_hooks_are_not_kept_alive() {
         let (one, two) = (hook(), hook());
         let mut follows = LikelySuccessors::default();
         for hook in [&one, &two, &one, &two] {

@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_is_fresh_for_its_max_age() {
+    fn a_response_is_fresh_for_its_max_age() {
         for (value, fresh) in [
             ("max-age=60", 60),
             ("public, MAX-AGE=60", 60),
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_ages_on_its_way() {
+    fn the_age_header_reduces_the_freshness() {
         for (age, fresh) in [("0", 60), ("50", 10), ("61", 0), ("unknown", 0)] {
             let caching = CacheDirectives::read(["max-age=60"].into_iter(), Some(age));
             assert_eq!(caching.fresh_for(), Duration::from_secs(fresh), "{age}");
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_behind_a_redirect_is_as_fresh_as_the_redirect() {
+    fn a_redirect_limits_the_freshness_of_its_target() {
         for (redirect, fresh, stale) in [
             ("max-age=10", 10, true),
             ("max-age=100", 60, true),
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_can_forbid_what_is_stale() {
+    fn a_server_can_forbid_stale_responses() {
         assert!(read("max-age=60").allows_stale());
         for value in [
             "must-revalidate",

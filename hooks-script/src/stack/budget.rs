@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn s_22_what_a_hook_leaves_goes_to_those_behind_it_and_what_it_takes_is_its_own() {
+    fn s_22_unused_fuel_is_shared_among_the_later_hooks() {
         let mut budget = StackBudget::new(90, Duration::from_secs(60));
         budget.share_among(3);
         assert_eq!(budget.share().fuel, Some(30));
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn s_22_a_part_of_the_time_is_fair_if_it_is_about_an_equal_one() {
+    fn s_22_half_of_an_equal_time_share_counts_as_fair() {
         let second = Duration::from_secs(1);
         let mut budget = StackBudget::new(90, 10 * second);
         budget.share_among(5);
@@ -101,7 +101,7 @@ mod tests {
         assert!(!budget.is_fair(second - Duration::from_millis(1), 60 * second));
         assert!(
             budget.is_fair(second / 2, second),
-            "no hook has more than that"
+            "the limit of the hook is one second"
         );
     }
 }
