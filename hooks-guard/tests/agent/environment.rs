@@ -8,7 +8,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::{Home, before, told};
+use crate::{Home, decision_of, pre_tool_use};
 
 /// A project with files that allow everything.
 fn project() -> tempfile::TempDir {
@@ -27,7 +27,7 @@ fn project() -> tempfile::TempDir {
 }
 
 fn in_project(command: &str, project: &Path) -> Value {
-    let mut input = before(command, "1");
+    let mut input = pre_tool_use(command, "1");
     input["cwd"] = project.to_str().expect("text").into();
     input
 }
@@ -66,8 +66,8 @@ fn environment_variables_do_not_redirect_an_installed_hook() {
         for (agent, decision) in [("claude-code", "ask"), ("codex", "deny")] {
             let input = in_project("rm -rf build", project.path());
             let output = home.hook_in(variables, agent, &[], &input);
-            let (said, reason) = told(&output);
-            assert_eq!(said, decision, "{variables:?}: {reason}");
+            let (actual, reason) = decision_of(&output);
+            assert_eq!(actual, decision, "{variables:?}: {reason}");
             assert!(reason.starts_with("DELETE"), "{variables:?}: {reason}");
         }
         assert_eq!(home.trail().len(), 2, "{variables:?}");
@@ -108,12 +108,12 @@ fn environment_variables_do_not_redirect_a_hook_without_options() {
             .get_envs()
             .filter_map(|(name, value)| Some((name, value?))),
     );
-    let (said, reason) = told(&crate::ended(&mut named, &input));
-    assert_eq!(said, "deny", "{reason}");
-    let output = crate::ended(command.arg("relative.db"), &input);
-    let said = String::from_utf8_lossy(&output.stderr).into_owned()
+    let (actual, reason) = decision_of(&crate::run_hook(&mut named, &input));
+    assert_eq!(actual, "deny", "{reason}");
+    let output = crate::run_hook(command.arg("relative.db"), &input);
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned()
         + &String::from_utf8_lossy(&output.stdout);
-    assert!(said.contains("not an absolute path"), "{said}");
+    assert!(stderr.contains("not an absolute path"), "{stderr}");
     assert!(!x.join("audit.db").exists() && !x.join("hooks-guard/audit.db").exists());
 }
 
@@ -129,8 +129,8 @@ fn without_options_or_installation_home_selects_the_files() {
     let home = Home::new();
     let mut hook = home.command();
     hook.args(["hook", "claude-code"]);
-    let input = before("rm -rf build", "1");
-    assert_eq!(told(&crate::ended(&mut hook, &input)).0, "ask");
+    let input = pre_tool_use("rm -rf build", "1");
+    assert_eq!(decision_of(&crate::run_hook(&mut hook, &input)).0, "ask");
     assert_eq!(home.trail().len(), 1);
     // These directories in the project have no effect.
     let project = project();
@@ -138,8 +138,8 @@ fn without_options_or_installation_home_selects_the_files() {
     hook.args(["hook", "claude-code"]);
     hook.env("HOME", project.path().join("x"));
     let input = in_project("rm -rf build", project.path());
-    let (said, reason) = told(&crate::ended(&mut hook, &input));
-    assert_eq!(said, "ask", "{reason}");
+    let (actual, reason) = decision_of(&crate::run_hook(&mut hook, &input));
+    assert_eq!(actual, "ask", "{reason}");
     assert!(reason.contains("is inside the project"), "{reason}");
 }
 
@@ -147,8 +147,8 @@ fn without_options_or_installation_home_selects_the_files() {
 fn the_hook_uses_the_defaults_if_the_configuration_is_missing() {
     let home = Home::new();
     assert!(!home.config_file().exists());
-    let read = home.hook("claude-code", &[], &before("git status", "1"));
-    assert_eq!(told(&read).0, "allow");
+    let read = home.hook("claude-code", &[], &pre_tool_use("git status", "1"));
+    assert_eq!(decision_of(&read).0, "allow");
     let output = home
         .command()
         .args(["check", "ls", "--config"])
@@ -157,7 +157,7 @@ fn the_hook_uses_the_defaults_if_the_configuration_is_missing() {
         .expect("it runs");
     assert!(
         !output.status.success(),
-        "a person who names it means one that is there"
+        "a configuration named by a person must exist"
     );
 }
 
@@ -178,9 +178,9 @@ fn configuration_trail_and_scripts_in_the_project_are_refused() {
                 let mut command = home.command();
                 command.args(["hook", agent, "--config"]).arg(config);
                 command.arg("--database").arg(home.database());
-                let output = crate::ended(&mut command, &in_project("ls", cwd));
-                let (said, reason) = told(&output);
-                assert_eq!(said, decision, "{config:?}: {output:?}");
+                let output = crate::run_hook(&mut command, &in_project("ls", cwd));
+                let (actual, reason) = decision_of(&output);
+                assert_eq!(actual, decision, "{config:?}: {output:?}");
                 assert!(reason.contains("inside the project"), "{reason}");
                 assert!(reason.contains("hooks-guard install"), "{reason}");
             }
@@ -192,16 +192,16 @@ fn configuration_trail_and_scripts_in_the_project_are_refused() {
         command
             .arg("--database")
             .arg(project.path().join("x/audit.db"));
-        let (said, reason) = told(&crate::ended(&mut command, &in_project("ls", cwd)));
-        assert_eq!(said, "ask", "{reason}");
+        let (actual, reason) = decision_of(&crate::run_hook(&mut command, &in_project("ls", cwd)));
+        assert_eq!(actual, "ask", "{reason}");
         assert!(!project.path().join("x/audit.db").exists());
     }
     // A restricting script is useless once the project can replace it.
     let scripts = format!("scripts = ['{}']", project.path().join("x/s.js").display());
     home.config(&scripts);
     let output = home.hook("codex", &[], &in_project("ls", project.path()));
-    let (said, reason) = told(&output);
-    assert_eq!(said, "deny", "{output:?}");
+    let (actual, reason) = decision_of(&output);
+    assert_eq!(actual, "deny", "{output:?}");
     assert!(reason.contains("s.js` is inside the project"), "{reason}");
     // For a request outside the project, the file is an ordinary file.
     let mut command = home.command();
@@ -209,7 +209,7 @@ fn configuration_trail_and_scripts_in_the_project_are_refused() {
         .args(["hook", "claude-code", "--config"])
         .arg(&inside);
     command.arg("--database").arg(home.database());
-    let output = crate::ended(&mut command, &before("ls", "1"));
+    let output = crate::run_hook(&mut command, &pre_tool_use("ls", "1"));
     assert!(
         output.status.success() && output.stdout.is_empty(),
         "it is off: {output:?}"
@@ -222,7 +222,7 @@ fn files_writable_by_other_users_are_refused() {
     home.config("auto_allow_read = true");
     let folder = home.config_file().parent().expect("a folder").to_owned();
     fs::write(folder.join("rules.toml"), "").expect("a file");
-    told(&home.hook("claude-code", &[], &before("ls", "0")));
+    decision_of(&home.hook("claude-code", &[], &pre_tool_use("ls", "0")));
     let data = home.database().parent().expect("a folder").to_owned();
     for (path, mode) in [
         (home.config_file(), 0o646),
@@ -233,11 +233,12 @@ fn files_writable_by_other_users_are_refused() {
     ] {
         let before_it = fs::metadata(&path).expect("it is there").permissions();
         fs::set_permissions(&path, PermissionsExt::from_mode(mode)).expect("it is ours");
-        let (said, reason) = told(&home.hook("claude-code", &[], &before("ls", "1")));
-        assert_eq!(said, "ask", "{path:?}: {reason}");
+        let (actual, reason) =
+            decision_of(&home.hook("claude-code", &[], &pre_tool_use("ls", "1")));
+        assert_eq!(actual, "ask", "{path:?}: {reason}");
         assert!(reason.contains("other users can write"), "{reason}");
-        let (said, _) = told(&home.hook("codex", &[], &before("ls", "1")));
-        assert_eq!(said, "deny");
+        let (actual, _) = decision_of(&home.hook("codex", &[], &pre_tool_use("ls", "1")));
+        assert_eq!(actual, "deny");
         let doctor = home.command().args(["doctor", "--json"]).output();
         let doctor = doctor.expect("it runs");
         let printed = String::from_utf8_lossy(&doctor.stdout);
@@ -245,7 +246,7 @@ fn files_writable_by_other_users_are_refused() {
         assert_eq!(doctor.status.code(), Some(1));
         fs::set_permissions(&path, before_it).expect("it is ours");
         assert_eq!(
-            told(&home.hook("claude-code", &[], &before("ls", "1"))).0,
+            decision_of(&home.hook("claude-code", &[], &pre_tool_use("ls", "1"))).0,
             "allow"
         );
     }
@@ -261,9 +262,9 @@ fn agent_settings_stay_protected_if_a_variable_moves_them() {
     let settings = home.path().join(".claude/settings.json");
     for variables in [&[][..], &[("CLAUDE_CONFIG_DIR", "/srv/x")]] {
         let touch = format!("touch {}", settings.display());
-        let (said, reason) =
-            told(&home.hook_in(variables, "claude-code", &[], &before(&touch, "1")));
-        assert_eq!(said, "ask", "{variables:?}: {reason}");
+        let (actual, reason) =
+            decision_of(&home.hook_in(variables, "claude-code", &[], &pre_tool_use(&touch, "1")));
+        assert_eq!(actual, "ask", "{variables:?}: {reason}");
     }
 }
 
@@ -286,13 +287,13 @@ fn a_tilde_is_resolved_with_the_homes_of_shell_and_user() {
             "ask",
         ),
     ] {
-        let input = before(command, "1");
-        let (said, reason) = told(&home.hook_in(variables, "claude-code", &[], &input));
-        assert_eq!(said, decision, "{command}: {reason}");
+        let input = pre_tool_use(command, "1");
+        let (actual, reason) = decision_of(&home.hook_in(variables, "claude-code", &[], &input));
+        assert_eq!(actual, decision, "{command}: {reason}");
         // Also with a service, which has another home directory.
         let _service = crate::Service::start(&home);
-        let (said, reason) = told(&home.hook_in(variables, "claude-code", &[], &input));
-        assert_eq!(said, decision, "with a service, {command}: {reason}");
+        let (actual, reason) = decision_of(&home.hook_in(variables, "claude-code", &[], &input));
+        assert_eq!(actual, decision, "with a service, {command}: {reason}");
     }
 }
 
@@ -343,8 +344,8 @@ fn an_installed_hook_uses_the_files_of_its_installation() {
     }
     hook.env("HOOKS_GUARD_CONFIG", x.join("config.toml"));
     let input = in_project("rm -rf build", project.path());
-    let (said, reason) = told(&crate::ended(&mut hook, &input));
-    assert_eq!(said, "ask", "{reason}");
+    let (actual, reason) = decision_of(&crate::run_hook(&mut hook, &input));
+    assert_eq!(actual, "ask", "{reason}");
     assert_eq!(home.trail().len(), 1);
 
     // A password belongs in the configuration, which other users cannot read.

@@ -75,7 +75,7 @@ impl Home {
         input: &Value,
     ) -> Output {
         let mut command = self.hook_command(agent);
-        ended(command.envs(variables.iter().copied()).args(more), input)
+        run_hook(command.envs(variables.iter().copied()).args(more), input)
     }
 
     /// Returns the trail, newest first.
@@ -95,7 +95,7 @@ impl Home {
 }
 
 /// Returns a hook's reply to an input.
-fn ended(hook: &mut Command, input: &Value) -> Output {
+fn run_hook(hook: &mut Command, input: &Value) -> Output {
     let mut child = hook
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -110,7 +110,7 @@ fn ended(hook: &mut Command, input: &Value) -> Output {
     child.wait_with_output().expect("it ends")
 }
 
-fn before(command: &str, call: &str) -> Value {
+fn pre_tool_use(command: &str, call: &str) -> Value {
     json!({
         "session_id": "s", "cwd": "/srv", "permission_mode": "default",
         "hook_event_name": "PreToolUse", "tool_name": "Bash",
@@ -118,19 +118,19 @@ fn before(command: &str, call: &str) -> Value {
     })
 }
 
-fn after(command: &str, call: &str) -> Value {
-    let mut input = before(command, call);
+fn post_tool_use(command: &str, call: &str) -> Value {
+    let mut input = pre_tool_use(command, call);
     input["hook_event_name"] = "PostToolUse".into();
     input["tool_response"] = json!({"stdout": "", "stderr": "", "interrupted": false});
     input
 }
 
 /// Returns the decision for Claude Code (`allow`, `ask` or `deny`) and its reason.
-fn told(output: &Output) -> (String, String) {
+fn decision_of(output: &Output) -> (String, String) {
     let value: Value = serde_json::from_slice(&output.stdout)
         .unwrap_or_else(|_| panic!("an object in {output:?}"));
-    let said = &value["hookSpecificOutput"];
-    let text = |field: &str| said[field].as_str().unwrap_or("").to_owned();
+    let specific = &value["hookSpecificOutput"];
+    let text = |field: &str| specific[field].as_str().unwrap_or("").to_owned();
     (text("permissionDecision"), text("permissionDecisionReason"))
 }
 
@@ -172,11 +172,11 @@ impl Service {
     }
 
     /// Stops the service and starts a new one in its place.
-    fn again(mut self, home: &Home) -> Self {
-        let told = Command::new("kill")
+    fn restart(mut self, home: &Home) -> Self {
+        let result = Command::new("kill")
             .arg(self.child.id().to_string())
             .status();
-        assert!(told.expect("`kill` runs").success());
+        assert!(result.expect("`kill` runs").success());
         assert!(self.child.wait().expect("it ends").success());
         Self::at(home, &format!("127.0.0.1:{}", self.port))
     }
@@ -187,11 +187,11 @@ impl Service {
 
     /// Answers the first question.
     fn answer(&self, response: &str) {
-        self.answer_and(response, &json!({}));
+        self.answer_with(response, &json!({}));
     }
 
     /// Answers the first question, with more fields in the answer.
-    fn answer_and(&self, response: &str, more: &Value) {
+    fn answer_with(&self, response: &str, more: &Value) {
         let until = Instant::now() + Duration::from_secs(20);
         loop {
             let waiting = self.send("GET", "/api/hooks/pending", &Value::Null);
@@ -234,7 +234,7 @@ impl Drop for Service {
 }
 
 /// Starts another program at the service's address that gives this response.
-fn strangers_answer(home: &Home, status: &'static str, body: &'static str) {
+fn serve_response(home: &Home, status: &'static str, body: &'static str) {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("a port").port();
     home.config(&format!("listen = '127.0.0.1:{port}'"));
@@ -254,10 +254,10 @@ fn strangers_answer(home: &Home, status: &'static str, body: &'static str) {
 #[test]
 fn a_standalone_hook_allows_reads_and_asks_before_changes() {
     let home = Home::new();
-    let read = home.hook("claude-code", &[], &before("git status", "1"));
-    assert_eq!(told(&read).0, "allow");
-    let change = home.hook("claude-code", &[], &before("rm -r build", "2"));
-    let (decision, reason) = told(&change);
+    let read = home.hook("claude-code", &[], &pre_tool_use("git status", "1"));
+    assert_eq!(decision_of(&read).0, "allow");
+    let change = home.hook("claude-code", &[], &pre_tool_use("rm -r build", "2"));
+    let (decision, reason) = decision_of(&change);
     assert_eq!(decision, "ask");
     assert!(reason.starts_with("DELETE"), "{reason}");
     let trail = home.trail();
@@ -270,15 +270,15 @@ fn a_standalone_hook_allows_reads_and_asks_before_changes() {
 #[test]
 fn a_standalone_hook_records_an_executed_command_as_approved() {
     let home = Home::new();
-    home.hook("claude-code", &[], &before("mkdir a", "1"));
-    let ran = home.hook("claude-code", &[], &after("mkdir a", "1"));
+    home.hook("claude-code", &[], &pre_tool_use("mkdir a", "1"));
+    let ran = home.hook("claude-code", &[], &post_tool_use("mkdir a", "1"));
     assert!(ran.status.success() && ran.stdout.is_empty(), "{ran:?}");
     let record = home.trail().remove(0);
     assert_eq!(record["execution_happened"], true);
     assert_eq!(record["user_response"], "APPROVED");
     // The end of another call does not change this one.
-    home.hook("claude-code", &[], &before("mkdir b", "2"));
-    home.hook("claude-code", &[], &after("mkdir c", "3"));
+    home.hook("claude-code", &[], &pre_tool_use("mkdir b", "2"));
+    home.hook("claude-code", &[], &post_tool_use("mkdir c", "3"));
     assert_eq!(home.trail()[0]["execution_happened"], false);
 }
 
@@ -286,13 +286,13 @@ fn a_standalone_hook_records_an_executed_command_as_approved() {
 fn invalid_configuration_trail_or_rules_allow_nothing() {
     let home = Home::new();
     home.config("auto_alow_read = true");
-    let (decision, reason) = told(&home.hook("claude-code", &[], &before("ls", "1")));
+    let (decision, reason) = decision_of(&home.hook("claude-code", &[], &pre_tool_use("ls", "1")));
     assert_eq!(decision, "deny");
     assert!(reason.contains("auto_alow_read"), "{reason}");
 
     let home = Home::new();
     std::fs::create_dir_all(home.database()).expect("a folder in the trail's place");
-    let (decision, reason) = told(&home.hook("claude-code", &[], &before("ls", "1")));
+    let (decision, reason) = decision_of(&home.hook("claude-code", &[], &pre_tool_use("ls", "1")));
     assert_eq!(decision, "ask", "{reason}");
     assert!(reason.contains("audit.db"), "{reason}");
 
@@ -300,7 +300,7 @@ fn invalid_configuration_trail_or_rules_allow_nothing() {
     let rules = home.path().join(".config/hooks-guard");
     std::fs::create_dir_all(&rules).expect("a folder");
     std::fs::write(rules.join("rules.toml"), "[[rule]]\neffect = 'perhaps'").expect("a file");
-    let (decision, reason) = told(&home.hook("claude-code", &[], &before("ls", "1")));
+    let (decision, reason) = decision_of(&home.hook("claude-code", &[], &pre_tool_use("ls", "1")));
     assert_eq!(decision, "ask", "{reason}");
 
     let home = Home::new();
@@ -318,11 +318,12 @@ fn denials_hold_without_a_trail_and_codex_requests_are_denied() {
     let deny = "[[rule]]\neffect = 'deny'\nprogram = 'make'\nreason = 'not here'\n";
     std::fs::write(rules.join("rules.toml"), deny).expect("a file");
     std::fs::create_dir_all(home.database()).expect("a folder in the trail's place");
-    let (decision, reason) = told(&home.hook("claude-code", &[], &before("make all", "1")));
+    let (decision, reason) =
+        decision_of(&home.hook("claude-code", &[], &pre_tool_use("make all", "1")));
     assert_eq!(decision, "deny", "{reason}");
     assert!(reason.contains("not here"), "{reason}");
     for command in ["mkdir a", "ls"] {
-        let (decision, reason) = told(&home.hook("codex", &[], &before(command, "2")));
+        let (decision, reason) = decision_of(&home.hook("codex", &[], &pre_tool_use(command, "2")));
         assert_eq!(decision, "deny", "{reason}");
         assert!(reason.contains("audit.db"), "{reason}");
     }
@@ -333,13 +334,13 @@ fn denials_hold_without_a_trail_and_codex_requests_are_denied() {
 fn codex_is_denied_if_the_service_refuses_to_decide() {
     let home = Home::new();
     let _service = Service::with(&home, "127.0.0.1:0", &["--rate-limit", "1"]);
-    home.hook("codex", &[], &before("ls", "0"));
-    let (decision, reason) = told(&home.hook("codex", &[], &before("mkdir a", "1")));
+    home.hook("codex", &[], &pre_tool_use("ls", "0"));
+    let (decision, reason) = decision_of(&home.hook("codex", &[], &pre_tool_use("mkdir a", "1")));
     assert_eq!(decision, "deny", "{reason}");
     assert!(reason.contains("Rate limit exceeded"), "{reason}");
-    let (decision, _) = told(&home.hook("claude-code", &[], &before("mkdir a", "2")));
+    let (decision, _) = decision_of(&home.hook("claude-code", &[], &pre_tool_use("mkdir a", "2")));
     assert_eq!(decision, "ask");
-    let read = home.hook("codex", &[], &before("ls", "3"));
+    let read = home.hook("codex", &[], &pre_tool_use("ls", "3"));
     assert!(read.status.success() && read.stdout.is_empty(), "{read:?}");
 }
 
@@ -347,7 +348,7 @@ fn codex_is_denied_if_the_service_refuses_to_decide() {
 fn a_disabled_hook_makes_no_decision() {
     let home = Home::new();
     home.config("enabled = false");
-    let output = home.hook("claude-code", &[], &before("rm -r /", "1"));
+    let output = home.hook("claude-code", &[], &pre_tool_use("rm -r /", "1"));
     assert!(output.status.success() && output.stdout.is_empty());
 }
 
@@ -358,9 +359,9 @@ fn a_deny_rule_of_the_project_applies_and_is_recorded() {
     std::fs::create_dir_all(&project).expect("a folder");
     let deny = "[[rule]]\neffect = 'deny'\nprogram = 'make'\nreason = 'not here'\n";
     std::fs::write(project.join(".hooks-guard.toml"), deny).expect("a file");
-    let mut input = before("make all", "1");
+    let mut input = pre_tool_use("make all", "1");
     input["cwd"] = project.to_str().expect("text").into();
-    let (decision, reason) = told(&home.hook("claude-code", &[], &input));
+    let (decision, reason) = decision_of(&home.hook("claude-code", &[], &input));
     assert_eq!(decision, "deny");
     assert!(reason.contains("not here"), "{reason}");
     let record = home.trail().remove(0);
@@ -376,11 +377,12 @@ fn a_rules_path_that_is_not_a_regular_file_asks_in_time() {
     let project = home.path().join("project");
     std::fs::create_dir_all(&project).expect("a folder");
     let rules = project.join(".hooks-guard.toml");
-    let mut input = before("ls", "1");
+    let mut input = pre_tool_use("ls", "1");
     input["cwd"] = project.to_str().expect("text").into();
     let ask = || {
         let began = Instant::now();
-        let (decision, reason) = told(&home.hook("claude-code", &["--timeout", "4"], &input));
+        let (decision, reason) =
+            decision_of(&home.hook("claude-code", &["--timeout", "4"], &input));
         assert_eq!(decision, "ask");
         assert!(reason.contains("not a regular file"), "{reason}");
         assert!(began.elapsed() < Duration::from_secs(3));
@@ -428,8 +430,12 @@ fn the_trail_is_protected_for_every_form_of_its_address() {
     let file = file.to_str().expect("text");
     for scheme in ["", "sqlite:", "sqlite://"] {
         home.config(&format!("database = '{scheme}{file}'"));
-        let read = home.hook("claude-code", &[], &before(&format!("cat {file}"), "1"));
-        let (decision, reason) = told(&read);
+        let read = home.hook(
+            "claude-code",
+            &[],
+            &pre_tool_use(&format!("cat {file}"), "1"),
+        );
+        let (decision, reason) = decision_of(&read);
         assert_eq!(decision, "ask", "{scheme}");
         assert!(reason.contains("the guard's own files"), "{reason}");
     }
@@ -442,7 +448,7 @@ fn the_trail_is_protected_for_every_form_of_its_address() {
 #[test]
 fn a_backup_name_is_not_parsed_as_a_database_address() {
     let home = Home::new();
-    home.hook("claude-code", &[], &before("ls", "1"));
+    home.hook("claude-code", &[], &pre_tool_use("ls", "1"));
     // SQLite itself would treat this name as an address.
     let name = "file:copy.db?mode=memory";
     let mut backup = home.command();
@@ -459,15 +465,15 @@ fn a_backup_name_is_not_parsed_as_a_database_address() {
 fn the_service_decides_and_records_the_execution() {
     let home = Home::new();
     let service = Service::start(&home);
-    let change = home.hook("claude-code", &[], &before("mkdir a", "1"));
-    assert_eq!(told(&change).0, "ask");
+    let change = home.hook("claude-code", &[], &pre_tool_use("mkdir a", "1"));
+    assert_eq!(decision_of(&change).0, "ask");
     let pending = service.send("GET", "/api/hooks/pending", &Value::Null);
     assert_eq!(
         pending["pending"],
         json!([]),
         "the agent asks its user itself"
     );
-    home.hook("claude-code", &[], &after("mkdir a", "1"));
+    home.hook("claude-code", &[], &post_tool_use("mkdir a", "1"));
     let record = service.send("GET", "/api/hooks/decisions/1", &Value::Null);
     assert_eq!(record["execution_happened"], true);
     assert_eq!(record["user_response"], "APPROVED");
@@ -477,21 +483,21 @@ fn the_service_decides_and_records_the_execution() {
 fn a_hook_without_a_service_records_executions_in_a_writable_trail() {
     let home = Home::new();
     let service = Service::start(&home);
-    home.hook("claude-code", &[], &before("mkdir a", "1"));
+    home.hook("claude-code", &[], &pre_tool_use("mkdir a", "1"));
     drop(service);
     let away = home.path().join("away.db");
     std::fs::rename(home.database(), &away).expect("the trail");
     std::fs::create_dir(home.database()).expect("a folder in its place");
-    let lost = home.hook("claude-code", &[], &after("mkdir a", "1"));
-    let said = String::from_utf8_lossy(&lost.stderr);
-    assert!(said.contains("no service listens there"), "{said}");
-    assert!(said.contains("audit.db"), "{said}");
+    let lost = home.hook("claude-code", &[], &post_tool_use("mkdir a", "1"));
+    let stderr = String::from_utf8_lossy(&lost.stderr);
+    assert!(stderr.contains("no service listens there"), "{stderr}");
+    assert!(stderr.contains("audit.db"), "{stderr}");
     std::fs::remove_dir(home.database()).expect("it is empty");
     std::fs::rename(&away, home.database()).expect("the trail");
     assert_eq!(home.trail()[0]["execution_happened"], false);
 
     // An approval by the agent's user is recorded as a service would record it.
-    let ran = home.hook("claude-code", &[], &after("mkdir a", "1"));
+    let ran = home.hook("claude-code", &[], &post_tool_use("mkdir a", "1"));
     assert!(ran.status.success() && ran.stdout.is_empty(), "{ran:?}");
     assert!(ran.stderr.is_empty(), "{ran:?}");
     let record = home.trail().remove(0);
@@ -537,16 +543,17 @@ fn a_tool_call_with_many_files_is_decided_by_the_service() {
     let home = Home::new();
     let service = Service::start(&home);
     let files: Vec<_> = (0..900).map(|n| format!("/srv/source/{n}.rs")).collect();
-    let mut input = before("", "1");
+    let mut input = pre_tool_use("", "1");
     input["permission_mode"] = "bypassPermissions".into();
     input["tool_name"] = "editFiles".into();
     input["tool_input"] = json!({ "files": files });
-    let told = std::thread::scope(|scope| {
-        let asked = scope.spawn(|| told(&home.hook("claude-code", &["--timeout", "60"], &input)));
+    let result = std::thread::scope(|scope| {
+        let asked =
+            scope.spawn(|| decision_of(&home.hook("claude-code", &["--timeout", "60"], &input)));
         service.answer("APPROVED");
         asked.join().expect("no panic")
     });
-    assert_eq!(told.0, "allow", "{}", told.1);
+    assert_eq!(result.0, "allow", "{}", result.1);
 }
 
 #[test]
@@ -554,15 +561,15 @@ fn a_mode_without_prompts_waits_for_the_operator() {
     for (response, decision) in [("APPROVED", "allow"), ("DENIED", "deny")] {
         let home = Home::new();
         let service = Service::start(&home);
-        let mut input = before("mkdir a", "1");
+        let mut input = pre_tool_use("mkdir a", "1");
         input["permission_mode"] = "bypassPermissions".into();
-        let told = std::thread::scope(|scope| {
-            let asked =
-                scope.spawn(|| told(&home.hook("claude-code", &["--timeout", "60"], &input)));
+        let result = std::thread::scope(|scope| {
+            let asked = scope
+                .spawn(|| decision_of(&home.hook("claude-code", &["--timeout", "60"], &input)));
             service.answer(response);
             asked.join().expect("no panic")
         });
-        assert_eq!(told.0, decision, "{}", told.1);
+        assert_eq!(result.0, decision, "{}", result.1);
     }
 }
 
@@ -571,13 +578,13 @@ fn a_mode_without_prompts_waits_for_the_operator() {
 fn powershell_waits_for_the_operator_and_remembers_the_answer() {
     let home = Home::new();
     let service = Service::start(&home);
-    let mut input = before("Get-ChildItem", "1");
+    let mut input = pre_tool_use("Get-ChildItem", "1");
     input["permission_mode"] = "bypassPermissions".into();
     input["tool_name"] = "PowerShell".into();
-    let ask = || told(&home.hook("claude-code", &["--timeout", "60"], &input));
+    let ask = || decision_of(&home.hook("claude-code", &["--timeout", "60"], &input));
     let first = std::thread::scope(|scope| {
         let asked = scope.spawn(ask);
-        service.answer_and("APPROVED", &json!({"remember": "always"}));
+        service.answer_with("APPROVED", &json!({"remember": "always"}));
         asked.join().expect("no panic")
     });
     assert_eq!(first.0, "allow", "{}", first.1);
@@ -588,7 +595,7 @@ fn powershell_waits_for_the_operator_and_remembers_the_answer() {
 /// P-01, P-02: the hook cannot know whether Codex will ask its user, so the operator is asked.
 #[test]
 fn codex_waits_for_the_operator_if_a_service_runs() {
-    let mut input = before("mkdir a", "1");
+    let mut input = pre_tool_use("mkdir a", "1");
     input["turn_id"] = "t".into();
     let run = |response: &str| {
         let home = Home::new();
@@ -601,8 +608,11 @@ fn codex_waits_for_the_operator_if_a_service_runs() {
     };
     let approved = run("APPROVED");
     assert!(approved.status.success(), "{approved:?}");
-    assert!(approved.stdout.is_empty(), "it goes on: {approved:?}");
-    assert_eq!(told(&run("DENIED")).0, "deny");
+    assert!(
+        approved.stdout.is_empty(),
+        "the tool call continues: {approved:?}"
+    );
+    assert_eq!(decision_of(&run("DENIED")).0, "deny");
 }
 
 /// P-02: Codex has no prompt for hooks, and without a decision it runs whatever its sandbox
@@ -610,7 +620,8 @@ fn codex_waits_for_the_operator_if_a_service_runs() {
 #[test]
 fn codex_is_denied_unapproved_commands_without_a_service() {
     let home = Home::new();
-    let (decision, reason) = told(&home.hook("codex", &[], &before("rm -r build", "1")));
+    let (decision, reason) =
+        decision_of(&home.hook("codex", &[], &pre_tool_use("rm -r build", "1")));
     assert_eq!(decision, "deny");
     assert!(reason.starts_with("DELETE"), "{reason}");
     assert!(reason.contains("Codex has no prompt for it"), "{reason}");
@@ -618,7 +629,7 @@ fn codex_is_denied_unapproved_commands_without_a_service() {
     let record = home.trail().remove(0);
     assert_eq!(record["user_response"], "DENIED");
     assert_eq!(record["answered_by"], "guard");
-    let read = home.hook("codex", &[], &before("git status", "2"));
+    let read = home.hook("codex", &[], &pre_tool_use("git status", "2"));
     assert!(read.status.success() && read.stdout.is_empty(), "{read:?}");
 }
 
@@ -633,10 +644,10 @@ fn interactive_programs_need_approval_for_agents_that_type() {
         ("codex", "git log", ""),
         ("claude-code", "less a.txt", "allow"),
     ] {
-        let output = home.hook(agent, &[], &before(command, "1"));
+        let output = home.hook(agent, &[], &pre_tool_use(command, "1"));
         match decision {
             "" => assert!(output.stdout.is_empty(), "{agent} {command}: {output:?}"),
-            decision => assert_eq!(told(&output).0, decision, "{agent} {command}"),
+            decision => assert_eq!(decision_of(&output).0, decision, "{agent} {command}"),
         }
     }
     let pager = json!({"sessionId": "s", "cwd": "/srv", "toolName": "bash",
@@ -656,10 +667,10 @@ fn interactive_programs_need_approval_for_agents_that_type() {
     ] {
         let rules = format!("[[rule]]\neffect = 'allow'\n{rule}\n");
         std::fs::write(folder.join("rules.toml"), rules).expect("a file");
-        let output = home.hook("codex", &[], &before(command, "2"));
+        let output = home.hook("codex", &[], &pre_tool_use(command, "2"));
         match decision {
             "" => assert!(output.stdout.is_empty(), "{rule} {command}: {output:?}"),
-            decision => assert_eq!(told(&output).0, decision, "{rule} {command}"),
+            decision => assert_eq!(decision_of(&output).0, decision, "{rule} {command}"),
         }
     }
 }
@@ -668,9 +679,9 @@ fn interactive_programs_need_approval_for_agents_that_type() {
 #[test]
 fn a_denial_of_an_unattended_session_names_the_remedy() {
     let home = Home::new();
-    let change = before("mkdir a", "1");
+    let change = pre_tool_use("mkdir a", "1");
     let denied = |output: Output| {
-        let (decision, reason) = told(&output);
+        let (decision, reason) = decision_of(&output);
         assert_eq!(decision, "deny", "{reason}");
         assert!(reason.contains("no user is at the keyboard"), "{reason}");
         assert!(reason.contains("`hooks-guard serve`"), "{reason}");
@@ -686,7 +697,7 @@ fn a_denial_of_an_unattended_session_names_the_remedy() {
     for value in ["0", ""] {
         let variables = [("HOOKS_GUARD_UNATTENDED", value)];
         let output = home.hook_in(&variables, "claude-code", &[], &change);
-        assert_eq!(told(&output).0, "ask", "{value:?}");
+        assert_eq!(decision_of(&output).0, "ask", "{value:?}");
     }
     let record = &home.trail()[1];
     assert_eq!(record["user_response"], Value::Null, "the agent asks");
@@ -697,14 +708,14 @@ fn an_unattended_session_waits_for_the_operator() {
     for (response, decision) in [("APPROVED", "allow"), ("DENIED", "deny")] {
         let home = Home::new();
         let service = Service::start(&home);
-        let change = before("mkdir a", "1");
+        let change = pre_tool_use("mkdir a", "1");
         let arguments = ["--unattended", "--timeout", "60"];
         let output = std::thread::scope(|scope| {
             let asked = scope.spawn(|| home.hook("claude-code", &arguments, &change));
             service.answer(response);
             asked.join().expect("no panic")
         });
-        assert_eq!(told(&output).0, decision);
+        assert_eq!(decision_of(&output).0, decision);
     }
 }
 
@@ -718,7 +729,7 @@ fn a_script_that_changes_during_its_question_is_asked_about_again() {
         std::fs::create_dir(&project).expect("a folder");
         let script = project.join("deploy.sh");
         std::fs::write(&script, "echo one").expect("a file");
-        let mut call = before("bash deploy.sh", "1");
+        let mut call = pre_tool_use("bash deploy.sh", "1");
         call["cwd"] = project.to_str().expect("text").into();
         let arguments = ["--unattended", "--timeout", "60"];
         let output = std::thread::scope(|scope| {
@@ -732,13 +743,13 @@ fn a_script_that_changes_during_its_question_is_asked_about_again() {
             service.answer(response);
             asked.join().expect("no panic")
         });
-        let (decided, reason) = told(&output);
+        let (decided, reason) = decision_of(&output);
         assert_eq!(decided, decision, "{reason}");
         let trail = home.trail();
         assert_eq!(trail.len(), 2, "{trail:?}");
         let reasoning = trail[0]["reasoning"].as_str().expect("text");
-        let said = "approved before as decision 1; `deploy.sh` has changed";
-        assert!(reasoning.contains(said), "{reasoning}");
+        let expected_reason = "approved before as decision 1; `deploy.sh` has changed";
+        assert!(reasoning.contains(expected_reason), "{reasoning}");
     }
 }
 
@@ -754,8 +765,12 @@ fn standalone_hooks_keep_the_write_ahead_log_short() {
     let home = Home::new();
     let mut longest = 0;
     for call in 0..40 {
-        let output = home.hook("claude-code", &[], &before("git status", &call.to_string()));
-        assert_eq!(told(&output).0, "allow");
+        let output = home.hook(
+            "claude-code",
+            &[],
+            &pre_tool_use("git status", &call.to_string()),
+        );
+        assert_eq!(decision_of(&output).0, "allow");
         let log = home.database().with_extension("db-wal");
         longest = longest.max(std::fs::metadata(log).map_or(0, |log| log.len()));
     }
@@ -768,12 +783,12 @@ fn standalone_hooks_keep_the_write_ahead_log_short() {
 fn auto_mode_decides_by_default_and_is_configurable() {
     let home = Home::new();
     let answer = |mode: &str, command: &str| {
-        let mut input = before(command, "1");
+        let mut input = pre_tool_use(command, "1");
         input["permission_mode"] = mode.into();
         let output = home.hook("claude-code", &[], &input);
         match output.stdout.is_empty() {
             true => "left".to_owned(),
-            false => told(&output).0,
+            false => decision_of(&output).0,
         }
     };
     assert_eq!(answer("auto", "mkdir a"), "left");
@@ -801,7 +816,7 @@ fn auto_mode_decides_by_default_and_is_configurable() {
 fn a_denial_by_the_agent_is_recorded() {
     let home = Home::new();
     let denied = |command: &str, call: &str| {
-        let mut input = before(command, call);
+        let mut input = pre_tool_use(command, call);
         input["hook_event_name"] = "PermissionDenied".into();
         input["reason"] = format!("Blocked by classifier: {command}").into();
         let output = home.hook("claude-code", &[], &input);
@@ -810,7 +825,7 @@ fn a_denial_by_the_agent_is_recorded() {
             "{output:?}"
         );
     };
-    home.hook("claude-code", &[], &before("rm -r build", "1"));
+    home.hook("claude-code", &[], &pre_tool_use("rm -r build", "1"));
     denied("rm -r build", "1");
     let trail = home.trail();
     assert_eq!(trail.len(), 1, "the answer to the question");
@@ -858,7 +873,7 @@ fn a_decision_that_cannot_be_written_is_a_denial() {
             .spawn()
             .expect("it starts");
         let mut stdin = child.stdin.take().expect("a pipe");
-        let input = before("rm -r build", "1").to_string();
+        let input = pre_tool_use("rm -r build", "1").to_string();
         stdin.write_all(input.as_bytes()).expect("it reads");
         drop(stdin);
         let output = child.wait_with_output().expect("it ends");
@@ -871,10 +886,10 @@ fn a_decision_that_cannot_be_written_is_a_denial() {
 /// A file tool has no command, so the record has no positions.
 #[test]
 fn a_question_about_a_file_tool_has_no_command_positions() {
-    let mut input = before("", "1");
+    let mut input = pre_tool_use("", "1");
     input["tool_name"] = "Write".into();
     input["tool_input"] = json!({"file_path": "/srv/a.txt", "content": "x"});
-    let (decision, reason) = told(&Home::new().hook("claude-code", &[], &input));
+    let (decision, reason) = decision_of(&Home::new().hook("claude-code", &[], &input));
     assert_eq!(decision, "ask");
     assert_eq!(reason, "CREATE: `Write` creates `/srv/a.txt`");
 }
@@ -883,10 +898,11 @@ fn a_question_about_a_file_tool_has_no_command_positions() {
 fn a_question_is_answered_after_a_restart_of_the_service() {
     let home = Home::new();
     let service = Service::start(&home);
-    let mut input = before("mkdir a", "1");
+    let mut input = pre_tool_use("mkdir a", "1");
     input["permission_mode"] = "bypassPermissions".into();
-    let told = std::thread::scope(|scope| {
-        let asked = scope.spawn(|| told(&home.hook("claude-code", &["--timeout", "120"], &input)));
+    let result = std::thread::scope(|scope| {
+        let asked =
+            scope.spawn(|| decision_of(&home.hook("claude-code", &["--timeout", "120"], &input)));
         let until = Instant::now() + Duration::from_secs(60);
         while service.send("GET", "/api/hooks/pending", &Value::Null)["pending"] == json!([]) {
             assert!(Instant::now() < until, "nothing was asked");
@@ -894,21 +910,21 @@ fn a_question_is_answered_after_a_restart_of_the_service() {
         }
         // Wait until the question is pending.
         std::thread::sleep(Duration::from_millis(300));
-        let service = service.again(&home);
+        let service = service.restart(&home);
         service.answer("APPROVED");
         asked.join().expect("no panic")
     });
-    assert_eq!(told.0, "allow", "{}", told.1);
+    assert_eq!(result.0, "allow", "{}", result.1);
 }
 
 #[test]
 fn the_hook_denies_if_the_operator_does_not_answer_in_time() {
     let home = Home::new();
     let _service = Service::start(&home);
-    let mut input = before("mkdir a", "1");
+    let mut input = pre_tool_use("mkdir a", "1");
     input["permission_mode"] = "bypassPermissions".into();
     let output = home.hook("claude-code", &["--timeout", "5"], &input);
-    let (decision, reason) = told(&output);
+    let (decision, reason) = decision_of(&output);
     assert_eq!(decision, "deny");
     assert!(reason.contains("did not answer in time"), "{reason}");
 }
@@ -916,8 +932,9 @@ fn the_hook_denies_if_the_operator_does_not_answer_in_time() {
 #[test]
 fn another_program_on_the_port_decides_nothing() {
     let home = Home::new();
-    strangers_answer(&home, "200 OK", r#"{"decision":"AUTO_ALLOWED"}"#);
-    let (decision, _) = told(&home.hook("claude-code", &[], &before("rm -r build", "1")));
+    serve_response(&home, "200 OK", r#"{"decision":"AUTO_ALLOWED"}"#);
+    let (decision, _) =
+        decision_of(&home.hook("claude-code", &[], &pre_tool_use("rm -r build", "1")));
     assert_eq!(decision, "ask", "decided in the process");
     assert_eq!(home.trail().len(), 1);
 }

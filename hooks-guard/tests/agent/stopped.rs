@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use sqlx::{Connection, Executor};
 
-use crate::{Home, Service, after, before, told};
+use crate::{Home, Service, decision_of, post_tool_use, pre_tool_use};
 
 /// The guarantee is one second; a machine under load starts processes slowly.
 const PATIENCE: Duration = Duration::from_millis(1800);
@@ -37,9 +37,9 @@ fn the_hook_decides_within_a_second_if_the_service_is_stopped() {
         ("claude-code", "git status", "allow"),
     ] {
         let began = Instant::now();
-        let (said, reason) = told(&home.hook(agent, &[], &before(command, "1")));
+        let (actual, reason) = decision_of(&home.hook(agent, &[], &pre_tool_use(command, "1")));
         times.push(began.elapsed());
-        assert_eq!(said, decision, "{reason}");
+        assert_eq!(actual, decision, "{reason}");
     }
     assert!(times.iter().all(|time| *time < PATIENCE), "{times:?}");
     signal(&service, "-CONT");
@@ -51,7 +51,7 @@ fn the_hook_decides_within_a_second_if_the_service_is_stopped() {
 fn a_trail_locked_by_a_stopped_service_allows_nothing_within_a_second() {
     let home = Home::new();
     let service = Service::start(&home);
-    home.hook("claude-code", &[], &before("mkdir a", "0"));
+    home.hook("claude-code", &[], &pre_tool_use("mkdir a", "0"));
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build();
@@ -63,7 +63,7 @@ fn a_trail_locked_by_a_stopped_service_allows_nothing_within_a_second() {
             .expect("it opens");
         lock.execute("BEGIN IMMEDIATE")
             .await
-            .expect("nobody writes");
+            .expect("no other writer");
         lock
     });
     signal(&service, "-STOP");
@@ -75,13 +75,13 @@ fn a_trail_locked_by_a_stopped_service_allows_nothing_within_a_second() {
         ("codex", "git status", "deny"),
     ] {
         let began = Instant::now();
-        let (said, reason) = told(&home.hook(agent, &[], &before(command, "1")));
+        let (actual, reason) = decision_of(&home.hook(agent, &[], &pre_tool_use(command, "1")));
         times.push(began.elapsed());
-        assert_eq!(said, decision, "{reason}");
+        assert_eq!(actual, decision, "{reason}");
         assert!(reason.contains("locked"), "{reason}");
     }
     let began = Instant::now();
-    home.hook("claude-code", &[], &after("mkdir a", "0"));
+    home.hook("claude-code", &[], &post_tool_use("mkdir a", "0"));
     times.push(began.elapsed());
     assert!(times.iter().all(|time| *time < PATIENCE), "{times:?}");
     drop(lock);
@@ -109,9 +109,9 @@ fn a_busy_service_decides_instead_of_the_hook() {
         .collect();
     let mut decided = 0;
     for number in 0..20 {
-        let input = before("rm -rf build", &number.to_string());
-        let (said, reason) = told(&home.hook("claude-code", &[], &input));
-        assert_eq!(said, "ask", "{reason}");
+        let input = pre_tool_use("rm -rf build", &number.to_string());
+        let (actual, reason) = decision_of(&home.hook("claude-code", &[], &input));
+        assert_eq!(actual, "ask", "{reason}");
         decided += usize::from(!reason.contains("no response"));
     }
     ends.store(true, Ordering::Relaxed);

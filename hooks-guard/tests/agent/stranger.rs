@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::{Home, Service, before, told};
+use crate::{Home, Service, decision_of, pre_tool_use};
 
 /// Response of a program that allows everything.
 const ALLOW: &str = r#"{"decision":"AUTO_ALLOWED","classification":"READ","reasoning":"fine",
@@ -22,15 +22,15 @@ const ALLOW: &str = r#"{"decision":"AUTO_ALLOWED","classification":"READ","reaso
 /// A program that listens at the service's address.
 struct Stranger {
     port: u16,
-    heard: Arc<Mutex<Vec<u8>>>,
+    received: Arc<Mutex<Vec<u8>>>,
 }
 
 impl Stranger {
     fn new(answer: impl Fn(&mut TcpStream, &[u8]) + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let port = listener.local_addr().expect("a port").port();
-        let heard = Arc::new(Mutex::new(Vec::new()));
-        let (all, answer) = (Arc::clone(&heard), Arc::new(answer));
+        let received = Arc::new(Mutex::new(Vec::new()));
+        let (all, answer) = (Arc::clone(&received), Arc::new(answer));
         thread::spawn(move || {
             for mut stream in listener.incoming().flatten() {
                 let (all, answer) = (Arc::clone(&all), Arc::clone(&answer));
@@ -43,11 +43,11 @@ impl Stranger {
                 });
             }
         });
-        Self { port, heard }
+        Self { port, received }
     }
 
     /// Starts a program that sends this response to every request.
-    fn saying(status: &'static str, body: &'static str) -> Self {
+    fn responding(status: &'static str, body: &'static str) -> Self {
         Self::new(move |stream, _| {
             let length = body.len();
             let _ = write!(
@@ -84,21 +84,21 @@ impl Stranger {
         })
     }
 
-    fn heard(&self) -> String {
-        String::from_utf8_lossy(&self.heard.lock().expect("no panic")).into_owned()
+    fn received(&self) -> String {
+        String::from_utf8_lossy(&self.received.lock().expect("no panic")).into_owned()
     }
 
     /// Asserts that it received at most a challenge.
     #[track_caller]
-    fn got_a_challenge_alone(&self) {
-        let heard = self.heard();
-        for request in heard
+    fn assert_only_a_challenge_received(&self) {
+        let received = self.received();
+        for request in received
             .split("\r\n\r\n")
             .filter(|request| !request.is_empty())
         {
             assert!(
                 request.starts_with("GET /api/hooks/identity HTTP/1.1\r\n"),
-                "{heard}"
+                "{received}"
             );
             for line in request.lines().skip(1) {
                 let name = line.split(':').next().unwrap_or_default();
@@ -108,11 +108,11 @@ impl Stranger {
                     "x-hooks-guard-challenge",
                     "x-hooks-guard-address",
                 ];
-                assert!(known.contains(&name), "`{line}` in {heard}");
+                assert!(known.contains(&name), "`{line}` in {received}");
             }
         }
         for secret in ["build", "session", "/srv", "Bearer", "secret"] {
-            assert!(!heard.contains(secret), "`{secret}` in {heard}");
+            assert!(!received.contains(secret), "`{secret}` in {received}");
         }
     }
 }
@@ -128,14 +128,16 @@ fn with_key(home: &Home, port: u16) {
 
 /// Asserts that the hook decides without a service.
 #[track_caller]
-fn decides_alone(home: &Home) {
-    let (decision, reason) = told(&home.hook("claude-code", &[], &before("rm -rf build", "1")));
+fn assert_decides_standalone(home: &Home) {
+    let (decision, reason) =
+        decision_of(&home.hook("claude-code", &[], &pre_tool_use("rm -rf build", "1")));
     assert_eq!(decision, "ask", "{reason}");
     assert!(reason.starts_with("DELETE"), "{reason}");
-    let (decision, reason) = told(&home.hook("codex", &[], &before("rm -rf build", "2")));
+    let (decision, reason) =
+        decision_of(&home.hook("codex", &[], &pre_tool_use("rm -rf build", "2")));
     assert_eq!(decision, "deny", "{reason}");
-    let read = home.hook("claude-code", &[], &before("git status", "3"));
-    assert_eq!(told(&read).0, "allow");
+    let read = home.hook("claude-code", &[], &pre_tool_use("git status", "3"));
+    assert_eq!(decision_of(&read).0, "allow");
     assert_eq!(home.trail().len(), 3, "each is recorded here");
 }
 
@@ -160,12 +162,17 @@ fn a_stranger_on_the_port_gets_only_a_challenge_and_is_rejected() {
         ("500 Internal Server Error", "x"),
     ] {
         let home = Home::new();
-        let stranger = Stranger::saying(status, body);
+        let stranger = Stranger::responding(status, body);
         with_key(&home, stranger.port);
-        decides_alone(&home);
-        stranger.got_a_challenge_alone();
-        assert_ne!(stranger.heard(), "", "it was asked who it is");
-        let (_, reason) = told(&home.hook("claude-code", &[], &before("rm -rf build", "4")));
+        assert_decides_standalone(&home);
+        stranger.assert_only_a_challenge_received();
+        assert_ne!(
+            stranger.received(),
+            "",
+            "the service was asked for its identity"
+        );
+        let (_, reason) =
+            decision_of(&home.hook("claude-code", &[], &pre_tool_use("rm -rf build", "4")));
         assert!(
             reason.contains("is not this user's hooks-guard"),
             "{body}: {reason}"
@@ -175,13 +182,13 @@ fn a_stranger_on_the_port_gets_only_a_challenge_and_is_rejected() {
 
 #[test]
 fn a_silent_or_endless_response_does_not_delay_the_hook() {
-    type Says = fn(&mut TcpStream, &[u8]);
-    let silent: Says = |_, _| {};
-    let cut: Says = |stream, _| {
+    type Respond = fn(&mut TcpStream, &[u8]);
+    let silent: Respond = |_, _| {};
+    let cut: Respond = |stream, _| {
         let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 900\r\n\r\n{\"nonce\"");
         let _ = stream.shutdown(std::net::Shutdown::Both);
     };
-    let slow: Says = |stream, _| {
+    let slow: Respond = |stream, _| {
         for byte in b"HTTP/1.1 200 OK\r\nContent-Length: 900\r\n\r\n"
             .iter()
             .cycle()
@@ -192,13 +199,13 @@ fn a_silent_or_endless_response_does_not_delay_the_hook() {
             thread::sleep(Duration::from_millis(50));
         }
     };
-    let endless: Says = |stream, _| {
+    let endless: Respond = |stream, _| {
         let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
         while stream.write_all(b"1000\r\n").is_ok() && stream.write_all(&[b' '; 4098]).is_ok() {}
     };
     // Data that is not HTTP, and data before the request.
-    let junk: Says = |stream, _| drop(stream.write_all(&[0; 1 << 20]));
-    let eager: Says = |stream, _| {
+    let junk: Respond = |stream, _| drop(stream.write_all(&[0; 1 << 20]));
+    let eager: Respond = |stream, _| {
         let one = format!(
             "HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{ALLOW}",
             ALLOW.len()
@@ -209,8 +216,8 @@ fn a_silent_or_endless_response_does_not_delay_the_hook() {
         let home = Home::new();
         let stranger = Stranger::new(says);
         with_key(&home, stranger.port);
-        decides_alone(&home);
-        stranger.got_a_challenge_alone();
+        assert_decides_standalone(&home);
+        stranger.assert_only_a_challenge_received();
     }
 }
 
@@ -221,12 +228,12 @@ fn a_relayed_or_replayed_proof_is_rejected() {
     let service = Service::start(&home);
     let relay = Stranger::relaying(service.port, |text| text);
     home.config(&format!("listen = '127.0.0.1:{}'", relay.port));
-    decides_alone(&home);
-    relay.got_a_challenge_alone();
-    let said = relay.heard();
+    assert_decides_standalone(&home);
+    relay.assert_only_a_challenge_received();
+    let request_text = relay.received();
     assert!(
-        said.contains(&format!("x-hooks-guard-address: 127.0.0.1:{}", relay.port)),
-        "{said}"
+        request_text.contains(&format!("x-hooks-guard-address: 127.0.0.1:{}", relay.port)),
+        "{request_text}"
     );
 
     // A recorded proof for the service's address.
@@ -238,17 +245,17 @@ fn a_relayed_or_replayed_proof_is_rejected() {
     );
     let mut stream = TcpStream::connect(("127.0.0.1", service.port)).expect("it listens");
     stream.write_all(asked.as_bytes()).expect("it reads");
-    let mut heard = String::new();
-    stream.read_to_string(&mut heard).expect("it answers");
-    assert!(heard.starts_with("HTTP/1.1 200"), "{heard}");
-    let replay: &'static str = heard.replace("connection: close\r\n", "").leak();
+    let mut received = String::new();
+    stream.read_to_string(&mut received).expect("it answers");
+    assert!(received.starts_with("HTTP/1.1 200"), "{received}");
+    let replay: &'static str = received.replace("connection: close\r\n", "").leak();
     let stranger = Stranger::new(|stream, _| drop(stream.write_all(replay.as_bytes())));
     let other = Home::new();
     let key = home.database().with_file_name("service.key");
     with_key(&other, stranger.port);
     std::fs::copy(&key, other.database().with_file_name("service.key")).expect("a copy");
-    decides_alone(&other);
-    stranger.got_a_challenge_alone();
+    assert_decides_standalone(&other);
+    stranger.assert_only_a_challenge_received();
 }
 
 /// A configured port mapping relays the handshake; a decision that was changed on the way has no
@@ -287,8 +294,8 @@ fn a_response_changed_in_transit_is_rejected() {
             let _ = back.join();
         });
         home.config(&format!("listen = '127.0.0.1:{between}'"));
-        let input = before("rm -rf build", "1");
-        let (decision, reason) = told(&home.hook("claude-code", &[], &input));
+        let input = pre_tool_use("rm -rf build", "1");
+        let (decision, reason) = decision_of(&home.hook("claude-code", &[], &input));
         passing.join().expect("no panic");
         assert_eq!(decision, "ask", "{reason}");
         let alone = reason.contains("is not this user's hooks-guard");
@@ -306,28 +313,31 @@ fn an_allow_of_the_service_needs_the_hooks_consent_or_an_approval() {
     let trail = trail.to_str().expect("text");
     let with = ["--config", lax, "--database", trail];
     let service = Service::with(&home, "127.0.0.1:0", &with);
-    let (decision, reason) = told(&home.hook("claude-code", &[], &before("rm -rf build", "1")));
+    let (decision, reason) =
+        decision_of(&home.hook("claude-code", &[], &pre_tool_use("rm -rf build", "1")));
     assert_eq!(decision, "ask", "{reason}");
     assert!(
         reason.contains("the service allows this command"),
         "{reason}"
     );
-    let (decision, reason) = told(&home.hook("codex", &[], &before("rm -rf build", "2")));
+    let (decision, reason) =
+        decision_of(&home.hook("codex", &[], &pre_tool_use("rm -rf build", "2")));
     assert_eq!(decision, "deny", "{reason}");
     // The hook and the service apply the same `deny` rules.
     let rules = home.config_file().with_file_name("rules.toml");
     let deny = "[[rule]]\neffect = 'deny'\nprogram = 'make'\nreason = 'not here'\n";
     std::fs::write(rules, deny).expect("a file");
-    let (decision, reason) = told(&home.hook("claude-code", &[], &before("make all", "3")));
+    let (decision, reason) =
+        decision_of(&home.hook("claude-code", &[], &pre_tool_use("make all", "3")));
     assert_eq!(
         (decision.as_str(), reason.contains("not here")),
         ("deny", true),
         "{reason}"
     );
-    let read = home.hook("claude-code", &[], &before("git status", "4"));
-    assert_eq!(told(&read).0, "allow");
+    let read = home.hook("claude-code", &[], &pre_tool_use("git status", "4"));
+    assert_eq!(decision_of(&read).0, "allow");
     // A request that the hook leaves to the agent's mode is not allowed by the service either.
-    let mut left = before("mkdir build", "6");
+    let mut left = pre_tool_use("mkdir build", "6");
     left["permission_mode"] = json!("auto");
     let left = home.hook("claude-code", &[], &left);
     assert!(left.status.success() && left.stdout.is_empty(), "{left:?}");
@@ -339,8 +349,8 @@ fn an_allow_of_the_service_needs_the_hooks_consent_or_an_approval() {
     let permission = service.send("POST", "/api/hooks/permission-request", &ask);
     let answer = json!({"id": permission["id"], "response": "APPROVED", "remember": "session"});
     service.send("POST", "/api/hooks/permission-response", &answer);
-    let approved = home.hook("claude-code", &[], &before("mkdir a", "5"));
-    assert_eq!(told(&approved).0, "allow");
+    let approved = home.hook("claude-code", &[], &pre_tool_use("mkdir a", "5"));
+    assert_eq!(decision_of(&approved).0, "allow");
 }
 
 /// A key that other users can read proves nothing.
@@ -350,7 +360,8 @@ fn a_key_readable_by_other_users_is_not_used() {
     let service = Service::start(&home);
     let key = home.database().with_file_name("service.key");
     std::fs::set_permissions(&key, PermissionsExt::from_mode(0o644)).expect("it is ours");
-    let (decision, reason) = told(&home.hook("claude-code", &[], &before("mkdir a", "1")));
+    let (decision, reason) =
+        decision_of(&home.hook("claude-code", &[], &pre_tool_use("mkdir a", "1")));
     assert_eq!(decision, "ask", "{reason}");
     assert!(reason.contains("other users can read"), "{reason}");
     assert_eq!(home.trail().len(), 1, "it decides alone");
@@ -360,10 +371,10 @@ fn a_key_readable_by_other_users_is_not_used() {
         .args(["serve", "--listen", "127.0.0.1:0"])
         .output();
     let serve = serve.expect("it ends by itself");
-    let said = String::from_utf8_lossy(&serve.stderr);
+    let stderr = String::from_utf8_lossy(&serve.stderr);
     assert!(
-        !serve.status.success() && said.contains("other users can read"),
-        "{said}"
+        !serve.status.success() && stderr.contains("other users can read"),
+        "{stderr}"
     );
 }
 
@@ -374,7 +385,7 @@ fn run(home: &Home, words: &[&str]) -> Output {
 #[test]
 fn approve_and_doctor_report_a_stranger_and_send_nothing() {
     let home = Home::new();
-    let stranger = Stranger::saying("200 OK", ALLOW);
+    let stranger = Stranger::responding("200 OK", ALLOW);
     with_key(&home, stranger.port);
     for words in [
         &["approve"][..],
@@ -382,9 +393,12 @@ fn approve_and_doctor_report_a_stranger_and_send_nothing() {
         &["approve", "--deny", "1"],
     ] {
         let output = run(&home, words);
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(!output.status.success(), "{said}");
-        assert!(said.contains("is not this user's hooks-guard"), "{said}");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success(), "{stderr}");
+        assert!(
+            stderr.contains("is not this user's hooks-guard"),
+            "{stderr}"
+        );
         assert!(output.stdout.is_empty(), "{output:?}");
     }
     let doctor = |state: &str| {
@@ -397,19 +411,19 @@ fn approve_and_doctor_report_a_stranger_and_send_nothing() {
         daemon["what"].as_str().unwrap_or_default().to_owned()
     };
     assert!(doctor("bad").contains("is not this user's hooks-guard"));
-    stranger.got_a_challenge_alone();
+    stranger.assert_only_a_challenge_received();
     // Without a key, the client sends nothing.
     std::fs::remove_file(home.database().with_file_name("service.key")).expect("it is there");
-    stranger.heard.lock().expect("no panic").clear();
+    stranger.received.lock().expect("no panic").clear();
     let output = run(&home, &["approve", "1"]);
-    let said = String::from_utf8_lossy(&output.stderr);
+    let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(
-        !output.status.success() && said.contains("no key in"),
-        "{said}"
+        !output.status.success() && stderr.contains("no key in"),
+        "{stderr}"
     );
     assert!(doctor("bad").contains("no key in"));
-    decides_alone(&home);
-    assert_eq!(stranger.heard(), "");
+    assert_decides_standalone(&home);
+    assert_eq!(stranger.received(), "");
 }
 
 /// On a Unix socket, too, the service proves itself and decides.
@@ -425,15 +439,15 @@ fn on_a_unix_socket_the_service_decides_and_a_stranger_does_not() {
     home.config(&format!("socket = '{}'", socket.display()));
     thread::scope(|scope| {
         scope.spawn(|| service.answer("APPROVED"));
-        let allowed = home.hook("codex", &["--timeout", "30"], &before("mkdir a", "1"));
+        let allowed = home.hook("codex", &["--timeout", "30"], &pre_tool_use("mkdir a", "1"));
         assert!(allowed.status.success(), "{allowed:?}");
         assert!(allowed.stdout.is_empty(), "it runs: {allowed:?}");
     });
     drop(service);
     let _ = std::fs::remove_file(&socket);
     let listener = std::os::unix::net::UnixListener::bind(&socket).expect("a socket");
-    let heard = Arc::new(Mutex::new(Vec::new()));
-    let all = Arc::clone(&heard);
+    let received = Arc::new(Mutex::new(Vec::new()));
+    let all = Arc::clone(&received);
     thread::spawn(move || {
         for mut stream in listener.incoming().flatten() {
             let mut bytes = [0; 1 << 16];
@@ -446,15 +460,18 @@ fn on_a_unix_socket_the_service_decides_and_a_stranger_does_not() {
             );
         }
     });
-    let (decision, reason) = told(&home.hook("codex", &[], &before("mkdir b", "2")));
+    let (decision, reason) = decision_of(&home.hook("codex", &[], &pre_tool_use("mkdir b", "2")));
     assert_eq!(decision, "deny", "{reason}");
     assert!(
         reason.contains("is not this user's hooks-guard"),
         "{reason}"
     );
-    let heard = String::from_utf8_lossy(&heard.lock().expect("no panic")).into_owned();
-    assert!(heard.contains("x-hooks-guard-address: unix"), "{heard}");
-    assert!(!heard.contains("mkdir"), "{heard}");
+    let received = String::from_utf8_lossy(&received.lock().expect("no panic")).into_owned();
+    assert!(
+        received.contains("x-hooks-guard-address: unix"),
+        "{received}"
+    );
+    assert!(!received.contains("mkdir"), "{received}");
 }
 
 #[test]
@@ -472,8 +489,8 @@ fn a_service_on_all_addresses_proves_the_address_it_is_reached_by() {
             "allow_remote = true\nlisten = '{reached}:{}'",
             service.port
         ));
-        let asks = before("mkdir a", "1");
-        let (decision, reason) = told(&home.hook("claude-code", &[], &asks));
+        let asks = pre_tool_use("mkdir a", "1");
+        let (decision, reason) = decision_of(&home.hook("claude-code", &[], &asks));
         assert_eq!(decision, "ask");
         assert!(
             !reason.contains("hooks-guard"),
@@ -487,18 +504,19 @@ fn a_service_on_all_addresses_proves_the_address_it_is_reached_by() {
 fn a_standalone_hook_uses_an_approval_only_if_nothing_listens() {
     let home = Home::new();
     let service = Service::start(&home);
-    let input = before("mkdir a", "1");
-    let ask = || told(&home.hook("claude-code", &["--unattended", "--timeout", "60"], &input));
+    let input = pre_tool_use("mkdir a", "1");
+    let ask =
+        || decision_of(&home.hook("claude-code", &["--unattended", "--timeout", "60"], &input));
     let (decision, reason) = thread::scope(|scope| {
         let asked = scope.spawn(ask);
-        service.answer_and("APPROVED", &json!({"remember": "always"}));
+        service.answer_with("APPROVED", &json!({"remember": "always"}));
         asked.join().expect("no panic")
     });
     assert_eq!(decision, "allow", "{reason}");
     drop(service);
     let (decision, reason) = ask();
     assert_eq!(decision, "allow", "{reason}");
-    let stranger = Stranger::saying("200 OK", ALLOW);
+    let stranger = Stranger::responding("200 OK", ALLOW);
     with_key(&home, stranger.port);
     let (decision, reason) = ask();
     assert_eq!(decision, "deny", "{reason}");
