@@ -24,7 +24,7 @@ pub(crate) struct Browser {
     answers: Receiver<Value>,
     next: Cell<u64>,
     /// Errors reported by the pages.
-    complaints: RefCell<Vec<String>>,
+    console_errors: RefCell<Vec<String>>,
     _folder: TempDir,
 }
 
@@ -114,7 +114,7 @@ impl Browser {
             requests: RefCell::new(requests),
             answers,
             next: Cell::new(0),
-            complaints: RefCell::default(),
+            console_errors: RefCell::default(),
             _folder: folder,
         })
     }
@@ -167,7 +167,7 @@ impl Browser {
             }
             _ => return,
         };
-        self.complaints.borrow_mut().push(complaint);
+        self.console_errors.borrow_mut().push(complaint);
     }
 
     /// Creates a separate profile: cookies and storage are shared by its windows.
@@ -180,8 +180,8 @@ impl Browser {
     }
 
     /// Returns the errors reported since the last call.
-    pub(crate) fn complaints(&self) -> Vec<String> {
-        self.complaints.take()
+    pub(crate) fn console_errors(&self) -> Vec<String> {
+        self.console_errors.take()
     }
 }
 
@@ -282,7 +282,7 @@ impl Page<'_> {
         let text = self.eval("document.body.innerText");
         panic!(
             "never: {expression}\nthe page: {text}\n{:?}",
-            self.browser.complaints()
+            self.browser.console_errors()
         );
     }
 

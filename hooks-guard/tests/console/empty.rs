@@ -47,7 +47,7 @@ fn an_empty_page_shows_the_next_step() {
     page.until("document.querySelector('.empty').innerText.includes('No pending questions')");
     let shown = page.eval("document.querySelector('.empty').innerText");
     assert!(!shown.as_str().unwrap().contains("install"), "{shown}");
-    assert_eq!(browser.complaints(), [""; 0]);
+    assert_eq!(browser.console_errors(), [""; 0]);
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn a_period_without_decisions_offers_a_longer_one() {
     ] {
         assert!(tiles.as_str().unwrap().contains(part), "{part} in {tiles}");
     }
-    assert_eq!(browser.complaints(), [""; 0]);
+    assert_eq!(browser.console_errors(), [""; 0]);
 }
 
 #[test]

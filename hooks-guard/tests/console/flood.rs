@@ -46,7 +46,7 @@ fn flood_the_inbox_shows_every_session_and_the_pending_count() {
     daemon.respond(&json!(1), "DENIED").ok();
     page.until("document.title.startsWith('(5000)')");
     card(&page, &json!(100));
-    assert_eq!(browser.complaints(), [""; 0]);
+    assert_eq!(browser.console_errors(), [""; 0]);
 }
 
 #[test]

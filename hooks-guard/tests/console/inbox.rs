@@ -1,4 +1,4 @@
-//! Tests the inbox in a browser: a question appears at once, and is answered once.
+//! Tests the inbox in a browser: a question appears immediately, and is answered once.
 
 use std::thread;
 use std::time::Duration;
@@ -39,7 +39,7 @@ fn new_questions_appear_and_are_answered_by_button() {
     assert_eq!(remembered.len(), 2, "for the session, and always");
     assert_eq!(remembered[0]["session_id"], "s1");
     assert_eq!(remembered[1]["session_id"], Value::Null);
-    assert_eq!(browser.complaints(), [""; 0]);
+    assert_eq!(browser.console_errors(), [""; 0]);
 }
 
 #[test]
@@ -127,7 +127,7 @@ fn keys_move_the_focus_and_answer_the_focused_question() {
     // Without focus, a key answers nothing.
     page.press("y");
     page.press("j");
-    // Both keys at once, so that the second comes too soon after the question appeared.
+    // Both keys in one task, so that the second comes too soon after the question appeared.
     page.eval("for (const key of ['j', 'y']) document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }))");
     let focused = "document.activeElement.dataset.id";
     assert_eq!(page.eval(focused), second.to_string());
@@ -159,7 +159,7 @@ fn concurrent_answers_in_two_windows_answer_a_question_once() {
     for round in 0..5 {
         let id = ask(&daemon, &format!("mkdir d{round}"));
         let cards = windows.each_ref().map(|window| card(window, &id));
-        // Both at once, so that neither window knows of the other's answer.
+        // Concurrently, so that neither window has received the other's answer.
         for (window, (card, key)) in windows.iter().zip(cards.iter().zip(["y", "n"])) {
             window.eval(&format!(
                 "document.querySelector('{card} button[data-key={key}]')?.click()"
@@ -271,7 +271,7 @@ fn events_received_while_the_inbox_loads_are_applied() {
     page.click(&format!("{shown} button[data-key=n]"));
     until_answered(&page, &new["id"]);
     assert_eq!(answer(&daemon, &new["id"]), "DENIED");
-    assert_eq!(browser.complaints(), [""; 0]);
+    assert_eq!(browser.console_errors(), [""; 0]);
 }
 
 #[test]
@@ -370,5 +370,5 @@ fn a_command_is_shown_as_escaped_text_and_not_as_markup() {
     page.until("document.querySelector('dialog').open");
     let all = page.eval("document.querySelector('dialog').textContent + document.title");
     assert!(!hides_text(all.as_str().unwrap()), "{all}");
-    assert_eq!(browser.complaints(), [""; 0]);
+    assert_eq!(browser.console_errors(), [""; 0]);
 }

@@ -201,7 +201,7 @@ fn every_page_has_landmarks_and_a_skip_link() {
             "{name}"
         );
     }
-    assert_eq!(browser.complaints(), [""; 0]);
+    assert_eq!(browser.console_errors(), [""; 0]);
 }
 
 /// Updates the pictures in the book:

@@ -83,12 +83,12 @@ fn a_session_ends_at_sign_out_and_at_a_restart_of_the_daemon() {
     assert!(is_good(&daemon));
     let out = Request::new("DELETE", SESSION).header("Cookie", &cookie);
     daemon.send(&out).error(403, "CSRF_REQUIRED");
-    assert!(is_good(&daemon), "nobody else can sign one out");
+    assert!(is_good(&daemon), "only the session itself can sign out");
     daemon.send(&out.header("X-Guard-CSRF", &csrf)).ok();
     assert!(!is_good(&daemon));
     let (cookie, csrf) = sign_in(&daemon);
     let address = daemon.address.clone();
-    let daemon = daemon.again(|setup| setup.listen(Some(&address)));
+    let daemon = daemon.restart(|setup| setup.listen(Some(&address)));
     let id = ask(&daemon, "mkdir out");
     let both = [("Cookie", &*cookie), ("X-Guard-CSRF", &*csrf)];
     respond(&daemon, &id, &both).error(401, "OPERATOR_TOKEN_REQUIRED");
@@ -145,7 +145,7 @@ fn the_token_is_removed_from_the_url_and_not_stored() {
     // The session survives a reload of the page.
     page.goto(&format!("http://{}/trail", daemon.address));
     page.until("document.getElementById('sign-out').hidden === false");
-    assert_eq!(browser.complaints(), [""; 0]);
+    assert_eq!(browser.console_errors(), [""; 0]);
 }
 
 #[test]
@@ -164,7 +164,7 @@ fn a_typed_token_enables_answers_and_sign_out_affects_all_windows() {
         true
     );
     page.click("#token");
-    page.write("not the token of anybody");
+    page.write("not the operators token");
     page.press("Enter");
     page.until(
         "document.querySelector('.sign-in .problem').textContent.includes('Wrong operator')",

@@ -55,7 +55,7 @@ fn filters_are_in_the_url_and_apply_to_the_export() {
         table.lines().skip(1).all(|line| line.contains("mkdir")),
         "{table}"
     );
-    assert_eq!(browser.complaints(), [""; 0]);
+    assert_eq!(browser.console_errors(), [""; 0]);
 }
 
 #[test]
@@ -227,7 +227,7 @@ fn every_plot_of_the_statistics_has_a_table() {
         sum("denied"),
         stats["user_responses"]["denied"].as_u64().unwrap()
     );
-    assert_eq!(browser.complaints(), [""; 0]);
+    assert_eq!(browser.console_errors(), [""; 0]);
 }
 
 #[test]
@@ -284,5 +284,5 @@ fn the_hooks_page_lists_hooks_in_order_with_the_last_requests() {
     // The list grows without a reload.
     ask(&daemon, "ls");
     page.until("document.querySelectorAll('.lane').length === 3");
-    assert_eq!(browser.complaints(), [""; 0]);
+    assert_eq!(browser.console_errors(), [""; 0]);
 }

@@ -269,7 +269,7 @@ fn p_26_a_question_times_out_without_a_long_poll() {
 fn p_26_a_question_times_out_while_the_daemon_is_down() {
     let daemon = Setup::new().config("approval_ttl_seconds = 2").start();
     let permission = daemon.ask("mkdir out");
-    let daemon = daemon.again(|setup| {
+    let daemon = daemon.restart(|setup| {
         thread::sleep(Duration::from_secs(3));
         setup
     });
@@ -332,7 +332,7 @@ fn p_26_pending_decisions_survive_a_restart() {
         if polite {
             assert!(daemon.terminate().success());
         }
-        let daemon = daemon.again(|setup| setup);
+        let daemon = daemon.restart(|setup| setup);
         let pending: Vec<_> = daemon.pending().iter().map(|it| it["id"].clone()).collect();
         assert_eq!(pending.len(), 2, "{pending:?}");
         daemon.respond(&permission["id"], "APPROVED").ok();

@@ -29,7 +29,7 @@ fn bad_input_a_nul_character_is_never_allowed() {
     let answer = daemon.post(&body);
     assert!(matches!(answer.status, 200 | 400), "{}", answer.text());
     daemon.get("/api/hooks/decisions").ok();
-    daemon.assert_well();
+    daemon.assert_healthy();
 }
 
 #[test]
@@ -45,7 +45,7 @@ fn bad_input_invalid_utf_8_is_invalid_json() {
         let request = Request::new("POST", TARGET).body(bytes);
         daemon.send(&request).error(400, "INVALID_JSON");
     }
-    daemon.assert_well();
+    daemon.assert_healthy();
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn bad_input_deep_json_is_refused() {
             .send(&Request::new("POST", TARGET).body(body))
             .refusal(400);
     }
-    daemon.assert_well();
+    daemon.assert_healthy();
 }
 
 #[test]
@@ -76,7 +76,7 @@ fn bad_input_a_command_of_10000_brackets_requires_confirmation() {
     let closed = format!("{}ls{}", "(".repeat(4_999), ")".repeat(4_999));
     let permission = daemon.ask(&closed);
     assert!(permission["decision"].is_string());
-    daemon.assert_well();
+    daemon.assert_healthy();
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn bad_input_an_overlong_here_document_is_refused_with_a_reason() {
     // A command of valid length is classified.
     let command = format!("cat <<'END'\n{}END\n", "a line\n".repeat(1_400));
     daemon.ask(&command);
-    daemon.assert_well();
+    daemon.assert_healthy();
 }
 
 #[test]
@@ -109,7 +109,7 @@ fn bad_input_a_body_too_large_is_refused_before_it_is_read() {
         connection.write(head.as_bytes()).unwrap();
         connection.read().unwrap().error(413, "BODY_TOO_LARGE");
     }
-    daemon.assert_well();
+    daemon.assert_healthy();
 }
 
 #[test]
@@ -161,7 +161,7 @@ fn bad_input_other_endpoints_reject_invalid_bodies() {
         daemon.record(&permission["id"])["execution_happened"],
         false
     );
-    daemon.assert_well();
+    daemon.assert_healthy();
 }
 
 #[test]
@@ -196,5 +196,5 @@ fn bad_input_invalid_queries_are_client_errors() {
             answer.text()
         );
     }
-    daemon.assert_well();
+    daemon.assert_healthy();
 }

@@ -54,7 +54,7 @@ fn permission(daemon: &Daemon, body: &Value) -> Value {
 }
 
 #[track_caller]
-fn asks(daemon: &Daemon, body: &Value) -> String {
+fn assert_asks(daemon: &Daemon, body: &Value) -> String {
     let permission = permission(daemon, body);
     let command = &body["command"];
     assert_eq!(
@@ -65,7 +65,7 @@ fn asks(daemon: &Daemon, body: &Value) -> String {
 }
 
 #[track_caller]
-fn serves(daemon: &Daemon, body: &Value) {
+fn assert_allowed_by_approval(daemon: &Daemon, body: &Value) {
     let permission = permission(daemon, body);
     let command = &body["command"];
     assert_eq!(
@@ -92,7 +92,7 @@ fn approve(daemon: &Daemon, body: &Value, remember: &str) -> Value {
     record
 }
 
-fn unlimited() -> Daemon {
+fn without_rate_limit() -> Daemon {
     Setup::new()
         .rate_limit(Some(100_000))
         .config("max_open_questions_per_session = 10000")
@@ -411,7 +411,7 @@ const DECIDED_BY: &[(&str, &[&str], &str)] = &[
 /// applies.
 #[test]
 fn a_permanent_approval_applies_while_its_files_are_unchanged() {
-    let daemon = unlimited();
+    let daemon = without_rate_limit();
     let mut wrong = Vec::new();
     for (command, files, decides) in DECIDED_BY {
         let folder = project(files);
@@ -440,20 +440,20 @@ fn a_permanent_approval_applies_while_its_files_are_unchanged() {
             }
         };
         let path = folder.path().join(decides);
-        let (asks, allows) = ("REQUIRES_CONFIRMATION", "AUTO_ALLOWED");
+        let (assert_asks, allows) = ("REQUIRES_CONFIRMATION", "AUTO_ALLOWED");
         expect("unchanged", allows, "remembered answer");
         let before = fs::read(&path).unwrap();
         let mut changed = before.clone();
         changed.extend(b"\n");
         fs::write(&path, &changed).unwrap();
-        expect("changed", asks, &format!("`{decides}` has changed"));
+        expect("changed", assert_asks, &format!("`{decides}` has changed"));
         fs::write(&path, &before).unwrap();
         expect("as before", allows, "remembered answer");
         fs::rename(&path, folder.path().join("elsewhere")).unwrap();
-        expect("gone", asks, "does not apply");
+        expect("gone", assert_asks, "does not apply");
         // Equal contents at another path are another file.
         symlink(folder.path().join("elsewhere"), &path).unwrap();
-        expect("a link", asks, "does not apply");
+        expect("a link", assert_asks, "does not apply");
     }
     assert!(
         wrong.is_empty(),
@@ -466,7 +466,7 @@ fn a_permanent_approval_applies_while_its_files_are_unchanged() {
 /// `P-26`: a relevant file that was missing leads to a question when it appears.
 #[test]
 fn a_new_relevant_file_leads_to_a_new_question() {
-    let daemon = unlimited();
+    let daemon = without_rate_limit();
     let cases: &[(&str, &[&str], &str)] = &[
         ("make test", &["Makefile"], "GNUmakefile"),
         ("make test", &["Makefile"], "rules.mk"),
@@ -495,9 +495,9 @@ fn a_new_relevant_file_leads_to_a_new_question() {
         let folder = project(files);
         let body = body(folder.path(), command);
         approve(&daemon, &body, "always");
-        serves(&daemon, &body);
+        assert_allowed_by_approval(&daemon, &body);
         write(folder.path(), appears, "new\n");
-        let why = asks(&daemon, &body);
+        let why = assert_asks(&daemon, &body);
         assert!(why.contains("does not apply"), "{command}: {why}");
     }
 }
@@ -505,7 +505,7 @@ fn a_new_relevant_file_leads_to_a_new_question() {
 /// `P-26`: a linked work tree uses the hooks of its repository.
 #[test]
 fn an_approval_is_bound_to_the_hooks_of_a_linked_work_tree() {
-    let daemon = unlimited();
+    let daemon = without_rate_limit();
     let folder = project(&["main/.git/hooks/pre-commit", "tree/a"]);
     let linked = "main/.git/worktrees/tree/commondir";
     write(folder.path(), linked, "../..\n");
@@ -517,9 +517,9 @@ fn an_approval_is_bound_to_the_hooks_of_a_linked_work_tree() {
     );
     let body = body(&folder.path().join("tree"), "git commit -m x");
     approve(&daemon, &body, "always");
-    serves(&daemon, &body);
+    assert_allowed_by_approval(&daemon, &body);
     write(folder.path(), "main/.git/hooks/pre-commit", "two\n");
-    let why = asks(&daemon, &body);
+    let why = assert_asks(&daemon, &body);
     assert!(why.contains("pre-commit` has changed"), "{why}");
 }
 
@@ -527,7 +527,7 @@ fn an_approval_is_bound_to_the_hooks_of_a_linked_work_tree() {
 /// them are unchanged.
 #[test]
 fn a_command_with_too_many_files_is_approved_once_only() {
-    let daemon = unlimited();
+    let daemon = without_rate_limit();
     let folder = project(&["a"]);
     for hook in 0..1500 {
         write(
@@ -549,14 +549,14 @@ fn a_command_with_too_many_files_is_approved_once_only() {
     let record = approve(&daemon, &body, "once");
     write(folder.path(), ".git/hooks/hook-1499", "two\n");
     redeem(&record).error(409, "CHANGED");
-    let why = asks(&daemon, &body);
+    let why = assert_asks(&daemon, &body);
     assert!(why.contains("has changed"), "{why}");
 }
 
 /// `P-26`: code that is only known at run time is not remembered.
 #[test]
 fn a_permanent_approval_is_refused_for_code_known_at_run_time_only() {
-    let daemon = unlimited();
+    let daemon = without_rate_limit();
     let folder = project(&["deploy.sh", "a/x.sh", "Makefile"]);
     let big = vec![b'#'; 5 << 20];
     fs::write(folder.path().join("big.sh"), big).unwrap();
@@ -646,7 +646,7 @@ fn a_permanent_approval_is_refused_for_code_known_at_run_time_only() {
 /// `P-26`: a service in a container cannot see the agent's files.
 #[test]
 fn a_permanent_approval_is_refused_if_the_service_sees_no_files() {
-    let daemon = unlimited();
+    let daemon = without_rate_limit();
     for (cwd, command) in [
         ("/nowhere/app", "make test"),
         ("/nowhere/app", "npm test"),
@@ -665,12 +665,12 @@ fn a_permanent_approval_is_refused_if_the_service_sees_no_files() {
     }
     let body = body(Path::new("/nowhere/app"), "mkdir out");
     approve(&daemon, &body, "always");
-    serves(&daemon, &body);
+    assert_allowed_by_approval(&daemon, &body);
 }
 
 #[test]
 fn an_approval_applies_to_one_agent() {
-    let daemon = unlimited();
+    let daemon = without_rate_limit();
     let folder = project(&["deploy.sh"]);
     for command in ["bash deploy.sh", "mkdir out"] {
         for remember in ["once", "session", "always"] {
@@ -679,10 +679,10 @@ fn an_approval_applies_to_one_agent() {
             for other in [json!("claude-code"), json!("Codex"), Value::Null] {
                 let mut other_body = body.clone();
                 other_body["agent"] = other;
-                let why = asks(&daemon, &other_body);
+                let why = assert_asks(&daemon, &other_body);
                 assert!(why.contains("the approval was for `codex`"), "{why}");
             }
-            serves(&daemon, &body);
+            assert_allowed_by_approval(&daemon, &body);
             body["agent"] = Value::Null;
             for one in crate::bound::remembered(&daemon) {
                 let target = format!("/api/hooks/remembered/{}", one["id"]);
@@ -699,7 +699,7 @@ fn remembered(daemon: &Daemon) -> Vec<Value> {
 
 #[test]
 fn an_approval_applies_to_the_resolved_directory() {
-    let daemon = unlimited();
+    let daemon = without_rate_limit();
     let (one, two) = (
         project(&["deploy.sh", "sub/x"]),
         project(&["deploy.sh", "sub/x"]),
@@ -714,46 +714,46 @@ fn an_approval_applies_to_the_resolved_directory() {
         point(one.path());
         let body = body(&link, command);
         approve(&daemon, &body, "always");
-        serves(&daemon, &body);
+        assert_allowed_by_approval(&daemon, &body);
         point(two.path());
-        let why = asks(&daemon, &body);
+        let why = assert_asks(&daemon, &body);
         assert!(why.contains("is now another directory"), "{command}: {why}");
         point(one.path());
-        serves(&daemon, &body);
+        assert_allowed_by_approval(&daemon, &body);
     }
     // A symbolic link on the way to the operand.
     let body = body(links.path(), "cp x app/sub/");
     point(one.path());
     approve(&daemon, &body, "always");
-    serves(&daemon, &body);
+    assert_allowed_by_approval(&daemon, &body);
     point(two.path());
-    asks(&daemon, &body);
+    assert_asks(&daemon, &body);
     let mut file = body.clone();
     file["command"] = json!("Write app/a.txt");
     file["file"] = json!({ "tool": "Write", "effect": "CREATE", "paths": ["app/a.txt"] });
     approve(&daemon, &file, "always");
-    serves(&daemon, &file);
+    assert_allowed_by_approval(&daemon, &file);
     point(one.path());
-    asks(&daemon, &file);
+    assert_asks(&daemon, &file);
 }
 
 /// `P-26`: `..` after a symbolic link is the parent of the link's target.
 #[test]
 fn a_parent_component_after_a_link_is_resolved_like_the_system() {
-    let daemon = unlimited();
+    let daemon = without_rate_limit();
     let folder = project(&["x.sh", "other/x.sh", "other/sub/a"]);
     symlink(folder.path().join("other/sub"), folder.path().join("link")).unwrap();
     let body = body(folder.path(), "bash link/../x.sh");
     approve(&daemon, &body, "always");
-    serves(&daemon, &body);
+    assert_allowed_by_approval(&daemon, &body);
     write(folder.path(), "other/x.sh", "two\n");
-    asks(&daemon, &body);
+    assert_asks(&daemon, &body);
 }
 
 /// `P-26`: a folder that cannot be listed may contain a relevant file.
 #[test]
 fn a_permanent_approval_is_refused_for_an_unreadable_folder() {
-    let daemon = unlimited();
+    let daemon = without_rate_limit();
     let folder = project(&[".git/config"]);
     let hooks = folder.path().join(".git/hooks");
     symlink(&hooks, &hooks).unwrap();
@@ -767,7 +767,7 @@ fn a_permanent_approval_is_refused_for_an_unreadable_folder() {
 /// `P-26`: a file that changed while the question was open leads to a new question.
 #[test]
 fn an_approval_of_a_changed_script_cannot_be_redeemed() {
-    let daemon = unlimited();
+    let daemon = without_rate_limit();
     let folder = project(&["deploy.sh"]);
     let body = body(folder.path(), "bash deploy.sh");
     let record = approve(&daemon, &body, "once");
@@ -786,12 +786,12 @@ fn an_approval_of_a_changed_script_cannot_be_redeemed() {
     );
     // Without the secret, nothing is revealed.
     redeem(&record, &json!("wrong-wrong")).error(403, "WRONG_SECRET");
-    let why = asks(&daemon, &body);
-    let said = format!(
+    let why = assert_asks(&daemon, &body);
+    let expected = format!(
         "approved before as decision {}; `deploy.sh` has changed",
         record["id"]
     );
-    assert!(why.contains(&said), "{why}");
+    assert!(why.contains(&expected), "{why}");
     write(folder.path(), "deploy.sh", &content("deploy.sh"));
     redeem(&record, &record["secret"]).ok();
     redeem(&record, &record["secret"]).error(409, "ALREADY_USED");
@@ -800,7 +800,7 @@ fn an_approval_of_a_changed_script_cannot_be_redeemed() {
 /// A word that is masked in the command does not appear in the names of the scope's files, either.
 #[test]
 fn the_scope_of_an_approval_contains_no_secrets() {
-    let daemon = unlimited();
+    let daemon = without_rate_limit();
     let folder = project(&["deploy.sh"]);
     let secret = format!("ghp_{}", "a1B2c3D4e5F6".repeat(3));
     for command in [
@@ -827,12 +827,12 @@ fn the_scope_of_an_approval_contains_no_secrets() {
     // A secret that is also a file name can still be approved.
     let body = body(folder.path(), "PASSWORD=deploy.sh bash deploy.sh");
     approve(&daemon, &body, "once");
-    serves(&daemon, &body);
+    assert_allowed_by_approval(&daemon, &body);
 }
 
 #[test]
 fn a_question_states_the_scope_of_a_permanent_approval() {
-    let daemon = unlimited();
+    let daemon = without_rate_limit();
     let folder = project(&[
         "deploy.sh",
         "package.json",

@@ -21,7 +21,7 @@ fn listed(daemon: &Daemon) -> Vec<String> {
 }
 
 /// Starts a daemon with records that are 400, 31, 29, 2 and 0 days old.
-fn aged(config: &str) -> Option<Daemon> {
+fn with_old_records(config: &str) -> Option<Daemon> {
     let clock = ShiftedClock::new()?;
     let mut daemon = clock.on(Setup::new().config(config)).start();
     for days in [400, 31, 29, 2] {
@@ -32,7 +32,7 @@ fn aged(config: &str) -> Option<Daemon> {
     clock.shift(0);
     daemon.ask("mkdir new");
     // Restart without the shifted clock, which is dropped with this function.
-    daemon = daemon.again(|mut setup| {
+    daemon = daemon.restart(|mut setup| {
         for (name, _) in clock.environment() {
             setup.forget_environment(name);
         }
@@ -75,7 +75,9 @@ fn p_40_invalid_days_are_an_error_before_any_deletion() {
 
 #[test]
 fn p_41_without_force_nothing_is_deleted() {
-    let Some(daemon) = aged("") else { return };
+    let Some(daemon) = with_old_records("") else {
+        return;
+    };
     for query in ["", "?days=1", "?force=false", "?days=1&force=false"] {
         let body = daemon
             .delete(&format!("/api/hooks/cleanup{query}"))
@@ -90,7 +92,9 @@ fn p_41_without_force_nothing_is_deleted() {
 
 #[test]
 fn p_41_only_the_delete_method_deletes() {
-    let Some(daemon) = aged("") else { return };
+    let Some(daemon) = with_old_records("") else {
+        return;
+    };
     for method in ["GET", "POST", "PUT"] {
         daemon
             .send(&Request::new(
@@ -104,7 +108,9 @@ fn p_41_only_the_delete_method_deletes() {
 
 #[test]
 fn p_42_older_records_are_deleted() {
-    let Some(daemon) = aged("") else { return };
+    let Some(daemon) = with_old_records("") else {
+        return;
+    };
     let body = daemon.delete("/api/hooks/cleanup?force=true").ok();
     assert_eq!(body["deleted"], 2, "{body}");
     assert_eq!(body["remaining"], 3, "{body}");
@@ -129,7 +135,9 @@ fn p_42_older_records_are_deleted() {
 
 #[test]
 fn p_42_statistics_exclude_deleted_records() {
-    let Some(daemon) = aged("") else { return };
+    let Some(daemon) = with_old_records("") else {
+        return;
+    };
     daemon.delete("/api/hooks/cleanup?force=true").ok();
     let stats = daemon.get("/api/hooks/stats").ok();
     assert_eq!(stats["total_decisions"], 3, "{stats}");
@@ -141,17 +149,19 @@ fn p_42_statistics_exclude_deleted_records() {
 
 #[test]
 fn p_42_ids_are_not_reused() {
-    let Some(daemon) = aged("") else { return };
+    let Some(daemon) = with_old_records("") else {
+        return;
+    };
     let newest = daemon.get("/api/hooks/decisions?limit=1").ok()["decisions"][0]["id"].as_i64();
     daemon.delete("/api/hooks/cleanup?days=1&force=true").ok();
     assert!(daemon.ask("ls")["id"].as_i64() > newest);
-    let daemon = daemon.again(|setup| setup);
+    let daemon = daemon.restart(|setup| setup);
     assert!(daemon.ask("ls")["id"].as_i64() > newest);
 }
 
 #[test]
 fn p_45_cleanup_may_be_restricted_to_the_operator() {
-    let Some(daemon) = aged("cleanup = \"operator\"") else {
+    let Some(daemon) = with_old_records("cleanup = \"operator\"") else {
         return;
     };
     let target = "/api/hooks/cleanup?days=1&force=true";
@@ -167,7 +177,7 @@ fn p_45_cleanup_may_be_restricted_to_the_operator() {
 
 #[test]
 fn p_45_cleanup_may_be_disabled() {
-    let Some(daemon) = aged("cleanup = \"off\"") else {
+    let Some(daemon) = with_old_records("cleanup = \"off\"") else {
         return;
     };
     let target = "/api/hooks/cleanup?days=1&force=true";

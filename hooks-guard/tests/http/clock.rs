@@ -82,12 +82,12 @@ fn a_question_times_out_after_a_restart_with_the_clock_set_back() {
     let daemon = clock.on(setup).start();
     let far = daemon.ask("mkdir far")["id"].clone();
     clock.shift(-DAY);
-    let daemon = daemon.again(|setup| setup);
+    let daemon = daemon.restart(|setup| setup);
     assert_eq!(outcome(&daemon, &far), "TIMEOUT");
     let near = daemon.ask("mkdir near")["id"].clone();
     clock.shift(-DAY - 30);
     let begin = Instant::now();
-    let daemon = daemon.again(|setup| setup);
+    let daemon = daemon.restart(|setup| setup);
     assert_eq!(outcome(&daemon, &near), "TIMEOUT");
     assert!(
         begin.elapsed() < Duration::from_secs(25),
@@ -113,7 +113,7 @@ fn an_approval_expires_although_the_clock_is_set_back() {
         assert_eq!(again["decision"], "REQUIRES_CONFIRMATION", "{seconds}");
         // Also after a restart, as far as the recorded time allows.
         if seconds == DAY {
-            let daemon = daemon.again(|setup| setup);
+            let daemon = daemon.restart(|setup| setup);
             assert_eq!(redeem(&daemon, &permission), 409);
             let again = daemon.ask("mkdir out");
             assert_eq!(again["decision"], "REQUIRES_CONFIRMATION");
@@ -137,5 +137,5 @@ fn questions_and_approvals_expire_if_the_clock_is_set_forward_and_back() {
     assert_eq!(redeem(&daemon, &approved), 409);
     let again = daemon.ask("mkdir approved");
     assert_eq!(again["decision"], "REQUIRES_CONFIRMATION");
-    assert!(!daemon.said().contains("panicked"));
+    assert!(!daemon.stderr().contains("panicked"));
 }

@@ -182,30 +182,30 @@ impl Setup {
     #[track_caller]
     pub(crate) fn fail(&self) -> (ExitStatus, String) {
         let mut child = self.command().spawn().unwrap();
-        let (said, _) = listen_to(&mut child);
+        let (stderr, _) = read_stderr(&mut child);
         let status = match wait(&mut child) {
             Some(status) => status,
             None => {
                 child.kill().unwrap();
                 child.wait().unwrap();
-                panic!("it runs: {}", said.lock().unwrap());
+                panic!("it runs: {}", stderr.lock().unwrap());
             }
         };
         // The stderr closes when the process exits, but the reader may need a moment.
         thread::sleep(Duration::from_millis(200));
-        let said = said.lock().unwrap().clone();
-        assert!(!status.success(), "it ended without an error: {said}");
-        assert!(status.code().is_some(), "it was killed: {status}, {said}");
-        assert!(!said.contains("panicked"), "{said}");
-        assert!(!said.trim().is_empty(), "it did not say why it ended");
-        (status, said)
+        let stderr = stderr.lock().unwrap().clone();
+        assert!(!status.success(), "it ended without an error: {stderr}");
+        assert!(status.code().is_some(), "it was killed: {status}, {stderr}");
+        assert!(!stderr.contains("panicked"), "{stderr}");
+        assert!(!stderr.trim().is_empty(), "it did not say why it ended");
+        (status, stderr)
     }
 }
 
 /// Collects the stderr of a child, and sends the address that it listens on.
-fn listen_to(child: &mut Child) -> (Arc<Mutex<String>>, Receiver<String>) {
-    let said = Arc::new(Mutex::new(String::new()));
-    let all = Arc::clone(&said);
+fn read_stderr(child: &mut Child) -> (Arc<Mutex<String>>, Receiver<String>) {
+    let stderr = Arc::new(Mutex::new(String::new()));
+    let all = Arc::clone(&stderr);
     let (sender, receiver) = channel();
     let reader = BufReader::new(child.stderr.take().unwrap());
     thread::spawn(move || {
@@ -220,7 +220,7 @@ fn listen_to(child: &mut Child) -> (Arc<Mutex<String>>, Receiver<String>) {
             }
         }
     });
-    (said, receiver)
+    (stderr, receiver)
 }
 
 /// Returns `None` if the child still runs.
@@ -239,7 +239,7 @@ fn wait(child: &mut Child) -> Option<ExitStatus> {
 pub(crate) struct Daemon {
     setup: Setup,
     child: Child,
-    said: Arc<Mutex<String>>,
+    stderr: Arc<Mutex<String>>,
     pub(crate) address: String,
     pub(crate) port: u16,
 }
@@ -250,7 +250,7 @@ impl Drop for Daemon {
         let _ = self.child.kill();
         let _ = self.child.wait();
         if thread::panicking() {
-            eprintln!("the daemon said:\n{}", self.said());
+            eprintln!("stderr of the daemon:\n{}", self.stderr());
         }
     }
 }
@@ -259,17 +259,17 @@ impl Daemon {
     #[track_caller]
     pub(crate) fn start(setup: Setup) -> Self {
         let mut child = setup.command().spawn().unwrap();
-        let (said, address) = listen_to(&mut child);
+        let (stderr, address) = read_stderr(&mut child);
         let Ok(address) = address.recv_timeout(PATIENCE) else {
             let _ = child.kill();
             let _ = child.wait();
-            panic!("it does not listen: {}", said.lock().unwrap());
+            panic!("it does not listen: {}", stderr.lock().unwrap());
         };
         let port = address.rsplit(':').next().unwrap().parse().unwrap();
         Self {
             setup,
             child,
-            said,
+            stderr,
             address,
             port,
         }
@@ -288,11 +288,11 @@ impl Daemon {
     }
 
     /// Returns its stderr so far.
-    pub(crate) fn said(&self) -> String {
-        self.said.lock().unwrap().clone()
+    pub(crate) fn stderr(&self) -> String {
+        self.stderr.lock().unwrap().clone()
     }
 
-    pub(crate) fn runs(&mut self) -> bool {
+    pub(crate) fn is_running(&mut self) -> bool {
         self.child.try_wait().unwrap().is_none()
     }
 
@@ -329,7 +329,7 @@ impl Daemon {
 
     /// Restarts it with its home and database, after `change` of its setup.
     #[track_caller]
-    pub(crate) fn again(self, change: impl FnOnce(Setup) -> Setup) -> Self {
+    pub(crate) fn restart(self, change: impl FnOnce(Setup) -> Setup) -> Self {
         change(self.into_setup()).start()
     }
 
@@ -395,10 +395,10 @@ impl Daemon {
     }
 
     #[track_caller]
-    pub(crate) fn assert_well(&mut self) {
-        assert!(self.runs(), "the daemon has ended: {}", self.said());
+    pub(crate) fn assert_healthy(&mut self) {
+        assert!(self.is_running(), "the daemon has ended: {}", self.stderr());
         self.get("/health").ok();
-        assert!(!self.said().contains("panicked"), "{}", self.said());
+        assert!(!self.stderr().contains("panicked"), "{}", self.stderr());
     }
 }
 

@@ -31,7 +31,7 @@ impl Project {
     }
 
     #[track_caller]
-    fn asks(&self, commands: &[&str]) {
+    fn assert_asks(&self, commands: &[&str]) {
         for command in commands {
             let answer = self.decision(command);
             assert_eq!(answer["decision"], "REQUIRES_CONFIRMATION", "{command}");
@@ -39,7 +39,7 @@ impl Project {
     }
 
     #[track_caller]
-    fn allows(&self, commands: &[&str]) {
+    fn assert_allows(&self, commands: &[&str]) {
         for command in commands {
             let answer = self.decision(command);
             assert_eq!(answer["decision"], "AUTO_ALLOWED", "{command}: {answer}");
@@ -51,7 +51,7 @@ impl Project {
 fn threat_file_names_passed_to_another_command_require_confirmation() {
     let project = Project::new();
     let token = project.folder(".config/hooks-guard/token");
-    project.asks(&[
+    project.assert_asks(&[
         "echo ~/.config/hooks-guard/token | xargs cat",
         &format!("echo {token} | xargs cat"),
         "find ~ -name token -exec cat {} +",
@@ -61,7 +61,7 @@ fn threat_file_names_passed_to_another_command_require_confirmation() {
         "find .. -name x.json | xargs cat",
         "mapfile -t f < <(find ~ -type f); cat \"${f[@]}\"",
     ]);
-    project.asks(&[
+    project.assert_asks(&[
         "while read -u 3 f; do cat \"$f\"; done 3< <(find ~ -name '*.key')",
         "exec 4< <(find ~ -type f); while read -r f <&4; do head \"$f\"; done",
         "compgen -f ~/. | xargs cat",
@@ -71,7 +71,7 @@ fn threat_file_names_passed_to_another_command_require_confirmation() {
         "cat $h/.config/app/x",
     ]);
     // Names in a file are unknown.
-    project.allows(&[
+    project.assert_allows(&[
         "xargs cat < list",
         "find . -name '*.rs' | xargs cat",
         "find . -name '*config*' -exec cat {} +",
@@ -83,7 +83,7 @@ fn threat_file_names_passed_to_another_command_require_confirmation() {
 #[test]
 fn threat_recursive_reads_of_a_parent_folder_require_confirmation() {
     let project = Project::new();
-    project.asks(&[
+    project.assert_asks(&[
         "tar cf - ~/.config",
         "grep -r x ~/.config",
         "rg x ..",
@@ -93,7 +93,7 @@ fn threat_recursive_reads_of_a_parent_folder_require_confirmation() {
         "gzip -rc ~/.config",
         "zstd -rc ~/.config",
     ]);
-    project.allows(&["grep -rn x src", "tar cf - src", "find ~ -name token"]);
+    project.assert_allows(&["grep -rn x src", "tar cf - src", "find ~ -name token"]);
     for (tool, cwd, decision) in [
         ("Grep", project.folder(""), "REQUIRES_CONFIRMATION"),
         ("Grep", project.folder("project"), "AUTO_ALLOWED"),
@@ -125,7 +125,7 @@ fn threat_recursive_reads_of_a_parent_folder_require_confirmation() {
 #[test]
 fn threat_reading_screens_processes_and_app_data_asks() {
     let project = Project::new();
-    project.asks(&[
+    project.assert_asks(&[
         "ps auxeww",
         "find /proc -maxdepth 2 -name environ -exec cat {} +",
         "tmux capture-pane -p",
@@ -140,7 +140,7 @@ fn threat_reading_screens_processes_and_app_data_asks() {
         "git stash show -p -- .env",
         "bash -v -n ~/.netrc",
     ]);
-    project.allows(&[
+    project.assert_allows(&[
         "wl-paste --list-types",
         "wl-paste --version",
         "git stash show -p",
@@ -161,7 +161,7 @@ fn threat_a_link_in_the_project_does_not_expose_a_secret() {
     };
     link(&secrets.join("credentials"), "notes.txt");
     link(&secrets, "docs");
-    project.asks(&[
+    project.assert_asks(&[
         "cat notes.txt",
         "head -1 docs/credentials",
         "grep -r x docs/",
@@ -170,7 +170,7 @@ fn threat_a_link_in_the_project_does_not_expose_a_secret() {
     let body = json!({ "command": "Read", "file": file, "cwd": project.folder("project") });
     let answer = project.daemon.post(&body).ok();
     assert_eq!(answer["decision"], "REQUIRES_CONFIRMATION", "{answer}");
-    project.allows(&["ls -l notes.txt"]);
+    project.assert_allows(&["ls -l notes.txt"]);
 }
 
 #[test]
@@ -200,5 +200,5 @@ fn threat_any_program_that_connects_to_the_service_asks() {
         format!("grep -rn 127.0.0.1:{port} src"),
         format!("git log --grep=localhost:{port}"),
     ];
-    project.allows(&mentions.each_ref().map(String::as_str));
+    project.assert_allows(&mentions.each_ref().map(String::as_str));
 }

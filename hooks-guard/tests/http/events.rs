@@ -35,7 +35,7 @@ impl Listener {
 
     /// Connects a listener and reads the head and the first event.
     #[track_caller]
-    fn hear(daemon: &Daemon, target: &str, headers: &str) -> (Self, Event) {
+    fn connect(daemon: &Daemon, target: &str, headers: &str) -> (Self, Event) {
         let mut listener = Self::open(daemon.port, target, headers);
         let status = listener.line().unwrap();
         assert!(status.contains(" 200 "), "{status}");
@@ -53,7 +53,7 @@ impl Listener {
 
     #[track_caller]
     fn new(daemon: &Daemon) -> Self {
-        Self::hear(daemon, "/api/hooks/events", "").0
+        Self::connect(daemon, "/api/hooks/events", "").0
     }
 
     fn line(&mut self) -> Option<String> {
@@ -134,11 +134,11 @@ fn all_listeners_receive_events_in_the_same_order() {
         .map(|at| daemon.ask(&format!("mkdir d{at}"))["id"].clone())
         .collect();
     for listener in &mut listeners {
-        let told: Vec<Value> = asked
+        let received: Vec<Value> = asked
             .iter()
             .map(|_| listener.expect("asked").data["id"].clone())
             .collect();
-        assert_eq!(told, asked);
+        assert_eq!(received, asked);
     }
 }
 
@@ -159,7 +159,7 @@ fn a_reconnected_listener_receives_the_missed_events() {
     .map(|(target, headers)| (target.to_owned(), headers));
     let mut since = Vec::new();
     for (target, headers) in again {
-        let (mut listener, hello) = Listener::hear(&daemon, &target, &headers);
+        let (mut listener, hello) = Listener::connect(&daemon, &target, &headers);
         assert_eq!(hello.data["resumed"], true);
         assert_eq!(hello.id, Some(last), "nothing is skipped if it ends here");
         let asked = listener.expect("asked");
@@ -179,11 +179,11 @@ fn a_restart_of_the_daemon_loses_no_event() {
     let mut listener = Listener::new(&daemon);
     daemon.ask("mkdir a");
     let last = listener.expect("asked").id.unwrap();
-    let daemon = daemon.again(|setup| setup);
+    let daemon = daemon.restart(|setup| setup);
     while listener.next().is_some() {}
     let asked = daemon.ask("mkdir b");
     let target = format!("/api/hooks/events?after={last}");
-    let (mut listener, hello) = Listener::hear(&daemon, &target, "");
+    let (mut listener, hello) = Listener::connect(&daemon, &target, "");
     assert_eq!(hello.data["resumed"], true);
     assert_eq!(listener.expect("asked").data["id"], asked["id"]);
 }
@@ -196,13 +196,13 @@ fn an_old_or_unknown_event_id_does_not_resume_the_stream() {
     }
     for after in ["0", "999999"] {
         let target = format!("/api/hooks/events?after={after}");
-        let (_, hello) = Listener::hear(&daemon, &target, "");
+        let (_, hello) = Listener::connect(&daemon, &target, "");
         assert_eq!(hello.data["resumed"], false, "{after}");
         assert_eq!(hello.id, Some(501));
     }
-    let (_, hello) = Listener::hear(&daemon, "/api/hooks/events?after=1", "");
+    let (_, hello) = Listener::connect(&daemon, "/api/hooks/events?after=1", "");
     assert_eq!(hello.data["resumed"], true);
-    let (_, hello) = Listener::hear(&daemon, "/api/hooks/events", "Last-Event-ID: x\r\n");
+    let (_, hello) = Listener::connect(&daemon, "/api/hooks/events", "Last-Event-ID: x\r\n");
     assert_eq!(hello.data["resumed"], false);
     daemon
         .get("/api/hooks/events?after=x")
@@ -255,7 +255,7 @@ fn the_number_of_listeners_is_limited() {
         }
         thread::sleep(Duration::from_millis(100));
     }
-    panic!("no place came back");
+    panic!("no stream became free");
 }
 
 #[test]
@@ -265,7 +265,7 @@ fn the_event_stream_ends_when_the_service_stops() {
     let status = daemon.terminate();
     assert!(status.success(), "{status}");
     assert!(listener.next().is_none());
-    assert!(!daemon.said().contains("cut off"), "{}", daemon.said());
+    assert!(!daemon.stderr().contains("cut off"), "{}", daemon.stderr());
 }
 
 #[test]

@@ -144,7 +144,7 @@ fn p_26_the_operator_denies_questions_in_bulk() {
     let deny = |body: &Value| daemon.send(&operator("POST", DENY).json(body)).ok();
     for request in [
         Request::new("POST", DENY),
-        Request::new("POST", DENY).bearer("another token of somebody"),
+        Request::new("POST", DENY).bearer("another-operators-token"),
     ] {
         let answer = daemon.send(&request.json(&json!({ "all": true })));
         answer.error(401, "OPERATOR_TOKEN_REQUIRED");
@@ -260,8 +260,8 @@ fn flood_invalid_limits_are_configuration_errors() {
         ("max_open_questions_per_session", "0"),
         ("max_open_questions_per_session", "-1"),
     ] {
-        let (_, said) = Setup::new().config(&format!("{key} = {value}")).fail();
-        assert!(said.contains(key) || said.contains(value), "{said}");
+        let (_, stderr) = Setup::new().config(&format!("{key} = {value}")).fail();
+        assert!(stderr.contains(key) || stderr.contains(value), "{stderr}");
     }
 }
 
@@ -303,9 +303,9 @@ fn flood_a_hook_denies_if_its_question_is_refused() {
         .write_all(input.to_string().as_bytes())
         .unwrap();
     let output = hook.wait_with_output().unwrap();
-    let said = String::from_utf8_lossy(&output.stdout);
-    assert!(said.contains("deny"), "{output:?}");
-    assert!(!said.contains("\"allow\""), "{output:?}");
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    assert!(stdout.contains("deny"), "{output:?}");
+    assert!(!stdout.contains("\"allow\""), "{output:?}");
     assert_eq!(daemon.pending().len(), 1);
 }
 
@@ -335,7 +335,7 @@ fn flood_event_streams_are_reserved_for_the_operator() {
     assert!(strangers.iter().all(|(status, _)| status == "200"));
     for headers in [
         String::new(),
-        "Authorization: Bearer another token of somebody\r\n".to_owned(),
+        "Authorization: Bearer another-operators-token\r\n".to_owned(),
         // A cookie alone is not enough, because browsers send it to every port of this machine.
         format!("Cookie: {cookie}\r\n"),
     ] {
@@ -453,7 +453,7 @@ fn flood_answers_are_prompt_under_the_load_of_200_clients() {
     let [answer, page] = slowest;
     eprintln!("an answer took {answer:?} at most, a page {page:?}, among {answered} of others");
     assert!(answer < PROMPT && page < 2 * PROMPT, "{answer:?}, {page:?}");
-    daemon.assert_well();
+    daemon.assert_healthy();
 }
 
 #[test]
@@ -487,7 +487,7 @@ fn flood_readers_beyond_the_queue_get_503() {
         thread.join().unwrap();
     }
     eprintln!(
-        "{} of 150 were told to come again",
+        "{} of 150 were refused with 503",
         busy.load(Ordering::SeqCst)
     );
     assert!(busy.load(Ordering::SeqCst) < 150);
@@ -655,7 +655,7 @@ fn flood_long_polls_do_not_block_the_operator() {
     let answer: Answer = own.read().expect("it was closed");
     assert_eq!(answer.ok()["user_response"], "DENIED");
     drop(hammering);
-    daemon.assert_well();
+    daemon.assert_healthy();
 }
 
 #[test]

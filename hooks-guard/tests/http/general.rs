@@ -205,8 +205,8 @@ fn settings_require_confirmation_cud_off_allows_and_warns() {
         daemon.record(&permission["id"])["decision_requires_confirmation"],
         false
     );
-    let said = daemon.said();
-    assert!(said.contains("require_confirmation_cud"), "{said}");
+    let stderr = daemon.stderr();
+    assert!(stderr.contains("require_confirmation_cud"), "{stderr}");
 }
 
 #[test]
@@ -217,8 +217,11 @@ fn settings_dangerously_skip_confirmations_allows_and_warns() {
     let permission = daemon.ask("rm old.txt");
     assert_eq!(permission["classification"], "DELETE");
     assert_eq!(permission["decision"], "AUTO_ALLOWED");
-    let said = daemon.said();
-    assert!(said.contains("dangerously_skip_confirmations"), "{said}");
+    let stderr = daemon.stderr();
+    assert!(
+        stderr.contains("dangerously_skip_confirmations"),
+        "{stderr}"
+    );
     // It is recorded as well.
     assert_eq!(daemon.record(&permission["id"])["command"], "rm old.txt");
 }
@@ -227,7 +230,7 @@ fn settings_dangerously_skip_confirmations_allows_and_warns() {
 fn settings_enabled_off_is_reported_by_health_and_at_start() {
     let daemon = Setup::new().config("enabled = false").start();
     assert_eq!(daemon.get("/health").ok()["hooks"]["enabled"], false);
-    assert!(daemon.said().contains("enabled"), "{}", daemon.said());
+    assert!(daemon.stderr().contains("enabled"), "{}", daemon.stderr());
     assert!(daemon.pending().is_empty());
 }
 
@@ -262,9 +265,9 @@ fn secrets_in_commands_are_masked_before_they_are_stored() {
     ] {
         let permission = daemon.ask(&command);
         let record = daemon.record(&permission["id"]);
-        let told: Value = json!([record, daemon.pending()]);
+        let shown: Value = json!([record, daemon.pending()]);
         for secret in &secrets {
-            assert!(!told.to_string().contains(secret), "{secret} in {told}");
+            assert!(!shown.to_string().contains(secret), "{secret} in {shown}");
         }
     }
     daemon.terminate();

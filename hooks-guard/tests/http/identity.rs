@@ -52,7 +52,7 @@ fn exchange(connection: &mut Connection<TcpStream>, request: &Request) -> io::Re
 }
 
 /// Opens a connection and performs the handshake; returns the nonce, too.
-fn agreed(daemon: &Daemon) -> (Connection<TcpStream>, String) {
+fn handshake(daemon: &Daemon) -> (Connection<TcpStream>, String) {
     let mut connection = Connection::open(daemon.port);
     let address = format!("127.0.0.1:{}", daemon.port);
     let answer = exchange(&mut connection, &identity(CHALLENGE, &address))
@@ -85,7 +85,7 @@ const ASK: &str = "/api/hooks/permission-request";
 #[test]
 fn the_service_proves_only_its_own_address() {
     let daemon = Daemon::plain();
-    agreed(&daemon);
+    handshake(&daemon);
     let at = |address: &str| daemon.send(&identity(CHALLENGE, address));
     for address in [
         format!("127.0.0.1:{}", daemon.port ^ 1),
@@ -136,7 +136,7 @@ fn the_service_also_proves_its_published_address() {
 #[test]
 fn a_response_to_a_signed_request_is_signed() {
     let daemon = Daemon::plain();
-    let (mut connection, nonce) = agreed(&daemon);
+    let (mut connection, nonce) = handshake(&daemon);
     let command = json!({"command": "mkdir out"});
     let permission: Value = {
         let request = proof(&daemon, &nonce, "POST", ASK, &command.to_string());
@@ -191,9 +191,9 @@ fn a_wrong_proof_is_refused_and_a_proof_is_optional() {
         let request = Request::new("POST", ASK).json(&command);
         exchange(connection, &request.header("X-Hooks-Guard-Proof", given)).unwrap()
     };
-    let (mut connection, nonce) = agreed(&daemon);
+    let (mut connection, nonce) = handshake(&daemon);
     let right = proof(&daemon, &nonce, "POST", ASK, &body);
-    let (_, other_nonce) = agreed(&daemon);
+    let (_, other_nonce) = handshake(&daemon);
     for wrong in [
         String::new(),
         "00".to_owned(),

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::client::{Answer, Request};
 use crate::cluster::Cluster;
 use crate::daemon::{Daemon, Setup, TOKEN, ask};
-use crate::operation::verified;
+use crate::operation::assert_intact;
 
 /// Longer than any response, and shorter than the deadline of a question.
 const WAIT: u64 = 60;
@@ -20,7 +20,7 @@ fn pair(cluster: &Cluster) -> (String, Daemon, Daemon) {
 }
 
 /// Waits for the answer to a question, at one of the processes.
-fn waiting(at: &Daemon, id: &Value) -> thread::JoinHandle<(Answer, Duration)> {
+fn long_poll(at: &Daemon, id: &Value) -> thread::JoinHandle<(Answer, Duration)> {
     let target = format!("/api/hooks/decisions/{id}?wait={WAIT}");
     let port = at.port;
     let handle = thread::spawn(move || {
@@ -35,10 +35,10 @@ fn waiting(at: &Daemon, id: &Value) -> thread::JoinHandle<(Answer, Duration)> {
 
 /// Checks that the waiting client was notified, instead of reading the answer after its timeout.
 #[track_caller]
-fn told((answer, took): (Answer, Duration)) -> Value {
+fn prompt_response((answer, elapsed): (Answer, Duration)) -> Value {
     assert!(
-        took < Duration::from_secs(WAIT / 2),
-        "it was not told: {took:?}"
+        elapsed < Duration::from_secs(WAIT / 2),
+        "the answer did not end the long poll: {elapsed:?}"
     );
     answer.ok()
 }
@@ -63,9 +63,9 @@ fn instances_share_questions_answers_approvals_and_one_chain() {
     let pending = other.pending();
     assert_eq!(pending.len(), 1);
     assert_eq!(&pending[0]["id"], id);
-    let waits = waiting(&one, id);
+    let poll = long_poll(&one, id);
     other.respond(id, "APPROVED").ok();
-    let record = told(waits.join().unwrap());
+    let record = prompt_response(poll.join().unwrap());
     assert_eq!(record["user_response"], "APPROVED");
     assert!(one.pending().is_empty());
     one.respond(id, "DENIED").error(409, "ALREADY_ANSWERED");
@@ -86,9 +86,12 @@ fn instances_share_questions_answers_approvals_and_one_chain() {
         permission["decision"], "REQUIRES_CONFIRMATION",
         "it serves once"
     );
-    let waits = waiting(&other, &permission["id"]);
+    let poll = long_poll(&other, &permission["id"]);
     one.respond(&permission["id"], "DENIED").ok();
-    assert_eq!(told(waits.join().unwrap())["user_response"], "DENIED");
+    assert_eq!(
+        prompt_response(poll.join().unwrap())["user_response"],
+        "DENIED"
+    );
 
     // An answer that is remembered at one process applies at the other until it is revoked.
     let permission = one.post(&body).ok();
@@ -102,8 +105,8 @@ fn instances_share_questions_answers_approvals_and_one_chain() {
         .ok();
 
     drop((one, other));
-    let said = verified(&url);
-    assert!(said.contains("intact: 4 decisions"), "{said}");
+    let summary = assert_intact(&url);
+    assert!(summary.contains("intact: 4 decisions"), "{summary}");
 }
 
 #[test]
@@ -152,7 +155,7 @@ fn instances_that_write_concurrently_keep_one_chain_and_one_answer() {
     let expected: Vec<i64> = (1..=6 * EACH as i64).collect();
     assert_eq!(ids, expected, "each number is given once");
     drop((one, other));
-    verified(&url);
+    assert_intact(&url);
 }
 
 #[test]
@@ -162,14 +165,17 @@ fn instances_survive_the_kill_of_another_instance() {
     };
     let (url, one, mut other) = pair(&cluster);
     let permission = one.ask("mkdir out");
-    let waits = waiting(&other, &permission["id"]);
+    let poll = long_poll(&other, &permission["id"]);
     // Its connections are closed and its locks released.
     drop(one.into_setup());
-    other.assert_well();
+    other.assert_healthy();
     other.respond(&permission["id"], "APPROVED").ok();
-    assert_eq!(told(waits.join().unwrap())["user_response"], "APPROVED");
+    assert_eq!(
+        prompt_response(poll.join().unwrap())["user_response"],
+        "APPROVED"
+    );
     drop(other);
-    verified(&url);
+    assert_intact(&url);
 }
 
 #[test]
@@ -207,10 +213,10 @@ fn backup_of_postgresql_is_restored_with_its_own_tools() {
         .output()
         .unwrap();
     assert!(restored.status.success(), "{restored:?}");
-    assert_eq!(verified(&copy), verified(&url));
+    assert_eq!(assert_intact(&copy), assert_intact(&url));
     let third = Setup::new().database(&copy).start();
     assert_eq!(third.record(&permission["id"])["user_response"], "APPROVED");
     third.ask("mkdir after");
     drop(third);
-    verified(&copy);
+    assert_intact(&copy);
 }

@@ -137,7 +137,7 @@ async fn load_every_concurrent_request_is_answered_and_recorded() {
     eprintln!("{} of {count} were judged; lost: {lost:?}", ids.len());
     assert!(ids.len() > count / 10);
     for request in late {
-        let why = daemon.said();
+        let why = daemon.stderr();
         let why = why.lines().find(|line| line.contains(&request));
         assert!(why.is_some_and(|why| why.contains("locked")), "{why:?}");
     }
@@ -153,7 +153,7 @@ async fn load_every_concurrent_request_is_answered_and_recorded() {
     assert_eq!(body["pagination"]["returned"], 1_000);
     assert_eq!(body["pagination"]["limit"], 1_000);
     assert_eq!(body["decisions"].as_array().unwrap().len(), 1_000);
-    daemon.assert_well();
+    daemon.assert_healthy();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -215,7 +215,7 @@ async fn load_a_killed_service_has_recorded_every_response() {
             );
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
-        let daemon = daemon.again(|setup| setup);
+        let daemon = daemon.restart(|setup| setup);
         stop.send(true).unwrap();
         for task in asking {
             known.extend(task.await.unwrap());

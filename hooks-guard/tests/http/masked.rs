@@ -125,16 +125,16 @@ fn no_response_event_log_or_file_contains_a_secret() {
         let at = text.find(SECRET).map(|at| &text[at.saturating_sub(80)..]);
         assert!(at.is_none(), "{target}: {at:?}");
     }
-    let mut told = Vec::new();
+    let mut received = Vec::new();
     let mut buffer = [0; 65536];
     while let Ok(length) = stream.read(&mut buffer) {
         if length == 0 {
             break;
         }
-        told.extend_from_slice(&buffer[..length]);
+        received.extend_from_slice(&buffer[..length]);
     }
-    assert!(contains(&told, "asked"), "{}", told.len());
-    assert!(!contains(&told, SECRET), "the events tell it");
+    assert!(contains(&received, "asked"), "{}", received.len());
+    assert!(!contains(&received, SECRET), "an event contains the secret");
     let check = |daemon: &Daemon| {
         let folders = [daemon.setup().home(), daemon.setup().folder().join("data")];
         for file in folders.iter().flat_map(|folder| files_below(folder)) {
@@ -147,7 +147,7 @@ fn no_response_event_log_or_file_contains_a_secret() {
     check(&daemon);
     daemon.terminate();
     check(&daemon);
-    assert!(!daemon.said().contains(SECRET), "{}", daemon.said());
+    assert!(!daemon.stderr().contains(SECRET), "{}", daemon.stderr());
 }
 
 /// Commands whose masked form would hide code.

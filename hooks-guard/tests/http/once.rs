@@ -261,7 +261,7 @@ fn permanent_approval_applies_to_all_sessions_and_after_a_restart() {
         decision(&daemon, "mkdir other", "/srv/a", "s-1"),
         "REQUIRES_CONFIRMATION"
     );
-    let daemon = daemon.again(|setup| setup);
+    let daemon = daemon.restart(|setup| setup);
     assert_eq!(
         decision(&daemon, "mkdir out", "/srv/a", "s-3"),
         "AUTO_ALLOWED"
@@ -273,7 +273,7 @@ fn permanent_approval_applies_to_all_sessions_and_after_a_restart() {
         decision(&daemon, "mkdir out", "/srv/a", "s-3"),
         "REQUIRES_CONFIRMATION"
     );
-    let daemon = daemon.again(|setup| setup);
+    let daemon = daemon.restart(|setup| setup);
     assert!(remembered(&daemon).is_empty());
 }
 

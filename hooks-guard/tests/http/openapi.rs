@@ -280,9 +280,9 @@ fn openapi_describes_every_error_response() {
     assert_described(&document, "post", path, &wrong);
     let path = "/api/hooks/permission-response";
     let body = json!({ "id": permission["id"], "response": "DENIED" });
-    let nobody = daemon.send(&Request::new("POST", path).json(&body));
-    assert_eq!(nobody.status, 401);
-    assert_described(&document, "post", path, &nobody);
+    let unauthorized = daemon.send(&Request::new("POST", path).json(&body));
+    assert_eq!(unauthorized.status, 401);
+    assert_described(&document, "post", path, &unauthorized);
     daemon.respond(&permission["id"], "DENIED").ok();
     let twice = daemon.respond(&permission["id"], "DENIED");
     assert_eq!(twice.status, 409);
@@ -314,10 +314,10 @@ fn openapi_lists_the_common_errors_of_every_operation() {
             refusals.extend([("408", "BODY_TOO_SLOW"), ("413", "BODY_TOO_LARGE")]);
         }
         for (status, code) in refusals {
-            let said = operation["responses"][status]["description"].as_str();
+            let description = operation["responses"][status]["description"].as_str();
             assert!(
-                said.is_some_and(|said| said.contains(code)),
-                "{method} {path} {status}: {said:?}"
+                description.is_some_and(|description| description.contains(code)),
+                "{method} {path} {status}: {description:?}"
             );
         }
     }

@@ -47,15 +47,15 @@ fn program(setup: &Setup, arguments: &[&str]) -> Output {
 
 /// Returns the output of `audit verify` for a trail, which must be intact.
 #[track_caller]
-pub(crate) fn verified(database: &str) -> String {
+pub(crate) fn assert_intact(database: &str) -> String {
     let output = Command::new(env!("CARGO_BIN_EXE_hooks-guard"))
         .args(["audit", "verify", "--database", database])
         .output()
         .unwrap();
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success(), "{output:?}");
-    assert!(said.contains("intact: "), "{said}");
-    said
+    assert!(stdout.contains("intact: "), "{stdout}");
+    stdout
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn metrics_on_the_page_equal_the_exported_ones() {
             .filter(|label| label != "le");
         printed.get_mut(name).unwrap().1.extend(labels);
     }
-    let told: BTreeMap<String, (String, BTreeSet<String>)> = rows("Metrics")
+    let documented: BTreeMap<String, (String, BTreeSet<String>)> = rows("Metrics")
         .into_iter()
         .map(|row| {
             let labels = row[2].split(", ").filter(|label| !label.is_empty());
@@ -99,7 +99,7 @@ fn metrics_on_the_page_equal_the_exported_ones() {
             (row[0].clone(), (row[1].clone(), labels))
         })
         .collect();
-    assert_eq!(told, printed);
+    assert_eq!(documented, printed);
 }
 
 #[test]
@@ -112,9 +112,9 @@ fn retention_deletes_old_records_and_is_recorded() {
     daemon.ask("mkdir of-day-0");
     thread::sleep(std::time::Duration::from_millis(300));
     assert!(
-        daemon.said().contains("older than 7 days"),
+        daemon.stderr().contains("older than 7 days"),
         "{}",
-        daemon.said()
+        daemon.stderr()
     );
     clock.forward(5 * DAY);
     daemon.ask("mkdir of-day-5");
@@ -138,23 +138,25 @@ fn retention_deletes_old_records_and_is_recorded() {
     thread::sleep(std::time::Duration::from_millis(2_500));
     assert_eq!(commands(&daemon), ["mkdir of-day-5"]);
     let setup = daemon.into_setup();
-    let said = verified(&setup.database_file().display().to_string());
+    let summary = assert_intact(&setup.database_file().display().to_string());
     assert_eq!(
-        said.matches("by retention of 7 days: 1 decisions").count(),
+        summary
+            .matches("by retention of 7 days: 1 decisions")
+            .count(),
         1,
-        "{said}"
+        "{summary}"
     );
-    assert_eq!(said.matches("cleanup at").count(), 1, "{said}");
+    assert_eq!(summary.matches("cleanup at").count(), 1, "{summary}");
 }
 
 #[test]
 fn retention_is_off_by_default_and_has_a_range() {
     for days in ["0", "36501"] {
         let config = format!("retention_days = {days}");
-        let (_, said) = Setup::new().config(&config).fail();
+        let (_, stderr) = Setup::new().config(&config).fail();
         assert!(
-            said.contains("retention_days") && said.contains("36500"),
-            "{said}"
+            stderr.contains("retention_days") && stderr.contains("36500"),
+            "{stderr}"
         );
     }
     let Some(clock) = ShiftedClock::new() else {
@@ -168,7 +170,11 @@ fn retention_is_off_by_default_and_has_a_range() {
         daemon.get("/api/hooks/decisions").ok()["pagination"]["total"],
         1
     );
-    assert!(!daemon.said().contains("older than"), "{}", daemon.said());
+    assert!(
+        !daemon.stderr().contains("older than"),
+        "{}",
+        daemon.stderr()
+    );
 }
 
 #[test]
@@ -195,8 +201,8 @@ fn end_of_the_service_ends_long_polls_and_keeps_their_questions() {
         assert_eq!(body["retry_after_seconds"], 1, "{body}");
         assert_eq!(answer.header("retry-after"), Some("1"));
     }
-    assert!(!daemon.said().contains("cut off"), "{}", daemon.said());
-    let daemon = daemon.again(|setup| setup);
+    assert!(!daemon.stderr().contains("cut off"), "{}", daemon.stderr());
+    let daemon = daemon.restart(|setup| setup);
     assert_eq!(daemon.pending().len(), 1, "it stays open");
     daemon.respond(&permission["id"], "APPROVED").ok();
     assert_eq!(daemon.get(&target).ok()["user_response"], "APPROVED");
@@ -209,7 +215,7 @@ fn backup_under_load_contains_every_answered_request_and_is_restorable() {
     let stop = AtomicBool::new(false);
     let copy = daemon.setup().folder().join("operator/copy.db");
     let database = daemon.setup().database_file();
-    let (known, said) = thread::scope(|scope| {
+    let (known, summary) = thread::scope(|scope| {
         let writers: Vec<_> = (0..4)
             .map(|writer| {
                 let stop = &stop;
@@ -245,7 +251,7 @@ fn backup_under_load_contains_every_answered_request_and_is_restorable() {
         assert!(written > before.len(), "nothing was written meanwhile");
         (before, String::from_utf8(output.stdout).unwrap())
     });
-    assert!(said.starts_with("intact: "), "{said}");
+    assert!(summary.starts_with("intact: "), "{summary}");
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
@@ -272,13 +278,13 @@ fn backup_under_load_contains_every_answered_request_and_is_restorable() {
     let permission = daemon.ask("mkdir after");
     daemon.respond(&permission["id"], "DENIED").ok();
     let setup = daemon.into_setup();
-    verified(&setup.database_file().display().to_string());
+    assert_intact(&setup.database_file().display().to_string());
     let nowhere = setup.folder().join("no-such.db");
     let name = nowhere.display().to_string();
     let output = program(&setup, &["audit", "verify", "--database", &name]);
-    let said = String::from_utf8_lossy(&output.stderr);
+    let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(
-        !output.status.success() && said.contains("no-such.db"),
+        !output.status.success() && stderr.contains("no-such.db"),
         "{output:?}"
     );
     assert!(
@@ -300,8 +306,8 @@ fn backup_overwrites_no_file_and_names_the_path_in_errors() {
         &["audit", "backup", &name, "--database", &url],
     );
     assert!(!output.status.success(), "{output:?}");
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(said.contains("precious.txt"), "{said}");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(stderr.contains("precious.txt"), "{stderr}");
     assert_eq!(fs::read_to_string(&file).unwrap(), "precious");
     let nowhere = daemon
         .setup()
@@ -417,11 +423,11 @@ fn systemd_accepts_the_unit() {
             .env("XDG_RUNTIME_DIR", home.join("run"))
             .output()
             .unwrap();
-        let mut said = output.stdout.clone();
-        said.extend(&output.stderr);
+        let mut output_bytes = output.stdout.clone();
+        output_bytes.extend(&output.stderr);
         (
             output.status.success(),
-            String::from_utf8_lossy(&said).into_owned(),
+            String::from_utf8_lossy(&output_bytes).into_owned(),
         )
     };
     assert_eq!(verify(&unit), (true, String::new()));
@@ -519,8 +525,8 @@ fn completions_and_manual_pages_are_generated() {
         )
         .unwrap();
         let output = Command::new("bash").arg(&tried).output().unwrap();
-        let said = String::from_utf8_lossy(&output.stdout);
-        assert_eq!(said.trim(), "audit", "{output:?}");
+        let stdout = String::from_utf8_lossy(&output.stdout);
+        assert_eq!(stdout.trim(), "audit", "{output:?}");
     }
 }
 
@@ -558,11 +564,11 @@ fn logged() -> BTreeSet<(String, String)> {
 
 #[test]
 fn logs_on_the_page_equal_those_in_the_source() {
-    let told: BTreeSet<(String, String)> = rows("Logs")
+    let documented: BTreeSet<(String, String)> = rows("Logs")
         .into_iter()
         .map(|row| (row[0].clone(), row[1].clone()))
         .collect();
-    assert_eq!(told, logged());
+    assert_eq!(documented, logged());
 }
 
 #[test]
@@ -575,8 +581,12 @@ fn logs_use_the_configured_level() {
         let mut daemon = setup.start();
         assert!(daemon.terminate().success());
         thread::sleep(std::time::Duration::from_millis(200));
-        let said = daemon.said();
-        assert_eq!(said.contains("shutting down"), there, "{level:?}: {said}");
+        let stderr = daemon.stderr();
+        assert_eq!(
+            stderr.contains("shutting down"),
+            there,
+            "{level:?}: {stderr}"
+        );
     }
 }
 
@@ -623,7 +633,7 @@ fn configuration_on_the_page_has_the_actual_keys_and_defaults() {
     for key in semantic.as_object().unwrap().keys() {
         expected.insert(format!("semantic.{key}"), Value::Null);
     }
-    let told: BTreeMap<String, Value> = rows("Configuration")
+    let documented: BTreeMap<String, Value> = rows("Configuration")
         .into_iter()
         .map(|row| {
             let value = match row[1].as_str() {
@@ -633,5 +643,5 @@ fn configuration_on_the_page_has_the_actual_keys_and_defaults() {
             (row[0].clone(), value)
         })
         .collect();
-    assert_eq!(told, expected);
+    assert_eq!(documented, expected);
 }

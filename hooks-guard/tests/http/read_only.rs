@@ -45,13 +45,13 @@ fn audit(from: &Path, words: &[&str]) -> Option<(bool, String)> {
     }
     // No copy is left behind.
     assert_eq!(fs::read_dir(&temporary).unwrap().count(), 0);
-    let said = String::from_utf8_lossy(&output.stdout).into_owned()
+    let text = String::from_utf8_lossy(&output.stdout).into_owned()
         + &String::from_utf8_lossy(&output.stderr);
-    if output.status.code() == Some(99) || said.contains("unshare") {
+    if output.status.code() == Some(99) || text.contains("unshare") {
         left_out("nothing can be mounted here");
         return None;
     }
-    Some((output.status.success(), said))
+    Some((output.status.success(), text))
 }
 
 /// Returns a folder with the trail of a service that has stopped.
@@ -84,10 +84,10 @@ fn a_trail_on_a_read_only_medium_is_verified_listed_and_exported() {
         (&["export"], "mkdir out"),
         (&["head"], "2:"),
     ] {
-        let Some((done, said)) = audit(folder, words) else {
+        let Some((done, printed)) = audit(folder, words) else {
             return;
         };
-        assert!(done && said.contains(shown), "{words:?}: {said}");
+        assert!(done && printed.contains(shown), "{words:?}: {printed}");
     }
     let head = Command::new(env!("CARGO_BIN_EXE_hooks-guard"))
         .args(["audit", "head", "--database"])
@@ -97,17 +97,17 @@ fn a_trail_on_a_read_only_medium_is_verified_listed_and_exported() {
         .unwrap();
     let head = String::from_utf8(head.stdout).unwrap();
     let words = ["verify", "--head", head.trim()];
-    let (done, said) = audit(folder, &words).unwrap();
-    assert!(done && said.contains("matches"), "{said}");
+    let (done, printed) = audit(folder, &words).unwrap();
+    assert!(done && printed.contains("matches"), "{printed}");
     let other = format!("2:{}", "0".repeat(64));
-    let (done, said) = audit(folder, &["verify", "--head", &other]).unwrap();
-    assert!(!done && said.contains("hash differs"), "{said}");
-    let (done, said) = audit(folder, &["verify", "--head", "9:00"]).unwrap();
-    assert!(!done && said.contains("COUNT:HASH"), "{said}");
+    let (done, printed) = audit(folder, &["verify", "--head", &other]).unwrap();
+    assert!(!done && printed.contains("hash differs"), "{printed}");
+    let (done, printed) = audit(folder, &["verify", "--head", "9:00"]).unwrap();
+    assert!(!done && printed.contains("COUNT:HASH"), "{printed}");
     // Commands that have to write report that they cannot.
-    let (done, said) = audit(folder, &["cleanup", "--days", "1"]).unwrap();
-    let told = said.contains("read-only") || said.contains("cannot reach");
-    assert!(!done && told, "{said}");
+    let (done, printed) = audit(folder, &["cleanup", "--days", "1"]).unwrap();
+    let refused = printed.contains("read-only") || printed.contains("cannot reach");
+    assert!(!done && refused, "{printed}");
 }
 
 #[test]
@@ -135,10 +135,10 @@ fn a_changed_trail_on_a_read_only_medium_is_broken() {
     ] {
         let status = Command::new("sqlite3").arg(&file).arg(change).status();
         assert!(status.unwrap().success());
-        let Some((done, said)) = audit(file.parent().unwrap(), &["verify"]) else {
+        let Some((done, printed)) = audit(file.parent().unwrap(), &["verify"]) else {
             return;
         };
-        assert!(!done && said.contains(shown), "{change}: {said}");
+        assert!(!done && printed.contains(shown), "{change}: {printed}");
     }
 }
 
@@ -162,11 +162,11 @@ fn a_write_ahead_log_on_a_read_only_medium_is_read_from_a_copy() {
         (&["export"], "mkdir out"),
         (&["head"], "1:"),
     ] {
-        let Some((done, said)) = audit(folder.path(), words) else {
+        let Some((done, printed)) = audit(folder.path(), words) else {
             return;
         };
-        assert!(done && said.contains(shown), "{words:?}: {said}");
-        assert!(said.contains("reading a copy"), "{words:?}: {said}");
+        assert!(done && printed.contains(shown), "{words:?}: {printed}");
+        assert!(printed.contains("reading a copy"), "{words:?}: {printed}");
     }
     // Entries in the write-ahead log are verified, too.
     if has("sqlite3") {
@@ -177,15 +177,18 @@ fn a_write_ahead_log_on_a_read_only_medium_is_read_from_a_copy() {
         for name in ["audit.db", "audit.db-wal"] {
             fs::copy(file.with_file_name(name), planted.path().join(name)).unwrap();
         }
-        let (done, said) = audit(planted.path(), &["verify"]).unwrap();
-        let broken = said.contains("broken: the schema of the database differs");
-        assert!(!done && broken && said.contains("`planted`"), "{said}");
-        assert!(said.contains("entries intact: 1 decisions"), "{said}");
-        let (done, said) = audit(planted.path(), &["list"]).unwrap();
-        assert!(!done && said.contains("`planted`"), "{said}");
+        let (done, printed) = audit(planted.path(), &["verify"]).unwrap();
+        let broken = printed.contains("broken: the schema of the database differs");
+        assert!(
+            !done && broken && printed.contains("`planted`"),
+            "{printed}"
+        );
+        assert!(printed.contains("entries intact: 1 decisions"), "{printed}");
+        let (done, printed) = audit(planted.path(), &["list"]).unwrap();
+        assert!(!done && printed.contains("`planted`"), "{printed}");
     }
     // With the index of the write-ahead log it can be read in place.
     fs::copy(&index, folder.path().join("audit.db-shm")).unwrap();
-    let (done, said) = audit(folder.path(), &["verify"]).unwrap();
-    assert!(done && said.contains("intact: 1 decisions"), "{said}");
+    let (done, printed) = audit(folder.path(), &["verify"]).unwrap();
+    assert!(done && printed.contains("intact: 1 decisions"), "{printed}");
 }

@@ -34,30 +34,30 @@ fn assert_refuses(daemon: &mut Daemon, how: &str) {
     ] {
         assert_eq!(daemon.get(target).status, 500, "{how}: {target}");
     }
-    assert!(daemon.runs(), "{how}");
-    assert_told(daemon, how);
+    assert!(daemon.is_running(), "{how}");
+    assert_logged(daemon, how);
 }
 
 /// Checks that the log states the reason.
 #[track_caller]
-fn assert_told(daemon: &Daemon, how: &str) {
-    let told = |said: &str| {
+fn assert_logged(daemon: &Daemon, how: &str) {
+    let is_logged = |stderr: &str| {
         [
             "deleted or replaced",
             "no longer continues",
             "schema of the database differs",
         ]
         .iter()
-        .any(|why| said.contains(why))
+        .any(|why| stderr.contains(why))
     };
     // A thread reads its output.
     let until = Instant::now() + Duration::from_secs(10);
-    while !told(&daemon.said()) && Instant::now() < until {
+    while !is_logged(&daemon.stderr()) && Instant::now() < until {
         thread::sleep(Duration::from_millis(20));
     }
-    let said = daemon.said();
-    assert!(told(&said), "{how}: {said}");
-    assert!(!said.contains("panicked"), "{how}: {said}");
+    let stderr = daemon.stderr();
+    assert!(is_logged(&stderr), "{how}: {stderr}");
+    assert!(!stderr.contains("panicked"), "{how}: {stderr}");
 }
 
 /// Creates an empty database with the schema of another service.
@@ -165,9 +165,9 @@ fn p_15_a_replaced_database_allows_nothing() {
             remove_log(&file);
         }
         eprintln!("started again: {how}");
-        let mut again = daemon.again(|setup| setup);
+        let mut again = daemon.restart(|setup| setup);
         assert_eq!(again.ask("ls")["decision"], "AUTO_ALLOWED", "{how}");
-        again.assert_well();
+        again.assert_healthy();
     }
 }
 
@@ -182,7 +182,7 @@ fn p_15_a_restored_database_is_used_again() {
     fs::rename(&aside, &file).unwrap();
     assert_eq!(daemon.ask("ls second")["decision"], "AUTO_ALLOWED");
     assert_eq!(daemon.record(&id)["command"], "ls first");
-    daemon.assert_well();
+    daemon.assert_healthy();
 }
 
 /// Moves the write-ahead log into the file, like another program.
@@ -216,13 +216,13 @@ fn p_15_a_database_overwritten_with_an_older_state_allows_nothing() {
         );
         checkpoint(&file);
     }
-    daemon.assert_well();
+    daemon.assert_healthy();
     let new = fs::read(&file).unwrap();
     fs::copy(&old, &file).unwrap();
     assert_refuses(&mut daemon, "an older state");
     fs::write(&file, new).unwrap();
     assert_eq!(daemon.ask("ls again")["decision"], "AUTO_ALLOWED");
-    daemon.assert_well();
+    daemon.assert_healthy();
 }
 
 /// The file is changed with the tools of its database: planted decisions, with and without entries
@@ -247,8 +247,8 @@ fn p_15_a_database_with_a_changed_head_allows_nothing() {
         answer.refusal(500);
         assert_eq!(daemon.get("/health").status, 503, "{change}");
         assert_eq!(daemon.get("/api/hooks/pending").status, 500, "{change}");
-        assert!(daemon.runs());
-        assert_told(&daemon, change);
+        assert!(daemon.is_running());
+        assert_logged(&daemon, change);
     }
 }
 
@@ -285,8 +285,8 @@ fn p_15_other_processes_may_use_and_copy_the_database() {
             .env("HOME", daemon.setup().home())
             .output()
             .unwrap();
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(output.status.success(), "{arguments:?}: {said}");
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{arguments:?}: {stderr}");
     };
     audit(&["verify"]);
     let copy = file.with_extension("copy");

@@ -227,9 +227,9 @@ fn node(daemon: &Daemon, function: &str, call: &str) -> Option<(Value, String)> 
     let path = daemon.setup().folder().join("operator/client.js");
     fs::write(&path, script).unwrap();
     let output = Command::new("node").arg(&path).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.success(), "{said}");
-    Some((serde_json::from_slice(&output.stdout).unwrap(), said))
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{stderr}");
+    Some((serde_json::from_slice(&output.stdout).unwrap(), stderr))
 }
 
 #[test]
@@ -240,11 +240,11 @@ fn seed_javascript_with_retry() {
         ("mkdir out", "REQUIRES_CONFIRMATION"),
     ] {
         let call = format!("classifyWithRetry('{command}')");
-        let Some((said, _)) = node(&daemon, WITH_RETRY, &call) else {
+        let Some((result, _)) = node(&daemon, WITH_RETRY, &call) else {
             return;
         };
-        assert_eq!(said["data"]["decision"], decision, "{said}");
-        assert_eq!(said["slept"], serde_json::json!([]));
+        assert_eq!(result["data"]["decision"], decision, "{result}");
+        assert_eq!(result["slept"], serde_json::json!([]));
     }
 }
 
@@ -254,33 +254,36 @@ fn seed_javascript_with_retry_uses_the_retry_after_header() {
     daemon.ask("ls");
     // A second later, to distinguish it from the client's default of 60 seconds without a header.
     std::thread::sleep(std::time::Duration::from_millis(2_100));
-    let Some((said, _)) = node(&daemon, WITH_RETRY, "classifyWithRetry('ls')") else {
+    let Some((result, _)) = node(&daemon, WITH_RETRY, "classifyWithRetry('ls')") else {
         return;
     };
-    assert!(said.get("data").is_none(), "{said}");
-    let slept = said["slept"].as_array().unwrap();
-    assert_eq!(slept.len(), 3, "{said}");
+    assert!(result.get("data").is_none(), "{result}");
+    let slept = result["slept"].as_array().unwrap();
+    assert_eq!(slept.len(), 3, "{result}");
     for time in slept {
         let time = time.as_u64().unwrap();
-        assert!((1_000..60_000).contains(&time), "{said}");
+        assert!((1_000..60_000).contains(&time), "{result}");
     }
 }
 
 #[test]
 fn seed_javascript_with_fallback() {
     let daemon = Daemon::plain();
-    let Some((said, warned)) = node(&daemon, WITH_FALLBACK, "classifyWithFallback('mkdir out')")
+    let Some((result, warned)) = node(&daemon, WITH_FALLBACK, "classifyWithFallback('mkdir out')")
     else {
         return;
     };
-    assert_eq!(said["data"]["classification"], "CREATE");
+    assert_eq!(result["data"]["classification"], "CREATE");
     assert_eq!(warned, "");
 
     let daemon = with_model(None, 2_000).start();
     let call = "classifyWithFallback('frobnicate-zq --x')";
-    let (said, warned) = node(&daemon, WITH_FALLBACK, call).unwrap();
-    assert_eq!(said["data"]["classification_method"], "fallback", "{said}");
-    assert_eq!(said["data"]["decision"], "REQUIRES_CONFIRMATION");
+    let (result, warned) = node(&daemon, WITH_FALLBACK, call).unwrap();
+    assert_eq!(
+        result["data"]["classification_method"], "fallback",
+        "{result}"
+    );
+    assert_eq!(result["data"]["decision"], "REQUIRES_CONFIRMATION");
     assert!(
         warned.contains("Classifier timed out, using safe default"),
         "{warned}"

@@ -12,8 +12,8 @@ use crate::daemon::{Daemon, Setup};
 
 /// Starts a model server that returns this answer for every command; with `None`, it never
 /// responds.
-pub(crate) fn model(says: Option<&str>) -> String {
-    let content = says.map(|class| {
+pub(crate) fn model(class_name: Option<&str>) -> String {
+    let content = class_name.map(|class| {
         json!({ "reasoning": "the model says so", "classification": class, "confidence": 0.75 })
             .to_string()
     });
@@ -69,14 +69,14 @@ fn answer(mut stream: TcpStream, content: Option<&str>) {
     );
 }
 
-pub(crate) fn with_model(says: Option<&str>, timeout_ms: u32) -> Setup {
-    let url = model(says);
+pub(crate) fn with_model(class_name: Option<&str>, timeout_ms: u32) -> Setup {
+    let url = model(class_name);
     Setup::new().config(&format!(
         "[semantic]\nurl = \"{url}\"\nmodel = \"test-model\"\ntimeout_ms = {timeout_ms}\n"
     ))
 }
 
-fn silent() -> Daemon {
+fn with_silent_model() -> Daemon {
     with_model(None, 2_000).start()
 }
 
@@ -102,7 +102,7 @@ fn p_07_a_model_classifies_unknown_commands() {
 
 #[test]
 fn p_08_a_model_that_does_not_respond_times_out() {
-    let daemon = silent();
+    let daemon = with_silent_model();
     let start = Instant::now();
     let permission = daemon.ask("frobnicate-zq --x");
     assert!(
@@ -139,7 +139,7 @@ fn p_08_a_model_that_does_not_respond_times_out() {
 
 #[test]
 fn p_08_a_slow_classification_does_not_delay_other_requests() {
-    let daemon = silent();
+    let daemon = with_silent_model();
     let port = daemon.port;
     let slow = thread::spawn(move || {
         crate::daemon::ask(&json!({ "command": "frobnicate-zq --x" })).send(port)

@@ -15,18 +15,18 @@ use crate::daemon::{Daemon, Setup, TOKEN, ask};
 fn p_16_the_default_address_is_port_3000_of_loopback() {
     // Held by this test or by another program: in use in any case.
     let _held = TcpListener::bind("127.0.0.1:3000");
-    let (_, said) = Setup::new().listen(None).fail();
-    assert!(said.contains("127.0.0.1:3000"), "{said}");
-    assert!(said.to_lowercase().contains("in use"), "{said}");
+    let (_, stderr) = Setup::new().listen(None).fail();
+    assert!(stderr.contains("127.0.0.1:3000"), "{stderr}");
+    assert!(stderr.to_lowercase().contains("in use"), "{stderr}");
 }
 
 #[test]
 fn start_error_names_a_port_in_use() {
     let held = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = held.local_addr().unwrap().to_string();
-    let (_, said) = Setup::new().listen(Some(&address)).fail();
-    assert!(said.contains(&address), "{said}");
-    assert!(said.to_lowercase().contains("in use"), "{said}");
+    let (_, stderr) = Setup::new().listen(Some(&address)).fail();
+    assert!(stderr.contains(&address), "{stderr}");
+    assert!(stderr.to_lowercase().contains("in use"), "{stderr}");
 }
 
 #[test]
@@ -34,8 +34,8 @@ fn start_uses_the_address_of_the_configuration() {
     let held = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = held.local_addr().unwrap().to_string();
     let config = format!("listen = \"{address}\"");
-    let (_, said) = Setup::new().listen(None).config(&config).fail();
-    assert!(said.contains(&address), "{said}");
+    let (_, stderr) = Setup::new().listen(None).config(&config).fail();
+    assert!(stderr.contains(&address), "{stderr}");
     // The command line overrides the file.
     Setup::new().config(&config).start().get("/health").ok();
 }
@@ -43,8 +43,8 @@ fn start_uses_the_address_of_the_configuration() {
 #[test]
 fn p_45_an_address_other_than_loopback_is_refused() {
     for address in ["0.0.0.0:0", "[::]:0", "192.0.2.1:0"] {
-        let (_, said) = Setup::new().listen(Some(address)).fail();
-        assert!(said.contains("allow_remote"), "{said}");
+        let (_, stderr) = Setup::new().listen(Some(address)).fail();
+        assert!(stderr.contains("allow_remote"), "{stderr}");
     }
     let config = Setup::new().listen(None).config("listen = \"0.0.0.0:0\"");
     assert!(config.fail().1.contains("allow_remote"));
@@ -85,8 +85,8 @@ fn p_45_the_service_listens_on_loopback_only() {
 #[test]
 fn start_error_names_an_invalid_address() {
     for address in ["127.0.0.1", "127.0.0.1:99999", "nonsense", ""] {
-        let (_, said) = Setup::new().listen(Some(address)).fail();
-        assert!(said.contains(address), "{said}");
+        let (_, stderr) = Setup::new().listen(Some(address)).fail();
+        assert!(stderr.contains(address), "{stderr}");
     }
 }
 
@@ -100,18 +100,18 @@ fn start_error_names_an_unknown_key() {
         ),
         ("[unheard_of]\nkey = 1", "unheard_of"),
     ] {
-        let (_, said) = Setup::new().config(config).fail();
-        assert!(said.contains(named), "{said}");
-        assert!(said.contains("config.toml"), "{said}");
+        let (_, stderr) = Setup::new().config(config).fail();
+        assert!(stderr.contains(named), "{stderr}");
+        assert!(stderr.contains("config.toml"), "{stderr}");
     }
 }
 
 #[test]
 fn start_error_names_semantic_options_without_an_endpoint() {
     for (option, value) in [("--semantic-model", "m"), ("--timeout", "5")] {
-        let (_, said) = Setup::new().argument(option).argument(value).fail();
-        assert!(said.contains(option), "{said}");
-        assert!(said.contains("--semantic-url"), "{said}");
+        let (_, stderr) = Setup::new().argument(option).argument(value).fail();
+        assert!(stderr.contains(option), "{stderr}");
+        assert!(stderr.contains("--semantic-url"), "{stderr}");
     }
     // The file takes precedence over the variable of another command.
     let daemon = crate::semantic::with_model(Some("DELETE"), 1_500)
@@ -134,12 +134,12 @@ fn start_error_names_the_key_of_an_invalid_value() {
         ("max_connections = 9000000000000000000", "max_connections"),
         ("allowed_hosts = \"a\"", "allowed_hosts"),
     ] {
-        let (_, said) = Setup::new()
+        let (_, stderr) = Setup::new()
             .rate_limit(None)
             .listen(None)
             .config(config)
             .fail();
-        assert!(said.contains(named), "{config}: {said}");
+        assert!(stderr.contains(named), "{config}: {stderr}");
     }
 }
 
@@ -156,16 +156,16 @@ fn start_error_names_a_relative_path_in_the_configuration() {
         ("socket = \"guard.sock\"", "`socket` is guard.sock"),
         ("scripts = [\"hook.js\"]", "`scripts` is hook.js"),
     ] {
-        let (_, said) = Setup::new().config(config).fail();
-        assert!(said.contains(named), "{config}: {said}");
-        assert!(said.contains("absolute path"), "{config}: {said}");
+        let (_, stderr) = Setup::new().config(config).fail();
+        assert!(stderr.contains(named), "{config}: {stderr}");
+        assert!(stderr.contains("absolute path"), "{config}: {stderr}");
     }
 }
 
 #[test]
 fn start_error_names_an_invalid_or_missing_configuration() {
-    let (_, said) = Setup::new().config("enabled = = true").fail();
-    assert!(said.contains("config.toml"), "{said}");
+    let (_, stderr) = Setup::new().config("enabled = = true").fail();
+    assert!(stderr.contains("config.toml"), "{stderr}");
     let setup = Setup::new()
         .argument("--config")
         .argument("no-such-file.toml");
@@ -178,13 +178,13 @@ fn start_refuses_a_short_or_missing_token_without_printing_it() {
     let path = setup.folder().join("operator/token");
     for token in ["", "\n", "tiny-tok-123456"] {
         fs::write(&path, token).unwrap();
-        let (_, said) = setup.fail();
-        assert!(said.contains("16"), "{said}");
-        assert!(!said.contains("tiny-tok"), "{said}");
+        let (_, stderr) = setup.fail();
+        assert!(stderr.contains("16"), "{stderr}");
+        assert!(!stderr.contains("tiny-tok"), "{stderr}");
     }
     fs::remove_file(&path).unwrap();
-    let (_, said) = setup.fail();
-    assert!(said.contains("operator/token"), "{said}");
+    let (_, stderr) = setup.fail();
+    assert!(stderr.contains("operator/token"), "{stderr}");
 }
 
 #[test]
@@ -206,13 +206,13 @@ fn start_warns_of_a_token_file_readable_by_other_users() {
         fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
         let mut daemon = setup.start();
         daemon.terminate();
-        let said = daemon.said();
+        let stderr = daemon.stderr();
         let warning = format!(
             "warning: other users can read or write `{}`",
             path.display()
         );
-        assert_eq!(said.contains(&warning), warned, "{mode:o}: {said}");
-        assert_eq!(said.contains("chmod 600"), warned, "{mode:o}: {said}");
+        assert_eq!(stderr.contains(&warning), warned, "{mode:o}: {stderr}");
+        assert_eq!(stderr.contains("chmod 600"), warned, "{mode:o}: {stderr}");
     }
 }
 
@@ -246,7 +246,7 @@ fn end_does_not_wait_for_long_polls_and_idle_connections() {
     assert!(daemon.terminate().success());
     assert!(
         start.elapsed() < Duration::from_secs(40),
-        "it waited for those who wait"
+        "the shutdown waited for long polls"
     );
     // The question is still open, or there is no response; it is never approved.
     if let Ok(answer) = waiting.join().unwrap() {
@@ -268,7 +268,7 @@ fn end_waits_for_running_requests() {
     assert!(daemon.terminate().success());
     let permission = asking.join().unwrap().unwrap().ok();
     assert_eq!(permission["decision"], "REQUIRES_CONFIRMATION");
-    let daemon = daemon.again(|setup| setup);
+    let daemon = daemon.restart(|setup| setup);
     assert_eq!(
         daemon.record(&permission["id"])["command"],
         "frobnicate-zq --x"
@@ -335,7 +335,7 @@ mod socket {
     #[test]
     fn socket_of_a_killed_daemon_is_replaced() {
         let (daemon, path) = start();
-        let _daemon = daemon.again(|setup| {
+        let _daemon = daemon.restart(|setup| {
             assert!(path.exists());
             setup
         });
@@ -348,8 +348,8 @@ mod socket {
         let other = Setup::new()
             .argument("--socket")
             .argument(path.display().to_string());
-        let (_, said) = other.fail();
-        assert!(said.contains("guard.sock"), "{said}");
+        let (_, stderr) = other.fail();
+        assert!(stderr.contains("guard.sock"), "{stderr}");
         send(&path, &Request::new("GET", "/health")).ok();
     }
 
@@ -361,8 +361,8 @@ mod socket {
         let setup = setup
             .argument("--socket")
             .argument(path.display().to_string());
-        let (_, said) = setup.fail();
-        assert!(said.contains("precious.txt"), "{said}");
+        let (_, stderr) = setup.fail();
+        assert!(stderr.contains("precious.txt"), "{stderr}");
         assert_eq!(fs::read_to_string(&path).unwrap(), "precious");
     }
 }
@@ -393,8 +393,9 @@ fn p_41_start_warns_of_an_open_cleanup() {
     let warned = |config: &str| {
         let daemon = Setup::new().config(config).start();
         daemon.get("/health").ok();
-        let said = daemon.said();
-        said.lines()
+        let stderr = daemon.stderr();
+        stderr
+            .lines()
             .any(|line| line.contains("warning") && line.contains("`cleanup` is `open`"))
     };
     assert!(warned(""));

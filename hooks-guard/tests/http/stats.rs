@@ -111,10 +111,10 @@ fn p_30_stats_match_the_records() {
     #[expect(clippy::cast_precision_loss, reason = "62 times of some milliseconds")]
     let mean = sum as f64 / total as f64;
     // The rule does not specify whether the mean uses whole milliseconds or finer times.
-    let told = body["performance"]["avg_response_time_ms"]
+    let actual = body["performance"]["avg_response_time_ms"]
         .as_f64()
         .unwrap();
-    assert!((told - mean).abs() <= 1.0, "{told}, {mean}");
+    assert!((actual - mean).abs() <= 1.0, "{actual}, {mean}");
 
     let confidences: Vec<f64> = records
         .iter()
@@ -127,8 +127,8 @@ fn p_30_stats_match_the_records() {
     assert_eq!(body["confidence"]["low_confidence_count"], low);
     #[expect(clippy::cast_precision_loss, reason = "62")]
     let mean = confidences.iter().sum::<f64>() / total as f64;
-    let told = body["confidence"]["avg_confidence"].as_f64().unwrap();
-    assert!((told - mean).abs() < 0.005, "{told}, {mean}");
+    let actual = body["confidence"]["avg_confidence"].as_f64().unwrap();
+    assert!((actual - mean).abs() < 0.005, "{actual}, {mean}");
 
     // The statistics of the list are equal.
     assert_eq!(all["stats"]["total_decisions"], total);

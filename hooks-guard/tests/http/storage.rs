@@ -1,4 +1,4 @@
-//! A disk or a database that fails: no decision without a record, and no crash of the daemon.
+//! Tests disk and database failures: every decision has a record, and the daemon does not crash.
 
 use std::fs;
 use std::process::Command;
@@ -59,7 +59,7 @@ async fn storage_a_locked_database_allows_nothing_and_recovers() {
     assert_eq!(daemon.get("/health").status, 503);
     run(&mut other, "ROLLBACK".to_owned()).await;
     assert_eq!(daemon.ask("ls again")["decision"], "AUTO_ALLOWED");
-    daemon.assert_well();
+    daemon.assert_healthy();
 }
 
 #[tokio::test]
@@ -139,7 +139,7 @@ async fn p_22_a_database_that_fails_is_an_error_without_internals() {
     let health = daemon.get("/health");
     assert!(matches!(health.status, 200 | 503), "{}", health.status);
     assert!(health.json()["hooks"].is_object());
-    assert!(daemon.runs() && !daemon.said().contains("panicked"));
+    assert!(daemon.is_running() && !daemon.stderr().contains("panicked"));
 }
 
 /// Limits the file size of the daemon, which simulates a full disk.
@@ -174,7 +174,7 @@ fn total(daemon: &Daemon) -> u64 {
 
 /// Starts a service with a decision whose file size can be limited; returns `None` if this machine
 /// cannot set a limit.
-fn limitable() -> Option<Daemon> {
+fn with_limitable_files() -> Option<Daemon> {
     if !has("prlimit") || !has("sh") {
         return None;
     }
@@ -187,7 +187,7 @@ fn limitable() -> Option<Daemon> {
 
 #[test]
 fn storage_a_full_disk_allows_nothing_and_loses_nothing() {
-    let Some(mut daemon) = limitable() else {
+    let Some(mut daemon) = with_limitable_files() else {
         return;
     };
     // Repeatedly, because the write of a record may fail as well as its commit.
@@ -218,16 +218,16 @@ fn storage_a_full_disk_allows_nothing_and_loses_nothing() {
         daemon.respond(&permission["id"], "APPROVED").ok();
         assert_eq!(total(&daemon), before + 1, "round {round}");
     }
-    daemon.assert_well();
+    daemon.assert_healthy();
     let before = total(&daemon);
-    let daemon = daemon.again(|setup| setup.wrapper(&[]));
+    let daemon = daemon.restart(|setup| setup.wrapper(&[]));
     assert_eq!(total(&daemon), before);
 }
 
 /// Returns the number of log lines with a text.
 fn lines(daemon: &Daemon, what: &str) -> usize {
     daemon
-        .said()
+        .stderr()
         .lines()
         .filter(|line| line.contains(what))
         .count()
@@ -255,7 +255,7 @@ fn await_health(daemon: &Daemon, status: u16) {
 
 #[test]
 fn storage_a_full_disk_is_degraded_and_logged_at_a_limited_rate() {
-    let Some(mut daemon) = limitable() else {
+    let Some(mut daemon) = with_limitable_files() else {
         return;
     };
     assert_eq!(daemon.get("/health").status, 200);
@@ -278,13 +278,13 @@ fn storage_a_full_disk_is_degraded_and_logged_at_a_limited_rate() {
     assert_eq!(daemon.get("/health").status, 503);
     limit(&daemon, "unlimited");
     await_health(&daemon, 200);
-    daemon.assert_well();
+    daemon.assert_healthy();
     // The number of suppressed messages is in the next one.
     limit(&daemon, "4096");
     std::thread::sleep(Duration::from_secs(10));
     assert_safe(&daemon.post(&json!({ "command": "ls" })));
-    let left_out = |said: &str| {
-        let counts = said
+    let left_out = |stderr: &str| {
+        let counts = stderr
             .lines()
             .filter_map(|line| line.split_once("suppressed="));
         let counts = counts.filter_map(|(_, rest)| {
@@ -294,20 +294,20 @@ fn storage_a_full_disk_is_degraded_and_logged_at_a_limited_rate() {
         counts.max().unwrap_or(0)
     };
     let until = Instant::now() + Duration::from_secs(10);
-    while left_out(&daemon.said()) < 400 && Instant::now() < until {
+    while left_out(&daemon.stderr()) < 400 && Instant::now() < until {
         std::thread::sleep(Duration::from_millis(50));
     }
-    assert!(left_out(&daemon.said()) >= 400, "{}", daemon.said());
+    assert!(left_out(&daemon.stderr()) >= 400, "{}", daemon.stderr());
     limit(&daemon, "unlimited");
     await_health(&daemon, 200);
     let url = format!("sqlite:{}", daemon.setup().database_file().display());
-    crate::operation::verified(&url);
+    crate::operation::assert_intact(&url);
 }
 
 /// A process that holds the write lock and is stopped.
-struct Stopped(std::process::Child);
+struct StoppedWriter(std::process::Child);
 
-impl Stopped {
+impl StoppedWriter {
     fn with_lock(database: &std::path::Path) -> Self {
         use std::io::{BufRead, BufReader, Write};
         let mut child = Command::new("sqlite3")
@@ -339,7 +339,7 @@ impl Stopped {
     }
 }
 
-impl Drop for Stopped {
+impl Drop for StoppedWriter {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
@@ -380,7 +380,7 @@ fn storage_a_process_stopped_in_a_transaction_does_not_delay_requests() {
     let mut daemon = Daemon::plain();
     let pending = daemon.ask("mkdir out")["id"].clone();
     let file = daemon.setup().database_file();
-    let stopped = Stopped::with_lock(&file);
+    let stopped = StoppedWriter::with_lock(&file);
     for clients in [1, 40] {
         let took = slowest(daemon.port, clients);
         assert!(took < SECOND, "{clients} clients: {took:?}");
@@ -420,15 +420,15 @@ fn storage_a_process_stopped_in_a_transaction_does_not_delay_requests() {
     .unwrap();
     let output = hook.wait_with_output().unwrap();
     let took = begin.elapsed();
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(!said.contains("\"allow\""), "{said}");
-    assert!(took < SECOND, "{took:?}: {said}");
+    let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(!stdout.contains("\"allow\""), "{stdout}");
+    assert!(took < SECOND, "{took:?}: {stdout}");
 
     stopped.signal("CONT");
     drop(stopped);
     assert_eq!(daemon.ask("ls")["decision"], "AUTO_ALLOWED");
     await_health(&daemon, 200);
-    daemon.assert_well();
+    daemon.assert_healthy();
 }
 
 /// Two services on one file, one of which is stopped at any point.
@@ -465,8 +465,8 @@ fn storage_a_stopped_service_does_not_delay_another_one() {
     }
     await_health(&one, 200);
     await_health(&other, 200);
-    one.assert_well();
-    crate::operation::verified(&url);
+    one.assert_healthy();
+    crate::operation::assert_intact(&url);
 }
 
 #[test]
@@ -475,8 +475,8 @@ fn storage_a_full_disk_at_start_is_an_error() {
         return;
     }
     let setup = Setup::new().wrapper(&["sh", "-c", "trap '' XFSZ; ulimit -f 0; exec \"$@\"", "sh"]);
-    let (_, said) = setup.fail();
-    assert!(said.contains("audit.db"), "{said}");
+    let (_, stderr) = setup.fail();
+    assert!(stderr.contains("audit.db"), "{stderr}");
 }
 
 #[test]
@@ -491,8 +491,8 @@ fn storage_a_missing_folder_is_created_or_reported() {
     let _ = child.kill();
     child.wait().unwrap();
     if ended.is_some() {
-        let (_, said) = setup.fail();
-        assert!(said.contains("missing/folder"), "{said}");
+        let (_, stderr) = setup.fail();
+        assert!(stderr.contains("missing/folder"), "{stderr}");
     } else {
         let daemon = setup.start();
         daemon.ask("ls");
@@ -505,8 +505,8 @@ fn storage_a_file_that_is_not_a_database_is_reported_and_unchanged() {
     let setup = Setup::new();
     let text = "a letter, and no database ".repeat(100);
     fs::write(setup.database_file(), &text).unwrap();
-    let (_, said) = setup.fail();
-    assert!(said.contains("audit.db"), "{said}");
+    let (_, stderr) = setup.fail();
+    assert!(stderr.contains("audit.db"), "{stderr}");
     assert_eq!(fs::read_to_string(setup.database_file()).unwrap(), text);
 }
 
@@ -514,23 +514,23 @@ fn storage_a_file_that_is_not_a_database_is_reported_and_unchanged() {
 fn storage_a_folder_in_place_of_the_database_is_reported() {
     let setup = Setup::new();
     fs::create_dir(setup.database_file()).unwrap();
-    let (_, said) = setup.fail();
-    assert!(said.contains("audit.db"), "{said}");
+    let (_, stderr) = setup.fail();
+    assert!(stderr.contains("audit.db"), "{stderr}");
 }
 
 #[test]
 fn storage_an_address_with_an_unknown_scheme_is_refused() {
     for url in ["mysql://localhost/x", "", "http://localhost/"] {
-        let (_, said) = Setup::new().database(url).fail();
-        assert!(said.to_lowercase().contains("sqlite"), "{url}: {said}");
+        let (_, stderr) = Setup::new().database(url).fail();
+        assert!(stderr.to_lowercase().contains("sqlite"), "{url}: {stderr}");
     }
 }
 
 #[test]
 fn storage_a_password_in_an_address_is_not_printed() {
     let setup = Setup::new().database("postgres://user:quite-unmistakable@127.0.0.1:1/none");
-    let (_, said) = setup.fail();
-    assert!(!said.contains("unmistakable"), "{said}");
+    let (_, stderr) = setup.fail();
+    assert!(!stderr.contains("unmistakable"), "{stderr}");
 }
 
 #[test]
@@ -540,7 +540,7 @@ fn storage_without_an_address_the_trail_is_in_the_home() {
     let mut found = crate::support::files_below(&daemon.setup().home());
     found.retain(|path| fs::read(path).is_ok_and(|it| it.starts_with(b"SQLite format 3")));
     assert_eq!(found.len(), 1, "{found:?}");
-    let daemon = daemon.again(|setup| setup);
+    let daemon = daemon.restart(|setup| setup);
     assert_eq!(
         daemon.get("/api/hooks/decisions").ok()["pagination"]["total"],
         1

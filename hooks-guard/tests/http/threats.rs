@@ -62,15 +62,18 @@ fn threat_a_refused_answer_reveals_nothing_about_the_decision() {
     let daemon = Daemon::plain();
     let open = daemon.ask("mkdir out");
     let allowed = daemon.ask("ls");
-    let mut told = Vec::new();
+    let mut bodies = Vec::new();
     for id in [&open["id"], &allowed["id"], &json!(4711)] {
         let body = json!({ "id": id, "response": "APPROVED" });
         let answer = daemon.send(&Request::new("POST", RESPONSE).json(&body));
         let mut body = answer.error(401, "OPERATOR_TOKEN_REQUIRED");
         body.as_object_mut().unwrap().remove("request_id");
-        told.push(body);
+        bodies.push(body);
     }
-    assert!(told.windows(2).all(|pair| pair[0] == pair[1]), "{told:?}");
+    assert!(
+        bodies.windows(2).all(|pair| pair[0] == pair[1]),
+        "{bodies:?}"
+    );
 }
 
 #[test]
@@ -197,7 +200,7 @@ fn threat_no_file_or_process_data_contains_the_token() {
     }
     daemon.terminate();
     check("afterwards");
-    assert!(!daemon.said().contains(TOKEN), "{}", daemon.said());
+    assert!(!daemon.stderr().contains(TOKEN), "{}", daemon.stderr());
 }
 
 /// Returns words that could be a token: long, and of a token's characters.
@@ -215,7 +218,7 @@ fn threat_a_generated_token_is_not_printed_without_a_terminal() {
     let daemon = Setup::new().without_token().start();
     let permission = daemon.ask("mkdir out");
     // The token is neither in the output nor in the files of the service.
-    let mut candidates = words(&daemon.said());
+    let mut candidates = words(&daemon.stderr());
     for file in files_below(&daemon.setup().home()) {
         candidates.extend(words(&String::from_utf8_lossy(
             &fs::read(file).unwrap_or_default(),
@@ -265,8 +268,8 @@ fn threat_a_generated_token_is_printed_on_the_terminal_only() {
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    let said = std::sync::Arc::new(std::sync::Mutex::new(String::new()));
-    let all = std::sync::Arc::clone(&said);
+    let printed = std::sync::Arc::new(std::sync::Mutex::new(String::new()));
+    let all = std::sync::Arc::clone(&printed);
     let mut terminal = child.stdout.take().unwrap();
     thread::spawn(move || {
         let mut buffer = [0; 1024];
@@ -277,7 +280,7 @@ fn threat_a_generated_token_is_printed_on_the_terminal_only() {
     });
     let start = Instant::now();
     let (port, pid) = loop {
-        let text = said.lock().unwrap().clone();
+        let text = printed.lock().unwrap().clone();
         let digits = |mark: &str| {
             let (_, rest) = text.split_once(mark)?;
             let end = rest.find(|c: char| !c.is_ascii_digit())?;
@@ -294,7 +297,7 @@ fn threat_a_generated_token_is_printed_on_the_terminal_only() {
     };
     // Further output after the address.
     thread::sleep(Duration::from_millis(500));
-    let text = said.lock().unwrap().clone();
+    let text = printed.lock().unwrap().clone();
 
     let permission = ask(&json!({ "command": "mkdir out" })).send(port).ok();
     let body = json!({ "id": permission["id"], "response": "APPROVED" });

@@ -59,7 +59,7 @@ fn wire_invalid_http_is_never_a_success() {
             );
         }
     }
-    daemon.assert_well();
+    daemon.assert_healthy();
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn wire_invalid_or_duplicate_lengths_are_refused() {
     }
     let recorded = daemon.get("/api/hooks/decisions").ok();
     assert_eq!(recorded["pagination"]["total"], 0);
-    daemon.assert_well();
+    daemon.assert_healthy();
 }
 
 #[test]
@@ -105,7 +105,7 @@ fn wire_a_smuggled_request_in_a_body_is_not_executed() {
     );
     let answers = exchange(&daemon, bytes.as_bytes());
     assert!(!answers.contains("total_decisions"), "{answers}");
-    daemon.assert_well();
+    daemon.assert_healthy();
 }
 
 #[test]
@@ -126,7 +126,7 @@ fn wire_oversized_heads_are_refused() {
             assert!(["400", "414", "431"].contains(&status), "{status}");
         }
     }
-    daemon.assert_well();
+    daemon.assert_healthy();
 }
 
 #[test]
@@ -167,7 +167,7 @@ fn wire_invalid_chunks_are_refused() {
             assert!(status.starts_with('4'), "{chunks:?}: {answers}");
         }
     }
-    daemon.assert_well();
+    daemon.assert_healthy();
 }
 
 #[test]
@@ -187,7 +187,7 @@ fn wire_an_endless_chunked_body_is_cut_off() {
     if let Ok(answer) = connection.read() {
         answer.error(413, "BODY_TOO_LARGE");
     }
-    daemon.assert_well();
+    daemon.assert_healthy();
 }
 
 #[test]
@@ -277,7 +277,7 @@ fn wire_http_1_0_does_not_bypass_the_host_check() {
     let evil = "GET /api/hooks/decisions HTTP/1.0\r\nHost: evil.example\r\n\r\n";
     let answers = exchange(&daemon, evil.as_bytes());
     assert_eq!(statuses(&answers), ["403"], "{answers}");
-    daemon.assert_well();
+    daemon.assert_healthy();
 }
 
 #[test]
@@ -305,7 +305,7 @@ fn wire_a_half_closed_connection_is_answered_or_closed() {
             assert!(status.starts_with('4'), "{answers}");
         }
     }
-    daemon.assert_well();
+    daemon.assert_healthy();
 }
 
 #[test]
@@ -319,7 +319,7 @@ fn wire_disconnecting_clients_do_no_harm() {
             .write(&request[..request.len() - number % 4])
             .unwrap();
     }
-    daemon.assert_well();
+    daemon.assert_healthy();
     let total = &daemon.get("/api/hooks/decisions").ok()["pagination"]["total"];
     assert!(total.as_u64().unwrap() <= 50, "{total}");
 }
@@ -327,7 +327,7 @@ fn wire_disconnecting_clients_do_no_harm() {
 /// Sends part of a request and stops: others are served meanwhile, and the connection is closed
 /// finally.
 #[track_caller]
-fn stops_after(bytes: impl Fn(&str) -> Vec<u8>) {
+fn assert_cut_off(bytes: impl Fn(&str) -> Vec<u8>) {
     let mut daemon = Daemon::plain();
     let host = host(&daemon);
     let mut slow: Vec<Connection> = (0..40)
@@ -347,14 +347,14 @@ fn stops_after(bytes: impl Fn(&str) -> Vec<u8>) {
             assert!(status == "408" || status == "400", "{rest}");
         }
     }
-    daemon.assert_well();
+    daemon.assert_healthy();
     let total = &daemon.get("/api/hooks/decisions").ok()["pagination"]["total"];
     assert_eq!(*total, 20);
 }
 
 #[test]
 fn wire_an_incomplete_head_is_cut_off() {
-    stops_after(|host| format!("POST {TARGET} HTTP/1.1\r\nHost: {host}\r\nConte").into_bytes());
+    assert_cut_off(|host| format!("POST {TARGET} HTTP/1.1\r\nHost: {host}\r\nConte").into_bytes());
 }
 
 #[test]
@@ -377,12 +377,12 @@ fn wire_a_slow_body_is_answered_with_408() {
         answer.error(408, "BODY_TOO_SLOW");
         assert_eq!(answer.header("connection"), Some("close"));
     }
-    daemon.assert_well();
+    daemon.assert_healthy();
 }
 
 #[test]
 fn wire_an_incomplete_body_is_cut_off() {
-    stops_after(|host| {
+    assert_cut_off(|host| {
         format!("POST {TARGET} HTTP/1.1\r\nHost: {host}\r\nContent-Length: 100\r\n\r\n{{\"com")
             .into_bytes()
     });
@@ -401,7 +401,7 @@ fn wire_a_head_sent_in_small_pieces_is_cut_off() {
         connection.stream().write_all(drop.as_bytes()).is_err()
     });
     assert!(cut_off, "it waits for the end of a head for two minutes");
-    daemon.assert_well();
+    daemon.assert_healthy();
 }
 
 #[test]
@@ -423,5 +423,5 @@ fn wire_an_unread_response_does_not_delay_other_requests() {
     for _ in 0..20 {
         daemon.ask("mkdir out");
     }
-    daemon.assert_well();
+    daemon.assert_healthy();
 }

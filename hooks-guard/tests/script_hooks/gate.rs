@@ -124,8 +124,11 @@ async fn s_15_a_stop_denies_and_is_counted_by_its_class() {
     );
     let judged = judged(&gate, "ls somewhere").await;
     assert!(judged.permission.denied && judged.error.is_none());
-    let said = &judged.permission.reasoning;
-    assert!(said.starts_with("TooLate: no ls somewhere today"), "{said}");
+    let reasoning = &judged.permission.reasoning;
+    assert!(
+        reasoning.starts_with("TooLate: no ls somewhere today"),
+        "{reasoning}"
+    );
     // The record of the run contains nothing of the hook's input.
     let kept = json!(["hook.js", "stopped", "TooLate", 1, "no [input] today"]);
     assert_eq!(runs(&gate).await, [kept]);

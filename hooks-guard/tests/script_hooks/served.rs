@@ -110,7 +110,7 @@ fn the_hooks_page_shows_the_runs_of_script_hooks() {
     ] {
         assert!(text.contains(shown), "`{shown}` in {text}");
     }
-    assert_eq!(browser.complaints(), [""; 0]);
+    assert_eq!(browser.console_errors(), [""; 0]);
 }
 
 #[test]
@@ -118,9 +118,9 @@ fn an_invalid_hook_prevents_the_start_of_the_service() {
     let setup = Setup::new();
     let file = setup.folder().join("broken.js");
     fs::write(&file, "export default (").unwrap();
-    let (status, said) = setup.config(&format!("scripts = {}", json!([file]))).fail();
+    let (status, stderr) = setup.config(&format!("scripts = {}", json!([file]))).fail();
     assert!(!status.success());
-    assert!(said.contains("cannot use the hook"), "{said}");
-    let (_, said) = Setup::new().config("scripts = ['hook.js']").fail();
-    assert!(said.contains("use an absolute path"), "{said}");
+    assert!(stderr.contains("cannot use the hook"), "{stderr}");
+    let (_, stderr) = Setup::new().config("scripts = ['hook.js']").fail();
+    assert!(stderr.contains("use an absolute path"), "{stderr}");
 }

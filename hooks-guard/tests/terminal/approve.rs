@@ -12,7 +12,7 @@ use crate::terminal::{Terminal, client_config};
 const CHOICES: &str = "[y] approve  [s] for this session  [a] always  [n] deny  [Enter] later: ";
 
 /// Starts `approve`, and enters the token.
-fn asked(daemon: &Daemon, arguments: &[&str]) -> Terminal {
+fn start_approve(daemon: &Daemon, arguments: &[&str]) -> Terminal {
     let words: Vec<&str> = [&["approve"], arguments].concat();
     let mut terminal = Terminal::start(daemon, &words);
     terminal.shows("operator's token: ");
@@ -43,7 +43,7 @@ fn approve_shows_the_question_and_accepts_each_answer() {
     ] {
         let daemon = Daemon::plain();
         let permission = daemon.post(&request("rm -r build")).ok();
-        let mut terminal = asked(&daemon, &[]);
+        let mut terminal = start_approve(&daemon, &[]);
         let screen = terminal.shows(CHOICES);
         for part in [
             "DELETE  rm -r build",
@@ -81,7 +81,7 @@ fn approve_asks_each_question_in_turn_and_skips_empty_answers() {
     let ids: Vec<Value> = ["mkdir one", "mkdir two", "mkdir three"]
         .map(|command| daemon.ask(command)["id"].clone())
         .into();
-    let mut terminal = asked(&daemon, &[]);
+    let mut terminal = start_approve(&daemon, &[]);
     for (count, (command, key)) in [("mkdir one", "y"), ("mkdir two", ""), ("mkdir three", "n")]
         .into_iter()
         .enumerate()
@@ -91,11 +91,11 @@ fn approve_asks_each_question_in_turn_and_skips_empty_answers() {
         terminal.send(&format!("{key}\n"));
     }
     assert_eq!(terminal.end(), 0);
-    let said = ids
+    let responses = ids
         .iter()
         .map(|id| daemon.record(id)["user_response"].clone());
-    let said: Vec<Value> = said.collect();
-    assert_eq!(said, [json!("APPROVED"), Value::Null, json!("DENIED")]);
+    let responses: Vec<Value> = responses.collect();
+    assert_eq!(responses, [json!("APPROVED"), Value::Null, json!("DENIED")]);
     assert_eq!(daemon.pending().len(), 1);
 }
 
@@ -106,7 +106,7 @@ fn approve_escapes_control_and_bidirectional_characters() {
     let command = format!("mkdir a\u{1b}[2Jb \u{202e}c\u{200b} \u{9b}3m d\r\ne {long} unseen");
     let body = json!({"command": command, "agent": "\u{1b}]0;t\u{7}", "cwd": "/a\u{202e}b"});
     let permission = daemon.post(&body).ok();
-    let mut terminal = asked(&daemon, &[]);
+    let mut terminal = start_approve(&daemon, &[]);
     let screen = terminal.shows(CHOICES);
     for shown in [
         "a\\u{1b}[2Jb",
@@ -136,7 +136,7 @@ fn approve_reports_a_question_that_has_timed_out() {
     };
     let daemon = clock.on(Setup::new()).start();
     let permission = daemon.ask("mkdir out");
-    let mut terminal = asked(&daemon, &[]);
+    let mut terminal = start_approve(&daemon, &[]);
     terminal.shows(CHOICES);
     clock.forward(400);
     let target = format!("/api/hooks/decisions/{}?wait=30", permission["id"]);
@@ -152,7 +152,7 @@ fn approve_answers_the_given_ids_and_reports_unknown_ones() {
     let daemon = Daemon::plain();
     let permission = daemon.ask("mkdir out");
     let id = permission["id"].to_string();
-    let terminal = asked(&daemon, &["--deny", "--note", "not now", &id, "4711"]);
+    let terminal = start_approve(&daemon, &["--deny", "--note", "not now", &id, "4711"]);
     assert_eq!(terminal.end(), 1);
     let screen = terminal.shows("4711: ");
     assert!(screen.contains(&format!("{id}: DENIED")), "{screen}");
@@ -190,8 +190,8 @@ fn approve_needs_a_terminal() {
             .output()
             .unwrap();
         assert_eq!(output.status.code(), Some(3), "{output:?}");
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(said.contains("terminal"), "{said}");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(stderr.contains("terminal"), "{stderr}");
     }
     assert_eq!(
         daemon.record(&permission["id"])["user_response"],

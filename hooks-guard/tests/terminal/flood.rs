@@ -97,13 +97,13 @@ fn approve_deny_all_is_limited_to_the_given_filters() {
         let body = json!({ "command": "mkdir x", "agent": agent, "session_id": session });
         daemon.post(&body).ok();
     }
-    let run = |arguments: &[&str], said: &str| {
+    let run = |arguments: &[&str], expected: &str| {
         let words = [&["approve", "--deny-all"], arguments].concat();
         let mut terminal = Terminal::start(&daemon, &words);
         terminal.shows("operator's token: ");
         terminal.send(&format!("{TOKEN}\n"));
         assert_eq!(terminal.end(), 0);
-        terminal.shows(said);
+        terminal.shows(expected);
     };
     run(&["--session", "a", "--agent", "gemini"], "1 denied");
     run(&["--session", "c"], "0 denied");

@@ -14,7 +14,7 @@ const PAGE_DOWN: &str = "\u{1b}[6~";
 const ESCAPE: &str = "\u{1b}";
 
 /// Starts `watch` with this token, and waits for the connection.
-fn watching(daemon: &Daemon, token: &str) -> Terminal {
+fn start_watch(daemon: &Daemon, token: &str) -> Terminal {
     sized(daemon, token, 40, 120)
 }
 
@@ -36,7 +36,7 @@ fn answered(daemon: &Daemon, id: &Value) -> Value {
 fn watch_shows_pending_questions_and_live_events() {
     let daemon = Daemon::plain();
     let before = daemon.ask("mkdir before");
-    let terminal = watching(&daemon, TOKEN);
+    let terminal = start_watch(&daemon, TOKEN);
     terminal.shows("1 pending question");
     let screen = terminal.shows("pending: mkdir before");
     assert!(terminal.alternate());
@@ -62,7 +62,7 @@ fn watch_shows_pending_questions_and_live_events() {
 #[test]
 fn watch_answers_the_selected_question_by_key() {
     let daemon = Daemon::plain();
-    let mut terminal = watching(&daemon, TOKEN);
+    let mut terminal = start_watch(&daemon, TOKEN);
     for (key, response, remembered) in [
         ("y", "APPROVED", 0),
         ("n", "DENIED", 0),
@@ -95,7 +95,7 @@ fn watch_answers_the_selected_question_by_key() {
 #[test]
 fn watch_answers_only_the_selected_question() {
     let daemon = Daemon::plain();
-    let mut terminal = watching(&daemon, TOKEN);
+    let mut terminal = start_watch(&daemon, TOKEN);
     let first = daemon.ask("mkdir first");
     terminal.shows("1 pending question");
     for key in ["y", "a", "s", "n"] {
@@ -129,7 +129,7 @@ fn watch_searches_in_questions_and_events() {
         daemon.ask(command);
     }
     daemon.ask("git status");
-    let mut terminal = watching(&daemon, TOKEN);
+    let mut terminal = start_watch(&daemon, TOKEN);
     terminal.shows("3 pending questions");
     // Letters that answer are text here.
     terminal.send("/MKDIR y");
@@ -187,13 +187,13 @@ fn watch_answers_nothing_while_its_help_is_open() {
 fn watch_answers_nothing_until_the_token_is_typed() {
     let daemon = Daemon::plain();
     let permission = daemon.ask("mkdir out");
-    let mut terminal = watching(&daemon, "");
+    let mut terminal = start_watch(&daemon, "");
     terminal.shows("1 pending question");
     terminal.send(DOWN);
     terminal.shows("reason");
     terminal.send("y");
     terminal.shows("needs the operator's token");
-    terminal.send("twrong-token-of-somebody\r");
+    terminal.send("twrong-operators-token\r");
     terminal.until(|screen| !screen.contains('•'));
     terminal.send("y");
     terminal.shows("wrong operator's token");
@@ -219,7 +219,7 @@ fn watch_reconnects_after_a_restart_of_the_service() {
     let daemon = Daemon::plain();
     let port = daemon.port;
     let open = daemon.ask("mkdir open");
-    let mut terminal = watching(&daemon, TOKEN);
+    let mut terminal = start_watch(&daemon, TOKEN);
     terminal.shows("1 pending question");
     let setup = daemon.into_setup();
     terminal.shows("disconnected: ");
@@ -246,7 +246,7 @@ fn watch_escapes_control_and_bidirectional_characters() {
         "session_id": "\u{1b}[5n",
     });
     daemon.post(&body).ok();
-    let mut terminal = watching(&daemon, TOKEN);
+    let mut terminal = start_watch(&daemon, TOKEN);
     terminal.shows("1 pending question");
     terminal.send(DOWN);
     let screen = terminal.shows("reason");
@@ -374,7 +374,7 @@ fn watch_deselects_a_question_that_has_timed_out() {
         return;
     };
     let daemon = clock.on(Setup::new()).start();
-    let mut terminal = watching(&daemon, TOKEN);
+    let mut terminal = start_watch(&daemon, TOKEN);
     daemon.ask("mkdir out");
     terminal.shows("1 pending question");
     terminal.send(DOWN);
@@ -389,12 +389,12 @@ fn watch_deselects_a_question_that_has_timed_out() {
 #[test]
 fn watch_restores_the_terminal_on_a_signal() {
     let daemon = Daemon::plain();
-    let mut terminal = watching(&daemon, TOKEN);
+    let mut terminal = start_watch(&daemon, TOKEN);
     assert!(terminal.alternate());
     terminal.terminate();
     assert_eq!(terminal.end(), 0);
     assert!(!terminal.alternate());
-    let mut terminal = watching(&daemon, TOKEN);
+    let mut terminal = start_watch(&daemon, TOKEN);
     terminal.send("\u{3}");
     assert_eq!(terminal.end(), 0);
 }
@@ -402,8 +402,8 @@ fn watch_restores_the_terminal_on_a_signal() {
 /// Starts a program that responds to everything, and records what it receives.
 fn stranger(port: u16) -> std::sync::Arc<std::sync::Mutex<Vec<u8>>> {
     let listener = std::net::TcpListener::bind(("127.0.0.1", port)).unwrap();
-    let heard = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
-    let all = std::sync::Arc::clone(&heard);
+    let received = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
+    let all = std::sync::Arc::clone(&received);
     std::thread::spawn(move || {
         for mut stream in listener.incoming().flatten() {
             let mut bytes = [0; 4096];
@@ -415,7 +415,7 @@ fn stranger(port: u16) -> std::sync::Arc<std::sync::Mutex<Vec<u8>>> {
             }
         }
     });
-    heard
+    received
 }
 
 #[test]
@@ -426,7 +426,7 @@ fn watch_does_not_ask_for_the_token_if_a_stranger_listens() {
     let reserved = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     daemon.port = reserved.local_addr().unwrap().port();
     drop(reserved);
-    let heard = stranger(daemon.port);
+    let received = stranger(daemon.port);
     let terminal = Terminal::start(&daemon, &["watch"]);
     assert_eq!(terminal.end(), 3);
     let screen = terminal.screen();
@@ -435,8 +435,11 @@ fn watch_does_not_ask_for_the_token_if_a_stranger_listens() {
         "{screen}"
     );
     assert!(!screen.contains("token"), "{screen}");
-    let heard = String::from_utf8_lossy(&heard.lock().unwrap()).into_owned();
-    assert!(heard.starts_with("GET /api/hooks/identity "), "{heard}");
+    let received = String::from_utf8_lossy(&received.lock().unwrap()).into_owned();
+    assert!(
+        received.starts_with("GET /api/hooks/identity "),
+        "{received}"
+    );
 }
 
 /// Another program that takes the service's place while `watch` runs receives neither the token nor
@@ -445,29 +448,32 @@ fn watch_does_not_ask_for_the_token_if_a_stranger_listens() {
 fn watch_reports_a_stranger_in_place_of_the_service() {
     let daemon = Daemon::plain();
     let permission = daemon.ask("mkdir out");
-    let mut terminal = watching(&daemon, TOKEN);
+    let mut terminal = start_watch(&daemon, TOKEN);
     terminal.shows("1 pending question");
     let port = daemon.port;
     drop(daemon);
     terminal.shows("no service listens");
-    let heard = stranger(port);
+    let received = stranger(port);
     terminal.shows("is not this user's hooks-guard");
     terminal.send(DOWN);
     terminal.send("y");
     std::thread::sleep(std::time::Duration::from_millis(1500));
-    let heard = String::from_utf8_lossy(&heard.lock().unwrap()).into_owned();
+    let received = String::from_utf8_lossy(&received.lock().unwrap()).into_owned();
     assert!(
-        !heard.contains("Bearer") && !heard.contains(TOKEN),
-        "{heard}"
+        !received.contains("Bearer") && !received.contains(TOKEN),
+        "{received}"
     );
-    for request in heard
+    for request in received
         .split("\r\n\r\n")
         .filter(|request| !request.is_empty())
     {
-        assert!(request.starts_with("GET /api/hooks/identity "), "{heard}");
+        assert!(
+            request.starts_with("GET /api/hooks/identity "),
+            "{received}"
+        );
     }
     assert!(
-        !heard.contains(&permission["id"].to_string()) || !heard.contains("APPROVED"),
-        "{heard}"
+        !received.contains(&permission["id"].to_string()) || !received.contains("APPROVED"),
+        "{received}"
     );
 }
