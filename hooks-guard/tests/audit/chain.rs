@@ -13,7 +13,7 @@ use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection, SqlSafeStr};
 
 use crate::contract::{Place, cluster};
-use crate::kit::{decision, hash, intact, minute, run, says, scope};
+use crate::kit::{assert_intact, decision, hash, minute, new_answer, run, scope};
 
 /// SQL statements for both databases, each with one change.
 const CHANGES: &[&str] = &[
@@ -110,7 +110,7 @@ const CHANGES: &[&str] = &[
 
 /// Records every kind of event: decision 3 is answered and executed, 5 is open, 6 is denied by a
 /// rule.
-async fn filled(trail: &AuditStore) {
+async fn fill(trail: &AuditStore) {
     for n in 1..=6 {
         let mut new = decision(&format!("rm {n}"), Crud::Delete, minute(n));
         new.permission.denied = n == 6;
@@ -118,7 +118,7 @@ async fn filled(trail: &AuditStore) {
         new.scope = Some(scope(&new.request));
         trail.record(new).await.expect("recorded");
     }
-    let answer = says(UserResponse::Denied, minute(60));
+    let answer = new_answer(UserResponse::Denied, minute(60));
     trail.answer(3, answer).await.expect("answered");
     let ran = Execution {
         exit_status: Some(0),
@@ -144,7 +144,7 @@ async fn filled(trail: &AuditStore) {
     trail.revoke(2, "console").await.expect("revoked");
     let done = trail.cleanup(minute(2), "cron").await.expect("cleaned");
     assert_eq!(done.deleted, 1);
-    intact(trail).await;
+    assert_intact(trail).await;
 }
 
 #[test]
@@ -152,7 +152,7 @@ fn every_manual_change_is_detected_in_sqlite() {
     run(async {
         let full = Place::sqlite();
         let trail = full.open().await;
-        filled(&trail).await;
+        fill(&trail).await;
         trail.close().await;
         let file = full.url.strip_prefix("sqlite:").expect("a file");
         for change in CHANGES {
@@ -181,7 +181,7 @@ fn every_manual_change_is_detected_in_postgres() {
         let url = cluster.database();
         let name = url.rsplit('/').next().expect("a name");
         let trail = AuditStore::open(&url).await.expect("a trail");
-        filled(&trail).await;
+        fill(&trail).await;
         trail.close().await;
         for change in CHANGES {
             let copy = cluster.copy(name);
@@ -200,7 +200,7 @@ fn verify_reports_the_first_broken_entry() {
     run(async {
         let place = Place::sqlite();
         let trail = place.open().await;
-        filled(&trail).await;
+        fill(&trail).await;
         let file = place.url.strip_prefix("sqlite:").expect("a file");
         let mut by_hand = SqliteConnectOptions::new()
             .filename(file)
@@ -223,7 +223,7 @@ fn the_head_matches_verify_and_survives_serialization() {
         let trail = trail.open().await;
         let empty = trail.head().await.expect("read");
         assert_eq!((empty.count, empty.hash), (0, [0; 32]));
-        filled(&trail).await;
+        fill(&trail).await;
         let head = trail.head().await.expect("read");
         let found = trail.verify().await.expect("a walk");
         assert_eq!(found.head, head);
@@ -335,7 +335,7 @@ fn a_noted_head_reveals_a_rewritten_trail() {
             let new = decision("ls", Crud::Read, minute(10 + n));
             other.record(new).await.expect("recorded");
         }
-        intact(&other).await;
+        assert_intact(&other).await;
         let found = states(&other, &[noted]).await;
         assert_eq!(found, [(3, HeadState::Differs { after: 0 })]);
     });
@@ -356,7 +356,7 @@ const BEFORE: [(i64, &str, &str); 2] = [
 ];
 
 /// Creates a file like an older version, with its first `count` migrations.
-async fn made_before(path: &Path, count: usize) -> SqliteConnection {
+async fn open_earlier_version(path: &Path, count: usize) -> SqliteConnection {
     let options = SqliteConnectOptions::new()
         .filename(path)
         .create_if_missing(true);
@@ -399,7 +399,7 @@ fn a_database_of_an_earlier_version_is_migrated() {
             trail.close().await;
 
             // The same rows in a file of an older version.
-            let mut by_hand = made_before(&old, count).await;
+            let mut by_hand = open_earlier_version(&old, count).await;
             let columns = "id, at, command, command_hash, class, requires, response, \
                 response_time_us, confidence, method, timed_out, reasoning, explanation, context, \
                 agent, session_id, cwd, call_id, denied, rule, error, deadline, secret_hash, \
@@ -433,7 +433,7 @@ fn a_database_of_an_earlier_version_is_migrated() {
             let trail = AuditStore::open(&old.display().to_string())
                 .await
                 .expect("a trail");
-            intact(&trail).await;
+            assert_intact(&trail).await;
             let record = trail.decision(id).await.expect("read").expect("there");
             assert_eq!(record.parts, []);
             assert_eq!((record.covers.len(), record.always), (0, None));
@@ -457,7 +457,7 @@ fn a_database_of_an_earlier_version_is_migrated() {
             let id = trail.record(new.clone()).await.expect("recorded");
             let record = trail.decision(id).await.expect("read").expect("there");
             assert_eq!(record.parts, new.parts);
-            intact(&trail).await;
+            assert_intact(&trail).await;
         }
     });
 }
@@ -467,7 +467,7 @@ fn a_planted_trigger_is_detected_before_an_old_database_is_migrated() {
     run(async {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("trail.db");
-        let mut by_hand = made_before(&path, 2).await;
+        let mut by_hand = open_earlier_version(&path, 2).await;
         sqlx::query("CREATE TRIGGER planted AFTER UPDATE ON searched BEGIN DELETE FROM log; END")
             .execute(&mut by_hand)
             .await

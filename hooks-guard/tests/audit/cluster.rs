@@ -38,7 +38,7 @@ impl Cluster {
             std::os::unix::fs::chown(folder.path(), Some(NOBODY), Some(NOBODY)).expect("chown");
         }
         let data = folder.path().join("data");
-        let made = as_nobody(&binaries.join("initdb"), root, folder.path())
+        let made = as_unprivileged_user(&binaries.join("initdb"), root, folder.path())
             .args([
                 "--auth=trust",
                 "--encoding=UTF8",
@@ -64,7 +64,7 @@ impl Cluster {
         // Only the socket is open: the port is part of its name.
         let port = 5432;
         let log = fs::File::create(folder.path().join("log")).expect("a file");
-        let server = as_nobody(&binaries.join("postgres"), root, folder.path())
+        let server = as_unprivileged_user(&binaries.join("postgres"), root, folder.path())
             .arg("-D")
             .arg(&data)
             .arg("-k")
@@ -107,7 +107,7 @@ impl Cluster {
         if root {
             std::os::unix::fs::chown(folder.path(), Some(NOBODY), Some(NOBODY)).expect("chown");
         }
-        let made = as_nobody(&binaries.join("pg_basebackup"), root, folder.path())
+        let made = as_unprivileged_user(&binaries.join("pg_basebackup"), root, folder.path())
             .arg("-h")
             .arg(self.folder.path())
             .args(["-p", &self.port.to_string(), "-U", "guard"])
@@ -209,7 +209,7 @@ fn is_root() -> bool {
     fs::metadata("/proc/self").is_ok_and(|of| of.uid() == 0)
 }
 
-fn as_nobody(program: &Path, root: bool, folder: &Path) -> Command {
+fn as_unprivileged_user(program: &Path, root: bool, folder: &Path) -> Command {
     use std::os::unix::process::CommandExt;
     let mut command = Command::new(program);
     if root {

@@ -16,7 +16,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::cluster::Cluster;
-use crate::kit::{decision, hash, intact, minute, run, says, scope, time};
+use crate::kit::{assert_intact, decision, hash, minute, new_answer, run, scope, time};
 
 /// A trail, and the means to open it again like another process.
 pub(crate) struct Place {
@@ -206,12 +206,12 @@ async fn p_15_a_stored_decision_has_every_field(place: Place) {
     };
     assert_eq!(record, want);
     assert_eq!(trail.decision(id + 1).await.expect("read"), None);
-    intact(&trail).await;
+    assert_intact(&trail).await;
 }
 
 /// Records five decisions: 1 READ, 2 CREATE approved, 3 UPDATE denied, 4 DELETE denied, 5 DELETE
 /// open.
-async fn five(trail: &AuditStore) {
+async fn record_five(trail: &AuditStore) {
     let commands = [
         ("ls -la", Crud::Read),
         ("mkdir Build", Crud::Create),
@@ -230,7 +230,7 @@ async fn five(trail: &AuditStore) {
         (3, UserResponse::Denied),
         (4, UserResponse::Denied),
     ] {
-        let answer = says(response, minute(60));
+        let answer = new_answer(response, minute(60));
         let done = trail.answer(id, answer).await.expect("answered");
         assert!(matches!(done, AnswerResult::Done(_)), "{done:?}");
     }
@@ -238,7 +238,7 @@ async fn five(trail: &AuditStore) {
 
 async fn p_20_filters_combine(place: Place) {
     let trail = place.open().await;
-    five(&trail).await;
+    record_five(&trail).await;
     let class = |class| Filter {
         classification: Some(class),
         ..Filter::default()
@@ -311,7 +311,7 @@ async fn p_20_filters_combine(place: Place) {
 
 async fn p_20_consecutive_pages_cover_every_record_once(place: Place) {
     let trail = place.open().await;
-    five(&trail).await;
+    record_five(&trail).await;
     for command in [None, Some("m".to_owned())] {
         let filter = Filter {
             command,
@@ -354,7 +354,7 @@ async fn p_21_records_are_newest_first_and_ids_increase(place: Place) {
 
 async fn p_23_since_and_until_are_exclusive(place: Place) {
     let trail = place.open().await;
-    five(&trail).await;
+    record_five(&trail).await;
     let between = |since, until| Filter {
         since,
         until,
@@ -413,7 +413,7 @@ async fn p_24_a_text_search_is_literal_and_ignores_case(place: Place) {
 
 async fn p_25_a_serialized_record_has_the_specified_fields(place: Place) {
     let trail = place.open().await;
-    five(&trail).await;
+    record_five(&trail).await;
     let shown = |record: &AuditRecord| -> Value { serde_json::to_value(record).expect("json") };
     let records = all(&trail, Filter::default()).await;
     let read = shown(&records[4]);
@@ -452,8 +452,8 @@ async fn p_25_a_serialized_record_has_the_specified_fields(place: Place) {
 
 async fn p_26_only_the_first_answer_takes_effect(place: Place) {
     let trail = place.open().await;
-    five(&trail).await;
-    let answer = says(UserResponse::Approved, minute(61));
+    record_five(&trail).await;
+    let answer = new_answer(UserResponse::Approved, minute(61));
     let AnswerResult::Done(done) = trail.answer(5, answer.clone()).await.expect("answered") else {
         panic!("the first answer counts");
     };
@@ -461,7 +461,7 @@ async fn p_26_only_the_first_answer_takes_effect(place: Place) {
     assert_eq!(done.answered_by.as_deref(), Some("console"));
     assert_eq!(done.answer_note.as_deref(), Some("so be it"));
     assert_eq!(done.answered_at, Some(minute(61)));
-    let again = says(UserResponse::Denied, minute(62));
+    let again = new_answer(UserResponse::Denied, minute(62));
     assert_eq!(
         trail.answer(5, again).await.expect("answered"),
         AnswerResult::Already(done)
@@ -472,7 +472,7 @@ async fn p_26_only_the_first_answer_takes_effect(place: Place) {
         trail.answer(99, answer).await.expect("answered"),
         AnswerResult::Unknown
     );
-    intact(&trail).await;
+    assert_intact(&trail).await;
 }
 
 async fn p_26_only_one_answer_takes_effect_across_stores(place: Place) {
@@ -483,7 +483,7 @@ async fn p_26_only_one_answer_takes_effect_across_stores(place: Place) {
         let answers = (0..8).map(|n| {
             let store = stores[n % 2].clone();
             let response = [UserResponse::Approved, UserResponse::Denied][n / 2 % 2];
-            tokio::spawn(async move { store.answer(id, says(response, minute(1))).await })
+            tokio::spawn(async move { store.answer(id, new_answer(response, minute(1))).await })
         });
         let answers: Vec<_> = answers.collect();
         let mut done = Vec::new();
@@ -498,12 +498,12 @@ async fn p_26_only_one_answer_takes_effect_across_stores(place: Place) {
         assert_eq!((done.len(), late.len()), (1, 7));
         assert!(late.iter().all(|record| *record == done[0]));
     }
-    intact(&stores[1]).await;
+    assert_intact(&stores[1]).await;
 }
 
 async fn p_26_execution_needs_the_secret(place: Place) {
     let trail = place.open().await;
-    five(&trail).await;
+    record_five(&trail).await;
     let ran = Execution {
         exit_status: Some(-1),
         at: minute(70),
@@ -540,7 +540,7 @@ async fn p_26_execution_needs_the_secret(place: Place) {
     let id = trail.record(none).await.expect("recorded");
     let without = trail.record_execution(id, "", ran).await.expect("reported");
     assert_eq!(without, ExecutionResult::WrongSecret);
-    intact(&trail).await;
+    assert_intact(&trail).await;
 }
 
 async fn p_26_an_execution_is_recorded_by_its_call_id(place: Place) {
@@ -580,7 +580,7 @@ async fn p_26_a_request_denied_by_a_rule_cannot_be_answered(place: Place) {
     new.deadline = Some(Timestamp::now() + Duration::from_secs(600));
     let id = trail.record(new).await.expect("recorded");
     assert!(trail.pending().await.expect("read").is_empty());
-    let answer = says(UserResponse::Approved, minute(0));
+    let answer = new_answer(UserResponse::Approved, minute(0));
     let AnswerResult::Already(record) = trail.answer(id, answer).await.expect("answered") else {
         panic!("a rule has answered");
     };
@@ -591,7 +591,7 @@ async fn p_26_a_request_denied_by_a_rule_cannot_be_answered(place: Place) {
         trail.totals().await.expect("counted").denied_confirmations,
         1
     );
-    intact(&trail).await;
+    assert_intact(&trail).await;
 }
 
 async fn p_26_an_answer_after_the_deadline_is_rejected(place: Place) {
@@ -599,17 +599,17 @@ async fn p_26_an_answer_after_the_deadline_is_rejected(place: Place) {
     let mut new = decision("rm x", Crud::Delete, minute(0));
     new.deadline = Some(minute(5));
     let id = trail.record(new).await.expect("recorded");
-    let answer = says(UserResponse::Approved, minute(5));
+    let answer = new_answer(UserResponse::Approved, minute(5));
     let AnswerResult::Already(record) = trail.answer(id, answer).await.expect("answered") else {
         panic!("it is too late");
     };
     assert_eq!(record.user_response, Some(UserResponse::Timeout));
-    intact(&trail).await;
+    assert_intact(&trail).await;
 }
 
 async fn p_28_totals_distinguish_both_kinds_of_timeout(place: Place) {
     let trail = place.open().await;
-    five(&trail).await;
+    record_five(&trail).await;
     let mut slow = decision("make", Crud::Create, minute(6));
     let assumed = Classification::timed_out();
     slow.permission.classification_method = Method::Fallback;
@@ -648,7 +648,7 @@ async fn p_28_totals_distinguish_both_kinds_of_timeout(place: Place) {
         ..Filter::default()
     };
     assert_eq!(ids(&trail, expired).await, [6]);
-    intact(&trail).await;
+    assert_intact(&trail).await;
 }
 
 async fn p_30_percentiles_are_nearest_ranks(place: Place) {
@@ -734,7 +734,7 @@ async fn p_31_duration_hours_is_the_length_of_the_period(place: Place) {
 
 async fn p_42_a_cleanup_deletes_strictly_older_records(place: Place) {
     let trail = place.open().await;
-    five(&trail).await;
+    record_five(&trail).await;
     let ran = Execution {
         exit_status: Some(0),
         at: minute(70),
@@ -798,7 +798,7 @@ async fn pending_lists_the_questions_that_can_be_answered(place: Place) {
     let open = trail.pending().await.expect("read");
     assert_eq!(open.iter().map(|r| r.id).collect::<Vec<_>>(), [1, 5]);
     trail
-        .answer(1, says(UserResponse::Denied, now))
+        .answer(1, new_answer(UserResponse::Denied, now))
         .await
         .expect("answered");
     let open = trail.pending().await.expect("read");
@@ -856,7 +856,7 @@ async fn questions_are_limited_listed_in_pages_and_denied_in_bulk(place: Place) 
         .record_question(question(None, Some("e")), limits)
         .await;
     assert!(refused.expect("looked").is_err());
-    let answer = says(UserResponse::Denied, Timestamp::now());
+    let answer = new_answer(UserResponse::Denied, Timestamp::now());
     other.answer(asked[0], answer).await.expect("answered");
     let taken = trail
         .record_question(question(None, Some("e")), limits)
@@ -924,7 +924,7 @@ async fn questions_are_limited_listed_in_pages_and_denied_in_bulk(place: Place) 
     assert_eq!(record.answer_note.as_deref(), Some("a flood"));
     assert_eq!(deny(QuestionFilter::default()).await, 7);
     assert_eq!(trail.count_questions().await.expect("counted"), 0);
-    intact(&trail).await;
+    assert_intact(&trail).await;
 }
 
 async fn many_overdue_questions_expire_in_batches(place: Place) {
@@ -940,7 +940,7 @@ async fn many_overdue_questions_expire_in_batches(place: Place) {
     recorded.sort_unstable();
     assert_eq!(trail.expire(now).await.expect("expired"), recorded);
     assert_eq!(trail.expire(now).await.expect("looked"), [0; 0]);
-    intact(&trail).await;
+    assert_intact(&trail).await;
 }
 
 async fn secrets_are_masked_before_they_are_stored(place: Place) {
@@ -1016,7 +1016,7 @@ async fn a_remembered_answer_applies_to_its_directory_and_session(place: Place) 
     assert!(!trail.revoke(for_good.id, "console").await.expect("revoked"));
     assert_eq!(look(command, Some("/srv/app"), None).await, None);
     assert_eq!(look(command, Some("/srv/app"), Some("s1")).await, Some(1));
-    intact(&trail).await;
+    assert_intact(&trail).await;
 }
 
 /// Records an open question about `command`, in a directory and a session.
@@ -1031,12 +1031,12 @@ async fn open_question(trail: &AuditStore, command: &str, session: &str) -> i64 
 }
 
 async fn approve(trail: &AuditStore, id: i64) {
-    let answer = says(UserResponse::Approved, Timestamp::now());
+    let answer = new_answer(UserResponse::Approved, Timestamp::now());
     let answered = trail.answer(id, answer).await.expect("answered");
     assert!(matches!(answered, AnswerResult::Done(_)), "{answered:?}");
 }
 
-fn asked_again(command: &str, cwd: Option<&str>, session: Option<&str>) -> PermissionRequest {
+fn repeated_request(command: &str, cwd: Option<&str>, session: Option<&str>) -> PermissionRequest {
     PermissionRequest {
         cwd: cwd.map(Into::into),
         session_id: session.map(str::to_owned),
@@ -1062,7 +1062,7 @@ async fn an_approval_is_used_once(place: Place) {
     let id = open_question(&trail, "rm x", "s1").await;
     approve(&trail, id).await;
     let grant = async |command, cwd, session| {
-        let request = asked_again(command, cwd, session);
+        let request = repeated_request(command, cwd, session);
         let scope = scope(&request);
         let grant = trail
             .find_grant(hash(command), &request, &scope, true)
@@ -1080,7 +1080,7 @@ async fn an_approval_is_used_once(place: Place) {
         GrantResult::By(Grant::Once(id))
     );
     assert_eq!(grant("rm x", here, session).await, GrantResult::No);
-    intact(&trail).await;
+    assert_intact(&trail).await;
 }
 
 async fn an_approval_is_used_once_across_stores(place: Place) {
@@ -1096,7 +1096,7 @@ async fn an_approval_is_used_once_across_stores(place: Place) {
                         let redeemed = store.redeem(id, "secret").await.expect("an answer");
                         return matches!(redeemed, RedeemResult::Done(_));
                     }
-                    let request = asked_again("rm x", Some("/srv/app"), Some("s1"));
+                    let request = repeated_request("rm x", Some("/srv/app"), Some("s1"));
                     let scope = scope(&request);
                     let grant = store.find_grant(hash("rm x"), &request, &scope, true).await;
                     matches!(grant.expect("an answer"), GrantResult::By(_))
@@ -1109,7 +1109,7 @@ async fn an_approval_is_used_once_across_stores(place: Place) {
         }
         assert_eq!(served, 1);
     }
-    intact(&stores[1]).await;
+    assert_intact(&stores[1]).await;
 }
 
 /// Returns a request for `bash deploy.sh` in a folder.
@@ -1147,7 +1147,7 @@ async fn an_approval_is_bound_to_its_agent_directory_and_files(place: Place) {
         grant.expect("an answer")
     };
     let id = approved_deploy(&trail, &request).await;
-    for (agent, said) in [
+    for (agent, expected_text) in [
         (Some("claude-code"), "the approval was for `codex`"),
         (None, "`codex`"),
     ] {
@@ -1155,7 +1155,7 @@ async fn an_approval_is_bound_to_its_agent_directory_and_files(place: Place) {
         let GrantResult::Changed(why) = found else {
             panic!("{agent:?}: {found:?}");
         };
-        assert!(why.contains(said), "{why}");
+        assert!(why.contains(expected_text), "{why}");
     }
     fs::write(&script, "echo two").expect("a script");
     let why = format!("approved before as decision {id}; `deploy.sh` has changed");
@@ -1201,7 +1201,7 @@ async fn an_approval_is_bound_to_its_agent_directory_and_files(place: Place) {
     assert_eq!(old.holds, None);
     let found = grant(&request).await;
     assert!(matches!(found, GrantResult::Changed(_)), "{found:?}");
-    intact(&trail).await;
+    assert_intact(&trail).await;
 }
 
 async fn a_use_is_chained_and_deleted_with_its_decision(place: Place) {
@@ -1216,14 +1216,14 @@ async fn a_use_is_chained_and_deleted_with_its_decision(place: Place) {
     let later = Timestamp::now() + jiff::SignedDuration::from_mins(1);
     let cleanup = trail.cleanup(later, "test").await.expect("cleaned");
     assert_eq!((cleanup.deleted, cleanup.remaining), (2, 0));
-    intact(&trail).await;
+    assert_intact(&trail).await;
 }
 
 async fn changes_of_all_stores_are_reported_in_order(place: Place) {
     let here = place.open().await;
     let there = place.open().await;
-    let mut told = here.changes();
-    five(&there).await;
+    let mut change_stream = here.changes();
+    record_five(&there).await;
     remember(&here, None).await;
     here.revoke(1, "console").await.expect("revoked");
     let ran = Execution {
@@ -1237,7 +1237,7 @@ async fn changes_of_all_stores_are_reported_in_order(place: Place) {
     there.cleanup(minute(1), "cron").await.expect("cleaned");
     let mut seen = Vec::new();
     while seen.last() != Some(&AuditChange::Cleaned) {
-        let next = tokio::time::timeout(Duration::from_secs(30), told.next()).await;
+        let next = tokio::time::timeout(Duration::from_secs(30), change_stream.next()).await;
         seen.push(next.expect("in time").expect("a change"));
     }
     // A decision that is deleted before it is read is not reported.
@@ -1259,19 +1259,19 @@ async fn changes_of_all_stores_are_reported_in_order(place: Place) {
         ]
     );
     drop((here, there));
-    assert_eq!(told.next().await, None, "it ends with the store");
+    assert_eq!(change_stream.next().await, None, "it ends with the store");
 }
 
 async fn an_operation_without_effect_writes_nothing(place: Place) {
     let trail = place.open().await;
-    five(&trail).await;
+    record_five(&trail).await;
     let mut new = decision("rm y", Crud::Delete, minute(5));
     new.deadline = Some(minute(90));
     trail.record(new).await.expect("recorded");
     let before = place.state();
     assert_eq!(trail.expire(minute(89)).await.expect("looked"), [0; 0]);
     for id in [1, 2, 99] {
-        let answer = says(UserResponse::Denied, minute(61));
+        let answer = new_answer(UserResponse::Denied, minute(61));
         let refused = trail.answer(id, answer).await.expect("refused");
         assert!(!matches!(refused, AnswerResult::Done(_)), "{refused:?}");
     }
@@ -1289,7 +1289,7 @@ async fn an_operation_without_effect_writes_nothing(place: Place) {
     assert!(!trail.revoke(1, "console").await.expect("refused"));
     assert!(place.state() == before, "nothing has happened");
     // A refusal in the same batch reverts nothing.
-    let answer = says(UserResponse::Denied, minute(61));
+    let answer = new_answer(UserResponse::Denied, minute(61));
     let (refused, expired) = tokio::join!(trail.answer(2, answer), trail.expire(minute(90)));
     assert!(matches!(
         refused.expect("refused"),
@@ -1297,7 +1297,7 @@ async fn an_operation_without_effect_writes_nothing(place: Place) {
     ));
     assert_eq!(expired.expect("expired"), [6]);
     assert!(place.state() != before, "its time was up");
-    intact(&trail).await;
+    assert_intact(&trail).await;
 }
 
 async fn concurrent_records_and_answers_are_all_stored(place: Place) {
@@ -1308,7 +1308,7 @@ async fn concurrent_records_and_answers_are_all_stored(place: Place) {
             tokio::spawn(async move {
                 let new = decision(&format!("touch {n}"), Crud::Create, minute(0));
                 let id = store.record(new).await.expect("recorded");
-                let answer = says(UserResponse::Approved, minute(1));
+                let answer = new_answer(UserResponse::Approved, minute(1));
                 let done = store.answer(id, answer).await.expect("answered");
                 assert!(matches!(done, AnswerResult::Done(_)));
                 id
@@ -1402,12 +1402,12 @@ async fn control_characters_in_texts_are_preserved(place: Place) {
         ..Filter::default()
     };
     assert_eq!(ids(&trail, session).await, [id]);
-    intact(&trail).await;
+    assert_intact(&trail).await;
 }
 
 async fn a_closed_trail_returns_closed(place: Place) {
     let trail = place.open().await;
-    five(&trail).await;
+    record_five(&trail).await;
     trail.close().await;
     let new = decision("ls", Crud::Read, minute(0));
     let error = trail.record(new).await.expect_err("closed");

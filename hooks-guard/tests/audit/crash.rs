@@ -10,7 +10,7 @@ use hooks_guard::audit::{AnswerResult, AuditStore, UserResponse};
 use hooks_guard::classify::Crud;
 use jiff::Timestamp;
 
-use crate::kit::{decision, intact, run, says};
+use crate::kit::{assert_intact, decision, new_answer, run};
 
 /// Set for the process that is killed: the path that it writes to.
 const VICTIM: &str = "HOOKS_AUDIT_VICTIM";
@@ -30,7 +30,7 @@ fn victim(path: &str) {
                     let new = decision(&command, Crud::Create, Timestamp::now());
                     let id = trail.record(new).await.expect("recorded");
                     say(&format!("recorded {id}\n"));
-                    let answer = says(UserResponse::Approved, Timestamp::now());
+                    let answer = new_answer(UserResponse::Approved, Timestamp::now());
                     let done = trail.answer(id, answer).await.expect("answered");
                     assert!(matches!(done, AnswerResult::Done(_)), "{done:?}");
                     say(&format!("answered {id}\n"));
@@ -108,7 +108,7 @@ fn a_killed_process_loses_no_acknowledged_record() {
     run(async {
         let trail = AuditStore::open(&path).await.expect("a trail");
         eprintln!(
-            "{} decisions and {} answers were told",
+            "{} decisions and {} answers were acknowledged",
             recorded.len(),
             answered.len()
         );
@@ -126,6 +126,6 @@ fn a_killed_process_loses_no_acknowledged_record() {
             let record = trail.decision(id).await.expect("read").expect("there");
             assert_eq!(record.user_response, Some(UserResponse::Approved), "{id}");
         }
-        intact(&trail).await;
+        assert_intact(&trail).await;
     });
 }

@@ -15,7 +15,7 @@ use jiff::Timestamp;
 use sqlx::ConnectOptions;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 
-use crate::kit::{decision, intact, minute, run, scope};
+use crate::kit::{assert_intact, decision, minute, run, scope};
 
 async fn other(path: &Path) -> SqliteConnection {
     SqliteConnectOptions::new()
@@ -124,7 +124,7 @@ fn a_locked_database_is_an_error_until_it_is_unlocked() {
         assert_eq!(found.expect("read").total, 0);
         sql(&mut there, "ROLLBACK").await;
         assert_eq!(trail.record(new).await.expect("recorded"), 1);
-        intact(&trail).await;
+        assert_intact(&trail).await;
     });
 }
 
@@ -163,7 +163,7 @@ fn a_backup_does_not_wait_for_writers_and_is_private() {
         assert_eq!(vacuum, 2, "incremental");
         let copied = open(&copy).await.expect("a trail");
         assert_eq!(copied.totals().await.expect("read").total_decisions, 1);
-        intact(&copied).await;
+        assert_intact(&copied).await;
         trail
             .backup(&folder.path().join("next.db"))
             .await
@@ -220,7 +220,11 @@ fn an_approval_is_stored_atomically() {
         .await;
         let failed = service.respond(id, reply.clone(), "console").await;
         failed.expect_err("it cannot be remembered");
-        assert_eq!(record(id).await.user_response, None, "so it does not count");
+        assert_eq!(
+            record(id).await.user_response,
+            None,
+            "the answer is not stored"
+        );
         sql(&mut there, "DELETE FROM remembered").await;
         let done = service
             .respond(id, reply, "console")
@@ -259,6 +263,6 @@ fn an_approval_is_stored_atomically() {
         assert!(done.execution_happened);
         assert_eq!(done.user_response, Some(UserResponse::Approved));
         assert_eq!(record(id).await, *done);
-        intact(&trail).await;
+        assert_intact(&trail).await;
     });
 }

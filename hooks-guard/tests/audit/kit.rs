@@ -63,7 +63,7 @@ pub(crate) fn scope(request: &PermissionRequest) -> ApprovalScope {
     ApprovalScope::of(request, &found.expect("it is a command").parts)
 }
 
-pub(crate) fn says(response: UserResponse, at: Timestamp) -> NewAnswer {
+pub(crate) fn new_answer(response: UserResponse, at: Timestamp) -> NewAnswer {
     NewAnswer {
         response,
         by: "console".to_owned(),
@@ -72,7 +72,7 @@ pub(crate) fn says(response: UserResponse, at: Timestamp) -> NewAnswer {
     }
 }
 
-pub(crate) async fn intact(trail: &AuditStore) {
+pub(crate) async fn assert_intact(trail: &AuditStore) {
     let found = trail.verify().await.expect("a walk");
     assert!(found.is_intact(), "{found:?}");
 }

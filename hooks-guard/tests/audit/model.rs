@@ -8,7 +8,7 @@ use hooks_guard::classify::Crud;
 use jiff::Timestamp;
 use proptest::prelude::*;
 
-use crate::kit::{decision, intact, minute, run, says};
+use crate::kit::{assert_intact, decision, minute, new_answer, run};
 
 const CLASSES: [Crud; 4] = [Crud::Read, Crud::Create, Crud::Update, Crud::Delete];
 const RESPONSES: [UserResponse; 3] = [
@@ -189,7 +189,7 @@ async fn apply(trail: &AuditStore, model: &mut Vec<Known>, given: &mut i64, step
             response,
             minute: at,
         } => {
-            let answer = says(RESPONSES[response], minute(at));
+            let answer = new_answer(RESPONSES[response], minute(at));
             trail.answer(id, answer).await.expect("answered");
             if let Some(known) = model.iter_mut().find(|known| known.id == id)
                 && known.class != Crud::Read
@@ -238,7 +238,7 @@ async fn apply(trail: &AuditStore, model: &mut Vec<Known>, given: &mut i64, step
     }
 }
 
-async fn same_listing(trail: &AuditStore, model: &[Known], filter: &Filter, page: Page) {
+async fn assert_same_listing(trail: &AuditStore, model: &[Known], filter: &Filter, page: Page) {
     let mut want: Vec<&Known> = model.iter().filter(|known| known.matches(filter)).collect();
     want.sort_by_key(|known| std::cmp::Reverse((known.at, known.id)));
     let found = trail.decisions(filter, page).await.expect("a listing");
@@ -264,7 +264,7 @@ async fn same_listing(trail: &AuditStore, model: &[Known], filter: &Filter, page
     assert_eq!(shown, want, "{filter:?}");
 }
 
-async fn same_stats(trail: &AuditStore, model: &[Known], filter: &Filter) {
+async fn assert_same_stats(trail: &AuditStore, model: &[Known], filter: &Filter) {
     let period = Period {
         since: filter.since,
         until: filter.until,
@@ -351,11 +351,11 @@ proptest! {
             }
             for (filter, offset, limit) in &asked {
                 let page = Page { limit: *limit, offset: *offset };
-                same_listing(&trail, &model, filter, page).await;
-                same_stats(&trail, &model, filter).await;
+                assert_same_listing(&trail, &model, filter, page).await;
+                assert_same_stats(&trail, &model, filter).await;
             }
-            same_stats(&trail, &model, &Filter::default()).await;
-            intact(&trail).await;
+            assert_same_stats(&trail, &model, &Filter::default()).await;
+            assert_intact(&trail).await;
         });
     }
 }

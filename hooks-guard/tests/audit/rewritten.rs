@@ -13,10 +13,10 @@ use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection};
 
 use crate::contract::{Place, cluster};
-use crate::kit::{decision, hash, intact, minute, run, scope};
+use crate::kit::{assert_intact, decision, hash, minute, run, scope};
 
 /// Changes the database like another program.
-async fn by_hand(url: &str, sql: &str) {
+async fn execute_sql(url: &str, sql: &str) {
     let Some(path) = url.strip_prefix("sqlite:") else {
         let (_, database) = url.rsplit_once('/').expect("a name");
         let cluster = cluster().expect("it runs");
@@ -152,9 +152,9 @@ fn p_15_a_trail_that_does_not_continue_the_known_head_is_rejected() {
             for (change, back) in REWRITES {
                 if back.contains("gaps WHERE first = 900") {
                     let keep = "INSERT INTO gaps SELECT 900, 900, hash FROM log WHERE seq = 6";
-                    by_hand(&place.url, keep).await;
+                    execute_sql(&place.url, keep).await;
                 }
-                by_hand(&place.url, change).await;
+                execute_sql(&place.url, change).await;
                 let error = trail.record(new("rm x")).await.expect_err(change);
                 assert!(
                     matches!(error, AuditError::Rewritten { entry: 6, .. }),
@@ -166,11 +166,11 @@ fn p_15_a_trail_that_does_not_continue_the_known_head_is_rejected() {
                     trail.decision(1).await.expect_err(change);
                     trail.ping().await.expect_err(change);
                 }
-                by_hand(&place.url, back).await;
+                execute_sql(&place.url, back).await;
                 trail.totals().await.expect(back);
             }
             assert_eq!(trail.record(new("rm 7")).await.expect("recorded"), 7);
-            intact(&trail).await;
+            assert_intact(&trail).await;
         }
     });
 }
@@ -217,8 +217,8 @@ fn p_15_entries_of_another_process_are_continued() {
             other.record(new("rm z")).await.expect("recorded");
             other.cleanup(later, "cron").await.expect("cleaned");
             trail.record(new("rm z")).await.expect("recorded");
-            intact(&trail).await;
-            intact(&other).await;
+            assert_intact(&trail).await;
+            assert_intact(&other).await;
         }
     });
 }
@@ -256,7 +256,7 @@ fn x_7_a_forged_approval_allows_nothing() {
                 }
                 trail.answer(1, approved()).await.expect("answered");
                 trail.remember(always("make")).await.expect("remembered");
-                by_hand(&place.url, planted).await;
+                execute_sql(&place.url, planted).await;
                 let request = PermissionRequest::new("rm 2");
                 let scope = scope(&request);
                 let granted = trail.find_grant(hash("rm 2"), &request, &scope, true).await;
@@ -299,7 +299,7 @@ fn x_7_an_approval_is_used_once_even_if_its_use_is_deleted_manually() {
                 .expect("reported");
             let kept = trail.remember(always("make")).await.expect("remembered");
             trail.revoke(kept.id, "console").await.expect("revoked");
-            by_hand(
+            execute_sql(
                 &place.url,
                 "DELETE FROM used;
                  UPDATE decisions SET executed_at = NULL, exit_status = NULL, executed_seq = NULL;
@@ -387,9 +387,9 @@ fn p_15_a_planted_schema_object_is_reported_before_any_write() {
             let trail = place.open().await;
             trail.record(new("rm 1")).await.expect("recorded");
             if planted.contains("ON seen") {
-                by_hand(&place.url, "CREATE VIEW seen AS SELECT 1 AS one").await;
+                execute_sql(&place.url, "CREATE VIEW seen AS SELECT 1 AS one").await;
             }
-            by_hand(&place.url, planted).await;
+            execute_sql(&place.url, planted).await;
             assert_other_schema(trail.record(new("rm 2")).await, named);
             assert_other_schema(trail.totals().await, named);
             assert_other_schema(trail.decision(1).await, named);
@@ -399,16 +399,16 @@ fn p_15_a_planted_schema_object_is_reported_before_any_write() {
             assert_other_schema(AuditStore::open(&place.url).await, named);
             assert_other_schema(AuditStore::open_one_shot(&place.url).await, named);
 
-            by_hand(&place.url, removed).await;
+            execute_sql(&place.url, removed).await;
             if planted.contains("ON seen") {
-                by_hand(&place.url, "DROP VIEW seen").await;
+                execute_sql(&place.url, "DROP VIEW seen").await;
             }
             if removed.starts_with("ALTER TABLE gone") || planted.contains("RENAME") {
                 continue;
             }
             assert_eq!(trail.record(new("rm 2")).await.expect(removed), 2);
-            intact(&trail).await;
-            intact(&place.open().await).await;
+            assert_intact(&trail).await;
+            assert_intact(&place.open().await).await;
         }
     });
 }
@@ -438,7 +438,7 @@ fn p_15_a_trigger_with_a_restored_schema_number_has_no_effect() {
         connection.close().await.expect("closed");
         if let Ok(id) = trail.record(new("rm 2")).await {
             let record = trail.decision(id).await.expect("read").expect("there");
-            assert_eq!(record.user_response, None, "it acted");
+            assert_eq!(record.user_response, None, "the trigger has fired");
         }
         assert_other_schema(AuditStore::open(&place.url).await, "planted");
     });
@@ -501,7 +501,7 @@ fn p_15_a_planted_object_in_postgresql_is_reported() {
             let place = Place::at(cluster.database());
             let trail = place.open().await;
             trail.record(new("rm 1")).await.expect("recorded");
-            by_hand(&place.url, planted).await;
+            execute_sql(&place.url, planted).await;
             assert_other_schema(AuditStore::open(&place.url).await, named);
             // A running service detects changes outside the table's own entry within a few seconds.
             let mut done = trail.record(new("rm 2")).await;
@@ -518,7 +518,7 @@ fn p_15_a_planted_object_in_postgresql_is_reported() {
             if removed.is_empty() {
                 continue;
             }
-            by_hand(&place.url, removed).await;
+            execute_sql(&place.url, removed).await;
             let mut done = trail.record(new("rm 3")).await;
             for _ in 0..100 {
                 if done.is_ok() {
@@ -542,7 +542,7 @@ fn p_15_no_new_trail_is_created_in_a_schema_that_hides_the_old_one() {
         let place = Place::at(cluster.database());
         let trail = place.open().await;
         trail.record(new("rm 1")).await.expect("recorded");
-        by_hand(&place.url, "CREATE SCHEMA guard").await;
+        execute_sql(&place.url, "CREATE SCHEMA guard").await;
         assert_other_schema(AuditStore::open(&place.url).await, "`guard`");
         assert_other_schema(AuditStore::open_one_shot(&place.url).await, "`guard`");
         assert_eq!(trail.record(new("rm 2")).await.expect("recorded"), 2);
@@ -560,7 +560,7 @@ fn p_15_replaced_tables_in_postgresql_are_detected() {
         // An idle store knows the state that it has read.
         let read = other.decision(1).await.expect("read");
         assert!(read.is_some());
-        by_hand(
+        execute_sql(
             &place.url,
             "DROP TABLE cleanups, decisions, gaps, head, log, remembered, searched, tallies, times,
                 used, _sqlx_migrations",
@@ -604,7 +604,7 @@ fn p_15_a_standby_is_readable_and_rejected_if_it_lacks_the_last_entries() {
         assert!(error.to_string().contains("primary"), "{error}");
         let reader = AuditStore::open_read_only(&standby_url).await;
         let reader = reader.expect("a standby is read");
-        intact(&reader).await;
+        assert_intact(&reader).await;
         let found = reader.totals().await.expect("read");
         assert_eq!(found.total_decisions, 1);
         let error = reader.record(new("rm x")).await.expect_err("a standby");
@@ -714,9 +714,9 @@ fn p_15_verify_reports_a_different_schema_and_checks_the_entries() {
                 }
                 let head = trail.head().await.expect("a head");
                 trail.close().await;
-                by_hand(&place.url, planted).await;
+                execute_sql(&place.url, planted).await;
                 if is_changed {
-                    by_hand(
+                    execute_sql(
                         &place.url,
                         "UPDATE decisions SET command = 'ls' WHERE id = 2",
                     )

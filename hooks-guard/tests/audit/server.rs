@@ -14,7 +14,7 @@ use tokio::net::{UnixListener, UnixStream};
 use tokio::task::JoinHandle;
 
 use crate::contract::cluster;
-use crate::kit::{decision, intact, minute, run};
+use crate::kit::{assert_intact, decision, minute, run};
 
 /// A proxy in front of a database.
 struct Detour {
@@ -89,7 +89,7 @@ fn an_unresponsive_server_is_an_error_until_it_responds() {
         }
         let _open = detour.open();
         assert_eq!(trail.record(new).await.expect("recorded"), 2);
-        intact(&trail).await;
+        assert_intact(&trail).await;
     });
 }
 
@@ -99,12 +99,12 @@ fn a_change_with_a_lost_notification_is_still_reported() {
     run(async {
         let url = cluster.database();
         let trail = AuditStore::open(&url).await.expect("a trail");
-        let mut told = trail.changes();
+        let mut change_stream = trail.changes();
         // The entry of a cleanup by a client whose notifications are lost.
         let (_, database) = url.rsplit_once('/').expect("a name");
         let entry = "INSERT INTO log SELECT seq + 1, 6, 0, hash FROM head";
         cluster.psql(database, entry).expect("written");
-        let next = tokio::time::timeout(Duration::from_secs(30), told.next()).await;
+        let next = tokio::time::timeout(Duration::from_secs(30), change_stream.next()).await;
         assert_eq!(next.expect("in time"), Some(AuditChange::Cleaned));
     });
 }
