@@ -15,14 +15,14 @@ use hooks_guard::service::{
 use hooks_guard::{NetworkAccess, PermissionRequest};
 use hooks_runtime::{Entry, FailurePolicy, HookError};
 
-/// Behaves as the last word of the command says.
-struct Moody(&'static str);
+/// A classifier that panics or never completes if the command after its word requests it.
+struct Scripted(&'static str);
 
-impl Classify for Moody {
+impl Classify for Scripted {
     async fn classify(&self, request: &PermissionRequest) -> Option<CommandAnalysis> {
-        let mood = request.command.strip_prefix(self.0)?;
-        match mood {
-            " panics" => panic!("no mood for password=hunter2222"),
+        let instruction = request.command.strip_prefix(self.0)?;
+        match instruction {
+            " panics" => panic!("no result for password=hunter2222"),
             " sleeps" => std::future::pending().await,
             _ => Classifier::new().analyze("ls", None).ok(),
         }
@@ -38,12 +38,12 @@ async fn service(hooks: GateHooks) -> (PermissionService, tempfile::TempDir) {
     (service, folder)
 }
 
-fn three() -> GateHooks {
+fn three_classifiers() -> GateHooks {
     GateHooks::new()
-        .with_classify_entry(Entry::new(Moody("c")).name("third").priority(3))
-        .with_classify_entry(Entry::new(Moody("a")).name("first").priority(1))
+        .with_classify_entry(Entry::new(Scripted("c")).name("third").priority(3))
+        .with_classify_entry(Entry::new(Scripted("a")).name("first").priority(1))
         .with_classify_entry(
-            Entry::new(Moody("b"))
+            Entry::new(Scripted("b"))
                 .name("second")
                 .key("middle")
                 .priority(2),
@@ -62,7 +62,7 @@ fn counts(runs: &Runs) -> [u64; 4] {
 
 #[tokio::test]
 async fn runs_are_counted_for_each_hook() {
-    let (service, _folder) = service(three()).await;
+    let (service, _folder) = service(three_classifiers()).await;
     for command in ["a", "b", "b", "c"] {
         let permission = service.request(PermissionRequest::new(command)).await;
         assert_eq!(permission.unwrap().decision, Decision::AutoAllowed);
@@ -86,7 +86,7 @@ async fn runs_are_counted_for_each_hook() {
 
 #[tokio::test]
 async fn a_failed_hook_ends_the_dispatch_and_is_recorded() {
-    let (service, _folder) = service(three()).await;
+    let (service, _folder) = service(three_classifiers()).await;
     let request = PermissionRequest::new("b panics");
     let permission = service.request(request).await.unwrap();
     assert_eq!(permission.decision, Decision::RequiresConfirmation);
@@ -95,14 +95,14 @@ async fn a_failed_hook_ends_the_dispatch_and_is_recorded() {
     let all_counts: Vec<_> = all.iter().map(counts).collect();
     assert_eq!(all_counts, [[1, 0, 0, 0], [1, 0, 0, 1], [0, 0, 1, 0]]);
     let fault = all[1].last_fault.as_deref();
-    assert_eq!(fault, Some("panicked: no mood for password=[secret]"));
+    assert_eq!(fault, Some("panicked: no result for password=[secret]"));
     assert!(all[1].last_fault_at.is_some());
     assert!(all[0].last_fault.is_none());
     let [dispatch] = &service.dispatches()[..] else {
         panic!("one was asked");
     };
     assert_eq!(dispatch.steps[0].run, StepRun::Failed);
-    let fault = "classifier `second` panicked: no mood for password=[secret]";
+    let fault = "classifier `second` panicked: no result for password=[secret]";
     assert_eq!(dispatch.steps[0].detail.as_deref(), Some(fault));
     let record = service.audit().decision(permission.id.unwrap()).await;
     assert_eq!(record.unwrap().unwrap().error.as_deref(), Some(fault));
@@ -110,7 +110,7 @@ async fn a_failed_hook_ends_the_dispatch_and_is_recorded() {
 
 #[tokio::test]
 async fn an_isolated_hook_that_fails_is_skipped() {
-    let isolated = Entry::new(Moody("b")).on_failure(FailurePolicy::Isolate);
+    let isolated = Entry::new(Scripted("b")).on_failure(FailurePolicy::Isolate);
     let hooks = GateHooks::new()
         .with_classify_entry(isolated)
         .with_classify(Classifier::new());
@@ -132,7 +132,7 @@ async fn an_isolated_hook_that_fails_is_skipped() {
 
 #[tokio::test(start_paused = true)]
 async fn p_08_all_hooks_of_a_dispatch_share_one_timeout() {
-    let hooks = GateHooks::new().with_classify(Moody("b"));
+    let hooks = GateHooks::new().with_classify(Scripted("b"));
     let gate = Gate::with_hooks(hooks, Policy::default());
     let judged = gate.decide(&PermissionRequest::new("b sleeps")).await;
     assert_eq!(judged.permission.decision, Decision::RequiresConfirmation);
@@ -152,23 +152,23 @@ async fn p_12_a_gate_without_a_classifier_is_an_error() {
     assert!(refused.to_string().starts_with("no classifier"));
 }
 
-/// Restricts if its word is in the command, as the word says.
-struct Strict(&'static str);
+/// A hook that applies the behaviour named by its word to commands that contain the word.
+struct RestrictsOnWord(&'static str);
 
-impl Restrict for Strict {
+impl Restrict for RestrictsOnWord {
     async fn restrict(
         &self,
         request: &PermissionRequest,
         _: &Classification,
     ) -> Result<Option<Restriction>, HookError> {
-        let says = request.command.split(' ').any(|word| word == self.0);
-        let why = || "so says the test".to_owned();
+        let is_named = request.command.split(' ').any(|word| word == self.0);
+        let why = || "a test reason".to_owned();
         match self.0 {
-            _ if !says => Ok(None),
+            _ if !is_named => Ok(None),
             "ask" => Ok(Some(Restriction::Ask(why()))),
             "deny" => Ok(Some(Restriction::Deny(why()))),
-            "fail" => Err(HookError::new("no idea")),
-            "panic" => panic!("no idea"),
+            "fail" => Err(HookError::new("a test failure")),
+            "panic" => panic!("a test failure"),
             _ => std::future::pending().await,
         }
     }
@@ -177,7 +177,7 @@ impl Restrict for Strict {
 fn restricting() -> GateHooks {
     ["ask", "fail", "panic", "deny", "sleep"].into_iter().fold(
         GateHooks::new().with_classify(Classifier::new()),
-        |hooks, word| hooks.with_restrict_entry(Entry::new(Strict(word)).name(word)),
+        |hooks, word| hooks.with_restrict_entry(Entry::new(RestrictsOnWord(word)).name(word)),
     )
 }
 

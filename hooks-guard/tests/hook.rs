@@ -78,7 +78,7 @@ fn r_10_a_denial_by_one_classifier_decides() {
     assert_eq!(report.stopped_by().unwrap().name, "lenient");
 }
 
-/// A rule sees what would run, and denies it whatever the class is.
+/// A rule gets the programs that would run, and denies regardless of the class.
 #[test]
 fn a_custom_deny_rule_denies_with_its_reason() {
     let registry = Registry::new();

@@ -9,11 +9,11 @@ use serde_json::json;
 
 /// Behaviour of the endpoint.
 #[derive(Clone, Copy)]
-pub(crate) enum Does {
+pub(crate) enum Behavior {
     /// Responds that the command deletes something.
-    Says,
+    Responds,
     /// Never responds.
-    Waits,
+    Hangs,
     /// Responds with this status.
     Fails(u16),
 }
@@ -25,14 +25,14 @@ pub(crate) struct Endpoint {
 
 impl Endpoint {
     /// Starts the server; it ends with the test.
-    pub(crate) fn start(does: Does) -> Self {
+    pub(crate) fn start(behavior: Behavior) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}/v1", listener.local_addr().unwrap());
         let requests = Arc::new(Mutex::new(Vec::new()));
         let seen = Arc::clone(&requests);
         thread::spawn(move || {
             for mut stream in listener.incoming().flatten() {
-                answer(&mut stream, does, &seen);
+                answer(&mut stream, behavior, &seen);
             }
         });
         Self { url, requests }
@@ -44,26 +44,26 @@ impl Endpoint {
     }
 }
 
-fn answer(stream: &mut TcpStream, does: Does, seen: &Mutex<Vec<String>>) {
+fn answer(stream: &mut TcpStream, behavior: Behavior, seen: &Mutex<Vec<String>>) {
     let Some(request) = receive(stream) else {
         return;
     };
     seen.lock().unwrap().push(request);
-    let said = json!({
+    let content = json!({
         "reasoning": "`frobnicate` wipes \u{1b}[2J",
         "classification": "DELETE",
         "confidence": 0.75,
     });
     let body = json!({
         "choices": [{
-            "message": { "role": "assistant", "content": said.to_string() },
+            "message": { "role": "assistant", "content": content.to_string() },
             "finish_reason": "stop",
         }],
     });
-    let (status, body) = match does {
-        Does::Says => (200, body.to_string()),
-        Does::Fails(status) => (status, String::new()),
-        Does::Waits => {
+    let (status, body) = match behavior {
+        Behavior::Responds => (200, body.to_string()),
+        Behavior::Fails(status) => (status, String::new()),
+        Behavior::Hangs => {
             // Wait until the client closes the connection.
             let _ = stream.read(&mut [0]);
             return;

@@ -1,19 +1,19 @@
-//! `check --semantic-url`: what a language model says on top of the tables (P-07).
+//! Tests `check --semantic-url`: classification by a language model after the tables (P-07).
 
 use std::net::TcpListener;
 use std::process::{Command, Output};
 
 use serde_json::Value;
 
-use crate::endpoint::{Does, Endpoint};
+use crate::endpoint::{Behavior, Endpoint};
 use crate::{err, out, program};
 
 const NO_HELP: &str = "the second stage failed";
 
 const LATE: &str = "no answer within the timeout";
 
-/// What comes of a command whose endpoint answers at once. A machine may be so busy that this
-/// takes longer than the two seconds of a classification all the same: then it is run again.
+/// Runs a command whose endpoint responds immediately, and runs it again if the classification
+/// exceeds its two seconds on a busy machine.
 fn in_time(command: &mut Command) -> Output {
     for _ in 0..30 {
         let output = command.output().unwrap();
@@ -21,7 +21,7 @@ fn in_time(command: &mut Command) -> Output {
             return output;
         }
     }
-    panic!("no answer came in time, thirty times");
+    panic!("thirty classifications timed out");
 }
 
 fn row(output: &Output) -> Value {
@@ -30,7 +30,7 @@ fn row(output: &Output) -> Value {
 
 #[test]
 fn p_07_an_unknown_command_is_sent_to_the_endpoint() {
-    let endpoint = Endpoint::start(Does::Says);
+    let endpoint = Endpoint::start(Behavior::Responds);
     let output = in_time(
         program()
             .args(["check", "--json", "--context", "housekeeping"])
@@ -62,7 +62,7 @@ fn p_07_an_unknown_command_is_sent_to_the_endpoint() {
 
 #[test]
 fn p_07_endpoint_model_and_key_are_read_from_the_environment() {
-    let endpoint = Endpoint::start(Does::Says);
+    let endpoint = Endpoint::start(Behavior::Responds);
     let output = in_time(
         program()
             .args(["check", "--json", "frobnicate x"])
@@ -90,7 +90,7 @@ fn a_model_variable_without_an_endpoint_is_ignored() {
 
 #[test]
 fn p_07_a_known_command_is_not_sent_to_the_endpoint() {
-    let endpoint = Endpoint::start(Does::Says);
+    let endpoint = Endpoint::start(Behavior::Responds);
     let output = program()
         .args(["check", "--json", "ls -la"])
         .args(["--semantic-url", &endpoint.url, "--semantic-model", "small"])
@@ -101,10 +101,11 @@ fn p_07_a_known_command_is_not_sent_to_the_endpoint() {
     assert!(endpoint.requests().is_empty());
 }
 
-/// The rows of two commands, with an endpoint that does not answer; it says so once.
-fn without_answer(url: &str, more: &[&str]) -> String {
+/// Asserts that two commands keep the class of the tables if the endpoint fails, and that the
+/// failure is reported once. Returns stderr.
+fn assert_class_of_the_tables(url: &str, more: &[&str]) -> String {
     let commands = ["frobnicate x", "frobnicate y"];
-    let by_tables = program()
+    let tables_only = program()
         .args(["check", "--json"])
         .args(commands)
         .output()
@@ -135,7 +136,7 @@ fn without_answer(url: &str, more: &[&str]) -> String {
         out(&output)
     );
     if !late {
-        assert_eq!(out(&output), out(&by_tables));
+        assert_eq!(out(&output), out(&tables_only));
     }
     assert_eq!(out(&output).lines().count(), 2);
     assert_eq!(output.status.code(), Some(1));
@@ -148,30 +149,30 @@ fn p_07_an_unreachable_endpoint_keeps_the_class_of_the_tables() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/v1", listener.local_addr().unwrap());
     drop(listener);
-    let said = without_answer(&url, &[]);
-    assert!(said.contains("no answer: "), "{said}");
+    let stderr = assert_class_of_the_tables(&url, &[]);
+    assert!(stderr.contains("no answer: "), "{stderr}");
 }
 
 #[test]
 fn p_07_a_failing_endpoint_keeps_the_class_of_the_tables() {
-    let endpoint = Endpoint::start(Does::Fails(503));
-    let mut said = without_answer(&endpoint.url, &[]);
-    // A busy machine may not hear of it in time.
+    let endpoint = Endpoint::start(Behavior::Fails(503));
+    let mut stderr = assert_class_of_the_tables(&endpoint.url, &[]);
+    // On a busy machine the response may arrive after the timeout.
     for _ in 0..30 {
-        if said.contains(LATE) {
-            said = without_answer(&endpoint.url, &[]);
+        if stderr.contains(LATE) {
+            stderr = assert_class_of_the_tables(&endpoint.url, &[]);
         }
     }
-    assert!(said.contains("status 503"), "{said}");
+    assert!(stderr.contains("status 503"), "{stderr}");
     assert!(endpoint.requests().len() >= 2);
 }
 
 #[test]
 fn p_08_an_endpoint_that_never_responds_times_out() {
-    let endpoint = Endpoint::start(Does::Waits);
+    let endpoint = Endpoint::start(Behavior::Hangs);
     for timeout in ["1", "2000"] {
-        let said = without_answer(&endpoint.url, &["--timeout", timeout]);
-        assert!(said.contains("no answer within the timeout"), "{said}");
+        let stderr = assert_class_of_the_tables(&endpoint.url, &["--timeout", timeout]);
+        assert!(stderr.contains("no answer within the timeout"), "{stderr}");
     }
 }
 

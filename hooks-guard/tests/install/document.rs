@@ -189,11 +189,11 @@ fn the_installed_command_denies_if_the_guard_fails() {
         fs::set_permissions(&binary, fs::Permissions::from_mode(0o755)).unwrap();
         let output = run();
         assert_eq!(output.status.code(), Some(code), "{script}: {output:?}");
-        let said = String::from_utf8_lossy(&output.stderr);
+        let stderr = String::from_utf8_lossy(&output.stderr);
         assert_eq!(
             code == 2,
-            said.contains("hooks-guard failed: refused"),
-            "{said}"
+            stderr.contains("hooks-guard failed: refused"),
+            "{stderr}"
         );
     }
 }

@@ -335,27 +335,31 @@ fn installing_for_claude_code_checks_its_version() {
     let bin = home.path().join("bin");
     fs::create_dir_all(&bin).unwrap();
     let claude = bin.join("claude");
-    let said = |home: &Home| home.install(Agent::ClaudeCode).to_do.join(" ");
+    let remaining_steps = |home: &Home| home.install(Agent::ClaudeCode).to_do.join(" ");
     home.options.path = Some(bin.into_os_string());
-    assert_eq!(said(&home), "", "no Claude Code is there");
+    assert_eq!(remaining_steps(&home), "", "no Claude Code is there");
     fs::write(&claude, "").unwrap();
     fs::set_permissions(&claude, fs::Permissions::from_mode(0o755)).unwrap();
     assert!(
-        said(&home).contains("could not be determined"),
+        remaining_steps(&home).contains("could not be determined"),
         "{}",
-        said(&home)
+        remaining_steps(&home)
     );
     for (version, late) in [("2.1.197", true), ("2.1.295", false)] {
         let package = format!(
             "{{\"name\": \"@anthropic-ai/claude-code-linux-x64\", \"version\": \"{version}\"}}"
         );
         fs::write(claude.with_file_name("package.json"), package).unwrap();
-        let said = said(&home);
+        let remaining_steps = remaining_steps(&home);
         assert_eq!(
-            said.contains("2.1.197 runs the tool"),
+            remaining_steps.contains("2.1.197 runs the tool"),
             late,
-            "{version}: {said}"
+            "{version}: {remaining_steps}"
         );
-        assert_eq!(said.is_empty(), !late, "{version}: {said}");
+        assert_eq!(
+            remaining_steps.is_empty(),
+            !late,
+            "{version}: {remaining_steps}"
+        );
     }
 }

@@ -159,11 +159,11 @@ proptest! {
         if let Some(question) = asked(Agent::Codex, &input) {
             let kind = question.hook.kind;
             assert_not_sent(kind, &decision_reply(&question, &AgentDecision::of(&question, &permission)).stdout);
-            let said = match ask {
+            let agent_decision = match ask {
                 true => AgentDecision::Ask(reason.clone()),
                 false => AgentDecision::Deny(reason.clone()),
             };
-            assert_not_sent(kind, &decision_reply(&question, &said).stdout);
+            assert_not_sent(kind, &decision_reply(&question, &agent_decision).stdout);
             assert_not_sent(kind, &failure_reply(Agent::Codex, Some(question.hook), &reason).stdout);
         }
     }

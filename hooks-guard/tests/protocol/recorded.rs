@@ -13,7 +13,7 @@ use crate::{Sample, samples};
 
 /// Expected event of a recorded input.
 #[derive(Debug)]
-enum Is {
+enum ExpectedEvent {
     /// A question about a command, or about files in the form `Tool path`.
     Asks(&'static str),
     /// A command that ran, and whether it succeeded.
@@ -22,14 +22,14 @@ enum Is {
     Nothing,
 }
 
-use Is::{Asks, Nothing, Ran};
+use ExpectedEvent::{Asks, Nothing, Ran};
 
 const STATUS: &str = "git status --short";
 const YES: Option<bool> = Some(true);
 
 /// Every recording, one line each.
 #[rustfmt::skip]
-const RECORDED: &[(&str, Is)] = &[
+const RECORDED: &[(&str, ExpectedEvent)] = &[
     ("claude-code-2.1.197/PostToolUse.Bash.default", Ran(STATUS, YES)),
     ("claude-code-2.1.197/PreToolUse.Bash.allow.default", Asks(STATUS)),
     ("claude-code-2.1.197/PreToolUse.Bash.ask.default", Asks("rm -rf build")),

@@ -7,7 +7,7 @@ use hooks_guard::protocol::{
 use serde_json::{Value, json};
 
 /// How a response of a sample comes about.
-enum By {
+enum ExpectedReply {
     Allow(&'static str),
     Ask(&'static str),
     Deny(&'static str),
@@ -19,10 +19,10 @@ enum By {
     Not(&'static str),
 }
 
-use By::{Allow, Ask, Deny, Done, Failed, Not};
+use ExpectedReply::{Allow, Ask, Deny, Done, Failed, Not};
 
 /// Expected event of a sample's request.
-enum Is {
+enum ExpectedEvent {
     /// A question about this command.
     Asks(&'static str),
     /// This command ran, and whether it succeeded.
@@ -32,9 +32,9 @@ enum Is {
     Other,
 }
 
-use Is::{Asks, Other, Ran, Refused};
+use ExpectedEvent::{Asks, Other, Ran, Refused};
 
-fn check(file: &str, agent: Agent, is: &Is, responses: &[(&str, By)]) {
+fn check(file: &str, agent: Agent, is: &ExpectedEvent, responses: &[(&str, ExpectedReply)]) {
     let text = std::fs::read_to_string(format!(
         "{}/tests/protocol/samples/{file}.json",
         env!("CARGO_MANIFEST_DIR")
@@ -67,7 +67,7 @@ fn check(file: &str, agent: Agent, is: &Is, responses: &[(&str, By)]) {
 
     let named: Vec<_> = sample["responses"].as_object().unwrap().keys().collect();
     let ours: Vec<_> = responses.iter().map(|(name, _)| *name).collect();
-    assert_eq!(named, ours, "{file}: every response is spoken of");
+    assert_eq!(named, ours, "{file}: every response is tested");
     for (name, by) in responses {
         let reply = match (by, &event) {
             (Allow(reason), HookEvent::Ask(q)) => {
@@ -87,7 +87,7 @@ fn check(file: &str, agent: Agent, is: &Is, responses: &[(&str, By)]) {
                 assert!(!why.is_empty());
                 continue;
             }
-            _ => panic!("{file}: {name} cannot come about"),
+            _ => panic!("{file}: {name} is not a reply to this event"),
         };
         assert_same(
             &format!("{file}: {name}"),

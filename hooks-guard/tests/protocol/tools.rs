@@ -195,10 +195,10 @@ fn p_01_a_shortened_list_of_files_has_the_number_of_omitted_files() {
     let files: Vec<_> = (0..999).map(|n| format!("/srv/größe/{n:03}")).collect();
     let line = of(&files);
     assert!(length(&line) > MAX_COMMAND_CHARS - 32 && length(&line) <= MAX_COMMAND_CHARS);
-    let (told, more) = line.split_once(" … and ").unwrap();
-    let told: Vec<_> = told.split(' ').skip(1).collect();
-    assert_eq!(told, files[..told.len()]);
-    assert_eq!(more, format!("{} more", files.len() - told.len()));
+    let (named, more) = line.split_once(" … and ").unwrap();
+    let named: Vec<_> = named.split(' ').skip(1).collect();
+    assert_eq!(named, files[..named.len()]);
+    assert_eq!(more, format!("{} more", files.len() - named.len()));
     // A list that just fits is not shortened.
     let files = ["a".repeat(5_000), "b".repeat(10_000 - 5_000 - 11)];
     assert_eq!(length(&of(&files)), MAX_COMMAND_CHARS);
