@@ -99,7 +99,7 @@ async fn a_failed_hook_ends_the_dispatch_and_is_recorded() {
     assert!(all[1].last_fault_at.is_some());
     assert!(all[0].last_fault.is_none());
     let [dispatch] = &service.dispatches()[..] else {
-        panic!("one was asked");
+        panic!("there is one dispatch");
     };
     assert_eq!(dispatch.steps[0].run, StepRun::Failed);
     let fault = "classifier `second` panicked: no result for password=[secret]";
@@ -121,7 +121,7 @@ async fn an_isolated_hook_that_fails_is_skipped() {
     let all: Vec<_> = service.hook_runs("classify").iter().map(counts).collect();
     assert_eq!(all, [[1, 0, 0, 1], [1, 1, 0, 0]]);
     let [dispatch] = &service.dispatches()[..] else {
-        panic!("one was asked");
+        panic!("there is one dispatch");
     };
     assert_eq!(dispatch.steps[0].run, StepRun::Decided);
     assert_eq!(dispatch.steps[0].detail.as_deref(), Some("Classifier"));
@@ -281,7 +281,7 @@ async fn a_restriction_hook_that_times_out_requires_confirmation() {
     let gate = Gate::with_hooks(restricting(), Policy::default());
     let judged = gate.decide(&PermissionRequest::new("ls sleep")).await;
     assert_eq!(judged.permission.decision, Decision::RequiresConfirmation);
-    assert!(!judged.may_be_remembered, "it may answer the next time");
+    assert!(!judged.may_be_remembered, "the hook may respond next time");
     let error = judged.error.unwrap();
     assert!(error.starts_with("hook `sleep` timed out"), "{error}");
 }

@@ -702,7 +702,11 @@ mod tests {
         };
         assert!(matches!(error, AuditError::Full), "{error:?}");
         let found = trail.totals().await.expect("counted").total_decisions;
-        assert_eq!(found, written.unsigned_abs(), "what failed is not there");
+        assert_eq!(
+            found,
+            written.unsigned_abs(),
+            "the failed record is not stored"
+        );
         database.limit("PRAGMA max_page_count = 100000").await;
         let id = trail.record(long()).await.expect("recorded");
         assert_eq!(id, written + 1);

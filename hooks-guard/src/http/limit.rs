@@ -131,9 +131,9 @@ mod tests {
         let refused = at(59);
         assert!(!refused.allowed);
         assert_eq!(refused.reset, Duration::from_secs(1));
-        assert!(at(60).allowed, "the first one is a minute old");
+        assert!(at(60).allowed, "the first request has left the window");
         let refused = at(61);
-        assert!(!refused.allowed, "no moment starts a new allowance");
+        assert!(!refused.allowed, "the window does not restart");
         assert_eq!(refused.reset, WINDOW - Duration::from_secs(11));
     }
 

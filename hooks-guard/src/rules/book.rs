@@ -187,7 +187,7 @@ mod tests {
         assert_eq!(
             effect(&book, &inner),
             Some(RuleEffect::Deny),
-            "seen at once"
+            "a new rules file applies immediately"
         );
         fs::write(Places::project_rules(&inner), "").expect("a file");
         assert_eq!(

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-const TOKEN: &str = "a token that nobody can guess";
+const TOKEN: &str = "a token that cannot be guessed";
 
 /// A temporary home directory.
 struct Home(TempDir);
@@ -163,7 +163,7 @@ impl Service {
         let mut line = String::new();
         let stderr = child.stderr.take().expect("a pipe");
         let mut stderr = BufReader::new(stderr);
-        stderr.read_line(&mut line).expect("it says where");
+        stderr.read_line(&mut line).expect("the address is printed");
         let port = line.trim().rsplit(':').next().expect("a port");
         let port = port.parse().unwrap_or_else(|_| panic!("a port in {line}"));
         std::thread::spawn(move || std::io::copy(&mut stderr, &mut std::io::sink()));
@@ -506,7 +506,7 @@ fn a_hook_without_a_service_records_executions_in_a_writable_trail() {
     assert_eq!(record["answered_by"], "the agent's own prompt");
     let calls = home.path().join(".local/share/hooks-guard/audit.db.calls");
     let calls = std::fs::read_dir(calls).expect("it is there");
-    assert_eq!(calls.count(), 0, "nothing waits for its end");
+    assert_eq!(calls.count(), 0, "no call is pending");
 }
 
 #[test]
@@ -808,7 +808,7 @@ fn auto_mode_decides_by_default_and_is_configurable() {
     assert_eq!(answer("auto", "mkdir a"), "ask");
     assert_eq!(answer("default", "rm -r build"), "left");
     home.config("[modes]\nautomatic = 'nothing'");
-    assert_eq!(answer("default", "ls"), "deny", "a misspelt mode");
+    assert_eq!(answer("default", "ls"), "deny", "an invalid mode");
 }
 
 /// `PermissionDenied`: a denial by the agent itself is in the trail.

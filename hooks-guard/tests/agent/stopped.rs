@@ -43,7 +43,7 @@ fn the_hook_decides_within_a_second_if_the_service_is_stopped() {
     }
     assert!(times.iter().all(|time| *time < PATIENCE), "{times:?}");
     signal(&service, "-CONT");
-    assert_eq!(home.trail().len(), 3, "each is recorded here");
+    assert_eq!(home.trail().len(), 3, "the hook records each decision");
 }
 
 /// A stopped process keeps its locks.

@@ -138,7 +138,7 @@ fn assert_decides_standalone(home: &Home) {
     assert_eq!(decision, "deny", "{reason}");
     let read = home.hook("claude-code", &[], &pre_tool_use("git status", "3"));
     assert_eq!(decision_of(&read).0, "allow");
-    assert_eq!(home.trail().len(), 3, "each is recorded here");
+    assert_eq!(home.trail().len(), 3, "the hook records each decision");
 }
 
 #[test]
@@ -277,7 +277,7 @@ fn a_response_changed_in_transit_is_rejected() {
         let port = service.port;
         let listener = TcpListener::bind(("127.0.0.1", between)).expect("the port is free");
         let passing = thread::spawn(move || {
-            let (mut one, _) = listener.accept().expect("the hook comes");
+            let (mut one, _) = listener.accept().expect("the hook connects");
             drop(listener);
             let mut other = TcpStream::connect(("127.0.0.1", port)).expect("it listens");
             let (mut from, mut to) = (other.try_clone().unwrap(), one.try_clone().unwrap());
@@ -364,7 +364,7 @@ fn a_key_readable_by_other_users_is_not_used() {
         decision_of(&home.hook("claude-code", &[], &pre_tool_use("mkdir a", "1")));
     assert_eq!(decision, "ask", "{reason}");
     assert!(reason.contains("other users can read"), "{reason}");
-    assert_eq!(home.trail().len(), 1, "it decides alone");
+    assert_eq!(home.trail().len(), 1, "the hook decides standalone");
     drop(service);
     let serve = home
         .command()

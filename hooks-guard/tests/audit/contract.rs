@@ -564,7 +564,7 @@ async fn p_26_an_execution_is_recorded_by_its_call_id(place: Place) {
     let ExecutionResult::Done(done) = done.expect("reported") else {
         panic!("it is known");
     };
-    assert_eq!(done.id, 2, "the last of that name");
+    assert_eq!(done.id, 2, "the last decision with that call id");
     let again = trail.record_call_execution("codex", "s", "c", ran).await;
     assert!(matches!(
         again.expect("reported"),
@@ -601,7 +601,7 @@ async fn p_26_an_answer_after_the_deadline_is_rejected(place: Place) {
     let id = trail.record(new).await.expect("recorded");
     let answer = new_answer(UserResponse::Approved, minute(5));
     let AnswerResult::Already(record) = trail.answer(id, answer).await.expect("answered") else {
-        panic!("it is too late");
+        panic!("the deadline has passed");
     };
     assert_eq!(record.user_response, Some(UserResponse::Timeout));
     assert_intact(&trail).await;
@@ -1259,7 +1259,11 @@ async fn changes_of_all_stores_are_reported_in_order(place: Place) {
         ]
     );
     drop((here, there));
-    assert_eq!(change_stream.next().await, None, "it ends with the store");
+    assert_eq!(
+        change_stream.next().await,
+        None,
+        "the stream ends with the store"
+    );
 }
 
 async fn an_operation_without_effect_writes_nothing(place: Place) {
@@ -1287,7 +1291,10 @@ async fn an_operation_without_effect_writes_nothing(place: Place) {
     let refused = trail.redeem(2, "guess").await.expect("refused");
     assert_eq!(refused, RedeemResult::WrongSecret);
     assert!(!trail.revoke(1, "console").await.expect("refused"));
-    assert!(place.state() == before, "nothing has happened");
+    assert!(
+        place.state() == before,
+        "an operation without effect has written"
+    );
     // A refusal in the same batch reverts nothing.
     let answer = new_answer(UserResponse::Denied, minute(61));
     let (refused, expired) = tokio::join!(trail.answer(2, answer), trail.expire(minute(90)));
@@ -1296,7 +1303,10 @@ async fn an_operation_without_effect_writes_nothing(place: Place) {
         AnswerResult::Already(_)
     ));
     assert_eq!(expired.expect("expired"), [6]);
-    assert!(place.state() != before, "its time was up");
+    assert!(
+        place.state() != before,
+        "an expired question was not written"
+    );
     assert_intact(&trail).await;
 }
 

@@ -114,7 +114,7 @@ fn a_killed_process_loses_no_acknowledged_record() {
         );
         assert!(
             kills < 10 || recorded.len() > 100,
-            "it wrote nothing to lose"
+            "no record was acknowledged"
         );
         for id in recorded {
             assert!(

@@ -149,7 +149,7 @@ fn a_backup_does_not_wait_for_writers_and_is_private() {
         assert!(!record.is_finished(), "it waits");
         sql(&mut there, "ROLLBACK").await;
         let id = record.await.expect("no panic").expect("recorded");
-        assert_eq!(id, 2, "what is recorded meanwhile");
+        assert_eq!(id, 2, "a record written during the backup");
 
         let error = trail.backup(&copy).await.expect_err("there is one");
         assert!(matches!(error, AuditError::Create { .. }), "{error:?}");

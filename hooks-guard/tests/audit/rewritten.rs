@@ -319,7 +319,7 @@ fn x_7_an_approval_is_used_once_even_if_its_use_is_deleted_manually() {
             }
             for id in [1, 2] {
                 let redeemed = trail.redeem(id, "secret").await;
-                redeemed.expect_err("it was used");
+                redeemed.expect_err("the approval was used");
             }
         }
     });
@@ -615,7 +615,7 @@ fn p_15_a_standby_is_readable_and_rejected_if_it_lacks_the_last_entries() {
         let pause = "SELECT pg_wal_replay_pause()";
         standby.psql("postgres", pause).expect("paused");
         let receiver = standby.psql("postgres", "SELECT pid FROM pg_stat_wal_receiver");
-        let receiver = receiver.expect("it follows");
+        let receiver = receiver.expect("the standby replicates");
         let ended = std::process::Command::new("kill")
             .arg(receiver.trim())
             .status();
@@ -649,12 +649,12 @@ fn p_15_a_standby_is_readable_and_rejected_if_it_lacks_the_last_entries() {
             tokio::time::sleep(Duration::from_millis(100)).await;
             done = trail.record(new("rm 3")).await;
         }
-        let error = done.expect_err("it lacks an entry");
+        let error = done.expect_err("the standby lacks an entry");
         assert!(
             matches!(error, AuditError::Rewritten { entry: 2, .. }),
             "{error:?}"
         );
-        trail.ping().await.expect_err("it lacks an entry");
+        trail.ping().await.expect_err("the standby lacks an entry");
         let shorter = AuditStore::open(&url).await.expect("opened anew");
         let found = shorter.verify_with(&[noted]).await.expect("a walk");
         assert!(found.broken.is_none() && !found.is_intact(), "{found:?}");

@@ -269,7 +269,7 @@ fn the_hooks_page_lists_hooks_in_order_with_the_last_requests() {
     };
     assert_eq!(found["dispatches"][1]["id"], id);
     assert_eq!(steps(1), wanted("ran"));
-    assert_eq!(steps(0), wanted("skipped"), "what reads needs no approval");
+    assert_eq!(steps(0), wanted("skipped"), "a read needs no approval");
     let page = browser.person().window();
     page.goto(&signed_in(&daemon).replace("/#", "/hooks#"));
     page.until("document.querySelectorAll('.lane').length === 2");

@@ -62,7 +62,7 @@ fn p_26_an_answer_ends_a_long_poll() {
         assert_eq!(record["user_response"], response);
         assert!(
             start.elapsed() < Duration::from_secs(40),
-            "it waited to the end"
+            "the long poll waited for its timeout"
         );
     }
 }
@@ -111,7 +111,10 @@ fn p_26_a_long_poll_for_an_allowed_request_returns_immediately() {
     let start = Instant::now();
     let target = format!("/api/hooks/decisions/{}?wait=50", permission["id"]);
     assert_eq!(daemon.get(&target).ok()["user_response"], Value::Null);
-    assert!(start.elapsed() < Duration::from_secs(40), "it waited");
+    assert!(
+        start.elapsed() < Duration::from_secs(40),
+        "the long poll waited"
+    );
 }
 
 #[test]

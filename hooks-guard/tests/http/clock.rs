@@ -91,7 +91,7 @@ fn a_question_times_out_after_a_restart_with_the_clock_set_back() {
     assert_eq!(outcome(&daemon, &near), "TIMEOUT");
     assert!(
         begin.elapsed() < Duration::from_secs(25),
-        "no longer than asked anew"
+        "the wait is not longer than for a new question"
     );
 }
 

@@ -105,7 +105,11 @@ fn every_event_contains_its_record() {
     assert_eq!(asked.data["id"], *id);
     assert_eq!(asked.data["command"], "mkdir out");
     assert!(asked.data["deadline"].is_string());
-    assert_eq!(asked.data["secret"], Value::Null, "only who asked has it");
+    assert_eq!(
+        asked.data["secret"],
+        Value::Null,
+        "only the requester gets the secret"
+    );
 
     let body = json!({ "id": id, "response": "APPROVED", "remember": "always" });
     daemon.respond_with(&body).ok();
@@ -161,10 +165,13 @@ fn a_reconnected_listener_receives_the_missed_events() {
     for (target, headers) in again {
         let (mut listener, hello) = Listener::connect(&daemon, &target, &headers);
         assert_eq!(hello.data["resumed"], true);
-        assert_eq!(hello.id, Some(last), "nothing is skipped if it ends here");
+        assert_eq!(hello.id, Some(last), "the id does not skip missed events");
         let asked = listener.expect("asked");
         assert_eq!(asked.data["id"], missed["id"]);
-        assert_eq!(asked.data["user_response"], "DENIED", "as it is now");
+        assert_eq!(
+            asked.data["user_response"], "DENIED",
+            "the record has its current state"
+        );
         listener.expect("answered");
         since.push(daemon.ask("mkdir c")["id"].clone());
         for id in &since {

@@ -625,7 +625,7 @@ fn flood_many_overdue_questions_do_not_delay_requests() {
     eprintln!("{asked} were decided meanwhile, the slowest in {slowest:?}");
     assert!(
         begun.elapsed() < Duration::from_secs(60),
-        "they are not closed"
+        "the overdue questions have not expired"
     );
     assert!(slowest < PROMPT, "{slowest:?}");
 }

@@ -214,7 +214,7 @@ fn a_wrong_proof_is_refused_and_a_proof_is_optional() {
     let decisions = daemon.get("/api/hooks/decisions").ok();
     assert_eq!(
         decisions["pagination"]["total"], 0,
-        "none of them was decided"
+        "no refused request has a record"
     );
     send(&right, &mut connection).ok();
     let unproved = daemon.post(&command);

@@ -84,7 +84,7 @@ fn instances_share_questions_answers_approvals_and_one_chain() {
     let permission = other.post(&body).ok();
     assert_eq!(
         permission["decision"], "REQUIRES_CONFIRMATION",
-        "it serves once"
+        "the approval is used once"
     );
     let poll = long_poll(&other, &permission["id"]);
     one.respond(&permission["id"], "DENIED").ok();

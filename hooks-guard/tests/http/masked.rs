@@ -142,7 +142,10 @@ fn no_response_event_log_or_file_contains_a_secret() {
             assert!(!contains(&bytes, SECRET), "{}", file.display());
         }
         let database = fs::read(daemon.setup().database_file()).unwrap();
-        assert!(contains(&database, "[secret"), "what is stored is there");
+        assert!(
+            contains(&database, "[secret"),
+            "the database contains the masked text"
+        );
     };
     check(&daemon);
     daemon.terminate();

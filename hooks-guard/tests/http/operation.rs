@@ -196,14 +196,14 @@ fn end_of_the_service_ends_long_polls_and_keeps_their_questions() {
         let answer = waiting
             .join()
             .unwrap()
-            .expect("an answer, not the end of the connection");
+            .expect("a response before the connection closes");
         let body = answer.error(503, "SHUTTING_DOWN");
         assert_eq!(body["retry_after_seconds"], 1, "{body}");
         assert_eq!(answer.header("retry-after"), Some("1"));
     }
     assert!(!daemon.stderr().contains("cut off"), "{}", daemon.stderr());
     let daemon = daemon.restart(|setup| setup);
-    assert_eq!(daemon.pending().len(), 1, "it stays open");
+    assert_eq!(daemon.pending().len(), 1, "the question is still pending");
     daemon.respond(&permission["id"], "APPROVED").ok();
     assert_eq!(daemon.get(&target).ok()["user_response"], "APPROVED");
 }
@@ -261,7 +261,7 @@ fn backup_under_load_contains_every_answered_request_and_is_restorable() {
     for beside in ["db-wal", "db-shm"] {
         assert!(
             !copy.with_extension(beside).exists(),
-            "nothing is beside it"
+            "no other file was created"
         );
     }
     // As on the page: stop the service, restore the copy, delete the files beside it.
@@ -289,7 +289,7 @@ fn backup_under_load_contains_every_answered_request_and_is_restorable() {
     );
     assert!(
         !nowhere.exists(),
-        "what is not there is not made, and not whole"
+        "a missing trail is not created, and is not intact"
     );
 }
 

@@ -148,7 +148,10 @@ fn p_08_a_slow_classification_does_not_delay_other_requests() {
     for _ in 0..5 {
         assert_eq!(daemon.ask("ls")["decision"], "AUTO_ALLOWED");
     }
-    assert!(!slow.is_finished(), "the others waited for it");
+    assert!(
+        !slow.is_finished(),
+        "other requests waited for the slow one"
+    );
     assert_eq!(
         slow.join().unwrap().ok()["classification_method"],
         "fallback"

@@ -341,7 +341,7 @@ fn assert_cut_off(bytes: impl Fn(&str) -> Vec<u8>) {
         assert_eq!(daemon.ask("ls")["decision"], "AUTO_ALLOWED");
     }
     for connection in &mut slow {
-        let rest = connection.rest().expect("it is held open for ever");
+        let rest = connection.rest().expect("the connection is not closed");
         let rest = String::from_utf8_lossy(&rest).into_owned();
         for status in statuses(&rest) {
             assert!(status == "408" || status == "400", "{rest}");

@@ -50,7 +50,10 @@ fn installed_settings_have_the_format_of_each_agent() {
         let after = &claude["hooks"][event][0]["hooks"][0];
         assert_eq!(after["timeout"], 10);
         let line = format!("/opt/guard/hooks-guard hook claude-code --timeout 10 {FILES}");
-        assert_eq!(after["command"], line, "there is nothing to refuse");
+        assert_eq!(
+            after["command"], line,
+            "no fallback denies after a tool call"
+        );
     }
 
     let codex = read(Agent::Codex);
@@ -259,7 +262,7 @@ fn other_settings_are_preserved() {
     }
     let first = installed.find("mine.sh").unwrap();
     let second = installed.find("/opt/guard/hooks-guard").unwrap();
-    assert!(first < second, "what was there comes first");
+    assert!(first < second, "existing entries come first");
     assert!(report.diff.starts_with("--- "), "{}", report.diff);
     assert_eq!(
         home.install(Agent::ClaudeCode).change,
@@ -366,7 +369,7 @@ fn invalid_json_is_unchanged_and_the_error_has_its_position() {
             );
         }
         assert_eq!(home.read(Agent::ClaudeCode), text);
-        assert_eq!(home.files().len(), 1, "nothing beside it");
+        assert_eq!(home.files().len(), 1, "no other file is left");
     }
     let deep = "{\"a\":".repeat(10_000);
     let home = Home::with(Agent::ClaudeCode, &deep);

@@ -248,7 +248,7 @@ fn settings_files_contains_every_written_file() {
         assert!(files.contains(&PathBuf::from(other)), "{other}");
     }
     let distinct: BTreeSet<_> = files.iter().collect();
-    assert_eq!(distinct.len(), files.len(), "each is there once");
+    assert_eq!(distinct.len(), files.len(), "each file is listed once");
 }
 
 /// Codex skips untrusted hooks: `install` trusts the hook, and changes nothing else.
@@ -337,7 +337,7 @@ fn installing_for_claude_code_checks_its_version() {
     let claude = bin.join("claude");
     let remaining_steps = |home: &Home| home.install(Agent::ClaudeCode).to_do.join(" ");
     home.options.path = Some(bin.into_os_string());
-    assert_eq!(remaining_steps(&home), "", "no Claude Code is there");
+    assert_eq!(remaining_steps(&home), "", "Claude Code is not installed");
     fs::write(&claude, "").unwrap();
     fs::set_permissions(&claude, fs::Permissions::from_mode(0o755)).unwrap();
     assert!(

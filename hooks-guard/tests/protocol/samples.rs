@@ -6,7 +6,7 @@ use hooks_guard::protocol::{
 };
 use serde_json::{Value, json};
 
-/// How a response of a sample comes about.
+/// The reply that a response of a sample corresponds to.
 enum ExpectedReply {
     Allow(&'static str),
     Ask(&'static str),
@@ -135,7 +135,7 @@ fn claude_code_samples_of_its_permission_request() {
             ("allow", Allow("READ")),
             (
                 "allow_and_remember",
-                Not("what is remembered is remembered here, and can be revoked"),
+                Not("the guard stores remembered answers itself, so that they can be revoked"),
             ),
             ("deny", Deny(REFUSED)),
             ("no_decision", Ask("DELETE: the prompt stays")),

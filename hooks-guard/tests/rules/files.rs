@@ -271,7 +271,7 @@ fn paths_of_rules_are_matched_after_resolving_links() {
         let (effect, verdict) = ask(&format!("touch {name}"));
         assert_eq!(effect, RuleEffect::Ask);
         assert_eq!(
-            verdict.expect("it is guarded").rule,
+            verdict.expect("the file is protected").rule,
             "built in: shell start files"
         );
     }
@@ -294,7 +294,7 @@ fn deleting_a_folder_asks_if_it_contains_protected_files() {
     ] {
         let (effect, verdict) = decide(&rules, &file("Delete", path));
         assert_eq!(effect, RuleEffect::Ask, "{path}");
-        assert_eq!(verdict.expect("it is guarded").rule, rule, "{path}");
+        assert_eq!(verdict.expect("the file is protected").rule, rule, "{path}");
     }
     for request in [
         file("Delete", "/srv/u/project/x"),

@@ -11,7 +11,7 @@ use hooks_guard::classify::{
 use proptest::prelude::*;
 use tokio::time::Instant;
 
-/// Answers always the same, and remembers what it was asked.
+/// Returns a fixed output, and records its inputs.
 struct FixedModel {
     answer: SemanticOutput,
     asked: Mutex<Vec<SemanticInput>>,
@@ -232,7 +232,7 @@ async fn p_08_an_unknown_command_times_out_after_two_seconds() {
     assert_eq!(verdict.reasoning, expected.reasoning);
     assert_eq!((verdict.method, verdict.confidence), (expected.method, 0.0));
     assert!(dropped.load(Ordering::SeqCst));
-    // What the tables know to be stronger stays.
+    // A stronger class of the tables is kept.
     let known = "frobnicate; chmod 600 a";
     let verdict = classification_of(NeverResponds(Arc::default()), known).await;
     assert_eq!(verdict, classify_by_tables(known));
@@ -247,7 +247,7 @@ impl Semantic for PanicsOnCall {
         _: &SemanticInput,
     ) -> impl Future<Output = Result<SemanticOutput, SemanticError>> + Send {
         if self.panics() {
-            panic!("at once");
+            panic!("on call");
         }
         async { Ok(SemanticOutput::new(Crud::Read, "", 1.0)) }
     }
