@@ -36,7 +36,7 @@ fn read(from: impl Read) -> Message {
 /// Running service; killed on drop.
 struct Service {
     program: Child,
-    prints: Lines<BufReader<ChildStdout>>,
+    printed_lines: Lines<BufReader<ChildStdout>>,
     address: String,
 }
 
@@ -47,29 +47,38 @@ impl Service {
             .spawn()
             .expect("the example starts");
         let stdout = program.stdout.take().expect("it is piped");
-        let mut prints = BufReader::new(stdout).lines();
-        let first = prints.next().expect("it prints").expect("a line");
+        let mut printed_lines = BufReader::new(stdout).lines();
+        let first = printed_lines.next().expect("it prints").expect("a line");
         let address = first.strip_prefix("listening on http://");
         let address = address.expect("an address").to_owned();
         Service {
             program,
-            prints,
+            printed_lines,
             address,
         }
     }
 
     /// Sends a request. Returns the status, the body, and the line that the service prints.
-    fn ask(&mut self, request: &str, head: &str) -> (String, Value, String) {
+    fn send(&mut self, request: &str, head: &str) -> (String, Value, String) {
         let mut stream = TcpStream::connect(&self.address).expect("the service listens");
         write!(
             stream,
             "{request} HTTP/1.1\r\nhost: shop\r\nconnection: close\r\n{head}\r\n"
         )
         .expect("the service reads");
-        let answer = read(stream);
-        let status = answer.start.split(' ').nth(1).expect("a status").to_owned();
-        let printed = self.prints.next().expect("it prints").expect("a line");
-        let body = serde_json::from_str(&answer.body).expect("JSON");
+        let response = read(stream);
+        let status = response
+            .start
+            .split(' ')
+            .nth(1)
+            .expect("a status")
+            .to_owned();
+        let printed = self
+            .printed_lines
+            .next()
+            .expect("it prints")
+            .expect("a line");
+        let body = serde_json::from_str(&response.body).expect("JSON");
         (status, body, printed)
     }
 }
@@ -82,28 +91,28 @@ impl Drop for Service {
 }
 
 #[test]
-fn hooks_admit_requests_change_answers_and_are_told_of_them() {
+fn service_hooks_refuse_requests_and_change_and_log_responses() {
     let mut service = Service::start();
-    let (status, body, printed) = service.ask("GET /items/tea", "");
+    let (status, body, printed) = service.send("GET /items/tea", "");
     assert_eq!((&*status, &*printed), ("200", "GET /items/tea: 200"));
     assert_eq!(body, json!({"item": "tea", "cents": 360}));
 
-    let (status, body, printed) = service.ask("GET /items/beer", "");
+    let (status, body, printed) = service.send("GET /items/beer", "");
     assert_eq!((&*status, &*printed), ("404", "GET /items/beer: 404"));
     assert_eq!(body, json!({"error": "there is no such item"}));
 
     // A refused request reaches no handler and does not count.
     for head in ["", "authorization: Bearer guess\r\n"] {
-        let (status, body, printed) = service.ask("POST /items/tea", head);
+        let (status, body, printed) = service.send("POST /items/tea", head);
         assert_eq!((&*status, &*printed), ("401", "POST /items/tea: 401"));
         assert_eq!(body, json!({"error": "give your token"}));
     }
     let token = "authorization: Bearer open sesame\r\n";
-    let (status, body, _) = service.ask("POST /items/tea", token);
+    let (status, body, _) = service.send("POST /items/tea", token);
     assert_eq!((&*status, body), ("200", json!({"bought": "tea"})));
 
-    assert_eq!(service.ask("GET /items/cake", "").0, "200");
-    let (status, body, _) = service.ask("GET /items/cake", "");
+    assert_eq!(service.send("GET /items/cake", "").0, "200");
+    let (status, body, _) = service.send("GET /items/cake", "");
     assert_eq!(
         (&*status, body),
         ("429", json!({"error": "come back later"}))
@@ -112,7 +121,7 @@ fn hooks_admit_requests_change_answers_and_are_told_of_them() {
 
 /// Runs the client against a server that gives these responses, one per request. Returns the
 /// client's output and the requests.
-fn client(prompt: &str, answers: Vec<(&'static str, String)>) -> (String, Vec<Message>) {
+fn client(prompt: &str, responses: Vec<(&'static str, String)>) -> (String, Vec<Message>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let url = format!("http://{}/v1", listener.local_addr().expect("its address"));
     let server = thread::spawn(move || {
@@ -127,7 +136,7 @@ fn client(prompt: &str, answers: Vec<(&'static str, String)>) -> (String, Vec<Me
             .expect("the client reads");
             request
         };
-        answers.into_iter().map(serve).collect()
+        responses.into_iter().map(serve).collect()
     });
     let output = Command::new(program::find("hooks_around_an_llm_client"))
         .args([&url, "small", prompt])
@@ -138,26 +147,26 @@ fn client(prompt: &str, answers: Vec<(&'static str, String)>) -> (String, Vec<Me
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{errors}");
     let printed = String::from_utf8(output.stdout).expect("UTF-8");
-    let requests = server.join().expect("as many requests as answers");
+    let requests = server.join().expect("as many requests as responses");
     (printed, requests)
 }
 
 const BUSY: (&str, &str) = ("429 Too Many Requests\r\nretry-after: 0", "");
 
 #[test]
-fn hooks_change_what_is_sent_send_it_again_and_read_what_comes_back() {
-    let answer = json!({
+fn client_hooks_rewrite_and_retry_requests_and_read_responses() {
+    let response = json!({
         "choices": [{"message": {"role": "assistant", "content": "a point \n"}}],
         "usage": {"total_tokens": 7},
     });
-    let answers = vec![
+    let responses = vec![
         (BUSY.0, BUSY.1.to_owned()),
         (
             "200 OK\r\ncontent-type: application/json",
-            answer.to_string(),
+            response.to_string(),
         ),
     ];
-    let (printed, requests) = client("is sk-123 one?", answers);
+    let (printed, requests) = client("is sk-123 one?", responses);
     assert_eq!(
         printed,
         "attempt 1: the server returned 429 Too Many Requests\n\
@@ -177,7 +186,7 @@ fn hooks_change_what_is_sent_send_it_again_and_read_what_comes_back() {
 }
 
 #[test]
-fn a_hook_gives_up_where_another_attempt_does_not_help() {
+fn client_hooks_stop_after_three_attempts_or_an_unauthorized_response() {
     let busy = || (BUSY.0, BUSY.1.to_owned());
     let (printed, _) = client("hello", vec![busy(), busy(), busy()]);
     let failed = "no response: the server returned 429 Too Many Requests\n";

@@ -45,7 +45,7 @@ fn every_example_is_listed_and_run() {
 }
 
 #[test]
-fn a_hook_borrows_what_the_application_owns() {
+fn a_hook_can_borrow_from_the_application() {
     assert!(run("borrowed_policy").contains("eve@example.org: refused"));
 }
 
@@ -60,7 +60,7 @@ fn sets_are_composed() {
 }
 
 #[test]
-fn answers_are_chained_and_aggregated() {
+fn outputs_are_chained_and_aggregated() {
     assert!(run("chain_and_aggregate").contains("score: 2.5"));
 }
 
@@ -70,12 +70,12 @@ fn hooks_are_ordered_replaced_and_removed() {
 }
 
 #[test]
-fn what_runs_is_listed() {
+fn registered_hooks_are_listed() {
     assert!(run("listing_what_runs").contains("at most 64 bytes"));
 }
 
 #[test]
-fn plugins_have_a_say_before_a_tool_runs() {
+fn plugins_can_deny_a_tool_call() {
     let printed = run("guarding_a_tool");
     assert!(
         printed.contains("/srv/app/.env: deny by protect_secrets"),
@@ -90,7 +90,7 @@ fn plugins_vote_on_a_decision() {
 }
 
 #[test]
-fn a_mock_stands_in_for_a_check() {
+fn a_mock_replaces_a_check() {
     let printed = run("replacing_a_check_in_a_test");
     assert!(printed.starts_with("HALT: Budget Exceeded"), "{printed}");
     assert!(
@@ -100,7 +100,7 @@ fn a_mock_stands_in_for_a_check() {
 }
 
 #[test]
-fn hooks_see_what_goes_to_a_model_and_what_comes_back() {
+fn hooks_receive_requests_to_a_model_and_its_responses() {
     let printed = run("hooks_around_a_model");
     assert!(
         printed.starts_with(
@@ -132,7 +132,7 @@ new_task: DENY, One agent at a time
 
 /// `E-80`: a host with a use for each of the sixteen events, in order.
 #[test]
-fn an_orchestrator_emits_every_standard_event_in_its_place() {
+fn an_orchestrator_emits_every_standard_event_in_order() {
     let printed = run("orchestrator");
     let first_word = |line: &str| line.split(' ').next().unwrap_or_default().to_owned();
     let lines = printed.lines().map(first_word);
@@ -230,7 +230,7 @@ fn users_moderate_with_scripts() {
 
 #[cfg(feature = "script")]
 #[test]
-fn a_script_rewrites_for_the_hooks_behind_it() {
+fn a_script_rewrites_calls_for_later_hooks() {
     assert_eq!(
         run("rewriting_with_scripts"),
         "cargo test: {\"command\":\"cargo test --quiet\",\"env\":{\"NO_COLOR\":\"1\"}}\n\
@@ -241,7 +241,7 @@ fn a_script_rewrites_for_the_hooks_behind_it() {
 
 #[cfg(feature = "script")]
 #[test]
-fn a_post_hook_sends_with_consent_only() {
+fn a_post_hook_sends_only_with_consent() {
     assert_eq!(
         run("consented_post_hook"),
         "Missing(Never), 0 requests\n\

@@ -22,7 +22,7 @@ fn history() -> [Value; 5] {
 const QUESTION: &str = "`git tag` with `-d` deletes or discards something. Run it?";
 
 #[test]
-fn e_135_without_a_word_about_it_questions_are_answered_with_no() {
+fn e_135_questions_are_denied_by_default() {
     if !has_program("git", "questions about a repository") {
         return;
     }
@@ -39,7 +39,7 @@ fn e_135_without_a_word_about_it_questions_are_answered_with_no() {
 }
 
 #[test]
-fn approve_always_answers_questions_with_yes_and_refusals_stay() {
+fn approve_always_allows_questions_but_not_refused_calls() {
     if !has_program("git", "questions about a repository") {
         return;
     }
@@ -62,7 +62,7 @@ fn approve_always_answers_questions_with_yes_and_refusals_stay() {
 }
 
 #[test]
-fn e_134_without_a_terminal_asking_fails_and_means_no() {
+fn e_134_asking_without_a_terminal_fails_and_denies() {
     if !has_program("setsid", "a program without a terminal") {
         return;
     }
@@ -85,7 +85,7 @@ fn e_134_without_a_terminal_asking_fails_and_means_no() {
 }
 
 #[test]
-fn an_unknown_answer_is_a_bad_command_line() {
+fn an_unknown_value_of_approve_is_an_invalid_command_line() {
     let run = run(session(&history()), &["--approve", "perhaps"]);
     assert_eq!(run.status, Some(2));
     assert!(run.stderr.contains("[possible values: always, never, ask]"));
@@ -121,12 +121,12 @@ fn terminal(folder: &TempDir, calls: &[Value]) -> PtySession {
 
 /// Waits for the exit and checks that the terminal is restored. Returns the output.
 fn end(terminal: &mut PtySession, status: i32) -> String {
-    let said = terminal.exp_string(&format!("ended with {status}."));
-    let said = said.expect("an end");
+    let printed = terminal.exp_string(&format!("ended with {status}."));
+    let printed = printed.expect("an end");
     terminal.send_line("on").expect("typing");
     terminal.exp_string("read on.").expect("a sane terminal");
     terminal.exp_eof().expect("an end");
-    said
+    printed
 }
 
 fn report(folder: &TempDir) -> Vec<Value> {
@@ -136,7 +136,7 @@ fn report(folder: &TempDir) -> Vec<Value> {
 }
 
 #[test]
-fn e_130_the_question_is_put_at_the_terminal_and_the_answer_counts() {
+fn e_130_a_question_is_asked_in_the_terminal_and_its_answer_applies() {
     if !has_program("git", "questions about a repository") {
         return;
     }
@@ -161,7 +161,7 @@ fn e_130_the_question_is_put_at_the_terminal_and_the_answer_counts() {
 }
 
 #[test]
-fn the_progress_bar_makes_room_for_the_question() {
+fn the_progress_bar_is_cleared_during_a_question() {
     let folder = folder();
     let mut terminal = terminal(&folder, &history());
     let shown = terminal.exp_string(READY).expect("a question");
@@ -197,21 +197,21 @@ fn e_138_allow_always_is_remembered_for_the_session() {
     let calls = report(&folder);
     assert_eq!(calls[3]["by"], "confirm_deletion");
     let why = calls[5]["why"].as_str().expect("why");
-    let said = "; allowed for this session before: `git tag` ";
-    assert!(why.contains(said), "{why}");
+    let part = "; allowed for this session before: `git tag` ";
+    assert!(why.contains(part), "{why}");
     assert_eq!(calls[6]["output"], "b\n");
 }
 
 #[test]
-fn ctrl_c_at_the_question_stops_the_replay() {
+fn ctrl_c_during_a_question_stops_the_replay() {
     let folder = folder();
     let mut terminal = terminal(&folder, &history());
     terminal.exp_string(READY).expect("a question");
     terminal.send_control('c').expect("typing");
-    let said = end(&mut terminal, 130);
-    assert!(said.contains("(no longer asked)"), "{said:?}");
+    let printed = end(&mut terminal, 130);
+    assert!(printed.contains("(no longer asked)"), "{printed:?}");
     let stopped = "guarded_session: stopped; an incomplete report is not printed";
-    assert!(said.contains(stopped), "{said:?}");
+    assert!(printed.contains(stopped), "{printed:?}");
     let report = fs::read_to_string(folder.path().join("report.json"));
     assert_eq!(report.expect("a file"), "");
 }

@@ -38,7 +38,7 @@ fn path(run: &Run) -> String {
 
 /// Asserts that a trail matches the calls of a report.
 #[track_caller]
-fn assert_tells_of(records: &[AuditRecord], calls: &[Value]) {
+fn assert_matches_calls(records: &[AuditRecord], calls: &[Value]) {
     assert_eq!(records.len(), calls.len());
     for (record, call) in records.iter().zip(calls) {
         let number = call["number"].to_string();
@@ -62,7 +62,7 @@ fn assert_tells_of(records: &[AuditRecord], calls: &[Value]) {
 }
 
 #[test]
-fn the_bundled_session_leaves_a_record_of_each_call() {
+fn the_bundled_session_records_each_call_in_the_audit_trail() {
     let place = folder();
     let mut command = example();
     command
@@ -73,7 +73,7 @@ fn the_bundled_session_leaves_a_record_of_each_call() {
     let path = path(&run);
     let path = Path::new(&path);
     assert!(path.starts_with(place.path().canonicalize().expect("a path")));
-    assert_tells_of(&records(path), &run.calls());
+    assert_matches_calls(&records(path), &run.calls());
 
     // The rest of the scratch copy is removed.
     let scratch = path.ancestors().nth(2).expect("a folder");
@@ -88,7 +88,7 @@ fn the_bundled_session_leaves_a_record_of_each_call() {
 }
 
 #[test]
-fn the_trail_says_who_agreed_and_what_ran() {
+fn the_trail_contains_approvals_classes_and_exit_statuses() {
     let place = folder();
     let name = place.path().join("records").display().to_string();
     let secret = "ghp_0123456789abcdefghijklmnop";
@@ -101,7 +101,7 @@ fn the_trail_says_who_agreed_and_what_ran() {
         json!({"tool": "edit", "path": "a", "old": "one", "new": "two"}),
         bash(&format!("echo {secret}; exit 3")),
     ];
-    let before = |answer| {
+    let run_with_answer = |answer| {
         let arguments = [
             "--json",
             "--no-sandbox",
@@ -114,11 +114,11 @@ fn the_trail_says_who_agreed_and_what_ran() {
         assert_eq!(run.status, Some(0), "{run:?}");
         run
     };
-    let agreed = before("always");
-    let path = path(&agreed);
+    let approved = run_with_answer("always");
+    let path = path(&approved);
     assert_eq!(Path::new(&path), Path::new(&name).join("audit.db"));
     let first = records(Path::new(&path));
-    assert_tells_of(&first, &agreed.calls());
+    assert_matches_calls(&first, &approved.calls());
     let class: Vec<_> = first.iter().map(|record| record.classification).collect();
     let expected = [
         Crud::Read,
@@ -136,7 +136,7 @@ fn the_trail_says_who_agreed_and_what_ran() {
     assert_eq!(rm.answered_by.as_deref(), Some("--approve"));
     assert!(
         !first[1].decision_requires_confirmation,
-        "a scratch copy is there to be changed"
+        "a new file in the scratch copy needs no confirmation"
     );
     assert!(first[3].denied && !first[3].execution_happened);
     assert_eq!(first[6].exit_status, Some(3));
@@ -147,7 +147,7 @@ fn the_trail_says_who_agreed_and_what_ran() {
     assert!(!found, "a secret is in the trail");
 
     // A second session appends to the trail; its user refuses.
-    let refused = before("never");
+    let refused = run_with_answer("never");
     let both = records(Path::new(&path));
     assert_eq!(both.len(), 2 * calls.len());
     assert_eq!(both[..calls.len()], first[..]);
@@ -155,13 +155,13 @@ fn the_trail_says_who_agreed_and_what_ran() {
     assert_eq!(rm.user_response, Some(UserResponse::Denied));
     assert!(
         !rm.execution_happened && !rm.denied,
-        "it was asked about, and could have run"
+        "the call needed confirmation and was not denied"
     );
     assert_eq!(refused.calls()[2]["decision"], "refused");
 }
 
 #[test]
-fn what_cannot_be_recorded_does_not_run() {
+fn no_call_runs_if_the_audit_trail_cannot_be_opened() {
     let place = folder();
     let records = place.path().join("records");
     fs::create_dir_all(records.join("audit.db")).expect("a folder in its place");

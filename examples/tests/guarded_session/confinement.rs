@@ -11,8 +11,8 @@ use std::time::{Duration, SystemTime};
 use serde_json::{Value, json};
 
 use crate::support::{
-    allow_everybody, bash, confinements, everywhere, example, finish, folder, has_program, run,
-    script, session,
+    bash, confinements, example, finish, folder, has_program, open_to_all_users, run, script,
+    session, with_and_without_confinement,
 };
 
 #[test]
@@ -77,17 +77,14 @@ fn nothing_outside_the_scratch_copy_is_read() {
         let last = run.last();
         assert_eq!(last["status"], "failed", "{plan}: {last}");
         for line in last["output"].as_str().expect("output").lines() {
-            assert!(
-                line.starts_with("cat: "),
-                "{plan}: something was read: {line}"
-            );
+            assert!(line.starts_with("cat: "), "{plan}: a file was read: {line}");
         }
     }
 }
 
 #[test]
-fn the_tools_do_not_follow_a_link_out() {
-    for plan in &everywhere() {
+fn the_tools_do_not_follow_links_out_of_the_project() {
+    for plan in &with_and_without_confinement() {
         let outside = Outside::new();
         let text = format!(
             "ln -s {} way\nln -s ../home up\n",
@@ -119,7 +116,7 @@ fn the_tools_do_not_follow_a_link_out() {
 }
 
 #[test]
-fn nothing_listens_or_connects() {
+fn a_confined_call_cannot_connect_to_a_network_port() {
     if !has_program("bash", "connections") {
         return;
     }
@@ -145,7 +142,7 @@ fn nothing_listens_or_connects() {
 }
 
 #[test]
-fn no_local_service_is_reached() {
+fn a_confined_call_cannot_connect_to_a_local_socket() {
     if !has_program("perl", "local sockets") {
         return;
     }
@@ -156,7 +153,7 @@ fn no_local_service_is_reached() {
         listener
             .set_nonblocking(true)
             .expect("a listener that does not wait");
-        allow_everybody(&socket, 0o777);
+        open_to_all_users(&socket, 0o777);
         let text = format!(
             "perl -MSocket -e 'socket(my $s, PF_UNIX, SOCK_STREAM, 0) && connect($s, pack_sockaddr_un(\"{}\")) && print \"connected\"'",
             socket.display()
@@ -169,7 +166,7 @@ fn no_local_service_is_reached() {
 
 #[test]
 fn the_environment_is_scrubbed() {
-    for plan in &everywhere() {
+    for plan in &with_and_without_confinement() {
         let mut command = example();
         command.args(["-", "--json"]).args(plan);
         for name in [
@@ -215,7 +212,7 @@ fn open_files_are_not_inherited() {
 }
 
 #[test]
-fn processes_outside_are_not_signalled() {
+fn a_confined_call_cannot_signal_processes_outside() {
     for plan in confinements() {
         let text = format!("kill -0 {pid} || kill -9 {pid}", pid = std::process::id());
         let run = run(session(&script(&text)), &["--json", "--confinement", plan]);
@@ -226,7 +223,7 @@ fn processes_outside_are_not_signalled() {
 }
 
 #[test]
-fn the_locks_cannot_be_taken_off() {
+fn a_confined_call_cannot_remove_its_restrictions() {
     for plan in confinements() {
         for attempt in [
             "unshare --user --map-root-user true",
@@ -247,7 +244,7 @@ fn the_locks_cannot_be_taken_off() {
 }
 
 #[test]
-fn work_in_the_scratch_copy_is_not_hindered() {
+fn ordinary_work_in_the_scratch_copy_succeeds() {
     let work = "set -e
         echo one > a; cp a b; mv b c; mkdir -p d/e; mv c d/e; ln -s a l; rm a
         sed -i s/one/two/ d/e/c; touch new; find . -name new | grep -q new
@@ -277,7 +274,7 @@ fn the_report_names_the_confinement() {
     assert_eq!(without["confinement"]["plan"], Value::from("none"));
 }
 
-const CONTENT: &str = "a-text-that-stands-nowhere-else";
+const CONTENT: &str = "a-text-that-occurs-nowhere-else";
 
 /// A folder with a world-writable file: only the confinement protects it.
 struct Outside {
@@ -291,7 +288,7 @@ impl Outside {
         let time = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000);
         let outside = Self { folder, time };
         fs::write(outside.file(), CONTENT).expect("a file");
-        allow_everybody(&outside.file(), 0o666);
+        open_to_all_users(&outside.file(), 0o666);
         let file = File::options()
             .write(true)
             .open(outside.file())

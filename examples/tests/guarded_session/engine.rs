@@ -5,7 +5,9 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::support::{Run, bash, confinements, everywhere, folder, run, script, session};
+use crate::support::{
+    Run, bash, confinements, folder, run, script, session, with_and_without_confinement,
+};
 
 fn read(path: &str) -> Value {
     json!({"tool": "read", "path": path})
@@ -61,7 +63,7 @@ fn r_28_a_file_outside_of_the_project_is_out_of_scope() {
 }
 
 #[test]
-fn r_28_a_path_of_the_agents_own_place_is_seen_where_it_lies_now() {
+fn r_28_a_path_of_the_original_project_is_checked_in_the_scratch_copy() {
     let calls = [
         bash("printf 'keep\n' > .intentignore"),
         write("/workspace/tally/keep", ""),
@@ -109,8 +111,8 @@ fn r_27_a_file_that_has_changed_since_it_was_read_is_not_written() {
 }
 
 #[test]
-fn r_27_a_pipe_in_the_place_of_a_file_keeps_nobody_waiting() {
-    for plan in &everywhere() {
+fn r_27_a_pipe_in_place_of_a_file_does_not_block_the_session() {
+    for plan in &with_and_without_confinement() {
         let mut calls = vec![read("README.md"), read("tally.sh")];
         calls.extend(script("rm tally.sh; mkfifo tally.sh .intentignore"));
         calls.extend([edit("tally.sh", "a", "b"), write("new", "x")]);
@@ -120,7 +122,7 @@ fn r_27_a_pipe_in_the_place_of_a_file_keeps_nobody_waiting() {
 }
 
 #[test]
-fn r_30_the_third_identical_call_is_halted_however_it_names_the_project() {
+fn r_30_the_third_identical_call_is_halted_for_any_spelling_of_its_path() {
     let calls = [
         bash("ls /workspace/tally"),
         bash("ls ."),
@@ -165,7 +167,7 @@ fn r_31_calls_beyond_the_budget_are_refused() {
 }
 
 #[test]
-fn r_26_the_records_tell_of_each_call_that_ran() {
+fn r_26_the_records_contain_each_call_that_ran() {
     let records = folder();
     let folder = records.path().join("new/records");
     let secret = "ghp_0123456789abcdefghijklmnop";
@@ -184,8 +186,12 @@ fn r_26_the_records_tell_of_each_call_that_ran() {
         assert_eq!(run.status, Some(0), "{run:?}");
 
         let mutations = lines(&folder, "mutations.jsonl");
-        assert_eq!(mutations.len(), 3 * times, "they are appended to");
-        let told = mutations[..3].iter().map(|line| {
+        assert_eq!(
+            mutations.len(),
+            3 * times,
+            "each session appends its records"
+        );
+        let recorded = mutations[..3].iter().map(|line| {
             json!([
                 line["request_id"],
                 line["tool"],
@@ -200,7 +206,7 @@ fn r_26_the_records_tell_of_each_call_that_ran() {
             ["2", "search_and_replace", "a", 4, intent],
             ["3", "write_to_file", "b", 37, intent],
         ]);
-        assert_eq!(told.collect::<Value>(), expected);
+        assert_eq!(recorded.collect::<Value>(), expected);
         // Content of `two`, with its line break.
         assert_eq!(
             mutations[1]["content_hash"],
@@ -222,12 +228,12 @@ fn r_26_the_records_tell_of_each_call_that_ran() {
         assert!(!text.contains(secret), "{text}");
     }
     let lessons = lines(&folder, "lessons.jsonl");
-    assert_eq!(lessons.len(), 1, "each is written once: {lessons:?}");
+    assert_eq!(lessons.len(), 1, "each lesson is written once: {lessons:?}");
     assert_eq!(lessons[0]["kind"], "scope-violation");
 }
 
 #[test]
-fn a_relative_folder_for_records_is_not_one_in_the_project() {
+fn a_relative_records_folder_is_relative_to_the_working_directory() {
     let folder = folder();
     let mut command = crate::support::example();
     command
@@ -241,7 +247,7 @@ fn a_relative_folder_for_records_is_not_one_in_the_project() {
 }
 
 #[test]
-fn without_a_place_for_records_nothing_runs() {
+fn no_call_runs_if_the_records_folder_cannot_be_created() {
     let folder = folder();
     let file = folder.path().join("file");
     fs::write(&file, "").expect("a file");
@@ -252,12 +258,12 @@ fn without_a_place_for_records_nothing_runs() {
     );
     assert_eq!(run.status, Some(1), "{run:?}");
     assert!(run.stdout.is_empty(), "{run:?}");
-    let said = "cannot start the session: cannot create the hook engine: ";
-    assert!(run.stderr.contains(said), "{run:?}");
+    let message = "cannot start the session: cannot create the hook engine: ";
+    assert!(run.stderr.contains(message), "{run:?}");
 }
 
 #[test]
-fn a_confined_call_is_not_shown_the_records() {
+fn a_confined_call_cannot_access_the_records() {
     for plan in confinements() {
         let calls = script(
             "for place in . .. ../.. ../home ../tmp; do

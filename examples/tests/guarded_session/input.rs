@@ -9,7 +9,7 @@ use crate::support::{
 };
 
 /// Invalid lines, each with a part of its message.
-const BROKEN: [(&[u8], &str); 10] = [
+const INVALID_LINES: [(&[u8], &str); 10] = [
     (b"{\"tool\": \"bash\"", "not valid JSON"),
     (b"hello", "not valid JSON"),
     (b"[\"bash\"]", "not a JSON object"),
@@ -35,8 +35,8 @@ const BROKEN: [(&[u8], &str); 10] = [
 ];
 
 #[test]
-fn a_broken_line_names_file_line_and_remedy_and_nothing_runs() {
-    for (line, said) in BROKEN {
+fn an_invalid_line_is_reported_with_its_remedy_and_no_call_runs() {
+    for (line, message) in INVALID_LINES {
         let outside = folder();
         let mark = outside.path().join("ran");
         // Without a sandbox, a call that ran would create this file.
@@ -45,7 +45,7 @@ fn a_broken_line_names_file_line_and_remedy_and_nothing_runs() {
         let run = run(text, &["--no-sandbox"]);
         assert_eq!(run.status, Some(2), "{run:?}");
         assert!(run.stderr.contains("session.jsonl:3: "), "{run:?}");
-        assert!(run.stderr.contains(said), "{run:?}");
+        assert!(run.stderr.contains(message), "{run:?}");
         assert!(
             run.stderr
                 .lines()
@@ -54,12 +54,12 @@ fn a_broken_line_names_file_line_and_remedy_and_nothing_runs() {
             "{run:?}"
         );
         assert!(run.stdout.is_empty(), "{run:?}");
-        assert!(!mark.exists(), "a call ran before {line:?} was seen");
+        assert!(!mark.exists(), "a call ran before {line:?} was read");
     }
 }
 
 #[test]
-fn every_broken_line_is_named() {
+fn every_invalid_line_is_reported() {
     let run = run("{}\n\n[]\n", &[]);
     assert_eq!(run.status, Some(2));
     assert!(
@@ -69,17 +69,17 @@ fn every_broken_line_is_named() {
 }
 
 #[test]
-fn keep_going_skips_broken_lines_runs_the_rest_and_still_fails() {
+fn keep_going_skips_invalid_lines_runs_the_rest_and_fails() {
     if confinements().is_empty() {
         return;
     }
-    for (line, said) in BROKEN {
+    for (line, message) in INVALID_LINES {
         let mut text = line.to_vec();
         text.push(b'\n');
         text.extend_from_slice(session(&[bash("echo ran")]).as_bytes());
         let run = run(text, &["--keep-going", "--json"]);
         assert_eq!(run.status, Some(2), "{run:?}");
-        assert!(run.stderr.contains(said), "{run:?}");
+        assert!(run.stderr.contains(message), "{run:?}");
         let report = run.report();
         assert_eq!(report["skipped"][0]["line"], 1);
         assert_eq!(report["summary"]["skipped"], 1);
@@ -89,7 +89,7 @@ fn keep_going_skips_broken_lines_runs_the_rest_and_still_fails() {
 }
 
 #[test]
-fn keep_going_with_no_call_left_is_an_error() {
+fn keep_going_without_a_valid_call_is_an_error() {
     let run = run("{}\n", &["--keep-going"]);
     assert_eq!(run.status, Some(2));
     assert!(run.stderr.contains("no line is a valid call; "), "{run:?}");
@@ -131,7 +131,7 @@ fn a_source_that_cannot_be_read_is_an_error() {
 }
 
 #[test]
-fn standard_input_is_read_and_named() {
+fn standard_input_is_read_and_named_in_errors() {
     expect_refusal(
         &finish(example().arg("-"), b"{}"),
         "standard input:1: the field `tool` is missing; ",
@@ -173,7 +173,7 @@ fn names_and_values_in_errors_are_escaped() {
 }
 
 #[test]
-fn a_bad_command_line_is_an_error() {
+fn an_invalid_command_line_is_an_error() {
     for arguments in [&["--no-such-flag"][..], &["--time-limit", "0"], &["a", "b"]] {
         assert_eq!(
             finish(example().args(arguments), b"").status,
@@ -184,15 +184,15 @@ fn a_bad_command_line_is_an_error() {
 }
 
 #[test]
-fn a_confinement_that_does_not_hold_is_an_error() {
+fn a_confinement_that_does_not_work_is_an_error() {
     let plan = if is_root() { "none" } else { "root-namespaces" };
     let run = run(session(&[bash("ls")]), &["--confinement", plan]);
     expect_refusal(&run, "no confinement works on this system");
     assert!(run.stderr.contains("--no-sandbox"), "{run:?}");
 }
 
-fn expect_refusal(run: &Run, said: &str) {
+fn expect_refusal(run: &Run, message: &str) {
     assert_eq!(run.status, Some(2), "{run:?}");
-    assert!(run.stderr.contains(said), "{run:?}");
+    assert!(run.stderr.contains(message), "{run:?}");
     assert!(run.stdout.is_empty(), "{run:?}");
 }

@@ -4,11 +4,13 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::support::{Run, bash, confinements, everywhere, is_root, run, script, session};
+use crate::support::{
+    Run, bash, confinements, is_root, run, script, session, with_and_without_confinement,
+};
 
 #[test]
-fn a_call_that_takes_too_long_is_stopped_with_all_it_started() {
-    for (index, plan) in everywhere().iter().enumerate() {
+fn a_timeout_kills_a_call_and_its_child_processes() {
+    for (index, plan) in with_and_without_confinement().iter().enumerate() {
         // A duration that no other process sleeps.
         let mark = format!("{}{index}.25", std::process::id());
         let text = format!(
@@ -29,8 +31,8 @@ fn a_call_that_takes_too_long_is_stopped_with_all_it_started() {
 }
 
 #[test]
-fn what_a_call_leaves_running_ends_with_it() {
-    for (index, plan) in everywhere().iter().enumerate() {
+fn background_processes_of_a_call_are_killed_at_its_end() {
+    for (index, plan) in with_and_without_confinement().iter().enumerate() {
         let mark = format!("{}{index}.75", std::process::id());
         let run = limited(&script(&format!("sleep {mark} & echo started")), plan, &[]);
         assert_eq!(run.last()["output"], "started\n", "{plan:?}");
@@ -40,7 +42,7 @@ fn what_a_call_leaves_running_ends_with_it() {
 }
 
 #[test]
-fn what_leaves_the_process_group_does_not_outlive_a_confined_call() {
+fn processes_outside_the_group_do_not_outlive_a_confined_call() {
     for (index, plan) in confinements().iter().enumerate() {
         let mark = format!("{}{index}.5", std::process::id());
         let text =
@@ -51,8 +53,8 @@ fn what_leaves_the_process_group_does_not_outlive_a_confined_call() {
 }
 
 #[test]
-fn output_is_cut_off_at_the_limit() {
-    for plan in &everywhere() {
+fn output_is_truncated_at_the_limit() {
+    for plan in &with_and_without_confinement() {
         let run = limited(
             &[bash("yes"), bash("echo next")],
             plan,
@@ -66,8 +68,8 @@ fn output_is_cut_off_at_the_limit() {
 }
 
 #[test]
-fn a_full_disk_stops_a_call_and_can_be_tidied() {
-    for plan in &everywhere() {
+fn a_call_is_stopped_at_the_disk_limit_and_its_files_can_be_removed() {
+    for plan in &with_and_without_confinement() {
         let fill =
             "i=0; while :; do i=$((i + 1)); head -c 60000000 /dev/zero > fill$i || exit 1; done";
         let mut calls = script(fill).to_vec();

@@ -25,7 +25,7 @@ fn section(explanation: &str, title: &str) -> Vec<String> {
 }
 
 #[test]
-fn an_event_hook_denies_changes_and_tells() {
+fn event_hooks_deny_rewrite_and_notify() {
     let calls = [
         json!({"tool": "write", "path": ".git/config", "text": ""}),
         bash("tail -f /workspace/tally/README.md"),
@@ -43,7 +43,7 @@ fn an_event_hook_denies_changes_and_tells() {
 }
 
 #[test]
-fn the_summary_tells_what_the_post_hooks_saw() {
+fn the_summary_contains_changed_files_and_the_last_failure() {
     let write = |path: &str| json!({"tool": "write", "path": path, "text": "x"});
     let calls = [
         write("a"),
@@ -59,8 +59,8 @@ fn the_summary_tells_what_the_post_hooks_saw() {
 
 #[test]
 fn explain_shows_each_hook_of_a_call_that_ran() {
-    let said = explain(&[bash("pwd"), bash("ls /workspace/tally")], 2);
-    let head: Vec<_> = said.lines().take(4).collect();
+    let explanation = explain(&[bash("pwd"), bash("ls /workspace/tally")], 2);
+    let head: Vec<_> = explanation.lines().take(4).collect();
     assert_eq!(
         head,
         [
@@ -80,7 +80,7 @@ fn explain_shows_each_hook_of_a_call_that_ran() {
         "budget completed",
         "circuit-breaker completed",
     ];
-    assert_eq!(section(&said, "PRE"), pre);
+    assert_eq!(section(&explanation, "PRE"), pre);
     let classifiers = [
         "classifiers: CONTINUE",
         "project completed",
@@ -93,8 +93,8 @@ fn explain_shows_each_hook_of_a_call_that_ran() {
         "|",
         "= because: `ls` lists folders",
     ];
-    assert_eq!(section(&said, "classifiers"), classifiers);
-    let events = section(&said, "tool:pre");
+    assert_eq!(section(&explanation, "classifiers"), classifiers);
+    let events = section(&explanation, "tool:pre");
     assert_eq!(
         events[..3],
         [
@@ -103,7 +103,7 @@ fn explain_shows_each_hook_of_a_call_that_ran() {
             "end_tail completed"
         ]
     );
-    let typed = section(&said, "typed set");
+    let typed = section(&explanation, "typed set");
     assert_eq!(
         typed[..3],
         [
@@ -112,19 +112,22 @@ fn explain_shows_each_hook_of_a_call_that_ran() {
             "hidden_text completed"
         ]
     );
-    assert_eq!(section(&said, "tool:post").len(), 2);
-    let post = section(&said, "POST");
+    assert_eq!(section(&explanation, "tool:post").len(), 2);
+    let post = section(&explanation, "POST");
     assert_eq!(post.len(), 11, "{post:?}");
     assert_eq!(
         (&*post[0], &*post[10]),
         ("POST: all hooks ran", "failures completed")
     );
-    let timed = said.lines().filter(|line| line.ends_with("s)")).count();
-    assert_eq!(timed, 7 + 3 + 5 + 1 + 10, "{said}");
+    let timed = explanation
+        .lines()
+        .filter(|line| line.ends_with("s)"))
+        .count();
+    assert_eq!(timed, 7 + 3 + 5 + 1 + 10, "{explanation}");
 }
 
 #[test]
-fn explain_names_who_stopped_a_call_and_lists_what_was_skipped() {
+fn explain_names_the_hook_that_stopped_a_call_and_the_skipped_hooks() {
     let write = json!({"tool": "write", "path": "/etc/passwd", "text": ""});
     let stopped_in_pre = explain(&[write], 1);
     let lines = section(&stopped_in_pre, "PRE");
@@ -183,23 +186,32 @@ fn explain_names_who_stopped_a_call_and_lists_what_was_skipped() {
 
 #[test]
 fn explain_shows_the_reasoning_of_the_classifiers() {
-    let said = explain(&[bash("mkdir -p a && rm -r a")], 1);
-    assert!(said.contains("\nclassifiers: CONTINUE\n"), "{said}");
-    assert!(said.contains("1 | mkdir -p a && rm -r a\n"), "{said}");
-    assert!(said.contains("`rm` deletes files (DELETE)\n"), "{said}");
+    let explanation = explain(&[bash("mkdir -p a && rm -r a")], 1);
+    assert!(
+        explanation.contains("\nclassifiers: CONTINUE\n"),
+        "{explanation}"
+    );
+    assert!(
+        explanation.contains("1 | mkdir -p a && rm -r a\n"),
+        "{explanation}"
+    );
+    assert!(
+        explanation.contains("`rm` deletes files (DELETE)\n"),
+        "{explanation}"
+    );
     let asked = "refused by confirm_deletion: user denied: `rm` deletes files";
-    assert!(said.contains(asked), "{said}");
+    assert!(explanation.contains(asked), "{explanation}");
 
-    let said = explain(&[bash("if then fi")], 1);
+    let explanation = explain(&[bash("if then fi")], 1);
     let why = "refused by tables: incomplete shell command";
-    assert!(said.contains(why), "{said}");
+    assert!(explanation.contains(why), "{explanation}");
 }
 
 #[test]
-fn a_command_that_no_classifier_can_judge_is_refused() {
+fn a_command_that_is_too_long_to_classify_is_refused() {
     let long = format!("echo {}", "x".repeat(10_000));
-    let said = explain(&[bash(&long)], 1);
-    let lines = section(&said, "classifiers");
+    let explanation = explain(&[bash(&long)], 1);
+    let lines = section(&explanation, "classifiers");
     assert!(lines[0].contains("refused by project: "), "{lines:?}");
     assert!(
         lines[1].starts_with("project failed: the command has 10005 characters"),
@@ -208,15 +220,15 @@ fn a_command_that_no_classifier_can_judge_is_refused() {
 }
 
 #[test]
-fn explain_depends_on_the_calls_before_and_runs_none_behind() {
+fn explain_runs_the_calls_before_but_none_after() {
     let folder = folder();
     let mark = folder.path().join("ran");
     let mut calls = vec![bash("ls"); 3];
     calls.extend(crate::support::script(&format!("touch {}", mark.display())));
-    let said = explain(&calls, 3);
+    let explanation = explain(&calls, 3);
     assert!(
-        said.contains("PRE: HALT; refused by circuit-breaker: "),
-        "{said}"
+        explanation.contains("PRE: HALT; refused by circuit-breaker: "),
+        "{explanation}"
     );
     assert!(!mark.exists(), "a later call ran");
 }
@@ -233,28 +245,28 @@ fn explain_counts_calls_and_not_lines() {
 }
 
 #[test]
-fn explain_of_a_call_that_is_not_there_names_the_range_and_runs_nothing() {
+fn explain_of_a_missing_call_names_the_range_and_runs_no_call() {
     let folder = folder();
     let mark = folder.path().join("ran");
     let calls = crate::support::script(&format!("touch {}", mark.display()));
     for number in ["0", "3", "18446744073709551615"] {
         let run = run(session(&calls), &["--no-sandbox", "--explain", number]);
         assert_eq!(run.status, Some(2));
-        let said = format!("no call {number}; use 1 to 2\n");
-        assert!(run.stderr.ends_with(&said), "{run:?}");
+        let message = format!("no call {number}; use 1 to 2\n");
+        assert!(run.stderr.ends_with(&message), "{run:?}");
         assert!(run.stdout.is_empty() && !mark.exists(), "{run:?}");
     }
 }
 
 #[test]
-fn explain_and_json_do_not_go_together() {
+fn explain_and_json_are_mutually_exclusive() {
     let run = finish(example().args(["--json", "--explain", "1"]), b"");
     assert_eq!(run.status, Some(2));
     assert!(run.stderr.contains("cannot be used with"), "{run:?}");
 }
 
 #[test]
-fn explain_escapes_what_the_agent_wrote_and_hides_its_secrets() {
+fn explain_escapes_the_text_of_calls_and_redacts_secrets() {
     let hidden = "\u{1b}[2J\u{7}\r\u{202e}\u{200b}\u{ad}";
     let secret = "ghp_0123456789abcdefghijklmnop";
     let calls = [
@@ -264,17 +276,18 @@ fn explain_escapes_what_the_agent_wrote_and_hides_its_secrets() {
         bash(&format!("cat /etc/{secret}")),
     ];
     for number in 1..=calls.len() {
-        let said = explain(&calls, number);
-        assert!(said.contains("refused by "), "{said}");
+        let explanation = explain(&calls, number);
+        assert!(explanation.contains("refused by "), "{explanation}");
         let is_plain =
             |it: char| it == '\n' || !it.is_control() && (it.is_ascii() || !hidden.contains(it));
-        assert!(said.chars().all(is_plain), "{said:?}");
+        assert!(explanation.chars().all(is_plain), "{explanation:?}");
         assert!(
-            !said.contains(secret) && said.contains("[redacted]"),
-            "{said}"
+            !explanation.contains(secret) && explanation.contains("[redacted]"),
+            "{explanation}"
         );
         assert_eq!(
-            said.lines()
+            explanation
+                .lines()
                 .filter(|line| line.starts_with("PRE: "))
                 .count(),
             1
@@ -314,7 +327,7 @@ fn explain_works_on_the_bundled_session() {
 }
 
 #[test]
-fn explain_shows_what_hooks_put_before_the_next_call_and_for_how_long() {
+fn explain_shows_messages_that_are_injected_for_one_call() {
     let calls = [
         bash("echo token=ghp_0123456789abcdefghijklmnop"),
         bash("pwd"),

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::support::{Run, bash, confinements, example, finish, folder, run, session};
 
 #[test]
-fn the_bundled_session_shows_every_decision_from_any_folder() {
+fn the_bundled_session_contains_every_decision_and_status() {
     let folder = folder();
     let mut command = example();
     // Runs even without confinement.
@@ -50,10 +50,10 @@ fn the_bundled_session_shows_every_decision_from_any_folder() {
             continue;
         }
         let ran = call["ran"].as_str().or(call["call"].as_str());
-        let verdict = Classifier::new().classify(ran.expect("a command"));
-        let verdict = verdict.expect("a verdict");
+        let classification = Classifier::new().classify(ran.expect("a command"));
+        let classification = classification.expect("a classification");
         assert!(
-            verdict.crud < Crud::Delete && verdict.understood(),
+            classification.crud < Crud::Delete && classification.understood(),
             "{call}"
         );
     }
@@ -78,7 +78,7 @@ fn the_bundled_session_shows_every_decision_from_any_folder() {
 }
 
 #[test]
-fn the_json_has_one_shape() {
+fn the_json_report_has_fixed_keys() {
     let calls = [
         bash("echo a"),
         bash("rm -rf /"),
@@ -223,7 +223,7 @@ fn the_table_has_a_row_for_each_call_and_a_summary() {
 }
 
 #[test]
-fn refused_calls_are_no_failure() {
+fn refused_calls_do_not_fail_the_session() {
     for command in [
         "rm -rf /",
         "curl x | sh",
@@ -242,7 +242,7 @@ fn refused_calls_are_no_failure() {
 }
 
 #[test]
-fn what_could_deceive_a_terminal_is_escaped_everywhere() {
+fn control_and_invisible_characters_are_escaped_everywhere() {
     let hidden = "\u{1b}[2J\u{7}\r\u{8}\u{9b}\u{202e}\u{2066}\u{200b}\u{feff}\u{ad}\u{2028}\u{e0041}\u{3164}";
     let calls = [
         bash(&format!("echo {hidden}")),
@@ -269,7 +269,7 @@ fn what_could_deceive_a_terminal_is_escaped_everywhere() {
 }
 
 #[test]
-fn a_secret_in_a_command_is_not_shown() {
+fn a_secret_in_a_command_is_redacted() {
     let secret = "ghp_0123456789abcdefghijklmnop";
     let run = run(
         session(&[bash(&format!("echo {secret}"))]),
@@ -280,7 +280,7 @@ fn a_secret_in_a_command_is_not_shown() {
 }
 
 #[test]
-fn the_same_call_again_and_again_is_refused() {
+fn a_repeated_call_is_refused() {
     let calls: Vec<_> = std::iter::repeat_n(bash("ls"), 4)
         .chain([bash("pwd"), bash("ls")])
         .collect();
@@ -299,7 +299,7 @@ fn the_same_call_again_and_again_is_refused() {
 }
 
 #[test]
-fn a_command_is_run_by_bash_where_there_is_one() {
+fn a_command_runs_in_bash_if_bash_is_installed() {
     if confinements().is_empty() || !crate::support::has_program("bash", "the choice of a shell") {
         return;
     }

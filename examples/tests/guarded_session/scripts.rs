@@ -15,7 +15,7 @@ fn guarded(script: &str, command: &str) -> Run {
 
 #[cfg(not(feature = "script"))]
 #[test]
-fn without_the_feature_it_says_how_to_have_it() {
+fn without_the_feature_the_error_names_the_feature() {
     let run = guarded("export default () => {};", "ls");
     assert_eq!(run.status, Some(2), "{run:?}");
     assert!(run.stderr.contains("--features script"), "{run:?}");
@@ -27,7 +27,7 @@ mod with {
     use super::{bash, guarded, run, session};
 
     #[test]
-    fn s_15_a_stop_forbids_the_call() {
+    fn s_15_a_stop_refuses_the_call() {
         let script = "class Quiet extends HookStopException {}
             export default ({ in: { tool_input } }) => {
                 if (tool_input.command.includes('loud')) throw new Quiet('not so loud');
@@ -49,7 +49,7 @@ mod with {
     }
 
     #[test]
-    fn s_12_what_it_returns_is_the_call_that_runs() {
+    fn s_12_the_output_of_a_script_is_the_call_that_runs() {
         let script = "export default ({ in: call }) => {
             call.tool_input.command = 'echo rewritten';
             return { out: call };
@@ -61,7 +61,7 @@ mod with {
     }
 
     #[test]
-    fn s_19_it_cannot_have_run_what_the_other_hooks_forbid() {
+    fn s_19_a_script_cannot_rewrite_into_a_call_that_other_hooks_refuse() {
         let script = "export default ({ in: call }) => {
             call.tool_input.command = 'rm -rf /';
             return { out: { ...call, action: 'allow', approved: true } };
@@ -72,7 +72,7 @@ mod with {
     }
 
     #[test]
-    fn it_cannot_sign_with_the_name_of_another_hook() {
+    fn a_script_cannot_use_the_name_of_another_hook() {
         let script = "export default ({ in: call }) => {
             call.tool_input.command = 'echo rewritten';
             return { out: { ...call, rewrites: [{ hook: 'end_tail', reason: 'a reason' }] } };
@@ -83,7 +83,7 @@ mod with {
     }
 
     #[test]
-    fn x_2_one_that_fails_or_never_ends_forbids_the_call() {
+    fn x_2_a_script_that_fails_or_does_not_end_refuses_the_call() {
         for script in [
             "export default () => { throw new Error('broken'); };",
             "export default () => { for (;;); };",
@@ -96,7 +96,7 @@ mod with {
     }
 
     #[test]
-    fn one_that_is_no_hook_runs_nothing() {
+    fn no_call_runs_with_an_invalid_or_missing_script() {
         let broken = guarded("export default (", "ls");
         assert_eq!(broken.status, Some(2), "{broken:?}");
         assert!(broken.stderr.contains("hook.js"), "{broken:?}");

@@ -96,12 +96,12 @@ pub(crate) fn script(text: &str) -> [Value; 2] {
 /// Creates a world-writable folder outside of every scratch copy.
 pub(crate) fn folder() -> TempDir {
     let folder = TempDir::new().expect("a temporary folder");
-    allow_everybody(folder.path(), 0o777);
+    open_to_all_users(folder.path(), 0o777);
     folder
 }
 
 /// Opens a file or folder to every user, so that only the confinement protects it.
-pub(crate) fn allow_everybody(path: &Path, mode: u32) {
+pub(crate) fn open_to_all_users(path: &Path, mode: u32) {
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("a changed mode");
 }
 
@@ -129,7 +129,7 @@ pub(crate) fn confinements() -> &'static [&'static str] {
 }
 
 /// Returns the arguments for each of [`confinements`], and for none.
-pub(crate) fn everywhere() -> Vec<Vec<&'static str>> {
+pub(crate) fn with_and_without_confinement() -> Vec<Vec<&'static str>> {
     let confined = confinements()
         .iter()
         .map(|plan| vec!["--confinement", plan]);
