@@ -121,7 +121,7 @@ mod tests {
     use super::{escape, hides_text, shorten};
 
     #[test]
-    fn ordinary_text_is_left_alone() {
+    fn ordinary_text_is_unchanged() {
         for text in [
             "ls -la | grep 'x' > out",
             r"sed 's/\./x/'",
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn every_character_that_deceives_is_also_escaped() {
+    fn every_character_that_hides_text_is_escaped() {
         for character in (0..=u32::from(char::MAX)).filter_map(char::from_u32) {
             if hides_text(&character.to_string()) {
                 assert!(escape(&character.to_string()).is_ascii(), "{character:?}");
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn long_text_is_shortened_with_a_mark() {
+    fn long_text_is_truncated_with_an_ellipsis() {
         assert_eq!(shorten("abcdef", 6), "abcdef");
         assert_eq!(shorten("abcdefg", 6), "abcde…");
     }

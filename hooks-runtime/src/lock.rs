@@ -16,7 +16,7 @@ mod tests {
     use super::lock;
 
     #[test]
-    fn a_lock_outlives_a_panic_of_who_held_it() {
+    fn a_lock_remains_usable_after_its_holder_panics() {
         let mutex = Mutex::new(1);
         let held = catch_unwind(AssertUnwindSafe(|| {
             let mut value = lock(&mutex);

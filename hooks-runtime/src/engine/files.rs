@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn r_28_rules_that_are_too_long_are_not_read() {
+    fn r_28_text_files_over_the_size_limit_are_refused() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("rules");
         let file = File::create(&path).unwrap();
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn r_27_a_file_is_hashed_as_its_content_is() {
+    fn r_27_the_digest_of_a_file_equals_the_digest_of_its_content() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file");
         let content = "abc".repeat(100_000);

@@ -385,14 +385,14 @@ fn read(file: &Path) -> Result<Vec<Intent>, EngineError> {
 mod tests {
     use super::*;
 
-    fn two() -> IntentCatalogue {
+    fn overlapping_intents() -> IntentCatalogue {
         let shared = Intent::new("REQ-2").owns("src/shared/**").owns("docs/*.md");
         IntentCatalogue::new([Intent::new("REQ-1").owns("src/**"), shared]).unwrap()
     }
 
     #[test]
-    fn r_28_a_star_stays_within_a_folder_and_two_do_not() {
-        let intents = two();
+    fn r_28_one_star_matches_within_a_folder_and_two_match_below_it() {
+        let intents = overlapping_intents();
         assert_eq!(intents.ownership("REQ-1", "src/a/b.rs"), Ownership::Owned);
         assert_eq!(intents.ownership("REQ-2", "docs/a.md"), Ownership::Owned);
         let outside = intents.ownership("REQ-2", "docs/a/b.md");
@@ -400,8 +400,8 @@ mod tests {
     }
 
     #[test]
-    fn r_28_a_file_of_two_is_contended_until_one_lets_go() {
-        let intents = two();
+    fn r_28_a_shared_file_is_contended_until_one_intent_completes() {
+        let intents = overlapping_intents();
         let path = "src/shared/a.rs";
         let contended = Ownership::Contended("REQ-2".to_owned());
         assert_eq!(intents.ownership("REQ-1", path), contended);
@@ -412,8 +412,8 @@ mod tests {
     }
 
     #[test]
-    fn r_28_a_blocked_a_completed_and_an_unknown_intent_own_nothing() {
-        let intents = two();
+    fn r_28_blocked_completed_and_unknown_intents_own_no_file() {
+        let intents = overlapping_intents();
         for status in [IntentStatus::Blocked, IntentStatus::Completed] {
             intents.set_status("REQ-1", status);
             assert_eq!(
@@ -425,7 +425,7 @@ mod tests {
     }
 
     #[test]
-    fn r_28_a_file_of_intents_is_a_list_or_lines_and_an_unknown_status_an_error() {
+    fn r_28_intents_load_from_a_list_or_lines_and_invalid_files_fail() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("intents.json");
         let load = |text: &str| {
@@ -441,10 +441,10 @@ mod tests {
             assert!(intents.get("REQ-2").is_some());
         }
         assert!(matches!(load("[{"), Err(EngineError::Intents { .. })));
-        let odd = load(r#"[{"id": "REQ-1", "status": "SOMEHOW"}]"#);
-        assert!(matches!(odd, Err(EngineError::Intents { .. })));
-        let twice = load(r#"[{"id": "REQ-1"}, {"id": "REQ-1"}]"#);
-        assert!(matches!(twice, Err(EngineError::TwoIntents(_))));
+        let unknown_status = load(r#"[{"id": "REQ-1", "status": "SOMEHOW"}]"#);
+        assert!(matches!(unknown_status, Err(EngineError::Intents { .. })));
+        let duplicate = load(r#"[{"id": "REQ-1"}, {"id": "REQ-1"}]"#);
+        assert!(matches!(duplicate, Err(EngineError::TwoIntents(_))));
         let glob = load(r#"[{"id": "REQ-1", "owned_scope": ["a["]}]"#);
         assert!(matches!(glob, Err(EngineError::Glob { .. })));
     }

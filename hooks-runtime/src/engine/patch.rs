@@ -202,7 +202,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn r_28_the_headers_of_both_forms_name_files() {
+    fn r_28_files_are_read_from_the_headers_of_both_patch_formats() {
         let patch = "*** Begin Patch\n*** Add File: a b\n+x\n*** Move to: c\n*** End Patch";
         assert_eq!(files(patch).unwrap(), ["a b", "c"]);
         let patch = "diff --git a/e b/e\ndeleted file mode 100644\ndiff --git a/x y b/x y\n\
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn r_28_the_lines_of_a_hunk_are_no_headers() {
+    fn r_28_lines_of_a_hunk_are_not_headers() {
         let hunk = "@@ -1,3 +1,2 @@ fn\n--- a comment\n-b\n+++ c\n \n\\ No newline\n";
         let patch = format!("--- a/f\n+++ b/f\n{hunk}");
         assert_eq!(files(&patch).unwrap(), ["f", "f"]);
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn r_28_what_could_be_read_in_two_ways_is_not_read() {
+    fn r_28_ambiguous_and_empty_patches_are_refused() {
         for header in [
             "*** Rename File: g",
             "*** Add File:",

@@ -337,7 +337,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn r_31_what_was_spent_never_wraps_around() {
+    fn r_31_spent_usage_saturates() {
         let session = Session::new();
         for _ in 0..2 {
             session.charge(Some("REQ-1"), CallUsage::new(u64::MAX, u64::MAX));
@@ -364,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn r_26_lessons_that_nobody_takes_do_not_pile_up() {
+    fn r_26_the_number_of_pending_lessons_is_bounded() {
         let session = Session::new();
         for n in 0..300 {
             session.learn(Lesson::new("k", None, n.to_string(), ""));
@@ -375,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn r_26_lessons_that_come_back_are_older_than_those_that_wait() {
+    fn r_26_returned_lessons_precede_pending_lessons() {
         let session = Session::new();
         let learn = |n: u32| session.learn(Lesson::new("k", None, n.to_string(), ""));
         (0..200).for_each(learn);

@@ -199,7 +199,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn r_27_a_torn_line_does_not_take_the_next_one_with_it() {
+    fn r_27_a_torn_line_does_not_corrupt_the_next_line() {
         let folder = tempfile::tempdir().unwrap();
         let storage = Storage::new(folder.path()).unwrap();
         let file = folder.path().join("log");
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn r_27_a_line_that_is_known_is_not_written_again() {
+    fn r_27_a_line_that_is_stored_is_not_appended_again() {
         let folder = tempfile::tempdir().unwrap();
         let storage = Storage::new(folder.path()).unwrap();
         let add = |line: &str| storage.append_unless("log", &line, |old| old.contains(line));
@@ -222,7 +222,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn r_27_a_lock_that_nobody_lets_go_is_an_error() {
+    fn r_27_a_lock_that_is_not_released_times_out() {
         let folder = tempfile::tempdir().unwrap();
         let mut storage = Storage::new(folder.path()).unwrap();
         storage.patience = 3 * PAUSE;
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn r_27_writers_in_threads_lose_and_mix_nothing() {
+    fn r_27_concurrent_writers_lose_and_interleave_no_lines() {
         let folder = tempfile::tempdir().unwrap();
         let storage = Storage::new(folder.path()).unwrap();
         std::thread::scope(|scope| {

@@ -103,7 +103,7 @@ const NONE: [&str; 0] = [];
 /// let tools = ToolTable::default().safe_tool("my_reader");
 /// assert_eq!(tools.classify("my_reader"), ToolClass::Safe);
 /// assert_eq!(tools.classify("read_file"), ToolClass::Safe);
-/// assert_eq!(tools.classify("nobody_knows"), ToolClass::Destructive);
+/// assert_eq!(tools.classify("unknown_tool"), ToolClass::Destructive);
 /// ```
 #[derive(Debug, Clone)]
 pub struct ToolTable {
@@ -357,13 +357,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn r_32_commands_and_tasks_are_destructive_but_not_of_files() {
+    fn r_32_commands_and_tasks_are_destructive_but_not_to_files() {
         let tools = ToolTable::default();
         for name in ["execute_command", "new_task"] {
             assert_eq!(tools.classify(name), ToolClass::Destructive);
             assert!(!tools.is_file_destructive(name));
         }
-        for name in ["write_to_file", "apply_diff", "nobody_knows"] {
+        for name in ["write_to_file", "apply_diff", "unknown_tool"] {
             assert_eq!(tools.classify(name), ToolClass::Destructive);
             assert!(tools.is_file_destructive(name));
         }
@@ -381,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn r_32_a_parameter_that_hides_its_file_is_an_error() {
+    fn r_32_a_file_parameter_of_an_unknown_form_is_an_error() {
         for hidden in [
             json!(7),
             json!([7]),

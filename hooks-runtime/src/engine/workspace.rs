@@ -190,7 +190,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn r_28_a_path_is_refused_that_goes_up_or_begins_elsewhere() {
+    fn r_28_absolute_empty_and_parent_paths_are_refused() {
         assert_eq!(normal("./src//a.rs").as_deref(), Ok("src/a.rs"));
         assert_eq!(normal("src/../a"), Err(PathRefusal::Up));
         assert_eq!(normal("/etc/passwd"), Err(PathRefusal::Absolute));
@@ -201,7 +201,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn r_28_a_link_is_followed_to_where_it_leads() {
+    fn r_28_links_are_resolved_and_refused_if_they_leave_the_project() {
         use std::os::unix::fs::symlink;
 
         let (folder, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn r_28_the_ignore_file_has_the_syntax_of_git() {
+    fn r_28_the_ignore_file_uses_gitignore_syntax() {
         let folder = tempfile::tempdir().unwrap();
         let workspace = Workspace::new(folder.path()).unwrap();
         assert!(!workspace.ignores("a.key").unwrap());
@@ -242,7 +242,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn r_27_what_is_no_regular_file_is_not_waited_for() {
+    fn r_27_pipes_and_folders_are_refused_without_blocking() {
         let folder = tempfile::tempdir().unwrap();
         let workspace = Workspace::new(folder.path()).unwrap();
         for name in ["pipe", IGNORE_FILE] {
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn r_27_hashes_are_those_of_sha_256() {
+    fn r_27_content_hashes_are_sha_256() {
         assert_eq!(
             content_hash("abc"),
             "sha256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"

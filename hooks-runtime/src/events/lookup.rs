@@ -38,7 +38,7 @@ mod tests {
     use crate::Map;
 
     #[test]
-    fn a_field_is_found_as_the_map_finds_it_however_many_there_are() {
+    fn lookups_equal_those_of_the_map_for_any_number_of_fields() {
         let names = [
             "",
             "a",
@@ -55,8 +55,8 @@ mod tests {
             .chain((0..2 * FEW).map(|at| format!("{at:02}")))
             .collect();
         for fields in 0..=names.len() {
-            let (there, _) = names.split_at(fields);
-            let named = there.iter().cloned();
+            let (present, _) = names.split_at(fields);
+            let named = present.iter().cloned();
             let mut map: Map = named.zip((0..).map(Into::into)).collect();
             for name in &names {
                 assert_eq!(get(&map, name), map.get(name), "`{name}` of {fields}");

@@ -410,7 +410,7 @@ mod tests {
     }
 
     #[test]
-    fn t_70_a_limit_of_zero_allows_nothing_and_no_limit_everything() {
+    fn t_70_a_zero_limit_refuses_all_and_no_limit_allows_all() {
         assert!(
             reserve(
                 &UsageBudget::new().limit_tokens(0),
@@ -429,7 +429,7 @@ mod tests {
     }
 
     #[test]
-    fn t_70_a_limit_is_reached_exactly_and_not_passed() {
+    fn t_70_a_limit_can_be_reached_but_not_exceeded() {
         let budget = UsageBudget::new().limit_tokens(10);
         reserve(&budget, UsageEstimate::tokens(10)).unwrap();
         let refusal = reserve(&budget, UsageEstimate::default()).unwrap_err();
@@ -440,7 +440,7 @@ mod tests {
     }
 
     #[test]
-    fn t_70_sums_do_not_wrap_into_a_yes() {
+    fn t_70_overflowing_sums_are_refused_and_usage_saturates() {
         let budget = UsageBudget::new().limit_tokens(u64::MAX);
         reserve(&budget, UsageEstimate::tokens(u64::MAX - 1)).unwrap();
         assert!(reserve(&budget, UsageEstimate::tokens(2)).is_err());
@@ -455,7 +455,7 @@ mod tests {
     }
 
     #[test]
-    fn t_70_half_an_answer_counts_as_no_less_than_the_estimate() {
+    fn t_70_a_partial_response_counts_at_least_the_estimate() {
         let estimate = UsageEstimate::tokens(10).cost_micros(70);
         let half = |used: Usage| used.at_least(&estimate);
         assert_eq!(half(Usage::default()), Usage::tokens(0, 10));
@@ -467,7 +467,7 @@ mod tests {
     }
 
     #[test]
-    fn t_70_a_price_that_nobody_knows_is_the_estimated_one() {
+    fn t_70_an_unknown_cost_is_charged_as_estimated() {
         let budget = UsageBudget::new().limit_cost_micros(100);
         let estimate = UsageEstimate::tokens(1).cost_micros(70);
         reserve(&budget, estimate).unwrap();

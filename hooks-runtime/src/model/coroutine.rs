@@ -87,7 +87,7 @@ mod tests {
     use super::Coroutine;
 
     #[tokio::test]
-    async fn items_come_one_by_one_and_the_body_waits_for_whoever_asks() {
+    async fn the_body_runs_to_the_next_item_only_when_the_stream_is_polled() {
         let steps = std::sync::Mutex::new(Vec::new());
         let step = |text| steps.lock().unwrap().push(text);
         let mut stream = Coroutine::new(|tx| async move {

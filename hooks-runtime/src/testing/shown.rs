@@ -41,13 +41,13 @@ mod tests {
     use super::text;
 
     #[test]
-    fn nothing_that_a_message_shows_moves_the_cursor_or_reorders_the_line() {
+    fn control_and_bidirectional_characters_are_escaped() {
         assert_eq!(text("it's \"fine\""), "it's \"fine\"");
         assert_eq!(text("a\n\u{1b}[31m\u{202e}\0"), r"a\n\u{1b}[31m\u{202e}\0");
     }
 
     #[test]
-    fn of_a_long_text_the_ends_are_shown_and_its_size() {
+    fn a_long_text_is_shown_by_its_ends_and_its_size() {
         let shown = text(&format!("begin{}end", "x".repeat(5000)));
         assert!(
             shown.starts_with("beginx") && shown.ends_with("xend"),

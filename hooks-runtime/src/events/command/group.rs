@@ -101,7 +101,7 @@ mod tests {
     use super::{Group, state_and_group};
 
     #[test]
-    fn e_42_a_process_that_has_ended_runs_no_more_although_nobody_asks_how() {
+    fn e_42_a_process_group_with_only_a_zombie_is_not_alive() {
         let mut child = Command::new("cat")
             .stdin(std::process::Stdio::piped())
             .process_group(0)
@@ -117,12 +117,15 @@ mod tests {
         while group.is_alive() {
             std::thread::sleep(Duration::from_millis(1));
         }
-        assert!(test_kill_process_group(leader).is_ok(), "it is there still");
+        assert!(
+            test_kill_process_group(leader).is_ok(),
+            "the zombie still exists"
+        );
         child.wait().unwrap();
     }
 
     #[test]
-    fn e_42_the_name_of_a_program_does_not_pass_for_its_state() {
+    fn e_42_a_program_name_with_parentheses_does_not_change_the_state() {
         let stat = "71 (a) Z 1 2 (b) S 1 70 70 0 -1";
         assert_eq!(state_and_group(stat), Some(("S", 70)));
         assert_eq!(state_and_group("71 (a"), None);

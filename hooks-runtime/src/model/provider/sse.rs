@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn t_75_lines_end_in_three_ways() {
+    fn t_75_lines_end_with_lf_crlf_or_cr() {
         for text in [
             "data: a\n\ndata: b\n\n",
             "data: a\r\n\r\ndata: b\r\n\r\n",
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn t_75_a_line_end_may_be_cut_in_two() {
+    fn t_75_a_line_ending_may_be_split_between_chunks() {
         assert_eq!(
             parse(&[b"data: a\r", b"\n", b"\r", b"\ndata: b\r\n\r", b"\n"]),
             [message("a"), message("b")]
@@ -187,12 +187,12 @@ mod tests {
     }
 
     #[test]
-    fn t_75_a_character_may_be_cut_in_two() {
+    fn t_75_a_character_may_be_split_between_chunks() {
         assert_eq!(parse(&[b"data: \xc3", b"\xa4\n\n"]), [message("\u{e4}")]);
     }
 
     #[test]
-    fn t_75_comments_ids_and_unknown_fields_are_passed_over() {
+    fn t_75_comments_ids_and_unknown_fields_are_ignored() {
         let text = "\u{feff}: hello\nid: 7\nretry: 10\nother\nevent: x\ndata\ndata:  two\n\nevent: lost\n\n:\n\ndata: no end\n";
         assert_eq!(
             parse(&[text.as_bytes()]),
@@ -201,13 +201,13 @@ mod tests {
     }
 
     #[test]
-    fn t_75_a_byte_order_mark_counts_at_the_beginning_only() {
+    fn t_75_a_byte_order_mark_is_skipped_only_at_the_start() {
         let text = "\u{feff}data: a\n\n\u{feff}data: b\n\n";
         assert_eq!(parse(&[text.as_bytes()]), [message("a")]);
     }
 
     #[test]
-    fn t_75_an_event_that_grows_without_end_is_an_error() {
+    fn t_75_an_event_over_the_size_limit_is_an_error() {
         let mut parser = SseParser::with_limit(20);
         parser.push(b"data: 0123456789\n").unwrap();
         assert!(parser.push(b"data: 01234").is_err());
