@@ -135,7 +135,7 @@ impl Reader {
 
 /// Returns the reader's folder: outside of the repository, and constant, because cargo rebuilds
 /// everything for another path.
-fn beside(page: &str) -> PathBuf {
+fn reader_folder(page: &str) -> PathBuf {
     let title = page.lines().next();
     let mut hasher = DefaultHasher::new();
     (repository(), title).hash(&mut hasher);
@@ -153,16 +153,17 @@ fn profiles() -> String {
 #[cfg(unix)]
 fn follow(pages: &[&str]) {
     let first = pages.first().expect("there is a page");
-    let beside = beside(first);
-    if beside.exists() {
-        fs::remove_dir_all(&beside).expect("what the last run left is removed");
+    let reader_folder = reader_folder(first);
+    if reader_folder.exists() {
+        fs::remove_dir_all(&reader_folder).expect("what the last run left is removed");
     }
-    fs::create_dir(&beside).expect("a place for the reader");
-    std::os::unix::fs::symlink(repository(), beside.join("hooks")).expect("a link");
-    fs::create_dir(beside.join(".cargo")).expect("a folder for the profile");
-    fs::write(beside.join(".cargo/config.toml"), profiles()).expect("the profile is written");
+    fs::create_dir(&reader_folder).expect("a place for the reader");
+    std::os::unix::fs::symlink(repository(), reader_folder.join("hooks")).expect("a link");
+    fs::create_dir(reader_folder.join(".cargo")).expect("a folder for the profile");
+    fs::write(reader_folder.join(".cargo/config.toml"), profiles())
+        .expect("the profile is written");
     let mut reader = Reader {
-        place: beside,
+        place: reader_folder,
         printed: None,
     };
     for block in pages.iter().flat_map(|page| Block::all(page)) {

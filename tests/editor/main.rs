@@ -78,7 +78,7 @@ fn correct_code_has_no_errors_in_the_editor() {
     server.open(TEXT);
     assert_eq!(server.errors(), [""; 0]);
 
-    // Errors have one.
+    // The server reports the error of an invalid text.
     let (text, _) = typed(HOOK, "prompt.nothing_like_that()$0");
     server.open(&text);
     assert_ne!(server.errors(), [""; 0]);

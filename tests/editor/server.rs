@@ -11,7 +11,7 @@ use std::{fs, io, thread};
 use serde_json::{Value, json};
 
 /// Longer than loading takes on a slow machine, including the build of the macros.
-const PATIENCE: Duration = Duration::from_secs(600);
+const MESSAGE_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// A place in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -205,7 +205,7 @@ impl Server {
 
     /// Returns the next message; handles the server's requests to the editor.
     fn next(&mut self) -> Value {
-        let message = self.messages.recv_timeout(PATIENCE);
+        let message = self.messages.recv_timeout(MESSAGE_TIMEOUT);
         let message = message.expect("rust-analyzer sends a message in time");
         match (message.get("id"), message["method"].as_str()) {
             (_, Some("experimental/serverStatus")) => {

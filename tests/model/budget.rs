@@ -14,20 +14,20 @@ use hooks_runtime::model::{
 use crate::kit::{Log, RecordedBudget, Recorder, Script, call, drain, stop, text, typed, used};
 
 fn recorded(log: &Log, adapter: Script) -> (HookedModel<'static>, RecordedBudget) {
-    let books = RecordedBudget::new(log);
+    let tracker = RecordedBudget::new(log);
     let hooks = ModelHooksSet::new().with_hooks(Recorder(log.clone()));
     (
-        HookedModel::with_hooks(adapter, books.clone(), hooks),
-        books,
+        HookedModel::with_hooks(adapter, tracker.clone(), hooks),
+        tracker,
     )
 }
 
 #[tokio::test]
 async fn t_70_a_refused_reservation_sends_nothing_and_calls_no_further_hook() {
     let log = Log::new();
-    let (model, books) = recorded(&log, Script::new(&log, [stop()]));
+    let (model, tracker) = recorded(&log, Script::new(&log, [stop()]));
     let all = Usage::tokens(100, 0);
-    books
+    tracker
         .budget
         .settle(&UsageEstimate::default(), &all, &RequestExtensions::new());
     let error = model.text_turn("hi").collect().await.unwrap_err();
@@ -46,7 +46,7 @@ async fn t_70_a_refused_reservation_sends_nothing_and_calls_no_further_hook() {
 async fn t_70_a_failed_adapter_call_uses_no_budget() {
     let log = Log::new();
     let error = AdapterError::transport("no route to host");
-    let (model, books) = recorded(&log, Script::failing(&log, error));
+    let (model, tracker) = recorded(&log, Script::failing(&log, error));
     let error = model.completion("hi").collect().await.unwrap_err();
     assert_eq!(
         error.to_string(),
@@ -54,7 +54,10 @@ async fn t_70_a_failed_adapter_call_uses_no_budget() {
     );
     assert_eq!(log.take().last().unwrap(), "release");
     assert_eq!(
-        (books.budget.used().tokens, books.budget.reserved().tokens),
+        (
+            tracker.budget.used().tokens,
+            tracker.budget.reserved().tokens
+        ),
         (0, 0)
     );
 }
@@ -68,13 +71,13 @@ async fn t_70_a_stream_error_settles_the_budget_before_the_stream_ends() {
         text("b"),
         stop(),
     ];
-    let (model, books) = recorded(&log, Script::new(&log, script));
+    let (model, tracker) = recorded(&log, Script::new(&log, script));
     let mut events = model.completion("hi").stream();
     assert!(events.next().await.unwrap().is_ok());
-    assert_eq!(books.budget.reserved().tokens, 10);
+    assert_eq!(tracker.budget.reserved().tokens, 10);
     assert!(events.next().await.unwrap().is_err());
     assert_eq!(
-        books.budget.reserved().tokens,
+        tracker.budget.reserved().tokens,
         0,
         "settled before the caller has the error"
     );
@@ -86,15 +89,18 @@ async fn t_70_a_stream_error_settles_the_budget_before_the_stream_ends() {
 #[tokio::test]
 async fn t_70_a_dropped_stream_runs_no_further_hook_and_settles_the_estimate() {
     let log = Log::new();
-    let (model, books) = recorded(&log, Script::new(&log, [text("a"), text("b"), stop()]));
+    let (model, tracker) = recorded(&log, Script::new(&log, [text("a"), text("b"), stop()]));
     let mut events = model.text_turn("hi").stream();
     events.next().await.unwrap().unwrap();
-    assert_eq!(books.budget.reserved().tokens, 10);
+    assert_eq!(tracker.budget.reserved().tokens, 10);
     let _ = log.take();
     drop(events);
     assert_eq!(log.take(), ["settle 10"]);
     assert_eq!(
-        (books.budget.used().tokens, books.budget.reserved().tokens),
+        (
+            tracker.budget.used().tokens,
+            tracker.budget.reserved().tokens
+        ),
         (10, 0)
     );
 }
@@ -103,12 +109,15 @@ async fn t_70_a_dropped_stream_runs_no_further_hook_and_settles_the_estimate() {
 async fn t_70_a_dropped_stream_settles_the_maximum_of_estimate_and_report() {
     for (report, counted) in [(used(5, 1), 10), (used(5, 40), 45)] {
         let log = Log::new();
-        let (model, books) = recorded(&log, Script::new(&log, [report, text("a"), stop()]));
+        let (model, tracker) = recorded(&log, Script::new(&log, [report, text("a"), stop()]));
         let mut events = model.text_turn("hi").stream();
         events.next().await.unwrap().unwrap();
         drop(events);
         assert_eq!(
-            (books.budget.used().tokens, books.budget.reserved().tokens),
+            (
+                tracker.budget.used().tokens,
+                tracker.budget.reserved().tokens
+            ),
             (counted, 0)
         );
     }
@@ -116,12 +125,12 @@ async fn t_70_a_dropped_stream_settles_the_maximum_of_estimate_and_report() {
 
 #[tokio::test]
 async fn t_70_streams_dropped_before_their_usage_report_exhaust_the_budget() {
-    let (log, books) = (Log::new(), RecordedBudget::new(&Log::new()));
+    let (log, tracker) = (Log::new(), RecordedBudget::new(&Log::new()));
     let mut refused = 0;
     for _ in 0..50 {
         let script = [text("all of it"), stop(), used(10, 25_000)];
         let hooks = ModelHooksSet::new().with_hooks(Recorder(log.clone()));
-        let model = HookedModel::with_hooks(Script::new(&log, script), books.clone(), hooks);
+        let model = HookedModel::with_hooks(Script::new(&log, script), tracker.clone(), hooks);
         let mut events = model.completion("hi").stream();
         match events.next().await.unwrap() {
             Ok(_) => assert_eq!(
@@ -132,7 +141,7 @@ async fn t_70_streams_dropped_before_their_usage_report_exhaust_the_budget() {
             Err(error) => panic!("{error}"),
         }
     }
-    assert_eq!((books.budget.used().tokens, refused), (100, 40));
+    assert_eq!((tracker.budget.used().tokens, refused), (100, 40));
 }
 
 #[tokio::test]
@@ -155,25 +164,28 @@ async fn t_70_a_call_dropped_before_the_adapter_responds_releases_its_reservatio
 async fn t_70_the_last_usage_report_is_settled_not_the_sum() {
     let log = Log::new();
     let script = [used(5, 1), text("a"), used(5, 9), stop()];
-    let (model, books) = recorded(&log, Script::new(&log, script));
+    let (model, tracker) = recorded(&log, Script::new(&log, script));
     drain(model.text_turn("hi").stream(), &Log::new())
         .await
         .unwrap();
-    assert_eq!(books.budget.used().tokens, 14);
+    assert_eq!(tracker.budget.used().tokens, 14);
 }
 
 #[tokio::test]
 async fn t_70_an_invalid_response_still_settles_its_usage() {
     let log = Log::new();
-    let (model, books) = recorded(&log, Script::new(&log, [used(5, 1), text("no"), stop()]));
+    let (model, tracker) = recorded(&log, Script::new(&log, [used(5, 1), text("no"), stop()]));
     let error = model.structured_completion::<u8>("hi").collect().await;
     assert!(matches!(error, Err(ModelError::InvalidOutput { .. })));
-    assert_eq!(books.budget.used().tokens, 6);
+    assert_eq!(tracker.budget.used().tokens, 6);
 
-    let (model, books) = recorded(&log, Script::new(&log, [call("nope", "{}"), stop()]));
+    let (model, tracker) = recorded(&log, Script::new(&log, [call("nope", "{}"), stop()]));
     assert!(model.text_turn("hi").collect().await.is_err());
     assert_eq!(
-        (books.budget.used().tokens, books.budget.reserved().tokens),
+        (
+            tracker.budget.used().tokens,
+            tracker.budget.reserved().tokens
+        ),
         (10, 0)
     );
 }
@@ -183,11 +195,14 @@ async fn t_70_usage_after_an_invalid_tool_call_is_settled_without_calling_hooks(
     for (name, arguments) in [("nope", "{}"), ("nope", "{")] {
         let log = Log::new();
         let script = [call(name, arguments), text("more"), stop(), used(10, 40)];
-        let (model, books) = recorded(&log, Script::new(&log, script));
+        let (model, tracker) = recorded(&log, Script::new(&log, script));
         let error = model.text_turn("hi").collect().await.unwrap_err();
         assert!(matches!(error, ModelError::UnknownTool { .. }));
         assert_eq!(
-            (books.budget.used().tokens, books.budget.reserved().tokens),
+            (
+                tracker.budget.used().tokens,
+                tracker.budget.reserved().tokens
+            ),
             (50, 0)
         );
         let lines = log.take();
@@ -199,15 +214,15 @@ async fn t_70_usage_after_an_invalid_tool_call_is_settled_without_calling_hooks(
     // The sum of the reports is less than the estimate, and counts.
     let log = Log::new();
     let script = [call("nope", "{}"), stop(), used(1, 2)];
-    let (model, books) = recorded(&log, Script::new(&log, script));
+    let (model, tracker) = recorded(&log, Script::new(&log, script));
     model.text_turn("hi").collect().await.unwrap_err();
-    assert_eq!(books.budget.used().tokens, 3);
+    assert_eq!(tracker.budget.used().tokens, 3);
 }
 
 /// Calls an unknown tool, and then sends this many pieces of text, or stays pending.
-struct Rambling(Option<usize>);
+struct EndlessText(Option<usize>);
 
-impl ModelAdapter for Rambling {
+impl ModelAdapter for EndlessText {
     async fn stream(&self, _: ModelRequest) -> Result<AdapterEvents<'_>, AdapterError> {
         let first = futures::stream::iter([call("nope", "{}")]);
         Ok(match self.0 {
@@ -226,14 +241,17 @@ impl ModelAdapter for Rambling {
 
 #[tokio::test]
 async fn t_70_reading_for_a_usage_report_after_an_error_is_bounded() {
-    for adapter in [Rambling(None), Rambling(Some(usize::MAX))] {
-        let books = RecordedBudget::new(&Log::new());
-        let model = HookedModel::new(adapter, books.clone());
+    for adapter in [EndlessText(None), EndlessText(Some(usize::MAX))] {
+        let tracker = RecordedBudget::new(&Log::new());
+        let model = HookedModel::new(adapter, tracker.clone());
         let estimate = UsageEstimate::tokens(10);
         let reply = model.text_turn("hi").ext(estimate).collect().await;
         assert!(matches!(reply, Err(ModelError::UnknownTool { .. })));
         assert_eq!(
-            (books.budget.used().tokens, books.budget.reserved().tokens),
+            (
+                tracker.budget.used().tokens,
+                tracker.budget.reserved().tokens
+            ),
             (10, 0)
         );
     }
@@ -262,8 +280,8 @@ async fn t_70_a_hook_panic_reaches_the_caller_and_settles_after_the_request() {
     ] {
         let log = Log::new();
         let adapter = Script::new(&log, [text("a"), stop()]);
-        let books = RecordedBudget::new(&log);
-        let model = HookedModel::with_hooks(adapter, books.clone(), hooks)
+        let tracker = RecordedBudget::new(&log);
+        let model = HookedModel::with_hooks(adapter, tracker.clone(), hooks)
             .with_default_extensions(RequestExtensions::new().ext(UsageEstimate::tokens(10)));
         let call = AssertUnwindSafe(model.text_turn("hi").collect());
         let panic = call.catch_unwind().await.unwrap_err();
@@ -277,18 +295,18 @@ async fn t_70_a_hook_panic_reaches_the_caller_and_settles_after_the_request() {
         let end = if reached { "settle 10" } else { "release" };
         assert_eq!(lines.last().unwrap(), end);
         assert_eq!(lines.len() == 3, reached, "{lines:?}");
-        assert_eq!(books.budget.reserved().tokens, 0);
+        assert_eq!(tracker.budget.reserved().tokens, 0);
     }
 }
 
 #[tokio::test]
 async fn t_70_a_truncated_response_settles_the_estimate() {
     let log = Log::new();
-    let (model, books) = recorded(&log, Script::new(&log, [text("a")]));
+    let (model, tracker) = recorded(&log, Script::new(&log, [text("a")]));
     let error = model.text_turn("hi").collect().await.unwrap_err();
     assert!(matches!(error, ModelError::Incomplete { .. }));
     assert_eq!(log.take().last().unwrap(), "settle 10");
-    assert_eq!(books.budget.used(), UsageEstimate::tokens(10));
+    assert_eq!(tracker.budget.used(), UsageEstimate::tokens(10));
 }
 
 /// Records the drop of its stream, which has this many pieces of text.

@@ -118,15 +118,15 @@ fn model(log: &Log, provider: &StandIn) -> (HookedModel<'static>, RecordedBudget
     let config = OpenAIConfig::new()
         .with_api_base(&provider.url)
         .with_api_key("key");
-    let books = RecordedBudget::new(log);
+    let tracker = RecordedBudget::new(log);
     let hooks = ModelHooksSet::new().with_hooks(Recorder(log.clone()));
     let defaults = RequestExtensions::new()
         .ext(Tenant("shared"))
         .ext(GenerationOptions::new().model("default-model"));
     let client = Client::with_config(config).with_http_client(http_client());
     let adapter = AsyncOpenAi(client);
-    let model = HookedModel::with_hooks(adapter, books.clone(), hooks);
-    (model.with_default_extensions(defaults), books)
+    let model = HookedModel::with_hooks(adapter, tracker.clone(), hooks);
+    (model.with_default_extensions(defaults), tracker)
 }
 
 fn chunk(choices: &str, usage: &str) -> String {
@@ -163,7 +163,7 @@ async fn t_70_t_71_t_72_hooks_see_every_input_and_event_once_in_order() {
         Piece::Bytes(end().into_bytes()),
     ];
     let provider = StandIn::new(&log, [Answer::stream(pieces)]).await;
-    let (model, books) = model(&log, &provider);
+    let (model, tracker) = model(&log, &provider);
     let input = ModelInput::user("hi").system("be brief");
     let mut events = model.text_turn(input).ext(Tenant("eu")).stream();
 
@@ -172,7 +172,7 @@ async fn t_70_t_71_t_72_hooks_see_every_input_and_event_once_in_order() {
         let event = event.unwrap();
         log.add(format_args!("caller: {}", typed(&event)));
         if typed(&event).starts_with("text") {
-            provider.go_on();
+            provider.pass_gate();
         }
     }
     assert_eq!(
@@ -197,7 +197,10 @@ async fn t_70_t_71_t_72_hooks_see_every_input_and_event_once_in_order() {
         ]
     );
     assert_eq!(
-        (books.budget.used().tokens, books.budget.reserved().tokens),
+        (
+            tracker.budget.used().tokens,
+            tracker.budget.reserved().tokens
+        ),
         (9, 0)
     );
 
@@ -244,7 +247,7 @@ async fn t_70_t_72_all_four_operation_kinds_work_with_the_client() {
     let log = Log::new();
     let json = || Answer::cut(&(delta("[1") + &delta(",2]") + &end()), 1000);
     let provider = StandIn::new(&log, [json(), json(), json(), json()]).await;
-    let (model, books) = model(&log, &provider);
+    let (model, tracker) = model(&log, &provider);
     let expected = Some(vec![1, 2]);
 
     let text = model.text_turn("hi").collect().await.unwrap();
@@ -265,7 +268,7 @@ async fn t_70_t_72_all_four_operation_kinds_work_with_the_client() {
     let value = model.structured_completion::<Vec<u8>>("hi").ext(options);
     assert_eq!(value.collect().await.unwrap().output, expected);
 
-    assert_eq!(books.budget.used().tokens, 36);
+    assert_eq!(tracker.budget.used().tokens, 36);
     let received = provider.received();
     let formats: Vec<_> = received
         .iter()
@@ -302,7 +305,7 @@ async fn t_70_an_error_status_becomes_a_typed_error_and_a_provider_error_event()
     let body =
         "{\"error\":{\"message\":\"no such key\",\"type\":\"auth\",\"code\":\"invalid_api_key\"}}";
     let provider = StandIn::new(&log, [Answer::error(401, "", body)]).await;
-    let (model, books) = model(&log, &provider);
+    let (model, tracker) = model(&log, &provider);
     let error = model.text_turn("hi").collect().await.unwrap_err();
     let ModelError::Adapter(adapter) = &error else {
         panic!("{error}");
@@ -316,7 +319,10 @@ async fn t_70_an_error_status_becomes_a_typed_error_and_a_provider_error_event()
         ["http POST /v1/chat/completions", "release"]
     );
     assert_eq!(
-        (books.budget.used().tokens, books.budget.reserved().tokens),
+        (
+            tracker.budget.used().tokens,
+            tracker.budget.reserved().tokens
+        ),
         (0, 0)
     );
 
@@ -337,7 +343,7 @@ async fn t_70_a_broken_connection_is_an_error() {
     let (unreachable, _) = model(&log, &absent);
     drop(absent);
     let provider = StandIn::new(&log, [Answer::stream(pieces)]).await;
-    let (model, books) = model(&log, &provider);
+    let (model, tracker) = model(&log, &provider);
 
     let mut events = model.text_turn("hi").stream();
     let mut seen = Vec::new();
@@ -345,14 +351,14 @@ async fn t_70_a_broken_connection_is_an_error() {
         match events.next().await.expect("an error comes before the end") {
             Ok(event) => {
                 seen.push(typed(&event));
-                provider.go_on();
+                provider.pass_gate();
             }
             Err(error) => break error,
         }
     };
     assert_eq!(seen, ["started m-1", "text Hel"]);
     assert!(error.is_provider_error(), "{error}");
-    assert_eq!(books.budget.reserved().tokens, 0);
+    assert_eq!(tracker.budget.reserved().tokens, 0);
 
     let error = unreachable.text_turn("hi").collect().await.unwrap_err();
     assert!(
@@ -366,15 +372,18 @@ async fn t_70_a_dropped_http_stream_settles_the_estimate() {
     let log = Log::new();
     let pieces = [Piece::Bytes(delta("Hel").into_bytes()), Piece::Gate];
     let provider = StandIn::new(&log, [Answer::stream(pieces)]).await;
-    let (model, books) = model(&log, &provider);
+    let (model, tracker) = model(&log, &provider);
     let mut events = model.text_turn("hi").stream();
     events.next().await.unwrap().unwrap();
-    assert_eq!(books.budget.reserved().tokens, 10);
+    assert_eq!(tracker.budget.reserved().tokens, 10);
     let _ = log.take();
     drop(events);
     assert_eq!(log.take(), ["settle 10"]);
     assert_eq!(
-        (books.budget.used().tokens, books.budget.reserved().tokens),
+        (
+            tracker.budget.used().tokens,
+            tracker.budget.reserved().tokens
+        ),
         (10, 0)
     );
 }

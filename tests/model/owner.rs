@@ -115,9 +115,9 @@ async fn t_74_request_extensions_override_only_the_defaults_of_their_types() {
 #[tokio::test]
 async fn t_75_models_with_different_hooks_can_share_their_parts() {
     let log = Log::new();
-    let books = RecordedBudget::new(&log);
+    let tracker = RecordedBudget::new(&log);
     let defaults = RequestExtensions::new().ext(Tenant("shared"));
-    let parts = ModelParts::new(Always, books.clone()).with_default_extensions(defaults);
+    let parts = ModelParts::new(Always, tracker.clone()).with_default_extensions(defaults);
     let estimate = ModelHooksSet::new().with_resolve_usage_estimate(Estimate(60));
     let one = HookedModel::from_parts_with_hooks(parts.clone(), estimate);
     let two = HookedModel::from_parts_with_hooks(one.parts().clone(), named("two", &log));
@@ -134,7 +134,7 @@ async fn t_75_models_with_different_hooks_can_share_their_parts() {
             "settle 0",
         ]
     );
-    assert_eq!(books.budget.used().tokens, 60);
+    assert_eq!(tracker.budget.used().tokens, 60);
     assert!(
         one.text_turn("hi").collect().await.is_err(),
         "one budget for both"

@@ -103,7 +103,7 @@ impl StandIn {
     }
 
     /// Continues an answer after its next gate.
-    pub(crate) fn go_on(&self) {
+    pub(crate) fn pass_gate(&self) {
         self.gate.add_permits(1);
     }
 

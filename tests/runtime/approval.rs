@@ -22,7 +22,7 @@ use hooks_runtime::{
 use serde_json::json;
 use tokio::task::{JoinHandle, yield_now};
 
-use crate::kit::{Log, answering, map, named};
+use crate::kit::{Log, map, named, returning};
 
 /// Returns the data of a tool call.
 fn call() -> Map {
@@ -32,7 +32,7 @@ fn call() -> Map {
 /// Returns a registry with one hook `gate`, which returns this result for `tool:pre`.
 fn gate(result: HookResult) -> HookRegistry {
     let hooks = HookRegistry::new();
-    hooks.register("tool:pre", answering(result), named("gate"));
+    hooks.register("tool:pre", returning(result), named("gate"));
     hooks
 }
 
@@ -59,8 +59,8 @@ async fn ask(provider: impl ApprovalProvider + 'static, question: HookResult) ->
     decide(&with(provider), &gate(question), "tool:pre", call()).await
 }
 
-/// Returns the question of an event.
-async fn question(
+/// Returns the approval request of an event.
+async fn approval_request(
     coordinator: &Coordinator,
     hooks: &HookRegistry,
     event: &str,
@@ -69,7 +69,7 @@ async fn question(
     let emission = hooks.emit(event, data).await.expect("an emission");
     match coordinator.begin(emission, &mut Conversation::new()) {
         Ok(ApplyStep::Ask(request)) => *request,
-        other => panic!("no question: {other:?}"),
+        other => panic!("no request: {other:?}"),
     }
 }
 
@@ -79,25 +79,25 @@ fn labels(request: &ApprovalRequest) -> Vec<&str> {
     options.map(|option| option.label.as_str()).collect()
 }
 
-/// Starts a question in a separate task, and polls it as far as possible.
-async fn asking(coordinator: &Coordinator, request: &ApprovalRequest) -> JoinHandle<Approval> {
+/// Asks in a separate task, and polls it as far as possible.
+async fn spawn_ask(coordinator: &Coordinator, request: &ApprovalRequest) -> JoinHandle<Approval> {
     let (coordinator, request) = (coordinator.clone(), request.clone());
     let task = tokio::spawn(async move { coordinator.ask(request).await });
-    settled().await;
+    run_other_tasks().await;
     task
 }
 
 /// Lets the other tasks run as far as they can without a change of time.
-async fn settled() {
+async fn run_other_tasks() {
     for _ in 0..20 {
         yield_now().await;
     }
 }
 
-/// Returns the only pending question.
-fn only(queue: &ApprovalQueue) -> Arc<ApprovalRequest> {
+/// Returns the only pending request.
+fn only_pending(queue: &ApprovalQueue) -> Arc<ApprovalRequest> {
     let pending = queue.pending();
-    assert_eq!(pending.len(), 1, "one question waits");
+    assert_eq!(pending.len(), 1, "one request is pending");
     Arc::clone(&pending[0])
 }
 
@@ -130,9 +130,9 @@ impl ApprovalProvider for Panics {
 }
 
 /// Panics before it returns a future.
-struct PanicsAtOnce;
+struct PanicsBeforeFuture;
 
-impl ApprovalProvider for PanicsAtOnce {
+impl ApprovalProvider for PanicsBeforeFuture {
     fn ask(
         &self,
         request: &Arc<ApprovalRequest>,
@@ -142,10 +142,10 @@ impl ApprovalProvider for PanicsAtOnce {
     }
 }
 
-/// Records its questions, and answers yes.
-struct Writes(Log);
+/// Records its requests, and allows them.
+struct RecordsRequests(Log);
 
-impl ApprovalProvider for Writes {
+impl ApprovalProvider for RecordsRequests {
     async fn ask(&self, request: &Arc<ApprovalRequest>) -> Result<ApprovalAnswer, HookError> {
         self.0.add(format!("asked: {}", request.prompt));
         Ok(ApprovalAnswer::new("Allow"))

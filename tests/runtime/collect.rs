@@ -10,7 +10,8 @@ use tokio::sync::Barrier;
 use tokio::time::{Instant, sleep};
 
 use crate::kit::{
-    Dropped, Log, answering, at, heard, logging, map, named, plain, says, watching, yield_once,
+    Dropped, Log, at, capture_logs, has_line, logging, map, named, plain, recording_data,
+    returning, yield_once,
 };
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -123,14 +124,14 @@ async fn e_52_outputs_are_in_priority_order_not_completion_order() {
 #[test]
 fn e_52_outputs_without_data_are_omitted() {
     let registry = HookRegistry::new();
-    registry.register("e", answering(HookResult::proceed()), plain());
-    registry.register("e", answering(HookResult::inject_context("x")), plain());
+    registry.register("e", returning(HookResult::proceed()), plain());
+    registry.register("e", returning(HookResult::inject_context("x")), plain());
     registry.register(
         "e",
-        answering(HookResult::modify(map(json!({"vote": "a"})))),
+        returning(HookResult::modify(map(json!({"vote": "a"})))),
         plain(),
     );
-    registry.register("e", answering(HookResult::ask_user("?")), plain());
+    registry.register("e", returning(HookResult::ask_user("?")), plain());
     let answers = block_on(registry.emit_and_collect("e", (), SECOND));
     assert_eq!(votes(&answers), ["a"]);
 }
@@ -138,7 +139,7 @@ fn e_52_outputs_without_data_are_omitted() {
 #[test]
 fn e_52_outputs_with_empty_data_are_included() {
     let registry = HookRegistry::new();
-    registry.register("e", answering(HookResult::modify(Map::new())), plain());
+    registry.register("e", returning(HookResult::modify(Map::new())), plain());
     assert_eq!(
         block_on(registry.emit_and_collect("e", (), SECOND)),
         [Map::new()]
@@ -150,12 +151,12 @@ fn e_52_e_59_collect_returns_the_hook_of_each_output() {
     let registry = HookRegistry::new();
     registry.register(
         "e",
-        answering(HookResult::modify(map(json!({"n": 2})))),
+        returning(HookResult::modify(map(json!({"n": 2})))),
         at(2).name("b"),
     );
     registry.register(
         "e",
-        answering(HookResult::modify(map(json!({"n": 1})))),
+        returning(HookResult::modify(map(json!({"n": 1})))),
         at(1).name("a"),
     );
     let collected = block_on(registry.collect("e", (), SECOND)).unwrap();
@@ -198,7 +199,7 @@ fn e_53_deny_does_not_stop_a_collection_and_its_data_are_collected() {
 }
 
 /// Returns a registry with a hook for each kind of failure between two that succeed.
-fn with_faults(dropped: &Dropped) -> HookRegistry {
+fn with_failing_hooks(dropped: &Dropped) -> HookRegistry {
     let registry = HookRegistry::new();
     registry.register("e", after(Duration::ZERO, "first"), at(0));
     let fails = |_: Arc<str>, _: Arc<Map>| Err::<HookResult, _>(HookError::new("broken"));
@@ -229,7 +230,7 @@ fn with_faults(dropped: &Dropped) -> HookRegistry {
 
 #[tokio::test(start_paused = true)]
 async fn e_54_a_failing_handler_does_not_affect_the_others() {
-    let registry = with_faults(&Dropped::default());
+    let registry = with_failing_hooks(&Dropped::default());
     let collected = registry.collect("e", (), SECOND).await.unwrap();
     let failures: Vec<_> = collected
         .failures
@@ -248,8 +249,8 @@ async fn e_54_a_failing_handler_does_not_affect_the_others() {
 
 #[tokio::test(start_paused = true)]
 async fn e_54_failures_are_logged() {
-    let registry = with_faults(&Dropped::default());
-    let (answers, lines) = heard(registry.emit_and_collect("e", (), SECOND)).await;
+    let registry = with_failing_hooks(&Dropped::default());
+    let (answers, lines) = capture_logs(registry.emit_and_collect("e", (), SECOND)).await;
     assert_eq!(votes(&answers), ["first", "last"]);
     for (hook, word) in [
         ("fails", "broken"),
@@ -257,7 +258,8 @@ async fn e_54_failures_are_logged() {
         ("panics_later", "later"),
         ("hangs", "1s"),
     ] {
-        let is_logged = says(&lines, "WARN", &[hook, word]) || says(&lines, "ERROR", &[hook, word]);
+        let is_logged =
+            has_line(&lines, "WARN", &[hook, word]) || has_line(&lines, "ERROR", &[hook, word]);
         assert!(is_logged, "{hook}: {lines:?}");
     }
 }
@@ -265,7 +267,7 @@ async fn e_54_failures_are_logged() {
 #[tokio::test(start_paused = true)]
 async fn e_54_the_future_of_a_timed_out_handler_is_dropped() {
     let dropped = Dropped::default();
-    let registry = with_faults(&dropped);
+    let registry = with_failing_hooks(&dropped);
     assert!(!dropped.is_set());
     registry.emit_and_collect("e", (), SECOND).await;
     assert!(dropped.is_set());
@@ -287,7 +289,7 @@ async fn e_54_failure_policies_of_entries_do_not_affect_a_collection() {
 fn e_55_the_defaults_are_merged() {
     let (registry, log) = (HookRegistry::new(), Log::new());
     registry.set_default_fields(map(json!({"session_id": "s", "a": 0, "n": 1})));
-    registry.register("e", watching(&log), plain());
+    registry.register("e", recording_data(&log), plain());
     block_on(registry.emit_and_collect("e", json!({"a": 1, "n": null}), SECOND));
     let expected = json!({"session_id": "s", "a": 1, "n": null});
     assert_eq!(log.lines()[0].parse::<Value>().unwrap(), expected);
@@ -296,14 +298,14 @@ fn e_55_the_defaults_are_merged() {
 #[test]
 fn e_56_every_handler_sees_the_same_data() {
     let (registry, log) = (HookRegistry::new(), Log::new());
-    registry.register("e", watching(&log), at(1));
+    registry.register("e", recording_data(&log), at(1));
     registry.register(
         "e",
-        answering(HookResult::modify(map(json!({"b": 2})))),
+        returning(HookResult::modify(map(json!({"b": 2})))),
         at(2),
     );
-    registry.register("e", answering(HookResult::set("a", 2)), at(3));
-    registry.register("e", watching(&log), at(4));
+    registry.register("e", returning(HookResult::set("a", 2)), at(3));
+    registry.register("e", recording_data(&log), at(4));
     block_on(registry.emit_and_collect("e", json!({"a": 1}), SECOND));
     assert_eq!(log.lines(), [r#"{"a":1}"#; 2]);
 }
@@ -312,7 +314,7 @@ fn e_56_every_handler_sees_the_same_data() {
 fn e_57_without_handlers_the_list_is_empty() {
     let registry = HookRegistry::new();
     assert!(block_on(registry.emit_and_collect("e", json!({"a": 1}), SECOND)).is_empty());
-    registry.register("other", answering(HookResult::set("a", 1)), plain());
+    registry.register("other", returning(HookResult::set("a", 1)), plain());
     assert!(block_on(registry.emit_and_collect("e", (), SECOND)).is_empty());
 }
 
@@ -320,9 +322,9 @@ fn e_57_without_handlers_the_list_is_empty() {
 async fn e_58_with_timeout_zero_only_ready_handlers_are_collected() {
     let registry = HookRegistry::new();
     let vote = |vote: &'static str| HookResult::modify(map(json!({"vote": vote})));
-    registry.register("e", answering(vote("plain")), at(1));
-    let at_once = move |_: Arc<str>, _: Arc<Map>| async move { vote("async") };
-    registry.register("e", at_once, at(2));
+    registry.register("e", returning(vote("plain")), at(1));
+    let ready = move |_: Arc<str>, _: Arc<Map>| async move { vote("async") };
+    registry.register("e", ready, at(2));
     registry.register(
         "e",
         after(Duration::from_millis(1), "late"),
@@ -346,7 +348,7 @@ async fn e_58_the_timeout_can_be_duration_max() {
 fn e_59_the_outputs_are_maps() {
     let registry = HookRegistry::new();
     let data = map(json!({"nested": {"list": [1, null, "x"]}, "n": 1.5}));
-    registry.register("e", answering(HookResult::modify(data.clone())), plain());
+    registry.register("e", returning(HookResult::modify(data.clone())), plain());
     let answers: Vec<Map> = block_on(registry.emit_and_collect("e", (), SECOND));
     assert_eq!(answers, [data]);
 }
@@ -361,9 +363,9 @@ async fn e_41_collecting_with_data_that_are_not_an_object_is_an_error() {
     );
     let error = registry.collect("e", json!([1]), SECOND).await.unwrap_err();
     assert!(matches!(error, EmitError::NotAnObject { .. }), "{error}");
-    let (answers, lines) = heard(registry.emit_and_collect("e", json!(1), SECOND)).await;
+    let (answers, lines) = capture_logs(registry.emit_and_collect("e", json!(1), SECOND)).await;
     assert!(answers.is_empty());
-    assert!(says(&lines, "ERROR", &["object"]), "{lines:?}");
+    assert!(has_line(&lines, "ERROR", &["object"]), "{lines:?}");
     assert!(log.lines().is_empty());
     assert_eq!(
         registry
@@ -382,7 +384,7 @@ fn e_37_e_56_changes_in_place_are_invisible_to_other_handlers() {
         HookResult::proceed()
     };
     registry.register("e", in_place, at(1));
-    registry.register("e", watching(&log), at(2));
+    registry.register("e", recording_data(&log), at(2));
     block_on(registry.emit_and_collect("e", json!({"a": 1}), SECOND));
     assert_eq!(log.lines(), [r#"{"a":1}"#]);
 }
@@ -420,14 +422,14 @@ fn e_42_dropping_a_collection_drops_every_pending_hook() {
 async fn e_43_handlers_can_collect_recursively() {
     let registry = HookRegistry::new();
     let inner = registry.clone();
-    let asks_others = move |_: Arc<str>, _: Arc<Map>| {
+    let collects = move |_: Arc<str>, _: Arc<Map>| {
         let registry = inner.clone();
         async move {
             let answers = registry.emit_and_collect("other", (), SECOND).await;
             HookResult::set("answers", answers.len())
         }
     };
-    registry.register("e", asks_others, plain());
+    registry.register("e", collects, plain());
     registry.register("other", after(Duration::from_millis(10), "a"), plain());
     registry.register("other", after(Duration::from_millis(10), "b"), plain());
     let answers = registry.emit_and_collect("e", (), SECOND).await;
@@ -464,7 +466,7 @@ async fn e_08_a_hook_registered_during_a_collection_runs_in_the_next_one() {
     let registers = move |_: Arc<str>, _: Arc<Map>| {
         inner.register(
             "e",
-            answering(HookResult::modify(map(json!({"vote": "new"})))),
+            returning(HookResult::modify(map(json!({"vote": "new"})))),
             at(10),
         );
         HookResult::modify(map(json!({"vote": "old"})))
@@ -488,7 +490,7 @@ fn e_51_timeouts_work_without_a_runtime() {
         HookResult::proceed()
     };
     registry.register("e", hangs, at(1).name("hangs"));
-    registry.register("e", answering(HookResult::set("a", 1)), at(2));
+    registry.register("e", returning(HookResult::set("a", 1)), at(2));
     let collected = block_on(registry.collect("e", (), Duration::from_millis(5))).unwrap();
     assert_eq!(collected.failures[0].failure.kind(), "timeout");
     assert_eq!(collected.into_data(), [map(json!({"a": 1}))]);
@@ -500,9 +502,9 @@ fn e_50_hooks_that_do_not_suspend_work_without_a_timer() {
         .build()
         .unwrap();
     let registry = HookRegistry::new();
-    registry.register("e", answering(HookResult::set("a", 1)), plain());
-    let at_once = |_: Arc<str>, _: Arc<Map>| async { HookResult::set("b", 2) };
-    registry.register("e", at_once, plain().timeout(SECOND));
+    registry.register("e", returning(HookResult::set("a", 1)), plain());
+    let ready = |_: Arc<str>, _: Arc<Map>| async { HookResult::set("b", 2) };
+    registry.register("e", ready, plain().timeout(SECOND));
     let answers = runtime.block_on(registry.emit_and_collect("e", (), SECOND));
     assert_eq!(answers.len(), 2);
 }

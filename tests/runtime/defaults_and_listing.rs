@@ -8,7 +8,7 @@ use futures::executor::block_on;
 use hooks_runtime::{Event, FailurePolicy, HookRegistry, HookResult, Map, events};
 use serde_json::{Value, json};
 
-use crate::kit::{Log, answering, at, emit, map, named, plain, watching, yield_once};
+use crate::kit::{Log, at, emit, map, named, plain, recording_data, returning, yield_once};
 
 fn data(registry: &HookRegistry, given: Value) -> Value {
     let emission = block_on(emit(registry, "e", given));
@@ -54,7 +54,7 @@ fn e_66_new_defaults_apply_to_later_emissions_only() {
         HookResult::proceed()
     };
     registry.register("e", waits, at(1));
-    registry.register("e", watching(&log), at(2));
+    registry.register("e", recording_data(&log), at(2));
     let changes = async { registry.set_default_fields(map(json!({"a": 2}))) };
     block_on(async { futures::join!(emit(&registry, "e", ()), changes) });
     block_on(emit(&registry, "e", ()));
@@ -70,7 +70,7 @@ fn e_66_a_hook_can_set_the_defaults() {
         HookResult::proceed()
     };
     registry.register("e", sets, at(1));
-    registry.register("e", watching(&log), at(2));
+    registry.register("e", recording_data(&log), at(2));
     block_on(emit(&registry, "e", ()));
     block_on(emit(&registry, "e", ()));
     assert_eq!(log.lines(), ["{}", r#"{"set":true}"#]);
@@ -82,7 +82,7 @@ fn e_67_defaults_live_as_long_as_the_registry() {
     registry.clone().set_default_fields(map(json!({"a": 1})));
     for _ in 0..3 {
         registry
-            .register("e", answering(HookResult::proceed()), plain())
+            .register("e", returning(HookResult::proceed()), plain())
             .unregister();
         assert_eq!(data(&registry, json!({})), json!({"a": 1}));
     }
@@ -94,22 +94,22 @@ fn e_70_names_are_listed_in_execution_order() {
     let registry = HookRegistry::new();
     registry.register(
         "tool:pre",
-        answering(HookResult::proceed()),
+        returning(HookResult::proceed()),
         at(2).name("logger"),
     );
     registry.register(
         "tool:pre",
-        answering(HookResult::proceed()),
+        returning(HookResult::proceed()),
         at(-1).name("validator"),
     );
     registry.register(
         "tool:pre",
-        answering(HookResult::proceed()),
+        returning(HookResult::proceed()),
         at(2).name("second"),
     );
     registry.register(
         "session:start",
-        answering(HookResult::proceed()),
+        returning(HookResult::proceed()),
         named("auth_check"),
     );
     let expected = BTreeMap::from([
@@ -122,8 +122,8 @@ fn e_70_names_are_listed_in_execution_order() {
 #[test]
 fn e_71_listing_with_a_filter_returns_exactly_one_key() {
     let registry = HookRegistry::new();
-    registry.register("a", answering(HookResult::proceed()), named("x"));
-    registry.register("b", answering(HookResult::proceed()), named("y"));
+    registry.register("a", returning(HookResult::proceed()), named("x"));
+    registry.register("b", returning(HookResult::proceed()), named("y"));
     assert_eq!(listed(&registry, Some("a")), [entry("a", &["x"])]);
     assert_eq!(listed(&registry, Some("unknown")), [entry("unknown", &[])]);
     assert_eq!(
@@ -136,7 +136,7 @@ fn e_71_listing_with_a_filter_returns_exactly_one_key() {
 fn e_71_an_event_with_all_hooks_unregistered_has_an_empty_list() {
     let registry = HookRegistry::new();
     registry
-        .register("a", answering(HookResult::proceed()), named("x"))
+        .register("a", returning(HookResult::proceed()), named("x"))
         .unregister();
     assert_eq!(listed(&registry, Some("a")), [entry("a", &[])]);
 }
@@ -174,8 +174,8 @@ fn e_72_an_event_with_only_anonymous_handlers_is_listed() {
 fn e_73_an_event_without_hooks_is_not_listed() {
     let registry = HookRegistry::new();
     assert!(registry.list_handlers(None).is_empty());
-    let first = registry.register("custom:event", answering(HookResult::proceed()), named("x"));
-    let second = registry.register("custom:event", answering(HookResult::proceed()), named("y"));
+    let first = registry.register("custom:event", returning(HookResult::proceed()), named("x"));
+    let second = registry.register("custom:event", returning(HookResult::proceed()), named("y"));
     assert!(registry.list_handlers(None).contains_key("custom:event"));
     first.unregister();
     assert!(registry.list_handlers(None).contains_key("custom:event"));
@@ -194,19 +194,19 @@ fn e_73_listing_or_emitting_an_event_does_not_create_it() {
 #[test]
 fn e_74_an_empty_event_name_is_a_filter() {
     let registry = HookRegistry::new();
-    registry.register("a", answering(HookResult::proceed()), named("x"));
+    registry.register("a", returning(HookResult::proceed()), named("x"));
     assert_eq!(listed(&registry, Some("")), [entry("", &[])]);
-    registry.register("", answering(HookResult::proceed()), named("empty"));
+    registry.register("", returning(HookResult::proceed()), named("empty"));
     assert_eq!(listed(&registry, Some("")), [entry("", &["empty"])]);
 }
 
 #[test]
 fn x_9_descriptors_contain_every_registration_in_execution_order() {
     let registry = HookRegistry::new();
-    let second = registry.register("a", answering(HookResult::proceed()), at(2).name("second"));
+    let second = registry.register("a", returning(HookResult::proceed()), at(2).name("second"));
     let options = at(-1).name("first").timeout(Duration::from_secs(3));
     let options = options.on_failure(FailurePolicy::FailClosed);
-    let first = registry.register("a", answering(HookResult::proceed()), options);
+    let first = registry.register("a", returning(HookResult::proceed()), options);
     let all = registry.descriptors();
     assert_eq!([all[0].id, all[1].id], [first.id(), second.id()]);
     assert_eq!((&*all[0].event, all[0].priority), ("a", -1));

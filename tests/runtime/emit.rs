@@ -13,8 +13,8 @@ use hooks_runtime::{
 use serde_json::{Value, json};
 
 use crate::kit::{
-    Dropped, Log, answering, at, emit, heard, logging, map, named, plain, says, watching,
-    yield_once,
+    Dropped, Log, at, capture_logs, emit, has_line, logging, map, named, plain, recording_data,
+    returning, yield_once,
 };
 
 fn object(data: &Map) -> Value {
@@ -47,7 +47,7 @@ fn e_20_after_the_last_hook_is_unregistered_the_result_is_continue() {
     let registry = HookRegistry::new();
     registry.set_default_fields(map(json!({"d": 1})));
     registry
-        .register("e", answering(HookResult::deny("no")), plain())
+        .register("e", returning(HookResult::deny("no")), plain())
         .unregister();
     let emission = block_on(emit(&registry, "e", json!({"a": 1})));
     assert_eq!(emission.action, Action::Continue);
@@ -83,7 +83,7 @@ fn e_21_each_hook_starts_after_the_previous_hook_completes() {
 fn e_22_event_data_override_default_fields() {
     let (registry, log) = (HookRegistry::new(), Log::new());
     registry.set_default_fields(map(json!({"only_default": 1, "both": "default"})));
-    registry.register("e", watching(&log), plain());
+    registry.register("e", recording_data(&log), plain());
     let emission = block_on(emit(
         &registry,
         "e",
@@ -98,7 +98,7 @@ fn e_22_event_data_override_default_fields() {
 fn e_22_nested_objects_are_not_merged() {
     let registry = HookRegistry::new();
     registry.set_default_fields(map(json!({"user": {"id": 1, "name": "a"}})));
-    registry.register("e", answering(HookResult::proceed()), plain());
+    registry.register("e", returning(HookResult::proceed()), plain());
     let emission = block_on(emit(&registry, "e", json!({"user": {"id": 2}})));
     assert_eq!(object(&emission.data), json!({"user": {"id": 2}}));
 }
@@ -107,7 +107,7 @@ fn e_22_nested_objects_are_not_merged() {
 fn e_22_an_explicit_null_overrides_a_default() {
     let (registry, log) = (HookRegistry::new(), Log::new());
     registry.set_default_fields(map(json!({"a": 1})));
-    registry.register("e", watching(&log), plain());
+    registry.register("e", recording_data(&log), plain());
     let emission = block_on(emit(&registry, "e", json!({"a": null})));
     assert_eq!(log.lines(), [r#"{"a":null}"#]);
     assert_eq!(object(&emission.data), json!({"a": null}));
@@ -160,7 +160,7 @@ fn e_23_the_denying_output_is_returned_unchanged() {
             .suppress_output(true)
     };
     let registry = HookRegistry::new();
-    registry.register("e", answering(denial.clone()), named("disk"));
+    registry.register("e", returning(denial.clone()), named("disk"));
     let emission = block_on(emit(&registry, "e", json!({"a": 1})));
     assert_eq!(emission.result(), denial);
     assert_eq!(emission.decision(), Some(&denial));
@@ -179,7 +179,7 @@ fn e_23_a_denial_needs_no_reason() {
         action: Action::Deny,
         ..HookResult::default()
     };
-    registry.register("e", answering(bare), plain());
+    registry.register("e", returning(bare), plain());
     let emission = block_on(emit(&registry, "e", ()));
     assert!(emission.is_denied());
     assert_eq!(emission.reason(), None);
@@ -195,8 +195,8 @@ fn e_24_a_later_deny_overrides_earlier_actions() {
     ];
     for earlier in earlier {
         let registry = HookRegistry::new();
-        registry.register("e", answering(earlier.clone()), at(1).name("earlier"));
-        registry.register("e", answering(HookResult::deny("no")), at(2).name("denies"));
+        registry.register("e", returning(earlier.clone()), at(1).name("earlier"));
+        registry.register("e", returning(HookResult::deny("no")), at(2).name("denies"));
         let emission = block_on(emit(&registry, "e", ()));
         assert_eq!(emission.action, Action::Deny, "after {}", earlier.action);
         assert_eq!(emission.decided_by.as_deref(), Some("denies"));
@@ -210,16 +210,16 @@ fn e_25_modify_replaces_the_data_for_later_handlers() {
     let (registry, log) = (HookRegistry::new(), Log::new());
     registry.register(
         "e",
-        answering(HookResult::modify(map(json!({"user_id": 1})))),
+        returning(HookResult::modify(map(json!({"user_id": 1})))),
         at(1),
     );
-    registry.register("e", watching(&log), at(2));
+    registry.register("e", recording_data(&log), at(2));
     registry.register(
         "e",
-        answering(HookResult::modify(map(json!({"user_id": 2})))),
+        returning(HookResult::modify(map(json!({"user_id": 2})))),
         at(3),
     );
-    registry.register("e", watching(&log), at(4));
+    registry.register("e", recording_data(&log), at(4));
     let emission = block_on(emit(&registry, "e", json!({"other": true})));
     assert_eq!(log.lines(), [r#"{"user_id":1}"#, r#"{"user_id":2}"#]);
     assert_eq!(object(&emission.data), json!({"user_id": 2}));
@@ -231,10 +231,10 @@ fn e_25_defaults_are_not_merged_into_replaced_data() {
     registry.set_default_fields(map(json!({"session_id": "s"})));
     registry.register(
         "e",
-        answering(HookResult::modify(map(json!({"a": 2})))),
+        returning(HookResult::modify(map(json!({"a": 2})))),
         at(1),
     );
-    registry.register("e", watching(&log), at(2));
+    registry.register("e", recording_data(&log), at(2));
     let emission = block_on(emit(&registry, "e", json!({"a": 1})));
     assert_eq!(log.lines(), [r#"{"a":2}"#]);
     assert_eq!(object(&emission.data), json!({"a": 2}));
@@ -263,7 +263,7 @@ fn e_25_a_handler_can_modify_a_copy_of_its_data() {
 fn e_25_modify_with_an_empty_map_removes_all_fields() {
     let registry = HookRegistry::new();
     registry.set_default_fields(map(json!({"d": 1})));
-    registry.register("e", answering(HookResult::modify(Map::new())), plain());
+    registry.register("e", returning(HookResult::modify(Map::new())), plain());
     let emission = block_on(emit(&registry, "e", json!({"a": 1})));
     assert_eq!(emission.action, Action::Modify);
     assert!(emission.data.is_empty());
@@ -278,7 +278,7 @@ fn e_25_set_changes_single_fields_and_keeps_the_others() {
         |_: Event<'_>| HookResult::set("a", 2).and_set("new", 3),
         at(1),
     );
-    registry.register("e", watching(&log), at(2));
+    registry.register("e", recording_data(&log), at(2));
     let emission = block_on(emit(&registry, "e", json!({"a": 1, "b": 1})));
     let expected = json!({"d": 1, "a": 2, "b": 1, "new": 3});
     assert_eq!(log.lines()[0].parse::<Value>().unwrap(), expected);
@@ -289,13 +289,13 @@ fn e_25_set_changes_single_fields_and_keeps_the_others() {
 #[test]
 fn e_25_modify_discards_earlier_single_field_changes() {
     let registry = HookRegistry::new();
-    registry.register("e", answering(HookResult::set("a", 1)), at(1));
+    registry.register("e", returning(HookResult::set("a", 1)), at(1));
     registry.register(
         "e",
-        answering(HookResult::modify(map(json!({"b": 2})))),
+        returning(HookResult::modify(map(json!({"b": 2})))),
         at(2),
     );
-    registry.register("e", answering(HookResult::set("c", 3)), at(3));
+    registry.register("e", returning(HookResult::set("c", 3)), at(3));
     let emission = block_on(emit(&registry, "e", json!({"z": 0})));
     assert_eq!(object(&emission.data), json!({"b": 2, "c": 3}));
 }
@@ -307,8 +307,8 @@ fn e_26_modify_without_data_changes_nothing() {
         action: Action::Modify,
         ..HookResult::default()
     };
-    registry.register("e", answering(bare), at(1));
-    registry.register("e", watching(&log), at(2));
+    registry.register("e", returning(bare), at(1));
+    registry.register("e", recording_data(&log), at(2));
     let emission = block_on(emit(&registry, "e", json!({"a": 1})));
     assert_eq!(log.lines(), [r#"{"a":1}"#]);
     assert_eq!(object(&emission.data), json!({"a": 1}));
@@ -324,10 +324,10 @@ fn e_26_modify_without_data_keeps_an_earlier_change() {
     };
     registry.register(
         "e",
-        answering(HookResult::set("a", 2)),
+        returning(HookResult::set("a", 2)),
         at(1).name("changes"),
     );
-    registry.register("e", answering(bare), at(2).name("bare"));
+    registry.register("e", returning(bare), at(2).name("bare"));
     let emission = block_on(emit(&registry, "e", json!({"a": 1})));
     assert_eq!(object(&emission.data), json!({"a": 2}));
     assert_eq!(emission.decided_by.as_deref(), Some("changes"));
@@ -338,10 +338,10 @@ fn e_27_the_action_is_modify_if_data_were_supplied() {
     let registry = HookRegistry::new();
     registry.register(
         "e",
-        answering(HookResult::modify(map(json!({"args": [1]})))),
+        returning(HookResult::modify(map(json!({"args": [1]})))),
         plain(),
     );
-    registry.register("e", answering(HookResult::proceed()), plain());
+    registry.register("e", returning(HookResult::proceed()), plain());
     let emission = block_on(emit(&registry, "e", json!({"args": []})));
     assert_eq!(emission.action, Action::Modify);
     let result = emission.result();
@@ -383,8 +383,8 @@ fn e_28_data_of_other_actions_are_ignored() {
     ];
     for result in results {
         let (registry, log) = (HookRegistry::new(), Log::new());
-        registry.register("e", answering(result.clone()), at(1));
-        registry.register("e", watching(&log), at(2));
+        registry.register("e", returning(result.clone()), at(1));
+        registry.register("e", recording_data(&log), at(2));
         let emission = block_on(emit(&registry, "e", json!({"a": 1})));
         assert_eq!(emission.action, result.action);
         assert_eq!(
@@ -402,12 +402,12 @@ fn e_28_changes_of_other_actions_are_ignored() {
     let registry = HookRegistry::new();
     registry.register(
         "e",
-        answering(HookResult::proceed().and_set("a", 2)),
+        returning(HookResult::proceed().and_set("a", 2)),
         plain(),
     );
     registry.register(
         "e",
-        answering(HookResult::inject_context("x").and_set("a", 3)),
+        returning(HookResult::inject_context("x").and_set("a", 3)),
         plain(),
     );
     let emission = block_on(emit(&registry, "e", json!({"a": 1})));
@@ -417,9 +417,9 @@ fn e_28_changes_of_other_actions_are_ignored() {
 #[test]
 fn e_29_injections_are_joined_in_execution_order() {
     let registry = HookRegistry::new();
-    registry.register("e", answering(HookResult::inject_context("third")), at(3));
-    registry.register("e", answering(HookResult::inject_context("first")), at(1));
-    registry.register("e", answering(HookResult::inject_context("second")), at(2));
+    registry.register("e", returning(HookResult::inject_context("third")), at(3));
+    registry.register("e", returning(HookResult::inject_context("first")), at(1));
+    registry.register("e", returning(HookResult::inject_context("second")), at(2));
     let emission = block_on(emit(&registry, "e", ()));
     assert_eq!(emission.action, Action::InjectContext);
     let result = emission.result();
@@ -446,9 +446,9 @@ fn e_29_a_single_injection_is_returned_unchanged() {
         .user_message("told")
         .user_message_level(MessageLevel::Warning);
     let registry = HookRegistry::new();
-    registry.register("e", answering(HookResult::proceed()), plain());
-    registry.register("e", answering(injection.clone()), plain());
-    registry.register("e", answering(HookResult::proceed()), plain());
+    registry.register("e", returning(HookResult::proceed()), plain());
+    registry.register("e", returning(injection.clone()), plain());
+    registry.register("e", returning(HookResult::proceed()), plain());
     assert_eq!(block_on(emit(&registry, "e", ())).result(), injection);
 }
 
@@ -461,8 +461,8 @@ fn e_30_merged_injections_use_the_settings_of_the_first() {
     let second = HookResult::inject_context("second")
         .context_injection_role(ContextRole::User)
         .append_to_last_tool_result(true);
-    registry.register("e", answering(second), at(2));
-    registry.register("e", answering(first), at(1));
+    registry.register("e", returning(second), at(2));
+    registry.register("e", returning(first), at(1));
     let result = block_on(emit(&registry, "e", ())).result();
     assert_eq!(result.context_injection_role, ContextRole::Assistant);
     assert!(result.ephemeral);
@@ -477,7 +477,7 @@ fn e_31_an_injection_without_text_is_continue() {
     };
     for empty in [bare, HookResult::inject_context("")] {
         let registry = HookRegistry::new();
-        registry.register("e", answering(empty.user_message("still told")), plain());
+        registry.register("e", returning(empty.user_message("still told")), plain());
         let emission = block_on(emit(&registry, "e", ()));
         assert_eq!(emission.action, Action::Continue);
         assert!(emission.injections.is_empty());
@@ -489,10 +489,10 @@ fn e_31_an_injection_without_text_is_continue() {
 #[test]
 fn e_31_an_injection_without_text_adds_nothing_to_others() {
     let registry = HookRegistry::new();
-    registry.register("e", answering(HookResult::inject_context("")), plain());
+    registry.register("e", returning(HookResult::inject_context("")), plain());
     registry.register(
         "e",
-        answering(HookResult::inject_context("text")),
+        returning(HookResult::inject_context("text")),
         named("text"),
     );
     let emission = block_on(emit(&registry, "e", ()));
@@ -508,13 +508,13 @@ fn e_32_the_first_ask_user_output_decides() {
         .reason("why");
     registry.register(
         "e",
-        answering(HookResult::ask_user("second?")),
+        returning(HookResult::ask_user("second?")),
         at(2).name("second"),
     );
-    registry.register("e", answering(first.clone()), at(1).name("first"));
+    registry.register("e", returning(first.clone()), at(1).name("first"));
     registry.register(
         "e",
-        answering(HookResult::ask_user("third?")),
+        returning(HookResult::ask_user("third?")),
         at(3).name("third"),
     );
     let emission = block_on(emit(&registry, "e", ()));
@@ -547,10 +547,10 @@ fn e_33_handlers_after_ask_user_still_run() {
 #[test]
 fn e_36_after_an_error_the_chain_continues_with_the_previous_data() {
     let (registry, log) = (HookRegistry::new(), Log::new());
-    registry.register("e", answering(HookResult::set("a", 2)), at(1));
+    registry.register("e", returning(HookResult::set("a", 2)), at(1));
     let fails = |_: Arc<str>, _: Arc<Map>| Err::<HookResult, _>(HookError::new("broken"));
     registry.register("e", fails, at(2).name("fails"));
-    registry.register("e", watching(&log), at(3));
+    registry.register("e", recording_data(&log), at(3));
     let emission = block_on(emit(&registry, "e", json!({"a": 1})));
     assert_eq!(log.lines(), [r#"{"a":2}"#]);
     assert_eq!(emission.action, Action::Modify);
@@ -594,7 +594,7 @@ async fn e_36_a_failure_is_logged_with_event_and_handler() {
     registry.register("deploy:start", fails, named("failing_hook"));
     let panics = |_: Arc<str>, _: Arc<Map>| -> HookResult { panic!("out of range") };
     registry.register("deploy:start", panics, named("panicking_hook"));
-    let (_, lines) = heard(emit(&registry, "deploy:start", ())).await;
+    let (_, lines) = capture_logs(emit(&registry, "deploy:start", ())).await;
     let about: Vec<_> = lines
         .iter()
         .filter(|line| line.starts_with("ERROR") || line.starts_with("WARN"))
@@ -602,7 +602,7 @@ async fn e_36_a_failure_is_logged_with_event_and_handler() {
         .collect();
     assert_eq!(about.len(), 2, "each failure is logged once: {lines:?}");
     assert!(
-        says(
+        has_line(
             &about,
             "",
             &["deploy:start", "failing_hook", "disk on fire"]
@@ -610,7 +610,7 @@ async fn e_36_a_failure_is_logged_with_event_and_handler() {
         "{about:?}"
     );
     assert!(
-        says(
+        has_line(
             &about,
             "",
             &["deploy:start", "panicking_hook", "out of range"]
@@ -632,7 +632,7 @@ fn e_37_changes_in_place_are_invisible_to_later_handlers() {
         Err::<HookResult, _>(HookError::new("broken"))
     };
     registry.register("e", in_place_and_fails, at(2));
-    registry.register("e", watching(&log), at(3));
+    registry.register("e", recording_data(&log), at(3));
     let emission = block_on(emit(&registry, "e", json!({"a": 1})));
     assert_eq!(log.lines(), [r#"{"a":1}"#]);
     assert_eq!(object(&emission.data), json!({"a": 1}));
@@ -645,7 +645,7 @@ fn e_37_emit_does_not_change_the_callers_map_or_the_defaults() {
     registry.set_default_fields(Arc::clone(&defaults));
     registry.register(
         "e",
-        answering(HookResult::set("a", 2).and_set("d", 2)),
+        returning(HookResult::set("a", 2).and_set("d", 2)),
         plain(),
     );
     let given = Arc::new(map(json!({"a": 1})));
@@ -661,13 +661,13 @@ fn e_37_emit_does_not_change_the_callers_map_or_the_defaults() {
 async fn e_38_an_invalid_output_is_ignored_with_a_warning() {
     let (registry, log) = (HookRegistry::new(), Log::new());
     let invalid = HookResult::ask_user("Sure?").approval_timeout(f64::NAN);
-    registry.register("e", answering(invalid), at(1).name("asks_badly"));
+    registry.register("e", returning(invalid), at(1).name("asks_badly"));
     registry.register("e", logging(&log, "after", HookResult::proceed()), at(2));
-    let (emission, lines) = heard(emit(&registry, "e", ())).await;
+    let (emission, lines) = capture_logs(emit(&registry, "e", ())).await;
     assert_eq!(log.lines(), ["after"]);
     assert_eq!(emission.failures.len(), 1);
     assert_eq!(emission.failures[0].failure.kind(), "invalid");
-    assert!(says(&lines, "WARN", &["asks_badly"]), "{lines:?}");
+    assert!(has_line(&lines, "WARN", &["asks_badly"]), "{lines:?}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -707,7 +707,7 @@ fn e_40_no_timestamp_is_added_by_default() {
     let (registry, log) = (HookRegistry::new(), Log::new());
     let defaults = json!({"session_id": "sess_123", "user_id": "user_456"});
     registry.set_default_fields(map(defaults));
-    registry.register("tool:pre", watching(&log), plain());
+    registry.register("tool:pre", recording_data(&log), plain());
     let emission = block_on(emit(
         &registry,
         "tool:pre",
@@ -738,7 +738,7 @@ fn e_40_set_timestamps_adds_timestamps() {
 #[test]
 fn e_41_unit_none_and_null_are_empty_data() {
     let (registry, log) = (HookRegistry::new(), Log::new());
-    registry.register("e", watching(&log), plain());
+    registry.register("e", recording_data(&log), plain());
     block_on(emit(&registry, "e", ()));
     block_on(emit(&registry, "e", Value::Null));
     block_on(emit(&registry, "e", None::<Map>));
@@ -749,7 +749,7 @@ fn e_41_unit_none_and_null_are_empty_data() {
 #[test]
 fn e_41_data_that_are_not_an_object_are_an_error_before_any_hook() {
     let (registry, log) = (HookRegistry::new(), Log::new());
-    registry.register("e", watching(&log), plain());
+    registry.register("e", recording_data(&log), plain());
     for value in [
         json!([1]),
         json!([]),
@@ -883,7 +883,7 @@ fn e_43_a_pending_handler_holds_no_lock() {
     let mut context = Context::from_waker(Waker::noop());
     assert!(emission.as_mut().poll(&mut context).is_pending());
     registry.set_default_fields(map(json!({"d": 1})));
-    registry.register("other", watching(&log), plain());
+    registry.register("other", recording_data(&log), plain());
     assert_eq!(registry.list_handlers(Some("e"))["e"], ["hangs"]);
     block_on(emit(&registry, "other", ()));
     assert_eq!(log.lines(), [r#"{"d":1}"#]);
@@ -913,7 +913,7 @@ fn e_44_emit_completes_after_the_last_hook() {
 }
 
 /// Records the fields `a`, `b` and `d` as a borrowing hook reads them.
-fn looking(log: &Log) -> impl Fn(Event<'_>) -> HookResult + Send + Sync + 'static {
+fn recording_fields(log: &Log) -> impl Fn(Event<'_>) -> HookResult + Send + Sync + 'static {
     let log = log.clone();
     move |event: Event<'_>| {
         log.add(
@@ -929,21 +929,21 @@ fn looking(log: &Log) -> impl Fn(Event<'_>) -> HookResult + Send + Sync + 'stati
 fn e_25_borrowing_hooks_see_set_and_replaced_fields() {
     let (registry, log) = (HookRegistry::new(), Log::new());
     registry.set_default_fields(map(json!({"d": 1})));
-    registry.register("e", looking(&log), at(1));
+    registry.register("e", recording_fields(&log), at(1));
     registry.register(
         "e",
-        answering(HookResult::set("a", 2).and_set("d", 2)),
+        returning(HookResult::set("a", 2).and_set("d", 2)),
         at(2),
     );
-    registry.register("e", looking(&log), at(3));
+    registry.register("e", recording_fields(&log), at(3));
     registry.register(
         "e",
-        answering(HookResult::modify(map(json!({"b": 3})))),
+        returning(HookResult::modify(map(json!({"b": 3})))),
         at(4),
     );
-    registry.register("e", looking(&log), at(5));
-    registry.register("e", answering(HookResult::set("a", 4)), at(6));
-    registry.register("e", looking(&log), at(7));
+    registry.register("e", recording_fields(&log), at(5));
+    registry.register("e", returning(HookResult::set("a", 4)), at(6));
+    registry.register("e", recording_fields(&log), at(7));
     block_on(emit(&registry, "e", json!({"a": 1})));
     let expected = [
         "Some(Number(1)) None Some(Number(1))",
@@ -958,7 +958,7 @@ fn e_25_borrowing_hooks_see_set_and_replaced_fields() {
 fn e_25_one_output_can_replace_data_and_set_fields() {
     let registry = HookRegistry::new();
     let both = HookResult::modify(map(json!({"a": 2, "b": 2}))).and_set("b", 3);
-    registry.register("e", answering(both), plain());
+    registry.register("e", returning(both), plain());
     let emission = block_on(emit(&registry, "e", json!({"z": 0})));
     assert_eq!(object(&emission.data), json!({"a": 2, "b": 3}));
 }
@@ -972,7 +972,7 @@ fn e_37_data_kept_by_a_handler_do_not_change_later() {
         HookResult::proceed()
     };
     registry.register("e", keeps, at(1));
-    registry.register("e", answering(HookResult::set("a", 2)), at(2));
+    registry.register("e", returning(HookResult::set("a", 2)), at(2));
     block_on(emit(&registry, "e", json!({"a": 1})));
     let kept = kept.lock().unwrap().take().unwrap();
     assert_eq!(object(&kept), json!({"a": 1}));

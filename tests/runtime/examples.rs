@@ -316,7 +316,7 @@ fn e_35_e_150_progress_hook_shows_a_message_and_suppresses_its_output() {
     assert_eq!(&*emission.messages[0].hook, "progress_hook");
     assert!(
         emission.output().is_empty(),
-        "what it printed is suppressed"
+        "the printed output is suppressed"
     );
     assert_eq!(
         emission.result().user_message.as_deref(),

@@ -16,7 +16,7 @@ use serde_json::json;
 use tokio::time::{Instant, sleep};
 
 use crate::kit::{
-    DropGuard, Dropped, Log, answering, at, emit, logging, map, named, plain, yield_once,
+    DropGuard, Dropped, Log, at, emit, logging, map, named, plain, returning, yield_once,
 };
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -56,7 +56,7 @@ impl Kind {
 }
 
 /// Returns the options of the failing hook.
-fn faulty(policy: Option<FailurePolicy>) -> RegisterOptions {
+fn failing_options(policy: Option<FailurePolicy>) -> RegisterOptions {
     let options = at(2).name("faulty").timeout(SECOND);
     match policy {
         Some(policy) => options.on_failure(policy),
@@ -69,18 +69,18 @@ fn events(kind: Kind, policy: Option<FailurePolicy>, log: &Log) -> HookRegistry 
     let registry = HookRegistry::new();
     registry.register(
         "e",
-        answering(HookResult::inject_context("before")),
+        returning(HookResult::inject_context("before")),
         at(1).name("before"),
     );
     if kind == Kind::Panic {
         let panics = |_: Arc<str>, _: Arc<Map>| -> HookResult { panic!("broken") };
-        registry.register("e", panics, faulty(policy));
+        registry.register("e", panics, failing_options(policy));
     } else {
         let handler = move |_: Arc<str>, _: Arc<Map>| async move {
             kind.happen().await?;
             Ok::<_, HookError>(HookResult::set("late", true))
         };
-        registry.register("e", handler, faulty(policy));
+        registry.register("e", handler, failing_options(policy));
     }
     registry.register("e", logging(log, "after", HookResult::set("a", 2)), at(3));
     registry
@@ -158,7 +158,7 @@ async fn x_2_propagate_returns_the_error_and_stops() {
 async fn x_2_an_earlier_ask_user_does_not_override_fail_closed() {
     for kind in KINDS {
         let registry = events(kind, Some(FailurePolicy::FailClosed), &Log::new());
-        registry.register("e", answering(HookResult::ask_user("Sure?")), at(0));
+        registry.register("e", returning(HookResult::ask_user("Sure?")), at(0));
         assert!(emit(&registry, "e", ()).await.is_denied(), "{kind:?}");
     }
 }
@@ -297,7 +297,7 @@ async fn x_2_a_hook_that_does_not_suspend_succeeds_with_timeout_zero() {
     let registry = HookRegistry::new();
     registry.register(
         "e",
-        answering(HookResult::set("a", 1)),
+        returning(HookResult::set("a", 1)),
         plain().timeout(Duration::ZERO),
     );
     let at_once = |_: Arc<str>, _: Arc<Map>| async { HookResult::set("b", 2) };
@@ -334,8 +334,8 @@ async fn x_2_the_future_of_a_timed_out_hook_is_dropped() {
     };
     registry.register("e", hangs, at(1).timeout(SECOND));
     let seen = dropped.clone();
-    let looks = move |_: Arc<str>, _: Arc<Map>| HookResult::set("dropped", seen.is_set());
-    registry.register("e", looks, at(2));
+    let checks = move |_: Arc<str>, _: Arc<Map>| HookResult::set("dropped", seen.is_set());
+    registry.register("e", checks, at(2));
     assert_eq!(emit(&registry, "e", ()).await.data["dropped"], true);
 }
 
@@ -347,7 +347,7 @@ fn deadline(after: Duration) -> EmitOptions {
 async fn x_2_a_missed_deadline_is_an_error() {
     let (registry, log) = (HookRegistry::new(), Log::new());
     let before = HookResult::inject_context("before").user_message("told");
-    registry.register("e", answering(before), at(1));
+    registry.register("e", returning(before), at(1));
     registry.register("e", slow(10 * SECOND), at(2));
     registry.register("e", logging(&log, "after", HookResult::deny("no")), at(3));
     let begin = Instant::now();
@@ -387,7 +387,7 @@ async fn x_2_the_deadline_applies_to_all_hooks_together() {
 #[tokio::test(start_paused = true)]
 async fn x_2_a_denial_before_the_deadline_is_returned() {
     let registry = HookRegistry::new();
-    registry.register("e", answering(HookResult::deny("no")), at(1));
+    registry.register("e", returning(HookResult::deny("no")), at(1));
     registry.register("e", slow(10 * SECOND), at(2));
     let emission = registry.emit_with("e", (), deadline(SECOND)).await.unwrap();
     assert!(emission.is_denied());
@@ -396,7 +396,7 @@ async fn x_2_a_denial_before_the_deadline_is_returned() {
 #[tokio::test(start_paused = true)]
 async fn x_2_a_missed_deadline_is_an_error_despite_an_earlier_ask_user() {
     let registry = HookRegistry::new();
-    registry.register("e", answering(HookResult::ask_user("Sure?")), at(1));
+    registry.register("e", returning(HookResult::ask_user("Sure?")), at(1));
     registry.register("e", slow(10 * SECOND), at(2));
     let error = registry
         .emit_with("e", (), deadline(SECOND))
@@ -409,7 +409,7 @@ async fn x_2_a_missed_deadline_is_an_error_despite_an_earlier_ask_user() {
 async fn x_2_a_timeout_before_the_deadline_follows_the_failure_policy() {
     let registry = HookRegistry::new();
     registry.register("e", slow(10 * SECOND), at(1).timeout(SECOND));
-    registry.register("e", answering(HookResult::set("a", 1)), at(2));
+    registry.register("e", returning(HookResult::set("a", 1)), at(2));
     let emission = registry
         .emit_with("e", (), deadline(5 * SECOND))
         .await
@@ -460,7 +460,7 @@ async fn x_2_a_missed_deadline_drops_the_hook() {
 #[tokio::test(start_paused = true)]
 async fn x_2_with_deadline_zero_hooks_that_do_not_suspend_still_run() {
     let registry = HookRegistry::new();
-    registry.register("e", answering(HookResult::set("a", 1)), plain());
+    registry.register("e", returning(HookResult::set("a", 1)), plain());
     let emission = registry
         .emit_with("e", (), deadline(Duration::ZERO))
         .await
@@ -496,9 +496,9 @@ async fn x_2_the_deadline_can_be_duration_max() {
 }
 
 /// A PRE hook that fails.
-struct Faulty(Kind);
+struct FailingPreHook(Kind);
 
-impl PreHook<str> for Faulty {
+impl PreHook<str> for FailingPreHook {
     fn id(&self) -> &str {
         "faulty"
     }
@@ -514,7 +514,7 @@ fn phases(kind: Kind, policy: Option<FailurePolicy>, log: &Log) -> PhaseRegistry
     let registry = PhaseRegistry::new();
     let before = |_: &str| HookResponse::default().reason("before");
     registry.register_pre(PreFn::new("before", before), at(1));
-    registry.register_pre(Faulty(kind), faulty(policy));
+    registry.register_pre(FailingPreHook(kind), failing_options(policy));
     let log = log.clone();
     let after = move |_: &str| {
         log.add("after");
@@ -574,7 +574,10 @@ async fn x_2_an_isolated_pre_hook_failure_keeps_the_previous_response() {
     let registry = PhaseRegistry::<str, str>::new();
     let before = |_: &str| HookResponse::default().reason("before");
     registry.register_pre(PreFn::new("before", before), at(1));
-    registry.register_pre(Faulty(Kind::Error), faulty(Some(FailurePolicy::Isolate)));
+    registry.register_pre(
+        FailingPreHook(Kind::Error),
+        failing_options(Some(FailurePolicy::Isolate)),
+    );
     let response = registry.execute_pre("r").await.unwrap();
     assert_eq!(response, HookResponse::default().reason("before"));
 }
@@ -665,7 +668,7 @@ fn x_2_a_panic_payload_that_panics_on_drop_is_isolated() {
 fn invalid(policy: FailurePolicy) -> Result<Emission, EmitError> {
     let registry = HookRegistry::new();
     let asks = HookResult::ask_user("Sure?").approval_timeout(f64::NAN);
-    registry.register("e", answering(asks), named("asks").on_failure(policy));
+    registry.register("e", returning(asks), named("asks").on_failure(policy));
     block_on(registry.emit("e", ()))
 }
 
@@ -743,7 +746,7 @@ impl StatefulEventHook for Reenters {
         let inner = self.0.emit(event.name(), ());
         let inner: Pin<Box<dyn Future<Output = _> + Send>> = Box::pin(inner);
         let inner = inner.await.map_err(HookError::new)?;
-        Ok(HookResult::set("inner_faults", inner.failures.len()))
+        Ok(HookResult::set("inner_failures", inner.failures.len()))
     }
 }
 
@@ -756,26 +759,26 @@ fn t_43_a_hook_that_reenters_its_own_state_fails_without_deadlock() {
         .as_mut()
         .poll(&mut Context::from_waker(Waker::noop()));
     let Poll::Ready(Ok(emission)) = polled else {
-        panic!("it waits for itself")
+        panic!("the hook waits for itself")
     };
-    assert_eq!(emission.data["inner_faults"], 1);
+    assert_eq!(emission.data["inner_failures"], 1);
 }
 
 /// A value whose `Display` panics.
 #[derive(Debug)]
-struct Unshowable;
+struct PanicsInDisplay;
 
-impl std::fmt::Display for Unshowable {
+impl std::fmt::Display for PanicsInDisplay {
     fn fmt(&self, _: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        panic!("it cannot be shown")
+        panic!("the display panics")
     }
 }
 
-impl std::error::Error for Unshowable {}
+impl std::error::Error for PanicsInDisplay {}
 
 #[test]
 fn x_2_an_error_with_a_panicking_display_follows_the_failure_policy() {
-    let fails = |_: hooks_runtime::Event<'_>| Err::<HookResult, _>(Unshowable);
+    let fails = |_: hooks_runtime::Event<'_>| Err::<HookResult, _>(PanicsInDisplay);
     for policy in [FailurePolicy::Isolate, FailurePolicy::FailClosed] {
         let registry = HookRegistry::new();
         registry.register("e", fails, RegisterOptions::new().on_failure(policy));
@@ -819,11 +822,11 @@ fn x_2_printed_output_is_kept_if_the_error_propagates() {
 #[test]
 fn section_0_3_a_collection_keeps_messages_and_printed_output() {
     let registry = HookRegistry::new();
-    let says = |event: hooks_runtime::Event<'_>| {
+    let prints = |event: hooks_runtime::Event<'_>| {
         event.print("looking");
         HookResult::proceed().user_message("seen")
     };
-    registry.register("e", says, RegisterOptions::new().name("says"));
+    registry.register("e", prints, RegisterOptions::new().name("prints"));
     let collected =
         futures::executor::block_on(registry.collect("e", (), HookRegistry::COLLECT_TIMEOUT));
     let collected = collected.unwrap();
@@ -842,9 +845,9 @@ fn x_2_a_panic_on_drop_of_an_unregistered_hook_keeps_its_output() {
     }
     let registry = HookRegistry::new();
     let own = Arc::new(std::sync::Mutex::new(None::<hooks_runtime::Registration>));
-    let (registration, last_words) = (Arc::clone(&own), OnDrop);
-    let leaves = move |_: hooks_runtime::Event<'_>| {
-        let _keep = &last_words;
+    let (registration, held) = (Arc::clone(&own), OnDrop);
+    let unregisters = move |_: hooks_runtime::Event<'_>| {
+        let _keep = &held;
         registration
             .lock()
             .unwrap()
@@ -852,7 +855,7 @@ fn x_2_a_panic_on_drop_of_an_unregistered_hook_keeps_its_output() {
             .map(|own| own.unregister());
         HookResult::deny("no")
     };
-    *own.lock().unwrap() = Some(registry.register("e", leaves, RegisterOptions::new()));
+    *own.lock().unwrap() = Some(registry.register("e", unregisters, RegisterOptions::new()));
     let emission = futures::executor::block_on(registry.emit("e", ())).unwrap();
     assert!(emission.is_denied());
 }
@@ -1012,15 +1015,15 @@ fn e_95_an_invalid_output_changes_no_data_and_is_reported() {
 #[test]
 fn e_36_an_error_with_a_panicking_display_is_a_failure() {
     #[derive(Debug)]
-    struct Unshown;
-    impl std::fmt::Display for Unshown {
+    struct PanickingPayload;
+    impl std::fmt::Display for PanickingPayload {
         fn fmt(&self, _: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
             std::panic::panic_any(PanicsWhenDropped)
         }
     }
-    impl std::error::Error for Unshown {}
+    impl std::error::Error for PanickingPayload {}
     let registry = HookRegistry::new();
-    let hook = |_: Event<'_>| Err::<HookResult, _>(Unshown);
+    let hook = |_: Event<'_>| Err::<HookResult, _>(PanickingPayload);
     registry.register("e", hook, plain().on_failure(FailurePolicy::FailClosed));
     assert!(block_on(registry.emit("e", ())).unwrap().is_denied());
 }

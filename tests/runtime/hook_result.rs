@@ -9,7 +9,7 @@ use hooks_runtime::{
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::kit::{answering, emit, map, plain};
+use crate::kit::{emit, map, plain, returning};
 
 /// The fields of the seed; `changes` is ours.
 const FIELDS: [&str; 14] = [
@@ -367,7 +367,7 @@ fn e_94_fields_of_other_actions_are_accepted_and_ignored() {
         "append_to_last_tool_result": true,
     });
     let registry = HookRegistry::new();
-    registry.register("e", answering(read(odd).unwrap()), plain());
+    registry.register("e", returning(read(odd).unwrap()), plain());
     let emission = block_on(emit(&registry, "e", json!({"a": 1})));
     assert_eq!(emission.action, Action::Continue);
     assert!(emission.injections.is_empty());
@@ -421,7 +421,7 @@ fn e_95_an_output_with_an_invalid_timeout_is_a_failure() {
     for seconds in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -1.0] {
         let registry = HookRegistry::new();
         let asks = HookResult::ask_user("Sure?").approval_timeout(seconds);
-        registry.register("e", answering(asks), plain());
+        registry.register("e", returning(asks), plain());
         let emission = block_on(emit(&registry, "e", ()));
         assert_eq!(emission.failures[0].failure.kind(), "invalid", "{seconds}");
         let text = emission.failures[0].failure.to_string();
@@ -434,7 +434,7 @@ fn e_95_the_result_of_an_emission_has_a_valid_timeout() {
     for seconds in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -1.0] {
         let registry = HookRegistry::new();
         let asks = HookResult::ask_user("Sure?").approval_timeout(seconds);
-        registry.register("e", answering(asks), plain());
+        registry.register("e", returning(asks), plain());
         let emission = block_on(emit(&registry, "e", ()));
         let given = emission.result().approval_timeout;
         assert!(
@@ -493,7 +493,7 @@ fn e_53_deserialized_changes_are_collected_like_native_changes() {
         let answer_read = read(json!({"action": action, "changes": {"a": 1}})).unwrap();
         for answer in [answer, answer_read] {
             let registry = HookRegistry::new();
-            registry.register("e", answering(answer), plain());
+            registry.register("e", returning(answer), plain());
             let all = block_on(registry.emit_and_collect("e", (), HookRegistry::COLLECT_TIMEOUT));
             assert_eq!(all, [map(json!({"a": 1}))], "{action}");
         }
@@ -505,7 +505,7 @@ fn e_94_changes_apply_to_an_emission_only_with_modify() {
     for action in ACTIONS {
         let registry = HookRegistry::new();
         let answer = read(json!({"action": action, "changes": {"a": 1}})).unwrap();
-        registry.register("e", answering(answer), plain());
+        registry.register("e", returning(answer), plain());
         let emission = block_on(emit(&registry, "e", json!({"a": 0})));
         let a = i32::from(action == Action::Modify);
         assert_eq!(emission.data["a"], a, "{action}");
@@ -529,7 +529,7 @@ fn e_97_an_emission_contains_the_reason_of_a_denial() {
     let registry = HookRegistry::new();
     registry.register(
         "e",
-        answering(HookResult::deny("Security policy violation")),
+        returning(HookResult::deny("Security policy violation")),
         plain(),
     );
     let emission = block_on(emit(&registry, "e", ()));

@@ -9,7 +9,7 @@ use hooks_runtime::{
 };
 use serde_json::json;
 
-use crate::kit::{answering, at, named, plain};
+use crate::kit::{at, named, plain, returning};
 
 /// Applies the emission of hooks with these results, in this order.
 async fn apply(
@@ -21,7 +21,7 @@ async fn apply(
     for (number, result) in results.into_iter().enumerate() {
         hooks.register(
             "tool:post",
-            answering(result),
+            returning(result),
             named(format!("hook-{number}")),
         );
     }
@@ -43,24 +43,24 @@ fn text(text: &str) -> HookResult {
     HookResult::inject_context(text)
 }
 
-fn brief(text: &str) -> HookResult {
+fn ephemeral_text(text: &str) -> HookResult {
     HookResult::inject_context(text).ephemeral(true)
 }
 
 fn appended(text: &str) -> HookResult {
-    brief(text).append_to_last_tool_result(true)
+    ephemeral_text(text).append_to_last_tool_result(true)
 }
 
-fn said(messages: &[Message]) -> Vec<(Role, &str)> {
+fn roles_and_texts(messages: &[Message]) -> Vec<(Role, &str)> {
     let messages = messages.iter();
     messages
         .map(|message| (message.role, message.content.as_str()))
         .collect()
 }
 
-fn fates(conversation: &Conversation) -> Vec<(String, InjectionStatus)> {
-    let fate = |record: &InjectionRecord| (record.provenance.hook.to_string(), record.status);
-    conversation.audit().map(fate).collect()
+fn statuses(conversation: &Conversation) -> Vec<(String, InjectionStatus)> {
+    let status = |record: &InjectionRecord| (record.provenance.hook.to_string(), record.status);
+    conversation.audit().map(status).collect()
 }
 
 #[tokio::test]
@@ -78,9 +78,9 @@ async fn e_110_an_injection_is_stored_with_its_role() {
         )
         .await;
         let expected = [(Role::User, "Tidy up."), (expected, "told")];
-        assert_eq!(said(conversation.history()), expected);
+        assert_eq!(roles_and_texts(conversation.history()), expected);
         for _ in 0..2 {
-            assert_eq!(said(&conversation.next_call()), expected);
+            assert_eq!(roles_and_texts(&conversation.next_call()), expected);
         }
     }
 }
@@ -89,14 +89,17 @@ async fn e_110_an_injection_is_stored_with_its_role() {
 async fn e_110_the_default_role_is_system() {
     let mut conversation = Conversation::new();
     inject(&mut conversation, [text("told")]).await;
-    assert_eq!(said(conversation.history()), [(Role::System, "told")]);
+    assert_eq!(
+        roles_and_texts(conversation.history()),
+        [(Role::System, "told")]
+    );
 }
 
 #[tokio::test]
 async fn e_110_an_injected_message_records_its_hook() {
     let mut conversation = Conversation::new();
     conversation.push(Message::user("mine"));
-    inject(&mut conversation, [text("told"), brief("now")]).await;
+    inject(&mut conversation, [text("told"), ephemeral_text("now")]).await;
     let call = conversation.next_call();
     let hook = |message: &Message| {
         message
@@ -115,31 +118,37 @@ async fn e_110_an_injected_message_records_its_hook() {
 async fn e_111_an_ephemeral_injection_is_part_of_one_call_only() {
     let mut conversation = Conversation::new();
     conversation.push(Message::user("Tidy up."));
-    inject(&mut conversation, [brief("3 todos")]).await;
-    assert_eq!(said(conversation.history()), [(Role::User, "Tidy up.")]);
+    inject(&mut conversation, [ephemeral_text("3 todos")]).await;
+    assert_eq!(
+        roles_and_texts(conversation.history()),
+        [(Role::User, "Tidy up.")]
+    );
     let expected = [(Role::User, "Tidy up."), (Role::System, "3 todos")];
     for _ in 0..2 {
         assert_eq!(
-            said(&conversation.preview_call()),
+            roles_and_texts(&conversation.preview_call()),
             expected,
-            "a look takes nothing"
+            "`preview_call` consumes nothing"
         );
     }
-    assert_eq!(said(&conversation.next_call()), expected);
+    assert_eq!(roles_and_texts(&conversation.next_call()), expected);
     assert_eq!(
-        said(&conversation.preview_call()),
+        roles_and_texts(&conversation.preview_call()),
         [(Role::User, "Tidy up.")]
     );
-    assert_eq!(said(&conversation.next_call()), [(Role::User, "Tidy up.")]);
+    assert_eq!(
+        roles_and_texts(&conversation.next_call()),
+        [(Role::User, "Tidy up.")]
+    );
 }
 
 #[tokio::test]
 async fn e_111_an_ephemeral_injection_keeps_its_role() {
     let mut conversation = Conversation::new();
-    let user = brief("staging too").context_injection_role(ContextRole::User);
+    let user = ephemeral_text("staging too").context_injection_role(ContextRole::User);
     inject(&mut conversation, [user]).await;
     assert_eq!(
-        said(&conversation.next_call()),
+        roles_and_texts(&conversation.next_call()),
         [(Role::User, "staging too")]
     );
 }
@@ -150,14 +159,14 @@ async fn e_111_ephemeral_injections_are_not_serialized() {
     conversation.push(Message::tool_result("call-1", "ok"));
     inject(
         &mut conversation,
-        [text("kept"), brief("gone"), appended("gone too")],
+        [text("kept"), ephemeral_text("gone"), appended("gone too")],
     )
     .await;
     let stored = serde_json::to_string(&conversation).unwrap();
     let mut read: Conversation = serde_json::from_str(&stored).unwrap();
     assert_eq!(read.history(), conversation.history());
     assert_eq!(
-        said(&read.next_call()),
+        roles_and_texts(&read.next_call()),
         [(Role::Tool, "ok"), (Role::System, "kept")]
     );
     assert!(!stored.contains("gone"));
@@ -166,7 +175,7 @@ async fn e_111_ephemeral_injections_are_not_serialized() {
 #[tokio::test]
 async fn e_111_ephemeral_injections_follow_the_history() {
     let mut conversation = Conversation::new();
-    inject(&mut conversation, [brief("now"), text("kept")]).await;
+    inject(&mut conversation, [ephemeral_text("now"), text("kept")]).await;
     conversation.push(Message::user("later"));
     let call = conversation.next_call();
     let expected = [
@@ -174,7 +183,7 @@ async fn e_111_ephemeral_injections_follow_the_history() {
         (Role::User, "later"),
         (Role::System, "now"),
     ];
-    assert_eq!(said(&call), expected);
+    assert_eq!(roles_and_texts(&call), expected);
 }
 
 #[tokio::test]
@@ -187,13 +196,17 @@ async fn e_112_an_ephemeral_injection_is_appended_to_the_last_tool_result() {
     let call = conversation.next_call();
     let whole = format!("3 files{reminder}");
     assert_eq!(
-        said(&call),
+        roles_and_texts(&call),
         [(Role::User, "Tidy up."), (Role::Tool, &*whole)]
     );
     assert_eq!(call[1].tool_call_id.as_deref(), Some("call-1"));
     let history = [(Role::User, "Tidy up."), (Role::Tool, "3 files")];
-    assert_eq!(said(conversation.history()), history, "it is not stored");
-    assert_eq!(said(&conversation.next_call()), history);
+    assert_eq!(
+        roles_and_texts(conversation.history()),
+        history,
+        "it is not stored"
+    );
+    assert_eq!(roles_and_texts(&conversation.next_call()), history);
 }
 
 #[tokio::test]
@@ -233,9 +246,9 @@ async fn e_112_without_a_last_tool_result_the_injection_is_a_separate_message() 
         )
         .await;
         let call = conversation.next_call();
-        let mut expected = said(&messages);
+        let mut expected = roles_and_texts(&messages);
         expected.push((Role::User, "note"));
-        assert_eq!(said(&call), expected);
+        assert_eq!(roles_and_texts(&call), expected);
     }
 }
 
@@ -249,13 +262,13 @@ async fn e_112_a_stored_injection_is_never_appended_to_a_tool_result() {
     )
     .await;
     let expected = [(Role::Tool, "ok"), (Role::System, "kept")];
-    assert_eq!(said(conversation.history()), expected);
-    assert_eq!(said(&conversation.next_call()), expected);
+    assert_eq!(roles_and_texts(conversation.history()), expected);
+    assert_eq!(roles_and_texts(&conversation.next_call()), expected);
 }
 
 #[tokio::test]
 async fn e_112_after_another_injection_nothing_is_appended_to_the_tool_result() {
-    for first in [text("kept"), brief("now")] {
+    for first in [text("kept"), ephemeral_text("now")] {
         let mut conversation = Conversation::new();
         conversation.push(Message::tool_result("call-1", "ok"));
         let content = first.context_injection.clone().unwrap();
@@ -266,7 +279,7 @@ async fn e_112_after_another_injection_nothing_is_appended_to_the_tool_result() 
             (Role::System, &*content),
             (Role::System, "note"),
         ];
-        assert_eq!(said(&call), expected);
+        assert_eq!(roles_and_texts(&call), expected);
     }
 }
 
@@ -274,7 +287,7 @@ async fn e_112_after_another_injection_nothing_is_appended_to_the_tool_result() 
 async fn e_29_injections_are_stored_in_the_order_of_their_hooks() {
     let hooks = HookRegistry::new();
     for (priority, word) in [(3, "c"), (1, "a"), (2, "b")] {
-        hooks.register("e", answering(text(word)), at(priority));
+        hooks.register("e", returning(text(word)), at(priority));
     }
     let mut conversation = Conversation::new();
     let applied = Coordinator::new()
@@ -293,16 +306,19 @@ async fn e_29_injections_are_stored_in_the_order_of_their_hooks() {
 async fn e_30_each_injection_keeps_its_own_lifetime_and_role() {
     let mut conversation = Conversation::new();
     let user = text("kept").context_injection_role(ContextRole::User);
-    let assistant = brief("also").context_injection_role(ContextRole::Assistant);
-    inject(&mut conversation, [brief("now"), user, assistant]).await;
-    assert_eq!(said(conversation.history()), [(Role::User, "kept")]);
+    let assistant = ephemeral_text("also").context_injection_role(ContextRole::Assistant);
+    inject(&mut conversation, [ephemeral_text("now"), user, assistant]).await;
+    assert_eq!(
+        roles_and_texts(conversation.history()),
+        [(Role::User, "kept")]
+    );
     let call = conversation.next_call();
     let expected = [
         (Role::User, "kept"),
         (Role::System, "now"),
         (Role::Assistant, "also"),
     ];
-    assert_eq!(said(&call), expected);
+    assert_eq!(roles_and_texts(&call), expected);
 }
 
 #[tokio::test]
@@ -312,7 +328,7 @@ async fn e_31_an_empty_text_is_not_injected() {
         context_injection: None,
         ..text("")
     };
-    inject(&mut conversation, [text(""), none, brief("")]).await;
+    inject(&mut conversation, [text(""), none, ephemeral_text("")]).await;
     assert!(conversation.history().is_empty() && conversation.next_call().is_empty());
     assert_eq!(conversation.audit().len(), 0);
 }
@@ -338,13 +354,13 @@ async fn e_35_injections_are_kept_if_a_stronger_action_wins() {
             .provider(FixedAnswers::allow())
             .build();
         let mut conversation = Conversation::new();
-        let results = [text("told"), brief("now"), stronger];
+        let results = [text("told"), ephemeral_text("now"), stronger];
         let applied = apply(&coordinator, &mut conversation, results)
             .await
             .unwrap();
         assert_eq!(applied.is_denied(), is_denied);
         let expected = [(Role::System, "told"), (Role::System, "now")];
-        assert_eq!(said(&conversation.next_call()), expected);
+        assert_eq!(roles_and_texts(&conversation.next_call()), expected);
     }
 }
 
@@ -360,7 +376,7 @@ async fn e_113_the_injection_size_is_unlimited_by_default() {
 #[tokio::test]
 async fn e_113_the_size_limit_counts_characters_not_bytes() {
     for word in ["aaaaa", "äääää", "日本語日本", "🦀🦀🦀🦀🦀"] {
-        for result in [text(word), brief(word), appended(word)] {
+        for result in [text(word), ephemeral_text(word), appended(word)] {
             let mut conversation = Conversation::new();
             let applied = apply(&limited(5), &mut conversation, [result.clone()]).await;
             assert!(applied.is_ok(), "{word} has five characters");
@@ -385,7 +401,7 @@ async fn e_114_one_injection_above_the_limit_refuses_all_injections() {
     conversation.push(Message::user("mine"));
     let results = [
         text("short"),
-        brief("now"),
+        ephemeral_text("now"),
         text("too long a text"),
         text("also"),
     ];
@@ -399,9 +415,12 @@ async fn e_114_one_injection_above_the_limit_refuses_all_injections() {
         panic!("{error:?}");
     };
     assert_eq!((&*hook, chars, limit), ("hook-2", 15, 5));
-    assert_eq!(said(&conversation.next_call()), [(Role::User, "mine")]);
+    assert_eq!(
+        roles_and_texts(&conversation.next_call()),
+        [(Role::User, "mine")]
+    );
     let expected = (0..4).map(|number| (format!("hook-{number}"), InjectionStatus::Refused));
-    assert_eq!(fates(&conversation), expected.collect::<Vec<_>>());
+    assert_eq!(statuses(&conversation), expected.collect::<Vec<_>>());
 }
 
 #[tokio::test]
@@ -436,7 +455,7 @@ async fn e_114_a_denial_with_an_injection_above_the_limit_never_allows() {
 #[tokio::test]
 async fn e_113_the_size_limit_applies_to_each_injection() {
     let mut conversation = Conversation::new();
-    let results = [text("12345"), text("12345"), brief("12345")];
+    let results = [text("12345"), text("12345"), ephemeral_text("12345")];
     assert!(apply(&limited(5), &mut conversation, results).await.is_ok());
     assert_eq!(conversation.next_call().len(), 3);
     assert!(
@@ -462,7 +481,7 @@ async fn e_113_a_size_limit_of_0_refuses_only_injections() {
 #[tokio::test]
 async fn e_115_the_audit_records_every_injection_with_its_provenance() {
     let mut conversation = Conversation::new();
-    let user = brief("nöw").context_injection_role(ContextRole::User);
+    let user = ephemeral_text("nöw").context_injection_role(ContextRole::User);
     inject(&mut conversation, [text("told"), user, appended("tail")]).await;
     let records: Vec<_> = conversation.audit().cloned().collect();
     let expected = [
@@ -471,7 +490,7 @@ async fn e_115_the_audit_records_every_injection_with_its_provenance() {
         ("hook-2", ContextRole::System, 4, InjectionStatus::Ephemeral),
     ];
     assert_eq!(records.len(), expected.len());
-    for (record, (hook, role, chars, fate)) in records.iter().zip(expected) {
+    for (record, (hook, role, chars, status)) in records.iter().zip(expected) {
         let from = &record.provenance;
         assert_eq!(
             (&*from.source, &*from.hook, &*from.event),
@@ -479,7 +498,7 @@ async fn e_115_the_audit_records_every_injection_with_its_provenance() {
         );
         assert_eq!(
             (record.role, record.chars, record.status),
-            (role, chars, fate)
+            (role, chars, status)
         );
     }
     let now = std::time::SystemTime::now()
@@ -493,7 +512,7 @@ async fn e_115_the_audit_records_every_injection_with_its_provenance() {
 #[tokio::test]
 async fn e_115_the_audit_is_kept_after_the_call_and_round_trips() {
     let mut conversation = Conversation::new();
-    inject(&mut conversation, [brief("now"), text("kept")]).await;
+    inject(&mut conversation, [ephemeral_text("now"), text("kept")]).await;
     assert!(
         apply(&limited(1), &mut conversation, [text("refused")])
             .await
@@ -506,18 +525,18 @@ async fn e_115_the_audit_is_kept_after_the_call_and_round_trips() {
         ("hook-1".to_owned(), InjectionStatus::Stored),
         ("hook-0".to_owned(), InjectionStatus::Refused),
     ];
-    assert_eq!(fates(&conversation), expected);
+    assert_eq!(statuses(&conversation), expected);
     let stored = serde_json::to_string(&conversation).unwrap();
     let read: Conversation = serde_json::from_str(&stored).unwrap();
-    assert_eq!(fates(&read), expected);
+    assert_eq!(statuses(&read), expected);
 }
 
 #[tokio::test]
 async fn e_115_the_audit_keeps_the_last_10_000_records_and_counts_the_dropped() {
     let mut conversation = Conversation::new();
     let (coordinator, hooks) = (Coordinator::new(), HookRegistry::new());
-    hooks.register("first", answering(brief("1")), named("first"));
-    hooks.register("e", answering(brief("x")), plain());
+    hooks.register("first", returning(ephemeral_text("1")), named("first"));
+    hooks.register("e", returning(ephemeral_text("x")), plain());
     for number in 0..10_005 {
         let event = if number < 5 { "first" } else { "e" };
         let applied = coordinator.emit(&hooks, event, (), &mut conversation).await;
@@ -540,13 +559,19 @@ async fn e_111_dropping_a_pending_apply_does_not_inject_twice() {
     let queue = ApprovalQueue::new();
     let coordinator = Coordinator::builder().provider(queue.clone()).build();
     let mut conversation = Conversation::new();
-    let results = || [text("told"), brief("now"), HookResult::ask_user("Run it?")];
+    let results = || {
+        [
+            text("told"),
+            ephemeral_text("now"),
+            HookResult::ask_user("Run it?"),
+        ]
+    };
     let waiting = apply(&coordinator, &mut conversation, results());
     let ended = tokio::time::timeout(std::time::Duration::from_millis(20), waiting).await;
     assert!(ended.is_err(), "no answer yet");
     assert!(queue.is_empty());
     let expected = [(Role::System, "told"), (Role::System, "now")];
-    assert_eq!(said(&conversation.next_call()), expected);
+    assert_eq!(roles_and_texts(&conversation.next_call()), expected);
     assert_eq!(conversation.audit().len(), 2);
 }
 
@@ -559,7 +584,7 @@ async fn e_115_the_audit_records_injections_of_denied_events() {
         .unwrap();
     assert!(applied.is_denied());
     assert_eq!(
-        fates(&conversation),
+        statuses(&conversation),
         [("hook-0".to_owned(), InjectionStatus::Stored)]
     );
     let json = serde_json::to_value(conversation.audit().next().unwrap()).unwrap();

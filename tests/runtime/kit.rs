@@ -45,11 +45,11 @@ pub(crate) async fn emit(
     registry
         .emit(event, data)
         .await
-        .expect("the event has an answer")
+        .expect("the emission has a result")
 }
 
 /// Returns a handler with a fixed result.
-pub(crate) fn answering(
+pub(crate) fn returning(
     result: HookResult,
 ) -> impl Fn(Arc<str>, Arc<Map>) -> HookResult + Send + Sync + 'static {
     move |_event: Arc<str>, _data: Arc<Map>| result.clone()
@@ -69,7 +69,7 @@ pub(crate) fn logging(
 }
 
 /// Returns a handler that records its data, as JSON.
-pub(crate) fn watching(
+pub(crate) fn recording_data(
     log: &Log,
 ) -> impl Fn(Arc<str>, Arc<Map>) -> HookResult + Send + Sync + 'static {
     let log = log.clone();
@@ -102,31 +102,31 @@ impl Drop for DropGuard {
 }
 
 thread_local! {
-    static HEARD: RefCell<Option<Vec<String>>> = const { RefCell::new(None) };
+    static CAPTURED: RefCell<Option<Vec<String>>> = const { RefCell::new(None) };
 }
 
-/// Returns the log messages of this thread while `act` runs: `LEVEL field=value …`, one line an
+/// Returns the log messages of this thread while `act` runs: `LEVEL field=value …`, one line per
 /// event.
-pub(crate) async fn heard<R>(act: impl Future<Output = R>) -> (R, Vec<String>) {
-    static LISTEN: Once = Once::new();
-    LISTEN.call_once(|| {
-        tracing::subscriber::set_global_default(Listener).expect("the only subscriber");
+pub(crate) async fn capture_logs<R>(act: impl Future<Output = R>) -> (R, Vec<String>) {
+    static INSTALL: Once = Once::new();
+    INSTALL.call_once(|| {
+        tracing::subscriber::set_global_default(LogCapture).expect("the only subscriber");
     });
-    HEARD.set(Some(Vec::new()));
-    let outcome = act.await;
-    (outcome, HEARD.take().unwrap_or_default())
+    CAPTURED.set(Some(Vec::new()));
+    let output = act.await;
+    (output, CAPTURED.take().unwrap_or_default())
 }
 
 /// Returns `true` if a line of this level contains all of these words.
-pub(crate) fn says(lines: &[String], level: &str, words: &[&str]) -> bool {
-    let holds =
+pub(crate) fn has_line(lines: &[String], level: &str, words: &[&str]) -> bool {
+    let is_match =
         |line: &&String| line.starts_with(level) && words.iter().all(|word| line.contains(word));
-    lines.iter().any(|line| holds(&line))
+    lines.iter().any(|line| is_match(&line))
 }
 
-struct Listener;
+struct LogCapture;
 
-impl Subscriber for Listener {
+impl Subscriber for LogCapture {
     fn enabled(&self, _metadata: &Metadata<'_>) -> bool {
         true
     }
@@ -142,8 +142,8 @@ impl Subscriber for Listener {
     fn event(&self, event: &Event<'_>) {
         let mut line = Line(event.metadata().level().to_string());
         event.record(&mut line);
-        HEARD.with_borrow_mut(|heard| {
-            if let Some(lines) = heard {
+        CAPTURED.with_borrow_mut(|captured| {
+            if let Some(lines) = captured {
                 lines.push(line.0);
             }
         });

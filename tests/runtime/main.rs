@@ -3,7 +3,7 @@
 
 #![allow(
     unused_must_use,
-    reason = "most tests emit for what the hooks see, not for what comes of it"
+    reason = "most tests check the calls of hooks, not the result of the emission"
 )]
 
 mod kit;

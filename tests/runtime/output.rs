@@ -9,7 +9,7 @@ use hooks_runtime::{
 };
 use serde_json::json;
 
-use crate::kit::{Log, answering, at, heard, map, named, plain, says};
+use crate::kit::{Log, at, capture_logs, has_line, map, named, plain, returning};
 
 /// Records the displayed messages.
 struct Shows(Log);
@@ -65,7 +65,7 @@ async fn decide(coordinator: &Coordinator, hooks: &HookRegistry) -> AppliedEmiss
 
 fn one(result: HookResult) -> HookRegistry {
     let hooks = HookRegistry::new();
-    hooks.register("tool:post", answering(result), named("lint"));
+    hooks.register("tool:post", returning(result), named("lint"));
     hooks
 }
 
@@ -135,11 +135,11 @@ async fn e_23_a_denial_keeps_earlier_data_and_messages() {
     let log = Log::new();
     let hooks = HookRegistry::new();
     let modify = HookResult::modify(map(json!({"a": 1}))).user_message("first");
-    hooks.register("tool:post", answering(modify), named("one"));
+    hooks.register("tool:post", returning(modify), named("one"));
     let deny = HookResult::deny("no").user_message("second");
-    hooks.register("tool:post", answering(deny), named("two"));
+    hooks.register("tool:post", returning(deny), named("two"));
     let never = HookResult::proceed().user_message("third");
-    hooks.register("tool:post", answering(never), named("three"));
+    hooks.register("tool:post", returning(never), named("three"));
     let applied = decide(&showing(&log), &hooks).await;
     assert!(applied.is_denied());
     assert_eq!(*applied.data, map(json!({"a": 1})));
@@ -190,8 +190,8 @@ async fn e_151_without_a_display_messages_are_logged() {
                 .user_message_level(level);
             let coordinator = Coordinator::new();
             let hooks = one(result);
-            let (_, lines) = heard(decide(&coordinator, &hooks)).await;
-            assert!(says(&lines, name, &["3 warnings", "lint"]), "{lines:?}");
+            let (_, lines) = capture_logs(decide(&coordinator, &hooks)).await;
+            assert!(has_line(&lines, name, &["3 warnings", "lint"]), "{lines:?}");
         }
     }
 }
@@ -200,7 +200,7 @@ async fn e_151_without_a_display_messages_are_logged() {
 async fn e_151_with_a_display_messages_are_not_logged() {
     let coordinator = showing(&Log::new());
     let hooks = one(HookResult::proceed().user_message("3 warnings"));
-    let (_, lines) = heard(decide(&coordinator, &hooks)).await;
+    let (_, lines) = capture_logs(decide(&coordinator, &hooks)).await;
     assert!(
         !lines.iter().any(|line| line.contains("3 warnings")),
         "{lines:?}"
@@ -211,7 +211,7 @@ async fn e_151_with_a_display_messages_are_not_logged() {
 async fn e_151_control_characters_of_a_message_are_escaped_in_the_log() {
     let coordinator = Coordinator::new();
     let hooks = one(HookResult::proceed().user_message("fine\nERROR forged \u{1b}[2J"));
-    let (_, lines) = heard(decide(&coordinator, &hooks)).await;
+    let (_, lines) = capture_logs(decide(&coordinator, &hooks)).await;
     let line = lines
         .iter()
         .find(|line| line.contains("forged"))
@@ -228,7 +228,7 @@ async fn e_152_messages_of_several_hooks_are_displayed_in_order() {
             let result = result.user_message(format!("from {name}"));
             hooks.register(
                 "tool:post",
-                answering(result),
+                returning(result),
                 named(name).priority(priority),
             );
         }
@@ -239,7 +239,7 @@ async fn e_152_messages_of_several_hooks_are_displayed_in_order() {
             assert_eq!(log.lines(), names);
         } else {
             let coordinator = Coordinator::new();
-            let (_, lines) = heard(decide(&coordinator, &hooks)).await;
+            let (_, lines) = capture_logs(decide(&coordinator, &hooks)).await;
             let said = lines.iter().filter(|line| line.contains("from ")).cloned();
             let said: Vec<String> = said.collect();
             assert_eq!(said.len(), 4, "{said:?}");
@@ -285,7 +285,7 @@ async fn e_151_a_panicking_display_does_not_change_the_result() {
         let hooks = HookRegistry::new();
         let first = HookResult::proceed().user_message("one");
         hooks.register("tool:post", printing("noise", first), at(-1));
-        hooks.register("tool:post", answering(result.user_message("two")), plain());
+        hooks.register("tool:post", returning(result.user_message("two")), plain());
         for _ in 0..2 {
             let applied = decide(&coordinator, &hooks).await;
             assert_eq!(applied.is_denied(), expected);
@@ -304,7 +304,7 @@ async fn e_151_a_panicking_display_is_logged_and_injections_are_kept() {
     let hooks = one(HookResult::inject_context("told").user_message("one"));
     let mut conversation = Conversation::new();
     let apply = coordinator.emit(&hooks, "tool:post", (), &mut conversation);
-    let (applied, lines) = heard(apply).await;
+    let (applied, lines) = capture_logs(apply).await;
     assert!(!applied.unwrap().is_denied());
     assert_eq!(conversation.history().len(), 1);
     assert!(
@@ -318,9 +318,9 @@ async fn e_151_a_panicking_display_is_logged_and_injections_are_kept() {
 #[tokio::test]
 async fn e_150_printed_output_is_displayed_in_order_before_messages() {
     let (hooks, log) = (HookRegistry::new(), Log::new());
-    let says = HookResult::proceed().user_message("done");
-    hooks.register("tool:post", printing("step 1", says.clone()), named("a"));
-    hooks.register("tool:post", printing("step 2", says), named("b"));
+    let result = HookResult::proceed().user_message("done");
+    hooks.register("tool:post", printing("step 1", result.clone()), named("a"));
+    hooks.register("tool:post", printing("step 2", result), named("b"));
     let _ = decide(&showing(&log), &hooks).await;
     let expected = [
         "output a: step 1",

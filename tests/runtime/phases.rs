@@ -15,7 +15,7 @@ use hooks_runtime::{
 use proptest::prelude::*;
 use serde_json::json;
 
-use crate::kit::{Dropped, Log, at, heard, plain, says, yield_once};
+use crate::kit::{Dropped, Log, at, capture_logs, has_line, plain, yield_once};
 
 type Registry = PhaseRegistry<str, str>;
 
@@ -61,9 +61,9 @@ fn priorities(registry: &Registry) -> Vec<(String, Option<i32>)> {
 }
 
 /// A PRE hook with a priority of its own.
-struct Own(&'static str, Option<i32>);
+struct OwnPriority(&'static str, Option<i32>);
 
-impl PreHook<str> for Own {
+impl PreHook<str> for OwnPriority {
     fn id(&self) -> &str {
         self.0
     }
@@ -95,9 +95,9 @@ fn r_01_one_id_in_both_phases_names_two_hooks() {
 #[test]
 fn r_02_options_override_the_priority_of_the_hook_and_default_to_100() {
     let registry = Registry::new();
-    registry.register_pre(Own("options", Some(7)), at(3));
-    registry.register_pre(Own("own", Some(7)), plain());
-    registry.register_pre(Own("none", None), plain());
+    registry.register_pre(OwnPriority("options", Some(7)), at(3));
+    registry.register_pre(OwnPriority("own", Some(7)), plain());
+    registry.register_pre(OwnPriority("none", None), plain());
     let expected = [("options", Some(3)), ("own", Some(7)), ("none", Some(100))];
     assert_eq!(
         priorities(&registry),
@@ -239,8 +239,8 @@ fn r_05_a_replacement_with_another_priority_moves_to_it() {
 #[test]
 fn r_06_a_replacement_without_priority_has_priority_100() {
     let registry = Registry::new();
-    registry.register_pre(Own("x", None), at(10));
-    registry.register_pre(Own("x", None), plain());
+    registry.register_pre(OwnPriority("x", None), at(10));
+    registry.register_pre(OwnPriority("x", None), plain());
     assert_eq!(priorities(&registry), [("x".to_owned(), Some(100))]);
 }
 
@@ -248,9 +248,9 @@ fn r_06_a_replacement_without_priority_has_priority_100() {
 fn r_06_replace_inherits_the_priority() {
     let registry = Registry::new();
     let second = Duration::from_secs(1);
-    registry.register_pre(Own("a", None), at(10).timeout(second));
-    registry.register_pre(Own("b", None), at(10));
-    registry.replace_pre(Own("a", None));
+    registry.register_pre(OwnPriority("a", None), at(10).timeout(second));
+    registry.register_pre(OwnPriority("b", None), at(10));
+    registry.replace_pre(OwnPriority("a", None));
     let hooks = registry.registered_hooks(Phase::Pre);
     assert_eq!((&*hooks[0].id, hooks[0].priority), ("a", Some(10)));
     assert_eq!(hooks[0].timeout, Some(second));
@@ -413,7 +413,7 @@ fn panicking(_result: &str, _request_id: Option<&str>) {
 }
 
 /// Fails, panics at once, panics later: one hook of each kind, between others.
-fn faulty_post(log: &Log) -> Registry {
+fn with_failing_post_hooks(log: &Log) -> Registry {
     struct Later;
     impl PostHook<str> for Later {
         fn id(&self) -> &str {
@@ -450,7 +450,7 @@ fn faulty_post(log: &Log) -> Registry {
 #[test]
 fn r_14_r_35_all_post_hooks_run_despite_failures() {
     let log = Log::new();
-    let registry = faulty_post(&log);
+    let registry = with_failing_post_hooks(&log);
     for _ in 0..2 {
         run_post(&registry);
         assert_eq!(log.take(), ["first", "second", "third", "last"]);
@@ -459,8 +459,8 @@ fn r_14_r_35_all_post_hooks_run_despite_failures() {
 
 #[tokio::test]
 async fn r_14_a_failure_is_logged_with_the_id_of_the_hook() {
-    let registry = faulty_post(&Log::new());
-    let ((), lines) = heard(registry.execute_post("result", None)).await;
+    let registry = with_failing_post_hooks(&Log::new());
+    let ((), lines) = capture_logs(registry.execute_post("result", None)).await;
     let failures = [
         ("fails", "cannot write"),
         ("panics", "panics at once"),
@@ -468,7 +468,8 @@ async fn r_14_a_failure_is_logged_with_the_id_of_the_hook() {
         ("rejects", "rejected later"),
     ];
     for (id, what) in failures {
-        let is_logged = says(&lines, "ERROR", &[id, what]) || says(&lines, "WARN", &[id, what]);
+        let is_logged =
+            has_line(&lines, "ERROR", &[id, what]) || has_line(&lines, "WARN", &[id, what]);
         assert!(is_logged, "{id}: {lines:?}");
     }
 }

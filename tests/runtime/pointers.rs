@@ -210,15 +210,15 @@ fn phase_hooks_can_be_registered_behind_any_pointer() {
 }
 
 /// Runs another hook, and counts its results.
-struct Around<H> {
+struct Wrapper<H> {
     inner: H,
     continued: AtomicU32,
 }
 
-impl<H> Around<H> {
+impl<H> Wrapper<H> {
     fn new(inner: H) -> Arc<Self> {
         let continued = AtomicU32::new(0);
-        Arc::new(Around { inner, continued })
+        Arc::new(Wrapper { inner, continued })
     }
 
     fn count(&self, has_continued: bool) {
@@ -227,7 +227,7 @@ impl<H> Around<H> {
     }
 }
 
-impl<H: PreHook<str>> PreHook<str> for Around<H> {
+impl<H: PreHook<str>> PreHook<str> for Wrapper<H> {
     fn id(&self) -> &str {
         self.inner.id()
     }
@@ -243,7 +243,7 @@ impl<H: PreHook<str>> PreHook<str> for Around<H> {
     }
 }
 
-impl<H: PostHook<bool>> PostHook<bool> for Around<H> {
+impl<H: PostHook<bool>> PostHook<bool> for Wrapper<H> {
     fn id(&self) -> &str {
         self.inner.id()
     }
@@ -257,20 +257,20 @@ impl<H: PostHook<bool>> PostHook<bool> for Around<H> {
 
 /// Runs the hook from inside another one, in both phases. Returns the PRE response, and how many of
 /// the two runs continued.
-fn ran_inside<H>(inner: H) -> (Result<HookResponse, HookError>, u32)
+fn run_wrapped<H>(inner: H) -> (Result<HookResponse, HookError>, u32)
 where
     H: PreHook<str> + PostHook<bool> + 'static,
 {
     let registry: PhaseRegistry<str, bool> = PhaseRegistry::new();
-    let around = Around::new(inner);
-    registry.register_pre(Arc::clone(&around), plain());
-    registry.register_post(Arc::clone(&around), plain());
+    let wrapper = Wrapper::new(inner);
+    registry.register_pre(Arc::clone(&wrapper), plain());
+    registry.register_post(Arc::clone(&wrapper), plain());
     let hooks = registry.registered_hooks(Phase::Pre);
     assert_eq!((&*hooks[0].id, hooks[0].priority), ("calls", Some(7)));
     assert_eq!(registry.registered_hooks(Phase::Post)[0].id, "calls");
     let response = block_on(registry.execute_pre("x"));
     block_on(registry.execute_post(&true, Some("1")));
-    (response, around.continued.load(Ordering::Relaxed))
+    (response, wrapper.continued.load(Ordering::Relaxed))
 }
 
 #[test]
@@ -278,9 +278,9 @@ fn a_phase_hook_can_wrap_a_hook_behind_any_pointer() {
     let shared = Arc::new(Calls::default());
     let leaked: &'static Calls = Box::leak(Box::default());
     for (response, continued) in [
-        ran_inside(Arc::clone(&shared)),
-        ran_inside(Box::new(Calls::default())),
-        ran_inside(leaked),
+        run_wrapped(Arc::clone(&shared)),
+        run_wrapped(Box::new(Calls::default())),
+        run_wrapped(leaked),
     ] {
         assert!(response.expect("the hook continues").is_continue());
         assert_eq!(continued, 2);
@@ -292,11 +292,11 @@ fn a_phase_hook_can_wrap_a_hook_behind_any_pointer() {
 #[test]
 fn a_phase_hook_can_wrap_functions() {
     let registry: PhaseRegistry<str, bool> = PhaseRegistry::new();
-    let checks = Around::new(PreFn::new("length", |request: &str| match request.len() {
+    let checks = Wrapper::new(PreFn::new("length", |request: &str| match request.len() {
         0 => Err("the request is empty"),
         _ => Ok(HookResponse::default()),
     }));
-    let audits = Around::new(PostFn::new(
+    let audits = Wrapper::new(PostFn::new(
         "audit",
         |done: &bool, id: Option<&str>| match done {
             true => Ok(()),

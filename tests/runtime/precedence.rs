@@ -16,7 +16,7 @@ use hooks_runtime::{
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::kit::{Log, answering, at, emit, map, named, plain};
+use crate::kit::{Log, at, emit, map, named, plain, returning};
 
 fn contents(emission: &Emission) -> Vec<&str> {
     emission
@@ -36,9 +36,9 @@ fn messages(emission: &Emission) -> Vec<(&str, MessageLevel, &str)> {
 #[test]
 fn section_0_1_a_modify_chain_ends_as_modify_with_the_final_data() {
     let registry = HookRegistry::new();
-    registry.register("e", answering(HookResult::set("a", 1)), at(1).name("one"));
-    registry.register("e", answering(HookResult::set("b", 2)), at(2).name("two"));
-    registry.register("e", answering(HookResult::proceed()), at(3).name("three"));
+    registry.register("e", returning(HookResult::set("a", 1)), at(1).name("one"));
+    registry.register("e", returning(HookResult::set("b", 2)), at(2).name("two"));
+    registry.register("e", returning(HookResult::proceed()), at(3).name("three"));
     let emission = block_on(emit(&registry, "e", ()));
     assert_eq!(emission.action, Action::Modify);
     assert_eq!(emission.decided_by.as_deref(), Some("two"));
@@ -72,21 +72,21 @@ async fn section_0_2_a_collection_is_concurrent_with_defaults_and_in_priority_or
 }
 
 /// Changes, injects, asks and sends a message, then returns the strongest action last.
-fn everything(strongest: HookResult) -> HookRegistry {
+fn all_contributions(strongest: HookResult) -> HookRegistry {
     let registry = HookRegistry::new();
     let change = HookResult::modify(map(json!({"changed": 1}))).user_message("changed");
-    registry.register("e", answering(change), at(1).name("changes"));
+    registry.register("e", returning(change), at(1).name("changes"));
     let injection = HookResult::inject_context("first").user_message("injected");
-    registry.register("e", answering(injection), at(2).name("injects"));
+    registry.register("e", returning(injection), at(2).name("injects"));
     let told = HookResult::proceed().user_message("went on");
     let told = told.user_message_level(MessageLevel::Warning);
-    registry.register("e", answering(told), at(3).name("proceeds"));
+    registry.register("e", returning(told), at(3).name("proceeds"));
     registry.register(
         "e",
-        answering(HookResult::inject_context("second")),
+        returning(HookResult::inject_context("second")),
         at(4).name("injects"),
     );
-    registry.register("e", answering(strongest), at(5).name("strongest"));
+    registry.register("e", returning(strongest), at(5).name("strongest"));
     registry
 }
 
@@ -98,7 +98,11 @@ fn section_0_3_a_stronger_action_keeps_data_injections_and_messages() {
         HookResult::ask_user("Sure?").user_message("strongest"),
         HookResult::inject_context("third").user_message("strongest"),
     ] {
-        let emission = block_on(emit(&everything(strongest.clone()), "e", json!({"a": 1})));
+        let emission = block_on(emit(
+            &all_contributions(strongest.clone()),
+            "e",
+            json!({"a": 1}),
+        ));
         assert_eq!(emission.action, strongest.action);
         assert_eq!(
             Value::Object(Map::clone(&emission.data)),
@@ -120,17 +124,17 @@ fn section_0_3_outputs_after_ask_user_are_kept() {
     let registry = HookRegistry::new();
     registry.register(
         "e",
-        answering(HookResult::ask_user("Sure?")),
+        returning(HookResult::ask_user("Sure?")),
         at(1).name("asks"),
     );
     registry.register(
         "e",
-        answering(HookResult::set("a", 2).user_message("m")),
+        returning(HookResult::set("a", 2).user_message("m")),
         at(2).name("sets"),
     );
     registry.register(
         "e",
-        answering(HookResult::inject_context("i")),
+        returning(HookResult::inject_context("i")),
         at(3).name("injects"),
     );
     let emission = block_on(emit(&registry, "e", json!({"a": 1})));
@@ -144,11 +148,11 @@ fn section_0_3_outputs_after_ask_user_are_kept() {
 fn section_0_4_injections_keep_role_lifetime_placement_and_provenance() {
     let registry = HookRegistry::new();
     let first = HookResult::inject_context("one").context_injection_role(ContextRole::User);
-    registry.register("e", answering(first), at(1).name("first"));
+    registry.register("e", returning(first), at(1).name("first"));
     let second = HookResult::inject_context("two").ephemeral(true);
     registry.register(
         "e",
-        answering(second.append_to_last_tool_result(true)),
+        returning(second.append_to_last_tool_result(true)),
         at(2).name("second"),
     );
     let emission = block_on(emit(&registry, "e", ()));
@@ -190,9 +194,9 @@ fn section_0_6_a_pre_hook_failure_is_an_error() {
 #[test]
 fn section_0_7_the_last_response_is_returned_and_unknown_actions_stop() {
     let registry = PhaseRegistry::<str, str>::new();
-    let go_on = |reason: &'static str| move |_: &str| HookResponse::default().reason(reason);
-    registry.register_pre(PreFn::new("a", go_on("a")), at(1));
-    registry.register_pre(PreFn::new("b", go_on("b")), at(2));
+    let continues = |reason: &'static str| move |_: &str| HookResponse::default().reason(reason);
+    registry.register_pre(PreFn::new("a", continues("a")), at(1));
+    registry.register_pre(PreFn::new("b", continues("b")), at(2));
     assert_eq!(
         block_on(registry.execute_pre("r"))
             .unwrap()
@@ -236,8 +240,8 @@ fn e_34_the_stronger_of_two_actions_wins_in_either_order() {
         for weak in &all[at_strong + 1..] {
             for (first, second) in [(strong, weak), (weak, strong)] {
                 let registry = HookRegistry::new();
-                registry.register("e", answering(first.clone()), named("x"));
-                registry.register("e", answering(second.clone()), named("y"));
+                registry.register("e", returning(first.clone()), named("x"));
+                registry.register("e", returning(second.clone()), named("y"));
                 let action = block_on(emit(&registry, "e", ())).action;
                 assert_eq!(
                     action, strong.action,
@@ -259,7 +263,7 @@ fn e_34_the_strongest_action_wins_in_any_rotation() {
             kept.rotate_left(shift % len);
             let registry = HookRegistry::new();
             for result in kept {
-                registry.register("e", answering(result), plain());
+                registry.register("e", returning(result), plain());
             }
             assert_eq!(block_on(emit(&registry, "e", ())).action, all[skip].action);
         }
@@ -274,7 +278,7 @@ fn e_35_messages_of_every_action_are_kept() {
             .clone()
             .user_message("told")
             .user_message_level(MessageLevel::Error);
-        registry.register("e", answering(told), named("tells"));
+        registry.register("e", returning(told), named("tells"));
         let emission = block_on(emit(&registry, "e", ()));
         let expected = [("told", MessageLevel::Error, "tells")];
         assert_eq!(messages(&emission), expected, "{}", result.action);
@@ -292,12 +296,12 @@ fn e_35_the_user_message_of_a_result_joins_all_messages() {
     let registry = HookRegistry::new();
     registry.register(
         "e",
-        answering(HookResult::set("a", 1).user_message("one")),
+        returning(HookResult::set("a", 1).user_message("one")),
         plain(),
     );
     let second = HookResult::proceed().user_message("two");
     let second = second.user_message_level(MessageLevel::Error);
-    registry.register("e", answering(second), plain());
+    registry.register("e", returning(second), plain());
     let result = block_on(emit(&registry, "e", ())).result();
     let message = result.user_message.unwrap();
     assert!(
@@ -310,7 +314,7 @@ fn e_35_the_user_message_of_a_result_joins_all_messages() {
 /// Behaviour of a hook of the model.
 #[derive(Clone, Debug)]
 enum Does {
-    GoOn,
+    Proceed,
     Fail,
     Deny,
     Ask,
@@ -334,7 +338,7 @@ fn field() -> impl Strategy<Value = &'static str> {
 
 fn hook() -> impl Strategy<Value = Hook> {
     let does = prop_oneof![
-        3 => Just(Does::GoOn),
+        3 => Just(Does::Proceed),
         1 => Just(Does::Fail),
         1 => Just(Does::Deny),
         1 => Just(Does::Ask),
@@ -365,7 +369,7 @@ impl Hook {
             ..HookResult::default()
         };
         let mut result = match &self.does {
-            Does::GoOn => HookResult::proceed(),
+            Does::Proceed => HookResult::proceed(),
             Does::Fail => return Err(HookError::new("fails")),
             Does::Deny => HookResult::deny(name),
             Does::Ask => HookResult::ask_user(name),

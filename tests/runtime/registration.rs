@@ -11,7 +11,7 @@ use hooks_runtime::{
 use proptest::prelude::*;
 use serde_json::Value;
 
-use crate::kit::{Log, at, emit, heard, logging, named, plain, says, yield_once};
+use crate::kit::{Log, at, capture_logs, emit, has_line, logging, named, plain, yield_once};
 
 /// Returns the order in which hooks run for the event `e`.
 fn order(registry: &HookRegistry, log: &Log) -> Vec<String> {
@@ -423,19 +423,20 @@ fn e_09_an_explicit_name_overrides_the_name_of_a_function_or_type() {
 #[tokio::test]
 async fn e_10_registering_and_unregistering_are_logged() {
     let registry = HookRegistry::new();
-    let (registration, lines) =
-        heard(async { registry.register("deploy:start", plain_function, at(7).name("gate")) })
-            .await;
+    let (registration, lines) = capture_logs(async {
+        registry.register("deploy:start", plain_function, at(7).name("gate"))
+    })
+    .await;
     assert!(
-        says(&lines, "DEBUG", &["deploy:start", "gate", "7"]),
+        has_line(&lines, "DEBUG", &["deploy:start", "gate", "7"]),
         "{lines:?}"
     );
-    let (_, lines) = heard(async { registration.unregister() }).await;
+    let (_, lines) = capture_logs(async { registration.unregister() }).await;
     assert!(
-        says(&lines, "DEBUG", &["deploy:start", "gate", "7"]),
+        has_line(&lines, "DEBUG", &["deploy:start", "gate", "7"]),
         "{lines:?}"
     );
-    let (_, lines) = heard(async { registration.unregister() }).await;
+    let (_, lines) = capture_logs(async { registration.unregister() }).await;
     assert!(lines.is_empty(), "nothing was unregistered: {lines:?}");
 }
 

@@ -11,10 +11,10 @@ use hooks_runtime::{
 };
 use tokio::time::sleep;
 
-use crate::kit::{answering, at, named, plain};
+use crate::kit::{at, named, plain, returning};
 
 /// Returns the hooks of a report and their status.
-fn runs(report: &Report) -> Vec<(&str, &'static str)> {
+fn statuses(report: &Report) -> Vec<(&str, &'static str)> {
     let name = |run: &HookStatus| match run {
         HookStatus::Skipped => "skipped",
         HookStatus::Cancelled => "abandoned",
@@ -47,7 +47,7 @@ fn fails(_event: Arc<str>, _data: Arc<Map>) -> Result<HookResult, HookError> {
 #[test]
 fn an_emission_has_no_report_by_default() {
     let registry = HookRegistry::new();
-    registry.register("e", answering(HookResult::proceed()), plain());
+    registry.register("e", returning(HookResult::proceed()), plain());
     assert!(block_on(registry.emit("e", ())).unwrap().report().is_none());
     assert!(
         block_on(registry.emit_with("e", (), EmitOptions::new()))
@@ -68,10 +68,10 @@ fn the_report_without_hooks_is_empty() {
 #[test]
 fn the_report_lists_the_hooks_in_execution_order() {
     let registry = HookRegistry::new();
-    let b = registry.register("e", answering(HookResult::proceed()), at(2).name("b"));
-    let a = registry.register("e", answering(HookResult::set("a", 1)), at(-1).name("a"));
+    let b = registry.register("e", returning(HookResult::proceed()), at(2).name("b"));
+    let a = registry.register("e", returning(HookResult::set("a", 1)), at(-1).name("a"));
     let report = emit(&registry);
-    assert_eq!(runs(&report), [("a", "ran"), ("b", "ran")]);
+    assert_eq!(statuses(&report), [("a", "ran"), ("b", "ran")]);
     assert_eq!(
         [report.entries[0].id, report.entries[1].id],
         [a.id(), b.id()]
@@ -89,12 +89,12 @@ fn e_23_the_report_contains_the_stopping_and_the_skipped_hooks() {
     let registry = HookRegistry::new();
     registry.register(
         "e",
-        answering(HookResult::ask_user("Sure?")),
+        returning(HookResult::ask_user("Sure?")),
         at(1).name("asks"),
     );
-    registry.register("e", answering(HookResult::deny("no")), at(2).name("denies"));
-    registry.register("e", answering(HookResult::proceed()), at(3).name("after"));
-    registry.register("e", answering(HookResult::proceed()), at(4).name("last"));
+    registry.register("e", returning(HookResult::deny("no")), at(2).name("denies"));
+    registry.register("e", returning(HookResult::proceed()), at(3).name("after"));
+    registry.register("e", returning(HookResult::proceed()), at(4).name("last"));
     let report = emit(&registry);
     let expected = [
         ("asks", "ran"),
@@ -102,16 +102,16 @@ fn e_23_the_report_contains_the_stopping_and_the_skipped_hooks() {
         ("after", "skipped"),
         ("last", "skipped"),
     ];
-    assert_eq!(runs(&report), expected);
+    assert_eq!(statuses(&report), expected);
     assert_eq!(&*report.stopped_by().unwrap().name, "denies");
 }
 
 #[test]
 fn the_report_of_a_denial_by_the_last_hook_names_the_hook() {
     let registry = HookRegistry::new();
-    registry.register("e", answering(HookResult::deny("no")), named("denies"));
+    registry.register("e", returning(HookResult::deny("no")), named("denies"));
     let report = emit(&registry);
-    assert_eq!(runs(&report), [("denies", "stopped")]);
+    assert_eq!(statuses(&report), [("denies", "stopped")]);
     assert_eq!(&*report.stopped_by().unwrap().name, "denies");
 }
 
@@ -121,10 +121,10 @@ fn e_36_the_report_contains_the_failed_hooks_and_their_failures() {
     registry.register("e", fails, at(1));
     let panics = |_: Arc<str>, _: Arc<Map>| -> HookResult { panic!("out of range") };
     registry.register("e", panics, at(2).name("panics"));
-    registry.register("e", answering(HookResult::proceed()), at(3).name("after"));
+    registry.register("e", returning(HookResult::proceed()), at(3).name("after"));
     let report = emit(&registry);
     assert_eq!(
-        runs(&report),
+        statuses(&report),
         [("fails", "failed"), ("panics", "failed"), ("after", "ran")]
     );
     let kinds: Vec<_> = report
@@ -143,10 +143,10 @@ fn e_36_the_report_contains_the_failed_hooks_and_their_failures() {
 fn x_2_the_report_names_the_failed_hook_that_stopped_the_emission() {
     let registry = HookRegistry::new();
     registry.register("e", fails, at(1).on_failure(FailurePolicy::FailClosed));
-    registry.register("e", answering(HookResult::proceed()), at(2).name("after"));
+    registry.register("e", returning(HookResult::proceed()), at(2).name("after"));
     let report = emit(&registry);
     assert_eq!(
-        runs(&report),
+        statuses(&report),
         [("fails", "failed, stopped"), ("after", "skipped")]
     );
     assert_eq!(&*report.stopped_by().unwrap().name, "fails");
@@ -156,12 +156,12 @@ fn x_2_the_report_names_the_failed_hook_that_stopped_the_emission() {
 fn x_2_the_error_of_a_propagated_failure_contains_the_report() {
     let registry = HookRegistry::new();
     registry.register("e", fails, at(1).on_failure(FailurePolicy::Propagate));
-    registry.register("e", answering(HookResult::proceed()), at(2).name("after"));
+    registry.register("e", returning(HookResult::proceed()), at(2).name("after"));
     let options = EmitOptions::new().report();
     let error = block_on(registry.emit_with("e", (), options)).unwrap_err();
     let report = error.emission().unwrap().report().unwrap();
     assert_eq!(
-        runs(report),
+        statuses(report),
         [("fails", "failed, stopped"), ("after", "skipped")]
     );
 }
@@ -169,19 +169,19 @@ fn x_2_the_error_of_a_propagated_failure_contains_the_report() {
 #[tokio::test(start_paused = true)]
 async fn the_report_of_a_missed_deadline_names_the_cancelled_hook() {
     let registry = HookRegistry::new();
-    registry.register("e", answering(HookResult::proceed()), at(1).name("before"));
+    registry.register("e", returning(HookResult::proceed()), at(1).name("before"));
     let slow = |_: Arc<str>, _: Arc<Map>| async {
         sleep(Duration::from_secs(60)).await;
         HookResult::proceed()
     };
     registry.register("e", slow, at(2).name("slow"));
-    registry.register("e", answering(HookResult::proceed()), at(3).name("after"));
+    registry.register("e", returning(HookResult::proceed()), at(3).name("after"));
     let options = EmitOptions::new().report().deadline(Duration::from_secs(1));
     let error = registry.emit_with("e", (), options).await.unwrap_err();
     assert!(matches!(error, EmitError::Deadline { .. }));
     let report = error.emission().unwrap().report().unwrap();
     assert_eq!(
-        runs(report),
+        statuses(report),
         [
             ("before", "ran"),
             ("slow", "abandoned"),
@@ -202,29 +202,29 @@ async fn the_report_of_a_timeout_lists_the_hook_as_failed() {
     let options = EmitOptions::new().report();
     let emission = registry.emit_with("e", (), options).await.unwrap();
     let report = emission.report().unwrap();
-    assert_eq!(runs(report), [("hangs", "failed")]);
+    assert_eq!(statuses(report), [("hangs", "failed")]);
     assert!(report.to_string().contains("hangs"), "{report}");
 }
 
 #[test]
 fn the_report_contains_the_elapsed_time_of_started_hooks() {
     let registry = HookRegistry::new();
-    registry.register("e", answering(HookResult::proceed()), at(1));
-    registry.register("e", answering(HookResult::deny("no")), at(2));
-    registry.register("e", answering(HookResult::proceed()), at(3));
+    registry.register("e", returning(HookResult::proceed()), at(1));
+    registry.register("e", returning(HookResult::deny("no")), at(2));
+    registry.register("e", returning(HookResult::proceed()), at(3));
     let report = emit(&registry);
-    let took: Vec<_> = report
+    let has_elapsed: Vec<_> = report
         .entries
         .iter()
         .map(|entry| entry.elapsed.is_some())
         .collect();
-    assert_eq!(took, [true, true, false]);
+    assert_eq!(has_elapsed, [true, true, false]);
 }
 
 #[test]
 fn the_report_prints_one_line_per_hook() {
     let registry = HookRegistry::new();
-    registry.register("e", answering(HookResult::proceed()), at(1).name("first"));
+    registry.register("e", returning(HookResult::proceed()), at(1).name("first"));
     registry.register("e", fails, at(2));
     let text = emit(&registry).to_string();
     let lines: Vec<_> = text.lines().collect();
@@ -239,10 +239,10 @@ fn the_report_prints_one_line_per_hook() {
 #[test]
 fn a_report_does_not_change_the_result_of_an_emission() {
     let registry = HookRegistry::new();
-    registry.register("e", answering(HookResult::set("a", 1)), named("sets"));
+    registry.register("e", returning(HookResult::set("a", 1)), named("sets"));
     registry.register(
         "e",
-        answering(HookResult::inject_context("i").user_message("m")),
+        returning(HookResult::inject_context("i").user_message("m")),
         plain(),
     );
     registry.register("e", fails, plain());
@@ -268,7 +268,7 @@ fn r_10_the_report_of_a_pre_phase_names_the_halting_hook() {
     let (response, report) = block_on(registry.execute_pre_reported("r"));
     assert_eq!(response.unwrap().action, ResponseAction::Halt);
     assert_eq!(
-        runs(&report),
+        statuses(&report),
         [("a", "ran"), ("b", "stopped"), ("c", "skipped")]
     );
     assert_eq!(report.entries[1].key.as_deref(), Some("b"));
@@ -282,7 +282,10 @@ fn r_13_the_report_of_a_pre_phase_names_the_failed_hook() {
     registry.register_pre(PreFn::new("b", |_: &str| HookResponse::default()), at(2));
     let (response, report) = block_on(registry.execute_pre_reported("r"));
     assert!(response.is_err());
-    assert_eq!(runs(&report), [("a", "failed, stopped"), ("b", "skipped")]);
+    assert_eq!(
+        statuses(&report),
+        [("a", "failed, stopped"), ("b", "skipped")]
+    );
 }
 
 #[test]
@@ -293,7 +296,10 @@ fn r_14_the_report_of_a_post_phase_lists_failures_and_later_hooks() {
     registry.register_post(PostFn::new("b", fails), plain());
     registry.register_post(PostFn::new("c", |_: &str, _: Option<&str>| ()), plain());
     let report = block_on(registry.execute_post_reported("r", None));
-    assert_eq!(runs(&report), [("a", "ran"), ("b", "failed"), ("c", "ran")]);
+    assert_eq!(
+        statuses(&report),
+        [("a", "ran"), ("b", "failed"), ("c", "ran")]
+    );
     assert!(report.stopped_by().is_none());
 }
 

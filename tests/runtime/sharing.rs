@@ -14,7 +14,7 @@ fn object(value: Value) -> Map {
 }
 
 /// Returns the address of a text of the data.
-fn place(data: &Map, field: &str) -> *const u8 {
+fn address(data: &Map, field: &str) -> *const u8 {
     data[field].as_str().expect("the field is a text").as_ptr()
 }
 
@@ -36,14 +36,14 @@ fn e_25_unshared_data_are_changed_in_place() {
     set(&registry, "a", 1);
     set(&registry, "b", 2);
     let data = Arc::new(object(json!({"a": 0, "text": "long"})));
-    let (map, text) = (Arc::as_ptr(&data), place(&data, "text"));
+    let (map, text) = (Arc::as_ptr(&data), address(&data, "text"));
     let emission = emit(&registry, data);
     assert_eq!(
         *emission.data,
         object(json!({"a": 1, "text": "long", "b": 2}))
     );
     assert_eq!(Arc::as_ptr(&emission.data), map, "the map is the same");
-    assert_eq!(place(&emission.data, "text"), text, "so is its text");
+    assert_eq!(address(&emission.data, "text"), text, "so is its text");
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn e_37_shared_data_of_the_caller_are_not_changed() {
     };
     assert_eq!(
         *text,
-        place(&kept, "text").addr(),
+        address(&kept, "text").addr(),
         "nothing was copied for the hook"
     );
     assert_eq!(*fields, [Some(json!(1)), Some(json!(0)), None]);
@@ -107,15 +107,15 @@ fn e_22_all_kinds_of_hook_see_defaults_absent_from_the_callers_data() {
     ));
     let seen = Arc::new(Mutex::new(Vec::new()));
 
-    struct Look(Arc<Mutex<Vec<Value>>>);
-    impl EventHook for Look {
+    struct RecordFields(Arc<Mutex<Vec<Value>>>);
+    impl EventHook for RecordFields {
         async fn call(&self, event: Event<'_>) -> Result<HookResult, HookError> {
             let fields = ["a", "b", "c"].map(|field| event.get(field).cloned());
             self.0.lock().unwrap().push(json!(fields));
             Ok(HookResult::proceed())
         }
     }
-    registry.register("e", Look(Arc::clone(&seen)), RegisterOptions::new());
+    registry.register("e", RecordFields(Arc::clone(&seen)), RegisterOptions::new());
     set(&registry, "c", 3);
     let watch = Arc::clone(&seen);
     let shared = move |_: Arc<str>, data: Arc<Map>| {

@@ -13,7 +13,7 @@ use hooks_runtime::{
 };
 use serde_json::json;
 
-use crate::kit::{answering, at, emit, map, named, plain};
+use crate::kit::{at, emit, map, named, plain, returning};
 
 const THREADS: usize = 8;
 const ROUNDS: usize = 150;
@@ -41,7 +41,7 @@ fn without_deadlock(act: impl FnOnce() + Send + 'static) {
     });
     let is_stuck =
         is_done.recv_timeout(Duration::from_secs(60)) == Err(mpsc::RecvTimeoutError::Timeout);
-    assert!(!is_stuck, "the thread waits for itself");
+    assert!(!is_stuck, "deadlock");
     run.join().unwrap();
 }
 
@@ -114,7 +114,7 @@ fn e_04_concurrent_registrations_keep_the_order_of_each_thread() {
         for round in 0..ROUNDS {
             registry.register(
                 "e",
-                answering(HookResult::proceed()),
+                returning(HookResult::proceed()),
                 named(format!("{number} {round}")),
             );
         }
@@ -134,7 +134,7 @@ fn e_04_concurrent_registrations_keep_the_order_of_each_thread() {
 fn e_07_only_one_of_many_concurrent_unregister_calls_returns_true() {
     for _ in 0..50 {
         let registry = HookRegistry::new();
-        let registration = registry.register("e", answering(HookResult::proceed()), plain());
+        let registration = registry.register("e", returning(HookResult::proceed()), plain());
         let removed = AtomicUsize::new(0);
         on_many_threads(|_| {
             if registration.unregister() {
@@ -259,7 +259,7 @@ async fn e_43_tasks_emit_register_and_recurse_concurrently() {
             let registry = registry.clone();
             tokio::spawn(async move {
                 let registration =
-                    registry.register("other", answering(HookResult::proceed()), plain());
+                    registry.register("other", returning(HookResult::proceed()), plain());
                 emit(&registry, "e", json!({"depth": 3})).await;
                 assert!(registration.unregister());
             })
@@ -287,13 +287,13 @@ fn e_07_unregistering_a_hook_whose_drop_uses_the_registry_does_not_deadlock() {
     without_deadlock(|| {
         let registry = HookRegistry::new();
         let is_dropped = Arc::new(AtomicBool::new(false));
-        let other = registry.register("e", answering(HookResult::proceed()), named("other"));
+        let other = registry.register("e", returning(HookResult::proceed()), named("other"));
         let inner = registry.clone();
         let held = OnDrop(
             move || {
                 inner.register(
                     "e",
-                    answering(HookResult::proceed()),
+                    returning(HookResult::proceed()),
                     named("by the destructor"),
                 );
                 assert!(other.unregister());
@@ -310,7 +310,7 @@ fn e_07_unregistering_a_hook_whose_drop_uses_the_registry_does_not_deadlock() {
         let registration = registry.register("e", handler, named("holds"));
         assert!(registration.unregister());
         // A reader may keep the previous snapshot for a moment.
-        registry.register("e", answering(HookResult::proceed()), named("last"));
+        registry.register("e", returning(HookResult::proceed()), named("last"));
         block_on(emit(&registry, "e", ()));
         assert!(
             is_dropped.load(Ordering::SeqCst),
@@ -333,7 +333,7 @@ fn e_07_a_hook_whose_drop_uses_the_registry_can_unregister_itself() {
             move || {
                 inner.register(
                     "e",
-                    answering(HookResult::proceed()),
+                    returning(HookResult::proceed()),
                     named("by the destructor"),
                 );
             },
@@ -387,7 +387,7 @@ fn e_67_a_registry_with_hooks_that_unregister_on_drop_can_be_dropped() {
     without_deadlock(|| {
         let registry = HookRegistry::new();
         let is_dropped = Arc::new(AtomicBool::new(false));
-        let other = registry.register("e", answering(HookResult::proceed()), plain());
+        let other = registry.register("e", returning(HookResult::proceed()), plain());
         let held = OnDrop(
             move || {
                 other.unregister();
@@ -409,7 +409,7 @@ fn e_21_e_50_thousands_of_hooks_do_not_overflow_the_stack() {
     let registry = HookRegistry::new();
     for number in 0..3_000 {
         if number % 2 == 0 {
-            registry.register("e", answering(HookResult::set("n", number)), plain());
+            registry.register("e", returning(HookResult::set("n", number)), plain());
         } else {
             let later = move |_: Arc<str>, _: Arc<Map>| async move {
                 crate::kit::yield_once().await;
@@ -435,7 +435,7 @@ fn e_43_registries_are_send_and_sync_and_their_futures_are_send() {
     let events = is_shared(HookRegistry::new());
     is_shared(block_on(is_sent(events.emit("e", ()))).unwrap());
     block_on(is_sent(events.emit_and_collect("e", (), Duration::ZERO)));
-    is_shared(events.register("e", answering(HookResult::proceed()), plain()));
+    is_shared(events.register("e", returning(HookResult::proceed()), plain()));
     let phases = is_shared(PhaseRegistry::<str, str>::new());
     assert!(is_shared(block_on(is_sent(phases.execute_pre("r")))).is_ok());
     block_on(is_sent(phases.execute_post("r", Some("id"))));
@@ -492,7 +492,7 @@ fn e_08_e_43_emissions_see_sorted_hooks_during_concurrent_registrations() {
             let registration = registry.register("e", hook, at(priority));
             registry.register(
                 format!("event:{number}"),
-                answering(HookResult::proceed()),
+                returning(HookResult::proceed()),
                 plain(),
             );
             if number % 5 == 0 {
@@ -513,22 +513,22 @@ fn e_08_e_43_emissions_see_sorted_hooks_during_concurrent_registrations() {
 #[test]
 fn e_73_events_run_hooks_exactly_while_hooks_are_registered() {
     let registry = HookRegistry::new();
-    let hears = |number: usize| {
+    let runs_hook = |number: usize| {
         let emission = block_on(emit(&registry, &format!("event:{number}"), ()));
-        emission.data.contains_key("heard")
+        emission.data.contains_key("ran")
     };
     for _ in 0..2 {
         let registrations: Vec<_> = (0..MANY)
             .map(|number| {
-                let hook = answering(HookResult::set("heard", true));
+                let hook = returning(HookResult::set("ran", true));
                 registry.register(format!("event:{number}"), hook, plain())
             })
             .collect();
-        assert!((0..MANY).all(hears));
+        assert!((0..MANY).all(runs_hook));
         for (number, registration) in registrations.iter().enumerate() {
             assert!(registration.unregister());
-            assert!(!hears(number));
-            assert!((number + 1..MANY).step_by(17).all(hears));
+            assert!(!runs_hook(number));
+            assert!((number + 1..MANY).step_by(17).all(runs_hook));
         }
         assert!(registry.list_handlers(None).is_empty());
     }

@@ -112,10 +112,10 @@ impl ExecuteTool<Nothing, HashMap<(u8, u8), u8>> for Executor {
 type WeatherDecision = ToolDecision<WeatherArgs, Forecast>;
 
 /// Changes the city of calls.
-struct Moves(&'static str, Log);
+struct ChangesCity(&'static str, Log);
 
 #[impl_hooks(ToolsHooksSet)]
-impl ToolsHooks for Moves {
+impl ToolsHooks for ChangesCity {
     async fn weather(&self, mut input: WeatherArgs, context: ToolCallContext) -> WeatherDecision {
         self.1.add(format!("{} {}", context.id(), input.city));
         input.city.push_str(self.0);
@@ -129,7 +129,7 @@ async fn refuses(_input: WeatherArgs, _context: ToolCallContext) -> WeatherDecis
 }
 
 #[impl_hook(WeatherHook)]
-async fn knows(input: WeatherArgs, _context: ToolCallContext) -> WeatherDecision {
+async fn completes(input: WeatherArgs, _context: ToolCallContext) -> WeatherDecision {
     yield_once().await;
     ToolDecision::Complete(Forecast {
         text: format!("it is known of {}", input.city),
@@ -164,8 +164,8 @@ fn t_75_without_hooks_the_tool_runs() {
 fn t_75_the_tool_gets_the_input_changed_by_the_hooks() {
     let log = Log::new();
     let set = ToolsHooksSet::new()
-        .with_hooks(Moves("-a", log.clone()))
-        .with_hooks(Moves("-b", log.clone()));
+        .with_hooks(ChangesCity("-a", log.clone()))
+        .with_hooks(ChangesCity("-b", log.clone()));
     let (result, ran) = run(&set, weather("Rome"));
     assert_eq!(result.unwrap(), json!({"text": "sun in Rome-a-b"}));
     assert_eq!(log.lines(), ["call-1 Rome", "call-1 Rome-a"]);
@@ -178,7 +178,7 @@ fn t_75_a_rejected_call_does_not_run_the_tool() {
     let log = Log::new();
     let set = ToolsHooksSet::new()
         .with_weather(Refuses)
-        .with_hooks(Moves("", log.clone()));
+        .with_hooks(ChangesCity("", log.clone()));
     let (result, ran) = run(&set, weather("Rome"));
     assert!(matches!(
         &result,
@@ -197,8 +197,8 @@ fn t_75_a_rejected_call_does_not_run_the_tool() {
 fn t_75_a_hook_can_complete_a_call_with_its_own_output() {
     let log = Log::new();
     let set = ToolsHooksSet::new()
-        .with_hooks(Moves("!", log.clone()))
-        .with_weather(Knows)
+        .with_hooks(ChangesCity("!", log.clone()))
+        .with_weather(Completes)
         .with_weather(Refuses);
     let (result, ran) = run(&set, weather("Rome"));
     assert_eq!(result.unwrap(), json!({"text": "it is known of Rome!"}));
@@ -218,7 +218,7 @@ fn t_75_each_tool_has_its_own_hooks() {
 #[test]
 fn t_75_a_call_that_does_not_parse_reaches_neither_hook_nor_tool() {
     let log = Log::new();
-    let set = ToolsHooksSet::new().with_hooks(Moves("", log.clone()));
+    let set = ToolsHooksSet::new().with_hooks(ChangesCity("", log.clone()));
     let cases = [
         (
             "wether",
@@ -303,7 +303,7 @@ fn t_75_after_a_panic_in_a_hook_the_tool_does_not_run() {
 /// T-75: a call that is dropped while a hook waits does not run
 #[test]
 fn t_75_a_call_dropped_while_a_hook_is_pending_does_not_run() {
-    let set = ToolsHooksSet::new().with_weather(Knows);
+    let set = ToolsHooksSet::new().with_weather(Completes);
     let executor = Executor::default();
     let mut call = Box::pin(Tools::execute(weather("Rome"), &set, &executor));
     assert!((&mut call).now_or_never().is_none());
@@ -450,7 +450,7 @@ fn t_74_extensions_of_the_call_override_those_of_the_runner() {
 #[test]
 fn t_73_hooks_can_be_added_to_a_runner() {
     let log = Log::new();
-    let moves = |to| ToolsHooksSet::new().with_hooks(Moves(to, log.clone()));
+    let moves = |to| ToolsHooksSet::new().with_hooks(ChangesCity(to, log.clone()));
     let executor = Executor::default();
     let mut runner = ToolRunner::<Tools, _>::with_hooks(executor.clone(), moves("-a"))
         .with_extended_hooks(moves("-b"));
@@ -476,7 +476,7 @@ fn t_73_hooks_can_be_added_to_a_runner() {
 #[test]
 fn t_75_a_runner_can_borrow_hooks_and_executor() {
     let log = Log::new();
-    let (moves, executor) = (Moves("-a", log.clone()), Executor::default());
+    let (moves, executor) = (ChangesCity("-a", log.clone()), Executor::default());
     let set = ToolsHooksSet::new().with_hooks(&moves);
     let runner = ToolRunner::<Tools, _>::with_hooks(&executor, set.clone());
     block_on(runner.execute(weather("Rome"))).unwrap();
@@ -489,7 +489,7 @@ fn t_75_a_runner_can_borrow_hooks_and_executor() {
 /// T-75: a call runs on a runtime of many threads
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn t_75_a_call_can_be_spawned() {
-    let set = ToolsHooksSet::new().with_hooks(Moves("-a", Log::new()));
+    let set = ToolsHooksSet::new().with_hooks(ChangesCity("-a", Log::new()));
     let runner = ToolRunner::<Tools, _>::with_hooks(Executor::default(), set);
     let runner = Arc::new(runner);
     let calls = (0..8).map(|_| {

@@ -81,7 +81,7 @@ fn a_hook_that_captures_its_registry_keeps_it_alive() {
     drop(registry);
     assert!(
         weak.upgrade().is_some(),
-        "this is the ring that `downgrade` avoids"
+        "this is the reference cycle that `downgrade` avoids"
     );
     assert!(registration.unregister());
     assert!(dropped.load(Ordering::SeqCst));

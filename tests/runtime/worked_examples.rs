@@ -339,16 +339,16 @@ async fn e_134_the_specified_examples_of_the_default_action_hold() {
             move |_: Event<'_>| result.clone(),
             RegisterOptions::new(),
         );
-        let nobody_looks = ApprovalQueue::new();
+        let unread_queue = ApprovalQueue::new();
         let coordinator = Coordinator::builder()
-            .provider(nobody_looks.clone())
+            .provider(unread_queue.clone())
             .build();
         let mut conversation = Conversation::new();
         let applied = coordinator
             .emit(&hooks, "tool:pre", (), &mut conversation)
             .await;
         assert_eq!(applied.expect("it applies").is_denied(), is_denied);
-        assert!(nobody_looks.is_empty(), "the question is withdrawn");
+        assert!(unread_queue.is_empty(), "the question is withdrawn");
     }
 }
 

@@ -7,8 +7,10 @@ use hooks_runtime::{ApprovalDefault, HookRegistry, HookResult, Map};
 use serde_json::json;
 use tokio::time::sleep;
 
-use super::{Panics, asking, call, decide, gate, only, question, settled, with};
-use crate::kit::{answering, map, named};
+use super::{
+    Panics, approval_request, call, decide, gate, only_pending, run_other_tasks, spawn_ask, with,
+};
+use crate::kit::{map, named, returning};
 
 fn ask_once() -> HookResult {
     HookResult::ask_user("Run it?")
@@ -21,10 +23,10 @@ async fn e_140_identical_requests_are_asked_once_and_all_get_the_answer() {
     for (answer, is_allowed) in [("Allow", true), ("Deny", false), ("Perhaps", false)] {
         let mut tasks = Vec::new();
         for _ in 0..5 {
-            let request = question(&coordinator, &hooks, "tool:pre", call()).await;
-            tasks.push(asking(&coordinator, &request).await);
+            let request = approval_request(&coordinator, &hooks, "tool:pre", call()).await;
+            tasks.push(spawn_ask(&coordinator, &request).await);
         }
-        queue.answer(&only(&queue).id, answer).unwrap();
+        queue.answer(&only_pending(&queue).id, answer).unwrap();
         for task in tasks {
             let approval = task.await.unwrap();
             assert_eq!(approval.is_allowed(), is_allowed, "{answer}");
@@ -42,11 +44,11 @@ async fn e_140_requests_that_differ_only_in_the_timestamp_are_identical() {
     hooks.set_timestamps(true);
     let mut tasks = Vec::new();
     for _ in 0..3 {
-        let request = question(&coordinator, &hooks, "tool:pre", call()).await;
+        let request = approval_request(&coordinator, &hooks, "tool:pre", call()).await;
         assert!(request.data.contains_key("timestamp"));
-        tasks.push(asking(&coordinator, &request).await);
+        tasks.push(spawn_ask(&coordinator, &request).await);
     }
-    queue.answer(&only(&queue).id, "Allow").unwrap();
+    queue.answer(&only_pending(&queue).id, "Allow").unwrap();
     for task in tasks {
         assert!(task.await.unwrap().is_allowed());
     }
@@ -56,13 +58,13 @@ async fn e_140_requests_that_differ_only_in_the_timestamp_are_identical() {
 async fn e_140_an_identical_request_after_the_answer_is_asked_again() {
     let queue = ApprovalQueue::new();
     let (coordinator, hooks) = (with(queue.clone()), gate(ask_once()));
-    let request = question(&coordinator, &hooks, "tool:pre", call()).await;
-    let first = asking(&coordinator, &request).await;
-    queue.answer(&only(&queue).id, "Allow").unwrap();
+    let request = approval_request(&coordinator, &hooks, "tool:pre", call()).await;
+    let first = spawn_ask(&coordinator, &request).await;
+    queue.answer(&only_pending(&queue).id, "Allow").unwrap();
     assert!(first.await.unwrap().is_allowed());
-    let request = question(&coordinator, &hooks, "tool:pre", call()).await;
-    let second = asking(&coordinator, &request).await;
-    queue.answer(&only(&queue).id, "Deny").unwrap();
+    let request = approval_request(&coordinator, &hooks, "tool:pre", call()).await;
+    let second = spawn_ask(&coordinator, &request).await;
+    queue.answer(&only_pending(&queue).id, "Deny").unwrap();
     assert!(!second.await.unwrap().is_allowed());
 }
 
@@ -72,16 +74,16 @@ async fn e_140_if_the_first_caller_is_dropped_the_others_still_get_the_answer() 
     let (coordinator, hooks) = (with(queue.clone()), gate(ask_once()));
     let mut tasks = Vec::new();
     for _ in 0..4 {
-        let request = question(&coordinator, &hooks, "tool:pre", call()).await;
-        tasks.push(asking(&coordinator, &request).await);
+        let request = approval_request(&coordinator, &hooks, "tool:pre", call()).await;
+        tasks.push(spawn_ask(&coordinator, &request).await);
     }
     for leader in tasks.drain(..2) {
         leader.abort();
         assert!(leader.await.unwrap_err().is_cancelled());
-        settled().await;
-        assert_eq!(queue.len(), 1, "the question still waits");
+        run_other_tasks().await;
+        assert_eq!(queue.len(), 1, "the request is still pending");
     }
-    queue.answer(&only(&queue).id, "Allow").unwrap();
+    queue.answer(&only_pending(&queue).id, "Allow").unwrap();
     for task in tasks {
         assert!(task.await.unwrap().is_allowed());
     }
@@ -91,10 +93,10 @@ async fn e_140_if_the_first_caller_is_dropped_the_others_still_get_the_answer() 
 async fn e_140_if_the_first_caller_is_dropped_the_others_still_time_out() {
     let queue = ApprovalQueue::new();
     let (coordinator, hooks) = (with(queue.clone()), gate(ask_once()));
-    let request = question(&coordinator, &hooks, "tool:pre", call()).await;
-    let leader = asking(&coordinator, &request).await;
-    let request = question(&coordinator, &hooks, "tool:pre", call()).await;
-    let other = asking(&coordinator, &request).await;
+    let request = approval_request(&coordinator, &hooks, "tool:pre", call()).await;
+    let leader = spawn_ask(&coordinator, &request).await;
+    let request = approval_request(&coordinator, &hooks, "tool:pre", call()).await;
+    let other = spawn_ask(&coordinator, &request).await;
     leader.abort();
     let approval = other.await.unwrap();
     assert_eq!(approval.decision, ApprovalDecision::TimedOut);
@@ -107,21 +109,21 @@ async fn e_140_if_all_callers_are_dropped_the_request_is_withdrawn() {
     let (coordinator, hooks) = (with(queue.clone()), gate(ask_once()));
     let mut tasks = Vec::new();
     for _ in 0..3 {
-        let request = question(&coordinator, &hooks, "tool:pre", call()).await;
-        tasks.push(asking(&coordinator, &request).await);
+        let request = approval_request(&coordinator, &hooks, "tool:pre", call()).await;
+        tasks.push(spawn_ask(&coordinator, &request).await);
     }
-    let id = only(&queue).id.clone();
+    let id = only_pending(&queue).id.clone();
     for task in tasks {
         task.abort();
         let _ = task.await;
     }
-    settled().await;
+    run_other_tasks().await;
     assert!(queue.is_empty() && queue.pending().is_empty());
     assert!(queue.try_next().is_none());
     assert!(queue.answer(&id, "Allow").is_err());
-    let request = question(&coordinator, &hooks, "tool:pre", call()).await;
-    let again = asking(&coordinator, &request).await;
-    queue.answer(&only(&queue).id, "Allow").unwrap();
+    let request = approval_request(&coordinator, &hooks, "tool:pre", call()).await;
+    let again = spawn_ask(&coordinator, &request).await;
+    queue.answer(&only_pending(&queue).id, "Allow").unwrap();
     assert!(again.await.unwrap().is_allowed());
 }
 
@@ -133,15 +135,15 @@ fn variants() -> Vec<Variant> {
     let base = || with_tool("shell", "ls");
     let differently = |result: HookResult| gate(result);
     let other_hook = HookRegistry::new();
-    other_hook.register("tool:pre", answering(ask_once()), named("guard"));
+    other_hook.register("tool:pre", returning(ask_once()), named("guard"));
     let other_event = HookRegistry::new();
-    other_event.register("tool:post", answering(ask_once()), named("gate"));
+    other_event.register("tool:post", returning(ask_once()), named("gate"));
     let untrusted = HookRegistry::new();
     let typed = ask_once().approval_choices([
         ApprovalOption::allow_once("Allow"),
         ApprovalOption::allow_once("Deny"),
     ]);
-    untrusted.register("tool:pre", answering(typed), named("gate"));
+    untrusted.register("tool:pre", returning(typed), named("gate"));
     let mut in_session = base();
     in_session.insert("session_id".to_owned(), "other".into());
     let mut more = base();
@@ -195,8 +197,8 @@ async fn e_140_different_requests_are_asked_separately_and_concurrently() {
     let coordinator = with(queue.clone());
     let mut tasks = Vec::new();
     for (number, (what, hooks, event, data)) in variants().into_iter().enumerate() {
-        let request = question(&coordinator, &hooks, event, data).await;
-        tasks.push((what, asking(&coordinator, &request).await));
+        let request = approval_request(&coordinator, &hooks, event, data).await;
+        tasks.push((what, spawn_ask(&coordinator, &request).await));
         assert_eq!(
             queue.len(),
             number + 1,
@@ -225,20 +227,20 @@ async fn e_140_a_shorter_timeout_ends_only_its_own_request() {
             true => (&short, &long),
             false => (&long, &short),
         };
-        let request = question(&coordinator, first, "tool:pre", call()).await;
-        let first = asking(&coordinator, &request).await;
-        let request = question(&coordinator, second, "tool:pre", call()).await;
-        let second = asking(&coordinator, &request).await;
+        let request = approval_request(&coordinator, first, "tool:pre", call()).await;
+        let first = spawn_ask(&coordinator, &request).await;
+        let request = approval_request(&coordinator, second, "tool:pre", call()).await;
+        let second = spawn_ask(&coordinator, &request).await;
         let (short, long) = match is_short_first {
             true => (first, second),
             false => (second, first),
         };
         sleep(Duration::from_secs(20)).await;
-        settled().await;
+        run_other_tasks().await;
         assert!(short.is_finished() && !long.is_finished());
         let approval = short.await.unwrap();
         assert_eq!(approval.decision, ApprovalDecision::TimedOut);
-        queue.answer(&only(&queue).id, "Allow").unwrap();
+        queue.answer(&only_pending(&queue).id, "Allow").unwrap();
         assert!(long.await.unwrap().is_allowed());
     }
 }
@@ -248,16 +250,16 @@ async fn e_140_a_later_identical_request_has_its_full_timeout() {
     let queue = ApprovalQueue::new();
     let coordinator = with(queue.clone());
     let hooks = gate(ask_once().approval_timeout(100.0));
-    let request = question(&coordinator, &hooks, "tool:pre", call()).await;
-    let first = asking(&coordinator, &request).await;
+    let request = approval_request(&coordinator, &hooks, "tool:pre", call()).await;
+    let first = spawn_ask(&coordinator, &request).await;
     sleep(Duration::from_secs(90)).await;
-    let request = question(&coordinator, &hooks, "tool:pre", call()).await;
-    let second = asking(&coordinator, &request).await;
+    let request = approval_request(&coordinator, &hooks, "tool:pre", call()).await;
+    let second = spawn_ask(&coordinator, &request).await;
     sleep(Duration::from_secs(20)).await;
-    settled().await;
-    assert!(first.is_finished(), "its 100 s are over");
-    assert!(!second.is_finished(), "it has waited for 20 s of 100");
-    queue.answer(&only(&queue).id, "Allow").unwrap();
+    run_other_tasks().await;
+    assert!(first.is_finished(), "its timeout of 100 s has elapsed");
+    assert!(!second.is_finished(), "only 20 s of its 100 s have elapsed");
+    queue.answer(&only_pending(&queue).id, "Allow").unwrap();
     assert!(second.await.unwrap().is_allowed());
 }
 
@@ -265,17 +267,17 @@ async fn e_140_a_later_identical_request_has_its_full_timeout() {
 async fn e_140_a_request_with_timeout_0_does_not_join_a_pending_request() {
     let queue = ApprovalQueue::new();
     let coordinator = with(queue.clone());
-    let request = question(&coordinator, &gate(ask_once()), "tool:pre", call()).await;
-    let waits = asking(&coordinator, &request).await;
-    let at_once = gate(ask_once().approval_timeout(0.0));
-    let applied = decide(&coordinator, &at_once, "tool:pre", call()).await;
+    let request = approval_request(&coordinator, &gate(ask_once()), "tool:pre", call()).await;
+    let pending = spawn_ask(&coordinator, &request).await;
+    let immediate = gate(ask_once().approval_timeout(0.0));
+    let applied = decide(&coordinator, &immediate, "tool:pre", call()).await;
     assert_eq!(
         applied.approval.unwrap().decision,
         ApprovalDecision::TimedOut
     );
-    assert!(!waits.is_finished());
-    queue.answer(&only(&queue).id, "Allow").unwrap();
-    assert!(waits.await.unwrap().is_allowed());
+    assert!(!pending.is_finished());
+    queue.answer(&only_pending(&queue).id, "Allow").unwrap();
+    assert!(pending.await.unwrap().is_allowed());
 }
 
 #[tokio::test(start_paused = true)]
@@ -288,10 +290,12 @@ async fn e_140_allow_always_is_remembered_for_all_joined_callers() {
     });
     let mut tasks = Vec::new();
     for _ in 0..3 {
-        let request = question(&coordinator, &hooks, "tool:pre", call()).await;
-        tasks.push(asking(&coordinator, &request).await);
+        let request = approval_request(&coordinator, &hooks, "tool:pre", call()).await;
+        tasks.push(spawn_ask(&coordinator, &request).await);
     }
-    queue.answer(&only(&queue).id, "Allow always").unwrap();
+    queue
+        .answer(&only_pending(&queue).id, "Allow always")
+        .unwrap();
     for task in tasks {
         assert!(task.await.unwrap().is_allowed());
     }
@@ -308,7 +312,7 @@ async fn e_134_if_the_provider_panics_all_joined_callers_get_the_default() {
         (ApprovalDefault::Deny, false),
     ] {
         let hooks = gate(ask_once().approval_default(default));
-        let request = question(&coordinator, &hooks, "tool:pre", call()).await;
+        let request = approval_request(&coordinator, &hooks, "tool:pre", call()).await;
         let (one, two) = tokio::join!(
             coordinator.ask(request.clone()),
             coordinator.ask(request.clone())
@@ -339,7 +343,7 @@ async fn e_140_callers_joined_and_aborted_on_two_threads_all_complete() {
     let mut tasks = Vec::new();
     for number in 0..600 {
         let data = map(json!({"tool_name": "shell", "tool_input": number % 5}));
-        let request = question(&coordinator, &hooks, "tool:pre", data).await;
+        let request = approval_request(&coordinator, &hooks, "tool:pre", data).await;
         let coordinator = coordinator.clone();
         let task = tokio::spawn(async move { coordinator.ask(request).await });
         if number % 3 == 0 {

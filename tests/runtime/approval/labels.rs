@@ -5,8 +5,8 @@ use hooks_runtime::approval::{ApprovalDecision, ApprovalOption, FixedAnswers};
 use hooks_runtime::{HookRegistry, HookResult, RegisterOptions};
 use proptest::prelude::*;
 
-use super::{call, decide, gate, question, with};
-use crate::kit::{answering, named};
+use super::{approval_request, call, decide, gate, with};
+use crate::kit::{named, returning};
 
 fn effects(labels: &[&str], is_trusted: bool) -> Vec<ApprovalEffect> {
     let labels: Vec<String> = labels.iter().map(|&label| label.to_owned()).collect();
@@ -16,15 +16,15 @@ fn effects(labels: &[&str], is_trusted: bool) -> Vec<ApprovalEffect> {
     options.into_iter().map(|option| option.effect).collect()
 }
 
-/// Returns the effect of a label of a trusted hook, beside a denial and alone.
-fn beside_a_denial(label: &str) -> ApprovalEffect {
+/// Returns the effect of a label of a trusted hook, next to a deny label and alone.
+fn effect_next_to_deny(label: &str) -> ApprovalEffect {
     effects(&[label, "Cancel"], true)[0]
 }
 
-fn without_trust(result: HookResult) -> HookRegistry {
+fn untrusted_gate(result: HookResult) -> HookRegistry {
     let hooks = HookRegistry::new();
     let options = named("gate").trusted(false);
-    hooks.register("tool:pre", answering(result), options);
+    hooks.register("tool:pre", returning(result), options);
     hooks
 }
 
@@ -125,7 +125,7 @@ fn e_133_case_and_punctuation_of_labels_are_ignored() {
         "CANCEL…",
         "Deny always",
     ] {
-        assert_eq!(beside_a_denial(label), Deny, "{label:?}");
+        assert_eq!(effect_next_to_deny(label), Deny, "{label:?}");
         assert_eq!(effects(&[label], true), [Deny], "{label:?}");
     }
 }
@@ -151,13 +151,13 @@ fn e_133_only_whole_words_of_labels_match() {
         "stopwatch",
     ] {
         let found = effects(&["Overwrite", denial], true);
-        assert_eq!(found[0], Deny, "{denial:?} is no denial that is known");
+        assert_eq!(found[0], Deny, "{denial:?} is not a known denial");
     }
 }
 
 #[test]
 fn e_133_only_the_first_words_of_a_label_decide_its_effect() {
-    assert_eq!(beside_a_denial("No, allow always"), Deny);
+    assert_eq!(effect_next_to_deny("No, allow always"), Deny);
     assert_eq!(effects(&["Do allow it"], true), [Deny]);
     assert_eq!(effects(&["Please say yes"], false), [Deny]);
     assert_eq!(effects(&["Always allow"], false), [Deny]);
@@ -168,20 +168,20 @@ fn e_133_only_the_first_words_of_a_label_decide_its_effect() {
 #[test]
 fn e_133_a_deny_label_in_single_quotes_denies() {
     for label in ["'No'", "‘No’", "'Deny'", "'cancel' it"] {
-        assert_eq!(beside_a_denial(label), Deny, "{label:?}");
+        assert_eq!(effect_next_to_deny(label), Deny, "{label:?}");
     }
 }
 
 #[test]
 fn e_133_labels_that_start_with_do_not_deny() {
-    assert_eq!(beside_a_denial("Do not run it"), Deny);
-    assert_eq!(beside_a_denial("DO NOT"), Deny);
+    assert_eq!(effect_next_to_deny("Do not run it"), Deny);
+    assert_eq!(effect_next_to_deny("DO NOT"), Deny);
 }
 
 #[test]
 fn e_133_a_label_without_words_denies() {
     for label in ["", "   ", "\u{200b}", "\n", "…"] {
-        assert_eq!(beside_a_denial(label), Deny, "{label:?}");
+        assert_eq!(effect_next_to_deny(label), Deny, "{label:?}");
         assert_eq!(effects(&[label], false), [Deny], "{label:?}");
     }
 }
@@ -217,7 +217,7 @@ fn e_133_a_deny_label_after_invisible_characters_denies() {
         "\u{2066}no\u{2069}",
         "\u{0}no",
     ] {
-        assert_eq!(beside_a_denial(label), Deny, "{label:?}");
+        assert_eq!(effect_next_to_deny(label), Deny, "{label:?}");
     }
 }
 
@@ -252,7 +252,7 @@ async fn e_133_a_label_with_two_effects_denies() {
     ] {
         let hooks = HookRegistry::new();
         let result = HookResult::ask_user("Run it?").approval_choices(options);
-        hooks.register("tool:pre", answering(result), RegisterOptions::new());
+        hooks.register("tool:pre", returning(result), RegisterOptions::new());
         let coordinator = with(FixedAnswers::labels(["Go"]));
         let applied = decide(&coordinator, &hooks, "tool:pre", call()).await;
         assert!(applied.is_denied());
@@ -272,7 +272,7 @@ async fn e_133_typed_effects_override_the_text_of_the_labels() {
     for result in [result, serde_json::from_str(&wire).unwrap()] {
         for option in &options {
             let hooks = HookRegistry::new();
-            hooks.register("tool:pre", answering(result.clone()), named("gate"));
+            hooks.register("tool:pre", returning(result.clone()), named("gate"));
             let coordinator = with(FixedAnswers::labels([&*option.label]));
             let applied = decide(&coordinator, &hooks, "tool:pre", call()).await;
             let decision = applied.approval.as_ref().unwrap().decision.clone();
@@ -289,7 +289,7 @@ async fn e_133_typed_effects_of_an_untrusted_hook_are_ignored() {
         ApprovalOption::allow_always("No"),
         ApprovalOption::deny("Cancel"),
     ]);
-    let hooks = without_trust(result);
+    let hooks = untrusted_gate(result);
     for label in ["Overwrite", "No", "Cancel"] {
         let coordinator = with(FixedAnswers::labels([label]));
         let applied = decide(&coordinator, &hooks, "tool:pre", call()).await;
@@ -306,10 +306,11 @@ async fn e_133_the_trust_of_the_asking_hook_decides_the_effects() {
     for (is_trusted, expected) in [(true, AllowOnce), (false, Deny)] {
         let hooks = HookRegistry::new();
         let other = named("other").priority(-1).trusted(!is_trusted);
-        hooks.register("tool:pre", answering(HookResult::proceed()), other);
+        hooks.register("tool:pre", returning(HookResult::proceed()), other);
         let options = named("gate").trusted(is_trusted);
-        hooks.register("tool:pre", answering(result.clone()), options);
-        let request = question(&with(FixedAnswers::allow()), &hooks, "tool:pre", call()).await;
+        hooks.register("tool:pre", returning(result.clone()), options);
+        let request =
+            approval_request(&with(FixedAnswers::allow()), &hooks, "tool:pre", call()).await;
         assert_eq!(request.options[0].effect, expected);
     }
 }
@@ -328,7 +329,8 @@ async fn e_133_command_hooks_are_trusted_only_if_the_host_trusts_them() {
         let program =
             hooks_runtime::CommandHook::new("sh").args(["-c", "cat >/dev/null; echo \"$0\""]);
         hooks.register("tool:pre", program.arg(&line), options);
-        let request = question(&with(FixedAnswers::allow()), &hooks, "tool:pre", call()).await;
+        let request =
+            approval_request(&with(FixedAnswers::allow()), &hooks, "tool:pre", call()).await;
         let found: Vec<_> = request.options.iter().map(|option| option.effect).collect();
         assert_eq!(found, expected);
     }
@@ -349,14 +351,14 @@ const OTHER: [&str; 7] = [
     "okay",
 ];
 
-/// A label as its words, and how it is written.
+/// A label as its words, and its text.
 #[derive(Debug, Clone)]
-struct Written {
+struct WrittenLabel {
     words: Vec<String>,
     label: String,
 }
 
-fn written() -> impl Strategy<Value = Written> {
+fn labels_with_words() -> impl Strategy<Value = WrittenLabel> {
     let word = || {
         prop_oneof![
             prop::sample::select(&YES[..]),
@@ -381,7 +383,7 @@ fn written() -> impl Strategy<Value = Written> {
                 _ => letter.to_ascii_uppercase(),
             }
         });
-        Written {
+        WrittenLabel {
             label: format!("{lead}{}{tail}", text.collect::<String>()),
             words: words.into_iter().map(str::to_owned).collect(),
         }
@@ -395,10 +397,10 @@ const NO_ANYWHERE: [&str; 8] = [
 ];
 
 /// Returns the rule, word by word as in the requirements, except for [`NO_ANYWHERE`].
-fn model(list: &[Written], is_trusted: bool) -> Vec<ApprovalEffect> {
-    let first = |label: &Written| label.words[0].clone();
+fn model(list: &[WrittenLabel], is_trusted: bool) -> Vec<ApprovalEffect> {
+    let first = |label: &WrittenLabel| label.words[0].clone();
     let has_denial = list.iter().any(|label| NO.contains(&&*first(label)));
-    let effect = |label: &Written| {
+    let effect = |label: &WrittenLabel| {
         let first = first(label);
         let is_said_later = |word: &String| NO_ANYWHERE.contains(&&**word);
         let is_no = NO.contains(&&*first) || label.words.iter().any(is_said_later);
@@ -418,7 +420,7 @@ proptest! {
 
     #[test]
     fn e_133_label_effects_equal_those_of_the_reference_model(
-        list in prop::collection::vec(written(), 1..5),
+        list in prop::collection::vec(labels_with_words(), 1..5),
         is_trusted in any::<bool>(),
     ) {
         let labels: Vec<&str> = list.iter().map(|label| label.label.as_str()).collect();
@@ -450,7 +452,7 @@ async fn e_133_replaced_labels_do_not_keep_the_effects_of_earlier_labels() {
     };
     for result in [base().approval_options(["No", "Yes"]), other] {
         let (coordinator, hooks) = (with(FixedAnswers::labels(["No"])), gate(result));
-        let request = question(&coordinator, &hooks, "tool:pre", call()).await;
+        let request = approval_request(&coordinator, &hooks, "tool:pre", call()).await;
         let effects: Vec<_> = request.options.iter().map(|option| option.effect).collect();
         assert_eq!(effects, [ApprovalEffect::Deny, ApprovalEffect::AllowOnce]);
     }

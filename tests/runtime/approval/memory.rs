@@ -6,10 +6,10 @@ use hooks_runtime::{
 };
 use serde_json::{Value, json};
 
-use super::{Silent, call, decide, gate, question, with};
-use crate::kit::{answering, map, named};
+use super::{Silent, approval_request, call, decide, gate, with};
+use crate::kit::{map, named, returning};
 
-fn may_always() -> HookResult {
+fn offers_allow_always() -> HookResult {
     HookResult {
         approval_options: Some(
             ["Allow once", "Allow always", "Deny"]
@@ -33,7 +33,7 @@ fn is_remembered(applied: &AppliedEmission) -> bool {
 }
 
 /// Returns `true` if a grant for a first event also covers a second one.
-async fn carries_over(
+async fn grant_covers(
     first: (&HookRegistry, &str, Value),
     second: (&HookRegistry, &str, Value),
 ) -> bool {
@@ -59,7 +59,7 @@ fn shell(command: &str) -> Value {
 #[tokio::test]
 async fn e_138_after_allow_always_the_request_is_not_asked_again() {
     let (coordinator, provider) = always_then_deny();
-    let hooks = gate(may_always());
+    let hooks = gate(offers_allow_always());
     let first = decide(&coordinator, &hooks, "tool:pre", call()).await;
     assert!(!first.is_denied() && !is_remembered(&first));
     for _ in 0..3 {
@@ -77,10 +77,10 @@ async fn e_138_after_allow_always_the_request_is_not_asked_again() {
 #[tokio::test]
 async fn e_138_a_grant_allows_even_with_timeout_0() {
     let (coordinator, provider) = always_then_deny();
-    let first = gate(may_always());
+    let first = gate(offers_allow_always());
     let _ = decide(&coordinator, &first, "tool:pre", call()).await;
-    let at_once = gate(may_always().approval_timeout(0.0));
-    let applied = decide(&coordinator, &at_once, "tool:pre", call()).await;
+    let immediate = gate(offers_allow_always().approval_timeout(0.0));
+    let applied = decide(&coordinator, &immediate, "tool:pre", call()).await;
     assert!(is_remembered(&applied));
     assert_eq!(provider.asked().len(), 1);
 }
@@ -88,7 +88,7 @@ async fn e_138_a_grant_allows_even_with_timeout_0() {
 #[tokio::test]
 async fn e_138_allow_once_and_deny_are_not_remembered() {
     let provider = FixedAnswers::labels(["Allow once", "Deny", "Allow once", "Deny"]);
-    let (coordinator, hooks) = (with(provider.clone()), gate(may_always()));
+    let (coordinator, hooks) = (with(provider.clone()), gate(offers_allow_always()));
     for is_denied in [false, true, false, true] {
         let applied = decide(&coordinator, &hooks, "tool:pre", call()).await;
         assert_eq!(applied.is_denied(), is_denied);
@@ -117,9 +117,9 @@ async fn e_138_the_default_after_a_timeout_is_not_remembered() {
 
 #[tokio::test]
 async fn e_138_a_grant_does_not_cover_another_tool_or_input() {
-    let hooks = gate(may_always());
+    let hooks = gate(offers_allow_always());
     let first = || (&hooks, "tool:pre", shell("ls"));
-    assert!(carries_over(first(), (&hooks, "tool:pre", shell("ls"))).await);
+    assert!(grant_covers(first(), (&hooks, "tool:pre", shell("ls"))).await);
     for other in [
         shell("rm -rf ."),
         shell("ls "),
@@ -133,13 +133,13 @@ async fn e_138_a_grant_does_not_cover_another_tool_or_input() {
         json!({}),
     ] {
         let second = (&hooks, "tool:pre", other.clone());
-        assert!(!carries_over(first(), second).await, "{other}");
+        assert!(!grant_covers(first(), second).await, "{other}");
     }
 }
 
 #[tokio::test]
 async fn e_138_a_grant_does_not_cover_an_input_of_another_json_type_or_shape() {
-    let hooks = gate(may_always());
+    let hooks = gate(offers_allow_always());
     let with = |input: Value| json!({"tool_name": "t", "tool_input": input});
     for (a, b) in [
         (json!(1), json!("1")),
@@ -153,44 +153,44 @@ async fn e_138_a_grant_does_not_cover_an_input_of_another_json_type_or_shape() {
     ] {
         let first = (&hooks, "tool:pre", with(a.clone()));
         let second = (&hooks, "tool:pre", with(b.clone()));
-        assert!(!carries_over(first, second).await, "{a} and {b}");
+        assert!(!grant_covers(first, second).await, "{a} and {b}");
     }
 }
 
 #[tokio::test]
 async fn e_138_a_grant_ignores_fields_other_than_tool_and_input() {
-    let hooks = gate(may_always());
+    let hooks = gate(offers_allow_always());
     let data = |call: &str| json!({"tool_name": "shell", "tool_input": {"command": "ls"}, "call_id": call});
     let first = (&hooks, "tool:pre", data("1"));
-    assert!(carries_over(first, (&hooks, "tool:pre", data("2"))).await);
+    assert!(grant_covers(first, (&hooks, "tool:pre", data("2"))).await);
 }
 
 #[tokio::test]
 async fn e_138_without_a_tool_name_a_grant_covers_only_equal_data() {
-    let hooks = gate(may_always());
+    let hooks = gate(offers_allow_always());
     let first = (&hooks, "tool:pre", json!({"agent": "reader"}));
     let second = (&hooks, "tool:pre", json!({"agent": "writer"}));
-    assert!(!carries_over(first, second).await);
+    assert!(!grant_covers(first, second).await);
 }
 
 #[tokio::test]
 async fn e_138_a_grant_does_not_cover_another_prompt() {
-    let hooks = gate(may_always());
+    let hooks = gate(offers_allow_always());
     let other = gate(HookResult {
         approval_prompt: Some("Run it, really?".to_owned()),
         ..may_always()
     });
     let first = (&hooks, "tool:pre", shell("ls"));
-    assert!(!carries_over(first, (&other, "tool:pre", shell("ls"))).await);
+    assert!(!grant_covers(first, (&other, "tool:pre", shell("ls"))).await);
 }
 
 #[tokio::test]
 async fn e_138_a_grant_does_not_cover_another_hook() {
-    let hooks = gate(may_always());
+    let hooks = gate(offers_allow_always());
     let other = HookRegistry::new();
-    other.register("tool:pre", answering(may_always()), named("guard"));
+    other.register("tool:pre", returning(offers_allow_always()), named("guard"));
     let first = (&hooks, "tool:pre", shell("ls"));
-    assert!(!carries_over(first, (&other, "tool:pre", shell("ls"))).await);
+    assert!(!grant_covers(first, (&other, "tool:pre", shell("ls"))).await);
 }
 
 /// Names are not unique (E-06): two plugins may use one name for their functions.
@@ -203,19 +203,19 @@ async fn e_138_a_grant_does_not_cover_another_hook_with_the_same_name() {
     };
     let (docs, files) = (asks("Read the docs?"), asks("Delete /srv?"));
     let (reads, deletes) = (HookRegistry::new(), HookRegistry::new());
-    reads.register("tool:pre", answering(docs), named("gate"));
+    reads.register("tool:pre", returning(docs), named("gate"));
     let other = move |_: hooks_runtime::Event<'_>| files.clone();
     deletes.register("tool:pre", other, named("gate"));
     let first = (&reads, "tool:pre", shell("ls"));
-    assert!(!carries_over(first, (&deletes, "tool:pre", shell("rm"))).await);
+    assert!(!grant_covers(first, (&deletes, "tool:pre", shell("rm"))).await);
 }
 
 #[tokio::test]
 async fn e_138_a_grant_does_not_cover_another_event() {
-    let hooks = gate(may_always());
-    hooks.register("tool:post", answering(may_always()), named("gate"));
+    let hooks = gate(offers_allow_always());
+    hooks.register("tool:post", returning(offers_allow_always()), named("gate"));
     let first = (&hooks, "tool:pre", shell("ls"));
-    assert!(!carries_over(first, (&hooks, "tool:post", shell("ls"))).await);
+    assert!(!grant_covers(first, (&hooks, "tool:post", shell("ls"))).await);
 }
 
 #[tokio::test]
@@ -228,7 +228,7 @@ async fn e_138_grant_keys_separate_hook_prompt_and_tool_name() {
         };
         hooks.register(
             "tool:pre",
-            answering(result),
+            returning(result),
             RegisterOptions::new().name(hook),
         );
         hooks
@@ -236,22 +236,22 @@ async fn e_138_grant_keys_separate_hook_prompt_and_tool_name() {
     let data = |tool: &str| json!({"tool_name": tool, "tool_input": {}});
     let first = asks("ab", "c");
     let second = asks("a", "bc");
-    let carried = carries_over(
+    let is_covered = grant_covers(
         (&first, "tool:pre", data("x")),
         (&second, "tool:pre", data("x")),
     );
-    assert!(!carried.await);
+    assert!(!is_covered.await);
     let (first, second) = (asks("h", "ab"), asks("h", "a"));
-    let carried = carries_over(
+    let is_covered = grant_covers(
         (&first, "tool:pre", data("c")),
         (&second, "tool:pre", data("bc")),
     );
-    assert!(!carried.await);
+    assert!(!is_covered.await);
 }
 
 #[tokio::test]
 async fn e_138_a_grant_does_not_cover_another_session() {
-    let hooks = gate(may_always());
+    let hooks = gate(offers_allow_always());
     let data = |session: Option<&str>| {
         let mut data = shell("ls");
         if let Some(session) = session {
@@ -266,17 +266,17 @@ async fn e_138_a_grant_does_not_cover_another_session() {
         (None, Some("b"), false),
         (None, None, true),
     ] {
-        let carried = carries_over(
+        let is_covered = grant_covers(
             (&hooks, "tool:pre", data(first)),
             (&hooks, "tool:pre", data(second)),
         );
-        assert_eq!(carried.await, is_same, "{first:?}, then {second:?}");
+        assert_eq!(is_covered.await, is_same, "{first:?}, then {second:?}");
     }
 }
 
 #[tokio::test]
 async fn e_138_sessions_with_ids_that_are_not_strings_are_separate() {
-    let hooks = gate(may_always());
+    let hooks = gate(offers_allow_always());
     let data = |session: Value| {
         let mut data = shell("ls");
         data["session_id"] = session;
@@ -289,13 +289,13 @@ async fn e_138_sessions_with_ids_that_are_not_strings_are_separate() {
     ] {
         let first = (&hooks, "tool:pre", data(a.clone()));
         let second = (&hooks, "tool:pre", data(b.clone()));
-        assert!(!carries_over(first, second).await, "{a} and {b}");
+        assert!(!grant_covers(first, second).await, "{a} and {b}");
     }
 }
 
 #[tokio::test]
 async fn e_138_tools_with_names_that_are_not_strings_are_separate() {
-    let hooks = gate(may_always());
+    let hooks = gate(offers_allow_always());
     let data = |field: &str, tool: &Value| {
         let mut data = json!({"tool_input": {"path": "a"}});
         data[field] = tool.clone();
@@ -309,14 +309,14 @@ async fn e_138_tools_with_names_that_are_not_strings_are_separate() {
         ] {
             let first = (&hooks, "tool:pre", data(field, &a));
             let second = (&hooks, "tool:pre", data(field, &b));
-            assert!(!carries_over(first, second).await, "`{field}`: {a} and {b}");
+            assert!(!grant_covers(first, second).await, "`{field}`: {a} and {b}");
         }
     }
 }
 
 #[tokio::test]
 async fn e_138_coordinators_do_not_share_grants() {
-    let hooks = gate(may_always());
+    let hooks = gate(offers_allow_always());
     let (first, _) = always_then_deny();
     let _ = decide(&first, &hooks, "tool:pre", call()).await;
     let provider = FixedAnswers::deny();
@@ -328,7 +328,7 @@ async fn e_138_coordinators_do_not_share_grants() {
 #[tokio::test]
 async fn e_138_end_session_removes_only_the_grants_of_the_session() {
     let provider = FixedAnswers::labels(["Allow always", "Allow always", "Deny"]);
-    let (coordinator, hooks) = (with(provider), gate(may_always()));
+    let (coordinator, hooks) = (with(provider), gate(offers_allow_always()));
     let data = |session: &str| {
         let mut data = call();
         data.insert("session_id".to_owned(), session.into());
@@ -360,8 +360,8 @@ async fn e_138_data_without_a_session_id_use_the_session_of_the_coordinator() {
         .session("main")
         .build();
     assert_eq!(coordinator.session(), Some("main"));
-    let hooks = gate(may_always());
-    let request = question(&coordinator, &hooks, "tool:pre", call()).await;
+    let hooks = gate(offers_allow_always());
+    let request = approval_request(&coordinator, &hooks, "tool:pre", call()).await;
     assert_eq!(&*request.session, "main");
     let _ = decide(&coordinator, &hooks, "tool:pre", call()).await;
     coordinator.end_session("main");
@@ -387,26 +387,26 @@ async fn e_138_an_approval_key_replaces_prompt_and_input_in_the_grant_key() {
     );
     let other = keyed("Restart nginx?", "sshd");
     let start = || (&first, "tool:pre", shell("restart"));
-    assert!(carries_over(start(), (&same, "tool:pre", shell("stop"))).await);
-    assert!(!carries_over(start(), (&other, "tool:pre", shell("restart"))).await);
+    assert!(grant_covers(start(), (&same, "tool:pre", shell("stop"))).await);
+    assert!(!grant_covers(start(), (&other, "tool:pre", shell("restart"))).await);
     let bare = gate(HookResult {
         approval_prompt: Some("Restart nginx?".to_owned()),
         ..may_always()
     });
-    assert!(!carries_over(start(), (&bare, "tool:pre", shell("restart"))).await);
+    assert!(!grant_covers(start(), (&bare, "tool:pre", shell("restart"))).await);
 }
 
 #[tokio::test]
 async fn e_138_an_approval_key_is_limited_to_its_hook_and_session() {
-    let hooks = gate(may_always().approval_key("k"));
+    let hooks = gate(offers_allow_always().approval_key("k"));
     let other_hook = HookRegistry::new();
-    let result = may_always().approval_key("k");
-    other_hook.register("tool:pre", answering(result), named("guard"));
+    let result = offers_allow_always().approval_key("k");
+    other_hook.register("tool:pre", returning(result), named("guard"));
     let start = || (&hooks, "tool:pre", shell("ls"));
-    assert!(!carries_over(start(), (&other_hook, "tool:pre", shell("ls"))).await);
+    assert!(!grant_covers(start(), (&other_hook, "tool:pre", shell("ls"))).await);
     let mut elsewhere = shell("ls");
     elsewhere["session_id"] = "other".into();
-    assert!(!carries_over(start(), (&hooks, "tool:pre", elsewhere)).await);
+    assert!(!grant_covers(start(), (&hooks, "tool:pre", elsewhere)).await);
 }
 
 #[tokio::test]
@@ -419,7 +419,7 @@ async fn e_138_a_request_without_a_prompt_is_never_remembered() {
         for result in [bare.clone(), bare.approval_key("k")] {
             let hooks = gate(result);
             let first = (&hooks, "tool:pre", shell("ls"));
-            assert!(!carries_over(first, (&hooks, "tool:pre", shell("ls"))).await);
+            assert!(!grant_covers(first, (&hooks, "tool:pre", shell("ls"))).await);
         }
     }
 }
@@ -427,11 +427,11 @@ async fn e_138_a_request_without_a_prompt_is_never_remembered() {
 #[tokio::test]
 async fn e_138_a_denial_overrides_a_grant() {
     let (coordinator, provider) = always_then_deny();
-    let hooks = gate(may_always());
+    let hooks = gate(offers_allow_always());
     let _ = decide(&coordinator, &hooks, "tool:pre", call()).await;
     for priority in [-1, 1] {
         let options = named("no").priority(priority);
-        let denies = hooks.register("tool:pre", answering(HookResult::deny("frozen")), options);
+        let denies = hooks.register("tool:pre", returning(HookResult::deny("frozen")), options);
         let applied = decide(&coordinator, &hooks, "tool:pre", call()).await;
         assert!(applied.denial().unwrap().contains("frozen"));
         denies.unregister();
@@ -445,7 +445,7 @@ async fn e_138_a_denial_overrides_a_grant() {
 #[tokio::test]
 async fn e_138_an_approval_from_a_grant_contains_the_current_data() {
     let (coordinator, _) = always_then_deny();
-    let hooks = gate(may_always());
+    let hooks = gate(offers_allow_always());
     let mut data: Map = call();
     let _ = decide(&coordinator, &hooks, "tool:pre", data.clone()).await;
     data.insert("call_id".to_owned(), 2.into());

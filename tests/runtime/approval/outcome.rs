@@ -10,9 +10,10 @@ use serde_json::json;
 use tokio::time::Instant;
 
 use super::{
-    Offline, Panics, PanicsAtOnce, Silent, Writes, ask, call, decide, gate, labels, question, with,
+    Offline, Panics, PanicsBeforeFuture, RecordsRequests, Silent, approval_request, ask, call,
+    decide, gate, labels, with,
 };
-use crate::kit::{Log, answering, at, map, named};
+use crate::kit::{Log, at, map, named, returning};
 
 #[tokio::test]
 async fn e_130_the_request_contains_the_prompt_of_the_hook() {
@@ -36,14 +37,14 @@ async fn e_130_a_missing_prompt_is_replaced_by_a_generic_prompt() {
         let applied = ask(provider.clone(), result).await;
         assert!(!applied.is_denied());
         let prompt = &provider.asked()[0].prompt;
-        assert!(!prompt.trim().is_empty(), "there is something to read");
+        assert!(!prompt.trim().is_empty(), "the prompt has a text");
     }
 }
 
 #[tokio::test]
 async fn e_130_the_request_contains_event_hook_reason_tool_and_data() {
     let hooks = gate(HookResult::ask_user("Run it?").reason("it writes"));
-    let request = question(&Coordinator::new(), &hooks, "tool:pre", call()).await;
+    let request = approval_request(&Coordinator::new(), &hooks, "tool:pre", call()).await;
     assert_eq!((&*request.event, &*request.hook), ("tool:pre", "gate"));
     assert_eq!(request.reason.as_deref(), Some("it writes"));
     assert_eq!(request.tool.as_deref(), Some("shell"));
@@ -53,7 +54,7 @@ async fn e_130_the_request_contains_event_hook_reason_tool_and_data() {
 
 #[tokio::test]
 async fn e_91_the_default_timeout_is_300_seconds_and_the_default_answer_deny() {
-    let request = question(
+    let request = approval_request(
         &Coordinator::new(),
         &gate(HookResult::ask_user("Run it?")),
         "tool:pre",
@@ -73,7 +74,8 @@ async fn e_131_without_options_the_request_offers_allow_and_deny() {
     };
     let no_choices = none.clone().approval_choices([]);
     for result in [none, empty, no_choices] {
-        let request = question(&Coordinator::new(), &gate(result), "tool:pre", call()).await;
+        let request =
+            approval_request(&Coordinator::new(), &gate(result), "tool:pre", call()).await;
         assert_eq!(labels(&request), ["Allow", "Deny"]);
         let effects: Vec<_> = request.options.iter().map(|o| o.effect).collect();
         assert_eq!(effects, [ApprovalEffect::AllowOnce, ApprovalEffect::Deny]);
@@ -87,7 +89,7 @@ async fn e_131_options_are_shown_verbatim_and_in_order() {
         approval_options: Some(given.iter().map(|&label| label.to_owned()).collect()),
         ..HookResult::ask_user("Run it?")
     };
-    let request = question(&Coordinator::new(), &gate(result), "tool:pre", call()).await;
+    let request = approval_request(&Coordinator::new(), &gate(result), "tool:pre", call()).await;
     assert_eq!(labels(&request), given);
 }
 
@@ -165,7 +167,7 @@ async fn e_134_if_the_provider_fails_the_default_decides() {
         let failed = [
             ask(Offline, question.clone()).await,
             ask(Panics, question.clone()).await,
-            ask(PanicsAtOnce, question.clone()).await,
+            ask(PanicsBeforeFuture, question.clone()).await,
             ask(FixedAnswers::labels(Vec::<String>::new()), question).await,
         ];
         for applied in failed {
@@ -212,11 +214,11 @@ async fn e_135_without_a_provider_a_request_is_denied_despite_its_default() {
 async fn e_136_an_approved_emission_keeps_data_injections_and_messages() {
     let (hooks, log) = (HookRegistry::new(), Log::new());
     let modify = HookResult::modify(map(json!({"path": "/tmp/a"}))).user_message("moved");
-    hooks.register("tool:pre", answering(modify), at(1));
+    hooks.register("tool:pre", returning(modify), at(1));
     let inject = HookResult::inject_context("the disk is nearly full").user_message("told");
-    hooks.register("tool:pre", answering(inject), at(2));
+    hooks.register("tool:pre", returning(inject), at(2));
     let ask = HookResult::ask_user("Write it?").user_message("asks");
-    hooks.register("tool:pre", answering(ask), at(3));
+    hooks.register("tool:pre", returning(ask), at(3));
     let shown = log.clone();
     let coordinator = Coordinator::builder()
         .provider(FixedAnswers::allow())
@@ -277,7 +279,7 @@ async fn e_139_the_message_of_the_asking_hook_is_displayed_before_the_request() 
     let log = Log::new();
     let shown = log.clone();
     let coordinator = Coordinator::builder()
-        .provider(Writes(log.clone()))
+        .provider(RecordsRequests(log.clone()))
         .display(move |message: &UserMessage| shown.add(format!("shown: {}", message.text)))
         .build();
     let hooks = gate(HookResult::ask_user("Run it?").user_message("look out"));
@@ -326,7 +328,7 @@ async fn e_24_a_denial_by_a_later_hook_suppresses_the_request() {
     let hooks = gate(HookResult::ask_user("Run it?"));
     hooks.register(
         "tool:pre",
-        answering(HookResult::deny("never")),
+        returning(HookResult::deny("never")),
         named("no").priority(1),
     );
     let provider = FixedAnswers::allow();
@@ -340,7 +342,7 @@ async fn e_32_only_the_request_of_the_first_asking_hook_is_asked() {
     let hooks = gate(HookResult::ask_user("First?"));
     hooks.register(
         "tool:pre",
-        answering(HookResult::ask_user("Second?")),
+        returning(HookResult::ask_user("Second?")),
         at(1),
     );
     let provider = FixedAnswers::allow();

@@ -11,8 +11,8 @@ use hooks_runtime::{Conversation, Coordinator, HookResult, Map, UserMessage};
 use serde_json::json;
 use tokio::time::timeout;
 
-use super::{asking, decide, gate, only, question, settled, with};
-use crate::kit::{Log, answering, map, named};
+use super::{approval_request, decide, gate, only_pending, run_other_tasks, spawn_ask, with};
+use crate::kit::{Log, map, named, returning};
 
 fn numbered(number: usize) -> Map {
     map(json!({"tool_name": "shell", "tool_input": number}))
@@ -28,8 +28,8 @@ async fn e_131_the_queue_returns_requests_in_insertion_order() {
     let (coordinator, hooks) = (with(queue.clone()), gate(ask_once()));
     let mut tasks = Vec::new();
     for number in 0..4 {
-        let request = question(&coordinator, &hooks, "tool:pre", numbered(number)).await;
-        tasks.push(asking(&coordinator, &request).await);
+        let request = approval_request(&coordinator, &hooks, "tool:pre", numbered(number)).await;
+        tasks.push(spawn_ask(&coordinator, &request).await);
     }
     let inputs = |requests: &[Arc<hooks_runtime::approval::ApprovalRequest>]| -> Vec<_> {
         requests
@@ -45,7 +45,7 @@ async fn e_131_the_queue_returns_requests_in_insertion_order() {
         queue.clone().next().await,
     ];
     assert_eq!(inputs(&given), [0, 1, 2]);
-    assert_eq!(queue.len(), 4, "to be given out is not to be answered");
+    assert_eq!(queue.len(), 4, "returning a request does not answer it");
     queue.answer(&given[1].id, "Allow").unwrap();
     assert_eq!(inputs(&queue.pending()), [0, 2, 3]);
     assert!(tasks.remove(1).await.unwrap().is_allowed());
@@ -59,14 +59,14 @@ async fn e_132_each_answer_completes_the_request_with_its_id() {
     let (coordinator, hooks) = (with(queue.clone()), gate(ask_once()));
     let mut tasks = Vec::new();
     for number in 0..10 {
-        let request = question(&coordinator, &hooks, "tool:pre", numbered(number)).await;
-        tasks.push(asking(&coordinator, &request).await);
+        let request = approval_request(&coordinator, &hooks, "tool:pre", numbered(number)).await;
+        tasks.push(spawn_ask(&coordinator, &request).await);
     }
     let pending = queue.pending();
     for number in [7, 0, 3, 9, 1, 2, 8, 4, 6, 5] {
         let answer = ["Allow", "Deny"][number % 2];
         queue.answer(&pending[number].id, answer).unwrap();
-        settled().await;
+        run_other_tasks().await;
         assert!(tasks[number].is_finished());
     }
     for (number, task) in tasks.into_iter().enumerate() {
@@ -82,13 +82,13 @@ async fn e_131_next_skips_answered_and_withdrawn_requests() {
     let (coordinator, hooks) = (with(queue.clone()), gate(ask_once()));
     let mut tasks = Vec::new();
     for number in 0..4 {
-        let request = question(&coordinator, &hooks, "tool:pre", numbered(number)).await;
-        tasks.push(asking(&coordinator, &request).await);
+        let request = approval_request(&coordinator, &hooks, "tool:pre", numbered(number)).await;
+        tasks.push(spawn_ask(&coordinator, &request).await);
     }
     let pending = queue.pending();
     queue.answer(&pending[0].id, "Allow").unwrap();
     tasks.remove(2).abort();
-    settled().await;
+    run_other_tasks().await;
     assert_eq!(queue.try_next().unwrap().id, pending[1].id);
     assert_eq!(queue.next().await.id, pending[3].id);
     assert!(queue.try_next().is_none());
@@ -98,11 +98,11 @@ async fn e_131_next_skips_answered_and_withdrawn_requests() {
 async fn e_132_a_second_answer_and_an_unknown_id_are_errors() {
     let queue = ApprovalQueue::new();
     let (coordinator, hooks) = (with(queue.clone()), gate(ask_once()));
-    let request = question(&coordinator, &hooks, "tool:pre", numbered(0)).await;
-    let task = asking(&coordinator, &request).await;
-    let id = only(&queue).id.clone();
-    let unknown = queue.answer("nobody", "Allow").unwrap_err();
-    assert_eq!(unknown.id, "nobody");
+    let request = approval_request(&coordinator, &hooks, "tool:pre", numbered(0)).await;
+    let task = spawn_ask(&coordinator, &request).await;
+    let id = only_pending(&queue).id.clone();
+    let unknown = queue.answer("unknown", "Allow").unwrap_err();
+    assert_eq!(unknown.id, "unknown");
     assert!(queue.answer("", "Allow").is_err());
     assert!(!task.is_finished());
     queue.answer(&id, "Deny").unwrap();
@@ -116,9 +116,9 @@ async fn e_134_a_timed_out_request_leaves_the_queue() {
     let queue = ApprovalQueue::new();
     let hooks = gate(ask_once().approval_timeout(5.0));
     let coordinator = with(queue.clone());
-    let request = question(&coordinator, &hooks, "tool:pre", numbered(0)).await;
-    let task = asking(&coordinator, &request).await;
-    let id = only(&queue).id.clone();
+    let request = approval_request(&coordinator, &hooks, "tool:pre", numbered(0)).await;
+    let task = spawn_ask(&coordinator, &request).await;
+    let id = only_pending(&queue).id.clone();
     let approval = task.await.unwrap();
     assert_eq!(approval.decision, ApprovalDecision::TimedOut);
     assert!(queue.is_empty() && queue.try_next().is_none());
@@ -131,27 +131,27 @@ async fn e_131_next_waits_for_a_request_and_loses_none_if_dropped() {
     let (coordinator, hooks) = (with(queue.clone()), gate(ask_once()));
     let gone = timeout(Duration::from_secs(1), queue.next()).await;
     assert!(gone.is_err(), "there is no question yet");
-    // Two wait, and the one that would be woken first is dropped.
+    // Two callers wait, and the caller that would be woken first is dropped.
     let first = tokio::spawn({
         let queue = queue.clone();
         async move { queue.next().await }
     });
-    settled().await;
+    run_other_tasks().await;
     let second = tokio::spawn({
         let queue = queue.clone();
         async move { queue.next().await }
     });
-    settled().await;
-    let request = question(&coordinator, &hooks, "tool:pre", numbered(0)).await;
+    run_other_tasks().await;
+    let request = approval_request(&coordinator, &hooks, "tool:pre", numbered(0)).await;
     let clone = coordinator.clone();
     let task = tokio::spawn(async move { clone.ask(request).await });
     first.abort();
-    settled().await;
+    run_other_tasks().await;
     let request = match first.await {
         Ok(request) => request,
         Err(_) => timeout(Duration::from_secs(1), second)
             .await
-            .expect("the question is given to the other one")
+            .expect("the other caller gets the request")
             .unwrap(),
     };
     queue.answer(&request.id, "Allow").unwrap();
@@ -162,9 +162,9 @@ async fn e_131_next_waits_for_a_request_and_loses_none_if_dropped() {
 async fn e_132_an_option_of_the_request_can_be_the_answer() {
     let queue = ApprovalQueue::new();
     let (coordinator, hooks) = (with(queue.clone()), gate(ask_once()));
-    let request = question(&coordinator, &hooks, "tool:pre", numbered(0)).await;
-    let task = asking(&coordinator, &request).await;
-    let waiting = only(&queue);
+    let request = approval_request(&coordinator, &hooks, "tool:pre", numbered(0)).await;
+    let task = spawn_ask(&coordinator, &request).await;
+    let waiting = only_pending(&queue);
     let answer = ApprovalAnswer::from(&waiting.options[0]);
     queue.answer(&waiting.id, answer).unwrap();
     assert_eq!(task.await.unwrap().label(), Some("Allow"));
@@ -180,7 +180,7 @@ async fn e_42_dropping_a_pending_apply_withdraws_the_request_and_keeps_its_effec
         .build();
     let hooks = gate(ask_once().user_message("asks"));
     let inject = HookResult::inject_context("remember");
-    hooks.register("tool:pre", answering(inject), named("tells"));
+    hooks.register("tool:pre", returning(inject), named("tells"));
     let mut conversation = Conversation::new();
     let emission = hooks.emit("tool:pre", numbered(0)).await.unwrap();
     {
@@ -196,8 +196,8 @@ async fn e_42_dropping_a_pending_apply_withdraws_the_request_and_keeps_its_effec
         let (coordinator, hooks) = (coordinator.clone(), hooks.clone());
         async move { decide(&coordinator, &hooks, "tool:pre", numbered(0)).await }
     });
-    settled().await;
-    queue.answer(&only(&queue).id, "Allow").unwrap();
+    run_other_tasks().await;
+    queue.answer(&only_pending(&queue).id, "Allow").unwrap();
     assert!(!task.await.unwrap().is_denied());
 }
 
@@ -205,15 +205,15 @@ async fn e_42_dropping_a_pending_apply_withdraws_the_request_and_keeps_its_effec
 async fn e_42_a_withdrawn_request_can_be_asked_again() {
     let queue = ApprovalQueue::new();
     let (coordinator, hooks) = (with(queue.clone()), gate(ask_once()));
-    let request = question(&coordinator, &hooks, "tool:pre", numbered(0)).await;
+    let request = approval_request(&coordinator, &hooks, "tool:pre", numbered(0)).await;
     for _ in 0..3 {
-        let task = asking(&coordinator, &request).await;
-        assert_eq!(only(&queue).id, request.id);
+        let task = spawn_ask(&coordinator, &request).await;
+        assert_eq!(only_pending(&queue).id, request.id);
         task.abort();
         assert!(task.await.unwrap_err().is_cancelled());
         assert!(queue.is_empty());
     }
-    let task = asking(&coordinator, &request).await;
+    let task = spawn_ask(&coordinator, &request).await;
     queue.answer(&request.id, "Allow").unwrap();
     assert!(task.await.unwrap().is_allowed());
 }

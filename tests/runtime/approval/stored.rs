@@ -6,9 +6,9 @@ use hooks_runtime::{ApprovalDefault, Coordinator, HookResult};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::{call, decide, gate, question, with};
+use super::{approval_request, call, decide, gate, with};
 
-fn may_always() -> HookResult {
+fn offers_allow_always() -> HookResult {
     HookResult {
         approval_options: Some(
             ["Allow once", "Allow always", "Overwrite", "Deny"]
@@ -19,8 +19,8 @@ fn may_always() -> HookResult {
     }
 }
 
-async fn put(result: HookResult) -> ApprovalRequest {
-    question(&Coordinator::new(), &gate(result), "tool:pre", call()).await
+async fn request_for(result: HookResult) -> ApprovalRequest {
+    approval_request(&Coordinator::new(), &gate(result), "tool:pre", call()).await
 }
 
 fn through_json(request: &ApprovalRequest) -> ApprovalRequest {
@@ -72,13 +72,13 @@ fn format_time(second: i64) -> String {
 #[tokio::test]
 async fn e_138_a_request_round_trips_through_json() {
     for result in [
-        may_always(),
-        may_always().approval_key("k"),
+        offers_allow_always(),
+        offers_allow_always().approval_key("k"),
         HookResult::ask_user(""),
         HookResult::ask_user("Ünïcödé \u{0} \u{202e}?").approval_timeout(0.125),
         HookResult::ask_user("Run it?").approval_timeout(1e300),
     ] {
-        let request = put(result).await;
+        let request = request_for(result).await;
         assert_eq!(through_json(&request), request);
         assert_eq!(through_json(&through_json(&request)), request);
     }
@@ -97,7 +97,7 @@ proptest! {
             approval_options: Some(vec![label.clone(), "No".to_owned()]),
             ..HookResult::ask_user(prompt).approval_timeout(timeout)
         };
-        let request = futures::executor::block_on(put(result));
+        let request = futures::executor::block_on(request_for(result));
         let read = through_json(&request);
         prop_assert_eq!(&read, &request);
         let coordinator = Coordinator::new();
@@ -108,7 +108,7 @@ proptest! {
 
 #[tokio::test]
 async fn e_91_the_timeout_is_serialized_in_seconds() {
-    let value = serde_json::to_value(put(may_always()).await).unwrap();
+    let value = serde_json::to_value(request_for(offers_allow_always()).await).unwrap();
     assert_eq!(value["timeout"].as_f64(), Some(300.0));
     assert_eq!(value["prompt"], "Run it?");
     assert_eq!(value["data"], Value::Object(call()));
@@ -116,7 +116,7 @@ async fn e_91_the_timeout_is_serialized_in_seconds() {
 
 #[tokio::test]
 async fn e_133_another_task_and_coordinator_can_resolve_a_stored_request() {
-    let text = serde_json::to_string(&put(may_always()).await).unwrap();
+    let text = serde_json::to_string(&request_for(offers_allow_always()).await).unwrap();
     for (answer, is_allowed) in [
         ("Allow once", true),
         ("Allow always", true),
@@ -142,7 +142,7 @@ async fn e_133_another_task_and_coordinator_can_resolve_a_stored_request() {
 
 #[tokio::test]
 async fn e_137_a_resolved_denial_contains_prompt_and_reason() {
-    let request = through_json(&put(may_always()).await);
+    let request = through_json(&request_for(offers_allow_always()).await);
     let denial = Coordinator::new()
         .resolve(request, "Deny")
         .denial()
@@ -159,13 +159,16 @@ async fn e_134_an_allowing_answer_after_the_deadline_is_a_timeout() {
         (ApprovalDefault::Allow, true),
         (ApprovalDefault::Deny, false),
     ] {
-        let request = put(may_always().approval_default(default)).await;
+        let request = request_for(offers_allow_always().approval_default(default)).await;
         let late = ten_minutes_old(&request);
         let coordinator = Coordinator::new();
         for answer in ["Allow once", "Allow always", "Deny", "perhaps"] {
             let approval = coordinator.resolve(late.clone(), answer);
             if ["Deny", "perhaps"].contains(&answer) {
-                assert!(!approval.is_allowed(), "{answer}: a no is never too late");
+                assert!(
+                    !approval.is_allowed(),
+                    "{answer}: a denial is accepted after the deadline"
+                );
                 continue;
             }
             assert_eq!(approval.decision, ApprovalDecision::TimedOut, "{answer}");
@@ -181,7 +184,8 @@ async fn e_134_an_allowing_answer_after_the_deadline_is_a_timeout() {
 
 #[tokio::test]
 async fn e_134_a_stored_request_can_be_resolved_before_its_deadline() {
-    let request = ten_minutes_old(&put(may_always().approval_timeout(3600.0)).await);
+    let request =
+        ten_minutes_old(&request_for(offers_allow_always().approval_timeout(3600.0)).await);
     let coordinator = Coordinator::new();
     assert!(coordinator.resolve(request, "Allow once").is_allowed());
 }
@@ -189,7 +193,7 @@ async fn e_134_a_stored_request_can_be_resolved_before_its_deadline() {
 #[tokio::test(start_paused = true)]
 async fn e_134_a_stored_request_is_not_asked_after_its_deadline() {
     let provider = FixedAnswers::allow();
-    let request = ten_minutes_old(&put(may_always()).await);
+    let request = ten_minutes_old(&request_for(offers_allow_always()).await);
     let approval = with(provider.clone()).ask(request).await;
     assert_eq!(approval.decision, ApprovalDecision::TimedOut);
     assert!(!approval.is_allowed());
@@ -199,8 +203,8 @@ async fn e_134_a_stored_request_is_not_asked_after_its_deadline() {
 #[tokio::test]
 async fn e_138_allow_always_on_a_stored_request_is_remembered() {
     let provider = FixedAnswers::deny();
-    let (coordinator, hooks) = (with(provider.clone()), gate(may_always()));
-    let request = question(&coordinator, &hooks, "tool:pre", call()).await;
+    let (coordinator, hooks) = (with(provider.clone()), gate(offers_allow_always()));
+    let request = approval_request(&coordinator, &hooks, "tool:pre", call()).await;
     let approval = coordinator.resolve(through_json(&request), "Allow always");
     assert!(approval.is_allowed());
     let applied = decide(&coordinator, &hooks, "tool:pre", call()).await;
@@ -215,7 +219,7 @@ async fn e_138_allow_always_on_a_stored_request_without_prompt_is_not_remembered
         ..may_always()
     });
     let coordinator = with(provider.clone());
-    let request = question(&coordinator, &hooks, "tool:pre", call()).await;
+    let request = approval_request(&coordinator, &hooks, "tool:pre", call()).await;
     let _ = coordinator.resolve(through_json(&request), "Allow always");
     assert!(
         decide(&coordinator, &hooks, "tool:pre", call())
@@ -227,7 +231,7 @@ async fn e_138_allow_always_on_a_stored_request_without_prompt_is_not_remembered
 
 #[tokio::test]
 async fn e_136_an_approval_covers_only_the_data_of_the_stored_request() {
-    let mut value = serde_json::to_value(put(may_always()).await).unwrap();
+    let mut value = serde_json::to_value(request_for(offers_allow_always()).await).unwrap();
     value["data"] = json!({"tool_name": "shell", "tool_input": {"command": "echo harmless"}});
     // The changed value is invalid, or a question about its displayed data.
     if let Ok(request) = serde_json::from_value::<ApprovalRequest>(value) {
@@ -238,7 +242,7 @@ async fn e_136_an_approval_covers_only_the_data_of_the_stored_request() {
 
 #[tokio::test]
 async fn e_133_a_request_with_missing_or_invalid_fields_is_not_deserialized() {
-    let whole = serde_json::to_value(put(may_always()).await).unwrap();
+    let whole = serde_json::to_value(request_for(offers_allow_always()).await).unwrap();
     for field in [
         "id", "session", "event", "hook", "prompt", "options", "data", "timeout",
     ] {
@@ -264,6 +268,9 @@ async fn e_133_a_request_with_missing_or_invalid_fields_is_not_deserialized() {
 
 #[tokio::test]
 async fn e_130_request_ids_are_unique() {
-    let (first, second) = (put(may_always()).await, put(may_always()).await);
+    let (first, second) = (
+        request_for(offers_allow_always()).await,
+        request_for(offers_allow_always()).await,
+    );
     assert_ne!(first.id, second.id);
 }

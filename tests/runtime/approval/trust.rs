@@ -10,8 +10,11 @@ use hooks_runtime::approval::{
 use hooks_runtime::{ApprovalDefault, Coordinator, HookRegistry, HookResult, Map};
 use serde_json::json;
 
-use super::{Silent, ask, asking, call, decide, gate, only, question, settled, with};
-use crate::kit::{answering, map, named};
+use super::{
+    Silent, approval_request, ask, call, decide, gate, only_pending, run_other_tasks, spawn_ask,
+    with,
+};
+use crate::kit::{map, named, returning};
 
 const BOTH: [bool; 2] = [true, false];
 
@@ -21,14 +24,14 @@ fn asked_by(hooks: impl IntoIterator<Item = (&'static str, bool, HookResult)>) -
     for (name, is_trusted, result) in hooks {
         registry.register(
             "tool:pre",
-            answering(result),
+            returning(result),
             named(name).trusted(is_trusted),
         );
     }
     registry
 }
 
-fn prompts(result: &str) -> HookResult {
+fn asks(result: &str) -> HookResult {
     HookResult::ask_user(result)
 }
 
@@ -40,14 +43,11 @@ async fn e_32_the_first_request_of_a_trusted_hook_precedes_untrusted_requests() 
         (false, false, "one?"),
         (false, true, "two?"),
     ] {
-        let hooks = asked_by([
-            ("one", first, prompts("one?")),
-            ("two", second, prompts("two?")),
-        ]);
+        let hooks = asked_by([("one", first, asks("one?")), ("two", second, asks("two?"))]);
         let emission = hooks.emit("tool:pre", call()).await.unwrap();
         let by = asked.trim_end_matches('?');
         assert_eq!(emission.decided_by.as_deref(), Some(by));
-        let request = question(&Coordinator::new(), &hooks, "tool:pre", call()).await;
+        let request = approval_request(&Coordinator::new(), &hooks, "tool:pre", call()).await;
         assert_eq!(request.prompt, asked, "{first} {second}");
     }
 }
@@ -56,7 +56,7 @@ async fn e_32_the_first_request_of_a_trusted_hook_precedes_untrusted_requests() 
 async fn e_134_requests_of_untrusted_hooks_default_to_deny() {
     for is_trusted in BOTH {
         for timeout in [0.0, 60.0] {
-            let result = prompts("x?")
+            let result = asks("x?")
                 .approval_default(ApprovalDefault::Allow)
                 .approval_timeout(timeout);
             let hooks = asked_by([("hook", is_trusted, result)]);
@@ -69,7 +69,7 @@ async fn e_134_requests_of_untrusted_hooks_default_to_deny() {
 #[tokio::test]
 async fn e_138_approval_keys_of_untrusted_hooks_and_blank_keys_are_ignored() {
     for (is_trusted, key) in [(true, "k"), (false, "k"), (true, ""), (true, " ")] {
-        let result = prompts("x?").approval_options(["Allow always", "Deny"]);
+        let result = asks("x?").approval_options(["Allow always", "Deny"]);
         let hooks = asked_by([("hook", is_trusted, result.approval_key(key))]);
         let user = FixedAnswers::labels(["Allow always", "Deny"]);
         let coordinator = with(user.clone());
@@ -92,7 +92,7 @@ async fn e_138_approval_keys_of_untrusted_hooks_and_blank_keys_are_ignored() {
 
 #[tokio::test]
 async fn e_138_a_null_input_counts_as_missing_input() {
-    let hooks = gate(prompts("x?").approval_options(["Allow always", "Deny"]));
+    let hooks = gate(asks("x?").approval_options(["Allow always", "Deny"]));
     let coordinator = with(FixedAnswers::labels(["Allow always", "Deny"]));
     let path =
         |path: &str| -> Map { map(json!({"tool_name": "rm", "tool_input": null, "path": path})) };
@@ -112,11 +112,11 @@ async fn e_138_a_null_input_counts_as_missing_input() {
 async fn e_138_hooks_cannot_override_the_session_of_the_coordinator() {
     let registry = HookRegistry::new();
     let other = HookResult::set("session_id", "other");
-    registry.register("tool:pre", answering(other), named("switch").priority(-1));
-    registry.register("tool:pre", answering(prompts("x?")), named("gate"));
+    registry.register("tool:pre", returning(other), named("switch").priority(-1));
+    registry.register("tool:pre", returning(asks("x?")), named("gate"));
     let data = || map(json!({"session_id": "own", "tool_name": "shell"}));
     let coordinator = Coordinator::builder().session("own").build();
-    let request = question(&coordinator, &registry, "tool:pre", data()).await;
+    let request = approval_request(&coordinator, &registry, "tool:pre", data()).await;
     assert_eq!(&*request.session, "own");
 }
 
@@ -124,19 +124,21 @@ async fn e_138_hooks_cannot_override_the_session_of_the_coordinator() {
 async fn e_138_an_answer_after_the_end_of_its_session_is_not_remembered() {
     let queue = ApprovalQueue::new();
     let coordinator = with(queue.clone());
-    let hooks = gate(prompts("x?").approval_options(["Allow always", "Deny"]));
+    let hooks = gate(asks("x?").approval_options(["Allow always", "Deny"]));
     let data = |session: &str| map(json!({"session_id": session, "tool_name": "shell"}));
-    let request = question(&coordinator, &hooks, "tool:pre", data("a")).await;
-    let open = asking(&coordinator, &request).await;
+    let request = approval_request(&coordinator, &hooks, "tool:pre", data("a")).await;
+    let open = spawn_ask(&coordinator, &request).await;
     coordinator.end_session("a");
-    queue.answer(&only(&queue).id, "Allow always").unwrap();
+    queue
+        .answer(&only_pending(&queue).id, "Allow always")
+        .unwrap();
     assert!(open.await.unwrap().is_allowed(), "this once");
     // An equal question of a new session with that name is asked.
-    let request = question(&coordinator, &hooks, "tool:pre", data("a")).await;
-    let _open = asking(&coordinator, &request).await;
+    let request = approval_request(&coordinator, &hooks, "tool:pre", data("a")).await;
+    let _open = spawn_ask(&coordinator, &request).await;
     assert_eq!(queue.len(), 1);
-    // And one of another session is remembered as ever.
-    let request = question(&coordinator, &hooks, "tool:pre", data("b")).await;
+    // And a request of another session is remembered.
+    let request = approval_request(&coordinator, &hooks, "tool:pre", data("b")).await;
     let approval = coordinator.resolve(request, "Allow always");
     assert!(approval.is_allowed());
     assert!(
@@ -149,9 +151,9 @@ async fn e_138_an_answer_after_the_end_of_its_session_is_not_remembered() {
 #[tokio::test]
 async fn e_138_a_session_stays_ended_after_5000_other_sessions_end() {
     let coordinator = Coordinator::new();
-    let hooks = gate(prompts("x?").approval_options(["Allow always", "Deny"]));
+    let hooks = gate(asks("x?").approval_options(["Allow always", "Deny"]));
     let data = || map(json!({"session_id": "a", "tool_name": "shell"}));
-    let old = question(&coordinator, &hooks, "tool:pre", data()).await;
+    let old = approval_request(&coordinator, &hooks, "tool:pre", data()).await;
     coordinator.end_session("a");
     for number in 0..5000 {
         coordinator.end_session(&number.to_string());
@@ -187,14 +189,14 @@ async fn e_133_a_denial_later_in_a_label_denies() {
 
 #[tokio::test(start_paused = true)]
 async fn e_134_a_denial_after_the_deadline_still_denies() {
-    let result = prompts("x?")
+    let result = asks("x?")
         .approval_default(ApprovalDefault::Allow)
         .approval_timeout(1e-6);
     for (label, is_allowed) in [("Deny", false), ("Allow", true), ("what?", false)] {
         let coordinator = with(Silent);
         let request = {
             let patient = result.clone().approval_timeout(60.0);
-            question(&coordinator, &gate(patient), "tool:pre", call()).await
+            approval_request(&coordinator, &gate(patient), "tool:pre", call()).await
         };
         let mut stored = serde_json::to_value(&request).unwrap();
         stored["timeout"] = json!(0.0);
@@ -215,7 +217,7 @@ fn e_134_a_timeout_without_a_clock_denies() {
         .build()
         .unwrap();
     runtime.block_on(async {
-        let result = prompts("x?").approval_default(ApprovalDefault::Allow);
+        let result = asks("x?").approval_default(ApprovalDefault::Allow);
         let applied = ask(Silent, result).await;
         assert!(applied.is_denied());
         let decision = applied.approval.unwrap().decision;
@@ -230,12 +232,12 @@ fn e_134_a_timeout_without_a_clock_denies() {
 async fn e_140_a_request_of_two_coordinators_stays_queued_if_one_withdraws_it() {
     let queue = ApprovalQueue::new();
     let (one, other) = (with(queue.clone()), with(queue.clone()));
-    let hooks = gate(prompts("x?").approval_default(ApprovalDefault::Allow));
-    let request = question(&one, &hooks, "tool:pre", call()).await;
-    let first = asking(&one, &request).await;
-    let second = asking(&other, &request).await;
+    let hooks = gate(asks("x?").approval_default(ApprovalDefault::Allow));
+    let request = approval_request(&one, &hooks, "tool:pre", call()).await;
+    let first = spawn_ask(&one, &request).await;
+    let second = spawn_ask(&other, &request).await;
     first.abort();
-    settled().await;
+    run_other_tasks().await;
     assert!(!second.is_finished(), "no answer yet");
     assert_eq!(queue.len(), 1);
     queue.answer(&request.id, "Deny").unwrap();
@@ -244,12 +246,12 @@ async fn e_140_a_request_of_two_coordinators_stays_queued_if_one_withdraws_it() 
 }
 
 /// A waker that reads the queue when it is called.
-struct Looks {
+struct ReadsQueue {
     queue: ApprovalQueue,
     is_called: AtomicBool,
 }
 
-impl Wake for Looks {
+impl Wake for ReadsQueue {
     fn wake(self: Arc<Self>) {
         let _ = self.queue.len();
         self.is_called.store(true, Ordering::SeqCst);
@@ -259,11 +261,11 @@ impl Wake for Looks {
 #[tokio::test]
 async fn the_queue_does_not_call_wakers_while_it_is_locked() {
     let queue = ApprovalQueue::new();
-    let looks = Arc::new(Looks {
+    let reader = Arc::new(ReadsQueue {
         queue: queue.clone(),
         is_called: AtomicBool::new(false),
     });
-    let waker = Waker::from(Arc::clone(&looks));
+    let waker = Waker::from(Arc::clone(&reader));
     let mut cx = Context::from_waker(&waker);
     let (mut first, mut second) = (Box::pin(queue.next()), Box::pin(queue.next()));
     assert!(first.as_mut().poll(&mut cx).is_pending());
@@ -271,10 +273,10 @@ async fn the_queue_does_not_call_wakers_while_it_is_locked() {
     let coordinator = with(queue.clone());
     let mut open = Vec::new();
     for prompt in ["one?", "two?"] {
-        let request = question(&coordinator, &gate(prompts(prompt)), "tool:pre", call()).await;
-        open.push(asking(&coordinator, &request).await);
+        let request = approval_request(&coordinator, &gate(asks(prompt)), "tool:pre", call()).await;
+        open.push(spawn_ask(&coordinator, &request).await);
     }
     assert!(matches!(first.as_mut().poll(&mut cx), Poll::Ready(_)));
     assert!(matches!(second.as_mut().poll(&mut cx), Poll::Ready(_)));
-    assert!(looks.is_called.load(Ordering::SeqCst));
+    assert!(reader.is_called.load(Ordering::SeqCst));
 }

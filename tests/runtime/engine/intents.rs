@@ -5,7 +5,7 @@ use hooks_runtime::engine::{BudgetLimits, EngineError, Intent, IntentStatus, Tra
 use hooks_runtime::{HookEngine, ResponseAction, ToolRequest, ToolResult};
 
 use super::{Bench, assert_denied, command, select, write};
-use crate::kit::{heard, says};
+use crate::kit::{capture_logs, has_line};
 
 fn completion(intent: &str) -> ToolResult {
     let request = ToolRequest::new("attempt_completion").intent(intent);
@@ -26,8 +26,8 @@ async fn r_26_an_agent_can_complete_only_its_active_intent() {
     ] {
         let shared = Intent::new("REQ-2").owns("src/shared/**").status(other);
         let bench = Bench::with(|builder| builder.intents([shared])).ready();
-        let ((), lines) = heard(bench.post(&completion("REQ-2"))).await;
-        let warned = says(&lines, "WARN", &["hook=intent-progress", "REQ-2"]);
+        let ((), lines) = capture_logs(bench.post(&completion("REQ-2"))).await;
+        let warned = has_line(&lines, "WARN", &["hook=intent-progress", "REQ-2"]);
         assert!(warned, "{lines:?}");
         assert_eq!(status(&bench.engine, "REQ-2"), other);
         assert!(bench.lines("intent_progress.jsonl").is_empty());
@@ -106,8 +106,8 @@ fn r_28_reloading_the_intents_file_never_loosens_a_status() {
 
 #[test]
 fn r_29_a_command_needs_a_known_active_intent() {
-    let resting = Intent::new("REQ-2").status(IntentStatus::Blocked);
-    let bench = Bench::with(|builder| builder.intents([resting])).ready();
+    let blocked = Intent::new("REQ-2").status(IntentStatus::Blocked);
+    let bench = Bench::with(|builder| builder.intents([blocked])).ready();
     for (intent, reason) in [
         ("REQ-2", "Intent May Not Act"),
         ("REQ-77", "Unknown Intent"),
@@ -142,20 +142,20 @@ fn r_29_without_configured_intents_only_the_id_format_is_checked() {
 #[test]
 fn r_31_unknown_intents_share_one_budget() {
     let bench = Bench::with(|builder| builder.intent_limits(BudgetLimits::new().calls(2)));
-    let look = |n: u32, intent: &str| {
+    let list_files = |n: u32, intent: &str| {
         let request = ToolRequest::new("list_files").param("n", n);
         block_on(bench.ask(&request.intent(intent)))
     };
-    assert!(look(1, "REQ-invented-1").is_continue());
-    assert!(look(2, "REQ-invented-2").is_continue());
+    assert!(list_files(1, "REQ-invented-1").is_continue());
+    assert!(list_files(2, "REQ-invented-2").is_continue());
     assert_denied(
-        &look(3, "REQ-invented-3"),
+        &list_files(3, "REQ-invented-3"),
         ResponseAction::Halt,
         "Budget Exceeded",
     );
     // Known intents have separate limits.
-    assert!(look(4, "REQ-1").is_continue());
-    assert!(look(5, "REQ-5").is_continue());
+    assert!(list_files(4, "REQ-1").is_continue());
+    assert!(list_files(5, "REQ-5").is_continue());
 }
 
 #[test]

@@ -8,26 +8,26 @@ use hooks_runtime::{HookEngine, Phase, ToolRequest, ToolResult};
 use serde_json::json;
 
 use super::{Bench, command, read, select, write};
-use crate::kit::{heard, plain, says};
+use crate::kit::{capture_logs, has_line, plain};
 
 fn done(request: ToolRequest) -> ToolResult {
     ToolResult::of(request).succeeded("ok")
 }
 
 /// Asserts that a result is recorded, and no longer once the hook with this id is removed.
-fn assert_notes(id: &str, act: impl Fn(&Bench), noted: impl Fn(&Bench) -> bool) {
+fn assert_only_effect_of(id: &str, act: impl Fn(&Bench), is_recorded: impl Fn(&Bench) -> bool) {
     let bench = Bench::new().ready();
     act(&bench);
-    assert!(noted(&bench), "with `{id}`");
+    assert!(is_recorded(&bench), "with `{id}`");
     let bench = Bench::new().ready();
     assert!(bench.engine.registry().deregister(Phase::Post, id));
     act(&bench);
-    assert!(!noted(&bench), "without `{id}`");
+    assert!(!is_recorded(&bench), "without `{id}`");
 }
 
 /// Asserts that a result adds a line to a file, and no longer without the hook.
-fn assert_writes(id: &str, file: &str, result: &ToolResult) {
-    assert_notes(
+fn assert_written_only_by(id: &str, file: &str, result: &ToolResult) {
+    assert_only_effect_of(
         id,
         |bench| block_on(bench.post(result)),
         |bench| !bench.lines(file).is_empty(),
@@ -36,12 +36,12 @@ fn assert_writes(id: &str, file: &str, result: &ToolResult) {
 
 #[test]
 fn r_26_only_mutation_log_logs_changes() {
-    assert_writes("mutation-log", "mutations.jsonl", &done(write("src/a")));
+    assert_written_only_by("mutation-log", "mutations.jsonl", &done(write("src/a")));
 }
 
 #[test]
 fn r_26_only_turn_context_selects_the_intent() {
-    assert_notes(
+    assert_only_effect_of(
         "turn-context",
         |bench| block_on(bench.post(&done(select("REQ-5")))),
         |bench| bench.engine.session().active_intent().as_deref() == Some("REQ-5"),
@@ -54,9 +54,9 @@ async fn r_26_a_blocked_or_unknown_intent_is_not_selected() {
     let intents = bench.engine.context().intents();
     intents.set_status("REQ-5", IntentStatus::Blocked);
     for id in ["REQ-5", "REQ-77"] {
-        let ((), lines) = heard(bench.post(&done(select(id)))).await;
+        let ((), lines) = capture_logs(bench.post(&done(select(id)))).await;
         assert!(
-            says(&lines, "WARN", &["hook=turn-context", id]),
+            has_line(&lines, "WARN", &["hook=turn-context", id]),
             "{lines:?}"
         );
         assert_eq!(bench.engine.session().active_intent(), None);
@@ -67,7 +67,7 @@ async fn r_26_a_blocked_or_unknown_intent_is_not_selected() {
 
 #[test]
 fn r_26_only_read_file_baseline_records_the_content_hash() {
-    assert_notes(
+    assert_only_effect_of(
         "read-file-baseline",
         |bench| block_on(bench.post(&done(read("src/a")).file("src/a", "x"))),
         |bench| bench.engine.session().baseline("src/a") == Some(content_hash("x")),
@@ -76,12 +76,12 @@ fn r_26_only_read_file_baseline_records_the_content_hash() {
 
 #[test]
 fn r_26_only_agent_trace_traces_changes() {
-    assert_writes("agent-trace", "agent_trace.jsonl", &done(write("src/a")));
+    assert_written_only_by("agent-trace", "agent_trace.jsonl", &done(write("src/a")));
 }
 
 #[test]
 fn r_26_only_general_trace_traces_calls() {
-    assert_writes("general-trace", "trace.jsonl", &done(read("src/a")));
+    assert_written_only_by("general-trace", "trace.jsonl", &done(read("src/a")));
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn r_26_only_verification_failure_records_failed_checks() {
     let failed = ToolResult::of(command("cargo test"))
         .failed("")
         .exit_code(101);
-    assert_writes(
+    assert_written_only_by(
         "verification-failure",
         "verification_failures.jsonl",
         &failed,
@@ -98,7 +98,7 @@ fn r_26_only_verification_failure_records_failed_checks() {
 
 #[test]
 fn r_26_only_intent_progress_records_calls() {
-    assert_writes(
+    assert_written_only_by(
         "intent-progress",
         "intent_progress.jsonl",
         &done(write("src/a")),
@@ -108,12 +108,12 @@ fn r_26_only_intent_progress_records_calls() {
 #[test]
 fn r_26_only_scope_drift_records_drift() {
     let drift = done(command("make")).touched("out/a");
-    assert_writes("scope-drift", "scope_drift.jsonl", &drift);
+    assert_written_only_by("scope-drift", "scope_drift.jsonl", &drift);
 }
 
 #[test]
 fn r_26_only_shared_brain_writes_lessons() {
-    assert_notes(
+    assert_only_effect_of(
         "shared-brain",
         |bench| {
             block_on(bench.ask(&write("README.md")));
@@ -181,8 +181,11 @@ async fn r_27_an_unwritable_log_does_not_stop_the_other_hooks() {
     let bench = Bench::new();
     std::fs::create_dir(bench.path(".orchestration/mutations.jsonl")).unwrap();
     let write = done(write("src/a"));
-    let ((), lines) = heard(bench.post(&write)).await;
-    assert!(says(&lines, "WARN", &["hook=mutation-log"]), "{lines:?}");
+    let ((), lines) = capture_logs(bench.post(&write)).await;
+    assert!(
+        has_line(&lines, "WARN", &["hook=mutation-log"]),
+        "{lines:?}"
+    );
     assert_eq!(bench.lines("agent_trace.jsonl").len(), 1);
     assert_eq!(bench.lines("trace.jsonl").len(), 1);
 }
@@ -262,8 +265,8 @@ fn r_26_only_failed_checks_are_recorded() {
         failures(result("cd a && cargo test").failed(""))[0]["exit_code"],
         json!(null)
     );
-    let told = result("npx vitest").succeeded("Exit code: 0\n1 failed\nExit code: 1");
-    assert_eq!(failures(told)[0]["exit_code"], 1);
+    let reported = result("npx vitest").succeeded("Exit code: 0\n1 failed\nExit code: 1");
+    assert_eq!(failures(reported)[0]["exit_code"], 1);
 
     assert!(failures(result("cargo test").succeeded("").exit_code(0)).is_empty());
     assert!(failures(result("cargo test").failed("").exit_code(0)).is_empty());
@@ -399,6 +402,6 @@ async fn r_26_lessons_are_retried_after_a_failed_write() {
 async fn r_26_without_a_storage_folder_the_hooks_do_not_warn() {
     let engine = HookEngine::new();
     let everything = done(write("src/a")).touched("b");
-    let ((), lines) = heard(engine.post_tool_use(&everything, None)).await;
-    assert!(!says(&lines, "WARN", &[]), "{lines:?}");
+    let ((), lines) = capture_logs(engine.post_tool_use(&everything, None)).await;
+    assert!(!has_line(&lines, "WARN", &[]), "{lines:?}");
 }

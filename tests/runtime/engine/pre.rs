@@ -17,7 +17,7 @@ use super::{Bench, assert_denied, command, read, select, write};
 use crate::kit::plain;
 
 /// Asserts that a call is refused, and continues once the hook with this id is removed.
-fn assert_decides(id: &str, bench: &Bench, request: &ToolRequest) {
+fn assert_refused_only_by(id: &str, bench: &Bench, request: &ToolRequest) {
     let refused = block_on(bench.pre(request));
     assert!(!refused.is_ok_and(|response| response.is_continue()));
     assert!(bench.engine.registry().deregister(Phase::Pre, id));
@@ -31,17 +31,17 @@ fn unhealthy() -> Bench {
 
 #[test]
 fn r_25_only_fail_safe_refuses_calls_of_an_unhealthy_engine() {
-    assert_decides("fail-safe", &unhealthy(), &read("src/a"));
+    assert_refused_only_by("fail-safe", &unhealthy(), &read("src/a"));
 }
 
 #[test]
 fn r_25_only_state_check_refuses_action_before_reasoning() {
-    assert_decides("state-check", &Bench::new(), &write("src/a"));
+    assert_refused_only_by("state-check", &Bench::new(), &write("src/a"));
 }
 
 #[test]
 fn r_25_only_traceability_refuses_a_call_without_an_intent() {
-    assert_decides(
+    assert_refused_only_by(
         "traceability",
         &Bench::new().ready(),
         &ToolRequest::new("new_task"),
@@ -54,12 +54,12 @@ fn r_25_only_concurrency_refuses_a_stale_write() {
     bench.put("src/a", "seen");
     block_on(bench.post(&ToolResult::of(read("src/a")).succeeded("seen")));
     bench.put("src/a", "changed");
-    assert_decides("concurrency", &bench, &write("src/a"));
+    assert_refused_only_by("concurrency", &bench, &write("src/a"));
 }
 
 #[test]
 fn r_25_only_scope_enforcement_refuses_a_file_out_of_scope() {
-    assert_decides(
+    assert_refused_only_by(
         "scope-enforcement",
         &Bench::new().ready(),
         &write("README.md"),
@@ -69,7 +69,7 @@ fn r_25_only_scope_enforcement_refuses_a_file_out_of_scope() {
 #[test]
 fn r_25_only_budget_refuses_calls_above_the_limit() {
     let bench = Bench::with(|builder| builder.session_limits(BudgetLimits::new().calls(0)));
-    assert_decides("budget", &bench, &read("src/a"));
+    assert_refused_only_by("budget", &bench, &read("src/a"));
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn r_25_only_circuit_breaker_refuses_the_third_identical_call() {
     for _ in 0..2 {
         assert!(block_on(bench.ask(&read("src/a"))).is_continue());
     }
-    assert_decides("circuit-breaker", &bench, &read("src/a"));
+    assert_refused_only_by("circuit-breaker", &bench, &read("src/a"));
 }
 
 #[test]
@@ -604,17 +604,17 @@ fn any_json() -> impl Strategy<Value = Value> {
 }
 
 /// Returns the value with reversed keys in every object.
-fn turned(value: &Value) -> Value {
+fn with_reversed_keys(value: &Value) -> Value {
     match value {
         Value::Object(fields) => {
             let fields = fields.iter().rev();
             Value::Object(
                 fields
-                    .map(|(key, value)| (key.clone(), turned(value)))
+                    .map(|(key, value)| (key.clone(), with_reversed_keys(value)))
                     .collect(),
             )
         }
-        Value::Array(items) => items.iter().map(turned).collect(),
+        Value::Array(items) => items.iter().map(with_reversed_keys).collect(),
         other => other.clone(),
     }
 }
@@ -627,7 +627,7 @@ proptest! {
             block_on(bench.ask(&ToolRequest::new("list_files").param("value", value.clone())))
         };
         prop_assert!(call(&value).is_continue());
-        prop_assert!(!call(&turned(&value)).is_continue());
+        prop_assert!(!call(&with_reversed_keys(&value)).is_continue());
         prop_assert_eq!(call(&other).is_continue(), value != other);
     }
 }
@@ -641,7 +641,7 @@ fn r_22_an_engine_hook_works_in_any_registry() {
     let denied = block_on(registry.execute_pre(&write("README.md"))).unwrap();
     assert_denied(&denied, ResponseAction::Deny, "Scope Violation");
     // Without traceability before it, it still refuses a call without an intent.
-    let nobody = ToolRequest::new("write_to_file").param("path", "src/a");
-    let denied = block_on(registry.execute_pre(&nobody)).unwrap();
+    let without_intent = ToolRequest::new("write_to_file").param("path", "src/a");
+    let denied = block_on(registry.execute_pre(&without_intent)).unwrap();
     assert_denied(&denied, ResponseAction::Deny, "Scope Violation");
 }

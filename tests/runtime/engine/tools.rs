@@ -1,4 +1,4 @@
-//! Files that a call names beside the one that is looked at.
+//! Files that a call names in any of its parameters.
 
 use futures::executor::block_on;
 use hooks_runtime::{HookResponse, ResponseAction, ToolRequest};

@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 use hooks_runtime::engine::Storage;
 use serde_json::Value;
 
-/// Names the folder to a process that this test has started, which then is a writer.
+/// Environment variable with the folder; a process that has it is a writer.
 const FOLDER: &str = "HOOKS_TEST_WRITER_FOLDER";
 /// The number of the writer.
 const WRITER: &str = "HOOKS_TEST_WRITER";
@@ -26,8 +26,8 @@ fn start(test: &str, folder: &Path, writer: u64) -> Child {
         .expect("it was started before")
 }
 
-/// Writes lines, in a process that was started to do so; never ends where `lines` is `None`.
-fn is_writer(lines: Option<u64>) -> bool {
+/// Writes lines, in a process that was started as a writer; loops forever if `lines` is `None`.
+fn run_as_writer(lines: Option<u64>) -> bool {
     let (Ok(folder), Ok(writer)) = (std::env::var(FOLDER), std::env::var(WRITER)) else {
         return false;
     };
@@ -46,7 +46,7 @@ fn read(folder: &Path) -> String {
 
 #[test]
 fn r_27_concurrent_processes_append_whole_lines_without_loss() {
-    if is_writer(Some(LINES)) {
+    if run_as_writer(Some(LINES)) {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
@@ -72,7 +72,7 @@ fn r_27_concurrent_processes_append_whole_lines_without_loss() {
 
 #[test]
 fn r_27_a_killed_writer_does_not_block_other_writers() {
-    if is_writer(None) {
+    if run_as_writer(None) {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
@@ -84,7 +84,7 @@ fn r_27_a_killed_writer_does_not_block_other_writers() {
         while read(folder.path()).len() < before + 500_000 {
             assert!(
                 writer.try_wait().unwrap().is_none(),
-                "it writes until it is killed"
+                "the writer runs until it is killed"
             );
             std::thread::yield_now();
         }
@@ -99,6 +99,6 @@ fn r_27_a_killed_writer_does_not_block_other_writers() {
         .collect();
     let own: Vec<_> = whole.iter().filter_map(Value::as_u64).collect();
     assert_eq!(own, [0, 1, 2]);
-    // Each of those that were killed may have torn one line.
+    // Each killed writer may have torn one line.
     assert!(text.lines().count() - whole.len() <= 3);
 }

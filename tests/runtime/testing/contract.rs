@@ -23,7 +23,7 @@ fn set<const N: usize>(names: [&'static str; N]) -> BTreeSet<&'static str> {
 }
 
 /// Returns the message of the case of this name about a hook.
-fn complaint(name: &str, subject: &Subject) -> String {
+fn failure_message(name: &str, subject: &Subject) -> String {
     let case = case(name).expect("there is such a case");
     case.check(subject)
         .expect_err("it does not hold")
@@ -86,8 +86,11 @@ fn e_160_a_panic_on_one_kind_of_data_fails_only_its_case() {
     ];
     for (name, when) in broken {
         assert_eq!(failures(&panicking(when)), set([name]), "{name}");
-        let said = complaint(name, &panicking(when));
-        assert!(said.contains("panicked: this is where it breaks"), "{said}");
+        let message = failure_message(name, &panicking(when));
+        assert!(
+            message.contains("panicked: this is where it breaks"),
+            "{message}"
+        );
     }
 }
 
@@ -123,8 +126,11 @@ fn e_95_the_message_for_an_invalid_output_names_the_field() {
         "answers_when_collected",
         "answers_concurrently",
     ] {
-        let said = complaint(name, &subject);
-        assert!(said.contains("field `approval_timeout` is NaN"), "{said}");
+        let message = failure_message(name, &subject);
+        assert!(
+            message.contains("field `approval_timeout` is NaN"),
+            "{message}"
+        );
     }
     assert!(case("survives_empty_data").unwrap().check(&subject).is_ok());
 }
@@ -133,12 +139,15 @@ fn e_95_the_message_for_an_invalid_output_names_the_field() {
 fn e_36_the_message_for_an_error_contains_the_sent_data_and_the_failure() {
     let subject = Subject::new(|| |_: Event<'_>| Err::<HookResult, _>("no\u{1b}[31m rules\n"));
     assert_eq!(
-        complaint("survives_empty_data", &subject),
+        failure_message("survives_empty_data", &subject),
         r"case `survives_empty_data` failed: sent `tool:pre` with {}; got a failure: the hook failed: no\u{1b}[31m rules\n; handle missing fields"
     );
     assert_eq!(failures(&subject).len(), CASES.len());
-    let said = complaint("survives_a_huge_text", &subject);
-    assert!(said.contains("bytes)") && said.len() < 1000, "{said}");
+    let message = failure_message("survives_a_huge_text", &subject);
+    assert!(
+        message.contains("bytes)") && message.len() < 1000,
+        "{message}"
+    );
 }
 
 #[test]
@@ -200,7 +209,9 @@ fn e_42_e_43_hooks_that_fail_concurrently_or_when_dropped_fail() {
     assert_eq!(failures(&one(true)), set(["answers_concurrently"]));
     let expected = ["answers_concurrently", "survives_being_dropped"];
     assert_eq!(failures(&one(false)), set(expected));
-    assert!(complaint("answers_concurrently", &one(true)).contains("8 times at once `tool:pre`"));
+    assert!(
+        failure_message("answers_concurrently", &one(true)).contains("8 times at once `tool:pre`")
+    );
 }
 
 /// Enough for short work, also on a busy machine.
@@ -217,14 +228,14 @@ async fn hangs(event: Arc<str>, _data: Arc<Map>) -> HookResult {
 fn e_160_a_hook_that_never_completes_fails() {
     let subject = Subject::new(|| hangs).time_limit(LIMIT);
     assert_eq!(failures(&subject), set(["answers_every_standard_event"]));
-    let said = complaint("answers_every_standard_event", &subject);
+    let message = failure_message("answers_every_standard_event", &subject);
     assert!(
-        said.contains("sent `session:end`") && said.contains("no output within 2s"),
-        "{said}"
+        message.contains("sent `session:end`") && message.contains("no output within 2s"),
+        "{message}"
     );
     let subject = subject.events(["session:end"]);
-    assert!(complaint("answers_when_collected", &subject).contains("timed out after 2s"));
-    assert!(complaint("answers_concurrently", &subject).contains("no output within 2s"));
+    assert!(failure_message("answers_when_collected", &subject).contains("timed out after 2s"));
+    assert!(failure_message("answers_concurrently", &subject).contains("no output within 2s"));
 }
 
 #[test]
@@ -236,10 +247,10 @@ fn e_160_a_hook_that_blocks_its_thread_fails() {
         HookResult::proceed()
     };
     let subject = Subject::new(move || blocks).time_limit(LIMIT);
-    let said = complaint("answers_every_standard_event", &subject);
+    let message = failure_message("answers_every_standard_event", &subject);
     assert!(
-        said.contains("sent `session:end`") && said.contains("thread is blocked"),
-        "{said}"
+        message.contains("sent `session:end`") && message.contains("thread is blocked"),
+        "{message}"
     );
 }
 
@@ -252,24 +263,24 @@ fn e_160_a_hook_that_completes_after_blocking_too_long_fails() {
         HookResult::proceed()
     };
     let subject = Subject::new(move || slow).time_limit(LIMIT);
-    let said = complaint("answers_every_standard_event", &subject);
+    let message = failure_message("answers_every_standard_event", &subject);
     assert!(
-        said.contains("sent `session:end`")
-            && (said.contains("2s a call are allowed") || said.contains("thread is blocked")),
-        "{said}"
+        message.contains("sent `session:end`")
+            && (message.contains("2s a call are allowed") || message.contains("thread is blocked")),
+        "{message}"
     );
 }
 
 /// Panics when it is dropped.
-struct Clinging;
+struct PanicsOnDrop;
 
-impl EventHook for Clinging {
+impl EventHook for PanicsOnDrop {
     async fn call(&self, _: Event<'_>) -> Result<HookResult, HookError> {
         Ok(HookResult::proceed())
     }
 }
 
-impl Drop for Clinging {
+impl Drop for PanicsOnDrop {
     fn drop(&mut self) {
         panic!("not me");
     }
@@ -277,9 +288,9 @@ impl Drop for Clinging {
 
 #[test]
 fn e_07_a_hook_that_panics_when_unregistered_fails() {
-    let subject = Subject::new(|| Clinging);
+    let subject = Subject::new(|| PanicsOnDrop);
     assert_eq!(failures(&subject), set(["unregisters"]));
-    assert!(complaint("unregisters", &subject).contains("got a panic: not me"));
+    assert!(failure_message("unregisters", &subject).contains("got a panic: not me"));
 }
 
 #[test]
@@ -287,10 +298,10 @@ fn e_160_a_hook_whose_constructor_panics_fails() {
     fn make() -> fn(Event<'_>) -> HookResult {
         panic!("no rules are loaded")
     }
-    let said = complaint("answers_validly", &Subject::new(make));
+    let message = failure_message("answers_validly", &Subject::new(make));
     assert!(
-        said.contains("a panic outside of a call: no rules are loaded"),
-        "{said}"
+        message.contains("a panic outside of a call: no rules are loaded"),
+        "{message}"
     );
 }
 
@@ -303,5 +314,7 @@ fn e_160_unusual_data_are_sent_to_the_selected_events() {
         failures(&subject),
         set(["survives_empty_data", "survives_null_data"])
     );
-    assert!(complaint("survives_empty_data", &subject).contains("sent `deploy:start` with {}"));
+    assert!(
+        failure_message("survives_empty_data", &subject).contains("sent `deploy:start` with {}")
+    );
 }

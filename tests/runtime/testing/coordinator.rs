@@ -4,7 +4,7 @@ use hooks_runtime::testing::TestCoordinator;
 use hooks_runtime::{Event, FailurePolicy, HookResult, Map, RegisterOptions};
 use serde_json::json;
 
-use crate::kit::{answering, at, named, plain};
+use crate::kit::{at, named, plain, returning};
 
 fn ask() -> HookResult {
     HookResult::ask_user("Deploy?").approval_options(["Allow once", "Allow always", "Deny"])
@@ -16,7 +16,7 @@ async fn e_160_the_test_coordinator_gives_the_configured_answers() {
     let mut allow = TestCoordinator::allowing();
     let mut scripted = TestCoordinator::answering(["Allow once", "Deny"]);
     for host in [&deny, &allow, &scripted] {
-        host.hooks().register("tool:pre", answering(ask()), plain());
+        host.hooks().register("tool:pre", returning(ask()), plain());
     }
     assert!(deny.emit("tool:pre", ()).await.is_denied());
     assert!(!allow.emit("tool:pre", ()).await.is_denied());
@@ -40,7 +40,7 @@ async fn e_160_the_test_coordinator_records_messages_output_and_injections() {
     );
     host.hooks().register(
         "tool:post",
-        answering(HookResult::inject_context("for now").ephemeral(true)),
+        returning(HookResult::inject_context("for now").ephemeral(true)),
         at(5),
     );
     let applied = host.emit("tool:post", json!({"tool_name": "Write"})).await;
@@ -64,11 +64,11 @@ async fn e_160_the_test_coordinator_records_the_data_before_any_hook() {
     let mut host = TestCoordinator::new();
     host.hooks().register(
         "tool:pre",
-        answering(HookResult::modify(Map::new())),
+        returning(HookResult::modify(Map::new())),
         at(-5),
     );
     host.hooks()
-        .register("tool:pre", answering(HookResult::deny("no")), plain());
+        .register("tool:pre", returning(HookResult::deny("no")), plain());
     let applied = host.emit("tool:pre", json!({"tool_name": "bash"})).await;
     assert_eq!(applied.denial(), Some("no"));
     assert_eq!(host.events().of("tool:pre")[0].data["tool_name"], "bash");

@@ -79,9 +79,9 @@ fn e_160_exactly_the_violated_cases_fail_with_a_reason() {
         .output()
         .unwrap();
     assert_eq!(tests.status.code(), Some(101));
-    let said = String::from_utf8_lossy(&tests.stdout);
+    let output = String::from_utf8_lossy(&tests.stdout);
     let start = "test testing::macros::unstable_hook::";
-    let outcomes = said
+    let outcomes = output
         .lines()
         .filter_map(|line| line.strip_prefix(start)?.split_once(" ... "));
     let mut failed: Vec<_> = Vec::new();
@@ -98,17 +98,20 @@ fn e_160_exactly_the_violated_cases_fail_with_a_reason() {
     assert_eq!(
         count,
         hooks_runtime::testing::contract::CASES.len(),
-        "{said}"
+        "{output}"
     );
     assert_eq!(
         failed,
         ["answers_every_standard_event", "survives_null_data"],
-        "{said}"
+        "{output}"
     );
     assert!(
-        said.contains("a failure: the hook panicked: no tool"),
-        "{said}"
+        output.contains("a failure: the hook panicked: no tool"),
+        "{output}"
     );
-    assert!(said.contains("field `approval_timeout` is -1"), "{said}");
-    assert!(said.contains("sent `session:end` with {"), "{said}");
+    assert!(
+        output.contains("field `approval_timeout` is -1"),
+        "{output}"
+    );
+    assert!(output.contains("sent `session:end` with {"), "{output}");
 }

@@ -9,7 +9,7 @@ use tokio::time::{Instant, timeout};
 
 use crate::kit::map;
 
-fn complaint(check: impl FnOnce()) -> String {
+fn failure_message(check: impl FnOnce()) -> String {
     let payload = catch_unwind(AssertUnwindSafe(check)).expect_err("it does not hold");
     *payload.downcast::<String>().expect("a message")
 }
@@ -43,8 +43,8 @@ async fn e_160_a_mock_tool_returns_the_configured_result() {
 async fn e_160_a_mock_tool_records_its_calls() {
     let tool = MockTool::new("bash");
     tool.assert_not_called();
-    let said = complaint(|| tool.assert_called_with(json!({})));
-    assert!(said.ends_with("it was not called at all"), "{said}");
+    let message = failure_message(|| tool.assert_called_with(json!({})));
+    assert!(message.ends_with("it was not called at all"), "{message}");
     tool.clone()
         .call(json!({"command": "a\u{1b}"}))
         .await
@@ -53,10 +53,10 @@ async fn e_160_a_mock_tool_records_its_calls() {
     tool.assert_called_with(json!({"command": "b"}));
     tool.assert_called_with(map(json!({"command": "a\u{1b}"})));
     tool.assert_called_times(2);
-    let said = complaint(|| tool.assert_called_with(json!({"command": "c"})));
-    assert!(said.contains(r#"not called with {"command":"c"}; it was called with {"command":"a\u001b"}, {"command":"b"}"#), "{said}");
-    let said = complaint(|| tool.assert_not_called());
-    assert!(said.contains("called 2 times, not 0"), "{said}");
+    let message = failure_message(|| tool.assert_called_with(json!({"command": "c"})));
+    assert!(message.contains(r#"not called with {"command":"c"}; it was called with {"command":"a\u001b"}, {"command":"b"}"#), "{message}");
+    let message = failure_message(|| tool.assert_not_called());
+    assert!(message.contains("called 2 times, not 0"), "{message}");
 }
 
 #[tokio::test(start_paused = true)]

@@ -13,7 +13,7 @@ use serde_json::json;
 use crate::kit::{at, emit, map};
 
 /// Returns the message of a failed assertion.
-fn complaint(check: impl FnOnce()) -> String {
+fn failure_message(check: impl FnOnce()) -> String {
     let payload = catch_unwind(AssertUnwindSafe(check)).expect_err("it does not hold");
     *payload.downcast::<String>().expect("a message")
 }
@@ -27,7 +27,7 @@ async fn e_160_events_are_recorded_in_order_with_their_data() {
 
     emit(&hooks, "session:start", ()).await;
     emit(&hooks, "custom:event", json!({"a": 1})).await;
-    emit(&hooks, "nobody:listens", ()).await;
+    emit(&hooks, "custom:unrecorded", ()).await;
     emit(&hooks, "session:start", json!({"b": 2})).await;
 
     assert_eq!(
@@ -116,9 +116,9 @@ async fn e_160_assert_sequence_reports_the_first_difference() {
         emit(&hooks, event, ()).await;
     }
     recorder.assert_sequence(["a", "c\u{1b}"]);
-    let said = complaint(|| recorder.assert_sequence(["a", "b", "c"]));
+    let message = failure_message(|| recorder.assert_sequence(["a", "b", "c"]));
     assert_eq!(
-        said.lines().collect::<Vec<_>>(),
+        message.lines().collect::<Vec<_>>(),
         [
             "the events are not the expected ones",
             "  0: expected `a`, recorded `a`",
@@ -126,8 +126,8 @@ async fn e_160_assert_sequence_reports_the_first_difference() {
             "  2: expected `c`, recorded nothing",
         ]
     );
-    complaint(|| recorder.assert_sequence(["a"]));
-    complaint(|| recorder.assert_sequence::<&str>([]));
+    failure_message(|| recorder.assert_sequence(["a"]));
+    failure_message(|| recorder.assert_sequence::<&str>([]));
 }
 
 #[tokio::test]
@@ -135,17 +135,17 @@ async fn e_160_assert_count_reports_the_recorded_events() {
     let hooks = HookRegistry::new();
     let recorder = EventRecorder::new();
     recorder.attach_to(&hooks, "a");
-    assert!(complaint(|| recorder.assert_count("a", 1)).contains("recorded are no events"));
+    assert!(failure_message(|| recorder.assert_count("a", 1)).contains("recorded are no events"));
     emit(&hooks, "a", json!({"why": "so"})).await;
     recorder.assert_count("a", 1);
     recorder.assert_none("b");
-    let said = complaint(|| recorder.assert_count("a", 2));
+    let message = failure_message(|| recorder.assert_count("a", 2));
     assert!(
-        said.contains("`a` was emitted 1 times, not 2; recorded are `a`"),
-        "{said}"
+        message.contains("`a` was emitted 1 times, not 2; recorded are `a`"),
+        "{message}"
     );
-    let said = complaint(|| recorder.assert_none("a"));
-    assert!(said.contains(r#"{"why":"so"}"#), "{said}");
+    let message = failure_message(|| recorder.assert_none("a"));
+    assert!(message.contains(r#"{"why":"so"}"#), "{message}");
 }
 
 #[tokio::test(start_paused = true)]
