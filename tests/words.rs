@@ -27,7 +27,7 @@ const PHRASES: [&str; 17] = [
 /// First words of a documentation comment that does not name its item.
 const OPENINGS: [&str; 3] = ["What ", "Who ", "Whether "];
 
-/// The most places in the whole tree: some phrases are right where they stand.
+/// Maximum number of places in the whole tree; some uses are legitimate.
 const MAX_PLACES: usize = 120;
 
 /// Files whose wording is fixed: history, and texts of others.

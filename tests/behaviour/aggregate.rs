@@ -1,4 +1,4 @@
-//! `aggregate = Type`: every output is collected, and a companion makes one of them.
+//! `aggregate = Type`: every output is collected, and a companion combines them.
 
 use std::ops::ControlFlow;
 
@@ -155,7 +155,7 @@ macro_rules! rules {
 
             /// Dispatch table, always + aggregate, no hooks: agg([default])
             #[test]
-            fn always_aggregates_the_default_alone_when_there_are_no_hooks() {
+            fn always_aggregates_only_the_default_without_hooks() {
                 assert_eq!(block_on(saying(&[]).every("x")).0, "(default x)");
             }
 
@@ -216,7 +216,7 @@ macro_rules! rules {
                 assert_eq!(block_on(saying(&["a", "b"]).first_others_into("x")), expected);
             }
 
-            /// T-32: a companion of another type may take the declared one's place
+            /// T-32: a companion of another type can replace the declared companion
             #[test]
             fn with_aggregate_replaces_the_declared_aggregate() {
                 let separator = String::from("/");

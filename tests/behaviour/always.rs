@@ -116,7 +116,7 @@ macro_rules! rules {
                 assert_eq!(log.lines(), ["default visits rome", "a visits rome", "b visits rome"]);
             }
 
-            /// Dispatch table: one dispatch leaves nothing behind for the next
+            /// Dispatch table: a dispatch keeps no state for the next
             #[test]
             fn every_dispatch_starts_from_the_default() {
                 let set = StepsSet::new().with_hooks(Step("a"));

@@ -299,7 +299,7 @@ macro_rules! rules {
                 }
             }
 
-            /// T-61: one for the default and one a hook, and the last one gets the caller's own
+            /// T-61: one clone for the default and one per hook; the last hook gets the caller's value
             #[test]
             fn an_always_slot_clones_an_argument_at_most_once_per_hook() {
                 let mut set = ArgsSet::new();
@@ -316,7 +316,7 @@ macro_rules! rules {
                 }
             }
 
-            /// T-61: the hooks alone, and the last one gets the caller's own
+            /// T-61: one clone per hook; the last hook gets the caller's value
             #[test]
             fn a_fallback_slot_clones_an_argument_for_all_hooks_except_one() {
                 let mut set = ArgsSet::new();
@@ -376,7 +376,7 @@ macro_rules! rules {
                 Unique(number + 10)
             }
 
-            /// T-34: a chain looks at outputs and never clones them
+            /// T-34: a chain borrows outputs and never clones them
             #[test]
             fn the_output_of_a_chain_need_not_be_clone() {
                 let set = ArgsSet::new().with_chained(Ten).with_chained(Ten);

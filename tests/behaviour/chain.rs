@@ -1,4 +1,4 @@
-//! `chain = Type`: a companion looks at each output and may stop the dispatch.
+//! `chain = Type`: a companion checks each output and may stop the dispatch.
 
 use std::future::ready;
 use std::ops::ControlFlow;

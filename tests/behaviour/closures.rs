@@ -138,7 +138,7 @@ macro_rules! rules {
                 seed + last.unwrap_or(100)
             }
 
-            /// T-10: whatever is `Fn` with those arguments
+            /// T-10: any `Fn` with these arguments
             #[test]
             fn a_plain_async_function_can_be_a_hook() {
                 let set = IdsSet::new().with_next_id(function);

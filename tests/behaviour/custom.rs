@@ -117,7 +117,7 @@ macro_rules! rules {
                 assert_eq!(log.lines(), ["a for eu", "b for eu", "default for eu"]);
             }
 
-            /// T-75: or it ends the dispatch
+            /// T-75: a hook can end the dispatch
             #[test]
             fn t_75_the_output_of_an_ending_hook_is_the_result() {
                 let log = Log::new();

@@ -336,7 +336,7 @@ macro_rules! rules {
                 assert_eq!(block_on(ConfiguredSet::new().with_hooks(Two).present()), 2);
             }
 
-            /// T-02: every way of saying that a slot returns nothing
+            /// T-02: every spelling of a unit return type
             #[test]
             fn an_explicit_unit_return_type_makes_a_unit_slot() {
                 #[hooks]

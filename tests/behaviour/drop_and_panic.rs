@@ -196,7 +196,7 @@ macro_rules! rules {
                         other => format!("{other} gave up"),
                     });
                     let log = Log::new();
-                    block_on(set.step(&log, "nobody"));
+                    block_on(set.step(&log, "none"));
                     assert_eq!(log.lines(), ["default", "a", "b"]);
                 }
             }
@@ -222,7 +222,7 @@ macro_rules! rules {
                 assert_eq!(log.lines(), ["a", "thirteen"]);
             }
 
-            /// A panic's payload arrives untouched, whatever it is
+            /// A panic's payload is propagated unchanged
             #[test]
             fn a_propagated_panic_keeps_its_payload() {
                 #[derive(Debug, PartialEq)]
@@ -261,14 +261,14 @@ macro_rules! rules {
             fn lines(shared: &Mutex<RiskySet<'static>>) -> Vec<String> {
                 let snapshot = shared.lock().unwrap().clone();
                 let log = Log::new();
-                block_on(snapshot.step(&log, "nobody"));
+                block_on(snapshot.step(&log, "none"));
                 log.lines()
             }
 
             /// A dispatch uses a snapshot: a hook that a hook registers runs from the next dispatch
             /// on
             #[test]
-            fn a_hook_that_registers_affects_later_dispatches_only() {
+            fn a_hook_registered_by_a_hook_runs_in_later_dispatches_only() {
                 let shared = Arc::new(Mutex::new(RiskySet::new()));
                 let spawns = Spawns { shared: Arc::clone(&shared) };
                 shared.lock().unwrap().register_step(spawns).register_hooks(Named("b"));
@@ -292,7 +292,7 @@ macro_rules! rules {
 
             /// A dispatch uses a snapshot: a hook that a hook removes still runs this once
             #[test]
-            fn a_hook_that_removes_another_affects_later_dispatches_only() {
+            fn a_hook_removed_by_a_hook_still_runs_in_the_current_dispatch() {
                 struct Victim;
 
                 impl Step for Victim {

@@ -224,7 +224,7 @@ macro_rules! rules {
                 assert!(!set.only_mut().remove("k"));
             }
 
-            /// T-03: replacing or removing in a clone leaves the other as it is
+            /// T-03: replacing or removing in a clone does not change the original
             #[test]
             fn replacing_and_removing_do_not_affect_clones() {
                 let set = StepsSet::new()

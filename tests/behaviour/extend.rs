@@ -97,7 +97,7 @@ macro_rules! rules {
                 assert_eq!(block_on(set.cost_center()), "b");
             }
 
-            /// T-40: an empty singleton of the other set takes nothing away
+            /// T-40: an empty singleton of the other set removes nothing
             #[test]
             fn a_singleton_is_kept_if_the_other_set_has_none() {
                 let mut set = StepsSet::new().with_hooks(Named("a"));
@@ -203,7 +203,7 @@ macro_rules! rules {
                 assert_eq!(steps(&set), ["a", "k", "a"]);
             }
 
-            /// T-40, T-50: sets with different borrows meet in the shorter one
+            /// T-40, T-50: sets with different lifetimes combine to the shorter one
             #[test]
             fn a_static_set_can_extend_a_set_that_borrows() {
                 struct Borrowed<'a>(&'a str);
@@ -275,7 +275,7 @@ mod companions {
         }
     }
 
-    /// T-40: a companion that was set comes along, chain and end alike
+    /// T-40: a replaced companion is taken over, chain and finalize alike
     #[test]
     fn a_replaced_companion_of_the_other_set_is_taken_over() {
         let other = WordsSet::new()
@@ -286,7 +286,7 @@ mod companions {
         assert_eq!(block_on(set.word()), "default!");
     }
 
-    /// T-40: a declared companion pushes out nothing
+    /// T-40: a declared companion replaces nothing
     #[test]
     fn a_declared_companion_of_the_other_set_replaces_nothing() {
         let set = WordsSet::new()
@@ -295,7 +295,7 @@ mod companions {
         assert_eq!(block_on(set.word()), "default?");
     }
 
-    /// T-40: of two that were set, the last one counts
+    /// T-40: if both sets replaced a companion, that of the other set wins
     #[test]
     fn the_companion_of_the_other_set_wins_if_both_were_replaced() {
         let set = WordsSet::new()

@@ -163,7 +163,7 @@ fn insert_and_remove_on_a_request_do_not_change_the_defaults() {
     assert_eq!(request.get(), Some(&Budget(42)));
 }
 
-/// T-74: a clone is a map of its own
+/// T-74: a clone is a separate map
 #[test]
 fn changes_of_a_map_do_not_affect_its_clones() {
     let mut map = RequestExtensions::new().ext(Budget(1));
@@ -217,7 +217,7 @@ fn hooks_and_defaults_can_read_the_values_of_the_request() {
     assert_eq!(block_on(set.with_hooks(Doubles).estimate(&request)), 14);
 }
 
-/// T-74, T-51: a map goes wherever its request goes
+/// T-74, T-51: a map is `Send` and `Sync`
 #[cfg(not(hooks_single_threaded))]
 #[test]
 fn a_map_can_be_sent_and_shared_between_threads() {

@@ -150,7 +150,7 @@ macro_rules! rules {
                 assert_eq!(block_on(set.measure("grün")), 6);
             }
 
-            /// T-32: a companion of another type may take the declared one's place
+            /// T-32: a companion of another type can replace the declared companion
             #[test]
             fn with_finalize_replaces_the_declared_finalize() {
                 let (open, close) = (String::from("<"), String::from(">"));

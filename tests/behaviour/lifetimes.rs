@@ -27,7 +27,7 @@ impl Finalize<String> for Join {
 
 fn assert_chain<T, C: Chain<T> + MaybeSend + MaybeSync>() {}
 
-/// T-32, T-51: the built-in companions are companions for every output
+/// T-32, T-51: the built-in companions accept every output type
 #[test]
 fn built_in_chains_do_not_require_clone_values() {
     struct NotClone;
@@ -300,7 +300,7 @@ macro_rules! rules {
                     assert_eq!(numbers, [1, 2, 3, 4, 5, 6, 7, 8]);
                 }
 
-                /// T-51: the whole dispatch, not its start alone, can wander between threads
+                /// T-51: a started dispatch can move to another thread
                 #[test]
                 fn a_suspended_dispatch_can_be_completed_on_another_thread() {
                     let set = AppHooksSet::new()

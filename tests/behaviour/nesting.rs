@@ -24,7 +24,7 @@ macro_rules! rules {
                     #[hook(singleton)]
                     async fn owner() -> &'static str {
                         $($pause)*
-                        "nobody"
+                        "default owner"
                     }
                 }
 
@@ -91,7 +91,7 @@ macro_rules! rules {
             fn a_new_set_contains_new_nested_sets() {
                 let set = AppHooksSet::new();
                 assert_eq!(before_tools(&set), ["default before"]);
-                assert_eq!(block_on(set.agent.tools.owner()), "nobody");
+                assert_eq!(block_on(set.agent.tools.owner()), "default owner");
                 let log = Log::new();
                 block_on(set.agent.think(&log));
                 assert_eq!(log.lines(), ["default think"]);
@@ -106,7 +106,7 @@ macro_rules! rules {
                 assert_eq!(before_tools(&set), ["default before", "a", "b"]);
             }
 
-            /// T-41: `with_field(set)` puts a set in the place of the nested one
+            /// T-41: `with_field(set)` replaces the nested set
             #[test]
             fn with_field_replaces_the_nested_set() {
                 let tools = ToolHooksSet::new().with_hooks(Named("a"));
@@ -114,7 +114,7 @@ macro_rules! rules {
                 assert_eq!(before_tools(&set), ["default before", "a"]);
             }
 
-            /// T-41: slots of outer and inner sets are apart, also under one name
+            /// T-41: slots of outer and inner sets are separate, even with one name
             #[test]
             fn outer_and_nested_slots_with_one_name_are_separate() {
                 let mut set = AppHooksSet::new().with_hooks(App("app"));
@@ -144,7 +144,7 @@ macro_rules! rules {
                 assert_eq!(log.lines(), ["default app", "a", "b", "c"]);
             }
 
-            /// T-03: a clone has its own lists, all the way in
+            /// T-03: a clone has its own lists at every level
             #[test]
             fn registrations_in_a_nested_set_do_not_affect_clones() {
                 let mut set = AppHooksSet::new();

@@ -164,7 +164,7 @@ macro_rules! rules {
                 set
             }
 
-            /// T-43: re-entry is detected, and an override answers in the inner call's place
+            /// T-43: re-entry is detected, and an override provides the output of the inner call
             #[test]
             fn on_reentrancy_provides_the_output_of_a_reentrant_call() {
                 let set = descending();
@@ -177,7 +177,7 @@ macro_rules! rules {
                 assert_eq!(hook_type, std::any::type_name::<Descends>());
             }
 
-            /// T-43, T-44: after a re-entry the hook works on, its state kept
+            /// T-43, T-44: after a re-entry the hook is usable and keeps its state
             #[test]
             fn after_reentrancy_the_hook_can_be_called_again() {
                 let set = descending();
@@ -196,7 +196,7 @@ macro_rules! rules {
                 assert!(block_on(clone.descend(1)).is_err());
             }
 
-            /// T-43, T-08: before there is a future, too
+            /// T-43, T-08: also before `call_mut` returns its future
             #[test]
             fn reentrancy_before_call_mut_returns_its_future_is_detected() {
                 struct Hasty(Shared);
@@ -224,7 +224,7 @@ macro_rules! rules {
                 assert_eq!(block_on(set.descend(1)), Err("descend".to_owned()));
             }
 
-            /// T-43: also when the way back leads through a hook that keeps no state
+            /// T-43: also if the inner call passes through a stateless hook
             #[test]
             fn reentrancy_through_another_hook_is_detected() {
                 struct Detour(Shared);
@@ -483,7 +483,7 @@ fn working() -> SlowSet<'static> {
     SlowSet::new().with_work(Stateful::new(Worker { calls: 0 }))
 }
 
-/// T-43: a call from another task, while the first is suspended, waits its turn
+/// T-43: a call from another task, while the first is suspended, waits
 #[test]
 fn a_call_from_another_task_waits_for_the_running_call() {
     let (set, log) = (working(), Log::new());
@@ -521,7 +521,7 @@ fn a_waiting_call_is_woken_after_the_running_call_completes() {
     assert_eq!(second.as_mut().poll(&mut cx), Poll::Ready(2));
 }
 
-/// T-43: also in one task: two calls that are joined are not inside each other
+/// T-43: also in one task: joined calls are not nested
 #[test]
 fn joined_calls_of_one_task_run_sequentially() {
     let (set, log) = (working(), Log::new());
@@ -654,7 +654,7 @@ fn a_call_from_another_thread_during_a_poll_is_not_reentrancy() {
     });
 }
 
-/// T-43: a call that has moved to another thread in between is still only one call
+/// T-43: a call that moves to another thread is still the same call
 #[cfg(not(hooks_single_threaded))]
 #[test]
 fn reentrancy_is_detected_after_a_call_moves_to_another_thread() {

@@ -368,7 +368,7 @@ macro_rules! rules {
                 assert_eq!(seen[dispatch].name, "dispatch", "{seen:?}");
             }
 
-            /// Spans: the caller's span is around all of it
+            /// Spans: the caller's span is the parent
             #[test]
             fn the_span_of_a_dispatch_is_inside_the_span_of_the_caller() {
                 let set = AppHooksSet::new().with_hooks(Named("a"));
@@ -392,7 +392,7 @@ macro_rules! rules {
                 assert!(seen.is_empty(), "{seen:?}");
             }
 
-            /// Spans: listening changes nothing
+            /// Spans: a subscriber does not change the result
             #[test]
             fn a_subscriber_does_not_change_the_result_of_a_dispatch() {
                 let set = AppHooksSet::new().with_hooks(Named("a")).with_hooks(Named("b"));
