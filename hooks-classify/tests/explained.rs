@@ -17,7 +17,7 @@ fn runs(command: &str) -> Vec<String> {
 }
 
 #[test]
-fn every_program_is_named_wherever_it_stands() {
+fn every_program_is_found_at_any_position() {
     for command in [
         "a; rm x",
         "a && rm x || b",
@@ -50,7 +50,7 @@ fn every_program_is_named_wherever_it_stands() {
 }
 
 #[test]
-fn words_have_their_places_and_what_is_not_known_of_them() {
+fn words_have_positions_values_and_glob_flags() {
     let command = "/usr/bin/cat 'ä b' \"$x\" *.rs";
     let explanation = explain(command);
     let [run] = &explanation.parts().all[..] else {
@@ -77,7 +77,7 @@ fn words_have_their_places_and_what_is_not_known_of_them() {
 }
 
 #[test]
-fn an_effect_includes_that_of_what_is_run_in_turn() {
+fn an_effect_with_children_includes_the_programs_that_it_runs() {
     let explanation = explain("find . -exec rm x ;; mkdir a; ls");
     let effects: Vec<_> = explanation
         .parts()
@@ -96,7 +96,7 @@ fn an_effect_includes_that_of_what_is_run_in_turn() {
 }
 
 #[test]
-fn files_of_redirections_are_named() {
+fn files_of_redirections_are_listed() {
     let explanation = explain("a < in > out 2>> log 2>&1 <<< text; { b; } > \"$x\"");
     let files: Vec<_> = explanation
         .parts()
@@ -107,7 +107,7 @@ fn files_of_redirections_are_named() {
 }
 
 #[test]
-fn a_verdict_says_whether_all_of_it_is_understood() {
+fn a_classification_is_understood_only_if_every_part_is() {
     let understood = |command| explain(command).classification().understood();
     assert!(understood("ls && rm x; sh run.sh"));
     assert!(!understood("mkdir a && frobnicate x"));
@@ -122,7 +122,7 @@ fn a_verdict_says_whether_all_of_it_is_understood() {
 }
 
 #[test]
-fn files_that_hold_secrets_are_known_by_their_names() {
+fn secret_files_are_recognized_by_name() {
     let classifier = Classifier::new();
     for path in [
         ".env",
@@ -160,7 +160,7 @@ DELETE: REQUIRES_CONFIRMATION (confidence 0.99)
 }
 
 #[test]
-fn a_drawing_has_all_lines_and_the_programs_that_they_hide() {
+fn a_drawing_contains_the_lines_and_a_tree_of_hidden_programs() {
     let drawn =
         explain("x=rm\n\n\n\n\n\n$x a\ncat <<E | bash\nrm -r b\nE\nfor f in c d; do rm $f; done")
             .to_string();
@@ -181,7 +181,7 @@ fn a_drawing_has_all_lines_and_the_programs_that_they_hide() {
 }
 
 #[test]
-fn nothing_of_a_long_line_is_cut() {
+fn a_long_line_is_not_truncated() {
     let long = "a".repeat(4900);
     let drawn = explain(&format!("echo {long}; rm b; echo {long}")).to_string();
     assert!(drawn.contains(&format!("echo {long}; rm b; echo {long}\n")));
@@ -189,7 +189,7 @@ fn nothing_of_a_long_line_is_cut() {
 }
 
 #[test]
-fn a_drawing_of_many_findings_ends() {
+fn a_drawing_limits_the_number_of_findings() {
     let drawn = explain(&"rm a;".repeat(2000)).to_string();
     assert!(
         drawn.contains("\n  = and 3450 more findings"),
@@ -199,7 +199,7 @@ fn a_drawing_of_many_findings_ends() {
 }
 
 #[test]
-fn characters_that_hide_text_reach_no_terminal() {
+fn control_and_invisible_characters_are_escaped_in_drawings() {
     let command =
         "frob\u{1b}[31mc\u{202e}x\u{200b} --a\u{9b}b 'c\u{7}\t'; rm \u{2066}ä\r\nls\u{85}";
     let explanation = explain(command);
@@ -226,7 +226,7 @@ fn characters_that_hide_text_reach_no_terminal() {
 }
 
 #[test]
-fn hosts_of_a_part_are_read_as_urls() {
+fn hosts_of_a_part_are_parsed_from_urls_and_options() {
     let hosts = |command: &str| -> Vec<String> {
         let analysis = Classifier::new().analyze(command).unwrap();
         let parts = analysis.parts.all.iter();
@@ -258,7 +258,7 @@ fn hosts_of_a_part_are_read_as_urls() {
 }
 
 #[test]
-fn reasons_are_true_and_name_what_is_unknown() {
+fn reasons_name_the_effect_or_the_unknown_part() {
     for (command, reason) in [
         ("rm --help", "`rm --help` prints help"),
         ("rm --version", "`rm --version` prints its version"),
@@ -286,7 +286,7 @@ fn reasons_are_true_and_name_what_is_unknown() {
 }
 
 #[test]
-fn the_readme_and_the_book_show_what_explain_draws() {
+fn the_readme_and_the_book_show_the_output_of_explain() {
     let readme = include_str!("../README.md");
     let (_, shown) = readme
         .split_once("```text\n")

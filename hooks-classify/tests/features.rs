@@ -22,7 +22,7 @@ fn allowed_with(feature: bool, commands: &[&str]) {
 }
 
 #[test]
-fn python_is_read_with_its_feature_only() {
+fn python_is_parsed_only_with_its_feature() {
     let commands = [
         "python3 -c 'print(1)'",
         "echo 'print(1)' | python3",
@@ -32,7 +32,7 @@ fn python_is_read_with_its_feature_only() {
 }
 
 #[test]
-fn javascript_is_read_with_its_feature_only() {
+fn javascript_is_parsed_only_with_its_feature() {
     let commands = [
         "node -e 'console.log(1)'",
         "node -p '1 + 1'",
@@ -43,7 +43,7 @@ fn javascript_is_read_with_its_feature_only() {
 }
 
 #[test]
-fn sql_is_read_with_its_feature_only() {
+fn sql_is_parsed_only_with_its_feature() {
     let commands = [
         "psql -c 'select 1'",
         "psql -c '\\dt'",
@@ -55,7 +55,7 @@ fn sql_is_read_with_its_feature_only() {
 }
 
 #[test]
-fn powershell_is_read_with_its_feature_only() {
+fn powershell_is_parsed_only_with_its_feature() {
     let commands = [
         "pwsh -c Get-Date",
         "powershell -Command 'Get-ChildItem | Select-Object Name'",
@@ -66,7 +66,7 @@ fn powershell_is_read_with_its_feature_only() {
 
 /// Other languages need no feature.
 #[test]
-fn small_languages_are_always_read() {
+fn small_languages_are_parsed_without_a_feature() {
     let commands = [
         "sed -n 1,5p notes.txt",
         "awk '{ print $1 }' notes.txt",

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 /// Far above the time of these inputs; a parser with exponential backtracking takes longer.
 const LONG: Duration = Duration::from_secs(20);
 
-fn confirmed(command: &str) {
+fn assert_confirmed_in_time(command: &str) {
     let start = Instant::now();
     let classification = Classifier::new().classify(command).expect("a command");
     let shown: String = command.chars().take(40).collect();
@@ -21,7 +21,7 @@ fn confirmed(command: &str) {
     assert_ne!(
         classification.method,
         Method::Fallback,
-        "something panicked at {shown}"
+        "a panic at {shown}"
     );
     assert!(start.elapsed() < LONG, "{shown} took {:?}", start.elapsed());
 }
@@ -47,7 +47,7 @@ fn p_04_a_long_command_is_an_error() {
 }
 
 #[test]
-fn a_nul_and_wrong_bytes_are_errors() {
+fn nul_invalid_utf_8_and_empty_commands_are_errors() {
     let classifier = Classifier::new();
     assert_eq!(
         classifier.classify("ls\0rm").expect_err("a NUL"),
@@ -64,7 +64,7 @@ fn a_nul_and_wrong_bytes_are_errors() {
 }
 
 #[test]
-fn nested_brackets_are_confirmed() {
+fn deeply_nested_brackets_need_confirmation() {
     for open in [
         "(",
         "{ ",
@@ -82,7 +82,7 @@ fn nested_brackets_are_confirmed() {
         "case x in ",
     ] {
         for count in [20, 90, 400, 10_000 / open.len()] {
-            confirmed(&open.repeat(count).chars().take(10_000).collect::<String>());
+            assert_confirmed_in_time(&open.repeat(count).chars().take(10_000).collect::<String>());
         }
     }
     for (open, close) in [
@@ -94,14 +94,14 @@ fn nested_brackets_are_confirmed() {
     ] {
         for count in [20, 90, 1500] {
             let command = format!("{}rm x{}", open.repeat(count), close.repeat(count));
-            confirmed(&command.chars().take(10_000).collect::<String>());
+            assert_confirmed_in_time(&command.chars().take(10_000).collect::<String>());
         }
     }
 }
 
 /// A scanner may index a table with a character beyond its end.
 #[test]
-fn characters_of_every_kind_stand_where_digits_may() {
+fn characters_of_every_block_in_place_of_digits_are_classified() {
     let classifier = Classifier::new();
     for number in (0x80..0x11_0000).step_by(0x151) {
         let Some(character) = char::from_u32(number) else {
@@ -119,36 +119,36 @@ fn characters_of_every_kind_stand_where_digits_may() {
 
 #[test]
 fn long_texts_take_bounded_time() {
-    confirmed(&format!("sh <<E\n{}E", "rm x\n".repeat(1_900)));
-    confirmed(&"rm a;".repeat(1_999));
-    confirmed("rm a 22222222222>b");
-    confirmed("rm a 222222\\\n22222>b");
-    confirmed("rm a ~99999999999999999999999/$(ls)");
-    confirmed("( ( rm a ) )");
-    confirmed("$(<<  ");
+    assert_confirmed_in_time(&format!("sh <<E\n{}E", "rm x\n".repeat(1_900)));
+    assert_confirmed_in_time(&"rm a;".repeat(1_999));
+    assert_confirmed_in_time("rm a 22222222222>b");
+    assert_confirmed_in_time("rm a 222222\\\n22222>b");
+    assert_confirmed_in_time("rm a ~99999999999999999999999/$(ls)");
+    assert_confirmed_in_time("( ( rm a ) )");
+    assert_confirmed_in_time("$(<<  ");
     for word in ["\r", "\x0c", "''", "\"\"", "'\"'", "\r''", "-\r"] {
         for around in ["", "cat ", "(", "$(cat "] {
-            confirmed(&format!("{around}<<{word} \t"));
-            confirmed(&format!("{around}<<{word}"));
+            assert_confirmed_in_time(&format!("{around}<<{word} \t"));
+            assert_confirmed_in_time(&format!("{around}<<{word}"));
         }
     }
-    confirmed("echo ($(1  <<  4 ) ");
-    confirmed(&format!("{}:{} x", "*".repeat(40), "*a".repeat(4_000)));
-    confirmed("rm a|".repeat(1_999).trim_end_matches('|'));
-    confirmed(&format!("rm {}", "{a,b}".repeat(1_900)));
-    confirmed(&format!("rm {}", "a ".repeat(4_900)));
-    confirmed(&"f(){ f; f; }; f; rm x;".repeat(400));
-    confirmed(&format!("eval {}rm x", "eval ".repeat(1_900)));
-    confirmed(&format!("{}rm x", "sudo ".repeat(1_900)));
-    confirmed(&format!(
+    assert_confirmed_in_time("echo ($(1  <<  4 ) ");
+    assert_confirmed_in_time(&format!("{}:{} x", "*".repeat(40), "*a".repeat(4_000)));
+    assert_confirmed_in_time("rm a|".repeat(1_999).trim_end_matches('|'));
+    assert_confirmed_in_time(&format!("rm {}", "{a,b}".repeat(1_900)));
+    assert_confirmed_in_time(&format!("rm {}", "a ".repeat(4_900)));
+    assert_confirmed_in_time(&"f(){ f; f; }; f; rm x;".repeat(400));
+    assert_confirmed_in_time(&format!("eval {}rm x", "eval ".repeat(1_900)));
+    assert_confirmed_in_time(&format!("{}rm x", "sudo ".repeat(1_900)));
+    assert_confirmed_in_time(&format!(
         "{}rm x; {}",
         "for a in 1 2 3 4 5 6 7 8; do ".repeat(12),
         "done;".repeat(12)
     ));
-    confirmed(&format!("python3 -c '{}'", "print(".repeat(1_600)));
-    confirmed(&format!("psql -c 'SELECT {}1'", "(".repeat(9_000)));
-    confirmed(&format!("awk '{}'", "{".repeat(9_000)));
-    confirmed(&format!("sed '{}'", "s/a/b/;{".repeat(1_200)));
+    assert_confirmed_in_time(&format!("python3 -c '{}'", "print(".repeat(1_600)));
+    assert_confirmed_in_time(&format!("psql -c 'SELECT {}1'", "(".repeat(9_000)));
+    assert_confirmed_in_time(&format!("awk '{}'", "{".repeat(9_000)));
+    assert_confirmed_in_time(&format!("sed '{}'", "s/a/b/;{".repeat(1_200)));
 }
 
 /// A prefix of a command is not allowed if the whole command is not. A long chain of words nests as
@@ -183,7 +183,7 @@ fn deep_sql_fits_on_the_stack() {
 }
 
 #[test]
-fn prefixes_do_not_panic() {
+fn prefixes_of_commands_do_not_panic() {
     let classifier = Classifier::new();
     for command in [
         "if [ -f lock ]; then rm lock; fi",
@@ -228,13 +228,13 @@ const HARMLESS: &[&str] = &[
 
 proptest! {
     #[test]
-    fn what_follows_counts(at in 0..HARMLESS.len()) {
+    fn a_command_after_a_harmless_command_is_classified(at in 0..HARMLESS.len()) {
         let classification = Classifier::new().classify(&format!("{}; rm x", HARMLESS[at])).expect("a command");
         prop_assert_eq!(classification.crud, Crud::Delete);
     }
 
     #[test]
-    fn quotes_change_nothing(word in "[a-z]{1,8}", program in prop::sample::select(vec!["ls", "rm", "cat", "mkdir", "touch", "git"])) {
+    fn quotes_do_not_change_the_classification(word in "[a-z]{1,8}", program in prop::sample::select(vec!["ls", "rm", "cat", "mkdir", "touch", "git"])) {
         let classifier = Classifier::new();
         let plain = classifier.classify(&format!("{program} {word}")).expect("a command");
         for quoted in [format!("'{word}'"), format!("\"{word}\""), format!("$'{word}'"), format!("\\{word}")] {
@@ -247,7 +247,7 @@ proptest! {
     }
 
     #[test]
-    fn any_text_gets_an_answer(text in "[ -~\n]{1,60}") {
+    fn any_text_is_classified_without_a_panic(text in "[ -~\n]{1,60}") {
         let classification = Classifier::new().classify(&text);
         prop_assert_ne!(classification.map(|v| v.method), Ok(Method::Fallback));
     }

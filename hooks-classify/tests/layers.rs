@@ -106,7 +106,7 @@ fn upward_imports(file: &Path, source: &str) -> Vec<String> {
     let own = layer_of_file(file);
     let Some(own_rank) = rank(&own) else {
         return vec![format!(
-            "src/{}: `{own}` is no layer; add it to `LAYERS` in `tests/layers.rs`",
+            "src/{}: `{own}` is not a layer; add it to `LAYERS` in `tests/layers.rs`",
             file.display()
         )];
     };
@@ -194,5 +194,5 @@ fn an_import_of_a_higher_layer_is_found_in_each_notation() {
         assert!(found.is_empty(), "{source}: {found:?}");
     }
     let unknown = higher("other.rs", "");
-    assert!(unknown[0].contains("`other` is no layer"), "{unknown:?}");
+    assert!(unknown[0].contains("`other` is not a layer"), "{unknown:?}");
 }

@@ -99,13 +99,13 @@ fn code_outside_of_programs_names_no_program() {
          or move the code\n{}",
         found.join("\n")
     );
-    assert!(unused.is_empty(), "entries that nothing needs: {unused:?}");
+    assert!(unused.is_empty(), "unused entries: {unused:?}");
     assert!(OTHER_MEANINGS.len() <= MAX_OTHER_MEANINGS);
     assert!(OTHER_MEANINGS.iter().all(|(.., reason)| !reason.is_empty()));
 }
 
 #[test]
-fn literals_of_code_are_found_and_others_left_out() {
+fn literals_outside_docs_tests_and_attributes_are_found() {
     let code = r##"
         //! "a"
         /// "b"

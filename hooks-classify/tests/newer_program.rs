@@ -60,7 +60,7 @@ fn figures(program: &str, script: &str) -> Figures {
 }
 
 #[test]
-fn a_program_that_describes_what_its_table_knows_differs_in_nothing() {
+fn a_program_equal_to_its_table_has_no_differences() {
     let known = "  -a, --all             Show all\\n  -n, --last int        Show n\\n";
     let found = figures("docker", &docker(known, "ps\\tList\\n"));
     assert_eq!(found.version, "99.1.0");
@@ -74,7 +74,7 @@ fn a_program_that_describes_what_its_table_knows_differs_in_nothing() {
 }
 
 #[test]
-fn a_new_command_a_new_option_and_another_value_are_reported() {
+fn new_commands_new_options_and_changed_values_are_reported() {
     let newer = "  -a, --all string      Show all of a kind\\n\
                  \x20 -n, --last            Show the last\\n\
                  \x20     --watch           Show again\\n";

@@ -253,7 +253,7 @@ fn a_mistake_in_the_format_names_its_line() {
 }
 
 #[test]
-fn a_file_says_each_thing_once() {
+fn groups_aliases_and_copies_of_commands_are_expanded() {
     let text = r#"
         names = ["x", "Long-Name"]
         any_case = true
@@ -308,7 +308,7 @@ fn a_file_says_each_thing_once() {
 }
 
 #[test]
-fn negatable_options_have_a_negation_unless_they_state_it() {
+fn negatable_options_get_a_negation_unless_it_is_declared() {
     let text = r#"
         reads = "does"
         every_command = { negatable = true, options = ["--help only read"] }
@@ -371,7 +371,7 @@ fn every_program_of_a_file_is_checked() {
 }
 
 #[test]
-fn the_files_of_the_crate_are_checked_as_a_whole() {
+fn the_files_of_the_crate_are_checked_together() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let sources = || read::sources(root).expect("the files of the crate");
     assert!(load::tables(&sources()).is_ok());
@@ -463,7 +463,7 @@ fn taken() -> BTreeSet<String> {
 }
 
 #[test]
-fn the_page_about_tables_lists_the_keys_styles_and_roles_that_the_build_accepts() {
+fn the_page_about_tables_lists_all_keys_styles_and_roles() {
     let mut keys = expected(&mistakes("sents = true")[0]);
     keys.extend(format::EFFECTS.map(|(key, _)| key.to_owned()));
     keys.extend(taken());
@@ -519,7 +519,7 @@ fn the_page_about_tables_lists_the_keys_of_secrets_and_variables() {
 }
 
 #[test]
-fn the_tables_on_the_page_are_tables() {
+fn the_example_tables_on_the_page_are_valid() {
     let blocks: Vec<&str> = PAGE
         .split("```toml\n# programs/")
         .skip(1)

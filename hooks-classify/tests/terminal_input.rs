@@ -2,7 +2,7 @@
 
 use hooks_classify::{Classifier, TerminalInput};
 
-fn wrong(expected: TerminalInput, commands: &str) -> Vec<String> {
+fn mismatches(expected: TerminalInput, commands: &str) -> Vec<String> {
     let classifier = Classifier::new();
     let found = |command: &str| {
         let classification = classifier.classify(command).expect("a command");
@@ -18,13 +18,13 @@ fn wrong(expected: TerminalInput, commands: &str) -> Vec<String> {
         .collect()
 }
 
-fn hold(expected: TerminalInput, commands: &str) {
-    assert_eq!(wrong(expected, commands), Vec::<String>::new());
+fn assert_terminal_input(expected: TerminalInput, commands: &str) {
+    assert_eq!(mismatches(expected, commands), Vec::<String>::new());
 }
 
 #[test]
-fn programs_that_take_commands_are_known() {
-    hold(
+fn programs_that_read_commands_are_recognized() {
+    assert_terminal_input(
         TerminalInput::Commands,
         r#"
         less notes.txt
@@ -99,8 +99,8 @@ fn programs_that_take_commands_are_known() {
 }
 
 #[test]
-fn programs_that_start_a_pager_are_known() {
-    hold(
+fn programs_that_start_a_pager_are_recognized() {
+    assert_terminal_input(
         TerminalInput::Pager,
         r"
         git log
@@ -126,8 +126,8 @@ fn programs_that_start_a_pager_are_known() {
 }
 
 #[test]
-fn other_commands_take_none() {
-    hold(
+fn other_commands_take_no_terminal_input() {
+    assert_terminal_input(
         TerminalInput::None,
         r#"
         ls
@@ -184,7 +184,7 @@ fn other_commands_take_none() {
 
 /// The decision does not depend on terminal input: such a command may only read.
 #[test]
-fn the_decision_does_not_depend_on_it() {
+fn the_decision_does_not_depend_on_terminal_input() {
     let classifier = Classifier::new();
     let paged = classifier.classify("less notes.txt").expect("a command");
     assert!(paged.takes_terminal_input());

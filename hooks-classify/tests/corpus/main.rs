@@ -48,7 +48,7 @@ pub(crate) fn share(hits: u32, all: u32) -> String {
 }
 
 #[test]
-fn every_command_of_the_corpus_has_its_label() {
+fn corpus_commands_are_never_wrongly_allowed_and_95_percent_are_right() {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("corpus");
     let classifier = Classifier::new();
     let mut total = Score::default();
@@ -118,7 +118,7 @@ fn every_command_of_the_corpus_has_its_label() {
             share(score.allowed, score.reads)
         );
     }
-    let held = page::hold(&page::part(&total, &counts));
+    let page_check = page::check(&page::part(&total, &counts));
     assert!(
         total.all >= 1000,
         "the corpus has only {} commands",
@@ -139,5 +139,5 @@ fn every_command_of_the_corpus_has_its_label() {
         "class right: {}",
         share(total.right, total.all)
     );
-    held.unwrap_or_else(|why| panic!("{why}"));
+    page_check.unwrap_or_else(|why| panic!("{why}"));
 }

@@ -73,7 +73,7 @@ fn row(text: &mut String, name: &str, score: &Score) {
 }
 
 /// Compares the section with the page, or writes it.
-pub(crate) fn hold(part: &str) -> Result<(), String> {
+pub(crate) fn check(part: &str) -> Result<(), String> {
     let path: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/classifier.md");
     let page = fs::read_to_string(&path).expect("the page");
     let start = page.find(MARK).expect("the mark where the part begins");

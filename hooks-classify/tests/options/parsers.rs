@@ -74,7 +74,7 @@ fn from_getopt(grammar: &OptionGrammar, words: Vec<String>) -> ParsedLine {
     ParsedLine { options, operands }
 }
 
-fn held_against_getopt(style: &str, mode: &str) {
+fn compare_with_getopt(style: &str, mode: &str) {
     if !has("getopt") || !has("bash") {
         return;
     }
@@ -122,20 +122,20 @@ fn held_against_getopt(style: &str, mode: &str) {
 }
 
 #[test]
-fn gnu_is_read_as_getopt_does() {
-    held_against_getopt("Gnu", "");
+fn gnu_style_is_parsed_like_getopt() {
+    compare_with_getopt("Gnu", "");
 }
 
 #[test]
-fn posix_is_read_as_getopt_does() {
-    held_against_getopt("Posix", "+");
+fn posix_style_is_parsed_like_getopt() {
+    compare_with_getopt("Posix", "+");
 }
 
 /// Programs of the style `bsd` read like `getopt`, with or without options after operands: an
 /// option that makes a call harmless counts only if both readings have it, a change counts if one
 /// has it.
 #[test]
-fn bsd_believes_what_every_version_reads() {
+fn bsd_style_trusts_only_options_that_every_version_parses() {
     for grammar in OptionGrammar::with_style("Bsd") {
         let mut random = Random(seed());
         for _ in 0..20 {
@@ -157,7 +157,7 @@ fn bsd_believes_what_every_version_reads() {
 }
 
 /// `getopts` of a shell supports letters only.
-fn held_against_getopts(shell: &str, args: &[&str]) {
+fn compare_with_getopts(shell: &str, args: &[&str]) {
     if !has(shell) {
         return;
     }
@@ -222,28 +222,28 @@ fn held_against_getopts(shell: &str, args: &[&str]) {
 }
 
 #[test]
-fn posix_is_read_as_bash_does() {
-    held_against_getopts("bash", &["-s"]);
+fn posix_style_is_parsed_like_bash() {
+    compare_with_getopts("bash", &["-s"]);
 }
 
 #[test]
-fn posix_is_read_as_dash_does() {
-    held_against_getopts("dash", &["-s"]);
+fn posix_style_is_parsed_like_dash() {
+    compare_with_getopts("dash", &["-s"]);
 }
 
 #[test]
-fn posix_is_read_as_zsh_does() {
-    held_against_getopts("zsh", &["-f", "-s"]);
+fn posix_style_is_parsed_like_zsh() {
+    compare_with_getopts("zsh", &["-f", "-s"]);
 }
 
 #[test]
-fn posix_is_read_as_busybox_does() {
-    held_against_getopts("busybox", &["ash", "-s"]);
+fn posix_style_is_parsed_like_busybox() {
+    compare_with_getopts("busybox", &["ash", "-s"]);
 }
 
 /// Git reads the options of its commands like `rev-parse --parseopt` those of scripts.
 #[test]
-fn git_is_read_as_parseopt_does() {
+fn git_style_is_parsed_like_parseopt() {
     if !has("git") || !has("bash") {
         return;
     }
@@ -352,7 +352,7 @@ fn from_parseopt(grammar: &OptionGrammar, words: Vec<String>) -> ParsedLine {
 
 /// Programs in Python that use `argparse`.
 #[test]
-fn argparse_is_read_as_python_does() {
+fn argparse_style_is_parsed_like_python() {
     if !has("python3") {
         return;
     }

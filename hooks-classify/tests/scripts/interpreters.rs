@@ -35,7 +35,7 @@ fn allowed(program: &str, parts: &'static [&'static str], tried: usize) -> Vec<S
             found.push(text);
         }
     }
-    assert!(found.len() > tried / 1000, "nothing is tried");
+    assert!(found.len() > tried / 1000, "too few texts are allowed");
     found
 }
 
@@ -51,23 +51,25 @@ fn run(interpreter: &str, options: &[&str], mut texts: Vec<String>) -> String {
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()
-        .expect("it starts");
+        .expect("the interpreter starts");
     let input = serde_json::to_string(&texts).expect("texts");
     let mut stdin = child.stdin.take().expect("a pipe");
-    stdin.write_all(input.as_bytes()).expect("it reads");
+    stdin
+        .write_all(input.as_bytes())
+        .expect("the interpreter reads");
     drop(stdin);
-    let output = child.wait_with_output().expect("it ends");
-    let said = String::from_utf8(output.stdout).expect("text");
+    let output = child.wait_with_output().expect("the interpreter ends");
+    let printed = String::from_utf8(output.stdout).expect("text");
     assert!(
-        said.ends_with("done\n"),
-        "it did not come to its end: {said}"
+        printed.ends_with("done\n"),
+        "the harness did not finish: {printed}"
     );
-    said
+    printed
 }
 
 #[cfg(feature = "javascript")]
 #[test]
-fn javascript_that_is_allowed_makes_no_other_call() {
+fn allowed_javascript_makes_no_unknown_call() {
     if !required::has("node") {
         return;
     }
@@ -134,13 +136,13 @@ for (const text of JSON.parse(fs.readFileSync(0, 'utf8'))) {
   if (called) console.log(JSON.stringify(text));
 }
 console.log('done');";
-    let said = run("node", &["-e", run_all], allowed("node -e", parts, 20_000));
-    assert_eq!(said, "\"canary()\"\ndone\n");
+    let printed = run("node", &["-e", run_all], allowed("node -e", parts, 20_000));
+    assert_eq!(printed, "\"canary()\"\ndone\n");
 }
 
 #[cfg(feature = "python")]
 #[test]
-fn python_that_is_allowed_makes_no_other_call() {
+fn allowed_python_makes_no_unknown_call() {
     if !required::has("python3") {
         return;
     }
@@ -209,16 +211,16 @@ for text in json.load(sys.stdin):
         pass
     if called: print(repr(text))
 print('done')";
-    let said = run(
+    let printed = run(
         "python3",
         &["-c", run_all],
         allowed("python3 -c", parts, 20_000),
     );
-    assert_eq!(said, "'canary()'\ndone\n");
+    assert_eq!(printed, "'canary()'\ndone\n");
 }
 
 #[test]
-fn perl_that_is_allowed_makes_no_other_call() {
+fn allowed_perl_makes_no_unknown_call() {
     if !required::has("perl") {
         return;
     }
@@ -239,6 +241,6 @@ for my $text (@$texts) {
   print $out encode_json([$text]), qq(\\n) if $called;
 }
 print $out qq(done\\n);";
-    let said = run("perl", &["-e", run_all], allowed("perl -e", parts, 20_000));
-    assert_eq!(said, "[\"canary()\"]\ndone\n");
+    let printed = run("perl", &["-e", run_all], allowed("perl -e", parts, 20_000));
+    assert_eq!(printed, "[\"canary()\"]\ndone\n");
 }

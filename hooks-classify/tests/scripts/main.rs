@@ -16,7 +16,7 @@ fn is_allowed(program: &str, script: &str) -> bool {
 }
 
 #[track_caller]
-fn all(program: &str, scripts: &[&str], allowed: bool) {
+fn assert_decisions(program: &str, scripts: &[&str], allowed: bool) {
     for script in scripts {
         assert_eq!(is_allowed(program, script), allowed, "{program} {script}");
     }
@@ -39,11 +39,11 @@ fn python_that_only_prints_is_allowed() {
         "from pathlib import Path; print(Path('a.txt').read_text(), *Path('.').glob('*.py'))",
         "'''about'''\nprint(\"it's\") # isn't it",
     ];
-    all("python3 -c", &scripts, true);
+    assert_decisions("python3 -c", &scripts, true);
 }
 
 #[test]
-fn python_is_asked_about_where_a_name_leads_further() {
+fn python_that_may_reach_other_functions_needs_confirmation() {
     let scripts = [
         // Functions that another function calls.
         "import os; list(map(os.remove, ['a']))",
@@ -83,7 +83,7 @@ fn python_is_asked_about_where_a_name_leads_further() {
         "open('a', **{'mode': 'w'})",
         "print(1",
     ];
-    all("python3 -c", &scripts, false);
+    assert_decisions("python3 -c", &scripts, false);
 }
 
 #[cfg(feature = "javascript")]
@@ -100,11 +100,11 @@ fn javascript_that_only_prints_is_allowed() {
         "let s = 0; for (let i = 0; i < 9; i++) { s += i } console.log(s) // it's 36",
         "console.log('a-b'.replace(/-/g, '_'), new Date().toISOString())",
     ];
-    all("node -e", &scripts, true);
+    assert_decisions("node -e", &scripts, true);
 }
 
 #[test]
-fn javascript_is_asked_about_where_a_name_leads_further() {
+fn javascript_that_may_reach_other_functions_needs_confirmation() {
     let scripts = [
         // Globals of node, declared in another scope or not at all.
         "{ let eval = 1 } ['1'].map(eval)",
@@ -134,11 +134,11 @@ fn javascript_is_asked_about_where_a_name_leads_further() {
         "process['ki' + 'll'](1)",
         "console.log(1",
     ];
-    all("node -e", &scripts, false);
+    assert_decisions("node -e", &scripts, false);
 }
 
 #[test]
-fn lines_of_known_words_are_allowed() {
+fn perl_ruby_php_and_lua_with_known_words_are_allowed() {
     let scripts = [
         "print if $. >= 10 && $. <= 20",
         "print \"$1\\n\" while /href=\"([^\"]+)\"/g",
@@ -149,22 +149,22 @@ fn lines_of_known_words_are_allowed() {
         "print scalar(() = /x/g)",
         "my %seen; print unless $seen{$_} == 1",
     ];
-    all("perl -ne", &scripts, true);
-    all(
+    assert_decisions("perl -ne", &scripts, true);
+    assert_decisions(
         "ruby -e",
         &["puts RUBY_VERSION", "puts Time.now.strftime(\"%F\")"],
         true,
     );
-    all(
+    assert_decisions(
         "php -r",
         &["echo PHP_VERSION, PHP_EOL;", "echo json_encode([1, 2]);"],
         true,
     );
-    all("lua -e", &["print(string.format(\"%d\", 3))"], true);
+    assert_decisions("lua -e", &["print(string.format(\"%d\", 3))"], true);
 }
 
 #[test]
-fn lines_in_which_a_quote_may_be_none_are_asked_about() {
+fn perl_ruby_php_and_lua_with_ambiguous_quotes_need_confirmation() {
     let scripts = [
         "print $'; unlink \"x\"; print $'",
         "print 1; # \"\nunlink(\"x\"); # \"",
@@ -181,7 +181,7 @@ fn lines_in_which_a_quote_may_be_none_are_asked_about() {
         "print `id`",
         "=for x\nprint",
     ];
-    all("perl -ne", &scripts, false);
+    assert_decisions("perl -ne", &scripts, false);
     let scripts = [
         "?'; File.delete(\"x\") ?'",
         "p ?'; exit! ; p ?'",
@@ -190,7 +190,7 @@ fn lines_in_which_a_quote_may_be_none_are_asked_about() {
         "puts /'/; exit! /'/",
         "puts %q('); exit!; %q(')",
     ];
-    all("ruby -e", &scripts, false);
+    assert_decisions("ruby -e", &scripts, false);
     let scripts = [
         "/* ' */ unlink(\"x\"); /* ' */",
         "$f = \"unlink\"; $f(\"x\");",
@@ -198,23 +198,23 @@ fn lines_in_which_a_quote_may_be_none_are_asked_about() {
         "print \"{$x->y()}\";",
         "?>'<?php unlink(\"x\"); ?>'<?php",
     ];
-    all("php -r", &scripts, false);
+    assert_decisions("php -r", &scripts, false);
     let scripts = [
         "--[[ ' ]] os.remove(\"x\") --[[ ' ]]",
         "os.remove\"x\"",
         "print([[']]) os.exit() print([[']])",
     ];
-    all("lua -e", &scripts, false);
+    assert_decisions("lua -e", &scripts, false);
 }
 
 #[test]
-fn only_what_finds_is_allowed_in_a_database_shell() {
+fn only_reads_are_allowed_in_a_database_shell() {
     let scripts = [
         "db.users.find({age: {$gt: 3}}).sort({a: 1}).limit(5)",
         "show dbs",
         "db.getCollectionNames()",
     ];
-    all(
+    assert_decisions(
         "mongosh --quiet --eval",
         &scripts,
         cfg!(feature = "javascript"),
@@ -225,5 +225,5 @@ fn only_what_finds_is_allowed_in_a_database_shell() {
         "/'/; quit() /'/",
         "db.a.aggregate([{$out: \"b\"}])",
     ];
-    all("mongosh --quiet --eval", &scripts, false);
+    assert_decisions("mongosh --quiet --eval", &scripts, false);
 }

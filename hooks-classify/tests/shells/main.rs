@@ -124,7 +124,7 @@ fn number(name: &str, usual: u64) -> u64 {
 }
 
 #[test]
-fn p_01_what_is_allowed_changes_nothing_in_a_real_shell() {
+fn p_01_allowed_commands_change_nothing_in_real_shells() {
     let shells: Vec<&str> = ["bash", "zsh", "dash"]
         .into_iter()
         .filter(|shell| required::has(shell))
