@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn p_01_a_command_that_is_not_understood_is_read_as_one_of_the_context() {
+    fn p_01_an_unknown_command_is_classified_as_one_of_the_context() {
         for (command, context, class) in [
             ("tag -d v1", "git", Crud::Delete),
             ("push --force", " git ", Crud::Delete),
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn p_01_what_is_understood_stays_as_it_is_whatever_the_context_says() {
+    fn p_01_the_context_does_not_change_an_understood_command() {
         let classifier = Classifier::new();
         for command in [
             "ls -la",
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn p_01_a_context_lowers_nothing_and_allows_nothing() {
+    fn p_01_the_context_never_lowers_or_allows_an_unknown_command() {
         for (command, context) in [
             ("get pods", "kubectl"),
             ("log --oneline", "git"),

@@ -288,7 +288,7 @@ mod tests {
     use super::Source;
 
     #[test]
-    fn positions_are_those_of_the_same_characters_in_the_escaped_text() {
+    fn positions_map_to_the_same_characters_of_the_escaped_text() {
         let command = "a\u{202e}b\tä'\u{1b}c";
         let source = Source::new(command);
         assert_eq!(source.text, r"a\u{202e}b\tä'\u{1b}c");

@@ -249,7 +249,7 @@ mod tests {
     };
 
     #[test]
-    fn every_spelling_of_an_address_is_that_address() {
+    fn every_spelling_of_an_ip_address_is_normalized() {
         let spellings = [
             "169.254.169.254",
             "169.254.169.254.",
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn the_host_of_an_address_is_found() {
+    fn the_host_of_a_url_is_found() {
         for address in [
             "http://a.b/c",
             "HTTP://a.b",
@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_names_no_host_unless_its_server_is_near() {
+    fn url_paths_are_removed_unless_the_host_is_local() {
         for (word, kept) in [
             ("http://a.b/10.0.0.1", "http://a.b"),
             ("https://a.b?h=10.0.0.1", "https://a.b"),
@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_that_programs_read_differently_are_ambiguous() {
+    fn numbers_that_programs_parse_differently_are_ambiguous() {
         for host in ["7147006462", "0169.254.1.1", "256.1.1.1", "1.2.3.4.5"] {
             assert!(is_ambiguous(host), "{host}");
         }

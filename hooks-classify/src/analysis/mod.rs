@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn an_analysis_that_follows_another_one_keeps_the_action_of_its_output() {
+    fn a_following_analysis_keeps_its_output_action() {
         let mut first = Analysis::new();
         first.add_finding(Effect::Read, Span::default(), "reads");
         first.run_words(command("first"), &Input::Unknown);
@@ -359,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn actions_within_an_action_give_its_output() {
+    fn nested_actions_keep_their_output_action() {
         let mut analysis = Analysis::new();
         let output = analysis.with_paths(PathSource::Input(Input::Unknown), |inner| {
             inner.add_finding(Effect::Read, Span::default(), "reads");

@@ -160,14 +160,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_table_can_be_read() {
+    fn every_language_table_loads() {
         assert!(ANY.deletes.iter().all(|word| !word.is_empty()));
         assert!(PYTHON.is_call("print") && JAVASCRIPT.is_call("console.log"));
         assert!(WORDS.perl.contains("print") && MONGO.reads.contains("find"));
     }
 
     #[test]
-    fn a_path_is_that_of_the_longest_value() {
+    fn attributes_follow_the_longest_matching_value() {
         assert_eq!(PYTHON.attributes_of_value("sys.version_info"), Some(""));
         assert_eq!(
             PYTHON.attributes_of_value("sys.version_info.major"),

@@ -91,7 +91,7 @@ mod tests {
     use super::{RequestMember, option_of_member, request_members};
 
     #[test]
-    fn a_member_is_named_as_its_option() {
+    fn members_are_converted_to_option_names() {
         assert_eq!(option_of_member("WithDecryption"), "--with-decryption");
         assert_eq!(option_of_member("DBName"), "--db-name");
         assert_eq!(option_of_member("sql"), "--sql");
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_shown_has_members() {
+    fn only_inline_objects_have_members() {
         let sql = |text: &str| {
             Some(vec![(
                 "--sql".to_owned(),

@@ -153,7 +153,7 @@ mod tests {
     use crate::tables::Tables;
 
     #[test]
-    fn every_program_that_declares_variables_is_a_declaration() {
+    fn every_declare_program_is_a_declaration_builtin() {
         let tables = Tables::embedded();
         for name in tables.names() {
             let function = tables.program(name).and_then(|program| program.function);

@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interpreter_has_its_language_by_each_of_its_names() {
+    fn every_name_of_an_interpreter_selects_its_language() {
         for name in ["perl", "perl5"] {
             assert_eq!(class(&format!("{name} -ne 'print' a.txt")), Crud::Read);
             assert_eq!(

@@ -193,7 +193,7 @@ mod tests {
     use crate::{Classifier, Decision};
 
     #[test]
-    fn each_name_of_a_program_is_asked_about_alike() {
+    fn every_name_of_a_program_needs_confirmation_for_secrets() {
         for (names, words) in [
             (["expr", "gexpr"], "$GITHUB_TOKEN : x"),
             (["basename", "gbasename"], "$GITHUB_TOKEN"),

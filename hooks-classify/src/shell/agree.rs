@@ -137,7 +137,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_parsers_mean_the_same() {
+    fn both_parsers_agree() {
         for text in [
             "a && b > c",
             "a - <<'X'\nt\nX",

@@ -539,7 +539,7 @@ mod tests {
     use super::find_closing_bracket;
 
     #[test]
-    fn a_substitution_ends_after_the_documents_in_it() {
+    fn a_substitution_ends_after_its_here_documents() {
         let text = "(cat <<'E'\ndon't (\nE\n)x";
         assert_eq!(
             find_closing_bracket(text, 0, text.len(), b'(', b')'),

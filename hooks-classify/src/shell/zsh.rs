@@ -208,7 +208,7 @@ mod tests {
     use super::translate_zsh;
 
     #[test]
-    fn only_what_reads_is_translated() {
+    fn only_reading_zsh_syntax_is_translated() {
         let same =
             |text: &str, wanted: &str| assert_eq!(translate_zsh(text).as_deref(), Some(wanted));
         same("print -l *(om)", "print -l *");

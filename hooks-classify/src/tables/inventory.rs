@@ -175,7 +175,7 @@ fn digest(lines: &[&[String]]) -> u64 {
 }
 
 #[test]
-fn no_program_command_or_option_is_lost() {
+fn the_tables_equal_the_inventory() {
     let records = records();
     if let Some(file) = env::var_os("HOOKS_TABLES") {
         let mut text = String::new();
@@ -228,7 +228,7 @@ fn no_program_command_or_option_is_lost() {
     }
     assert!(
         changed.is_empty(),
-        "the tables are not those of `tests/tables/inventory.txt`; if that is meant, run the test with \
+        "the tables are not those of `tests/tables/inventory.txt`; if the change is intended, run the test with \
          `HOOKS_WRITE=1` and look at the difference\n{changed}"
     );
 }

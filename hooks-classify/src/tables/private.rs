@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn patterns_in_such_folders_may_stand_for_secrets() {
+    fn patterns_in_private_folders_may_match_secrets() {
         let tables = Tables::embedded();
         let unknown = format!("~/.config/{UNKNOWN}/settings");
         let home = format!("{UNKNOWN}/.config/app/settings");
