@@ -591,7 +591,7 @@ mod tests {
     }
 
     #[test]
-    fn an_event_has_a_number_a_kind_and_data() {
+    fn an_event_is_parsed_into_id_kind_and_data() {
         let event = parse("id: 7\nevent: asked\ndata: {\ndata:}\nretry: 1000\n\n");
         assert_eq!(
             event,

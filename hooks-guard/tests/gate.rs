@@ -127,7 +127,7 @@ async fn an_isolated_hook_that_fails_is_skipped() {
     assert_eq!(dispatch.steps[0].detail.as_deref(), Some("Classifier"));
     let record = service.audit().decision(permission.id.unwrap()).await;
     let error = record.unwrap().unwrap().error.unwrap();
-    assert!(error.starts_with("classifier `Moody` panicked"), "{error}");
+    assert!(error.starts_with("classifier `Scripted` panicked"), "{error}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -215,7 +215,7 @@ async fn p_06_the_strictest_restriction_decides() {
 }
 
 #[tokio::test]
-async fn p_06_no_setting_relaxes_what_a_hook_restricts() {
+async fn p_06_no_setting_relaxes_a_restriction_of_a_hook() {
     let policy = Policy {
         dangerously_skip_confirmations: true,
         require_confirmation_cud: false,
