@@ -127,17 +127,23 @@ async fn an_isolated_hook_that_fails_is_skipped() {
     assert_eq!(dispatch.steps[0].detail.as_deref(), Some("Classifier"));
     let record = service.audit().decision(permission.id.unwrap()).await;
     let error = record.unwrap().unwrap().error.unwrap();
-    assert!(error.starts_with("classifier `Scripted` panicked"), "{error}");
+    assert!(
+        error.starts_with("classifier `Scripted` panicked"),
+        "{error}"
+    );
 }
 
 #[tokio::test(start_paused = true)]
 async fn p_08_all_hooks_of_a_dispatch_share_one_timeout() {
     let hooks = GateHooks::new().with_classify(Scripted("b"));
     let gate = Gate::with_hooks(hooks, Policy::default());
-    let judged = gate.decide(&PermissionRequest::new("b sleeps")).await;
-    assert_eq!(judged.permission.decision, Decision::RequiresConfirmation);
-    assert!(judged.permission.reasoning.contains("timed out"));
-    let [HookRun { run, fault, .. }] = &judged.steps[0].hooks[..] else {
+    let gate_decision = gate.decide(&PermissionRequest::new("b sleeps")).await;
+    assert_eq!(
+        gate_decision.permission.decision,
+        Decision::RequiresConfirmation
+    );
+    assert!(gate_decision.permission.reasoning.contains("timed out"));
+    let [HookRun { run, fault, .. }] = &gate_decision.steps[0].hooks[..] else {
         panic!("there is one hook");
     };
     assert_eq!(*run, StepRun::Failed);
@@ -227,8 +233,8 @@ async fn p_06_no_setting_relaxes_a_restriction_of_a_hook() {
         ("rm -r out ask", Decision::RequiresConfirmation),
         ("rm -r out fail", Decision::RequiresConfirmation),
     ] {
-        let judged = gate.decide(&PermissionRequest::new(command)).await;
-        assert_eq!(judged.permission.decision, decision, "{command}");
+        let gate_decision = gate.decide(&PermissionRequest::new(command)).await;
+        assert_eq!(gate_decision.permission.decision, decision, "{command}");
     }
 }
 
@@ -254,8 +260,8 @@ async fn p_06_every_part_is_checked_if_changes_are_allowed() {
         ("touch x; housectl purge 7", Decision::RequiresConfirmation),
         ("rm x; housectl purge 7", Decision::RequiresConfirmation),
     ] {
-        let judged = gate.decide(&PermissionRequest::new(command)).await;
-        assert_eq!(judged.permission.decision, decision, "{command}");
+        let gate_decision = gate.decide(&PermissionRequest::new(command)).await;
+        assert_eq!(gate_decision.permission.decision, decision, "{command}");
     }
 }
 
@@ -279,10 +285,16 @@ async fn an_approval_after_a_failed_hook_cannot_be_remembered() {
 #[tokio::test(start_paused = true)]
 async fn a_restriction_hook_that_times_out_requires_confirmation() {
     let gate = Gate::with_hooks(restricting(), Policy::default());
-    let judged = gate.decide(&PermissionRequest::new("ls sleep")).await;
-    assert_eq!(judged.permission.decision, Decision::RequiresConfirmation);
-    assert!(!judged.may_be_remembered, "the hook may respond next time");
-    let error = judged.error.unwrap();
+    let gate_decision = gate.decide(&PermissionRequest::new("ls sleep")).await;
+    assert_eq!(
+        gate_decision.permission.decision,
+        Decision::RequiresConfirmation
+    );
+    assert!(
+        !gate_decision.may_be_remembered,
+        "the hook may respond next time"
+    );
+    let error = gate_decision.error.unwrap();
     assert!(error.starts_with("hook `sleep` timed out"), "{error}");
 }
 
@@ -440,14 +452,14 @@ async fn long_texts_with_secrets_are_masked_in_bounded_time() {
         ),
     ] {
         let start = std::time::Instant::now();
-        let judged = gate.decide(&PermissionRequest::new(&*command)).await;
+        let gate_decision = gate.decide(&PermissionRequest::new(&*command)).await;
         let shown: String = command.chars().take(40).collect();
         let took = start.elapsed();
         assert!(
             took < std::time::Duration::from_secs(20),
             "{shown} took {took:?}"
         );
-        let decision = judged.permission.decision;
+        let decision = gate_decision.permission.decision;
         assert_eq!(decision, Decision::RequiresConfirmation, "{shown}");
     }
 }

@@ -231,7 +231,7 @@ fn files_writable_by_other_users_are_refused() {
         (home.database(), 0o606),
         (data, 0o707),
     ] {
-        let before_it = fs::metadata(&path).expect("it is there").permissions();
+        let original = fs::metadata(&path).expect("it is there").permissions();
         fs::set_permissions(&path, PermissionsExt::from_mode(mode)).expect("it is ours");
         let (actual, reason) =
             decision_of(&home.hook("claude-code", &[], &pre_tool_use("ls", "1")));
@@ -244,7 +244,7 @@ fn files_writable_by_other_users_are_refused() {
         let printed = String::from_utf8_lossy(&doctor.stdout);
         assert!(printed.contains("hooks refuse to decide"), "{printed}");
         assert_eq!(doctor.status.code(), Some(1));
-        fs::set_permissions(&path, before_it).expect("it is ours");
+        fs::set_permissions(&path, original).expect("it is ours");
         assert_eq!(
             decision_of(&home.hook("claude-code", &[], &pre_tool_use("ls", "1"))).0,
             "allow"

@@ -6,7 +6,7 @@ use crate::browser::Browser;
 use crate::daemon::{Daemon, Setup};
 use crate::{answer, ask, data, signed_in};
 
-fn at(daemon: &Daemon, path: &str) -> String {
+fn page_url(daemon: &Daemon, path: &str) -> String {
     format!("http://{}{path}", daemon.address)
 }
 
@@ -24,7 +24,7 @@ fn filters_are_in_the_url_and_apply_to_the_export() {
         ask(&daemon, command);
     }
     let page = browser.person().window();
-    page.goto(&at(&daemon, "/trail"));
+    page.goto(&page_url(&daemon, "/trail"));
     page.until("document.querySelectorAll('tbody tr').length === 4");
     page.eval("{ const select = document.getElementById('classification'); select.value = 'CREATE'; select.dispatchEvent(new Event('change', { bubbles: true })); }");
     page.until("location.search === '?classification=CREATE'");
@@ -38,7 +38,10 @@ fn filters_are_in_the_url_and_apply_to_the_export() {
     // The address shows this list to every user.
     let search = page.eval("location.search");
     let other = browser.person().window();
-    other.goto(&at(&daemon, &format!("/trail{}", search.as_str().unwrap())));
+    other.goto(&page_url(
+        &daemon,
+        &format!("/trail{}", search.as_str().unwrap()),
+    ));
     other.until("document.querySelectorAll('tbody tr[data-id]').length === 2");
     assert_eq!(
         other.eval("document.getElementById('command_filter').value"),
@@ -66,7 +69,7 @@ fn a_decision_is_shown_with_all_fields_and_has_a_url() {
     let daemon = Daemon::plain();
     let id = ask(&daemon, "mkdir out");
     let page = browser.person().window();
-    page.goto(&at(&daemon, "/trail"));
+    page.goto(&page_url(&daemon, "/trail"));
     page.click("tbody .row-button");
     page.until("document.querySelector('dialog').open");
     assert_eq!(
@@ -82,7 +85,7 @@ fn a_decision_is_shown_with_all_fields_and_has_a_url() {
     }
     page.press("Escape");
     page.until("!document.querySelector('dialog').open && location.search === ''");
-    page.goto(&at(&daemon, &format!("/trail?id={id}")));
+    page.goto(&page_url(&daemon, &format!("/trail?id={id}")));
     page.until("document.querySelector('dialog').open");
 }
 
@@ -100,7 +103,7 @@ fn pages_of_the_trail_show_every_decision_once() {
 
 fn turn_all_pages(browser: &Browser, daemon: &Daemon) {
     let page = browser.person().window();
-    page.goto(&at(daemon, "/trail"));
+    page.goto(&page_url(daemon, "/trail"));
     let mut seen: Vec<i64> = Vec::new();
     for expected in [50, 50, 30] {
         page.until(&format!(
@@ -130,7 +133,7 @@ fn the_trail_page_follows_events() {
     let daemon = Daemon::plain();
     let id = ask(&daemon, "mkdir out");
     let page = browser.person().window();
-    page.goto(&at(&daemon, "/trail"));
+    page.goto(&page_url(&daemon, "/trail"));
     let outcome = format!("document.querySelector('tr[data-id=\"{id}\"] .outcome')?.textContent");
     page.until(&format!("{outcome} === 'pending'"));
     daemon.respond(&id, "DENIED").ok();
@@ -187,7 +190,7 @@ fn every_plot_of_the_statistics_has_a_table() {
     data::week(&setup, 300);
     let daemon = setup.start();
     let page = browser.person().window();
-    page.goto(&at(&daemon, "/statistics?period=all"));
+    page.goto(&page_url(&daemon, "/statistics?period=all"));
     page.until("document.querySelectorAll('.panel svg').length === 7");
     assert_eq!(
         page.eval("document.querySelectorAll('.panel details table').length"),

@@ -62,7 +62,7 @@ fn has_room_for(sockets: usize) -> bool {
 }
 
 /// Returns the status and body of a request on a separate connection.
-async fn one(port: u16, bytes: Vec<u8>) -> Result<(u16, Value), String> {
+async fn send_one(port: u16, bytes: Vec<u8>) -> Result<(u16, Value), String> {
     let exchange = async {
         let mut stream = TcpStream::connect(("127.0.0.1", port)).await?;
         stream.write_all(&bytes).await?;
@@ -93,7 +93,7 @@ async fn all_at_once(daemon: &Daemon, count: usize) -> Vec<Result<(u16, Value), 
             };
             let request = ask(&json!({ "command": command })).header("Connection", "close");
             let bytes = request.bytes(&format!("127.0.0.1:{}", daemon.port));
-            tokio::spawn(one(daemon.port, bytes))
+            tokio::spawn(send_one(daemon.port, bytes))
         })
         .collect();
     let mut answers = Vec::new();
@@ -196,7 +196,7 @@ async fn load_a_killed_service_has_recorded_every_response() {
                     while !*stopped.borrow() {
                         let request =
                             ask(&json!({ "command": "ls" })).header("Connection", "close");
-                        match one(port, request.bytes(&format!("127.0.0.1:{port}"))).await {
+                        match send_one(port, request.bytes(&format!("127.0.0.1:{port}"))).await {
                             Ok((200, permission)) => {
                                 ids.push(permission["id"].as_i64().unwrap());
                                 answered.fetch_add(1, Ordering::SeqCst);

@@ -55,7 +55,7 @@ fn audit(from: &Path, words: &[&str]) -> Option<(bool, String)> {
 }
 
 /// Returns a folder with the trail of a service that has stopped.
-fn ended() -> Daemon {
+fn stopped_daemon() -> Daemon {
     let mut daemon = Daemon::plain();
     let id = daemon.ask("mkdir out")["id"].clone();
     daemon.respond(&id, "APPROVED").ok();
@@ -75,7 +75,7 @@ fn a_trail_on_a_read_only_medium_is_verified_listed_and_exported() {
     if !has("sqlite3") {
         return;
     }
-    let daemon = ended();
+    let daemon = stopped_daemon();
     let folder = daemon.setup().database_file();
     let folder = folder.parent().unwrap();
     for (words, shown) in [
@@ -115,7 +115,7 @@ fn a_changed_trail_on_a_read_only_medium_is_broken() {
     if !has("sqlite3") {
         return;
     }
-    let daemon = ended();
+    let daemon = stopped_daemon();
     let file = daemon.setup().database_file();
     for (change, shown) in [
         ("UPDATE decisions SET command = 'ls'", "broken: entry 1"),

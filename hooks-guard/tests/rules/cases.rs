@@ -85,9 +85,13 @@ fn check(rules: &Rules, case: &Case) -> Option<String> {
     if let Some(cwd) = &case.cwd {
         request.cwd = Some(cwd.into()).filter(|_| !cwd.is_empty());
     }
-    let (effect, verdict) = decide(rules, &request);
-    let by = verdict.as_ref().map_or("", |verdict| verdict.rule.as_str());
-    let remember = verdict.as_ref().is_none_or(|verdict| verdict.remember);
+    let (effect, rule_decision) = decide(rules, &request);
+    let by = rule_decision
+        .as_ref()
+        .map_or("", |rule_decision| rule_decision.rule.as_str());
+    let remember = rule_decision
+        .as_ref()
+        .is_none_or(|rule_decision| rule_decision.remember);
     let right = effect == case.expect
         && case.by.as_deref().is_none_or(|wanted| by.contains(wanted))
         && case.remember.is_none_or(|wanted| wanted == remember);

@@ -268,10 +268,10 @@ fn paths_of_rules_are_matched_after_resolving_links() {
     assert_eq!(ask("touch target/real/x").0, RuleEffect::Allow);
     assert_eq!(ask("touch target/out/x").0, RuleEffect::Ask);
     for name in ["target/shell", "target/dangling"] {
-        let (effect, verdict) = ask(&format!("touch {name}"));
+        let (effect, rule_decision) = ask(&format!("touch {name}"));
         assert_eq!(effect, RuleEffect::Ask);
         assert_eq!(
-            verdict.expect("the file is protected").rule,
+            rule_decision.expect("the file is protected").rule,
             "built in: shell start files"
         );
     }
@@ -292,9 +292,13 @@ fn deleting_a_folder_asks_if_it_contains_protected_files() {
         ("/srv/u/.config", "built in: the guard's files"),
         ("/srv/u", "built in: shell start files"),
     ] {
-        let (effect, verdict) = decide(&rules, &file("Delete", path));
+        let (effect, rule_decision) = decide(&rules, &file("Delete", path));
         assert_eq!(effect, RuleEffect::Ask, "{path}");
-        assert_eq!(verdict.expect("the file is protected").rule, rule, "{path}");
+        assert_eq!(
+            rule_decision.expect("the file is protected").rule,
+            rule,
+            "{path}"
+        );
     }
     for request in [
         file("Delete", "/srv/u/project/x"),

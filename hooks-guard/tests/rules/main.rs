@@ -85,11 +85,11 @@ fn found(request: &PermissionRequest) -> CommandAnalysis {
 /// Returns the effect for a request, and the verdict of the rules if there is one.
 fn decide(rules: &Rules, request: &PermissionRequest) -> (RuleEffect, Option<RuleDecision>) {
     let found = found(request);
-    let verdict = rules.decide(request, &found);
-    let effect = match &verdict {
-        Some(verdict) => verdict.effect,
+    let rule_decision = rules.decide(request, &found);
+    let effect = match &rule_decision {
+        Some(rule_decision) => rule_decision.effect,
         None if found.classification.decision == Decision::AutoAllowed => RuleEffect::Allow,
         None => RuleEffect::Ask,
     };
-    (effect, verdict)
+    (effect, rule_decision)
 }

@@ -122,10 +122,10 @@ proptest! {
     ) {
         let request = command(text);
         let alone = decide(&Rules::built_in(&places()), &request).1;
-        let (effect, verdict) = decide(&user(&all.join("\n")), &request);
+        let (effect, rule_decision) = decide(&user(&all.join("\n")), &request);
         if alone.is_some() {
             prop_assert!(effect >= RuleEffect::Ask);
-            prop_assert!(effect == RuleEffect::Deny || !verdict.expect("it is asked").remember);
+            prop_assert!(effect == RuleEffect::Deny || !rule_decision.expect("it is asked").remember);
         }
     }
 

@@ -18,7 +18,7 @@ fn gate(body: &str) -> Gate {
     Gate::tables_only().with_scripts(ScriptHooks::load(&[file]).unwrap())
 }
 
-async fn judged(gate: &Gate, command: &str) -> GateDecision {
+async fn decide(gate: &Gate, command: &str) -> GateDecision {
     gate.decide(&PermissionRequest::new(command)).await
 }
 
@@ -43,9 +43,9 @@ async fn p_06_a_hook_denies_asks_or_makes_no_decision() {
         "({ in: { command } }) => ({ out: command === 'ls' ? {} : \
          { decision: command.split(' ')[1], reason: 'so I say' } })",
     );
-    let plain = judged(&gate, "ls").await;
+    let plain = decide(&gate, "ls").await;
     assert_eq!(plain.permission.decision, Decision::AutoAllowed);
-    let asked = judged(&gate, "ls ask").await;
+    let asked = decide(&gate, "ls ask").await;
     assert_eq!(asked.permission.decision, Decision::RequiresConfirmation);
     assert!(!asked.permission.denied && asked.may_be_remembered);
     assert!(
@@ -54,7 +54,7 @@ async fn p_06_a_hook_denies_asks_or_makes_no_decision() {
             .reasoning
             .starts_with("so I say (hook: hook.js)")
     );
-    let denied = judged(&gate, "ls deny").await;
+    let denied = decide(&gate, "ls deny").await;
     assert!(denied.permission.denied);
     assert_eq!(denied.permission.rule.as_deref(), Some("hook: hook.js"));
     assert_eq!(
@@ -84,17 +84,17 @@ async fn p_06_no_output_of_a_hook_allows_a_request() {
     ] {
         let gate = gate(body);
         for command in ["ls", "cat Cargo.toml"] {
-            let judged = judged(&gate, command).await;
+            let decided = decide(&gate, command).await;
             assert_eq!(
-                judged.permission.decision,
+                decided.permission.decision,
                 Decision::RequiresConfirmation,
                 "{body}"
             );
             assert!(
-                !judged.permission.denied && !judged.may_be_remembered,
+                !decided.permission.denied && !decided.may_be_remembered,
                 "{body}"
             );
-            assert!(judged.error.is_some(), "{body}");
+            assert!(decided.error.is_some(), "{body}");
         }
         let [runs] = &runs(&gate).await[..] else {
             panic!("{body}: one outcome");
@@ -111,9 +111,9 @@ async fn p_06_no_output_of_a_hook_allows_a_request() {
 #[tokio::test]
 async fn p_06_a_hook_cannot_relax_a_required_confirmation() {
     let gate = gate("() => ({ out: {} })");
-    let judged = judged(&gate, "rm -r out").await;
-    assert_eq!(judged.permission.decision, Decision::RequiresConfirmation);
-    assert!(judged.error.is_none());
+    let decided = decide(&gate, "rm -r out").await;
+    assert_eq!(decided.permission.decision, Decision::RequiresConfirmation);
+    assert!(decided.error.is_none());
 }
 
 #[tokio::test]
@@ -122,9 +122,9 @@ async fn s_15_a_stop_denies_and_is_counted_by_its_class() {
         "(() => { class TooLate extends HookStopException {} \
          return ({ in: { command } }) => { throw new TooLate(`no ${command} today`); }; })()",
     );
-    let judged = judged(&gate, "ls somewhere").await;
-    assert!(judged.permission.denied && judged.error.is_none());
-    let reasoning = &judged.permission.reasoning;
+    let decided = decide(&gate, "ls somewhere").await;
+    assert!(decided.permission.denied && decided.error.is_none());
+    let reasoning = &decided.permission.reasoning;
     assert!(
         reasoning.starts_with("TooLate: no ls somewhere today"),
         "{reasoning}"
@@ -157,7 +157,7 @@ async fn a_hook_gets_only_command_class_agent_and_directory() {
 async fn a_cancelled_run_is_recorded_as_skipped() {
     let gate = gate("() => { for (;;) {} }");
     let soon = Duration::from_millis(1);
-    let cut_off = timeout(soon, judged(&gate, "ls")).await;
+    let cut_off = timeout(soon, decide(&gate, "ls")).await;
     assert!(cut_off.is_err(), "the loop did not exceed the timeout");
     let why = "its result was no longer needed";
     let kept = json!(["hook.js", "skipped", "", 1, why]);

@@ -226,15 +226,15 @@ async fn the_key_and_the_temperature_are_sent() {
 #[tokio::test]
 async fn p_07_a_valid_response_raises_the_class() {
     let server = Server::start(ok(&class_response("DELETE"))).await;
-    let verdict = classification_of(server.builder().build().unwrap()).await;
+    let classification = classification_of(server.builder().build().unwrap()).await;
     assert_eq!(
-        (verdict.crud, verdict.method),
+        (classification.crud, classification.method),
         (Crud::Delete, Method::Semantic)
     );
-    assert_eq!(verdict.decision, Decision::RequiresConfirmation);
-    assert_eq!(verdict.confidence, 0.75);
+    assert_eq!(classification.decision, Decision::RequiresConfirmation);
+    assert_eq!(classification.confidence, 0.75);
     assert_eq!(
-        verdict.reasoning,
+        classification.reasoning,
         "according to a language model: `frobnicate` wipes"
     );
 }
@@ -416,8 +416,11 @@ async fn p_08_the_classifier_times_out_before_the_endpoint() {
     }
     // From here on only the timeout of the classifier can end it.
     tokio::time::pause();
-    let verdict = asking.await.unwrap();
-    assert_eq!(verdict.reasoning, Classification::timed_out().reasoning);
+    let classification = asking.await.unwrap();
+    assert_eq!(
+        classification.reasoning,
+        Classification::timed_out().reasoning
+    );
 }
 
 /// Names the proxy with which the test starts itself again.

@@ -46,11 +46,11 @@ fn classify_by_tables(command: &str) -> Classification {
 #[tokio::test]
 async fn p_07_without_a_semantic_stage_the_tables_decide() {
     for command in ["ls", "frobnicate x", "rm x", "if true; then"] {
-        let verdict = Classifier::new()
+        let classification = Classifier::new()
             .classify_fully(command, None)
             .await
             .unwrap();
-        assert_eq!(verdict, classify_by_tables(command));
+        assert_eq!(classification, classify_by_tables(command));
     }
 }
 
@@ -97,30 +97,33 @@ async fn p_07_the_model_is_called_for_unknown_commands() {
         "if true; then",
     ] {
         let model = fixed_model(Crud::Delete, "`x` goes away");
-        let verdict = classification_of(Arc::clone(&model), command).await;
+        let classification = classification_of(Arc::clone(&model), command).await;
         assert_eq!(model.asked.lock().unwrap().len(), 1, "{command}");
         assert_eq!(
-            (verdict.crud, verdict.method),
+            (classification.crud, classification.method),
             (Crud::Delete, Method::Semantic),
             "{command}"
         );
-        assert_eq!(verdict.decision, Decision::RequiresConfirmation);
-        assert_eq!(verdict.confidence, 0.7);
+        assert_eq!(classification.decision, Decision::RequiresConfirmation);
+        assert_eq!(classification.confidence, 0.7);
         assert_eq!(
-            verdict.reasoning,
+            classification.reasoning,
             "according to a language model: `x` goes away"
         );
         assert!(
-            verdict
+            classification
                 .explanation
                 .contains("A language model classified this as DELETE: `x` goes away")
         );
         assert!(
-            verdict
+            classification
                 .explanation
                 .contains(&classify_by_tables(command).explanation)
         );
-        assert_eq!(verdict.findings, classify_by_tables(command).findings);
+        assert_eq!(
+            classification.findings,
+            classify_by_tables(command).findings
+        );
     }
 }
 
@@ -135,10 +138,10 @@ async fn p_07_a_deceived_model_cannot_lower_the_class() {
         "cat .ssh/id_rsa",
         "if true; then",
     ] {
-        let verdict = classification_of(fooled(), command).await;
-        assert_eq!(verdict, classify_by_tables(command), "{command}");
+        let classification = classification_of(fooled(), command).await;
+        assert_eq!(classification, classify_by_tables(command), "{command}");
         assert_eq!(
-            verdict.decision,
+            classification.decision,
             Decision::RequiresConfirmation,
             "{command}"
         );
@@ -187,8 +190,8 @@ async fn secrets_and_addresses_are_masked_in_every_part_of_the_input() {
 #[tokio::test]
 async fn texts_of_a_model_are_escaped_and_truncated() {
     let text = format!("clears the screen \u{1b}[2J\r\n{}", "x".repeat(10_000));
-    let verdict = classification_of(fixed_model(Crud::Delete, &text), "frobnicate").await;
-    for shown in [&verdict.reasoning, &verdict.explanation] {
+    let classification = classification_of(fixed_model(Crud::Delete, &text), "frobnicate").await;
+    for shown in [&classification.reasoning, &classification.explanation] {
         assert!(
             shown.contains("clears the screen \\u{1b}[2J\\u{d}\\u{a}xxx"),
             "{shown}"
@@ -220,7 +223,7 @@ impl Semantic for NeverResponds {
 async fn p_08_an_unknown_command_times_out_after_two_seconds() {
     let dropped = Arc::new(AtomicBool::new(false));
     let before = Instant::now();
-    let verdict = classification_of(NeverResponds(Arc::clone(&dropped)), "frobnicate").await;
+    let classification = classification_of(NeverResponds(Arc::clone(&dropped)), "frobnicate").await;
     // The paused clock advances only for timers, which have a resolution of one millisecond.
     let waited = before.elapsed();
     assert!(
@@ -229,13 +232,16 @@ async fn p_08_an_unknown_command_times_out_after_two_seconds() {
     );
     assert_eq!(CLASSIFY_BUDGET.as_secs(), 2);
     let expected = Classification::timed_out();
-    assert_eq!(verdict.reasoning, expected.reasoning);
-    assert_eq!((verdict.method, verdict.confidence), (expected.method, 0.0));
+    assert_eq!(classification.reasoning, expected.reasoning);
+    assert_eq!(
+        (classification.method, classification.confidence),
+        (expected.method, 0.0)
+    );
     assert!(dropped.load(Ordering::SeqCst));
     // A stronger class of the tables is kept.
     let known = "frobnicate; chmod 600 a";
-    let verdict = classification_of(NeverResponds(Arc::default()), known).await;
-    assert_eq!(verdict, classify_by_tables(known));
+    let classification = classification_of(NeverResponds(Arc::default()), known).await;
+    assert_eq!(classification, classify_by_tables(known));
 }
 
 struct PanicsOnCall;
