@@ -228,6 +228,20 @@ fn an_empty_or_overlong_command_is_never_allowed() {
     assert_eq!((&row["decision"], status), (&"AUTO_ALLOWED".into(), 0));
 }
 
+/// A shell runs the first line of such a text, and rules see none of its commands.
+#[test]
+fn a_command_that_no_parser_reads_is_never_allowed() {
+    let user = User::new()
+        .config("dangerously_skip_confirmations = true\n")
+        .rules("[[rule]]\neffect = \"deny\"\nprogram = \"rm\"\n");
+    let nested = format!("{}rm x{}", "(".repeat(150), ")".repeat(150));
+    for command in ["rm x\nif", "echo x >> ~/.bashrc\nif", &nested] {
+        let (row, status) = user.check(&[], command);
+        assert_eq!(row["decision"], "REQUIRES_CONFIRMATION", "{row}");
+        assert_eq!(status, 1, "{row}");
+    }
+}
+
 #[test]
 fn the_table_shows_denied_for_a_deny_rule() {
     let user = User::new().rules(RULES);

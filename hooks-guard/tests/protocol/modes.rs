@@ -112,7 +112,7 @@ fn p_06_a_decision_is_mapped_to_an_agent_decision() {
     let end = "denied by hooks-guard; do not retry it in another form, ask the user instead";
     assert_eq!(
         AgentDecision::of(&bash, &denied),
-        AgentDecision::Deny(format!("DELETE: a so; {end}"))
+        AgentDecision::Deny(format!("DELETE: a test reason; {end}"))
     );
     let contradictory = permission(Decision::AutoAllowed, Crud::Read, true, None);
     assert_eq!(

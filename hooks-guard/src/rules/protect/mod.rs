@@ -82,7 +82,9 @@ impl Protections {
         if let Some(value) = network::by_variable(parts, &self.places) {
             return Some((Protection::Port, value));
         }
-        if found.is_none() && !context.parts().complete {
+        // A shell may run commands that are not among the parts, which rules cannot see.
+        let is_known = context.parts().complete && context.parts().parsers_agree;
+        if found.is_none() && !is_known {
             found = Some((Protection::Unknown, "…".to_owned()));
         }
         found
