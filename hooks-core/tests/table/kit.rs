@@ -44,13 +44,13 @@ impl Future for YieldOnce {
 /// second subscriber, which records nothing, disables the cache.
 pub fn listen<R>(subscriber: impl Subscriber + Send + Sync, act: impl FnOnce() -> R) -> R {
     static SECOND: OnceLock<Dispatch> = OnceLock::new();
-    SECOND.get_or_init(|| Dispatch::new(WantsNothing));
+    SECOND.get_or_init(|| Dispatch::new(DisabledSubscriber));
     tracing::subscriber::with_default(subscriber, act)
 }
 
-struct WantsNothing;
+struct DisabledSubscriber;
 
-impl Subscriber for WantsNothing {
+impl Subscriber for DisabledSubscriber {
     fn max_level_hint(&self) -> Option<LevelFilter> {
         Some(LevelFilter::OFF)
     }

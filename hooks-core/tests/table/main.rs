@@ -20,11 +20,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use proptest::prelude::*;
 
 use self::slots::DRIVERS;
-use self::stage::{Driver, FORMS, Form, Played, Setting};
+use self::stage::{CaseRecord, Driver, FORMS, Form, Setting};
 use crate::kit::listen;
 use crate::model::{Change, Kind, Registration, Run, Script};
 
-/// Breaks nowhere, on the default, on one hook, or on the default and one hook.
+/// Returns the break positions: none, the default, one hook, or the default and one hook.
 fn break_positions(hooks: usize) -> impl Iterator<Item = (bool, Option<usize>)> {
     [false, true].into_iter().flat_map(move |default| {
         std::iter::once(None)
@@ -61,38 +61,38 @@ fn compare(driver: &Driver, setting: &Setting) -> Result<(), String> {
     let hooks = model::execution_order(driver.row.kind, &setting.changes);
     let tidy = |run: Run| run.without_idle_chain_calls(driver.row, hooks.len());
     let expected = tidy(model::dispatch(driver.row, setting.default, &hooks));
-    let Played { run, abandoned } = (driver.run)(setting);
+    let CaseRecord { run, dropped } = (driver.run)(setting);
     let actual = tidy(run);
-    let abandoned = tidy(Run {
-        events: abandoned,
+    let dropped = tidy(Run {
+        events: dropped,
         ..Run::default()
     })
     .events;
-    if actual == expected && expected.events.starts_with(&abandoned) {
+    if actual == expected && expected.events.starts_with(&dropped) {
         return Ok(());
     }
     let name = driver.name;
     Err(format!(
-        "{name}: {setting:?}\n{expected:?} expected\n{actual:?}\n{abandoned:?} abandoned"
+        "{name}: {setting:?}\n{expected:?} expected\n{actual:?}\n{dropped:?} dropped"
     ))
 }
 
 /// Plays every row with every form, number of hooks and break position, and with each of
-/// `abandoned_after`; returns the number of cases.
-fn walk(abandoned_after: &[Option<usize>]) -> usize {
+/// `dropped_after`; returns the number of cases.
+fn compare_all(dropped_after: &[Option<usize>]) -> usize {
     let mut settings = Vec::new();
     for form in FORMS {
         for hooks in [0, 1, 3] {
             for (default, hook) in break_positions(hooks) {
                 for companions_suspend in [false, true] {
-                    settings.extend(abandoned_after.iter().map(|abandoned_after| Setting {
+                    settings.extend(dropped_after.iter().map(|dropped_after| Setting {
                         default: Script {
                             id: model::DEFAULT,
                             breaks: default,
                         },
                         changes: registrations(*form, hooks, hook),
                         companions_suspend,
-                        abandoned_after: *abandoned_after,
+                        dropped_after: *dropped_after,
                     }));
                 }
             }
@@ -118,7 +118,7 @@ fn walk(abandoned_after: &[Option<usize>]) -> usize {
 /// with 0, 1 and 3 hooks, every break position, and bodies in every form.
 #[test]
 fn every_row_of_the_dispatch_table_matches_the_model() {
-    let cases = walk(&[None]);
+    let cases = compare_all(&[None]);
     assert_eq!(
         cases,
         84 * FORMS.len() * (2 + 4 + 8) * 2,
@@ -130,7 +130,7 @@ fn every_row_of_the_dispatch_table_matches_the_model() {
 /// one on the set starts anew.
 #[test]
 fn a_dropped_dispatch_ran_a_prefix_and_does_not_affect_the_next_dispatch() {
-    walk(&[Some(0), Some(1), Some(2), Some(3), Some(4), Some(6)]);
+    compare_all(&[Some(0), Some(1), Some(2), Some(3), Some(4), Some(6)]);
 }
 
 /// A subscriber that records every span and keeps none.
@@ -161,7 +161,7 @@ impl tracing::Subscriber for SpanSubscriber {
 fn every_row_matches_the_model_with_a_span_subscriber() {
     let spans = Arc::new(AtomicU64::new(0));
     let subscriber = SpanSubscriber(Arc::clone(&spans));
-    listen(subscriber, || walk(&[None, Some(2)]));
+    listen(subscriber, || compare_all(&[None, Some(2)]));
     assert_ne!(spans.load(Ordering::Relaxed), 0, "no span was recorded");
 }
 
@@ -238,7 +238,7 @@ fn setting() -> impl Strategy<Value = Setting> {
                 proptest::option::of(0_usize..12),
             )
         })
-        .prop_map(|(mut changes, flags, abandoned_after)| {
+        .prop_map(|(mut changes, flags, dropped_after)| {
             let [default_breaks, function_breaks, companions_suspend] = flags;
             number(
                 &mut changes,
@@ -255,7 +255,7 @@ fn setting() -> impl Strategy<Value = Setting> {
                 default,
                 changes,
                 companions_suspend,
-                abandoned_after,
+                dropped_after,
             }
         })
 }

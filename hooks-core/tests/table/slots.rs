@@ -3,8 +3,9 @@
 use hooks_core::{Entry, Stateful, hooks, impl_hook, impl_hooks};
 
 use super::stage::{
-    Answer, Breaks, Driver, Finish, FinishInto, Form, Gather, GatherInto, NUMBER, Number, Played,
-    Product, Setting, TEXT, given, play, play_default, play_function, play_hook, row,
+    Breaks, CaseRecord, Driver, Finish, FinishInto, Form, Gather, GatherInto, LabeledOutput,
+    NUMBER, Number, Product, Setting, TEXT, play, play_default, play_function, play_hook,
+    recorded_last, row,
 };
 use crate::kit::yield_once;
 use crate::model::{Change, Last, Registration, Script};
@@ -16,8 +17,8 @@ macro_rules! pause {
     };
 }
 
-/// Declares the slots, each in a module of its own with a ready default and in
-/// one with a suspending default, and lists their drivers.
+/// Declares each slot twice, in a module with a ready default and in a module
+/// with a suspending default, and lists the drivers.
 ///
 /// The options of a slot are `kind [chain] [aggregate] [aggregate into another
 /// type] [finalize] [finalize into another type]`; both the `#[hook(…)]` and the
@@ -47,7 +48,7 @@ macro_rules! table {
 /// Defines how a slot's hooks take `last`, and what they record of it.
 macro_rules! slot {
     (last $($rest:tt)*) => {
-        slot! { @ [, last: Option<Answer>] [given(last)] $($rest)* }
+        slot! { @ [, last: Option<LabeledOutput>] [recorded_last(last)] $($rest)* }
     };
     (none $($rest:tt)*) => {
         slot! { @ [] [Last::Absent] $($rest)* }
@@ -202,7 +203,7 @@ macro_rules! slot {
                 };
             }
 
-            pub(in super::super) fn run(setting: &Setting) -> Played {
+            pub(in super::super) fn run(setting: &Setting) -> CaseRecord {
                 let borrowed: Vec<Impl> = setting.scripts().map(Impl).collect();
                 let mut set = TableSet::new();
                 for change in &setting.changes {
@@ -228,29 +229,29 @@ macro_rules! slot {
     };
 }
 table! {
-    always: last Answer always [] [] [] [] [];
-    always_aggregate: none Answer always [] [aggregate] [] [] [];
-    always_aggregate_into: none Answer always [] [] [aggregate] [] [];
-    always_finalize: last Answer always [] [] [] [finalize] [];
-    always_finalize_into: last Answer always [] [] [] [] [finalize];
-    always_chain: none Answer always [chain] [] [] [] [];
-    always_chain_aggregate: none Answer always [chain] [aggregate] [] [] [];
-    always_chain_aggregate_into: none Answer always [chain] [] [aggregate] [] [];
-    always_chain_finalize: none Answer always [chain] [] [] [finalize] [];
-    always_chain_finalize_into: none Answer always [chain] [] [] [] [finalize];
+    always: last LabeledOutput always [] [] [] [] [];
+    always_aggregate: none LabeledOutput always [] [aggregate] [] [] [];
+    always_aggregate_into: none LabeledOutput always [] [] [aggregate] [] [];
+    always_finalize: last LabeledOutput always [] [] [] [finalize] [];
+    always_finalize_into: last LabeledOutput always [] [] [] [] [finalize];
+    always_chain: none LabeledOutput always [chain] [] [] [] [];
+    always_chain_aggregate: none LabeledOutput always [chain] [aggregate] [] [] [];
+    always_chain_aggregate_into: none LabeledOutput always [chain] [] [aggregate] [] [];
+    always_chain_finalize: none LabeledOutput always [chain] [] [] [finalize] [];
+    always_chain_finalize_into: none LabeledOutput always [chain] [] [] [] [finalize];
 
-    fallback: last Answer fallback [] [] [] [] [];
-    fallback_aggregate: none Answer fallback [] [aggregate] [] [] [];
-    fallback_aggregate_into: none Answer fallback [] [] [aggregate] [] [];
-    fallback_finalize: last Answer fallback [] [] [] [finalize] [];
-    fallback_finalize_into: last Answer fallback [] [] [] [] [finalize];
-    fallback_chain: none Answer fallback [chain] [] [] [] [];
-    fallback_chain_aggregate: none Answer fallback [chain] [aggregate] [] [] [];
-    fallback_chain_aggregate_into: none Answer fallback [chain] [] [aggregate] [] [];
-    fallback_chain_finalize: none Answer fallback [chain] [] [] [finalize] [];
-    fallback_chain_finalize_into: none Answer fallback [chain] [] [] [] [finalize];
+    fallback: last LabeledOutput fallback [] [] [] [] [];
+    fallback_aggregate: none LabeledOutput fallback [] [aggregate] [] [] [];
+    fallback_aggregate_into: none LabeledOutput fallback [] [] [aggregate] [] [];
+    fallback_finalize: last LabeledOutput fallback [] [] [] [finalize] [];
+    fallback_finalize_into: last LabeledOutput fallback [] [] [] [] [finalize];
+    fallback_chain: none LabeledOutput fallback [chain] [] [] [] [];
+    fallback_chain_aggregate: none LabeledOutput fallback [chain] [aggregate] [] [] [];
+    fallback_chain_aggregate_into: none LabeledOutput fallback [chain] [] [aggregate] [] [];
+    fallback_chain_finalize: none LabeledOutput fallback [chain] [] [] [finalize] [];
+    fallback_chain_finalize_into: none LabeledOutput fallback [chain] [] [] [] [finalize];
 
-    singleton: none Answer singleton [] [] [] [] [];
+    singleton: none LabeledOutput singleton [] [] [] [] [];
 
     unit_always: none () always [] [] [] [] [];
     unit_always_aggregate: none () always [] [aggregate] [] [] [];

@@ -73,15 +73,15 @@ pub(crate) struct Setting {
     pub(crate) changes: Vec<Change<Form>>,
     pub(crate) companions_suspend: bool,
     /// Number of polls after which a first dispatch is dropped, before the compared one.
-    pub(crate) abandoned_after: Option<usize>,
+    pub(crate) dropped_after: Option<usize>,
 }
 
 /// Record of one case.
 #[derive(Debug)]
-pub(crate) struct Played {
+pub(crate) struct CaseRecord {
     pub(crate) run: Run,
     /// Calls of an earlier, dropped dispatch.
-    pub(crate) abandoned: Vec<Event>,
+    pub(crate) dropped: Vec<Event>,
 }
 
 impl Setting {
@@ -102,28 +102,28 @@ impl Setting {
 pub(crate) struct Driver {
     pub(crate) name: &'static str,
     pub(crate) row: Row,
-    pub(crate) run: fn(&Setting) -> Played,
+    pub(crate) run: fn(&Setting) -> CaseRecord,
 }
 
 /// The row of a slot, from the words of its declaration.
 pub(crate) const fn row(kind: &str, options: [&str; 5], output: &str) -> Row {
-    const fn given(option: &str) -> bool {
+    const fn is_set(option: &str) -> bool {
         !option.is_empty()
     }
     let kind = match kind.as_bytes() {
         b"always" => Kind::Always,
         b"fallback" => Kind::Fallback,
         b"singleton" => Kind::Singleton,
-        _ => panic!("this is no kind"),
+        _ => panic!("unknown kind"),
     };
     let [chain, aggregate, aggregate_into, finalize, finalize_into] = options;
-    let end = if given(aggregate) {
+    let end = if is_set(aggregate) {
         End::Aggregate
-    } else if given(aggregate_into) {
+    } else if is_set(aggregate_into) {
         End::AggregateInto
-    } else if given(finalize) {
+    } else if is_set(finalize) {
         End::Finalize
-    } else if given(finalize_into) {
+    } else if is_set(finalize_into) {
         End::FinalizeInto
     } else {
         End::Plain
@@ -131,7 +131,7 @@ pub(crate) const fn row(kind: &str, options: [&str; 5], output: &str) -> Row {
     let unit = matches!(output.as_bytes(), b"()");
     Row {
         kind,
-        chain: given(chain),
+        chain: is_set(chain),
         end,
         unit,
     }
@@ -154,7 +154,7 @@ thread_local! {
     static STAGE: RefCell<Stage> = RefCell::default();
 }
 
-fn on_stage<R>(act: impl FnOnce(&mut Stage) -> R) -> R {
+fn with_stage<R>(act: impl FnOnce(&mut Stage) -> R) -> R {
     STAGE.with_borrow_mut(act)
 }
 
@@ -162,8 +162,8 @@ fn on_stage<R>(act: impl FnOnce(&mut Stage) -> R) -> R {
 pub(crate) fn play<R: Output, F: Future<Output = R>>(
     setting: &Setting,
     dispatch: impl Fn() -> F,
-) -> Played {
-    on_stage(|stage| {
+) -> CaseRecord {
+    with_stage(|stage| {
         *stage = Stage {
             default: Some(setting.default),
             function: setting.scripts().find(|script| script.id == FUNCTION),
@@ -171,18 +171,18 @@ pub(crate) fn play<R: Output, F: Future<Output = R>>(
             ..Stage::default()
         };
     });
-    let events = || on_stage(|stage| std::mem::take(&mut stage.events));
-    if let Some(polls) = setting.abandoned_after {
-        let mut abandoned = pin!(dispatch());
-        let _ = (0..polls).find(|_| poll_once(abandoned.as_mut()).is_ready());
+    let events = || with_stage(|stage| std::mem::take(&mut stage.events));
+    if let Some(polls) = setting.dropped_after {
+        let mut dropped = pin!(dispatch());
+        let _ = (0..polls).find(|_| poll_once(dropped.as_mut()).is_ready());
     }
-    let abandoned = events();
+    let dropped = events();
     let result = futures::executor::block_on(dispatch()).show();
     let run = Run {
         result,
         events: events(),
     };
-    Played { run, abandoned }
+    CaseRecord { run, dropped }
 }
 
 /// Output of a hook of the table, and of a dispatch.
@@ -192,7 +192,7 @@ pub(crate) trait Output {
 
 /// A value that is neither `Copy` nor `Clone` (T-34).
 #[derive(Debug)]
-pub(crate) struct Answer {
+pub(crate) struct LabeledOutput {
     label: String,
     breaks: bool,
 }
@@ -201,7 +201,7 @@ pub(crate) struct Answer {
 #[derive(Debug)]
 pub(crate) struct Product(String);
 
-impl Output for Answer {
+impl Output for LabeledOutput {
     fn show(&self) -> String {
         self.label.clone()
     }
@@ -221,12 +221,12 @@ impl Output for Product {
 
 /// Output of a hook, created from its script.
 pub(crate) trait Scripted: Output {
-    fn answer(script: Script) -> Self;
+    fn from_script(script: Script) -> Self;
 }
 
-impl Scripted for Answer {
-    fn answer(script: Script) -> Self {
-        Answer {
+impl Scripted for LabeledOutput {
+    fn from_script(script: Script) -> Self {
+        LabeledOutput {
             label: format!("#{}", script.id),
             breaks: script.breaks,
         }
@@ -234,7 +234,7 @@ impl Scripted for Answer {
 }
 
 impl Scripted for () {
-    fn answer(_: Script) -> Self {}
+    fn from_script(_: Script) -> Self {}
 }
 
 /// An owned argument; every call must receive an equal one.
@@ -252,40 +252,40 @@ fn check_arguments(number: &Number, text: &str) {
 /// Behaviour of every default.
 pub(crate) fn play_default<R: Scripted>(number: &Number, text: &str) -> R {
     check_arguments(number, text);
-    let script = on_stage(|stage| {
+    let script = with_stage(|stage| {
         stage.events.push(Event::Default);
         let script = stage.default.unwrap();
         stage.breaking = script.breaks;
         script
     });
-    R::answer(script)
+    R::from_script(script)
 }
 
 /// Behaviour of every hook.
 pub(crate) fn play_hook<R: Scripted>(script: Script, number: &Number, text: &str, last: Last) -> R {
     check_arguments(number, text);
-    on_stage(|stage| {
+    with_stage(|stage| {
         stage.events.push(Event::Hook {
             id: script.id,
             last,
         });
         stage.breaking = script.breaks;
     });
-    R::answer(script)
+    R::from_script(script)
 }
 
 /// Behaviour of every hook written with `#[impl_hook]`.
 pub(crate) fn play_function<R: Scripted>(number: &Number, text: &str, last: Last) -> R {
-    let script = on_stage(|stage| stage.function.unwrap());
+    let script = with_stage(|stage| stage.function.unwrap());
     play_hook(script, number, text, last)
 }
 
-pub(crate) fn given(last: Option<Answer>) -> Last {
-    last.map_or(Last::Nothing, |answer| Last::Output(answer.label))
+pub(crate) fn recorded_last(last: Option<LabeledOutput>) -> Last {
+    last.map_or(Last::Nothing, |output| Last::Output(output.label))
 }
 
 async fn companion_called(event: Event) {
-    let suspends = on_stage(|stage| {
+    let suspends = with_stage(|stage| {
         stage.events.push(event);
         stage.companions_suspend
     });
@@ -306,8 +306,8 @@ fn flow(breaks: bool) -> ControlFlow<()> {
     }
 }
 
-impl Chain<Answer> for Breaks {
-    async fn call(&self, output: &Answer) -> ControlFlow<()> {
+impl Chain<LabeledOutput> for Breaks {
+    async fn call(&self, output: &LabeledOutput) -> ControlFlow<()> {
         companion_called(Event::Chain {
             output: output.show(),
         })
@@ -322,7 +322,7 @@ impl Chain<()> for Breaks {
             output: output.show(),
         })
         .await;
-        flow(on_stage(|stage| stage.breaking))
+        flow(with_stage(|stage| stage.breaking))
     }
 }
 
@@ -337,10 +337,10 @@ async fn gather<T: Output>(outputs: Vec<T>) -> String {
     joined
 }
 
-impl Aggregate<Answer> for Gather {
-    async fn call(&self, outputs: Vec<Answer>) -> Answer {
+impl Aggregate<LabeledOutput> for Gather {
+    async fn call(&self, outputs: Vec<LabeledOutput>) -> LabeledOutput {
         let label = format!("aggregate[{}]", gather(outputs).await);
-        Answer {
+        LabeledOutput {
             label,
             breaks: false,
         }
@@ -376,10 +376,10 @@ async fn finish<T: Output>(value: T) -> String {
     value
 }
 
-impl Finalize<Answer> for Finish {
-    async fn call(&self, value: Answer) -> Answer {
+impl Finalize<LabeledOutput> for Finish {
+    async fn call(&self, value: LabeledOutput) -> LabeledOutput {
         let label = format!("finalize[{}]", finish(value).await);
-        Answer {
+        LabeledOutput {
             label,
             breaks: false,
         }
