@@ -199,8 +199,8 @@ fn explain_shows_the_reasoning_of_the_classifiers() {
         explanation.contains("`rm` deletes files (DELETE)\n"),
         "{explanation}"
     );
-    let asked = "refused by confirm_deletion: user denied: `rm` deletes files";
-    assert!(explanation.contains(asked), "{explanation}");
+    let refusal = "refused by confirm_deletion: user denied: `rm` deletes files";
+    assert!(explanation.contains(refusal), "{explanation}");
 
     let explanation = explain(&[bash("if then fi")], 1);
     let why = "refused by tables: incomplete shell command";

@@ -6,7 +6,7 @@ use hooks_classify::{Classifier, Decision, Tables};
 
 use crate::help::HelpValue;
 
-/// A word that no table knows.
+/// A word that is in no table.
 const OPERAND: &str = "zzz9";
 
 /// Lines of help that look like options and describe something else.

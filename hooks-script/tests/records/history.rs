@@ -230,7 +230,7 @@ async fn s_20_every_kind_of_outcome_is_recorded() {
             .await,
             run(&engine, Stage::Pre, "export default () => 1;").await,
             run(&limited, Stage::Pre, "export default () => { for (;;) {} }").await,
-            RunRecord::skipped(&looping, Stage::Pre, "disabled after 5 faults"),
+            RunRecord::skipped(&looping, Stage::Pre, "disabled after 5 failures"),
         ] {
             history.record(record).await.unwrap();
         }
@@ -274,7 +274,7 @@ async fn s_20_every_kind_of_outcome_is_recorded() {
             ]
         );
         let skipped = RunOutcome::Skipped {
-            reason: "disabled after 5 faults".to_owned(),
+            reason: "disabled after 5 failures".to_owned(),
         };
         assert_eq!(page.records[0].outcome, skipped);
         assert_eq!(page.records[4].stage, Stage::Post);

@@ -13,7 +13,7 @@ use crate::support::{engine, engine_with, failure, map, out, pre, register};
 const IGNORES: &str = "export default () => ({ out: {} });";
 const ECHOES: &str = "export default ({ in: message }) => ({ out: message });";
 
-fn given(engine: &ScriptEngine, source: &str, message: &Map) -> Run {
+fn run_hook(engine: &ScriptEngine, source: &str, message: &Map) -> Run {
     block_on(register(engine, source).run_pre(message, &ContextData::new()))
 }
 
@@ -31,7 +31,7 @@ fn colliding(bits: u32) -> Map {
 #[test]
 fn s_22_reading_a_message_is_not_charged_to_the_hook() {
     let engine = engine();
-    let without = given(&engine, IGNORES, &Map::new()).fuel;
+    let without = run_hook(&engine, IGNORES, &Map::new()).fuel;
     let numbers = |number: f64, count| map(json!({ "n": vec![number; count] }));
     for message in [
         numbers(1e300, 900),
@@ -39,13 +39,13 @@ fn s_22_reading_a_message_is_not_charged_to_the_hook() {
         numbers(1.234_567_890_123_456_7e-300, 10_000),
         colliding(11),
     ] {
-        let run = given(&engine, IGNORES, &message);
+        let run = run_hook(&engine, IGNORES, &message);
         // Not exactly equal: other names change the engine's table.
         assert!(run.fuel < without + 1000, "{} and {without}", run.fuel);
         out(run);
     }
     // Writing a number costs about as much as any other value.
-    let fuel = |number| given(&engine, ECHOES, &numbers(number, 1000)).fuel;
+    let fuel = |number| run_hook(&engine, ECHOES, &numbers(number, 1000)).fuel;
     for number in [1e300, 5e-324, f64::MAX, 0.1, 1.234_567_890_123_456_7e-300] {
         assert!(fuel(number) < 3 * fuel(1.0), "{number}");
     }
@@ -53,10 +53,10 @@ fn s_22_reading_a_message_is_not_charged_to_the_hook() {
 
 #[test]
 fn s_22_a_context_too_expensive_to_read_is_a_separate_failure() {
-    let run = given(&engine(), IGNORES, &colliding(13));
+    let run = run_hook(&engine(), IGNORES, &colliding(13));
     assert!(matches!(failure(run), Failure::Reading(_)));
     let engine = engine_with(|limits| limits.input_fuel = 1_000_000);
-    let run = given(
+    let run = run_hook(
         &engine,
         IGNORES,
         &map(json!({ "text": "x".repeat(200_000) })),
