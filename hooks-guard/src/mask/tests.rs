@@ -124,10 +124,10 @@ fn secrets_of_specific_programs_are_not_stored() {
         // A model gets no more than the trail.
         let known = ["hunter", "JBSWY", "abc="];
         let asked = mask(&command);
-        let is_told = known
+        let is_leaked = known
             .iter()
             .any(|secret| asked.contains(secret) && !want.contains(secret));
-        if masked.text != want || is_told || masked.hides_code() {
+        if masked.text != want || is_leaked || masked.hides_code() {
             let flag = if masked.hides_code() {
                 " (hides code)"
             } else {
