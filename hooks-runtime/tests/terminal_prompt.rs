@@ -126,9 +126,9 @@ fn e_134_the_default_applies_if_no_answer_comes_before_the_timeout() {
     let mut terminal = terminal(1, 0.3);
     terminal.exp_string(READY).expect("a question");
     terminal.exp_string("(no longer asked)").expect("a note");
-    let said = terminal
+    let printed = terminal
         .exp_regex("outcome: 1 denied by default, because no answer came before the timeout");
-    said.expect("a denial");
+    printed.expect("a denial");
 }
 
 #[test]
@@ -136,8 +136,8 @@ fn e_134_the_default_applies_if_the_terminal_input_ends() {
     let mut terminal = terminal(1, 300.0);
     terminal.exp_string(READY).expect("a question");
     terminal.send_control('d').expect("typing");
-    let said = terminal.exp_regex("outcome: 1 denied by default, because asking failed");
-    said.expect("a denial");
+    let printed = terminal.exp_regex("outcome: 1 denied by default, because asking failed");
+    printed.expect("a denial");
 }
 
 #[test]
@@ -190,9 +190,9 @@ fn asking_fails_without_a_terminal() {
             return;
         }
     };
-    let said = String::from_utf8_lossy(&output.stdout);
+    let printed = String::from_utf8_lossy(&output.stdout);
     assert!(
-        said.contains("denied by default, because asking failed with `there is no terminal"),
-        "{said}"
+        printed.contains("denied by default, because asking failed with `there is no terminal"),
+        "{printed}"
     );
 }
