@@ -178,7 +178,7 @@ async fn e_138_a_grant_does_not_cover_another_prompt() {
     let hooks = gate(offers_allow_always());
     let other = gate(HookResult {
         approval_prompt: Some("Run it, really?".to_owned()),
-        ..may_always()
+        ..offers_allow_always()
     });
     let first = (&hooks, "tool:pre", shell("ls"));
     assert!(!grant_covers(first, (&other, "tool:pre", shell("ls"))).await);
@@ -224,7 +224,7 @@ async fn e_138_grant_keys_separate_hook_prompt_and_tool_name() {
         let hooks = HookRegistry::new();
         let result = HookResult {
             approval_prompt: Some(prompt.to_owned()),
-            ..may_always()
+            ..offers_allow_always()
         };
         hooks.register(
             "tool:pre",
@@ -377,7 +377,7 @@ async fn e_138_an_approval_key_replaces_prompt_and_input_in_the_grant_key() {
     let keyed = |prompt: &str, key: &str| {
         let result = HookResult {
             approval_prompt: Some(prompt.to_owned()),
-            ..may_always()
+            ..offers_allow_always()
         };
         gate(result.approval_key(key))
     };
@@ -391,7 +391,7 @@ async fn e_138_an_approval_key_replaces_prompt_and_input_in_the_grant_key() {
     assert!(!grant_covers(start(), (&other, "tool:pre", shell("restart"))).await);
     let bare = gate(HookResult {
         approval_prompt: Some("Restart nginx?".to_owned()),
-        ..may_always()
+        ..offers_allow_always()
     });
     assert!(!grant_covers(start(), (&bare, "tool:pre", shell("restart"))).await);
 }
@@ -414,7 +414,7 @@ async fn e_138_a_request_without_a_prompt_is_never_remembered() {
     for prompt in [None, Some(String::new()), Some("  ".to_owned())] {
         let bare = HookResult {
             approval_prompt: prompt,
-            ..may_always()
+            ..offers_allow_always()
         };
         for result in [bare.clone(), bare.approval_key("k")] {
             let hooks = gate(result);

@@ -216,7 +216,7 @@ async fn e_138_allow_always_on_a_stored_request_without_prompt_is_not_remembered
     let provider = FixedAnswers::deny();
     let hooks = gate(HookResult {
         approval_prompt: None,
-        ..may_always()
+        ..offers_allow_always()
     });
     let coordinator = with(provider.clone());
     let request = approval_request(&coordinator, &hooks, "tool:pre", call()).await;
