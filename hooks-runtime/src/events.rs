@@ -51,7 +51,7 @@ pub use command::CommandHook;
 pub use data::{DefaultFields, EmitError, EventData, IntoEventData};
 pub use emission::{Emission, HandlerFailure, HookOutput, Injection, Provenance, UserMessage};
 pub use event::Event;
-pub use handler::{EventHook, HookAnswer, IntoHandler, StatefulEventHook};
+pub use handler::{EventHook, HookReturn, IntoHandler, StatefulEventHook};
 pub use registry::{EmitOptions, HookRegistry, WeakHookRegistry};
 pub use result::json::InvalidResult;
 pub use result::{Action, ApprovalDefault, ContextRole, HookResult, MessageLevel};

@@ -100,8 +100,8 @@ pub use error::HookError;
 pub use events::CommandHook;
 pub use events::{
     Action, ApprovalDefault, Changes, Collected, ContextRole, Emission, EmitError, EmitOptions,
-    Event, EventData, EventDescriptor, EventHook, HandlerFailure, HookAnswer, HookOutput,
-    HookRegistry, HookResult, Injection, IntoEventData, IntoHandler, InvalidResult, MessageLevel,
+    Event, EventData, EventDescriptor, EventHook, HandlerFailure, HookOutput, HookRegistry,
+    HookResult, HookReturn, Injection, IntoEventData, IntoHandler, InvalidResult, MessageLevel,
     Provenance, StatefulEventHook, UserMessage, WeakHookRegistry,
 };
 pub use map::Map;

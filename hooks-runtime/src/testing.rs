@@ -15,7 +15,7 @@
 //!
 //! # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
 //! let hooks = HookRegistry::new();
-//! let recorder = EventRecorder::new().answering("tool:pre", HookResult::deny("not today"));
+//! let recorder = EventRecorder::new().returning("tool:pre", HookResult::deny("not today"));
 //! recorder.attach(&hooks, events::STANDARD);
 //! let tool = MockTool::new("bash").returning(json!({"stdout": "done"}));
 //!

@@ -62,7 +62,7 @@ fn e_160_a_correct_program_passes_every_case() {
         "{report}"
     );
     assert!(
-        report.contains("PASS  program_writes_one_answer\n"),
+        report.contains("PASS  program_writes_one_result\n"),
         "{report}"
     );
     assert!(report.ends_with("18 passed, 0 failed\n"), "{report}");
@@ -158,7 +158,7 @@ fn e_38_an_output_in_another_format_fails() {
     let output = shell(&[], script);
     let failed = failed(&output);
     assert!(
-        failed.contains(&"program_writes_one_answer".to_owned()),
+        failed.contains(&"program_writes_one_result".to_owned()),
         "{failed:?}"
     );
     let report = report(&output);
@@ -172,7 +172,7 @@ fn e_93_an_unknown_action_fails_and_is_named() {
     let report = fails(
         &[],
         script,
-        &["answers_an_unknown_event", "program_writes_one_answer"],
+        &["handles_an_unknown_event", "program_writes_one_result"],
     );
     assert!(
         report.contains("field `action` is `allow`; it is one of `continue`"),
@@ -183,7 +183,7 @@ fn e_93_an_unknown_action_fails_and_is_named() {
 #[test]
 fn e_93_a_wrong_type_beside_a_denial_fails_and_is_named() {
     let script = r#"cat >/dev/null; echo '{"action": "deny", "ephemeral": "yes"}'"#;
-    let report = fails(&[], script, &["program_writes_one_answer"]);
+    let report = fails(&[], script, &["program_writes_one_result"]);
     assert!(
         report.contains("field `ephemeral` is `yes`; it is `true` or `false`"),
         "{report}"
@@ -210,7 +210,7 @@ fn e_160_garbage_on_standard_output_fails() {
 #[test]
 fn e_160_text_before_the_output_object_fails_and_is_shown() {
     let script = "cat >/dev/null; echo looking; echo '{}'";
-    let report = fails(&[], script, &["program_writes_one_answer"]);
+    let report = fails(&[], script, &["program_writes_one_result"]);
     assert!(
         report.contains(r"`looking\n{}`, which is not one JSON object"),
         "{report}"
@@ -221,22 +221,22 @@ fn e_160_text_before_the_output_object_fails_and_is_shown() {
 
 /// Cases that a program with invalid output fails.
 const OUTPUT_CASES: [&str; 16] = [
-    "answers_validly",
+    "returns_valid_results",
     "survives_empty_data",
     "survives_null_data",
-    "answers_every_standard_event",
-    "answers_an_unknown_event",
+    "handles_every_standard_event",
+    "handles_an_unknown_event",
     "survives_a_huge_text",
     "survives_many_fields",
     "survives_deep_nesting",
     "survives_wrong_types",
     "survives_odd_text",
-    "answers_again_and_again",
-    "answers_concurrently",
-    "answers_when_collected",
+    "handles_repeated_events",
+    "handles_concurrent_events",
+    "handles_collected_events",
     "survives_being_dropped",
     "unregisters",
-    "program_writes_one_answer",
+    "program_writes_one_result",
 ];
 
 #[test]
@@ -244,7 +244,7 @@ fn e_160_exit_code_2_with_an_allowing_output_fails() {
     let script = r#"cat >/dev/null; echo '{"action": "continue"}'; exit 2"#;
     let report = fails(&[], script, &["program_exits_with_0_or_2"]);
     assert!(
-        report.contains("exit code 2, which denies, with the answer `continue`"),
+        report.contains("exit code 2, which denies, with the output `continue`"),
         "{report}"
     );
 }
@@ -256,7 +256,7 @@ fn e_36_an_undefined_exit_code_fails() {
     let report = fails(
         &[],
         script,
-        &["answers_an_unknown_event", "program_exits_with_0_or_2"],
+        &["handles_an_unknown_event", "program_exits_with_0_or_2"],
     );
     assert!(
         report.contains("exit status: 7, with `hm` on its standard error"),
@@ -459,7 +459,7 @@ fn e_160_a_stop_kills_concurrent_programs_and_their_children() {
     let subject = Subject::program(program)
         .time_limit(Duration::from_secs(3600))
         .stopped_by(&stop);
-    let case = case("answers_concurrently").unwrap();
+    let case = case("handles_concurrent_events").unwrap();
     let check = std::thread::spawn(move || case.check(&subject));
     let pids = pids(&file, 16);
     stop.stop();

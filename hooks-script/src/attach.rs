@@ -235,7 +235,7 @@ impl NoMessage {
 pub enum Script {}
 
 impl IntoHandler<Script> for ScriptEventHook {
-    type Answer = BoxFuture<'static, Result<HookResult, HookError>>;
+    type Return = BoxFuture<'static, Result<HookResult, HookError>>;
 
     const TRUSTED: bool = false;
 
@@ -243,11 +243,11 @@ impl IntoHandler<Script> for ScriptEventHook {
         &'a self,
         _: &'a EntryMeta,
         mut context: EventContext<'_>,
-        convert: impl FnOnce(Self::Answer, EventContext<'_>) -> HookFuture<'a, HandlerOutput>,
+        convert: impl FnOnce(Self::Return, EventContext<'_>) -> HookFuture<'a, HandlerOutput>,
     ) -> HookFuture<'a, HandlerOutput> {
         let (event, data) = context.share();
-        let answer: Self::Answer = Box::pin(self.clone().run(event, data));
-        convert(answer, context)
+        let output: Self::Return = Box::pin(self.clone().run(event, data));
+        convert(output, context)
     }
 
     fn name(&self) -> Option<String> {

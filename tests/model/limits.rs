@@ -129,18 +129,18 @@ async fn t_75_a_response_ends_at_its_end_event_even_if_the_body_stays_open() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn t_75_max_answer_bytes_limits_the_bytes_of_a_response() {
+async fn t_75_max_response_bytes_limits_the_bytes_of_a_response() {
     let endless = Body::of([text("and so on", None)]).times(usize::MAX);
-    let reply = ask(open_ai(endless, config().max_answer_bytes(10_000))).await;
+    let reply = ask(open_ai(endless, config().max_response_bytes(10_000))).await;
     assert_eq!(exceeded(reply), ("bytes", 10_000));
 
     let endless = Body::of([json!({"type": "ping"})]).times(usize::MAX);
-    let reply = ask(claude(endless, config().max_answer_bytes(10_000))).await;
+    let reply = ask(claude(endless, config().max_response_bytes(10_000))).await;
     assert_eq!(exceeded(reply), ("bytes", 10_000));
 
     let whole = Body::of([text("all", Some("stop"))]);
     let length = whole.events[0].len();
-    let limited = |limit| ask(open_ai(whole.clone(), config().max_answer_bytes(limit)));
+    let limited = |limit| ask(open_ai(whole.clone(), config().max_response_bytes(limit)));
     assert!(limited(length).await.is_ok());
     assert_eq!(exceeded(limited(length - 1).await), ("bytes", length - 1));
 }
@@ -149,7 +149,10 @@ async fn t_75_max_answer_bytes_limits_the_bytes_of_a_response() {
 async fn t_75_responses_have_a_default_size_limit() {
     let endless = Body::of([text(&"x".repeat(1 << 20), None)]).times(usize::MAX);
     let reply = ask(open_ai(endless, config())).await;
-    assert_eq!(exceeded(reply), ("bytes", ProviderConfig::MAX_ANSWER_BYTES));
+    assert_eq!(
+        exceeded(reply),
+        ("bytes", ProviderConfig::MAX_RESPONSE_BYTES)
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -158,7 +161,7 @@ async fn t_75_a_single_event_can_fill_the_whole_size_limit() {
     let body = || Body::of([text(&long, Some("stop"))]);
     let reply = ask(open_ai(body(), config())).await.unwrap();
     assert_eq!(reply.output.map(|text| text.len()), Some(long.len()));
-    let reply = ask(open_ai(body(), config().max_answer_bytes(9 << 20))).await;
+    let reply = ask(open_ai(body(), config().max_response_bytes(9 << 20))).await;
     assert_eq!(exceeded(reply), ("bytes", 9 << 20));
 }
 

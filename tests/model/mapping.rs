@@ -112,7 +112,7 @@ async fn t_72_a_response_without_its_end_event_is_an_error() {
         .unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the answer to a `structured_completion` was cut off before its end"
+        "the response to a `structured_completion` was cut off before its end"
     );
     assert!(error.is_provider_error());
 }
@@ -123,7 +123,10 @@ async fn t_72_a_refusal_of_the_model_is_an_error() {
     let log = Log::new();
     let model = model(&log, [refusal("I will "), refusal("not"), stop()]);
     let error = model.text_turn("hi").collect().await.unwrap_err();
-    assert_eq!(error.to_string(), "the model refuses to answer: I will not");
+    assert_eq!(
+        error.to_string(),
+        "the model refuses to respond: I will not"
+    );
     assert_eq!(log.take()[2], "hook: Refusal(\"I will \")");
 }
 
@@ -170,7 +173,7 @@ async fn e_80_only_provider_errors_are_emitted_as_events() {
             "session_id": "s-1",
             "status": 429,
             "error_type": "status",
-            "error_message": "the provider answered with status 429: slow down",
+            "error_message": "the provider responded with status 429: slow down",
             "code": "rate_limit",
             "retry_after_ms": 2000,
         })

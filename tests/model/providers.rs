@@ -539,7 +539,7 @@ async fn t_75_an_error_status_of_each_provider_is_a_typed_error() {
         let error = model.text_turn("hi").collect().await.unwrap_err();
         assert_eq!(
             error.to_string(),
-            "the provider answered with status 503: <html>busy</html>"
+            "the provider responded with status 503: <html>busy</html>"
         );
     }
 }
@@ -591,7 +591,7 @@ async fn t_75_every_failure_within_a_response_is_an_error() {
     let error = fails(&model).await;
     assert_eq!(
         error.to_string(),
-        "the provider broke off its answer: Overloaded"
+        "the provider broke off its response: Overloaded"
     );
     for _ in 0..2 {
         assert!(matches!(

@@ -161,7 +161,7 @@ fn e_52_e_59_collect_returns_the_hook_of_each_output() {
     );
     let collected = block_on(registry.collect("e", (), SECOND)).unwrap();
     let answers: Vec<_> = collected
-        .answers
+        .outputs
         .iter()
         .map(|(hook, data)| (&**hook, data["n"].clone()))
         .collect();

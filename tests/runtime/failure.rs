@@ -832,7 +832,7 @@ fn section_0_3_a_collection_keeps_messages_and_printed_output() {
     let collected = collected.unwrap();
     assert_eq!(collected.messages[0].text, "seen");
     assert_eq!(collected.output[0].text, "looking");
-    assert!(collected.answers.is_empty());
+    assert!(collected.outputs.is_empty());
 }
 
 #[test]
@@ -921,7 +921,7 @@ async fn e_54_busy_hooks_do_not_starve_other_hooks() {
     };
     registry.register("e", quick, named("quick"));
     let collected = registry.collect("e", (), 2 * SECOND).await.unwrap();
-    assert_eq!(collected.answers.len(), 1, "{:?}", collected.failures);
+    assert_eq!(collected.outputs.len(), 1, "{:?}", collected.failures);
     assert_eq!(collected.failures.len(), 2);
 }
 
@@ -1006,7 +1006,7 @@ fn e_95_an_invalid_output_changes_no_data_and_is_reported() {
         assert!(report.contains("returned an invalid output"), "{report}");
         for event in ["e", "collected"] {
             let collected = block_on(registry.collect(event, (), SECOND)).unwrap();
-            assert!(collected.answers.is_empty());
+            assert!(collected.outputs.is_empty());
             assert_eq!(collected.failures.len(), 1);
         }
     }

@@ -115,7 +115,7 @@ pub(crate) struct Relayed<'a, S: Relay + ?Sized, C, D> {
     /// `None` after the default has it.
     context: Option<S::Context<'a>>,
     later: D,
-    answer: Option<S::Out>,
+    output: Option<S::Out>,
     steps: PhantomData<fn() -> C>,
 }
 
@@ -132,7 +132,7 @@ where
             call: Some(call),
             context: Some(context),
             later,
-            answer: None,
+            output: None,
             steps: PhantomData,
         }
     }
@@ -186,8 +186,8 @@ where
                 self.call = Some(call);
                 Step::Next
             }
-            ControlFlow::Break(answer) => {
-                self.answer = Some(answer);
+            ControlFlow::Break(output) => {
+                self.output = Some(output);
                 Step::Stop
             }
         }
@@ -197,16 +197,16 @@ where
         if !S::READY {
             return Step::Wait(Self::wait_for_default);
         }
-        self.answer = Some(S::now(self.default_args()));
+        self.output = Some(S::now(self.default_args()));
         Step::Stop
     }
 
-    fn on_future_ready(&mut self, answer: S::Out) -> Step<Self, Self::Future> {
-        self.answer = Some(answer);
+    fn on_future_ready(&mut self, output: S::Out) -> Step<Self, Self::Future> {
+        self.output = Some(output);
         Step::Stop
     }
 
     fn finish(self) -> S::Out {
-        self.answer.expect("a pipeline ends with an answer")
+        self.output.expect("a pipeline ends with an output")
     }
 }

@@ -66,7 +66,7 @@ impl<'b, 'a, S, F, const READY: bool> WithLast<'b, 'a, S> for &&Function<S, F, R
 where
     S: SlotDef + ?Sized,
     F: CallLast<S::Args<'a>, S::Last>,
-    F::Answer: Future<Output = S::Out> + MaybeSend + 'b,
+    F::Output: Future<Output = S::Out> + MaybeSend + 'b,
 {
     #[inline]
     fn __hooks_start(&self, (args, last): Lent<'a, S>) -> Started<'b, 'a, S> {
@@ -81,7 +81,7 @@ impl<'b, 'a, S, F, const READY: bool> Plain<'b, 'a, S> for &Function<S, F, READY
 where
     S: SlotDef + ?Sized,
     F: CallPlain<S::Args<'a>>,
-    F::Answer: Future<Output = S::Out> + MaybeSend + 'b,
+    F::Output: Future<Output = S::Out> + MaybeSend + 'b,
 {
     #[inline]
     fn __hooks_start(&self, (args, _): Lent<'a, S>) -> Started<'b, 'a, S> {
@@ -153,17 +153,17 @@ pub trait Length<const N: usize> {}
 /// A function with these parameters.
 pub trait CallPlain<Args> {
     /// Future that it returns.
-    type Answer;
+    type Output;
     /// Calls it.
-    fn call_plain(&self, args: Args) -> Self::Answer;
+    fn call_plain(&self, args: Args) -> Self::Output;
 }
 
 /// A function with these parameters and `last`.
 pub trait CallLast<Args, Last> {
     /// Future that it returns.
-    type Answer;
+    type Output;
     /// Calls it.
-    fn call_last(&self, args: Args, last: Last) -> Self::Answer;
+    fn call_last(&self, args: Args, last: Last) -> Self::Output;
 }
 
 macro_rules! arities {
@@ -176,7 +176,7 @@ macro_rules! arities {
             where
                 Func: Fn($($arg),*) -> Fut + ?Sized,
             {
-                type Answer = Fut;
+                type Output = Fut;
 
                 #[inline]
                 fn call_plain(&self, ($($arg,)*): ($($arg,)*)) -> Fut {
@@ -189,7 +189,7 @@ macro_rules! arities {
             where
                 Func: Fn($($arg,)* Last) -> Fut,
             {
-                type Answer = Fut;
+                type Output = Fut;
 
                 #[inline]
                 fn call_last(&self, ($($arg,)*): ($($arg,)*), last: Last) -> Fut {

@@ -135,7 +135,7 @@ impl<S, F> Hook<S, ByClosure> for F
 where
     S: SlotDef + ?Sized + 'static,
     F: for<'a> CallPlain<S::Owned<'a>> + HookObject + ?Sized,
-    for<'a> <F as CallPlain<S::Owned<'a>>>::Answer: Future<Output = S::Out> + MaybeSend,
+    for<'a> <F as CallPlain<S::Owned<'a>>>::Output: Future<Output = S::Out> + MaybeSend,
 {
     #[inline]
     fn start<'b, 'a: 'b>(&'b self, args: S::Args<'a>, last: S::Last) -> HookFuture<'b, S::Out> {

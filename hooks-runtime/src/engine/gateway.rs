@@ -59,8 +59,8 @@ impl HookEngine {
     /// [`TraceabilityError`](super::TraceabilityError) or a
     /// [`ConcurrencyError`](super::ConcurrencyError).
     pub async fn pre_tool_use(&self, request: &ToolRequest) -> Result<HookResponse, HookError> {
-        let answer = self.registry.execute_pre(request).await;
-        self.conclude(request, answer)
+        let response = self.registry.execute_pre(request).await;
+        self.conclude(request, response)
     }
 
     /// Like [`pre_tool_use`](Self::pre_tool_use), with a report on each hook. A response does not
@@ -72,17 +72,17 @@ impl HookEngine {
         &self,
         request: &ToolRequest,
     ) -> (Result<HookResponse, HookError>, Report) {
-        let (answer, report) = self.registry.execute_pre_reported(request).await;
-        (self.conclude(request, answer), report)
+        let (response, report) = self.registry.execute_pre_reported(request).await;
+        (self.conclude(request, response), report)
     }
 
     /// Converts the result of the run into the response for the host.
     fn conclude(
         &self,
         request: &ToolRequest,
-        answer: Result<HookResponse, HookError>,
+        response: Result<HookResponse, HookError>,
     ) -> Result<HookResponse, HookError> {
-        let mut response = answer?;
+        let mut response = response?;
         let selects = self.context.tools().role(&request.tool) == ToolRole::SelectIntent;
         if selects && response.action == ResponseAction::Other(FailSafe::PASS.into()) {
             response.action = ResponseAction::Continue;

@@ -18,7 +18,7 @@ use crate::Map;
 #[non_exhaustive]
 pub struct Collected {
     /// Data of each hook, in the order of their priority, each with the name of its hook.
-    pub answers: Vec<(Arc<str>, Map)>,
+    pub outputs: Vec<(Arc<str>, Map)>,
     /// Messages for the user, in the order of priority.
     pub messages: Vec<UserMessage>,
     /// Output that hooks printed and did not suppress, in order of time.
@@ -30,7 +30,7 @@ pub struct Collected {
 impl Collected {
     /// Returns the data alone.
     pub fn into_data(self) -> Vec<Map> {
-        self.answers.into_iter().map(|(_, data)| data).collect()
+        self.outputs.into_iter().map(|(_, data)| data).collect()
     }
 }
 
@@ -41,7 +41,7 @@ pub(crate) struct Collect<'a> {
     transcript: Transcript,
     timeout: Duration,
     /// Each with the rank of its hook, because hooks finish in any order.
-    answers: Vec<(Rank, (Arc<str>, Map))>,
+    outputs: Vec<(Rank, (Arc<str>, Map))>,
     messages: Vec<(Rank, UserMessage)>,
     failures: Vec<(Rank, HandlerFailure)>,
     /// Hooks whose output is suppressed.
@@ -57,7 +57,7 @@ impl<'a> Collect<'a> {
             fields,
             transcript: Transcript::default(),
             timeout,
-            answers: Vec::new(),
+            outputs: Vec::new(),
             messages: Vec::new(),
             failures: Vec::new(),
             muted: Vec::new(),
@@ -112,7 +112,7 @@ impl<'a, 'h> Policy<dyn Handler + 'h> for Collect<'a> {
             self.messages.push((rank, message));
         }
         if let Some(data) = result.into_data() {
-            self.answers.push((rank, (entry.name_arc(), data)));
+            self.outputs.push((rank, (entry.name_arc(), data)));
         }
         Step::Next
     }
@@ -137,7 +137,7 @@ impl<'a, 'h> Policy<dyn Handler + 'h> for Collect<'a> {
 
     fn finish(self) -> Collected {
         Collected {
-            answers: in_order(self.answers),
+            outputs: in_order(self.outputs),
             messages: in_order(self.messages),
             output: output(self.transcript.into_lines(), &self.muted),
             failures: in_order(self.failures),

@@ -261,7 +261,7 @@ pub(crate) fn input(event: &str, data: &Map) -> Result<Vec<u8>, CommandError> {
 /// The name of the hook is the program's file name.
 #[diagnostic::do_not_recommend]
 impl IntoHandler<form::Program> for CommandHook {
-    type Answer = HookResult;
+    type Return = HookResult;
 
     const TRUSTED: bool = false;
 
@@ -269,7 +269,7 @@ impl IntoHandler<form::Program> for CommandHook {
         &'a self,
         entry: &'a EntryMeta,
         context: EventContext<'_>,
-        _: impl FnOnce(Self::Answer, EventContext<'_>) -> HookFuture<'a, HandlerOutput>,
+        _: impl FnOnce(Self::Return, EventContext<'_>) -> HookFuture<'a, HandlerOutput>,
     ) -> HookFuture<'a, HandlerOutput> {
         let owned = context.to_owned_event(entry);
         HookFuture::boxed(async move { self.answer(owned.event()).await.apply(None) })

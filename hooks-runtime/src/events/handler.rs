@@ -124,7 +124,7 @@ impl HandlerOutput {
     message = "invalid output `{Self}` of an event hook; return a `HookResult`, a `Result<HookResult, E>` whose `E` is a string or an error that is `Send + Sync`, or a future of one of these",
     label = "returns `{Self}`"
 )]
-pub trait HookAnswer<Time> {
+pub trait HookReturn<Time> {
     /// The part of the value that is stored while the hook is pending: its future, or `()`.
     type Waits;
 
@@ -167,7 +167,7 @@ impl<E: Into<Box<dyn Error + Send + Sync>>> HandlerResult for Result<HookResult,
 }
 
 #[diagnostic::do_not_recommend]
-impl<R: HandlerResult> HookAnswer<Now> for R {
+impl<R: HandlerResult> HookReturn<Now> for R {
     type Waits = ();
 
     #[inline(always)] // event_continue/16
@@ -177,7 +177,7 @@ impl<R: HandlerResult> HookAnswer<Now> for R {
 }
 
 #[diagnostic::do_not_recommend]
-impl<F> HookAnswer<Later<Now>> for F
+impl<F> HookReturn<Later<Now>> for F
 where
     F: Future<Output: HandlerResult> + 'static,
 {
@@ -199,7 +199,7 @@ where
 )]
 pub trait IntoHandler<Form>: Send + Sync + 'static {
     /// Return type of the hook.
-    type Answer;
+    type Return;
 
     /// Default of [`RegisterOptions::trusted`](crate::RegisterOptions::trusted) for this form.
     #[doc(hidden)]
@@ -211,7 +211,7 @@ pub trait IntoHandler<Form>: Send + Sync + 'static {
         &'a self,
         entry: &'a EntryMeta,
         context: EventContext<'_>,
-        convert: impl FnOnce(Self::Answer, EventContext<'_>) -> HookFuture<'a, HandlerOutput>,
+        convert: impl FnOnce(Self::Return, EventContext<'_>) -> HookFuture<'a, HandlerOutput>,
     ) -> HookFuture<'a, HandlerOutput>;
 
     /// Returns the explicit name of this hook; by default, it is the name of its function or type.
@@ -229,7 +229,7 @@ struct Registered<H, Form, Time> {
 
 impl<H, Form, Time: 'static> Handler for Registered<H, Form, Time>
 where
-    H: IntoHandler<Form, Answer: HookAnswer<Time, Waits: Send>>,
+    H: IntoHandler<Form, Return: HookReturn<Time, Waits: Send>>,
 {
     #[inline(always)] // event_continue/16
     fn start<'a>(
@@ -239,7 +239,7 @@ where
     ) -> HookFuture<'a, HandlerOutput> {
         // A closure, because the shim of a function item is not inlined: `event_continue/16` with
         // the function is +57 % instructions.
-        let convert = |answer: H::Answer, context: EventContext<'_>| answer.into_output(context);
+        let convert = |answer: H::Return, context: EventContext<'_>| answer.into_output(context);
         self.hook.start(entry, context, convert)
     }
 }
@@ -247,7 +247,7 @@ where
 /// Erases the type of a hook.
 pub(crate) fn handler<H, Form: 'static, Time: 'static>(hook: H) -> Arc<dyn Handler>
 where
-    H: IntoHandler<Form, Answer: HookAnswer<Time, Waits: Send>>,
+    H: IntoHandler<Form, Return: HookReturn<Time, Waits: Send>>,
 {
     Arc::new(Registered {
         hook,
@@ -323,14 +323,14 @@ impl<F, R> IntoHandler<form::Shared<R>> for F
 where
     F: Fn(Arc<str>, Arc<Map>) -> R + Send + Sync + 'static + ?Sized,
 {
-    type Answer = R;
+    type Return = R;
 
     #[inline(always)] // event_continue/16
     fn start<'a>(
         &'a self,
         _: &'a EntryMeta,
         mut context: EventContext<'_>,
-        convert: impl FnOnce(Self::Answer, EventContext<'_>) -> HookFuture<'a, HandlerOutput>,
+        convert: impl FnOnce(Self::Return, EventContext<'_>) -> HookFuture<'a, HandlerOutput>,
     ) -> HookFuture<'a, HandlerOutput> {
         let (event, data) = context.share();
         convert(self(event, data), context)
@@ -341,28 +341,28 @@ impl<F, R> IntoHandler<form::Borrowed<R>> for F
 where
     F: for<'e> Fn(Event<'e>) -> R + Send + Sync + 'static + ?Sized,
 {
-    type Answer = R;
+    type Return = R;
 
     #[inline(always)] // event_continue/16
     fn start<'a>(
         &'a self,
         entry: &'a EntryMeta,
         context: EventContext<'_>,
-        convert: impl FnOnce(Self::Answer, EventContext<'_>) -> HookFuture<'a, HandlerOutput>,
+        convert: impl FnOnce(Self::Return, EventContext<'_>) -> HookFuture<'a, HandlerOutput>,
     ) -> HookFuture<'a, HandlerOutput> {
         convert(self(context.event(entry)), context)
     }
 }
 
 impl<H: EventHook + 'static> IntoHandler<form::Typed> for H {
-    type Answer = HookResult;
+    type Return = HookResult;
 
     #[inline(always)] // event_continue/16
     fn start<'a>(
         &'a self,
         entry: &'a EntryMeta,
         context: EventContext<'_>,
-        _: impl FnOnce(Self::Answer, EventContext<'_>) -> HookFuture<'a, HandlerOutput>,
+        _: impl FnOnce(Self::Return, EventContext<'_>) -> HookFuture<'a, HandlerOutput>,
     ) -> HookFuture<'a, HandlerOutput> {
         // Call a hook that may await again, with an event that its future owns.
         let answer = match self.__hooks_start(((context.event(entry),), ())) {
@@ -382,13 +382,13 @@ impl<T> IntoHandler<form::State> for Stateful<T>
 where
     T: StatefulEventHook + 'static,
 {
-    type Answer = HookResult;
+    type Return = HookResult;
 
     fn start<'a>(
         &'a self,
         entry: &'a EntryMeta,
         context: EventContext<'_>,
-        _: impl FnOnce(Self::Answer, EventContext<'_>) -> HookFuture<'a, HandlerOutput>,
+        _: impl FnOnce(Self::Return, EventContext<'_>) -> HookFuture<'a, HandlerOutput>,
     ) -> HookFuture<'a, HandlerOutput> {
         let owned = context.to_owned_event(entry);
         HookFuture::boxed(async move {
@@ -408,7 +408,7 @@ impl<H, Form> IntoHandler<form::Pointer<Form>> for Arc<H>
 where
     H: IntoHandler<Form> + ?Sized,
 {
-    type Answer = H::Answer;
+    type Return = H::Return;
 
     const TRUSTED: bool = H::TRUSTED;
 
@@ -417,7 +417,7 @@ where
         &'a self,
         entry: &'a EntryMeta,
         context: EventContext<'_>,
-        convert: impl FnOnce(Self::Answer, EventContext<'_>) -> HookFuture<'a, HandlerOutput>,
+        convert: impl FnOnce(Self::Return, EventContext<'_>) -> HookFuture<'a, HandlerOutput>,
     ) -> HookFuture<'a, HandlerOutput> {
         (**self).start(entry, context, convert)
     }
@@ -433,14 +433,14 @@ macro_rules! pointers_to_hooks {
     ($($pointer:ty: $bound:path, $form:ty;)*) => {$(
         #[diagnostic::do_not_recommend]
         impl<H: $bound + 'static> IntoHandler<form::Pointer<$form>> for $pointer {
-            type Answer = HookResult;
+            type Return = HookResult;
 
             #[inline(always)] // event_continue/16
             fn start<'a>(
                 &'a self,
                 entry: &'a EntryMeta,
                 context: EventContext<'_>,
-                convert: impl FnOnce(Self::Answer, EventContext<'_>) -> HookFuture<'a, HandlerOutput>,
+                convert: impl FnOnce(Self::Return, EventContext<'_>) -> HookFuture<'a, HandlerOutput>,
             ) -> HookFuture<'a, HandlerOutput>
             {
                 IntoHandler::<$form>::start(&**self, entry, context, convert)

@@ -15,7 +15,7 @@ use super::collect::{Collect, Collected};
 use super::data::{DefaultFields, EmitError, IntoEventData};
 use super::emission::{Emission, RareFields};
 use super::emit::EmissionState;
-use super::handler::{HookAnswer, IntoHandler, handler, name_of};
+use super::handler::{HookReturn, IntoHandler, handler, name_of};
 use super::record::Fields;
 use super::table::{EventDescriptor, EventTable, TableWriter, filter_bit};
 use crate::Map;
@@ -82,7 +82,7 @@ impl HookRegistry {
         options: RegisterOptions,
     ) -> Registration
     where
-        H: IntoHandler<Form, Answer: HookAnswer<Time, Waits: Send>>,
+        H: IntoHandler<Form, Return: HookReturn<Time, Waits: Send>>,
     {
         let event = event.into();
         let name = hook.name();
@@ -125,7 +125,7 @@ impl HookRegistry {
         options: RegisterOptions,
     ) -> Registration
     where
-        H: IntoHandler<Form, Answer: HookAnswer<Time, Waits: Send>>,
+        H: IntoHandler<Form, Return: HookReturn<Time, Waits: Send>>,
     {
         self.register(event, hook, options)
     }

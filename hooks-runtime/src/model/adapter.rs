@@ -1,4 +1,4 @@
-//! The trait of model clients, and the events of their answers.
+//! The trait of model clients, and the events of their responses.
 
 use std::error::Error;
 use std::future::Future;
@@ -16,14 +16,14 @@ use super::input::{ModelRequest, RawToolCall};
 /// Sends operations to a model, through any client.
 ///
 /// One method serves all four kinds of operation. Implement it as an `async fn` that returns once
-/// the model has begun to answer; the events are a stream, which may borrow the adapter.
+/// the model has begun to respond; the events are a stream, which may borrow the adapter.
 ///
 /// ```
 /// use hooks_runtime::model::{
 ///     AdapterError, AdapterEvent, AdapterEvents, FinishReason, ModelAdapter, ModelRequest,
 /// };
 ///
-/// /// Returns the prompt as the answer.
+/// /// Returns the prompt as the response.
 /// struct Echo;
 ///
 /// impl ModelAdapter for Echo {
@@ -46,11 +46,11 @@ pub trait ModelAdapter: Send + Sync {
     /// Sends the operation.
     ///
     /// The stream has a [`Finished`](AdapterEvent::Finished) before its end: without one, the
-    /// answer counts as truncated. It is not polled again after an error. Dropping the future or
+    /// response counts as truncated. It is not polled again after an error. Dropping the future or
     /// the stream has to cancel the operation.
     ///
     /// After this has returned a stream, the operation costs, however it ends: see
-    /// [`Budget`](super::Budget). The adapter also limits the size of an answer: the text of its
+    /// [`Budget`](super::Budget). The adapter also limits the size of a response: the text of its
     /// events is kept until the stream ends.
     ///
     /// # Errors
@@ -88,13 +88,13 @@ impl<A: ModelAdapter> ModelAdapter for &A {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum FinishReason {
-    /// The answer is complete.
+    /// The response is complete.
     Stop,
-    /// The answer has reached the length limit.
+    /// The response has reached the length limit.
     Length,
     /// The model requests tool calls.
     ToolCalls,
-    /// The provider filtered the answer.
+    /// The provider filtered the response.
     ContentFilter,
     /// Anything else, in the provider's words.
     Other(String),
@@ -117,20 +117,20 @@ impl<A: ModelAdapter> Erased for A {
     }
 }
 
-/// An event of an answer, as an adapter sends it.
+/// An event of a response, as an adapter sends it.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum AdapterEvent {
-    /// The model has begun to answer.
+    /// The model has begun to respond.
     Started {
-        /// The provider's name for the answer.
+        /// The provider's name for the response.
         id: Option<String>,
-        /// The model that answers.
+        /// The model that responds.
         model: Option<String>,
     },
     /// More of the text; of the JSON, in a structured operation.
     Text(String),
-    /// More of the model's reasoning; not part of the answer.
+    /// More of the model's reasoning; not part of the response.
     Reasoning(String),
     /// More of the text of a refusal.
     Refusal(String),
@@ -142,12 +142,12 @@ pub enum AdapterEvent {
     Finished(FinishReason),
 }
 
-/// Reason for which an answer failed, at its start or later.
+/// Reason for which a response failed, at its start or later.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AdapterError {
-    /// The provider answered with the status of an error.
-    #[error("the provider answered with status {status}: {message}")]
+    /// The provider responded with the status of an error.
+    #[error("the provider responded with status {status}: {message}")]
     Status {
         /// The HTTP status.
         status: u16,
@@ -158,8 +158,8 @@ pub enum AdapterError {
         /// Delay that the provider requests before a retry.
         retry_after: Option<Duration>,
     },
-    /// The provider reported an error during its answer.
-    #[error("the provider broke off its answer: {message}")]
+    /// The provider reported an error during its response.
+    #[error("the provider broke off its response: {message}")]
     Provider {
         /// Kind of the error, in the provider's words.
         code: Option<String>,
@@ -169,12 +169,12 @@ pub enum AdapterError {
     /// The connection to the provider failed.
     #[error("the provider cannot be reached: {0}")]
     Transport(#[source] Box<dyn Error + Send + Sync>),
-    /// The provider's answer has an unknown format.
-    #[error("the provider's answer is not what its protocol says: {0}")]
+    /// The provider's response has an unknown format.
+    #[error("the provider's response is not what its protocol says: {0}")]
     Protocol(#[source] Box<dyn Error + Send + Sync>),
-    /// The answer exceeds a limit of the adapter.
+    /// The response exceeds a limit of the adapter.
     #[error(
-        "the answer has more than {limit} {what}; where that is not too many, raise `{setting}` of the adapter"
+        "the response has more than {limit} {what}; where that is not too many, raise `{setting}` of the adapter"
     )]
     TooLarge {
         /// Unit of the limit: `bytes`, `tool calls` or `bytes of arguments`.

@@ -93,17 +93,17 @@ impl Usage {
 /// These two must not panic.
 ///
 /// The counted usage depends on the progress of the operation. Providers report usage at the end of
-/// an answer, and also charge for answers that the caller cancelled, so a partial answer is not
+/// a response, and also charge for responses that the caller cancelled, so a partial response is not
 /// free:
 ///
 /// | End of the operation | Counted usage |
 /// |---|---|
-/// | before the adapter has answered: the budget or the adapter refuses, a hook panics, the caller drops the stream | nothing: the reservation is released |
+/// | before the adapter has responded: the budget or the adapter refuses, a hook panics, the caller drops the stream | nothing: the reservation is released |
 /// | complete | the reported usage, else the estimate |
-/// | after the adapter has begun to answer: an error, a truncated answer, a panic, a dropped stream | the greater of the estimate and the usage reported so far |
+/// | after the adapter has begun to respond: an error, a truncated response, a panic, a dropped stream | the greater of the estimate and the usage reported so far |
 ///
-/// The adapter has answered once [`ModelAdapter::stream`](super::ModelAdapter::stream) has returned
-/// a stream. If a tool call cannot be parsed, the rest of the answer is still read for its usage,
+/// The adapter has responded once [`ModelAdapter::stream`](super::ModelAdapter::stream) has returned
+/// a stream. If a tool call cannot be parsed, the rest of the response is still read for its usage,
 /// at most 1024 events and for a second; if it ends within that, it counts as complete.
 ///
 /// A budget per tenant reads the tenant from the extensions.
@@ -342,8 +342,8 @@ pub(crate) struct Reservation<'a> {
 
 /// Progress of an operation.
 enum OperationProgress {
-    Unanswered,
-    Answered,
+    NotStarted,
+    Started,
     Whole,
 }
 
@@ -359,13 +359,13 @@ impl<'a> Reservation<'a> {
             extensions,
             estimate,
             used: None,
-            progress: OperationProgress::Unanswered,
+            progress: OperationProgress::NotStarted,
         })
     }
 
-    /// Records that the adapter has begun to answer: from now on the operation costs.
-    pub(crate) fn answered(&mut self) {
-        self.progress = OperationProgress::Answered;
+    /// Records that the adapter has begun to respond: from now on the operation costs.
+    pub(crate) fn response_started(&mut self) {
+        self.progress = OperationProgress::Started;
     }
 
     /// Records the usage so far.
@@ -373,7 +373,7 @@ impl<'a> Reservation<'a> {
         self.used = Some(used);
     }
 
-    /// Settles the usage at the end of the answer.
+    /// Settles the usage at the end of the response.
     pub(crate) fn settle(mut self) {
         self.progress = OperationProgress::Whole;
     }
@@ -388,9 +388,9 @@ impl Drop for Reservation<'_> {
             ..
         } = self;
         let used = match (&self.progress, self.used) {
-            (OperationProgress::Unanswered, _) => return budget.release(estimate, extensions),
+            (OperationProgress::NotStarted, _) => return budget.release(estimate, extensions),
             (OperationProgress::Whole, Some(used)) => used,
-            (OperationProgress::Whole | OperationProgress::Answered, used) => {
+            (OperationProgress::Whole | OperationProgress::Started, used) => {
                 used.unwrap_or_default().at_least(estimate)
             }
         };

@@ -50,13 +50,13 @@ impl<'h> HookedModel<'h> {
         ModelCall::new(self, ModelOperation::StructuredTurn { input, schema })
     }
 
-    /// Answers a prompt with text.
+    /// Responds to a prompt with text.
     pub fn completion(&self, prompt: impl Into<String>) -> ModelCall<'h, Text> {
         let prompt = prompt.into();
         ModelCall::new(self, ModelOperation::Completion { prompt })
     }
 
-    /// Answers a prompt with a value of a type.
+    /// Responds to a prompt with a value of a type.
     pub fn structured_completion<T: DeserializeOwned>(
         &self,
         prompt: impl Into<String>,
@@ -112,7 +112,7 @@ impl<'h, O: ModelOutput + 'h> ModelCall<'h, O>
 where
     O::Value: Send + 'h,
 {
-    /// Returns the events of the answer as a stream. Nothing is sent before the stream is polled,
+    /// Returns the events of the response as a stream. Nothing is sent before the stream is polled,
     /// and dropping it cancels the operation.
     pub fn stream(self) -> ModelStream<'h, O::Value> {
         let ModelCall { model, request, .. } = self;
@@ -122,7 +122,7 @@ where
         }
     }
 
-    /// Returns the whole answer.
+    /// Returns the whole response.
     ///
     /// # Errors
     /// The first error of the stream.
@@ -147,7 +147,7 @@ impl<O> fmt::Debug for ModelCall<'_, O> {
     }
 }
 
-/// The events of an answer. The stream ends after the first error.
+/// The events of a response. The stream ends after the first error.
 ///
 /// # Panics
 /// Polling it panics if a hook does; it must not be polled again then.
@@ -217,7 +217,7 @@ async fn send<O: ModelOutput>(
 
     let mut mapper = Mapper::new(&request.operation);
     let mut events = parts.adapter.start(request).await?;
-    reservation.answered();
+    reservation.response_started();
     while let Some(event) = events.next().await {
         let event = event?;
         if let AdapterEvent::Usage(used) = &event {
@@ -248,13 +248,13 @@ async fn send<O: ModelOutput>(
     Ok(())
 }
 
-/// Maximum number of events that are read for the usage of an answer that has failed.
+/// Maximum number of events that are read for the usage of a response that has failed.
 const READ_ON_EVENTS: usize = 1024;
 
 /// Timeout of this.
 const READ_ON_TIME: Duration = Duration::from_secs(1);
 
-/// Reads the rest of an answer for its usage, and returns `true` if it completed. No hook sees it,
+/// Reads the rest of a response for its usage, and returns `true` if it completed. No hook sees it,
 /// and the caller waits for it, so it is bounded.
 async fn read_on(events: &mut AdapterEvents<'_>, reservation: &mut Reservation<'_>) -> bool {
     let rest = pin!(async {

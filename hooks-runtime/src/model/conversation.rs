@@ -100,7 +100,7 @@ impl From<ModelMessage> for Message {
 }
 
 impl ModelReply<String> {
-    /// Returns the answer as a message, to continue the conversation.
+    /// Returns the response as a message, to continue the conversation.
     pub fn to_message(&self) -> ModelMessage {
         let calls = self
             .tool_calls

@@ -8,7 +8,7 @@ use super::input::OperationKind;
 use crate::Map;
 use crate::events::{Emission, EmitError, HookRegistry};
 
-/// Reason for which an operation has no answer, or an incomplete one.
+/// Reason for which an operation has no response, or an incomplete one.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ModelError {
@@ -19,23 +19,23 @@ pub enum ModelError {
     #[error(transparent)]
     Adapter(#[from] AdapterError),
     /// The events ended without [`Finished`](super::AdapterEvent::Finished).
-    #[error("the answer to a `{kind}` was cut off before its end")]
+    #[error("the response to a `{kind}` was cut off before its end")]
     Incomplete {
         /// The kind of the operation.
         kind: OperationKind,
     },
-    /// The model refused to answer.
-    #[error("the model refuses to answer: {text}")]
+    /// The model refused to respond.
+    #[error("the model refuses to respond: {text}")]
     Refused {
         /// Text of the refusal.
         text: String,
     },
     /// The JSON does not have the requested type.
     #[error(
-        "the structured output cannot be read: {source}; give the call a schema with `.schema(…)`, or more tokens if the answer was too long"
+        "the structured output cannot be read: {source}; give the call a schema with `.schema(…)`, or more tokens if the response was too long"
     )]
     InvalidOutput {
-        /// Answer of the model.
+        /// Response of the model.
         text: String,
         /// Reason for which it stopped.
         finish: FinishReason,

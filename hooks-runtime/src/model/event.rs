@@ -9,20 +9,20 @@ use super::error::ModelError;
 use super::input::{ModelOperation, OperationKind, RawToolCall};
 use super::output::ModelOutput;
 
-/// An event of an answer, for the caller.
+/// An event of a response, for the caller.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum ModelEvent<T> {
-    /// The model has begun to answer.
+    /// The model has begun to respond.
     Started {
-        /// The provider's name for the answer.
+        /// The provider's name for the response.
         id: Option<String>,
-        /// The model that answers.
+        /// The model that responds.
         model: Option<String>,
     },
     /// More of the text; of the JSON, in a structured operation.
     Text(String),
-    /// More of the model's reasoning; not part of the answer.
+    /// More of the model's reasoning; not part of the response.
     Reasoning(String),
     /// More of the text of a refusal.
     Refusal(String),
@@ -59,12 +59,12 @@ impl ModelToolCall {
     }
 }
 
-/// A whole answer.
+/// A whole response.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ModelReply<T> {
     /// The whole text, or the value parsed from the JSON. `None` if a structured turn called tools
-    /// instead of answering.
+    /// instead of responding.
     pub output: Option<T>,
     /// Reasoning of the model.
     pub reasoning: String,
@@ -74,9 +74,9 @@ pub struct ModelReply<T> {
     pub usage: Option<Usage>,
     /// Reason for which the model has stopped.
     pub finish: FinishReason,
-    /// The provider's name for the answer.
+    /// The provider's name for the response.
     pub id: Option<String>,
-    /// The model that answered.
+    /// The model that responded.
     pub model: Option<String>,
 }
 

@@ -15,9 +15,9 @@ pub enum OperationKind {
     TextTurn,
     /// Continues a conversation with a value of a type, and tool calls.
     StructuredTurn,
-    /// Answers a prompt with text.
+    /// Responds to a prompt with text.
     Completion,
-    /// Answers a prompt with a value of a type.
+    /// Responds to a prompt with a value of a type.
     StructuredCompletion,
 }
 
@@ -114,11 +114,11 @@ pub enum ModelMessage {
     System(String),
     /// Message of the user.
     User(String),
-    /// Answer of the model.
+    /// Response of the model.
     Assistant {
         /// Its text; may be empty.
         text: String,
-        /// Tool calls in the answer.
+        /// Tool calls in the response.
         #[serde(default)]
         tool_calls: Vec<RawToolCall>,
     },
@@ -212,7 +212,7 @@ impl OutputSchema {
     }
 }
 
-/// Options of an answer: an extension that adapters read, from the request or the defaults.
+/// Options of a response: an extension that adapters read, from the request or the defaults.
 ///
 /// `None` selects the adapter's default.
 ///
@@ -230,7 +230,7 @@ impl OutputSchema {
 pub struct GenerationOptions {
     /// Model to use.
     pub model: Option<String>,
-    /// Maximum number of tokens of an answer.
+    /// Maximum number of tokens of a response.
     pub max_output_tokens: Option<u32>,
     /// Sampling temperature.
     pub temperature: Option<f32>,
@@ -280,12 +280,12 @@ pub enum ModelOperation {
         /// Schema of the JSON, if the caller set one.
         schema: Option<OutputSchema>,
     },
-    /// Answers a prompt.
+    /// Responds to a prompt.
     Completion {
         /// The prompt.
         prompt: String,
     },
-    /// Answers a prompt with JSON.
+    /// Responds to a prompt with JSON.
     StructuredCompletion {
         /// The prompt.
         prompt: String,
@@ -324,7 +324,7 @@ impl ModelOperation {
         }
     }
 
-    /// Returns `true` if the answer is JSON.
+    /// Returns `true` if the response is JSON.
     pub fn is_structured(&self) -> bool {
         matches!(
             self,

@@ -23,10 +23,10 @@ pub mod http;
 pub mod openai;
 pub mod sse;
 
-mod answer;
 mod config;
 mod limits;
 mod protocol;
+mod response;
 
 pub use claude::{ClaudeAdapter, ClaudeHooks, ClaudeHooksSet};
 pub use config::ProviderConfig;

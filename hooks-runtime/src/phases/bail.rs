@@ -13,14 +13,14 @@ use crate::error::text;
 pub(crate) struct Bail<'a, Req: ?Sized> {
     request: &'a Req,
     /// The latest response, or the error that ended the run.
-    answer: Result<HookResponse, HookError>,
+    response: Result<HookResponse, HookError>,
 }
 
 impl<'a, Req: ?Sized> Bail<'a, Req> {
     pub(crate) fn new(request: &'a Req) -> Self {
         Bail {
             request,
-            answer: Ok(HookResponse::default()),
+            response: Ok(HookResponse::default()),
         }
     }
 }
@@ -48,18 +48,18 @@ impl<'h, Req: ?Sized> Policy<dyn Pre<Req> + 'h> for Bail<'_, Req> {
         hook.start(self.request)
     }
 
-    fn validate_output(&mut self, answer: Self::HookOutput) -> Result<Self::HookOutput, Failure> {
-        answer.map(Ok).map_err(HookError::into_fault)
+    fn validate_output(&mut self, response: Self::HookOutput) -> Result<Self::HookOutput, Failure> {
+        response.map(Ok).map_err(HookError::into_fault)
     }
 
-    fn on_output(&mut self, _: &EntryMeta, answer: Self::HookOutput) -> Step<Self, Never<()>> {
-        let goes_on = answer.as_ref().is_ok_and(HookResponse::is_continue);
-        self.answer = answer;
-        if goes_on { Step::Next } else { Step::Stop }
+    fn on_output(&mut self, _: &EntryMeta, response: Self::HookOutput) -> Step<Self, Never<()>> {
+        let continues = response.as_ref().is_ok_and(HookResponse::is_continue);
+        self.response = response;
+        if continues { Step::Next } else { Step::Stop }
     }
 
     fn on_failure(&mut self, entry: &EntryMeta, failure: Failure) -> Step<Self, Never<()>> {
-        self.answer = match Phase::Pre.policy(entry.on_failure()) {
+        self.response = match Phase::Pre.policy(entry.on_failure()) {
             FailurePolicy::Isolate => {
                 log(Phase::Pre, entry, &failure);
                 drop_catching_panic(failure);
@@ -84,6 +84,6 @@ impl<'h, Req: ?Sized> Policy<dyn Pre<Req> + 'h> for Bail<'_, Req> {
     }
 
     fn finish(self) -> Self::Output {
-        self.answer
+        self.response
     }
 }

@@ -238,7 +238,7 @@ impl<Res: ?Sized, H: PostHook<Res>> Post<Res> for H {
 pub struct PreFn<F, M = ()> {
     id: String,
     function: F,
-    answer: PhantomData<fn() -> M>,
+    output: PhantomData<fn() -> M>,
 }
 
 impl<F> PreFn<F> {
@@ -251,13 +251,13 @@ impl<F> PreFn<F> {
         PreFn {
             id: id.into(),
             function,
-            answer: PhantomData,
+            output: PhantomData,
         }
     }
 }
 
 impl<F, R> PreFn<F, R> {
-    fn answer<Req: ?Sized>(&self, request: &Req) -> Result<HookResponse, HookError>
+    fn respond<Req: ?Sized>(&self, request: &Req) -> Result<HookResponse, HookError>
     where
         F: Fn(&Req) -> R,
         R: IntoResponse,
@@ -276,11 +276,11 @@ where
     }
 
     async fn execute(&self, request: &Req) -> Result<HookResponse, HookError> {
-        self.answer(request)
+        self.respond(request)
     }
 
     fn __start<'a>(&'a self, request: &'a Req) -> HookFuture<'a, Result<HookResponse, HookError>> {
-        HookFuture::Ready(self.answer(request))
+        HookFuture::Ready(self.respond(request))
     }
 }
 
@@ -308,7 +308,7 @@ impl<F, M> fmt::Debug for PreFn<F, M> {
 pub struct PostFn<F, M = ()> {
     id: String,
     function: F,
-    answer: PhantomData<fn() -> M>,
+    output: PhantomData<fn() -> M>,
 }
 
 impl<F> PostFn<F> {
@@ -321,7 +321,7 @@ impl<F> PostFn<F> {
         PostFn {
             id: id.into(),
             function,
-            answer: PhantomData,
+            output: PhantomData,
         }
     }
 }

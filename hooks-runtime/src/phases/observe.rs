@@ -42,8 +42,8 @@ impl<'h, Res: ?Sized> Policy<dyn Post<Res> + 'h> for Observe<'_, Res> {
         hook.start(self.result, self.request_id)
     }
 
-    fn validate_output(&mut self, answer: Self::HookOutput) -> Result<Self::HookOutput, Failure> {
-        answer.map(Ok).map_err(HookError::into_fault)
+    fn validate_output(&mut self, output: Self::HookOutput) -> Result<Self::HookOutput, Failure> {
+        output.map(Ok).map_err(HookError::into_fault)
     }
 
     fn on_output(&mut self, _: &EntryMeta, _: Self::HookOutput) -> Step<Self, Never<()>> {

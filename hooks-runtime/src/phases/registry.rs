@@ -184,9 +184,9 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
     /// set another [`FailurePolicy`].
     pub async fn execute_pre(&self, request: &Req) -> Result<HookResponse, HookError> {
         let slot = self.inner.pre.load();
-        let answer = slot.dispatch(Bail::new(request)).await;
+        let response = slot.dispatch(Bail::new(request)).await;
         drop_catching_panic(slot);
-        answer
+        response
     }
 
     /// Like [`execute_pre`](Self::execute_pre), with a report on each hook.
@@ -198,9 +198,9 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
         request: &Req,
     ) -> (Result<HookResponse, HookError>, Report) {
         let slot = self.inner.pre.load();
-        let answer = slot.dispatch_reported(Bail::new(request)).await;
+        let response = slot.dispatch_reported(Bail::new(request)).await;
         drop_catching_panic(slot);
-        answer
+        response
     }
 
     /// Runs all POST hooks, one after the other, and returns when the last has finished. Hooks that

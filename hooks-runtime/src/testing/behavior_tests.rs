@@ -74,19 +74,19 @@ macro_rules! __hook_behavior_tests {
 macro_rules! __hook_contract_cases {
     ($($then:tt)*) => {
         $($then)* {
-            answers_validly
+            returns_valid_results
             survives_empty_data
             survives_null_data
-            answers_every_standard_event
-            answers_an_unknown_event
+            handles_every_standard_event
+            handles_an_unknown_event
             survives_a_huge_text
             survives_many_fields
             survives_deep_nesting
             survives_wrong_types
             survives_odd_text
-            answers_again_and_again
-            answers_concurrently
-            answers_when_collected
+            handles_repeated_events
+            handles_concurrent_events
+            handles_collected_events
             survives_being_dropped
             unregisters
         }

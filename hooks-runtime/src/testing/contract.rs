@@ -15,7 +15,7 @@
 //! }
 //!
 //! let subject = Subject::new(|| careless);
-//! assert!(case("answers_validly").unwrap().check(&subject).is_ok());
+//! assert!(case("returns_valid_results").unwrap().check(&subject).is_ok());
 //!
 //! let failure = case("survives_empty_data").unwrap().check(&subject).unwrap_err();
 //! assert!(failure.to_string().contains("there is always a tool"));

@@ -32,20 +32,20 @@ use crate::{HookError, HostTimer};
 #[derive(Clone)]
 pub struct MockTool {
     name: Arc<str>,
-    answer: Arc<Answer>,
+    output: Arc<OutputFn>,
     delay: Duration,
     calls: Arc<Mutex<Vec<Value>>>,
 }
 
 /// Computes the output from the input.
-type Answer = dyn Fn(&Value) -> Result<Value, HookError> + Send + Sync;
+type OutputFn = dyn Fn(&Value) -> Result<Value, HookError> + Send + Sync;
 
 impl MockTool {
     /// Creates a tool that returns `null` at once, by default.
     pub fn new(name: impl Into<Arc<str>>) -> Self {
         MockTool {
             name: name.into(),
-            answer: Arc::new(|_| Ok(Value::Null)),
+            output: Arc::new(|_| Ok(Value::Null)),
             delay: Duration::ZERO,
             calls: Arc::default(),
         }
@@ -69,9 +69,9 @@ impl MockTool {
     #[must_use]
     pub fn with(
         mut self,
-        answer: impl Fn(&Value) -> Result<Value, HookError> + Send + Sync + 'static,
+        output: impl Fn(&Value) -> Result<Value, HookError> + Send + Sync + 'static,
     ) -> Self {
-        self.answer = Arc::new(answer);
+        self.output = Arc::new(output);
         self
     }
 
@@ -103,7 +103,7 @@ impl MockTool {
         if !self.delay.is_zero() {
             HostTimer.sleep(self.delay).await;
         }
-        (self.answer)(&input)
+        (self.output)(&input)
     }
 
     /// Returns the inputs of its calls, in order.

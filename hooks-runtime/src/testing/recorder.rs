@@ -89,16 +89,16 @@ impl EventRecorder {
     }
 
     /// Returns this result for an event, every time, after the results of
-    /// [`answering_in_turn`](Self::answering_in_turn).
+    /// [`returning_in_turn`](Self::returning_in_turn).
     #[must_use]
-    pub fn answering(self, event: impl Into<Arc<str>>, result: HookResult) -> Self {
+    pub fn returning(self, event: impl Into<Arc<str>>, result: HookResult) -> Self {
         self.log().script(event.into()).then = result;
         self
     }
 
     /// Returns each of these results once for an event, and then continues as before.
     #[must_use]
-    pub fn answering_in_turn(
+    pub fn returning_in_turn(
         self,
         event: impl Into<Arc<str>>,
         results: impl IntoIterator<Item = HookResult>,

@@ -65,10 +65,10 @@ fn e_160_a_panic_on_one_kind_of_data_fails_only_its_case() {
         ("survives_null_data", |event| {
             event.get("tool_name").is_some_and(Value::is_null)
         }),
-        ("answers_every_standard_event", |event| {
+        ("handles_every_standard_event", |event| {
             event.name() == "error:orchestration"
         }),
-        ("answers_an_unknown_event", |event| {
+        ("handles_an_unknown_event", |event| {
             !event.name().contains(':')
         }),
         ("survives_a_huge_text", |event| {
@@ -122,9 +122,9 @@ fn e_95_the_message_for_an_invalid_output_names_the_field() {
         }
     });
     for name in [
-        "answers_validly",
-        "answers_when_collected",
-        "answers_concurrently",
+        "returns_valid_results",
+        "handles_collected_events",
+        "handles_concurrent_events",
     ] {
         let message = failure_message(name, &subject);
         assert!(
@@ -160,7 +160,7 @@ fn e_160_a_hook_that_panics_after_some_calls_fails() {
         }
     });
     let failed = failures(&subject);
-    assert!(failed.contains("answers_again_and_again"), "{failed:?}");
+    assert!(failed.contains("handles_repeated_events"), "{failed:?}");
     assert!(
         !failed.contains("survives_null_data"),
         "each case has a new hook: {failed:?}"
@@ -206,11 +206,12 @@ fn e_42_e_43_hooks_that_fail_concurrently_or_when_dropped_fail() {
             guarded,
         })
     };
-    assert_eq!(failures(&one(true)), set(["answers_concurrently"]));
-    let expected = ["answers_concurrently", "survives_being_dropped"];
+    assert_eq!(failures(&one(true)), set(["handles_concurrent_events"]));
+    let expected = ["handles_concurrent_events", "survives_being_dropped"];
     assert_eq!(failures(&one(false)), set(expected));
     assert!(
-        failure_message("answers_concurrently", &one(true)).contains("8 times at once `tool:pre`")
+        failure_message("handles_concurrent_events", &one(true))
+            .contains("8 times at once `tool:pre`")
     );
 }
 
@@ -227,15 +228,15 @@ async fn hangs(event: Arc<str>, _data: Arc<Map>) -> HookResult {
 #[test]
 fn e_160_a_hook_that_never_completes_fails() {
     let subject = Subject::new(|| hangs).time_limit(LIMIT);
-    assert_eq!(failures(&subject), set(["answers_every_standard_event"]));
-    let message = failure_message("answers_every_standard_event", &subject);
+    assert_eq!(failures(&subject), set(["handles_every_standard_event"]));
+    let message = failure_message("handles_every_standard_event", &subject);
     assert!(
         message.contains("sent `session:end`") && message.contains("no output within 2s"),
         "{message}"
     );
     let subject = subject.events(["session:end"]);
-    assert!(failure_message("answers_when_collected", &subject).contains("timed out after 2s"));
-    assert!(failure_message("answers_concurrently", &subject).contains("no output within 2s"));
+    assert!(failure_message("handles_collected_events", &subject).contains("timed out after 2s"));
+    assert!(failure_message("handles_concurrent_events", &subject).contains("no output within 2s"));
 }
 
 #[test]
@@ -247,7 +248,7 @@ fn e_160_a_hook_that_blocks_its_thread_fails() {
         HookResult::proceed()
     };
     let subject = Subject::new(move || blocks).time_limit(LIMIT);
-    let message = failure_message("answers_every_standard_event", &subject);
+    let message = failure_message("handles_every_standard_event", &subject);
     assert!(
         message.contains("sent `session:end`") && message.contains("thread is blocked"),
         "{message}"
@@ -263,7 +264,7 @@ fn e_160_a_hook_that_completes_after_blocking_too_long_fails() {
         HookResult::proceed()
     };
     let subject = Subject::new(move || slow).time_limit(LIMIT);
-    let message = failure_message("answers_every_standard_event", &subject);
+    let message = failure_message("handles_every_standard_event", &subject);
     assert!(
         message.contains("sent `session:end`")
             && (message.contains("2s a call are allowed") || message.contains("thread is blocked")),
@@ -298,7 +299,7 @@ fn e_160_a_hook_whose_constructor_panics_fails() {
     fn make() -> fn(Event<'_>) -> HookResult {
         panic!("no rules are loaded")
     }
-    let message = failure_message("answers_validly", &Subject::new(make));
+    let message = failure_message("returns_valid_results", &Subject::new(make));
     assert!(
         message.contains("a panic outside of a call: no rules are loaded"),
         "{message}"

@@ -102,7 +102,7 @@ fn e_160_exactly_the_violated_cases_fail_with_a_reason() {
     );
     assert_eq!(
         failed,
-        ["answers_every_standard_event", "survives_null_data"],
+        ["handles_every_standard_event", "survives_null_data"],
         "{output}"
     );
     assert!(

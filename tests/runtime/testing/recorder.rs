@@ -87,8 +87,8 @@ async fn e_160_the_priority_of_a_recorder_selects_the_data_it_records() {
 async fn e_160_a_recorder_returns_the_scripted_outputs() {
     let hooks = HookRegistry::new();
     let recorder = EventRecorder::new()
-        .answering("tool:pre", HookResult::deny("enough"))
-        .answering_in_turn(
+        .returning("tool:pre", HookResult::deny("enough"))
+        .returning_in_turn(
             "tool:pre",
             [HookResult::proceed(), HookResult::ask_user("sure?")],
         );

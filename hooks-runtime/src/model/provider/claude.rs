@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::answer::{WireError, json as read_json};
 use super::config::{Options, ProviderConfig};
 use super::http::HttpRequest;
-use super::limits::{AnswerLimits, Calls};
+use super::limits::{Calls, ResponseLimits};
 use super::protocol::{Protocol, Reader, adapter};
+use super::response::{WireError, json as read_json};
 use super::sse::SseEvent;
 use crate::model::adapter::FinishReason;
 use crate::model::adapter::{AdapterError, AdapterEvent};
@@ -24,12 +24,12 @@ adapter! {
     ///
     /// Completions are sent as a conversation of one message. A structured operation with a schema
     /// requests output of that form. Without a schema, the text itself has to request JSON. By
-    /// default, an answer may have [`MAX_OUTPUT_TOKENS`](ClaudeAdapter::MAX_OUTPUT_TOKENS) tokens.
+    /// default, a response may have [`MAX_OUTPUT_TOKENS`](ClaudeAdapter::MAX_OUTPUT_TOKENS) tokens.
     adapter: ClaudeAdapter,
 }
 
 impl<T> ClaudeAdapter<'_, T> {
-    /// Default maximum number of tokens of an answer: the provider requires a number.
+    /// Default maximum number of tokens of a response: the provider requires a number.
     pub const MAX_OUTPUT_TOKENS: u32 = 4096;
 }
 
@@ -56,7 +56,7 @@ impl Protocol for Messages {
         )
     }
 
-    fn reader(limits: AnswerLimits) -> ClaudeMessage {
+    fn reader(limits: ResponseLimits) -> ClaudeMessage {
         ClaudeMessage {
             used: ClaudeUsage::default(),
             begun: Calls::within(limits),
@@ -117,7 +117,7 @@ fn body(
     Ok(body)
 }
 
-/// Adds a message; results of calls in one answer become one message.
+/// Adds a message; results of calls in one response become one message.
 fn add(messages: &mut Vec<Value>, message: &ModelMessage) -> Result<(), AdapterError> {
     let message = match message {
         // The provider takes it in a field beside the conversation.
@@ -179,7 +179,7 @@ fn arguments(call: &RawToolCall) -> Result<Value, AdapterError> {
     }
 }
 
-/// Reads the events of one answer.
+/// Reads the events of one response.
 struct ClaudeMessage {
     used: ClaudeUsage,
     begun: Calls,

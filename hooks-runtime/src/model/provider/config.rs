@@ -4,10 +4,10 @@ use std::fmt;
 
 use hooks_core::RequestExtensions;
 
-use super::limits::AnswerLimits;
+use super::limits::ResponseLimits;
 use crate::model::input::GenerationOptions;
 
-/// Configuration of a provider: address, key, default options, and limits of an answer. An answer
+/// Configuration of a provider: address, key, default options, and limits of a response. A response
 /// that exceeds a limit ends with [`AdapterError::TooLarge`](crate::model::AdapterError::TooLarge).
 ///
 /// ```
@@ -22,15 +22,15 @@ use crate::model::input::GenerationOptions;
 pub struct ProviderConfig {
     pub(crate) base_url: Option<String>,
     pub(crate) api_key: String,
-    pub(crate) limits: AnswerLimits,
+    pub(crate) limits: ResponseLimits,
     defaults: GenerationOptions,
 }
 
 impl ProviderConfig {
-    /// Default maximum size of an answer's body in bytes: many times the size of the longest
-    /// answers.
-    pub const MAX_ANSWER_BYTES: usize = 64 << 20;
-    /// Default maximum number of tool calls in an answer.
+    /// Default maximum size of a response's body in bytes: many times the size of the longest
+    /// responses.
+    pub const MAX_RESPONSE_BYTES: usize = 64 << 20;
+    /// Default maximum number of tool calls in a response.
     pub const MAX_TOOL_CALLS: usize = 256;
     /// Default maximum size of a call's arguments in bytes.
     pub const MAX_ARGUMENT_BYTES: usize = 4 << 20;
@@ -41,8 +41,8 @@ impl ProviderConfig {
         ProviderConfig {
             base_url: None,
             api_key: api_key.into(),
-            limits: AnswerLimits {
-                answer_bytes: ProviderConfig::MAX_ANSWER_BYTES,
+            limits: ResponseLimits {
+                response_bytes: ProviderConfig::MAX_RESPONSE_BYTES,
                 tool_calls: ProviderConfig::MAX_TOOL_CALLS,
                 argument_bytes: ProviderConfig::MAX_ARGUMENT_BYTES,
             },
@@ -58,21 +58,21 @@ impl ProviderConfig {
         self
     }
 
-    /// Sets the default maximum number of tokens of an answer.
+    /// Sets the default maximum number of tokens of a response.
     #[must_use]
     pub fn max_output_tokens(mut self, tokens: u32) -> Self {
         self.defaults.max_output_tokens = Some(tokens);
         self
     }
 
-    /// Limits the size of an answer's body in bytes, while it arrives.
+    /// Limits the size of a response's body in bytes, while it arrives.
     #[must_use]
-    pub fn max_answer_bytes(mut self, bytes: usize) -> Self {
-        self.limits.answer_bytes = bytes;
+    pub fn max_response_bytes(mut self, bytes: usize) -> Self {
+        self.limits.response_bytes = bytes;
         self
     }
 
-    /// Limits the number of tool calls in an answer.
+    /// Limits the number of tool calls in a response.
     #[must_use]
     pub fn max_tool_calls(mut self, calls: usize) -> Self {
         self.limits.tool_calls = calls;
@@ -110,7 +110,7 @@ impl ProviderConfig {
     }
 }
 
-/// Options of one answer.
+/// Options of one response.
 pub(crate) struct Options {
     pub(crate) model: String,
     pub(crate) max_output_tokens: Option<u32>,

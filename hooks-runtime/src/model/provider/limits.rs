@@ -1,24 +1,24 @@
-//! Limits of an answer's size.
+//! Limits of a response's size.
 
 use crate::model::adapter::AdapterError;
 use crate::model::input::RawToolCall;
 
-/// The limits of one answer.
+/// The limits of one response.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct AnswerLimits {
-    pub(crate) answer_bytes: usize,
+pub(crate) struct ResponseLimits {
+    pub(crate) response_bytes: usize,
     pub(crate) tool_calls: usize,
     pub(crate) argument_bytes: usize,
 }
 
 /// Assembles tool calls from pieces, within the limits.
 pub(crate) struct Calls {
-    limits: AnswerLimits,
+    limits: ResponseLimits,
     begun: usize,
 }
 
 impl Calls {
-    pub(crate) fn within(limits: AnswerLimits) -> Self {
+    pub(crate) fn within(limits: ResponseLimits) -> Self {
         Calls { limits, begun: 0 }
     }
 

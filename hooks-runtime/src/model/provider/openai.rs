@@ -3,11 +3,11 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::answer::{WireError, json as read_json};
 use super::config::{Options, ProviderConfig};
 use super::http::HttpRequest;
-use super::limits::{AnswerLimits, Calls};
+use super::limits::{Calls, ResponseLimits};
 use super::protocol::{Protocol, Reader, adapter};
+use super::response::{WireError, json as read_json};
 use super::sse::SseEvent;
 use crate::model::adapter::FinishReason;
 use crate::model::adapter::{AdapterError, AdapterEvent};
@@ -44,7 +44,7 @@ impl Protocol for Chat {
         )
     }
 
-    fn reader(limits: AnswerLimits) -> Chunks {
+    fn reader(limits: ResponseLimits) -> Chunks {
         Chunks {
             has_started: false,
             is_over: false,
@@ -119,7 +119,7 @@ fn message(message: &ModelMessage) -> Value {
     }
 }
 
-/// Reads the chunks of one answer.
+/// Reads the chunks of one response.
 struct Chunks {
     has_started: bool,
     is_over: bool,
@@ -189,7 +189,7 @@ impl Reader for Chunks {
             let (id, model) = (chunk.id, chunk.model);
             events.push(AdapterEvent::Started { id, model });
         }
-        // One answer is requested; if a hook requests more, the first one is used.
+        // One response is requested; if a hook requests more, the first one is used.
         for choice in chunk.choices.into_iter().filter(|choice| choice.index == 0) {
             self.choice(choice, &mut events)?;
         }
@@ -231,7 +231,7 @@ impl Chunks {
         Ok(())
     }
 
-    /// Adds a piece of a call, which is complete at the end of the answer.
+    /// Adds a piece of a call, which is complete at the end of the response.
     fn call(&mut self, delta: CallDelta) -> Result<(), AdapterError> {
         if delta.index == self.calls.len() {
             let call = self.begun.begin(String::new(), String::new())?;

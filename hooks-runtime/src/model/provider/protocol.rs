@@ -4,14 +4,14 @@ use serde_json::Value;
 
 use super::config::{Options, ProviderConfig};
 use super::http::HttpRequest;
-use super::limits::AnswerLimits;
+use super::limits::ResponseLimits;
 use super::sse::SseEvent;
 use crate::model::adapter::{AdapterError, AdapterEvent};
 use crate::model::input::ModelOperation;
 
 /// Protocol of a provider.
 pub(crate) trait Protocol {
-    /// Reads one answer.
+    /// Reads one response.
     type Reader: Reader;
 
     /// Returns the JSON to send.
@@ -20,14 +20,14 @@ pub(crate) trait Protocol {
     /// Returns the HTTP request, with address and key.
     fn request(config: &ProviderConfig, body: Value) -> HttpRequest;
 
-    fn reader(limits: AnswerLimits) -> Self::Reader;
+    fn reader(limits: ResponseLimits) -> Self::Reader;
 }
 
 /// Converts the events of a provider into events of an adapter.
 pub(crate) trait Reader: Send {
     fn read(&mut self, event: &SseEvent) -> Result<Vec<AdapterEvent>, AdapterError>;
 
-    /// Returns `true` after the last event of the answer. Later bytes are neither read nor awaited.
+    /// Returns `true` after the last event of the response. Later bytes are neither read nor awaited.
     fn is_over(&self) -> bool;
 }
 
@@ -127,12 +127,12 @@ macro_rules! adapter {
                 options.model = hooks.select_model(&extensions, &options.model).await;
                 let body = <$Protocol as super::protocol::Protocol>::body(&request.operation, options)?;
                 let body = hooks.on_request_body(&extensions, body).await;
-                super::answer::exchange::<$Protocol>(&self.transport, config, body, hooks, extensions)
+                super::response::exchange::<$Protocol>(&self.transport, config, body, hooks, extensions)
                     .await
             }
         }
 
-        impl super::answer::Observer for $Set<'_> {
+        impl super::response::Observer for $Set<'_> {
             async fn see(
                 &self,
                 extensions: &hooks_core::RequestExtensions,

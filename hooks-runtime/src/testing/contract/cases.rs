@@ -13,7 +13,7 @@ use crate::events::STANDARD;
 
 contract_case! {
     /// Usual data have a valid result.
-    answers_validly, "return a `HookResult` with valid fields",
+    returns_valid_results, "return a `HookResult` with valid fields",
     |trial| {
         trial.ask_each(&Value::Object(payloads::ordinary())).await
     }
@@ -39,7 +39,7 @@ contract_case! {
 
 contract_case! {
     /// A hook may be registered for any of them.
-    answers_every_standard_event, "return `Continue` for events that the hook does not handle",
+    handles_every_standard_event, "return `Continue` for events that the hook does not handle",
     |trial| {
         let data = Value::Object(payloads::ordinary());
         for event in STANDARD {
@@ -51,7 +51,7 @@ contract_case! {
 
 contract_case! {
     /// Events need no declaration, so a name can be anything.
-    answers_an_unknown_event, "return `Continue` for unknown events",
+    handles_an_unknown_event, "return `Continue` for unknown events",
     |trial| {
         let data = Value::Object(payloads::ordinary());
         let long = "long:".repeat(200);
@@ -112,7 +112,7 @@ contract_case! {
 
 contract_case! {
     /// A hook may count its calls, and return other results; it must not fail.
-    answers_again_and_again, "leave no state that breaks later calls",
+    handles_repeated_events, "leave no state that breaks later calls",
     |trial| {
         for _ in 0..10 {
             trial.ask_each(&Value::Object(payloads::ordinary())).await?;
@@ -123,7 +123,7 @@ contract_case! {
 
 contract_case! {
     /// Events may be emitted from several threads.
-    answers_concurrently, "hold no lock that another call of the hook waits for",
+    handles_concurrent_events, "hold no lock that another call of the hook waits for",
     |trial| {
         trial.ask_at_once(8, &Value::Object(payloads::ordinary())).await
     }
@@ -131,7 +131,7 @@ contract_case! {
 
 contract_case! {
     /// A host may run all hooks concurrently.
-    answers_when_collected, "return the same output for `emit_and_collect` as for `emit`",
+    handles_collected_events, "return the same output for `emit_and_collect` as for `emit`",
     |trial| {
         let data = Value::Object(payloads::ordinary());
         for event in trial.events() {

@@ -28,14 +28,14 @@ use crate::{Action, CommandHook, HookResult, Map};
 
 /// Further cases for a program.
 pub(super) const CASES: &[ContractCase] = &[
-    program_writes_one_answer(),
+    program_writes_one_result(),
     program_exits_with_0_or_2(),
     program_leaves_nothing_running(),
 ];
 
 contract_case! {
     /// Its standard output is only the result, which is valid.
-    program_writes_one_answer,
+    program_writes_one_result,
     "write one JSON object or nothing to standard output, and messages for people to standard error",
     |trial| {
         for_each(trial, |seen| match seen.status.code() {
@@ -55,7 +55,7 @@ contract_case! {
             Some(0) => Ok(()),
             Some(DENIES) => match read(&seen.output) {
                 Ok(Some(result)) if result.action != Action::Deny => Err(format!(
-                    "exit code 2, which denies, with the answer `{}`",
+                    "exit code 2, which denies, with the output `{}`",
                     result.action
                 )),
                 _ => Ok(()),

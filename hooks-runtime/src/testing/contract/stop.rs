@@ -15,9 +15,9 @@ use tokio::sync::watch;
 ///
 /// let stop = StopSignal::new();
 /// let subject = Subject::new(|| |_: Event<'_>| HookResult::proceed()).stopped_by(&stop);
-/// assert!(case("answers_validly").unwrap().check(&subject).is_ok());
+/// assert!(case("returns_valid_results").unwrap().check(&subject).is_ok());
 /// stop.stop();
-/// assert!(case("answers_validly").unwrap().check(&subject).is_err());
+/// assert!(case("returns_valid_results").unwrap().check(&subject).is_err());
 /// ```
 #[derive(Debug, Clone)]
 pub struct StopSignal(Arc<watch::Sender<bool>>);

@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::stop::StopSignal;
 #[cfg(feature = "command")]
 use crate::CommandHook;
-use crate::events::handler::{Handler, HookAnswer, IntoHandler, handler};
+use crate::events::handler::{Handler, HookReturn, IntoHandler, handler};
 
 /// Default timeout of a call; see [`Subject::time_limit`].
 pub const TIME_LIMIT: Duration = Duration::from_secs(5);
@@ -38,7 +38,7 @@ impl Subject {
         make: impl Fn() -> H + Send + Sync + 'static,
     ) -> Self
     where
-        H: IntoHandler<Form, Answer: HookAnswer<Time, Waits: Send>>,
+        H: IntoHandler<Form, Return: HookReturn<Time, Waits: Send>>,
     {
         Subject {
             make: Arc::new(move || handler::<H, Form, Time>(make())),

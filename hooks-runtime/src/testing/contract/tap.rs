@@ -60,13 +60,13 @@ fn look(seen: &Mutex<TapRecord>, reply: &HandlerOutput) {
 
 #[diagnostic::do_not_recommend]
 impl IntoHandler<Tapped> for Tap {
-    type Answer = HookResult;
+    type Return = HookResult;
 
     fn start<'a>(
         &'a self,
         entry: &'a EntryMeta,
         context: EventContext<'_>,
-        _: impl FnOnce(Self::Answer, EventContext<'_>) -> HookFuture<'a, HandlerOutput>,
+        _: impl FnOnce(Self::Return, EventContext<'_>) -> HookFuture<'a, HandlerOutput>,
     ) -> HookFuture<'a, HandlerOutput> {
         lock(&self.seen).calls.push(Arc::clone(context.name));
         match self.hook.start(entry, context) {

@@ -40,7 +40,7 @@ pub(crate) async fn exchange<'a, P: Protocol<Reader: 'a>>(
         return Err(refusal(response).await);
     }
     Ok(Box::pin(Coroutine::new(|tx| async move {
-        let most = limits.answer_bytes;
+        let most = limits.response_bytes;
         let read = read(response, most, observer, &extensions, &mut reader, &tx).await;
         if let Err(error) = read {
             tx.send(Err(error)).await;
@@ -56,7 +56,7 @@ async fn read(
     reader: &mut impl Reader,
     tx: &Yielder<Result<AdapterEvent, AdapterError>>,
 ) -> Result<(), AdapterError> {
-    // An event cannot be longer than the answer.
+    // An event cannot be longer than the response.
     let mut parser = SseParser::with_limit(most);
     let mut left = most;
     while let Some(bytes) = response.body.next().await {
@@ -66,7 +66,7 @@ async fn read(
             .ok_or(AdapterError::TooLarge {
                 what: "bytes",
                 limit: most,
-                setting: "max_answer_bytes",
+                setting: "max_response_bytes",
             })?;
         let events = parser.push(&bytes).map_err(AdapterError::protocol)?;
         for event in events {
