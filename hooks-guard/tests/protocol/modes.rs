@@ -117,7 +117,7 @@ fn p_06_a_decision_is_mapped_to_an_agent_decision() {
     let contradictory = permission(Decision::AutoAllowed, Crud::Read, true, None);
     assert_eq!(
         AgentDecision::of(&bash, &contradictory),
-        AgentDecision::Deny(format!("READ: a so; {end}"))
+        AgentDecision::Deny(format!("READ: a test reason; {end}"))
     );
 }
 
