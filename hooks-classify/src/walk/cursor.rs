@@ -6,8 +6,8 @@ use crate::model::span::Span;
 /// Limit of nesting: a text deeper within other texts is not followed.
 pub(crate) const MAX_DEPTH: usize = 25;
 
-/// Limit of commands: loops and functions are followed more than once, so a short text may have
-/// many commands.
+/// Maximum number of commands that are followed; a simple command counts twice. Loops and functions
+/// are followed more than once, so a short text may have many commands.
 pub(crate) const MAX_COMMANDS: usize = 3000;
 
 /// Maps positions in a text to positions in the whole command.

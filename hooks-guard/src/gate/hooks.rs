@@ -58,7 +58,7 @@ pub struct HookDescription {
 }
 
 impl GateHooks {
-    /// Creates a gate without hooks. It cannot classify any request.
+    /// Creates an empty set of gate hooks. A gate without a `classify` hook cannot classify requests.
     #[must_use]
     pub fn new() -> Self {
         Self {

@@ -169,7 +169,7 @@ impl<'h> Policy<dyn DynRestrict + 'h> for StrictestRestriction<'_> {
         let (effect, reason) = match answer {
             Ok(Some(Restriction::Ask(reason))) => (RuleEffect::Ask, reason),
             Ok(Some(Restriction::Deny(reason))) => (RuleEffect::Deny, reason),
-            // `check` lets no error through.
+            // `validate_output` has turned every error into a failure.
             Ok(None) | Err(_) => return Step::Next,
         };
         self.restrict(RuleDecision::from_hook(&entry.name(), effect, reason));
