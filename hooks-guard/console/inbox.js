@@ -32,9 +32,10 @@ export function inbox(main, questions, known) {
   const empty = el("div", { class: "empty" }, emptyTitle, emptyText);
   const notice = el("p", { class: "problem", role: "status", hidden: true });
   const last = el("tbody");
-  let decisions = [];
-  /** True if the trail is empty, so that the guard is probably not installed yet. */
-  let isUnused = false;
+  /** Recent decisions, newest first; null until they are known. */
+  let decisions = null;
+  /** Events that arrive while the decisions are read, in order. */
+  let meanwhile = null;
   let stale = false;
   main.append(
     el("h1", {}, "Inbox"),
@@ -73,7 +74,7 @@ export function inbox(main, questions, known) {
     empty.hidden = cards.size > 0;
     emptyTitle.textContent = known.unknown ? "Pending questions unknown" : "No pending questions";
     const at = known.at ? ` At ${known.at.toLocaleTimeString()}: ${known.total === 0 ? "no" : known.total} pending questions.` : "";
-    const text = known.unknown ? `${known.unknown}${at}` : isUnused ? UNUSED : "A question appears here as soon as an agent asks it.";
+    const text = known.unknown ? `${known.unknown}${at}` : decisions?.length === 0 ? UNUSED : "A question appears here as soon as an agent asks it.";
     write(emptyText, text);
     const hidden = known.total - questions.size;
     const many = known.sessions.map((one) => `${one.count} from ${escape(one.agent ?? "an unknown agent")}, session ${escape(one.session_id ?? "–")}`);
@@ -98,6 +99,7 @@ export function inbox(main, questions, known) {
 
   function drawLast() {
     stale = false;
+    if (decisions === null) return;
     last.replaceChildren(...decisions.map(line));
     if (decisions.length === 0) last.append(el("tr", {}, el("td", { colspan: "5", class: "quiet-text" }, "No decisions yet")));
   }
@@ -109,14 +111,27 @@ export function inbox(main, questions, known) {
     setTimeout(drawLast, 250);
   }
 
+  /** Updates the recent decisions for an event. */
+  function keep({ kind, data }) {
+    if (kind === "asked") decisions = [data, ...(decisions ?? []).filter((record) => record.id !== data.id)].slice(0, LAST);
+    else if (decisions) decisions = decisions.map((record) => (record.id === data.id ? data : record));
+  }
+
   async function readLast() {
+    const told = (meanwhile = []);
     try {
-      decisions = (await get("/api/hooks/decisions", { limit: LAST })).decisions;
-      isUnused = decisions.length === 0;
+      const found = (await get("/api/hooks/decisions", { limit: LAST })).decisions;
+      // A later call reads newer data.
+      if (told !== meanwhile) return;
+      decisions = found;
+      // The response may be older than the events since.
+      told.forEach(keep);
       drawLast();
       tell();
     } catch {
       // Read again after a reconnect.
+    } finally {
+      if (told === meanwhile) meanwhile = null;
     }
   }
 
@@ -139,16 +154,12 @@ export function inbox(main, questions, known) {
       for (const made of cards.values()) made.enable(signedIn);
     },
     event(kind, data) {
-      if (kind === "asked") {
-        decisions = [data, ...decisions].slice(0, LAST);
-        isUnused = false;
-      }
-      else if (kind === "answered" || kind === "executed") {
-        decisions = decisions.map((record) => (record.id === data.id ? data : record));
-        const made = cards.get(data.id);
-        // A request that ran without an answer may still be pending.
-        if (made && !made.over && !questions.has(data.id)) close(data.id, made, data);
-      } else return;
+      if (kind !== "asked" && kind !== "answered" && kind !== "executed") return;
+      keep({ kind, data });
+      meanwhile?.push({ kind, data });
+      // A request that ran without an answer may still be pending.
+      const made = kind === "asked" ? undefined : cards.get(data.id);
+      if (made && !made.over && !questions.has(data.id)) close(data.id, made, data);
       draw();
       soon();
     },

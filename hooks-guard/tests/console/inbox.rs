@@ -6,7 +6,7 @@ use std::time::Duration;
 use hooks_runtime::display::{escape, hides_text};
 use serde_json::{Value, json};
 
-use crate::browser::Browser;
+use crate::browser::{Browser, Page};
 use crate::daemon::Daemon;
 use crate::{answer, ask, card, signed_in, until_answered};
 
@@ -222,6 +222,51 @@ fn the_inbox_reconnects_after_a_restart_of_the_daemon() {
     }
 }
 
+/// Delays the responses of a path until the test releases them with `held.pop()()`.
+fn hold_responses(page: &Page<'_>, path: &str) {
+    let source = r#"
+        const real = window.fetch;
+        window.held = [];
+        window.fetch = async (path, init) => {
+            const answer = await real(path, init);
+            if (path.startsWith("PATH")) await new Promise((go) => held.push(go));
+            return answer;
+        };
+    "#;
+    page.call(
+        "Page.addScriptToEvaluateOnNewDocument",
+        json!({ "source": source.replace("PATH", path) }),
+    );
+}
+
+#[test]
+fn events_received_while_recent_decisions_load_are_applied() {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let daemon = Daemon::plain();
+    let page = browser.person().window();
+    hold_responses(&page, "/api/hooks/decisions");
+    page.goto(&format!("http://{}/", daemon.address));
+    // This response has no decisions.
+    page.until("held.length === 1");
+    let id = ask(&daemon, "mkdir out");
+    card(&page, &id);
+    daemon.respond(&id, "APPROVED").ok();
+    until_answered(&page, &id);
+    page.eval("held.pop()()");
+    page.until("document.querySelector('.feed .outcome')?.textContent === 'approved'");
+    page.until("document.querySelector('.empty').hidden === false");
+    assert_eq!(
+        page.eval("document.querySelector('.empty').innerText.includes('No agent has asked yet')"),
+        false
+    );
+    assert_eq!(
+        page.eval("document.querySelectorAll('.feed tbody tr').length"),
+        1
+    );
+}
+
 #[test]
 fn events_received_while_the_inbox_loads_are_applied() {
     let Some(browser) = Browser::start() else {
@@ -229,20 +274,7 @@ fn events_received_while_the_inbox_loads_are_applied() {
     };
     let daemon = Daemon::plain();
     let page = browser.person().window();
-    // Delay the list of pending questions until the test releases it.
-    let source = r#"
-        const real = window.fetch;
-        window.held = [];
-        window.fetch = async (path, init) => {
-            const answer = await real(path, init);
-            if (path.startsWith("/api/hooks/pending")) await new Promise((go) => held.push(go));
-            return answer;
-        };
-    "#;
-    page.call(
-        "Page.addScriptToEvaluateOnNewDocument",
-        json!({ "source": source }),
-    );
+    hold_responses(&page, "/api/hooks/pending");
     let old = ask(&daemon, "mkdir old");
     page.goto(&signed_in(&daemon));
     page.until("held.length === 1");
