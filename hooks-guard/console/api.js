@@ -6,8 +6,10 @@ const others = new BroadcastChannel("hooks-guard");
 const listeners = new Set();
 let signedIn = false;
 
-/** Message if a request gets no response. */
-export const SILENT = "The service does not respond; check that hooks-guard serve is running.";
+/** Returns the message of a failed request: the service's own, or that it does not respond. */
+export function messageOf(error) {
+  return error.status ? error.message : "The service does not respond; check that hooks-guard serve is running.";
+}
 
 /** Error response of the service. */
 export class Refused extends Error {

@@ -1,6 +1,6 @@
 // The hooks of the gate: registered hooks by slot, and the dispatches of the last requests.
 
-import { get, SILENT } from "./api.js";
+import { get, messageOf } from "./api.js";
 import { badge } from "./command.js";
 import { el, prose, told, words } from "./dom.js";
 import { escape } from "./escape.js";
@@ -40,7 +40,7 @@ export function hooks(main) {
       last.replaceChildren(...found.dispatches.map(dispatch));
       if (found.dispatches.length === 0) last.append(el("tr", {}, el("td", { colspan: "5", class: "quiet-text" }, "No requests since the service started; they appear here as soon as an agent asks.")));
     } catch (error) {
-      slots.replaceChildren(el("p", { class: "problem" }, error.status ? error.message : SILENT));
+      slots.replaceChildren(el("p", { class: "problem" }, messageOf(error)));
     }
   }
   read();

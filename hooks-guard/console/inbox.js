@@ -1,6 +1,6 @@
 // The inbox: pending questions and recent decisions.
 
-import { act, get, isSignedIn, SILENT } from "./api.js";
+import { act, get, isSignedIn, messageOf } from "./api.js";
 import { badge, command } from "./command.js";
 import { el, prose, say, told } from "./dom.js";
 import { escape } from "./escape.js";
@@ -295,7 +295,7 @@ function card(record) {
 function said(error) {
   if (error.status === 401 || error.code === "CSRF_REQUIRED") return "You are no longer signed in.";
   if (error.code === "ALREADY_ANSWERED") return "Already answered elsewhere.";
-  return error.status ? error.message : SILENT;
+  return messageOf(error);
 }
 
 /** Handles keys: they answer the focused question, once it has had the focus for `LOOKED_AT`. */

@@ -1,6 +1,6 @@
 // Statistics: the decisions of a period, as plots with tables.
 
-import { get, SILENT } from "./api.js";
+import { get, messageOf } from "./api.js";
 import { el, prose } from "./dom.js";
 import { escape } from "./escape.js";
 import { bars, legend, lines, short, stacked, table } from "./plot.js";
@@ -39,7 +39,7 @@ export function statistics(main) {
       content.replaceChildren(...(stats.total_decisions ? [tiles(stats), plots(stats, series, content.clientWidth)] : [nothing(name)]));
       content.querySelectorAll("details").forEach((details, at) => (details.open = open[at] ?? false));
     } catch (error) {
-      content.replaceChildren(el("p", { class: "problem" }, error.status ? error.message : SILENT));
+      content.replaceChildren(el("p", { class: "problem" }, messageOf(error)));
     }
     content.removeAttribute("aria-busy");
   }

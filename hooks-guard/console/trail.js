@@ -1,6 +1,6 @@
 // The trail: decisions, newest first, with filters stored in the address.
 
-import { get, SILENT } from "./api.js";
+import { get, messageOf } from "./api.js";
 import { badge, command } from "./command.js";
 import { el, prose, say, told } from "./dom.js";
 import { details, outcome, UNUSED } from "./record.js";
@@ -231,7 +231,7 @@ export function trail(main) {
     history.replaceState({ paged: true }, "");
   }
   read().catch((error) => {
-    status.textContent = error.status ? error.message : SILENT;
+    status.textContent = messageOf(error);
   });
   const wanted = address.get("id");
   if (wanted) get(`/api/hooks/decisions/${encodeURIComponent(wanted)}`).then(show, () => {});

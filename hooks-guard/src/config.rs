@@ -163,7 +163,7 @@ pub enum ConfigError {
         message: String,
     },
     /// A value is out of range.
-    #[error("{}`{key}` is {value}; {remedy}", place(file.as_deref(), excerpt.as_deref()))]
+    #[error("{}{}", place(file.as_deref(), excerpt.as_deref()), out_of_range(key, value, remedy))]
     Range {
         /// The file, if the value is from one.
         file: Option<PathBuf>,
@@ -195,16 +195,17 @@ impl ConfigError {
                 key,
                 value,
                 remedy,
-            } => (
-                file,
-                excerpt.as_ref()?,
-                format!("`{key}` is {value}; {remedy}"),
-            ),
+            } => (file, excerpt.as_ref()?, out_of_range(key, value, remedy)),
             Self::Read { .. } => return None,
         };
         let file = file.as_ref()?.display().to_string();
         Some(excerpt.report(&file, &message, color))
     }
+}
+
+/// Returns the message for a value out of range, without its place.
+fn out_of_range(key: &str, value: &str, remedy: &str) -> String {
+    format!("`{key}` is {value}; {remedy}")
 }
 
 /// Returns the start of a message: file, line and column.
@@ -292,20 +293,15 @@ impl Config {
             excerpt: error.span().map(|at| Box::new(Excerpt::new(text, at))),
             message: message(&error),
         })?;
-        let checked = config.check().and_then(|()| config.check_places());
-        match checked {
-            Ok(()) => Ok(config),
-            Err(ConfigError::Range {
-                key, value, remedy, ..
-            }) => Err(ConfigError::Range {
-                file: path.map(Path::to_owned),
-                excerpt: place_of(text, key).map(|at| Box::new(Excerpt::new(text, at))),
-                key,
-                value,
-                remedy,
-            }),
-            Err(error) => Err(error),
+        let mut checked = config.check().and_then(|()| config.check_places());
+        if let Err(ConfigError::Range {
+            file, excerpt, key, ..
+        }) = &mut checked
+        {
+            *file = path.map(Path::to_owned);
+            *excerpt = place_of(text, key).map(|at| Box::new(Excerpt::new(text, at)));
         }
+        checked.map(|()| config)
     }
 
     /// Checks that paths in the configuration are absolute, so that they mean one file in every

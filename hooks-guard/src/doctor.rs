@@ -201,47 +201,41 @@ fn audit(service: &impl Service) -> (Check, Option<Timestamp>) {
 
 /// Checks that only the owner can read a file; returns `None` if it does not exist.
 fn private(path: &Path) -> Option<Check> {
-    let mode = mode(path)?;
     let shown = path.display();
-    Some(match mode & 0o077 {
-        0 => Check::new(
-            "permissions",
-            CheckState::Ok,
-            format!("`{shown}` is accessible to its owner only"),
-            "",
-        ),
-        _ => Check::new(
-            "permissions",
-            CheckState::Bad,
-            format!(
-                "`{shown}` is accessible to other users (mode {:o})",
-                mode & 0o777
-            ),
-            &match path.is_dir() {
-                true => format!("chmod 700 '{shown}'"),
-                false => format!("chmod 600 '{shown}'"),
-            },
-        ),
-    })
+    let remedy = match path.is_dir() {
+        true => format!("chmod 700 '{shown}'"),
+        false => format!("chmod 600 '{shown}'"),
+    };
+    permissions(
+        path,
+        0o077,
+        format!("`{shown}` is accessible to its owner only"),
+        &format!("`{shown}` is accessible to other users"),
+        &remedy,
+    )
 }
 
 /// Checks that only the owner can write a file; returns `None` if it does not exist.
 fn settings(path: &Path) -> Option<Check> {
-    let mode = mode(path)?;
     let shown = path.display();
-    Some(match mode & 0o022 {
-        0 => Check::new(
-            "permissions",
-            CheckState::Ok,
-            format!("`{shown}` can be changed by its owner only"),
-            "",
-        ),
-        _ => Check::new(
-            "permissions",
-            CheckState::Bad,
-            format!("other users can change `{shown}` (mode {:o})", mode & 0o777),
-            &format!("chmod go-w '{shown}'"),
-        ),
+    permissions(
+        path,
+        0o022,
+        format!("`{shown}` can be changed by its owner only"),
+        &format!("other users can change `{shown}`"),
+        &format!("chmod go-w '{shown}'"),
+    )
+}
+
+/// Checks that a file has none of the `excess` permissions; returns `None` if it does not exist.
+fn permissions(path: &Path, excess: u32, good: String, bad: &str, remedy: &str) -> Option<Check> {
+    let mode = mode(path)?;
+    Some(match mode & excess {
+        0 => Check::new("permissions", CheckState::Ok, good, ""),
+        _ => {
+            let what = format!("{bad} (mode {:o})", mode & 0o777);
+            Check::new("permissions", CheckState::Bad, what, remedy)
+        }
     })
 }
 

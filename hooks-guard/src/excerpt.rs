@@ -140,17 +140,11 @@ impl fmt::Display for Excerpt {
     }
 }
 
-/// Returns the message of an error of `serde_json` without its place.
-#[must_use]
-pub fn json_message(error: &serde_json::Error) -> String {
-    let text = error.to_string();
-    let place = format!(" at line {} column {}", error.line(), error.column());
-    text.strip_suffix(&place).unwrap_or(&text).to_owned()
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Excerpt, json_message};
+    use hooks_runtime::display::json_message;
+
+    use super::Excerpt;
 
     /// Returns the characters above the carets.
     fn marked(excerpt: &Excerpt) -> String {

@@ -69,6 +69,20 @@ fn print(line: fmt::Arguments<'_>) {
     let _ = writeln!(std::io::stderr(), "{line}");
 }
 
+/// Returns the message of an error of `serde_json` without its line and column, which
+/// [`serde_json::Error::line`] and [`column`](serde_json::Error::column) return.
+///
+/// ```
+/// let error = serde_json::from_str::<u8>("x").unwrap_err();
+/// assert_eq!(hooks_runtime::display::json_message(&error), "expected value");
+/// ```
+#[must_use]
+pub fn json_message(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let place = format!(" at line {} column {}", error.line(), error.column());
+    text.strip_suffix(&place).unwrap_or(&text).to_owned()
+}
+
 /// Returns `text` on one line, safe for a terminal, a table and a log: control characters (also
 /// ANSI sequences), bidirectional marks, invisible characters such as zero-width ones, and
 /// combining marks become `\n`, `\t`, `\r`, `\0` or `\u{…}`; everything else stays.

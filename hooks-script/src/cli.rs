@@ -11,7 +11,8 @@ use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
 use futures_executor::block_on;
-use hooks_runtime::{Map, display::escape};
+use hooks_runtime::Map;
+use hooks_runtime::display::{escape, json_message};
 use hooks_script::{
     ContextData, ContextKey, Field, Limits, Manifest, PublicFields, RegisterError, RunResult,
     ScriptEngine, ScriptHook, Stage,
@@ -258,9 +259,7 @@ fn context(
 /// Returns an error of `serde_json` with its place and the invalid line.
 fn invalid(path: &Path, text: &str, error: &serde_json::Error) -> CommandError {
     let (line, column) = (error.line(), error.column());
-    let message = error.to_string();
-    let place = format!(" at line {line} column {column}");
-    let message = message.strip_suffix(&place).unwrap_or(&message);
+    let message = json_message(error);
     let number = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
     match show::marked(text, number(line), number(column)) {
         Some(drawn) => CommandError::Invalid {

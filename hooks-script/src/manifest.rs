@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
+use hooks_runtime::display::json_message;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -131,14 +132,11 @@ pub enum ManifestError {
 impl ManifestError {
     fn of_json(error: &serde_json::Error) -> Self {
         let number = |number: usize| u32::try_from(number).unwrap_or(u32::MAX).max(1);
-        let (line, column) = (error.line(), error.column());
-        let text = error.to_string();
-        let place = format!(" at line {line} column {column}");
         Self::Json {
-            message: text.strip_suffix(&place).unwrap_or(&text).to_owned(),
+            message: json_message(error),
             position: Position {
-                line: number(line),
-                column: number(column),
+                line: number(error.line()),
+                column: number(error.column()),
             },
         }
     }

@@ -34,6 +34,15 @@ pub struct Parts {
     pub unseen_code: Option<UnseenCode>,
 }
 
+impl Parts {
+    /// Returns `true` if [`all`](Self::all) has every command that a shell would run: both parsers
+    /// agree on every text, and the interpreter followed the whole command.
+    #[must_use]
+    pub fn is_followed(&self) -> bool {
+        self.parsers_agree && self.complete
+    }
+}
+
 /// Command that would run: a program with its words. A part without words is a group with
 /// redirections or an assignment.
 #[derive(Clone, Debug)]

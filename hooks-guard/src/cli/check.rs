@@ -2,20 +2,21 @@
 //! from arguments or standard input. Out: a table, JSON lines or a tree, and whether every command
 //! may run.
 
-use std::io::{self, BufRead, IsTerminal, Write};
+use std::io::{self, BufRead, Write};
 use std::path::PathBuf;
 
 use clap::Args;
 use comfy_table::{Cell, Table};
 use hooks_guard::classify::{Classifier, Crud, Decision, InputError, Method};
 use hooks_guard::config::SemanticConfig;
-use hooks_guard::excerpt::{Excerpt, json_message};
+use hooks_guard::excerpt::Excerpt;
 use hooks_guard::gate::{Gate, Policy};
 use hooks_guard::{PermissionDecision, PermissionRequest};
-use hooks_runtime::display::{escape, shorten};
+use hooks_runtime::display::{escape, json_message, shorten};
 use serde::{Deserialize, Serialize};
 use tokio::runtime::Runtime;
 
+use super::color::has_color;
 use super::failure::CommandError;
 use super::semantic;
 use super::setup::{Setup, gate, runtime};
@@ -302,11 +303,6 @@ fn decision_text(decision: Decision, denied: bool) -> String {
     }
 }
 
-/// Returns `true` if the user turns colours off.
-pub(super) fn has_no_color() -> bool {
-    std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
-}
-
 /// Runs `explain`: prints the parsed command as a tree, then the decision if rules or the
 /// configuration change it. Returns `true` if the command may run.
 pub(crate) fn explain(options: ExplainArgs) -> Result<bool, CommandError> {
@@ -325,7 +321,7 @@ pub(crate) fn explain(options: ExplainArgs) -> Result<bool, CommandError> {
         }
     };
     let mut out = io::stdout().lock();
-    match out.is_terminal() && !has_no_color() {
+    match has_color(&out) {
         true => writeln!(out, "{}", explanation.to_ansi_string())?,
         false => writeln!(out, "{explanation}")?,
     }

@@ -36,7 +36,7 @@ use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep, timeout_at};
 
 use super::calls::{CallStore, StoredCall};
-use super::check::has_no_color;
+use super::color::is_turned_off;
 use super::failure::CommandError;
 use super::ownership;
 use super::setup::{
@@ -212,7 +212,7 @@ fn invalid(agent: Agent, error: &ProtocolError) -> HookReply {
     let mut reply = protocol::failure_reply(agent, error.hook, &error.to_string());
     if !reply.stderr.is_empty()
         && io::stderr().is_terminal()
-        && let Some(report) = error.report(!has_no_color())
+        && let Some(report) = error.report(!is_turned_off())
     {
         reply.stderr = report;
     }

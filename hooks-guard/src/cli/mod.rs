@@ -4,6 +4,7 @@ mod approve;
 mod audit;
 mod calls;
 mod check;
+mod color;
 mod describe;
 mod doctor;
 mod failure;
@@ -22,7 +23,7 @@ mod table;
 mod watch;
 mod when;
 
-use std::io::{self, IsTerminal};
+use std::io;
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
@@ -131,7 +132,7 @@ pub(crate) fn run() -> ExitCode {
 
 /// Returns an error for standard error. Errors of parsers show the invalid line.
 fn message(error: &CommandError) -> String {
-    let color = io::stderr().is_terminal() && !check::has_no_color();
+    let color = color::has_color(&io::stderr());
     let report = match error {
         CommandError::Config(error) => error.report(color),
         CommandError::Install(error) => error.report(color),

@@ -56,7 +56,6 @@ pub(crate) fn test(options: TestRulesArgs) -> Result<bool, CommandError> {
         )?;
         return Ok(true);
     }
-    let mut all = true;
     let (mut passed_count, mut failed_count) = (0, 0);
     for file in &files {
         if !file.exists() {
@@ -71,24 +70,23 @@ pub(crate) fn test(options: TestRulesArgs) -> Result<bool, CommandError> {
             false => (None, Some(file.as_path())),
         };
         let rules = Rules::load(user, project, &trust, &protected)?;
-        let outcomes = rules.test();
         let shown = file.display();
-        for outcome in &outcomes {
+        for outcome in rules.test() {
             let mark = if outcome.passed() { "ok  " } else { "FAIL" };
             let tried = format!("{shown}:{}: `{}`", outcome.line, outcome.command);
             write!(out, "{mark} {} → {}", escape(&tried), outcome.got)?;
             match outcome.passed() {
-                true => writeln!(out)?,
+                true => {
+                    passed_count += 1;
+                    writeln!(out)?;
+                }
                 false => {
+                    failed_count += 1;
                     let why = escape(&outcome.why);
                     writeln!(out, ", expected {}: {why}", outcome.expected)?;
                 }
             }
-            all &= outcome.passed();
         }
-        let failed = outcomes.iter().filter(|outcome| !outcome.passed()).count();
-        passed_count += outcomes.len() - failed;
-        failed_count += failed;
         for warning in rules.warnings() {
             writeln!(out, "warn {}", escape(&warning.to_string()))?;
         }
@@ -102,7 +100,7 @@ pub(crate) fn test(options: TestRulesArgs) -> Result<bool, CommandError> {
         }
     }
     writeln!(out, "{passed_count} passed, {failed_count} failed")?;
-    Ok(all)
+    Ok(failed_count == 0)
 }
 
 pub(crate) fn trust(options: TrustArgs) -> Result<bool, CommandError> {

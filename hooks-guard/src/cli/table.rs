@@ -7,7 +7,7 @@ use comfy_table::{
 };
 use hooks_guard::classify::Crud;
 
-use super::check::has_no_color;
+use super::color::is_turned_off;
 
 /// Returns an empty table as wide as the terminal, of which only the last `wrapped` columns break
 /// their lines. If standard output is not a terminal, the width has no limit, so that other
@@ -30,7 +30,7 @@ pub(super) fn table<const N: usize>(head: [&str; N], wrapped: usize) -> Table {
 /// Returns the cell of a class, in the class's colour on a terminal.
 pub(super) fn class(class: Crud) -> Cell {
     let cell = Cell::new(class.to_string()).set_alignment(CellAlignment::Left);
-    if has_no_color() {
+    if is_turned_off() {
         return cell;
     }
     cell.fg(match class {

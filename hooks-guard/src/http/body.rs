@@ -3,13 +3,14 @@
 use std::time::Duration;
 
 use axum::body::{Body, Bytes};
+use hooks_runtime::display::json_message;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::body::Body as _;
 use serde_json::{Map, Value};
 use tokio::time::timeout;
 
 use super::error::ApiError;
-use crate::excerpt::{Excerpt, json_message};
+use crate::excerpt::Excerpt;
 
 /// Maximum length of a body in bytes; longer than the longest command in its longest encoding.
 const MAX_BODY_BYTES: usize = 512 * 1024;

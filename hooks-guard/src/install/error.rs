@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
-use super::jsonc::DocumentError;
+use super::jsonc::{DocumentError, invalid_syntax};
 
 /// Error returned when settings cannot be changed. The settings are unchanged.
 #[derive(Debug, Error)]
@@ -91,7 +91,7 @@ impl InstallError {
         else {
             return None;
         };
-        let message = format!("{detail}; correct the syntax first; the file is unchanged");
+        let message = format!("{}; the file is unchanged", invalid_syntax(detail));
         Some(excerpt.report(&path.display().to_string(), &message, color))
     }
 }

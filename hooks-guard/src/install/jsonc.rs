@@ -18,7 +18,7 @@ use crate::protocol::Agent;
 #[non_exhaustive]
 pub enum DocumentError {
     /// The document does not parse.
-    #[error("line {}, column {}: {detail}; correct the syntax first", excerpt.line, excerpt.column)]
+    #[error("line {}, column {}: {}", excerpt.line, excerpt.column, invalid_syntax(detail))]
     Parse {
         /// Line, column and text of the place.
         excerpt: Excerpt,
@@ -47,11 +47,16 @@ impl DocumentError {
         let path = path.display();
         match self {
             Self::Parse { excerpt, detail } => {
-                format!("{path}:{excerpt}: {detail}; correct the syntax first")
+                format!("{path}:{excerpt}: {}", invalid_syntax(detail))
             }
             error => format!("{path}: {error}"),
         }
     }
+}
+
+/// Returns the message for a document that does not parse, without its place.
+pub(super) fn invalid_syntax(detail: &str) -> String {
+    format!("{detail}; correct the syntax first")
 }
 
 pub(super) const BOM: char = '\u{feff}';

@@ -66,9 +66,8 @@ pub(super) fn reveal(command: &str, ranges: &mut Vec<Hidden>) -> bool {
         };
         (text, shown) = again;
     }
-    let is_followed = |parts: &Parts| parts.parsers_agree && parts.complete;
-    !is_followed(&truth)
-        || !is_followed(&shown)
+    !truth.is_followed()
+        || !shown.is_followed()
         || !runs_same_programs(&truth, &shown, &mark)
         || !has_equal_arguments(&truth, &shown, &mark)
         || CodeReachability::new(&text, &shown, &mark).reaches_code()

@@ -3,11 +3,12 @@
 
 use std::path::PathBuf;
 
+use hooks_runtime::display::json_message;
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
 use super::error::{MAX_INPUT_BYTES, Problem};
-use crate::excerpt::{Excerpt, json_message};
+use crate::excerpt::Excerpt;
 use crate::request::MAX_NAME_CHARS;
 
 pub(crate) type JsonObject = Map<String, Value>;

@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
+use hooks_runtime::display::json_message;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use thiserror::Error;
 
-use crate::excerpt::{Excerpt, json_message};
+use crate::excerpt::Excerpt;
 use crate::files::{self, with_end};
 
 /// Rules files that the user trusts, pinned by hash. Editing a file revokes the trust.
@@ -33,8 +34,7 @@ pub enum TrustError {
         source: std::io::Error,
     },
     /// The file is not a list of trusted files.
-    #[error("{}:{excerpt}: not a list of trusted files: {}; correct or remove it, and trust the \
-             files again", path.display(), json_message(source))]
+    #[error("{}:{excerpt}: {}", path.display(), malformed(source))]
     Malformed {
         /// The file.
         path: PathBuf,
@@ -66,12 +66,17 @@ impl TrustError {
         else {
             return None;
         };
-        let message = format!(
-            "not a list of trusted files: {}; correct or remove it, and trust the files again",
-            json_message(source)
-        );
-        Some(excerpt.report(&path.display().to_string(), &message, color))
+        let file = path.display().to_string();
+        Some(excerpt.report(&file, &malformed(source), color))
     }
+}
+
+/// Returns the message for a file that is not a list of trusted files, without its place.
+fn malformed(error: &serde_json::Error) -> String {
+    let message = json_message(error);
+    format!(
+        "not a list of trusted files: {message}; correct or remove it, and trust the files again"
+    )
 }
 
 #[derive(Deserialize, Serialize)]

@@ -422,21 +422,28 @@ fn a_broken_trail_and_a_wrong_clock_are_bad() {
     home.assert("audit", CheckState::Ok, "no database yet");
 }
 
+/// Checks that `doctor` reports each mode of a file as stated.
+fn assert_permissions(home: &mut Home, file: &Path, modes: [(u32, CheckState); 4]) {
+    let name = file.file_name().unwrap().to_str().unwrap();
+    for (mode, state) in modes {
+        fs::set_permissions(file, fs::Permissions::from_mode(mode)).unwrap();
+        home.assert("permissions", state, name);
+    }
+}
+
 #[test]
 fn a_private_file_readable_by_other_users_is_bad() {
     let mut home = Home::new();
     let file = home.below("audit.db");
     home.private = vec![file.clone(), home.below("not there")];
     fs::write(&file, "").unwrap();
-    for (mode, state) in [
+    let modes = [
         (0o600, CheckState::Ok),
         (0o400, CheckState::Ok),
         (0o640, CheckState::Bad),
         (0o604, CheckState::Bad),
-    ] {
-        fs::set_permissions(&file, fs::Permissions::from_mode(mode)).unwrap();
-        home.assert("permissions", state, "audit.db");
-    }
+    ];
+    assert_permissions(&mut home, &file, modes);
     assert!(
         home.check("permissions")
             .remedy
@@ -452,15 +459,13 @@ fn settings_may_be_readable_but_not_writable_by_other_users() {
     let file = home.below("rules.toml");
     home.settings = vec![file.clone(), home.below("not there")];
     fs::write(&file, "").unwrap();
-    for (mode, state) in [
+    let modes = [
         (0o600, CheckState::Ok),
         (0o644, CheckState::Ok),
         (0o664, CheckState::Bad),
         (0o602, CheckState::Bad),
-    ] {
-        fs::set_permissions(&file, fs::Permissions::from_mode(mode)).unwrap();
-        home.assert("permissions", state, "rules.toml");
-    }
+    ];
+    assert_permissions(&mut home, &file, modes);
 }
 
 #[test]

@@ -83,8 +83,7 @@ impl Protections {
             return Some((Protection::Port, value));
         }
         // A shell may run commands that are not among the parts, which rules cannot see.
-        let is_known = context.parts().complete && context.parts().parsers_agree;
-        if found.is_none() && !is_known {
+        if found.is_none() && !context.parts().is_followed() {
             found = Some((Protection::Unknown, "…".to_owned()));
         }
         found
