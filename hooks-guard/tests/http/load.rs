@@ -61,6 +61,33 @@ fn has_room_for(sockets: usize) -> bool {
     room == sockets
 }
 
+/// Number of connections that a client tries before it gives up.
+const TRIES: usize = 5;
+
+/// Errors of a connection that is closed without a response.
+const CLOSED: [&str; 3] = ["reset by peer", "Broken pipe", "no head"];
+
+/// Returns the status and body of a request on a separate connection. The request is sent again, and
+/// added to `repeated`, if its connection is closed without a response. Above `max_connections`, the
+/// service closes connections whose client has sent nothing for 100 ms, and requests that run for
+/// more than 8 s; on a busy machine this happens to honest clients.
+async fn send_until_answered(
+    port: u16,
+    bytes: Vec<u8>,
+    repeated: Arc<AtomicUsize>,
+) -> Result<(u16, Value), String> {
+    let mut tries = 1;
+    loop {
+        match send_one(port, bytes.clone()).await {
+            Err(error) if tries < TRIES && CLOSED.iter().any(|closed| error.contains(closed)) => {
+                tries += 1;
+                repeated.fetch_add(1, Ordering::Relaxed);
+            }
+            answer => return answer,
+        }
+    }
+}
+
 /// Returns the status and body of a request on a separate connection.
 async fn send_one(port: u16, bytes: Vec<u8>) -> Result<(u16, Value), String> {
     let exchange = async {
@@ -84,7 +111,9 @@ async fn send_one(port: u16, bytes: Vec<u8>) -> Result<(u16, Value), String> {
     Ok((status, body))
 }
 
-async fn all_at_once(daemon: &Daemon, count: usize) -> Vec<Result<(u16, Value), String>> {
+/// Returns the answers to concurrent requests, and the number of requests that were sent again.
+async fn all_at_once(daemon: &Daemon, count: usize) -> (Vec<Result<(u16, Value), String>>, usize) {
+    let repeated = Arc::new(AtomicUsize::new(0));
     let tasks: Vec<_> = (0..count)
         .map(|number| {
             let command = match number % 4 {
@@ -93,14 +122,18 @@ async fn all_at_once(daemon: &Daemon, count: usize) -> Vec<Result<(u16, Value), 
             };
             let request = ask(&json!({ "command": command })).header("Connection", "close");
             let bytes = request.bytes(&format!("127.0.0.1:{}", daemon.port));
-            tokio::spawn(send_one(daemon.port, bytes))
+            tokio::spawn(send_until_answered(
+                daemon.port,
+                bytes,
+                Arc::clone(&repeated),
+            ))
         })
         .collect();
     let mut answers = Vec::new();
     for task in tasks {
         answers.push(task.await.unwrap());
     }
-    answers
+    (answers, repeated.load(Ordering::Relaxed))
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -110,10 +143,11 @@ async fn load_every_concurrent_request_is_answered_and_recorded() {
         return;
     }
     let mut daemon = Daemon::plain();
-    let answers = all_at_once(&daemon, count).await;
+    let (answers, repeated) = all_at_once(&daemon, count).await;
     let mut ids = BTreeSet::new();
     let mut secrets = BTreeSet::new();
     let (mut lost, mut late) = (BTreeMap::new(), Vec::new());
+    let mut without_id = repeated;
     for (number, answer) in answers.into_iter().enumerate() {
         match answer {
             Ok((200, permission)) => {
@@ -126,15 +160,24 @@ async fn load_every_concurrent_request_is_answered_and_recorded() {
             // An overloaded service may refuse requests.
             Ok((503, body)) => assert!(body["code"].is_string(), "{body}"),
             // A busy machine may take longer than a request may; the command is not allowed then.
-            Ok((408, body)) => assert_eq!(body["decision"], "REQUIRES_CONFIRMATION"),
+            Ok((408, body)) => {
+                assert_eq!(body["decision"], "REQUIRES_CONFIRMATION");
+                without_id += 1;
+            }
             // On a busy machine a record may come too late; the command is not allowed then.
-            Ok((500, body)) => late.push(body["request_id"].as_str().unwrap().to_owned()),
+            Ok((500, body)) => {
+                late.push(body["request_id"].as_str().unwrap().to_owned());
+                without_id += 1;
+            }
             // So many that the system has no room for their connections.
             Err(error) if count > 2_000 => *lost.entry(error).or_insert(0) += 1,
             other => panic!("request {number}: {other:?}"),
         }
     }
-    eprintln!("{} of {count} were judged; lost: {lost:?}", ids.len());
+    eprintln!(
+        "{} of {count} were decided, {repeated} were repeated; lost: {lost:?}",
+        ids.len()
+    );
     assert!(ids.len() > count / 10);
     for request in late {
         let why = daemon.stderr();
@@ -143,10 +186,12 @@ async fn load_every_concurrent_request_is_answered_and_recorded() {
     }
     assert_eq!(secrets.len(), ids.len());
     let body = daemon.get("/api/hooks/decisions?limit=5000").ok();
-    assert_eq!(
-        body["pagination"]["total"],
-        ids.len(),
-        "a record for each answer"
+    // A late or repeated request may have a record whose id no client knows.
+    let records = body["pagination"]["total"].as_u64().unwrap() as usize;
+    assert!(
+        (ids.len()..=ids.len() + without_id).contains(&records),
+        "{records} records for {} answers with an id and {without_id} without",
+        ids.len()
     );
     // P-20: no more than 1000 on a page.
     assert!(ids.len() > 1_000);
@@ -162,7 +207,7 @@ async fn load_p_11_concurrent_requests_do_not_exceed_the_limit() {
         return;
     }
     let daemon = Setup::new().rate_limit(Some(100)).start();
-    let answers = all_at_once(&daemon, 500).await;
+    let (answers, repeated) = all_at_once(&daemon, 500).await;
     let mut passed = 0;
     for answer in answers {
         match answer.unwrap() {
@@ -172,7 +217,11 @@ async fn load_p_11_concurrent_requests_do_not_exceed_the_limit() {
             other => panic!("{other:?}"),
         }
     }
-    assert_eq!(passed, 100);
+    // A repeated request may have passed the limit before.
+    assert!(
+        (100 - repeated.min(100)..=100).contains(&passed),
+        "{passed}"
+    );
     assert_eq!(
         daemon.get("/api/hooks/decisions").ok()["pagination"]["total"],
         100
