@@ -85,13 +85,15 @@ mod trace;
 #[doc(hidden)]
 pub mod typed;
 
-pub use bounds::{BoxFuture, HookArgument, HookObject, MaybeSend, MaybeSync, SlotOutput};
+pub use bounds::{BoxFuture, HookObject, MaybeSend, MaybeSync};
+#[doc(inline)]
 pub use companion::{
     Aggregate, AggregateInto, Chain, Finalize, FinalizeInto, FirstSuccess, ShortCircuit,
 };
 pub use describe::{
     CompanionDescription, EntryDescription, NestedDescription, SetDescription, SlotDescription,
 };
+#[doc(inline)]
 pub use dispatch::{Dispatch, Policy, Step};
 pub use entry::{Entry, EntryId, EntryMeta};
 pub use extensions::RequestExtensions;
@@ -103,12 +105,20 @@ pub use report::{HookStatus, Report, ReportEntry, Reported};
 pub use slot::Slot;
 pub use stateful::{HookReentrancyError, Stateful};
 pub use timer::Timer;
-#[doc(hidden)]
-pub use typed::custom::Pipeline;
-pub use typed::group::{HookGroup, SameSet};
-pub use typed::into_hook::{Hook, IntoHook};
+pub use typed::group::HookGroup;
+pub use typed::into_hook::IntoHook;
 pub use typed::registrations::Registrations;
 pub use typed::slot_def::SlotDef;
+
+// Bounds of generated code: compiler errors name them by these paths, and no user writes them.
+#[doc(hidden)]
+pub use bounds::{HookArgument, SlotOutput};
+#[doc(hidden)]
+pub use typed::custom::Pipeline;
+#[doc(hidden)]
+pub use typed::group::SameSet;
+#[doc(hidden)]
+pub use typed::into_hook::Hook;
 
 pub use hooks_macros::{hooks, impl_hook, impl_hooks};
 

@@ -90,29 +90,41 @@ mod within;
 
 pub use hooks_core::*;
 
+#[doc(inline)]
 pub use conversation::{Conversation, InjectionRecord, InjectionStatus, Message, Role};
+#[doc(inline)]
 pub use coordinator::{AppliedEmission, ApplyError, ApplyStep, Coordinator, CoordinatorBuilder};
+#[doc(inline)]
 pub use display::UserDisplay;
 #[cfg(feature = "engine")]
+#[doc(inline)]
 pub use engine::{HookEngine, ToolRequest, ToolResult};
 pub use error::HookError;
 #[cfg(feature = "command")]
+#[doc(inline)]
 pub use events::CommandHook;
+#[doc(inline)]
 pub use events::{
     Action, ApprovalDefault, Changes, Collected, ContextRole, Emission, EmitError, EmitOptions,
     Event, EventData, EventDescriptor, EventHook, HandlerFailure, HookOutput, HookRegistry,
-    HookResult, HookReturn, Injection, IntoEventData, IntoHandler, InvalidResult, MessageLevel,
-    Provenance, StatefulEventHook, UserMessage, WeakHookRegistry,
+    HookResult, Injection, InvalidResult, MessageLevel, Provenance, StatefulEventHook, UserMessage,
+    WeakHookRegistry,
 };
 pub use map::Map;
+#[doc(inline)]
 pub use model::{
     AdapterError, AdapterEvent, AdapterEvents, HookedModel, ModelAdapter, ModelError, ModelHooks,
     ModelHooksSet, ModelInputHookContext, ModelStreamEvent, StreamEventHookContext,
     UsageHookContext,
 };
 pub use options::RegisterOptions;
+#[doc(inline)]
 pub use phases::{
     HookDescriptor, HookResponse, Phase, PhaseRegistry, PostHook, PreHook, ResponseAction,
     WeakPhaseRegistry,
 };
 pub use timer::HostTimer;
+
+// Bounds of `register` and `emit`; their pages are in `events`.
+#[doc(hidden)]
+pub use events::{HookReturn, IntoEventData, IntoHandler};
