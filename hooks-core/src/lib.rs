@@ -50,12 +50,27 @@
 //! | … `aggregate = A` | aggregates the outputs | all outputs become one value | no |
 //! | … `finalize = F` | transforms the result | the result is transformed | unchanged |
 //!
-//! # Modules
+//! # Main items
 //!
-//! The engine is [`dispatch`]: one loop, driven by a policy ([`Policy`]) over the entries of a
-//! [`Slot`]. [`typed`] contains the policy of the slots that `#[hooks]` generates. The other
-//! modules are parts of registrations: [`Entry`], [`companion`]s, [`Stateful`] hooks,
-//! [`RequestExtensions`].
+//! | Item | Description |
+//! |---|---|
+//! | [`hooks`](macro@hooks) | generates a hook set from a trait; its page lists all options and generated names |
+//! | [`impl_hook`](macro@impl_hook) | generates a hook of one slot from a function |
+//! | [`impl_hooks`](macro@impl_hooks) | registers the methods of an `impl` block as hooks of several slots |
+//! | [`Entry`] | a hook with a key, a name, a priority, a timeout and a failure policy |
+//! | [`Registrations`] | the registrations of one slot, for example to remove a hook by its key |
+//! | [`Stateful`] | a hook with mutable state |
+//! | [`Chain`], [`Aggregate`], [`Finalize`] | companions of a slot, in the module [`companion`] |
+//! | [`SetDescription`] | the slots of a set and their hooks in execution order: `describe()` |
+//! | [`RequestExtensions`] | typed values attached to one request |
+//! | [`Slot`], [`Policy`] | the engine without the macros: a list of hooks, and the rules of a dispatch; see [`dispatch`] |
+//!
+//! # The book
+//!
+//! The folder `docs` of the repository is a book. `mdbook build docs` writes it beside these pages:
+//! [Quick start](../../book/quick-start.html), [Kinds of slot](../../book/hook-kinds.html),
+//! [Companions](../../book/companions.html), [Entries](../../book/entries.html), [Custom
+//! policies](../../book/policies.html), [Errors](../../book/errors.html).
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,5 @@
-//! The macros of `hooks-core` and `hooks-runtime`.
+//! The macros of `hooks-core` and `hooks-runtime`. Depend on one of these crates, which re-export
+//! the macros: generated code refers to them.
 //!
 //! | Macro | Input | Output |
 //! |---|---|---|
@@ -7,7 +8,11 @@
 //! | [`macro@impl_hook`] | one function | a unit struct that implements a slot's trait |
 //! | [`macro@ToolSet`] | an enum of tool inputs | the hook set of the tools, and the code that runs a call |
 //!
-//! Each has three steps. `syntax` parses the item and leaves bodies unparsed, so that an unfinished
+//! The folder `docs` of the repository is a book. `mdbook build docs` writes it beside these pages:
+//! [Generated code](../../book/generated-code.html) lists every generated name, and
+//! [Errors](../../book/errors.html) explains every message of the macros.
+//!
+//! Each macro has three steps. `syntax` parses the item and leaves bodies unparsed, so that an unfinished
 //! body does not affect the rest. `validate` converts it into a model in which an invalid
 //! combination cannot be represented, and collects all errors. `expand` converts the model into
 //! code and cannot fail. Loops, branches and locks are in ordinary code of `hooks-core`.

@@ -9,7 +9,17 @@
 //! Both are cheap to clone, shared between threads, and changed through `&self` during dispatches;
 //! a dispatch uses the hooks that were registered when it began.
 //!
-//! Modules that build on them:
+//! | Type | Description |
+//! |---|---|
+//! | [`RegisterOptions`] | priority, name, timeout and failure policy of a registration |
+//! | [`Registration`] | unregisters one hook |
+//! | [`HookResult`] | output of an event hook: proceed, deny, modify the data, inject a text, ask the user |
+//! | [`Event`] | borrowed input of an event hook |
+//! | [`HookResponse`] | output of a PRE hook |
+//! | [`HookError`] | error of a hook, from any error by `?` |
+//! | `CommandHook` | a program as an event hook (feature `command`) |
+//!
+//! Modules that build on the registries:
 //!
 //! | Module | Subject |
 //! |---|---|
@@ -60,6 +70,14 @@
 //!
 //! Panics are caught if the program unwinds: under `panic = "abort"`, and on wasm, a panic in a
 //! hook ends the process. Run untrusted code in a sandbox.
+//!
+//! # The book
+//!
+//! The folder `docs` of the repository is a book. `mdbook build docs` writes it beside these pages:
+//! [Events](../../book/events.html), [PRE and POST hooks](../../book/phases.html), [Acting on
+//! results](../../book/acting.html), [Failure](../../book/failure.html), [The hook
+//! engine](../../book/hook-engine.html), [Model hooks](../../book/model-hooks.html), [Tool
+//! sets](../../book/tool-sets.html), [Testing](../../book/testing.html).
 
 #![forbid(unsafe_code)]
 
