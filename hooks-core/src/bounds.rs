@@ -60,7 +60,6 @@ impl<T: MaybeSend + MaybeSync + ?Sized> HookObject for T {}
 
 /// Bound of an argument that is passed to more than one hook: `Clone`, unless the slot is a
 /// singleton. Implemented for every matching type.
-#[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is passed to several hooks and is not `Clone`; implement `Clone`, take `&{Self}`, or make the slot a `singleton`",
     label = "does not implement `Clone`"
@@ -92,7 +91,6 @@ impl<T: MaybeSend + MaybeSync> ChainOutput for T {}
 
 /// Bound of a slot's output, which is sent between threads on native targets. Implemented for every
 /// matching type.
-#[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "the output of this slot cannot be sent between threads; replace `Box<dyn Error>` with `Box<dyn Error + Send + Sync>`, and `Rc` with `Arc`",
     label = "not `Send`"

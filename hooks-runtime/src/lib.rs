@@ -106,7 +106,21 @@ mod options;
 mod timer;
 mod within;
 
+// Everything; a glob would show what `hooks-core` hides, so the visible items follow by name.
+// `tests/re_exports.rs` compares the lists.
+#[doc(hidden)]
 pub use hooks_core::*;
+
+#[doc(inline)]
+pub use hooks_core::{
+    Aggregate, AggregateInto, BoxFuture, Chain, CompanionDescription, Dispatch, Entry,
+    EntryDescription, EntryId, EntryMeta, Failure, FailurePolicy, Finalize, FinalizeInto,
+    FirstSuccess, HookFuture, HookGroup, HookObject, HookReentrancyError, HookStatus, IntoHook,
+    MaybeSend, MaybeSync, NestedDescription, Never, Policy, Registration, RegistrationGuard,
+    Registrations, Report, ReportEntry, Reported, RequestExtensions, SetDescription, ShortCircuit,
+    Slot, SlotDef, SlotDescription, Stateful, Step, Timer, Unregister, companion, dispatch, form,
+    hooks, impl_hook, impl_hooks,
+};
 
 #[doc(inline)]
 pub use conversation::{Conversation, InjectionRecord, InjectionStatus, Message, Role};

@@ -19,7 +19,6 @@ use crate::typed::slot_def::{DynHook, SlotDef};
 /// hook.
 ///
 /// This is for hook sets that the framework generates, and may change with them.
-#[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a pipeline for this slot; implement `Pipeline<{Call}, {Out}>` for it",
     label = "does not implement `Pipeline<{Call}, {Out}>`"

@@ -131,7 +131,6 @@ const fn is_same(a: &[u8], b: &[u8]) -> bool {
 
 /// Checks that the set that `#[impl_hooks(…)]` names belongs to the block's hook trait. Every set
 /// implements it for itself.
-#[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "`{Given}` is not the set of this trait; write `{Self}` without the lifetime",
     label = "not the set of this trait"

@@ -51,7 +51,6 @@ pub trait IntoHook<
 }
 
 /// A hook of the slot `S`, in the form `M`.
-#[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a hook of this slot; implement the slot's trait, or implement its `Stateful…` trait and register `Stateful::new(…)`",
     label = "not a hook of the slot `{S}`"
