@@ -56,13 +56,10 @@ fn items_of_the_core_are_listed() {
     let mut listed = BTreeSet::new();
     for item in items("src/lib.rs") {
         let Item::Use(item) = item else { continue };
-        match &item.tree {
-            UseTree::Path(path) if path.ident == "hooks_core" => {
-                if is_visible(&item.vis, &item.attrs) {
-                    collect_names(&path.tree, &mut listed);
-                }
+        if let UseTree::Path(path) = &item.tree {
+            if path.ident == "hooks_core" && is_visible(&item.vis, &item.attrs) {
+                collect_names(&path.tree, &mut listed);
             }
-            _ => {}
         }
     }
     assert_eq!(listed, expected);
