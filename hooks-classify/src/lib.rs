@@ -40,6 +40,11 @@
 //! # Features
 //! `python`, `javascript`, `sql` and `powershell` (all default) parse code of these languages.
 //! Without the feature, such code counts as unseen code. `utoipa` derives OpenAPI schemas.
+//!
+//! # The book
+//! The folder `docs` of the repository is a book. `mdbook build docs` writes it beside these pages:
+//! [The classifier as a library](../../book/hooks-classify.html), [How a command is
+//! classified](../../book/classifier.html).
 #![forbid(unsafe_code)]
 
 // Layers, the lowest first. A layer imports only layers that are listed before it;

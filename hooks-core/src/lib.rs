@@ -50,12 +50,27 @@
 //! | … `aggregate = A` | aggregates the outputs | all outputs become one value | no |
 //! | … `finalize = F` | transforms the result | the result is transformed | unchanged |
 //!
-//! # Modules
+//! # Main items
 //!
-//! The engine is [`dispatch`]: one loop, driven by a policy ([`Policy`]) over the entries of a
-//! [`Slot`]. [`typed`] contains the policy of the slots that `#[hooks]` generates. The other
-//! modules are parts of registrations: [`Entry`], [`companion`]s, [`Stateful`] hooks,
-//! [`RequestExtensions`].
+//! | Item | Description |
+//! |---|---|
+//! | [`hooks`](macro@hooks) | generates a hook set from a trait; its page lists all options and generated names |
+//! | [`impl_hook`](macro@impl_hook) | generates a hook of one slot from a function |
+//! | [`impl_hooks`](macro@impl_hooks) | registers the methods of an `impl` block as hooks of several slots |
+//! | [`Entry`] | a hook with a key, a name, a priority, a timeout and a failure policy |
+//! | [`Registrations`] | the registrations of one slot, for example to remove a hook by its key |
+//! | [`Stateful`] | a hook with mutable state |
+//! | [`Chain`], [`Aggregate`], [`Finalize`] | companions of a slot, in the module [`companion`] |
+//! | [`SetDescription`] | the slots of a set and their hooks in execution order: `describe()` |
+//! | [`RequestExtensions`] | typed values attached to one request |
+//! | [`Slot`], [`Policy`] | the engine without the macros: a list of hooks, and the rules of a dispatch; see [`dispatch`] |
+//!
+//! # The book
+//!
+//! The folder `docs` of the repository is a book. `mdbook build docs` writes it beside these pages:
+//! [Quick start](../../book/quick-start.html), [Kinds of slot](../../book/hook-kinds.html),
+//! [Companions](../../book/companions.html), [Entries](../../book/entries.html), [Custom
+//! policies](../../book/policies.html), [Errors](../../book/errors.html).
 
 #![forbid(unsafe_code)]
 
@@ -85,13 +100,15 @@ mod trace;
 #[doc(hidden)]
 pub mod typed;
 
-pub use bounds::{BoxFuture, HookArgument, HookObject, MaybeSend, MaybeSync, SlotOutput};
+pub use bounds::{BoxFuture, HookObject, MaybeSend, MaybeSync};
+#[doc(inline)]
 pub use companion::{
     Aggregate, AggregateInto, Chain, Finalize, FinalizeInto, FirstSuccess, ShortCircuit,
 };
 pub use describe::{
     CompanionDescription, EntryDescription, NestedDescription, SetDescription, SlotDescription,
 };
+#[doc(inline)]
 pub use dispatch::{Dispatch, Policy, Step};
 pub use entry::{Entry, EntryId, EntryMeta};
 pub use extensions::RequestExtensions;
@@ -103,12 +120,20 @@ pub use report::{HookStatus, Report, ReportEntry, Reported};
 pub use slot::Slot;
 pub use stateful::{HookReentrancyError, Stateful};
 pub use timer::Timer;
-#[doc(hidden)]
-pub use typed::custom::Pipeline;
-pub use typed::group::{HookGroup, SameSet};
-pub use typed::into_hook::{Hook, IntoHook};
+pub use typed::group::HookGroup;
+pub use typed::into_hook::IntoHook;
 pub use typed::registrations::Registrations;
 pub use typed::slot_def::SlotDef;
+
+// Bounds of generated code: compiler errors name them by these paths, and no user writes them.
+#[doc(hidden)]
+pub use bounds::{HookArgument, SlotOutput};
+#[doc(hidden)]
+pub use typed::custom::Pipeline;
+#[doc(hidden)]
+pub use typed::group::SameSet;
+#[doc(hidden)]
+pub use typed::into_hook::Hook;
 
 pub use hooks_macros::{hooks, impl_hook, impl_hooks};
 

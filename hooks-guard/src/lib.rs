@@ -26,6 +26,10 @@
 //! assert_eq!(verdict.decision, Decision::RequiresConfirmation);
 //! # Ok::<(), hooks_guard::classify::InputError>(())
 //! ```
+//!
+//! The folder `docs` of the repository is a book. `mdbook build docs` writes it beside these pages:
+//! [The permission service](../../book/permission-service.html), [Embedding the
+//! service](../../book/embedding.html), [Rules](../../book/rules.html).
 #![forbid(unsafe_code)]
 
 #[cfg(any(feature = "sqlite", feature = "postgres"))]

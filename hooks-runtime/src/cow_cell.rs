@@ -11,13 +11,13 @@
 #[cfg(not(hooks_loom))]
 use std::sync::atomic::{AtomicU64, Ordering};
 #[cfg(not(hooks_loom))]
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use hooks_core::__private::drop_catching_panic;
 #[cfg(hooks_loom)]
-use loom::sync::Mutex;
-#[cfg(hooks_loom)]
 use loom::sync::atomic::{AtomicU64, Ordering};
+#[cfg(hooks_loom)]
+use loom::sync::{Mutex, MutexGuard};
 
 /// A value that many threads read and change.
 pub(crate) struct CowCell<W: Writer> {
@@ -72,9 +72,19 @@ impl<W: Writer> CowCell<W> {
     /// lock is released: a hook's destructor may register and unregister.
     pub(crate) fn update<R>(&self, change: impl FnOnce(&mut W) -> R) -> R {
         #[cfg(not(hooks_loom))]
-        let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        let writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
         #[cfg(hooks_loom)]
-        let mut writer = self.writer.lock().expect("no change panics here");
+        let writer = self.writer.lock().expect("no change panics here");
+        self.publish(writer, change)
+    }
+
+    /// Like [`update`](Self::update), but does nothing if another thread holds the lock.
+    pub(crate) fn try_update<R>(&self, change: impl FnOnce(&mut W) -> R) -> Option<R> {
+        let writer = self.writer.try_lock().ok()?;
+        Some(self.publish(writer, change))
+    }
+
+    fn publish<R>(&self, mut writer: MutexGuard<'_, W>, change: impl FnOnce(&mut W) -> R) -> R {
         let output = change(&mut writer);
         let bits = writer.filter_bits();
         // Before and after: the bits are set as long as a reader can find their names.

@@ -9,6 +9,7 @@
 //! | [`handler`] | forms of hooks: functions, closures, [`EventHook`]s |
 //! | [`event`] | [`Event`]: borrowed input of a hook, and the data behind it |
 //! | [`emission`] | [`Emission`]: result of an emission |
+//! | `names` | [`EventNameWarning`]: names of events that are probably mistakes |
 //! | `emit`, `collect` | the two policies |
 //! | `command` | `CommandHook`: programs as hooks (feature `command`) |
 //!
@@ -40,6 +41,7 @@ pub mod command;
 pub(crate) mod data;
 mod emit;
 mod lookup;
+mod names;
 mod record;
 pub(crate) mod table;
 
@@ -52,6 +54,7 @@ pub use data::{DefaultFields, EmitError, EventData, IntoEventData};
 pub use emission::{Emission, HandlerFailure, HookOutput, Injection, Provenance, UserMessage};
 pub use event::Event;
 pub use handler::{EventHook, HookReturn, IntoHandler, StatefulEventHook};
+pub use names::{EventNameProblem, EventNameWarning};
 pub use registry::{EmitOptions, HookRegistry, WeakHookRegistry};
 pub use result::json::InvalidResult;
 pub use result::{Action, ApprovalDefault, ContextRole, HookResult, MessageLevel};
@@ -66,6 +69,8 @@ macro_rules! standard_events {
 
         impl HookRegistry {
             $($(#[$doc])* pub const $constant: &'static str = $name;)*
+
+            pub(crate) const STANDARD_EVENTS: &'static [&'static str] = &STANDARD;
         }
 
         /// All standard events, in the order of the documentation.

@@ -9,7 +9,17 @@
 //! Both are cheap to clone, shared between threads, and changed through `&self` during dispatches;
 //! a dispatch uses the hooks that were registered when it began.
 //!
-//! Modules that build on them:
+//! | Type | Description |
+//! |---|---|
+//! | [`RegisterOptions`] | priority, name, timeout and failure policy of a registration |
+//! | [`Registration`] | unregisters one hook |
+//! | [`HookResult`] | output of an event hook: proceed, deny, modify the data, inject a text, ask the user |
+//! | [`Event`] | borrowed input of an event hook |
+//! | [`HookResponse`] | output of a PRE hook |
+//! | [`HookError`] | error of a hook, from any error by `?` |
+//! | `CommandHook` | a program as an event hook (feature `command`) |
+//!
+//! Modules that build on the registries:
 //!
 //! | Module | Subject |
 //! |---|---|
@@ -60,6 +70,14 @@
 //!
 //! Panics are caught if the program unwinds: under `panic = "abort"`, and on wasm, a panic in a
 //! hook ends the process. Run untrusted code in a sandbox.
+//!
+//! # The book
+//!
+//! The folder `docs` of the repository is a book. `mdbook build docs` writes it beside these pages:
+//! [Events](../../book/events.html), [PRE and POST hooks](../../book/phases.html), [Acting on
+//! results](../../book/acting.html), [Failure](../../book/failure.html), [The hook
+//! engine](../../book/hook-engine.html), [Model hooks](../../book/model-hooks.html), [Tool
+//! sets](../../book/tool-sets.html), [Testing](../../book/testing.html).
 
 #![forbid(unsafe_code)]
 
@@ -88,31 +106,57 @@ mod options;
 mod timer;
 mod within;
 
+// Everything; a glob would show what `hooks-core` hides, so the visible items follow by name.
+// `tests/re_exports.rs` compares the lists.
+#[doc(hidden)]
 pub use hooks_core::*;
 
+#[doc(inline)]
+pub use hooks_core::{
+    Aggregate, AggregateInto, BoxFuture, Chain, CompanionDescription, Dispatch, Entry,
+    EntryDescription, EntryId, EntryMeta, Failure, FailurePolicy, Finalize, FinalizeInto,
+    FirstSuccess, HookFuture, HookGroup, HookObject, HookReentrancyError, HookStatus, IntoHook,
+    MaybeSend, MaybeSync, NestedDescription, Never, Policy, Registration, RegistrationGuard,
+    Registrations, Report, ReportEntry, Reported, RequestExtensions, SetDescription, ShortCircuit,
+    Slot, SlotDef, SlotDescription, Stateful, Step, Timer, Unregister, companion, dispatch, form,
+    hooks, impl_hook, impl_hooks,
+};
+
+#[doc(inline)]
 pub use conversation::{Conversation, InjectionRecord, InjectionStatus, Message, Role};
+#[doc(inline)]
 pub use coordinator::{AppliedEmission, ApplyError, ApplyStep, Coordinator, CoordinatorBuilder};
+#[doc(inline)]
 pub use display::UserDisplay;
 #[cfg(feature = "engine")]
+#[doc(inline)]
 pub use engine::{HookEngine, ToolRequest, ToolResult};
 pub use error::HookError;
 #[cfg(feature = "command")]
+#[doc(inline)]
 pub use events::CommandHook;
+#[doc(inline)]
 pub use events::{
     Action, ApprovalDefault, Changes, Collected, ContextRole, Emission, EmitError, EmitOptions,
     Event, EventData, EventDescriptor, EventHook, HandlerFailure, HookOutput, HookRegistry,
-    HookResult, HookReturn, Injection, IntoEventData, IntoHandler, InvalidResult, MessageLevel,
-    Provenance, StatefulEventHook, UserMessage, WeakHookRegistry,
+    HookResult, Injection, InvalidResult, MessageLevel, Provenance, StatefulEventHook, UserMessage,
+    WeakHookRegistry,
 };
 pub use map::Map;
+#[doc(inline)]
 pub use model::{
     AdapterError, AdapterEvent, AdapterEvents, HookedModel, ModelAdapter, ModelError, ModelHooks,
     ModelHooksSet, ModelInputHookContext, ModelStreamEvent, StreamEventHookContext,
     UsageHookContext,
 };
 pub use options::RegisterOptions;
+#[doc(inline)]
 pub use phases::{
     HookDescriptor, HookResponse, Phase, PhaseRegistry, PostHook, PreHook, ResponseAction,
     WeakPhaseRegistry,
 };
 pub use timer::HostTimer;
+
+// Bounds of `register` and `emit`; their pages are in `events`.
+#[doc(hidden)]
+pub use events::{HookReturn, IntoEventData, IntoHandler};

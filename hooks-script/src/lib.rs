@@ -19,6 +19,10 @@
 //! | [`RunHistory`], [`RunRecord`] | records of runs |
 //! | [`Run`], [`RunResult`], [`Failure`] | result of a run |
 //! | [`Rejection`] | a rejected action: [`decide`](ScriptHook::decide) |
+//!
+//! The folder `docs` of the repository is a book. `mdbook build docs` writes it beside these pages:
+//! [Hooks in JavaScript](../../book/script-hooks.html), [Stacks](../../book/script-stacks.html),
+//! [Operations](../../book/script-operations.html).
 
 // `sandbox::machine` allows it and gives the reasons.
 #![deny(unsafe_code)]

@@ -13,6 +13,7 @@ mod collect;
 mod defaults_and_listing;
 mod emit;
 mod engine;
+mod event_names;
 mod examples;
 mod failure;
 mod hook_result;

@@ -33,7 +33,7 @@ use crate::typed::slot_def::{CallHook, CallStateful, DynHook, OwnedArgs, SlotDef
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a hook of this slot; implement the slot's trait, or implement its `Stateful…` trait and register `Stateful::new(…)`",
     label = "not a hook of the slot `{S}`",
-    note = "a closure is a hook if it takes `{Params}` (references of any lifetime), returns a future of `{Out}`, and is `Send` and `Sync`; replace an `async move` closure that captures values with `move |…| {{ let own = own.clone(); async move {{ … }} }}`"
+    note = "a closure is a hook if it takes `{Params}` (references of any lifetime; if the slot passes `last`, the previous output, it is the final parameter), returns a future of `{Out}`, and is `Send` and `Sync`; replace an `async move` closure that captures values with `move |…| {{ let own = own.clone(); async move {{ … }} }}`"
 )]
 pub trait IntoHook<
     S: SlotDef + ?Sized,

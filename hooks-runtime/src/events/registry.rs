@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::pin::Pin;
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, Mutex, TryLockError, Weak};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -16,10 +16,12 @@ use super::data::{DefaultFields, EmitError, IntoEventData};
 use super::emission::{Emission, RareFields};
 use super::emit::EmissionState;
 use super::handler::{HookReturn, IntoHandler, handler, name_of};
+use super::names::{EventNameWarning, EventNames};
 use super::record::Fields;
-use super::table::{EventDescriptor, EventTable, TableWriter, filter_bit};
+use super::table::{EventDescriptor, EventTable, ObserveEmission, TableWriter, filter_bit};
 use crate::Map;
 use crate::cow_cell::{CowCell, Snapshot};
+use crate::lock::lock;
 use crate::options::RegisterOptions;
 use crate::timer::HostTimer;
 use crate::within::within;
@@ -35,7 +37,40 @@ pub struct HookRegistry {
 
 struct HookRegistryInner {
     table: CowCell<TableWriter>,
+    names: Mutex<EventNames>,
     timer: Arc<dyn Timer>,
+}
+
+impl HookRegistryInner {
+    fn check_registration(&self, event: &Arc<str>) {
+        let warning = lock(&self.names).on_registration(event);
+        if let Some(warning) = warning {
+            log(&warning);
+        }
+    }
+}
+
+impl ObserveEmission for HookRegistryInner {
+    /// Waits for no other thread: if one holds a lock, a later emission is checked.
+    fn without_hooks(&self, event: &str, table: &EventTable) {
+        let mut names = match self.names.try_lock() {
+            Ok(names) => names,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => return,
+        };
+        let checked = names.on_emission(event, table);
+        drop(names);
+        if let Some(warning) = checked.warning {
+            log(&warning);
+        }
+        if checked.settled != 0 {
+            self.table.try_update(|table| table.settle(checked.settled));
+        }
+    }
+}
+
+fn log(warning: &EventNameWarning) {
+    tracing::warn!(target: "hooks_runtime", event = &*warning.event, "{warning}");
 }
 
 impl HookRegistry {
@@ -49,16 +84,17 @@ impl HookRegistry {
 
     /// Creates a registry without hooks, with this timer.
     pub fn with_timer(timer: Arc<dyn Timer>) -> Self {
-        HookRegistry {
-            inner: Arc::new(HookRegistryInner {
-                table: CowCell::new(TableWriter::new()),
-                timer,
-            }),
-        }
+        let inner = Arc::new_cyclic(|inner: &Weak<HookRegistryInner>| HookRegistryInner {
+            table: CowCell::new(TableWriter::new(Weak::clone(inner) as _)),
+            names: Mutex::new(EventNames::new(HookRegistry::STANDARD_EVENTS)),
+            timer,
+        });
+        HookRegistry { inner }
     }
 
     /// Registers a hook for an event: see [the module](super::handler) for the forms of hooks. The
-    /// event needs no declaration, and its name is matched exactly.
+    /// event needs no declaration, and its name is matched exactly. If the name is probably a
+    /// mistake, a [warning](Self::event_name_warnings) is logged.
     ///
     /// ```
     /// use hooks_runtime::{Event, HookRegistry, HookResult, RegisterOptions};
@@ -108,6 +144,7 @@ impl HookRegistry {
             target: "hooks_runtime",
             event = &*event, hook = &*name, priority, "event hook registered"
         );
+        self.inner.check_registration(&event);
         let handle = EventUnregister {
             registry: Arc::downgrade(&self.inner),
             event,
@@ -170,6 +207,7 @@ impl HookRegistry {
         let table = self.inner.table.load();
         let map = table.stamped(data.into_event_data().into_map()?);
         let Some((name, slot)) = table.hooks(event) else {
+            table.report_without_hooks(event);
             let mut emission = Emission::of(table.completed(map));
             if options.report {
                 emission.rare_fields = ColdOption::from(Box::new(RareFields {
@@ -255,6 +293,7 @@ impl HookRegistry {
         let table = self.inner.table.load();
         let map = table.stamped(data.into_event_data().into_map()?);
         let Some((name, slot)) = table.hooks(event) else {
+            table.report_without_hooks(event);
             return Ok(Collected::default());
         };
         let fields = Fields::new(map, table.defaults());
@@ -286,6 +325,61 @@ impl HookRegistry {
     /// Returns all registrations, by event and in execution order.
     pub fn descriptors(&self) -> Vec<EventDescriptor> {
         self.inner.table.load().descriptors()
+    }
+
+    /// Declares events, in addition to the standard events and to those that were declared earlier.
+    ///
+    /// An event needs no declaration: hooks for undeclared events are registered and run. But once
+    /// events are declared, a hook for an undeclared event causes a
+    /// [warning](Self::event_name_warnings), and so does the emission of an undeclared event that
+    /// has no hooks. A declared event causes no warning.
+    ///
+    /// ```
+    /// use hooks_runtime::events::EventNameProblem;
+    /// use hooks_runtime::{Event, HookRegistry, HookResult, RegisterOptions};
+    ///
+    /// let hooks = HookRegistry::new();
+    /// hooks.declare_events(["deploy:start", "deploy:done"]);
+    ///
+    /// let hook = |_: Event<'_>| HookResult::proceed();
+    /// hooks.register("deploy:strat", hook, RegisterOptions::new());
+    ///
+    /// let warnings = hooks.event_name_warnings();
+    /// assert_eq!(warnings[0].problem, EventNameProblem::Undeclared);
+    /// assert_eq!(warnings[0].similar.as_deref(), Some("deploy:start"));
+    /// ```
+    pub fn declare_events<I>(&self, events: I)
+    where
+        I: IntoIterator<Item: Into<Arc<str>>>,
+    {
+        // The caller's iterator may use the registry: it runs before the lock is taken.
+        let events: Vec<Arc<str>> = events.into_iter().map(Into::into).collect();
+        let table = self.inner.table.load();
+        let warnings = lock(&self.inner.names).declare(events.into_iter(), &table);
+        drop_catching_panic(table);
+        for warning in warnings {
+            log(&warning);
+        }
+    }
+
+    /// Returns warnings about names of events that are probably mistakes: of hooks that may never
+    /// run, and of emissions that may miss their hooks. Sorted by name.
+    ///
+    /// Each warning was also logged with `tracing`, at the level `WARN` and once for its name, when
+    /// the first hook was registered for the name, or at the first emission that found no hooks. The
+    /// list has the warnings that apply at the moment. See
+    /// [`EventNameProblem`](super::EventNameProblem) for the checks, and
+    /// [`declare_events`](Self::declare_events) to make them stricter.
+    ///
+    /// The checks cost emissions with hooks nothing, and are therefore incomplete: an event that
+    /// was only emitted while it had hooks is not known. Emissions without hooks are checked until
+    /// names with the same hash (one of 64) occur 32 times in succession without a new name. After
+    /// 1024 names, the registry checks no more names.
+    pub fn event_name_warnings(&self) -> Vec<EventNameWarning> {
+        let table = self.inner.table.load();
+        let warnings = lock(&self.inner.names).warnings(&table);
+        drop_catching_panic(table);
+        warnings
     }
 
     /// Returns a weak handle of this registry, for hooks that emit events themselves.
@@ -366,6 +460,7 @@ async fn emit_to(
 ) -> Result<Emission, EmitError> {
     let map = table.stamped(map);
     let Some((name, slot)) = table.hooks(event) else {
+        table.report_without_hooks(event);
         return Ok(Emission::of(table.completed(map)));
     };
     let fields = Fields::new(map, table.defaults());

@@ -1,6 +1,7 @@
 //! Output of event hooks.
 
 use std::borrow::Cow;
+use std::convert::Infallible;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -207,6 +208,7 @@ impl HookResult {
     }
 
     /// `ask_user`: a question for the user.
+    #[doc(alias = "ask")]
     pub fn ask_user(prompt: impl Into<String>) -> Self {
         HookResult {
             action: Action::AskUser,
@@ -293,6 +295,33 @@ impl HookResult {
     /// Returns one of the extra keys, if it is text.
     pub(crate) fn extra_text(&self, key: &str) -> Option<&str> {
         self.extra.as_ref()?.get(key)?.as_str()
+    }
+}
+
+/// Bound of [`HookResult::ask`] that no prompt meets, so that the compiler names the constructor.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "`HookResult` has no constructor `ask`; call `HookResult::ask_user(prompt)`",
+    label = "the constructor is `ask_user`"
+)]
+pub trait PromptOfAsk {
+    /// Is never called: there is no value of this type.
+    fn never(self) -> HookResult;
+}
+
+/// Without an implementation, the compiler suggests adding one.
+#[diagnostic::do_not_recommend]
+impl PromptOfAsk for Infallible {
+    fn never(self) -> HookResult {
+        match self {}
+    }
+}
+
+/// At the end, because the compiler lists the first constructors where an unknown one is called.
+impl HookResult {
+    #[doc(hidden)]
+    pub fn ask<P: PromptOfAsk>(prompt: P) -> Self {
+        prompt.never()
     }
 }
 

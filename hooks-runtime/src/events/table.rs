@@ -1,7 +1,7 @@
 //! The table of registered event hooks: a snapshot for emissions, and the writers' copy.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use hashbrown::{DefaultHashBuilder, HashMap};
@@ -23,6 +23,9 @@ pub(super) struct EventTable {
     /// Never empty.
     defaults: Option<Arc<Map>>,
     stamps: bool,
+    /// Filter bits of the names that `observer` still checks.
+    watched: u64,
+    observer: Weak<dyn ObserveEmission>,
 }
 
 /// The slots of the events that have hooks.
@@ -49,7 +52,19 @@ pub(super) struct TableWriter {
     /// Never empty.
     defaults: Option<Arc<Map>>,
     stamps: bool,
+    watched: u64,
+    observer: Weak<dyn ObserveEmission>,
 }
+
+/// Receives the emissions that find no hooks.
+pub(super) trait ObserveEmission: Send + Sync {
+    /// Checks the name of an event that has no hooks in this table.
+    fn without_hooks(&self, event: &str, table: &EventTable);
+}
+
+/// The filter bits that a new registry watches. Loom checks the filter, which a watched bit would
+/// bypass.
+const WATCHED: u64 = if cfg!(hooks_loom) { 0 } else { u64::MAX };
 
 /// The number of events of each filter bit.
 struct FilterBits {
@@ -65,6 +80,31 @@ impl EventTable {
             Events::Few(slots) => slots.get_key_value(event),
             Events::Many(slots) => slots.get_key_value(event),
         }
+    }
+
+    /// Reports an emission that found no hooks, until names like that of the event are checked.
+    #[inline]
+    pub(super) fn report_without_hooks(&self, event: &str) {
+        if self.watched & filter_bit(event) != 0 {
+            self.observe(event);
+        }
+    }
+
+    #[cold]
+    fn observe(&self, event: &str) {
+        if let Some(observer) = self.observer.upgrade() {
+            observer.without_hooks(event, self);
+        }
+    }
+
+    /// Returns the names of the events that have hooks.
+    pub(super) fn events(&self) -> impl Iterator<Item = &Arc<str>> {
+        let (few, many) = match &self.events {
+            Events::Few(slots) => (Some(slots.keys()), None),
+            Events::Many(slots) => (None, Some(slots.keys())),
+        };
+        let few = few.into_iter().flatten();
+        few.chain(many.into_iter().flatten())
     }
 
     /// Returns the default fields of all data.
@@ -137,7 +177,7 @@ impl EventTable {
 }
 
 impl TableWriter {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(observer: Weak<dyn ObserveEmission>) -> Self {
         TableWriter {
             slots: HashMap::default(),
             filter: FilterBits {
@@ -147,6 +187,8 @@ impl TableWriter {
             many: None,
             defaults: None,
             stamps: false,
+            watched: WATCHED,
+            observer,
         }
     }
 
@@ -200,6 +242,11 @@ impl TableWriter {
         self.defaults = defaults;
     }
 
+    /// Sets that names with these filter bits need no more checks.
+    pub(super) fn settle(&mut self, bits: u64) {
+        self.watched &= !bits;
+    }
+
     pub(super) fn set_stamps(&mut self, stamps: bool) {
         self.stamps = stamps;
     }
@@ -224,16 +271,18 @@ impl Writer for TableWriter {
             },
             defaults: self.defaults.clone(),
             stamps: self.stamps,
+            watched: self.watched,
+            observer: Weak::clone(&self.observer),
         }
     }
 
-    /// Returns the filter bits of the events that have hooks: all bits if defaults or time stamps
-    /// apply to every event.
+    /// Returns the filter bits of the events that have hooks or are watched: all bits if defaults
+    /// or time stamps apply to every event.
     fn filter_bits(&self) -> u64 {
         if self.stamps || self.defaults.is_some() {
             return u64::MAX;
         }
-        self.filter.bits
+        self.filter.bits | self.watched
     }
 }
 

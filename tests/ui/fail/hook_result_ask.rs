@@ -1,0 +1,5 @@
+use hooks_runtime::HookResult;
+
+fn main() {
+    let _ = HookResult::ask("Deploy to production?");
+}
