@@ -1,5 +1,6 @@
 // One decision: its outcome and all of its fields.
 
+import { cautionLine, recordAnswers } from "./answers.js";
 import { badge, command } from "./command.js";
 import { el, prose, told, words } from "./dom.js";
 import { percent, took, whenExactly } from "./time.js";
@@ -39,7 +40,9 @@ export function details(record) {
     el("div", { class: "box" }, command(record)),
     prose("p", record.reasoning, { class: "reasoning" }),
     record.explanation && prose("p", record.explanation, { class: "explanation" }),
+    cautionLine(record),
     record.always && prose("p", record.always, { class: "always quiet-text" }),
+    recordAnswers(record),
     el(
       "dl",
       {},

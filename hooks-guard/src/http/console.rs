@@ -43,12 +43,14 @@ macro_rules! assets {
     };
 }
 
-static ASSETS: [Asset; 16] = assets![
+static ASSETS: [Asset; 19] = assets![
     HTML "index.html",
     CSS "style.css",
     SVG "icon.svg",
     JS "app.js",
+    JS "answers.js",
     JS "api.js",
+    JS "card.js",
     JS "command.js",
     JS "dom.js",
     JS "escape.js",
@@ -57,6 +59,7 @@ static ASSETS: [Asset; 16] = assets![
     JS "inbox.js",
     JS "plot.js",
     JS "record.js",
+    JS "selection.js",
     JS "statistics.js",
     JS "time.js",
     JS "trail.js",
