@@ -2,6 +2,8 @@
 
 import { act, isSignedIn, messageOf, onSession } from "./api.js";
 import { el, prose, say } from "./dom.js";
+import { escape } from "./escape.js";
+import { DELAY_MS, delayedAnswer, offerUndo } from "./undo.js";
 
 /** The answers, by key. */
 export const ANSWERS = [
@@ -13,6 +15,8 @@ export const ANSWERS = [
 ];
 /** Maximum length of a note in characters; the service has this limit. */
 const MAX_NOTE = 1000;
+/** Number of characters of a shortened command. */
+const SHORT = 60;
 
 /** Ids of the questions that this window has answered, to tell its answers from others. */
 const answeredHere = new Set();
@@ -35,22 +39,25 @@ export function answerError(error) {
 }
 
 /**
- * Answers questions one after another. Equal questions share a lasting approval: it is given with the
+ * Answers questions one after another, with a delay in which the answers can be undone. Equal questions share a lasting approval: it is given with the
  * first one of each session, or with the first one if it is for all sessions; the others are approved
  * once. Stops if no further answer can succeed. Returns one result per request, with its error.
  */
 export async function answerAll(records, body) {
   const results = [];
+  const delayed = [];
   const given = new Set();
   for (const record of records) {
-    const { remember, ...once } = body;
+    const { remember, confirm_deletion, ...once } = body;
     const scope = remember === "session" ? record.session_id : remember;
     const sent = given.has(scope) ? once : body;
     // The event may arrive before the response.
     answeredHere.add(record.id);
     try {
-      await act("POST", "/api/hooks/permission-response", { id: record.id, ...sent });
+      const answered = await act("POST", "/api/hooks/permission-response", { id: record.id, ...sent, delay_ms: DELAY_MS });
       if (remember) given.add(scope);
+      // Without time for a delay, the answer has already taken effect.
+      if (answered.answering) delayed.push(answered.answering);
       results.push({ record });
     } catch (error) {
       answeredHere.delete(record.id);
@@ -58,7 +65,15 @@ export async function answerAll(records, body) {
       if (error.code !== "ALREADY_ANSWERED" && (remember || error.status !== 409)) break;
     }
   }
+  offerUndo(delayed, delayed.length === 1 ? shortCommand(records.find((record) => record.id === delayed[0].id)) : `${delayed.length} questions`);
   return results;
+}
+
+/** Returns the beginning of a command, with backticks that mark it as code. */
+export function shortCommand(record) {
+  const all = Array.from(record.command);
+  const text = all.length > SHORT ? `${all.slice(0, SHORT).join("")}…` : record.command;
+  return `\`${escape(text).replaceAll("`", "'")}\``;
 }
 
 /** Creates a step that replaces the buttons until it is closed; Escape closes it. */
@@ -128,6 +143,7 @@ export function cautionLine(record) {
  */
 export function answerPanel(open, home = () => null) {
   const [first] = open();
+  const status = el("p", { class: "delayed quiet-text", hidden: true });
   const problem = el("p", { class: "problem", role: "alert" });
   let step = null;
   let busy = false;
@@ -147,7 +163,28 @@ export function answerPanel(open, home = () => null) {
     ),
   );
   const actions = el("div", { class: "actions" }, ...buttons);
-  const element = el("div", { class: "answers", "data-questions": "", session: enable, answered: (event) => finish(event.detail) }, actions, problem);
+  const listeners = { session: enable, answered: (event) => finish(event.detail), delayed: (event) => showDelay(event.detail.reason) };
+  const element = el("div", { class: "answers", "data-questions": "", ...listeners }, actions, status, problem);
+
+  /** Returns the questions without a delayed answer. */
+  function unanswered() {
+    return open().filter((record) => !delayedAnswer(record.id));
+  }
+
+  /** Shows the delayed answer in place of the buttons, or the buttons after it was withdrawn. */
+  function showDelay(reason) {
+    if (over) return;
+    const answer = unanswered().length === 0 ? delayedAnswer(open()[0]?.id) : undefined;
+    if (answer) {
+      closeStep();
+      if (actions.contains(document.activeElement)) home()?.focus();
+      status.textContent = `${answer.response === "APPROVED" ? "Approved" : "Denied"} by ${escape(answer.by)}; takes effect in a moment.`;
+    }
+    actions.hidden = Boolean(answer) || step !== null;
+    status.hidden = !answer;
+    if (reason) problem.textContent = `Not answered: ${escape(reason)}.`;
+    enable();
+  }
 
   function enable() {
     for (const button of element.querySelectorAll("button")) button.disabled = !isSignedIn() || busy || over;
@@ -165,18 +202,18 @@ export function answerPanel(open, home = () => null) {
     const focused = step.element.contains(document.activeElement);
     step.element.remove();
     step = null;
-    actions.hidden = false;
+    actions.hidden = !status.hidden;
     if (focused) (home() ?? buttons.at(-1)).focus();
   }
 
   /** Begins an answer: sends it, or opens its second step. */
   function choose(answer) {
-    if (busy || over || step || !isSignedIn()) return;
+    if (busy || over || step || !isSignedIn() || unanswered().length === 0) return;
     if (answer.note) {
       openStep(noteStep("Deny", (note) => send(note ? { ...answer.body, note } : answer.body), closeStep));
-    } else if (answer.body.remember && first.classification === "DELETE") {
-      const text = answer.body.remember === "always" ? "Always allow this deletion, in every session?" : "Allow this deletion for the rest of the session?";
-      openStep(confirmStep(text, answer.body.remember === "always" ? "Always allow" : "Allow for this session", () => send(answer.body), closeStep));
+    } else if (answer.body.remember === "always" && first.classification === "DELETE") {
+      const run = () => send({ ...answer.body, confirm_deletion: true });
+      openStep(confirmStep("Always allow this deletion, in every session, without another question?", "Always allow", run, closeStep));
     } else {
       send(answer.body);
     }
@@ -188,7 +225,7 @@ export function answerPanel(open, home = () => null) {
     busy = true;
     enable();
     problem.textContent = "";
-    const results = await answerAll(open(), body);
+    const results = await answerAll(unanswered(), body);
     // The event stream reports the answers, in this and in every other window.
     const failed = results.filter((result) => result.error);
     const texts = [...new Set(failed.map((result) => answerError(result.error)))];
@@ -200,16 +237,20 @@ export function answerPanel(open, home = () => null) {
   function finish(record) {
     over = true;
     closeStep();
+    if (actions.contains(document.activeElement)) home()?.focus();
+    status.hidden = true;
+    actions.hidden = false;
     actions.replaceChildren(...(record ? [answerText(record)] : []));
     problem.textContent = "";
   }
 
+  /** Updates the ids of the questions, after `open` has changed. */
   function relabel() {
     element.dataset.questions = open().map((record) => record.id).join(" ");
   }
 
   relabel();
-  enable();
+  showDelay();
   return { element, actions, choose, enable, relabel, finish };
 }
 
@@ -236,12 +277,15 @@ export function recordAnswers(record) {
  */
 export function rowAnswers(record, review) {
   if (!isOpen(record) || !isSignedIn()) return null;
-  const element = el("span", { class: "row-answers", "data-questions": String(record.id), answered: () => element.remove() });
+  const hide = () => {
+    element.hidden = Boolean(delayedAnswer(record.id));
+  };
+  const element = el("span", { class: "row-answers", "data-questions": String(record.id), answered: () => element.remove(), delayed: hide });
   const send = async (body) => {
     for (const button of element.children) button.disabled = true;
     const [{ error }] = await answerAll([record], body);
-    if (!error) return;
     for (const button of element.children) button.disabled = false;
+    if (!error) return;
     say(answerError(error));
     review();
   };
@@ -255,6 +299,7 @@ export function rowAnswers(record, review) {
     el("button", { type: "button", class: "small", click: approve }, record.caution ? "Review" : "Approve", el("span", { class: "unseen" }, ` question ${record.id}`)),
     el("button", { type: "button", class: "small deny", click: () => send({ response: "DENIED" }) }, "Deny", el("span", { class: "unseen" }, ` question ${record.id}`)),
   );
+  hide();
   return element;
 }
 

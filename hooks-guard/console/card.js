@@ -6,6 +6,7 @@ import { badge, command } from "./command.js";
 import { el, prose, say, told } from "./dom.js";
 import { escape } from "./escape.js";
 import { confidence, outcome } from "./record.js";
+import { ruleButton } from "./rule.js";
 import { clock, whenExactly } from "./time.js";
 
 /** Minimum time that a question must be visible before a key answers it, in milliseconds. */
@@ -17,7 +18,7 @@ export function groupKey(record) {
 }
 
 /** Creates the card of a question; `onSelect` is called when it is selected or unselected. */
-export function card(record, { onSelect, rule }) {
+export function card(record, { onSelect }) {
   /** Open questions of the card by id, oldest first, with the time at which each was added. */
   const members = new Map([[record.id, { record, since: -Infinity }]]);
   const heading = `question-${record.id}`;
@@ -76,7 +77,7 @@ export function card(record, { onSelect, rule }) {
         el("dt", {}, "Id"),
         ids,
       ),
-      rule && el("p", {}, el("button", { type: "button", class: "small", click: () => rule([...members.keys()][0] ?? record.id) }, "Make a rule of this")),
+      el("p", {}, ruleButton(() => [...members.keys()][0])),
     ),
     elsewhere,
     panel.element,

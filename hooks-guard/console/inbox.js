@@ -7,6 +7,7 @@ import { badge, command } from "./command.js";
 import { el, prose, told } from "./dom.js";
 import { escape } from "./escape.js";
 import { outcome, UNUSED } from "./record.js";
+import { rememberedApprovals } from "./remembered.js";
 import { selection } from "./selection.js";
 import { when } from "./time.js";
 
@@ -34,6 +35,7 @@ export function inbox(main, questions, known) {
   /** Events that arrive while the decisions are read, in order. */
   let meanwhile = null;
   let stale = false;
+  const approvals = rememberedApprovals();
   main.append(
     el("h1", {}, "Inbox"),
     el("section", { "aria-label": "Questions", keydown: (event) => keys(event, cards, chosen) }, notice, empty, list),
@@ -50,6 +52,7 @@ export function inbox(main, questions, known) {
         last,
       ),
     ),
+    approvals.element,
   );
 
   /** Adds cards for new questions, or to the card of an equal one, and closes those of answered ones. */
@@ -156,12 +159,17 @@ export function inbox(main, questions, known) {
   return {
     answers: true,
     pending: draw,
-    anew: readLast,
+    anew() {
+      readLast();
+      approvals.read();
+    },
     session() {
       for (const made of cards) made.enable();
       chosen.update();
+      approvals.enable();
     },
     event(kind, data) {
+      if (kind === "remembered" || kind === "forgotten" || kind === "cleaned") approvals.readSoon();
       if (kind !== "asked" && kind !== "answered" && kind !== "executed") return;
       keep({ kind, data });
       meanwhile?.push({ kind, data });
@@ -219,7 +227,7 @@ function keys(event, cards, chosen) {
 }
 
 function keyHelp() {
-  const keys = [["j", "k", "move"], ["y", "approve"], ["s", "for this session"], ["a", "always"], ["n", "deny"], ["N", "deny with a note"], ["x", "select"], ["X", "select up to here"], ["g", "go to the selection"]];
+  const keys = [["j", "k", "move"], ["y", "approve"], ["s", "for this session"], ["a", "always"], ["n", "deny"], ["N", "deny with a note"], ["x", "select"], ["X", "select up to here"], ["g", "go to the selection"], ["u", "undo"]];
   return keys.flatMap((parts) => [
     el("span", {}, ...parts.slice(0, -1).flatMap((key) => [el("kbd", {}, key), " "]), parts.at(-1)),
     " ",

@@ -3,6 +3,7 @@
 import { cautionLine, recordAnswers } from "./answers.js";
 import { badge, command } from "./command.js";
 import { el, prose, told, words } from "./dom.js";
+import { ruleButton } from "./rule.js";
 import { percent, took, whenExactly } from "./time.js";
 
 /** What to do while the trail is empty; backticks mark code. */
@@ -62,5 +63,6 @@ export function details(record) {
       row("Call", record.call_id),
       row("Error", record.error),
     ),
+    record.decision_requires_confirmation && el("p", {}, ruleButton(() => record.id)),
   );
 }

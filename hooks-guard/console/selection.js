@@ -1,9 +1,9 @@
 // Several questions at once: selected cards, and the bar that answers them.
 
-import { answerAll, answerError, confirmStep, noteStep } from "./answers.js";
+import { answerAll, answerError, confirmStep, noteStep, shortCommand } from "./answers.js";
 import { isSignedIn } from "./api.js";
 import { el, prose, say } from "./dom.js";
-import { escape } from "./escape.js";
+import { delayedAnswer } from "./undo.js";
 
 /** Creates the bar for the selected ones of `cards`, which returns the shown cards in order. */
 export function selection(cards) {
@@ -144,7 +144,7 @@ export function selection(cards) {
     busy = true;
     closeStep();
     results.replaceChildren();
-    const records = selected().flatMap((card) => card.answerable());
+    const records = selected().flatMap((card) => card.answerable()).filter((record) => !delayedAnswer(record.id));
     update();
     const found = await answerAll(records, body);
     const failed = found.filter((one) => one.error);
@@ -154,7 +154,7 @@ export function selection(cards) {
     if (failed.length > 0) lines.push(`${failed.length} not answered`);
     if (skipped > 0) lines.push(`${skipped} not sent`);
     const conflict = ({ record, error }) =>
-      el("li", {}, `Question ${record.id} (`, el("code", {}, short(record.command)), "): ", prose("span", answerError(error)));
+      el("li", {}, `Question ${record.id} (`, prose("span", shortCommand(record)), "): ", prose("span", answerError(error)));
     results.replaceChildren(
       el("p", {}, `${lines.join(", ")}.`),
       el("ul", { hidden: failed.length === 0 }, ...failed.map(conflict)),
@@ -179,9 +179,4 @@ export function selection(cards) {
 
 function count(records) {
   return records.length === 1 ? "1 question" : `${records.length} questions`;
-}
-
-function short(text) {
-  const all = Array.from(text);
-  return escape(all.length > 60 ? `${all.slice(0, 60).join("")}…` : text);
 }

@@ -43,7 +43,7 @@ macro_rules! assets {
     };
 }
 
-static ASSETS: [Asset; 19] = assets![
+static ASSETS: [Asset; 22] = assets![
     HTML "index.html",
     CSS "style.css",
     SVG "icon.svg",
@@ -59,10 +59,13 @@ static ASSETS: [Asset; 19] = assets![
     JS "inbox.js",
     JS "plot.js",
     JS "record.js",
+    JS "remembered.js",
+    JS "rule.js",
     JS "selection.js",
     JS "statistics.js",
     JS "time.js",
     JS "trail.js",
+    JS "undo.js",
 ];
 
 static TAGS: LazyLock<[String; ASSETS.len()]> = LazyLock::new(|| {
