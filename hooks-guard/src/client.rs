@@ -567,7 +567,7 @@ fn answer(status: StatusCode, bytes: &[u8]) -> Result<Value, ClientError> {
     let value: Value =
         serde_json::from_slice(bytes).map_err(|_| ClientError::UnexpectedResponse)?;
     match status {
-        StatusCode::OK => Ok(value),
+        StatusCode::OK | StatusCode::ACCEPTED => Ok(value),
         status => Err(ClientError::Refused {
             status: status.as_u16(),
             code: text(&value, "code").ok_or(ClientError::UnexpectedResponse)?,

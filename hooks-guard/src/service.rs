@@ -16,7 +16,7 @@ use crate::audit::{
     DecisionSelector, Execution, ExecutionResult, GrantResult, NewAnswer, NewDecision,
     QuestionLimits, RedeemResult, SessionScope, TooManyQuestions, UserResponse, with_timeout,
 };
-use crate::classify::{Decision, Parts};
+use crate::classify::{Crud, Decision, Parts};
 use crate::dispatches::Dispatches;
 use crate::gate::{Gate, GateDecision};
 use crate::mask::{self, Masked};
@@ -24,6 +24,7 @@ use crate::random::random;
 use crate::request::{PermissionDecision, PermissionRequest};
 use crate::rules::RuleDecision;
 
+pub use crate::audit::RememberScope;
 pub use crate::dispatches::{Dispatch, HookRun, Runs, ScriptRuns, Step, StepRun};
 
 /// Decides requests, records every decision before returning it, and stores the pending questions.
@@ -74,6 +75,8 @@ pub struct OperatorAnswer {
     pub remember: RememberScope,
     /// A note to store with the answer.
     pub note: Option<String>,
+    /// `true` to confirm that a deletion is allowed `always`; without effect on other answers.
+    pub confirms_deletion: bool,
 }
 
 /// Result of a person's answer.
@@ -90,22 +93,9 @@ pub enum RespondResult {
     /// The answer was not recorded: a part that would run is hidden as a secret, so the operator
     /// cannot see what to approve.
     HiddenCode,
-}
-
-/// How long an approval lasts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
-#[serde(rename_all = "lowercase")]
-#[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "http", schema(as = Remember))]
-pub enum RememberScope {
-    /// For this command only.
-    #[default]
-    Once,
-    /// For equal commands in this directory by this agent, in this session, while the files that
-    /// determine their effect are unchanged.
-    Session,
-    /// Like `session`, but in every session, until it is revoked.
-    Always,
+    /// The answer was not recorded: it would always allow a deletion, and does not
+    /// [confirm](OperatorAnswer::confirms_deletion) it.
+    DeletionNotConfirmed,
 }
 
 impl PermissionService {
@@ -334,39 +324,13 @@ impl PermissionService {
         by: &str,
     ) -> Result<RespondResult, ServiceError> {
         let audit = &self.inner.reserved;
-        let lasting = match reply.remember {
-            RememberScope::Session if reply.approved => Some(SessionScope::Session),
-            RememberScope::Always if reply.approved => Some(SessionScope::Always),
-            _ => None,
-        };
         if reply.approved
             && let Some(record) = audit.decision(id).await?
+            && let Some(refused) = refusal(&record, &reply)
         {
-            let hides_code = record.rule.as_deref().is_some_and(RuleDecision::hides_code);
-            if hides_code && record.user_response.is_none() {
-                return Ok(RespondResult::HiddenCode);
-            }
-            if lasting.is_some() {
-                if !record.rule.as_deref().is_none_or(RuleDecision::remembers) {
-                    return Ok(RespondResult::NotRemembered(None));
-                }
-                match record.scope.as_ref().map(ApprovalScope::refusal_reason) {
-                    Some(None) => {}
-                    Some(Some(why)) => {
-                        return Ok(RespondResult::NotRemembered(Some(why.to_owned())));
-                    }
-                    None if record.decision_requires_confirmation => {
-                        let why = "the files that determine its effect are unknown";
-                        return Ok(RespondResult::NotRemembered(Some(why.to_owned())));
-                    }
-                    // The answer is refused for another reason.
-                    None => {}
-                }
-            }
-            if lasting == Some(SessionScope::Session) && record.session_id.is_none() {
-                return Ok(RespondResult::NoSession);
-            }
+            return Ok(refused);
         }
+        let lasting = lasting(&reply);
         let answer = NewAnswer {
             response: match reply.approved {
                 true => UserResponse::Approved,
@@ -378,6 +342,41 @@ impl PermissionService {
         };
         let answered = audit.answer_for(id, answer, lasting).await?;
         Ok(RespondResult::Answered(answered))
+    }
+
+    /// Checks a person's answer without recording it. Returns the open question, or the result that
+    /// [`respond`](Self::respond) would return.
+    ///
+    /// # Errors
+    /// If the trail cannot be read or written.
+    pub async fn check_answer(
+        &self,
+        id: i64,
+        reply: &OperatorAnswer,
+    ) -> Result<Result<Box<AuditRecord>, RespondResult>, ServiceError> {
+        let audit = &self.inner.reserved;
+        let Some(mut record) = audit.decision(id).await? else {
+            return Ok(Err(RespondResult::Answered(AnswerResult::Unknown)));
+        };
+        let now = Timestamp::now();
+        let is_open = record.user_response.is_none();
+        if is_open && record.deadline.is_some_and(|deadline| deadline <= now) {
+            audit.expire(now).await?;
+            record = audit.decision(id).await?.unwrap_or(record);
+        }
+        if reply.approved
+            && let Some(refused) = refusal(&record, reply)
+        {
+            return Ok(Err(refused));
+        }
+        let record = Box::new(record);
+        Ok(match record.user_response {
+            Some(_) => Err(RespondResult::Answered(AnswerResult::Already(record))),
+            None if !record.decision_requires_confirmation => {
+                Err(RespondResult::Answered(AnswerResult::NotAsked(record)))
+            }
+            None => Ok(record),
+        })
     }
 
     /// Returns a decision. If it is a pending question, waits up to this time for the answer.
@@ -539,6 +538,45 @@ impl PermissionService {
         let agreed = Some("the agent's own prompt");
         Ok(self.inner.audit.record_run(which, outcome, agreed).await?)
     }
+}
+
+/// Returns the scope in which an answer is remembered.
+fn lasting(reply: &OperatorAnswer) -> Option<SessionScope> {
+    match reply.remember {
+        RememberScope::Session if reply.approved => Some(SessionScope::Session),
+        RememberScope::Always if reply.approved => Some(SessionScope::Always),
+        _ => None,
+    }
+}
+
+/// Returns why an approval of a decision is not recorded; `None` if it may be.
+fn refusal(record: &AuditRecord, reply: &OperatorAnswer) -> Option<RespondResult> {
+    let hides_code = record.rule.as_deref().is_some_and(RuleDecision::hides_code);
+    let is_open = record.user_response.is_none();
+    if hides_code && is_open {
+        return Some(RespondResult::HiddenCode);
+    }
+    let lasting = lasting(reply)?;
+    if !record.rule.as_deref().is_none_or(RuleDecision::remembers) {
+        return Some(RespondResult::NotRemembered(None));
+    }
+    match record.scope.as_ref().map(ApprovalScope::refusal_reason) {
+        Some(None) => {}
+        Some(Some(why)) => return Some(RespondResult::NotRemembered(Some(why.to_owned()))),
+        None if record.decision_requires_confirmation => {
+            let why = "the files that determine its effect are unknown";
+            return Some(RespondResult::NotRemembered(Some(why.to_owned())));
+        }
+        // The answer is refused for another reason.
+        None => {}
+    }
+    if lasting == SessionScope::Session && record.session_id.is_none() {
+        return Some(RespondResult::NoSession);
+    }
+    let is_deletion = record.classification == Crud::Delete;
+    let is_unconfirmed = lasting == SessionScope::Always && !reply.confirms_deletion;
+    (is_open && record.decision_requires_confirmation && is_deletion && is_unconfirmed)
+        .then_some(RespondResult::DeletionNotConfirmed)
 }
 
 /// Waits until a decision may have been answered.

@@ -272,6 +272,7 @@ async fn an_approval_after_a_failed_hook_cannot_be_remembered() {
         approved: true,
         remember: RememberScope::Always,
         note: None,
+        confirms_deletion: false,
     };
     for (command, remembered) in [("ls fail", false), ("ls ask", true)] {
         let request = PermissionRequest::new(command);

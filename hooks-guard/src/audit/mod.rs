@@ -38,6 +38,7 @@
 
 mod address;
 mod anchor;
+mod approvals;
 mod backend;
 mod chain;
 mod changes;
@@ -72,6 +73,7 @@ pub(crate) use remembered::SessionScope;
 
 pub use self::store::AuditStore;
 pub use address::TrailAddress;
+pub use approvals::{ApprovalState, ApprovalStatus};
 pub use changes::{AuditChange, ChangeStream};
 pub use clean::Cleanup;
 pub use cleanups::PastCleanup;
@@ -84,7 +86,7 @@ pub use open::{
 pub use record::{
     AnswerResult, AuditRecord, Execution, ExecutionResult, NewAnswer, NewDecision, UserResponse,
 };
-pub use remembered::{NewRemembered, Remembered};
+pub use remembered::{NewRemembered, RememberScope, Remembered};
 pub use series::{Count, Point, Series};
 pub use stats::{
     Classifications, Confidence, Covered, Performance, Period, Stats, Totals, UserResponses,

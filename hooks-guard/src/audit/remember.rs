@@ -8,7 +8,7 @@ use super::chain::{self, LogEntryKind};
 use super::error::AuditError;
 use super::record::{floor_us, storable};
 use super::remembered::{
-    NewRemembered, Remembered, RememberedRow, remembered_columns, stored_path,
+    NewRemembered, Remembered, RememberedRow, remembered_columns, select_remembered, stored_path,
 };
 use super::tx::Tx;
 use super::write::{Batch, Work};
@@ -149,51 +149,62 @@ pub(super) async fn find(
     row.into_remembered().map(Some)
 }
 
-/// Returns the active remembered answers after this id, oldest first, and their total number.
+/// Returns the remembered answers after this id, oldest first, and their total number. Leaves out
+/// revoked answers unless `all` is `true`.
 #[cfg(feature = "http")]
 pub(super) async fn page(
     backend: &Backend,
     after: i64,
     limit: u64,
+    all: bool,
 ) -> Result<(Vec<Remembered>, u64), AuditError> {
     let mut tx = backend.read().await?;
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
     let rows = tx
         .all(
             concat!(
-                "SELECT ",
-                remembered_columns!(),
-                " FROM remembered r WHERE r.revoked_at IS NULL AND r.id > $1
+                select_remembered!(),
+                " WHERE (r.revoked_at IS NULL OR CAST($3 AS BIGINT) = 1) AND r.id > $1
                   ORDER BY r.id LIMIT $2"
             ),
-            &[after.into(), limit.into()],
+            &[after.into(), limit.into(), i64::from(all).into()],
         )
         .await?;
     let row = tx
         .one(
-            "SELECT count(*) FROM remembered WHERE revoked_at IS NULL",
-            &[],
+            "SELECT count(*) FROM remembered WHERE revoked_at IS NULL OR CAST($1 AS BIGINT) = 1",
+            &[i64::from(all).into()],
         )
         .await?;
     let total = row.int(0)?.max(0).unsigned_abs();
-    let shown = rows
-        .iter()
-        .map(|row| RememberedRow::read(row, 0)?.into_remembered());
+    let shown = rows.iter().map(RememberedRow::listed);
     Ok((shown.collect::<Result<_, _>>()?, total))
 }
 
-pub(super) async fn list(backend: &Backend) -> Result<Vec<Remembered>, AuditError> {
+/// Returns the remembered answer with an id, also if it was revoked.
+pub(super) async fn one(backend: &Backend, id: i64) -> Result<Option<Remembered>, AuditError> {
+    let mut tx = backend.read().await?;
+    let found = tx
+        .optional(
+            concat!(select_remembered!(), " WHERE r.id = $1"),
+            &[id.into()],
+        )
+        .await?;
+    found.as_ref().map(RememberedRow::listed).transpose()
+}
+
+/// Returns the remembered answers, oldest first. Leaves out revoked answers unless `all` is `true`.
+pub(super) async fn list(backend: &Backend, all: bool) -> Result<Vec<Remembered>, AuditError> {
     let mut tx = backend.read().await?;
     tx.all(
         concat!(
-            "SELECT ",
-            remembered_columns!(),
-            " FROM remembered r WHERE r.revoked_at IS NULL ORDER BY r.id"
+            select_remembered!(),
+            " WHERE r.revoked_at IS NULL OR CAST($1 AS BIGINT) = 1 ORDER BY r.id"
         ),
-        &[],
+        &[i64::from(all).into()],
     )
     .await?
     .iter()
-    .map(|row| RememberedRow::read(row, 0)?.into_remembered())
+    .map(RememberedRow::listed)
     .collect()
 }

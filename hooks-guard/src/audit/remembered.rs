@@ -8,9 +8,10 @@ use serde::{Deserialize, Serialize};
 
 use super::chain::{Content, LogEntryKind, scoped};
 use super::error::AuditError;
-use super::record::{AuditRecord, NewAnswer, scope_of, storable, timestamp};
+use super::record::{AuditRecord, NewAnswer, class_of, scope_of, storable, timestamp};
 use super::tx::SqlRow;
 use crate::approval::ApprovalScope;
+use crate::classify::Crud;
 
 /// Approval that also applies to later requests (`always allow`).
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
@@ -43,6 +44,19 @@ pub struct Remembered {
     /// did not bind approvals to files; such an answer matches no request.
     #[serde(default)]
     pub holds: Option<String>,
+    /// Decision that was answered; `None` if it is unknown or deleted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decision_id: Option<i64>,
+    /// Class of that decision.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub classification: Option<Crud>,
+    /// Time of the revocation; `None` if the answer is active.
+    #[cfg_attr(feature = "http", schema(value_type = Option<String>, format = DateTime))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub revoked_at: Option<Timestamp>,
+    /// Author of the revocation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub revoked_by: Option<String>,
     /// Scope in addition to the command. Not shown.
     #[serde(skip)]
     pub scope: Option<ApprovalScope>,
@@ -67,6 +81,22 @@ pub struct NewRemembered {
     pub at: Timestamp,
     /// Scope in addition to the command; without a scope, the answer matches no request.
     pub scope: Option<ApprovalScope>,
+}
+
+/// How long an approval lasts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "http", schema(as = Remember))]
+pub enum RememberScope {
+    /// For this command only.
+    #[default]
+    Once,
+    /// For equal commands in this directory by this agent, in this session, while the files that
+    /// determine their effect are unchanged.
+    Session,
+    /// Like `session`, but in every session, until it is revoked.
+    Always,
 }
 
 /// Sessions in which an approval is remembered.
@@ -106,6 +136,22 @@ macro_rules! remembered_columns {
     };
 }
 pub(super) use remembered_columns;
+
+/// Remembered answers and the decisions that they answered: a transaction writes the entry of the
+/// answer directly before the entry of the remembered answer.
+macro_rules! select_remembered {
+    () => {
+        concat!(
+            "SELECT ",
+            $crate::audit::remembered::remembered_columns!(),
+            ", d.id, d.class FROM remembered r
+              LEFT JOIN log l ON l.seq = r.created_seq - 1 AND l.kind = 2
+              LEFT JOIN decisions d ON d.id = l.subject AND d.answered_seq = l.seq
+                AND d.answered_at = r.created_at AND d.command_hash = r.command_hash"
+        )
+    };
+}
+pub(super) use select_remembered;
 
 #[derive(Clone, Debug)]
 pub(super) struct RememberedRow {
@@ -163,7 +209,20 @@ impl RememberedRow {
                 .map(ApprovalScope::covers)
                 .unwrap_or_default(),
             holds: scope.as_ref().map(ApprovalScope::describe),
+            decision_id: None,
+            classification: None,
+            revoked_at: self.revoked_at.map(timestamp).transpose()?,
+            revoked_by: self.revoked_by,
             scope,
+        })
+    }
+
+    /// Parses a row selected by [`select_remembered`].
+    pub(super) fn listed(row: &SqlRow) -> Result<Remembered, AuditError> {
+        Ok(Remembered {
+            decision_id: row.maybe_int(14)?,
+            classification: row.maybe_int(15)?.map(class_of).transpose()?,
+            ..Self::read(row, 0)?.into_remembered()?
         })
     }
 

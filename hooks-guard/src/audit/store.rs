@@ -617,14 +617,16 @@ impl AuditStore {
         remember::find(&mut tx, command_hash, cwd, session_id, scope).await
     }
 
-    /// Returns the active remembered answers after this id, oldest first, and their total number.
+    /// Returns the remembered answers after this id, oldest first, and their total number. Leaves
+    /// out revoked answers unless `all` is `true`.
     #[cfg(feature = "http")]
     pub(crate) async fn remembered_page(
         &self,
         after: i64,
         limit: u64,
+        all: bool,
     ) -> Result<(Vec<Remembered>, u64), AuditError> {
-        remember::page(&self.inner.backend, after, limit).await
+        remember::page(&self.inner.backend, after, limit, all).await
     }
 
     /// Returns all active remembered answers, oldest first.
@@ -633,7 +635,25 @@ impl AuditStore {
     ///
     /// Returns an error if the answers cannot be read.
     pub async fn all_remembered(&self) -> Result<Vec<Remembered>, AuditError> {
-        remember::list(&self.inner.backend).await
+        remember::list(&self.inner.backend, false).await
+    }
+
+    /// Returns all remembered answers, also the revoked ones, oldest first.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the answers cannot be read.
+    pub async fn remembered_history(&self) -> Result<Vec<Remembered>, AuditError> {
+        remember::list(&self.inner.backend, true).await
+    }
+
+    /// Returns the remembered answer with an id, also if it was revoked.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the answer cannot be read.
+    pub async fn remembered_by_id(&self, id: i64) -> Result<Option<Remembered>, AuditError> {
+        remember::one(&self.inner.backend, id).await
     }
 
     /// Revokes a remembered answer. Returns `true` if there was one.

@@ -200,6 +200,10 @@ impl AuditStore {
 /// Reason why an approval does not apply that has no scope, or whose files cannot be read.
 const UNKNOWN_SCOPE: &str = "the scope of the approval is unknown";
 
+/// Reason why a remembered answer without a scope matches no request.
+pub(super) const OLDER_VERSION: &str =
+    "it was given by a version that did not bind approvals to files";
+
 /// Timeout for reading the files of a scope.
 const SCOPE_TIMEOUT: Duration = Duration::from_secs(1);
 
@@ -223,9 +227,9 @@ pub(crate) async fn with_timeout<T: Send + 'static>(
 }
 
 /// Describes the difference between the approved scope and the current scope.
-fn changed(approved: Option<ApprovalScope>, now: &ApprovalScope) -> String {
+pub(super) fn changed(approved: Option<ApprovalScope>, now: &ApprovalScope) -> String {
     let Some(approved) = approved else {
-        return "it was given by a version that did not bind approvals to files".to_owned();
+        return OLDER_VERSION.to_owned();
     };
     match (approved.changed_in(now), now.refusal_reason()) {
         (Some(why), _) => why,
@@ -256,7 +260,7 @@ async fn record_use(batch: &mut Batch, decision: i64, at: i64) -> Result<(), Aud
         .map(drop)
 }
 
-async fn is_used(tx: &mut Tx, decision: i64) -> Result<bool, AuditError> {
+pub(super) async fn is_used(tx: &mut Tx, decision: i64) -> Result<bool, AuditError> {
     let found = tx
         .optional(
             "SELECT seq FROM used WHERE decision = $1",

@@ -28,6 +28,10 @@ pub fn app(state: AppState) -> Router {
     Router::new()
         .route("/api/hooks/permission-request", post(permission::request))
         .route("/api/hooks/permission-response", post(respond::respond))
+        .route(
+            "/api/hooks/permission-response/{id}",
+            delete(respond::withdraw),
+        )
         .route("/api/hooks/pending", get(pending::list))
         .route("/api/hooks/pending/deny", post(pending::deny))
         .route("/api/hooks/decisions", get(decisions::list))
@@ -132,9 +136,10 @@ pub(super) fn route_of(request: &Request) -> &'static str {
         Some(rest) if rest.ends_with("/redeem") => "/api/hooks/decisions/{id}/redeem",
         Some(rest) if rest.ends_with("/executed") => "/api/hooks/decisions/{id}/executed",
         Some(_) => "/api/hooks/decisions/{id}",
-        None => match path.starts_with("/api/hooks/remembered/") {
-            true => "/api/hooks/remembered/{id}",
-            false => "other",
-        },
+        None if path.starts_with("/api/hooks/remembered/") => "/api/hooks/remembered/{id}",
+        None if path.starts_with("/api/hooks/permission-response/") => {
+            "/api/hooks/permission-response/{id}"
+        }
+        None => "other",
     })
 }

@@ -16,7 +16,7 @@ use super::error::{ApiError, RequestId};
 use super::query::Query;
 use super::state::AppState;
 use super::{body, reads};
-use crate::audit::{AuditRecord, ExecutionResult, Page, RedeemResult, Totals};
+use crate::audit::{ApprovalStatus, AuditRecord, ExecutionResult, Page, RedeemResult, Totals};
 
 /// Maximum number of records per response.
 const MAX_PAGE: u64 = 1000;
@@ -98,6 +98,17 @@ pub(crate) async fn list(
     reads::list(&state, &id, &headers, "decisions", numbers, &rest).await
 }
 
+/// A record, and how long its approval lasts.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub(crate) struct DecisionDetails {
+    #[serde(flatten)]
+    record: AuditRecord,
+    /// How long the approval lasts, and if it still applies; absent if the question was not
+    /// approved.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    approval: Option<ApprovalStatus>,
+}
+
 /// Returns a decision; waits up to a minute for the answer if one is pending.
 #[utoipa::path(
     get,
@@ -107,7 +118,7 @@ pub(crate) async fn list(
         ("wait" = Option<u64>, Query, description = "Seconds to wait for the answer, at most 60"),
     ),
     responses(
-        (status = 200, description = "The current record", body = AuditRecord),
+        (status = 200, description = "The current record. The state of an approval is `changed` only in responses to the operator, because the service reads the files then", body = DecisionDetails),
         (status = 400, description = "INVALID_FILTER", body = super::error::ErrorBody),
         (status = 404, description = "NOT_FOUND", body = super::error::ErrorBody),
         (status = 503, description = "SHUTTING_DOWN: only if `wait` is given", body = super::error::ErrorBody),
@@ -117,8 +128,9 @@ pub(crate) async fn one(
     State(state): State<AppState>,
     Extension(id): Extension<RequestId>,
     Path(decision): Path<String>,
+    headers: HeaderMap,
     query: Query,
-) -> Result<Json<AuditRecord>, ApiError> {
+) -> Result<Json<DecisionDetails>, ApiError> {
     let decision = number(&decision)?;
     let wait = query.number("wait")?.unwrap_or(0).min(MAX_WAIT_SECONDS);
     let found = state
@@ -129,8 +141,12 @@ pub(crate) async fn one(
         found = found => found,
         () = state.inner.ending.begun(), if wait > 0 => return Err(ApiError::shutting_down()),
     };
-    let found = found.map_err(|error| failed(&id, &error))?;
-    found.map(Json).ok_or_else(unknown)
+    let record = found.map_err(|error| failed(&id, &error))?;
+    let record = record.ok_or_else(unknown)?;
+    let audit = state.audit(&headers);
+    let approval = audit.approval_status(&record, state.is_operator(&headers));
+    let approval = approval.await.map_err(|error| failed(&id, &error))?;
+    Ok(Json(DecisionDetails { record, approval }))
 }
 
 /// Report of an execution.

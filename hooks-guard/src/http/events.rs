@@ -16,6 +16,7 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{OwnedSemaphorePermit, broadcast};
 
 use super::common::{failed, now};
+use super::delayed::announcement;
 use super::error::{ApiError, RequestId};
 use super::hub::{HEARTBEAT_INTERVAL, MAX_LISTENERS, SseMessage, messages_of};
 use super::query::Query;
@@ -35,10 +36,13 @@ const REPLAYED_PER_READ: usize = 16;
 /// | `asked`, `answered`, `executed` | the current record |
 /// | `remembered`, `forgotten` | `{"id"}` of the approval |
 /// | `cleaned` | `{}`: deleted old decisions |
+/// | `answering` | only for the operator: a delayed answer, `{"id", "response", "remember", "note", "by", "effective_at"}` |
+/// | `withdrawn` | only for the operator: `{"id", "by", "reason"}`; the delayed answer was withdrawn by `by`, or did not take effect for this `reason` |
 /// | `missed` | `{"count"}`: this many events were dropped; reload everything |
 ///
 /// `id` is the number of the log entry. To resume, send the last `id` in `Last-Event-ID` or in
-/// `after`. A comment is sent after 15 seconds without an event.
+/// `after`. `answering` and `withdrawn` have no `id`; a new stream begins with an `answering` for
+/// each delayed answer. A comment is sent after 15 seconds without an event.
 #[utoipa::path(
     get,
     path = "/api/hooks/events",
@@ -116,9 +120,16 @@ pub(crate) async fn events(
             }
         })
         .flat_map(|told| stream::iter(told).map(|told| told.event()));
-    let before = stream::iter([hello]).chain(again);
+    let delayed = state.clone();
+    // Read when it is sent: events since then are in `receiver`.
+    let delayed = stream::once(async move { delayed.inner.delayed.all() })
+        .flat_map(stream::iter)
+        .filter(move |_| std::future::ready(is_operator))
+        .map(|answer| announcement(&answer).event());
+    let before = stream::iter([hello]).chain(again).chain(delayed);
     let listening = EventListener {
         state: state.clone(),
+        is_operator,
         receiver,
         last,
         _permit: place,
@@ -132,6 +143,7 @@ const RETRY_DELAY: Duration = Duration::from_secs(1);
 
 struct EventListener {
     state: AppState,
+    is_operator: bool,
     receiver: broadcast::Receiver<Arc<SseMessage>>,
     last: i64,
     _permit: OwnedSemaphorePermit,
@@ -146,6 +158,7 @@ impl EventListener {
             };
             match received {
                 Ok(told) if told.seq != 0 && told.seq <= self.last => {}
+                Ok(told) if told.is_for_operator && !self.is_operator => {}
                 Ok(told) => {
                     self.last = self.last.max(told.seq);
                     return Some((told.event(), self));

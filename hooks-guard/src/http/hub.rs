@@ -35,12 +35,27 @@ pub(super) struct SseMessage {
     pub(super) seq: i64,
     kind: &'static str,
     data: String,
+    /// `true` if only listeners of the operator receive the event.
+    pub(super) is_for_operator: bool,
 }
 
 impl SseMessage {
     pub(super) fn new(seq: i64, kind: &'static str, data: &Value) -> Self {
         let data = data.to_string();
-        Self { seq, kind, data }
+        Self {
+            seq,
+            kind,
+            data,
+            is_for_operator: false,
+        }
+    }
+
+    /// Restricts the event to listeners of the operator.
+    pub(super) fn for_operator(self) -> Self {
+        Self {
+            is_for_operator: true,
+            ..self
+        }
     }
 
     /// Event that reports dropped events; listeners reload everything.
@@ -97,6 +112,12 @@ impl Hub {
             tokio::spawn(self.clone().broadcast(audit.clone(), changes));
         }
         receiver
+    }
+
+    /// Sends an event that is not in the log.
+    pub(super) fn announce(&self, message: SseMessage) {
+        // An error means that there are no listeners.
+        let _ = self.sender.send(Arc::new(message));
     }
 
     /// Sends events until there are no listeners.

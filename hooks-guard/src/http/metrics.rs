@@ -8,6 +8,7 @@
 //! | `hooks_guard_decisions_total{class, decision, method}` | number of decisions |
 //! | `hooks_guard_decision_seconds` | latency of decisions, including their records |
 //! | `hooks_guard_answers_total{response}` | number of answers by the operator |
+//! | `hooks_guard_withdrawn_answers_total` | number of answers that the operator withdrew before they took effect |
 //! | `hooks_guard_pending` | number of open questions |
 
 use std::sync::OnceLock;
@@ -82,6 +83,10 @@ pub(crate) fn decision(permission: &PermissionDecision, took: Duration) {
 pub(crate) fn answer(record: &AuditRecord) {
     let response = record.user_response.map_or("none", |said| said.as_str());
     counter!("hooks_guard_answers_total", "response" => response).increment(1);
+}
+
+pub(crate) fn withdrawn_answer() {
+    counter!("hooks_guard_withdrawn_answers_total").increment(1);
 }
 
 /// Like [`answer`], for questions that were answered together.

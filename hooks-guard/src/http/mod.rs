@@ -10,6 +10,7 @@
 //! | `GET /api/hooks/pending` | lists open questions, in pages |
 //! | `POST /api/hooks/pending/deny` | denies many questions; needs the operator's token |
 //! | `POST /api/hooks/permission-response` | answers a question; needs the operator's token |
+//! | `DELETE /api/hooks/permission-response/{id}` | withdraws a delayed answer; needs the operator's token |
 //! | `GET /api/hooks/remembered` | lists remembered answers |
 //! | `DELETE /api/hooks/remembered/{id}` | revokes one; needs the operator's token |
 //! | `GET /api/hooks/events` | streams changes (server-sent events) |
@@ -32,6 +33,8 @@ mod common;
 mod connections;
 mod console;
 mod decisions;
+mod delayed;
+mod effect;
 mod error;
 mod events;
 mod export;

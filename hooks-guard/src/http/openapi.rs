@@ -22,6 +22,7 @@ pub fn document() -> OpenApi {
         super::identity::identity,
         super::permission::request,
         super::respond::respond,
+        super::respond::withdraw,
         super::decisions::list,
         super::decisions::one,
         super::decisions::executed,

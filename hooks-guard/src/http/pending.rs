@@ -10,6 +10,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::common::{failed, now};
+use super::delayed::{AnsweredRecord, DelayedAnswer};
 use super::error::{ApiError, RequestId};
 use super::query::Query;
 use super::state::AppState;
@@ -35,9 +36,18 @@ const MAX_NOTE_CHARS: usize = 1000;
 /// A page of open questions. Only describes the schema.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct Pending {
-    pending: Vec<AuditRecord>,
+    pending: Vec<AnsweredRecord>,
     #[serde(flatten)]
     rest: PendingRest,
+}
+
+/// An open question; see [`AnsweredRecord`].
+#[derive(Debug, Serialize)]
+struct PendingQuestion<'a> {
+    #[serde(flatten)]
+    record: &'a AuditRecord,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    answering: Option<DelayedAnswer>,
 }
 
 /// Fields of a page besides its questions.
@@ -120,7 +130,13 @@ pub(crate) async fn list(
             if last.replace(*cursor).is_some() {
                 text.push(',');
             }
-            text.push_str(&serde_json::to_string(record).map_err(|error| failed(&id, &error))?);
+            let answering = match state.is_operator(&headers) {
+                true => state.inner.delayed.get(record.id),
+                false => None,
+            };
+            let question = PendingQuestion { record, answering };
+            let question = serde_json::to_string(&question);
+            text.push_str(&question.map_err(|error| failed(&id, &error))?);
         }
     }
     let rest = PendingRest {

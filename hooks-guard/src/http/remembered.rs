@@ -19,19 +19,20 @@ const MAX_PAGE: u64 = 1000;
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct List {
     remembered: Vec<Remembered>,
-    /// Total number of active remembered answers.
+    /// Total number of remembered answers: the active ones, or with `all` also the revoked ones.
     total: u64,
     /// `after` of the next page; `null` on the last page.
     next: Option<i64>,
 }
 
-/// Lists active remembered answers.
+/// Lists active remembered answers; with `all=true`, also revoked ones.
 #[utoipa::path(
     get,
     path = "/api/hooks/remembered",
     params(
         ("limit" = Option<u64>, Query, description = "Maximum number of answers, at most 1000. Default: 1000"),
         ("after" = Option<u64>, Query, description = "The `next` of the previous page"),
+        ("all" = Option<bool>, Query, description = "If `true`, includes revoked answers. Default: `false`"),
     ),
     responses(
         (status = 200, description = "The remembered answers, oldest first", body = List),
@@ -48,10 +49,12 @@ pub(crate) async fn list(
     let limit = query.number("limit")?.unwrap_or(MAX_PAGE).min(MAX_PAGE);
     let after = query.number("after")?.unwrap_or(0);
     let after = i64::try_from(after).unwrap_or(i64::MAX);
+    let all = query.choice("all", &[false, true], &["false", "true"])?;
+    let all = all.unwrap_or(false);
     let _turn = state.turn(&headers).await?;
     let audit = state.audit(&headers);
     // One more than the limit, to detect another page.
-    let found = audit.remembered_page(after, limit + 1).await;
+    let found = audit.remembered_page(after, limit + 1, all).await;
     let (mut remembered, total) = found.map_err(|error| failed(&id, &error))?;
     let is_last = remembered.len() as u64 <= limit;
     remembered.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
@@ -87,14 +90,9 @@ pub(crate) async fn revoke(
     let number = number(&remembered)?;
     let not_found =
         || ApiError::not_found("unknown approval; list approvals with `GET /api/hooks/remembered`");
-    let before = number.checked_sub(1).ok_or_else(not_found)?;
-    let (first, _) = audit.remembered_page(before, 1).await.map_err(failed)?;
-    let found = first
-        .into_iter()
-        .find(|one| one.id == number)
-        .ok_or_else(not_found)?;
-    match audit.revoke(number, by).await.map_err(failed)? {
-        true => Ok(Json(found)),
-        false => Err(not_found()),
+    if !audit.revoke(number, by).await.map_err(failed)? {
+        return Err(not_found());
     }
+    let found = audit.remembered_by_id(number).await.map_err(failed)?;
+    found.map(Json).ok_or_else(not_found)
 }

@@ -4,6 +4,7 @@
 use std::sync::{Arc, OnceLock};
 
 use super::bulk_reads::BulkReads;
+use super::delayed::DelayedAnswers;
 use super::hub::Hub;
 use super::limit::RateLimit;
 use super::local::HostNames;
@@ -33,6 +34,7 @@ pub(super) struct AppStateInner {
     pub(super) limit: Option<RateLimit>,
     pub(super) metrics: Metrics,
     pub(super) hub: Hub,
+    pub(super) delayed: DelayedAnswers,
     pub(super) reads: BulkReads,
     pub(super) ending: shutdown::ShutdownSignal,
     /// Key by which clients and this service authenticate each other.
@@ -54,6 +56,7 @@ impl AppState {
                 names: HostNames::new(config.listen, &config.allowed_hosts),
                 limit: RateLimit::new(config.rate_limit_per_minute),
                 hub: Hub::default(),
+                delayed: DelayedAnswers::default(),
                 reads: BulkReads::default(),
                 ending: shutdown::ShutdownSignal::default(),
                 key: OnceLock::new(),

@@ -210,6 +210,7 @@ fn an_approval_is_stored_atomically() {
             approved: true,
             remember: RememberScope::Session,
             note: None,
+            confirms_deletion: false,
         };
         // A row with the id that the next record gets.
         sql(
