@@ -244,12 +244,12 @@ export function answerPanel(open, home = () => null) {
     problem.textContent = "";
   }
 
-  /** Updates the ids of the questions, after `open` has changed. */
-  function relabel() {
-    element.dataset.questions = open().map((record) => record.id).join(" ");
+  /** Sets the questions whose events concern these answers. */
+  function relabel(records) {
+    element.dataset.questions = records.map((record) => record.id).join(" ");
   }
 
-  relabel();
+  relabel([first]);
   showDelay();
   return { element, actions, choose, enable, relabel, finish };
 }

@@ -30,6 +30,7 @@ export function card(record, { onSelect }) {
   const elsewhere = el("p", { class: "quiet-text elsewhere", role: "status" });
   let gone = 0;
   const box = el("input", { type: "checkbox", class: "select", "aria-label": `Select question ${record.id}`, "aria-keyshortcuts": "x" });
+  const rule = ruleButton(() => [...members.keys()][0]);
   const panel = answerPanel(answerable, () => element);
   const element = el(
     "article",
@@ -77,7 +78,7 @@ export function card(record, { onSelect }) {
         el("dt", {}, "Id"),
         ids,
       ),
-      el("p", {}, ruleButton(() => [...members.keys()][0])),
+      el("p", {}, rule),
     ),
     elsewhere,
     panel.element,
@@ -104,7 +105,7 @@ export function card(record, { onSelect }) {
     sessions.textContent = names.length === 1 && names[0][0] === null ? "–" : list.join(", ");
     ids.textContent = all.map((one) => one.id).join(", ");
     elsewhere.textContent = gone === 0 ? "" : `${gone} of the equal questions ${gone === 1 ? "was" : "were"} answered elsewhere.`;
-    panel.relabel();
+    panel.relabel(all);
     made.tick();
   }
 
@@ -122,6 +123,7 @@ export function card(record, { onSelect }) {
     enable() {
       panel.enable();
       box.disabled = !isSignedIn() || made.over;
+      rule.disabled = !isSignedIn();
     },
     /** Adds an equal question, or updates the record of one. */
     add(record) {

@@ -1,6 +1,7 @@
 // One decision: its outcome and all of its fields.
 
 import { cautionLine, recordAnswers } from "./answers.js";
+import { approvalState } from "./approval.js";
 import { badge, command } from "./command.js";
 import { el, prose, told, words } from "./dom.js";
 import { ruleButton } from "./rule.js";
@@ -56,6 +57,7 @@ export function details(record) {
       row("Answered", time(record.answered_at)),
       row("By", record.answered_by),
       row("Note", record.answer_note),
+      row("Approval", approvalState(record)),
       row("Deadline", time(record.deadline)),
       row("Ran", time(record.executed_at)),
       row("Exit status", record.exit_status === null ? undefined : String(record.exit_status)),

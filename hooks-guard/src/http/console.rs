@@ -43,13 +43,14 @@ macro_rules! assets {
     };
 }
 
-static ASSETS: [Asset; 22] = assets![
+static ASSETS: [Asset; 23] = assets![
     HTML "index.html",
     CSS "style.css",
     SVG "icon.svg",
     JS "app.js",
     JS "answers.js",
     JS "api.js",
+    JS "approval.js",
     JS "card.js",
     JS "command.js",
     JS "dom.js",

@@ -403,3 +403,233 @@ fn open_questions_are_answered_in_the_trail_and_on_a_record() {
     );
     assert_eq!(browser.console_errors(), [""; 0]);
 }
+
+/// Returns the text of the undo bar.
+#[track_caller]
+fn undo_bar(page: &Page<'_>) -> String {
+    let text = page.eval(
+        "(() => { const bar = document.querySelector('.undo-bar'); return bar.hidden ? '' : bar.textContent; })()",
+    );
+    text.as_str().unwrap().to_owned()
+}
+
+#[test]
+fn an_answer_can_be_undone_before_it_takes_effect() {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let daemon = Daemon::plain();
+    let page = open(&browser, &daemon);
+    let id = ask(&daemon, "mkdir out");
+    let card = card(&page, &id);
+    let button = |key: &str| format!("{card} button[data-key={key}]");
+    // By the button.
+    page.click(&button("y"));
+    page.until("!document.querySelector('.undo-bar').hidden");
+    let text = undo_bar(&page);
+    assert!(
+        text.contains("Approved mkdir out.") && text.contains("Undo"),
+        "{text}"
+    );
+    assert_eq!(
+        page.eval(&format!("document.querySelector('{card} .actions').hidden")),
+        true,
+        "the question has no other answer meanwhile"
+    );
+    page.click(".undo-bar button");
+    page.until(&format!(
+        "!document.querySelector('{card} .actions').hidden"
+    ));
+    page.until("document.querySelector('.undo-bar').textContent.includes('open again')");
+    // By the key.
+    page.click(&button("n"));
+    page.until("document.querySelector('.undo-bar').textContent.includes('Denied mkdir out')");
+    page.press("u");
+    page.until(&format!(
+        "!document.querySelector('{card} .actions').hidden"
+    ));
+    thread::sleep(Duration::from_secs(4));
+    assert_eq!(answer(&daemon, &id), Value::Null, "it was withdrawn");
+    // Without an undo, the answer takes effect.
+    page.click(&button("y"));
+    until_answered(&page, &id);
+    assert_eq!(answer(&daemon, &id), "APPROVED");
+    page.until("document.querySelector('.undo-bar').hidden");
+    assert_eq!(browser.console_errors(), [""; 0]);
+}
+
+#[test]
+fn answers_given_together_are_undone_together_in_any_window() {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let daemon = Daemon::plain();
+    let page = open(&browser, &daemon);
+    let other = open(&browser, &daemon);
+    let ids = ["s1", "s2"].map(|session| ask_in(&daemon, "mkdir out", "codex", session));
+    let cards = [&page, &other].map(|window| card(window, &ids[0]));
+    page.until(&format!(
+        "document.querySelector('{} .times').textContent.startsWith('2 ×')",
+        cards[0]
+    ));
+    thread::sleep(Duration::from_millis(LOOKED_AT));
+    page.click(&format!("{} button[data-key=y]", cards[0]));
+    page.until("document.querySelector('.undo-bar').textContent.includes('Approved 2 questions')");
+    // The other window shows it, too, and undoes it.
+    other.until("document.querySelector('.undo-bar').textContent.includes('2 questions answered in another window')");
+    assert_eq!(
+        other.eval(&format!(
+            "document.querySelector('{} .delayed').textContent.includes('Approved by console')",
+            cards[1]
+        )),
+        true
+    );
+    other.click(".undo-bar button");
+    for window in [&page, &other] {
+        window.until(&format!(
+            "!document.querySelector('{} .actions').hidden",
+            cards[0]
+        ));
+    }
+    thread::sleep(Duration::from_secs(4));
+    for id in &ids {
+        assert_eq!(answer(&daemon, id), Value::Null);
+    }
+    assert_eq!(browser.console_errors(), [""; 0]);
+}
+
+#[test]
+fn remembered_approvals_are_listed_and_revoked_after_a_confirmation() {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let daemon = Daemon::plain();
+    let page = open(&browser, &daemon);
+    let list = "document.querySelectorAll('.remembered > li')";
+    page.until("document.querySelector('[aria-labelledby=remembered]').innerText.includes('No remembered approvals')");
+    for (command, remember) in [("mkdir a", "session"), ("mkdir b", "always")] {
+        let id = ask(&daemon, command);
+        let body = json!({ "id": id, "response": "APPROVED", "remember": remember });
+        daemon.respond_with(&body).ok();
+    }
+    page.until(&format!("{list}.length === 2"));
+    // The newest first.
+    let shown = page.eval(&format!("[...{list}].map((item) => item.innerText)"));
+    for (at, parts) in [
+        (
+            0,
+            [
+                "always",
+                "mkdir b",
+                "claude-code in /srv/ada/atlas",
+                "by",
+                "operator",
+                "CREATE",
+            ],
+        ),
+        (
+            1,
+            ["session", "mkdir a", "s1", "since", "just now", "decision"],
+        ),
+    ] {
+        let text = shown[at].as_str().unwrap();
+        for part in parts {
+            assert!(text.contains(part), "`{part}` in {text}");
+        }
+    }
+    let revoke = ".remembered > li:first-child [data-revoke]";
+    page.click(revoke);
+    page.until("document.querySelector('.remembered .step') !== null");
+    page.press("Escape");
+    page.until("document.querySelector('.remembered .step') === null");
+    assert_eq!(daemon.get("/api/hooks/remembered").ok()["total"], 2);
+    page.click(revoke);
+    page.click(".remembered .step [data-confirm]");
+    page.until(&format!("{list}.length === 1"));
+    let left = daemon.get("/api/hooks/remembered").ok();
+    assert_eq!(left["total"], 1);
+    assert_eq!(left["remembered"][0]["command"], "mkdir a");
+    // The command needs approval again.
+    let again = ask(&daemon, "mkdir b");
+    card(&page, &again);
+    // A revocation elsewhere, and a user who is not signed in.
+    let stranger = browser.person().window();
+    stranger.goto(&format!("http://{}/", daemon.address));
+    stranger.until(&format!("{list}.length === 1"));
+    assert_eq!(
+        stranger.eval("document.querySelector('[data-revoke]').disabled"),
+        true
+    );
+    let path = format!("/api/hooks/remembered/{}", left["remembered"][0]["id"]);
+    daemon
+        .send(&crate::client::Request::new("DELETE", &path).bearer(crate::daemon::TOKEN))
+        .ok();
+    for window in [&page, &stranger] {
+        window.until(&format!("{list}.length === 0"));
+    }
+    assert_eq!(browser.console_errors(), [""; 0]);
+}
+
+#[test]
+fn a_question_and_a_record_show_a_rule_that_allows_the_command() {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let daemon = Daemon::plain();
+    let page = open(&browser, &daemon);
+    let [made, deletion] =
+        ["mkdir -p out/logs", "rm -r build"].map(|command| ask(&daemon, command));
+    let card = card(&page, &made);
+    page.eval(&format!(
+        "document.querySelector('{card} details').open = true"
+    ));
+    page.click(&format!("{card} [data-rule]"));
+    page.until("document.querySelector('dialog .rule-text') !== null");
+    let text = text(&page, "dialog .rule-text");
+    for part in [
+        "effect = \"allow\"",
+        "program = \"mkdir\"",
+        "[[rule.test]]",
+        "command = \"mkdir -p out/logs\"",
+    ] {
+        assert!(text.contains(part), "`{part}` in {text}");
+    }
+    page.click("dialog [data-copy]");
+    page.until(
+        "/Copied|Selected/u.test(document.querySelector('dialog [role=status]').textContent)",
+    );
+    // The rule allows the command; the console has not written it.
+    let path = format!("/api/hooks/decisions/{made}/rule");
+    let request = crate::client::Request::new("GET", &path).bearer(crate::daemon::TOKEN);
+    let proposed = daemon.send(&request).ok();
+    assert_eq!(proposed["toml"], *text);
+    let file = std::path::PathBuf::from(proposed["file"].as_str().unwrap());
+    assert!(
+        page.eval("document.querySelector('dialog').innerText")
+            .as_str()
+            .unwrap()
+            .contains(proposed["file"].as_str().unwrap())
+    );
+    assert!(!file.exists(), "{}", file.display());
+    assert_eq!(
+        daemon.ask("mkdir -p out/logs")["decision"],
+        "REQUIRES_CONFIRMATION"
+    );
+    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+    std::fs::write(&file, &text).unwrap();
+    assert_eq!(daemon.ask("mkdir -p out/logs")["decision"], "AUTO_ALLOWED");
+    assert_eq!(
+        daemon.ask("mkdir -p out/other")["decision"],
+        "REQUIRES_CONFIRMATION"
+    );
+    // Agents get no rule.
+    daemon.get(&path).error(401, "OPERATOR_TOKEN_REQUIRED");
+    assert_eq!(browser.console_errors(), [""; 0]);
+    // A command without a rule, from its record.
+    page.goto(&format!("http://{}/trail?id={deletion}", daemon.address));
+    page.until("document.getElementById('sign-out').hidden === false");
+    page.click("dialog [data-rule]");
+    page.until(
+        "document.querySelector('dialog.rule .problem')?.textContent.includes('it deletes')",
+    );
+}
