@@ -62,7 +62,8 @@ export async function answerAll(records, body) {
     } catch (error) {
       answeredHere.delete(record.id);
       results.push({ record, error });
-      if (error.code !== "ALREADY_ANSWERED" && (remember || error.status !== 409)) break;
+      const concernsOne = error.status === 404 || error.status === 409;
+      if (error.code !== "ALREADY_ANSWERED" && (remember || !concernsOne)) break;
     }
   }
   offerUndo(delayed, delayed.length === 1 ? shortCommand(records.find((record) => record.id === delayed[0].id)) : `${delayed.length} questions`);
@@ -163,7 +164,7 @@ export function answerPanel(open, home = () => null) {
     ),
   );
   const actions = el("div", { class: "actions" }, ...buttons);
-  const listeners = { session: enable, answered: (event) => finish(event.detail), delayed: (event) => showDelay(event.detail.reason) };
+  const listeners = { session: enable, answered: (event) => finish(event.detail), delayed: (event) => showDelay(event.detail) };
   const element = el("div", { class: "answers", "data-questions": "", ...listeners }, actions, status, problem);
 
   /** Returns the questions without a delayed answer. */
@@ -172,8 +173,10 @@ export function answerPanel(open, home = () => null) {
   }
 
   /** Shows the delayed answer in place of the buttons, or the buttons after it was withdrawn. */
-  function showDelay(reason) {
+  function showDelay({ id, reason } = {}) {
     if (over) return;
+    // Withdrawn: the next answer may come from elsewhere.
+    if (!delayedAnswer(id)) answeredHere.delete(id);
     const answer = unanswered().length === 0 ? delayedAnswer(open()[0]?.id) : undefined;
     if (answer) {
       closeStep();

@@ -127,7 +127,6 @@ listen({
       keep(data);
       meanwhile?.push(data);
       if (kind === "asked" && isWaiting(data)) say(`New question: ${data.classification} from ${data.agent ?? "an agent"}`);
-      if (kind === "answered") end(data.id);
     } else if (kind === "answering" || kind === "withdrawn") {
       onDelayedEvent(kind, data);
     } else if (kind === "cleaned") {
@@ -135,6 +134,7 @@ listen({
     }
     count();
     page.event?.(kind, data);
+    if (kind === "answered") end(data.id);
   },
 });
 

@@ -15,12 +15,14 @@ export function listen(on) {
   let last = null;
   let tries = 0;
   let source = null;
+  let used = null;
   const open = () => {
     const query = new URLSearchParams();
     if (last !== null) query.set("after", last);
     // The service reserves a stream for the operator, and an EventSource cannot send headers.
     const csrf = operator();
     if (csrf) query.set("csrf", csrf);
+    used = csrf;
     const stream = new EventSource(`/api/hooks/events${query.size > 0 ? `?${query}` : ""}`);
     source = stream;
     const seen = (event) => {
@@ -50,7 +52,7 @@ export function listen(on) {
   open();
   // Only the operator's stream has the events of delayed answers.
   onSession(() => {
-    if (source.readyState === EventSource.CLOSED) return;
+    if (source.readyState === EventSource.CLOSED || operator() === used) return;
     source.close();
     open();
   });

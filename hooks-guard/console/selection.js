@@ -36,7 +36,9 @@ export function selection(cards) {
     for (const card of cards()) card.element.classList.toggle("selected", chosen.has(card));
     element.hidden = all.length === 0 && results.childElementCount === 0;
     summary.hidden = buttons.hidden = all.length === 0 || step !== null;
-    summary.textContent = `${count(records)} selected`;
+    const text = `${count(records)} selected`;
+    // Screen readers would repeat an equal text.
+    if (summary.textContent !== text) summary.textContent = text;
     const careful = records.filter((record) => record.caution);
     const reasons = [...Map.groupBy(careful, reasonOf)].map(([reason, some]) => `${some.length} × ${reason}`);
     warning.hidden = careful.length === 0;

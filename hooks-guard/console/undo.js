@@ -25,7 +25,7 @@ export function delayedAnswer(id) {
 /** Updates all shown answers to a question. */
 function announce(id, reason) {
   for (const element of document.querySelectorAll(`[data-questions~="${Number(id)}"]`)) {
-    element.dispatchEvent(new CustomEvent("delayed", { detail: { reason } }));
+    element.dispatchEvent(new CustomEvent("delayed", { detail: { id, reason } }));
   }
 }
 

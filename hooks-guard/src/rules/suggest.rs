@@ -72,7 +72,9 @@ fn rule_text(part: &Part) -> Result<String, String> {
     }
     let mut words = part.words.iter().map(|word| word.text.as_str());
     let program = words.next().unwrap_or_default();
-    if part.runs_input || part.unseen_code.is_some() {
+    // A tool that builds runs what its manifest says.
+    let is_interpreter = part.runs_input && part.manifests.is_empty();
+    if is_interpreter || part.unseen_code.is_some() || !part.code_files.is_empty() {
         return Err(format!(
             "`{program}` runs other programs or code; write the rule yourself"
         ));
@@ -105,6 +107,10 @@ fn rule_text(part: &Part) -> Result<String, String> {
     if !subcommand.is_empty() {
         let _ = writeln!(text, "subcommand = {}", string(&subcommand));
     }
+    if rest.is_empty() {
+        // Without `arguments`, the rule would allow all; the name of the program changes nothing.
+        rest.push(program);
+    }
     let _ = writeln!(text, "arguments = {}", list(rest.iter().copied()));
     let redirections = part.redirections.iter().map(|to| to.path.text.as_str());
     if redirections.len() > 0 {
@@ -117,14 +123,10 @@ fn rule_text(part: &Part) -> Result<String, String> {
     Ok(text)
 }
 
-/// Returns a list of patterns that match exactly these words. A pattern that matches no word stands
-/// for an empty list, which would match all words.
+/// Returns a list of patterns that match exactly these words.
 fn list<'w>(words: impl Iterator<Item = &'w str>) -> String {
     let patterns: BTreeSet<String> = words.map(|word| string(&escaped(word))).collect();
-    match patterns.is_empty() {
-        true => "[\"\"]".to_owned(),
-        false => format!("[{}]", patterns.into_iter().collect::<Vec<_>>().join(", ")),
-    }
+    format!("[{}]", patterns.into_iter().collect::<Vec<_>>().join(", "))
 }
 
 /// Returns the pattern that matches exactly this word.
