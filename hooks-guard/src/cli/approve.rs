@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use hooks_guard::audit::AuditRecord;
+use hooks_guard::classify::Crud;
 use hooks_guard::client::{Client, ClientError};
 use hooks_runtime::display::escape;
 use serde_json::{Value, json};
@@ -37,6 +38,9 @@ pub(crate) struct ApproveArgs {
     /// How long the approval lasts.
     #[arg(long, value_enum, default_value = "once", conflicts_with = "deny")]
     remember: RememberArg,
+    /// Confirms that `--remember always` applies to deletions, too.
+    #[arg(long, conflicts_with_all = ["deny", "deny_all"])]
+    confirm_deletion: bool,
     /// A note to store with the answer.
     #[arg(long)]
     note: Option<String>,
@@ -92,6 +96,7 @@ pub(crate) fn approve(options: ApproveArgs) -> Result<bool, CommandError> {
             "id": id,
             "response": if options.deny { "DENIED" } else { "APPROVED" },
             "remember": remember,
+            "confirm_deletion": options.confirm_deletion,
             "note": options.note,
         });
         all &= send(&runtime, &client, &answer)?;
@@ -149,7 +154,9 @@ fn answer_each(runtime: &tokio::runtime::Runtime, client: Client) -> Result<bool
         }
         for question in new {
             show(question)?;
-            let Some(mut answer) = ask()? else { continue };
+            let Some(mut answer) = ask(question)? else {
+                continue;
+            };
             answer["id"] = question.id.into();
             all &= send(runtime, &client, &answer)?;
         }
@@ -158,7 +165,7 @@ fn answer_each(runtime: &tokio::runtime::Runtime, client: Client) -> Result<bool
 }
 
 /// Reads the token without echo.
-fn token() -> Result<String, CommandError> {
+pub(super) fn token() -> Result<String, CommandError> {
     if !io::stdin().is_terminal() {
         return Err(CommandError::Other(
             "the operator's token is read from a terminal; run this command in one".to_owned(),
@@ -194,7 +201,7 @@ fn show(question: &AuditRecord) -> io::Result<()> {
 }
 
 /// Reads one answer. Returns `None` to leave the question pending.
-fn ask() -> io::Result<Option<Value>> {
+fn ask(question: &AuditRecord) -> io::Result<Option<Value>> {
     let mut out = io::stdout().lock();
     loop {
         write!(
@@ -209,12 +216,26 @@ fn ask() -> io::Result<Option<Value>> {
         return Ok(Some(match line.trim() {
             "y" => json!({"response": "APPROVED"}),
             "s" => json!({"response": "APPROVED", "remember": "session"}),
-            "a" => json!({"response": "APPROVED", "remember": "always"}),
+            "a" if question.classification == Crud::Delete && !confirm_deletion()? => continue,
+            "a" => json!({
+                "response": "APPROVED", "remember": "always",
+                "confirm_deletion": question.classification == Crud::Delete,
+            }),
             "n" => json!({"response": "DENIED"}),
             "" => return Ok(None),
             _ => continue,
         }));
     }
+}
+
+/// Asks whether to always allow a deletion.
+fn confirm_deletion() -> io::Result<bool> {
+    let mut out = io::stdout().lock();
+    write!(out, "always allow this deletion? type yes: ")?;
+    out.flush()?;
+    let mut line = String::new();
+    io::stdin().lock().read_line(&mut line)?;
+    Ok(line.trim() == "yes")
 }
 
 fn send(
@@ -238,6 +259,13 @@ fn send(
             Ok(true)
         }
         Err(error @ ClientError::Refused { status: 401, .. }) => Err(error.into()),
+        Err(ClientError::Refused { code, .. }) if code == "DELETION_NOT_CONFIRMED" => {
+            eprintln!(
+                "{id}: not answered; `always` would allow this deletion in every session without \
+                 another question; confirm it with `--confirm-deletion` ({code})"
+            );
+            Ok(false)
+        }
         Err(error) => {
             eprintln!("{id}: {}", escape(&error.to_string()));
             Ok(false)

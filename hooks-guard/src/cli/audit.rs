@@ -9,8 +9,8 @@ use clap::{Args, Subcommand, ValueEnum};
 use comfy_table::Cell;
 use futures_util::TryStreamExt;
 use hooks_guard::audit::{
-    AuditRecord, AuditStore, ChainHead, Filter, HeadState, NotedHead, Page, TrailAddress,
-    UserResponse, Verification, export,
+    ApprovalState, ApprovalStatus, AuditRecord, AuditStore, ChainHead, Filter, HeadState,
+    NotedHead, Page, RememberScope, TrailAddress, UserResponse, Verification, export,
 };
 use hooks_guard::classify::{Crud, Decision};
 use hooks_guard::config::Config;
@@ -42,6 +42,16 @@ enum AuditCommand {
         json: bool,
         #[command(flatten)]
         filter: Filters,
+        #[command(flatten)]
+        setup: Setup,
+    },
+    /// Prints one decision with all its fields, and how long its approval lasts.
+    Show {
+        /// Id of the decision.
+        id: i64,
+        /// Prints a JSON object.
+        #[arg(long)]
+        json: bool,
         #[command(flatten)]
         setup: Setup,
     },
@@ -180,6 +190,9 @@ pub(crate) fn audit(options: AuditArgs) -> Result<bool, CommandError> {
                 filter,
                 setup,
             } => list(trail(&setup).await?.store()?, filter.into(), limit, json).await,
+            AuditCommand::Show { id, json, setup } => {
+                show(trail(&setup).await?.store()?, id, json).await
+            }
             AuditCommand::Export {
                 format,
                 filter,
@@ -302,7 +315,7 @@ fn print_heads(out: &mut impl Write, heads: &[NotedHead]) -> io::Result<()> {
 
 /// Returns the configuration if the trail exists. Opening a missing trail would create an empty
 /// one, which verifies.
-fn existing_trail(setup: &Setup) -> Result<Config, CommandError> {
+pub(super) fn existing_trail(setup: &Setup) -> Result<Config, CommandError> {
     let config = setup.config()?;
     let url = database(&config)?;
     if let Some(TrailAddress::File(path)) = TrailAddress::read(&url)
@@ -318,7 +331,7 @@ fn existing_trail(setup: &Setup) -> Result<Config, CommandError> {
 }
 
 /// Opens the trail for reading.
-async fn trail(setup: &Setup) -> Result<Trail, CommandError> {
+pub(super) async fn trail(setup: &Setup) -> Result<Trail, CommandError> {
     Trail::open(&database(&existing_trail(setup)?)?).await
 }
 
@@ -364,8 +377,80 @@ async fn list(
     Ok(true)
 }
 
+/// Prints a decision.
+async fn show(store: &AuditStore, id: i64, json: bool) -> Result<bool, CommandError> {
+    let Some(record) = store.decision(id).await? else {
+        eprintln!("unknown decision {id}; list decisions with `hooks-guard audit list`");
+        return Ok(false);
+    };
+    let approval = store.approval_status(&record, true).await?;
+    let mut out = io::stdout().lock();
+    if json {
+        let mut value = serde_json::to_value(&record)?;
+        if let Some(approval) = &approval {
+            value["approval"] = serde_json::to_value(approval)?;
+        }
+        writeln!(out, "{value}")?;
+        return Ok(true);
+    }
+    let mut field = |name: &str, value: Option<String>| match value.filter(|it| !it.is_empty()) {
+        Some(value) => writeln!(out, "{name:<11} {}", escape(&value)),
+        None => Ok(()),
+    };
+    let cwd = record.cwd.as_ref().map(|cwd| cwd.display().to_string());
+    let ran = record.executed_at.map(|at| match record.exit_status {
+        Some(status) => format!("{}, exit status {status}", shown_time(at)),
+        None => shown_time(at),
+    });
+    field("decision", Some(record.id.to_string()))?;
+    field("command", Some(record.command.clone()))?;
+    field("time", Some(shown_time(record.timestamp)))?;
+    field("class", Some(record.classification.to_string()))?;
+    field("reason", Some(record.reasoning.clone()))?;
+    field("rule", record.rule.clone())?;
+    field("agent", record.agent.clone())?;
+    field("session", record.session_id.clone())?;
+    field("directory", cwd)?;
+    field("context", record.context.clone())?;
+    field("error", record.error.clone())?;
+    field("answer", Some(answer(&record)))?;
+    field("answered", record.answered_at.map(shown_time))?;
+    field("note", record.answer_note.clone())?;
+    field("approval", approval.as_ref().map(approval_sentence))?;
+    field("always", record.always.clone())?;
+    field("ran", ran)?;
+    field("details", Some(record.explanation.clone()))?;
+    Ok(true)
+}
+
+/// Describes how long an approval lasts, and if it still applies.
+fn approval_sentence(approval: &ApprovalStatus) -> String {
+    let id = approval.remembered_id.unwrap_or_default();
+    let lasts = match approval.remember {
+        RememberScope::Once => "once",
+        RememberScope::Session => "for the session",
+        RememberScope::Always => "always",
+    };
+    let revoke = format!("revoke it with `hooks-guard approvals revoke {id}`");
+    match approval.state {
+        ApprovalState::Unused => format!("{lasts}; not used yet"),
+        ApprovalState::Used => format!("{lasts}; used"),
+        ApprovalState::Expired => format!("{lasts}; not used before the deadline"),
+        ApprovalState::Active => format!("{lasts}; active, {revoke}"),
+        ApprovalState::Changed => {
+            let why = approval.reason.as_deref().unwrap_or("unknown");
+            format!("{lasts}; does not apply at present: {why}; {revoke}")
+        }
+        ApprovalState::Revoked => {
+            let at = approval.revoked_at.map(shown_time);
+            let by = approval.revoked_by.as_deref().unwrap_or("unknown");
+            format!("{lasts}; revoked {} by {by}", at.unwrap_or_default())
+        }
+    }
+}
+
 /// Returns a time in the time zone of this machine.
-fn shown_time(time: Timestamp) -> String {
+pub(super) fn shown_time(time: Timestamp) -> String {
     let local = time.to_zoned(TimeZone::system());
     local.strftime("%F %R").to_string()
 }

@@ -1,5 +1,6 @@
 //! The command line. In: the arguments of the program. Out: its exit status and its output.
 
+mod approvals;
 mod approve;
 mod audit;
 mod calls;
@@ -66,6 +67,8 @@ enum CliCommand {
     Serve(serve::ServeArgs),
     /// Answers pending questions of a running service; prompts for the operator's token.
     Approve(approve::ApproveArgs),
+    /// Lists and revokes remembered approvals.
+    Approvals(approvals::ApprovalsArgs),
     /// Shows pending questions and recent events in the terminal, and takes answers.
     Watch(watch::WatchArgs),
     /// Reads, verifies and cleans up the audit trail.
@@ -103,6 +106,7 @@ pub(crate) fn run() -> ExitCode {
         CliCommand::Explain(options) => check::explain(options),
         CliCommand::Serve(options) => serve::serve(options),
         CliCommand::Approve(options) => approve::approve(options),
+        CliCommand::Approvals(options) => approvals::approvals(options),
         CliCommand::Watch(options) => watch::watch(options),
         CliCommand::Audit(options) => audit::audit(options),
         CliCommand::Hook(options) => return ExitCode::from(hook::hook(options)),

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use hooks_guard::audit::{AuditRecord, SessionQuestions};
+use hooks_guard::audit::{AuditRecord, Remembered, SessionQuestions};
 use hooks_guard::client::{Client, ClientError};
 use jiff::Timestamp;
 use serde::Deserialize;
@@ -78,6 +78,25 @@ pub(crate) async fn deny_all(client: &Client, which: &Value) -> Result<u64, Clie
         // New questions may arrive as fast as these are denied.
         if now == 0 || number("remaining")? == 0 {
             return Ok(denied);
+        }
+    }
+}
+
+/// Reads all remembered approvals; with `all`, also the revoked ones.
+///
+/// # Errors
+/// If there is no complete response.
+pub(crate) async fn remembered(client: &Client, all: bool) -> Result<Vec<Remembered>, ClientError> {
+    let (mut found, mut after) = (Vec::new(), 0);
+    loop {
+        let path = format!("/api/hooks/remembered?all={all}&after={after}");
+        let mut page = client.get(&path, REQUEST_TIMEOUT).await?;
+        let part: Vec<Remembered> = serde_json::from_value(page["remembered"].take())
+            .map_err(|_| ClientError::UnexpectedResponse)?;
+        found.extend(part);
+        match page["next"].as_i64() {
+            Some(next) if next > after => after = next,
+            _ => return Ok(found),
         }
     }
 }

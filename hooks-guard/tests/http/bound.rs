@@ -84,7 +84,10 @@ fn approve(daemon: &Daemon, body: &Value, remember: &str) -> Value {
         permission["decision"], "REQUIRES_CONFIRMATION",
         "{command}: {permission}"
     );
-    let answer = json!({ "id": permission["id"], "response": "APPROVED", "remember": remember });
+    let answer = json!({
+        "id": permission["id"], "response": "APPROVED", "remember": remember,
+        "confirm_deletion": true,
+    });
     let answer = daemon.respond_with(&answer);
     assert_eq!(answer.status, 200, "{command}: {}", answer.text());
     let mut record = daemon.record(&permission["id"]);

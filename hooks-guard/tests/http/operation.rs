@@ -62,7 +62,13 @@ pub(crate) fn assert_intact(database: &str) -> String {
 fn metrics_on_the_page_equal_the_exported_ones() {
     let daemon = Daemon::plain();
     let permission = daemon.ask("mkdir out");
-    daemon.respond(&permission["id"], "APPROVED").ok();
+    let id = &permission["id"];
+    let delayed = json!({ "id": id, "response": "APPROVED", "delay_ms": 10_000 });
+    assert_eq!(daemon.respond_with(&delayed).status, 202);
+    let target = format!("/api/hooks/permission-response/{id}");
+    let withdrawal = Request::new("DELETE", &target).bearer(TOKEN);
+    daemon.send(&withdrawal).ok();
+    daemon.respond(id, "APPROVED").ok();
     let mut printed: BTreeMap<String, (String, BTreeSet<String>)> = BTreeMap::new();
     // The first request for metrics is counted in the second.
     daemon.get("/metrics");

@@ -11,6 +11,8 @@ use crate::terminal::{Terminal, client_config};
 
 const CHOICES: &str = "[y] approve  [s] for this session  [a] always  [n] deny  [Enter] later: ";
 
+const CONFIRMATION: &str = "always allow this deletion? type yes: ";
+
 /// Starts `approve`, and enters the token.
 fn start_approve(daemon: &Daemon, arguments: &[&str]) -> Terminal {
     let words: Vec<&str> = [&["approve"], arguments].concat();
@@ -60,7 +62,24 @@ fn approve_shows_the_question_and_accepts_each_answer() {
             daemon.record(&permission["id"])["user_response"],
             Value::Null
         );
-        terminal.send(&format!("{key}\n"));
+        if key == "a" {
+            // A deletion is always allowed only after a confirmation.
+            for other in ["", "y", "a"] {
+                terminal.send("a\n");
+                terminal.until(|screen| screen.trim_end().ends_with(CONFIRMATION.trim_end()));
+                terminal.send(&format!("{other}\n"));
+                terminal.until(|screen| screen.trim_end().ends_with(CHOICES.trim_end()));
+            }
+            assert_eq!(
+                daemon.record(&permission["id"])["user_response"],
+                Value::Null
+            );
+            terminal.send("a\n");
+            terminal.until(|screen| screen.trim_end().ends_with(CONFIRMATION.trim_end()));
+            terminal.send("yes\n");
+        } else {
+            terminal.send(&format!("{key}\n"));
+        }
         assert_eq!(terminal.end(), 0, "{}", terminal.screen());
         terminal.shows(&format!("{}: {response}", permission["id"]));
         let record = daemon.record(&permission["id"]);
@@ -158,6 +177,28 @@ fn approve_answers_the_given_ids_and_reports_unknown_ones() {
     assert!(screen.contains(&format!("{id}: DENIED")), "{screen}");
     assert!(screen.contains("NOT_FOUND"), "{screen}");
     assert_eq!(daemon.record(&permission["id"])["answer_note"], "not now");
+}
+
+#[test]
+fn approve_always_for_a_deletion_by_id_needs_an_option() {
+    let daemon = Daemon::plain();
+    let deletion = daemon.post(&request("rm -r build")).ok()["id"].to_string();
+    let other = daemon.post(&request("mkdir out")).ok()["id"].to_string();
+    let terminal = start_approve(&daemon, &["--remember", "always", &deletion, &other]);
+    assert_eq!(terminal.end(), 1);
+    let screen = terminal.shows(&format!("{other}: APPROVED"));
+    assert!(
+        screen.contains(&format!("{deletion}: not answered")),
+        "{screen}"
+    );
+    assert!(screen.contains("`--confirm-deletion`"), "{screen}");
+    assert_eq!(daemon.pending().len(), 1);
+    let options = ["--remember", "always", "--confirm-deletion", &deletion];
+    let terminal = start_approve(&daemon, &options);
+    assert_eq!(terminal.end(), 0);
+    terminal.shows(&format!("{deletion}: APPROVED"));
+    let all = daemon.get("/api/hooks/remembered").ok();
+    assert_eq!(all["total"], 2);
 }
 
 #[test]

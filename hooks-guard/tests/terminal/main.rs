@@ -1,6 +1,7 @@
 //! Tests `approve` and `watch` in a real terminal, with a running service.
 #![cfg(target_os = "linux")]
 
+mod approvals;
 mod approve;
 #[path = "../http/client.rs"]
 #[expect(dead_code, reason = "the tests over HTTP use all of it")]

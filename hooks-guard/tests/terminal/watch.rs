@@ -13,13 +13,17 @@ const PAGE_UP: &str = "\u{1b}[5~";
 const PAGE_DOWN: &str = "\u{1b}[6~";
 const ESCAPE: &str = "\u{1b}";
 
-/// Starts `watch` with this token, and waits for the connection.
+/// Starts `watch` without a delay of answers, with this token, and waits for the connection.
 fn start_watch(daemon: &Daemon, token: &str) -> Terminal {
     sized(daemon, token, 40, 120)
 }
 
 fn sized(daemon: &Daemon, token: &str, rows: u16, columns: u16) -> Terminal {
-    let mut terminal = Terminal::of_size(daemon, &["watch"], rows, columns);
+    started(daemon, &["watch", "--undo", "0"], token, rows, columns)
+}
+
+fn started(daemon: &Daemon, words: &[&str], token: &str, rows: u16, columns: u16) -> Terminal {
+    let mut terminal = Terminal::of_size(daemon, words, rows, columns);
     terminal.shows("operator's token (Enter for view only): ");
     terminal.send(&format!("{token}\n"));
     terminal.shows(" connected");
@@ -476,4 +480,203 @@ fn watch_reports_a_stranger_in_place_of_the_service() {
         !received.contains(&permission["id"].to_string()) || !received.contains("APPROVED"),
         "{received}"
     );
+}
+
+/// Starts `watch` with its default delay of answers.
+fn with_undo(daemon: &Daemon, rows: u16, columns: u16) -> Terminal {
+    started(daemon, &["watch"], TOKEN, rows, columns)
+}
+
+#[test]
+fn watch_undoes_an_answer_by_key() {
+    let daemon = Daemon::plain();
+    let permission = daemon.ask("mkdir out");
+    let mut terminal = with_undo(&daemon, 24, 80);
+    terminal.shows("1 pending question");
+    terminal.send("u");
+    terminal.shows("no answer to undo");
+    terminal.send(DOWN);
+    terminal.shows("reason");
+    terminal.send("y");
+    let screen = terminal.shows("1: APPROVED in 3 s; press u to undo");
+    assert!(screen.contains("1 pending question"), "{screen}");
+    // It is displayed in the list, too.
+    terminal.until(|screen| screen.matches("APPROVED in ").count() == 2);
+    terminal.send("u");
+    terminal.shows("answer to 1 undone; the question is pending again");
+    terminal.until(|screen| !screen.contains("APPROVED in "));
+    std::thread::sleep(std::time::Duration::from_millis(3300));
+    assert_eq!(
+        daemon.record(&permission["id"])["user_response"],
+        Value::Null
+    );
+    // Without the key, the answer takes effect.
+    terminal.send(DOWN);
+    terminal.shows("reason");
+    terminal.send("n");
+    terminal.shows("DENIED in ");
+    assert_eq!(answered(&daemon, &permission["id"]), "DENIED");
+    terminal.shows("1: DENIED, by operator");
+    terminal.send("u");
+    terminal.shows("no answer to undo");
+}
+
+#[test]
+fn watch_shows_and_undoes_the_answer_of_another_window() {
+    let daemon = Daemon::plain();
+    let permission = daemon.ask("mkdir out");
+    let body = json!({"id": permission["id"], "response": "APPROVED", "delay_ms": 10_000});
+    let first = with_undo(&daemon, 40, 120);
+    first.shows("1 pending question");
+    assert_eq!(daemon.respond_with(&body).status, 202);
+    first.shows("APPROVED in ");
+    // A window that connects later shows it, too.
+    let mut second = with_undo(&daemon, 40, 120);
+    second.shows("APPROVED in ");
+    second.send(DOWN);
+    second.shows("reason");
+    second.send("n");
+    second.shows("1 is already answered: APPROVED in ");
+    second.send("u");
+    second.shows("answer to 1 undone");
+    first.until(|screen| !screen.contains("APPROVED in "));
+    assert_eq!(
+        daemon.record(&permission["id"])["user_response"],
+        Value::Null
+    );
+}
+
+#[test]
+fn watch_confirms_always_for_a_deletion() {
+    let daemon = Daemon::plain();
+    let body = json!({
+        "command": "rm -r build", "session_id": "s", "cwd": "/srv/x", "agent": "codex",
+    });
+    let permission = daemon.post(&body).ok();
+    let mut terminal = start_watch(&daemon, TOKEN);
+    terminal.shows("1 pending question");
+    terminal.send(DOWN);
+    terminal.shows("reason");
+    for (typed, shown) in [("\r", ""), ("ye\r", ""), ("ay\r", ""), ("yes", "yes")] {
+        terminal.send("a");
+        terminal.shows("always allow this deletion? type yes");
+        terminal.send(typed);
+        if shown.is_empty() {
+            terminal.shows("was not answered");
+        } else {
+            terminal.shows("then Enter: yes");
+            terminal.send(ESCAPE);
+            terminal.shows("was not answered");
+        }
+        assert_eq!(daemon.pending().len(), 1);
+    }
+    terminal.send("a");
+    terminal.shows("always allow this deletion? type yes");
+    terminal.send("yes\r");
+    assert_eq!(answered(&daemon, &permission["id"]), "APPROVED");
+    terminal.shows("APPROVED by operator, always: rm -r build");
+
+    // The confirmation of a question that has vanished answers no other question.
+    let first = daemon.ask("rm -r first");
+    terminal.shows("1 pending question");
+    terminal.send(DOWN);
+    terminal.shows("reason");
+    terminal.send("ayes");
+    terminal.shows("then Enter: yes");
+    let second = daemon.ask("rm -r second");
+    daemon.respond(&first["id"], "DENIED").ok();
+    terminal.shows("DENIED by operator: rm -r first");
+    terminal.send("\r");
+    terminal.shows("was not answered");
+    assert_eq!(daemon.record(&second["id"])["user_response"], Value::Null);
+}
+
+#[test]
+fn watch_lists_and_revokes_remembered_approvals() {
+    let daemon = Daemon::plain();
+    let mut terminal = sized(&daemon, TOKEN, 24, 80);
+    terminal.send("r");
+    terminal.shows("no remembered approvals");
+    terminal.send("x");
+    terminal.shows("select an approval first");
+    for (command, remember) in [("mkdir one", "always"), ("mkdir two", "session")] {
+        let body = json!({
+            "command": command, "session_id": "s-1", "cwd": "/srv/x", "agent": "codex",
+        });
+        let id = &daemon.post(&body).ok()["id"];
+        let answer = json!({"id": id, "response": "APPROVED", "remember": remember});
+        daemon.respond_with(&answer).ok();
+    }
+    let screen = terminal.shows("2 remembered approvals");
+    for part in ["2 CREATE session", "1 CREATE always"] {
+        assert!(screen.contains(part), "`{part}` in {screen}");
+    }
+    terminal.send(DOWN);
+    let screen = terminal.shows("given");
+    for part in [
+        "▶     2",
+        "mkdir two",
+        "/srv/x",
+        "codex",
+        "s-1",
+        "by operator",
+    ] {
+        assert!(screen.contains(part), "`{part}` in {screen}");
+    }
+    // Keys that answer questions do nothing here.
+    daemon.ask("mkdir pending");
+    terminal.send("yna");
+    terminal.send(DOWN);
+    terminal.shows("▶     1");
+    terminal.send("x");
+    terminal.shows("press x again to revoke approval 1");
+    // Another key cancels the revocation.
+    terminal.send("k");
+    terminal.shows("▶     2");
+    terminal.send("j");
+    terminal.shows("▶     1");
+    terminal.send("x");
+    terminal.shows("press x again to revoke approval 1");
+    assert_eq!(daemon.get("/api/hooks/remembered").ok()["total"], 2);
+    terminal.send("x");
+    terminal.shows("approval 1 revoked");
+    terminal.shows("1 remembered approval ");
+    let all = daemon.get("/api/hooks/remembered?all=true").ok();
+    assert_eq!(all["remembered"][0]["revoked_by"], "operator");
+    assert_eq!(all["remembered"][1].get("revoked_by"), None);
+    terminal.send("h");
+    terminal.shows("2 remembered approvals, with revoked ones");
+    terminal.shows("1 CREATE revoked");
+    // The events tell how long each approval lasts.
+    terminal.send("r");
+    let screen = terminal.shows("1 pending question");
+    assert!(
+        screen.contains("APPROVED by operator, for the session: mkdir two"),
+        "{screen}"
+    );
+    assert!(
+        screen.contains("APPROVED by operator, always (revoked): mkdir one"),
+        "{screen}"
+    );
+    assert_eq!(daemon.pending().len(), 1);
+}
+
+#[test]
+fn watch_revokes_nothing_without_the_token() {
+    let daemon = Daemon::plain();
+    let id = &daemon.ask("mkdir one")["id"];
+    let answer = json!({"id": id, "response": "APPROVED", "remember": "always"});
+    daemon.respond_with(&answer).ok();
+    let mut terminal = start_watch(&daemon, "");
+    terminal.send("r");
+    terminal.shows("1 remembered approval ");
+    terminal.send(DOWN);
+    terminal.shows("given");
+    terminal.send("x");
+    terminal.shows("revoking needs the operator's token");
+    terminal.send("twrong-operators-token\r");
+    terminal.until(|screen| !screen.contains('•'));
+    terminal.send("xx");
+    terminal.shows("approval 1 not revoked: wrong operator's token");
+    assert_eq!(daemon.get("/api/hooks/remembered").ok()["total"], 1);
 }

@@ -72,6 +72,8 @@ async fn listen(
         let mut messages = Vec::new();
         match event.kind.as_str() {
             "hello" => {
+                messages.push(WatchMessage::AnsweringUnknown);
+                tokio::spawn(read_remembered(client.clone(), to.clone()));
                 let resumed = data(&event)["resumed"] == true;
                 if last.is_none() {
                     let before = before(client).await;
@@ -84,7 +86,22 @@ async fn listen(
                 messages.push(WatchMessage::Link(ConnectionState::Up));
                 messages.push(pending(client, true).await?);
             }
+            "answering" => {
+                let answering = serde_json::from_str(&event.data).ok();
+                messages.extend(answering.map(WatchMessage::Answering));
+            }
+            "withdrawn" => {
+                let data = data(&event);
+                messages.extend(data["id"].as_i64().map(|id| WatchMessage::NotAnswered {
+                    id,
+                    reason: data["reason"].as_str().map(str::to_owned),
+                }));
+            }
+            "remembered" | "forgotten" => {
+                tokio::spawn(read_remembered(client.clone(), to.clone()));
+            }
             "missed" => {
+                tokio::spawn(read_remembered(client.clone(), to.clone()));
                 messages.push(WatchMessage::Event(TrailEvent::Missed));
                 messages.push(pending(client, true).await?);
             }
@@ -177,17 +194,47 @@ pub(super) async fn deny_session(client: Client, id: i64, to: mpsc::Sender<Watch
 }
 
 /// Sends an answer, and sends the result to the model.
-pub(super) async fn answer(client: Client, answer: PendingAnswer, to: mpsc::Sender<WatchMessage>) {
+pub(super) async fn answer(
+    client: Client,
+    answer: PendingAnswer,
+    delay: Duration,
+    to: mpsc::Sender<WatchMessage>,
+) {
     let body = json!({
         "id": answer.id,
         "response": if answer.approved { "APPROVED" } else { "DENIED" },
         "remember": answer.remember,
+        "confirm_deletion": answer.confirms_deletion,
+        "delay_ms": u64::try_from(delay.as_millis()).unwrap_or(u64::MAX),
     });
     let sent = client.post("/api/hooks/permission-response", &body, REQUEST_TIMEOUT);
+    // Without `answering`, the answer has taken effect.
+    let answering = |mut record: Value| serde_json::from_value(record["answering"].take()).ok();
     let message = WatchMessage::Sent {
         id: answer.id,
-        result: sent.await.map(drop),
+        result: sent.await.map(answering),
     };
     // An error means that the view is closed.
     let _ = to.send(message).await;
+}
+
+/// Withdraws an answer, and sends the result to the model.
+pub(super) async fn withdraw(client: Client, id: i64, to: mpsc::Sender<WatchMessage>) {
+    let path = format!("/api/hooks/permission-response/{id}");
+    let result = client.delete(&path, REQUEST_TIMEOUT).await.map(drop);
+    let _ = to.send(WatchMessage::Withdrawn { id, result }).await;
+}
+
+/// Reads the remembered approvals, and sends them to the model.
+pub(super) async fn read_remembered(client: Client, to: mpsc::Sender<WatchMessage>) {
+    let found = questions::remembered(&client, true).await;
+    let found = found.map_err(|error| error.to_string());
+    let _ = to.send(WatchMessage::Remembered(found)).await;
+}
+
+/// Revokes a remembered approval, and sends the result to the model.
+pub(super) async fn revoke(client: Client, id: i64, to: mpsc::Sender<WatchMessage>) {
+    let path = format!("/api/hooks/remembered/{id}");
+    let result = client.delete(&path, REQUEST_TIMEOUT).await.map(drop);
+    let _ = to.send(WatchMessage::Revoked { id, result }).await;
 }

@@ -4,10 +4,16 @@
 //! |---|---|
 //! | [`feed`] | Reads from the service |
 //! | [`model`] | State, selection and key bindings |
-//! | [`view`] | Rendering |
+//! | [`remembered`] | State and key bindings of the list of remembered approvals |
+//! | [`undo`] | Answers that have not taken effect |
+//! | [`view`], [`remembered_view`], [`style`] | Rendering |
 
 mod feed;
 mod model;
+mod remembered;
+mod remembered_view;
+mod style;
+mod undo;
 mod view;
 
 use std::io::{self, IsTerminal};
@@ -35,6 +41,10 @@ const FIRST_REQUEST_TIMEOUT: Duration = Duration::from_secs(3);
 
 #[derive(Debug, Args)]
 pub(crate) struct WatchArgs {
+    /// Seconds during which `u` undoes an answer, at most 10. With 0, answers take effect at once.
+    #[arg(long, value_name = "SECONDS", default_value_t = 3,
+        value_parser = clap::value_parser!(u64).range(0..=10))]
+    undo: u64,
     #[command(flatten)]
     setup: Setup,
 }
@@ -61,7 +71,8 @@ pub(crate) fn watch(options: WatchArgs) -> Result<bool, CommandError> {
         Address::Unix(path) => path.display().to_string(),
     });
     let mut terminal = ratatui::try_init()?;
-    let done = runtime.block_on(run(&mut terminal, state, client, token));
+    let delay = Duration::from_secs(options.undo);
+    let done = runtime.block_on(run(&mut terminal, state, client, token, delay));
     ratatui::restore();
     // The thread that reads keys is still blocked.
     runtime.shutdown_background();
@@ -74,6 +85,7 @@ async fn run(
     mut state: WatchState,
     mut client: Client,
     token: String,
+    delay: Duration,
 ) -> io::Result<()> {
     let (sender, mut messages) = mpsc::channel(CHANNEL_CAPACITY);
     if !token.trim().is_empty() {
@@ -89,7 +101,9 @@ async fn run(
     let mut terminated = signal(SignalKind::terminate())?;
     let mut hung_up = signal(SignalKind::hangup())?;
     loop {
-        terminal.draw(|frame| view::draw(frame, &mut state, Timestamp::now()))?;
+        let now = Timestamp::now();
+        state.answering.expire(now);
+        terminal.draw(|frame| view::draw(frame, &mut state, now))?;
         let mut effects = Vec::new();
         tokio::select! {
             message = messages.recv() => {
@@ -122,7 +136,16 @@ async fn run(
                     tokio::spawn(feed::deny_session(client.clone(), id, sender.clone()));
                 }
                 WatchEffect::Answer(answer) => {
-                    tokio::spawn(feed::answer(client.clone(), answer, sender.clone()));
+                    tokio::spawn(feed::answer(client.clone(), answer, delay, sender.clone()));
+                }
+                WatchEffect::Withdraw(id) => {
+                    tokio::spawn(feed::withdraw(client.clone(), id, sender.clone()));
+                }
+                WatchEffect::ReadRemembered => {
+                    tokio::spawn(feed::read_remembered(client.clone(), sender.clone()));
+                }
+                WatchEffect::Revoke(id) => {
+                    tokio::spawn(feed::revoke(client.clone(), id, sender.clone()));
                 }
             }
         }

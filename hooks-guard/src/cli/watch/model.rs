@@ -7,7 +7,8 @@
 
 use std::collections::VecDeque;
 
-use hooks_guard::audit::{AuditRecord, SessionQuestions};
+use hooks_guard::audit::{AuditRecord, Remembered, SessionQuestions};
+use hooks_guard::classify::Crud;
 use hooks_guard::client::ClientError;
 use hooks_guard::service::RememberScope;
 use hooks_runtime::display::escape;
@@ -15,6 +16,8 @@ use jiff::Timestamp;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 use super::super::questions::{PAGE_SIZE, PendingPage};
+use super::remembered::{RememberedKey, RememberedView};
+use super::undo::{Answering, AnsweringList};
 
 /// Maximum number of stored events.
 const MAX_EVENTS: usize = 500;
@@ -42,8 +45,29 @@ pub(super) enum WatchMessage {
     Event(TrailEvent),
     /// Number of denied questions of a session.
     Denied(Result<u64, ClientError>),
-    /// Result of an answer.
+    /// Result of an answer; `Some` if it takes effect later.
     Sent {
+        id: i64,
+        result: Result<Option<Answering>, ClientError>,
+    },
+    /// An answer takes effect later.
+    Answering(Answering),
+    /// An answer was withdrawn, or did not take effect for this reason.
+    NotAnswered {
+        id: i64,
+        reason: Option<String>,
+    },
+    /// The service will announce the answers that take effect later.
+    AnsweringUnknown,
+    /// Result of the withdrawal of an answer.
+    Withdrawn {
+        id: i64,
+        result: Result<(), ClientError>,
+    },
+    /// All remembered approvals, or why they cannot be read.
+    Remembered(Result<Vec<Remembered>, String>),
+    /// Result of a revocation.
+    Revoked {
         id: i64,
         result: Result<(), ClientError>,
     },
@@ -85,6 +109,14 @@ pub(super) struct PendingAnswer {
     pub(super) id: i64,
     pub(super) approved: bool,
     pub(super) remember: RememberScope,
+    pub(super) confirms_deletion: bool,
+}
+
+/// Confirmation that a deletion is always allowed, while it is typed.
+#[derive(Debug)]
+pub(super) struct DeletionConfirmation {
+    id: i64,
+    pub(super) typed: String,
 }
 
 /// An effect for the event loop to run.
@@ -101,6 +133,12 @@ pub(super) enum WatchEffect {
     ReadAgain(Option<String>),
     /// Sets the operator's token.
     Token(String),
+    /// Withdraws the answer to this question.
+    Withdraw(i64),
+    /// Reads the remembered approvals.
+    ReadRemembered,
+    /// Revokes this remembered approval.
+    Revoke(i64),
 }
 
 /// The state that the view draws.
@@ -154,6 +192,11 @@ pub(super) struct WatchState {
     pub(super) searching: bool,
     /// `true` while the keys are displayed.
     pub(super) help: bool,
+    /// Set while a confirmation is typed.
+    pub(super) confirming: Option<DeletionConfirmation>,
+    /// Answers that have not taken effect.
+    pub(super) answering: AnsweringList,
+    pub(super) remembered: RememberedView,
 }
 
 impl WatchState {
@@ -186,6 +229,9 @@ impl WatchState {
             search: String::new(),
             searching: false,
             help: false,
+            confirming: None,
+            answering: AnsweringList::default(),
+            remembered: RememberedView::default(),
         }
     }
 
@@ -251,6 +297,17 @@ impl WatchState {
             WatchMessage::Event(happened) => self.push_event(happened),
             WatchMessage::Sent { id, result } => self.on_answer_sent(id, result),
             WatchMessage::Denied(result) => self.on_denied(result),
+            WatchMessage::Answering(answering) => self.answering.add(answering),
+            WatchMessage::NotAnswered { id, reason } => {
+                let is_own = self.answering.remove(id);
+                if let Some(why) = reason.filter(|_| is_own) {
+                    self.notice = format!("{id} was not answered: {}", escape(&why));
+                }
+            }
+            WatchMessage::AnsweringUnknown => self.answering.clear(),
+            WatchMessage::Withdrawn { id, result } => self.on_withdrawn(id, result),
+            WatchMessage::Remembered(result) => self.remembered.accept(result),
+            WatchMessage::Revoked { id, result } => self.on_revoked(id, result),
         }
         if self.question().is_none() {
             self.choose(None);
@@ -322,7 +379,8 @@ impl WatchState {
                 self.count(record);
                 self.outdated |= self.reading;
                 let waits = record.deadline.is_some() && record.user_response.is_none();
-                if !waits && self.selected == Some(record.id) {
+                let is_own = !waits && self.answering.remove(record.id);
+                if !waits && (self.selected == Some(record.id) || is_own) {
                     let response = record
                         .user_response
                         .map_or("answered", |said| said.as_str());
@@ -336,9 +394,14 @@ impl WatchState {
         self.events.truncate(MAX_EVENTS);
     }
 
-    fn on_answer_sent(&mut self, id: i64, result: Result<(), ClientError>) {
+    fn on_answer_sent(&mut self, id: i64, result: Result<Option<Answering>, ClientError>) {
         match result {
-            Ok(()) => self.notice = format!("{id} answered"),
+            Ok(None) => self.notice = format!("{id} answered"),
+            Ok(Some(answering)) => {
+                let what = answering.describe(Timestamp::now());
+                self.notice = format!("{id}: {what}; press u to undo");
+                self.answering.add_own(answering);
+            }
             Err(ClientError::Refused { status: 401, .. }) => {
                 self.has_token = false;
                 self.notice =
@@ -347,6 +410,91 @@ impl WatchState {
             Err(error) => {
                 self.notice = format!("{id} was not answered: {}", escape(&error.to_string()));
             }
+        }
+    }
+
+    fn on_withdrawn(&mut self, id: i64, result: Result<(), ClientError>) {
+        self.notice = match result {
+            Ok(()) => {
+                self.answering.remove(id);
+                format!("answer to {id} undone; the question is pending again")
+            }
+            Err(ClientError::Refused { status: 401, .. }) => {
+                self.has_token = false;
+                format!("answer to {id} not undone: wrong operator's token; press t to enter it")
+            }
+            Err(error) => {
+                let why = escape(&error.to_string());
+                format!("answer to {id} not undone: {why}")
+            }
+        };
+    }
+
+    fn on_revoked(&mut self, id: i64, result: Result<(), ClientError>) {
+        self.notice = match result {
+            Ok(()) => format!("approval {id} revoked"),
+            Err(ClientError::Refused { status: 401, .. }) => {
+                self.has_token = false;
+                format!("approval {id} not revoked: wrong operator's token; press t to enter it")
+            }
+            Err(error) => format!("approval {id} not revoked: {}", escape(&error.to_string())),
+        };
+    }
+
+    /// Withdraws the answer to the selected question, or the last answer.
+    fn undo(&mut self) -> WatchEffect {
+        let selected = self.selected.filter(|id| self.answering.get(*id).is_some());
+        let last = self.answering.last_own();
+        let Some(id) = selected.or(last) else {
+            self.notice = "no answer to undo".to_owned();
+            return WatchEffect::Draw;
+        };
+        if !self.has_token {
+            self.notice = "undoing needs the operator's token; press t to enter it".to_owned();
+            return WatchEffect::Draw;
+        }
+        self.notice = format!("undoing the answer to {id} …");
+        WatchEffect::Withdraw(id)
+    }
+
+    /// Types a confirmation, and answers if it is complete.
+    fn type_confirmation(
+        &mut self,
+        mut confirming: DeletionConfirmation,
+        code: KeyCode,
+    ) -> WatchEffect {
+        match code {
+            KeyCode::Enter if confirming.typed == "yes" && self.selected == Some(confirming.id) => {
+                return self.answer(true, RememberScope::Always, true);
+            }
+            KeyCode::Enter | KeyCode::Esc => {
+                self.notice = format!("{} was not answered", confirming.id);
+                return WatchEffect::Draw;
+            }
+            KeyCode::Backspace => drop(confirming.typed.pop()),
+            KeyCode::Char(character) => confirming.typed.push(character),
+            _ => {}
+        }
+        self.confirming = Some(confirming);
+        WatchEffect::Draw
+    }
+
+    /// Handles a key of the list of remembered approvals; `None` for a key of the other views.
+    fn remembered_key(&mut self, code: KeyCode) -> Option<WatchEffect> {
+        match self.remembered.key(code, self.has_token) {
+            RememberedKey::Notice(notice) => {
+                self.notice = notice;
+                Some(WatchEffect::Draw)
+            }
+            RememberedKey::Revoke(id) => {
+                self.notice = format!("revoking approval {id} …");
+                Some(WatchEffect::Revoke(id))
+            }
+            // These keys mean the same as elsewhere; all others would answer hidden questions.
+            RememberedKey::Unused => match code {
+                KeyCode::Char('q' | 't' | '?' | 'u') => None,
+                _ => Some(WatchEffect::Draw),
+            },
         }
     }
 
@@ -435,12 +583,20 @@ impl WatchState {
         if control || key.modifiers.contains(KeyModifiers::ALT) {
             return WatchEffect::None;
         }
+        if let Some(confirming) = self.confirming.take() {
+            return self.type_confirmation(confirming, key.code);
+        }
         if self.searching {
             return self.type_search(key.code);
         }
         // A key that closes the help answers nothing.
         if std::mem::take(&mut self.help) {
             return WatchEffect::Draw;
+        }
+        if self.remembered.is_open
+            && let Some(effect) = self.remembered_key(key.code)
+        {
+            return effect;
         }
         self.notice.clear();
         let denying = self.denying.take();
@@ -449,6 +605,12 @@ impl WatchState {
             KeyCode::Char('t') => self.typed = Some(String::new()),
             KeyCode::Char('?') => self.help = true,
             KeyCode::Char('/') => self.searching = true,
+            KeyCode::Char('u') => return self.undo(),
+            KeyCode::Char('r') => {
+                self.choose(None);
+                self.remembered.open();
+                return WatchEffect::ReadRemembered;
+            }
             KeyCode::Esc => {
                 self.search.clear();
                 self.choose(None);
@@ -467,10 +629,10 @@ impl WatchState {
                 self.scroll = self.scroll.saturating_add(3).min(self.max_scroll);
             }
             KeyCode::PageUp => self.scroll = self.scroll.saturating_sub(3),
-            KeyCode::Char('y') => return self.answer(true, RememberScope::Once),
-            KeyCode::Char('s') => return self.answer(true, RememberScope::Session),
-            KeyCode::Char('a') => return self.answer(true, RememberScope::Always),
-            KeyCode::Char('n') => return self.answer(false, RememberScope::Once),
+            KeyCode::Char('y') => return self.answer(true, RememberScope::Once, false),
+            KeyCode::Char('s') => return self.answer(true, RememberScope::Session, false),
+            KeyCode::Char('a') => return self.answer(true, RememberScope::Always, false),
+            KeyCode::Char('n') => return self.answer(false, RememberScope::Once, false),
             KeyCode::Char('N') => return self.deny_session(denying),
             KeyCode::Char('>') => return self.show_page(true),
             KeyCode::Char('<') => return self.show_page(false),
@@ -520,11 +682,22 @@ impl WatchState {
         self.choose(found.get(at).copied());
     }
 
-    fn answer(&mut self, approved: bool, remember: RememberScope) -> WatchEffect {
-        let Some(id) = self.selected else {
+    fn answer(
+        &mut self,
+        approved: bool,
+        remember: RememberScope,
+        confirms_deletion: bool,
+    ) -> WatchEffect {
+        let Some(question) = self.question() else {
             self.notice = "select a question first (↑ or ↓)".to_owned();
             return WatchEffect::Draw;
         };
+        let (id, class) = (question.id, question.classification);
+        if let Some(answering) = self.answering.get(id) {
+            let what = answering.describe(Timestamp::now());
+            self.notice = format!("{id} is already answered: {what}; press u to undo");
+            return WatchEffect::Draw;
+        }
         if !self.is_drawn {
             self.notice = "enlarge the terminal to see the question before answering".to_owned();
             return WatchEffect::Draw;
@@ -538,12 +711,19 @@ impl WatchState {
             self.notice = "answering needs the operator's token; press t to enter it".to_owned();
             return WatchEffect::Draw;
         }
+        let is_always = approved && remember == RememberScope::Always;
+        if is_always && class == Crud::Delete && !confirms_deletion {
+            let typed = String::new();
+            self.confirming = Some(DeletionConfirmation { id, typed });
+            return WatchEffect::Draw;
+        }
         self.choose(None);
         self.notice = format!("answering {id} …");
         WatchEffect::Answer(PendingAnswer {
             id,
             approved,
             remember,
+            confirms_deletion,
         })
     }
 }

@@ -1,19 +1,18 @@
 //! Draws the state of `watch`. In: the state. Out: one frame. Text from other programs is escaped.
 
-use std::borrow::Cow;
-
 use hooks_guard::audit::AuditRecord;
-use hooks_guard::classify::Crud;
 use hooks_runtime::display::{escape, shorten};
 use jiff::Timestamp;
-use jiff::tz::TimeZone;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
-use ratatui::style::{Color, Modifier, Style};
+use ratatui::style::{Color, Style};
 use ratatui::text::{Line, Span};
-use ratatui::widgets::{Block, Borders, List, ListItem, ListState, Paragraph, Wrap};
+use ratatui::widgets::{List, ListItem, ListState, Paragraph, Wrap};
 
 use super::model::{ConnectionState, ListFreshness, TrailEvent, WatchState};
+use super::remembered::RememberedView;
+use super::remembered_view;
+use super::style::{block, bold, colour, dim, local_time};
 
 /// Minimum size of the terminal; a smaller one cannot show a question.
 const MIN_SIZE: (u16, u16) = (40, 14);
@@ -23,7 +22,7 @@ const MAX_LISTED_CHARS: usize = 300;
 const KEYS: &str = "↑↓ select  y approve  s session  a always  n deny  / search  ? help  q quit";
 
 /// Keys and their descriptions, as the help lists them.
-const HELP: [(&str, &str); 16] = [
+const HELP: [(&str, &str); 18] = [
     ("↓ j, ↑ k", "select the next or the previous question"),
     ("Home, End", "select the first or the last question"),
     ("Esc", "end the selection and the search"),
@@ -34,6 +33,8 @@ const HELP: [(&str, &str); 16] = [
     ("a", "approve always, until revoked"),
     ("n", "deny"),
     ("N N", "deny all questions of this session"),
+    ("u", "undo an answer that has not taken effect"),
+    ("r", "list and revoke remembered approvals"),
     ("> <", "show the next or the first page"),
     ("/", "search in commands, reasons, agents and directories"),
     ("t", "enter the operator's token"),
@@ -62,6 +63,20 @@ pub(super) fn draw(frame: &mut Frame<'_>, state: &mut WatchState, now: Timestamp
         frame.render_widget(text.wrap(Wrap { trim: false }), area);
         return;
     }
+    if state.remembered.is_open {
+        let [head, list, notice, keys] = Layout::vertical([
+            Constraint::Length(1),
+            Constraint::Fill(1),
+            Constraint::Length(1),
+            Constraint::Length(1),
+        ])
+        .areas(area);
+        frame.render_widget(title(state), head);
+        remembered_view::draw(frame, &state.remembered, list);
+        frame.render_widget(notice_line(state), notice);
+        frame.render_widget(Paragraph::new(remembered_view::KEYS).style(dim()), keys);
+        return;
+    }
     let [head, inbox, details, happened, notice, keys] = Layout::vertical([
         Constraint::Length(1),
         Constraint::Fill(3),
@@ -77,24 +92,6 @@ pub(super) fn draw(frame: &mut Frame<'_>, state: &mut WatchState, now: Timestamp
     draw_events(frame, state, happened);
     frame.render_widget(notice_line(state), notice);
     frame.render_widget(Paragraph::new(KEYS).style(dim()), keys);
-}
-
-fn dim() -> Style {
-    Style::new().add_modifier(Modifier::DIM)
-}
-
-fn bold() -> Style {
-    Style::new().add_modifier(Modifier::BOLD)
-}
-
-fn colour(class: Crud) -> Style {
-    let colour = match class {
-        Crud::Read => Color::Green,
-        Crud::Create => Color::Cyan,
-        Crud::Update => Color::Yellow,
-        Crud::Delete => Color::Red,
-    };
-    Style::new().fg(colour).add_modifier(Modifier::BOLD)
 }
 
 fn title(state: &WatchState) -> Line<'_> {
@@ -118,10 +115,6 @@ fn title(state: &WatchState) -> Line<'_> {
     ])
 }
 
-fn block(title: impl Into<Cow<'static, str>>) -> Block<'static> {
-    Block::new().borders(Borders::TOP).title(title.into())
-}
-
 fn draw_inbox(frame: &mut Frame<'_>, state: &WatchState, now: Timestamp, area: Rect) {
     let mut block = block(format!(" {} ", pending_title(state)));
     if let Some(most) = state.sessions.first().filter(|_| !state.is_whole()) {
@@ -140,7 +133,13 @@ fn draw_inbox(frame: &mut Frame<'_>, state: &WatchState, now: Timestamp, area: R
                 format!("{:<6} ", record.classification),
                 colour(record.classification),
             ),
-            Span::raw(format!("{:>6} ", time_left(record, now))),
+            match state.answering.get(record.id) {
+                Some(answering) => Span::styled(
+                    format!("{} ", answering.describe(now)),
+                    Style::new().fg(Color::Yellow),
+                ),
+                None => Span::raw(format!("{:>6} ", time_left(record, now))),
+            },
             Span::raw(shorten(&escape(&record.command), MAX_LISTED_CHARS)),
         ]))
     });
@@ -192,10 +191,9 @@ fn pending_title(state: &WatchState) -> String {
     }
 }
 
-/// Formats a time in the time zone of this machine.
+/// Formats a time of day in the time zone of this machine.
 fn clock(at: Timestamp) -> String {
-    let local = at.to_zoned(TimeZone::system());
-    local.strftime("%H:%M:%S").to_string()
+    local_time(at, "%H:%M:%S")
 }
 
 /// Formats a number with thousands separators.
@@ -288,12 +286,12 @@ fn draw_events(frame: &mut Frame<'_>, state: &WatchState, area: Rect) {
     let lines: Vec<Line<'_>> = state
         .found_events()
         .take(area.height.into())
-        .map(line)
+        .map(|happened| line(happened, &state.remembered))
         .collect();
     frame.render_widget(Paragraph::new(lines).block(block(" events ")), area);
 }
 
-fn line(happened: &TrailEvent) -> Line<'static> {
+fn line(happened: &TrailEvent, remembered: &RememberedView) -> Line<'static> {
     let (record, at, what) = match happened {
         TrailEvent::Cleaned => return Line::from("old decisions were deleted"),
         TrailEvent::Missed => return Line::from("some events were missed"),
@@ -301,7 +299,8 @@ fn line(happened: &TrailEvent) -> Line<'static> {
         TrailEvent::Answered(record) => {
             let answer_text = record.user_response.map_or("-", |said| said.as_str());
             let by = record.answered_by.as_deref().unwrap_or("-");
-            let what = format!("{answer_text} by {}", escape(by));
+            let lasts = remembered.lasts(record.id).unwrap_or_default();
+            let what = format!("{answer_text} by {}{lasts}", escape(by));
             (record, record.answered_at, what)
         }
         TrailEvent::Executed(record) => {
@@ -337,6 +336,12 @@ fn notice_line(state: &WatchState) -> Line<'_> {
     if state.searching {
         let search = escape(&state.search);
         return Line::from(format!("search: {search}▏ (Enter keeps it, Esc ends it)"));
+    }
+    if let Some(confirming) = &state.confirming {
+        let typed = escape(&confirming.typed);
+        return Line::from(format!(
+            "always allow this deletion? type yes, then Enter: {typed}▏ (Esc cancels)"
+        ));
     }
     match &state.typed {
         Some(typed) => Line::from(format!(

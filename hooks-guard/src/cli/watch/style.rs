@@ -1,0 +1,36 @@
+//! Styles and frames that the views share.
+
+use std::borrow::Cow;
+
+use hooks_guard::classify::Crud;
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use ratatui::style::{Color, Modifier, Style};
+use ratatui::widgets::{Block, Borders};
+
+pub(super) fn dim() -> Style {
+    Style::new().add_modifier(Modifier::DIM)
+}
+
+pub(super) fn bold() -> Style {
+    Style::new().add_modifier(Modifier::BOLD)
+}
+
+pub(super) fn colour(class: Crud) -> Style {
+    let colour = match class {
+        Crud::Read => Color::Green,
+        Crud::Create => Color::Cyan,
+        Crud::Update => Color::Yellow,
+        Crud::Delete => Color::Red,
+    };
+    Style::new().fg(colour).add_modifier(Modifier::BOLD)
+}
+
+pub(super) fn block(title: impl Into<Cow<'static, str>>) -> Block<'static> {
+    Block::new().borders(Borders::TOP).title(title.into())
+}
+
+/// Formats a time in the time zone of this machine, with `strftime`.
+pub(super) fn local_time(at: Timestamp, format: &str) -> String {
+    at.to_zoned(TimeZone::system()).strftime(format).to_string()
+}
