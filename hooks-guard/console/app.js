@@ -8,6 +8,7 @@ import { inbox } from "./inbox.js";
 import { statistics } from "./statistics.js";
 import { keepCurrent } from "./time.js";
 import { trail } from "./trail.js";
+import { end, onDelayedEvent } from "./undo.js";
 
 const PAGES = new Map([
   ["/", ["Inbox", inbox]],
@@ -126,11 +127,14 @@ listen({
       keep(data);
       meanwhile?.push(data);
       if (kind === "asked" && isWaiting(data)) say(`New question: ${data.classification} from ${data.agent ?? "an agent"}`);
+    } else if (kind === "answering" || kind === "withdrawn") {
+      onDelayedEvent(kind, data);
     } else if (kind === "cleaned") {
       readPending();
     }
     count();
     page.event?.(kind, data);
+    if (kind === "answered") end(data.id);
   },
 });
 

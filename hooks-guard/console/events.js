@@ -1,9 +1,9 @@
 // The event stream. After a lost connection it reconnects, and receives the missed events or a notice
 // to read everything again.
 
-import { operator } from "./api.js";
+import { onSession, operator } from "./api.js";
 
-const KINDS = ["asked", "answered", "executed", "remembered", "forgotten", "cleaned"];
+const KINDS = ["asked", "answered", "executed", "remembered", "forgotten", "cleaned", "answering", "withdrawn"];
 const AGAIN = [500, 1000, 2000, 5000];
 
 /**
@@ -14,36 +14,46 @@ const AGAIN = [500, 1000, 2000, 5000];
 export function listen(on) {
   let last = null;
   let tries = 0;
+  let source = null;
+  let used = null;
   const open = () => {
     const query = new URLSearchParams();
     if (last !== null) query.set("after", last);
     // The service reserves a stream for the operator, and an EventSource cannot send headers.
     const csrf = operator();
     if (csrf) query.set("csrf", csrf);
-    const source = new EventSource(`/api/hooks/events${query.size > 0 ? `?${query}` : ""}`);
+    used = csrf;
+    const stream = new EventSource(`/api/hooks/events${query.size > 0 ? `?${query}` : ""}`);
+    source = stream;
     const seen = (event) => {
       if (event.lastEventId) last = event.lastEventId;
     };
-    source.addEventListener("hello", (event) => {
+    stream.addEventListener("hello", (event) => {
       seen(event);
       tries = 0;
       on.state("live");
       if (JSON.parse(event.data).resumed) on.resumed();
       else on.anew();
     });
-    source.addEventListener("missed", () => on.anew());
+    stream.addEventListener("missed", () => on.anew());
     for (const kind of KINDS) {
-      source.addEventListener(kind, (event) => {
+      stream.addEventListener(kind, (event) => {
         seen(event);
         on.event(kind, JSON.parse(event.data));
       });
     }
-    source.addEventListener("error", () => {
-      source.close();
+    stream.addEventListener("error", () => {
+      stream.close();
       on.state("away");
       setTimeout(open, AGAIN[Math.min(tries, AGAIN.length - 1)]);
       tries += 1;
     });
   };
   open();
+  // Only the operator's stream has the events of delayed answers.
+  onSession(() => {
+    if (source.readyState === EventSource.CLOSED || operator() === used) return;
+    source.close();
+    open();
+  });
 }

@@ -1,20 +1,16 @@
 // The inbox: pending questions and recent decisions.
 
-import { act, get, isSignedIn, messageOf } from "./api.js";
+import { ANSWERS } from "./answers.js";
+import { get, isSignedIn } from "./api.js";
+import { card, groupKey, LOOKED_AT } from "./card.js";
 import { badge, command } from "./command.js";
-import { el, prose, say, told } from "./dom.js";
+import { el, prose, told } from "./dom.js";
 import { escape } from "./escape.js";
-import { confidence, outcome, UNUSED } from "./record.js";
-import { clock, when, whenExactly } from "./time.js";
+import { outcome, UNUSED } from "./record.js";
+import { rememberedApprovals } from "./remembered.js";
+import { selection } from "./selection.js";
+import { when } from "./time.js";
 
-const ANSWERS = [
-  { key: "y", name: "Approve", body: { response: "APPROVED" }, primary: true },
-  { key: "s", name: "This session", body: { response: "APPROVED", remember: "session" } },
-  { key: "a", name: "Always", body: { response: "APPROVED", remember: "always" } },
-  { key: "n", name: "Deny", body: { response: "DENIED" }, deny: true },
-];
-/** Minimum time that a question must have the focus before a key answers it, in milliseconds. */
-const LOOKED_AT = 500;
 /** Number of recent decisions. */
 const LAST = 12;
 /** How long an answered question stays visible, in milliseconds. */
@@ -25,7 +21,9 @@ const STAYS = 2500;
  * list; the caller updates both.
  */
 export function inbox(main, questions, known) {
-  const cards = new Map();
+  /** Shown cards, in the order of the page; answered ones stay for `STAYS`. */
+  const cards = [];
+  const chosen = selection(() => cards.filter((made) => !made.element.hidden));
   const list = el("div", { class: "cards" });
   const emptyTitle = el("p", { class: "large" });
   const emptyText = el("p");
@@ -37,9 +35,11 @@ export function inbox(main, questions, known) {
   /** Events that arrive while the decisions are read, in order. */
   let meanwhile = null;
   let stale = false;
+  const approvals = rememberedApprovals();
   main.append(
     el("h1", {}, "Inbox"),
-    el("section", { "aria-label": "Questions", keydown: (event) => keys(event, cards) }, notice, empty, list),
+    el("section", { "aria-label": "Questions", keydown: (event) => keys(event, cards, chosen) }, notice, empty, list),
+    chosen.element,
     el("p", { class: "hint keys" }, ...keyHelp()),
     el(
       "section",
@@ -52,26 +52,36 @@ export function inbox(main, questions, known) {
         last,
       ),
     ),
+    approvals.element,
   );
 
-  /** Adds cards for new questions, and closes those of answered ones. */
+  /** Adds cards for new questions, or to the card of an equal one, and closes those of answered ones. */
   function draw() {
-    for (const [id, record] of [...questions].sort(([one], [other]) => one - other)) {
-      if (!cards.has(id)) {
-        const made = card(record);
-        cards.set(id, made);
+    for (const made of [...cards]) for (const { id } of made.records()) if (!questions.has(id)) leave(id);
+    for (const [, record] of [...questions].sort(([one], [other]) => one - other)) {
+      const own = cards.find((made) => !made.over && made.has(record.id));
+      const equal = own ?? cards.find((made) => !made.over && groupKey(made.record) === groupKey(record));
+      if (equal) {
+        equal.add(record);
+      } else {
+        const made = card(record, { onSelect: chosen.toggle });
+        cards.push(made);
         list.append(made.element);
       }
     }
-    for (const [id, made] of cards) {
-      if (!questions.has(id) && !made.over) close(id, made);
-    }
+    chosen.update();
     tell();
+  }
+
+  /** Removes a question from its card. The card closes with its last question, and shows `record`. */
+  function leave(id, record) {
+    const made = cards.find((made) => !made.over && made.has(id));
+    if (made && !made.remove(id)) close(made, record);
   }
 
   /** Updates the notices. Says that there are no pending questions only while the list is current. */
   function tell() {
-    empty.hidden = cards.size > 0;
+    empty.hidden = cards.length > 0;
     emptyTitle.textContent = known.unknown ? "Pending questions unknown" : "No pending questions";
     const at = known.at ? ` At ${known.at.toLocaleTimeString()}: ${known.total === 0 ? "no" : known.total} pending questions.` : "";
     const text = known.unknown ? `${known.unknown}${at}` : decisions?.length === 0 ? UNUSED : "A question appears here as soon as an agent asks it.";
@@ -81,17 +91,17 @@ export function inbox(main, questions, known) {
     const message = known.unknown
       ? `Pending questions unknown: ${known.unknown}${at}`
       : `${known.total} pending questions; showing the oldest of each session. Most: ${many.slice(0, 3).join("; ")}. To deny all, run hooks-guard approve --deny-all.`;
-    notice.hidden = known.unknown ? cards.size === 0 : hidden <= 0;
+    notice.hidden = known.unknown ? cards.length === 0 : hidden <= 0;
     write(notice, message);
   }
 
-  function close(id, made, record) {
+  function close(made, record) {
     made.finish(record);
     setTimeout(() => {
       const focused = made.element.contains(document.activeElement);
       const next = made.element.nextElementSibling ?? made.element.previousElementSibling;
       made.element.remove();
-      cards.delete(id);
+      cards.splice(cards.indexOf(made), 1);
       if (focused) (next ?? main).focus();
       tell();
     }, STAYS);
@@ -136,30 +146,35 @@ export function inbox(main, questions, known) {
   }
 
   const ticking = setInterval(() => {
-    for (const made of cards.values()) made.tick();
+    for (const made of cards) made.tick();
     draw();
   }, 1000);
   addEventListener("pagehide", () => clearInterval(ticking));
   tell();
   // Keys also work while no element has the focus.
   addEventListener("keydown", (event) => {
-    if (event.target === document.body || event.target === main) keys(event, cards);
+    if (event.target === document.body || event.target === main) keys(event, cards, chosen);
   });
 
   return {
     answers: true,
     pending: draw,
-    anew: readLast,
-    session(signedIn) {
-      for (const made of cards.values()) made.enable(signedIn);
+    anew() {
+      readLast();
+      approvals.read();
+    },
+    session() {
+      for (const made of cards) made.enable();
+      chosen.update();
+      approvals.enable();
     },
     event(kind, data) {
+      if (kind === "remembered" || kind === "forgotten" || kind === "cleaned") approvals.readSoon();
       if (kind !== "asked" && kind !== "answered" && kind !== "executed") return;
       keep({ kind, data });
       meanwhile?.push({ kind, data });
       // A request that ran without an answer may still be pending.
-      const made = kind === "asked" ? undefined : cards.get(data.id);
-      if (made && !made.over && !questions.has(data.id)) close(data.id, made, data);
+      if (kind !== "asked" && !questions.has(data.id)) leave(data.id, data);
       draw();
       soon();
     },
@@ -172,137 +187,14 @@ function write(element, text) {
   if (element.textContent !== made.textContent) element.replaceChildren(made);
 }
 
-/** A question with its answers. */
-function card(record) {
-  const asked = Date.parse(record.timestamp);
-  const deadline = Date.parse(record.deadline);
-  const left = el("span", { class: "left" });
-  const bar = el("div", { class: "bar-inside" });
-  const problem = el("p", { class: "problem", role: "alert" });
-  const heading = `question-${record.id}`;
-  const buttons = ANSWERS.map((answer) =>
-    el(
-      "button",
-      {
-        type: "button",
-        class: answer.primary ? "primary" : answer.deny ? "deny" : "",
-        "data-key": answer.key,
-        "aria-keyshortcuts": answer.key,
-        click: () => send(answer),
-      },
-      answer.name,
-      el("kbd", { "aria-hidden": "true" }, answer.key),
-    ),
-  );
-  const actions = el("div", { class: "actions" }, ...buttons);
-  const element = el(
-    "article",
-    {
-      class: "card",
-      tabindex: "-1",
-      "data-id": String(record.id),
-      "data-effect": record.classification,
-      "aria-labelledby": heading,
-      focusin: () => {
-        made.since ??= performance.now();
-      },
-      focusout: (event) => {
-        if (!element.contains(event.relatedTarget)) made.since = null;
-      },
-    },
-    el("div", { class: "time-left", "aria-hidden": "true" }, bar),
-    el(
-      "header",
-      {},
-      el("h2", { id: heading }, badge(record.classification), el("span", { class: "unseen" }, ` question ${record.id}`)),
-      told("span", record.agent, { class: "agent" }, "unknown agent"),
-      record.cwd && told("span", record.cwd, { class: "directory" }),
-      left,
-    ),
-    el("div", { class: "box" }, command(record)),
-    el("p", { class: "reasoning" }, prose("span", record.reasoning), el("span", { class: "quiet-text" }, ` · ${confidence(record)}`)),
-    record.always && prose("p", record.always, { class: "always quiet-text" }),
-    el(
-      "details",
-      {},
-      el("summary", {}, "Details"),
-      record.explanation && prose("p", record.explanation),
-      el(
-        "dl",
-        {},
-        el("dt", {}, "Asked"),
-        el("dd", {}, whenExactly(record.timestamp)),
-        el("dt", {}, "Session"),
-        told("dd", record.session_id),
-        el("dt", {}, "Rule"),
-        told("dd", record.rule),
-        el("dt", {}, "Id"),
-        el("dd", {}, String(record.id)),
-      ),
-    ),
-    actions,
-    problem,
-  );
-
-  async function send(answer) {
-    if (made.busy || made.over) return;
-    made.busy = true;
-    made.enable(isSignedIn());
-    problem.textContent = "";
-    try {
-      await act("POST", "/api/hooks/permission-response", { id: record.id, ...answer.body });
-      // The event stream reports the answer, in this and in every other window.
-    } catch (error) {
-      problem.textContent = said(error);
-    }
-    made.busy = false;
-    made.enable(isSignedIn());
-  }
-
-  const made = {
-    element,
-    send,
-    /** Time at which it received the focus. */
-    since: null,
-    busy: false,
-    over: false,
-    enable(signedIn) {
-      for (const button of buttons) button.disabled = !signedIn || made.busy || made.over;
-    },
-    tick() {
-      if (made.over) return;
-      const seconds = (deadline - Date.now()) / 1000;
-      left.textContent = seconds > 0 ? `${clock(seconds)} left` : "expired";
-      bar.style.inlineSize = `${Math.max(0, Math.min(1, (seconds * 1000) / (deadline - asked))) * 100}%`;
-      element.classList.toggle("urgent", seconds < 30);
-    },
-    finish(now) {
-      made.over = true;
-      made.enable(false);
-      element.classList.add("over");
-      const text = now ? outcome(now) : el("span", { class: "outcome", "data-outcome": "timeout" }, "no longer pending");
-      const by = now?.answered_by ? ` by ${escape(now.answered_by)}` : "";
-      actions.replaceChildren(text, el("span", { class: "quiet-text" }, by));
-      left.textContent = "";
-      say(`Question ${record.id}: ${text.textContent}${by}`);
-    },
-  };
-  made.tick();
-  made.enable(isSignedIn());
-  return made;
-}
-
-function said(error) {
-  if (error.status === 401 || error.code === "CSRF_REQUIRED") return "You are no longer signed in.";
-  if (error.code === "ALREADY_ANSWERED") return "Already answered elsewhere.";
-  return messageOf(error);
-}
-
-/** Handles keys: they answer the focused question, once it has had the focus for `LOOKED_AT`. */
-function keys(event, cards) {
+/**
+ * Handles keys: they select the focused question, or answer it once it has had the focus for
+ * `LOOKED_AT`.
+ */
+function keys(event, cards, chosen) {
   if (event.repeat || event.ctrlKey || event.altKey || event.metaKey) return;
-  if (event.target.closest?.("input, select, textarea, dialog")) return;
-  const open = [...cards.values()];
+  if (event.target.closest?.("input:not([type=checkbox]), select, textarea, dialog")) return;
+  const open = cards.filter((made) => !made.element.hidden);
   const at = open.findIndex((made) => made.element.contains(document.activeElement));
   const step = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1 }[event.key];
   if (step !== undefined && open.length > 0) {
@@ -311,16 +203,31 @@ function keys(event, cards) {
     open[next].element.focus();
     return;
   }
-  const answer = ANSWERS.find(({ key }) => key === event.key);
-  if (!answer || at < 0) return;
-  event.preventDefault();
+  if (event.key === "Escape" && !chosen.isEmpty()) {
+    chosen.reset();
+    return;
+  }
+  if (event.key === "g" && !chosen.isEmpty()) {
+    event.preventDefault();
+    chosen.focus();
+    return;
+  }
+  if (at < 0) return;
   const made = open[at];
+  if (event.key === "x" || event.key === "X") {
+    event.preventDefault();
+    if (isSignedIn() && !made.over) chosen.toggle(made, event.key === "X");
+    return;
+  }
+  const answer = ANSWERS.find(({ key }) => key === event.key);
+  if (!answer) return;
+  event.preventDefault();
   if (!isSignedIn() || made.since === null || performance.now() - made.since < LOOKED_AT) return;
-  made.send(answer);
+  made.choose(answer);
 }
 
 function keyHelp() {
-  const keys = [["j", "k", "move"], ["y", "approve"], ["s", "for this session"], ["a", "always"], ["n", "deny"]];
+  const keys = [["j", "k", "move"], ["y", "approve"], ["s", "for this session"], ["a", "always"], ["n", "deny"], ["N", "deny with a note"], ["x", "select"], ["X", "select up to here"], ["g", "go to the selection"], ["u", "undo"]];
   return keys.flatMap((parts) => [
     el("span", {}, ...parts.slice(0, -1).flatMap((key) => [el("kbd", {}, key), " "]), parts.at(-1)),
     " ",

@@ -1,7 +1,10 @@
 // One decision: its outcome and all of its fields.
 
+import { cautionLine, recordAnswers } from "./answers.js";
+import { approvalState } from "./approval.js";
 import { badge, command } from "./command.js";
 import { el, prose, told, words } from "./dom.js";
+import { ruleButton } from "./rule.js";
 import { percent, took, whenExactly } from "./time.js";
 
 /** What to do while the trail is empty; backticks mark code. */
@@ -39,7 +42,9 @@ export function details(record) {
     el("div", { class: "box" }, command(record)),
     prose("p", record.reasoning, { class: "reasoning" }),
     record.explanation && prose("p", record.explanation, { class: "explanation" }),
+    cautionLine(record),
     record.always && prose("p", record.always, { class: "always quiet-text" }),
+    recordAnswers(record),
     el(
       "dl",
       {},
@@ -52,6 +57,7 @@ export function details(record) {
       row("Answered", time(record.answered_at)),
       row("By", record.answered_by),
       row("Note", record.answer_note),
+      row("Approval", approvalState(record)),
       row("Deadline", time(record.deadline)),
       row("Ran", time(record.executed_at)),
       row("Exit status", record.exit_status === null ? undefined : String(record.exit_status)),
@@ -59,5 +65,6 @@ export function details(record) {
       row("Call", record.call_id),
       row("Error", record.error),
     ),
+    record.decision_requires_confirmation && el("p", {}, ruleButton(() => record.id)),
   );
 }

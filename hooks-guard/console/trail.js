@@ -1,5 +1,6 @@
 // The trail: decisions, newest first, with filters stored in the address.
 
+import { rowAnswers, showAnswer } from "./answers.js";
 import { get, messageOf } from "./api.js";
 import { badge, command } from "./command.js";
 import { el, prose, say, told } from "./dom.js";
@@ -199,7 +200,7 @@ export function trail(main) {
       el("td", {}, badge(record.classification)),
       el("td", { class: "wide" }, el("button", { type: "button", class: "row-button", "aria-haspopup": "dialog", click: () => show(record) }, command(record, { oneLine: true }))),
       told("td", record.agent, { class: "agent" }),
-      el("td", { class: "outcome-cell" }, outcome(record)),
+      el("td", { class: "outcome-cell" }, outcome(record), rowAnswers(record, () => show(record))),
     );
   }
 
@@ -237,6 +238,7 @@ export function trail(main) {
   if (wanted) get(`/api/hooks/decisions/${encodeURIComponent(wanted)}`).then(show, () => {});
 
   return {
+    session: () => records.length > 0 && draw(),
     event(kind, data) {
       if (kind === "asked" && !before) {
         unseen += 1;
@@ -248,6 +250,7 @@ export function trail(main) {
         records[at] = data;
         body.children[at].replaceWith(row(data));
       }
+      if (kind === "answered") showAnswer(data);
     },
   };
 }

@@ -225,6 +225,12 @@ impl Gate {
         self
     }
 
+    /// Returns the rules of [`with_rules`](Self::with_rules).
+    #[cfg(feature = "http")]
+    pub(crate) fn rules(&self) -> Option<&Arc<RuleBook>> {
+        self.rules.as_ref()
+    }
+
     /// Adds JavaScript hooks that may restrict decisions.
     #[cfg(feature = "script")]
     #[must_use]

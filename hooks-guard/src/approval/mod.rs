@@ -5,6 +5,7 @@
 //! [`ApprovalScope::of`] finds the files and reads them within limits. An approval applies to a
 //! request only if both scopes have the same hash. `again` reads these files later.
 
+mod caution;
 mod derive;
 mod files;
 mod package;
@@ -53,6 +54,9 @@ pub struct ApprovalScope {
     runs_code: bool,
     /// Reason why no approval of the command may be remembered, if there is one.
     refused: Option<String>,
+    /// Code that the operator cannot check before approving, if there is any. Not part of the hash.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    caution: Option<String>,
     /// SHA-256 of the agent, the directory and the files, in hexadecimal.
     hash: String,
 }
@@ -84,12 +88,18 @@ impl ApprovalScope {
             files: Vec::new(),
             runs_code,
             refused: None,
+            caution: None,
             hash: String::new(),
         };
         if let Some(why) = refused {
             scope.refuse(&why);
         }
         scope.resolve_lookups(reader);
+        let is_uncovered = scope.runs_code && scope.refused.is_some();
+        // File tools and requests for network access run no code.
+        if request.file.is_none() && request.network.is_none() {
+            scope.caution = caution::caution(parts, is_uncovered).map(str::to_owned);
+        }
         if scope.folder.is_none()
             && let Some(cwd) = &scope.cwd
             && (scope.runs_code || !scope.files.is_empty())
@@ -120,6 +130,7 @@ impl ApprovalScope {
             files: Vec::new(),
             runs_code: true,
             refused: Some(why.to_owned()),
+            caution: Some("the code that it runs is unknown".to_owned()),
             hash: random::<16>(),
         }
     }
@@ -155,6 +166,11 @@ impl ApprovalScope {
     /// Returns why no approval may be remembered; `None` if one may.
     pub(crate) fn refusal_reason(&self) -> Option<&str> {
         self.refused.as_deref()
+    }
+
+    /// Returns what the operator cannot check before approving; `None` if there is nothing.
+    pub(crate) fn caution(&self) -> Option<&str> {
+        self.caution.as_deref()
     }
 
     /// Returns the hash of the agent, the directory and the files, in hexadecimal.

@@ -1,12 +1,13 @@
 //! Input and output of the trail. Converts decisions to rows, and rows to records.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::error::AuditError;
+use super::question::OpenQuestion;
 use super::tx::{Arg, SqlRow};
 use crate::approval::ApprovalScope;
 use crate::classify::{Crud, Decision, Method};
@@ -115,6 +116,15 @@ pub struct AuditRecord {
     /// cannot be given; `None` for a decision without a question.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub always: Option<String>,
+    /// Reason to read an open question before approving it, for example "it deletes"; `None` without
+    /// a reason, and if the question is answered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub caution: Option<String>,
+    /// Key of an open question, equal for questions with equal command, directory, agent and
+    /// conditions. `None` if the question is answered, if secrets were masked, and for tools other
+    /// than a shell. Valid while the service runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub question_key: Option<String>,
     /// SHA-256 of the command before its secrets were masked. Not shown: it would allow guesses of
     /// the masked secrets to be checked.
     #[serde(skip)]
@@ -567,7 +577,7 @@ impl DecisionRow {
     pub(super) fn record(self) -> Result<AuditRecord, AuditError> {
         let time = |us: Option<i64>| us.map(timestamp).transpose();
         let scope = scope_of(self.scope.as_deref())?;
-        Ok(AuditRecord {
+        let mut record = AuditRecord {
             id: self.id,
             timestamp: timestamp(self.at)?,
             classification: class_of(self.class)?,
@@ -614,6 +624,24 @@ impl DecisionRow {
                 .unwrap_or_default(),
             always: scope.as_ref().map(ApprovalScope::describe),
             scope,
-        })
+            caution: None,
+            question_key: None,
+        };
+        if record.decision_requires_confirmation && record.user_response.is_none() {
+            let question = OpenQuestion {
+                command: &record.command,
+                command_hash: &record.command_hash,
+                cwd: record.cwd.as_deref().and_then(Path::to_str),
+                agent: record.agent.as_deref(),
+                class: record.classification,
+                method: record.classification_method,
+                confidence: record.confidence,
+                rule: record.rule.as_deref(),
+                reasoning: &record.reasoning,
+                scope: record.scope.as_ref(),
+            };
+            (record.caution, record.question_key) = (question.caution(), question.key());
+        }
+        Ok(record)
     }
 }

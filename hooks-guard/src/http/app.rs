@@ -16,7 +16,7 @@ use super::error::{ApiError, REQUEST_ID, RequestId};
 use super::state::AppState;
 use super::{
     cleanup, console, decisions, events, export, health, identity, metrics, openapi, pending,
-    permission, registered, remembered, respond, scrape, session, stats,
+    permission, registered, remembered, respond, rule, scrape, session, stats,
 };
 
 /// Returns the service as a router, to be served by [`Server`](super::Server), by another server,
@@ -41,6 +41,7 @@ pub fn app(state: AppState) -> Router {
             post(decisions::executed),
         )
         .route("/api/hooks/decisions/{id}/redeem", post(decisions::redeem))
+        .route("/api/hooks/decisions/{id}/rule", get(rule::propose))
         .route("/api/hooks/events", get(events::events))
         .route("/api/hooks/remembered", get(remembered::list))
         .route("/api/hooks/remembered/{id}", delete(remembered::revoke))
@@ -107,7 +108,7 @@ pub(super) async fn proved(request: Request, next: Next) -> Response {
 /// Returns the route that a request matches, not its path: paths contain ids and other values from
 /// clients, which must not become metric labels.
 pub(super) fn route_of(request: &Request) -> &'static str {
-    const ROUTES: [&str; 21] = [
+    const ROUTES: [&str; 22] = [
         "/api/hooks/identity",
         "/api/hooks/series",
         "/api/hooks/export",
@@ -129,11 +130,13 @@ pub(super) fn route_of(request: &Request) -> &'static str {
         "/api/hooks/decisions/{id}",
         "/api/hooks/decisions/{id}/executed",
         "/api/hooks/decisions/{id}/redeem",
+        "/api/hooks/decisions/{id}/rule",
     ];
     let path = request.uri().path();
     let known = ROUTES.into_iter().find(|route| *route == path);
     known.unwrap_or_else(|| match path.strip_prefix("/api/hooks/decisions/") {
         Some(rest) if rest.ends_with("/redeem") => "/api/hooks/decisions/{id}/redeem",
+        Some(rest) if rest.ends_with("/rule") => "/api/hooks/decisions/{id}/rule",
         Some(rest) if rest.ends_with("/executed") => "/api/hooks/decisions/{id}/executed",
         Some(_) => "/api/hooks/decisions/{id}",
         None if path.starts_with("/api/hooks/remembered/") => "/api/hooks/remembered/{id}",

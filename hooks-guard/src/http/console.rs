@@ -43,12 +43,15 @@ macro_rules! assets {
     };
 }
 
-static ASSETS: [Asset; 16] = assets![
+static ASSETS: [Asset; 23] = assets![
     HTML "index.html",
     CSS "style.css",
     SVG "icon.svg",
     JS "app.js",
+    JS "answers.js",
     JS "api.js",
+    JS "approval.js",
+    JS "card.js",
     JS "command.js",
     JS "dom.js",
     JS "escape.js",
@@ -57,9 +60,13 @@ static ASSETS: [Asset; 16] = assets![
     JS "inbox.js",
     JS "plot.js",
     JS "record.js",
+    JS "remembered.js",
+    JS "rule.js",
+    JS "selection.js",
     JS "statistics.js",
     JS "time.js",
     JS "trail.js",
+    JS "undo.js",
 ];
 
 static TAGS: LazyLock<[String; ASSETS.len()]> = LazyLock::new(|| {

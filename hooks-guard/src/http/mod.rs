@@ -7,6 +7,7 @@
 //! | `GET /api/hooks/decisions/{id}?wait=SECONDS` | returns a decision; waits for its answer |
 //! | `POST /api/hooks/decisions/{id}/executed` | reports its execution; needs its secret |
 //! | `POST /api/hooks/decisions/{id}/redeem` | uses its approval, once; needs its secret |
+//! | `GET /api/hooks/decisions/{id}/rule` | proposes a rule for its command; needs the operator's token |
 //! | `GET /api/hooks/pending` | lists open questions, in pages |
 //! | `POST /api/hooks/pending/deny` | denies many questions; needs the operator's token |
 //! | `POST /api/hooks/permission-response` | answers a question; needs the operator's token |
@@ -53,6 +54,7 @@ mod reads;
 mod registered;
 mod remembered;
 mod respond;
+mod rule;
 mod scrape;
 mod serve;
 mod session;

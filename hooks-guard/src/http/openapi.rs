@@ -27,6 +27,7 @@ pub fn document() -> OpenApi {
         super::decisions::one,
         super::decisions::executed,
         super::decisions::redeem,
+        super::rule::propose,
         super::pending::list,
         super::pending::deny,
         super::events::events,

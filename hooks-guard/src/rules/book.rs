@@ -104,6 +104,17 @@ impl RuleBook {
         all.fold(Rules::built_in(&self.places), |all, rules| all.and(&rules))
     }
 
+    /// Returns the places with built-in protection.
+    pub(super) fn protected(&self) -> &Protected {
+        &self.places
+    }
+
+    /// Returns the path of the user's rules file.
+    #[cfg(feature = "http")]
+    pub(crate) fn user_file(&self) -> &Path {
+        &self.user
+    }
+
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<Vec<FileVersion>, Rules>> {
         self.cache
             .lock()

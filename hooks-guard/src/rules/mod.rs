@@ -50,6 +50,8 @@ mod paths;
 mod protect;
 mod rule;
 mod set;
+#[cfg(feature = "http")]
+mod suggest;
 mod trust;
 mod verdict;
 
@@ -57,6 +59,9 @@ mod verdict;
 pub(crate) use self::context::{candidates as words_of, start_of};
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 pub(crate) use self::paths::{NO_DIRECTORY, PathBase};
+
+#[cfg(feature = "http")]
+pub(crate) use self::suggest::rule_for;
 
 use std::path::Path;
 

@@ -573,6 +573,28 @@ fn a_mode_without_prompts_waits_for_the_operator() {
     }
 }
 
+#[test]
+fn a_denial_has_the_note_of_the_operator() {
+    let home = Home::new();
+    let service = Service::start(&home);
+    let mut input = pre_tool_use("mkdir a", "1");
+    input["permission_mode"] = "bypassPermissions".into();
+    let result = std::thread::scope(|scope| {
+        let asked =
+            scope.spawn(|| decision_of(&home.hook("claude-code", &["--timeout", "60"], &input)));
+        service.answer_with("DENIED", &json!({"note": "use target/ instead"}));
+        asked.join().expect("no panic")
+    });
+    assert_eq!(result.0, "deny", "{}", result.1);
+    assert!(
+        result
+            .1
+            .contains("denied by the operator: use target/ instead"),
+        "{}",
+        result.1
+    );
+}
+
 /// The classifier hardly knows PowerShell: a read also needs the operator's answer, once.
 #[test]
 fn powershell_waits_for_the_operator_and_remembers_the_answer() {

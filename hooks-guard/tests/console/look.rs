@@ -153,6 +153,69 @@ fn no_page_has_accessibility_violations() {
     assert!(found.is_empty(), "{found:#?}");
 }
 
+/// States of the inbox that an answer goes through, each with the clicks that lead to it.
+const STATES: [(&str, &[&str]); 6] = [
+    ("second step", &["article[data-effect=DELETE] [data-key=a]"]),
+    ("note", &["article [data-key=N]"]),
+    ("selection", &["article[data-effect=DELETE] .select"]),
+    (
+        "selection step",
+        &[
+            "article[data-effect=DELETE] .select",
+            ".selection [data-batch=approve]",
+        ],
+    ),
+    ("revocation", &[".remembered [data-revoke]"]),
+    ("undo", &["article[data-effect=UPDATE] [data-key=n]"]),
+];
+
+#[test]
+fn answers_fit_the_viewport_without_accessibility_violations() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let axe = axe(folder.path());
+    let daemon = Daemon::plain();
+    let remembered = ask(&daemon, "mkdir remembered");
+    let body = json!({ "id": remembered, "response": "APPROVED", "remember": "always" });
+    daemon.respond_with(&body).ok();
+    let page = browser.person().window();
+    let mut found: Vec<String> = Vec::new();
+    for (width, dark) in [(1280, false), (1280, true), (390, false), (390, true)] {
+        page.looks(width, dark);
+        for (name, clicks) in STATES {
+            for command in ["rm -r build", "git push", "git push"] {
+                ask(&daemon, command);
+            }
+            let ready = "document.querySelectorAll('article').length === 2 && document.querySelector('.remembered li') !== null";
+            open(&page, &daemon, "/", ready);
+            clicks.iter().for_each(|selector| page.click(selector));
+            let state = format!("{name} {width} dark={dark}");
+            if name == "undo" {
+                page.until("!document.querySelector('.undo-bar').hidden");
+            }
+            if let Some(axe) = &axe {
+                page.eval(&format!("{axe}; true"));
+                let violations = page.eval(
+                    "axe.run(document, { resultTypes: ['violations'] }).then((found) => found.violations.flatMap((rule) => rule.nodes.map((node) => `${rule.id}: ${node.target} ${node.failureSummary}`)))",
+                );
+                let violations = violations.as_array().unwrap();
+                found.extend(violations.iter().map(|one| format!("{state}: {one}")));
+            }
+            let wide = page.eval("document.documentElement.scrollWidth");
+            if wide.as_u64().unwrap() > u64::from(width) {
+                found.push(format!("{state}: {wide} wide"));
+            }
+            for pending in daemon.pending() {
+                // The denial by a click may have taken effect.
+                let _ = daemon.respond(&pending["id"], "DENIED");
+            }
+        }
+    }
+    assert!(found.is_empty(), "{found:#?}");
+}
+
 #[test]
 fn no_page_is_wider_than_its_viewport() {
     let Some(browser) = Browser::start() else {

@@ -19,6 +19,7 @@ mod daemon;
 )]
 mod support;
 
+mod answers;
 mod browser;
 mod data;
 mod empty;
