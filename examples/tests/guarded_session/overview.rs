@@ -250,7 +250,10 @@ fn in_terminal(folder: &TempDir, settings: &str) -> String {
         .env_remove("COLUMNS")
         .env_remove("NO_COLOR");
     let mut terminal = spawn_command(shell, Some(30_000)).expect("a terminal");
-    terminal.exp_string("ended with 0.").expect("an end")
+    let shown = terminal.exp_string("ended with 0.").expect("an end");
+    // The crate decodes each byte as a character.
+    let bytes = shown.chars().map(|byte| u8::try_from(byte).expect("a byte"));
+    String::from_utf8(bytes.collect()).expect("UTF-8")
 }
 
 #[test]

@@ -12,9 +12,10 @@ use hooks_script::{
 };
 use serde_json::Value;
 
+use super::show::{self, Finding};
 use super::{
     CommandError, FAILED, REJECTED, RunSettings, build_engine, context, is_written,
-    print_registration_error, read, register, show,
+    print_registration_error, read, register,
 };
 
 #[derive(Args)]
@@ -50,20 +51,6 @@ struct Input {
     message: Map,
     data: ContextData,
     keys: Vec<ContextKey>,
-}
-
-/// Something in a hook, its manifest or its context that the author may not expect.
-#[derive(serde::Serialize)]
-pub(super) struct Finding {
-    pub(super) level: FindingLevel,
-    pub(super) message: String,
-}
-
-#[derive(Clone, Copy, serde::Serialize)]
-#[serde(rename_all = "lowercase")]
-pub(super) enum FindingLevel {
-    Note,
-    Warning,
 }
 
 /// Effect of a run, without its texts, to compare runs.
@@ -175,7 +162,7 @@ impl CheckArgs {
             wall: limits.wall.saturating_mul(MORE),
             ..limits.clone()
         };
-        let (fuel, wall) = (show::grouped(more.fuel), more.wall.as_secs());
+        let (fuel, wall) = (show::grouped(more.fuel), show::timeout(more.wall));
         let engine = self.settings.build_engine(more, fields)?;
         let longer = engine
             .register(hook.manifest().clone(), source)
@@ -184,7 +171,7 @@ impl CheckArgs {
         let used = show::grouped(run.fuel);
         Ok(Finding::warning(match run.result {
             RunResult::Failed(Failure::Fuel(_) | Failure::Wall(_)) => format!(
-                "the hook does not end with {MORE} times the limits either (fuel {fuel}, {wall} s); \
+                "the hook does not end with {MORE} times the limits either (fuel {fuel}, {wall}); \
                  look for an endless loop"
             ),
             _ => format!(
@@ -192,18 +179,6 @@ impl CheckArgs {
                  `Limits::fuel` (here `--fuel`)"
             ),
         }))
-    }
-}
-
-impl Finding {
-    fn note(message: String) -> Self {
-        let level = FindingLevel::Note;
-        Self { level, message }
-    }
-
-    fn warning(message: String) -> Self {
-        let level = FindingLevel::Warning;
-        Self { level, message }
     }
 }
 

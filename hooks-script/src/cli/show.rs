@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 use std::path::Path;
+use std::time::Duration;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use hooks_runtime::{Map, display::escape};
@@ -12,7 +13,6 @@ use hooks_script::{
 use serde::Serialize;
 
 use super::bench::BenchTimes;
-use super::check::{Finding, FindingLevel};
 use super::outcome_name;
 
 #[derive(Serialize, Default)]
@@ -71,6 +71,20 @@ pub(super) struct Text<'a> {
     pub(super) text: &'a str,
 }
 
+/// Something in a hook, its manifest or its context that the author may not expect.
+#[derive(Serialize)]
+pub(super) struct Finding {
+    level: FindingLevel,
+    message: String,
+}
+
+#[derive(Clone, Copy, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum FindingLevel {
+    Note,
+    Warning,
+}
+
 /// Result of `check --context`.
 pub(super) struct Checked<'a> {
     pub(super) hook: &'a ScriptHook,
@@ -91,6 +105,18 @@ struct CheckedJson<'a> {
     stage: Stage,
     run: RunJson<'a>,
     findings: &'a [Finding],
+}
+
+impl Finding {
+    pub(super) fn note(message: String) -> Self {
+        let level = FindingLevel::Note;
+        Self { level, message }
+    }
+
+    pub(super) fn warning(message: String) -> Self {
+        let level = FindingLevel::Warning;
+        Self { level, message }
+    }
 }
 
 /// Prints that a hook is registered, its input, its run, and the findings.
@@ -214,14 +240,22 @@ pub(super) fn run(
     }?;
     writeln!(
         to,
-        "fuel {} of {}, time {} µs of {} µs, memory {} KiB of {} KiB",
+        "fuel {} of {}, time {} µs of {}, memory {} KiB of {} KiB",
         grouped(run.fuel),
         grouped(limits.fuel),
         grouped(run.duration.as_micros()),
-        grouped(limits.wall.as_micros()),
+        timeout(limits.wall),
         grouped(run.memory_bytes.div_ceil(1024) as u64),
         grouped((limits.heap / 1024) as u64),
     )
+}
+
+/// Returns a timeout in seconds, or in milliseconds if it has a fraction.
+pub(super) fn timeout(wall: Duration) -> String {
+    match wall.subsec_nanos() {
+        0 => format!("{} s", grouped(wall.as_secs())),
+        _ => format!("{} ms", grouped(wall.as_millis())),
+    }
 }
 
 /// Returns a number with its digits in groups of three.
@@ -266,8 +300,8 @@ pub(super) fn times(
         times.first_us,
         grouped(times.fuel),
         grouped(limits.fuel),
-        times.memory_bytes.div_ceil(1024),
-        limits.heap / 1024,
+        grouped(times.memory_bytes.div_ceil(1024) as u64),
+        grouped((limits.heap / 1024) as u64),
         times.snapshot_bytes.div_ceil(1024),
     )
 }

@@ -245,7 +245,7 @@ fn check_with_a_context_prints_the_input_the_result_and_the_limits() {
         usage.starts_with("fuel ") && usage.contains(" of 10 000 000, time "),
         "{text}"
     );
-    assert!(usage.contains(" µs of 2 000 000 µs, memory "), "{text}");
+    assert!(usage.contains(" µs of 2 s, memory "), "{text}");
     assert!(usage.ends_with(" KiB of 8 192 KiB"), "{text}");
     assert_eq!(lines.len(), 8, "{text}");
 
@@ -395,6 +395,26 @@ fn check_finds_a_hook_that_only_handles_other_tools() {
         &[],
     );
     assert!(found.is_empty(), "{found:?}");
+}
+
+#[test]
+fn the_page_shows_a_real_check() {
+    let page = include_str!("../../../docs/script-hooks.md");
+    let (_, section) = page.split_once("\n`check` registers the hook.").unwrap();
+    let block = |language: &str| {
+        let (_, block) = section.split_once(&format!("\n```{language}\n")).unwrap();
+        block.split_once("```\n").unwrap().0
+    };
+    let context = json!({"stage": "pre", "in": {"tool_name": "bash"}});
+    assert!(section.contains(&format!("`{}`", context["in"]).replace(':', ": ")));
+    let (status, text) = check(block("js"), &context, &[]);
+    assert_eq!(status, 4);
+    let without_time = |text: &str| {
+        let (before, rest) = text.split_once(", time ").unwrap();
+        let (_, after) = rest.split_once(" µs of ").unwrap();
+        format!("{before} {after}")
+    };
+    assert_eq!(without_time(block("text")), without_time(&text));
 }
 
 #[test]
