@@ -252,7 +252,9 @@ fn in_terminal(folder: &TempDir, settings: &str) -> String {
     let mut terminal = spawn_command(shell, Some(30_000)).expect("a terminal");
     let shown = terminal.exp_string("ended with 0.").expect("an end");
     // The crate decodes each byte as a character.
-    let bytes = shown.chars().map(|byte| u8::try_from(byte).expect("a byte"));
+    let bytes = shown
+        .chars()
+        .map(|byte| u8::try_from(byte).expect("a byte"));
     String::from_utf8(bytes.collect()).expect("UTF-8")
 }
 
