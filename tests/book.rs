@@ -61,7 +61,7 @@ fn the_features_page_lists_every_feature() {
 
 /// The commands of the book and the README, except those of the guide, which its test runs: the
 /// file that runs each of them, and the words in it that show this.
-const RUN_BY: [(&str, &str, &[&str]); 15] = [
+const RUN_BY: [(&str, &str, &[&str]); 16] = [
     (
         "cargo run --example guarded_session",
         ".ci/run",
@@ -86,6 +86,11 @@ const RUN_BY: [(&str, &str, &[&str]); 15] = [
         "hooks-script check hook.js --manifest manifest.json",
         "hooks-script/tests/script/command_line.rs",
         &["\"check\"", "\"--manifest\", \"manifest.json\""],
+    ),
+    (
+        "hooks-script check hook.js --context context.json",
+        "hooks-script/tests/script/command_line.rs",
+        &["\"check\", \"hook.js\", \"--context\", \"context.json\""],
     ),
     (
         "hooks-script run hook.js --context context.json --json",

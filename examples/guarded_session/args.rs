@@ -16,6 +16,12 @@ pub(crate) struct Args {
     /// File with one JSON object per line, or `-` for standard input [default: the bundled session]
     pub(crate) session: Option<PathBuf>,
 
+    /// List every call in full. By default, the report omits calls that were allowed and succeeded,
+    /// and shortens commands and reasons to the width of the terminal (80 columns without a terminal;
+    /// `COLUMNS` takes precedence)
+    #[arg(long, conflicts_with_all = ["json", "explain"])]
+    pub(crate) all: bool,
+
     /// Print the report as one JSON object
     #[arg(long)]
     pub(crate) json: bool,

@@ -8,7 +8,7 @@ use crate::explain::{Explanation, Section, TYPED};
 use crate::hooks::{Draft, Refusal, SessionHooksSet};
 use crate::job::Job;
 use crate::registries::{Class, OpenError, Registries};
-use crate::report::{Decision, Record, Status, Tally, escape_output};
+use crate::report::{Decision, LAST_LINE, Record, Status, Tally, escape_output};
 use crate::session::Call;
 use crate::trail::{Approved, Decided, Trail};
 
@@ -135,14 +135,14 @@ impl<'a, 'h> Guarded<'a, 'h> {
         if has_run {
             self.run(passing.draft.call.clone(), &mut record).await;
             if let Err(error) = self.trail.ran(number, record.exit_code).await {
-                record.why += &format!("; the run is not recorded: {error}");
+                record.note(&format!("the run is not recorded: {error}"));
             }
             self.registries.tool_post(&record, &mut passing).await;
         } else {
             self.registries.refused(&record);
         }
         for told in &passing.told {
-            record.why += &format!("; {}", self.shown(told).await);
+            record.note(&self.shown(told).await);
         }
         record.took = start.elapsed();
         if has_run {
@@ -251,6 +251,7 @@ impl<'a, 'h> Guarded<'a, 'h> {
             decision: Decision::Allowed,
             by: "validate".to_owned(),
             why: format!("no hook objected ({} ran)", self.policies.len()),
+            notes: String::new(),
             ran: None,
             status: Status::NotRun,
             exit_code: None,
@@ -282,11 +283,8 @@ impl<'a, 'h> Guarded<'a, 'h> {
         record.output = escape_output(&redacted.text);
         record.redactions = redacted.count;
         if redacted.count > 0 {
-            record.why += &format!(
-                "; {} secrets redacted by {}",
-                redacted.count,
-                redacted.by.join(", ")
-            );
+            let by = redacted.by.join(", ");
+            record.note(&format!("{} secrets redacted by {by}", redacted.count));
         }
         (record.status, record.exit_code) = match &run.outcome {
             Outcome::Exited(0) => (Status::Succeeded, Some(0)),
@@ -301,7 +299,7 @@ impl<'a, 'h> Guarded<'a, 'h> {
         };
         let last_line = record.output.lines().rfind(|line| !line.trim().is_empty());
         if let (Some(line), Status::Failed) = (last_line, record.status) {
-            record.why += &format!("; last line of output: {}", shorten(line.trim(), 80));
+            record.note(&format!("{LAST_LINE}{}", shorten(line.trim(), 80)));
         }
     }
 

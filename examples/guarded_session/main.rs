@@ -1,9 +1,9 @@
 //! Replays a recorded session of a coding agent under guard.
 //!
 //! ```text
-//! cargo run --example guarded_session [-- [FILE | -] [--json | --explain N] [--approve ANSWER]
-//!                                         [--script FILE] [--records FOLDER] [--keep-going]
-//!                                         [--no-sandbox]]
+//! cargo run --example guarded_session [-- [FILE | -] [--all | --json | --explain N]
+//!                                         [--approve ANSWER] [--script FILE] [--records FOLDER]
+//!                                         [--keep-going] [--no-sandbox]]
 //! ```
 //!
 //! A session has one JSON object per line, such as `{"tool": "bash", "command": "ls"}` or `{"tool":
@@ -24,9 +24,11 @@
 //! engine receive the result. `--records` keeps the engine's records. Every decision is in an audit
 //! trail before the call runs ([`trail`]); its path is printed.
 //!
-//! At the end, a table or JSON lists the result of each call ([`report`]). With `--explain N`, the
-//! program instead prints the result of each hook for call N, and the input of the agent's next
-//! turn ([`explain`]). Text that could deceive a terminal is escaped ([`display`]).
+//! At the end, the program lists the calls that were refused, rewritten or did not succeed, with
+//! totals ([`overview`]). `--all` prints a table of all calls, and `--json` an object ([`report`]).
+//! With `--explain N`, the program instead prints the result of each hook for call N, and the input
+//! of the agent's next turn ([`explain`]). Text that could deceive a terminal is escaped
+//! ([`display`]).
 //!
 //! Requires Linux, whose kernel enforces the confinement.
 
@@ -43,6 +45,7 @@ mod explain;
 mod guarded;
 mod hooks;
 mod job;
+mod overview;
 mod paths;
 mod progress;
 mod registries;

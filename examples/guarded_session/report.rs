@@ -1,4 +1,4 @@
-//! Report of a session: a table for people, JSON for programs.
+//! Report of a session: a table of all calls for people, JSON for programs.
 //!
 //! The JSON is one object: `session`, `confinement`, `audit_trail`, `calls` (a [`Record`] each),
 //! `skipped` (invalid lines, with `--keep-going`), `events` (emitted events, each with its call)
@@ -12,7 +12,7 @@ use comfy_table::{ContentArrangement, ContentLineStyle, LineStyle, Table, TableS
 use serde::{Serialize, Serializer};
 
 use crate::confine::Confinement;
-use crate::display::{escape, shorten};
+use crate::display::{Width, escape, shorten, wrap};
 use crate::registries::{Aftermath, Emitted};
 
 /// Decision of the hooks about a call.
@@ -36,6 +36,9 @@ pub(crate) enum Status {
     NotRun,
 }
 
+/// Start of the note with the end of the output of a call that failed.
+pub(crate) const LAST_LINE: &str = "last line of output: ";
+
 /// One line of the report. Its texts are escaped and redacted.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Record {
@@ -48,7 +51,11 @@ pub(crate) struct Record {
     pub(crate) decision: Decision,
     /// Hook that refused, or hooks that rewrote the call.
     pub(crate) by: String,
+    /// Reason of the decision, then the notes.
     pub(crate) why: String,
+    /// What happened after the decision; empty if nothing is remarkable.
+    #[serde(skip)]
+    pub(crate) notes: String,
     /// Call that ran instead, if it was rewritten.
     pub(crate) ran: Option<String>,
     pub(crate) status: Status,
@@ -105,6 +112,9 @@ const STYLE: TableStyle = TableStyle::new()
     .header_separator(LineStyle::new('─', '─', '─', '─'))
     .content_lines(ContentLineStyle::new(' ', ' ', ' '));
 
+/// Width from which the table has all of its columns.
+const MIN_TABLE_COLUMNS: usize = 120;
+
 /// A line of the session that was skipped.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Skipped {
@@ -145,33 +155,69 @@ impl Report<'_> {
         writeln!(out)
     }
 
-    /// Writes the table, `width` columns wide, with header and summary.
-    pub(crate) fn write_table(&self, out: &mut impl Write, width: u16) -> io::Result<()> {
-        writeln!(out, "session: {}", self.session)?;
-        writeln!(out, "confinement: {}", self.confinement.description)?;
-        writeln!(out, "audit trail: {}", self.audit_trail)?;
+    /// Writes a table of all calls, with header and summary.
+    pub(crate) fn write_table(&self, out: &mut impl Write, width: Width) -> io::Result<()> {
+        // Without a terminal, most rows are one line.
+        let columns = width.columns_or(160);
+        self.write_header(out, columns)?;
         let mut table = Table::new();
         table
             .load_style(STYLE)
             .set_content_arrangement(ContentArrangement::Dynamic)
-            .set_width(width)
-            .set_header([
+            .set_width(u16::try_from(columns).unwrap_or(u16::MAX));
+        // Eight columns need more than a usual terminal.
+        let is_wide = columns >= MIN_TABLE_COLUMNS;
+        if is_wide {
+            table.set_header([
                 "#", "tool", "call", "decision", "result", "by", "why", "took",
             ]);
+        } else {
+            table.set_header(["#", "call", "result", "by: why", "took"]);
+        }
         for record in &self.calls {
-            table.add_row([
-                record.number.to_string(),
-                record.tool.to_owned(),
-                shorten(&record.call, 100),
-                record.decision.name().to_owned(),
-                record.result(),
-                record.by.clone(),
-                shorten(&record.why, 160),
-                time(record.took),
-            ]);
+            let number = record.number.to_string();
+            let call = shorten(&record.call, 100);
+            let why = shorten(&record.why, 160);
+            if is_wide {
+                table.add_row([
+                    number,
+                    record.tool.to_owned(),
+                    call,
+                    record.decision.name().to_owned(),
+                    record.result(),
+                    record.by.clone(),
+                    why,
+                    time(record.took),
+                ]);
+            } else {
+                table.add_row([
+                    number,
+                    format!("{} {call}", record.tool),
+                    format!("{}, {}", record.decision.name(), record.result()),
+                    format!("{}: {why}", record.by),
+                    time(record.took),
+                ]);
+            }
         }
         writeln!(out, "{}", table.trim_fmt())?;
-        writeln!(out, "{}", self.summary.line())
+        self.write_summary(out, width)
+    }
+
+    /// Writes the name of the session, its confinement and its audit trail.
+    pub(crate) fn write_header(&self, out: &mut impl Write, columns: usize) -> io::Result<()> {
+        for (name, value) in [
+            ("session", &self.session),
+            ("confinement", &self.confinement.description),
+            ("audit trail", &self.audit_trail),
+        ] {
+            writeln!(out, "{}", wrap(&format!("{name}: {value}"), columns))?;
+        }
+        Ok(())
+    }
+
+    /// Writes the totals. Without a terminal, they are the last line.
+    pub(crate) fn write_summary(&self, out: &mut impl Write, width: Width) -> io::Result<()> {
+        writeln!(out, "{}", width.wrap(&self.summary.line()))
     }
 }
 
@@ -211,6 +257,15 @@ impl Decision {
 }
 
 impl Record {
+    /// Adds an event after the decision.
+    pub(crate) fn note(&mut self, note: &str) {
+        self.why += &format!("; {note}");
+        if !self.notes.is_empty() {
+            self.notes += "; ";
+        }
+        self.notes += note;
+    }
+
     pub(crate) fn result(&self) -> String {
         match (self.status, self.exit_code) {
             (Status::Succeeded, _) => "ok".to_owned(),

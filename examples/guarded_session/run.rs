@@ -10,11 +10,12 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use crate::args::Args;
 use crate::confine::{Confinement, NoConfinement};
-use crate::display::{escape, escape_path};
+use crate::display::{Width, escape, escape_path};
 use crate::execute::{Executor, Outcome};
 use crate::guarded::Guarded;
 use crate::hooks::guard;
 use crate::job::Job;
+use crate::overview;
 use crate::progress::Progress;
 use crate::registries::{Grounds, OpenError, Registries, Settings};
 use crate::report::{Report, Skipped, Summary, Tally};
@@ -214,10 +215,10 @@ async fn replay(args: &Args) -> Result<ExitCode, RunError> {
     };
     if args.json {
         print(|out| report.write_json(out))?;
+    } else if args.all {
+        print(|out| report.write_table(out, Width::of_stdout()))?;
     } else {
-        let size = console::Term::stdout().size_checked();
-        let width = size.map_or(160, |(_, columns)| columns.max(80));
-        print(|out| report.write_table(out, width))?;
+        print(|out| overview::write(&report, out, Width::of_stdout()))?;
     }
     Ok(status)
 }

@@ -10,6 +10,7 @@ mod explain;
 mod guarded;
 mod hooks;
 mod job;
+mod overview;
 mod paths;
 mod progress;
 mod registries;

@@ -1,6 +1,7 @@
 //! The command line: parses the arguments, runs a subcommand, and returns the exit status.
 
 mod bench;
+mod check;
 mod show;
 
 use std::fs::File;
@@ -35,8 +36,8 @@ const REJECTED: u8 = 5;
 /// Tests hooks in sandboxed JavaScript.
 ///
 /// Exit status: 0 if the hook returned, or stopped after the action; 2 if a file cannot be read or
-/// output cannot be written; 3 if the hook stopped the action; 4 if it failed or exceeded a limit;
-/// 5 if it cannot be registered.
+/// output cannot be written; 3 if the hook stopped the action (`check`: 0); 4 if it failed or
+/// exceeded a limit; 5 if it cannot be registered.
 #[derive(Parser)]
 #[command(name = "hooks-script", version)]
 struct Arguments {
@@ -46,24 +47,13 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum HookCommand {
-    /// Checks that a hook can be registered, and prints the position of an error.
-    Check(CheckArgs),
+    /// Checks that a hook can be registered, and prints the position of an error. With `--context`,
+    /// also checks that the hook has a result for this context.
+    Check(check::CheckArgs),
     /// Runs a hook.
     Run(RunArgs),
     /// Measures how long hooks take on this machine.
     Bench(bench::BenchArgs),
-}
-
-#[derive(Args)]
-struct CheckArgs {
-    /// Hook source: one JavaScript module.
-    file: PathBuf,
-    /// Manifest, in JSON.
-    #[arg(long)]
-    manifest: Option<PathBuf>,
-    /// Prints JSON.
-    #[arg(long)]
-    json: bool,
 }
 
 #[derive(Args)]
@@ -76,27 +66,62 @@ struct RunArgs {
     /// Input of the hook, in JSON: {"stage", "in", "data"}.
     #[arg(long)]
     context: PathBuf,
+    #[command(flatten)]
+    settings: RunSettings,
+    /// Number of runs.
+    #[arg(long, value_name = "K", default_value = "1")]
+    repeat: NonZeroUsize,
+    /// Prints JSON, one object per run.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Settings of a run with a context.
+#[derive(Args)]
+struct RunSettings {
     /// Time that the hook sees, in milliseconds since 1970.
     #[arg(
         long,
         value_name = "MS",
         default_value_t = 0,
         allow_negative_numbers = true,
+        requires = "context",
         value_parser = clap::value_parser!(i64).range(-MAX_TIME_MS..=MAX_TIME_MS)
     )]
     now: i64,
     /// Seed of `Math.random`.
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "context")]
     seed: u64,
-    /// Number of runs.
-    #[arg(long, value_name = "K", default_value = "1")]
-    repeat: NonZeroUsize,
     /// Fuel of each run.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=u64::MAX / 2))]
+    #[arg(
+        long,
+        value_name = "N",
+        requires = "context",
+        value_parser = clap::value_parser!(u64).range(1..=u64::MAX / 2)
+    )]
     fuel: Option<u64>,
-    /// Prints JSON, one object per run.
-    #[arg(long)]
-    json: bool,
+}
+
+impl RunSettings {
+    /// Returns the default limits with the given fuel.
+    fn limits(&self) -> Limits {
+        let mut limits = Limits::default();
+        limits.fuel = self.fuel.unwrap_or(limits.fuel);
+        limits
+    }
+
+    /// Builds an engine with one worker.
+    fn build_engine(&self, limits: Limits, fields: PublicFields) -> Result<ScriptEngine, String> {
+        let (now, seed) = (self.now, self.seed);
+        build_engine(
+            ScriptEngine::builder()
+                .workers(NonZeroUsize::MIN)
+                .limits(limits)
+                .public_fields(fields)
+                .clock(move || now)
+                .random(move || seed),
+        )
+    }
 }
 
 /// Contents of the `--context` file.
@@ -157,49 +182,12 @@ impl From<String> for CommandError {
     }
 }
 
-impl CheckArgs {
-    fn run(self) -> Result<u8, CommandError> {
-        let source = read(&self.file)?;
-        let engine = build_engine(ScriptEngine::builder().workers(NonZeroUsize::MIN))?;
-        Ok(
-            match register(
-                &engine,
-                &source,
-                &self.file,
-                self.manifest.as_deref(),
-                &ContextKey::ALL,
-            )? {
-                Ok(hook) => {
-                    is_written(show::accepted(&hook, self.json))?;
-                    0
-                }
-                Err(error) => {
-                    print_registration_error(
-                        &error,
-                        (&self.file, &source),
-                        self.manifest.as_deref(),
-                        self.json,
-                    )?;
-                    REJECTED
-                }
-            },
-        )
-    }
-}
-
 impl RunArgs {
     fn go(self) -> Result<u8, CommandError> {
         let source = read(&self.file)?;
         let (stage, message, data, fields, keys) = context(&self.context)?;
-        let mut limits = Limits::default();
-        limits.fuel = self.fuel.unwrap_or(limits.fuel);
-        let builder = ScriptEngine::builder()
-            .workers(NonZeroUsize::MIN)
-            .limits(limits)
-            .public_fields(fields)
-            .clock(move || self.now)
-            .random(move || self.seed);
-        let engine = build_engine(builder)?;
+        let limits = self.settings.limits();
+        let engine = self.settings.build_engine(limits, fields)?;
         let hook = match register(
             &engine,
             &source,
@@ -230,7 +218,7 @@ impl RunArgs {
                 (RunResult::Stop(_), Stage::Pre) => STOPPED,
                 _ => FAILED,
             };
-            if !is_written(show::run(&run, stage, place, self.json))? {
+            if !is_written(show::run(&run, hook.limits(), stage, place, self.json))? {
                 break;
             }
         }

@@ -19,6 +19,7 @@ use crate::manifest::Manifest;
 use crate::outbox::permits_http;
 use crate::run::{Failure, Run, RunResult, Stage, Stop};
 use crate::sandbox::{CallEnd, CallReport, CallTexts, RunJob, RunLimits, Snapshot, Status};
+use crate::source;
 
 /// A hook that is registered with an engine; see [`ScriptEngine`](crate::ScriptEngine) for an
 /// example. It keeps no state between runs. Clones share the hook.
@@ -84,6 +85,29 @@ impl ScriptHook {
         self.snapshot.bytes()
     }
 
+    /// Returns `true` if `name` is a name or a string in the source, outside comments. A hook can
+    /// also compute a name, so `false` does not prove that it never uses one.
+    ///
+    /// ```
+    /// use hooks_script::{Manifest, ScriptEngine};
+    ///
+    /// let engine = ScriptEngine::builder().build()?;
+    /// let source = "export default ({ in: m }) => m.kind === 'post' ? { out: m } : null; // later";
+    /// let hook = engine.register(Manifest::new("text:", "Posts", [])?, source)?;
+    /// assert!(hook.source_contains("out") && !hook.source_contains("later"));
+    /// assert_eq!(hook.source_strings(), ["post"]);
+    /// # Ok::<_, Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn source_contains(&self, name: &str) -> bool {
+        source::contains_name(&self.source, name)
+    }
+
+    /// Returns the strings in the source, each once, without comments and without templates that
+    /// contain `${}`. They are often the values that the hook compares with a message.
+    pub fn source_strings(&self) -> Vec<String> {
+        source::strings(&self.source)
+    }
+
     /// Returns `true` if a class name comes from the author or from the engine, and was not built
     /// from the input of a run.
     pub(crate) fn has_class(&self, name: &str) -> bool {
@@ -112,7 +136,7 @@ impl ScriptHook {
     }
 
     /// Returns the limits of a run.
-    pub(crate) fn limits(&self) -> &Limits {
+    pub fn limits(&self) -> &Limits {
         self.shared.sandbox.limits()
     }
 

@@ -93,52 +93,52 @@ pub struct Stop {
     pub stack: String,
 }
 
-/// The hook threw an exception that is not a `HookStopException`.
+/// Reason why a run has no result.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Failure {
-    /// Name of the class, or `throw` for a value that is not an object.
+    /// The hook threw an exception that is not a `HookStopException`.
     #[error("threw {class}: {message}")]
     Thrown {
-        /// Message of the exception.
+        /// Name of the class, or `throw` for a value that is not an object.
         class: String,
-        /// Stack trace, one frame per line.
+        /// Message of the exception.
         message: String,
-        /// Position of the first frame in the source.
+        /// Stack trace, one frame per line.
         stack: String,
-        /// The hook did not return `{out}` with an object in it.
+        /// Position of the first frame in the source.
         position: Option<Position>,
     },
-    /// The hook used up its fuel.
+    /// The hook did not return `{out}` with an object in it.
     #[error("{0}")]
     BadReturn(String),
-    /// The run timed out.
+    /// The hook used up its fuel.
     #[error("exceeded its fuel limit of {0}")]
     Fuel(u64),
-    /// The hook exceeded the memory limit.
+    /// The run timed out.
     #[error("timed out after {} ms", .0.as_millis())]
     Wall(Duration),
-    /// The hook exceeded the stack limit.
+    /// The hook exceeded the memory limit.
     #[error("exceeded its heap limit of {0} bytes")]
     Heap(usize),
-    /// The returned value is too large.
+    /// The hook exceeded the stack limit.
     #[error("exceeded its stack limit of {0} bytes")]
     Stack(usize),
-    /// Size of the returned value, as JSON.
+    /// The returned value is too large.
     #[error("returned {bytes} bytes; at most {limit} are allowed")]
     Output {
-        /// Maximum size.
+        /// Size of the returned value, as JSON.
         bytes: usize,
-        /// The hook left too many promise continuations.
+        /// Maximum size.
         limit: usize,
     },
-    /// The context is too large; the hook did not run.
+    /// The hook left too many promise continuations.
     #[error("ran more than {0} promise continuations")]
     Jobs(u32),
-    /// Size of the context, as JSON.
+    /// The context is too large; the hook did not run.
     #[error("the context has {bytes} bytes; at most {limit} are allowed")]
     Input {
-        /// Maximum size.
+        /// Size of the context, as JSON.
         bytes: usize,
         /// Maximum size.
         limit: usize,

@@ -1,5 +1,5 @@
-//! Finds positions in a source for errors that the compiler reports without one. A tokenizer goes
-//! through the source; the result is a line and a column.
+//! Finds positions in a source for errors that the compiler reports without one, and its names and
+//! strings. A tokenizer goes through the source; the result is a line and a column, or a list.
 
 use crate::run::Position;
 
@@ -210,6 +210,26 @@ fn position(source: &str, at: usize) -> Position {
     }
 }
 
+/// Returns `true` if a name or a string of the source, outside comments, is `name`.
+pub(crate) fn contains_name(source: &str, name: &str) -> bool {
+    let mut tokens = tokens(source).into_iter();
+    tokens.any(|(_, token)| token.says().as_deref() == Some(name))
+}
+
+/// Returns the strings of the source, each once, in the order of the source. Templates with `${}`
+/// are left out, because their value is unknown.
+pub(crate) fn strings(source: &str) -> Vec<String> {
+    let mut strings = Vec::new();
+    for (_, token) in tokens(source) {
+        if let (Token::Text(_), Some(string)) = (token, token.says())
+            && !strings.contains(&string)
+        {
+            strings.push(string);
+        }
+    }
+    strings
+}
+
 /// Returns the position of the string that names the imported module.
 pub(crate) fn of_import(source: &str, module: &str) -> Option<Position> {
     let tokens = tokens(source);
@@ -378,11 +398,25 @@ fn undeclared(tokens: &[(usize, Token<'_>)], name: &str) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::{of_export, of_expression, of_import, of_quoted, of_second_default};
+    use super::{
+        contains_name, of_export, of_expression, of_import, of_quoted, of_second_default, strings,
+    };
     use crate::run::Position;
 
     fn at(line: u32, column: u32) -> Position {
         Position { line, column }
+    }
+
+    #[test]
+    fn names_and_strings_are_found_outside_comments() {
+        let source = r#"// out "a"
+            switch (m["t\u006fol"]) { case 'write': case `edit`: return { ...m, [`a${'b'}c`]: /out/ }; }
+            /* stop */ f('write')"#;
+        assert_eq!(strings(source), ["tool", "write", "edit", "b"]);
+        for (name, is_found) in [("tool", true), ("m", true), ("out", false), ("stop", false)] {
+            assert_eq!(contains_name(source, name), is_found, "{name}");
+        }
+        assert!(contains_name("({ out }) => 1", "out"));
     }
 
     #[test]

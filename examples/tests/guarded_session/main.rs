@@ -7,6 +7,7 @@ mod confinement;
 mod engine;
 mod input;
 mod limits;
+mod overview;
 #[path = "../program.rs"]
 mod program;
 mod registries;

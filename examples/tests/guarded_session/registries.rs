@@ -1,5 +1,6 @@
 //! Registries that a call passes besides the typed set, and `--explain`.
 
+use regex::Regex;
 use serde_json::json;
 
 use crate::support::{Run, bash, example, finish, folder, run, session};
@@ -324,6 +325,34 @@ fn explain_works_on_the_bundled_session() {
         ];
         assert_eq!(sections, expected, "{run:?}");
     }
+}
+
+#[test]
+fn the_readme_shows_a_real_explanation() {
+    let readme = include_str!("../../../README.md");
+    let (_, block) = readme.split_once("```text\ncall ").expect("a block");
+    let (block, _) = block.split_once("\n```").expect("an end");
+    let (number, _) = block.split_once(',').expect("a number");
+    let run: Run = finish(example().args(["--explain", number]), b"");
+    assert_eq!(run.status, Some(0), "{run:?}");
+    let time = Regex::new(r"\(\d+(\.\d+)?(ns|µs|ms|s)\)").expect("an expression");
+    let printed = time.replace_all(&run.stdout, "(time)");
+    let mut printed = printed.lines();
+    let mut is_omitted = false;
+    for line in format!("call {block}").lines() {
+        if line.trim() == "…" {
+            is_omitted = true;
+            continue;
+        }
+        let line = time.replace_all(line, "(time)");
+        let is_printed = match is_omitted {
+            true => printed.any(|printed| printed == line),
+            false => printed.next() == Some(&line),
+        };
+        assert!(is_printed, "`{line}` is not in {}", run.stdout);
+        is_omitted = false;
+    }
+    assert_eq!(is_omitted, printed.next().is_some(), "{}", run.stdout);
 }
 
 #[test]

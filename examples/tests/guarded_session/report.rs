@@ -184,7 +184,7 @@ fn the_table_has_a_row_for_each_call_and_a_summary() {
         bash("curl example.invalid"),
         bash("cat missing"),
     ];
-    let run = run(session(&calls), &["--no-sandbox"]);
+    let run = run(session(&calls), &["--no-sandbox", "--all"]);
     assert_eq!(run.status, Some(0));
     assert!(run.stdout.contains("confinement: none"));
     let row = |start: &str, parts: &[&str]| {

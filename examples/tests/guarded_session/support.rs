@@ -41,7 +41,7 @@ impl Run {
 pub(crate) fn example() -> Command {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
     let mut command = Command::new(PROGRAM.get_or_init(|| program::find("guarded_session")));
-    command.env("LANG", "C.UTF-8");
+    command.env("LANG", "C.UTF-8").env_remove("COLUMNS");
     command
 }
 

@@ -63,8 +63,12 @@ fn introduction(node: &Result<String, String>) -> String {
 }
 
 fn runs(text: &mut String, with_node: bool, misses: &mut Vec<String>) -> Result<(), String> {
-    *text += "\n| Hook | bare | isolated | ratio | target | worker | native warm | native fresh | node `vm` | fuel |\n\
-              |---|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n";
+    let _ = writeln!(
+        text,
+        "\n| Hook | bare | isolated | ratio | target | worker | native warm | native fresh | node `vm` | fuel, of {} |\n\
+         |---|---:|---:|---:|---:|---:|---:|---:|---:|---:|",
+        Limits::default().fuel
+    );
     let input = workload::input();
     let sandbox = BenchSandbox::new().expect("the engine starts");
     let mut resets = String::new();

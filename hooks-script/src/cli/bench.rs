@@ -46,6 +46,7 @@ pub(super) struct BenchTimes {
     /// Includes the transfer to the worker and back.
     pub(super) median_with_wait_us: f64,
     pub(super) fuel: u64,
+    pub(super) fuel_limit: u64,
     pub(super) memory_bytes: usize,
     pub(super) snapshot_bytes: usize,
 }
@@ -118,10 +119,11 @@ impl BenchArgs {
                 slowest_of_100_us: micros(inside[inside.len() * 99 / 100]),
                 median_with_wait_us: micros(whole[whole.len() / 2]),
                 fuel: first.fuel,
+                fuel_limit: hook.limits().fuel,
                 memory_bytes: first.memory_bytes,
                 snapshot_bytes: hook.snapshot_bytes(),
             };
-            if !is_written(show::times(&times, file, self.json))? {
+            if !is_written(show::times(&times, hook.limits(), file, self.json))? {
                 break;
             }
         }

@@ -2,15 +2,18 @@
 
 use std::io::{self, Write};
 use std::path::Path;
+use std::time::Duration;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use hooks_runtime::{Map, display::escape};
 use hooks_script::{
-    Failure, ManifestError, Position, RegisterError, Run, RunResult, ScriptHook, Stage,
+    ContextKey, Failure, Limits, ManifestError, Position, RegisterError, Run, RunResult,
+    ScriptHook, Stage,
 };
 use serde::Serialize;
 
-use super::{bench::BenchTimes, outcome_name};
+use super::bench::BenchTimes;
+use super::outcome_name;
 
 #[derive(Serialize, Default)]
 struct RunJson<'a> {
@@ -25,6 +28,16 @@ struct RunJson<'a> {
     fuel: u64,
     duration_us: u64,
     memory_bytes: usize,
+    #[serde(flatten)]
+    limits: Option<LimitsJson>,
+}
+
+/// Limits of a run.
+#[derive(Serialize)]
+struct LimitsJson {
+    fuel_limit: u64,
+    duration_limit_us: u64,
+    memory_limit_bytes: usize,
 }
 
 #[derive(Serialize)]
@@ -45,6 +58,9 @@ struct ErrorJson<'a> {
     column: Option<u32>,
 }
 
+/// Outcome of a successful registration.
+const REGISTERED: &str = "registered";
+
 /// Maximum number of characters shown before and after the position of an error.
 const AROUND: usize = 60;
 
@@ -55,7 +71,103 @@ pub(super) struct Text<'a> {
     pub(super) text: &'a str,
 }
 
-pub(super) fn run(run: &Run, stage: Stage, source: Text<'_>, json: bool) -> io::Result<()> {
+/// Something in a hook, its manifest or its context that the author may not expect.
+#[derive(Serialize)]
+pub(super) struct Finding {
+    level: FindingLevel,
+    message: String,
+}
+
+#[derive(Clone, Copy, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum FindingLevel {
+    Note,
+    Warning,
+}
+
+/// Result of `check --context`.
+pub(super) struct Checked<'a> {
+    pub(super) hook: &'a ScriptHook,
+    pub(super) run: &'a Run,
+    pub(super) stage: Stage,
+    pub(super) message: &'a Map,
+    /// Keys of `data` that the hook receives.
+    pub(super) data: Vec<ContextKey>,
+    /// Context file.
+    pub(super) context: &'a Path,
+    pub(super) findings: &'a [Finding],
+}
+
+#[derive(Serialize)]
+struct CheckedJson<'a> {
+    outcome: &'a str,
+    code_hash: &'a str,
+    stage: Stage,
+    run: RunJson<'a>,
+    findings: &'a [Finding],
+}
+
+impl Finding {
+    pub(super) fn note(message: String) -> Self {
+        let level = FindingLevel::Note;
+        Self { level, message }
+    }
+
+    pub(super) fn warning(message: String) -> Self {
+        let level = FindingLevel::Warning;
+        Self { level, message }
+    }
+}
+
+/// Prints that a hook is registered, its input, its run, and the findings.
+pub(super) fn checked(checked: &Checked<'_>, source: Text<'_>, json: bool) -> io::Result<()> {
+    let &Checked {
+        hook, run, stage, ..
+    } = checked;
+    if json {
+        return print(&CheckedJson {
+            outcome: REGISTERED,
+            code_hash: hook.code_hash(),
+            stage,
+            run: run_json(run, hook.limits(), stage),
+            findings: checked.findings,
+        });
+    }
+    accepted(hook, json)?;
+    let mut to = io::stdout().lock();
+    let names = |names: Vec<String>| match names.is_empty() {
+        true => "no fields".to_owned(),
+        false => names.join(", "),
+    };
+    let message = checked.message.keys().map(|name| format!("`{name}`"));
+    let data = checked.data.iter().map(|key| format!("`{key}`"));
+    let sentence = format!(
+        "ran {} as `{}` {} the action with {}: `in` has {}, `data` has {}",
+        source.file.display(),
+        hook.manifest().name(),
+        match stage {
+            Stage::Pre => "before",
+            Stage::Post => "after",
+        },
+        checked.context.display(),
+        names(message.collect()),
+        names(data.collect()),
+    );
+    writeln!(to, "{}", escape(&sentence))?;
+    drop(to);
+    self::run(run, hook.limits(), stage, source, json)?;
+    let mut to = io::stdout().lock();
+    for finding in checked.findings {
+        let level = match finding.level {
+            FindingLevel::Note => "note",
+            FindingLevel::Warning => "warning",
+        };
+        writeln!(to, "{level}: {}", escape(&finding.message))?;
+    }
+    Ok(())
+}
+
+fn run_json<'a>(run: &'a Run, limits: &Limits, stage: Stage) -> RunJson<'a> {
     let outcome = outcome_name(&run.result, stage);
     let (out, stop, error) = match &run.result {
         RunResult::Returned(out) => (Some(out).filter(|_| stage == Stage::Pre), None, None),
@@ -66,18 +178,41 @@ pub(super) fn run(run: &Run, stage: Stage, source: Text<'_>, json: bool) -> io::
         RunResult::Failed(failure) => (None, None, Some(failure_json(failure))),
         _ => (None, None, None),
     };
-    if json {
-        return print(&RunJson {
-            outcome,
-            out,
-            stop,
-            error,
-            console: run.console.iter().map(ToString::to_string).collect(),
-            fuel: run.fuel,
-            duration_us: u64::try_from(run.duration.as_micros()).unwrap_or(u64::MAX),
-            memory_bytes: run.memory_bytes,
-        });
+    RunJson {
+        outcome,
+        out,
+        stop,
+        error,
+        console: run.console.iter().map(ToString::to_string).collect(),
+        fuel: run.fuel,
+        duration_us: u64::try_from(run.duration.as_micros()).unwrap_or(u64::MAX),
+        memory_bytes: run.memory_bytes,
+        limits: Some(LimitsJson {
+            fuel_limit: limits.fuel,
+            duration_limit_us: u64::try_from(limits.wall.as_micros()).unwrap_or(u64::MAX),
+            memory_limit_bytes: limits.heap,
+        }),
     }
+}
+
+pub(super) fn run(
+    run: &Run,
+    limits: &Limits,
+    stage: Stage,
+    source: Text<'_>,
+    json: bool,
+) -> io::Result<()> {
+    let shown = run_json(run, limits, stage);
+    if json {
+        return print(&shown);
+    }
+    let RunJson {
+        outcome,
+        out,
+        stop,
+        error,
+        ..
+    } = shown;
     let mut to = io::stdout().lock();
     for line in &run.console {
         writeln!(to, "{}", escape(&line.to_string()))?;
@@ -105,14 +240,43 @@ pub(super) fn run(run: &Run, stage: Stage, source: Text<'_>, json: bool) -> io::
     }?;
     writeln!(
         to,
-        "fuel {}, {} µs, {} KiB",
-        run.fuel,
-        run.duration.as_micros(),
-        run.memory_bytes.div_ceil(1024)
+        "fuel {} of {}, time {} µs of {}, memory {} KiB of {} KiB",
+        grouped(run.fuel),
+        grouped(limits.fuel),
+        grouped(run.duration.as_micros()),
+        timeout(limits.wall),
+        grouped(run.memory_bytes.div_ceil(1024) as u64),
+        grouped((limits.heap / 1024) as u64),
     )
 }
 
-pub(super) fn times(times: &BenchTimes, file: &Path, json: bool) -> io::Result<()> {
+/// Returns a timeout in seconds, or in milliseconds if it has a fraction.
+pub(super) fn timeout(wall: Duration) -> String {
+    match wall.subsec_nanos() {
+        0 => format!("{} s", grouped(wall.as_secs())),
+        _ => format!("{} ms", grouped(wall.as_millis())),
+    }
+}
+
+/// Returns a number with its digits in groups of three.
+pub(super) fn grouped(number: impl Into<u128>) -> String {
+    let digits = number.into().to_string();
+    let mut grouped = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at) % 3 == 0 {
+            grouped.push(' ');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+pub(super) fn times(
+    times: &BenchTimes,
+    limits: &Limits,
+    file: &Path,
+    json: bool,
+) -> io::Result<()> {
     if json {
         let mut shown = serde_json::json!(times);
         shown["file"] = file.display().to_string().into();
@@ -131,18 +295,20 @@ pub(super) fn times(times: &BenchTimes, file: &Path, json: bool) -> io::Result<(
     )?;
     writeln!(
         to,
-        "  registered in {} µs, first run {} µs; fuel {}, {} KiB, snapshot {} KiB",
+        "  registered in {} µs, first run {} µs; fuel {} of {}, {} KiB of {} KiB, snapshot {} KiB",
         times.register_us,
         times.first_us,
-        times.fuel,
-        times.memory_bytes.div_ceil(1024),
+        grouped(times.fuel),
+        grouped(limits.fuel),
+        grouped(times.memory_bytes.div_ceil(1024) as u64),
+        grouped((limits.heap / 1024) as u64),
         times.snapshot_bytes.div_ceil(1024),
     )
 }
 
 pub(super) fn accepted(hook: &ScriptHook, json: bool) -> io::Result<()> {
     if json {
-        print(&serde_json::json!({"outcome": "registered", "code_hash": hook.code_hash()}))
+        print(&serde_json::json!({"outcome": REGISTERED, "code_hash": hook.code_hash()}))
     } else {
         writeln!(
             io::stdout(),

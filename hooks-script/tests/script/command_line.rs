@@ -188,6 +188,263 @@ fn check_reports_the_result_of_a_registration() {
     );
 }
 
+/// Returns the exit status and the standard output of `check` with a context.
+fn check(source: &str, context: &Value, more: &[&str]) -> (i32, String) {
+    let folder = Folder::new();
+    folder.put("hook.js", source);
+    folder.put("context.json", &context.to_string());
+    folder.put(
+        "manifest.json",
+        r#"{"source": "s", "name": "Polite", "context": ["guild", "channel"]}"#,
+    );
+    let mut arguments = vec!["check", "hook.js", "--context", "context.json"];
+    arguments.extend(more);
+    let output = folder.call(&arguments);
+    assert!(output.stderr.is_empty(), "{output:?}");
+    let text = String::from_utf8(output.stdout).unwrap();
+    (output.status.code().unwrap(), text)
+}
+
+/// Returns the findings of `check --json`.
+fn findings(source: &str, context: &Value, more: &[&str]) -> (i32, Vec<String>) {
+    let (status, text) = check(source, context, &[&["--json"], more].concat());
+    let shown: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(shown["outcome"], "registered");
+    let findings = shown["findings"].as_array().unwrap().iter();
+    let findings = findings.map(|finding| {
+        let [level, message] = ["level", "message"].map(|name| finding[name].as_str().unwrap());
+        format!("{level}: {message}")
+    });
+    (status, findings.collect())
+}
+
+fn call(tool: &str) -> Value {
+    json!({"stage": "pre", "in": {"tool_name": tool, "tool_input": {"command": "ls"}}})
+}
+
+#[test]
+fn check_with_a_context_prints_the_input_the_result_and_the_limits() {
+    let source = "export default ({ in: m }) => { console.log('seen'); return { out: { ...m, text: 'ho' } }; };";
+    let (status, text) = check(source, &context("pre"), &["--fuel", "10000000"]);
+    assert_eq!(status, 0);
+    let lines: Vec<&str> = text.lines().collect();
+    assert!(
+        lines[0].starts_with("can be registered; SHA-256 "),
+        "{text}"
+    );
+    assert_eq!(
+        lines[1],
+        "ran hook.js as `hook.js` before the action with context.json: `in` has `text`, `data` has `user`, `guild`"
+    );
+    assert_eq!(
+        lines[2..6],
+        ["log: seen", "out:", "{", "  \"text\": \"ho\""]
+    );
+    let usage = lines[7];
+    assert!(
+        usage.starts_with("fuel ") && usage.contains(" of 10 000 000, time "),
+        "{text}"
+    );
+    assert!(usage.contains(" µs of 2 s, memory "), "{text}");
+    assert!(usage.ends_with(" KiB of 8 192 KiB"), "{text}");
+    assert_eq!(lines.len(), 8, "{text}");
+
+    let (status, text) = check(source, &context("pre"), &["--json"]);
+    let shown: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!((status, &shown["stage"]), (0, &json!("pre")));
+    let run = &shown["run"];
+    assert_eq!(
+        (&run["outcome"], &run["out"]),
+        (&json!("out"), &json!({"text": "ho"}))
+    );
+    assert!(run["fuel"].as_u64() < run["fuel_limit"].as_u64());
+    assert_eq!(run["fuel_limit"], 300_000_000);
+    assert_eq!(run["duration_limit_us"], 2_000_000);
+    assert_eq!(run["memory_limit_bytes"], 8 << 20);
+    assert_eq!(shown["findings"], json!([]));
+}
+
+#[test]
+fn check_accepts_a_stop_and_the_end_of_a_hook_after_the_action() {
+    let stop = "export default () => { throw new HookStopException('no'); };";
+    let (status, text) = check(stop, &context("pre"), &[]);
+    assert_eq!(status, 0);
+    assert!(
+        text.contains("\nstop: HookStopException: no\nfuel "),
+        "{text}"
+    );
+    let (status, text) = check("export default () => {};", &context("post"), &[]);
+    assert_eq!(status, 0);
+    assert!(text.contains(" after the action with "), "{text}");
+    assert!(!text.contains("warning: "), "{text}");
+}
+
+#[test]
+fn check_finds_a_hook_without_a_path_that_returns_an_output() {
+    let neither = "export default ({ in: m }) => { m.out_of = 1; /* out */ };";
+    let (status, text) = check(neither, &context("pre"), &[]);
+    assert_eq!(status, 4);
+    assert!(
+        text.contains("\nhook.js: error (bad_return): returned undefined; return `{ out: … }` with the message\nfuel "),
+        "{text}"
+    );
+    let end = "\nwarning: the source contains neither `out` nor `HookStopException`, so the hook fails for every action; return `{ out: … }` on every path\n";
+    assert!(text.ends_with(end), "{text}");
+    let only_stops =
+        "export default ({ in: m }) => { if (m.text === 'x') throw new HookStopException('x'); };";
+    let (status, found) = findings(only_stops, &context("pre"), &[]);
+    assert_eq!(status, 4);
+    assert!(
+        found[0].starts_with("warning: the source does not contain `out`, so the hook can stop an action, but fails for every other one; "),
+        "{found:?}"
+    );
+    // A promise that never settles has no result in either stage.
+    for stage in ["pre", "post"] {
+        let source =
+            "export default async () => { await new Promise(() => {}); return { out: {} }; };";
+        let (status, text) = check(source, &context(stage), &[]);
+        assert_eq!(status, 4);
+        assert!(
+            text.contains("awaits a promise that never settles"),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn check_distinguishes_an_endless_loop_from_too_little_fuel() {
+    let endless = "export default () => { for (;;) {} };";
+    let (status, text) = check(endless, &context("pre"), &["--fuel", "100000"]);
+    assert_eq!(status, 4);
+    assert!(text.contains("\nfuel 100 000 of 100 000, "), "{text}");
+    let end = "\nwarning: the hook does not end with 10 times the limits either (fuel 1 000 000, 20 s); look for an endless loop\n";
+    assert!(text.ends_with(end), "{text}");
+
+    let source = "export default ({ in: m }) => { let n = 0; for (let i = 0; i < 10000; i++) n += i; return { out: m }; };";
+    let (_, shown) = one(source, "pre", &[]);
+    let needed = shown["fuel"].as_u64().unwrap();
+    let given = (needed / 2).to_string();
+    let (status, found) = findings(source, &context("pre"), &["--fuel", &given]);
+    assert_eq!((status, found.len()), (4, 1));
+    assert!(
+        found[0].starts_with("warning: the hook ends with more fuel: it used "),
+        "{found:?}"
+    );
+    let digits: String = found[0].chars().filter(char::is_ascii_digit).collect();
+    assert!(
+        digits.starts_with(&needed.to_string()),
+        "{found:?}, {needed}"
+    );
+}
+
+#[test]
+fn check_finds_keys_of_the_manifest_and_the_context_that_do_not_match() {
+    let source = "export default ({ in: m, data }) => ({ out: { ...m, ...data } });";
+    let (status, found) = findings(source, &context("pre"), &["--manifest", "manifest.json"]);
+    assert_eq!(status, 0);
+    assert_eq!(
+        found,
+        [
+            "warning: context.json has `data.user`, but the hook does not receive it; add `user` to the `context` of the manifest, or remove it from context.json",
+            "warning: the manifest requests `channel`, but context.json has no `data.channel`; add it, or remove `channel` from the manifest",
+        ]
+    );
+    let (_, text) = check(source, &context("pre"), &["--manifest", "manifest.json"]);
+    assert!(text.contains(" as `Polite` before "), "{text}");
+    assert!(text.contains("`data` has `guild`\n"), "{text}");
+}
+
+#[test]
+fn check_finds_a_hook_that_only_handles_other_tools() {
+    let fails = "export default ({ in: m }) => {
+        switch (m.tool_name) { case 'write': return { out: m }; case 'edit': return { out: {} }; }
+    };";
+    let (status, found) = findings(fails, &call("bash"), &[]);
+    assert_eq!(status, 4);
+    assert_eq!(
+        found,
+        [
+            "warning: if `in.tool_name` is `write`, the hook returns the message; return `{ out: … }` for other values too",
+            "warning: if `in.tool_name` is `edit`, the hook changes the message; return `{ out: … }` for other values too",
+        ]
+    );
+    assert_eq!(findings(fails, &call("write"), &[]).0, 0);
+
+    let passes = "export default ({ in: m }) => {
+        if (m.tool_name === 'write') throw new HookStopException('no writes');
+        return { out: m };
+    };";
+    let (status, found) = findings(passes, &call("bash"), &[]);
+    assert_eq!(status, 0);
+    assert_eq!(
+        found,
+        ["note: if `in.tool_name` is `write`, the hook stops the action"]
+    );
+
+    let without = "export default ({ in: m }) => ({ out: /^w/.test(m.tool_name) ? {} : m });";
+    let (status, found) = findings(without, &call("bash"), &[]);
+    assert_eq!(status, 0);
+    assert_eq!(
+        found,
+        ["note: the output equals the message; check that the hook handles this action"]
+    );
+    // A hook that changes the message handles it.
+    let (_, found) = findings(
+        "export default () => ({ out: { text: 'x' } });",
+        &call("bash"),
+        &[],
+    );
+    assert!(found.is_empty(), "{found:?}");
+}
+
+#[test]
+fn the_page_shows_a_real_check() {
+    let page = include_str!("../../../docs/script-hooks.md");
+    let (_, section) = page.split_once("\n`check` registers the hook.").unwrap();
+    let block = |language: &str| {
+        let (_, block) = section.split_once(&format!("\n```{language}\n")).unwrap();
+        block.split_once("```\n").unwrap().0
+    };
+    let context = json!({"stage": "pre", "in": {"tool_name": "bash"}});
+    assert!(section.contains(&format!("`{}`", context["in"]).replace(':', ": ")));
+    let (status, text) = check(block("js"), &context, &[]);
+    assert_eq!(status, 4);
+    let without_time = |text: &str| {
+        let (before, rest) = text.split_once(", time ").unwrap();
+        let (_, after) = rest.split_once(" µs of ").unwrap();
+        format!("{before} {after}")
+    };
+    assert_eq!(without_time(block("text")), without_time(&text));
+}
+
+#[test]
+fn settings_of_a_run_need_a_context() {
+    let folder = Folder::new();
+    folder.put("hook.js", "export default () => ({ out: {} });");
+    let output = folder.call(&["check", "hook.js", "--fuel", "5"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        String::from_utf8(output.stderr)
+            .unwrap()
+            .contains("--context")
+    );
+    let output = folder.call(&["check", "hook.js", "--context", "missing.json"]);
+    assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0));
+}
+
+#[test]
+fn run_and_bench_print_the_limits_of_the_used_resources() {
+    let folder = Folder::new();
+    folder.put("hook.js", "export default ({ in: m }) => ({ out: m });");
+    folder.put("context.json", &context("pre").to_string());
+    for command in ["run", "bench"] {
+        let output = folder.call(&[command, "hook.js", "--context", "context.json"]);
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert!(text.contains(" of 300 000 000, "), "{text}");
+        assert!(text.contains(" KiB of 8"), "{text}");
+    }
+}
+
 #[test]
 fn invalid_json_is_reported_with_its_line() {
     let folder = Folder::new();

@@ -15,7 +15,8 @@ fn the_hook_on_the_page_runs() {
         .skip(1)
         .map(|rest| rest.split("```").next().unwrap())
         .collect();
-    assert_eq!(hooks.len(), 1);
+    // The second hook is the example of `check`; `command_line.rs` checks it.
+    assert_eq!(hooks.len(), 2);
     let hook = register(&engine(), hooks[0]);
     let run = |text: &str| block_on(hook.run_pre(&map(json!({"text": text})), &ContextData::new()));
     assert_eq!(out(run("  hello ")), json!({"text": "hello"}));
