@@ -104,6 +104,11 @@ impl RuleBook {
         all.fold(Rules::built_in(&self.places), |all, rules| all.and(&rules))
     }
 
+    /// Returns the places with built-in protection.
+    pub(super) fn protected(&self) -> &Protected {
+        &self.places
+    }
+
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<Vec<FileVersion>, Rules>> {
         self.cache
             .lock()

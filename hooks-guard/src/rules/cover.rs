@@ -200,7 +200,8 @@ impl Rule {
     }
 }
 
-fn substitutes(context: &RequestContext<'_>, part: &Part) -> bool {
+/// Returns `true` if a part, or a part that runs it, contains a substitution.
+pub(super) fn substitutes(context: &RequestContext<'_>, part: &Part) -> bool {
     context.parts().has_substitutions
         || part.has_substitutions
         || context.around(part).any(|around| around.has_substitutions)
@@ -225,7 +226,7 @@ fn is_named_program(word: &str, program: &str) -> bool {
 }
 
 /// Returns the words after the program and its subcommand; `None` if the subcommand differs.
-fn arguments_after<'p>(
+pub(super) fn arguments_after<'p>(
     part: &'p Part,
     subcommands: Option<&[Vec<String>]>,
 ) -> Option<Vec<&'p str>> {

@@ -174,6 +174,10 @@ impl RuleFileReader<'_> {
                 "effect" => effect = self.effect(value, name),
                 "program" => conditions.program = self.programs(value),
                 "subcommand" => conditions.subcommand = self.subcommands(value),
+                // An empty list accepts no word.
+                "arguments" if allows(table) && is_empty_list(value) => {
+                    conditions.arguments = Some(Vec::new());
+                }
                 "arguments" => conditions.arguments = self.globs(value, name),
                 "path" => conditions.path = self.paths(value, name),
                 "class" => conditions.class = self.classes(value),
@@ -525,6 +529,18 @@ impl RuleFileReader<'_> {
             expect: expect?,
         })
     }
+}
+
+fn allows(rule: &DeTable<'_>) -> bool {
+    let effect = rule.get("effect");
+    effect.is_some_and(|effect| effect.get_ref().as_str() == Some("allow"))
+}
+
+fn is_empty_list(value: &Value<'_>) -> bool {
+    value
+        .get_ref()
+        .as_array()
+        .is_some_and(|list| list.is_empty())
 }
 
 /// Returns the place of a key in a table.

@@ -50,6 +50,7 @@ mod paths;
 mod protect;
 mod rule;
 mod set;
+mod suggest;
 mod trust;
 mod verdict;
 
@@ -70,6 +71,7 @@ pub use check::{TestOutcome, Warning};
 pub use error::{Mistake, RulesError};
 pub use load::MAX_FILE_BYTES;
 pub use protect::Protected;
+pub use suggest::{PastAnswer, SuggestedRule, SuggestedTest, Suggestions, UnsuitableCommand};
 pub use trust::{Trust, TrustError};
 
 /// Asserts properties that hold for every rules file and command; used by a fuzzer.
