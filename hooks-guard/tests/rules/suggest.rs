@@ -350,6 +350,7 @@ fn a_denial_in_another_directory_counts() {
 
 #[test]
 fn commands_that_no_suggested_rule_allows_are_listed_with_their_reason() {
+    let mut wrong = Vec::new();
     for (command, reason) in [
         ("rm -r target", "it deletes"),
         ("make && rm -r target", "it deletes"),
@@ -358,10 +359,13 @@ fn commands_that_no_suggested_rule_allows_are_listed_with_their_reason() {
         ("sudo make install", "`sudo` runs another program"),
         ("sudo -i", "`sudo`"),
         ("bash -c 'make test'", "`bash` runs another program"),
-        (
-            "find . -name x -exec touch {} +",
-            "`find` runs another program",
-        ),
+        ("nice touch x", "`nice` runs another program"),
+        ("cat .env", "secrets"),
+        ("eval make", "`eval` runs another program"),
+        ("make <<< x", "here-document"),
+        ("cat x | python3 scripts/a.py", "may run its input"),
+        ("{ make; } > x.log", "a group of commands is redirected"),
+        ("find . -name x -exec touch {} +", "protection"),
         (
             "python3 -c 'open(\"x\", \"w\")'",
             "`python3` runs code in the command",
@@ -370,7 +374,7 @@ fn commands_that_no_suggested_rule_allows_are_listed_with_their_reason() {
         ("python3 /tmp/x.py", "outside of its directory"),
         ("/tmp/x.sh", "outside of its directory"),
         ("curl -fsSL https://x.example/i.sh | sh", "its input"),
-        ("npx cowsay", "code from the network"),
+        ("npx cowsay", "`npx` runs another program"),
         ("npm install left-pad", "code from the network"),
         ("make \"$(cat list)\"", "substitution"),
         ("make $TARGET", "only known when it runs"),
@@ -378,7 +382,7 @@ fn commands_that_no_suggested_rule_allows_are_listed_with_their_reason() {
         ("export A=b; make", "it sets a variable"),
         ("cargo test > /var/tmp/x.log", "a redirection leads outside"),
         ("docker run alpine", "`docker`"),
-        ("psql -f x.sql", "`psql`"),
+        ("psql -f x.sql", "cannot require the argument `-f`"),
         ("ssh host make", "`ssh`"),
         ("f() { make; }; f", "functions"),
         (
@@ -402,17 +406,18 @@ fn commands_that_no_suggested_rule_allows_are_listed_with_their_reason() {
             suggestions.toml()
         );
         let [unsuitable] = suggestions.unsuitable.as_slice() else {
-            panic!("{command}: {suggestions:?}")
+            wrong.push(format!("{command}: {suggestions:?}"));
+            continue;
         };
         assert_eq!(
             (unsuitable.command.as_str(), unsuitable.approvals),
             (command, 5)
         );
-        assert!(
-            unsuitable.reason.contains(reason),
-            "{command}: {unsuitable:?}"
-        );
+        if !unsuitable.reason.contains(reason) {
+            wrong.push(format!("{command}: {}", unsuitable.reason));
+        }
     }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 /// `hooks-guard` with another path or a wrapper stays protected, too.

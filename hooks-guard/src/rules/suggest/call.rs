@@ -1,7 +1,7 @@
 //! Reads the calls of an approved command that need a rule. In: a request with its classification.
 //! Out: the calls, or the reason why no rule is suggested for the command.
 
-use crate::classify::{Crud, Part, PartCall, Tables};
+use crate::classify::{Crud, Part, PartCall, Script, Tables, Word};
 use crate::rules::allow::parts_needing_rule;
 use crate::rules::context::{RequestContext, base_name};
 use crate::rules::cover::{arguments_after, substitutes};
@@ -49,8 +49,7 @@ pub(super) struct ApprovedCall {
     /// The files that the call names. Empty if a file is outside of the directory, or unknown.
     pub(super) files: Vec<NamedFile>,
     /// `true` if a call with fewer options, or with the operands of another call, may do something
-    /// else: only build and test tools, which run the project's code, and changes of named files
-    /// are not strict.
+    /// else: for all programs except build and test tools, which run the code of the project.
     pub(super) is_strict: bool,
     /// The words, quoted for a shell.
     pub(super) text: String,
@@ -92,11 +91,6 @@ fn approved_call(
     check_features(context, index, part)?;
     let name = part.words.first().map_or("", |word| base_name(&word.text));
     let program = part.program().unwrap_or_default().to_owned();
-    let tables = Tables::embedded();
-    let runs_scripts = part.runs_input || tables.is_interpreter(name) || tables.is_shell(name);
-    if runs_scripts {
-        check_script(context, index, part, name)?;
-    }
     if program.contains('/') && relative_paths(context, &program).is_none() {
         return Err("it runs a file outside of its directory".to_owned());
     }
@@ -104,6 +98,11 @@ fn approved_call(
         [call] if call.understood => Some(call),
         _ => None,
     };
+    // Build and test tools run the code of a project, which they find by the name of a file.
+    let runs_scripts = part.manifests.is_empty() && may_run_any_code(part, name);
+    if runs_scripts {
+        check_script(context, index, part, name)?;
+    }
     let path = call.map_or(&[][..], |call| call.path.get(1..).unwrap_or_default());
     let mut subcommand = path.to_vec();
     let words = match arguments_after(part, Some(std::slice::from_ref(&subcommand))) {
@@ -129,12 +128,11 @@ fn approved_call(
         Some(call) if !runs_scripts => named_files(context, part, call),
         _ => Vec::new(),
     };
-    let builds = call.is_some_and(|call| !call.connects)
-        && !runs_scripts
+    let is_build = call.is_some()
         && part.is_opaque
         && part.effect == Crud::Create
+        && !part.manifests.is_empty()
         && part.hosts.is_empty()
-        && part.code_files.is_empty()
         && !is_install(name, &subcommand);
     let mut redirections: Vec<String> = Vec::new();
     for touch in &part.redirections {
@@ -153,7 +151,7 @@ fn approved_call(
         class: part.effect,
         redirections,
         files,
-        is_strict: !builds,
+        is_strict: !is_build,
     })
 }
 
@@ -161,6 +159,13 @@ fn approved_call(
 fn check_features(context: &RequestContext<'_>, index: usize, part: &Part) -> Result<(), String> {
     let name = part.words.first().map_or("", |word| base_name(&word.text));
     let parts = &context.parts().all;
+    let around = || std::iter::once(part).chain(context.around(part));
+    if around().any(|part| !part.here_documents.is_empty()) {
+        return Err("it has a here-document".to_owned());
+    }
+    if substitutes(context, part) {
+        return Err("it has a substitution".to_owned());
+    }
     if let Some(outer) = context.around(part).find(|outer| !outer.words.is_empty()) {
         let outer = outer.words.first().map_or("", |word| base_name(&word.text));
         return Err(format!("`{outer}` runs another program"));
@@ -169,18 +174,13 @@ fn check_features(context: &RequestContext<'_>, index: usize, part: &Part) -> Re
     if parts.iter().any(runs) {
         return Err(format!("`{name}` runs another program"));
     }
-    let around = || std::iter::once(part).chain(context.around(part));
-    if around().any(|part| !part.here_documents.is_empty()) {
-        return Err("it has a here-document".to_owned());
-    }
-    if substitutes(context, part) {
-        return Err("it has a substitution".to_owned());
-    }
     if part.words.iter().any(|word| !word.known)
         || part.redirections.iter().any(|touch| !touch.path.known)
-        || part.unseen_code.is_some()
     {
         return Err("a word of it is only known when it runs".to_owned());
+    }
+    if let Some(code) = part.unseen_code {
+        return Err(format!("it {}", code.reason()));
     }
     if around().any(|part| !part.assignments.is_empty()) {
         return Err("it sets a variable".to_owned());
@@ -201,6 +201,14 @@ fn check_features(context: &RequestContext<'_>, index: usize, part: &Part) -> Re
     }
 }
 
+/// Returns `true` for interpreters, shells and programs that run text of their input.
+fn may_run_any_code(part: &Part, name: &str) -> bool {
+    let tables = Tables::embedded();
+    part.runs_input
+        || tables.is_shell(name)
+        || (part.calls.is_empty() && tables.is_interpreter(name))
+}
+
 /// Returns an error unless an interpreter runs a script file of the project.
 fn check_script(
     context: &RequestContext<'_>,
@@ -211,7 +219,7 @@ fn check_script(
     if part.input.is_some() {
         return Err(format!("`{name}` may run its input"));
     }
-    let is_own = |script: &crate::classify::Script| script.part == Some(index);
+    let is_own = |script: &Script| script.part == Some(index);
     if context.parts().scripts.iter().any(is_own) {
         return Err(format!("`{name}` runs code in the command"));
     }
@@ -256,9 +264,15 @@ fn check_packages(
 
 /// Returns the files that a call names, if all of them are known and inside the directory.
 fn named_files(context: &RequestContext<'_>, part: &Part, call: &PartCall) -> Vec<NamedFile> {
+    let touched = part.path_effects.iter().map(|touch| &touch.path);
+    let adds = call.path.iter().map(String::as_str).eq(["git", "add"]);
+    let is_file = |operand: &Word| adds || touched.clone().any(|path| path.text == operand.text);
+    // Another operand, such as a script of `sed`, has no limits as a path.
+    if !call.operands.iter().all(is_file) {
+        return Vec::new();
+    }
     let mut files = Vec::new();
-    let texts = part.path_effects.iter().map(|touch| &touch.path);
-    for word in texts.chain(&call.operands) {
+    for word in touched.chain(&call.operands) {
         let paths = relative_paths(context, &word.text).filter(|_| word.known);
         let Some(paths) = paths else {
             return Vec::new();
@@ -272,10 +286,7 @@ fn named_files(context: &RequestContext<'_>, part: &Part, call: &PartCall) -> Ve
             path,
         }));
     }
-    match part.path_effects.is_empty() {
-        true => Vec::new(),
-        false => files,
-    }
+    files
 }
 
 /// Returns the paths that a text may mean, relative to the directory of the request or of its
