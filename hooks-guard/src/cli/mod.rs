@@ -8,6 +8,7 @@ mod color;
 mod describe;
 mod doctor;
 mod failure;
+mod filters;
 mod hook;
 mod install;
 #[cfg(test)]

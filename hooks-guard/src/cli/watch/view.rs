@@ -13,7 +13,7 @@ use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Borders, List, ListItem, ListState, Paragraph, Wrap};
 
-use super::model::{ConnectionState, ListFreshness, TrailEvent, WatchState};
+use super::model::{ConnectionState, ListFreshness, TrailEvent, WatchState, event_text};
 
 /// Minimum size of the terminal; a smaller one cannot show a question.
 const MIN_SIZE: (u16, u16) = (40, 14);
@@ -294,23 +294,12 @@ fn draw_events(frame: &mut Frame<'_>, state: &WatchState, area: Rect) {
 }
 
 fn line(happened: &TrailEvent) -> Line<'static> {
-    let (record, at, what) = match happened {
-        TrailEvent::Cleaned => return Line::from("old decisions were deleted"),
-        TrailEvent::Missed => return Line::from("some events were missed"),
-        TrailEvent::Asked(record) => (record, Some(record.timestamp), question_line(record)),
-        TrailEvent::Answered(record) => {
-            let answer_text = record.user_response.map_or("-", |said| said.as_str());
-            let by = record.answered_by.as_deref().unwrap_or("-");
-            let what = format!("{answer_text} by {}", escape(by));
-            (record, record.answered_at, what)
-        }
-        TrailEvent::Executed(record) => {
-            let what = match record.exit_status {
-                Some(status) => format!("ran, exit status {status}"),
-                None => "ran".to_owned(),
-            };
-            (record, record.executed_at, what)
-        }
+    let what = event_text(happened);
+    let (record, at) = match happened {
+        TrailEvent::Cleaned | TrailEvent::Missed => return Line::from(what),
+        TrailEvent::Asked(record) => (record, Some(record.timestamp)),
+        TrailEvent::Answered(record) => (record, record.answered_at),
+        TrailEvent::Executed(record) => (record, record.executed_at),
     };
     let at = at.map_or_else(String::new, clock);
     let class = record.classification;
@@ -321,16 +310,6 @@ fn line(happened: &TrailEvent) -> Line<'static> {
         Span::raw(format!("{what}: ")),
         Span::raw(shorten(&escape(&record.command), MAX_LISTED_CHARS)),
     ])
-}
-
-fn question_line(record: &AuditRecord) -> String {
-    match (record.decision_requires_confirmation, record.deadline) {
-        _ if record.denied => "denied by a rule",
-        (false, _) => "allowed",
-        (true, Some(_)) => "pending",
-        (true, None) => "left to the agent's prompt",
-    }
-    .to_owned()
 }
 
 fn notice_line(state: &WatchState) -> Line<'_> {
