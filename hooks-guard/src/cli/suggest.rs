@@ -147,6 +147,13 @@ fn past_answer(record: AuditRecord) -> Option<PastAnswer> {
         .and_then(|rule| rule.split_once("built in:"));
     let unsuitable = match protection {
         Some((_, protection)) => Some(format!("it touched a protection:{protection}")),
+        None if record
+            .rule
+            .as_deref()
+            .is_some_and(|rule| rule.starts_with("hook: ")) =>
+        {
+            Some("a hook required approval".to_owned())
+        }
         None if record.error.is_some() || record.classification_method == Method::Fallback => {
             Some("it was not classified".to_owned())
         }

@@ -225,7 +225,8 @@ fn is_named_program(word: &str, program: &str) -> bool {
                 .any(|folder| word.strip_prefix(folder) == Some(program)))
 }
 
-/// Returns the words after the program and its subcommand; `None` if the subcommand differs.
+/// Returns the words after the program and its longest subcommand that the command has; `None` if it
+/// has none.
 pub(super) fn arguments_after<'p>(
     part: &'p Part,
     subcommands: Option<&[Vec<String>]>,
@@ -239,7 +240,7 @@ pub(super) fn arguments_after<'p>(
     let Some(subcommands) = subcommands else {
         return Some(words);
     };
-    subcommands.iter().find_map(|wanted| {
+    let found = subcommands.iter().filter_map(|wanted| {
         if words.len() >= wanted.len() && words.iter().zip(wanted).all(|(word, one)| word == one) {
             return Some(words[wanted.len()..].to_vec());
         }
@@ -266,7 +267,9 @@ pub(super) fn arguments_after<'p>(
             rest.remove(at);
         }
         Some(rest)
-    })
+    });
+    // `push origin` leaves fewer words for the arguments than `push`.
+    found.min_by_key(Vec::len)
 }
 
 #[cfg(test)]

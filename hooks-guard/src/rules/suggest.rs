@@ -21,7 +21,7 @@ use self::draft::{Draft, DraftKey};
 use super::book::{BookError, RuleBook};
 use super::set::Rules;
 use super::verdict::{BUILT_IN, Origin, RuleDecision, RuleEffect};
-use crate::classify::{Classifier, CommandAnalysis, Decision};
+use crate::classify::{Classifier, CommandAnalysis, Decision, Part};
 use crate::request::PermissionRequest;
 
 /// Maximum number of approved commands in the tests of a rule.
@@ -149,6 +149,12 @@ struct PastCommand {
 }
 
 impl PastCommand {
+    /// Returns `true` if a program of the command has this name, or if its name is unknown.
+    fn runs(&self, name: &str) -> bool {
+        let mut programs = self.found.parts.runs().map(Part::program);
+        programs.any(|program| program.is_none_or(|program| program == name))
+    }
+
     /// Returns the decision of the rules together with the suggested ones, if they allow the
     /// command.
     fn allowed_by(&self, suggested: &Rules) -> Option<RuleDecision> {
@@ -179,6 +185,7 @@ struct SuggestionSearch<'b> {
     min: usize,
     classifier: Classifier,
     known: BTreeMap<AnswerKey, usize>,
+    known_denied: BTreeSet<AnswerKey>,
     approved: Vec<PastCommand>,
     denied: Vec<PastCommand>,
     /// Programs in denied commands with masked secrets.
@@ -197,6 +204,7 @@ impl<'b> SuggestionSearch<'b> {
             min,
             classifier: Classifier::new(),
             known: BTreeMap::new(),
+            known_denied: BTreeSet::new(),
             approved: Vec::new(),
             denied: Vec::new(),
             masked_programs: BTreeSet::new(),
@@ -233,6 +241,9 @@ impl<'b> SuggestionSearch<'b> {
             answer.cwd.clone(),
             answer.agent.clone(),
         );
+        if !answer.approved && !answer.masked && !self.known_denied.insert(key.clone()) {
+            return;
+        }
         if answer.approved
             && let Some(&index) = self.known.get(&key)
         {
@@ -403,8 +414,13 @@ impl<'b> SuggestionSearch<'b> {
         }
         let accepted = self.accepted_rules();
         let with = accepted.and(&rules);
+        let draft_program = draft.program.as_str();
         for denied in &self.denied {
-            if denied.allowed_by(&accepted).is_none() && denied.allowed_by(&with).is_some() {
+            // Without the program, the rule does not apply to the command.
+            if denied.runs(draft_program)
+                && denied.allowed_by(&accepted).is_none()
+                && denied.allowed_by(&with).is_some()
+            {
                 let command = &denied.request.command;
                 return Err(format!(
                     "a rule for it would allow `{command}`, which was denied"
@@ -531,11 +547,8 @@ impl<'b> SuggestionSearch<'b> {
         if tests.is_empty() {
             return None;
         }
-        let is_of_program = |command: &&PastCommand| {
-            let mut programs = command.found.parts.runs();
-            programs.any(|part| part.program() == Some(&candidate.draft.program))
-        };
-        let denied = self.denied.iter().filter(is_of_program);
+        let program = candidate.draft.program.as_str();
+        let denied = self.denied.iter().filter(|command| command.runs(program));
         let denied = denied.map(|command| command.request.command.clone());
         let denied: BTreeSet<String> = denied.filter(|text| fits(&text.as_str())).collect();
         let near = denied.into_iter().take(MAX_DENIED);
