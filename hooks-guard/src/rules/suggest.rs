@@ -175,6 +175,21 @@ struct Candidate {
     call: String,
 }
 
+impl Candidate {
+    /// Returns `true` if a command runs the program with a subcommand that starts with the same
+    /// word.
+    fn is_near(&self, command: &PastCommand) -> bool {
+        let names = self.draft.subcommands.iter();
+        let first: Vec<&str> = names.filter_map(|name| name.split(' ').next()).collect();
+        let mut parts = command.found.parts.runs();
+        parts.any(|part| {
+            let has = |word: &str| first.contains(&word);
+            part.program() == Some(&self.draft.program)
+                && (first.is_empty() || part.arguments().any(has))
+        })
+    }
+}
+
 type AnswerKey = (String, Option<PathBuf>, Option<String>);
 
 struct SuggestionSearch<'b> {
@@ -534,21 +549,25 @@ impl<'b> SuggestionSearch<'b> {
         };
         let members = candidate.members.iter();
         let commands = members.map(|index| self.approved[*index].request.command.as_str());
+        let is_allowed = |command: &&str| self.effect(&alone, command) == RuleEffect::Allow;
         let mut tests: Vec<(String, RuleEffect)> = Vec::new();
-        for command in commands.chain([candidate.call.as_str()]).filter(fits) {
+        for command in commands.filter(fits) {
             let is_new = tests.iter().all(|(other, _)| other != command);
-            if tests.len() < MAX_EXAMPLES
-                && is_new
-                && self.effect(&alone, command) == RuleEffect::Allow
-            {
+            if tests.len() < MAX_EXAMPLES && is_new && is_allowed(&command) {
                 tests.push((command.to_owned(), RuleEffect::Allow));
             }
         }
         if tests.is_empty() {
-            return None;
+            // The commands need other rules, too, or name paths that depend on their directory.
+            let call = Some(candidate.call.as_str())
+                .filter(fits)
+                .filter(is_allowed)?;
+            tests.push((call.to_owned(), RuleEffect::Allow));
         }
-        let program = candidate.draft.program.as_str();
-        let denied = self.denied.iter().filter(|command| command.runs(program));
+        let denied = self
+            .denied
+            .iter()
+            .filter(|command| candidate.is_near(command));
         let denied = denied.map(|command| command.request.command.clone());
         let denied: BTreeSet<String> = denied.filter(|text| fits(&text.as_str())).collect();
         let near = denied.into_iter().take(MAX_DENIED);
@@ -637,7 +656,10 @@ impl<'b> SuggestionSearch<'b> {
                 1 => "1 approval".to_owned(),
                 count => format!("{count} approvals"),
             };
-            let comment = format!("Suggested from {count}, {} to {}.", day(first), day(last));
+            let comment = match (day(first), day(last)) {
+                (first, last) if first == last => format!("Suggested from {count} on {first}."),
+                (first, last) => format!("Suggested from {count}, {first} to {last}."),
+            };
             rules.push((
                 candidate.number,
                 SuggestedRule {

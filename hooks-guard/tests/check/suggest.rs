@@ -132,7 +132,7 @@ fn suggested_rules_can_be_appended_to_the_rules() {
     user.approve("timeout 9 make", 1);
     let output = user.succeeds(&["rules", "suggest"]);
     let toml = out(&output);
-    assert!(toml.starts_with("# Suggested from 5 approvals, "), "{toml}");
+    assert!(toml.starts_with("# Suggested from 5 approvals"), "{toml}");
     assert!(toml.contains("subcommand = \"test\"\n"), "{toml}");
     assert!(toml.contains("path = \"src/**\"\n"), "{toml}");
     let shown = err(&output);

@@ -218,6 +218,22 @@ fn paths_of_the_project_become_patterns_as_far_as_the_approvals_go() {
 }
 
 #[test]
+fn the_files_of_one_command_suggest_no_directory() {
+    let trail = Trail::new().approved("cp src/a.rs src/b.rs", 5);
+    let suggestions = trail.suggest(3);
+    trail.assert_tested(&suggestions);
+    let rules = trail.with(&suggestions);
+    assert_eq!(
+        trail.effect(&rules, "cp src/a.rs src/b.rs"),
+        RuleEffect::Allow
+    );
+    assert_eq!(
+        trail.effect(&rules, "cp src/a.rs src/c.rs"),
+        RuleEffect::Ask
+    );
+}
+
+#[test]
 fn absolute_paths_of_the_project_stay_absolute() {
     let mut trail = Trail::new();
     let project = trail.project().display().to_string();

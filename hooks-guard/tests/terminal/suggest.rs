@@ -42,5 +42,8 @@ fn write_asks_on_the_terminal() {
     terminal.shows("appended 1 rule to ");
     assert_eq!(terminal.end(), 0);
     let text = fs::read_to_string(rules).unwrap();
-    assert!(text.starts_with("# Suggested from 3 approvals, "), "{text}");
+    assert!(
+        text.starts_with("# Suggested from 3 approvals on "),
+        "{text}"
+    );
 }

@@ -89,8 +89,6 @@ impl Draft {
                 program,
                 subcommand,
             } => {
-                let files: BTreeSet<&NamedFile> =
-                    calls.iter().flat_map(|call| &call.files).collect();
                 let words = calls.iter().flat_map(|call| &call.rest);
                 let options = words.filter(|word| word.starts_with('-'));
                 let mut arguments = limited(options.map(|word| escaped(word)));
@@ -100,7 +98,7 @@ impl Draft {
                     program,
                     subcommand.into_iter().collect(),
                     arguments,
-                    path_patterns(&files),
+                    path_patterns(calls.iter().map(|call| call.files.as_slice())),
                 )
             }
             DraftKey::Builds { program, .. } => {
@@ -195,7 +193,10 @@ fn same_arguments(calls: &[&ApprovedCall]) -> Result<Vec<String>, String> {
     }
     let any = texts.len() >= MIN_TEXTS && texts.iter().all(|text| is_text(text));
     match any {
-        true => words.push(ANY_TEXT.to_owned()),
+        true => {
+            words.retain(|word| !is_text(word));
+            words.push(ANY_TEXT.to_owned());
+        }
         false => words.extend(texts.into_iter().map(|text| escaped(text))),
     }
     Ok(limited(words.into_iter()))
@@ -216,21 +217,25 @@ fn limited(values: impl Iterator<Item = String>) -> Vec<String> {
     out
 }
 
-/// Returns patterns for files: a file by its path, several files in a directory by the innermost
-/// directory that has all of them.
-fn path_patterns(files: &BTreeSet<&NamedFile>) -> Vec<String> {
-    let mut prefixes: BTreeMap<&str, BTreeMap<&str, Vec<&str>>> = BTreeMap::new();
-    for file in files {
-        let first = file.path.split('/').next().unwrap_or_default();
-        let below = prefixes.entry(&file.prefix).or_default();
-        below.entry(first).or_default().push(&file.path);
+/// Returns patterns for the files of calls: a file by its path, the files of several calls in a
+/// directory by the innermost directory that has all of them.
+fn path_patterns<'f>(calls: impl Iterator<Item = &'f [NamedFile]>) -> Vec<String> {
+    let mut prefixes: BTreeMap<&str, BTreeMap<&str, NamedPaths<'f>>> = BTreeMap::new();
+    for files in calls {
+        for file in files {
+            let first = file.path.split('/').next().unwrap_or_default();
+            let below = prefixes.entry(&file.prefix).or_default();
+            let named = below.entry(first).or_default();
+            named.paths.insert(&file.path);
+            named.calls.insert(files);
+        }
     }
     let mut patterns = Vec::new();
     for (prefix, directories) in prefixes {
         let prefix = escaped(prefix);
         let mut own: Vec<String> = directories
             .values()
-            .flat_map(|paths| patterns_of(paths))
+            .flat_map(NamedPaths::patterns)
             .collect();
         if own.len() > MAX_PATTERNS || directories.contains_key("") {
             own = vec!["**".to_owned()];
@@ -240,29 +245,36 @@ fn path_patterns(files: &BTreeSet<&NamedFile>) -> Vec<String> {
     patterns
 }
 
-/// Returns the patterns for paths with the same first component.
-fn patterns_of(paths: &[&str]) -> Vec<String> {
-    let nested: Vec<Vec<&str>> = paths
-        .iter()
-        .filter(|path| path.contains('/'))
-        .map(|path| path.split('/').collect())
-        .collect();
-    let alone = paths.iter().filter(|path| !path.contains('/'));
-    let mut patterns: Vec<String> = alone.map(|path| escaped(path)).collect();
-    match nested.as_slice() {
-        [] => {}
-        [one] => patterns.push(escaped(&one.join("/"))),
-        [first, others @ ..] => {
-            let shared = |at: &usize| {
-                // The last component is a file.
-                let inner = |path: &Vec<&str>| at + 1 < path.len() && path[*at] == first[*at];
-                at + 1 < first.len() && others.iter().all(inner)
-            };
-            let depth = (0..first.len()).take_while(shared).count();
-            patterns.push(format!("{}/**", escaped(&first[..depth].join("/"))));
+/// Paths with the same first component.
+#[derive(Default)]
+struct NamedPaths<'f> {
+    paths: BTreeSet<&'f str>,
+    /// The different calls that name them.
+    calls: BTreeSet<&'f [NamedFile]>,
+}
+
+impl NamedPaths<'_> {
+    fn patterns(&self) -> Vec<String> {
+        let (nested, alone): (Vec<&str>, Vec<&str>) =
+            self.paths.iter().partition(|path| path.contains('/'));
+        let mut patterns: Vec<String> = alone.into_iter().map(escaped).collect();
+        match nested.as_slice() {
+            [first, others @ ..] if !others.is_empty() && self.calls.len() > 1 => {
+                let split = |path: &str| path.split('/').map(str::to_owned).collect::<Vec<_>>();
+                let first = split(first);
+                let others: Vec<Vec<String>> = others.iter().map(|path| split(path)).collect();
+                let is_shared = |at: &usize| {
+                    // The last component is a file.
+                    let inner = |path: &Vec<String>| at + 1 < path.len() && path[*at] == first[*at];
+                    at + 1 < first.len() && others.iter().all(inner)
+                };
+                let depth = (0..first.len()).take_while(is_shared).count();
+                patterns.push(format!("{}/**", escaped(&first[..depth].join("/"))));
+            }
+            nested => patterns.extend(nested.iter().map(|path| escaped(path))),
         }
+        patterns
     }
-    patterns
 }
 
 /// Escapes the characters of a text that have a meaning in a pattern.
@@ -298,25 +310,35 @@ fn value(values: &[String]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
     use super::{NamedFile, path_patterns};
 
-    fn patterns(paths: &[&str]) -> Vec<String> {
-        let files: Vec<NamedFile> = paths
+    /// Returns the patterns of one call for each text of paths.
+    fn patterns(calls: &[&str]) -> Vec<String> {
+        let file = |path: &str| NamedFile {
+            prefix: String::new(),
+            path: path.to_owned(),
+        };
+        let calls: Vec<Vec<NamedFile>> = calls
             .iter()
-            .map(|path| NamedFile {
-                prefix: String::new(),
-                path: (*path).to_owned(),
-            })
+            .map(|paths| paths.split(' ').map(file).collect())
             .collect();
-        path_patterns(&files.iter().collect::<BTreeSet<_>>())
+        path_patterns(calls.iter().map(Vec::as_slice))
     }
 
     #[test]
     fn patterns_are_as_narrow_as_the_paths() {
         for (paths, wanted) in [
             (["src/a.rs"].as_slice(), ["src/a.rs"].as_slice()),
+            // One command, and the same command twice.
+            (&["src/a.rs src/b.rs"], &["src/a.rs", "src/b.rs"]),
+            (
+                &["src/a.rs src/b.rs", "src/a.rs src/b.rs"],
+                &["src/a.rs", "src/b.rs"],
+            ),
+            (
+                &["src/a.rs docs/x", "src/b.rs docs/x"],
+                &["docs/x", "src/**"],
+            ),
             (&["src/a.rs", "src/b.rs"], &["src/**"]),
             (&["src/a/x.rs", "src/a/b/y.rs"], &["src/a/**"]),
             (&["src/a/x.rs", "src/b/y.rs"], &["src/**"]),
