@@ -179,6 +179,15 @@ pub enum ConfigError {
 }
 
 impl ConfigError {
+    /// Returns the place of the mistake, if it is known.
+    #[must_use]
+    pub fn excerpt(&self) -> Option<&Excerpt> {
+        match self {
+            Self::Parse { excerpt, .. } | Self::Range { excerpt, .. } => excerpt.as_deref(),
+            Self::Read { .. } => None,
+        }
+    }
+
     /// Returns the error with the invalid line and carets, for a terminal; on one line if the
     /// error has no place in a file.
     #[must_use]

@@ -7,7 +7,7 @@ mod agents;
 mod check;
 mod environment;
 
-pub use self::check::{Check, CheckState, DoctorContext};
+pub use self::check::{Check, CheckError, CheckState, DoctorContext};
 pub use environment::SERVER_VARIABLES;
 
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ pub trait Service {
     /// Returns the rules files.
     fn rules(&self) -> Vec<RuleFile>;
     /// Returns warnings about the configuration, or an error if it cannot be read.
-    fn configuration(&self) -> Result<Vec<String>, String>;
+    fn configuration(&self) -> Result<Vec<String>, CheckError>;
     /// Returns `false` if the configuration is invalid, so that the daemon and the trail are
     /// unknown.
     fn is_configured(&self) -> bool {
@@ -60,8 +60,8 @@ pub struct TrailStatus {
 pub struct RuleFile {
     /// Path of the file.
     pub path: PathBuf,
-    /// Mistakes, one per line.
-    pub mistakes: Vec<String>,
+    /// Mistakes.
+    pub mistakes: Vec<CheckError>,
     /// `true` if it is trusted; `None` for the user's file.
     pub trusted: Option<bool>,
 }
@@ -246,11 +246,12 @@ fn rules(file: &RuleFile) -> Check {
             "rules",
             CheckState::Bad,
             match rest.len() {
-                0 => first.clone(),
-                more => format!("{first} (and {more} more)"),
+                0 => first.message.clone(),
+                more => format!("{} (and {more} more)", first.message),
             },
             "correct the file; `hooks-guard test-rules` lists all mistakes",
-        ),
+        )
+        .at(first),
         ([], Some(false)) => Check::new(
             "rules",
             CheckState::Warn,
@@ -276,12 +277,15 @@ fn configuration(service: &impl Service) -> Vec<Check> {
             let check = |warning| Check::new("configuration", CheckState::Warn, warning, remedy);
             warnings.into_iter().map(check).collect()
         }
-        Err(error) => vec![Check::new(
-            "configuration",
-            CheckState::Bad,
-            error,
-            "correct the file",
-        )],
+        Err(error) => vec![
+            Check::new(
+                "configuration",
+                CheckState::Bad,
+                &error.message,
+                "correct the file",
+            )
+            .at(&error),
+        ],
     }
 }
 

@@ -12,7 +12,7 @@ use hooks_runtime::display::escape;
 use serde_json::{Value, json};
 
 use super::failure::CommandError;
-use super::questions;
+use super::questions::{self, ShownQuestions};
 use super::setup::{Setup, runtime};
 
 /// Timeout of one request to the service.
@@ -26,11 +26,11 @@ pub(crate) struct ApproveArgs {
     /// Denies all pending questions, or those of `--session` and `--agent`.
     #[arg(long, conflicts_with_all = ["ids", "deny", "remember"])]
     deny_all: bool,
-    /// With `--deny-all`: only questions of this session.
-    #[arg(long, value_name = "SESSION", requires = "deny_all")]
+    /// Only questions of this session.
+    #[arg(long, value_name = "SESSION", conflicts_with = "ids")]
     session: Option<String>,
-    /// With `--deny-all`: only questions of this agent.
-    #[arg(long, value_name = "AGENT", requires = "deny_all")]
+    /// Only questions of this agent.
+    #[arg(long, value_name = "AGENT", conflicts_with = "ids")]
     agent: Option<String>,
     /// Denies instead of approving.
     #[arg(long)]
@@ -82,7 +82,11 @@ pub(crate) fn approve(options: ApproveArgs) -> Result<bool, CommandError> {
         return Ok(true);
     }
     if options.ids.is_empty() {
-        return answer_each(&runtime, client);
+        let which = ShownQuestions {
+            agent: options.agent,
+            session: options.session,
+        };
+        return answer_each(&runtime, client, &which);
     }
     let client = client.with_token(token()?);
     let mut all = true;
@@ -106,18 +110,25 @@ pub(crate) fn approve(options: ApproveArgs) -> Result<bool, CommandError> {
 
 /// Shows pending questions page by page and sends the answers. Fails if a page cannot be read,
 /// because the set of pending questions is then unknown.
-fn answer_each(runtime: &tokio::runtime::Runtime, client: Client) -> Result<bool, CommandError> {
-    let first = runtime.block_on(questions::page(&client, None));
+fn answer_each(
+    runtime: &tokio::runtime::Runtime,
+    client: Client,
+    which: &ShownQuestions,
+) -> Result<bool, CommandError> {
+    let first = runtime.block_on(questions::page_of(&client, which, None));
     let (client, mut page) = match first {
         Ok(page) if page.total == 0 && page.pending.is_empty() => {
-            println!("no pending questions");
+            match which.agent.is_some() || which.session.is_some() {
+                true => println!("no matching pending questions; change `--agent` or `--session`"),
+                false => println!("no pending questions"),
+            }
             return Ok(true);
         }
         Ok(page) => (client.with_token(token()?), page),
         // A busy service reserves connections for the operator, so try again with the token.
         Err(ClientError::Refused { status: 503, .. } | ClientError::Timeout(_)) => {
             let client = client.with_token(token()?);
-            let page = runtime.block_on(questions::page(&client, None))?;
+            let page = runtime.block_on(questions::page_of(&client, which, None))?;
             (client, page)
         }
         Err(error) => return Err(error.into()),
@@ -160,7 +171,7 @@ fn answer_each(runtime: &tokio::runtime::Runtime, client: Client) -> Result<bool
             answer["id"] = question.id.into();
             all &= send(runtime, &client, &answer)?;
         }
-        page = runtime.block_on(questions::page(&client, after.as_deref()))?;
+        page = runtime.block_on(questions::page_of(&client, which, after.as_deref()))?;
     }
 }
 

@@ -1,28 +1,27 @@
 //! Implements `audit`, which reads, checks and cleans up the audit trail in its database, without
 //! the service.
 
+use std::collections::VecDeque;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueEnum};
 use comfy_table::Cell;
 use futures_util::TryStreamExt;
 use hooks_guard::audit::{
-    ApprovalState, ApprovalStatus, AuditRecord, AuditStore, ChainHead, Filter, HeadState,
-    NotedHead, Page, RememberScope, TrailAddress, UserResponse, Verification, export,
+    ApprovalState, ApprovalStatus, AuditStore, ChainHead, HeadState, Listing, NotedHead, Page,
+    RememberScope, TrailAddress, Verification, export,
 };
-use hooks_guard::classify::{Crud, Decision};
 use hooks_guard::config::Config;
 use hooks_runtime::display::{escape, shorten};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
 use super::failure::CommandError;
+use super::filters::{Filters, Selection, answer};
 use super::setup::{Setup, database, open, runtime};
 use super::snapshot::Trail;
 use super::table::{class, table};
-use super::when;
 
 #[derive(Debug, Args)]
 pub(crate) struct AuditArgs {
@@ -107,79 +106,6 @@ enum TrailFormat {
     Csv,
 }
 
-#[derive(Debug, Args)]
-struct Filters {
-    /// Only this class.
-    #[arg(long, ignore_case = true, value_parser = classes())]
-    classification: Option<Crud>,
-    /// Only this answer; `allowed` for decisions without a question.
-    #[arg(long, ignore_case = true, value_parser = answers())]
-    response: Option<AnswerFilter>,
-    /// Only decisions after this time, such as `yesterday`, `2h`, `3 days`, `2026-05-01` or
-    /// `2026-05-01T10:00:00Z`.
-    #[arg(long, value_name = "TIME", value_parser = when::parse)]
-    since: Option<Timestamp>,
-    /// Only decisions before this time.
-    #[arg(long, value_name = "TIME", value_parser = when::parse)]
-    until: Option<Timestamp>,
-    /// Only commands that contain this text.
-    #[arg(long, value_name = "TEXT")]
-    command: Option<String>,
-    /// Only requests of this agent.
-    #[arg(long)]
-    agent: Option<String>,
-    /// Only requests of this session.
-    #[arg(long)]
-    session_id: Option<String>,
-}
-
-/// An answer, as `audit list` prints it.
-#[derive(Clone, Copy, Debug)]
-enum AnswerFilter {
-    Given(UserResponse),
-    /// Allowed without a question.
-    Allowed,
-}
-
-/// Returns a parser of the classes, ignoring case.
-fn classes() -> impl TypedValueParser<Value = Crud> {
-    PossibleValuesParser::new(["READ", "CREATE", "UPDATE", "DELETE"]).try_map(parsed)
-}
-
-/// Returns a parser of the answers, ignoring case.
-fn answers() -> impl TypedValueParser<Value = AnswerFilter> {
-    let values = ["APPROVED", "DENIED", "TIMEOUT", "allowed"];
-    PossibleValuesParser::new(values).try_map(|text| match text.eq_ignore_ascii_case("allowed") {
-        true => Ok(AnswerFilter::Allowed),
-        false => parsed(text).map(AnswerFilter::Given),
-    })
-}
-
-/// Parses a value by its JSON name, ignoring case.
-fn parsed<T: serde::de::DeserializeOwned>(text: String) -> Result<T, serde_json::Error> {
-    serde_json::from_value(text.to_ascii_uppercase().into())
-}
-
-impl From<Filters> for Filter {
-    fn from(filters: Filters) -> Self {
-        let (response, decision) = match filters.response {
-            Some(AnswerFilter::Given(response)) => (Some(response), None),
-            Some(AnswerFilter::Allowed) => (None, Some(Decision::AutoAllowed)),
-            None => (None, None),
-        };
-        Self {
-            classification: filters.classification,
-            response,
-            decision,
-            since: filters.since,
-            until: filters.until,
-            command: filters.command,
-            agent: filters.agent,
-            session_id: filters.session_id,
-        }
-    }
-}
-
 pub(crate) fn audit(options: AuditArgs) -> Result<bool, CommandError> {
     let runtime = runtime()?;
     runtime.block_on(async {
@@ -189,7 +115,10 @@ pub(crate) fn audit(options: AuditArgs) -> Result<bool, CommandError> {
                 json,
                 filter,
                 setup,
-            } => list(trail(&setup).await?.store()?, filter.into(), limit, json).await,
+            } => {
+                let selection = filter.into();
+                list(trail(&setup).await?.store()?, &selection, limit, json).await
+            }
             AuditCommand::Show { id, json, setup } => {
                 show(trail(&setup).await?.store()?, id, json).await
             }
@@ -198,7 +127,8 @@ pub(crate) fn audit(options: AuditArgs) -> Result<bool, CommandError> {
                 filter,
                 setup,
             } => {
-                write_all(trail(&setup).await?.store()?, filter.into(), format).await?;
+                let selection = filter.into();
+                write_all(trail(&setup).await?.store()?, &selection, format).await?;
                 Ok(true)
             }
             AuditCommand::Verify { head, setup } => {
@@ -335,14 +265,41 @@ pub(super) async fn trail(setup: &Setup) -> Result<Trail, CommandError> {
     Trail::open(&database(&existing_trail(setup)?)?).await
 }
 
+/// Returns the newest records of a selection, and the number of all.
+async fn newest(
+    store: &AuditStore,
+    selection: &Selection,
+    limit: u64,
+) -> Result<Listing, CommandError> {
+    if selection.is_filter() {
+        let page = Page { limit, offset: 0 };
+        return Ok(store.decisions(&selection.filter, page).await?);
+    }
+    let (mut newest, mut total) = (VecDeque::new(), 0);
+    let mut records = std::pin::pin!(store.export(&selection.filter));
+    while let Some(record) = records.try_next().await? {
+        if !selection.fits(&record) {
+            continue;
+        }
+        total += 1;
+        newest.push_front(record);
+        if newest.len() as u64 > limit {
+            newest.pop_back();
+        }
+    }
+    Ok(Listing {
+        records: newest.into(),
+        total,
+    })
+}
+
 async fn list(
     store: &AuditStore,
-    filter: Filter,
+    selection: &Selection,
     limit: u64,
     json: bool,
 ) -> Result<bool, CommandError> {
-    let page = Page { limit, offset: 0 };
-    let listing = store.decisions(&filter, page).await?;
+    let listing = newest(store, selection, limit).await?;
     if json {
         let mut out = io::stdout().lock();
         for record in &listing.records {
@@ -366,7 +323,7 @@ async fn list(
     if !table.is_empty() {
         writeln!(out, "{table}")?;
     }
-    match (listing.total, filter == Filter::default()) {
+    match (listing.total, selection.is_all()) {
         (0, true) => writeln!(
             out,
             "no decisions yet; connect an agent with `hooks-guard install`"
@@ -455,33 +412,20 @@ pub(super) fn shown_time(time: Timestamp) -> String {
     local.strftime("%F %R").to_string()
 }
 
-/// Returns the answer to a question, and who gave it.
-fn answer(record: &AuditRecord) -> String {
-    let asks = record.decision_requires_confirmation;
-    match (record.user_response, &record.answered_by) {
-        (Some(UserResponse::Timeout), _) => "TIMEOUT".to_owned(),
-        (Some(response), Some(by)) if record.denied => {
-            format!("{} by rule {}", response.as_str(), escape(by))
-        }
-        (Some(response), Some(by)) => format!("{} by {}", response.as_str(), escape(by)),
-        (Some(response), None) => response.as_str().to_owned(),
-        (None, _) if !asks => "allowed".to_owned(),
-        (None, _) if record.deadline.is_some() => "pending".to_owned(),
-        (None, _) => "left to agent".to_owned(),
-    }
-}
-
 async fn write_all(
     store: &AuditStore,
-    filter: Filter,
+    selection: &Selection,
     format: TrailFormat,
 ) -> Result<(), CommandError> {
     let mut out = io::BufWriter::new(io::stdout().lock());
-    let mut records = std::pin::pin!(store.export(&filter));
+    let mut records = std::pin::pin!(store.export(&selection.filter));
     if matches!(format, TrailFormat::Csv) {
         out.write_all(export::csv_header().as_bytes())?;
     }
     while let Some(record) = records.try_next().await? {
+        if !selection.fits(&record) {
+            continue;
+        }
         let line = match format {
             TrailFormat::Jsonl => export::jsonl(&record),
             TrailFormat::Csv => export::csv(&record),

@@ -10,10 +10,10 @@ use clap::Args;
 use hooks_guard::audit::{AuditStore, Filter, Page, TrailAddress};
 use hooks_guard::client::{Address, Client, ClientError};
 use hooks_guard::doctor::{
-    self, CheckState, Daemon, DoctorContext, RuleFile, Service, TrailStatus,
+    self, CheckError, CheckState, Daemon, DoctorContext, RuleFile, Service, TrailStatus,
 };
 use hooks_guard::places::Places;
-use hooks_guard::rules::{Rules, RulesError, Trust};
+use hooks_guard::rules::{Mistake, Rules, RulesError, Trust};
 use jiff::Timestamp;
 use tokio::runtime::Runtime;
 
@@ -37,7 +37,7 @@ pub(crate) struct DoctorArgs {
 
 /// Checks of the service, the trail, the rules and the configuration.
 struct InstallationChecks {
-    loaded: Result<LoadedConfig, String>,
+    loaded: Result<LoadedConfig, CheckError>,
     project: Option<PathBuf>,
 }
 
@@ -71,7 +71,13 @@ pub(crate) fn doctor(options: DoctorArgs) -> Result<bool, CommandError> {
     let mut variables: Vec<String> = names.collect();
     variables.sort();
     let parts = InstallationChecks {
-        loaded: loaded.map_err(|error| error.to_string()),
+        loaded: loaded.map_err(|error| CheckError {
+            message: error.to_string(),
+            excerpt: match &error {
+                CommandError::Config(error) => error.excerpt().cloned(),
+                _ => None,
+            },
+        }),
         project: project.clone(),
     };
     let path = std::env::var_os("PATH");
@@ -103,12 +109,19 @@ pub(crate) fn doctor(options: DoctorArgs) -> Result<bool, CommandError> {
                 CheckState::Bad => "BAD ",
             };
             writeln!(out, "{state} {}: {}", check.name, check.what)?;
+            for line in check.excerpt.iter().flatten() {
+                writeln!(out, "     | {line}")?;
+            }
             if let Some(remedy) = &check.remedy {
                 writeln!(out, "     → {remedy}")?;
             }
         }
     }
     Ok(doctor::worst_state(&checks) != CheckState::Bad)
+}
+
+fn message(error: &CheckError) -> String {
+    error.message.clone()
 }
 
 /// Returns a directory and the repository around it.
@@ -140,7 +153,7 @@ fn check_other_listener(
 
 impl Service for InstallationChecks {
     fn daemon(&self) -> Result<Option<Daemon>, String> {
-        let loaded = self.loaded.as_ref().map_err(Clone::clone)?;
+        let loaded = self.loaded.as_ref().map_err(message)?;
         let runtime = runtime().map_err(|error| error.to_string())?;
         let place = address(&loaded.config);
         let client = match loaded.client() {
@@ -161,7 +174,7 @@ impl Service for InstallationChecks {
     }
 
     fn audit(&self) -> Result<Option<TrailStatus>, String> {
-        let config = &self.loaded.as_ref().map_err(Clone::clone)?.config;
+        let config = &self.loaded.as_ref().map_err(message)?.config;
         let url = database(config).map_err(|error| error.to_string())?;
         if let Some(TrailAddress::File(path)) = TrailAddress::read(&url)
             && !path.exists()
@@ -206,15 +219,22 @@ impl Service for InstallationChecks {
             let empty = Trust::empty();
             let known = trust.as_ref().unwrap_or(&empty);
             let read = Rules::load(user, project, known, &protected);
-            let mut mistakes: Vec<String> = match &read {
+            let mut mistakes: Vec<CheckError> = match &read {
                 Ok(_) => Vec::new(),
                 Err(RulesError::Mistakes(mistakes)) => {
-                    mistakes.iter().map(ToString::to_string).collect()
+                    let error = |mistake: &Mistake| CheckError {
+                        message: mistake.to_string(),
+                        excerpt: Some(mistake.excerpt.clone()),
+                    };
+                    mistakes.iter().map(error).collect()
                 }
-                Err(error) => vec![error.to_string()],
+                Err(error) => vec![error.to_string().into()],
             };
             if let Err(error) = &trust {
-                mistakes.push(error.to_string());
+                mistakes.push(CheckError {
+                    message: error.to_string(),
+                    excerpt: error.excerpt().cloned(),
+                });
             }
             let trusted = read.is_ok_and(|rules| !rules.untrusted());
             files.push(RuleFile {
@@ -230,10 +250,10 @@ impl Service for InstallationChecks {
         self.loaded.is_ok()
     }
 
-    fn configuration(&self) -> Result<Vec<String>, String> {
+    fn configuration(&self) -> Result<Vec<String>, CheckError> {
         let loaded = self.loaded.as_ref().map_err(Clone::clone)?;
         match ownership::problem(loaded, self.project.as_deref()) {
-            Some(problem) => Err(format!("hooks refuse to decide: {problem}")),
+            Some(problem) => Err(format!("hooks refuse to decide: {problem}").into()),
             None => Ok(loaded.warnings()),
         }
     }

@@ -9,7 +9,7 @@ use hooks_guard::config::ConfigError;
 use hooks_guard::http::ServeError;
 use hooks_guard::install::InstallError;
 use hooks_guard::proof::KeyError;
-use hooks_guard::rules::{RulesError, TrustError};
+use hooks_guard::rules::{BookError, RulesError, TrustError};
 use hooks_guard::service::ServiceError;
 use thiserror::Error;
 
@@ -44,4 +44,14 @@ pub(crate) enum CommandError {
     Trust(#[from] TrustError),
     #[error("{0}")]
     Other(String),
+}
+
+impl From<BookError> for CommandError {
+    fn from(error: BookError) -> Self {
+        match error {
+            BookError::Rules(error) => Self::Rules(error),
+            BookError::Trust(error) => Self::Trust(error),
+            error => Self::Other(error.to_string()),
+        }
+    }
 }

@@ -9,6 +9,7 @@ mod color;
 mod describe;
 mod doctor;
 mod failure;
+mod filters;
 mod hook;
 mod install;
 #[cfg(test)]
@@ -20,6 +21,7 @@ mod semantic;
 mod serve;
 mod setup;
 mod snapshot;
+mod suggest;
 mod table;
 mod watch;
 mod when;
@@ -86,6 +88,9 @@ enum CliCommand {
     ///
     /// Exit status: 0 if all pass, 1 if one fails.
     TestRules(rules::TestRulesArgs),
+    /// Suggests rules.
+    #[command(subcommand)]
+    Rules(RulesCommand),
     /// Trusts a project's rules file (pinned by hash; edits revoke the trust).
     Trust(rules::TrustArgs),
     /// Prints the OpenAPI document of the service.
@@ -97,6 +102,16 @@ enum CliCommand {
     },
     /// Prints the manual page of this program, or writes those of all its commands.
     Man(describe::ManArgs),
+}
+
+#[derive(Debug, Subcommand)]
+enum RulesCommand {
+    /// Suggests rules that would have allowed the commands that you approved, each with its tests.
+    ///
+    /// Prints TOML that can be appended to the user's rules as it is. A suggested rule never allows
+    /// a command that the audit trail has as denied. Commands that no rule is suggested for follow
+    /// on standard error, with the reason.
+    Suggest(suggest::SuggestArgs),
 }
 
 /// Runs the command that the arguments select.
@@ -113,6 +128,7 @@ pub(crate) fn run() -> ExitCode {
         CliCommand::Install(options) => install::install(options),
         CliCommand::Doctor(options) => doctor::doctor(options),
         CliCommand::TestRules(options) => rules::test(options),
+        CliCommand::Rules(RulesCommand::Suggest(options)) => suggest::suggest(options),
         CliCommand::Trust(options) => rules::trust(options),
         CliCommand::Openapi => openapi(),
         CliCommand::Completions { shell } => describe::completions(Arguments::command(), shell),

@@ -54,10 +54,45 @@ pub(crate) async fn check(client: &Client) -> Result<(), ClientError> {
 /// # Errors
 /// If there is no complete response.
 pub(crate) async fn page(client: &Client, after: Option<&str>) -> Result<PendingPage, ClientError> {
-    let mut path = format!("/api/hooks/pending?order=fair&limit={PAGE_SIZE}");
-    if let Some(after) = after {
-        path = format!("{path}&after={after}");
+    page_of(client, &ShownQuestions::default(), after).await
+}
+
+/// Conditions of the questions to show.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ShownQuestions {
+    pub(crate) agent: Option<String>,
+    pub(crate) session: Option<String>,
+}
+
+impl ShownQuestions {
+    fn path(&self, after: Option<&str>) -> String {
+        let mut query = url::form_urlencoded::Serializer::new(String::new());
+        query.append_pair("order", "fair");
+        query.append_pair("limit", &PAGE_SIZE.to_string());
+        let conditions = [
+            ("agent", self.agent.as_deref()),
+            ("session_id", self.session.as_deref()),
+            ("after", after),
+        ];
+        for (name, value) in conditions {
+            if let Some(value) = value {
+                query.append_pair(name, value);
+            }
+        }
+        format!("/api/hooks/pending?{}", query.finish())
     }
+}
+
+/// Reads a page of the questions that match the conditions, the first one or the one at a cursor.
+///
+/// # Errors
+/// If there is no complete response.
+pub(crate) async fn page_of(
+    client: &Client,
+    which: &ShownQuestions,
+    after: Option<&str>,
+) -> Result<PendingPage, ClientError> {
+    let path = which.path(after);
     let value = client.get(&path, REQUEST_TIMEOUT).await?;
     serde_json::from_value(value).map_err(|_| ClientError::UnexpectedResponse)
 }

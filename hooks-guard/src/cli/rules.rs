@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use hooks_guard::places::Places;
-use hooks_guard::rules::{Rules, Trust};
+use hooks_guard::rules::{Rules, RulesError, Trust};
 use hooks_runtime::display::escape;
 
 use super::failure::CommandError;
@@ -57,6 +57,7 @@ pub(crate) fn test(options: TestRulesArgs) -> Result<bool, CommandError> {
         return Ok(true);
     }
     let (mut passed_count, mut failed_count) = (0, 0);
+    let mut mistakes = Vec::new();
     for file in &files {
         if !file.exists() {
             return Err(CommandError::Other(format!(
@@ -69,7 +70,15 @@ pub(crate) fn test(options: TestRulesArgs) -> Result<bool, CommandError> {
             true => (Some(file.as_path()), None),
             false => (None, Some(file.as_path())),
         };
-        let rules = Rules::load(user, project, &trust, &protected)?;
+        let rules = match Rules::load(user, project, &trust, &protected) {
+            Ok(rules) => rules,
+            // The other files are tested, too.
+            Err(RulesError::Mistakes(more)) => {
+                mistakes.extend(more);
+                continue;
+            }
+            Err(error) => return Err(error.into()),
+        };
         let shown = file.display();
         for outcome in rules.test() {
             let mark = if outcome.passed() { "ok  " } else { "FAIL" };
@@ -99,8 +108,13 @@ pub(crate) fn test(options: TestRulesArgs) -> Result<bool, CommandError> {
             )?;
         }
     }
-    writeln!(out, "{passed_count} passed, {failed_count} failed")?;
-    Ok(failed_count == 0)
+    if passed_count + failed_count > 0 || mistakes.is_empty() {
+        writeln!(out, "{passed_count} passed, {failed_count} failed")?;
+    }
+    match mistakes.is_empty() {
+        true => Ok(failed_count == 0),
+        false => Err(RulesError::Mistakes(mistakes).into()),
+    }
 }
 
 pub(crate) fn trust(options: TrustArgs) -> Result<bool, CommandError> {

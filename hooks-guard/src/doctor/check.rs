@@ -9,6 +9,7 @@ use hooks_runtime::display::escape;
 use jiff::Timestamp;
 use serde::Serialize;
 
+use crate::excerpt::Excerpt;
 use crate::install::Homes;
 
 /// Result of one check.
@@ -23,6 +24,27 @@ pub struct Check {
     /// Remedy.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub remedy: Option<String>,
+    /// The invalid line of a file, and a line with carets below the mistake.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub excerpt: Option<[String; 2]>,
+}
+
+/// Error of another component, about a file or not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CheckError {
+    /// The error, on one line.
+    pub message: String,
+    /// The place of the mistake, if it is known.
+    pub excerpt: Option<Excerpt>,
+}
+
+impl From<String> for CheckError {
+    fn from(message: String) -> Self {
+        Self {
+            message,
+            excerpt: None,
+        }
+    }
 }
 
 /// State of a subject, ordered from best to worst.
@@ -44,7 +66,14 @@ impl Check {
             state,
             what: escape(what.as_ref()),
             remedy: (!remedy.is_empty()).then(|| escape(remedy)),
+            excerpt: None,
         }
+    }
+
+    /// Adds the place of the mistake.
+    pub(super) fn at(mut self, error: &CheckError) -> Self {
+        self.excerpt = error.excerpt.as_ref().map(Excerpt::lines);
+        self
     }
 }
 

@@ -134,6 +134,31 @@ pub fn install(agent: Agent, options: &InstallOptions) -> Result<Report, Install
     Ok(report)
 }
 
+/// Appends a text to a file of the user, separated by an empty line. The file is replaced
+/// atomically, and its previous content is kept as a backup beside it. `check` gets the whole new
+/// content; if it fails, the file is unchanged.
+///
+/// # Errors
+/// If the file cannot be read or written, or if `check` fails.
+pub fn append<E: From<InstallError>>(
+    path: &Path,
+    text: &str,
+    check: impl FnOnce(&str) -> Result<(), E>,
+) -> Result<Report, E> {
+    let file = Settings::read(path)?;
+    let wanted = match file.text().map(str::trim_end) {
+        None | Some("") => text.to_owned(),
+        Some(before) => format!("{before}\n\n{text}"),
+    };
+    check(&wanted)?;
+    let mut report = file.report(file.change(&wanted), Some(&wanted));
+    if report.change == FileChange::Changed {
+        report.backup = Some(file.back_up()?);
+    }
+    file.replace(&wanted)?;
+    Ok(report)
+}
+
 /// Writes the `.npmrc` beside opencode's settings; returns `None` if there is another one.
 fn write_npmrc(plugin: &Path, options: &InstallOptions) -> Result<Option<Report>, InstallError> {
     let Some(path) = plugin::npmrc(plugin) else {

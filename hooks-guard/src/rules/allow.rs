@@ -48,27 +48,6 @@ pub(super) fn parts<'r>(
     context: &RequestContext<'_>,
     rules: &[&'r Rule],
 ) -> Result<Vec<&'r Rule>, String> {
-    let parts = context.parts();
-    let verdict = &context.found.classification;
-    let strongest = parts.all.iter().map(|part| part.effect).max();
-    let void = if !parts.parsers_agree {
-        Some("the command may run other code than it shows")
-    } else if !parts.complete || verdict.method == Method::Fallback {
-        Some("the command is too complex to analyze")
-    } else if parts.defines_functions || parts.all.iter().any(|part| name_of(part) == "alias") {
-        Some("the command defines functions or aliases")
-    } else if parts.effect_outside_parts.is_some()
-        || strongest.is_none_or(|most| verdict.crud > most)
-    {
-        Some("the command has effects outside of its parts")
-    } else if parts.all.iter().any(changes_shell) {
-        Some("the command changes how the shell parses later commands")
-    } else {
-        None
-    };
-    if let Some(why) = void {
-        return Err(why.to_owned());
-    }
     let needs = parts_needing_rule(context)?;
     let mut used: Vec<&Rule> = Vec::new();
     for part in needs {
@@ -103,9 +82,37 @@ pub(super) fn parts<'r>(
     }
 }
 
+/// Returns the reason why `allow` rules do not apply to a command, whichever they are.
+fn reason_against_rules(context: &RequestContext<'_>) -> Option<&'static str> {
+    let parts = context.parts();
+    let verdict = &context.found.classification;
+    let strongest = parts.all.iter().map(|part| part.effect).max();
+    if !parts.parsers_agree {
+        Some("the command may run other code than it shows")
+    } else if !parts.complete || verdict.method == Method::Fallback {
+        Some("the command is too complex to analyze")
+    } else if parts.defines_functions || parts.all.iter().any(|part| name_of(part) == "alias") {
+        Some("the command defines functions or aliases")
+    } else if parts.effect_outside_parts.is_some()
+        || strongest.is_none_or(|most| verdict.crud > most)
+    {
+        Some("the command has effects outside of its parts")
+    } else if parts.all.iter().any(changes_shell) {
+        Some("the command changes how the shell parses later commands")
+    } else {
+        None
+    }
+}
+
 /// Returns the parts that need a rule: those that need confirmation and those that run them. If the
-/// agent can type commands into one of the programs, returns all parts.
-fn parts_needing_rule<'s>(context: &'s RequestContext<'_>) -> Result<Vec<&'s Part>, String> {
+/// agent can type commands into one of the programs, returns all parts. An error holds the reason
+/// why `allow` rules do not apply to the command.
+pub(super) fn parts_needing_rule<'s>(
+    context: &'s RequestContext<'_>,
+) -> Result<Vec<&'s Part>, String> {
+    if let Some(why) = reason_against_rules(context) {
+        return Err(why.to_owned());
+    }
     let all = &context.parts().all;
     let redirected_group = |part: &Part| part.words.is_empty() && !part.redirections.is_empty();
     let mut needs = vec![false; all.len()];

@@ -200,7 +200,8 @@ impl Rule {
     }
 }
 
-fn substitutes(context: &RequestContext<'_>, part: &Part) -> bool {
+/// Returns `true` if a part, or a part that runs it, contains a substitution.
+pub(super) fn substitutes(context: &RequestContext<'_>, part: &Part) -> bool {
     context.parts().has_substitutions
         || part.has_substitutions
         || context.around(part).any(|around| around.has_substitutions)
@@ -224,8 +225,9 @@ fn is_named_program(word: &str, program: &str) -> bool {
                 .any(|folder| word.strip_prefix(folder) == Some(program)))
 }
 
-/// Returns the words after the program and its subcommand; `None` if the subcommand differs.
-fn arguments_after<'p>(
+/// Returns the words after the program and its longest subcommand that the command has; `None` if it
+/// has none.
+pub(super) fn arguments_after<'p>(
     part: &'p Part,
     subcommands: Option<&[Vec<String>]>,
 ) -> Option<Vec<&'p str>> {
@@ -238,7 +240,7 @@ fn arguments_after<'p>(
     let Some(subcommands) = subcommands else {
         return Some(words);
     };
-    subcommands.iter().find_map(|wanted| {
+    let found = subcommands.iter().filter_map(|wanted| {
         if words.len() >= wanted.len() && words.iter().zip(wanted).all(|(word, one)| word == one) {
             return Some(words[wanted.len()..].to_vec());
         }
@@ -265,7 +267,9 @@ fn arguments_after<'p>(
             rest.remove(at);
         }
         Some(rest)
-    })
+    });
+    // `push origin` leaves fewer words for the arguments than `push`.
+    found.min_by_key(Vec::len)
 }
 
 #[cfg(test)]

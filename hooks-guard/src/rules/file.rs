@@ -174,6 +174,10 @@ impl RuleFileReader<'_> {
                 "effect" => effect = self.effect(value, name),
                 "program" => conditions.program = self.programs(value),
                 "subcommand" => conditions.subcommand = self.subcommands(value),
+                // An empty list accepts no word.
+                "arguments" if allows(table) && is_empty_list(value) => {
+                    conditions.arguments = Some(Vec::new());
+                }
                 "arguments" => conditions.arguments = self.globs(value, name),
                 "path" => conditions.path = self.paths(value, name),
                 "class" => conditions.class = self.classes(value),
@@ -499,23 +503,58 @@ impl RuleFileReader<'_> {
                 }
             }
         }
-        if !table.contains_key("expect") {
+        // The unknown key may be the missing one.
+        let is_misspelt = |names: &[&str]| {
+            let mut keys = table.keys().map(|key| key.get_ref().as_ref());
+            keys.any(|key| !TEST_KEYS.contains(&key) && !suggestion(key, names, "").is_empty())
+        };
+        if !table.contains_key("expect") && !is_misspelt(&["expect"]) {
             let remedy = "add `expect = \"ask\"`, or \"allow\" or \"deny\"";
             self.add_mistake(whole.span(), "the test has no `expect`", remedy);
         }
+        let has = |name: &str| table.contains_key(name);
+        let inputs = ["command", "tool", "host"];
+        let mut given = inputs.into_iter().filter(|name| has(name));
+        let (first, second) = (given.next(), given.next());
+        let mistake = match (first, second) {
+            _ if is_misspelt(&["command", "tool", "path", "host"]) => None,
+            (Some(first), Some(second)) => Some((
+                position_of_key(table, second),
+                format!("the test has a `{first}` and a `{second}`"),
+                "split it into two tests",
+            )),
+            (Some("tool"), None) if !has("path") => Some((
+                None,
+                "the test has a `tool` but no `path`".to_owned(),
+                "add the `path` of a file",
+            )),
+            (Some(first @ ("command" | "host")), None) if has("path") => Some((
+                position_of_key(table, "path"),
+                format!("the test has a `{first}` and a `path`"),
+                "remove the `path`, which belongs to a `tool`",
+            )),
+            (None, _) if has("path") => Some((
+                None,
+                "the test has a `path` but no `tool`".to_owned(),
+                "add the `tool` that accesses the file",
+            )),
+            (None, _) => Some((
+                None,
+                "the test has no command, tool or host".to_owned(),
+                "add a `command`, a `tool` with a `path`, or a `host`",
+            )),
+            _ => None,
+        };
+        if let Some((at, what, remedy)) = mistake {
+            self.add_mistake(at.unwrap_or_else(|| whole.span()), what, remedy);
+            return None;
+        }
         let what = match (command, tool, path, host) {
-            (Some(command), None, None, None) => TestInput::Command(command),
-            (None, Some(tool), Some(path), None) => TestInput::File { tool, path },
-            (None, None, None, Some(host)) => TestInput::Host(host),
-            _ => {
-                let remedy = "add a `command`, a `tool` with a `path`, or a `host`";
-                self.add_mistake(
-                    whole.span(),
-                    "the test has no command, tool or host",
-                    remedy,
-                );
-                return None;
-            }
+            (Some(command), ..) => TestInput::Command(command),
+            (_, Some(tool), Some(path), _) => TestInput::File { tool, path },
+            (.., Some(host)) => TestInput::Host(host),
+            // The mistake of the value is reported.
+            _ => return None,
         };
         let line = self.line(whole.span().start);
         Some(RuleTest {
@@ -525,6 +564,18 @@ impl RuleFileReader<'_> {
             expect: expect?,
         })
     }
+}
+
+fn allows(rule: &DeTable<'_>) -> bool {
+    let effect = rule.get("effect");
+    effect.is_some_and(|effect| effect.get_ref().as_str() == Some("allow"))
+}
+
+fn is_empty_list(value: &Value<'_>) -> bool {
+    value
+        .get_ref()
+        .as_array()
+        .is_some_and(|list| list.is_empty())
 }
 
 /// Returns the place of a key in a table.

@@ -50,7 +50,6 @@ mod paths;
 mod protect;
 mod rule;
 mod set;
-#[cfg(feature = "http")]
 mod suggest;
 mod trust;
 mod verdict;
@@ -75,6 +74,7 @@ pub use check::{TestOutcome, Warning};
 pub use error::{Mistake, RulesError};
 pub use load::MAX_FILE_BYTES;
 pub use protect::Protected;
+pub use suggest::{PastAnswer, SuggestedRule, SuggestedTest, Suggestions, UnsuitableCommand};
 pub use trust::{Trust, TrustError};
 
 /// Asserts properties that hold for every rules file and command; used by a fuzzer.

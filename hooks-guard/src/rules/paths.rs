@@ -58,7 +58,7 @@ impl Directory {
     }
 
     /// Returns the rest of a path below this folder.
-    fn strip_prefix<'p>(&self, path: &'p str) -> Option<&'p str> {
+    pub(super) fn strip_prefix<'p>(&self, path: &'p str) -> Option<&'p str> {
         self.names
             .iter()
             .find_map(|name| strip_directory(name, path))

@@ -54,6 +54,15 @@ pub enum TrustError {
 }
 
 impl TrustError {
+    /// Returns the place of the mistake, if it is known.
+    #[must_use]
+    pub fn excerpt(&self) -> Option<&Excerpt> {
+        match self {
+            Self::Malformed { excerpt, .. } => Some(excerpt),
+            Self::Read { .. } | Self::Write { .. } => None,
+        }
+    }
+
     /// Returns the error with the invalid line and carets, for a terminal; `None` if the error has
     /// no place in a file.
     #[must_use]

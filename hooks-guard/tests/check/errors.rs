@@ -139,6 +139,131 @@ fn every_error_in_a_rules_file_shows_its_line() {
 }
 
 #[test]
+fn every_invalid_test_of_a_rule_is_reported_at_its_line() {
+    let home = Home::new();
+    let file = home.config("rules.toml");
+    let tests = [
+        ("command = 'a'\nexpect = 'alow'", 2, "`expect` is `alow`"),
+        ("command = 'a'", 0, "the test has no `expect`"),
+        (
+            "comand = 'a'\nexpect = 'ask'",
+            1,
+            "unknown key `comand` in a test; did you mean `command`?",
+        ),
+        (
+            "command = 'a'\nexpct = 'ask'",
+            2,
+            "unknown key `expct` in a test; did you mean `expect`?",
+        ),
+        (
+            "command = 'a'\ntool = 'Write'\nexpect = 'ask'",
+            2,
+            "the test has a `command` and a `tool`; split it into two tests",
+        ),
+        (
+            "tool = 'Write'\nexpect = 'ask'",
+            0,
+            "the test has a `tool` but no `path`",
+        ),
+        (
+            "path = 'a'\nexpect = 'ask'",
+            0,
+            "the test has a `path` but no `tool`",
+        ),
+        (
+            "host = 'a.example'\npath = 'a'\nexpect = 'ask'",
+            2,
+            "the test has a `host` and a `path`",
+        ),
+        ("expect = 'ask'", 0, "the test has no command, tool or host"),
+        (
+            "command = 3\nexpect = 'ask'",
+            1,
+            "`command` is not a string",
+        ),
+    ];
+    let mut text = "[[rule]]\neffect = 'deny'\nprogram = 'x'\n".to_owned();
+    let mut wanted = Vec::new();
+    for (test, line, message) in tests {
+        let first = text.lines().count() + 1;
+        text.push_str(&format!("[[rule.test]]\n{test}\n"));
+        wanted.push((first + line, message));
+    }
+    fs::write(&file, &text).unwrap();
+    // Another file of the same run is tested in any case.
+    let project = "[[rule]]\neffect = 'deny'\nprogram = 'y'\n[[rule.test]]\ncommand = 'y'\n\
+                   expect = 'deny'\n";
+    fs::write(home.directory.path().join(".hooks-guard.toml"), project).unwrap();
+    let output = home.program().arg("test-rules").output().unwrap();
+    assert_eq!(output.status.code(), Some(3), "{output:?}");
+    let shown = errors(&output);
+    for (line, message) in &wanted {
+        let place = format!("--> {}:{line}:", file.display());
+        let (start, _) = shown
+            .split_once(&place)
+            .unwrap_or_else(|| panic!("{line}: {message}\n{shown}"));
+        let title = start.lines().rfind(|line| line.starts_with("error: "));
+        assert!(
+            title.is_some_and(|title| title.contains(message)),
+            "{message}\n{shown}"
+        );
+    }
+    assert_eq!(shown.matches("error: ").count(), wanted.len(), "{shown}");
+    let tested = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        tested.contains(".hooks-guard.toml:4: `y` → deny"),
+        "{tested}"
+    );
+    assert!(tested.ends_with("1 passed, 0 failed\n"), "{tested}");
+}
+
+#[test]
+fn doctor_shows_the_invalid_line_of_a_file() {
+    let home = Home::new();
+    let shown = |arguments: &[&str]| {
+        let output = home.program().args(arguments).output().unwrap();
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    fs::write(home.config("rules.toml"), "[[rule]]\neffect = 'alow'\n").unwrap();
+    let text = shown(&["doctor"]);
+    let lines = "\n     | effect = 'alow'\n     |          ^^^^^^\n     → correct the file";
+    assert!(text.contains(lines), "{text}");
+    assert!(
+        text.contains("rules.toml:2:10: `effect` is `alow`"),
+        "{text}"
+    );
+    fs::write(
+        home.config("config.toml"),
+        "enabled = true\nauto_alow_read = 1\n",
+    )
+    .unwrap();
+    let text = shown(&["doctor"]);
+    let lines = "\n     | auto_alow_read = 1\n     | ^^^^^^^^^^^^^^\n     → correct the file";
+    assert!(text.contains(lines), "{text}");
+    let json: serde_json::Value = serde_json::from_str(&shown(&["doctor", "--json"])).unwrap();
+    let check = json
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|check| check["name"] == "configuration")
+        .unwrap();
+    assert_eq!(
+        check["excerpt"],
+        serde_json::json!(["auto_alow_read = 1", "^^^^^^^^^^^^^^"])
+    );
+    // The list of trusted files.
+    fs::remove_file(home.config("config.toml")).unwrap();
+    fs::write(home.config("rules.toml"), "").unwrap();
+    fs::write(home.config("trusted.json"), "{\n  \"trusted\": [,]\n}").unwrap();
+    let text = shown(&["doctor"]);
+    assert!(
+        text.contains("\n     |   \"trusted\": [,]\n     |"),
+        "{text}"
+    );
+}
+
+#[test]
 fn an_invalid_list_of_trusted_files_shows_its_line() {
     let home = Home::new();
     let list = home.program().args(["trust", "--list"]).output().unwrap();

@@ -5,6 +5,7 @@ mod errors;
 mod rules;
 mod second_stage;
 mod shown;
+mod suggest;
 
 use std::process::{Command, Output};
 

@@ -6,8 +6,10 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
 use hooks_guard::doctor::{
-    Check, CheckState, Daemon, DoctorContext, RuleFile, Service, TrailStatus, examine, worst_state,
+    Check, CheckError, CheckState, Daemon, DoctorContext, RuleFile, Service, TrailStatus, examine,
+    worst_state,
 };
+use hooks_guard::excerpt::Excerpt;
 use hooks_guard::install::{Homes, InstallOptions, SettingsScope, install};
 use hooks_guard::protocol::Agent;
 use jiff::{Timestamp, ToSpan};
@@ -19,7 +21,7 @@ struct Found {
     daemon: Result<Option<Daemon>, String>,
     audit: Result<Option<TrailStatus>, String>,
     rules: Vec<RuleFile>,
-    configuration: Result<Vec<String>, String>,
+    configuration: Result<Vec<String>, CheckError>,
 }
 
 impl Service for Found {
@@ -32,7 +34,7 @@ impl Service for Found {
     fn rules(&self) -> Vec<RuleFile> {
         self.rules.clone()
     }
-    fn configuration(&self) -> Result<Vec<String>, String> {
+    fn configuration(&self) -> Result<Vec<String>, CheckError> {
         self.configuration.clone()
     }
 }
@@ -478,11 +480,19 @@ fn rules_and_configuration_are_checked() {
         CheckState::Warn,
         "dangerously_skip_confirmations",
     );
-    home.found.configuration = Err("config.toml:3:1: unknown key".into());
-    home.assert("configuration", CheckState::Bad, "config.toml:3:1");
+    home.found.configuration = Err(CheckError {
+        message: "config.toml:2:1: unknown key".to_owned(),
+        excerpt: Some(Excerpt::new("a = 1\nbcd = 2\n", 6..9)),
+    });
+    home.assert("configuration", CheckState::Bad, "config.toml:2:1");
+    let lines = ["bcd = 2".to_owned(), "^^^".to_owned()];
+    assert_eq!(home.check("configuration").excerpt, Some(lines));
     let file = |mistakes: &[&str], trusted| RuleFile {
         path: "/srv/p/guard.toml".into(),
-        mistakes: mistakes.iter().map(|&line| line.to_owned()).collect(),
+        mistakes: mistakes
+            .iter()
+            .map(|&line| line.to_owned().into())
+            .collect(),
         trusted,
     };
     for (file, state, what) in [

@@ -65,6 +65,10 @@ fn meaningless_rules_are_mistakes() {
             "allows everything",
         ),
         ("[[rule]]\neffect = \"allow\"\nprogram = []", "empty list"),
+        (
+            "[[rule]]\neffect = \"ask\"\nprogram = \"x\"\narguments = []",
+            "empty list",
+        ),
         ("[[rule]]\neffect = \"allow\"\nprogram = \"\"", "is empty"),
         (
             "[[rule]]\neffect = \"allow\"\nprogram = \"c*\"",

@@ -3,6 +3,7 @@
 mod cases;
 mod files;
 mod random;
+mod suggest;
 
 use std::path::{Path, PathBuf};
 

@@ -119,6 +119,36 @@ fn approve_asks_each_question_in_turn_and_skips_empty_answers() {
 }
 
 #[test]
+fn approve_shows_the_questions_of_one_session_or_agent() {
+    let daemon = Daemon::plain();
+    for (command, session, agent) in [
+        ("mkdir one", "s", "claude-code"),
+        ("mkdir two", "s&x=1", "claude-code"),
+        ("mkdir three", "s", "codex"),
+    ] {
+        let body = json!({"command": command, "session_id": session, "agent": agent});
+        daemon.post(&body).ok();
+    }
+    for (options, wanted) in [
+        (["--session", "s&x=1"].as_slice(), "mkdir two"),
+        (&["--agent", "codex"], "mkdir three"),
+        (&["--agent", "claude-code", "--session", "s"], "mkdir one"),
+    ] {
+        let mut terminal = start_approve(&daemon, options);
+        let screen = terminal.shows(CHOICES);
+        assert!(screen.contains(wanted), "{screen}");
+        terminal.send("\n");
+        assert_eq!(terminal.end(), 0);
+        let screen = terminal.screen();
+        assert_eq!(screen.matches(CHOICES).count(), 1, "{options:?}: {screen}");
+    }
+    let terminal = Terminal::start(&daemon, &["approve", "--agent", "gemini"]);
+    assert_eq!(terminal.end(), 0);
+    terminal.shows("no matching pending questions; change `--agent` or `--session`");
+    assert_eq!(daemon.pending().len(), 3);
+}
+
+#[test]
 fn approve_escapes_control_and_bidirectional_characters() {
     let daemon = Daemon::plain();
     let long = "x".repeat(600);

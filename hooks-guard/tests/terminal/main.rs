@@ -12,6 +12,7 @@ mod daemon;
 mod flood;
 #[path = "../support/questions.rs"]
 mod questions;
+mod suggest;
 #[path = "../http/support.rs"]
 #[expect(dead_code, reason = "the tests over HTTP use all of it")]
 mod support;

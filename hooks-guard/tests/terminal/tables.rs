@@ -2,9 +2,9 @@
 
 use std::process::{Command, Output};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::daemon::Daemon;
+use crate::daemon::{Daemon, Setup};
 use crate::terminal::Terminal;
 
 /// End of the input on a terminal.
@@ -75,7 +75,12 @@ fn commands(daemon: &Daemon, options: &[&str]) -> Vec<String> {
 
 #[test]
 fn audit_list_filters_by_the_values_that_it_prints() {
-    let daemon = Daemon::plain();
+    let setup = Setup::new();
+    let config = setup.home().join(".config/hooks-guard");
+    std::fs::create_dir_all(&config).unwrap();
+    let deny = "[[rule]]\neffect = 'deny'\nprogram = 'terraform'\n";
+    std::fs::write(config.join("rules.toml"), deny).unwrap();
+    let daemon = setup.start();
     let nothing = list(&daemon, &[]);
     let text = String::from_utf8(nothing.stdout).unwrap();
     assert!(text.starts_with("no decisions yet"), "{text}");
@@ -83,25 +88,107 @@ fn audit_list_filters_by_the_values_that_it_prints() {
     daemon.respond(&denied["id"], "DENIED").ok();
     daemon.ask("mkdir pending");
     daemon.ask("ls");
+    let agents = json!({"command": "mkdir agent", "asks_itself": true, "session_id": "s"});
+    daemon.post(&agents).ok();
+    assert_eq!(daemon.ask("terraform apply")["denied"], true);
+    // Export has the same filters.
+    let trail = daemon.setup().database_file();
+    let exported = Command::new(env!("CARGO_BIN_EXE_hooks-guard"))
+        .args([
+            "audit",
+            "export",
+            "--format",
+            "csv",
+            "--response",
+            "pending",
+            "--database",
+        ])
+        .arg(trail)
+        .env("HOME", daemon.setup().home())
+        .env_remove("HOOKS_GUARD_CONFIG")
+        .output()
+        .unwrap();
+    let text = String::from_utf8(exported.stdout).unwrap();
+    assert_eq!(text.lines().count(), 2, "{text}");
+    assert!(text.contains("mkdir pending"), "{text}");
     for (options, wanted) in [
         (
             [].as_slice(),
-            ["ls", "mkdir pending", "mkdir denied"].as_slice(),
+            [
+                "terraform apply",
+                "mkdir agent",
+                "ls",
+                "mkdir pending",
+                "mkdir denied",
+            ]
+            .as_slice(),
         ),
-        (&["--limit", "1"], &["ls"]),
-        (&["--response", "DENIED"], &["mkdir denied"]),
-        (&["--response", "denied"], &["mkdir denied"]),
+        (&["--limit", "1"], &["terraform apply"]),
+        (
+            &["--response", "DENIED"],
+            &["terraform apply", "mkdir denied"],
+        ),
+        (
+            &["--response", "denied", "--class", "create"],
+            &["mkdir denied"],
+        ),
         (&["--response", "allowed"], &["ls"]),
         (
             &["--classification", "create"],
-            &["mkdir pending", "mkdir denied"],
+            &["mkdir agent", "mkdir pending", "mkdir denied"],
         ),
         (
             &["--since", "yesterday"],
-            &["ls", "mkdir pending", "mkdir denied"],
+            &[
+                "terraform apply",
+                "mkdir agent",
+                "ls",
+                "mkdir pending",
+                "mkdir denied",
+            ],
         ),
         (&["--since", "2h", "--response", "allowed"], &["ls"]),
         (&["--until", "1 day ago"], &[]),
+        (
+            &["--class", "Create", "--answer", "denied"],
+            &["mkdir denied"],
+        ),
+        (&["--response", "DENIED by operator"], &["mkdir denied"]),
+        (&["--response", "denied by Operator"], &["mkdir denied"]),
+        (&["--response", "APPROVED by operator"], &[]),
+        (&["--response", "DENIED by console"], &[]),
+        (&["--response", "pending"], &["mkdir pending"]),
+        (
+            &["--status", "Pending", "--class", "CREATE"],
+            &["mkdir pending"],
+        ),
+        (&["--status", "pending", "--class", "delete"], &[]),
+        (&["--response", "left to agent"], &["mkdir agent"]),
+        (
+            &["--response", "left to the agent's prompt"],
+            &["mkdir agent"],
+        ),
+        (&["--decision", "AUTO_ALLOWED"], &["ls"]),
+        (&["--decision", "allowed"], &["ls"]),
+        (&["--decision", "denied"], &["terraform apply"]),
+        (
+            &["--decision", "needs approval", "--limit", "2"],
+            &["terraform apply", "mkdir agent"],
+        ),
+        (
+            &[
+                "--decision",
+                "requires_confirmation",
+                "--response",
+                "denied",
+            ],
+            &["terraform apply", "mkdir denied"],
+        ),
+        (
+            &["--decision", "needs approval", "--response", "allowed"],
+            &[],
+        ),
+        (&["--session", "s"], &["mkdir agent"]),
     ] {
         assert_eq!(commands(&daemon, options), wanted, "{options:?}");
     }
@@ -134,6 +221,6 @@ fn audit_list_filters_by_the_values_that_it_prints() {
     let trail = daemon.setup().database_file();
     let arguments = ["audit", "list", "--database", trail.to_str().unwrap()];
     let terminal = Terminal::of_size(&daemon, &arguments, 40, 80);
-    terminal.shows("3 of 3");
+    terminal.shows("5 of 5");
     assert_fits(&terminal.screen(), 80);
 }

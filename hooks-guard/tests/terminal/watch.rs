@@ -127,6 +127,32 @@ fn watch_answers_only_the_selected_question() {
 }
 
 #[test]
+fn watch_searches_for_answers_as_it_shows_them() {
+    let daemon = Daemon::plain();
+    let denied = daemon.ask("mkdir denied");
+    let approved = daemon.ask("mkdir approved");
+    let mut terminal = start_watch(&daemon, TOKEN);
+    terminal.shows("2 pending questions");
+    daemon.respond(&denied["id"], "DENIED").ok();
+    daemon.respond(&approved["id"], "APPROVED").ok();
+    daemon.ask("git status");
+    terminal.shows("allowed: git status");
+    for (search, shown, hidden) in [
+        (
+            "denied by operator",
+            "DENIED by operator: mkdir denied",
+            "mkdir approved",
+        ),
+        ("allowed", "allowed: git status", "mkdir denied"),
+    ] {
+        terminal.send(&format!("/{search}"));
+        terminal.until(|screen| screen.contains(shown) && !screen.contains(hidden));
+        terminal.send("\u{1b}");
+        terminal.until(|screen| screen.contains(hidden));
+    }
+}
+
+#[test]
 fn watch_searches_in_questions_and_events() {
     let daemon = Daemon::plain();
     for command in ["mkdir first", "rm -r build", "mkdir yes"] {

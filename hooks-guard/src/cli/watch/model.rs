@@ -245,11 +245,15 @@ impl WatchState {
     /// Returns the events that match the search.
     pub(super) fn found_events(&self) -> impl Iterator<Item = &TrailEvent> {
         let search = self.search.to_lowercase();
-        self.events.iter().filter(move |event| match event {
-            TrailEvent::Asked(record)
-            | TrailEvent::Answered(record)
-            | TrailEvent::Executed(record) => contains(record, &search),
-            TrailEvent::Cleaned | TrailEvent::Missed => search.is_empty(),
+        self.events.iter().filter(move |event| {
+            let has_text = event_text(event).to_lowercase().contains(&search);
+            has_text
+                || match event {
+                    TrailEvent::Asked(record)
+                    | TrailEvent::Answered(record)
+                    | TrailEvent::Executed(record) => contains(record, &search),
+                    TrailEvent::Cleaned | TrailEvent::Missed => false,
+                }
         })
     }
 
@@ -728,10 +732,36 @@ impl WatchState {
     }
 }
 
+/// Returns what happened, as the list of events shows it.
+pub(super) fn event_text(event: &TrailEvent) -> String {
+    match event {
+        TrailEvent::Cleaned => "old decisions were deleted".to_owned(),
+        TrailEvent::Missed => "some events were missed".to_owned(),
+        TrailEvent::Asked(record) => match (record.decision_requires_confirmation, record.deadline)
+        {
+            _ if record.denied => "denied by a rule",
+            (false, _) => "allowed",
+            (true, Some(_)) => "pending",
+            (true, None) => "left to the agent's prompt",
+        }
+        .to_owned(),
+        TrailEvent::Answered(record) => {
+            let answer = record.user_response.map_or("-", |said| said.as_str());
+            let by = record.answered_by.as_deref().unwrap_or("-");
+            format!("{answer} by {}", escape(by))
+        }
+        TrailEvent::Executed(record) => match record.exit_status {
+            Some(status) => format!("ran, exit status {status}"),
+            None => "ran".to_owned(),
+        },
+    }
+}
+
 /// Returns `true` if a field of a record contains a text in lower case.
 fn contains(record: &AuditRecord, search: &str) -> bool {
     let has = |text: &str| text.to_lowercase().contains(search);
     search.is_empty()
+        || record.id.to_string() == search
         || has(&record.command)
         || has(&record.reasoning)
         || has(&record.classification.to_string())

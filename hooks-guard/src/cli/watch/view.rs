@@ -9,7 +9,7 @@ use ratatui::style::{Color, Style};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{List, ListItem, ListState, Paragraph, Wrap};
 
-use super::model::{ConnectionState, ListFreshness, TrailEvent, WatchState};
+use super::model::{ConnectionState, ListFreshness, TrailEvent, WatchState, event_text};
 use super::remembered::RememberedView;
 use super::remembered_view;
 use super::style::{block, bold, colour, dim, local_time};
@@ -292,24 +292,15 @@ fn draw_events(frame: &mut Frame<'_>, state: &WatchState, area: Rect) {
 }
 
 fn line(happened: &TrailEvent, remembered: &RememberedView) -> Line<'static> {
-    let (record, at, what) = match happened {
-        TrailEvent::Cleaned => return Line::from("old decisions were deleted"),
-        TrailEvent::Missed => return Line::from("some events were missed"),
-        TrailEvent::Asked(record) => (record, Some(record.timestamp), question_line(record)),
+    let mut what = event_text(happened);
+    let (record, at) = match happened {
+        TrailEvent::Cleaned | TrailEvent::Missed => return Line::from(what),
+        TrailEvent::Asked(record) => (record, Some(record.timestamp)),
         TrailEvent::Answered(record) => {
-            let answer_text = record.user_response.map_or("-", |said| said.as_str());
-            let by = record.answered_by.as_deref().unwrap_or("-");
-            let lasts = remembered.lasts(record.id).unwrap_or_default();
-            let what = format!("{answer_text} by {}{lasts}", escape(by));
-            (record, record.answered_at, what)
+            what += remembered.lasts(record.id).unwrap_or_default();
+            (record, record.answered_at)
         }
-        TrailEvent::Executed(record) => {
-            let what = match record.exit_status {
-                Some(status) => format!("ran, exit status {status}"),
-                None => "ran".to_owned(),
-            };
-            (record, record.executed_at, what)
-        }
+        TrailEvent::Executed(record) => (record, record.executed_at),
     };
     let at = at.map_or_else(String::new, clock);
     let class = record.classification;
@@ -320,16 +311,6 @@ fn line(happened: &TrailEvent, remembered: &RememberedView) -> Line<'static> {
         Span::raw(format!("{what}: ")),
         Span::raw(shorten(&escape(&record.command), MAX_LISTED_CHARS)),
     ])
-}
-
-fn question_line(record: &AuditRecord) -> String {
-    match (record.decision_requires_confirmation, record.deadline) {
-        _ if record.denied => "denied by a rule",
-        (false, _) => "allowed",
-        (true, Some(_)) => "pending",
-        (true, None) => "left to the agent's prompt",
-    }
-    .to_owned()
 }
 
 fn notice_line(state: &WatchState) -> Line<'_> {
