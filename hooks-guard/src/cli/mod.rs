@@ -52,8 +52,8 @@ enum CliCommand {
     /// `command` and optionally `context`. An invalid line is reported as one that needs
     /// confirmation; the other lines are still checked.
     ///
-    /// Exit status: 0 if every command may run, 1 if one needs confirmation, is denied or is
-    /// invalid, 2 for invalid options, 3 if the input could not be read or the output not written.
+    /// Exit status: 0 if every command may run, 1 if one needs confirmation, is denied, is left to
+    /// the agent or is invalid, 2 for invalid options, 3 if the input could not be read or the output not written.
     Check(check::CheckArgs),
     /// Prints the parsed command as a tree, with effects and reasons.
     ///

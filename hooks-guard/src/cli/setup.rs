@@ -212,12 +212,7 @@ impl LoadedConfig {
     /// Returns warnings for the operator: settings that weaken the guard, and files that are
     /// ignored.
     pub(crate) fn warnings(&self) -> Vec<String> {
-        let mut warnings: Vec<String> = self
-            .config
-            .warnings()
-            .into_iter()
-            .map(str::to_owned)
-            .collect();
+        let mut warnings = self.config.warnings();
         let (read, others) = (&self.places, &self.defaults);
         if read.config != others.config {
             let unread = [others.rules_file(), others.trust_file()];

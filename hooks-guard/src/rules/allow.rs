@@ -48,25 +48,7 @@ pub(super) fn parts<'r>(
     context: &RequestContext<'_>,
     rules: &[&'r Rule],
 ) -> Result<Vec<&'r Rule>, String> {
-    let parts = context.parts();
-    let verdict = &context.found.classification;
-    let strongest = parts.all.iter().map(|part| part.effect).max();
-    let void = if !parts.parsers_agree {
-        Some("the command may run other code than it shows")
-    } else if !parts.complete || verdict.method == Method::Fallback {
-        Some("the command is too complex to analyze")
-    } else if parts.defines_functions || parts.all.iter().any(|part| name_of(part) == "alias") {
-        Some("the command defines functions or aliases")
-    } else if parts.effect_outside_parts.is_some()
-        || strongest.is_none_or(|most| verdict.crud > most)
-    {
-        Some("the command has effects outside of its parts")
-    } else if parts.all.iter().any(changes_shell) {
-        Some("the command changes how the shell parses later commands")
-    } else {
-        None
-    };
-    if let Some(why) = void {
+    if let Some(why) = opaque_reason(context) {
         return Err(why.to_owned());
     }
     let needs = parts_needing_rule(context)?;
@@ -100,6 +82,28 @@ pub(super) fn parts<'r>(
     match used.is_empty() {
         true => Err("no part of the command needs an `allow` rule".to_owned()),
         false => Ok(used),
+    }
+}
+
+/// Returns the reason why the parts of a command do not show all that it does, if there is one.
+pub(super) fn opaque_reason(context: &RequestContext<'_>) -> Option<&'static str> {
+    let parts = context.parts();
+    let verdict = &context.found.classification;
+    let strongest = parts.all.iter().map(|part| part.effect).max();
+    if !parts.parsers_agree {
+        Some("the command may run other code than it shows")
+    } else if !parts.complete || verdict.method == Method::Fallback {
+        Some("the command is too complex to analyze")
+    } else if parts.defines_functions || parts.all.iter().any(|part| name_of(part) == "alias") {
+        Some("the command defines functions or aliases")
+    } else if parts.effect_outside_parts.is_some()
+        || strongest.is_none_or(|most| verdict.crud > most)
+    {
+        Some("the command has effects outside of its parts")
+    } else if parts.all.iter().any(changes_shell) {
+        Some("the command changes how the shell parses later commands")
+    } else {
+        None
     }
 }
 

@@ -104,6 +104,11 @@ impl RuleBook {
         all.fold(Rules::built_in(&self.places), |all, rules| all.and(&rules))
     }
 
+    /// Returns the user's home directory.
+    pub(crate) fn home(&self) -> &Path {
+        &self.places.home
+    }
+
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<Vec<FileVersion>, Rules>> {
         self.cache
             .lock()

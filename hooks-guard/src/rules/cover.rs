@@ -1,8 +1,9 @@
 //! Matches an `allow` rule with a part of a command. In: the rule and the part. Out: yes, no with a
 //! reason, or perhaps.
 
-use super::context::{RequestContext, base_name, variable};
-use super::paths::{MatchResult, PathPatterns};
+use super::context::{RequestContext, base_name, candidates, variable};
+use super::paths::{MatchResult, PathPatterns, ResolvedPath};
+use super::project::{Project, RuleFolders};
 use super::rule::Rule;
 use super::verdict::RuleEffect;
 use crate::classify::{Crud, Part, PartCall, Tables, UNKNOWN};
@@ -74,6 +75,9 @@ impl Rule {
         }
         if let Some(paths) = &wanted.path {
             self.within(context, part, paths, &rest)?;
+        }
+        if let Some(folders) = &wanted.within {
+            stays_within(context, part, folders)?;
         }
         self.check_unnamed(context, part)
     }
@@ -197,6 +201,39 @@ impl Rule {
             true => Err("a substitution needs `substitutions = true`"),
             false => Ok(()),
         }
+    }
+}
+
+/// Checks that a part runs in these directories and names no file outside of them. An error holds
+/// the reason against it.
+fn stays_within(
+    context: &RequestContext<'_>,
+    part: &Part,
+    folders: &RuleFolders,
+) -> Result<(), &'static str> {
+    let project = context.project();
+    let mut directories = context.start.folders.iter();
+    if !directories.all(|folder| folders.hold_name(project, folder)) {
+        return Err("the command runs in a directory outside of the rule's `within`");
+    }
+    // Only a table tells which option takes a program or changes settings.
+    if part.calls.is_empty() || !part.calls.iter().all(|call| call.understood) {
+        return Err("an option of the command is unknown, and `within` needs to know it");
+    }
+    let groups = context.around(part).filter(|part| part.words.is_empty());
+    let sent = std::iter::once(part)
+        .chain(groups)
+        .flat_map(|part| &part.redirections);
+    let named = part.path_effects.iter().chain(sent);
+    let named = named.map(|file| context.locate(&file.path));
+    let words = part.words.iter().skip(1);
+    let words = words.flat_map(|word| candidates(&word.text).map(|text| word.with_text(text)));
+    let words = words.map(|word| context.start.locate(&word.text));
+    let is_inside =
+        |path: ResolvedPath| folders.hold(project, &path) && !Project::is_of_git(&path);
+    match named.chain(words).all(is_inside) {
+        true => Ok(()),
+        false => Err("the command names a file outside of the rule's `within`"),
     }
 }
 

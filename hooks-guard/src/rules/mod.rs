@@ -47,8 +47,12 @@ mod error;
 mod file;
 mod load;
 mod paths;
+mod preset;
+mod project;
 mod protect;
 mod rule;
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+mod scope;
 mod set;
 mod trust;
 mod verdict;
@@ -57,6 +61,8 @@ mod verdict;
 pub(crate) use self::context::{candidates as words_of, start_of};
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 pub(crate) use self::paths::{NO_DIRECTORY, PathBase};
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+pub(crate) use self::scope::{ChangeScope, change_scope};
 
 use std::path::Path;
 
@@ -69,6 +75,7 @@ pub use book::{BookError, RuleBook};
 pub use check::{TestOutcome, Warning};
 pub use error::{Mistake, RulesError};
 pub use load::MAX_FILE_BYTES;
+pub use preset::{MarksError, Preset};
 pub use protect::Protected;
 pub use trust::{Trust, TrustError};
 

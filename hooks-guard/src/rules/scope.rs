@@ -1,0 +1,193 @@
+//! Tells where a request makes changes. In: a request with its classification. Out: whether it only
+//! edits named files of the project, changes something outside of it, or neither is certain.
+
+use std::path::Path;
+
+use super::allow;
+use super::context::RequestContext;
+use crate::classify::{CommandAnalysis, Crud, Part, PathEffect, Tables, UNKNOWN, Word, host};
+use crate::request::PermissionRequest;
+
+/// Programs that only change the files that their words name.
+const EDITORS: &[&str] = &["mkdir", "touch", "cp", "mv", "tee", "sed"];
+
+/// Editors that may put a link into the project. A later write could lead through the link.
+const MAY_PLACE_LINKS: &[&str] = &["cp", "mv"];
+
+/// Options of `cp` that copy a folder as a whole, so that the words do not name its files.
+const COPIES_FOLDERS: &[&str] = &["-r", "-R", "--recursive", "-a", "--archive", "--parents"];
+
+/// Place of the changes of a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum ChangeScope {
+    /// The request only creates or updates files and folders that it names and that are inside the
+    /// project.
+    ProjectEdit,
+    /// The request changes something outside of the project, or runs code from the network: the
+    /// reason.
+    Outside(String),
+    /// The request changes other things, or it is unknown what it changes.
+    Other,
+}
+
+/// Returns the place of the changes of a request. `home` is the user's home directory.
+pub(crate) fn change_scope(
+    request: &PermissionRequest,
+    found: &CommandAnalysis,
+    home: &Path,
+) -> ChangeScope {
+    if request.network.is_some() {
+        return ChangeScope::Other;
+    }
+    let context = RequestContext::new(request, found, None, home);
+    let outside = match &request.file {
+        Some(file) if file.effect > Crud::Read => {
+            let mut paths = file.paths.iter().map(|path| path.to_string_lossy());
+            let path = paths.find(|path| !context.is_project_file(&context.start.locate(path)));
+            path.map(|path| outside_file(&path))
+        }
+        Some(_) => None,
+        None => outside_command(&context),
+    };
+    if let Some(why) = outside {
+        return ChangeScope::Outside(why);
+    }
+    let changes = matches!(found.classification.crud, Crud::Create | Crud::Update);
+    let edits = match &request.file {
+        Some(file) => !file.paths.is_empty(),
+        None => edits_named_files(&context),
+    };
+    match changes && edits && request.cwd.is_some() {
+        true => ChangeScope::ProjectEdit,
+        false => ChangeScope::Other,
+    }
+}
+
+fn outside_file(path: &str) -> String {
+    let path: String = path.chars().take(120).collect();
+    format!("`{}` is outside of the project", path.replace(UNKNOWN, "…"))
+}
+
+/// Returns why a command changes something outside of the project, if that is known.
+fn outside_command(context: &RequestContext<'_>) -> Option<String> {
+    let parts = &context.parts().all;
+    let changing = || parts.iter().filter(|part| part.ask && changes(part));
+    let file = changing().flat_map(changed_files).find(|file| {
+        let folder = folder_of_pattern(&file.path);
+        let path = match folder {
+            Some(folder) => context.start.locate(folder),
+            None => context.locate(&file.path),
+        };
+        path.known() && !context.is_project_file(&path)
+    });
+    if let Some(file) = file {
+        return Some(outside_file(&file.path.text));
+    }
+    let mut folders = context.start.folders.iter();
+    if let Some(folder) = folders.find(|folder| !context.project().holds_name(folder))
+        && changing().next().is_some()
+    {
+        return Some(match folder.contains(UNKNOWN) {
+            true => "it runs in a directory that is unknown until it runs".to_owned(),
+            false => format!("it runs in {}", outside_file(folder)),
+        });
+    }
+    let downloads: Vec<&Part> = parts.iter().filter(|part| names_other_host(part)).collect();
+    let runs_code = changing().filter(|part| part.is_opaque);
+    let runs_download = runs_code
+        .into_iter()
+        .any(|part| downloads.iter().any(|other| other.start < part.end));
+    runs_download.then(|| "it may run code from the network".to_owned())
+}
+
+fn changes(part: &Part) -> bool {
+    part.effect > Crud::Read
+}
+
+/// Returns the files that a part changes. If a program changes the files that its table calls
+/// input, such as `sed -i`, these are the files.
+fn changed_files(part: &Part) -> impl Iterator<Item = &PathEffect> {
+    let is_changed = |file: &&PathEffect| file.effect > Crud::Read;
+    let is_named = |file: &PathEffect| file.effect > Crud::Read && file.effect >= part.effect;
+    let names_changed = part.path_effects.iter().any(is_named);
+    let edits_input = part.asks_by_program && !part.is_opaque && !names_changed;
+    let files = part.path_effects.iter();
+    files
+        .filter(move |file| edits_input || is_changed(file))
+        .chain(part.redirections.iter().filter(is_changed))
+}
+
+/// Returns the folder before the first wildcard of a pattern of file names.
+fn folder_of_pattern(word: &Word) -> Option<&str> {
+    if !word.is_glob || word.text.contains(UNKNOWN) {
+        return None;
+    }
+    let at = word.text.find(['*', '?', '[', '{'])?;
+    match word.text[..at].rfind('/') {
+        Some(0) => Some("/"),
+        Some(end) => Some(&word.text[..end]),
+        None => Some("."),
+    }
+}
+
+/// Returns `true` if a part names a host that is not this machine.
+fn names_other_host(part: &Part) -> bool {
+    part.hosts.iter().any(|host| !host::is_localhost(&host.name))
+}
+
+/// Returns `true` if a command only creates or updates files that it names, all inside the project.
+fn edits_named_files(context: &RequestContext<'_>) -> bool {
+    let parts = context.parts();
+    if allow::opaque_reason(context).is_some() || !context.set.is_empty() {
+        return false;
+    }
+    let is_inside = |file: &PathEffect| {
+        file.path.known && context.is_project_file(&context.locate(&file.path))
+    };
+    let mut may_lead_outside = false;
+    for part in &parts.all {
+        let written = || {
+            let files = part.redirections.iter();
+            files.filter(|file| file.effect > Crud::Read)
+        };
+        if !part.ask && written().next().is_none() {
+            continue;
+        }
+        let within = std::iter::successors(Some(part), |part| parts.all.get(part.parent?));
+        let is_wrapped = within.skip(1).any(|around| !around.words.is_empty());
+        let is_edit = !may_lead_outside
+            && !is_wrapped
+            && !part.is_opaque
+            && part.effect < Crud::Delete
+            && part.assignments.is_empty()
+            && written().all(is_inside)
+            && (!part.asks_by_program
+                || is_editor(part) && part.path_effects.iter().all(is_inside));
+        if !is_edit {
+            return false;
+        }
+        let is_one_of = |programs: &[&str]| {
+            let name = part.program().unwrap_or_default();
+            Tables::embedded().is_one_of(name, programs)
+        };
+        may_lead_outside |= part.asks_by_program && is_one_of(MAY_PLACE_LINKS);
+    }
+    true
+}
+
+/// Returns `true` if a part is an editor, and its words name every file that it changes.
+fn is_editor(part: &Part) -> bool {
+    let Some(name) = part.program() else {
+        return false;
+    };
+    let tables = Tables::embedded();
+    let copies_folder = |name: &str| COPIES_FOLDERS.contains(&name);
+    let options = || part.calls.iter().flat_map(|call| &call.options);
+    tables.is_one_of(name, EDITORS)
+        && part.words.iter().all(|word| word.known)
+        && !part.path_effects.is_empty()
+        && !part.has_config_override
+        && !part.calls.is_empty()
+        && part.calls.iter().all(|call| call.understood)
+        && !(tables.is_one_of(name, &["cp"]) && options().any(|(name, _)| copies_folder(name)))
+}
