@@ -406,22 +406,35 @@ impl Config {
     pub fn warnings(&self) -> Vec<String> {
         let mut warnings: Vec<String> = Vec::new();
         if !self.enabled {
-            warnings.push("`enabled` is false: no command is checked, and agents use their own \
-                 prompts, if any".to_owned());
+            warnings.push(
+                "`enabled` is false: no command is checked, and agents use their own \
+                 prompts, if any"
+                    .to_owned(),
+            );
         }
         if self.dangerously_skip_confirmations {
-            warnings.push("`dangerously_skip_confirmations` is on: deletions run without confirmation".to_owned());
+            warnings.push(
+                "`dangerously_skip_confirmations` is on: deletions run without confirmation"
+                    .to_owned(),
+            );
         }
         warnings.extend(self.mode_warnings());
         if !self.require_confirmation_cud {
-            warnings.push("`require_confirmation_cud` is off: changes run without confirmation".to_owned());
+            warnings.push(
+                "`require_confirmation_cud` is off: changes run without confirmation".to_owned(),
+            );
         }
         if self.cleanup == CleanupAccess::Open {
-            warnings.push("`cleanup` is `open`: everyone who can reach the service can delete \
-                 records; set it to `operator`".to_owned());
+            warnings.push(
+                "`cleanup` is `open`: everyone who can reach the service can delete \
+                 records; set it to `operator`"
+                    .to_owned(),
+            );
         }
         if self.allow_remote {
-            warnings.push("`allow_remote` is on: the audit trail is readable without a password".to_owned());
+            warnings.push(
+                "`allow_remote` is on: the audit trail is readable without a password".to_owned(),
+            );
         }
         if self.rate_limit_per_minute == 0 {
             warnings.push("`rate_limit_per_minute` is 0: a client can fill the disk".to_owned());

@@ -405,7 +405,10 @@ impl Gate {
             && matches!(found.crud, Crud::Create | Crud::Update);
         let scope = match confirm {
             Confirm::Edits | Confirm::Deletions if is_plain_change => {
-                let home = self.rules.as_ref().map_or(Path::new(NO_HOME), |book| book.home());
+                let home = self
+                    .rules
+                    .as_ref()
+                    .map_or(Path::new(NO_HOME), |book| book.home());
                 change_scope(request, analysis, home)
             }
             _ => ChangeScope::Other,

@@ -13,7 +13,9 @@ mod install;
 #[cfg(test)]
 mod operation_page;
 mod ownership;
+mod presets;
 mod questions;
+mod report;
 mod rules;
 mod semantic;
 mod serve;
@@ -29,6 +31,7 @@ use std::process::ExitCode;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
+use hooks_guard::install::InstallError;
 use hooks_guard::rules::RulesError;
 use hooks_runtime::display::escape;
 
@@ -79,6 +82,9 @@ enum CliCommand {
     /// Exit status: 0 if there are no failures (warnings are allowed), 1 if something does not
     /// protect.
     Doctor(doctor::DoctorArgs),
+    /// Changes your rules file.
+    #[command(subcommand)]
+    Rules(RulesCommand),
     /// Runs the tests in rules files.
     ///
     /// Exit status: 0 if all pass, 1 if one fails.
@@ -96,6 +102,15 @@ enum CliCommand {
     Man(describe::ManArgs),
 }
 
+#[derive(Debug, Subcommand)]
+enum RulesCommand {
+    /// Writes a preset of rules to your rules file, or lists the presets.
+    ///
+    /// The rules stand in a marked block, which replaces the block of another preset. Your own rules
+    /// are kept.
+    Preset(presets::PresetArgs),
+}
+
 /// Runs the command that the arguments select.
 pub(crate) fn run() -> ExitCode {
     let done = match Arguments::parse().command {
@@ -108,6 +123,7 @@ pub(crate) fn run() -> ExitCode {
         CliCommand::Hook(options) => return ExitCode::from(hook::hook(options)),
         CliCommand::Install(options) => install::install(options),
         CliCommand::Doctor(options) => doctor::doctor(options),
+        CliCommand::Rules(RulesCommand::Preset(options)) => presets::preset(options),
         CliCommand::TestRules(options) => rules::test(options),
         CliCommand::Trust(options) => rules::trust(options),
         CliCommand::Openapi => openapi(),
@@ -135,12 +151,13 @@ fn message(error: &CommandError) -> String {
     let color = color::has_color(&io::stderr());
     let report = match error {
         CommandError::Config(error) => error.report(color),
-        CommandError::Install(error) => error.report(color),
         CommandError::Trust(error) => error.report(color),
-        CommandError::Rules(RulesError::Mistakes(mistakes)) => {
+        CommandError::Rules(RulesError::Mistakes(mistakes))
+        | CommandError::Install(InstallError::Rules(RulesError::Mistakes(mistakes))) => {
             let mistakes = mistakes.iter().map(|mistake| mistake.report(color));
             Some(mistakes.collect::<Vec<_>>().join("\n\n"))
         }
+        CommandError::Install(error) => error.report(color),
         _ => None,
     };
     report.unwrap_or_else(|| format!("hooks-guard: {}", escape(&error.to_string())))

@@ -12,9 +12,7 @@ use crate::protocol::Agent;
 ///
 /// A request that a rule, a built-in protection or a hook asks about needs approval with every value
 /// except [`Nothing`](Self::Nothing). The values are ordered from the strictest to the weakest.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Confirm {
     /// All requests: every change, and reads that are not allowed.

@@ -11,7 +11,9 @@ use toml::de::{DeTable, DeValue};
 use super::error::{Mistake, RulesError};
 use super::paths::{Directory, PathPatterns, glob};
 use super::project::RuleFolders;
-use super::rule::{Conditions, EVERY_PROGRAM, HostPattern, Redirections, Rule, RuleTest, TestInput};
+use super::rule::{
+    Conditions, EVERY_PROGRAM, HostPattern, Redirections, Rule, RuleTest, TestInput,
+};
 use super::verdict::{Origin, RuleEffect};
 use crate::classify::Crud;
 use crate::excerpt::Excerpt;

@@ -171,11 +171,16 @@ mod tests {
         for preset in Preset::ALL {
             let rules = rules(preset);
             let outcomes = rules.test();
-            assert!(outcomes.len() >= 8, "{preset}");
+            assert!(outcomes.len() >= 6, "{preset}");
             let failed: Vec<String> = outcomes
                 .iter()
                 .filter(|outcome| !outcome.passed())
-                .map(|one| format!("{}:{} `{}` {}: {}", preset, one.line, one.command, one.got, one.why))
+                .map(|one| {
+                    format!(
+                        "{}:{} `{}` {}: {}",
+                        preset, one.line, one.command, one.got, one.why
+                    )
+                })
                 .collect();
             assert!(failed.is_empty(), "{}", failed.join("\n"));
             let warnings: Vec<String> = rules.warnings().iter().map(ToString::to_string).collect();
@@ -365,6 +370,10 @@ mod tests {
         "cat a | sh > out",
         "cat ~/.ssh/id_rsa > key",
         "cat .env > a",
+        "cp .env a",
+        "grep KEY .env > a",
+        "grep -r KEY ~ > a",
+        "mv .env a",
         "awk '{ print > \"/etc/x\" }' a",
         "awk 'BEGIN { system(\"rm a\") }'",
         "jq . ~/.aws/credentials > x",

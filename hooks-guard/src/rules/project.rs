@@ -63,7 +63,10 @@ impl Project {
     /// Returns `true` if a path is inside git's own directory of the project.
     pub(super) fn is_of_git(path: &ResolvedPath) -> bool {
         let mut names = path.names.iter();
-        names.any(|name| name.split('/').any(|part| part.eq_ignore_ascii_case(".git")))
+        names.any(|name| {
+            name.split('/')
+                .any(|part| part.eq_ignore_ascii_case(".git"))
+        })
     }
 }
 
@@ -104,8 +107,7 @@ impl RuleFolders {
 
     /// Returns `true` if every name of a path is inside one of the directories.
     pub(super) fn hold(&self, project: &Project, path: &ResolvedPath) -> bool {
-        path.known()
-            && (path.names.iter()).all(|name| self.hold_name(project, name))
+        path.known() && (path.names.iter()).all(|name| self.hold_name(project, name))
     }
 
     /// Returns `true` if an absolute path without links is inside one of the directories.

@@ -6,7 +6,7 @@ use super::context::{RequestContext, base_name};
 use super::paths::{Directory, MatchResult, PathPatterns, ResolvedPath};
 use super::project::{Project, RuleFolders};
 use super::verdict::{Origin, RuleEffect};
-use crate::classify::{Crud, Part, UNKNOWN};
+use crate::classify::{Crud, Part, Tables, UNKNOWN};
 use crate::request::{FileAccess, NetworkAccess};
 
 /// A rule of a file.
@@ -175,15 +175,18 @@ impl Rule {
             within, outside, ..
         } = &self.conditions;
         let within = within.as_ref().map(|folders| {
-            folders.hold(context.project(), path) && !Project::is_of_git(path)
+            let mut names = path.names.iter();
+            folders.hold(context.project(), path)
+                && !Project::is_of_git(path)
+                && !names.any(|name| Tables::embedded().is_secret(name))
         });
-        let outside = outside.as_ref().map(|folders| {
-            match folders.hold(context.project(), path) {
+        let outside = outside
+            .as_ref()
+            .map(|folders| match folders.hold(context.project(), path) {
                 true => MatchResult::No,
                 false if path.known() => MatchResult::Yes,
                 false => MatchResult::Unknown,
-            }
-        });
+            });
         let within = within.map_or(MatchResult::Yes, MatchResult::of);
         within.min(outside.unwrap_or(MatchResult::Yes))
     }

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use super::allow;
-use super::context::RequestContext;
+use super::context::{RequestContext, base_name};
 use crate::classify::{CommandAnalysis, Crud, Part, PathEffect, Tables, UNKNOWN, Word, host};
 use crate::request::PermissionRequest;
 
@@ -16,6 +16,109 @@ const MAY_PLACE_LINKS: &[&str] = &["cp", "mv"];
 
 /// Options of `cp` that copy a folder as a whole, so that the words do not name its files.
 const COPIES_FOLDERS: &[&str] = &["-r", "-R", "--recursive", "-a", "--archive", "--parents"];
+
+/// Programs that change something outside of the project, whichever files they name: packages of the
+/// user or the system, registries, other machines. A list names the subcommands; an empty list is
+/// every subcommand.
+const OUTSIDE: &[(&[&str], &[&str])] = &[
+    (&["git"], &["push", "send-email"]),
+    (&["gh", "glab", "hub"], &[]),
+    (
+        &["cargo"],
+        &[
+            "install",
+            "uninstall",
+            "binstall",
+            "publish",
+            "yank",
+            "owner",
+            "login",
+            "logout",
+        ],
+    ),
+    (
+        &["npm", "pnpm", "yarn", "bun"],
+        &[
+            "publish",
+            "unpublish",
+            "deprecate",
+            "login",
+            "logout",
+            "adduser",
+            "owner",
+            "access",
+            "dist-tag",
+            "token",
+            "team",
+            "org",
+            "profile",
+            "global",
+            "link",
+        ],
+    ),
+    (&["go"], &["install", "env"]),
+    (
+        &["gem"],
+        &["install", "push", "update", "uninstall", "yank"],
+    ),
+    (&["twine"], &["upload"]),
+    (&["poetry", "flit", "hatch", "pdm"], &["publish"]),
+    (&["uv"], &["publish", "tool", "python"]),
+    (&["pipx", "rustup", "ssh", "scp", "sftp"], &[]),
+    (
+        &[
+            "apt", "apt-get", "aptitude", "dpkg", "dnf", "yum", "rpm", "pacman", "zypper", "apk",
+            "snap", "flatpak", "brew", "port", "nix-env", "choco", "winget", "scoop",
+        ],
+        &[],
+    ),
+    (&["sudo", "doas", "su", "pkexec", "runuser"], &[]),
+    (
+        &[
+            "systemctl",
+            "service",
+            "launchctl",
+            "loginctl",
+            "sysctl",
+            "mount",
+            "umount",
+        ],
+        &[],
+    ),
+    (
+        &["docker", "podman", "nerdctl"],
+        &["push", "login", "logout"],
+    ),
+    (
+        &[
+            "kubectl",
+            "oc",
+            "helm",
+            "terraform",
+            "tofu",
+            "pulumi",
+            "ansible",
+            "ansible-playbook",
+            "aws",
+            "gcloud",
+            "gsutil",
+            "az",
+            "doctl",
+            "fly",
+            "flyctl",
+            "heroku",
+            "vercel",
+            "netlify",
+            "wrangler",
+            "firebase",
+        ],
+        &[],
+    ),
+];
+
+/// Options of package managers that install for the user or the system.
+const GLOBAL: &[&str] = &["-g", "--global", "--location=global", "--user"];
+const PACKAGE_MANAGERS: &[&str] = &["npm", "pnpm", "bun", "pip", "pip3"];
 
 /// Place of the changes of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,7 +157,10 @@ pub(crate) fn change_scope(
     }
     let changes = matches!(found.classification.crud, Crud::Create | Crud::Update);
     let edits = match &request.file {
-        Some(file) => !file.paths.is_empty(),
+        Some(file) => {
+            let mut paths = file.paths.iter().map(|path| path.to_string_lossy());
+            !file.paths.is_empty() && !paths.any(|path| Tables::embedded().is_secret(&path))
+        }
         None => edits_named_files(&context),
     };
     match changes && edits && request.cwd.is_some() {
@@ -83,6 +189,12 @@ fn outside_command(context: &RequestContext<'_>) -> Option<String> {
     if let Some(file) = file {
         return Some(outside_file(&file.path.text));
     }
+    if let Some(part) = parts.iter().find(|part| works_outside(part)) {
+        let words: Vec<&str> = part.words.iter().map(|word| word.text.as_str()).collect();
+        let words = words.join(" ").replace(UNKNOWN, "…");
+        let words: String = words.chars().take(120).collect();
+        return Some(format!("`{words}` works outside of the project"));
+    }
     let mut folders = context.start.folders.iter();
     if let Some(folder) = folders.find(|folder| !context.project().holds_name(folder))
         && changing().next().is_some()
@@ -98,6 +210,29 @@ fn outside_command(context: &RequestContext<'_>) -> Option<String> {
         .into_iter()
         .any(|part| downloads.iter().any(|other| other.start < part.end));
     runs_download.then(|| "it may run code from the network".to_owned())
+}
+
+/// Returns `true` if a part changes something outside of the project, whichever files it names.
+fn works_outside(part: &Part) -> bool {
+    let Some(name) = part.program().map(base_name) else {
+        return false;
+    };
+    if part.effect_with_children == Crud::Read {
+        return false;
+    }
+    let has_subcommand = |wanted: &[&str]| {
+        let paths = part.calls.iter().filter_map(|call| call.path.get(1));
+        let words = part
+            .arguments()
+            .filter(|word| !word.starts_with(['-', '+']));
+        let mut named = paths.map(String::as_str).chain(words.take(1));
+        named.any(|word| wanted.contains(&word))
+    };
+    let is_listed = |(programs, subcommands): &(&[&str], &[&str])| {
+        programs.contains(&name) && (subcommands.is_empty() || has_subcommand(subcommands))
+    };
+    OUTSIDE.iter().any(is_listed)
+        || PACKAGE_MANAGERS.contains(&name) && part.arguments().any(|word| GLOBAL.contains(&word))
 }
 
 fn changes(part: &Part) -> bool {
@@ -132,7 +267,9 @@ fn folder_of_pattern(word: &Word) -> Option<&str> {
 
 /// Returns `true` if a part names a host that is not this machine.
 fn names_other_host(part: &Part) -> bool {
-    part.hosts.iter().any(|host| !host::is_localhost(&host.name))
+    part.hosts
+        .iter()
+        .any(|host| !host::is_localhost(&host.name))
 }
 
 /// Returns `true` if a command only creates or updates files that it names, all inside the project.
@@ -142,7 +279,9 @@ fn edits_named_files(context: &RequestContext<'_>) -> bool {
         return false;
     }
     let is_inside = |file: &PathEffect| {
-        file.path.known && context.is_project_file(&context.locate(&file.path))
+        file.path.known
+            && context.is_project_file(&context.locate(&file.path))
+            && !Tables::embedded().is_secret(&file.path.text)
     };
     let mut may_lead_outside = false;
     for part in &parts.all {

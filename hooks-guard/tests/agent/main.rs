@@ -4,6 +4,7 @@
 
 mod environment;
 mod modes;
+mod presets;
 mod stopped;
 mod stranger;
 

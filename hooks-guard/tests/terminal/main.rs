@@ -9,6 +9,7 @@ mod client;
 #[expect(dead_code, reason = "the tests over HTTP use all of it")]
 mod daemon;
 mod flood;
+mod presets;
 #[path = "../support/questions.rs"]
 mod questions;
 #[path = "../http/support.rs"]
