@@ -466,3 +466,51 @@ impl Config {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Config;
+
+    /// Returns the warnings about modes.
+    fn warnings(modes: &str) -> Vec<String> {
+        let config = Config::parse(&format!("[modes]\n{modes}")).expect("a configuration");
+        let mut warnings = config.warnings();
+        warnings.retain(|warning| warning.contains("modes."));
+        warnings
+    }
+
+    #[test]
+    fn only_modes_that_are_weaker_than_their_defaults_cause_warnings() {
+        for modes in [
+            "",
+            "default = 'changes'",
+            "acceptEdits = 'edits'\nauto = 'deletions'\nbypassPermissions = 'changes'",
+            "acceptEdits = 'changes'\nauto = 'edits'",
+        ] {
+            assert_eq!(warnings(modes), Vec::<String>::new(), "{modes}");
+        }
+        for (modes, warning) in [
+            (
+                "plan = 'edits'",
+                "`modes.plan` is `edits`, which is weaker than the default `changes`",
+            ),
+            (
+                "acceptEdits = 'deletions'",
+                "`modes.acceptEdits` is `deletions`, which is weaker than the default `edits`",
+            ),
+            (
+                "bypassPermissions = 'nothing'",
+                "`modes.bypassPermissions` is `nothing`, which is weaker than the default \
+                 `deletions`",
+            ),
+            (
+                "bypassPermissions = 'deletions'",
+                "`modes.bypassPermissions` is `deletions` for every agent, which is weaker than the \
+                 default `changes` for agents other than Claude Code; `codex exec` always reports \
+                 this mode",
+            ),
+        ] {
+            assert_eq!(warnings(modes), [warning]);
+        }
+    }
+}
