@@ -313,8 +313,8 @@ impl CheckOutput {
     }
 }
 
-/// Returns the decision as displayed. A denied command cannot be approved, and nobody is asked to
-/// approve a command that is left to the agent, so neither is displayed as one that needs
+/// Returns the decision as displayed. A denied command cannot be approved, and a command that is left
+/// to the agent needs no approval of the guard, so neither is displayed as one that needs
 /// confirmation.
 fn decision_text(decision: Decision, denied: bool, left_to_agent: bool) -> String {
     match (denied, left_to_agent) {

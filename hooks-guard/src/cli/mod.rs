@@ -106,8 +106,8 @@ enum CliCommand {
 enum RulesCommand {
     /// Writes a preset of rules to your rules file, or lists the presets.
     ///
-    /// The rules stand in a marked block, which replaces the block of another preset. Your own rules
-    /// are kept.
+    /// The rules are in a marked block, which replaces the block of another preset. Your own rules are
+    /// kept.
     Preset(presets::PresetArgs),
 }
 

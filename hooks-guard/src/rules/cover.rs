@@ -3,7 +3,7 @@
 
 use super::context::{RequestContext, base_name, candidates, variable};
 use super::paths::{MatchResult, PathPatterns, ResolvedPath};
-use super::project::{Project, RuleFolders};
+use super::project::{Project, RuleFolders, may_place_link};
 use super::rule::Rule;
 use super::verdict::RuleEffect;
 use crate::classify::{Crud, FileRead, Part, PartCall, PathEffect, Tables, UNKNOWN};
@@ -237,6 +237,13 @@ fn stays_within(
         .flat_map(|part| &part.redirections);
     let named = part.path_effects.iter().chain(sent);
     let named = named.map(|file| context.locate(&file.path));
+    let mut written = part.path_effects.iter().chain(&part.redirections);
+    let mut earlier = context.parts().all.iter();
+    if written.any(|file| file.effect > Crud::Read)
+        && earlier.any(|other| other.start < part.start && may_place_link(other))
+    {
+        return Err("an earlier part may place a link through which this part writes");
+    }
     let words = part.words.iter().skip(1);
     let words = words.flat_map(|word| candidates(&word.text).map(|text| word.with_text(text)));
     let words = words.map(|word| context.start.locate(&word.text));

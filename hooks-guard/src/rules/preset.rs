@@ -361,6 +361,8 @@ mod tests {
         "cp /srv/other/a src/a",
         "cp src/a .git/hooks/pre-commit",
         "cp src/a .claude/settings.json",
+        "mv link a && echo x > a/b",
+        "cp -P link a && tee a/b",
         "mkdir ../x",
         "touch ~/x",
         "tee /etc/x",

@@ -4,18 +4,16 @@
 use std::path::Path;
 
 use super::allow;
-use super::context::{RequestContext, base_name};
+use super::context::{RequestContext, base_name, candidates};
+use super::project::may_place_link;
 use crate::classify::{CommandAnalysis, Crud, Part, PathEffect, Tables, UNKNOWN, Word, host};
 use crate::request::PermissionRequest;
 
 /// Programs that only change the files that their words name.
 const EDITORS: &[&str] = &["mkdir", "touch", "cp", "mv", "tee", "sed"];
 
-/// Editors that may put a link into the project. A later write could lead through the link.
-const MAY_PLACE_LINKS: &[&str] = &["cp", "mv"];
-
-/// Options of `cp` that copy a folder as a whole, so that the words do not name its files.
-const COPIES_FOLDERS: &[&str] = &["-r", "-R", "--recursive", "-a", "--archive", "--parents"];
+/// Editors that take code in which a word that starts with `/` is a pattern.
+const TAKE_PATTERNS: &[&str] = &["sed", "awk", "perl"];
 
 /// Programs that change something outside of the project, whichever files they name: packages of the
 /// user or the system, registries, other machines. A list names the subcommands; an empty list is
@@ -189,6 +187,14 @@ fn outside_command(context: &RequestContext<'_>) -> Option<String> {
     if let Some(file) = file {
         return Some(outside_file(&file.path.text));
     }
+    let named = changing().flat_map(|part| words_that_are_paths(part));
+    let mut named = named.filter(|word| {
+        let path = context.start.locate(word);
+        path.known() && !context.project().holds(&path)
+    });
+    if let Some(word) = named.next() {
+        return Some(outside_file(word));
+    }
     if let Some(part) = parts.iter().find(|part| works_outside(part)) {
         let words: Vec<&str> = part.words.iter().map(|word| word.text.as_str()).collect();
         let words = words.join(" ").replace(UNKNOWN, "…");
@@ -252,6 +258,25 @@ fn changed_files(part: &Part) -> impl Iterator<Item = &PathEffect> {
         .chain(part.redirections.iter().filter(is_changed))
 }
 
+/// Returns the words of a part that can only be paths and that the tables do not call a file to read:
+/// the program may change what they name.
+fn words_that_are_paths(part: &Part) -> impl Iterator<Item = &str> {
+    let name = part.program().map_or("", base_name);
+    let is_known = part.asks_by_program
+        && !part.is_opaque
+        && !Tables::embedded().is_one_of(name, TAKE_PATTERNS);
+    let is_read = |word: &str| part.path_effects.iter().any(|file| file.path.text == word);
+    let words = part.words.iter().skip(1).filter(|word| word.known);
+    let words = words.flat_map(|word| candidates(&word.text));
+    let is_path = |word: &&str| {
+        word.starts_with(['/', '~']) || word.split('/').any(|component| component == "..")
+    };
+    words
+        .filter(move |_| is_known)
+        .filter(is_path)
+        .filter(move |word| !is_read(word))
+}
+
 /// Returns the folder before the first wildcard of a pattern of file names.
 fn folder_of_pattern(word: &Word) -> Option<&str> {
     if !word.is_glob || word.text.contains(UNKNOWN) {
@@ -305,11 +330,8 @@ fn edits_named_files(context: &RequestContext<'_>) -> bool {
         if !is_edit {
             return false;
         }
-        let is_one_of = |programs: &[&str]| {
-            let name = part.program().unwrap_or_default();
-            Tables::embedded().is_one_of(name, programs)
-        };
-        may_lead_outside |= part.asks_by_program && is_one_of(MAY_PLACE_LINKS);
+        // A later write could lead through the link.
+        may_lead_outside |= part.asks_by_program && may_place_link(part);
     }
     true
 }
@@ -319,14 +341,12 @@ fn is_editor(part: &Part) -> bool {
     let Some(name) = part.program() else {
         return false;
     };
-    let tables = Tables::embedded();
-    let copies_folder = |name: &str| COPIES_FOLDERS.contains(&name);
-    let options = || part.calls.iter().flat_map(|call| &call.options);
-    tables.is_one_of(name, EDITORS)
+    let is_copy = Tables::embedded().is_one_of(name, &["cp"]);
+    Tables::embedded().is_one_of(name, EDITORS)
         && part.words.iter().all(|word| word.known)
         && !part.path_effects.is_empty()
         && !part.has_config_override
         && !part.calls.is_empty()
         && part.calls.iter().all(|call| call.understood)
-        && !(tables.is_one_of(name, &["cp"]) && options().any(|(name, _)| copies_folder(name)))
+        && !(is_copy && may_place_link(part))
 }
