@@ -114,6 +114,22 @@ const OUTSIDE: &[(&[&str], &[&str])] = &[
     ),
 ];
 
+/// Variables that name a directory in which a program makes its changes.
+const CHOOSE_DIRECTORIES: &[&str] = &["GIT_DIR", "GIT_WORK_TREE", "CARGO_TARGET_DIR", "DESTDIR"];
+
+/// Programs that change something on the host that they name, unless they write a file.
+const CHANGE_HOSTS: &[&str] = &["curl", "http", "https", "xh", "rsync"];
+
+/// Programs that run a package of Node.js: that of the project, or else one that they download.
+const RUN_PACKAGES: &[&str] = &["npx", "pnpx", "bunx"];
+/// The same as subcommands.
+const RUN_PACKAGES_AS: &[(&str, &[&str])] = &[
+    ("npm", &["exec", "x"]),
+    ("pnpm", &["dlx"]),
+    ("yarn", &["dlx"]),
+    ("bun", &["x"]),
+];
+
 /// Options of package managers that install for the user or the system.
 const GLOBAL: &[&str] = &["-g", "--global", "--location=global", "--user"];
 const PACKAGE_MANAGERS: &[&str] = &["npm", "pnpm", "bun", "pip", "pip3"];
@@ -182,13 +198,27 @@ fn outside_command(context: &RequestContext<'_>) -> Option<String> {
             Some(folder) => context.start.locate(folder),
             None => context.locate(&file.path),
         };
-        path.known() && !context.is_project_file(&path)
+        // The home directory of another user is unknown, but outside.
+        let is_of_other_user = file.path.text.starts_with('~') && !path.known();
+        is_of_other_user || path.known() && !context.is_project_file(&path)
     });
     if let Some(file) = file {
         return Some(outside_file(&file.path.text));
     }
-    let named = changing().flat_map(|part| words_that_are_paths(part));
-    let mut named = named.filter(|word| {
+    let named = changing().flat_map(words_that_are_paths);
+    let assigned = parts.iter().flat_map(|part| &part.assignments);
+    let assigned = assigned
+        .filter(|one| CHOOSE_DIRECTORIES.contains(&one.name.as_str()))
+        .map(|one| one.value.text.as_str())
+        .filter(|_| changing().next().is_some());
+    let scripts = context.parts().scripts.iter();
+    let scripts = scripts
+        .filter(|script| {
+            let part = script.part.and_then(|at| parts.get(at));
+            part.is_none_or(|part| part.ask && changes(part))
+        })
+        .flat_map(|script| paths_in_script(&script.text));
+    let mut named = named.chain(assigned).chain(scripts).filter(|word| {
         let path = context.start.locate(word);
         path.known() && !context.project().holds(&path)
     });
@@ -209,6 +239,14 @@ fn outside_command(context: &RequestContext<'_>) -> Option<String> {
             true => "it runs in a directory that is unknown until it runs".to_owned(),
             false => format!("it runs in {}", outside_file(folder)),
         });
+    }
+    if let Some(name) = parts
+        .iter()
+        .find_map(|part| downloaded_package(context, part))
+    {
+        return Some(format!(
+            "it may download the package `{name}` and run its code"
+        ));
     }
     let downloads: Vec<&Part> = parts.iter().filter(|part| names_other_host(part)).collect();
     let runs_code = changing().filter(|part| part.is_opaque);
@@ -237,8 +275,63 @@ fn works_outside(part: &Part) -> bool {
     let is_listed = |(programs, subcommands): &(&[&str], &[&str])| {
         programs.contains(&name) && (subcommands.is_empty() || has_subcommand(subcommands))
     };
-    OUTSIDE.iter().any(is_listed)
+    let names_changed = part
+        .path_effects
+        .iter()
+        .any(|file| file.effect > Crud::Read);
+    let changes_host = CHANGE_HOSTS.contains(&name)
+        && part.asks_by_program
+        && names_other_host(part)
+        && (name == "rsync" || !names_changed);
+    changes_host
+        || OUTSIDE.iter().any(is_listed)
         || PACKAGE_MANAGERS.contains(&name) && part.arguments().any(|word| GLOBAL.contains(&word))
+}
+
+/// Returns the name of a package of Node.js that a part runs and that is not installed in the project,
+/// so that it is downloaded.
+fn downloaded_package<'p>(context: &RequestContext<'_>, part: &'p Part) -> Option<&'p str> {
+    let name = part.program().map(base_name)?;
+    let mut words = part.arguments().filter(|word| !word.starts_with('-'));
+    if let Some((_, wanted)) = RUN_PACKAGES_AS.iter().find(|(program, _)| *program == name) {
+        words.next().filter(|word| wanted.contains(word))?;
+    } else if name == "uvx" {
+        return words.next();
+    } else if !RUN_PACKAGES.contains(&name) {
+        return None;
+    }
+    let package = words.next()?;
+    let is_installed = |folder: &String| {
+        let around = Path::new(folder).ancestors();
+        let inside = around.take_while(|folder| {
+            let folder = folder.to_string_lossy();
+            context.project().holds_name(&folder)
+        });
+        let mut programs = inside.map(|folder| folder.join("node_modules/.bin").join(package));
+        programs.any(|program| program.exists())
+    };
+    let is_plain = !package.contains(['/', '@', ':']);
+    let is_local = is_plain && context.start.folders.iter().all(is_installed);
+    (!is_local).then_some(package)
+}
+
+/// Returns the texts in a script that can only be paths: they begin with a directory of the root that
+/// exists, the home directory or the parent directory.
+fn paths_in_script(script: &str) -> impl Iterator<Item = &str> {
+    let is_of_path = |c: char| c.is_alphanumeric() || "._-/~+".contains(c);
+    let is_path = |token: &&str| {
+        let root = token
+            .strip_prefix('/')
+            .and_then(|rest| rest.split_once('/'));
+        let is_folder = |(first, _): (&str, &str)| Path::new("/").join(first).is_dir();
+        token.starts_with("../")
+            || token.starts_with("~/")
+            || root.is_some_and(|root| !root.0.is_empty() && is_folder(root))
+    };
+    script
+        .split(move |c| !is_of_path(c))
+        .filter(is_path)
+        .take(200)
 }
 
 fn changes(part: &Part) -> bool {

@@ -121,6 +121,26 @@ const REQUESTS: &[(&str, &str, bool, bool)] = &[
     ("Bash", "npm install x", false, true),
     ("Bash", "pip install --user x", false, false),
     ("Bash", "sudo make", false, false),
+    ("Bash", "rsync -a src/ host.example:/b", false, false),
+    ("Bash", "curl -X POST https://api.example/x", false, false),
+    ("Bash", "mkdir ~root/x", false, false),
+    ("Bash", "GIT_DIR=../o/.git git commit -m x", false, false),
+    (
+        "Bash",
+        "python3 -c \"open('/etc/x','w').write('x')\"",
+        false,
+        false,
+    ),
+    (
+        "Bash",
+        "python3 -c \"open('a.txt','w').write('x')\"",
+        false,
+        true,
+    ),
+    ("Bash", "npx left-pad", false, false),
+    ("Bash", "npm exec left-pad", false, false),
+    ("Bash", "npx prettier --write src", false, true),
+    ("Bash", "cd src && npx eslint --fix .", false, false),
     ("Bash", "gh pr create --fill", false, false),
     (
         "Bash",
@@ -173,6 +193,9 @@ impl Place {
         for folder in [&project.join("src"), &project.join(".git"), &outside] {
             std::fs::create_dir_all(folder).expect("a folder");
         }
+        let programs = project.join("node_modules/.bin");
+        std::fs::create_dir_all(&programs).expect("a folder");
+        std::fs::write(programs.join("prettier"), "").expect("a file");
         std::fs::write(project.join("src/a.rs"), "a").expect("a file");
         std::fs::write(outside.join("a"), "a").expect("a file");
         let link = |target: &Path, name: &str| {
