@@ -88,7 +88,8 @@ pub(crate) fn split_url(address: &str) -> Option<(&str, &str, &str)> {
 /// Returns `true` if a host is this machine in its normalized form: `localhost`, or a loopback or
 /// unspecified address. Other spellings of this machine return `false`, because programs may read
 /// them differently and more is allowed for this machine.
-pub(crate) fn is_localhost(host: &str) -> bool {
+#[must_use]
+pub fn is_localhost(host: &str) -> bool {
     let address = host.trim_start_matches('[').trim_end_matches(']');
     host.eq_ignore_ascii_case("localhost")
         || address

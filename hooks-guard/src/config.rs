@@ -12,7 +12,8 @@ use toml::de::DeTable;
 
 use crate::audit::{QuestionLimits, TrailAddress};
 use crate::excerpt::Excerpt;
-use crate::gate::{Confirm, Modes, Policy};
+use crate::gate::{Modes, Policy};
+use crate::protocol::Agent;
 use crate::spelling::{listed, suggestion};
 
 /// Configuration of the service. A field's default applies if its key is absent.
@@ -411,39 +412,114 @@ impl Config {
 
     /// Returns warnings for the operator: settings that weaken the guard.
     #[must_use]
-    pub fn warnings(&self) -> Vec<&'static str> {
-        let mut warnings = Vec::new();
+    pub fn warnings(&self) -> Vec<String> {
+        let mut warnings: Vec<String> = Vec::new();
         if !self.enabled {
             warnings.push(
                 "`enabled` is false: no command is checked, and agents use their own \
-                 prompts, if any",
+                 prompts, if any"
+                    .to_owned(),
             );
         }
         if self.dangerously_skip_confirmations {
-            warnings
-                .push("`dangerously_skip_confirmations` is on: deletions run without confirmation");
+            warnings.push(
+                "`dangerously_skip_confirmations` is on: deletions run without confirmation"
+                    .to_owned(),
+            );
         }
-        if self.modes.default != Confirm::Changes {
-            warnings.push("`modes.default` leaves changes to the agent");
-        }
-        if self.modes.bypass_permissions != Confirm::Changes {
-            warnings.push("`modes.bypassPermissions` leaves changes to an agent that runs them without a prompt");
-        }
+        warnings.extend(self.mode_warnings());
         if !self.require_confirmation_cud {
-            warnings.push("`require_confirmation_cud` is off: changes run without confirmation");
+            warnings.push(
+                "`require_confirmation_cud` is off: changes run without confirmation".to_owned(),
+            );
         }
         if self.cleanup == CleanupAccess::Open {
             warnings.push(
                 "`cleanup` is `open`: everyone who can reach the service can delete \
-                 records; set it to `operator`",
+                 records; set it to `operator`"
+                    .to_owned(),
             );
         }
         if self.allow_remote {
-            warnings.push("`allow_remote` is on: the audit trail is readable without a password");
+            warnings.push(
+                "`allow_remote` is on: the audit trail is readable without a password".to_owned(),
+            );
         }
         if self.rate_limit_per_minute == 0 {
-            warnings.push("`rate_limit_per_minute` is 0: a client can fill the disk");
+            warnings.push("`rate_limit_per_minute` is 0: a client can fill the disk".to_owned());
         }
         warnings
+    }
+
+    /// Returns a warning for each permission mode with a setting that is weaker than its default.
+    fn mode_warnings(&self) -> impl Iterator<Item = String> {
+        let modes = self.modes;
+        let names = Modes::NAMES.into_iter();
+        names.filter_map(move |name| {
+            let claude = Some(Agent::ClaudeCode.name());
+            let set = modes.confirm(Some(name), claude);
+            let default = Modes::default().confirm(Some(name), claude);
+            if set > default {
+                return Some(format!(
+                    "`modes.{name}` is `{set}`, which is weaker than the default `{default}`"
+                ));
+            }
+            let default = Modes::default().confirm(Some(name), None);
+            (modes.confirm(Some(name), None) > default).then(|| {
+                format!(
+                    "`modes.{name}` is `{set}` for every agent, which is weaker than the default \
+                     `{default}` for agents other than Claude Code; `codex exec` always reports \
+                     this mode"
+                )
+            })
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Config;
+
+    /// Returns the warnings about modes.
+    fn warnings(modes: &str) -> Vec<String> {
+        let config = Config::parse(&format!("[modes]\n{modes}")).expect("a configuration");
+        let mut warnings = config.warnings();
+        warnings.retain(|warning| warning.contains("modes."));
+        warnings
+    }
+
+    #[test]
+    fn only_modes_that_are_weaker_than_their_defaults_cause_warnings() {
+        for modes in [
+            "",
+            "default = 'changes'",
+            "acceptEdits = 'edits'\nauto = 'deletions'\nbypassPermissions = 'changes'",
+            "acceptEdits = 'changes'\nauto = 'edits'",
+        ] {
+            assert_eq!(warnings(modes), Vec::<String>::new(), "{modes}");
+        }
+        for (modes, warning) in [
+            (
+                "plan = 'edits'",
+                "`modes.plan` is `edits`, which is weaker than the default `changes`",
+            ),
+            (
+                "acceptEdits = 'deletions'",
+                "`modes.acceptEdits` is `deletions`, which is weaker than the default `edits`",
+            ),
+            (
+                "bypassPermissions = 'nothing'",
+                "`modes.bypassPermissions` is `nothing`, which is weaker than the default \
+                 `deletions`",
+            ),
+            (
+                "bypassPermissions = 'deletions'",
+                "`modes.bypassPermissions` is `deletions` for every agent, which is weaker than the \
+                 default `changes` for agents other than Claude Code; `codex exec` always reports \
+                 this mode",
+            ),
+        ] {
+            assert_eq!(warnings(modes), [warning]);
+        }
     }
 }

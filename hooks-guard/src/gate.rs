@@ -12,14 +12,15 @@
 
 pub(crate) mod hook;
 mod hooks;
+mod modes;
 mod policy;
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use hooks_runtime::{Failure, Report};
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
 use crate::classify::{
@@ -28,92 +29,12 @@ use crate::classify::{
 };
 use crate::dispatches::{Step, StepRun};
 use crate::mask::Masked;
-use crate::protocol::Agent;
 use crate::request::{CommandPart, PermissionDecision, PermissionRequest};
-use crate::rules::{RuleBook, RuleDecision, RuleEffect};
+use crate::rules::{ChangeScope, RuleBook, RuleDecision, RuleEffect, change_scope};
 
 pub use self::hook::{Classify, Restrict, Restriction};
 pub use self::hooks::{GateHooks, HookDescription, SlotDescription};
-
-/// The requests that need approval in a permission mode of the agent, of those that the guard does
-/// not allow. A denial by a rule or a hook applies in every mode.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Confirm {
-    /// All requests: every change, and reads that are not allowed.
-    #[default]
-    Changes,
-    /// All requests except creates and updates that need approval only because of their class;
-    /// these are left to the agent. Deletions, and reads that are not allowed, need approval. So
-    /// does a create or an update that
-    ///
-    /// - reads something that needs approval, such as secrets, in one of its parts;
-    /// - is not understood, or has a class with a confidence below 0.8;
-    /// - starts a program that accepts typed commands, if the agent can type into programs;
-    /// - a rule, a built-in protection or a hook asks about.
-    Deletions,
-    /// Requests that a built-in protection asks about. All other requests that are not denied are
-    /// left to the agent.
-    Nothing,
-}
-
-/// Requests that need approval, by the permission mode that the agent reports.
-///
-/// If the agent reports no mode, `default` applies. In a mode without a field, [`Confirm::Changes`]
-/// applies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Modes {
-    /// The agent asks its user by its own rules.
-    pub default: Confirm,
-    /// The agent applies edits without asking.
-    #[serde(rename = "acceptEdits")]
-    pub accept_edits: Confirm,
-    /// The agent only plans.
-    pub plan: Confirm,
-    /// A model of Claude Code decides which commands run without asking. Default: deletions,
-    /// because asking about every change would cancel the mode that the user chose.
-    ///
-    /// The gate applies this field to requests of Claude Code and to requests that name no agent.
-    /// If another agent reports a mode `auto`, the gate applies [`Confirm::Changes`].
-    pub auto: Confirm,
-    /// The agent denies requests that it would ask about.
-    #[serde(rename = "dontAsk")]
-    pub dont_ask: Confirm,
-    /// The agent never asks.
-    #[serde(rename = "bypassPermissions")]
-    pub bypass_permissions: Confirm,
-}
-
-impl Default for Modes {
-    fn default() -> Self {
-        Self {
-            default: Confirm::Changes,
-            accept_edits: Confirm::Changes,
-            plan: Confirm::Changes,
-            auto: Confirm::Deletions,
-            dont_ask: Confirm::Changes,
-            bypass_permissions: Confirm::Changes,
-        }
-    }
-}
-
-impl Modes {
-    /// Returns the requests that need approval in a mode. `auto` is the mode of Claude Code.
-    #[must_use]
-    pub fn confirm(&self, mode: Option<&str>) -> Confirm {
-        match mode {
-            Some("acceptEdits") => self.accept_edits,
-            Some("plan") => self.plan,
-            Some("auto") => self.auto,
-            Some("dontAsk") => self.dont_ask,
-            Some("bypassPermissions") => self.bypass_permissions,
-            None | Some("default") => self.default,
-            // The user has no setting for an unknown mode.
-            Some(_) => Confirm::Changes,
-        }
-    }
-}
+pub use self::modes::{Confirm, Modes};
 
 /// How the gate derives a decision from a class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -345,8 +266,7 @@ impl Gate {
         let may_be_remembered = verdict.as_ref().is_none_or(|verdict| verdict.remember);
         let error = error.or(failure).or(unreadable);
         let parts = parts(&found.classification);
-        let permission =
-            self.derive_decision(found.classification, verdict, request, error.is_some());
+        let permission = self.derive_decision(&found, verdict, request, error.is_some());
         let permission = with_hidden_code(permission, request);
         GateDecision {
             parts,
@@ -434,7 +354,7 @@ impl Gate {
     /// because the failure may hide a denial.
     fn derive_decision(
         &self,
-        found: Classification,
+        analysis: &CommandAnalysis,
         verdict: Option<RuleDecision>,
         request: &PermissionRequest,
         failed: bool,
@@ -445,6 +365,7 @@ impl Gate {
             dangerously_skip_confirmations,
             modes,
         } = self.policy;
+        let found = analysis.classification.clone();
         let is_asked_about_as_a_read =
             |finding: &Finding| finding.ask && finding.effect == Crud::Read;
         // A part needs approval for another reason than a change.
@@ -482,34 +403,40 @@ impl Gate {
         };
         let denied = (verdict.as_ref()).is_some_and(|verdict| verdict.effect == RuleEffect::Deny);
         let mode = request.permission_mode.as_deref();
-        let is_of_another_agent = |agent: &str| agent != Agent::ClaudeCode.name();
-        let mode_value = match mode {
-            // Only in Claude Code does a model decide in this mode: Codex would run the command.
-            Some("auto") if request.agent.as_deref().is_some_and(is_of_another_agent) => {
-                Confirm::Changes
-            }
-            mode => modes.confirm(mode),
-        };
-        let left_to_agent = !allowed
-            && !denied
-            && !failed
-            && match mode_value {
-                Confirm::Changes => false,
-                Confirm::Deletions => {
-                    verdict.is_none()
-                        && !sensitive
-                        && matches!(found.crud, Crud::Create | Crud::Update)
-                }
-                Confirm::Nothing => verdict
+        let confirm = modes.confirm(mode, request.agent.as_deref());
+        let may_be_left = !allowed && !denied && !failed;
+        let is_plain_change = may_be_left
+            && verdict.is_none()
+            && !sensitive
+            && matches!(found.crud, Crud::Create | Crud::Update);
+        let scope = match confirm {
+            Confirm::Edits | Confirm::Deletions if is_plain_change => {
+                let home = self
+                    .rules
                     .as_ref()
-                    .is_none_or(|verdict| !verdict.is_protection()),
-            };
-        let because = match (because, mode) {
-            (because, Some(mode)) if left_to_agent => {
+                    .map_or(Path::new(NO_HOME), |book| book.home());
+                change_scope(request, analysis, home)
+            }
+            _ => ChangeScope::Other,
+        };
+        let left_to_agent = match confirm {
+            Confirm::Changes => false,
+            Confirm::Edits => is_plain_change && scope == ChangeScope::ProjectEdit,
+            Confirm::Deletions => is_plain_change && !matches!(scope, ChangeScope::Outside(_)),
+            Confirm::Nothing => {
+                may_be_left
+                    && verdict
+                        .as_ref()
+                        .is_none_or(|verdict| !verdict.is_protection())
+            }
+        };
+        let because = match (because, mode, scope) {
+            (because, Some(mode), _) if left_to_agent => {
                 let left = format!("left to the agent's mode `{mode}`");
                 Some(because.map_or(left.clone(), |because| format!("{left}; {because}")))
             }
-            (because, _) => because,
+            (None, Some(_), ChangeScope::Outside(why)) => Some(why),
+            (because, ..) => because,
         };
         PermissionDecision {
             decision: match allowed {
@@ -560,6 +487,9 @@ fn with_hidden_code(
         ..permission
     }
 }
+
+/// Placeholder for the user's home directory in a gate without rules.
+const NO_HOME: &str = "/\u{F0003}";
 
 /// Timeout of all restricting hooks together. `hooks-guard hook` waits three seconds for a decision
 /// of the service: [`CLASSIFY_BUDGET`] (two seconds), this timeout, and the write of the record.

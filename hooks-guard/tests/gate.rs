@@ -324,6 +324,31 @@ async fn no_permission_mode_leaves_a_hook_failure_to_the_agent() {
     }
 }
 
+/// By default, too, a failing hook leaves nothing to the agent.
+#[tokio::test]
+async fn no_default_of_a_mode_leaves_a_hook_failure_to_the_agent() {
+    let gate = Gate::with_hooks(restricting(), Config::default().policy());
+    for mode in ["acceptEdits", "auto", "bypassPermissions"] {
+        for (command, left) in [
+            ("touch a", true),
+            ("touch a ask", false),
+            ("touch a fail", false),
+            ("touch a panic", false),
+            ("touch a sleep", false),
+        ] {
+            let request = PermissionRequest {
+                permission_mode: Some(mode.to_owned()),
+                agent: Some("claude-code".to_owned()),
+                cwd: Some("/srv/project".into()),
+                ..PermissionRequest::new(command)
+            };
+            let permission = gate.decide(&request).await.permission;
+            let shown = format!("{mode} {command}: {permission:?}");
+            assert_eq!(permission.left_to_agent, left, "{shown}");
+        }
+    }
+}
+
 /// A permission mode selects the requests that need confirmation; a `deny` rule applies in every
 /// mode.
 #[tokio::test]

@@ -5,6 +5,7 @@ use crate::analysis::Analysis;
 use crate::model::arg::Arg;
 use crate::model::effect::Effect;
 use crate::model::io::Input;
+use crate::model::role::Role;
 
 #[derive(Clone, Debug, PartialEq)]
 enum AwkToken {
@@ -106,6 +107,7 @@ pub(super) fn analyze(arg: &Arg) -> Analysis {
                             Effect::Update
                         };
                         analysis.add_finding(effect, arg.span, format!("`awk` writes `{file}`"));
+                        analysis.record_role(Role::Output, &[Arg::new(file.clone(), arg.span)]);
                     }
                     _ => analysis.add_finding(Effect::Create, arg.span, "`awk` writes a file"),
                 },

@@ -4,6 +4,7 @@ use crate::analysis::Analysis;
 use crate::model::arg::{Arg, UNKNOWN};
 use crate::model::effect::Effect;
 use crate::model::io::Input;
+use crate::model::role::Role;
 
 /// Returns the effects of a script.
 pub(super) fn analyze(arg: &Arg) -> Analysis {
@@ -278,5 +279,6 @@ impl SedReader<'_> {
 fn note_written_file(analysis: &mut Analysis, arg: &Arg, file: &str) {
     if !matches!(file, "/dev/stdout" | "/dev/stderr" | "/dev/null") {
         analysis.add_finding(Effect::Create, arg.span, format!("`sed` writes `{file}`"));
+        analysis.record_role(Role::Output, &[Arg::new(file, arg.span)]);
     }
 }

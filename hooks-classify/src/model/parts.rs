@@ -85,6 +85,9 @@ pub struct Part {
     pub effect_with_children: Crud,
     /// `true` if the part must be confirmed.
     pub ask: bool,
+    /// `true` if the part must be confirmed because of its program, `false` if only because of its
+    /// redirections.
+    pub asks_by_program: bool,
     /// `true` if the part runs code that the command does not show, or is not understood.
     pub is_opaque: bool,
     /// `true` if code in its input may run: the part is an interpreter, a client of one, or a
@@ -227,6 +230,7 @@ impl Part {
             effect: Crud::Read,
             effect_with_children: Crud::Read,
             ask: false,
+            asks_by_program: false,
             is_opaque: false,
             runs_input: false,
             code_files: Vec::new(),

@@ -184,6 +184,12 @@ impl<'t> Interpreter<'t> {
         self.sink.add_finding(effect, span, reason.into());
     }
 
+    /// Records the effect of a redirection.
+    pub(crate) fn add_redirection_finding(&mut self, effect: Effect, span: Span, reason: String) {
+        self.check_limits();
+        self.sink.add_redirection_finding(effect, span, reason);
+    }
+
     /// Records a read that must be confirmed.
     pub(crate) fn require_confirmation(&mut self, span: Span, reason: impl Into<String>) {
         self.check_limits();

@@ -294,10 +294,11 @@ impl Recorder {
     }
 
     /// Records an effect of the innermost part, or of no part.
-    pub(crate) fn record_effect(&mut self, effect: Crud, ask: bool, known: bool) {
+    pub(crate) fn record_effect(&mut self, effect: Crud, ask: bool, known: bool, by_program: bool) {
         match self.innermost_part() {
             Some(part) => {
                 part.is_opaque |= ask && !known && effect > Crud::Read;
+                part.asks_by_program |= by_program && ask;
                 part.effect = part.effect.max(effect);
                 part.ask |= ask;
             }

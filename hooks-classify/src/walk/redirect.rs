@@ -158,7 +158,7 @@ impl Interpreter<'_> {
                     self.check_network_path(&target);
                     if !is_unstored_output(&target.text) {
                         self.sink.recorder.record_redirection(&target, Crud::Update);
-                        self.add_finding(
+                        self.add_redirection_finding(
                             Effect::Update,
                             span,
                             format!("opens `{}` for writing", display_text(&target)),
@@ -200,7 +200,7 @@ impl Interpreter<'_> {
                             format!("overwrites the device `{}`", target.text),
                         );
                     } else if redirect.operator == RedirectOperator::Append {
-                        self.add_finding(
+                        self.add_redirection_finding(
                             Effect::Update,
                             span,
                             format!("appends to `{}`", display_text(&target)),
@@ -318,7 +318,7 @@ impl Interpreter<'_> {
         {
             let output = output.filter(|_| *is_only_stdout);
             if output == Some("") {
-                self.add_finding(
+                self.add_redirection_finding(
                     Effect::Delete,
                     file.span,
                     format!("empties `{}`", display_text(file)),
@@ -329,7 +329,7 @@ impl Interpreter<'_> {
                 } else {
                     Effect::Create
                 };
-                self.add_finding(
+                self.add_redirection_finding(
                     effect,
                     file.span,
                     format!("writes `{}`", display_text(file)),

@@ -51,29 +51,24 @@ impl Sink {
 
     /// Records the effect of a part of the command.
     pub(crate) fn add_finding(&mut self, effect: Effect, span: Span, reason: String) {
-        let certainty = match effect {
-            Effect::Unknown => Certainty::Guess,
-            Effect::Code => Certainty::Likely,
-            _ => Certainty::Known,
-        };
-        self.record(SpanFinding {
-            span,
-            effect: effect.crud(),
-            ask: effect != Effect::Read,
-            reason,
-            certainty,
-        });
+        self.record(finding(effect, span, reason), true);
+    }
+
+    /// Records the effect of a redirection.
+    pub(crate) fn add_redirection_finding(&mut self, effect: Effect, span: Span, reason: String) {
+        self.record(finding(effect, span, reason), false);
     }
 
     /// Records a read that must be confirmed.
     pub(crate) fn require_confirmation(&mut self, span: Span, reason: String) {
-        self.record(SpanFinding {
+        let finding = SpanFinding {
             span,
             effect: Crud::Read,
             ask: true,
             reason,
             certainty: Certainty::Likely,
-        });
+        };
+        self.record(finding, true);
     }
 
     /// Records code that is only known when it runs.
@@ -82,10 +77,11 @@ impl Sink {
         self.recorder.record_unseen_code(source);
     }
 
-    fn record(&mut self, finding: SpanFinding) {
+    /// Records a finding; `by_program` is `false` for the effect of a redirection.
+    fn record(&mut self, finding: SpanFinding, by_program: bool) {
         let known = finding.certainty == Certainty::Known;
         self.recorder
-            .record_effect(finding.effect, finding.ask, known);
+            .record_effect(finding.effect, finding.ask, known, by_program);
         let mut hasher = DefaultHasher::new();
         finding.reason.hash(&mut hasher);
         let key = (
@@ -109,5 +105,21 @@ impl Sink {
     pub(crate) fn strongest_to_ask(&self) -> Option<Crud> {
         let findings = self.findings.iter().filter(|finding| finding.ask);
         findings.map(|finding| finding.effect).max()
+    }
+}
+
+/// Returns the finding of an effect.
+fn finding(effect: Effect, span: Span, reason: String) -> SpanFinding {
+    let certainty = match effect {
+        Effect::Unknown => Certainty::Guess,
+        Effect::Code => Certainty::Likely,
+        _ => Certainty::Known,
+    };
+    SpanFinding {
+        span,
+        effect: effect.crud(),
+        ask: effect != Effect::Read,
+        reason,
+        certainty,
     }
 }

@@ -11,6 +11,7 @@ use hooks_guard::classify::{Classifier, Crud, Decision, InputError, Method};
 use hooks_guard::config::SemanticConfig;
 use hooks_guard::excerpt::Excerpt;
 use hooks_guard::gate::{Gate, Policy};
+use hooks_guard::protocol::Agent;
 use hooks_guard::{PermissionDecision, PermissionRequest};
 use hooks_runtime::display::{escape, json_message, shorten};
 use serde::{Deserialize, Serialize};
@@ -19,7 +20,7 @@ use tokio::runtime::Runtime;
 use super::color::has_color;
 use super::failure::CommandError;
 use super::semantic;
-use super::setup::{Setup, gate, runtime};
+use super::setup::{Setup, agents, gate, runtime};
 use super::table::{class, table};
 
 #[derive(Debug, Args)]
@@ -52,6 +53,13 @@ struct DecisionArgs {
     /// Reports the decision of the classifier's tables only, without rules and configuration.
     #[arg(long)]
     tables_only: bool,
+    /// The agent's permission mode, such as `acceptEdits`. Default: none, which counts as
+    /// `default`.
+    #[arg(long, value_name = "MODE", conflicts_with = "tables_only")]
+    mode: Option<String>,
+    /// The agent that sends the commands. Default: none.
+    #[arg(long, value_parser = agents(), conflicts_with = "tables_only")]
+    agent: Option<Agent>,
     #[command(flatten)]
     setup: Setup,
 }
@@ -72,6 +80,8 @@ struct CheckRow<'a> {
     rule: Option<&'a str>,
     #[serde(skip_serializing_if = "is_false")]
     denied: bool,
+    #[serde(skip_serializing_if = "is_false")]
+    left_to_agent: bool,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
@@ -139,11 +149,13 @@ impl<R: BufRead> Iterator for Lines<R> {
     }
 }
 
-/// Decides about commands as the service would, in the current directory and without an agent.
+/// Decides about commands as the service would, in the current directory.
 struct CommandChecker {
     gate: Gate,
     runtime: Runtime,
     directory: Option<PathBuf>,
+    agent: Option<Agent>,
+    mode: Option<String>,
     /// `enabled` in the configuration.
     is_enabled: bool,
 }
@@ -170,6 +182,8 @@ impl CommandChecker {
             gate,
             runtime: runtime()?,
             directory: std::env::current_dir().ok(),
+            agent: judges.agent,
+            mode: judges.mode,
             is_enabled,
         })
     }
@@ -181,6 +195,9 @@ impl CommandChecker {
         let request = PermissionRequest {
             context: context.map(str::to_owned),
             cwd: self.directory.clone(),
+            agent: self.agent.map(|agent| agent.name().to_owned()),
+            permission_mode: self.mode.clone(),
+            types_into_programs: self.agent.and_then(Agent::types_into_programs),
             ..PermissionRequest::new(command)
         };
         let mut permission = self.runtime.block_on(self.gate.decide(&request)).permission;
@@ -258,6 +275,7 @@ impl CheckOutput {
                 reasoning: &permission.reasoning,
                 rule: permission.rule.as_deref(),
                 denied: permission.denied,
+                left_to_agent: permission.left_to_agent,
             },
             Err(why) => CheckRow {
                 command,
@@ -268,6 +286,7 @@ impl CheckOutput {
                 reasoning: why,
                 rule: None,
                 denied: false,
+                left_to_agent: false,
             },
         };
         if self.json {
@@ -277,7 +296,7 @@ impl CheckOutput {
         } else {
             self.table.add_row([
                 class(row.classification),
-                Cell::new(decision_text(row.decision, row.denied)),
+                Cell::new(decision_text(row.decision, row.denied, row.left_to_agent)),
                 Cell::new(format!("{:.2}", row.confidence)),
                 Cell::new(shorten(&escape(command), MAX_SHOWN_CHARS)),
                 Cell::new(escape(row.reasoning)),
@@ -294,12 +313,14 @@ impl CheckOutput {
     }
 }
 
-/// Returns the decision as displayed. A denied command cannot be approved, so it is not displayed
-/// as one that needs confirmation.
-fn decision_text(decision: Decision, denied: bool) -> String {
-    match denied {
-        true => "DENIED".to_owned(),
-        false => decision.to_string(),
+/// Returns the decision as displayed. A denied command cannot be approved, and a command that is left
+/// to the agent needs no approval of the guard, so neither is displayed as one that needs
+/// confirmation.
+fn decision_text(decision: Decision, denied: bool, left_to_agent: bool) -> String {
+    match (denied, left_to_agent) {
+        (true, _) => "DENIED".to_owned(),
+        (false, true) => "LEFT_TO_AGENT".to_owned(),
+        (false, false) => decision.to_string(),
     }
 }
 
@@ -326,8 +347,9 @@ pub(crate) fn explain(options: ExplainArgs) -> Result<bool, CommandError> {
         false => writeln!(out, "{explanation}")?,
     }
     let decision = permission.decision;
-    if permission.rule.is_some() || decision != explanation.classification().decision {
-        let decision = decision_text(decision, permission.denied);
+    let differs = decision != explanation.classification().decision;
+    if permission.rule.is_some() || permission.left_to_agent || differs {
+        let decision = decision_text(decision, permission.denied, permission.left_to_agent);
         writeln!(
             out,
             "decision {decision}: {}",

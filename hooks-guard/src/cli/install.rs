@@ -6,11 +6,13 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::Args;
-use hooks_guard::install::{self, FileChange, SettingsScope};
+use hooks_guard::install::{self, SettingsScope};
 use hooks_guard::protocol::Agent;
 use hooks_runtime::display::escape;
 
 use super::failure::CommandError;
+use super::presets::{self, PresetChoice, presets};
+use super::report::print_report;
 use super::setup::{Setup, agents, homes, places};
 
 #[derive(Debug, Args)]
@@ -31,11 +33,16 @@ pub(crate) struct InstallArgs {
     /// Changes the settings of the project in this directory instead of the user's.
     #[arg(long, value_name = "DIRECTORY")]
     project: Option<PathBuf>,
+    /// Also writes this preset of rules to your rules file; `none` removes the present one.
+    /// Default: asks at a terminal, otherwise writes none.
+    #[arg(long, value_name = "NAME", value_parser = presets(), conflicts_with = "uninstall")]
+    preset: Option<PresetChoice>,
     #[command(flatten)]
     setup: Setup,
 }
 
 pub(crate) fn install(options: InstallArgs) -> Result<bool, CommandError> {
+    let rules = options.setup.rules_file()?;
     let (config, database) = match options.setup.for_hook() {
         Ok(named) => named,
         // Uninstalling does not need a readable configuration.
@@ -67,30 +74,15 @@ pub(crate) fn install(options: InstallArgs) -> Result<bool, CommandError> {
     for sentence in &report.to_do {
         writeln!(out, "{}", escape(sentence))?;
     }
+    match options.preset {
+        Some(choice) => presets::write(&mut out, &rules, choice.0, options.dry_run)?,
+        None if !options.uninstall => presets::offer(&mut out, &rules, options.dry_run)?,
+        None if rules.exists() => writeln!(
+            out,
+            "your rules in `{}` stay; `hooks-guard rules preset none` removes a preset from them",
+            escape(&rules.display().to_string())
+        )?,
+        None => {}
+    }
     Ok(true)
-}
-
-/// Prints the change of a file, or the change that would be made.
-fn print_report(out: &mut impl Write, report: &install::Report, dry_run: bool) -> io::Result<()> {
-    let file = escape(&report.file.display().to_string());
-    if dry_run {
-        write!(out, "{}", lines(&report.diff))?;
-    }
-    let (would, done) = match report.change {
-        FileChange::None => ("already up to date:", "already up to date:"),
-        FileChange::Created => ("would create", "created"),
-        FileChange::Changed => ("would change", "changed"),
-        FileChange::Removed => ("would remove", "removed (it contained nothing else):"),
-    };
-    writeln!(out, "{} {file}", if dry_run { would } else { done })?;
-    if let Some(backup) = &report.backup {
-        let backup = escape(&backup.display().to_string());
-        writeln!(out, "backup of the previous content: {backup}")?;
-    }
-    Ok(())
-}
-
-/// Returns a text with each line escaped.
-fn lines(text: &str) -> String {
-    text.lines().map(|line| escape(line) + "\n").collect()
 }

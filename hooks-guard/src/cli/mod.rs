@@ -15,7 +15,9 @@ mod install;
 #[cfg(test)]
 mod operation_page;
 mod ownership;
+mod presets;
 mod questions;
+mod report;
 mod rules;
 mod semantic;
 mod serve;
@@ -32,6 +34,7 @@ use std::process::ExitCode;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
+use hooks_guard::install::InstallError;
 use hooks_guard::rules::RulesError;
 use hooks_runtime::display::escape;
 
@@ -55,8 +58,8 @@ enum CliCommand {
     /// `command` and optionally `context`. An invalid line is reported as one that needs
     /// confirmation; the other lines are still checked.
     ///
-    /// Exit status: 0 if every command may run, 1 if one needs confirmation, is denied or is
-    /// invalid, 2 for invalid options, 3 if the input could not be read or the output not written.
+    /// Exit status: 0 if every command may run, 1 if one needs confirmation, is denied, is left to
+    /// the agent or is invalid, 2 for invalid options, 3 if the input could not be read or the output not written.
     Check(check::CheckArgs),
     /// Prints the parsed command as a tree, with effects and reasons.
     ///
@@ -84,13 +87,13 @@ enum CliCommand {
     /// Exit status: 0 if there are no failures (warnings are allowed), 1 if something does not
     /// protect.
     Doctor(doctor::DoctorArgs),
+    /// Suggests rules, and writes presets of rules to your rules file.
+    #[command(subcommand)]
+    Rules(RulesCommand),
     /// Runs the tests in rules files.
     ///
     /// Exit status: 0 if all pass, 1 if one fails.
     TestRules(rules::TestRulesArgs),
-    /// Suggests rules.
-    #[command(subcommand)]
-    Rules(RulesCommand),
     /// Trusts a project's rules file (pinned by hash; edits revoke the trust).
     Trust(rules::TrustArgs),
     /// Prints the OpenAPI document of the service.
@@ -106,6 +109,11 @@ enum CliCommand {
 
 #[derive(Debug, Subcommand)]
 enum RulesCommand {
+    /// Writes a preset of rules to your rules file, or lists the presets.
+    ///
+    /// The rules are in a marked block, which replaces the block of another preset. Your own rules are
+    /// kept.
+    Preset(presets::PresetArgs),
     /// Suggests rules that would have allowed the commands that you approved, each with its tests.
     ///
     /// Prints TOML that can be appended to the user's rules as it is. A suggested rule never allows
@@ -127,6 +135,7 @@ pub(crate) fn run() -> ExitCode {
         CliCommand::Hook(options) => return ExitCode::from(hook::hook(options)),
         CliCommand::Install(options) => install::install(options),
         CliCommand::Doctor(options) => doctor::doctor(options),
+        CliCommand::Rules(RulesCommand::Preset(options)) => presets::preset(options),
         CliCommand::TestRules(options) => rules::test(options),
         CliCommand::Rules(RulesCommand::Suggest(options)) => suggest::suggest(options),
         CliCommand::Trust(options) => rules::trust(options),
@@ -155,12 +164,13 @@ fn message(error: &CommandError) -> String {
     let color = color::has_color(&io::stderr());
     let report = match error {
         CommandError::Config(error) => error.report(color),
-        CommandError::Install(error) => error.report(color),
         CommandError::Trust(error) => error.report(color),
-        CommandError::Rules(RulesError::Mistakes(mistakes)) => {
+        CommandError::Rules(RulesError::Mistakes(mistakes))
+        | CommandError::Install(InstallError::Rules(RulesError::Mistakes(mistakes))) => {
             let mistakes = mistakes.iter().map(|mistake| mistake.report(color));
             Some(mistakes.collect::<Vec<_>>().join("\n\n"))
         }
+        CommandError::Install(error) => error.report(color),
         _ => None,
     };
     report.unwrap_or_else(|| format!("hooks-guard: {}", escape(&error.to_string())))

@@ -88,6 +88,17 @@ impl Setup {
         LoadedConfig::read(places()?, config, self.database.as_ref())
     }
 
+    /// Returns the path of the user's rules. Neither the rules nor the configuration need exist.
+    pub(crate) fn rules_file(&self) -> Result<PathBuf, CommandError> {
+        let mut places = places()?;
+        if let Some(config) = &self.config
+            && let Some(folder) = std::path::absolute(config)?.parent()
+        {
+            folder.clone_into(&mut places.config);
+        }
+        Ok(places.rules_file())
+    }
+
     /// Returns the configuration and the trail as passed to a hook. The configuration need not
     /// exist yet.
     pub(crate) fn for_hook(&self) -> Result<(PathBuf, Option<String>), CommandError> {
@@ -212,12 +223,7 @@ impl LoadedConfig {
     /// Returns warnings for the operator: settings that weaken the guard, and files that are
     /// ignored.
     pub(crate) fn warnings(&self) -> Vec<String> {
-        let mut warnings: Vec<String> = self
-            .config
-            .warnings()
-            .into_iter()
-            .map(str::to_owned)
-            .collect();
+        let mut warnings = self.config.warnings();
         let (read, others) = (&self.places, &self.defaults);
         if read.config != others.config {
             let unread = [others.rules_file(), others.trust_file()];

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use thiserror::Error;
 
 use super::jsonc::{DocumentError, invalid_syntax};
+use crate::rules::{MarksError, RulesError};
 
 /// Error returned when settings cannot be changed. The settings are unchanged.
 #[derive(Debug, Error)]
@@ -64,6 +65,18 @@ pub enum InstallError {
         /// The file.
         path: PathBuf,
     },
+    /// The marks of a preset in a rules file are incomplete or repeated.
+    #[error("`{}`: {source}; the file is unchanged", path.display())]
+    Preset {
+        /// The file.
+        path: PathBuf,
+        /// Cause.
+        source: MarksError,
+    },
+    /// The rules in a file have mistakes, so a preset in it would have no effect. The file is
+    /// unchanged.
+    #[error(transparent)]
+    Rules(#[from] RulesError),
     /// A path in the hook's arguments cannot be written to a settings file.
     #[error("`{path}` is not an absolute path in plain UTF-8; move or rename the file")]
     Argument {

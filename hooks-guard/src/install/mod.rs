@@ -14,6 +14,7 @@ mod jsonc;
 mod places;
 mod plan;
 mod plugin;
+mod preset;
 mod removal;
 mod report;
 mod version;
@@ -25,6 +26,7 @@ use crate::protocol::Agent;
 use file::Settings;
 
 pub use self::error::InstallError;
+pub use self::preset::{present_preset, write_preset};
 pub use self::report::{FileChange, Report};
 pub(crate) use codex::skipped as codex_skips;
 pub(crate) use document::{entries, value as document_value};

@@ -56,7 +56,8 @@ impl Agent {
     /// Returns the minimum of terminal input with which the agent could run other commands through
     /// a tool that types into a running program without calling the hook, such as Codex's
     /// `write_stdin` and Copilot's `write_bash`; `None` if it has no such tool.
-    pub(crate) fn types_into_programs(self) -> Option<TerminalInput> {
+    #[must_use]
+    pub fn types_into_programs(self) -> Option<TerminalInput> {
         match self {
             // Its commands run with `PAGER=cat` and `GIT_PAGER=cat`.
             Agent::Codex => Some(TerminalInput::Commands),

@@ -82,8 +82,8 @@ pub(super) fn parts<'r>(
     }
 }
 
-/// Returns the reason why `allow` rules do not apply to a command, whichever they are.
-fn reason_against_rules(context: &RequestContext<'_>) -> Option<&'static str> {
+/// Returns the reason why the parts of a command do not show all that it does, if there is one.
+pub(super) fn opaque_reason(context: &RequestContext<'_>) -> Option<&'static str> {
     let parts = context.parts();
     let verdict = &context.found.classification;
     let strongest = parts.all.iter().map(|part| part.effect).max();
@@ -110,7 +110,7 @@ fn reason_against_rules(context: &RequestContext<'_>) -> Option<&'static str> {
 pub(super) fn parts_needing_rule<'s>(
     context: &'s RequestContext<'_>,
 ) -> Result<Vec<&'s Part>, String> {
-    if let Some(why) = reason_against_rules(context) {
+    if let Some(why) = opaque_reason(context) {
         return Err(why.to_owned());
     }
     let all = &context.parts().all;

@@ -115,6 +115,11 @@ impl RuleBook {
         &self.user
     }
 
+    /// Returns the user's home directory.
+    pub(crate) fn home(&self) -> &Path {
+        &self.places.home
+    }
+
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<Vec<FileVersion>, Rules>> {
         self.cache
             .lock()

@@ -247,7 +247,8 @@ fn shadows(one: &Rule, other: &Rule) -> bool {
         (Some(_), None) => false,
     };
     // Patterns are not compared.
-    let plain = a.arguments.is_none() && a.path.is_none();
+    let plain =
+        a.arguments.is_none() && a.path.is_none() && a.within.is_none() && a.outside.is_none();
     one.effect > other.effect
         && plain
         && subcommands

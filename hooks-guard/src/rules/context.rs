@@ -1,9 +1,11 @@
 //! The request as rules see it. In: a request with its classification. Out: its parts, directories,
 //! paths and variables, resolved for matching.
 
-use std::path::Path;
+use std::cell::OnceCell;
+use std::path::{Path, PathBuf};
 
 use super::paths::{Directory, PathBase, ResolvedPath};
+use super::project::Project;
 use crate::classify::{CommandAnalysis, Crud, Part, Parts, UNKNOWN, Word};
 use crate::request::PermissionRequest;
 
@@ -37,6 +39,8 @@ pub(super) struct RequestContext<'a> {
     pub(super) base: Directory,
     /// Assignments and `export`s that belong to no part.
     pub(super) set: Vec<String>,
+    home: PathBuf,
+    project: OnceCell<Project>,
 }
 
 impl<'a> RequestContext<'a> {
@@ -66,7 +70,21 @@ impl<'a> RequestContext<'a> {
             homes: Directory::new(home).names,
             base,
             set,
+            home: home.to_owned(),
+            project: OnceCell::new(),
         }
+    }
+
+    /// Returns the project of the request.
+    pub(super) fn project(&self) -> &Project {
+        self.project
+            .get_or_init(|| Project::of(self.request.cwd.as_deref(), &self.home))
+    }
+
+    /// Returns `true` if a path is inside the project, with links followed, and not in git's own
+    /// directory.
+    pub(super) fn is_project_file(&self, path: &ResolvedPath) -> bool {
+        self.project().holds(path) && !Project::is_of_git(path)
     }
 
     pub(super) fn parts(&self) -> &'a Parts {

@@ -1,11 +1,12 @@
 //! Matches an `allow` rule with a part of a command. In: the rule and the part. Out: yes, no with a
 //! reason, or perhaps.
 
-use super::context::{RequestContext, base_name, variable};
-use super::paths::{MatchResult, PathPatterns};
+use super::context::{RequestContext, base_name, candidates, variable};
+use super::paths::{MatchResult, PathPatterns, ResolvedPath};
+use super::project::{Project, RuleFolders, may_place_link};
 use super::rule::Rule;
 use super::verdict::RuleEffect;
-use crate::classify::{Crud, Part, PartCall, Tables, UNKNOWN};
+use crate::classify::{Crud, FileRead, Part, PartCall, PathEffect, Tables, UNKNOWN};
 
 /// Directories in which a program's name identifies the program.
 const SYSTEM: &[&str] = &[
@@ -75,11 +76,24 @@ impl Rule {
         if let Some(paths) = &wanted.path {
             self.within(context, part, paths, &rest)?;
         }
+        if let Some(folders) = &wanted.within {
+            // Only a table tells which option takes a program or changes settings.
+            let understood =
+                !part.calls.is_empty() && part.calls.iter().all(|call| call.understood);
+            if !understood && wanted.arguments.is_none() {
+                return Err("an option of the command is unknown, which `within` does not allow");
+            }
+            stays_within(context, part, folders)?;
+        }
         self.check_unnamed(context, part)
     }
 
-    /// Returns `true` unless the rule names programs and the program of the part is not among them.
+    /// Returns `false` if the rule is for other requests than commands, or names programs without
+    /// that of the part.
     pub(super) fn concerns_program_of(&self, part: &Part) -> bool {
+        if self.conditions.tool.is_some() || self.conditions.host.is_some() {
+            return false;
+        }
         let Some(programs) = &self.conditions.program else {
             return true;
         };
@@ -198,6 +212,54 @@ impl Rule {
             false => Ok(()),
         }
     }
+}
+
+/// Checks that a part runs in these directories and names no file outside of them. An error holds
+/// the reason against it.
+fn stays_within(
+    context: &RequestContext<'_>,
+    part: &Part,
+    folders: &RuleFolders,
+) -> Result<(), &'static str> {
+    let project = context.project();
+    let mut directories = context.start.folders.iter();
+    if !directories.all(|folder| folders.hold_name(project, folder)) {
+        return Err("the command runs in a directory outside of the rule's `within`");
+    }
+    let mut touched = part.path_effects.iter();
+    let is_secret = |file: &PathEffect| Tables::embedded().is_secret(&file.path.text);
+    if part.file_reads.iter().any(may_be_secret) || touched.any(is_secret) {
+        return Err("the command uses a file that may be a secret, which `within` does not allow");
+    }
+    let groups = context.around(part).filter(|part| part.words.is_empty());
+    let sent = std::iter::once(part)
+        .chain(groups)
+        .flat_map(|part| &part.redirections);
+    let named = part.path_effects.iter().chain(sent);
+    let named = named.map(|file| context.locate(&file.path));
+    let mut written = part.path_effects.iter().chain(&part.redirections);
+    let mut earlier = context.parts().all.iter();
+    if written.any(|file| file.effect > Crud::Read)
+        && earlier.any(|other| other.start < part.start && may_place_link(other))
+    {
+        return Err("an earlier part may place a link through which this part writes");
+    }
+    let words = part.words.iter().skip(1);
+    let words = words.flat_map(|word| candidates(&word.text).map(|text| word.with_text(text)));
+    let words = words.map(|word| context.start.locate(&word.text));
+    let is_inside = |path: ResolvedPath| folders.hold(project, &path) && !Project::is_of_git(&path);
+    match named.chain(words).all(is_inside) {
+        true => Ok(()),
+        false => Err("the command names a file outside of the rule's `within`"),
+    }
+}
+
+fn may_be_secret(read: &FileRead) -> bool {
+    let tables = Tables::embedded();
+    let path = read.path.text.as_str();
+    tables.may_read_secrets(path)
+        || tables.may_be_private_file(path)
+        || read.recursive && tables.may_read_secrets_below(path)
 }
 
 /// Returns `true` if a part, or a part that runs it, contains a substitution.

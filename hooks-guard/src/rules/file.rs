@@ -10,7 +10,10 @@ use toml::de::{DeTable, DeValue};
 
 use super::error::{Mistake, RulesError};
 use super::paths::{Directory, PathPatterns, glob};
-use super::rule::{Conditions, HostPattern, Redirections, Rule, RuleTest, TestInput};
+use super::project::RuleFolders;
+use super::rule::{
+    Conditions, EVERY_PROGRAM, HostPattern, Redirections, Rule, RuleTest, TestInput,
+};
 use super::verdict::{Origin, RuleEffect};
 use crate::classify::Crud;
 use crate::excerpt::Excerpt;
@@ -31,6 +34,8 @@ const KEYS: &[&str] = &[
     "subcommand",
     "arguments",
     "path",
+    "within",
+    "outside",
     "class",
     "tool",
     "host",
@@ -156,7 +161,10 @@ impl RuleFileReader<'_> {
         let mut of_commands: Option<(String, Range<usize>)> = None;
         for (key, value) in table {
             let name = key.get_ref().as_ref();
-            if matches!(name, "redirections" | "environment" | "substitutions") {
+            if matches!(
+                name,
+                "redirections" | "environment" | "substitutions" | "within"
+            ) {
                 accepted.push((name.to_owned(), key.span()));
             }
             if matches!(
@@ -180,6 +188,8 @@ impl RuleFileReader<'_> {
                 }
                 "arguments" => conditions.arguments = self.globs(value, name),
                 "path" => conditions.path = self.paths(value, name),
+                "within" => conditions.within = Some(self.folders(value, name)),
+                "outside" => conditions.outside = Some(self.folders(value, name)),
                 "class" => conditions.class = self.classes(value),
                 "tool" => conditions.tool = self.texts(value, name),
                 "host" => conditions.host = self.hosts(value),
@@ -215,11 +225,25 @@ impl RuleFileReader<'_> {
         if effect != Some(RuleEffect::Allow) && effect.is_some() {
             for (name, at) in accepted {
                 let what = format!("`{name}` is valid only in an `allow` rule");
-                self.add_mistake(
-                    at,
-                    what,
-                    "remove it; use `path` for the files of redirections",
-                );
+                let remedy = match name.as_str() {
+                    "within" => "remove it; use `outside` for files outside of a directory",
+                    _ => "remove it; use `path` for the files of redirections",
+                };
+                self.add_mistake(at, what, remedy);
+            }
+        }
+        if effect == Some(RuleEffect::Allow) {
+            if let Some(at) = position_of_key(table, "outside") {
+                let remedy = "remove it; use `within` for files inside of a directory";
+                let what = "`outside` is not valid in an `allow` rule";
+                self.add_mistake(at, what, remedy);
+            }
+            let programs = conditions.program.iter().flatten();
+            if programs.into_iter().any(|program| program == EVERY_PROGRAM)
+                && let Some(at) = position_of_key(table, "program")
+            {
+                let what = "`*` is not valid in an `allow` rule";
+                self.add_mistake(at, what, "list each program by name");
             }
         }
         if conditions.tool.is_some()
@@ -238,6 +262,8 @@ impl RuleFileReader<'_> {
                 "subcommand",
                 "arguments",
                 "path",
+                "within",
+                "outside",
                 "tool",
                 "class",
             ];
@@ -367,7 +393,7 @@ impl RuleFileReader<'_> {
                     what,
                     "move the other words to `subcommand` or `arguments`",
                 );
-            } else if text.contains(['*', '?', '[', '{']) {
+            } else if text != EVERY_PROGRAM && text.contains(['*', '?', '[', '{']) {
                 let what = format!("`{text}` is a pattern");
                 self.add_mistake(at, what, "list each program by name");
             } else {
@@ -425,6 +451,16 @@ impl RuleFileReader<'_> {
             }
         }
         Some(paths)
+    }
+
+    fn folders(&mut self, value: &Value<'_>, key: &str) -> RuleFolders {
+        let mut folders = RuleFolders::default();
+        for (text, at) in self.spanned_texts(value, key) {
+            if let Err((what, remedy)) = folders.add(&text, self.home) {
+                self.add_mistake(at, what, remedy);
+            }
+        }
+        folders
     }
 
     fn redirections(&mut self, value: &Value<'_>) -> Redirections {

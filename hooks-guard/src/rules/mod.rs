@@ -47,8 +47,12 @@ mod error;
 mod file;
 mod load;
 mod paths;
+mod preset;
+mod project;
 mod protect;
 mod rule;
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+mod scope;
 mod set;
 mod suggest;
 mod trust;
@@ -58,6 +62,8 @@ mod verdict;
 pub(crate) use self::context::{candidates as words_of, start_of};
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 pub(crate) use self::paths::{NO_DIRECTORY, PathBase};
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+pub(crate) use self::scope::{ChangeScope, change_scope};
 
 #[cfg(feature = "http")]
 pub(crate) use self::suggest::rule_for;
@@ -73,6 +79,7 @@ pub use book::{BookError, RuleBook};
 pub use check::{TestOutcome, Warning};
 pub use error::{Mistake, RulesError};
 pub use load::MAX_FILE_BYTES;
+pub use preset::{MarksError, Preset};
 pub use protect::Protected;
 pub use suggest::{PastAnswer, SuggestedRule, SuggestedTest, Suggestions, UnsuitableCommand};
 pub use trust::{Trust, TrustError};

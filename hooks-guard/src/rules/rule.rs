@@ -3,9 +3,10 @@
 use globset::GlobMatcher;
 
 use super::context::{RequestContext, base_name};
-use super::paths::{Directory, MatchResult, PathPatterns};
+use super::paths::{Directory, MatchResult, PathPatterns, ResolvedPath};
+use super::project::{Project, RuleFolders};
 use super::verdict::{Origin, RuleEffect};
-use crate::classify::{Crud, Part};
+use crate::classify::{Crud, Part, Tables, UNKNOWN};
 use crate::request::{FileAccess, NetworkAccess};
 
 /// A rule of a file.
@@ -29,6 +30,10 @@ pub(super) struct Conditions {
     pub(super) subcommand: Option<Vec<Vec<String>>>,
     pub(super) arguments: Option<Vec<GlobMatcher>>,
     pub(super) path: Option<PathPatterns>,
+    /// Directories that contain every file; only in `allow` rules.
+    pub(super) within: Option<RuleFolders>,
+    /// Directories that do not contain one of the files; only in `ask` and `deny` rules.
+    pub(super) outside: Option<RuleFolders>,
     pub(super) class: Option<Vec<Crud>>,
     pub(super) tool: Option<Vec<String>>,
     pub(super) host: Option<Vec<HostPattern>>,
@@ -159,8 +164,31 @@ impl Rule {
                 RuleEffect::Ask | RuleEffect::Deny => paths.may_match(&located, base),
             }
         });
-        here.min(self.agent(context))
+        here.min(self.match_folders(context, &context.start.locate(path)))
+            .min(self.agent(context))
             .min(self.match_project(context))
+    }
+
+    /// Returns whether a file matches `within` and `outside`.
+    fn match_folders(&self, context: &RequestContext<'_>, path: &ResolvedPath) -> MatchResult {
+        let Conditions {
+            within, outside, ..
+        } = &self.conditions;
+        let within = within.as_ref().map(|folders| {
+            let mut names = path.names.iter();
+            folders.hold(context.project(), path)
+                && !Project::is_of_git(path)
+                && !names.any(|name| Tables::embedded().is_secret(name))
+        });
+        let outside = outside
+            .as_ref()
+            .map(|folders| match folders.hold(context.project(), path) {
+                true => MatchResult::No,
+                false if path.known() => MatchResult::Yes,
+                false => MatchResult::Unknown,
+            });
+        let within = within.map_or(MatchResult::Yes, MatchResult::of);
+        within.min(outside.unwrap_or(MatchResult::Yes))
     }
 
     /// Returns `true` if the rule names programs.
@@ -233,6 +261,21 @@ impl Rule {
             let touched = context.touched_paths(part);
             holds = holds.min(touched.iter().map(concern).max().unwrap_or(MatchResult::No));
         }
+        if holds > MatchResult::No
+            && let Some(folders) = &wanted.outside
+        {
+            let directories = context.start.folders.iter().map(|folder| {
+                match folders.hold_name(context.project(), folder) {
+                    true => MatchResult::No,
+                    false if folder.contains(UNKNOWN) => MatchResult::Unknown,
+                    false => MatchResult::Yes,
+                }
+            });
+            let touched = context.touched_paths(part);
+            let touched = touched.iter();
+            let files = touched.map(|(path, _)| self.match_folders(context, path));
+            holds = holds.min(directories.chain(files).max().unwrap_or(MatchResult::No));
+        }
         holds
     }
 
@@ -253,6 +296,7 @@ impl Rule {
             || arguments.is_some()
             || tool.is_some()
             || self.conditions.host.is_some()
+            || self.conditions.outside.is_some()
             || path.is_some();
         if particular {
             return MatchResult::No;
@@ -262,6 +306,9 @@ impl Rule {
         MatchResult::of(class).min(self.agent(context))
     }
 }
+
+/// Value of `program` that matches every program, in rules that ask or deny.
+pub(super) const EVERY_PROGRAM: &str = "*";
 
 /// Returns whether a part is, or may be, one of these programs.
 fn names(part: &Part, programs: &[String]) -> MatchResult {
@@ -280,7 +327,8 @@ fn names(part: &Part, programs: &[String]) -> MatchResult {
         })
     };
     let stands_for = part.calls.iter().filter_map(|call| call.path.first());
-    if same(&first.text) || stands_for.into_iter().any(|name| same(name)) {
+    let every = programs.iter().any(|program| program == EVERY_PROGRAM);
+    if every || same(&first.text) || stands_for.into_iter().any(|name| same(name)) {
         MatchResult::Yes
     } else if first.known {
         MatchResult::No

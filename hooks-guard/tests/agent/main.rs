@@ -3,6 +3,8 @@
 #![cfg(unix)]
 
 mod environment;
+mod modes;
+mod presets;
 mod stopped;
 mod stranger;
 
@@ -544,7 +546,7 @@ fn a_tool_call_with_many_files_is_decided_by_the_service() {
     let service = Service::start(&home);
     let files: Vec<_> = (0..900).map(|n| format!("/srv/source/{n}.rs")).collect();
     let mut input = pre_tool_use("", "1");
-    input["permission_mode"] = "bypassPermissions".into();
+    input["permission_mode"] = "dontAsk".into();
     input["tool_name"] = "editFiles".into();
     input["tool_input"] = json!({ "files": files });
     let result = std::thread::scope(|scope| {
@@ -562,7 +564,7 @@ fn a_mode_without_prompts_waits_for_the_operator() {
         let home = Home::new();
         let service = Service::start(&home);
         let mut input = pre_tool_use("mkdir a", "1");
-        input["permission_mode"] = "bypassPermissions".into();
+        input["permission_mode"] = "dontAsk".into();
         let result = std::thread::scope(|scope| {
             let asked = scope
                 .spawn(|| decision_of(&home.hook("claude-code", &["--timeout", "60"], &input)));
@@ -921,7 +923,7 @@ fn a_question_is_answered_after_a_restart_of_the_service() {
     let home = Home::new();
     let service = Service::start(&home);
     let mut input = pre_tool_use("mkdir a", "1");
-    input["permission_mode"] = "bypassPermissions".into();
+    input["permission_mode"] = "dontAsk".into();
     let result = std::thread::scope(|scope| {
         let asked =
             scope.spawn(|| decision_of(&home.hook("claude-code", &["--timeout", "120"], &input)));
@@ -944,7 +946,7 @@ fn the_hook_denies_if_the_operator_does_not_answer_in_time() {
     let home = Home::new();
     let _service = Service::start(&home);
     let mut input = pre_tool_use("mkdir a", "1");
-    input["permission_mode"] = "bypassPermissions".into();
+    input["permission_mode"] = "dontAsk".into();
     let output = home.hook("claude-code", &["--timeout", "5"], &input);
     let (decision, reason) = decision_of(&output);
     assert_eq!(decision, "deny");

@@ -2,6 +2,7 @@
 
 mod cases;
 mod files;
+mod folders;
 mod random;
 mod suggest;
 

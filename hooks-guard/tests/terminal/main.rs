@@ -10,6 +10,7 @@ mod client;
 #[expect(dead_code, reason = "the tests over HTTP use all of it")]
 mod daemon;
 mod flood;
+mod presets;
 #[path = "../support/questions.rs"]
 mod questions;
 mod suggest;

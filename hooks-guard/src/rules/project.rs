@@ -1,0 +1,146 @@
+//! Finds the project of a request. In: the request's directory and the user's home directory. Out:
+//! the project's directory, and whether a path is inside it.
+
+use std::path::Path;
+
+use super::paths::{Directory, ResolvedPath, normal};
+use crate::classify::{Part, Tables};
+use crate::places::Places;
+
+/// The project of a request.
+#[derive(Clone, Debug)]
+pub(super) struct Project {
+    /// `None` if the request's directory is in no project.
+    folder: Option<Directory>,
+}
+
+impl Project {
+    /// Returns the nearest directory at or above that of the request that contains `.git` or a rules
+    /// file, otherwise the request's directory. The root, the home directory and the directories
+    /// above it are no project.
+    pub(super) fn of(cwd: Option<&Path>, home: &Path) -> Self {
+        let Some(cwd) = cwd else {
+            return Self {
+                folder: Some(Directory::unknown()),
+            };
+        };
+        let home = Directory::new(home);
+        let may_be_project = |folder: &Path| {
+            let names = Directory::new(folder).names;
+            let is_above = |name: &String| {
+                let folder = Directory {
+                    names: vec![name.clone()],
+                };
+                home.names.iter().any(|home| folder.holds(home))
+            };
+            folder.is_absolute() && !names.iter().any(|name| name == "/" || is_above(name))
+        };
+        let cwd = normal(&cwd.to_string_lossy());
+        let cwd = Path::new(&cwd);
+        let has_marker = |folder: &&Path| {
+            let markers = [folder.join(".git"), Places::project_rules(folder)];
+            markers.iter().any(|file| file.symlink_metadata().is_ok())
+        };
+        let around = cwd.ancestors().take_while(|folder| may_be_project(folder));
+        let marked = around.into_iter().find(has_marker);
+        let folder = marked.or_else(|| may_be_project(cwd).then_some(cwd));
+        Self {
+            folder: folder.map(Directory::new),
+        }
+    }
+
+    /// Returns `true` if every name of a path is inside the project.
+    pub(super) fn holds(&self, path: &ResolvedPath) -> bool {
+        path.known() && path.names.iter().all(|name| self.holds_name(name))
+    }
+
+    /// Returns `true` if an absolute path without links is inside the project.
+    pub(super) fn holds_name(&self, name: &str) -> bool {
+        self.folder
+            .as_ref()
+            .is_some_and(|folder| folder.holds(name))
+    }
+
+    /// Returns `true` if a path is inside git's own directory of the project.
+    pub(super) fn is_of_git(path: &ResolvedPath) -> bool {
+        let mut names = path.names.iter();
+        names.any(|name| {
+            name.split('/')
+                .any(|part| part.eq_ignore_ascii_case(".git"))
+        })
+    }
+}
+
+/// The directories that a rule names.
+#[derive(Clone, Debug, Default)]
+pub(super) struct RuleFolders {
+    /// `true` if the project of the request is one of them.
+    pub(super) project: bool,
+    pub(super) others: Vec<Directory>,
+}
+
+impl RuleFolders {
+    /// Adds a directory. An error holds the mistake and how to correct it.
+    pub(super) fn add(&mut self, text: &str, home: &Path) -> Result<(), (String, String)> {
+        let folder = match text.strip_prefix("~/") {
+            _ if text == "project" => {
+                self.project = true;
+                return Ok(());
+            }
+            Some(rest) => home.join(rest),
+            None if text.starts_with('/') => text.into(),
+            None => {
+                return Err((
+                    format!("`{text}` is not a directory"),
+                    "write `project`, or a directory that starts with `~/` or `/`".into(),
+                ));
+            }
+        };
+        if text.contains(['*', '?', '[', '{']) || text.split('/').any(|part| part == "..") {
+            return Err((
+                format!("the directory `{text}` is a pattern or contains `..`"),
+                "name the directory; everything below it is included".into(),
+            ));
+        }
+        self.others.push(Directory::new(&folder));
+        Ok(())
+    }
+
+    /// Returns `true` if every name of a path is inside one of the directories.
+    pub(super) fn hold(&self, project: &Project, path: &ResolvedPath) -> bool {
+        path.known() && (path.names.iter()).all(|name| self.hold_name(project, name))
+    }
+
+    /// Returns `true` if an absolute path without links is inside one of the directories.
+    pub(super) fn hold_name(&self, project: &Project, name: &str) -> bool {
+        self.project && project.holds_name(name) || self.others.iter().any(|one| one.holds(name))
+    }
+}
+
+/// Options of `cp` that copy links, make links, or copy a folder as a whole with the links in it.
+const COPIES_LINKS: &[&str] = &[
+    "-r",
+    "-R",
+    "--recursive",
+    "-a",
+    "--archive",
+    "--parents",
+    "-d",
+    "-P",
+    "--no-dereference",
+    "-s",
+    "--symbolic-link",
+    "-l",
+    "--link",
+];
+
+/// Returns `true` if a part may put a link into the project, through which a later part of the
+/// command could write a file outside of the project.
+pub(super) fn may_place_link(part: &Part) -> bool {
+    let name = part.program().unwrap_or_default();
+    let tables = Tables::embedded();
+    let mut options = part.calls.iter().flat_map(|call| &call.options);
+    tables.is_one_of(name, &["mv", "ln", "rsync", "tar", "unzip"])
+        || tables.is_one_of(name, &["cp"])
+            && options.any(|(name, _)| COPIES_LINKS.contains(&name.as_str()))
+}

@@ -1,0 +1,445 @@
+//! Tells where a request makes changes. In: a request with its classification. Out: whether it only
+//! edits named files of the project, changes something outside of it, or neither is certain.
+
+use std::path::Path;
+
+use super::allow;
+use super::context::{RequestContext, base_name, candidates};
+use super::project::may_place_link;
+use crate::classify::{CommandAnalysis, Crud, Part, PathEffect, Tables, UNKNOWN, Word, host};
+use crate::request::PermissionRequest;
+
+/// Programs that only change the files that their words name.
+const EDITORS: &[&str] = &["mkdir", "touch", "cp", "mv", "tee", "sed"];
+
+/// Editors that take code in which a word that starts with `/` is a pattern.
+const TAKE_PATTERNS: &[&str] = &["sed", "awk", "perl"];
+
+/// Programs that change something outside of the project, whichever files they name: packages of the
+/// user or the system, registries, other machines. A list names the subcommands; an empty list is
+/// every subcommand.
+const OUTSIDE: &[(&[&str], &[&str])] = &[
+    (&["git"], &["push", "send-email"]),
+    (&["gh", "glab", "hub"], &[]),
+    (
+        &["cargo"],
+        &[
+            "install",
+            "uninstall",
+            "binstall",
+            "publish",
+            "yank",
+            "owner",
+            "login",
+            "logout",
+        ],
+    ),
+    (
+        &["npm", "pnpm", "yarn", "bun"],
+        &[
+            "publish",
+            "unpublish",
+            "deprecate",
+            "login",
+            "logout",
+            "adduser",
+            "owner",
+            "access",
+            "dist-tag",
+            "token",
+            "team",
+            "org",
+            "profile",
+            "global",
+            "link",
+        ],
+    ),
+    (&["go"], &["install", "env"]),
+    (
+        &["gem"],
+        &["install", "push", "update", "uninstall", "yank"],
+    ),
+    (&["twine"], &["upload"]),
+    (&["poetry", "flit", "hatch", "pdm"], &["publish"]),
+    (&["uv"], &["publish", "tool", "python"]),
+    (&["pipx", "rustup", "ssh", "scp", "sftp"], &[]),
+    (
+        &[
+            "apt", "apt-get", "aptitude", "dpkg", "dnf", "yum", "rpm", "pacman", "zypper", "apk",
+            "snap", "flatpak", "brew", "port", "nix-env", "choco", "winget", "scoop",
+        ],
+        &[],
+    ),
+    (&["sudo", "doas", "su", "pkexec", "runuser"], &[]),
+    (
+        &[
+            "systemctl",
+            "service",
+            "launchctl",
+            "loginctl",
+            "sysctl",
+            "mount",
+            "umount",
+        ],
+        &[],
+    ),
+    (
+        &["docker", "podman", "nerdctl"],
+        &["push", "login", "logout"],
+    ),
+    (
+        &[
+            "kubectl",
+            "oc",
+            "helm",
+            "terraform",
+            "tofu",
+            "pulumi",
+            "ansible",
+            "ansible-playbook",
+            "aws",
+            "gcloud",
+            "gsutil",
+            "az",
+            "doctl",
+            "fly",
+            "flyctl",
+            "heroku",
+            "vercel",
+            "netlify",
+            "wrangler",
+            "firebase",
+        ],
+        &[],
+    ),
+];
+
+/// Variables that name a directory in which a program makes its changes.
+const CHOOSE_DIRECTORIES: &[&str] = &["GIT_DIR", "GIT_WORK_TREE", "CARGO_TARGET_DIR", "DESTDIR"];
+
+/// Programs that change something on the host that they name, unless they write a file.
+const CHANGE_HOSTS: &[&str] = &["curl", "http", "https", "xh", "rsync"];
+
+/// Programs that run a package of Node.js: that of the project, or else one that they download.
+const RUN_PACKAGES: &[&str] = &["npx", "pnpx", "bunx"];
+/// The same as subcommands.
+const RUN_PACKAGES_AS: &[(&str, &[&str])] = &[
+    ("npm", &["exec", "x"]),
+    ("pnpm", &["dlx"]),
+    ("yarn", &["dlx"]),
+    ("bun", &["x"]),
+];
+
+/// Options of package managers that install for the user or the system.
+const GLOBAL: &[&str] = &["-g", "--global", "--location=global", "--user"];
+const PACKAGE_MANAGERS: &[&str] = &["npm", "pnpm", "bun", "pip", "pip3"];
+
+/// Place of the changes of a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum ChangeScope {
+    /// The request only creates or updates files and folders that it names and that are inside the
+    /// project.
+    ProjectEdit,
+    /// The request changes something outside of the project, or runs code from the network: the
+    /// reason.
+    Outside(String),
+    /// The request changes other things, or it is unknown what it changes.
+    Other,
+}
+
+/// Returns the place of the changes of a request. `home` is the user's home directory.
+pub(crate) fn change_scope(
+    request: &PermissionRequest,
+    found: &CommandAnalysis,
+    home: &Path,
+) -> ChangeScope {
+    if request.network.is_some() {
+        return ChangeScope::Other;
+    }
+    let context = RequestContext::new(request, found, None, home);
+    let outside = match &request.file {
+        Some(file) if file.effect > Crud::Read => {
+            let mut paths = file.paths.iter().map(|path| path.to_string_lossy());
+            let path = paths.find(|path| !context.is_project_file(&context.start.locate(path)));
+            path.map(|path| outside_file(&path))
+        }
+        Some(_) => None,
+        None => outside_command(&context),
+    };
+    if let Some(why) = outside {
+        return ChangeScope::Outside(why);
+    }
+    let changes = matches!(found.classification.crud, Crud::Create | Crud::Update);
+    let edits = match &request.file {
+        Some(file) => {
+            let mut paths = file.paths.iter().map(|path| path.to_string_lossy());
+            !file.paths.is_empty() && !paths.any(|path| Tables::embedded().is_secret(&path))
+        }
+        None => edits_named_files(&context),
+    };
+    match changes && edits && request.cwd.is_some() {
+        true => ChangeScope::ProjectEdit,
+        false => ChangeScope::Other,
+    }
+}
+
+fn outside_file(path: &str) -> String {
+    let path: String = path.chars().take(120).collect();
+    format!("`{}` is outside of the project", path.replace(UNKNOWN, "…"))
+}
+
+/// Returns why a command changes something outside of the project, if that is known.
+fn outside_command(context: &RequestContext<'_>) -> Option<String> {
+    let parts = &context.parts().all;
+    let changing = || parts.iter().filter(|part| part.ask && changes(part));
+    let file = changing().flat_map(changed_files).find(|file| {
+        let folder = folder_of_pattern(&file.path);
+        let path = match folder {
+            Some(folder) => context.start.locate(folder),
+            None => context.locate(&file.path),
+        };
+        // The home directory of another user is unknown, but outside.
+        let is_of_other_user = file.path.text.starts_with('~') && !path.known();
+        is_of_other_user || path.known() && !context.is_project_file(&path)
+    });
+    if let Some(file) = file {
+        return Some(outside_file(&file.path.text));
+    }
+    let named = changing().flat_map(words_that_are_paths);
+    let assigned = parts.iter().flat_map(|part| &part.assignments);
+    let assigned = assigned
+        .filter(|one| CHOOSE_DIRECTORIES.contains(&one.name.as_str()))
+        .map(|one| one.value.text.as_str())
+        .filter(|_| changing().next().is_some());
+    let scripts = context.parts().scripts.iter();
+    let scripts = scripts
+        .filter(|script| {
+            let part = script.part.and_then(|at| parts.get(at));
+            part.is_none_or(|part| part.ask && changes(part))
+        })
+        .flat_map(|script| paths_in_script(&script.text));
+    let mut named = named.chain(assigned).chain(scripts).filter(|word| {
+        let path = context.start.locate(word);
+        path.known() && !context.project().holds(&path)
+    });
+    if let Some(word) = named.next() {
+        return Some(outside_file(word));
+    }
+    if let Some(part) = parts.iter().find(|part| works_outside(part)) {
+        let words: Vec<&str> = part.words.iter().map(|word| word.text.as_str()).collect();
+        let words = words.join(" ").replace(UNKNOWN, "…");
+        let words: String = words.chars().take(120).collect();
+        return Some(format!("`{words}` works outside of the project"));
+    }
+    let mut folders = context.start.folders.iter();
+    if let Some(folder) = folders.find(|folder| !context.project().holds_name(folder))
+        && changing().next().is_some()
+    {
+        return Some(match folder.contains(UNKNOWN) {
+            true => "it runs in a directory that is unknown until it runs".to_owned(),
+            false => format!("it runs in {}", outside_file(folder)),
+        });
+    }
+    if let Some(name) = parts
+        .iter()
+        .find_map(|part| downloaded_package(context, part))
+    {
+        return Some(format!(
+            "it may download the package `{name}` and run its code"
+        ));
+    }
+    let downloads: Vec<&Part> = parts.iter().filter(|part| names_other_host(part)).collect();
+    let runs_code = changing().filter(|part| part.is_opaque);
+    let runs_download = runs_code
+        .into_iter()
+        .any(|part| downloads.iter().any(|other| other.start < part.end));
+    runs_download.then(|| "it may run code from the network".to_owned())
+}
+
+/// Returns `true` if a part changes something outside of the project, whichever files it names.
+fn works_outside(part: &Part) -> bool {
+    let Some(name) = part.program().map(base_name) else {
+        return false;
+    };
+    if part.effect_with_children == Crud::Read {
+        return false;
+    }
+    let has_subcommand = |wanted: &[&str]| {
+        let paths = part.calls.iter().filter_map(|call| call.path.get(1));
+        let words = part
+            .arguments()
+            .filter(|word| !word.starts_with(['-', '+']));
+        let mut named = paths.map(String::as_str).chain(words.take(1));
+        named.any(|word| wanted.contains(&word))
+    };
+    let is_listed = |(programs, subcommands): &(&[&str], &[&str])| {
+        programs.contains(&name) && (subcommands.is_empty() || has_subcommand(subcommands))
+    };
+    let names_changed = part
+        .path_effects
+        .iter()
+        .any(|file| file.effect > Crud::Read);
+    let changes_host = CHANGE_HOSTS.contains(&name)
+        && part.asks_by_program
+        && names_other_host(part)
+        && (name == "rsync" || !names_changed);
+    changes_host
+        || OUTSIDE.iter().any(is_listed)
+        || PACKAGE_MANAGERS.contains(&name) && part.arguments().any(|word| GLOBAL.contains(&word))
+}
+
+/// Returns the name of a package of Node.js that a part runs and that is not installed in the project,
+/// so that it is downloaded.
+fn downloaded_package<'p>(context: &RequestContext<'_>, part: &'p Part) -> Option<&'p str> {
+    let name = part.program().map(base_name)?;
+    let mut words = part.arguments().filter(|word| !word.starts_with('-'));
+    if let Some((_, wanted)) = RUN_PACKAGES_AS.iter().find(|(program, _)| *program == name) {
+        words.next().filter(|word| wanted.contains(word))?;
+    } else if name == "uvx" {
+        return words.next();
+    } else if !RUN_PACKAGES.contains(&name) {
+        return None;
+    }
+    let package = words.next()?;
+    let is_installed = |folder: &String| {
+        let around = Path::new(folder).ancestors();
+        let inside = around.take_while(|folder| {
+            let folder = folder.to_string_lossy();
+            context.project().holds_name(&folder)
+        });
+        let mut programs = inside.map(|folder| folder.join("node_modules/.bin").join(package));
+        programs.any(|program| program.exists())
+    };
+    let is_plain = !package.contains(['/', '@', ':']);
+    let is_local = is_plain && context.start.folders.iter().all(is_installed);
+    (!is_local).then_some(package)
+}
+
+/// Returns the texts in a script that can only be paths: they begin with a directory of the root that
+/// exists, the home directory or the parent directory.
+fn paths_in_script(script: &str) -> impl Iterator<Item = &str> {
+    let is_of_path = |c: char| c.is_alphanumeric() || "._-/~+".contains(c);
+    let is_path = |token: &&str| {
+        let root = token
+            .strip_prefix('/')
+            .and_then(|rest| rest.split_once('/'));
+        let is_folder = |(first, _): (&str, &str)| Path::new("/").join(first).is_dir();
+        token.starts_with("../")
+            || token.starts_with("~/")
+            || root.is_some_and(|root| !root.0.is_empty() && is_folder(root))
+    };
+    script
+        .split(move |c| !is_of_path(c))
+        .filter(is_path)
+        .take(200)
+}
+
+fn changes(part: &Part) -> bool {
+    part.effect > Crud::Read
+}
+
+/// Returns the files that a part changes. If a program changes the files that its table calls
+/// input, such as `sed -i`, these are the files.
+fn changed_files(part: &Part) -> impl Iterator<Item = &PathEffect> {
+    let is_changed = |file: &&PathEffect| file.effect > Crud::Read;
+    let is_named = |file: &PathEffect| file.effect > Crud::Read && file.effect >= part.effect;
+    let names_changed = part.path_effects.iter().any(is_named);
+    let edits_input = part.asks_by_program && !part.is_opaque && !names_changed;
+    let files = part.path_effects.iter();
+    files
+        .filter(move |file| edits_input || is_changed(file))
+        .chain(part.redirections.iter().filter(is_changed))
+}
+
+/// Returns the words of a part that can only be paths and that the tables do not call a file to read:
+/// the program may change what they name.
+fn words_that_are_paths(part: &Part) -> impl Iterator<Item = &str> {
+    let name = part.program().map_or("", base_name);
+    let is_known = part.asks_by_program
+        && !part.is_opaque
+        && !Tables::embedded().is_one_of(name, TAKE_PATTERNS);
+    let is_read = |word: &str| part.path_effects.iter().any(|file| file.path.text == word);
+    let words = part.words.iter().skip(1).filter(|word| word.known);
+    let words = words.flat_map(|word| candidates(&word.text));
+    let is_path = |word: &&str| {
+        word.starts_with(['/', '~']) || word.split('/').any(|component| component == "..")
+    };
+    words
+        .filter(move |_| is_known)
+        .filter(is_path)
+        .filter(move |word| !is_read(word))
+}
+
+/// Returns the folder before the first wildcard of a pattern of file names.
+fn folder_of_pattern(word: &Word) -> Option<&str> {
+    if !word.is_glob || word.text.contains(UNKNOWN) {
+        return None;
+    }
+    let at = word.text.find(['*', '?', '[', '{'])?;
+    match word.text[..at].rfind('/') {
+        Some(0) => Some("/"),
+        Some(end) => Some(&word.text[..end]),
+        None => Some("."),
+    }
+}
+
+/// Returns `true` if a part names a host that is not this machine.
+fn names_other_host(part: &Part) -> bool {
+    part.hosts
+        .iter()
+        .any(|host| !host::is_localhost(&host.name))
+}
+
+/// Returns `true` if a command only creates or updates files that it names, all inside the project.
+fn edits_named_files(context: &RequestContext<'_>) -> bool {
+    let parts = context.parts();
+    if allow::opaque_reason(context).is_some() || !context.set.is_empty() {
+        return false;
+    }
+    let is_inside = |file: &PathEffect| {
+        file.path.known
+            && context.is_project_file(&context.locate(&file.path))
+            && !Tables::embedded().is_secret(&file.path.text)
+    };
+    let mut may_lead_outside = false;
+    for part in &parts.all {
+        let written = || {
+            let files = part.redirections.iter();
+            files.filter(|file| file.effect > Crud::Read)
+        };
+        if !part.ask && written().next().is_none() {
+            continue;
+        }
+        let within = std::iter::successors(Some(part), |part| parts.all.get(part.parent?));
+        let is_wrapped = within.skip(1).any(|around| !around.words.is_empty());
+        let is_edit = !may_lead_outside
+            && !is_wrapped
+            && !part.is_opaque
+            && part.effect < Crud::Delete
+            && part.assignments.is_empty()
+            && written().all(is_inside)
+            && (!part.asks_by_program
+                || is_editor(part) && part.path_effects.iter().all(is_inside));
+        if !is_edit {
+            return false;
+        }
+        // A later write could lead through the link.
+        may_lead_outside |= part.asks_by_program && may_place_link(part);
+    }
+    true
+}
+
+/// Returns `true` if a part is an editor, and its words name every file that it changes.
+fn is_editor(part: &Part) -> bool {
+    let Some(name) = part.program() else {
+        return false;
+    };
+    let is_copy = Tables::embedded().is_one_of(name, &["cp"]);
+    Tables::embedded().is_one_of(name, EDITORS)
+        && part.words.iter().all(|word| word.known)
+        && !part.path_effects.is_empty()
+        && !part.has_config_override
+        && !part.calls.is_empty()
+        && part.calls.iter().all(|call| call.understood)
+        && !(is_copy && may_place_link(part))
+}
