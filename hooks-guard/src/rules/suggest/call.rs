@@ -70,6 +70,10 @@ pub(super) fn approved_calls(context: &RequestContext<'_>) -> Result<Vec<Approve
     if !context.set.is_empty() {
         return Err("it sets a variable".to_owned());
     }
+    let inside = |folder: &String| context.base.holds(folder);
+    if !context.start.folders.iter().all(inside) {
+        return Err("it changes to a directory outside of its directory".to_owned());
+    }
     let parts = &context.parts().all;
     let needed = parts_needing_rule(context)?;
     if needed.is_empty() {
@@ -91,7 +95,9 @@ fn approved_call(
     check_features(context, index, part)?;
     let name = part.words.first().map_or("", |word| base_name(&word.text));
     let program = part.program().unwrap_or_default().to_owned();
-    if program.contains('/') && relative_paths(context, &program).is_none() {
+    let outside = |text: &str| relative_paths(context, text).is_none();
+    let mut files = part.code_files.iter().chain(&part.settings_files);
+    if (program.contains('/') && outside(&program)) || files.any(|file| outside(&file.text)) {
         return Err("it runs a file outside of its directory".to_owned());
     }
     let call = match part.calls.as_slice() {
@@ -223,16 +229,8 @@ fn check_script(
     if context.parts().scripts.iter().any(is_own) {
         return Err(format!("`{name}` runs code in the command"));
     }
-    if part.code_files.is_empty() {
-        return Err(format!("`{name}` may run any code"));
-    }
-    let outside = |text: &str| relative_paths(context, text).is_none();
-    match part
-        .code_files
-        .iter()
-        .any(|file| !file.known || outside(&file.text))
-    {
-        true => Err("it runs a file outside of its directory".to_owned()),
+    match part.code_files.is_empty() {
+        true => Err(format!("`{name}` may run any code")),
         false => Ok(()),
     }
 }
