@@ -83,6 +83,7 @@ impl<'a> RequestContext<'a> {
 
     /// Returns `true` if a path is inside the project, with links followed, and not in git's own
     /// directory.
+    #[cfg(any(feature = "sqlite", feature = "postgres"))]
     pub(super) fn is_project_file(&self, path: &ResolvedPath) -> bool {
         self.project().holds(path) && !Project::is_of_git(path)
     }

@@ -213,6 +213,16 @@ async fn a_day_of_work_needs_few_approvals() {
         }
         let total = asked.values().fold((0, 0), |(a, b), (c, d)| (a + c, b + d));
         println!("{mode}: {total:?} {asked:?}");
+        let of = |(asks, calls): (usize, usize)| format!("{asks} of {calls}");
+        let figures = ["day", "session", "recording"].map(|name| of(asked[name]));
+        let row = format!("| {} | {} (", figures.join(" | "), of(total));
+        let page = include_str!("../../../docs/agents.md");
+        let mut rows = page
+            .lines()
+            .filter(|line| line.contains(&format!("`{mode}`")));
+        if !rows.any(|line| line.contains(&row)) {
+            wrong.push(format!("{mode}: docs/agents.md does not have {row}"));
+        }
         for (of, (asks, calls)) in [("day", asked["day"]), ("all", total)] {
             if asks * 5 > calls {
                 wrong.push(format!(
