@@ -101,12 +101,44 @@ fn instances_share_questions_answers_approvals_and_one_chain() {
     let remembered = one.get("/api/hooks/remembered").ok();
     let number = &remembered["remembered"][0]["id"];
     let target = format!("/api/hooks/remembered/{number}");
+    let approval = other.record(&permission["id"])["approval"].clone();
+    let expected = json!({"remember": "session", "state": "active", "remembered_id": number});
+    assert_eq!(approval, expected);
     one.send(&Request::new("DELETE", &target).bearer(TOKEN))
         .ok();
+    let approval = other.record(&permission["id"])["approval"].clone();
+    assert_eq!(approval["state"], "revoked");
+    assert_eq!(other.get("/api/hooks/remembered").ok()["total"], 0);
+    let all = other.get("/api/hooks/remembered?all=true").ok();
+    assert_eq!(all["remembered"][0]["decision_id"], permission["id"]);
+    assert_eq!(all["remembered"][0]["revoked_by"], "operator");
 
     drop((one, other));
     let summary = assert_intact(&url);
     assert!(summary.contains("intact: 4 decisions"), "{summary}");
+}
+
+/// A delayed answer is known to one process only; the answer that takes effect first counts.
+#[test]
+fn instances_record_the_first_effective_answer_to_a_question() {
+    let Some(cluster) = Cluster::start() else {
+        return;
+    };
+    let (url, one, other) = pair(&cluster);
+    let id = &one.ask("mkdir out")["id"];
+    let delayed = json!({"id": id, "response": "APPROVED", "remember": "always", "delay_ms": 1000});
+    assert_eq!(one.respond_with(&delayed).status, 202);
+    let target = format!("/api/hooks/permission-response/{id}");
+    let withdrawal = Request::new("DELETE", &target).bearer(TOKEN);
+    other.send(&withdrawal).error(404, "NOT_FOUND");
+    other.respond(id, "DENIED").ok();
+    thread::sleep(Duration::from_millis(1500));
+    assert_eq!(one.record(id)["user_response"], "DENIED");
+    let all = one.get("/api/hooks/remembered?all=true").ok();
+    assert_eq!(all["total"], 0);
+    one.send(&withdrawal).error(409, "ALREADY_ANSWERED");
+    drop((one, other));
+    assert_intact(&url);
 }
 
 #[test]

@@ -641,6 +641,8 @@ fn watch_lists_and_revokes_remembered_approvals() {
     let screen = terminal.shows("given");
     for part in [
         "▶     2",
+        "for the session",
+        "scope      applies to codex in /srv/x",
         "mkdir two",
         "/srv/x",
         "codex",

@@ -91,15 +91,24 @@ fn details(one: &Remembered) -> Vec<Line<'static>> {
         let by = one.revoked_by.as_deref().unwrap_or("-");
         format!("{} by {by}", local_time(at, TIME))
     });
-    let holds = one.holds.clone().unwrap_or_else(|| {
-        "matches no request: it was given by a version that did not bind approvals to files"
-            .to_owned()
-    });
+    let lasts = match one.session_id {
+        Some(_) => "for the session",
+        None => "always, until it is revoked",
+    };
+    let holds = match &one.holds {
+        // The sentence describes `always`, but its conditions are the same for a session.
+        Some(holds) => holds.strip_prefix("`always` ").unwrap_or(holds).to_owned(),
+        None => {
+            "matches no request: it was given by a version that did not bind approvals to files"
+                .to_owned()
+        }
+    };
     let cwd = one.cwd.as_ref().map(|cwd| cwd.display().to_string());
     let mut lines = vec![Line::from(Span::styled(escape(&one.command), bold()))];
     lines.extend(
         [
             field("revoked", revoked),
+            field("lasts", Some(lasts.to_owned())),
             field("scope", Some(holds)),
             field("files", Some(one.covers.join(", "))),
             field("in", cwd),
