@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::error::AuditError;
 use super::tx::{Arg, SqlRow};
 use crate::approval::ApprovalScope;
+use crate::changes::ChangeTotals;
 use crate::classify::{Crud, Decision, Method};
 use crate::mask::Masked;
 use crate::request::{CommandPart, PermissionDecision, PermissionRequest};
@@ -115,6 +116,10 @@ pub struct AuditRecord {
     /// cannot be given; `None` for a decision without a question.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub always: Option<String>,
+    /// Size of the changes of a pending question about a file tool, if they are known;
+    /// `GET /api/hooks/decisions/{id}/changes` returns them. Not stored.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changes: Option<ChangeTotals>,
     /// SHA-256 of the command before its secrets were masked. Not shown: it would allow guesses of
     /// the masked secrets to be checked.
     #[serde(skip)]
@@ -614,6 +619,7 @@ impl DecisionRow {
                 .unwrap_or_default(),
             always: scope.as_ref().map(ApprovalScope::describe),
             scope,
+            changes: None,
         })
     }
 }

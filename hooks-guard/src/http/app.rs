@@ -15,7 +15,7 @@ use super::common::{no_such_method, no_such_path};
 use super::error::{ApiError, REQUEST_ID, RequestId};
 use super::state::AppState;
 use super::{
-    cleanup, console, decisions, events, export, health, identity, metrics, openapi, pending,
+    changes, cleanup, console, decisions, events, export, health, identity, metrics, openapi, pending,
     permission, registered, remembered, respond, scrape, session, stats,
 };
 
@@ -37,6 +37,10 @@ pub fn app(state: AppState) -> Router {
             post(decisions::executed),
         )
         .route("/api/hooks/decisions/{id}/redeem", post(decisions::redeem))
+        .route(
+            "/api/hooks/decisions/{id}/changes",
+            get(changes::read).post(changes::attach),
+        )
         .route("/api/hooks/events", get(events::events))
         .route("/api/hooks/remembered", get(remembered::list))
         .route("/api/hooks/remembered/{id}", delete(remembered::revoke))
@@ -103,7 +107,7 @@ pub(super) async fn proved(request: Request, next: Next) -> Response {
 /// Returns the route that a request matches, not its path: paths contain ids and other values from
 /// clients, which must not become metric labels.
 pub(super) fn route_of(request: &Request) -> &'static str {
-    const ROUTES: [&str; 21] = [
+    const ROUTES: [&str; 22] = [
         "/api/hooks/identity",
         "/api/hooks/series",
         "/api/hooks/export",
@@ -125,12 +129,14 @@ pub(super) fn route_of(request: &Request) -> &'static str {
         "/api/hooks/decisions/{id}",
         "/api/hooks/decisions/{id}/executed",
         "/api/hooks/decisions/{id}/redeem",
+        "/api/hooks/decisions/{id}/changes",
     ];
     let path = request.uri().path();
     let known = ROUTES.into_iter().find(|route| *route == path);
     known.unwrap_or_else(|| match path.strip_prefix("/api/hooks/decisions/") {
         Some(rest) if rest.ends_with("/redeem") => "/api/hooks/decisions/{id}/redeem",
         Some(rest) if rest.ends_with("/executed") => "/api/hooks/decisions/{id}/executed",
+        Some(rest) if rest.ends_with("/changes") => "/api/hooks/decisions/{id}/changes",
         Some(_) => "/api/hooks/decisions/{id}",
         None => match path.starts_with("/api/hooks/remembered/") {
             true => "/api/hooks/remembered/{id}",

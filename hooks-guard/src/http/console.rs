@@ -43,13 +43,14 @@ macro_rules! assets {
     };
 }
 
-static ASSETS: [Asset; 16] = assets![
+static ASSETS: [Asset; 17] = assets![
     HTML "index.html",
     CSS "style.css",
     SVG "icon.svg",
     JS "app.js",
     JS "api.js",
     JS "command.js",
+    JS "diff.js",
     JS "dom.js",
     JS "escape.js",
     JS "events.js",

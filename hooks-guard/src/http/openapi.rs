@@ -26,6 +26,8 @@ pub fn document() -> OpenApi {
         super::decisions::one,
         super::decisions::executed,
         super::decisions::redeem,
+        super::changes::read,
+        super::changes::attach,
         super::pending::list,
         super::pending::deny,
         super::events::events,

@@ -201,6 +201,7 @@ async fn p_15_a_stored_decision_has_every_field(place: Place) {
         }],
         covers: Vec::new(),
         always: None,
+        changes: None,
         command_hash: hash("git commit"),
         scope: None,
     };
