@@ -3,7 +3,7 @@
 
 import { operator } from "./api.js";
 
-const KINDS = ["asked", "answered", "executed", "remembered", "forgotten", "cleaned"];
+const KINDS = ["asked", "answered", "executed", "remembered", "forgotten", "cleaned", "changes"];
 const AGAIN = [500, 1000, 2000, 5000];
 
 /**

@@ -2,6 +2,7 @@
 
 import { act, get, isSignedIn, messageOf } from "./api.js";
 import { badge, command } from "./command.js";
+import { changesOf } from "./diff.js";
 import { el, prose, say, told } from "./dom.js";
 import { escape } from "./escape.js";
 import { confidence, outcome, UNUSED } from "./record.js";
@@ -220,6 +221,7 @@ function card(record) {
       left,
     ),
     el("div", { class: "box" }, command(record)),
+    changesOf(record),
     el("p", { class: "reasoning" }, prose("span", record.reasoning), el("span", { class: "quiet-text" }, ` · ${confidence(record)}`)),
     record.always && prose("p", record.always, { class: "always quiet-text" }),
     el(

@@ -1,6 +1,7 @@
 // One decision: its outcome and all of its fields.
 
 import { badge, command } from "./command.js";
+import { changesOf } from "./diff.js";
 import { el, prose, told, words } from "./dom.js";
 import { percent, took, whenExactly } from "./time.js";
 
@@ -37,6 +38,7 @@ export function details(record) {
     { class: "record" },
     el("p", { class: "line" }, badge(record.classification), " ", outcome(record), " ", el("span", { class: "quiet-text" }, confidence(record))),
     el("div", { class: "box" }, command(record)),
+    changesOf(record),
     prose("p", record.reasoning, { class: "reasoning" }),
     record.explanation && prose("p", record.explanation, { class: "explanation" }),
     record.always && prose("p", record.always, { class: "always quiet-text" }),

@@ -27,7 +27,9 @@ pub(super) fn replace(present: &str, replacements: &[Replacement]) -> Result<Str
             (1, _) => text.replacen(&old, &new, 1),
             (_, true) => text.replace(&old, &new),
             (count, false) => {
-                return Err(format!("the file contains the text to replace {count} times"));
+                return Err(format!(
+                    "the file contains the text to replace {count} times"
+                ));
             }
         };
     }
@@ -58,7 +60,11 @@ pub(super) fn patch(present: &str, hunks: &[PatchHunk]) -> Result<String, String
     let fails = || "the patch does not match the file".to_owned();
     let mut lines: Vec<String> = present.lines().map(str::to_owned).collect();
     let mut at = 0;
-    for PatchHunk { anchor, lines: hunk } in hunks {
+    for PatchHunk {
+        anchor,
+        lines: hunk,
+    } in hunks
+    {
         if let Some(anchor) = anchor {
             let found = find(&lines[at..], std::slice::from_ref(anchor)).ok_or_else(fails)?;
             at += found + 1;
@@ -141,7 +147,10 @@ mod tests {
     #[test]
     fn a_replacement_that_the_tool_would_refuse_is_an_error() {
         for (text, old) in [("a", "x"), ("aa", "a"), ("a", "")] {
-            assert!(replace(text, &[swap(old, "b", false)]).is_err(), "{text} {old}");
+            assert!(
+                replace(text, &[swap(old, "b", false)]).is_err(),
+                "{text} {old}"
+            );
         }
     }
 
@@ -157,7 +166,10 @@ mod tests {
     fn hunks_of_a_patch_are_found_in_order() {
         let hunk = |anchor: Option<&str>, lines: &[(char, &str)]| PatchHunk {
             anchor: anchor.map(str::to_owned),
-            lines: lines.iter().map(|(mark, line)| (*mark, (*line).to_owned())).collect(),
+            lines: lines
+                .iter()
+                .map(|(mark, line)| (*mark, (*line).to_owned()))
+                .collect(),
         };
         let text = "fn a() {\n    1\n}\nfn b() {\n    1\n}\n";
         let second = [hunk(Some("fn b() {"), &[('-', "    1"), ('+', "    2")])];

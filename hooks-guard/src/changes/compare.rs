@@ -59,7 +59,9 @@ pub fn not_compared(changes: &[ProposedChange]) -> FileChanges {
         }
         let present = PresentFile {
             content: PresentContent::Unknown,
-            notes: vec!["not compared with the present file: it could not be read in time".to_owned()],
+            notes: vec![
+                "not compared with the present file: it could not be read in time".to_owned(),
+            ],
         };
         let file = compare_file(path, present, &change.edit, &mut budget);
         compared.files.push(file);
@@ -152,7 +154,10 @@ fn read(path: &Path, metadata: &Metadata, readable: &mut u64) -> Result<String, 
         return Err(too_large());
     }
     if metadata.len() > *readable {
-        return Err(format!("all files together exceed {} MiB", MAX_TOTAL_BYTES >> 20));
+        return Err(format!(
+            "all files together exceed {} MiB",
+            MAX_TOTAL_BYTES >> 20
+        ));
     }
     let file = open(path).map_err(|error| reason(&error))?;
     let mut bytes = Vec::new();
@@ -179,7 +184,9 @@ fn link_target(path: &Path) -> Option<PathBuf> {
         // The file does not exist yet.
         Err(_) => match std::fs::read_link(path) {
             Ok(target) => path.parent()?.join(target),
-            Err(_) => std::fs::canonicalize(path.parent()?).ok()?.join(path.file_name()?),
+            Err(_) => std::fs::canonicalize(path.parent()?)
+                .ok()?
+                .join(path.file_name()?),
         },
     };
     let plain = |path: &Path| -> Vec<_> {
@@ -274,7 +281,9 @@ fn compare_file(
         ProposedEdit::Cell(cell) => compare_cell(text, cell, &mut diff, &mut notes, budget),
         ProposedEdit::Fragment(new) => {
             diff.compare("", new, false, budget);
-            notes.push("the agent decides where this text goes, and may change other lines".to_owned());
+            notes.push(
+                "the agent decides where this text goes, and may change other lines".to_owned(),
+            );
         }
         ProposedEdit::Delete => {
             diff.compare(old, "", true, budget);
@@ -305,8 +314,17 @@ fn compare_cell(
     notes: &mut Vec<String>,
     budget: &mut DiffBudget,
 ) {
-    let name: String = edit.cell.as_deref().unwrap_or("-").chars().take(50).collect();
-    notes.push(format!("{} of cell {name}; lines count from the start of the cell", edit.mode));
+    let name: String = edit
+        .cell
+        .as_deref()
+        .unwrap_or("-")
+        .chars()
+        .take(50)
+        .collect();
+    notes.push(format!(
+        "{} of cell {name}; lines count from the start of the cell",
+        edit.mode
+    ));
     let is_new = edit.mode == "insert";
     let old = match notebook {
         Some(notebook) if !is_new => apply::cell(notebook, edit).unwrap_or_else(|why| {
@@ -364,7 +382,10 @@ mod tests {
         let at = |name: &str| folder.path().join(name);
         fs::write(at("binary"), [0x7f, b'E', b'L', b'F', 0]).unwrap();
         fs::write(at("latin1"), [b'a', 0xe9, b'\n']).unwrap();
-        fs::File::create(at("large")).unwrap().set_len(2 << 20).unwrap();
+        fs::File::create(at("large"))
+            .unwrap()
+            .set_len(2 << 20)
+            .unwrap();
         fs::create_dir(at("folder")).unwrap();
         let fifo = at("fifo");
         rustix::fs::mknodat(
@@ -405,7 +426,11 @@ mod tests {
             return;
         }
         let file = one(write("a", "y"), folder.path());
-        assert!(file.notes[0].contains("permission denied"), "{:?}", file.notes);
+        assert!(
+            file.notes[0].contains("permission denied"),
+            "{:?}",
+            file.notes
+        );
     }
 
     #[test]
@@ -442,7 +467,11 @@ mod tests {
         let path = "a".into();
         let file = one(ProposedChange { path, edit }, folder.path());
         assert_eq!(file.diff, "@@\n-two\n+three\n");
-        assert!(file.notes[0].contains("will probably fail"), "{:?}", file.notes);
+        assert!(
+            file.notes[0].contains("will probably fail"),
+            "{:?}",
+            file.notes
+        );
     }
 
     #[test]

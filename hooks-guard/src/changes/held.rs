@@ -185,10 +185,16 @@ mod tests {
     #[test]
     fn changes_need_the_secret_and_count_once() {
         let held = HeldChanges::default();
-        assert_eq!(held.attach(1, &SECRET, changes(5)), AttachResult::NotPending);
+        assert_eq!(
+            held.attach(1, &SECRET, changes(5)),
+            AttachResult::NotPending
+        );
         held.expect(1, SECRET, deadline());
         assert_eq!(held.totals(1), None);
-        assert_eq!(held.attach(1, &[8; 32], changes(5)), AttachResult::WrongSecret);
+        assert_eq!(
+            held.attach(1, &[8; 32], changes(5)),
+            AttachResult::WrongSecret
+        );
         let attached = held.attach(1, &SECRET, changes(5));
         assert!(matches!(attached, AttachResult::Attached(totals) if totals.added == 1));
         assert_eq!(held.attach(1, &SECRET, changes(6)), AttachResult::Already);

@@ -71,7 +71,8 @@ mod tests {
 
     #[test]
     fn secrets_are_masked_on_both_sides() {
-        let diff = "@@ -1,2 +1,2 @@\n-API_KEY=abcdefghijklmnop\n+API_KEY=qrstuvwxyzabcdef\n x = 1\n";
+        let diff =
+            "@@ -1,2 +1,2 @@\n-API_KEY=abcdefghijklmnop\n+API_KEY=qrstuvwxyzabcdef\n x = 1\n";
         assert_eq!(
             mask_diff(diff),
             "@@ -1,2 +1,2 @@\n-API_KEY=[secret]\n+API_KEY=[secret]\n x = 1\n"
@@ -95,7 +96,11 @@ mod tests {
 
     #[test]
     fn a_diff_without_secrets_stays_as_it_is() {
-        for diff in ["", "@@ -1 +1 @@\n-a\n+b\n\\ No newline at end of file\n", "@@\n+é\r\n+"] {
+        for diff in [
+            "",
+            "@@ -1 +1 @@\n-a\n+b\n\\ No newline at end of file\n",
+            "@@\n+é\r\n+",
+        ] {
             assert_eq!(mask_diff(diff), diff);
         }
     }

@@ -175,15 +175,23 @@ impl FileChanges {
                 return Err(ChangesError::TooLong(name("path"), MAX_PATH_CHARS));
             }
             if file.notes.len() > MAX_NOTES {
-                return invalid(name("notes"), &format!("expected at most {MAX_NOTES} notes"));
+                return invalid(
+                    name("notes"),
+                    &format!("expected at most {MAX_NOTES} notes"),
+                );
             }
-            if file.notes.iter().any(|note| note.chars().count() > MAX_NOTE_CHARS) {
+            if file
+                .notes
+                .iter()
+                .any(|note| note.chars().count() > MAX_NOTE_CHARS)
+            {
                 return Err(ChangesError::TooLong(name("notes"), MAX_NOTE_CHARS));
             }
             for (number, line) in file.diff.lines().enumerate() {
                 if !(line.starts_with("@@") || line.starts_with([' ', '+', '-', '\\'])) {
                     let number = number + 1;
-                    let why = format!("line {number} must begin with `@@`, a space, `+`, `-` or `\\`");
+                    let why =
+                        format!("line {number} must begin with `@@`, a space, `+`, `-` or `\\`");
                     return invalid(name("diff"), &why);
                 }
             }
@@ -191,7 +199,10 @@ impl FileChanges {
             lines += file.diff.lines().count();
         }
         if bytes > MAX_CHANGE_BYTES {
-            return invalid(field.to_owned(), &format!("longer than {MAX_CHANGE_BYTES} bytes"));
+            return invalid(
+                field.to_owned(),
+                &format!("longer than {MAX_CHANGE_BYTES} bytes"),
+            );
         }
         if lines > MAX_DIFF_LINES {
             let why = format!("the diffs have more than {MAX_DIFF_LINES} lines");
@@ -245,7 +256,10 @@ mod tests {
         let diff = "@@ -1 +1 @@\n-a\n+b\n \n\\ No newline at end of file\n";
         assert_eq!(one(diff).check("changes"), Ok(()));
         assert_eq!(one(&"+a\n".repeat(400)).check("changes"), Ok(()));
-        assert_eq!(one(&format!("+{}", "x".repeat(65_500))).check("changes"), Ok(()));
+        assert_eq!(
+            one(&format!("+{}", "x".repeat(65_500))).check("changes"),
+            Ok(())
+        );
     }
 
     #[test]

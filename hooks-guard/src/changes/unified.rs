@@ -53,7 +53,13 @@ pub(super) struct DiffText {
 impl DiffText {
     /// Adds the hunks between two texts. `numbered` is `false` if their place in the file is
     /// unknown.
-    pub(super) fn compare(&mut self, old: &str, new: &str, numbered: bool, budget: &mut DiffBudget) {
+    pub(super) fn compare(
+        &mut self,
+        old: &str,
+        new: &str,
+        numbered: bool,
+        budget: &mut DiffBudget,
+    ) {
         // The lines of one text need no comparison.
         if old.is_empty() || new.is_empty() {
             return self.whole(old, new, numbered, budget);
@@ -192,7 +198,9 @@ mod tests {
         let found = diff("", &new);
         assert_eq!(found.text.lines().count(), 400);
         assert_eq!((found.added, found.omitted), (1_602, 1_203));
-        let wide: String = (0..100).map(|_| format!("{}\n", "é".repeat(1_000))).collect();
+        let wide: String = (0..100)
+            .map(|_| format!("{}\n", "é".repeat(1_000)))
+            .collect();
         let found = diff("", &wide);
         assert!(found.text.len() <= 64 << 10, "{}", found.text.len());
         assert_eq!(found.text.lines().count() + found.omitted as usize, 101);
@@ -201,7 +209,11 @@ mod tests {
     #[test]
     fn the_end_of_a_long_line_is_counted() {
         let found = diff("", &format!("{}\n", "x".repeat(5_000)));
-        assert!(found.text.ends_with("\n\\ 3000 more characters of this line\n"));
+        assert!(
+            found
+                .text
+                .ends_with("\n\\ 3000 more characters of this line\n")
+        );
         assert_eq!((found.added, found.omitted), (1, 0));
     }
 
@@ -209,6 +221,11 @@ mod tests {
     fn carriage_returns_stay_in_the_lines() {
         let found = diff("a\r\nb\r\n", "a\r\nc\rd\r\n");
         assert!(!found.text.contains("No newline"), "{}", found.text);
-        assert!(found.text.lines().all(|line| line.starts_with(['@', ' ', '+', '-'])));
+        assert!(
+            found
+                .text
+                .lines()
+                .all(|line| line.starts_with(['@', ' ', '+', '-']))
+        );
     }
 }

@@ -8,8 +8,12 @@ use clap::{Args, ValueEnum};
 use hooks_guard::audit::AuditRecord;
 use hooks_guard::client::{Client, ClientError};
 use hooks_runtime::display::escape;
+use ratatui::crossterm;
+use ratatui::crossterm::style::Stylize;
 use serde_json::{Value, json};
 
+use super::color::has_color;
+use super::diff::{self, DiffLine, DiffLineKind};
 use super::failure::CommandError;
 use super::questions;
 use super::setup::{Setup, runtime};
@@ -149,7 +153,12 @@ fn answer_each(runtime: &tokio::runtime::Runtime, client: Client) -> Result<bool
         }
         for question in new {
             show(question)?;
-            let Some(mut answer) = ask()? else { continue };
+            let changes = changes(runtime, &client, question);
+            let hidden = show_changes(&changes, true)?;
+            let whole = || show_changes(&changes, false).map(drop);
+            let Some(mut answer) = ask(hidden, whole)? else {
+                continue;
+            };
             answer["id"] = question.id.into();
             all &= send(runtime, &client, &answer)?;
         }
@@ -193,13 +202,70 @@ fn show(question: &AuditRecord) -> io::Result<()> {
     }
 }
 
-/// Reads one answer. Returns `None` to leave the question pending.
-fn ask() -> io::Result<Option<Value>> {
+/// Returns the lines of the changes of a question.
+fn changes(
+    runtime: &tokio::runtime::Runtime,
+    client: &Client,
+    question: &AuditRecord,
+) -> Vec<DiffLine> {
+    if question.changes.is_none() {
+        return Vec::new();
+    }
+    match runtime.block_on(questions::changes(client, question.id)) {
+        Ok(changes) => changes.as_ref().map(diff::lines).unwrap_or_default(),
+        Err(error) => vec![DiffLine {
+            kind: DiffLineKind::Note,
+            text: format!(
+                "the changes cannot be shown: {}",
+                escape(&error.to_string())
+            ),
+        }],
+    }
+}
+
+/// Prints the lines of changes, at most a screen of them unless all are wanted. Returns the number
+/// of lines that are left.
+fn show_changes(lines: &[DiffLine], screen_only: bool) -> io::Result<usize> {
     let mut out = io::stdout().lock();
+    let (columns, rows) = crossterm::terminal::size().unwrap_or((80, 24));
+    let has_color = has_color(&out);
+    // Leave rows for the question and the prompt.
+    let mut left = usize::from(rows.saturating_sub(9).max(5));
+    for (at, DiffLine { kind, text }) in lines.iter().enumerate() {
+        let height = text
+            .chars()
+            .count()
+            .div_ceil(usize::from(columns.max(1)))
+            .max(1);
+        if screen_only && height > left && at > 0 {
+            let more = lines.len() - at;
+            writeln!(out, "    … {more} more lines; d shows all")?;
+            return Ok(more);
+        }
+        left = left.saturating_sub(height);
+        let text = text.as_str();
+        match kind {
+            _ if !has_color => writeln!(out, "{text}")?,
+            DiffLineKind::Added => writeln!(out, "{}", text.green())?,
+            DiffLineKind::Removed => writeln!(out, "{}", text.red())?,
+            DiffLineKind::File => writeln!(out, "{}", text.bold())?,
+            DiffLineKind::Note => writeln!(out, "{}", text.yellow())?,
+            DiffLineKind::Hunk => writeln!(out, "{}", text.cyan())?,
+            DiffLineKind::Same => writeln!(out, "{text}")?,
+        }
+    }
+    Ok(0)
+}
+
+/// Reads one answer. Returns `None` to leave the question pending. `hidden` is the number of lines
+/// of changes that `whole` would show.
+fn ask(hidden: usize, whole: impl Fn() -> io::Result<()>) -> io::Result<Option<Value>> {
     loop {
+        let mut out = io::stdout().lock();
+        let more = if hidden > 0 { "[d] all lines  " } else { "" };
         write!(
             out,
-            "[y] approve  [s] for this session  [a] always  [n] deny  [Enter] later: "
+            "{more}[y] approve  [s] for this session  [a] always  [n] deny  [Enter] later: "
         )?;
         out.flush()?;
         let mut line = String::new();
@@ -212,6 +278,11 @@ fn ask() -> io::Result<Option<Value>> {
             "a" => json!({"response": "APPROVED", "remember": "always"}),
             "n" => json!({"response": "DENIED"}),
             "" => return Ok(None),
+            "d" => {
+                drop(out);
+                whole()?;
+                continue;
+            }
             _ => continue,
         }));
     }

@@ -15,8 +15,8 @@ use super::common::{no_such_method, no_such_path};
 use super::error::{ApiError, REQUEST_ID, RequestId};
 use super::state::AppState;
 use super::{
-    changes, cleanup, console, decisions, events, export, health, identity, metrics, openapi, pending,
-    permission, registered, remembered, respond, scrape, session, stats,
+    changes, cleanup, console, decisions, events, export, health, identity, metrics, openapi,
+    pending, permission, registered, remembered, respond, scrape, session, stats,
 };
 
 /// Returns the service as a router, to be served by [`Server`](super::Server), by another server,

@@ -18,7 +18,9 @@ use crate::changes::{AttachResult, ChangeTotals, ChangesError, FileChanges};
 pub(super) fn check(changes: &FileChanges) -> Result<(), ApiError> {
     changes.check("changes").map_err(|error| match error {
         ChangesError::TooLong(field, most) => ApiError::too_long(&field, most),
-        ChangesError::Invalid(field, why) => ApiError::invalid_json(format!("field `{field}`: {why}")),
+        ChangesError::Invalid(field, why) => {
+            ApiError::invalid_json(format!("field `{field}`: {why}"))
+        }
     })
 }
 
@@ -45,7 +47,8 @@ pub(crate) async fn read(
     state.inner.operator.check(&headers)?;
     let changes = state.service().changes(number(&decision)?).await;
     let changes = changes.map_err(|error| failed(&id, &error))?;
-    let unknown = || ApiError::not_found("no changes are known for this decision, or it is answered");
+    let unknown =
+        || ApiError::not_found("no changes are known for this decision, or it is answered");
     changes.map(Json).ok_or_else(unknown)
 }
 

@@ -113,7 +113,9 @@ impl Hub {
         let data = json!({ "id": id, "changes": totals });
         let _sending = self.sending.lock().unwrap_or_else(PoisonError::into_inner);
         // An error means that there are no listeners.
-        let _ = self.sender.send(Arc::new(SseMessage::new(0, "changes", &data)));
+        let _ = self
+            .sender
+            .send(Arc::new(SseMessage::new(0, "changes", &data)));
     }
 
     /// Sends events until there are no listeners.

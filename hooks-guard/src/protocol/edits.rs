@@ -7,14 +7,28 @@
 use serde_json::Value;
 
 use super::input::JsonObject;
-use super::tools::{PARTS, PATCHES, PATHS, ToolKind, plain_path};
 use super::patch;
+use super::tools::{PARTS, PATCHES, PATHS, ToolKind, plain_path};
 use crate::changes::{CellEdit, ProposedChange, ProposedEdit, Replacement};
 use crate::classify::Crud;
 use crate::request::FileAccess;
 
-const OLD: &[&str] = &["old_string", "oldString", "old_str", "oldStr", "old_text", "oldText"];
-const NEW: &[&str] = &["new_string", "newString", "new_str", "newStr", "new_text", "newText"];
+const OLD: &[&str] = &[
+    "old_string",
+    "oldString",
+    "old_str",
+    "oldStr",
+    "old_text",
+    "oldText",
+];
+const NEW: &[&str] = &[
+    "new_string",
+    "newString",
+    "new_str",
+    "newStr",
+    "new_text",
+    "newText",
+];
 const CONTENT: &[&str] = &["content", "contents", "file_text", "fileText"];
 const INSERTED: &[&str] = &["insert_text", "insertText", "new_str", "newStr", "text"];
 const INSERT_LINE: &[&str] = &["insert_line", "insertLine"];
@@ -31,7 +45,9 @@ pub(super) fn proposed(
     access: &FileAccess,
 ) -> Vec<ProposedChange> {
     match tool {
-        ToolKind::Patch => text(arguments, PATCHES).map(patch::changes).unwrap_or_default(),
+        ToolKind::Patch => text(arguments, PATCHES)
+            .map(patch::changes)
+            .unwrap_or_default(),
         ToolKind::Changes(effect) => of_fields(effect, arguments, access),
         _ => Vec::new(),
     }
@@ -50,9 +66,13 @@ fn of_fields(effect: Crud, arguments: &JsonObject, access: &FileAccess) -> Vec<P
             })
             .collect()
     };
-    let parts = PARTS.iter().filter_map(|part| arguments.get(*part)?.as_array());
+    let parts = PARTS
+        .iter()
+        .filter_map(|part| arguments.get(*part)?.as_array());
     let parts: Vec<_> = parts.flatten().filter_map(Value::as_object).collect();
-    let own = (!parts.is_empty()).then(|| replacements(arguments, &parts)).flatten();
+    let own = (!parts.is_empty())
+        .then(|| replacements(arguments, &parts))
+        .flatten();
     if let Some(changes) = own {
         return changes;
     }
@@ -70,7 +90,11 @@ fn of_fields(effect: Crud, arguments: &JsonObject, access: &FileAccess) -> Vec<P
 fn edit(object: &JsonObject) -> Option<ProposedEdit> {
     let owned = |fields| text(object, fields).map(str::to_owned);
     if let Some(source) = owned(SOURCE) {
-        let mode: String = text(object, CELL_MODE).unwrap_or("replace").chars().take(20).collect();
+        let mode: String = text(object, CELL_MODE)
+            .unwrap_or("replace")
+            .chars()
+            .take(20)
+            .collect();
         let cell = find(object, CELL).map(|cell| match cell {
             Value::String(cell) => cell.clone(),
             other => other.to_string(),
@@ -164,25 +188,49 @@ mod tests {
         let replace = |all| ProposedEdit::Replace(vec![swap(all)]);
         for (tool, arguments, edit) in [
             ("Write", json!({"file_path": "f", "content": "x"}), write()),
-            ("write_file", json!({"file_path": "f", "content": "x"}), write()),
+            (
+                "write_file",
+                json!({"file_path": "f", "content": "x"}),
+                write(),
+            ),
             ("write", json!({"filePath": "f", "content": "x"}), write()),
             ("create", json!({"path": "f", "file_text": "x"}), write()),
-            ("create_file", json!({"filePath": "f", "content": "x"}), write()),
+            (
+                "create_file",
+                json!({"filePath": "f", "content": "x"}),
+                write(),
+            ),
             ("Write", json!({"path": "f", "contents": "x"}), write()),
-            ("Edit", json!({"file_path": "f", "old_string": "a", "new_string": "b"}), replace(false)),
+            (
+                "Edit",
+                json!({"file_path": "f", "old_string": "a", "new_string": "b"}),
+                replace(false),
+            ),
             (
                 "Edit",
                 json!({"file_path": "f", "old_string": "a", "new_string": "b", "replace_all": true}),
                 replace(true),
             ),
-            ("edit", json!({"filePath": "f", "oldString": "a", "newString": "b"}), replace(false)),
-            ("edit", json!({"path": "f", "old_str": "a", "new_str": "b"}), replace(false)),
+            (
+                "edit",
+                json!({"filePath": "f", "oldString": "a", "newString": "b"}),
+                replace(false),
+            ),
+            (
+                "edit",
+                json!({"path": "f", "old_str": "a", "new_str": "b"}),
+                replace(false),
+            ),
             (
                 "replace",
                 json!({"file_path": "f", "old_string": "a", "new_string": "b", "expected_replacements": 2}),
                 replace(true),
             ),
-            ("StrReplace", json!({"path": "f", "old_string": "a", "new_string": "b"}), replace(false)),
+            (
+                "StrReplace",
+                json!({"path": "f", "old_string": "a", "new_string": "b"}),
+                replace(false),
+            ),
             (
                 "replace_string_in_file",
                 json!({"filePath": "f", "oldString": "a", "newString": "b"}),
@@ -199,7 +247,10 @@ mod tests {
             (
                 "insert",
                 json!({"path": "f", "insert_line": 3, "new_str": "x"}),
-                ProposedEdit::Insert { line: 3, text: "x".to_owned() },
+                ProposedEdit::Insert {
+                    line: 3,
+                    text: "x".to_owned(),
+                },
             ),
             (
                 "NotebookEdit",
@@ -218,7 +269,11 @@ mod tests {
             ("Delete", json!({"path": "f"}), ProposedEdit::Delete),
             ("TabWrite", json!({"path": "f"}), ProposedEdit::Unknown),
         ] {
-            assert_eq!(of(tool, &arguments), [change("f", edit)], "{tool} {arguments}");
+            assert_eq!(
+                of(tool, &arguments),
+                [change("f", edit)],
+                "{tool} {arguments}"
+            );
         }
         assert_eq!(of("Read", &json!({"file_path": "f"})), []);
     }

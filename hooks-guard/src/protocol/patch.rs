@@ -75,7 +75,9 @@ pub(crate) fn changes(patch: &str) -> Vec<ProposedChange> {
 
 fn add_line(hunks: &mut Vec<PatchHunk>, line: &str) {
     if let Some(anchor) = line.strip_prefix("@@") {
-        let anchor = anchor.strip_prefix(' ').filter(|anchor| !anchor.trim().is_empty());
+        let anchor = anchor
+            .strip_prefix(' ')
+            .filter(|anchor| !anchor.trim().is_empty());
         hunks.push(PatchHunk {
             anchor: anchor.map(str::to_owned),
             lines: Vec::new(),
@@ -91,7 +93,10 @@ fn add_line(hunks: &mut Vec<PatchHunk>, line: &str) {
         hunks.push(PatchHunk::default());
     }
     let Some(hunk) = hunks.last_mut() else { return };
-    let mark = line.chars().next().filter(|mark| matches!(mark, ' ' | '+' | '-'));
+    let mark = line
+        .chars()
+        .next()
+        .filter(|mark| matches!(mark, ' ' | '+' | '-'));
     hunk.lines.push(match mark {
         Some(mark) => (mark, line[1..].to_owned()),
         None => (' ', line.to_owned()),
@@ -110,14 +115,23 @@ mod tests {
                      *** End of File\n*** Delete File: d.rs\n*** End Patch";
         let hunk = |anchor: Option<&str>, lines: &[(char, &str)]| PatchHunk {
             anchor: anchor.map(str::to_owned),
-            lines: lines.iter().map(|(mark, line)| (*mark, (*line).to_owned())).collect(),
+            lines: lines
+                .iter()
+                .map(|(mark, line)| (*mark, (*line).to_owned()))
+                .collect(),
         };
         let hunks = vec![
-            hunk(Some("fn b() {"), &[(' ', "same"), ('-', "old"), ('+', "new"), (' ', "")]),
+            hunk(
+                Some("fn b() {"),
+                &[(' ', "same"), ('-', "old"), ('+', "new"), (' ', "")],
+            ),
             hunk(None, &[('+', "end")]),
         ];
         let moved_to = Some("c.rs".into());
-        let change = |path: &str, edit| ProposedChange { path: path.into(), edit };
+        let change = |path: &str, edit| ProposedChange {
+            path: path.into(),
+            edit,
+        };
         assert_eq!(
             changes(patch),
             [

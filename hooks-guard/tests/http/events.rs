@@ -12,14 +12,14 @@ use crate::daemon::{Daemon, Setup, TOKEN};
 
 /// An event of the stream.
 #[derive(Debug)]
-struct Event {
-    kind: String,
-    id: Option<i64>,
-    data: Value,
+pub(crate) struct Event {
+    pub(crate) kind: String,
+    pub(crate) id: Option<i64>,
+    pub(crate) data: Value,
 }
 
 /// A listener, after the head of its response.
-struct Listener(BufReader<TcpStream>);
+pub(crate) struct Listener(BufReader<TcpStream>);
 
 impl Listener {
     fn open(port: u16, target: &str, headers: &str) -> Self {
@@ -52,7 +52,7 @@ impl Listener {
     }
 
     #[track_caller]
-    fn new(daemon: &Daemon) -> Self {
+    pub(crate) fn new(daemon: &Daemon) -> Self {
         Self::connect(daemon, "/api/hooks/events", "").0
     }
 
@@ -65,7 +65,7 @@ impl Listener {
     }
 
     /// Returns the next event; `None` at the end of the stream.
-    fn next(&mut self) -> Option<Event> {
+    pub(crate) fn next(&mut self) -> Option<Event> {
         let (mut kind, mut id, mut data) = (None, None, String::new());
         loop {
             let line = self.line()?;
@@ -88,7 +88,7 @@ impl Listener {
     }
 
     #[track_caller]
-    fn expect(&mut self, kind: &str) -> Event {
+    pub(crate) fn expect(&mut self, kind: &str) -> Event {
         let event = self.next().expect("an event");
         assert_eq!(event.kind, kind, "{event:?}");
         event

@@ -107,6 +107,9 @@ async fn run(
             _ = terminated.recv() => return Ok(()),
             _ = hung_up.recv() => return Ok(()),
         }
+        if let Some(id) = state.wanted_changes() {
+            tokio::spawn(feed::changes(client.clone(), id, sender.clone()));
+        }
         for effect in effects {
             match effect {
                 WatchEffect::None | WatchEffect::Draw => {}
