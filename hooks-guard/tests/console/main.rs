@@ -21,6 +21,7 @@ mod support;
 
 mod browser;
 mod data;
+mod diff;
 mod empty;
 mod files;
 mod flood;

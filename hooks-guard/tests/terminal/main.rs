@@ -2,6 +2,7 @@
 #![cfg(target_os = "linux")]
 
 mod approve;
+mod changes;
 #[path = "../http/client.rs"]
 #[expect(dead_code, reason = "the tests over HTTP use all of it")]
 mod client;

@@ -107,9 +107,6 @@ async fn run(
             _ = terminated.recv() => return Ok(()),
             _ = hung_up.recv() => return Ok(()),
         }
-        if let Some(id) = state.wanted_changes() {
-            tokio::spawn(feed::changes(client.clone(), id, sender.clone()));
-        }
         for effect in effects {
             match effect {
                 WatchEffect::None | WatchEffect::Draw => {}
@@ -128,6 +125,10 @@ async fn run(
                     tokio::spawn(feed::answer(client.clone(), answer, sender.clone()));
                 }
             }
+        }
+        // After the effects: one of them may have set the token.
+        if let Some(id) = state.wanted_changes() {
+            tokio::spawn(feed::changes(client.clone(), id, sender.clone()));
         }
     }
 }

@@ -294,13 +294,17 @@ fn change_lines(state: &WatchState, record: &AuditRecord, screen: u16) -> Vec<Li
     };
     let note = |text: String| Line::from(Span::styled(text, Style::new().fg(Color::Yellow)));
     let Some(changes) = state.selected_changes() else {
-        let (files, added, removed) = (totals.files, totals.added, totals.removed);
+        let files = match totals.files {
+            1 => "1 file".to_owned(),
+            files => format!("{files} files"),
+        };
         let why = match state.has_token {
             true => "being read",
             false => "press t to enter the operator's token and see them",
         };
+        let (added, removed) = (totals.added, totals.removed);
         return vec![note(format!(
-            "changes: {files} files, +{added} -{removed}; {why}"
+            "changes: {files}, +{added} -{removed}; {why}"
         ))];
     };
     let shown = match state.changes.whole {
