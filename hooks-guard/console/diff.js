@@ -28,7 +28,7 @@ export function tellChanges({ id, changes }) {
  * they appear once the operator is signed in.
  */
 export function changesOf(record) {
-  const section = el("section", { class: "changes", "aria-label": "Changes" });
+  const section = el("div", { class: "changes" });
   if (record.user_response || !record.deadline) return section;
   let isRead = false;
   let totals = record.changes ?? known.get(record.id);
@@ -128,7 +128,7 @@ function diff(text, path) {
     "div",
     {
       class: "diff",
-      role: "region",
+      role: "group",
       tabindex: "0",
       "aria-label": `Change of ${Array.from(path, shown).join("")}`,
       keydown: (event) => {

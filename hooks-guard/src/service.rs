@@ -377,6 +377,7 @@ impl PermissionService {
     }
 
     /// Returns the size of the changes of a question, if they are known to this process.
+    #[cfg(feature = "http")]
     pub(crate) fn change_totals(&self, id: i64) -> Option<ChangeTotals> {
         self.inner.changes.totals(id)
     }
