@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 use std::fs::Metadata;
 use std::io::{self, Read};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use super::unified::{DiffBudget, DiffText};
 use super::{
@@ -177,29 +177,20 @@ fn read(path: &Path, metadata: &Metadata, readable: &mut u64) -> Result<String, 
     }
 }
 
-/// Returns the real path of a file if links are on the path.
+/// Returns the real path of a file if a component of its path is a link.
 fn link_target(path: &Path) -> Option<PathBuf> {
-    let real = match std::fs::canonicalize(path) {
-        Ok(real) => real,
-        // The file does not exist yet.
-        Err(_) => match std::fs::read_link(path) {
-            Ok(target) => path.parent()?.join(target),
-            Err(_) => std::fs::canonicalize(path.parent()?)
-                .ok()?
-                .join(path.file_name()?),
-        },
-    };
-    let plain = |path: &Path| -> Vec<_> {
-        let parts = path.components();
-        parts
-            .filter(|part| *part != Component::CurDir)
-            .map(|part| part.as_os_str().to_owned())
-            .collect()
-    };
-    // `..` without links leads where it seems to lead.
-    let has_parent = path.components().any(|part| part == Component::ParentDir);
-    let same = plain(&real) == plain(path);
-    (!same && !(has_parent && !has_link(path))).then_some(real)
+    if !has_link(path) {
+        return None;
+    }
+    if let Ok(real) = std::fs::canonicalize(path) {
+        return Some(real);
+    }
+    // The file, or the target of the link, does not exist yet.
+    let folder = path.parent()?;
+    match std::fs::read_link(path) {
+        Ok(target) => Some(folder.join(target)),
+        Err(_) => Some(std::fs::canonicalize(folder).ok()?.join(path.file_name()?)),
+    }
 }
 
 /// Returns `true` if a component of a path is a link.
@@ -420,7 +411,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a");
         fs::write(&path, "x").unwrap();
-        fs::set_permissions(&path, PermissionsExt::from_mode(0)).unwrap();
+        fs::set_permissions(&path, PermissionsExt::from_mode(0o000)).unwrap();
         // The administrator reads every file.
         if fs::read(&path).is_ok() {
             return;

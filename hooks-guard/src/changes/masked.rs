@@ -95,6 +95,13 @@ mod tests {
     }
 
     #[test]
+    fn lines_from_the_middle_of_a_key_are_masked() {
+        let line = "b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQAAAAAAAAABAAABlwAAAAdz";
+        let masked = mask_diff(&format!("@@ -9,3 +9,3 @@\n {line}\n-{line}\n+{line}\n"));
+        assert!(!masked.contains("b3Blb"), "{masked}");
+    }
+
+    #[test]
     fn a_diff_without_secrets_stays_as_it_is() {
         for diff in [
             "",
