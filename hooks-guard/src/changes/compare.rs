@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use super::unified::{DiffBudget, DiffText};
 use super::{
-    CellEdit, FileChange, FileChangeKind, FileChanges, MAX_CHANGED_FILES, ProposedChange,
+    CellEdit, FileChangeKind, FileChanges, FileDiff, MAX_CHANGED_FILES, ProposedChange,
     ProposedEdit, apply,
 };
 use crate::files::open;
@@ -204,7 +204,7 @@ fn compare_file(
     present: PresentFile,
     edit: &ProposedEdit,
     budget: &mut DiffBudget,
-) -> FileChange {
+) -> FileDiff {
     let PresentFile { content, mut notes } = present;
     let mut diff = DiffText::default();
     let kind = match (edit, &content) {
@@ -286,7 +286,7 @@ fn compare_file(
             notes.push("the agent sends no content, so the change is not shown".to_owned());
         }
     }
-    FileChange {
+    FileDiff {
         path: path.into_owned(),
         kind,
         added: diff.added,
@@ -338,7 +338,7 @@ mod tests {
     use std::path::Path;
 
     use super::compare;
-    use crate::changes::{FileChange, FileChangeKind, ProposedChange, ProposedEdit, Replacement};
+    use crate::changes::{FileChangeKind, FileDiff, ProposedChange, ProposedEdit, Replacement};
 
     fn write(path: &str, text: &str) -> ProposedChange {
         ProposedChange {
@@ -347,7 +347,7 @@ mod tests {
         }
     }
 
-    fn one(change: ProposedChange, cwd: &Path) -> FileChange {
+    fn one(change: ProposedChange, cwd: &Path) -> FileDiff {
         let mut changes = compare(&[change], Some(cwd));
         assert_eq!(changes.check("changes"), Ok(()));
         changes.files.remove(0)

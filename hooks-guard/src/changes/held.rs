@@ -158,11 +158,11 @@ mod tests {
     use jiff::{SignedDuration, Timestamp};
 
     use super::{AttachResult, HeldChanges, MAX_HELD_BYTES};
-    use crate::changes::{FileChange, FileChangeKind, FileChanges};
+    use crate::changes::{FileChangeKind, FileChanges, FileDiff};
 
     fn changes(bytes: usize) -> FileChanges {
         FileChanges {
-            files: vec![FileChange {
+            files: vec![FileDiff {
                 path: String::new(),
                 kind: FileChangeKind::Edit,
                 added: 1,

@@ -1,7 +1,7 @@
 //! Masks secrets in changes. In: changes of a client. Out: changes without secrets, which say where
 //! something is hidden.
 
-use super::{FileChange, FileChanges};
+use super::{FileChanges, FileDiff};
 use crate::mask;
 
 impl FileChanges {
@@ -15,7 +15,7 @@ impl FileChanges {
     }
 }
 
-impl FileChange {
+impl FileDiff {
     fn masked(&self) -> Self {
         let diff = mask_diff(&self.diff);
         let count = |mark: char| {

@@ -51,7 +51,7 @@ const MAX_NOTE_CHARS: usize = MAX_PATH_CHARS + 500;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileChanges {
     /// The files, at most 50. Their paths, notes and diffs have at most 64 KiB together.
-    pub files: Vec<FileChange>,
+    pub files: Vec<FileDiff>,
     /// Number of further files that are not listed.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub omitted_files: u32,
@@ -61,10 +61,10 @@ pub struct FileChanges {
     pub dropped: bool,
 }
 
-/// The change of one file.
+/// The change of one file, as a diff.
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FileChange {
+pub struct FileDiff {
     /// The file, as the agent names it.
     pub path: String,
     /// What happens to the file.
@@ -146,7 +146,7 @@ impl FileChanges {
     #[must_use]
     pub fn totals(&self) -> ChangeTotals {
         let files = u32::try_from(self.files.len()).unwrap_or(u32::MAX);
-        let sum = |count: fn(&FileChange) -> u32| {
+        let sum = |count: fn(&FileDiff) -> u32| {
             let counts = self.files.iter().map(count);
             counts.fold(0, u32::saturating_add)
         };
@@ -212,7 +212,7 @@ impl FileChanges {
     }
 }
 
-impl FileChange {
+impl FileDiff {
     /// Returns the size of the texts in bytes.
     #[cfg(any(feature = "sqlite", feature = "postgres"))]
     pub(crate) fn bytes(&self) -> usize {
@@ -233,11 +233,11 @@ fn is_false(value: &bool) -> bool {
 
 #[cfg(all(test, feature = "http"))]
 mod tests {
-    use super::{ChangesError, FileChange, FileChangeKind, FileChanges};
+    use super::{ChangesError, FileChangeKind, FileChanges, FileDiff};
 
     fn one(diff: &str) -> FileChanges {
         FileChanges {
-            files: vec![FileChange {
+            files: vec![FileDiff {
                 path: "a".to_owned(),
                 kind: FileChangeKind::Edit,
                 added: 0,

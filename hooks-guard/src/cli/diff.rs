@@ -1,7 +1,7 @@
 //! Lines of file changes for a terminal. In: the changes of a question. Out: escaped lines with
 //! their kind.
 
-use hooks_guard::changes::{FileChange, FileChanges};
+use hooks_guard::changes::{FileChanges, FileDiff};
 use hooks_runtime::display::escape;
 
 /// Kind of a line, which determines its style.
@@ -43,7 +43,7 @@ pub(super) fn lines(changes: &FileChanges) -> Vec<DiffLine> {
     lines
 }
 
-fn of_file(file: &FileChange) -> Vec<DiffLine> {
+fn of_file(file: &FileDiff) -> Vec<DiffLine> {
     let line = |kind, text| DiffLine { kind, text };
     let (verb, path) = (file.kind.verb(), escape(&file.path));
     let heading = format!("{verb} {path}  +{} -{}", file.added, file.removed);
@@ -112,14 +112,14 @@ fn starts(header: &str) -> Option<(u32, u32)> {
 
 #[cfg(test)]
 mod tests {
-    use hooks_guard::changes::{FileChange, FileChangeKind, FileChanges};
+    use hooks_guard::changes::{FileChangeKind, FileChanges, FileDiff};
 
     use super::{DiffLineKind, lines};
 
     #[test]
     fn lines_have_numbers_and_are_escaped() {
         let changes = FileChanges {
-            files: vec![FileChange {
+            files: vec![FileDiff {
                 path: "src/a\u{202e}.rs".to_owned(),
                 kind: FileChangeKind::Edit,
                 added: 2,
