@@ -16,7 +16,7 @@ use crate::audit::{
     DecisionSelector, Execution, ExecutionResult, GrantResult, NewAnswer, NewDecision,
     QuestionLimits, RedeemResult, SessionScope, TooManyQuestions, UserResponse, with_timeout,
 };
-use crate::changes::{AttachResult, ChangeTotals, FileChanges, HeldChanges};
+use crate::changes::{AttachResult, FileChanges, HeldChanges};
 use crate::classify::{Decision, Parts};
 use crate::dispatches::Dispatches;
 use crate::gate::{Gate, GateDecision};
@@ -378,7 +378,7 @@ impl PermissionService {
 
     /// Returns the size of the changes of a question, if they are known to this process.
     #[cfg(feature = "http")]
-    pub(crate) fn change_totals(&self, id: i64) -> Option<ChangeTotals> {
+    pub(crate) fn change_totals(&self, id: i64) -> Option<crate::changes::ChangeTotals> {
         self.inner.changes.totals(id)
     }
 

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::input::JsonObject;
 use super::patch;
-use super::tools::{PARTS, PATCHES, PATHS, ToolKind, plain_path};
+use super::tools::{PARTS, PATCHES, PATHS, ToolKind, plain, plain_path};
 use crate::changes::{CellEdit, ProposedChange, ProposedEdit, Replacement};
 use crate::classify::Crud;
 use crate::request::FileAccess;
@@ -45,6 +45,8 @@ pub(super) fn proposed(
     access: &FileAccess,
 ) -> Vec<ProposedChange> {
     match tool {
+        // A directory has no content.
+        _ if plain(&access.tool) == "createdirectory" => Vec::new(),
         ToolKind::Patch => text(arguments, PATCHES)
             .map(patch::changes)
             .unwrap_or_default(),
@@ -276,6 +278,7 @@ mod tests {
             );
         }
         assert_eq!(of("Read", &json!({"file_path": "f"})), []);
+        assert_eq!(of("create_directory", &json!({"dirPath": "f"})), []);
     }
 
     #[test]
