@@ -1,6 +1,7 @@
 // The frame of all pages: session, connection, and the list of pending questions.
 
 import { get, isSignedIn, onSession, resume, signIn, signOut } from "./api.js";
+import { tellChanges } from "./diff.js";
 import { el, say } from "./dom.js";
 import { listen } from "./events.js";
 import { hooks } from "./hooks.js";
@@ -87,6 +88,7 @@ async function readPending() {
     questions.clear();
     for (const record of pending) questions.set(record.id, record);
     Object.assign(known, { total: Math.max(total, questions.size), sessions: sessions ?? [], at: new Date(), unknown: null });
+    pending.filter((record) => record.changes).forEach(tellChanges);
     // The response may be older than the events since.
     told.forEach(keep);
     show();
@@ -129,6 +131,8 @@ listen({
       if (kind === "asked" && isWaiting(data)) say(`New question: ${data.classification} from ${data.agent ?? "an agent"}`);
     } else if (kind === "answering" || kind === "withdrawn") {
       onDelayedEvent(kind, data);
+    } else if (kind === "changes") {
+      tellChanges(data);
     } else if (kind === "cleaned") {
       readPending();
     }

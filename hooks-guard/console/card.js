@@ -3,6 +3,7 @@
 import { answerPanel, cautionLine, isAnsweredHere } from "./answers.js";
 import { isSignedIn } from "./api.js";
 import { badge, command } from "./command.js";
+import { changesOf } from "./diff.js";
 import { el, prose, say, told } from "./dom.js";
 import { escape } from "./escape.js";
 import { confidence, outcome } from "./record.js";
@@ -58,6 +59,7 @@ export function card(record, { onSelect }) {
       left,
     ),
     el("div", { class: "box" }, command(record)),
+    changesOf(record),
     el("p", { class: "reasoning" }, prose("span", record.reasoning), el("span", { class: "quiet-text" }, ` · ${confidence(record)}`)),
     cautionLine(record),
     record.always && prose("p", record.always, { class: "always quiet-text" }),

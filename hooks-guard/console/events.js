@@ -3,7 +3,7 @@
 
 import { onSession, operator } from "./api.js";
 
-const KINDS = ["asked", "answered", "executed", "remembered", "forgotten", "cleaned", "answering", "withdrawn"];
+const KINDS = ["asked", "answered", "executed", "remembered", "forgotten", "cleaned", "answering", "withdrawn", "changes"];
 const AGAIN = [500, 1000, 2000, 5000];
 
 /**

@@ -3,6 +3,7 @@
 import { cautionLine, recordAnswers } from "./answers.js";
 import { approvalState } from "./approval.js";
 import { badge, command } from "./command.js";
+import { changesOf } from "./diff.js";
 import { el, prose, told, words } from "./dom.js";
 import { ruleButton } from "./rule.js";
 import { percent, took, whenExactly } from "./time.js";
@@ -40,6 +41,7 @@ export function details(record) {
     { class: "record" },
     el("p", { class: "line" }, badge(record.classification), " ", outcome(record), " ", el("span", { class: "quiet-text" }, confidence(record))),
     el("div", { class: "box" }, command(record)),
+    changesOf(record),
     prose("p", record.reasoning, { class: "reasoning" }),
     record.explanation && prose("p", record.explanation, { class: "explanation" }),
     cautionLine(record),

@@ -118,7 +118,7 @@ impl Client {
 
     /// Sends the operator's token with answers to questions, with deletions, and with reads of
     /// events, of pending questions and of the trail, for which the service reserves capacity for
-    /// the operator. Other requests are sent without it, because a program that intercepts the
+    /// the operator, and of the changes of a question. Other requests are sent without it, because a program that intercepts the
     /// connection would get the token.
     ///
     /// Without a [key](Self::with_key), those requests fail, because any program that listens at
@@ -457,6 +457,9 @@ const READS: [&str; 3] = [
     "/api/hooks/decisions",
 ];
 
+/// End of the path of a question's changes, which only the operator can read.
+const CHANGES: &str = "/changes";
+
 /// Returns `true` if a request carries the operator's token: the service requires it, or reserves
 /// capacity for the operator.
 fn needs_token(method: &Method, path: &str) -> bool {
@@ -464,7 +467,7 @@ fn needs_token(method: &Method, path: &str) -> bool {
     match *method {
         Method::DELETE => true,
         Method::POST => route == ANSWERS || route == DENIALS,
-        Method::GET => READS.contains(&route),
+        Method::GET => READS.contains(&route) || route.ends_with(CHANGES),
         _ => false,
     }
 }

@@ -7,6 +7,7 @@
 //! | [`ClassifierHook`] | The classifier as a hook before an agent's tools |
 //! | [`rules`] | `allow`, `ask` and `deny` rules of users and projects |
 //! | [`protocol`] | The hook protocols of coding agents |
+//! | [`changes`] | The changes that file tools would make, as diffs |
 //! | `gate` | Classifiers, rules and hooks, and the decision derived from them; feature `sqlite` or `postgres`, as for the next three |
 //! | `approval` | The scope of an approval: agent, real directory, files that determine the effect |
 //! | `audit` | The trail of decisions, answers and executions |
@@ -36,6 +37,7 @@
 pub mod approval;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 pub mod audit;
+pub mod changes;
 pub mod classify;
 #[cfg(feature = "http")]
 pub mod client;

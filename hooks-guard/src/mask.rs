@@ -115,6 +115,26 @@ pub(crate) fn note(text: &str) -> String {
     )
 }
 
+/// Masks a text that is not a command and returns its lines: a secret of several lines leaves a mark
+/// on each of them.
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+pub(crate) fn lines(text: &str) -> Vec<String> {
+    let ranges = ranges(text, MaskReader::Trail, &CommandBoundaries::default());
+    let mut pieces: Vec<Hidden> = Vec::new();
+    for (range, kind) in ranges {
+        let mut start = range.start;
+        for line in text[range].split('\n') {
+            let end = start + line.len();
+            if start < end {
+                pieces.push((start..end, kind));
+            }
+            start = end + 1;
+        }
+    }
+    let masked = replace_ranges(text, &pieces);
+    masked.split('\n').map(str::to_owned).collect()
+}
+
 /// Masks a name of a session, an agent or a call for storage. A name that is a secret is replaced
 /// by a digest, which distinguishes it from others.
 #[cfg(any(feature = "sqlite", feature = "postgres"))]

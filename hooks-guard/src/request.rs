@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::changes::FileChanges;
 use crate::classify::{Classification, Crud, Decision, Method, TerminalInput};
 
 /// Maximum length of a name of an agent, a session, a call or a tool, in characters. Names are
@@ -71,6 +72,10 @@ pub struct PermissionRequest {
     /// The host that a command connects to; `command` describes the access then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network: Option<NetworkAccess>,
+    /// The changes that the tool in `file` would make. They are shown with the question if the
+    /// operator has to answer it, and are not stored.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changes: Option<FileChanges>,
 }
 
 impl PermissionRequest {

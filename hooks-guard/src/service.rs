@@ -16,6 +16,7 @@ use crate::audit::{
     DecisionSelector, Execution, ExecutionResult, GrantResult, NewAnswer, NewDecision,
     QuestionLimits, RedeemResult, SessionScope, TooManyQuestions, UserResponse, with_timeout,
 };
+use crate::changes::{AttachResult, FileChanges, HeldChanges};
 use crate::classify::{Crud, Decision, Parts};
 use crate::dispatches::Dispatches;
 use crate::gate::{Gate, GateDecision};
@@ -46,6 +47,8 @@ struct ServiceInner {
     dispatches: Dispatches,
     /// Duration of the last classification, in microseconds.
     latency_us: AtomicU64,
+    /// Changes of pending questions.
+    changes: HeldChanges,
 }
 
 /// Recorded as the answerer of a request that the agent itself denied.
@@ -123,6 +126,7 @@ impl PermissionService {
                 limits,
                 dispatches: Dispatches::default(),
                 latency_us: AtomicU64::new(0),
+                changes: HeldChanges::default(),
             }),
         }
     }
@@ -214,12 +218,15 @@ impl PermissionService {
             limits,
             dispatches,
             latency_us,
+            changes: held,
             reserved: _,
         } = &*self.inner;
         if !gate.has_classifier() {
             return Err(ServiceError::NoClassifier);
         }
-        let request = with_stored_names(request);
+        let mut request = with_stored_names(request);
+        // Neither the gate nor the trail gets the changes.
+        let (changes, is_file) = (request.changes.take(), request.file.is_some());
         let GateDecision {
             mut permission,
             response_time,
@@ -307,9 +314,73 @@ impl PermissionService {
             steps,
         });
         let id = recorded?;
+        if let Some(deadline) = deadline.filter(|_| is_file) {
+            let secret_hash = Sha256::digest(&secret).into();
+            held.expect(id, secret_hash, deadline);
+            if let Some(changes) = changes {
+                self.attach_changes(id, &secret, changes).await;
+            }
+        }
         permission.id = Some(id);
         permission.secret = Some(secret);
         Ok(permission)
+    }
+
+    /// Shows changes with a pending question about files, for a client with the decision's secret.
+    /// Their secrets are masked. They are in memory only, until the question is answered.
+    pub async fn attach_changes(
+        &self,
+        id: i64,
+        secret: &str,
+        changes: FileChanges,
+    ) -> AttachResult {
+        let secret_hash = Sha256::digest(secret).into();
+        if let Some(refused) = self.inner.changes.check(id, &secret_hash) {
+            return refused;
+        }
+        // Masking a long text takes some time.
+        let masked = tokio::task::spawn_blocking(move || changes.masked()).await;
+        match masked {
+            Ok(changes) => self.inner.changes.attach(id, &secret_hash, changes),
+            Err(error) => {
+                tracing::error!(id, %error, "cannot mask the changes of a question");
+                AttachResult::NotPending
+            }
+        }
+    }
+
+    /// Returns the changes of a question, if it is pending and its changes are known to this
+    /// process.
+    ///
+    /// # Errors
+    /// If the trail cannot be read.
+    pub async fn changes(&self, id: i64) -> Result<Option<Arc<FileChanges>>, ServiceError> {
+        let Some(changes) = self.inner.changes.get(id) else {
+            return Ok(None);
+        };
+        let record = self.inner.reserved.decision(id).await?;
+        let is_pending = record.is_some_and(|record| record.user_response.is_none());
+        if !is_pending {
+            self.inner.changes.remove(id);
+        }
+        Ok(is_pending.then_some(changes))
+    }
+
+    /// Returns the size of the changes of a question, if they are known to this process.
+    #[cfg(feature = "http")]
+    pub(crate) fn change_totals(&self, id: i64) -> Option<crate::changes::ChangeTotals> {
+        self.inner.changes.totals(id)
+    }
+
+    /// Adds the size of its changes to the record of a pending question.
+    pub(crate) fn add_changes(&self, record: &mut AuditRecord) {
+        if record.deadline.is_none() {
+            return;
+        }
+        match record.user_response {
+            None => record.changes = self.inner.changes.totals(record.id),
+            Some(_) => self.inner.changes.remove(record.id),
+        }
     }
 
     /// Records a person's answer to a question; the first answer counts. The answer and the
@@ -392,9 +463,10 @@ impl PermissionService {
         let until = Instant::now() + wait;
         let mut changes = audit.changes();
         loop {
-            let Some(record) = audit.decision(id).await? else {
+            let Some(mut record) = audit.decision(id).await? else {
                 return Ok(None);
             };
+            self.add_changes(&mut record);
             let waits = record.user_response.is_none();
             let Some(deadline) = record.deadline.filter(|_| waits) else {
                 return Ok(Some(record));
@@ -418,6 +490,7 @@ impl PermissionService {
     /// # Errors
     /// If the trail cannot be written.
     pub async fn expire(&self) -> Result<Vec<i64>, ServiceError> {
+        self.inner.changes.expire(Timestamp::now());
         Ok(self.inner.audit.expire(Timestamp::now()).await?)
     }
 

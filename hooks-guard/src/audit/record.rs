@@ -10,6 +10,7 @@ use super::error::AuditError;
 use super::question::OpenQuestion;
 use super::tx::{Arg, SqlRow};
 use crate::approval::ApprovalScope;
+use crate::changes::ChangeTotals;
 use crate::classify::{Crud, Decision, Method};
 use crate::mask::Masked;
 use crate::request::{CommandPart, PermissionDecision, PermissionRequest};
@@ -125,6 +126,10 @@ pub struct AuditRecord {
     /// than a shell. Valid while the service runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub question_key: Option<String>,
+    /// Size of the changes of a pending question about a file tool, if they are known;
+    /// `GET /api/hooks/decisions/{id}/changes` returns them. Not stored.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changes: Option<ChangeTotals>,
     /// SHA-256 of the command before its secrets were masked. Not shown: it would allow guesses of
     /// the masked secrets to be checked.
     #[serde(skip)]
@@ -626,6 +631,7 @@ impl DecisionRow {
             scope,
             caution: None,
             question_key: None,
+            changes: None,
         };
         if record.decision_requires_confirmation && record.user_response.is_none() {
             let question = OpenQuestion {

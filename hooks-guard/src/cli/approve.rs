@@ -9,8 +9,12 @@ use hooks_guard::audit::AuditRecord;
 use hooks_guard::classify::Crud;
 use hooks_guard::client::{Client, ClientError};
 use hooks_runtime::display::escape;
+use ratatui::crossterm;
+use ratatui::crossterm::style::Stylize;
 use serde_json::{Value, json};
 
+use super::color::has_color;
+use super::diff::{self, DiffLine, DiffLineKind};
 use super::failure::CommandError;
 use super::questions::{self, ShownQuestions};
 use super::setup::{Setup, runtime};
@@ -165,7 +169,10 @@ fn answer_each(
         }
         for question in new {
             show(question)?;
-            let Some(mut answer) = ask(question)? else {
+            let changes = changes(runtime, &client, question);
+            let hidden = show_changes(&changes, true)?;
+            let whole = || show_changes(&changes, false).map(drop);
+            let Some(mut answer) = ask(question, hidden, whole)? else {
                 continue;
             };
             answer["id"] = question.id.into();
@@ -211,13 +218,74 @@ fn show(question: &AuditRecord) -> io::Result<()> {
     }
 }
 
-/// Reads one answer. Returns `None` to leave the question pending.
-fn ask(question: &AuditRecord) -> io::Result<Option<Value>> {
+/// Returns the lines of the changes of a question.
+fn changes(
+    runtime: &tokio::runtime::Runtime,
+    client: &Client,
+    question: &AuditRecord,
+) -> Vec<DiffLine> {
+    if question.changes.is_none() {
+        return Vec::new();
+    }
+    match runtime.block_on(questions::changes(client, question.id)) {
+        Ok(changes) => changes.as_ref().map(diff::lines).unwrap_or_default(),
+        Err(error) => vec![DiffLine {
+            kind: DiffLineKind::Note,
+            text: format!(
+                "the changes cannot be shown: {}",
+                escape(&error.to_string())
+            ),
+        }],
+    }
+}
+
+/// Prints the lines of changes, at most a screen of them unless all are wanted. Returns the number
+/// of lines that are left.
+fn show_changes(lines: &[DiffLine], screen_only: bool) -> io::Result<usize> {
     let mut out = io::stdout().lock();
+    let (columns, rows) = crossterm::terminal::size().unwrap_or((80, 24));
+    let has_color = has_color(&out);
+    // Leave rows for the question and the prompt.
+    let mut left = usize::from(rows.saturating_sub(9).max(5));
+    for (at, DiffLine { kind, text }) in lines.iter().enumerate() {
+        let height = text
+            .chars()
+            .count()
+            .div_ceil(usize::from(columns.max(1)))
+            .max(1);
+        if screen_only && height > left && at > 0 {
+            let more = lines.len() - at;
+            writeln!(out, "    … {more} more lines; d shows all")?;
+            return Ok(more);
+        }
+        left = left.saturating_sub(height);
+        let text = text.as_str();
+        match kind {
+            _ if !has_color => writeln!(out, "{text}")?,
+            DiffLineKind::Added => writeln!(out, "{}", text.green())?,
+            DiffLineKind::Removed => writeln!(out, "{}", text.red())?,
+            DiffLineKind::File => writeln!(out, "{}", text.bold())?,
+            DiffLineKind::Note => writeln!(out, "{}", text.yellow())?,
+            DiffLineKind::Hunk => writeln!(out, "{}", text.cyan())?,
+            DiffLineKind::Same => writeln!(out, "{text}")?,
+        }
+    }
+    Ok(0)
+}
+
+/// Reads one answer. Returns `None` to leave the question pending. `hidden` is the number of lines
+/// of changes that `whole` would show.
+fn ask(
+    question: &AuditRecord,
+    hidden: usize,
+    whole: impl Fn() -> io::Result<()>,
+) -> io::Result<Option<Value>> {
     loop {
+        let mut out = io::stdout().lock();
+        let more = if hidden > 0 { "[d] all lines  " } else { "" };
         write!(
             out,
-            "[y] approve  [s] for this session  [a] always  [n] deny  [Enter] later: "
+            "{more}[y] approve  [s] for this session  [a] always  [n] deny  [Enter] later: "
         )?;
         out.flush()?;
         let mut line = String::new();
@@ -234,6 +302,11 @@ fn ask(question: &AuditRecord) -> io::Result<Option<Value>> {
             }),
             "n" => json!({"response": "DENIED"}),
             "" => return Ok(None),
+            "d" => {
+                drop(out);
+                whole()?;
+                continue;
+            }
             _ => continue,
         }));
     }

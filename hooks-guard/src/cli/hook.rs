@@ -19,6 +19,7 @@ use std::time::Duration;
 use clap::Args;
 use clap::builder::FalseyValueParser;
 use hooks_guard::audit::ExecutionResult;
+use hooks_guard::changes;
 use hooks_guard::classify::Decision;
 use hooks_guard::client::{Client, ClientError};
 use hooks_guard::doctor::SERVER_VARIABLES;
@@ -82,6 +83,12 @@ const LATE_LOCAL_TIMEOUT: Duration = Duration::from_millis(500);
 /// Error if the trail was not written within these timeouts.
 const LOCKED: &str = "timeout while writing the audit trail; look for a process that has locked \
                       it, such as a stopped `hooks-guard serve`";
+
+/// Timeout of the comparison of edits with the present files.
+const COMPARE_TIMEOUT: Duration = Duration::from_millis(500);
+
+/// Timeout of sending the changes of a question.
+const CHANGES_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// How long to retry while an operator's answer is pending and the service is unreachable; it may
 /// be restarting.
@@ -627,6 +634,7 @@ impl HookCallContext<'_> {
         let reason = format!("{}: {}", permission.classification, permission.reasoning);
         let denied =
             |why: String| OperatorResult::Answer(AgentDecision::Deny(format!("{reason}; {why}")));
+        self.send_changes(question, client, id, secret).await;
         let mut unreachable_since = None;
         loop {
             let remaining = self.remaining();
@@ -683,6 +691,38 @@ impl HookCallContext<'_> {
                     });
                 }
             }
+        }
+    }
+
+    /// Compares the edits of a file tool with the present files, and shows the result with the
+    /// question. Without it, the question shows the tool and its files.
+    async fn send_changes(
+        &self,
+        question: &DecisionRequest,
+        client: &Client,
+        id: i64,
+        secret: &str,
+    ) {
+        if question.edits.is_empty() {
+            return;
+        }
+        let (edits, cwd) = (question.edits.clone(), question.request.cwd.clone());
+        let (send, receive) = oneshot::channel();
+        // Reading a file may block, for example in a network's file system.
+        let _ = thread::Builder::new().spawn(move || {
+            // The receiver is dropped after the timeout.
+            let _ = send.send(changes::compare(&edits, cwd.as_deref()));
+        });
+        let compared = tokio::time::timeout(COMPARE_TIMEOUT, receive).await;
+        let changes = match compared {
+            Ok(Ok(changes)) => changes,
+            _ => changes::not_compared(&question.edits),
+        };
+        let path = format!("/api/hooks/decisions/{id}/changes");
+        let body = json!({ "secret": secret, "changes": changes });
+        let limit = CHANGES_TIMEOUT.min(self.remaining() / 2);
+        if let Err(error) = client.post(&path, &body, limit).await {
+            tracing::debug!(%error, "the question does not show its changes");
         }
     }
 

@@ -7,6 +7,7 @@ mod calls;
 mod check;
 mod color;
 mod describe;
+mod diff;
 mod doctor;
 mod failure;
 mod filters;

@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use hooks_guard::audit::{AuditRecord, Remembered, SessionQuestions};
+use hooks_guard::changes::FileChanges;
 use hooks_guard::client::{Client, ClientError};
 use jiff::Timestamp;
 use serde::Deserialize;
@@ -95,6 +96,25 @@ pub(crate) async fn page_of(
     let path = which.path(after);
     let value = client.get(&path, REQUEST_TIMEOUT).await?;
     serde_json::from_value(value).map_err(|_| ClientError::UnexpectedResponse)
+}
+
+/// Reads the changes of a question, as the operator. Returns `None` if there are none, or none any
+/// more.
+///
+/// # Errors
+/// If there is no complete response.
+pub(crate) async fn changes(client: &Client, id: i64) -> Result<Option<FileChanges>, ClientError> {
+    let path = format!("/api/hooks/decisions/{id}/changes");
+    match client.get(&path, REQUEST_TIMEOUT).await {
+        Ok(value) => {
+            let changes = serde_json::from_value(value);
+            changes
+                .map(Some)
+                .map_err(|_| ClientError::UnexpectedResponse)
+        }
+        Err(ClientError::Refused { status: 404, .. }) => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 /// Denies all questions that `which` selects, in as many requests as needed. Returns their number.

@@ -15,8 +15,8 @@ use super::common::{no_such_method, no_such_path};
 use super::error::{ApiError, REQUEST_ID, RequestId};
 use super::state::AppState;
 use super::{
-    cleanup, console, decisions, events, export, health, identity, metrics, openapi, pending,
-    permission, registered, remembered, respond, rule, scrape, session, stats,
+    changes, cleanup, console, decisions, events, export, health, identity, metrics, openapi,
+    pending, permission, registered, remembered, respond, rule, scrape, session, stats,
 };
 
 /// Returns the service as a router, to be served by [`Server`](super::Server), by another server,
@@ -42,6 +42,10 @@ pub fn app(state: AppState) -> Router {
         )
         .route("/api/hooks/decisions/{id}/redeem", post(decisions::redeem))
         .route("/api/hooks/decisions/{id}/rule", get(rule::propose))
+        .route(
+            "/api/hooks/decisions/{id}/changes",
+            get(changes::read).post(changes::attach),
+        )
         .route("/api/hooks/events", get(events::events))
         .route("/api/hooks/remembered", get(remembered::list))
         .route("/api/hooks/remembered/{id}", delete(remembered::revoke))
@@ -108,7 +112,7 @@ pub(super) async fn proved(request: Request, next: Next) -> Response {
 /// Returns the route that a request matches, not its path: paths contain ids and other values from
 /// clients, which must not become metric labels.
 pub(super) fn route_of(request: &Request) -> &'static str {
-    const ROUTES: [&str; 22] = [
+    const ROUTES: [&str; 23] = [
         "/api/hooks/identity",
         "/api/hooks/series",
         "/api/hooks/export",
@@ -131,6 +135,7 @@ pub(super) fn route_of(request: &Request) -> &'static str {
         "/api/hooks/decisions/{id}/executed",
         "/api/hooks/decisions/{id}/redeem",
         "/api/hooks/decisions/{id}/rule",
+        "/api/hooks/decisions/{id}/changes",
     ];
     let path = request.uri().path();
     let known = ROUTES.into_iter().find(|route| *route == path);
@@ -138,6 +143,7 @@ pub(super) fn route_of(request: &Request) -> &'static str {
         Some(rest) if rest.ends_with("/redeem") => "/api/hooks/decisions/{id}/redeem",
         Some(rest) if rest.ends_with("/rule") => "/api/hooks/decisions/{id}/rule",
         Some(rest) if rest.ends_with("/executed") => "/api/hooks/decisions/{id}/executed",
+        Some(rest) if rest.ends_with("/changes") => "/api/hooks/decisions/{id}/changes",
         Some(_) => "/api/hooks/decisions/{id}",
         None if path.starts_with("/api/hooks/remembered/") => "/api/hooks/remembered/{id}",
         None if path.starts_with("/api/hooks/permission-response/") => {

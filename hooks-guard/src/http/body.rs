@@ -6,6 +6,7 @@ use axum::body::{Body, Bytes};
 use hooks_runtime::display::json_message;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::body::Body as _;
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use tokio::time::timeout;
 
@@ -100,6 +101,27 @@ pub(crate) fn integer(
             let number = value.as_i64().or_else(|| value.as_f64().and_then(whole));
             number.map(Some).ok_or_else(|| wrong_type(field, expected))
         }
+    }
+}
+
+/// Parses the value of an optional field.
+pub(crate) fn value<T: DeserializeOwned>(
+    map: &mut Map<String, Value>,
+    field: &str,
+) -> Result<Option<T>, ApiError> {
+    match map.remove(field) {
+        None | Some(Value::Null) => Ok(None),
+        Some(value) => serde_path_to_error::deserialize(value)
+            .map(Some)
+            .map_err(|error| {
+                let inner = error.path().to_string();
+                let path = match inner.as_str() {
+                    "." => field.to_owned(),
+                    inner if inner.starts_with('[') => format!("{field}{inner}"),
+                    inner => format!("{field}.{inner}"),
+                };
+                ApiError::invalid_json(format!("field `{path}`: {}", error.into_inner()))
+            }),
     }
 }
 

@@ -43,7 +43,7 @@ macro_rules! assets {
     };
 }
 
-static ASSETS: [Asset; 23] = assets![
+static ASSETS: [Asset; 24] = assets![
     HTML "index.html",
     CSS "style.css",
     SVG "icon.svg",
@@ -53,6 +53,7 @@ static ASSETS: [Asset; 23] = assets![
     JS "approval.js",
     JS "card.js",
     JS "command.js",
+    JS "diff.js",
     JS "dom.js",
     JS "escape.js",
     JS "events.js",

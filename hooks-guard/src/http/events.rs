@@ -18,7 +18,7 @@ use tokio::sync::{OwnedSemaphorePermit, broadcast};
 use super::common::{failed, now};
 use super::delayed::announcement;
 use super::error::{ApiError, RequestId};
-use super::hub::{HEARTBEAT_INTERVAL, MAX_LISTENERS, SseMessage, messages_of};
+use super::hub::{HEARTBEAT_INTERVAL, MAX_LISTENERS, SseMessage, messages_of, records_of};
 use super::query::Query;
 use super::state::AppState;
 
@@ -38,10 +38,11 @@ const REPLAYED_PER_READ: usize = 16;
 /// | `cleaned` | `{}`: deleted old decisions |
 /// | `answering` | only for the operator: a delayed answer, `{"id", "response", "remember", "note", "by", "effective_at"}` |
 /// | `withdrawn` | only for the operator: `{"id", "by", "reason"}`; the delayed answer was withdrawn by `by`, or did not take effect for this `reason` |
+/// | `changes` | `{"id", "changes"}`: the changes of a pending question about files became known |
 /// | `missed` | `{"count"}`: this many events were dropped; reload everything |
 ///
 /// `id` is the number of the log entry. To resume, send the last `id` in `Last-Event-ID` or in
-/// `after`. `answering` and `withdrawn` have no `id`; a new stream begins with an `answering` for
+/// `after`. `answering`, `withdrawn` and `changes` have no `id`; a new stream begins with an `answering` for
 /// each delayed answer. A comment is sent after 15 seconds without an event.
 #[utoipa::path(
     get,
@@ -88,7 +89,7 @@ pub(crate) async fn events(
         false => state.service().audit(),
     };
     // Subscribe before the log is read, so that no change is lost in between.
-    let receiver = hub.listen(state.service().reserved_audit());
+    let receiver = hub.listen(state.service());
     let failed = |error| failed(&id, &error);
     let head = audit.head().await.map_err(failed)?.count;
     let head = i64::try_from(head).unwrap_or(i64::MAX);
@@ -107,12 +108,13 @@ pub(crate) async fn events(
         .retry(RETRY_DELAY);
     // Read as the listener receives them, so that slow listeners do not fill the memory.
     let parts: Vec<_> = again.chunks(REPLAYED_PER_READ).map(<[_]>::to_vec).collect();
-    let trail = audit.clone();
+    let (service, trail) = (state.service().clone(), audit.clone());
     let again = stream::iter(parts)
         .then(move |part| {
-            let trail = trail.clone();
+            let (service, trail) = (service.clone(), trail.clone());
             async move {
-                let messages = messages_of(&trail, &part).await;
+                let records = records_of(&trail, &part).await;
+                let messages = records.map(|records| messages_of(&service, records, &part));
                 messages.unwrap_or_else(|error| {
                     tracing::warn!(%error, "event stream unavailable");
                     vec![SseMessage::missed(part.len() as u64)]

@@ -10,8 +10,10 @@ use serde_json::{Value, json};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, broadcast};
 use tokio::time::timeout;
 
-use crate::audit::{AuditChange, AuditStore};
+use crate::audit::{AuditChange, AuditError, AuditRecord, AuditStore};
+use crate::changes::ChangeTotals;
 use crate::log_limit;
+use crate::service::PermissionService;
 
 /// Maximum number of concurrent listeners.
 pub(super) const MAX_LISTENERS: usize = 64;
@@ -80,6 +82,8 @@ pub(crate) struct Hub {
     places: Arc<Semaphore>,
     /// Places for the operator.
     reserved: Arc<Semaphore>,
+    /// Held while records are completed and sent.
+    sending: Arc<Mutex<()>>,
 }
 
 impl Default for Hub {
@@ -89,6 +93,7 @@ impl Default for Hub {
             runs: Arc::default(),
             places: Arc::new(Semaphore::new(MAX_LISTENERS)),
             reserved: Arc::new(Semaphore::new(RESERVED_LISTENERS)),
+            sending: Arc::default(),
         }
     }
 }
@@ -103,13 +108,16 @@ impl Hub {
     }
 
     /// Returns a receiver of all events from now on.
-    pub(super) fn listen(&self, audit: &AuditStore) -> broadcast::Receiver<Arc<SseMessage>> {
+    pub(super) fn listen(
+        &self,
+        service: &PermissionService,
+    ) -> broadcast::Receiver<Arc<SseMessage>> {
         let mut runs = self.runs.lock().unwrap_or_else(PoisonError::into_inner);
         let receiver = self.sender.subscribe();
         if !*runs {
             *runs = true;
-            let changes = audit.entries().boxed();
-            tokio::spawn(self.clone().broadcast(audit.clone(), changes));
+            let changes = service.reserved_audit().entries().boxed();
+            tokio::spawn(self.clone().broadcast(service.clone(), changes));
         }
         receiver
     }
@@ -120,10 +128,21 @@ impl Hub {
         let _ = self.sender.send(Arc::new(message));
     }
 
+    /// Announces the changes of a pending question, after the event of the question unless that
+    /// event contains them.
+    pub(super) fn announce_changes(&self, id: i64, totals: ChangeTotals) {
+        let data = json!({ "id": id, "changes": totals });
+        let _sending = self.sending.lock().unwrap_or_else(PoisonError::into_inner);
+        // An error means that there are no listeners.
+        let _ = self
+            .sender
+            .send(Arc::new(SseMessage::new(0, "changes", &data)));
+    }
+
     /// Sends events until there are no listeners.
     async fn broadcast(
         self,
-        audit: AuditStore,
+        service: PermissionService,
         mut changes: stream::BoxStream<'static, (i64, AuditChange)>,
     ) {
         loop {
@@ -142,7 +161,10 @@ impl Hub {
             {
                 some.push(change);
             }
-            let messages = messages_of(&audit, &some).await.unwrap_or_else(|error| {
+            let records = records_of(service.reserved_audit(), &some).await;
+            let _sending = self.sending.lock().unwrap_or_else(PoisonError::into_inner);
+            let messages = records.map(|records| messages_of(&service, records, &some));
+            let messages = messages.unwrap_or_else(|error| {
                 if let Some(suppressed) = log_limit::suppressed("event stream unavailable", &error)
                 {
                     tracing::warn!(%error, suppressed, "event stream unavailable");
@@ -157,11 +179,11 @@ impl Hub {
     }
 }
 
-/// Returns log entries as events, with the current records.
-pub(super) async fn messages_of(
+/// Returns the current records of log entries.
+pub(super) async fn records_of(
     audit: &AuditStore,
     entries: &[(i64, AuditChange)],
-) -> Result<Vec<SseMessage>, crate::audit::AuditError> {
+) -> Result<Vec<AuditRecord>, AuditError> {
     let mut ids: Vec<i64> = entries
         .iter()
         .filter_map(|(_, change)| match change {
@@ -173,7 +195,18 @@ pub(super) async fn messages_of(
         .collect();
     ids.sort_unstable();
     ids.dedup();
-    let records = audit.decisions_by_ids(&ids).await?;
+    audit.decisions_by_ids(&ids).await
+}
+
+/// Returns log entries as events, with their records.
+pub(super) fn messages_of(
+    service: &PermissionService,
+    mut records: Vec<AuditRecord>,
+    entries: &[(i64, AuditChange)],
+) -> Vec<SseMessage> {
+    for record in &mut records {
+        service.add_changes(record);
+    }
     let record = |id: i64| {
         let record = records.iter().find(|record| record.id == id)?;
         serde_json::to_value(record).ok()
@@ -191,5 +224,5 @@ pub(super) async fn messages_of(
         };
         Some(SseMessage::new(*seq, kind, &data))
     };
-    Ok(entries.iter().filter_map(event).collect())
+    entries.iter().filter_map(event).collect()
 }

@@ -8,6 +8,8 @@
 //! | `POST /api/hooks/decisions/{id}/executed` | reports its execution; needs its secret |
 //! | `POST /api/hooks/decisions/{id}/redeem` | uses its approval, once; needs its secret |
 //! | `GET /api/hooks/decisions/{id}/rule` | proposes a rule for its command; needs the operator's token |
+//! | `POST /api/hooks/decisions/{id}/changes` | shows the changes of a file tool with its question; needs its secret |
+//! | `GET /api/hooks/decisions/{id}/changes` | returns them; needs the operator's token |
 //! | `GET /api/hooks/pending` | lists open questions, in pages |
 //! | `POST /api/hooks/pending/deny` | denies many questions; needs the operator's token |
 //! | `POST /api/hooks/permission-response` | answers a question; needs the operator's token |
@@ -29,6 +31,7 @@
 mod app;
 mod body;
 mod bulk_reads;
+mod changes;
 mod cleanup;
 mod common;
 mod connections;

@@ -28,6 +28,8 @@ pub fn document() -> OpenApi {
         super::decisions::executed,
         super::decisions::redeem,
         super::rule::propose,
+        super::changes::read,
+        super::changes::attach,
         super::pending::list,
         super::pending::deny,
         super::events::events,

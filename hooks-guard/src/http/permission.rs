@@ -9,14 +9,14 @@ use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::{Json, RequestExt};
 use jiff::Timestamp;
-use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use tokio::time::{Instant, timeout};
 
 use super::error::{ApiError, RequestId};
 use super::limit::{Allowance, ClientIdentity, Peer};
 use super::state::AppState;
-use super::{body, metrics};
+use super::{body, changes, metrics};
+use crate::changes::FileChanges;
 use crate::classify::{MAX_COMMAND_CHARS, MAX_CONTEXT_CHARS, TerminalInput};
 use crate::log_limit;
 use crate::request::{
@@ -97,7 +97,13 @@ async fn decide(
             "`enabled` is false in the configuration",
         ));
     }
-    rule(state, id, request, REQUEST_BUDGET).await
+    let permission = rule(state, id, request, REQUEST_BUDGET).await?;
+    if let Some(id) = permission.id
+        && let Some(totals) = state.service().change_totals(id)
+    {
+        state.inner.hub.announce_changes(id, totals);
+    }
+    Ok(permission)
 }
 
 async fn rule(
@@ -133,6 +139,8 @@ fn read(mut map: Map<String, Value>) -> Result<PermissionRequest, ApiError> {
         .filter(|command| !command.trim().is_empty())
         .ok_or_else(|| ApiError::missing("command"))?;
     let permission_mode = body::text(&mut map, "permission_mode", MAX_NAME_CHARS)?;
+    let changes = body::value::<FileChanges>(&mut map, "changes")?;
+    changes.as_ref().map_or(Ok(()), changes::check)?;
     let mut name = |field, most| body::text(&mut map, field, most);
     Ok(PermissionRequest {
         command,
@@ -144,31 +152,18 @@ fn read(mut map: Map<String, Value>) -> Result<PermissionRequest, ApiError> {
         asks_itself: body::flag(&mut map, "asks_itself")?,
         confirm: body::flag(&mut map, "confirm")?,
         permission_mode,
-        types_into_programs: value::<TerminalInput>(&mut map, "types_into_programs")?,
-        network: value::<NetworkAccess>(&mut map, "network")?,
-        file: value::<FileAccess>(&mut map, "file")?,
+        types_into_programs: body::value::<TerminalInput>(&mut map, "types_into_programs")?,
+        network: body::value::<NetworkAccess>(&mut map, "network")?,
+        file: match body::value::<FileAccess>(&mut map, "file")? {
+            None if changes.is_some() => return Err(changes_without_file()),
+            file => file,
+        },
+        changes,
     })
 }
 
-/// Parses the value of an optional field.
-fn value<T: DeserializeOwned>(
-    map: &mut Map<String, Value>,
-    field: &str,
-) -> Result<Option<T>, ApiError> {
-    match map.remove(field) {
-        None | Some(Value::Null) => Ok(None),
-        Some(value) => serde_path_to_error::deserialize(value)
-            .map(Some)
-            .map_err(|error| {
-                let inner = error.path().to_string();
-                let path = match inner.as_str() {
-                    "." => field.to_owned(),
-                    inner if inner.starts_with('[') => format!("{field}{inner}"),
-                    inner => format!("{field}.{inner}"),
-                };
-                ApiError::invalid_json(format!("field `{path}`: {}", error.into_inner()))
-            }),
-    }
+fn changes_without_file() -> ApiError {
+    ApiError::missing("file").details("send `file` with `changes`")
 }
 
 #[cfg(test)]

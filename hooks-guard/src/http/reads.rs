@@ -21,6 +21,7 @@ use super::error::{ApiError, RequestId};
 use super::state::AppState;
 use crate::audit::{AuditError, AuditRecord, AuditStore};
 use crate::proof;
+use crate::service::PermissionService;
 
 /// Number of records in memory at a time, for a response that is sent in parts.
 const RECORDS_PER_PART: usize = 8;
@@ -80,6 +81,7 @@ fn is_proved(headers: &HeaderMap) -> bool {
 /// meanwhile are left out.
 struct Records {
     audit: AuditStore,
+    service: PermissionService,
     turns: Arc<Semaphore>,
     ids: std::vec::IntoIter<i64>,
     is_operator: bool,
@@ -107,6 +109,7 @@ impl Records {
     fn new(state: &AppState, headers: &HeaderMap, ids: Vec<i64>) -> Self {
         Self {
             audit: state.audit(headers).clone(),
+            service: state.service().clone(),
             turns: Arc::clone(&state.inner.reads.turns),
             ids: ids.into_iter(),
             is_operator: state.is_operator(headers),
@@ -134,6 +137,9 @@ impl Records {
         };
         let mut records = self.audit.decisions_by_ids(&ids).await?;
         records.sort_by_key(|record| ids.iter().position(|id| *id == record.id));
+        for record in &mut records {
+            self.service.add_changes(record);
+        }
         Ok(Some(records))
     }
 }

@@ -26,6 +26,7 @@
 //! ```
 
 mod agent;
+mod edits;
 mod error;
 mod events;
 mod fuzz;

@@ -1,7 +1,8 @@
-//! Patches of `apply_patch`. In: a patch. Out: the files that it names, and the strongest effect on
-//! them.
+//! Patches of `apply_patch`. In: a patch. Out: the files that it names, the strongest effect on them,
+//! and the changes.
 
 use super::error::Problem;
+use crate::changes::{PatchHunk, ProposedChange, ProposedEdit};
 use crate::classify::Crud;
 
 /// Returns the strongest effect and the files.
@@ -38,9 +39,108 @@ fn header(line: &str) -> Option<(Crud, &str)> {
     (!file.is_empty()).then_some((effect, file))
 }
 
+/// Returns the changes of a patch, in its order.
+pub(crate) fn changes(patch: &str) -> Vec<ProposedChange> {
+    let mut changes: Vec<ProposedChange> = Vec::new();
+    for line in patch.lines() {
+        if let Some((_, file)) = header(line.trim()) {
+            let what = line.trim().trim_start_matches('*').trim_start();
+            let (hunks, moved_to) = (Vec::new(), None);
+            let edit = match changes.last_mut().map(|change| &mut change.edit) {
+                Some(ProposedEdit::Patch { moved_to, .. }) if what.starts_with("Move to") => {
+                    *moved_to = Some(file.into());
+                    continue;
+                }
+                _ if what.starts_with("Add File") => ProposedEdit::Write(String::new()),
+                _ if what.starts_with("Delete File") => ProposedEdit::Delete,
+                _ => ProposedEdit::Patch { hunks, moved_to },
+            };
+            let path = file.into();
+            changes.push(ProposedChange { path, edit });
+            continue;
+        }
+        match changes.last_mut().map(|change| &mut change.edit) {
+            Some(ProposedEdit::Write(text)) => {
+                if let Some(added) = line.strip_prefix('+') {
+                    text.push_str(added);
+                    text.push('\n');
+                }
+            }
+            Some(ProposedEdit::Patch { hunks, .. }) => add_line(hunks, line),
+            _ => {}
+        }
+    }
+    changes
+}
+
+fn add_line(hunks: &mut Vec<PatchHunk>, line: &str) {
+    if let Some(anchor) = line.strip_prefix("@@") {
+        let anchor = anchor
+            .strip_prefix(' ')
+            .filter(|anchor| !anchor.trim().is_empty());
+        hunks.push(PatchHunk {
+            anchor: anchor.map(str::to_owned),
+            lines: Vec::new(),
+        });
+        return;
+    }
+    // Such as the end of the patch, or of the file.
+    if line.starts_with("***") {
+        return;
+    }
+    // The first hunk may have no header.
+    if hunks.is_empty() {
+        hunks.push(PatchHunk::default());
+    }
+    let Some(hunk) = hunks.last_mut() else { return };
+    let mark = line
+        .chars()
+        .next()
+        .filter(|mark| matches!(mark, ' ' | '+' | '-'));
+    hunk.lines.push(match mark {
+        Some(mark) => (mark, line[1..].to_owned()),
+        None => (' ', line.to_owned()),
+    });
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{Crud, Problem, files};
+    use super::{Crud, Problem, changes, files};
+    use crate::changes::{PatchHunk, ProposedChange, ProposedEdit};
+
+    #[test]
+    fn a_patch_gives_the_change_of_each_file() {
+        let patch = "*** Begin Patch\n*** Add File: a.rs\n+x\n+\n*** Update File: b.rs\n\
+                     *** Move to: c.rs\n@@ fn b() {\n same\n-old\n+new\n\n@@\n+end\n\
+                     *** End of File\n*** Delete File: d.rs\n*** End Patch";
+        let hunk = |anchor: Option<&str>, lines: &[(char, &str)]| PatchHunk {
+            anchor: anchor.map(str::to_owned),
+            lines: lines
+                .iter()
+                .map(|(mark, line)| (*mark, (*line).to_owned()))
+                .collect(),
+        };
+        let hunks = vec![
+            hunk(
+                Some("fn b() {"),
+                &[(' ', "same"), ('-', "old"), ('+', "new"), (' ', "")],
+            ),
+            hunk(None, &[('+', "end")]),
+        ];
+        let moved_to = Some("c.rs".into());
+        let change = |path: &str, edit| ProposedChange {
+            path: path.into(),
+            edit,
+        };
+        assert_eq!(
+            changes(patch),
+            [
+                change("a.rs", ProposedEdit::Write("x\n\n".to_owned())),
+                change("b.rs", ProposedEdit::Patch { hunks, moved_to }),
+                change("d.rs", ProposedEdit::Delete),
+            ]
+        );
+    }
 
     #[test]
     fn a_patch_gives_its_files_and_the_strongest_effect() {

@@ -154,7 +154,7 @@ pub(crate) fn names(agent: Agent) -> impl Iterator<Item = (String, ToolKind)> {
 }
 
 /// Fields in which tools name files.
-const PATHS: &[&str] = &[
+pub(super) const PATHS: &[&str] = &[
     "file_path",
     "filePath",
     "path",
@@ -172,10 +172,10 @@ const PATHS: &[&str] = &[
 const LISTS: &[&str] = &["paths", "files", "filePaths", "file_paths", "include"];
 
 /// Fields with lists of objects that may name files.
-const PARTS: &[&str] = &["edits", "replacements"];
+pub(super) const PARTS: &[&str] = &["edits", "replacements"];
 
 /// Fields in which a patch may be.
-const PATCHES: &[&str] = &[
+pub(super) const PATCHES: &[&str] = &[
     "command",
     "input",
     "patch",
@@ -333,7 +333,7 @@ fn add(object: &JsonObject, files: &mut Vec<String>) -> Result<(), Problem> {
 }
 
 /// Returns a path, also from a `file:` URI.
-fn plain_path(file: &str) -> Result<PathBuf, Problem> {
+pub(super) fn plain_path(file: &str) -> Result<PathBuf, Problem> {
     let Some((scheme, rest)) = file.split_once("://") else {
         return Ok(file.into());
     };

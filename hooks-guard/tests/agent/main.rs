@@ -2,6 +2,7 @@
 
 #![cfg(unix)]
 
+mod changes;
 mod environment;
 mod modes;
 mod presets;

@@ -203,6 +203,7 @@ async fn p_15_a_stored_decision_has_every_field(place: Place) {
         always: None,
         caution: None,
         question_key: None,
+        changes: None,
         command_hash: hash("git commit"),
         scope: None,
     };

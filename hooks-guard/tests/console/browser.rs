@@ -315,6 +315,7 @@ impl Page<'_> {
             "Enter" => 13,
             "Tab" => 9,
             "Escape" => 27,
+            "End" => 35,
             _ => 0,
         };
         let key_down =

@@ -77,7 +77,7 @@ fn open(page: &Page<'_>, daemon: &Daemon, path: &str, ready: &str) {
 /// Returns the library that checks a page, from `AXE_CORE` or the npm registry; `None` if neither
 /// has it.
 #[track_caller]
-fn axe(folder: &Path) -> Option<String> {
+pub(crate) fn axe(folder: &Path) -> Option<String> {
     if let Some(path) = std::env::var_os("AXE_CORE") {
         return Some(std::fs::read_to_string(PathBuf::from(path)).unwrap());
     }

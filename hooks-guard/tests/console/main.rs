@@ -22,6 +22,7 @@ mod support;
 mod answers;
 mod browser;
 mod data;
+mod diff;
 mod empty;
 mod files;
 mod flood;

@@ -5,6 +5,7 @@
 mod approval;
 mod bad_input;
 mod bound;
+mod changes;
 mod cleanup;
 mod client;
 mod clock;

@@ -3,6 +3,7 @@
 
 mod approvals;
 mod approve;
+mod changes;
 #[path = "../http/client.rs"]
 #[expect(dead_code, reason = "the tests over HTTP use all of it")]
 mod client;

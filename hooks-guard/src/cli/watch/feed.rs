@@ -109,6 +109,13 @@ async fn listen(
                 messages.push(WatchMessage::Event(TrailEvent::Cleaned));
                 messages.push(pending(client, true).await?);
             }
+            "changes" => {
+                let data = data(&event);
+                let totals = serde_json::from_value(data["changes"].clone()).ok();
+                if let (Some(id), Some(totals)) = (data["id"].as_i64(), totals) {
+                    messages.push(WatchMessage::ChangesKnown { id, totals });
+                }
+            }
             kind => {
                 let happened: Option<fn(Box<AuditRecord>) -> TrailEvent> = match kind {
                     "asked" => Some(TrailEvent::Asked),
@@ -185,6 +192,12 @@ pub(super) async fn read_again(
     };
     // An error means that the view is closed.
     let _ = to.send(message).await;
+}
+
+/// Reads the changes of a question, and sends them to the model.
+pub(super) async fn changes(client: Client, id: i64, to: mpsc::Sender<WatchMessage>) {
+    let result = questions::changes(&client, id).await;
+    let _ = to.send(WatchMessage::Changes { id, result }).await;
 }
 
 /// Denies all questions of a question's session, and sends the result to the model.

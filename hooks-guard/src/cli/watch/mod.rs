@@ -149,6 +149,10 @@ async fn run(
                 }
             }
         }
+        // After the effects: one of them may have set the token.
+        if let Some(id) = state.wanted_changes() {
+            tokio::spawn(feed::changes(client.clone(), id, sender.clone()));
+        }
     }
 }
 

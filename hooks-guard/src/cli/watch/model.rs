@@ -8,6 +8,7 @@
 use std::collections::VecDeque;
 
 use hooks_guard::audit::{AuditRecord, Remembered, SessionQuestions};
+use hooks_guard::changes::{ChangeTotals, FileChanges};
 use hooks_guard::classify::Crud;
 use hooks_guard::client::ClientError;
 use hooks_guard::service::RememberScope;
@@ -15,6 +16,7 @@ use hooks_runtime::display::escape;
 use jiff::Timestamp;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
+use super::super::diff::{self, DiffLine, DiffLineKind};
 use super::super::questions::{PAGE_SIZE, PendingPage};
 use super::remembered::{RememberedKey, RememberedView};
 use super::undo::{Answering, AnsweringList};
@@ -43,6 +45,16 @@ pub(super) enum WatchMessage {
     /// The pending questions could not be read.
     Unknown(String),
     Event(TrailEvent),
+    /// The changes of a question became known.
+    ChangesKnown {
+        id: i64,
+        totals: ChangeTotals,
+    },
+    /// The changes of a question, as the service returned them.
+    Changes {
+        id: i64,
+        result: Result<Option<FileChanges>, ClientError>,
+    },
     /// Number of denied questions of a session.
     Denied(Result<u64, ClientError>),
     /// Result of an answer; `Some` if it takes effect later.
@@ -101,6 +113,17 @@ pub(super) enum TrailEvent {
     Executed(Box<AuditRecord>),
     Cleaned,
     Missed,
+}
+
+/// The changes of the selected question.
+#[derive(Debug, Default)]
+pub(super) struct SelectedChanges {
+    /// The question whose changes were requested.
+    id: Option<i64>,
+    /// Their lines, once they are read.
+    pub(super) lines: Option<Vec<DiffLine>>,
+    /// `true` if all lines are displayed, else at most a screen.
+    pub(super) whole: bool,
 }
 
 /// An answer to send.
@@ -197,6 +220,7 @@ pub(super) struct WatchState {
     /// Answers that have not taken effect.
     pub(super) answering: AnsweringList,
     pub(super) remembered: RememberedView,
+    pub(super) changes: SelectedChanges,
 }
 
 impl WatchState {
@@ -232,6 +256,7 @@ impl WatchState {
             confirming: None,
             answering: AnsweringList::default(),
             remembered: RememberedView::default(),
+            changes: SelectedChanges::default(),
         }
     }
 
@@ -299,6 +324,16 @@ impl WatchState {
                 self.known = ListFreshness::Unknown(why);
             }
             WatchMessage::Event(happened) => self.push_event(happened),
+            WatchMessage::ChangesKnown { id, totals } => {
+                let mut pending = self.pending.iter_mut();
+                if let Some(record) = pending.find(|record| record.id == id) {
+                    record.changes = Some(totals);
+                    self.is_end_drawn &= self.selected != Some(id);
+                }
+                // The page that is being read may be older.
+                self.outdated |= self.reading;
+            }
+            WatchMessage::Changes { id, result } => self.on_changes(id, result),
             WatchMessage::Sent { id, result } => self.on_answer_sent(id, result),
             WatchMessage::Denied(result) => self.on_denied(result),
             WatchMessage::Answering(answering) => self.answering.add(answering),
@@ -324,6 +359,49 @@ impl WatchState {
                 WatchEffect::ReadAgain(self.after.clone())
             }
         }
+    }
+
+    /// Returns the question whose changes have to be read, once.
+    pub(super) fn wanted_changes(&mut self) -> Option<i64> {
+        let question = self.question()?;
+        let id = question.id;
+        if question.changes.is_none() || !self.has_token || self.changes.id == Some(id) {
+            return None;
+        }
+        self.changes = SelectedChanges {
+            id: Some(id),
+            ..SelectedChanges::default()
+        };
+        Some(id)
+    }
+
+    /// Returns `true` while the changes of the selected question are being read.
+    fn reads_changes(&self) -> bool {
+        let has_changes = self.question().is_some_and(|one| one.changes.is_some());
+        has_changes && self.has_token && self.selected_changes().is_none()
+    }
+
+    /// Returns the lines of the selected question's changes, once they are read.
+    pub(super) fn selected_changes(&self) -> Option<&[DiffLine]> {
+        let lines = self.changes.lines.as_deref();
+        lines.filter(|_| self.changes.id == self.selected)
+    }
+
+    fn on_changes(&mut self, id: i64, result: Result<Option<FileChanges>, ClientError>) {
+        if self.changes.id != Some(id) {
+            return;
+        }
+        self.changes.lines = Some(match result {
+            Ok(changes) => changes.as_ref().map(diff::lines).unwrap_or_default(),
+            Err(error) => vec![DiffLine {
+                kind: DiffLineKind::Note,
+                text: format!(
+                    "the changes cannot be shown: {}",
+                    escape(&error.to_string())
+                ),
+            }],
+        });
+        self.is_end_drawn &= self.selected != Some(id);
     }
 
     /// Requests another page.
@@ -633,6 +711,11 @@ impl WatchState {
                 self.scroll = self.scroll.saturating_add(3).min(self.max_scroll);
             }
             KeyCode::PageUp => self.scroll = self.scroll.saturating_sub(3),
+            KeyCode::Char('d') => {
+                self.changes.whole ^= true;
+                // All lines have to be seen now.
+                self.is_end_drawn &= !self.changes.whole;
+            }
             KeyCode::Char('y') => return self.answer(true, RememberScope::Once, false),
             KeyCode::Char('s') => return self.answer(true, RememberScope::Session, false),
             KeyCode::Char('a') => return self.answer(true, RememberScope::Always, false),
@@ -651,6 +734,7 @@ impl WatchState {
             KeyCode::Enter if typed.trim().is_empty() => return WatchEffect::Draw,
             KeyCode::Enter => {
                 self.has_token = true;
+                self.changes = SelectedChanges::default();
                 return WatchEffect::Token(typed.trim().to_owned());
             }
             KeyCode::Backspace => drop(typed.pop()),
@@ -713,6 +797,10 @@ impl WatchState {
         }
         if !self.has_token {
             self.notice = "answering needs the operator's token; press t to enter it".to_owned();
+            return WatchEffect::Draw;
+        }
+        if approved && self.reads_changes() {
+            self.notice = "the changes are being read; try again".to_owned();
             return WatchEffect::Draw;
         }
         let is_always = approved && remember == RememberScope::Always;

@@ -9,6 +9,7 @@ use ratatui::style::{Color, Style};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{List, ListItem, ListState, Paragraph, Wrap};
 
+use super::super::diff::{DiffLine, DiffLineKind};
 use super::model::{ConnectionState, ListFreshness, TrailEvent, WatchState, event_text};
 use super::remembered::RememberedView;
 use super::remembered_view;
@@ -22,12 +23,13 @@ const MAX_LISTED_CHARS: usize = 300;
 const KEYS: &str = "↑↓ select  y approve  s session  a always  n deny  / search  ? help  q quit";
 
 /// Keys and their descriptions, as the help lists them.
-const HELP: [(&str, &str); 18] = [
+const HELP: [(&str, &str); 19] = [
     ("↓ j, ↑ k", "select the next or the previous question"),
     ("Home, End", "select the first or the last question"),
     ("Esc", "end the selection and the search"),
     ("PgDn Space", "scroll down in the selected question"),
     ("PgUp", "scroll up"),
+    ("d", "show all changed lines, or a screen of them"),
     ("y", "approve once"),
     ("s", "approve for this session"),
     ("a", "approve always, until revoked"),
@@ -260,6 +262,7 @@ fn draw_details(frame: &mut Frame<'_>, state: &mut WatchState, area: Rect) {
         .into_iter()
         .flatten(),
     );
+    lines.extend(change_lines(state, record, area.height.saturating_sub(1)));
     let title = format!(" {} {} ", record.id, record.classification);
     let style = colour(record.classification);
     let text = Paragraph::new(lines).wrap(Wrap { trim: false });
@@ -280,6 +283,52 @@ fn draw_details(frame: &mut Frame<'_>, state: &mut WatchState, area: Rect) {
         block = block.title(Line::from(format!(" {below} more lines (PgDn) ")).right_aligned());
     }
     frame.render_widget(text.block(block).scroll((state.scroll, 0)), area);
+}
+
+/// Returns the lines of the changes of a question; at most `screen` of them unless all are wanted.
+fn change_lines(state: &WatchState, record: &AuditRecord, screen: u16) -> Vec<Line<'static>> {
+    let Some(totals) = &record.changes else {
+        return Vec::new();
+    };
+    let note = |text: String| Line::from(Span::styled(text, Style::new().fg(Color::Yellow)));
+    let Some(changes) = state.selected_changes() else {
+        let files = match totals.files {
+            1 => "1 file".to_owned(),
+            files => format!("{files} files"),
+        };
+        let why = match state.has_token {
+            true => "being read",
+            false => "press t to enter the operator's token and see them",
+        };
+        let (added, removed) = (totals.added, totals.removed);
+        return vec![note(format!(
+            "changes: {files}, +{added} -{removed}; {why}"
+        ))];
+    };
+    let shown = match state.changes.whole {
+        true => changes.len(),
+        false => changes.len().min(screen.max(5).into()),
+    };
+    let mut lines: Vec<_> = changes[..shown].iter().map(change_line).collect();
+    if shown < changes.len() {
+        lines.push(note(format!(
+            "… {} more lines; d shows all",
+            changes.len() - shown
+        )));
+    }
+    lines
+}
+
+fn change_line(line: &DiffLine) -> Line<'static> {
+    let style = match line.kind {
+        DiffLineKind::File => bold(),
+        DiffLineKind::Note => Style::new().fg(Color::Yellow),
+        DiffLineKind::Hunk => Style::new().fg(Color::Cyan),
+        DiffLineKind::Added => Style::new().fg(Color::Green),
+        DiffLineKind::Removed => Style::new().fg(Color::Red),
+        DiffLineKind::Same => Style::new(),
+    };
+    Line::from(Span::styled(line.text.clone(), style))
 }
 
 fn draw_events(frame: &mut Frame<'_>, state: &WatchState, area: Rect) {
