@@ -11,11 +11,10 @@ use std::path::{Path, PathBuf};
 
 use super::unified::{DiffBudget, DiffText};
 use super::{
-    CellEdit, FileChangeKind, FileChanges, FileDiff, MAX_CHANGED_FILES, ProposedChange,
-    ProposedEdit, apply,
+    CellEdit, FileChangeKind, FileChanges, FileDiff, MAX_CHANGED_FILES, MAX_PATH_CHARS,
+    ProposedChange, ProposedEdit, apply,
 };
 use crate::files::open;
-use crate::request::MAX_PATH_CHARS;
 
 /// Maximum size of a file that is read.
 const MAX_FILE_BYTES: u64 = 1 << 20;

@@ -30,15 +30,15 @@ pub use self::held::AttachResult;
 pub(crate) use self::held::HeldChanges;
 pub use self::proposal::{CellEdit, PatchHunk, ProposedChange, ProposedEdit, Replacement};
 
-#[cfg(feature = "http")]
-use crate::request::MAX_PATH_CHARS;
-
 /// Maximum number of files of one question.
 pub const MAX_CHANGED_FILES: usize = 50;
 /// Maximum number of lines of all diffs of one question, with their headers.
 pub const MAX_DIFF_LINES: usize = 400;
 /// Maximum size of all texts of one question in bytes: paths, notes and diffs.
 pub const MAX_CHANGE_BYTES: usize = 64 << 10;
+/// Maximum length of a path in characters.
+#[cfg(feature = "http")]
+const MAX_PATH_CHARS: usize = 4_096;
 /// Maximum number of notes of one file.
 #[cfg(feature = "http")]
 const MAX_NOTES: usize = 8;
