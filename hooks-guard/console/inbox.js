@@ -5,6 +5,7 @@ import { badge, command } from "./command.js";
 import { el, prose, say, told } from "./dom.js";
 import { escape } from "./escape.js";
 import { confidence, outcome, UNUSED } from "./record.js";
+import { cardSearch } from "./search.js";
 import { clock, when, whenExactly } from "./time.js";
 
 const ANSWERS = [
@@ -12,6 +13,17 @@ const ANSWERS = [
   { key: "s", name: "This session", body: { response: "APPROVED", remember: "session" } },
   { key: "a", name: "Always", body: { response: "APPROVED", remember: "always" } },
   { key: "n", name: "Deny", body: { response: "DENIED" }, deny: true },
+];
+/** Keys of the page, with what they do. */
+const KEYS = [
+  [["j", "↓"], "selects the next question"],
+  [["k", "↑"], "selects the previous question"],
+  [["y"], "approves the selected question, once"],
+  [["s"], "approves it for this session"],
+  [["a"], "approves it always"],
+  [["n"], "denies it"],
+  [["/"], "searches the questions, as you type"],
+  [["Esc"], "clears the search"],
 ];
 /** Minimum time that a question must have the focus before a key answers it, in milliseconds. */
 const LOOKED_AT = 500;
@@ -32,14 +44,15 @@ export function inbox(main, questions, known) {
   const empty = el("div", { class: "empty" }, emptyTitle, emptyText);
   const notice = el("p", { class: "problem", role: "status", hidden: true });
   const last = el("tbody");
+  const search = cardSearch(list);
   /** Recent decisions, newest first; null until they are known. */
   let decisions = null;
   /** Events that arrive while the decisions are read, in order. */
   let meanwhile = null;
   let stale = false;
   main.append(
-    el("h1", {}, "Inbox"),
-    el("section", { "aria-label": "Questions", keydown: (event) => keys(event, cards) }, notice, empty, list),
+    el("div", { class: "heading" }, el("h1", {}, "Inbox"), search.field),
+    el("section", { "aria-label": "Questions", keydown: (event) => keys(event, cards) }, notice, search.line, empty, list),
     el("p", { class: "hint keys" }, ...keyHelp()),
     el(
       "section",
@@ -48,6 +61,7 @@ export function inbox(main, questions, known) {
       el(
         "table",
         {},
+        el("colgroup", {}, ...["time", "class", "wide", "agent", "outcome-cell"].map((kind) => el("col", { class: kind }))),
         el("thead", { class: "unseen" }, el("tr", {}, ...["Time", "Class", "Command", "Agent", "Outcome"].map((name) => el("th", { scope: "col" }, name)))),
         last,
       ),
@@ -73,7 +87,7 @@ export function inbox(main, questions, known) {
   function tell() {
     empty.hidden = cards.size > 0;
     emptyTitle.textContent = known.unknown ? "Pending questions unknown" : "No pending questions";
-    const at = known.at ? ` At ${known.at.toLocaleTimeString()}: ${known.total === 0 ? "no" : known.total} pending questions.` : "";
+    const at = known.at && known.total > 0 ? ` At ${known.at.toLocaleTimeString()}: ${known.total} pending questions.` : "";
     const text = known.unknown ? `${known.unknown}${at}` : decisions?.length === 0 ? UNUSED : "A question appears here as soon as an agent asks it.";
     write(emptyText, text);
     const hidden = known.total - questions.size;
@@ -148,6 +162,8 @@ export function inbox(main, questions, known) {
 
   return {
     answers: true,
+    keys: KEYS,
+    search: search.input,
     pending: draw,
     anew: readLast,
     session(signedIn) {
@@ -302,7 +318,7 @@ function said(error) {
 function keys(event, cards) {
   if (event.repeat || event.ctrlKey || event.altKey || event.metaKey) return;
   if (event.target.closest?.("input, select, textarea, dialog")) return;
-  const open = [...cards.values()];
+  const open = [...cards.values()].filter((made) => !made.element.hidden);
   const at = open.findIndex((made) => made.element.contains(document.activeElement));
   const step = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1 }[event.key];
   if (step !== undefined && open.length > 0) {

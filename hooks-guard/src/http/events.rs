@@ -36,9 +36,10 @@ const REPLAYED_PER_READ: usize = 16;
 /// | `remembered`, `forgotten` | `{"id"}` of the approval |
 /// | `cleaned` | `{}`: deleted old decisions |
 /// | `missed` | `{"count"}`: this many events were dropped; reload everything |
+/// | `alive` | `{}`: sent after 15 seconds without an event |
 ///
 /// `id` is the number of the log entry. To resume, send the last `id` in `Last-Event-ID` or in
-/// `after`. A comment is sent after 15 seconds without an event.
+/// `after`.
 #[utoipa::path(
     get,
     path = "/api/hooks/events",
@@ -124,7 +125,10 @@ pub(crate) async fn events(
         _permit: place,
     };
     let events = before.chain(stream::unfold(listening, EventListener::next));
-    Ok(Sse::new(events.map(Ok)).keep_alive(KeepAlive::new().interval(HEARTBEAT_INTERVAL)))
+    // Browsers do not report comments to the page, which has to notice that the service is suspended.
+    let alive = Event::default().event("alive").data("{}");
+    let alive = KeepAlive::new().interval(HEARTBEAT_INTERVAL).event(alive);
+    Ok(Sse::new(events.map(Ok)).keep_alive(alive))
 }
 
 /// Delay before a browser reconnects.

@@ -19,6 +19,7 @@ mod daemon;
 )]
 mod support;
 
+mod away;
 mod browser;
 mod data;
 mod empty;
@@ -26,8 +27,10 @@ mod files;
 mod flood;
 mod inbox;
 mod look;
+mod notify;
 #[path = "../support/questions.rs"]
 mod questions;
+mod search;
 mod session;
 mod times;
 mod trail;
