@@ -14,8 +14,8 @@ export function settings(button) {
   const all = [
     check("setting-notify", "Notify me of new questions", "Shows class and program on the desktop, while no window of the console is visible. The browser asks for permission.", NOTIFY, notify),
     check("setting-commands", "Show the whole command in notifications", "Other people may read it on a locked screen.", COMMANDS),
-    check("setting-sound", "Play a sound for new questions", "After each start, the browser plays sounds only once you have clicked on the page.", SOUND, sound),
-    check("setting-exact", "Show exact times", "In place of relative ones, such as “3 min ago”.", EXACT),
+    check("setting-sound", "Play a sound for new questions", "Also while a window is visible. After each start, the browser plays sounds only once you have clicked on the page.", SOUND, sound),
+    check("setting-exact", "Show exact times", "Instead of relative ones, such as “3 min ago”.", EXACT),
   ];
   const panel = dialog(
     "settings",

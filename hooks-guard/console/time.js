@@ -13,7 +13,7 @@ const WEEK = 7 * 86_400;
 const NUMBER = new Intl.NumberFormat();
 const PERCENT = new Intl.NumberFormat(undefined, { style: "percent" });
 const TENTHS = new Intl.NumberFormat(undefined, { minimumFractionDigits: 1, maximumFractionDigits: 1 });
-/** Flag of the setting that shows exact times in place of relative ones. */
+/** Flag of the setting that shows exact times instead of relative ones. */
 export const EXACT = "exact times";
 let allExact = flag(EXACT);
 

@@ -147,6 +147,53 @@ fn columns_and_links_keep_their_place_when_live() {
 }
 
 #[test]
+fn a_failed_read_keeps_what_is_known_and_can_be_repeated() {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let daemon = Daemon::plain();
+    ask(&daemon, "mkdir out");
+    let page = browser.person().window();
+    let source = r#"
+        const real = window.fetch;
+        window.broken = location.pathname === "/trail";
+        window.fetch = async (path, init) => {
+            const fails = window.broken && ["decisions", "stats", "registered"].some((name) => path.startsWith(`/api/hooks/${name}`));
+            return fails ? new Response(JSON.stringify({ error: "Too much at once", code: "BUSY" }), { status: 503 }) : real(path, init);
+        };
+    "#;
+    page.call(
+        "Page.addScriptToEvaluateOnNewDocument",
+        json!({ "source": source }),
+    );
+    page.goto(&page_url(&daemon, "/trail"));
+    page.until("document.getElementById('found').textContent === 'Too much at once'");
+    page.eval("window.broken = false");
+    page.click(".nothing button");
+    page.until("document.querySelectorAll('tbody tr[data-id]').length === 1");
+    for (path, known) in [
+        (
+            "/statistics",
+            "document.querySelectorAll('.panel').length === 7",
+        ),
+        ("/hooks", "document.querySelectorAll('.lane').length > 0"),
+    ] {
+        page.goto(&page_url(&daemon, path));
+        page.until(known);
+        page.eval("window.broken = true");
+        // Both changes cause another read.
+        page.looks(1000, false);
+        ask(&daemon, "ls");
+        page.until("document.querySelector('main > .problem').textContent === 'Too much at once'");
+        page.until(known);
+        page.eval("window.broken = false");
+        page.looks(1280, false);
+        ask(&daemon, "ls");
+        page.until("document.querySelector('main > .problem').textContent === ''");
+    }
+}
+
+#[test]
 fn a_decision_is_shown_with_all_fields_and_has_a_url() {
     let Some(browser) = Browser::start() else {
         return;
