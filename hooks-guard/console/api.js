@@ -2,6 +2,8 @@
 // a CSRF value that no other page has.
 
 const KEY = "hooks-guard csrf";
+/** Set while the page has to report that the session has ended. */
+const ENDED = "hooks-guard session ended";
 const others = new BroadcastChannel("hooks-guard");
 const listeners = new Set();
 let signedIn = false;
@@ -21,8 +23,8 @@ export class Refused extends Error {
   }
 }
 
-async function send(method, path, { body, headers = {} } = {}) {
-  const init = { method, headers: { ...headers }, cache: "no-store", credentials: "same-origin" };
+async function send(method, path, { body, headers = {}, signal } = {}) {
+  const init = { method, headers: { ...headers }, cache: "no-store", credentials: "same-origin", signal };
   if (body !== undefined) {
     init.headers["Content-Type"] = "application/json";
     init.body = JSON.stringify(body);
@@ -33,12 +35,12 @@ async function send(method, path, { body, headers = {} } = {}) {
   return value;
 }
 
-/** Sends a `GET` request. */
-export function get(path, query) {
+/** Sends a `GET` request, which `signal` can cancel. */
+export function get(path, query, signal) {
   const text = query ? new URLSearchParams(Object.entries(query).filter(([, value]) => value)).toString() : "";
   // The service reserves capacity for reads of the operator.
   const csrf = operator();
-  return send("GET", text ? `${path}?${text}` : path, { headers: csrf ? { "X-Guard-CSRF": csrf } : {} });
+  return send("GET", text ? `${path}?${text}` : path, { headers: csrf ? { "X-Guard-CSRF": csrf } : {}, signal });
 }
 
 /** CSRF value that identifies reads of the operator; null if not signed in. */
@@ -53,22 +55,39 @@ export async function act(method, path, body) {
     return await send(method, path, { body, headers });
   } catch (error) {
     // Signed out elsewhere, or the service restarted.
-    if (error.status === 401 || error.code === "CSRF_REQUIRED") set(null);
+    if (error.status === 401 || error.code === "CSRF_REQUIRED") expire();
     throw error;
   }
 }
 
-function set(csrf) {
+function set(csrf, ended = false) {
   if (csrf) sessionStorage.setItem(KEY, csrf);
   else sessionStorage.removeItem(KEY);
-  if (signedIn === Boolean(csrf)) return;
+  const changed = signedIn !== Boolean(csrf) || hasEnded() !== ended;
+  if (ended) sessionStorage.setItem(ENDED, "1");
+  else sessionStorage.removeItem(ENDED);
   signedIn = Boolean(csrf);
-  for (const listener of listeners) listener(signedIn);
+  if (changed) for (const listener of listeners) listener(signedIn);
+}
+
+/** Removes a session that the service does not accept. */
+function expire() {
+  set(null, hasEnded() || operator() !== null);
 }
 
 /** Returns true if the operator is signed in here. */
 export function isSignedIn() {
   return signedIn;
+}
+
+/** Returns true if a session of this window has ended without a sign-out. */
+export function hasEnded() {
+  return sessionStorage.getItem(ENDED) !== null;
+}
+
+/** Stops reporting that the session has ended. */
+export function acceptEnd() {
+  set(null);
 }
 
 /** Calls `listener` with the new state whenever the operator signs in or out. */
@@ -101,8 +120,12 @@ export async function resume() {
     const { signed_in } = await send("GET", "/api/console/session", { headers: { "X-Guard-CSRF": csrf } });
     // The operator may have signed in again in the meantime.
     if (csrf !== sessionStorage.getItem(KEY)) return;
-    set(signed_in ? csrf : null);
-    if (!signed_in) others.postMessage({ asks: true });
+    if (signed_in) {
+      set(csrf);
+    } else {
+      expire();
+      others.postMessage({ asks: true });
+    }
   } catch {
     // Not reachable: tried again after a reconnect.
   }

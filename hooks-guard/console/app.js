@@ -1,13 +1,18 @@
 // The frame of all pages: session, connection, and the list of pending questions.
 
-import { get, isSignedIn, onSession, resume, signIn, signOut } from "./api.js";
+import { acceptEnd, get, hasEnded, isSignedIn, onSession, resume, signIn, signOut } from "./api.js";
+import { clear, notice } from "./banner.js";
 import { tellChanges } from "./diff.js";
-import { el, say } from "./dom.js";
+import { el, prose, say } from "./dom.js";
 import { listen } from "./events.js";
 import { hooks } from "./hooks.js";
 import { inbox } from "./inbox.js";
+import { keys } from "./keys.js";
+import { missing } from "./missing.js";
+import { notifier } from "./notify.js";
+import { settings } from "./settings.js";
 import { statistics } from "./statistics.js";
-import { keepCurrent } from "./time.js";
+import { keepCurrent, whenExactly } from "./time.js";
 import { trail } from "./trail.js";
 import { end, onDelayedEvent } from "./undo.js";
 
@@ -20,7 +25,7 @@ const PAGES = new Map([
 const main = document.getElementById("main");
 const live = document.getElementById("live");
 const waiting = document.getElementById("waiting");
-const [title, open] = PAGES.get(location.pathname) ?? PAGES.get("/");
+const [title, open] = PAGES.get(location.pathname) ?? ["Page not found", missing];
 
 // Remove the token from the address first, so that neither the window nor the history shows it.
 const given = new URLSearchParams(location.hash.slice(1)).get("token");
@@ -40,6 +45,8 @@ const questions = new Map();
 /** State of the whole list: number of pending questions, and the reason if it is not current. */
 const known = { total: 0, sessions: [], at: null, unknown: "Loading." };
 let reading = null;
+/** Highest id of a question; null until the questions are known. */
+let newest = null;
 
 /** Shows the number of pending questions; a question mark if it is unknown. */
 function count() {
@@ -54,6 +61,20 @@ function isWaiting(record) {
 }
 
 const page = open(main, questions, known);
+// If there are several pages, a question may be pending although it is not displayed.
+const notifications = notifier((id) => questions.has(id) || known.total > questions.size, showQuestion);
+
+/** Shows a question, after a click on its notification. */
+function showQuestion(id) {
+  if (location.pathname !== "/") location.assign("/");
+  else main.querySelector(`[data-id="${id}"]`)?.focus();
+}
+
+/** Notifies of the questions that are new since the last call. */
+function announce(records) {
+  if (newest !== null) for (const record of records) if (record.id > newest) notifications.asked(record);
+  newest = Math.max(newest ?? 0, ...records.map(({ id }) => id));
+}
 
 /** Updates the list for an event. If there are more questions than displayed, reads the page again. */
 function keep(record) {
@@ -89,6 +110,7 @@ async function readPending() {
     for (const record of pending) questions.set(record.id, record);
     Object.assign(known, { total: Math.max(total, questions.size), sessions: sessions ?? [], at: new Date(), unknown: null });
     pending.filter((record) => record.changes).forEach(tellChanges);
+    announce(pending);
     // The response may be older than the events since.
     told.forEach(keep);
     show();
@@ -108,26 +130,51 @@ function show() {
   page.pending?.();
 }
 
-listen({
-  state(name) {
-    live.dataset.state = name;
-    live.textContent = name === "live" ? "live" : "no connection";
-    if (name !== "live") {
-      known.unknown ??= "No connection to the service; start it with `hooks-guard serve`. This page reconnects by itself.";
+/** Time since which there are no events, and whether there have been any. */
+const connection = { lost: null, before: false };
+
+/** Shows across the page that it is not current. */
+function showLoss(reason) {
+  const since = whenExactly(connection.lost.toISOString());
+  const state = connection.before ? "This page shows the last known state, of that time" : "This page is not kept current";
+  const [what, remedy] = reason
+    ? ["No live updates", `: ${reason}. ${isSignedIn() ? "" : "Places are reserved for windows that are signed in. "}${state}. It tries again by itself.`]
+    : ["No connection to the service", `. ${state}. It reconnects by itself; if the service is not running, start it with \`hooks-guard serve\`.`];
+  notice("connection", "problem", el("p", {}, el("strong", {}, what), " since ", since, prose("span", remedy)), el("button", { type: "button", click: () => reconnect() }, "Try again now"));
+}
+
+const reconnect = listen({
+  state(name, reason) {
+    const isLive = name === "live";
+    live.dataset.state = isLive ? "live" : "away";
+    live.replaceChildren(el("span", {}, { live: "live", away: "no connection", refused: "no live updates" }[name]));
+    if (!isLive) {
+      connection.lost ??= new Date();
+      // The notice tells the rest.
+      const message = reason ? "No live updates." : "No connection to the service.";
+      if (!known.unknown || !known.at) known.unknown = message;
+      showLoss(reason);
       show();
+      return;
     }
+    connection.lost = null;
+    clear("connection");
     // After a restart, the service has no sessions.
-    if (name === "live") resume();
+    resume();
   },
   resumed: readPending,
   async anew() {
+    const first = !connection.before;
+    connection.before = true;
     await readPending();
-    page.anew?.();
+    page.anew?.(first);
   },
   event(kind, data) {
     if (kind === "asked" || kind === "answered" || kind === "executed") {
       keep(data);
       meanwhile?.push(data);
+      if (kind === "asked" && isWaiting(data)) announce([data]);
+      if (kind === "answered") notifications.closed(data.id);
       if (kind === "asked" && isWaiting(data)) say(`New question: ${data.classification} from ${data.agent ?? "an agent"}`);
     } else if (kind === "answering" || kind === "withdrawn") {
       onDelayedEvent(kind, data);
@@ -159,7 +206,7 @@ function signInForm() {
     },
     el("label", { for: "token" }, "Operator's token"),
     el("div", { class: "together" }, input, el("button", { type: "submit", class: "primary" }, "Sign in")),
-    el("p", { class: "hint" }, "`hooks-guard serve` prints the token on its terminal. Without the token, the console is read-only."),
+    prose("p", "`hooks-guard serve` prints the token on its terminal. Without the token, the console is read-only.", { class: "hint" }),
     problem,
   );
   return el("section", { id: "sign-in", "aria-label": "Sign in" }, form);
@@ -176,14 +223,44 @@ async function enter(token, problem) {
 function showSession(signedIn) {
   document.getElementById("sign-out").hidden = !signedIn;
   document.getElementById("sign-in")?.remove();
-  if (!signedIn && page.answers) main.querySelector("h1").after(signInForm());
+  if (!signedIn && page.answers) (main.querySelector(".heading") ?? main.querySelector("h1")).after(signInForm());
+  if (hasEnded()) showEnd();
+  else clear("session");
   page.session?.(signedIn);
 }
 
+/** Shows across the page that the session has ended. */
+function showEnd() {
+  const again = page.answers
+    ? el("button", { type: "button", click: () => document.getElementById("token").focus() }, "Sign in")
+    : el("a", { class: "button", href: "/#token" }, "Sign in");
+  notice(
+    "session",
+    "warning",
+    el("p", {}, el("strong", {}, "Your session has ended"), ": the service restarted, or it was signed in for twelve hours. Sign in again to answer questions."),
+    again,
+    el("button", { type: "button", class: "quiet", click: acceptEnd }, "Read only"),
+  );
+  say("Your session has ended; sign in again to answer questions.");
+}
+
+/** Time between two checks of the session, in milliseconds. */
+const SESSION_CHECK = 5 * 60_000;
+
+function checkSession() {
+  if (isSignedIn() && document.visibilityState === "visible") resume();
+}
+setInterval(checkSession, SESSION_CHECK);
+document.addEventListener("visibilitychange", checkSession);
+
 document.getElementById("sign-out").addEventListener("click", signOut);
 onSession(showSession);
+keys(page, document.getElementById("open-keys"));
+settings(document.getElementById("open-settings"));
 keepCurrent();
 count();
 if (given) await enter(given, {});
 else await resume();
 showSession(isSignedIn());
+// The link of the notice that the session has ended.
+if (location.hash === "#token") document.getElementById("token")?.focus();

@@ -10,22 +10,24 @@ export function hooks(main) {
   const slots = el("div", { class: "slots" });
   const last = el("tbody");
   const scripts = el("section", { "aria-labelledby": "scripts", class: "panel scripts", hidden: true });
+  const problem = el("p", { class: "problem", role: "status" });
   main.append(
     el("h1", {}, "Hooks"),
     el("p", { class: "hint" }, "Registered hooks, in execution order."),
+    problem,
     slots,
     scripts,
     el(
       "section",
       { "aria-labelledby": "dispatches" },
       el("h2", { id: "dispatches" }, "Last requests"),
-      el("p", { class: "hint" }, "Steps of each dispatch; the width is the duration of a step."),
+      el("p", { class: "hint" }, "Steps of each dispatch; the width is the duration of a step. Select a dispatch to read its steps."),
       el("ul", { class: "legend" }, ...[["ran", "ran"], ["stopped", "decided"], ["failed", "failed"], ["skipped", "skipped"]].map(([run, text]) => el("li", { class: "run", "data-run": run }, text))),
       el(
         "table",
-        { class: "stacked" },
+        { class: "stacked steady" },
         el("caption", { class: "unseen" }, "The last requests, newest first"),
-        el("thead", {}, el("tr", {}, ...["Time", "Class", "Steps", "Decided by", "Duration"].map((name) => el("th", { scope: "col" }, name)))),
+        el("thead", {}, el("tr", {}, ...[["Time", "time"], ["Class", "class"], ["Steps", "wide"], ["Decided by", "by"], ["Duration", "number"]].map(([name, kind]) => el("th", { scope: "col", class: kind }, name)))),
         last,
       ),
     ),
@@ -34,13 +36,22 @@ export function hooks(main) {
   async function read() {
     try {
       const found = await get("/api/hooks/registered");
+      problem.textContent = "";
       slots.replaceChildren(...found.slots.map(slot));
       scripts.hidden = found.scripts.length === 0;
       scripts.replaceChildren(...scriptRuns(found.scripts));
+      // Keep the dispatch that is being read.
+      const open = new Set([...last.querySelectorAll("details[open]")].map((details) => details.dataset.dispatch));
+      const focused = last.querySelector("summary:focus")?.parentElement.dataset.dispatch;
       last.replaceChildren(...found.dispatches.map(dispatch));
-      if (found.dispatches.length === 0) last.append(el("tr", {}, el("td", { colspan: "5", class: "quiet-text" }, "No requests since the service started; they appear here as soon as an agent asks.")));
+      for (const details of last.querySelectorAll("details")) {
+        details.open = open.has(details.dataset.dispatch);
+        if (details.dataset.dispatch === focused) details.querySelector("summary").focus();
+      }
+      if (found.dispatches.length === 0) last.append(el("tr", {}, el("td", { colspan: "5", class: "quiet-text nothing" }, el("strong", {}, "No requests since the service started"), prose("p", NO_REQUESTS))));
     } catch (error) {
-      slots.replaceChildren(el("p", { class: "problem" }, messageOf(error)));
+      // The last known hooks stay.
+      problem.textContent = messageOf(error);
     }
   }
   read();
@@ -61,6 +72,8 @@ export function hooks(main) {
 const HEADS = ["#", "Hook", "Key", "Priority", "On failure", "Runs", "Decided", "Skipped", "Failed", "Average / last", "Last failure"];
 const NUMBERS = new Set(["Priority", "Runs", "Decided", "Skipped", "Failed", "Average / last"]);
 
+/** What to do without requests; backticks mark code. */
+const NO_REQUESTS = "Let your agent run a command. If no agent is connected, run `hooks-guard install claude-code` (or another agent).";
 /** How to register hooks in an empty slot; backticks mark code. */
 const ADD = { restrict: "To deny or ask about more requests, add JavaScript hooks with `scripts` in the configuration." };
 
@@ -135,20 +148,21 @@ function dispatch(one) {
   const failed = one.steps.find((step) => step.run === "failed");
   const text = one.steps.map((step) => `${step.name} ${words(step.run)}${detail(step)}, ${took(step.took_us)}`).join("; ");
   const lane = el(
-    "div",
+    "span",
     { class: "lane", role: "img", "aria-label": text },
     ...one.steps.map((step) => {
-      const bar = el("span", { "data-run": RUNS[step.run], title: `${step.name}: ${step.run}${detail(step)}, ${took(step.took_us)}` });
+      const bar = el("span", { "data-run": RUNS[step.run], title: `${step.name}: ${words(step.run)}${detail(step)}, ${took(step.took_us)}` });
       bar.style.flexGrow = String(step.run === "skipped" ? 0 : step.took_us / Math.max(all, 1));
       return bar;
     }),
   );
+  const steps = one.steps.map((step) => el("li", {}, el("code", {}, step.name), ` ${words(step.run)}${detail(step)}, ${took(step.took_us)}`));
   return el(
     "tr",
     {},
     el("td", { class: "time" }, when(one.at)),
     el("td", {}, badge(one.classification)),
-    el("td", { class: "wide" }, lane),
+    el("td", { class: "wide" }, el("details", { class: "steps", "data-dispatch": `${one.id ?? ""} ${one.at}` }, el("summary", {}, lane), el("ol", {}, ...steps))),
     el("td", { class: failed ? "by problem" : "by" }, failed ? `${failed.name} failed: ${escape(failed.detail ?? "")}` : `${by?.name ?? "–"}${by?.detail ? `: ${escape(by.detail)}` : ""}${one.denied ? ", denied" : ""}`),
     el("td", { class: "number" }, one.id ? el("a", { href: `/trail?id=${one.id}` }, took(all)) : took(all)),
   );

@@ -8,9 +8,26 @@ import { el, prose, told } from "./dom.js";
 import { escape } from "./escape.js";
 import { outcome, UNUSED } from "./record.js";
 import { rememberedApprovals } from "./remembered.js";
+import { cardSearch } from "./search.js";
 import { selection } from "./selection.js";
 import { when } from "./time.js";
 
+/** Keys of the page, with what they do. */
+const KEYS = [
+  [["j", "↓"], "selects the next question"],
+  [["k", "↑"], "selects the previous question"],
+  [["y"], "approves the selected question, once"],
+  [["s"], "approves it for this session"],
+  [["a"], "approves it always"],
+  [["n"], "denies it"],
+  [["N"], "denies it with a note"],
+  [["x"], "selects the question for a common answer"],
+  [["X"], "selects all questions up to this one"],
+  [["g"], "goes to the answers of the selected questions"],
+  [["u"], "undoes the last answer, for some seconds"],
+  [["/"], "searches the questions, as you type"],
+  [["Esc"], "clears the selection or the search"],
+];
 /** Number of recent decisions. */
 const LAST = 12;
 /** How long an answered question stays visible, in milliseconds. */
@@ -30,6 +47,7 @@ export function inbox(main, questions, known) {
   const empty = el("div", { class: "empty" }, emptyTitle, emptyText);
   const notice = el("p", { class: "problem", role: "status", hidden: true });
   const last = el("tbody");
+  const search = cardSearch(list);
   /** Recent decisions, newest first; null until they are known. */
   let decisions = null;
   /** Events that arrive while the decisions are read, in order. */
@@ -37,8 +55,8 @@ export function inbox(main, questions, known) {
   let stale = false;
   const approvals = rememberedApprovals();
   main.append(
-    el("h1", {}, "Inbox"),
-    el("section", { "aria-label": "Questions", keydown: (event) => keys(event, cards, chosen) }, notice, empty, list),
+    el("div", { class: "heading" }, el("h1", {}, "Inbox"), search.field),
+    el("section", { "aria-label": "Questions", keydown: (event) => keys(event, cards, chosen) }, notice, search.line, empty, list),
     chosen.element,
     el("p", { class: "hint keys" }, ...keyHelp()),
     el(
@@ -48,6 +66,7 @@ export function inbox(main, questions, known) {
       el(
         "table",
         {},
+        el("colgroup", {}, ...["time", "class", "wide", "agent", "outcome-cell"].map((kind) => el("col", { class: kind }))),
         el("thead", { class: "unseen" }, el("tr", {}, ...["Time", "Class", "Command", "Agent", "Outcome"].map((name) => el("th", { scope: "col" }, name)))),
         last,
       ),
@@ -83,7 +102,7 @@ export function inbox(main, questions, known) {
   function tell() {
     empty.hidden = cards.length > 0;
     emptyTitle.textContent = known.unknown ? "Pending questions unknown" : "No pending questions";
-    const at = known.at ? ` At ${known.at.toLocaleTimeString()}: ${known.total === 0 ? "no" : known.total} pending questions.` : "";
+    const at = known.at && known.total > 0 ? ` At ${known.at.toLocaleTimeString()}: ${known.total} pending questions.` : "";
     const text = known.unknown ? `${known.unknown}${at}` : decisions?.length === 0 ? UNUSED : "A question appears here as soon as an agent asks it.";
     write(emptyText, text);
     const hidden = known.total - questions.size;
@@ -139,7 +158,8 @@ export function inbox(main, questions, known) {
       drawLast();
       tell();
     } catch {
-      // Read again after a reconnect.
+      // A busy service responds later.
+      if (told === meanwhile) setTimeout(readLast, 2000);
     } finally {
       if (told === meanwhile) meanwhile = null;
     }
@@ -158,6 +178,8 @@ export function inbox(main, questions, known) {
 
   return {
     answers: true,
+    keys: KEYS,
+    search: search.input,
     pending: draw,
     anew() {
       readLast();

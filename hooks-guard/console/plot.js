@@ -11,6 +11,12 @@ const LEFT = 46;
 const BOTTOM = 22;
 const TOP = 8;
 const RIGHT = 8;
+/** Maximum width of a bar over time: a single one would fill the plot. */
+const BAR = 72;
+/** Distance between the values of dots. */
+const LINE = 13;
+const COMPACT = new Intl.NumberFormat(undefined, { notation: "compact", maximumFractionDigits: 1 });
+const PRECISE = new Intl.NumberFormat(undefined, { maximumFractionDigits: 2 });
 
 /** Returns a round step of a scale, so that at most five steps reach `most`. */
 function step(most) {
@@ -49,39 +55,70 @@ export function stacked(width, name, labels, series) {
   const { y, wide, lines } = frame(width, Math.max(...sums, 1), short, labels);
   const bars = labels.flatMap((label, at) => {
     let sum = 0;
-    return series
+    const gap = Math.min(2, wide * 0.2);
+    const broad = Math.min(BAR, wide - gap);
+    const middle = LEFT + wide * (at + 0.5);
+    const drawn = series
       .filter((one) => one.values[at] > 0)
       .map((one) => {
         const low = y(sum);
         sum += one.values[at];
-        const gap = Math.min(2, wide * 0.2);
         return svg(
           "rect",
-          { class: "series", "data-series": one.tone, x: LEFT + wide * at + gap / 2, width: Math.max(0.5, wide - gap), y: y(sum), height: Math.max(0.5, low - y(sum)) },
+          { class: "series", "data-series": one.tone, x: middle - broad / 2, width: Math.max(0.5, broad), y: y(sum), height: Math.max(0.5, low - y(sum)) },
           svg("title", {}, `${label}: ${number(one.values[at])} ${one.name}`),
         );
       });
+    // A single bar says its value.
+    if (sum > 0 && sums.filter(Boolean).length === 1) drawn.push(svg("text", { class: "value", x: middle + broad / 2 + 6, y: y(sum) + 10 }, number(sum)));
+    return drawn;
   });
   return drawing(width, name, lines, bars);
 }
 
-/** Lines over time. */
+/** Lines over time. A point without neighbours is a dot, and a series of one point also has its value. */
 export function lines(width, name, labels, series, format, most) {
   const highest = most ?? Math.max(...series.flatMap((one) => one.values), 1);
   const { y, wide, lines: grid } = frame(width, highest, format, labels);
   const x = (at) => LEFT + wide * (at + 0.5);
-  const drawn = series.map((one) => {
-    const points = one.values.map((value, at) => (value === null ? null : `${x(at).toFixed(1)},${y(value).toFixed(1)}`));
+  const drawn = series.flatMap((one) => {
     const runs = [[]];
-    for (const point of points) {
-      if (point === null) runs.push([]);
-      else runs.at(-1).push(point);
-    }
+    one.values.forEach((value, at) => {
+      if (value === null) runs.push([]);
+      else runs.at(-1).push([x(at).toFixed(1), y(value).toFixed(1)]);
+    });
+    const title = () => svg("title", {}, one.name);
     return runs
       .filter((run) => run.length > 0)
-      .map((run) => svg("polyline", { class: "line-series", "data-series": one.tone, "stroke-linecap": "round", points: run.length === 1 ? `${run[0]} ${run[0]}` : run.join(" ") }, svg("title", {}, one.name)));
+      .map((run) =>
+        run.length === 1
+          ? svg("circle", { class: "series dot", "data-series": one.tone, cx: run[0][0], cy: run[0][1], r: 4 }, title())
+          : svg("polyline", { class: "line-series", "data-series": one.tone, "stroke-linecap": "round", points: run.map((point) => point.join(",")).join(" ") }, title()),
+      );
   });
-  return drawing(width, name, grid, drawn.flat());
+  return drawing(width, name, grid, drawn, values(width, series, format, x, y));
+}
+
+/** Values of the series that have one point, beside their dots and below each other. */
+function values(width, series, format, x, y) {
+  const single = series.flatMap((one) => {
+    const at = one.values.findIndex((value) => value !== null);
+    const others = one.values.some((value, other) => value !== null && other !== at);
+    return at < 0 || others ? [] : [{ at, value: one.values[at], text: series.length > 1 ? `${one.name} ${format(one.values[at])}` : format(one.values[at]) }];
+  });
+  single.sort((one, other) => one.value - other.value);
+  // Upwards from the lowest value, and then down again from the upper edge.
+  let low = Number.POSITIVE_INFINITY;
+  for (const one of single) one.y = low = Math.min(y(one.value) + 4, low - LINE);
+  let high = TOP + LINE / 2;
+  for (const one of single.toReversed()) {
+    one.y = Math.max(one.y, high);
+    high = one.y + LINE;
+  }
+  return single.map((one) => {
+    const left = x(one.at) > width * 0.7;
+    return svg("text", { class: "value", x: x(one.at) + (left ? -8 : 8), y: one.y, "text-anchor": left ? "end" : "start" }, one.text);
+  });
 }
 
 /** Horizontal bars with names. */
@@ -127,7 +164,5 @@ export function table(heads, rows) {
 
 /** Formats a number in few characters. */
 export function short(value) {
-  if (value >= 1_000_000) return `${+(value / 1_000_000).toFixed(1)}M`;
-  if (value >= 1000) return `${+(value / 1000).toFixed(1)}k`;
-  return String(+value.toFixed(2));
+  return (value >= 1000 ? COMPACT : PRECISE).format(value);
 }

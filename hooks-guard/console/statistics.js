@@ -20,6 +20,7 @@ export function statistics(main) {
   const chosen = new URLSearchParams(location.search).get("period") ?? "week";
   const [name, , length] = PERIODS.find(([key]) => key === chosen) ?? PERIODS[1];
   const content = el("div", { "aria-busy": "true" });
+  const problem = el("p", { class: "problem", role: "status" });
   main.append(
     el("h1", {}, "Statistics"),
     el(
@@ -27,6 +28,7 @@ export function statistics(main) {
       { class: "line", "aria-label": "Period" },
       el("div", { class: "segments" }, ...PERIODS.map(([key, text]) => el("a", { href: `/statistics?period=${key}`, "aria-current": key === name && "true" }, text))),
     ),
+    problem,
     content,
   );
 
@@ -34,12 +36,14 @@ export function statistics(main) {
     const query = length ? { since: new Date(Date.now() - length).toISOString() } : {};
     try {
       const [stats, series] = await Promise.all([get("/api/hooks/stats", query), get("/api/hooks/series", query)]);
+      problem.textContent = "";
       // Keep open tables open, so that the page does not jump.
       const open = [...content.querySelectorAll("details")].map((details) => details.open);
       content.replaceChildren(...(stats.total_decisions ? [tiles(stats), plots(stats, series, content.clientWidth)] : [nothing(name)]));
       content.querySelectorAll("details").forEach((details, at) => (details.open = open[at] ?? false));
     } catch (error) {
-      content.replaceChildren(el("p", { class: "problem" }, messageOf(error)));
+      // The last known counts stay.
+      problem.textContent = messageOf(error);
     }
     content.removeAttribute("aria-busy");
   }
@@ -86,9 +90,14 @@ function tiles(stats) {
     tile("decisions", number(stats.total_decisions)),
     tile("reads", stats.total_decisions ? percent(stats.classifications.read / stats.total_decisions) : "–"),
     tile("approved", answered ? percent(stats.user_responses.approved / answered) : "–", answered ? `of ${number(answered)} answered ${answered === 1 ? "question" : "questions"}` : "no answered questions"),
-    tile("p95 latency", `${stats.performance.p95_response_time_ms}\u00a0ms`, "95\u00a0% of decisions are at least this fast"),
+    tile("p95 latency", `${number(stats.performance.p95_response_time_ms)}\u00a0ms`, `${percent(0.95)} of decisions are at least this fast`),
     tile("mean confidence", stats.total_decisions ? percent(stats.confidence.avg_confidence) : "–"),
   );
+}
+
+/** Explains a plot without values. */
+function none(...content) {
+  return el("p", { class: "none" }, ...content);
 }
 
 function panel(title, hint, ...children) {
@@ -101,13 +110,14 @@ function plots(stats, series, room) {
   const half = room >= 870 ? (room - 16) / 2 - 42 : broad;
   const { points } = series;
   const hourly = series.step_seconds === 3600;
-  const format = new Intl.DateTimeFormat(undefined, hourly ? { hour: "2-digit", minute: "2-digit", hour12: false } : { month: "short", day: "numeric", timeZone: "UTC" });
-  const full = new Intl.DateTimeFormat(undefined, hourly ? { dateStyle: "medium", timeStyle: "short", hour12: false } : { dateStyle: "medium", timeZone: "UTC" });
+  const format = new Intl.DateTimeFormat(undefined, hourly ? { hour: "2-digit", minute: "2-digit", hourCycle: "h23" } : { month: "short", day: "numeric", timeZone: "UTC" });
+  const full = new Intl.DateTimeFormat(undefined, hourly ? { dateStyle: "medium", timeStyle: "short", hourCycle: "h23" } : { dateStyle: "medium", timeZone: "UTC" });
   const labels = points.map((point) => format.format(new Date(point.start)));
   const rows = points.map((point) => full.format(new Date(point.start)));
   const each = { 3600: "per hour", 86400: "per day", 604800: "per week" }[series.step_seconds];
   const column = (name, tone, value) => ({ name, tone, values: points.map(value) });
 
+  const total = (point) => Object.values(point.classifications).reduce((sum, count) => sum + count, 0);
   const classes = CLASSES.map((name) => column(name, name, (point) => point.classifications[name.toLowerCase()]));
   const answers = [
     column("approved", "good", (point) => point.approved),
@@ -115,11 +125,11 @@ function plots(stats, series, room) {
     column("timed out", "UPDATE", (point) => point.expired),
   ];
   const latency = [
-    column("p50", "good", (point) => point.p50_response_time_ms),
-    column("p95", "accent", (point) => point.p95_response_time_ms),
-    column("p99", "UPDATE", (point) => point.p99_response_time_ms),
+    // Without decisions there is no latency.
+    column("p50", "good", (point) => (total(point) ? point.p50_response_time_ms : null)),
+    column("p95", "accent", (point) => (total(point) ? point.p95_response_time_ms : null)),
+    column("p99", "UPDATE", (point) => (total(point) ? point.p99_response_time_ms : null)),
   ];
-  const total = (point) => Object.values(point.classifications).reduce((sum, count) => sum + count, 0);
   const sure = [column("mean confidence", "accent", (point) => (total(point) ? point.avg_confidence : null))];
   const { high_confidence_count: high, low_confidence_count: low } = stats.confidence;
   const middle = stats.total_decisions - high - low;
@@ -129,10 +139,15 @@ function plots(stats, series, room) {
   const programs = counts(series.programs);
   const agents = counts(series.agents);
   const confidence = [
-    { name: "90 % and more", value: high, tone: "good" },
-    { name: "80 % to 90 %", value: middle, tone: "accent" },
-    { name: "less than 80 %", value: low, tone: "UPDATE" },
+    { name: `${percent(0.9)} and more`, value: high, tone: "good" },
+    { name: `${percent(0.8)} to ${percent(0.9)}`, value: middle, tone: "accent" },
+    { name: `less than ${percent(0.8)}`, value: low, tone: "UPDATE" },
   ];
+
+  const drawAnswers = () => {
+    if (answers.every((one) => one.values.every((value) => value === 0))) return [none("No answers in this period; approve or deny a question in the ", el("a", { href: "/" }, "inbox"), ".")];
+    return [stacked(half, "Answers over time", labels, answers), legend(answers), table(["Start", ...answers.map((one) => one.name)], numbers(answers))];
+  };
 
   const classesPanel = panel("Decisions by class", `Requests, ${each}`, stacked(broad, "Decisions by class over time", labels, classes), legend(classes), table(["Start", ...CLASSES], numbers(classes)));
   classesPanel.classList.add("broad");
@@ -140,11 +155,11 @@ function plots(stats, series, room) {
     "div",
     { class: "plots" },
     classesPanel,
-    panel("Answers", `Answers to questions, ${each}`, stacked(half, "Answers over time", labels, answers), legend(answers), table(["Start", ...answers.map((one) => one.name)], numbers(answers))),
-    panel("Latency", "Percentiles, ms: p95 is the time within which 95\u00a0% of decisions are made", lines(half, "Latency percentiles over time", labels, latency, short), legend(latency), table(["Start", ...latency.map((one) => one.name)], numbers(latency))),
+    panel("Answers", `Answers to questions, ${each}`, ...drawAnswers()),
+    panel("Latency", `Percentiles, ms: p95 is the time within which ${percent(0.95)} of decisions are made`, lines(half, "Latency percentiles over time", labels, latency, short), legend(latency), table(["Start", ...latency.map((one) => one.name)], numbers(latency))),
     panel("Confidence over time", "Mean of all decisions", lines(half, "Mean confidence over time", labels, sure, percent, 1), table(["Start", "Mean"], rows.map((row, at) => [row, sure[0].values[at] === null ? "–" : percent(sure[0].values[at])]))),
     panel("Confidence distribution", "Decisions by confidence", bars(half, "Decisions by confidence", confidence), table(["Confidence", "Decisions"], counted(confidence))),
-    panel("Programs", `By the first word of the last ${number(series.programs_of)} commands`, programs.length ? bars(half, "Top programs", programs) : el("p", {}, "No commands yet"), table(["Program", "Commands"], counted(programs))),
-    panel("Agents", "Requests by agent", agents.length ? bars(half, "Decisions by agent", agents) : el("p", {}, "No request has named its agent"), table(["Agent", "Decisions"], counted(agents))),
+    panel("Programs", `By the first word of the last ${number(series.programs_of)} commands`, ...(programs.length ? [bars(half, "Top programs", programs), table(["Program", "Commands"], counted(programs))] : [none("No commands in this period; choose a longer one.")])),
+    panel("Agents", "Requests by agent", ...(agents.length ? [bars(half, "Decisions by agent", agents), table(["Agent", "Decisions"], counted(agents))] : [none("No request has named its agent; an agent that is connected by ", el("code", {}, "hooks-guard install"), " does.")])),
   );
 }

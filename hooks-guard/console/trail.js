@@ -10,29 +10,63 @@ import { number, when } from "./time.js";
 const ROWS = 50;
 /** The filters, by their names in the address and in the API. */
 const FILTERS = ["classification", "response", "command_filter", "agent", "session_id", "since", "until"];
+const CLASSES = ["READ", "CREATE", "UPDATE", "DELETE"];
+/** Outcomes as the table prints them, with their filters in the API. */
+const OUTCOMES = new Map([
+  ["allowed", { decision: "AUTO_ALLOWED" }],
+  ["approved", { response: "APPROVED" }],
+  ["denied", { response: "DENIED" }],
+  ["timed out", { response: "TIMEOUT" }],
+]);
+/** Delay between the last letter of a search and its request, in milliseconds. */
+const PAUSE = 250;
+
+/** Returns a filter of the address as its field shows it: values are accepted as the API and the table print them. */
+function accepted(name, value) {
+  if (name === "classification") return CLASSES.find((one) => one === value.toUpperCase()) ?? value;
+  if (name !== "response") return value;
+  const same = ([text, { response }]) => text === value.toLowerCase() || response === value.toUpperCase();
+  return [...OUTCOMES].find(same)?.[0] ?? value;
+}
 
 export function trail(main) {
   const address = new URLSearchParams(location.search);
-  const filters = Object.fromEntries(FILTERS.map((name) => [name, address.get(name) ?? ""]));
+  const filters = Object.fromEntries(FILTERS.map((name) => [name, accepted(name, address.get(name) ?? "")]));
   // Start of the page.
-  const before = address.get("before") ?? "";
+  let before = address.get("before") ?? "";
   const body = el("tbody");
   const status = el("p", { class: "quiet-text", id: "found" });
   const fresh = el("button", { type: "button", hidden: true, click: () => location.assign(to({ before: "" })) }, "Show new decisions");
   const dialog = el("dialog", { "aria-labelledby": "record-title", close: () => mirror("id", "") });
   const pages = el("nav", { class: "line", "aria-label": "Pages of the trail" });
+  const search = el("input", {
+    id: "command_filter",
+    name: "command_filter",
+    type: "search",
+    value: filters.command_filter,
+    autocomplete: "off",
+    spellcheck: "false",
+    "aria-keyshortcuts": "/",
+    "aria-controls": "decisions",
+    input: () => find(PAUSE),
+    keydown: escapes,
+  });
+  const exports = [download("csv", "CSV"), download("jsonl", "JSON lines")];
   let records = [];
   let unseen = 0;
+  /** Cancels the current request. */
+  let reading = null;
+  let failed = false;
 
   main.append(
     el("h1", {}, "Trail"),
     form(),
-    el("div", { class: "line" }, status, fresh, el("span", { class: "end" }, download("csv", "CSV"), download("jsonl", "JSON lines"))),
+    el("div", { class: "line" }, status, fresh, el("span", { class: "end" }, ...exports)),
     el(
       "table",
-      { class: "stacked", "aria-describedby": "found" },
+      { id: "decisions", class: "stacked steady", "aria-describedby": "found" },
       el("caption", { class: "unseen" }, "Decisions, newest first"),
-      el("thead", {}, el("tr", {}, ...["Time", "Class", "Command", "Agent", "Outcome"].map((name) => el("th", { scope: "col" }, name)))),
+      el("thead", {}, el("tr", {}, ...[["Time", "time"], ["Class", "class"], ["Command", "wide"], ["Agent", "agent"], ["Outcome", "outcome-cell"]].map(([name, kind]) => el("th", { scope: "col", class: kind }, name)))),
       body,
     ),
     pages,
@@ -67,7 +101,8 @@ export function trail(main) {
     return el(
       "select",
       { id: name, name },
-      ...[["", "any"], ...values].map(([value, text]) => el("option", { value, selected: filters[name] === value }, text)),
+      el("option", { value: "" }, "any"),
+      ...values.map((value) => el("option", { value, selected: filters[name] === value }, value)),
     );
   }
 
@@ -90,7 +125,7 @@ export function trail(main) {
           if (event.target.matches("select")) apply(event.currentTarget);
         },
       },
-      field("command_filter", "Command contains", text("command_filter", "search"), true),
+      field("command_filter", "Command contains", search, true),
       el(
         "details",
         // On a phone, show the results first.
@@ -109,8 +144,8 @@ export function trail(main) {
 
   function moreFields() {
     return [
-      field("classification", "Class", choice("classification", ["READ", "CREATE", "UPDATE", "DELETE"].map((name) => [name, name]))),
-      field("response", "Answer", choice("response", [["APPROVED", "approved"], ["DENIED", "denied"], ["TIMEOUT", "timed out"]])),
+      field("classification", "Class", choice("classification", CLASSES)),
+      field("response", "Outcome", choice("response", [...OUTCOMES.keys()])),
       field("agent", "Agent", text("agent")),
       field("session_id", "Session", text("session_id")),
       field("since", "After", text("since", "datetime-local")),
@@ -124,10 +159,66 @@ export function trail(main) {
     location.assign(to({ ...values, before: "" }));
   }
 
-  function download(format, name) {
+  /** Returns the filters as parameters of the API. */
+  function parameters() {
+    const { response, ...others } = filters;
+    return { ...others, ...(OUTCOMES.get(response) ?? { response }) };
+  }
+
+  function exported(format) {
     const query = new URLSearchParams({ format });
-    for (const [key, value] of Object.entries(filters)) if (value) query.set(key, value);
-    return el("a", { class: "button", href: `/api/hooks/export?${query}`, download: `decisions.${format}` }, `Export ${name}`);
+    for (const [key, value] of Object.entries(parameters())) if (value) query.set(key, value);
+    return `/api/hooks/export?${query}`;
+  }
+
+  function download(format, name) {
+    return el("a", { class: "button", href: exported(format), download: `decisions.${format}` }, `Export ${name}`);
+  }
+
+  let due = null;
+
+  /** Searches for the text of the field after a delay, unless another letter comes before. */
+  function find(delay) {
+    clearTimeout(due);
+    due = setTimeout(() => {
+      if (search.value === filters.command_filter) return;
+      filters.command_filter = search.value;
+      before = "";
+      unseen = 0;
+      fresh.hidden = true;
+      history.replaceState(null, "", to({ command_filter: search.value, before: "" }));
+      for (const link of exports) link.href = exported(link.download.split(".").at(-1));
+      load();
+    }, delay);
+  }
+
+  /** Escape clears the search, and leaves its field if it is empty. */
+  function escapes(event) {
+    if (event.key !== "Escape") return;
+    event.preventDefault();
+    if (search.value === "") {
+      search.blur();
+      return;
+    }
+    search.value = "";
+    find(0);
+  }
+
+  /** Reads the page; a later call cancels an earlier one. */
+  async function load() {
+    reading?.abort();
+    const mine = (reading = new AbortController());
+    main.querySelector("#decisions").setAttribute("aria-busy", "true");
+    try {
+      await read(mine.signal);
+      failed = false;
+    } catch (error) {
+      if (mine !== reading) return;
+      failed = true;
+      status.textContent = messageOf(error);
+      if (records.length === 0) body.replaceChildren(el("tr", {}, el("td", { colspan: "5", class: "quiet-text nothing" }, el("button", { type: "button", click: load }, "Try again"))));
+    }
+    if (mine === reading) main.querySelector("#decisions").removeAttribute("aria-busy");
   }
 
   /**
@@ -135,28 +226,29 @@ export function trail(main) {
    * offset, so that the last page of a million is as fast as the first. Records of one microsecond
    * are ordered by id.
    */
-  async function read() {
+  async function read(signal) {
     // One extra record shows whether there is a next page; the last record of the previous page is repeated.
-    const query = { ...filters, limit: before ? ROWS + 2 : ROWS + 1 };
+    const query = { ...parameters(), limit: before ? ROWS + 2 : ROWS + 1 };
     const [time, id] = before.split("~");
     if (time) query.until = after(time);
-    let found = await get("/api/hooks/decisions", query);
+    let found = await get("/api/hooks/decisions", query, signal);
     if (time) {
       const behind = (record) => compare(record.timestamp, time) < 0 || (compare(record.timestamp, time) === 0 && record.id < Number(id));
       // Records with the time of the last one come first; there may be more than a page of them.
       while (found.decisions.length > query.limit - 1 && found.decisions.filter(behind).length <= ROWS && query.limit < 1000) {
         query.limit = Math.min(1000, query.limit * 4);
-        found = await get("/api/hooks/decisions", query);
+        found = await get("/api/hooks/decisions", query, signal);
       }
       const seen = found.decisions.filter((record) => !behind(record)).length;
       found.pagination.total -= seen;
       found.decisions = found.decisions.filter(behind);
     }
+    signal.throwIfAborted();
     records = found.decisions.slice(0, ROWS);
     draw();
     paging(found.decisions.length > ROWS);
     const all = found.pagination.total;
-    status.textContent = records.length === 0 ? (isFiltered() ? "No matching decisions" : "No decisions yet") : `${number(all)} ${all === 1 ? "decision" : "decisions"}${before ? " on this and older pages" : isFiltered() ? " found" : ""}`;
+    status.textContent = records.length === 0 ? empty() : `${number(all)} ${all === 1 ? "decision" : "decisions"}${before ? " on this and older pages" : isFiltered() ? " found" : ""}`;
     say(status.textContent);
   }
 
@@ -187,9 +279,29 @@ export function trail(main) {
 
   /** Explains an empty list. */
   function nothing() {
-    const cell = (...content) => el("td", { colspan: "5", class: "quiet-text nothing" }, ...content);
-    if (!before && !isFiltered()) return cell(el("strong", {}, "No decisions yet"), prose("p", UNUSED));
-    return cell(el("strong", {}, "No matching decisions"), el("p", {}, "Change the filters, or ", el("a", { href: "/trail" }, "show all decisions"), "."));
+    const cell = (...content) => el("td", { colspan: "5", class: "quiet-text nothing" }, el("strong", {}, empty()), ...content);
+    if (before) return cell(el("p", {}, el("a", { href: to({ before: "" }) }, "Show the newest decisions")));
+    if (!isFiltered()) return cell(prose("p", UNUSED));
+    return cell(el("p", {}, "Change the filters, or ", el("a", { href: "/trail" }, "clear filters"), "."));
+  }
+
+  function empty() {
+    if (before) return "No older decisions";
+    return isFiltered() ? "No matching decisions" : "No decisions yet";
+  }
+
+  /** Returns true if a new decision may be in this list. */
+  function concerns(record) {
+    const { classification, response, command_filter: text, agent, session_id: session, until } = filters;
+    const contains = (whole, part) => whole.toUpperCase().toLowerCase().includes(part.toUpperCase().toLowerCase());
+    return (
+      (!classification || classification === record.classification) &&
+      (!response || (response === "allowed") !== record.decision_requires_confirmation) &&
+      (!text || contains(record.command, text)) &&
+      (!agent || agent === record.agent) &&
+      (!session || session === record.session_id) &&
+      (!until || Date.parse(until) > Date.parse(record.timestamp))
+    );
   }
 
   function row(record) {
@@ -231,16 +343,24 @@ export function trail(main) {
     sessionStorage.removeItem("hooks-guard paged");
     history.replaceState({ paged: true }, "");
   }
-  read().catch((error) => {
-    status.textContent = messageOf(error);
-  });
+  load();
   const wanted = address.get("id");
   if (wanted) get(`/api/hooks/decisions/${encodeURIComponent(wanted)}`).then(show, () => {});
 
   return {
     session: () => records.length > 0 && draw(),
+    keys: [
+      [["/"], "searches the commands, as you type"],
+      [["Esc"], "clears the search"],
+      [["Enter"], "shows the selected decision"],
+    ],
+    search,
+    anew(first) {
+      // The page is read when it is opened.
+      if (!first || failed) load();
+    },
     event(kind, data) {
-      if (kind === "asked" && !before) {
+      if (kind === "asked" && !before && concerns(data)) {
         unseen += 1;
         fresh.hidden = false;
         fresh.textContent = unseen === 1 ? "1 new decision" : `${number(unseen)} new decisions`;

@@ -11,7 +11,7 @@ use axum::routing::{delete, get, post};
 use futures_util::FutureExt;
 use tokio::time::Instant;
 
-use super::common::{no_such_method, no_such_path};
+use super::common::no_such_method;
 use super::error::{ApiError, REQUEST_ID, RequestId};
 use super::state::AppState;
 use super::{
@@ -65,7 +65,7 @@ pub fn app(state: AppState) -> Router {
         )
         .route("/health", get(health::health))
         .route("/metrics", get(scrape::served))
-        .fallback(no_such_path)
+        .fallback(console::missing)
         .method_not_allowed_fallback(no_such_method)
         .layer(middleware::from_fn_with_state(state.clone(), around))
         .with_state(state)

@@ -30,7 +30,7 @@ pub(crate) fn failed(id: &RequestId, error: &impl std::error::Error) -> ApiError
 }
 
 /// Message for a path that the service does not have.
-pub(super) const UNKNOWN_PATH: &str = "unknown path; `hooks-guard openapi` prints all paths";
+const UNKNOWN_PATH: &str = "unknown path; `hooks-guard openapi` prints all paths";
 
 pub(super) async fn no_such_path() -> ApiError {
     ApiError::not_found(UNKNOWN_PATH)

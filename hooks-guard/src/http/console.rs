@@ -9,13 +9,12 @@ use std::sync::LazyLock;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::Path;
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use sha2::{Digest, Sha256};
 
-use super::common::UNKNOWN_PATH;
-use super::error::ApiError;
+use super::common::no_such_path;
 use super::state::AppState;
 
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
@@ -43,7 +42,7 @@ macro_rules! assets {
     };
 }
 
-static ASSETS: [Asset; 24] = assets![
+static ASSETS: [Asset; 32] = assets![
     HTML "index.html",
     CSS "style.css",
     SVG "icon.svg",
@@ -51,24 +50,35 @@ static ASSETS: [Asset; 24] = assets![
     JS "answers.js",
     JS "api.js",
     JS "approval.js",
+    JS "banner.js",
     JS "card.js",
     JS "command.js",
+    JS "dialog.js",
     JS "diff.js",
     JS "dom.js",
     JS "escape.js",
     JS "events.js",
     JS "hooks.js",
     JS "inbox.js",
+    JS "keys.js",
+    JS "missing.js",
+    JS "notify.js",
     JS "plot.js",
     JS "record.js",
     JS "remembered.js",
     JS "rule.js",
     JS "selection.js",
+    JS "search.js",
+    JS "settings.js",
     JS "statistics.js",
+    JS "store.js",
     JS "time.js",
     JS "trail.js",
     JS "undo.js",
 ];
+
+/// Position of the document that all pages share.
+const PAGE: usize = 0;
 
 static TAGS: LazyLock<[String; ASSETS.len()]> = LazyLock::new(|| {
     std::array::from_fn(|at| {
@@ -79,7 +89,7 @@ static TAGS: LazyLock<[String; ASSETS.len()]> = LazyLock::new(|| {
 
 /// Returns routes for the pages, which share one document, and for the files that it loads.
 pub(crate) fn pages() -> Router<AppState> {
-    let page = |headers: HeaderMap| async move { serve("index.html", &headers) };
+    let page = |headers: HeaderMap| async move { serve(PAGE, &headers, StatusCode::OK) };
     Router::new()
         .route("/", get(page))
         .route("/trail", get(page))
@@ -88,14 +98,42 @@ pub(crate) fn pages() -> Router<AppState> {
         .route("/console/{name}", get(file))
 }
 
-async fn file(Path(name): Path<String>, headers: HeaderMap) -> Response {
-    serve(&name, &headers)
+async fn file(Path(name): Path<String>, method: Method, uri: Uri, headers: HeaderMap) -> Response {
+    match position(&name) {
+        Some(at) => serve(at, &headers, StatusCode::OK),
+        None => missing(method, uri, headers).await,
+    }
 }
 
-fn serve(name: &str, headers: &HeaderMap) -> Response {
-    let Some(at) = ASSETS.iter().position(|asset| asset.name == name) else {
-        return ApiError::not_found(UNKNOWN_PATH).into_response();
-    };
+/// Responds to a request for an unknown path: with a page of the console if a browser opens the
+/// path, and with an API error otherwise.
+pub(super) async fn missing(method: Method, uri: Uri, headers: HeaderMap) -> Response {
+    let is_api = uri.path().starts_with("/api/");
+    let opens = matches!(method, Method::GET | Method::HEAD) && accepts_html(&headers);
+    match opens && !is_api {
+        true => serve(PAGE, &headers, StatusCode::NOT_FOUND),
+        false => no_such_path().await.into_response(),
+    }
+}
+
+/// Returns `true` if the request names HTML as an accepted type, as browsers do when they open a
+/// page.
+fn accepts_html(headers: &HeaderMap) -> bool {
+    headers
+        .get_all(header::ACCEPT)
+        .iter()
+        .filter_map(|types| types.to_str().ok())
+        .flat_map(|types| types.split(','))
+        .filter_map(|kind| kind.split(';').next())
+        .any(|kind| kind.trim().eq_ignore_ascii_case("text/html"))
+}
+
+fn position(name: &str) -> Option<usize> {
+    ASSETS.iter().position(|asset| asset.name == name)
+}
+
+/// Returns an asset with `status`; only `200 OK` can become `304 Not Modified`.
+fn serve(at: usize, headers: &HeaderMap, status: StatusCode) -> Response {
     let tag = &TAGS[at];
     let known = headers
         .get_all(header::IF_NONE_MATCH)
@@ -103,9 +141,9 @@ fn serve(name: &str, headers: &HeaderMap) -> Response {
         .filter_map(|tags| tags.to_str().ok())
         .flat_map(|tags| tags.split(','))
         .any(|known| known.trim().trim_start_matches("W/") == tag);
-    let mut response = match known {
+    let mut response = match known && status == StatusCode::OK {
         true => StatusCode::NOT_MODIFIED.into_response(),
-        false => Body::from(ASSETS[at].text).into_response(),
+        false => (status, Body::from(ASSETS[at].text)).into_response(),
     };
     let fixed = [
         (header::CONTENT_TYPE, ASSETS[at].kind),
@@ -127,7 +165,9 @@ fn serve(name: &str, headers: &HeaderMap) -> Response {
         "cross-origin-resource-policy",
         HeaderValue::from_static("same-origin"),
     );
-    if let Ok(tag) = HeaderValue::from_str(tag) {
+    if status == StatusCode::OK
+        && let Ok(tag) = HeaderValue::from_str(tag)
+    {
         all.insert(header::ETAG, tag);
     }
     response

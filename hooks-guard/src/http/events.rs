@@ -40,10 +40,11 @@ const REPLAYED_PER_READ: usize = 16;
 /// | `withdrawn` | only for the operator: `{"id", "by", "reason"}`; the delayed answer was withdrawn by `by`, or did not take effect for this `reason` |
 /// | `changes` | `{"id", "changes"}`: the changes of a pending question about files became known |
 /// | `missed` | `{"count"}`: this many events were dropped; reload everything |
+/// | `alive` | `{}`: sent after 15 seconds without an event |
 ///
 /// `id` is the number of the log entry. To resume, send the last `id` in `Last-Event-ID` or in
 /// `after`. `answering`, `withdrawn` and `changes` have no `id`; a new stream begins with an `answering` for
-/// each delayed answer. A comment is sent after 15 seconds without an event.
+/// each delayed answer.
 #[utoipa::path(
     get,
     path = "/api/hooks/events",
@@ -137,7 +138,10 @@ pub(crate) async fn events(
         _permit: place,
     };
     let events = before.chain(stream::unfold(listening, EventListener::next));
-    Ok(Sse::new(events.map(Ok)).keep_alive(KeepAlive::new().interval(HEARTBEAT_INTERVAL)))
+    // Browsers do not report comments to the page, which has to notice that the service is suspended.
+    let alive = Event::default().event("alive").data("{}");
+    let alive = KeepAlive::new().interval(HEARTBEAT_INTERVAL).event(alive);
+    Ok(Sse::new(events.map(Ok)).keep_alive(alive))
 }
 
 /// Delay before a browser reconnects.

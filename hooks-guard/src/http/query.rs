@@ -9,7 +9,7 @@ use jiff::tz::TimeZone;
 
 use super::error::ApiError;
 use crate::audit::{Filter, UserResponse};
-use crate::classify::Crud;
+use crate::classify::{Crud, Decision};
 use crate::mask;
 
 /// Parameters of a request. If a parameter is repeated, the last value counts.
@@ -45,6 +45,9 @@ pub(crate) struct FilterParameters {
     /// Only decisions with this answer
     #[param(required = false)]
     response: UserResponse,
+    /// Only decisions of this kind; `AUTO_ALLOWED` is allowed without a question
+    #[param(required = false)]
+    decision: Decision,
     /// Only decisions after this time
     #[param(required = false, format = DateTime)]
     since: String,
@@ -134,19 +137,22 @@ impl Query {
             UserResponse::Denied,
             UserResponse::Timeout,
         ];
+        const DECISIONS: [Decision; 2] = [Decision::AutoAllowed, Decision::RequiresConfirmation];
         let names = &["READ", "CREATE", "UPDATE", "DELETE"];
         let classification = self.choice("classification", &CLASSES, names)?;
         let response = self.choice("response", &RESPONSES, &["APPROVED", "DENIED", "TIMEOUT"])?;
+        let names = &["AUTO_ALLOWED", "REQUIRES_CONFIRMATION"];
+        let decision = self.choice("decision", &DECISIONS, names)?;
         Ok(Filter {
             classification,
             response,
+            decision,
             since: self.date("since")?,
             // The end is exclusive. Default: the current time.
             until: Some(self.date("until")?.unwrap_or_else(Timestamp::now)),
             command: self.text("command_filter")?.map(str::to_owned),
             agent: self.stored_name("agent")?,
             session_id: self.stored_name("session_id")?,
-            ..Filter::default()
         })
     }
 

@@ -87,6 +87,35 @@ fn other_paths_and_methods_are_errors() {
 }
 
 #[test]
+fn a_browser_gets_a_page_for_an_unknown_path() {
+    let daemon = Daemon::plain();
+    let open = |target: &str| {
+        let accepted = "text/html,application/xhtml+xml,*/*;q=0.8";
+        let request = Request::new("GET", target).header("Accept", accepted);
+        daemon.send(&request.header("If-None-Match", "*"))
+    };
+    let page = daemon.get("/");
+    for target in ["/no-such-page", "/trail/", "/a/b/c", "/console/x.js"] {
+        let answer = open(target);
+        assert_eq!(answer.status, 404, "{target}");
+        assert_eq!(answer.text(), page.text(), "{target}");
+        assert_eq!(answer.header("etag"), None);
+        for name in [
+            "content-type",
+            "content-security-policy",
+            "x-content-type-options",
+        ] {
+            assert_eq!(answer.header(name), page.header(name), "{target}");
+        }
+    }
+    for target in ["/api/hooks/nothing", "/api/", "/api/console/x"] {
+        open(target).error(404, "NOT_FOUND");
+    }
+    let other = Request::new("POST", "/no-such-page").header("Accept", "text/html");
+    daemon.send(&other.body("x")).error(404, "NOT_FOUND");
+}
+
+#[test]
 fn p_14_the_console_rejects_other_host_names() {
     let daemon = Daemon::plain();
     let request = Request::new("GET", "/").host("console.evil.test");

@@ -142,4 +142,18 @@ fn flood_a_signed_in_page_gets_events_if_all_streams_are_taken() {
         "{text}"
     );
     assert_eq!(strangers.len(), 64);
+    // The page says why it is not live, and continues when there is a place.
+    let notice = "document.querySelector('.notice[data-notice=connection]')";
+    other.until(&format!("{notice} !== null"));
+    let text = other.eval(&format!("{notice}.innerText"));
+    for part in [
+        "No live updates since",
+        "too many listeners (64)",
+        "signed in",
+    ] {
+        assert!(text.as_str().unwrap().contains(part), "{part} in {text}");
+    }
+    strangers.truncate(60);
+    other.until(&format!("{notice} === null"));
+    other.until("document.getElementById('live').textContent === 'live'");
 }

@@ -107,6 +107,90 @@ pub(crate) fn axe(folder: &Path) -> Option<String> {
     Some(std::fs::read_to_string(folder.join("node_modules/axe-core/axe.min.js")).unwrap())
 }
 
+/// Returns what axe finds on a page.
+#[track_caller]
+fn violations(page: &Page<'_>, axe: &str, what: &str) -> Vec<String> {
+    page.eval(&format!("{axe}; true"));
+    let found = page.eval(
+        "axe.run(document, { resultTypes: ['violations'] }).then((found) => found.violations.flatMap((rule) => rule.nodes.map((node) => `${rule.id}: ${node.target} ${node.failureSummary}`)))",
+    );
+    let found = found.as_array().unwrap();
+    found.iter().map(|one| format!("{what}: {one}")).collect()
+}
+
+#[test]
+fn notices_and_dialogs_have_no_accessibility_violations() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let Some(axe) = axe(folder.path()) else {
+        return;
+    };
+    let daemon = busy(1200);
+    let one = Daemon::plain();
+    ask(&one, "ls");
+    let mut found: Vec<String> = Vec::new();
+    let looks = [(1280, false), (1280, true), (390, false), (390, true)];
+    let windows = PAGES.map(|(name, path, ready)| {
+        let page = browser.person().window();
+        open(&page, &daemon, path, ready);
+        (page, name)
+    });
+    let page = browser.person().window();
+    for (width, dark) in looks {
+        page.looks(width, dark);
+        // Empty pages, and plots of one decision.
+        for (path, ready) in [
+            (
+                "/trail?agent=x",
+                "document.querySelector('.nothing') !== null",
+            ),
+            (
+                "/statistics?period=all",
+                "document.querySelectorAll('.panel').length === 7",
+            ),
+            ("/no/such/page", "document.querySelector('.empty') !== null"),
+        ] {
+            page.goto(&format!("http://{}{path}", one.address));
+            page.until(ready);
+            found.extend(violations(&page, &axe, &format!("{path} {width} {dark}")));
+        }
+        for (button, dialog) in [("open-keys", "help"), ("open-settings", "settings")] {
+            page.click(&format!("#{button}"));
+            page.until(&format!("document.getElementById('{dialog}').open"));
+            found.extend(violations(&page, &axe, &format!("{dialog} {width} {dark}")));
+            let wide = page.eval("document.documentElement.scrollWidth <= innerWidth");
+            assert_eq!(wide, true, "{dialog} at {width}");
+            page.press("Escape");
+            page.until(&format!("!document.getElementById('{dialog}').open"));
+        }
+    }
+    let address = daemon.address.clone();
+    let setup = daemon.into_setup();
+    let mut check = |name: &str| {
+        for (page, title) in &windows {
+            page.until(&format!(
+                "document.querySelector('.notice')?.dataset.notice === '{name}'"
+            ));
+            for (width, dark) in looks {
+                page.looks(width, dark);
+                found.extend(violations(
+                    page,
+                    &axe,
+                    &format!("{title} {name} {width} {dark}"),
+                ));
+                let wide = page.eval("document.documentElement.scrollWidth <= innerWidth");
+                assert_eq!(wide, true, "{title} at {width}, {name}");
+            }
+        }
+    };
+    check("connection");
+    let _daemon = setup.listen(Some(&address)).start();
+    check("session");
+    assert!(found.is_empty(), "{found:#?}");
+}
+
 #[test]
 fn no_page_has_accessibility_violations() {
     let folder = tempfile::tempdir().unwrap();
@@ -119,15 +203,7 @@ fn no_page_has_accessibility_violations() {
     let daemon = busy(1200);
     let page = browser.person().window();
     let mut found: Vec<String> = Vec::new();
-    let mut check = |what: String| {
-        page.eval(&format!("{axe}; true"));
-        let violations = page.eval(
-            "axe.run(document, { resultTypes: ['violations'] }).then((found) => found.violations.flatMap((rule) => rule.nodes.map((node) => `${rule.id}: ${node.target} ${node.failureSummary}`)))",
-        );
-        for violation in violations.as_array().unwrap() {
-            found.push(format!("{what}: {violation}"));
-        }
-    };
+    let mut check = |what: String| found.extend(violations(&page, &axe, &what));
     for dark in [false, true] {
         for width in [1280, 390] {
             page.looks(width, dark);

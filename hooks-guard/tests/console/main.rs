@@ -20,6 +20,7 @@ mod daemon;
 mod support;
 
 mod answers;
+mod away;
 mod browser;
 mod data;
 mod diff;
@@ -28,8 +29,10 @@ mod files;
 mod flood;
 mod inbox;
 mod look;
+mod notify;
 #[path = "../support/questions.rs"]
 mod questions;
+mod search;
 mod session;
 mod times;
 mod trail;

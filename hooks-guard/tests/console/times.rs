@@ -28,7 +28,7 @@ fn times_are_relative_and_updated() {
             "{path}: {shown}"
         );
         let exact = page.eval(&format!(
-            "new Intl.DateTimeFormat(undefined, {{ dateStyle: 'medium', timeStyle: 'long', hour12: false }}).format(new Date('{}'))",
+            "new Intl.DateTimeFormat(undefined, {{ dateStyle: 'medium', timeStyle: 'long', hourCycle: 'h23' }}).format(new Date('{}'))",
             shown[1].as_str().unwrap()
         ));
         assert_eq!(shown[2], exact, "{path}");
@@ -82,4 +82,74 @@ fn relative_times_use_a_fitting_unit() {
         text.as_str().unwrap().contains("Feb") && text.as_str().unwrap().contains("14:05"),
         "{text}"
     );
+}
+
+#[test]
+fn a_tap_or_the_setting_shows_the_exact_time() {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let daemon = Daemon::plain();
+    ask(&daemon, "mkdir one");
+    ask(&daemon, "mkdir two");
+    let page = browser.person().window();
+    page.looks(390, false);
+    page.goto(&format!("http://{}/trail", daemon.address));
+    let texts = "[...document.querySelectorAll('tbody time')].map((time) => time.textContent === time.title)";
+    page.until("document.querySelectorAll('tbody time').length === 2");
+    assert_eq!(page.eval(texts), json!([false, false]));
+    page.click("tbody time");
+    assert_eq!(page.eval(texts), json!([true, false]));
+    // It stays exact.
+    page.eval("new Promise((go) => setTimeout(go, 1200))");
+    assert_eq!(page.eval(texts), json!([true, false]));
+    page.click("tbody time");
+    assert_eq!(page.eval(texts), json!([false, false]));
+
+    // For all times, in all windows and pages of this browser.
+    page.press("t");
+    assert_eq!(page.eval(texts), json!([true, true]));
+    page.click("tbody time");
+    assert_eq!(page.eval(texts), json!([false, true]));
+    page.goto(&format!("http://{}/hooks", daemon.address));
+    page.until("document.querySelectorAll('tbody time').length === 2");
+    assert_eq!(page.eval(texts), json!([true, true]));
+    assert_eq!(
+        page.eval("document.documentElement.scrollWidth <= innerWidth"),
+        true
+    );
+    page.click("#open-settings");
+    page.until("document.getElementById('setting-exact').checked");
+    page.click("#setting-exact");
+    assert_eq!(page.eval(texts), json!([false, false]));
+    // Each step of a dispatch can be read without a title.
+    page.press("Escape");
+    page.click(".steps summary");
+    let steps = page.eval("document.querySelector('.steps ol').innerText");
+    assert!(
+        steps.as_str().unwrap().contains("classify decided"),
+        "{steps}"
+    );
+    assert_eq!(browser.console_errors(), [""; 0]);
+}
+
+#[test]
+fn numbers_have_the_format_of_the_locale() {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let daemon = Daemon::plain();
+    let page = browser.person().window();
+    for (locale, wanted) in [
+        ("en-GB", ["12,345", "95%", "1.5\u{a0}s", "12.3k"]),
+        ("de-DE", ["12.345", "95\u{a0}%", "1,5\u{a0}s", "12.345"]),
+    ] {
+        page.call("Emulation.setLocaleOverride", json!({ "locale": locale }));
+        page.goto(&format!("http://{}/", daemon.address));
+        let shown = page.eval(
+            "Promise.all([import('/console/time.js'), import('/console/plot.js')]).then(([{ number, percent, took }, { short }]) => [number(12345), percent(0.95), took(1_500_000), short(12345)])",
+        );
+        // Numbers of a plot are compact if the locale has a short form.
+        assert_eq!(shown, json!(wanted), "{locale}");
+    }
 }

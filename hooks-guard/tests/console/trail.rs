@@ -62,6 +62,138 @@ fn filters_are_in_the_url_and_apply_to_the_export() {
 }
 
 #[test]
+fn filters_accept_the_values_that_the_table_prints() {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let setup = Setup::new().config("approval_ttl_seconds = 1");
+    let daemon = setup.start();
+    for command in ["ls", "mkdir a", "mkdir b", "mkdir c"] {
+        let id = ask(&daemon, command);
+        let response = match command {
+            "mkdir a" => "APPROVED",
+            "mkdir b" => "DENIED",
+            _ => continue,
+        };
+        daemon.respond(&id, response).ok();
+    }
+    let page = browser.person().window();
+    let outcomes = "[...document.querySelectorAll('tbody .outcome')].map((one) => one.textContent)";
+    for (outcome, spellings) in [
+        ("allowed", &["allowed", "Allowed"][..]),
+        ("approved", &["approved", "APPROVED"]),
+        ("denied", &["denied", "DENIED"]),
+        ("timed out", &["timed+out", "TIMEOUT", "timeout"]),
+    ] {
+        for spelling in spellings {
+            page.goto(&page_url(&daemon, &format!("/trail?response={spelling}")));
+            page.until(&format!("JSON.stringify({outcomes}) === '[\"{outcome}\"]'"));
+            assert_eq!(
+                page.eval("document.getElementById('response').selectedOptions[0].textContent"),
+                outcome
+            );
+            let link =
+                page.eval("document.querySelector('a[download$=jsonl]').getAttribute('href')");
+            let exported = daemon.get(link.as_str().unwrap()).text();
+            assert_eq!(exported.lines().count(), 1, "{spelling}: {exported}");
+        }
+    }
+    page.goto(&page_url(&daemon, "/trail?classification=create"));
+    page.until("document.querySelectorAll('tbody tr[data-id]').length === 3");
+    assert_eq!(
+        page.eval("document.getElementById('classification').value"),
+        "CREATE"
+    );
+    // What no decision prints is an error, and not a list without the filter.
+    page.goto(&page_url(&daemon, "/trail?response=maybe"));
+    page.until(
+        "document.getElementById('found').textContent.includes('Invalid response filter: maybe')",
+    );
+    assert_eq!(
+        page.eval("document.querySelectorAll('tbody tr[data-id]').length"),
+        0
+    );
+}
+
+/// Left edges of the table's columns and of the links to the pages.
+const EDGES: &str = "[...document.querySelectorAll('main tbody tr:first-child td, nav a')].map((cell) => Math.round(cell.getBoundingClientRect().x))";
+
+#[test]
+fn columns_and_links_keep_their_place_when_live() {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let daemon = Daemon::plain();
+    let page = browser.person().window();
+    for path in ["/trail", "/"] {
+        ask(&daemon, "ls");
+        page.goto(&page_url(&daemon, path));
+        page.until("document.querySelector('main tbody td') !== null");
+        let before = page.eval(EDGES);
+        let body = json!({ "command": "mkdir a-directory-with-a-long-name/and/another/one", "agent": "an agent with a long name", "cwd": "/", "session_id": "s1" });
+        let id = daemon.post(&body).ok()["id"].clone();
+        page.until("document.title.startsWith('(1)')");
+        if path == "/trail" {
+            page.goto(&page_url(&daemon, path));
+        }
+        page.until("document.querySelector('main tbody .outcome')?.textContent === 'pending'");
+        assert_eq!(page.eval(EDGES), before, "{path}, pending");
+        daemon.respond(&id, "DENIED").ok();
+        page.until("document.querySelector('main tbody .outcome')?.textContent === 'denied'");
+        page.until("/^[0-9]+ s ago$/.test(document.querySelector('main tbody time').textContent)");
+        page.until("!document.title.startsWith('(')");
+        assert_eq!(page.eval(EDGES), before, "{path}, denied");
+    }
+}
+
+#[test]
+fn a_failed_read_keeps_what_is_known_and_can_be_repeated() {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let daemon = Daemon::plain();
+    ask(&daemon, "mkdir out");
+    let page = browser.person().window();
+    let source = r#"
+        const real = window.fetch;
+        window.broken = location.pathname === "/trail";
+        window.fetch = async (path, init) => {
+            const fails = window.broken && ["decisions", "stats", "registered"].some((name) => path.startsWith(`/api/hooks/${name}`));
+            return fails ? new Response(JSON.stringify({ error: "Too much at once", code: "BUSY" }), { status: 503 }) : real(path, init);
+        };
+    "#;
+    page.call(
+        "Page.addScriptToEvaluateOnNewDocument",
+        json!({ "source": source }),
+    );
+    page.goto(&page_url(&daemon, "/trail"));
+    page.until("document.getElementById('found').textContent === 'Too much at once'");
+    page.eval("window.broken = false");
+    page.click(".nothing button");
+    page.until("document.querySelectorAll('tbody tr[data-id]').length === 1");
+    for (path, known) in [
+        (
+            "/statistics",
+            "document.querySelectorAll('.panel').length === 7",
+        ),
+        ("/hooks", "document.querySelectorAll('.lane').length > 0"),
+    ] {
+        page.goto(&page_url(&daemon, path));
+        page.until(known);
+        page.eval("window.broken = true");
+        // Both changes cause another read.
+        page.looks(1000, false);
+        ask(&daemon, "ls");
+        page.until("document.querySelector('main > .problem').textContent === 'Too much at once'");
+        page.until(known);
+        page.eval("window.broken = false");
+        page.looks(1280, false);
+        ask(&daemon, "ls");
+        page.until("document.querySelector('main > .problem').textContent === ''");
+    }
+}
+
+#[test]
 fn a_decision_is_shown_with_all_fields_and_has_a_url() {
     let Some(browser) = Browser::start() else {
         return;

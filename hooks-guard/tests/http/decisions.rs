@@ -178,6 +178,32 @@ fn p_21_records_are_sorted_newest_first() {
 }
 
 #[test]
+fn decisions_and_exports_are_filtered_by_decision() {
+    let daemon = Daemon::plain();
+    daemon.ask("ls");
+    daemon.ask("mkdir out");
+    for (decision, command) in [
+        ("AUTO_ALLOWED", "ls"),
+        ("REQUIRES_CONFIRMATION", "mkdir out"),
+    ] {
+        let body = find(&daemon, &format!("decision={decision}"));
+        assert_eq!(body["pagination"]["total"], 1);
+        assert_eq!(body["decisions"][0]["command"], command);
+        let target = format!("/api/hooks/export?format=jsonl&decision={decision}");
+        let lines = daemon.get(&target).text();
+        assert_eq!(lines.lines().count(), 1, "{lines}");
+        assert!(lines.contains(command), "{lines}");
+    }
+    let body = daemon
+        .get("/api/hooks/decisions?decision=ALLOWED")
+        .error(400, "INVALID_FILTER");
+    assert_eq!(
+        body["valid_values"],
+        json!(["AUTO_ALLOWED", "REQUIRES_CONFIRMATION"])
+    );
+}
+
+#[test]
 fn p_22_an_invalid_filter_value_lists_the_valid_ones() {
     let daemon = Daemon::plain();
     for value in ["INVALID_TYPE", "FILE"] {

@@ -74,9 +74,11 @@ impl Listener {
                 Some(("id", value)) => id = Some(value.parse().unwrap()),
                 Some(("data", value)) => data.push_str(value),
                 Some(("retry", _)) => {}
-                // A heartbeat.
-                _ if line.starts_with(':') => {}
                 None if line.is_empty() => {
+                    // A heartbeat.
+                    if kind.as_deref() == Some("alive") {
+                        (kind, data) = (None, String::new());
+                    }
                     if let Some(kind) = kind.take() {
                         let data = serde_json::from_str(&data).unwrap();
                         return Some(Event { kind, id, data });
@@ -93,6 +95,14 @@ impl Listener {
         assert_eq!(event.kind, kind, "{event:?}");
         event
     }
+}
+
+#[test]
+fn a_stream_without_changes_sends_an_event_every_15_seconds() {
+    let daemon = Daemon::plain();
+    let mut listener = Listener::new(&daemon);
+    let first = [listener.line(), listener.line()].map(Option::unwrap);
+    assert_eq!(first, ["event: alive", "data: {}"]);
 }
 
 #[test]
