@@ -80,16 +80,20 @@ fn is_local(file: &str) -> bool {
 
 fn installs(part: &Part) -> bool {
     let tables = Tables::embedded();
-    part.calls.iter().any(|call| {
+    let downloads = |word: &str| DOWNLOADS.contains(&word);
+    let by_call = part.calls.iter().any(|call| {
         let Some((program, subcommands)) = call.path.split_first() else {
             return false;
         };
-        let downloads = |word: &String| DOWNLOADS.contains(&word.as_str());
         tables.is_one_of(program, PACKAGE_RUNNERS)
             || tables.is_one_of(program, PACKAGE_MANAGERS)
                 // Without a subcommand, some of them install what a manifest lists.
-                && (subcommands.is_empty() || subcommands.iter().any(downloads))
-    })
+                && (subcommands.is_empty() || subcommands.iter().any(|word| downloads(word)))
+    });
+    // `python3 -m pip install`
+    let mut module = part.arguments().skip_while(|word| *word != "-m").skip(1);
+    let is_manager = |name: &str| tables.is_one_of(name, PACKAGE_MANAGERS);
+    by_call || module.next().is_some_and(is_manager) && module.any(downloads)
 }
 
 #[cfg(test)]

@@ -105,6 +105,7 @@ impl RuleBook {
     }
 
     /// Returns the places with built-in protection.
+    #[cfg(feature = "http")]
     pub(super) fn protected(&self) -> &Protected {
         &self.places
     }
