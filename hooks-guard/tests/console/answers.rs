@@ -380,24 +380,25 @@ fn open_questions_are_answered_in_the_trail_and_on_a_record() {
     // A deletion, and a command that the row does not show in full, are first shown.
     for (id, key, response) in [(&deletion, "n", "DENIED"), (&long, "y", "APPROVED")] {
         page.click(&row(id));
-        page.until("document.querySelector('dialog.rule').open");
+        page.until("document.querySelector('dialog[open]') !== null");
         assert_eq!(answer(&daemon, id), Value::Null);
-        page.click(&format!("dialog button[data-key={key}]"));
+        page.click(&format!("dialog[open] button[data-key={key}]"));
         until_recorded(&daemon, id, response);
-        page.until("document.querySelector('dialog.rule .actions button') === null");
+        page.until("document.querySelector('dialog[open] .actions button') === null");
         page.press("Escape");
-        page.until("!document.querySelector('dialog.rule').open");
+        page.until("document.querySelector('dialog[open]') === null");
     }
     // A link to a record, also without a session.
     let id = ask(&daemon, "mkdir z");
     page.goto(&format!("http://{}/trail?id={id}", daemon.address));
-    page.click("dialog button[data-key=n]");
+    page.click("dialog[open] button[data-key=n]");
     until_recorded(&daemon, &id, "DENIED");
     let id = ask(&daemon, "mkdir z");
     let stranger = browser.person().window();
     stranger.goto(&format!("http://{}/trail?id={id}", daemon.address));
-    stranger
-        .until("document.querySelector('dialog.rule')?.innerText.includes('sign in on the inbox')");
+    stranger.until(
+        "document.querySelector('dialog[open]')?.innerText.includes('sign in on the inbox')",
+    );
     assert_eq!(
         stranger.eval("document.querySelectorAll('.row-answers, [data-key]').length"),
         0
@@ -585,8 +586,8 @@ fn a_question_and_a_record_show_a_rule_that_allows_the_command() {
         "document.querySelector('{card} details').open = true"
     ));
     page.click(&format!("{card} [data-rule]"));
-    page.until("document.querySelector('dialog.rule .rule-text') !== null");
-    let text = text(&page, "dialog .rule-text");
+    page.until("document.querySelector('dialog[open] .rule-text') !== null");
+    let text = text(&page, "dialog[open] .rule-text");
     for part in [
         "effect = \"allow\"",
         "program = \"mkdir\"",
@@ -595,9 +596,9 @@ fn a_question_and_a_record_show_a_rule_that_allows_the_command() {
     ] {
         assert!(text.contains(part), "`{part}` in {text}");
     }
-    page.click("dialog.rule [data-copy]");
+    page.click("dialog[open] [data-copy]");
     page.until(
-        "/Copied|Selected/u.test(document.querySelector('dialog.rule [role=status]').textContent)",
+        "/Copied|Selected/u.test(document.querySelector('dialog[open] [role=status]').textContent)",
     );
     // The rule allows the command; the console has not written it.
     let path = format!("/api/hooks/decisions/{made}/rule");
@@ -606,7 +607,7 @@ fn a_question_and_a_record_show_a_rule_that_allows_the_command() {
     assert_eq!(proposed["toml"], *text);
     let file = std::path::PathBuf::from(proposed["file"].as_str().unwrap());
     assert!(
-        page.eval("document.querySelector('dialog.rule').innerText")
+        page.eval("document.querySelector('dialog[open]').innerText")
             .as_str()
             .unwrap()
             .contains(proposed["file"].as_str().unwrap())
@@ -631,6 +632,6 @@ fn a_question_and_a_record_show_a_rule_that_allows_the_command() {
     page.until("document.getElementById('sign-out').hidden === false");
     page.click("dialog [data-rule]");
     page.until(
-        "document.querySelector('dialog.rule .problem')?.textContent.includes('it deletes')",
+        "document.querySelector('dialog[open] .problem')?.textContent.includes('it deletes')",
     );
 }
