@@ -46,9 +46,18 @@ pub(crate) fn with_framework(
     rest: TokenStream,
     expand: impl FnOnce(TokenStream) -> TokenStream,
 ) -> TokenStream {
+    with_packages(&PACKAGES, args, rest, expand)
+}
+
+fn with_packages(
+    packages: &[&str],
+    args: TokenStream,
+    rest: TokenStream,
+    expand: impl FnOnce(TokenStream) -> TokenStream,
+) -> TokenStream {
     let mut errors = Errors::default();
     let (args, path) = take_path(args, &mut errors);
-    if path.is_none() && errors.is_empty() && is_missing() {
+    if path.is_none() && errors.is_empty() && are_missing(packages) {
         return quote!(#rest ::core::compile_error! { #MISSING });
     }
     let expanded = with_path(path.as_ref(), || expand(args));
@@ -119,14 +128,18 @@ fn read_path(key: &Ident, value: &[TokenTree], errors: &mut Errors) -> Option<Pa
 
 const MISSING: &str = "the expansion needs `hooks-core`, which is not a dependency of this crate; add `hooks-core` or `hooks-runtime` to the dependencies in Cargo.toml, or name a re-export with `crate = path`";
 
-fn is_missing() -> bool {
+/// Returns `true` if the user's crate depends on none of these packages.
+fn are_missing(packages: &[&str]) -> bool {
     // Dependencies of build scripts do not count.
     let is_build_script = |name: String| name.starts_with("build_script_");
     if env::var("CARGO_CRATE_NAME").is_ok_and(is_build_script) {
         return false;
     }
-    let missing = |package| matches!(crate_name(package), Err(Error::CrateNotFound { .. }));
-    PACKAGES.into_iter().all(missing)
+    let is_missing = |package: &&str| {
+        let found = crate_name(package);
+        matches!(found, Err(Error::CrateNotFound { .. }))
+    };
+    packages.iter().all(is_missing)
 }
 
 /// Packages with the items that expansions use.
@@ -148,14 +161,17 @@ fn named(packages: &[&str]) -> TokenStream {
 
 #[cfg(test)]
 mod tests {
-    /// This crate depends on neither.
+    /// The examples of this crate depend on `hooks-core`, and nothing on `hooks-runtime`.
     #[test]
     fn a_missing_dependency_is_an_error_with_its_remedy() {
-        assert!(super::is_missing());
-        let error = super::with_framework(Default::default(), Default::default(), |_| {
-            unreachable!("nothing is to be written")
-        });
-        assert!(error.to_string().contains("add `hooks-core` or"), "{error}");
+        let expand = |packages: &[&str]| {
+            let expansion = |_| quote::quote!(expanded);
+            super::with_packages(packages, Default::default(), Default::default(), expansion)
+        };
+        let error = expand(&["hooks-runtime"]).to_string();
+        assert!(error.contains("add `hooks-core` or"), "{error}");
+        assert!(!error.contains("expanded"), "{error}");
+        assert_eq!(expand(&super::PACKAGES).to_string(), "expanded");
     }
 
     #[test]

@@ -52,7 +52,7 @@ pub struct Run {
     /// Number of console lines beyond the limit, which were dropped.
     pub console_dropped: usize,
     /// Outbound requests to send after another check of the consent
-    /// ([`OutboxSender`](crate::OutboxSender)); empty if the run failed.
+    /// (`OutboxSender`); empty if the run failed.
     pub outbox: Vec<OutboundRequest>,
     /// SHA-256 of the hook's source, in hexadecimal digits.
     pub code_hash: Arc<str>,

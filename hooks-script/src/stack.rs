@@ -124,7 +124,7 @@ pub struct StackRun {
     /// The run; `None` if the hook is disabled.
     pub run: Option<Run>,
     /// Consent by which the run had `context.http`; pass it to
-    /// [`OutboxSender::send`](crate::OutboxSender).
+    /// `OutboxSender::send`.
     pub permit: Option<Permit>,
 }
 
