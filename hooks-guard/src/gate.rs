@@ -266,7 +266,8 @@ impl Gate {
         let may_be_remembered = verdict.as_ref().is_none_or(|verdict| verdict.remember);
         let error = error.or(failure).or(unreadable);
         let parts = parts(&found.classification);
-        let permission = self.derive_decision(&found, verdict, request, error.is_some());
+        let (permission, command_parts) =
+            self.derive_decision(found, verdict, request, error.is_some());
         let permission = with_hidden_code(permission, request);
         GateDecision {
             parts,
@@ -274,7 +275,7 @@ impl Gate {
             permission,
             response_time: began.elapsed(),
             steps,
-            command_parts: found.parts,
+            command_parts,
             error,
         }
     }
@@ -352,27 +353,29 @@ impl Gate {
     /// Derives the decision from the classification, the settings and `verdict`, the strictest
     /// result of rules and restricting hooks. If `failed`, no mode leaves the request to the agent,
     /// because the failure may hide a denial.
+    ///
+    /// Also returns the parts of the command.
     fn derive_decision(
         &self,
-        analysis: &CommandAnalysis,
+        analysis: CommandAnalysis,
         verdict: Option<RuleDecision>,
         request: &PermissionRequest,
         failed: bool,
-    ) -> PermissionDecision {
+    ) -> (PermissionDecision, Parts) {
         let Policy {
             auto_allow_read,
             require_confirmation_cud,
             dangerously_skip_confirmations,
             modes,
         } = self.policy;
-        let found = analysis.classification.clone();
+        let found = &analysis.classification;
         let is_asked_about_as_a_read =
             |finding: &Finding| finding.ask && finding.effect == Crud::Read;
         // A part needs approval for another reason than a change.
         let sensitive = found.confidence < MIN_CONFIDENCE
             || !found.understood()
             || found.findings.iter().any(is_asked_about_as_a_read)
-            || request.can_type_into(&found);
+            || request.can_type_into(found);
         let (allowed, because) = match (&verdict, found.decision) {
             (Some(verdict), _) => (
                 verdict.effect == RuleEffect::Allow,
@@ -385,7 +388,7 @@ impl Gate {
                 false,
                 Some("the tables hardly cover its language".to_owned()),
             ),
-            (None, Decision::AutoAllowed) if request.can_type_into(&found) => {
+            (None, Decision::AutoAllowed) if request.can_type_into(found) => {
                 let why = "the program accepts commands from its terminal, and the agent can type \
                            there without a check";
                 (false, Some(why.to_owned()))
@@ -415,7 +418,7 @@ impl Gate {
                     .rules
                     .as_ref()
                     .map_or(Path::new(NO_HOME), |book| book.home());
-                change_scope(request, analysis, home)
+                change_scope(request, &analysis, home)
             }
             _ => ChangeScope::Other,
         };
@@ -438,7 +441,12 @@ impl Gate {
             (None, Some(_), ChangeScope::Outside(why)) => Some(why),
             (because, ..) => because,
         };
-        PermissionDecision {
+        let CommandAnalysis {
+            classification: found,
+            parts,
+            ..
+        } = analysis;
+        let permission = PermissionDecision {
             decision: match allowed {
                 true => Decision::AutoAllowed,
                 false => Decision::RequiresConfirmation,
@@ -460,7 +468,8 @@ impl Gate {
             hidden_code: false,
             timed_out: found.timed_out,
             rule: verdict.map(|verdict| verdict.rule),
-        }
+        };
+        (permission, parts)
     }
 }
 

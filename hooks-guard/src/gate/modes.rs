@@ -58,29 +58,26 @@ impl fmt::Display for Confirm {
 #[serde(default, deny_unknown_fields)]
 pub struct Modes {
     /// The agent asks its user by its own rules. Default: changes.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub default: Option<Confirm>,
     /// The agent applies edits without asking. Default: edits, because asking about them would
     /// cancel the mode that the user chose.
-    #[serde(rename = "acceptEdits", skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "acceptEdits")]
     pub accept_edits: Option<Confirm>,
     /// The agent only plans. Default: changes.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub plan: Option<Confirm>,
     /// A model of Claude Code decides which commands run without asking. Default: deletions,
     /// because asking about every change would cancel the mode that the user chose.
     ///
     /// The gate applies this field to requests of Claude Code and to requests that name no agent.
     /// If another agent reports a mode `auto`, the gate applies [`Confirm::Changes`].
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub auto: Option<Confirm>,
     /// The agent denies requests that it would ask about. Default: changes.
-    #[serde(rename = "dontAsk", skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "dontAsk")]
     pub dont_ask: Option<Confirm>,
     /// The agent never asks. Default: deletions for Claude Code, whose user chose this mode; changes
     /// for every other agent and for requests that name no agent, because `codex exec` reports this
     /// mode without a choice of its user.
-    #[serde(rename = "bypassPermissions", skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "bypassPermissions")]
     pub bypass_permissions: Option<Confirm>,
 }
 

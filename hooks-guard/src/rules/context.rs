@@ -2,7 +2,7 @@
 //! paths and variables, resolved for matching.
 
 use std::cell::OnceCell;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::paths::{Directory, PathBase, ResolvedPath};
 use super::project::Project;
@@ -39,7 +39,6 @@ pub(super) struct RequestContext<'a> {
     pub(super) base: Directory,
     /// Assignments and `export`s that belong to no part.
     pub(super) set: Vec<String>,
-    home: PathBuf,
     project: OnceCell<Project>,
 }
 
@@ -70,7 +69,6 @@ impl<'a> RequestContext<'a> {
             homes: Directory::new(home).names,
             base,
             set,
-            home: home.to_owned(),
             project: OnceCell::new(),
         }
     }
@@ -78,7 +76,7 @@ impl<'a> RequestContext<'a> {
     /// Returns the project of the request.
     pub(super) fn project(&self) -> &Project {
         self.project
-            .get_or_init(|| Project::of(self.request.cwd.as_deref(), &self.home))
+            .get_or_init(|| Project::of(self.request.cwd.as_deref(), Path::new(&self.start.home)))
     }
 
     /// Returns `true` if a path is inside the project, with links followed, and not in git's own
