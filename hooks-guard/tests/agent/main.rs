@@ -580,7 +580,7 @@ fn a_mode_without_prompts_waits_for_the_operator() {
 fn a_denial_has_the_note_of_the_operator() {
     let home = Home::new();
     let service = Service::start(&home);
-    let mut input = pre_tool_use("mkdir a", "1");
+    let mut input = pre_tool_use("rm -r a", "1");
     input["permission_mode"] = "bypassPermissions".into();
     let result = std::thread::scope(|scope| {
         let asked =
