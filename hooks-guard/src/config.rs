@@ -459,18 +459,8 @@ impl Config {
             let claude = Some(Agent::ClaudeCode.name());
             let set = modes.confirm(Some(name), claude);
             let default = Modes::default().confirm(Some(name), claude);
-            if set > default {
-                return Some(format!(
-                    "`modes.{name}` is `{set}`, which is weaker than the default `{default}`"
-                ));
-            }
-            let default = Modes::default().confirm(Some(name), None);
-            (modes.confirm(Some(name), None) > default).then(|| {
-                format!(
-                    "`modes.{name}` is `{set}` for every agent, which is weaker than the default \
-                     `{default}` for agents other than Claude Code; `codex exec` always reports \
-                     this mode"
-                )
+            (set > default).then(|| {
+                format!("`modes.{name}` is `{set}`, which is weaker than the default `{default}`")
             })
         })
     }
@@ -510,13 +500,7 @@ mod tests {
             (
                 "bypassPermissions = 'nothing'",
                 "`modes.bypassPermissions` is `nothing`, which is weaker than the default \
-                 `deletions`",
-            ),
-            (
-                "bypassPermissions = 'deletions'",
-                "`modes.bypassPermissions` is `deletions` for every agent, which is weaker than the \
-                 default `changes` for agents other than Claude Code; `codex exec` always reports \
-                 this mode",
+                 `changes`",
             ),
         ] {
             assert_eq!(warnings(modes), [warning]);

@@ -328,7 +328,7 @@ async fn no_permission_mode_leaves_a_hook_failure_to_the_agent() {
 #[tokio::test]
 async fn no_default_of_a_mode_leaves_a_hook_failure_to_the_agent() {
     let gate = Gate::with_hooks(restricting(), Config::default().policy());
-    for mode in ["acceptEdits", "auto", "bypassPermissions"] {
+    for mode in ["acceptEdits", "auto"] {
         for (command, left) in [
             ("touch a", true),
             ("touch a ask", false),

@@ -74,9 +74,8 @@ pub struct Modes {
     /// The agent denies requests that it would ask about. Default: changes.
     #[serde(rename = "dontAsk")]
     pub dont_ask: Option<Confirm>,
-    /// The agent never asks. Default: deletions for Claude Code, whose user chose this mode; changes
-    /// for every other agent and for requests that name no agent, because `codex exec` reports this
-    /// mode without a choice of its user.
+    /// The agent never asks. Default: changes, because the agent would run every request that is
+    /// left to it.
     #[serde(rename = "bypassPermissions")]
     pub bypass_permissions: Option<Confirm>,
 }
@@ -104,9 +103,6 @@ impl Modes {
             Some("auto") if !agent.is_none_or(is_claude) => (None, Confirm::Changes),
             Some("auto") => (self.auto, Confirm::Deletions),
             Some("dontAsk") => (self.dont_ask, Confirm::Changes),
-            Some("bypassPermissions") if agent.is_some_and(is_claude) => {
-                (self.bypass_permissions, Confirm::Deletions)
-            }
             Some("bypassPermissions") => (self.bypass_permissions, Confirm::Changes),
             // The user has no setting for an unknown mode.
             Some(_) => (None, Confirm::Changes),

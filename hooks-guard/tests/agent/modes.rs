@@ -34,12 +34,7 @@ const MODES: &[(&str, &str, Setting, &str)] = &[
     ("plan", "claude-code", Setting::Changes, "ask"),
     ("auto", "claude-code", Setting::Deletions, "ask"),
     ("dontAsk", "claude-code", Setting::Changes, "deny"),
-    (
-        "bypassPermissions",
-        "claude-code",
-        Setting::Deletions,
-        "deny",
-    ),
+    ("bypassPermissions", "claude-code", Setting::Changes, "deny"),
     ("tomorrow's", "claude-code", Setting::Changes, "deny"),
     ("bypassPermissions", "codex", Setting::Changes, "deny"),
     ("auto", "codex", Setting::Changes, "deny"),
@@ -315,7 +310,7 @@ fn a_configured_mode_applies_to_every_agent() {
     assert_eq!(answer("codex", "bypassPermissions", "mkdir x"), "deny");
     assert_eq!(
         answer("claude-code", "bypassPermissions", "mkdir x"),
-        "left"
+        "deny"
     );
     place
         .home

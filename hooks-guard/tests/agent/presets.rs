@@ -142,14 +142,7 @@ fn check_and_explain_decide_in_a_mode() {
     assert!(json.contains("\"left_to_agent\":true"), "{json}");
     assert!(!check(&["check", "mkdir a"]).contains("LEFT_TO_AGENT"));
     for (agent, left) in [("claude-code", true), ("codex", false)] {
-        let shown = check(&[
-            "check",
-            "--mode",
-            "bypassPermissions",
-            "--agent",
-            agent,
-            "mkdir a",
-        ]);
+        let shown = check(&["check", "--mode", "auto", "--agent", agent, "mkdir a"]);
         assert_eq!(shown.contains("LEFT_TO_AGENT"), left, "{shown}");
     }
     let shown = check(&["explain", "--mode", "acceptEdits", "mkdir a"]);
