@@ -142,6 +142,7 @@ fn an_ended_session_is_shown_until_the_operator_signs_in() {
     page.click("#token");
     page.write(TOKEN);
     page.press("Enter");
+    page.until("document.getElementById('sign-out').hidden === false");
     page.click("#sign-out");
     page.until("document.getElementById('sign-in') !== null");
     assert_eq!(notice(&page, "session"), Value::Null);
