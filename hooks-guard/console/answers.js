@@ -3,7 +3,7 @@
 import { act, isSignedIn, messageOf, onSession } from "./api.js";
 import { el, prose, say } from "./dom.js";
 import { escape } from "./escape.js";
-import { DELAY_MS, delayedAnswer, offerUndo } from "./undo.js";
+import { DELAY_MS, delayedAnswer, offerUndo, sending } from "./undo.js";
 
 /** The answers, by key. */
 export const ANSWERS = [
@@ -53,6 +53,7 @@ export async function answerAll(records, body) {
     const sent = given.has(scope) ? once : body;
     // The event may arrive before the response.
     answeredHere.add(record.id);
+    sending.add(record.id);
     try {
       const answered = await act("POST", "/api/hooks/permission-response", { id: record.id, ...sent, delay_ms: DELAY_MS });
       if (remember) given.add(scope);
@@ -67,6 +68,7 @@ export async function answerAll(records, body) {
     }
   }
   offerUndo(delayed, delayed.length === 1 ? shortCommand(records.find((record) => record.id === delayed[0].id)) : `${delayed.length} questions`);
+  for (const record of records) sending.delete(record.id);
   return results;
 }
 

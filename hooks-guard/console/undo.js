@@ -10,6 +10,8 @@ const RESULT_MS = 4000;
 /** How long a line waits for the event that its answers have taken effect, in milliseconds. */
 const GRACE_MS = 1500;
 
+/** Ids of questions to which this window is sending answers; their events may arrive before the responses. */
+export const sending = new Set();
 /** Delayed answers by the id of their question. */
 const delayed = new Map();
 /** Lines of the bar, oldest first: answers of one action, or those of other windows. */
@@ -33,8 +35,6 @@ function announce(id, reason) {
 export function offerUndo(answers, what) {
   if (answers.length === 0) return;
   const ids = answers.map((answer) => answer.id);
-  // The event may have arrived first.
-  for (const line of lines) line.ids = line.ids.filter((id) => !ids.includes(id));
   for (const answer of answers) add(answer);
   const verb = answers[0].response === "APPROVED" ? "Approved" : "Denied";
   const line = openLine(ids, prose("span", `${verb} ${what}.`));
@@ -49,7 +49,7 @@ export function onDelayedEvent(kind, data) {
   }
   const known = delayed.has(data.id);
   add(data);
-  if (known) return;
+  if (known || sending.has(data.id)) return;
   const own = lines.find((line) => line.isForeign && !line.isOver);
   if (own) own.ids.push(data.id);
   else openLine([data.id], el("span"), true);

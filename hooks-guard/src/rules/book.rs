@@ -105,7 +105,6 @@ impl RuleBook {
     }
 
     /// Returns the places with built-in protection.
-    #[cfg(feature = "http")]
     pub(super) fn protected(&self) -> &Protected {
         &self.places
     }
