@@ -185,8 +185,7 @@ fn a_diff_scrolls_in_its_box_by_key_and_fits_every_width() {
     let Some(browser) = Browser::start() else {
         return;
     };
-    let folder = tempfile::tempdir().unwrap();
-    let axe = axe(folder.path());
+    let axe = axe();
     let daemon = Daemon::plain();
     let page = open(&browser, &daemon);
     let long = format!(
@@ -236,7 +235,7 @@ fn a_diff_scrolls_in_its_box_by_key_and_fits_every_width() {
             assert_eq!(inside, true, "long lines wrap at {width}");
             let high = page.eval(&format!("{found}.clientHeight < {found}.scrollHeight"));
             assert_eq!(high, true, "at {width}");
-            if let Some(axe) = &axe {
+            if let Some(axe) = axe {
                 page.eval(&format!("{axe}; true"));
                 let violations = page.eval(
                     "axe.run(document).then((found) => found.violations.flatMap((rule) => rule.nodes.map((node) => `${rule.id}: ${node.target} ${node.failureSummary}`)))",

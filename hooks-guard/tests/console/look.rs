@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::OnceLock;
 
 use serde_json::json;
 
@@ -75,15 +76,27 @@ fn open(page: &Page<'_>, daemon: &Daemon, path: &str, ready: &str) {
 }
 
 /// Returns the library that checks a page, from `AXE_CORE` or the npm registry; `None` if neither
-/// has it.
+/// has it. It is installed once for all tests.
 #[track_caller]
-pub(crate) fn axe(folder: &Path) -> Option<String> {
-    if let Some(path) = std::env::var_os("AXE_CORE") {
-        return Some(std::fs::read_to_string(PathBuf::from(path)).unwrap());
-    }
-    if !support::has("npm") {
+pub(crate) fn axe() -> Option<&'static str> {
+    static LIBRARY: OnceLock<Result<String, String>> = OnceLock::new();
+    if std::env::var_os("AXE_CORE").is_none() && !support::has("npm") {
         return None;
     }
+    match LIBRARY.get_or_init(install_axe) {
+        Ok(library) => Some(library),
+        Err(why) => {
+            support::left_out(&format!("`{AXE}` cannot be had: {why}"));
+            None
+        }
+    }
+}
+
+fn install_axe() -> Result<String, String> {
+    if let Some(path) = std::env::var_os("AXE_CORE") {
+        return Ok(std::fs::read_to_string(PathBuf::from(path)).unwrap());
+    }
+    let folder = tempfile::tempdir().unwrap();
     let installed = Command::new("npm")
         .args([
             "install",
@@ -94,17 +107,14 @@ pub(crate) fn axe(folder: &Path) -> Option<String> {
             "--no-fund",
             AXE,
         ])
-        .current_dir(folder)
+        .current_dir(&folder)
         .output()
         .unwrap();
     if !installed.status.success() {
-        support::left_out(&format!(
-            "`{AXE}` cannot be had: {}",
-            String::from_utf8_lossy(&installed.stderr)
-        ));
-        return None;
+        return Err(String::from_utf8_lossy(&installed.stderr).into_owned());
     }
-    Some(std::fs::read_to_string(folder.join("node_modules/axe-core/axe.min.js")).unwrap())
+    let library = folder.path().join("node_modules/axe-core/axe.min.js");
+    Ok(std::fs::read_to_string(library).unwrap())
 }
 
 /// Returns what axe finds on a page.
@@ -120,11 +130,10 @@ fn violations(page: &Page<'_>, axe: &str, what: &str) -> Vec<String> {
 
 #[test]
 fn notices_and_dialogs_have_no_accessibility_violations() {
-    let folder = tempfile::tempdir().unwrap();
     let Some(browser) = Browser::start() else {
         return;
     };
-    let Some(axe) = axe(folder.path()) else {
+    let Some(axe) = axe() else {
         return;
     };
     let daemon = busy(1200);
@@ -154,12 +163,12 @@ fn notices_and_dialogs_have_no_accessibility_violations() {
         ] {
             page.goto(&format!("http://{}{path}", one.address));
             page.until(ready);
-            found.extend(violations(&page, &axe, &format!("{path} {width} {dark}")));
+            found.extend(violations(&page, axe, &format!("{path} {width} {dark}")));
         }
         for (button, dialog) in [("open-keys", "help"), ("open-settings", "settings")] {
             page.click(&format!("#{button}"));
             page.until(&format!("document.getElementById('{dialog}').open"));
-            found.extend(violations(&page, &axe, &format!("{dialog} {width} {dark}")));
+            found.extend(violations(&page, axe, &format!("{dialog} {width} {dark}")));
             let wide = page.eval("document.documentElement.scrollWidth <= innerWidth");
             assert_eq!(wide, true, "{dialog} at {width}");
             page.press("Escape");
@@ -177,7 +186,7 @@ fn notices_and_dialogs_have_no_accessibility_violations() {
                 page.looks(width, dark);
                 found.extend(violations(
                     page,
-                    &axe,
+                    axe,
                     &format!("{title} {name} {width} {dark}"),
                 ));
                 let wide = page.eval("document.documentElement.scrollWidth <= innerWidth");
@@ -193,17 +202,16 @@ fn notices_and_dialogs_have_no_accessibility_violations() {
 
 #[test]
 fn no_page_has_accessibility_violations() {
-    let folder = tempfile::tempdir().unwrap();
     let Some(browser) = Browser::start() else {
         return;
     };
-    let Some(axe) = axe(folder.path()) else {
+    let Some(axe) = axe() else {
         return;
     };
     let daemon = busy(1200);
     let page = browser.person().window();
     let mut found: Vec<String> = Vec::new();
-    let mut check = |what: String| found.extend(violations(&page, &axe, &what));
+    let mut check = |what: String| found.extend(violations(&page, axe, &what));
     for dark in [false, true] {
         for width in [1280, 390] {
             page.looks(width, dark);
@@ -247,11 +255,10 @@ const STATES: [(&str, &[&str]); 6] = [
 
 #[test]
 fn answers_fit_the_viewport_without_accessibility_violations() {
-    let folder = tempfile::tempdir().unwrap();
     let Some(browser) = Browser::start() else {
         return;
     };
-    let axe = axe(folder.path());
+    let axe = axe();
     let daemon = Daemon::plain();
     let remembered = ask(&daemon, "mkdir remembered");
     let body = json!({ "id": remembered, "response": "APPROVED", "remember": "always" });
@@ -271,7 +278,7 @@ fn answers_fit_the_viewport_without_accessibility_violations() {
             if name == "undo" {
                 page.until("!document.querySelector('.undo-bar').hidden");
             }
-            if let Some(axe) = &axe {
+            if let Some(axe) = axe {
                 page.eval(&format!("{axe}; true"));
                 let violations = page.eval(
                     "axe.run(document, { resultTypes: ['violations'] }).then((found) => found.violations.flatMap((rule) => rule.nodes.map((node) => `${rule.id}: ${node.target} ${node.failureSummary}`)))",
