@@ -25,45 +25,50 @@ const MAX_TOTAL_BYTES: u64 = 8 << 20;
 /// links that the tool would write through.
 #[must_use]
 pub fn compare(changes: &[ProposedChange], cwd: Option<&Path>) -> FileChanges {
-    let mut compared = FileChanges::default();
-    let (mut budget, mut readable) = (DiffBudget::default(), MAX_TOTAL_BYTES);
-    for change in changes {
-        let path = change.path.to_string_lossy();
-        let is_long = path.chars().count() > MAX_PATH_CHARS;
-        let present = PresentFile::read(&change.path, cwd, &mut readable);
-        let notes = present.notes.iter().map(String::len);
-        // Notes of the edit are short.
-        let texts = path.len() + notes.sum::<usize>() + 500;
-        if compared.files.len() == MAX_CHANGED_FILES || is_long || !budget.take(texts) {
-            compared.omitted_files += 1;
-            continue;
-        }
-        let file = compare_file(path, present, &change.edit, &mut budget);
-        compared.files.push(file);
-    }
-    compared
+    let mut readable = MAX_TOTAL_BYTES;
+    compare_each(changes, |path| PresentFile::read(path, cwd, &mut readable))
 }
 
 /// Returns the files of edits that could not be compared in time, with a note.
 #[must_use]
 pub fn not_compared(changes: &[ProposedChange]) -> FileChanges {
+    let note = "not compared with the present file: it could not be read in time";
+    let mut compared = compare_each(changes, |_| PresentFile {
+        content: PresentContent::Hidden,
+        notes: Vec::new(),
+    });
+    // As short as the notes of the edit.
+    for file in &mut compared.files {
+        file.notes.insert(0, note.to_owned());
+    }
+    compared
+}
+
+/// Compares the edits within the limits of a question, and counts the other files. `read` returns
+/// the present file of a path; files beyond the limits are not read.
+fn compare_each(
+    changes: &[ProposedChange],
+    mut read: impl FnMut(&Path) -> PresentFile,
+) -> FileChanges {
     let mut compared = FileChanges::default();
     let mut budget = DiffBudget::default();
     for change in changes {
         let path = change.path.to_string_lossy();
         let is_long = path.chars().count() > MAX_PATH_CHARS;
-        if compared.files.len() == MAX_CHANGED_FILES || is_long || !budget.take(path.len() + 500) {
-            compared.omitted_files += 1;
-            continue;
+        // Notes of the edit are short.
+        let texts = path.len() + 500;
+        let fits = compared.files.len() < MAX_CHANGED_FILES && !is_long && budget.has(texts);
+        let present = fits.then(|| read(&change.path)).filter(|present| {
+            let notes = present.notes.iter().map(String::len);
+            budget.take(texts + notes.sum::<usize>())
+        });
+        match present {
+            Some(present) => {
+                let file = compare_file(path, present, &change.edit, &mut budget);
+                compared.files.push(file);
+            }
+            None => compared.omitted_files += 1,
         }
-        let present = PresentFile {
-            content: PresentContent::Unknown,
-            notes: vec![
-                "not compared with the present file: it could not be read in time".to_owned(),
-            ],
-        };
-        let file = compare_file(path, present, &change.edit, &mut budget);
-        compared.files.push(file);
     }
     compared
 }
@@ -73,10 +78,8 @@ pub fn not_compared(changes: &[ProposedChange]) -> FileChanges {
 enum PresentContent {
     Absent,
     Text(String),
-    /// The file exists, but its content is not shown.
+    /// The content is not shown.
     Hidden,
-    /// The path may not be that of the tool.
-    Unknown,
 }
 
 #[derive(Debug)]
@@ -88,7 +91,7 @@ struct PresentFile {
 impl PresentFile {
     fn read(path: &Path, cwd: Option<&Path>, readable: &mut u64) -> Self {
         let unknown = |why: &str| Self {
-            content: PresentContent::Unknown,
+            content: PresentContent::Hidden,
             notes: vec![format!("not compared with the present file: {why}")],
         };
         let full = match cwd {
@@ -216,7 +219,7 @@ fn compare_file(
     let text = match &content {
         PresentContent::Absent => Some(""),
         PresentContent::Text(text) => Some(text.as_str()),
-        PresentContent::Hidden | PresentContent::Unknown => None,
+        PresentContent::Hidden => None,
     };
     let mut outcome = |new: Result<String, String>, budget: &mut DiffBudget| match (text, new) {
         (Some(text), Ok(new)) => {
@@ -336,7 +339,7 @@ mod tests {
     use std::os::unix::fs::{PermissionsExt, symlink};
     use std::path::Path;
 
-    use super::compare;
+    use super::{PresentContent, PresentFile, compare, compare_each};
     use crate::changes::{FileChangeKind, FileDiff, ProposedChange, ProposedEdit, Replacement};
 
     fn write(path: &str, text: &str) -> ProposedChange {
@@ -475,6 +478,25 @@ mod tests {
         assert_eq!(changes.files[0].omitted_lines, 0);
         assert_eq!(changes.files[1].omitted_lines, 202);
         assert_eq!(changes.totals().added, 50 * 300);
+    }
+
+    #[test]
+    fn files_beyond_the_limits_are_not_read() {
+        // The lines leave less of the budget than a file needs.
+        let wide = format!("{}\n", "x".repeat(998)).repeat(66);
+        for (text, expected) in [("x\n", 50), (&*wide, 1)] {
+            let many: Vec<_> = (0..60).map(|at| write(&at.to_string(), text)).collect();
+            let mut reads = 0;
+            let changes = compare_each(&many, |_| {
+                reads += 1;
+                PresentFile {
+                    content: PresentContent::Absent,
+                    notes: Vec::new(),
+                }
+            });
+            assert_eq!((reads, changes.files.len()), (expected, expected));
+            assert_eq!(changes.totals().files, 60);
+        }
     }
 
     #[test]

@@ -33,6 +33,11 @@ impl Default for DiffBudget {
 }
 
 impl DiffBudget {
+    /// Returns `true` if so many bytes are left.
+    pub(super) fn has(&self, bytes: usize) -> bool {
+        bytes <= self.bytes
+    }
+
     /// Takes bytes for other texts; returns `false` if too few are left.
     pub(super) fn take(&mut self, bytes: usize) -> bool {
         let left = self.bytes.checked_sub(bytes);
