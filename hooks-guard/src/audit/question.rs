@@ -1,10 +1,12 @@
-//! Open questions. In: the columns of a question without an answer. Out: the reason to read it
-//! before approving, and the key that equal questions share.
+//! Open questions. In: the record of a question without an answer. Out: the reason to read it before
+//! approving, and the key that equal questions share.
 
+use std::path::Path;
 use std::sync::LazyLock;
 
 use sha2::{Digest, Sha256};
 
+use super::record::AuditRecord;
 use crate::approval::ApprovalScope;
 use crate::classify::{Crud, Method};
 use crate::random::random;
@@ -16,35 +18,20 @@ const GUESS_BELOW: f64 = 0.7;
 /// Secret part of the keys, so that a key reveals nothing about the files of a scope.
 static KEY_SECRET: LazyLock<String> = LazyLock::new(random::<16>);
 
-/// Columns of a question without an answer.
-pub(super) struct OpenQuestion<'a> {
-    pub(super) command: &'a str,
-    /// SHA-256 of the command before its secrets were masked.
-    pub(super) command_hash: &'a [u8; 32],
-    pub(super) cwd: Option<&'a str>,
-    pub(super) agent: Option<&'a str>,
-    pub(super) class: Crud,
-    pub(super) method: Method,
-    pub(super) confidence: f64,
-    pub(super) rule: Option<&'a str>,
-    pub(super) reasoning: &'a str,
-    pub(super) scope: Option<&'a ApprovalScope>,
-}
-
-impl OpenQuestion<'_> {
-    /// Returns why the operator should read the question before approving it.
+impl AuditRecord {
+    /// Returns why the operator should read the open question before approving it.
     pub(super) fn caution(&self) -> Option<String> {
-        let caution = if self.class == Crud::Delete {
+        let caution = if self.classification == Crud::Delete {
             "it deletes"
-        } else if self.rule.is_some_and(RuleDecision::hides_code) {
+        } else if self.rule.as_deref().is_some_and(RuleDecision::hides_code) {
             "it runs text that is hidden as a secret"
-        } else if let Some(caution) = self.scope.and_then(ApprovalScope::caution) {
+        } else if let Some(caution) = self.scope.as_ref().and_then(ApprovalScope::caution) {
             caution
-        } else if self.method == Method::Fallback {
+        } else if self.classification_method == Method::Fallback {
             "the analysis failed, so the class is assumed"
         } else if self.confidence < GUESS_BELOW {
             "the class is a guess"
-        } else if !self.rule.is_none_or(RuleDecision::remembers) {
+        } else if !self.rule.as_deref().is_none_or(RuleDecision::remembers) {
             "a built-in protection applies"
         } else {
             return None;
@@ -52,17 +39,17 @@ impl OpenQuestion<'_> {
         Some(caution.to_owned())
     }
 
-    /// Returns the key of the question; `None` if equal questions cannot be recognised by what the
-    /// trail shows.
+    /// Returns the key of the open question; `None` if equal questions cannot be recognised by what
+    /// the trail shows.
     pub(super) fn key(&self) -> Option<String> {
         // Masked secrets may differ, and the contents that a file tool writes.
-        let is_shown = Sha256::digest(self.command)[..] == self.command_hash[..];
-        let scope = self.scope.filter(|_| is_shown)?.hash();
+        let is_shown = Sha256::digest(&self.command)[..] == self.command_hash[..];
+        let scope = self.scope.as_ref().filter(|_| is_shown)?.hash();
         let fields = serde_json::json!([
             self.command,
-            self.cwd,
+            self.cwd.as_deref().and_then(Path::to_str),
             self.agent,
-            self.class,
+            self.classification,
             self.rule,
             self.reasoning,
             scope,

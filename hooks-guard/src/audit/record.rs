@@ -1,13 +1,12 @@
 //! Input and output of the trail. Converts decisions to rows, and rows to records.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::error::AuditError;
-use super::question::OpenQuestion;
 use super::tx::{Arg, SqlRow};
 use crate::approval::ApprovalScope;
 use crate::changes::ChangeTotals;
@@ -634,19 +633,7 @@ impl DecisionRow {
             changes: None,
         };
         if record.decision_requires_confirmation && record.user_response.is_none() {
-            let question = OpenQuestion {
-                command: &record.command,
-                command_hash: &record.command_hash,
-                cwd: record.cwd.as_deref().and_then(Path::to_str),
-                agent: record.agent.as_deref(),
-                class: record.classification,
-                method: record.classification_method,
-                confidence: record.confidence,
-                rule: record.rule.as_deref(),
-                reasoning: &record.reasoning,
-                scope: record.scope.as_ref(),
-            };
-            (record.caution, record.question_key) = (question.caution(), question.key());
+            (record.caution, record.question_key) = (record.caution(), record.key());
         }
         Ok(record)
     }
