@@ -12,6 +12,7 @@ use std::io::{self, IsTerminal, Read, Write};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
@@ -703,20 +704,21 @@ impl HookCallContext<'_> {
         id: i64,
         secret: &str,
     ) {
-        if question.edits.is_empty() {
+        let edits: Arc<[_]> = question.edits().into();
+        if edits.is_empty() {
             return;
         }
-        let (edits, cwd) = (question.edits.clone(), question.request.cwd.clone());
+        let (proposed, cwd) = (Arc::clone(&edits), question.request.cwd.clone());
         let (send, receive) = oneshot::channel();
         // Reading a file may block, for example in a network's file system.
         let _ = thread::Builder::new().spawn(move || {
             // The receiver is dropped after the timeout.
-            let _ = send.send(changes::compare(&edits, cwd.as_deref()));
+            let _ = send.send(changes::compare(&proposed, cwd.as_deref()));
         });
         let compared = tokio::time::timeout(COMPARE_TIMEOUT, receive).await;
         let changes = match compared {
             Ok(Ok(changes)) => changes,
-            _ => changes::not_compared(&question.edits),
+            _ => changes::not_compared(&edits),
         };
         let path = format!("/api/hooks/decisions/{id}/changes");
         let body = json!({ "secret": secret, "changes": changes });

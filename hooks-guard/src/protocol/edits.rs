@@ -7,8 +7,9 @@
 use serde_json::Value;
 
 use super::input::JsonObject;
+use super::model::DecisionRequest;
 use super::patch;
-use super::tools::{PARTS, PATCHES, PATHS, ToolKind, plain, plain_path};
+use super::tools::{PARTS, PATCHES, PATHS, ToolKind, plain, plain_path, tool};
 use crate::changes::{CellEdit, ProposedChange, ProposedEdit, Replacement};
 use crate::classify::Crud;
 use crate::request::FileAccess;
@@ -38,19 +39,25 @@ const CELL_MODE: &[&str] = &["edit_mode", "editMode", "editType"];
 const FRAGMENT: &[&str] = &["code", "code_edit", "codeEdit"];
 const ALL: &[&str] = &["replace_all", "replaceAll", "allow_multiple"];
 
-/// Returns the changes of a call of a tool; none if it only reads.
-pub(super) fn proposed(
-    tool: ToolKind,
-    arguments: &JsonObject,
-    access: &FileAccess,
-) -> Vec<ProposedChange> {
-    match tool {
+impl DecisionRequest {
+    /// Returns the changes that a file tool would make, for the operator who approves them; none if
+    /// the tool only reads, and for a command.
+    #[must_use]
+    pub fn edits(&self) -> Vec<ProposedChange> {
+        let access = self.request.file.as_ref();
+        let changes = access.map(|access| proposed(&self.arguments, access));
+        changes.unwrap_or_default()
+    }
+}
+
+fn proposed(arguments: &JsonObject, access: &FileAccess) -> Vec<ProposedChange> {
+    match tool(&access.tool) {
         // A directory has no content.
         _ if plain(&access.tool) == "createdirectory" => Vec::new(),
-        ToolKind::Patch => text(arguments, PATCHES)
+        Some(ToolKind::Patch) => text(arguments, PATCHES)
             .map(patch::changes)
             .unwrap_or_default(),
-        ToolKind::Changes(effect) => of_fields(effect, arguments, access),
+        Some(ToolKind::Changes(effect)) => of_fields(effect, arguments, access),
         _ => Vec::new(),
     }
 }
@@ -166,7 +173,7 @@ mod tests {
         let arguments = arguments.as_object().unwrap();
         let kind = tool(name).unwrap();
         let access = access(name, kind, arguments, None).unwrap();
-        proposed(kind, arguments, &access)
+        proposed(arguments, &access)
     }
 
     fn change(path: &str, edit: ProposedEdit) -> ProposedChange {

@@ -3,7 +3,6 @@
 use serde_json::Value;
 
 use super::agent::Agent;
-use super::edits;
 use super::error::{Problem, ProtocolError};
 use super::input::{self, JsonObject};
 use super::model::{
@@ -244,15 +243,12 @@ fn event(called: &CalledHook, object: &JsonObject) -> Result<HookEvent, Problem>
     // `allowed-tools`: Claude Code 2.1.332 runs it.
     let decides = |mode: &&str| hook.kind != HookKind::BeforeSkillCommand || *mode != "auto";
     request.permission_mode = mode.filter(decides).map(str::to_owned);
-    let edits = request.file.as_ref();
-    let edits = edits.map(|access| edits::proposed(tool, &arguments, access));
-    let edits = edits.unwrap_or_default();
     Ok(HookEvent::Ask(DecisionRequest {
         hook,
         request,
         prompt: prompt(called, mode),
         unlisted_tool: listed.is_none(),
-        edits,
+        arguments,
     }))
 }
 

@@ -28,6 +28,8 @@ pub fn fuzz_protocol(data: &[u8]) {
             }
             Ok(HookEvent::Ask(question)) => {
                 assert!(!limit(agent, Some(question.hook), None).is_zero());
+                let edits = question.edits();
+                assert!(edits.is_empty() || question.request.file.is_some());
                 let reason = "because \u{202e}of\n it".to_owned();
                 let answers = [
                     AgentDecision::Ask(reason.clone()),

@@ -3,8 +3,9 @@
 
 use std::path::PathBuf;
 
+use serde_json::{Map, Value};
+
 use super::agent::Agent;
-use crate::changes::ProposedChange;
 use crate::classify::Decision;
 use crate::request::{PermissionDecision, PermissionRequest};
 
@@ -114,8 +115,8 @@ pub struct DecisionRequest {
     /// text. Such a tool may do more than run the command, so a decision never allows it; the
     /// operator may.
     pub unlisted_tool: bool,
-    /// The changes that a file tool would make, for the operator who approves them.
-    pub edits: Vec<ProposedChange>,
+    /// Input of the tool, for [`edits`](Self::edits).
+    pub(super) arguments: Map<String, Value>,
 }
 
 impl DecisionRequest {
