@@ -273,6 +273,7 @@ impl PermissionService {
         let asks_operator = asks && !request.asks_itself && !permission.left_to_agent;
         let refused = without_operator.filter(|_| asks_operator);
         let secret = random::<16>();
+        let secret_hash: [u8; 32] = Sha256::digest(&secret).into();
         let began = Instant::now();
         let deadline = (asks_operator && refused.is_none()).then(|| permission.timestamp + *ttl);
         let new = NewDecision {
@@ -288,7 +289,7 @@ impl PermissionService {
             response_time,
             parts,
             error,
-            secret_hash: Some(Sha256::digest(&secret).into()),
+            secret_hash: Some(secret_hash),
             command_hash,
             scope,
         };
@@ -315,10 +316,9 @@ impl PermissionService {
         });
         let id = recorded?;
         if let Some(deadline) = deadline.filter(|_| is_file) {
-            let secret_hash = Sha256::digest(&secret).into();
             held.expect(id, secret_hash, deadline);
             if let Some(changes) = changes {
-                self.attach_changes(id, &secret, changes).await;
+                self.hold_changes(id, &secret_hash, changes).await;
             }
         }
         permission.id = Some(id);
@@ -335,13 +335,22 @@ impl PermissionService {
         changes: FileChanges,
     ) -> AttachResult {
         let secret_hash = Sha256::digest(secret).into();
-        if let Some(refused) = self.inner.changes.check(id, &secret_hash) {
+        self.hold_changes(id, &secret_hash, changes).await
+    }
+
+    async fn hold_changes(
+        &self,
+        id: i64,
+        secret_hash: &[u8; 32],
+        changes: FileChanges,
+    ) -> AttachResult {
+        if let Err(refused) = self.inner.changes.check(id, secret_hash) {
             return refused;
         }
         // Masking a long text takes some time.
         let masked = tokio::task::spawn_blocking(move || changes.masked()).await;
         match masked {
-            Ok(changes) => self.inner.changes.attach(id, &secret_hash, changes),
+            Ok(changes) => self.inner.changes.attach(id, secret_hash, changes),
             Err(error) => {
                 tracing::error!(id, %error, "cannot mask the changes of a question");
                 AttachResult::NotPending

@@ -61,16 +61,9 @@ impl HeldChanges {
         self.lock().by_id.insert(id, question);
     }
 
-    /// Returns whether changes of a question are accepted.
-    pub(crate) fn check(&self, id: i64, secret_hash: &[u8; 32]) -> Option<AttachResult> {
-        let held = self.lock();
-        let Some(question) = held.by_id.get(&id) else {
-            return Some(AttachResult::NotPending);
-        };
-        if !bool::from(question.secret_hash.ct_eq(secret_hash)) {
-            return Some(AttachResult::WrongSecret);
-        }
-        question.changes.as_ref().map(|_| AttachResult::Already)
+    /// Returns an error if changes of a question are not accepted.
+    pub(crate) fn check(&self, id: i64, secret_hash: &[u8; 32]) -> Result<(), AttachResult> {
+        self.lock().awaited(id, secret_hash).map(drop)
     }
 
     /// Holds the changes of a question; the first changes count.
@@ -80,16 +73,11 @@ impl HeldChanges {
         secret_hash: &[u8; 32],
         changes: FileChanges,
     ) -> AttachResult {
-        if let Some(refused) = self.check(id, secret_hash) {
-            return refused;
-        }
         let mut held = self.lock();
-        let Some(question) = held.by_id.get_mut(&id) else {
-            return AttachResult::NotPending;
+        let question = match held.awaited(id, secret_hash) {
+            Ok(question) => question,
+            Err(refused) => return refused,
         };
-        if question.changes.is_some() {
-            return AttachResult::Already;
-        }
         let totals = changes.totals();
         let bytes = changes.files.iter().map(|file| file.bytes()).sum();
         question.changes = Some((totals, Arc::new(changes)));
@@ -134,6 +122,22 @@ impl HeldChanges {
 }
 
 impl HeldQuestions {
+    /// Returns the question of a secret, if it has no changes yet.
+    fn awaited(
+        &mut self,
+        id: i64,
+        secret_hash: &[u8; 32],
+    ) -> Result<&mut HeldQuestion, AttachResult> {
+        let question = self.by_id.get_mut(&id).ok_or(AttachResult::NotPending)?;
+        if !bool::from(question.secret_hash.ct_eq(secret_hash)) {
+            return Err(AttachResult::WrongSecret);
+        }
+        match question.changes {
+            Some(_) => Err(AttachResult::Already),
+            None => Ok(question),
+        }
+    }
+
     /// Drops the largest changes, the oldest first among equal ones, until the rest fits.
     fn drop_excess(&mut self) {
         while self.bytes > MAX_HELD_BYTES {
