@@ -10,14 +10,12 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::common::{failed, now};
-use super::delayed::{AnsweredRecord, DelayedAnswer};
+use super::delayed::AnsweredRecord;
 use super::error::{ApiError, RequestId};
 use super::query::Query;
 use super::state::AppState;
 use super::{body, metrics, reads};
-use crate::audit::{
-    AuditRecord, QuestionCursor, QuestionFilter, QuestionOrder, SessionQuestions, UserResponse,
-};
+use crate::audit::{QuestionCursor, QuestionFilter, QuestionOrder, SessionQuestions, UserResponse};
 use crate::mask;
 use crate::request::MAX_NAME_CHARS;
 
@@ -39,15 +37,6 @@ pub(crate) struct Pending {
     pending: Vec<AnsweredRecord>,
     #[serde(flatten)]
     rest: PendingRest,
-}
-
-/// An open question; see [`AnsweredRecord`].
-#[derive(Debug, Serialize)]
-struct PendingQuestion<'a> {
-    #[serde(flatten)]
-    record: &'a AuditRecord,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    answering: Option<DelayedAnswer>,
 }
 
 /// Fields of a page besides its questions.
@@ -111,18 +100,19 @@ pub(crate) async fn list(
     };
     // Sent as a whole, so that the response can be signed.
     let place = state.place(&headers).ok_or_else(ApiError::busy)?;
+    let is_operator = state.is_operator(&headers);
     let mut text = "{\"pending\":[".to_owned();
     let (mut last, mut next) = (None, page.next);
     'page: for some in page.cursors.chunks(reads::together(&state, &headers)) {
         let ids = some.iter().map(|cursor| cursor.id).collect();
         let records = reads::several(&state, &headers, ids).await;
-        let records = records.map_err(|error| failed(&id, &error))?;
+        let mut records = records.map_err(|error| failed(&id, &error))?;
         for cursor in some {
             // A question that was answered meanwhile is not open.
-            let record = records.iter().find(|record| record.id == cursor.id);
-            let Some(record) = record.filter(|record| record.user_response.is_none()) else {
-                continue;
-            };
+            let found = records
+                .iter()
+                .position(|record| record.id == cursor.id && record.user_response.is_none());
+            let Some(found) = found else { continue };
             if text.len() > MAX_PAGE_BYTES {
                 next = last;
                 break 'page;
@@ -130,12 +120,12 @@ pub(crate) async fn list(
             if last.replace(*cursor).is_some() {
                 text.push(',');
             }
-            let answering = match state.is_operator(&headers) {
-                true => state.inner.delayed.get(record.id),
+            let answering = match is_operator {
+                true => state.inner.delayed.get(cursor.id),
                 false => None,
             };
-            let question = PendingQuestion { record, answering };
-            let question = serde_json::to_string(&question);
+            let record = records.swap_remove(found);
+            let question = serde_json::to_string(&AnsweredRecord { record, answering });
             text.push_str(&question.map_err(|error| failed(&id, &error))?);
         }
     }
