@@ -13,10 +13,10 @@ pub(crate) fn files(patch: &str) -> Result<(Crud, Vec<String>), Problem> {
     let mut effect = Crud::Read;
     let mut files: Vec<String> = Vec::new();
     for line in patch.lines() {
-        let Some((kind, file)) = header(line.trim()) else {
+        let Some((header, file)) = PatchHeader::parse(line) else {
             continue;
         };
-        effect = effect.max(kind);
+        effect = effect.max(header.effect());
         if !files.iter().any(|known| known == file) {
             files.push(file.to_owned());
         }
@@ -27,33 +27,56 @@ pub(crate) fn files(patch: &str) -> Result<(Crud, Vec<String>), Problem> {
     }
 }
 
-fn header(line: &str) -> Option<(Crud, &str)> {
-    let (what, file) = line.strip_prefix("***")?.split_once(':')?;
-    let effect = match what.trim() {
-        "Add File" => Crud::Create,
-        "Update File" | "Move to" => Crud::Update,
-        "Delete File" => Crud::Delete,
-        _ => return None,
-    };
-    let file = file.trim();
-    (!file.is_empty()).then_some((effect, file))
+/// Header of a file in a patch.
+#[derive(Clone, Copy)]
+enum PatchHeader {
+    Add,
+    Update,
+    Move,
+    Delete,
+}
+
+impl PatchHeader {
+    /// Returns the header in a line, and its file.
+    fn parse(line: &str) -> Option<(Self, &str)> {
+        let (name, file) = line.trim().strip_prefix("***")?.split_once(':')?;
+        let header = match name.trim() {
+            "Add File" => Self::Add,
+            "Update File" => Self::Update,
+            "Move to" => Self::Move,
+            "Delete File" => Self::Delete,
+            _ => return None,
+        };
+        let file = file.trim();
+        (!file.is_empty()).then_some((header, file))
+    }
+
+    fn effect(self) -> Crud {
+        match self {
+            Self::Add => Crud::Create,
+            Self::Update | Self::Move => Crud::Update,
+            Self::Delete => Crud::Delete,
+        }
+    }
 }
 
 /// Returns the changes of a patch, in its order.
 pub(crate) fn changes(patch: &str) -> Vec<ProposedChange> {
     let mut changes: Vec<ProposedChange> = Vec::new();
     for line in patch.lines() {
-        if let Some((_, file)) = header(line.trim()) {
-            let what = line.trim().trim_start_matches('*').trim_start();
+        if let Some((header, file)) = PatchHeader::parse(line) {
             let (hunks, moved_to) = (Vec::new(), None);
-            let edit = match changes.last_mut().map(|change| &mut change.edit) {
-                Some(ProposedEdit::Patch { moved_to, .. }) if what.starts_with("Move to") => {
+            let last = changes.last_mut().map(|change| &mut change.edit);
+            let edit = match (header, last) {
+                (PatchHeader::Move, Some(ProposedEdit::Patch { moved_to, .. })) => {
                     *moved_to = Some(file.into());
                     continue;
                 }
-                _ if what.starts_with("Add File") => ProposedEdit::Write(String::new()),
-                _ if what.starts_with("Delete File") => ProposedEdit::Delete,
-                _ => ProposedEdit::Patch { hunks, moved_to },
+                (PatchHeader::Add, _) => ProposedEdit::Write(String::new()),
+                (PatchHeader::Delete, _) => ProposedEdit::Delete,
+                (PatchHeader::Update | PatchHeader::Move, _) => {
+                    ProposedEdit::Patch { hunks, moved_to }
+                }
             };
             let path = file.into();
             changes.push(ProposedChange { path, edit });
