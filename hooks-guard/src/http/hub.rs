@@ -122,7 +122,7 @@ impl Hub {
         receiver
     }
 
-    /// Sends an event that is not in the log.
+    /// Sends an event to all listeners.
     pub(super) fn announce(&self, message: SseMessage) {
         // An error means that there are no listeners.
         let _ = self.sender.send(Arc::new(message));
@@ -133,10 +133,7 @@ impl Hub {
     pub(super) fn announce_changes(&self, id: i64, totals: ChangeTotals) {
         let data = json!({ "id": id, "changes": totals });
         let _sending = self.sending.lock().unwrap_or_else(PoisonError::into_inner);
-        // An error means that there are no listeners.
-        let _ = self
-            .sender
-            .send(Arc::new(SseMessage::new(0, "changes", &data)));
+        self.announce(SseMessage::new(0, "changes", &data));
     }
 
     /// Sends events until there are no listeners.
@@ -172,8 +169,7 @@ impl Hub {
                 vec![SseMessage::missed(some.len() as u64)]
             });
             for one in messages {
-                // An error means that there are no listeners.
-                let _ = self.sender.send(Arc::new(one));
+                self.announce(one);
             }
         }
     }
