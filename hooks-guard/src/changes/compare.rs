@@ -339,7 +339,7 @@ mod tests {
     use std::os::unix::fs::{PermissionsExt, symlink};
     use std::path::Path;
 
-    use super::{PresentContent, PresentFile, compare, compare_each};
+    use super::{PresentContent, PresentFile, compare, compare_each, not_compared};
     use crate::changes::{FileChangeKind, FileDiff, ProposedChange, ProposedEdit, Replacement};
 
     fn write(path: &str, text: &str) -> ProposedChange {
@@ -497,6 +497,23 @@ mod tests {
             assert_eq!((reads, changes.files.len()), (expected, expected));
             assert_eq!(changes.totals().files, 60);
         }
+    }
+
+    #[test]
+    fn an_edit_that_is_not_compared_in_time_shows_its_texts() {
+        let edit = ProposedEdit::Insert {
+            line: 3,
+            text: "x\n".to_owned(),
+        };
+        let path = "a".into();
+        let changes = not_compared(&[ProposedChange { path, edit }]);
+        let file = &changes.files[0];
+        assert_eq!((&*file.diff, file.kind), ("@@\n+x\n", FileChangeKind::Edit));
+        let notes = [
+            "not compared with the present file: it could not be read in time",
+            "inserted after line 3",
+        ];
+        assert_eq!(file.notes, notes);
     }
 
     #[test]
