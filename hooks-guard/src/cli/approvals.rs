@@ -2,7 +2,6 @@
 //! or in the trail if no service runs.
 
 use std::io::{self, Write};
-use std::time::Duration;
 
 use clap::{Args, Subcommand};
 use comfy_table::Cell;
@@ -17,8 +16,6 @@ use super::questions;
 use super::setup::{Setup, open, runtime};
 use super::table::{class, table};
 
-/// Timeout of one request to the service.
-const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 /// Recorded as the author of a revocation without a service.
 const BY_COMMAND_LINE: &str = "command line";
 
@@ -105,8 +102,7 @@ async fn service(setup: &Setup) -> Result<Option<Client>, CommandError> {
 async fn revoke_over_http(client: &Client, ids: &[i64]) -> Result<bool, CommandError> {
     let mut all = true;
     for id in ids {
-        let path = format!("/api/hooks/remembered/{id}");
-        match client.delete(&path, REQUEST_TIMEOUT).await {
+        match questions::revoke(client, *id).await {
             Ok(revoked) => print_revoked(*id, revoked["command"].as_str().unwrap_or("-"))?,
             Err(ClientError::Refused { status: 404, .. }) => {
                 all = false;

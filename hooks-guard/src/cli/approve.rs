@@ -19,9 +19,6 @@ use super::failure::CommandError;
 use super::questions::{self, ShownQuestions};
 use super::setup::{Setup, runtime};
 
-/// Timeout of one request to the service.
-const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
-
 #[derive(Debug, Args)]
 pub(crate) struct ApproveArgs {
     /// Ids of the decisions to answer. Default: shows every pending question in turn, starting with
@@ -327,10 +324,8 @@ fn send(
     client: &Client,
     answer: &Value,
 ) -> Result<bool, CommandError> {
-    let sent =
-        runtime.block_on(client.post("/api/hooks/permission-response", answer, REQUEST_TIMEOUT));
     let id = &answer["id"];
-    match sent {
+    match runtime.block_on(questions::answer(client, answer)) {
         Ok(record) => {
             let response = record["user_response"].as_str().unwrap_or("-");
             let lasting = answer["remember"]

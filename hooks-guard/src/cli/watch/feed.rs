@@ -11,11 +11,9 @@ use serde_json::{Value, json};
 use tokio::sync::{Notify, mpsc, watch};
 use tokio::time::sleep;
 
-use super::super::questions;
+use super::super::questions::{self, REQUEST_TIMEOUT};
 use super::model::{ConnectionState, PendingAnswer, TrailEvent, WatchMessage};
 
-/// Timeout of one request to the service.
-const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 /// Maximum time without data: the service sends something every 15 seconds.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(40);
 /// Number of earlier decisions shown at the start.
@@ -228,12 +226,12 @@ pub(super) async fn answer(
         "confirm_deletion": answer.confirms_deletion,
         "delay_ms": u64::try_from(delay.as_millis()).unwrap_or(u64::MAX),
     });
-    let sent = client.post("/api/hooks/permission-response", &body, REQUEST_TIMEOUT);
+    let sent = questions::answer(&client, &body).await;
     // Without `answering`, the answer has taken effect.
     let answering = |mut record: Value| serde_json::from_value(record["answering"].take()).ok();
     let message = WatchMessage::Sent {
         id: answer.id,
-        result: sent.await.map(answering),
+        result: sent.map(answering),
     };
     // An error means that the view is closed.
     let _ = to.send(message).await;
@@ -241,8 +239,7 @@ pub(super) async fn answer(
 
 /// Withdraws an answer, and sends the result to the model.
 pub(super) async fn withdraw(client: Client, id: i64, to: mpsc::Sender<WatchMessage>) {
-    let path = format!("/api/hooks/permission-response/{id}");
-    let result = client.delete(&path, REQUEST_TIMEOUT).await.map(drop);
+    let result = questions::withdraw(&client, id).await;
     let _ = to.send(WatchMessage::Withdrawn { id, result }).await;
 }
 
@@ -273,7 +270,6 @@ pub(super) async fn read_remembered(client: Client, to: mpsc::Sender<WatchMessag
 
 /// Revokes a remembered approval, and sends the result to the model.
 pub(super) async fn revoke(client: Client, id: i64, to: mpsc::Sender<WatchMessage>) {
-    let path = format!("/api/hooks/remembered/{id}");
-    let result = client.delete(&path, REQUEST_TIMEOUT).await.map(drop);
+    let result = questions::revoke(&client, id).await.map(drop);
     let _ = to.send(WatchMessage::Revoked { id, result }).await;
 }
