@@ -224,16 +224,7 @@ fn changes(
     if question.changes.is_none() {
         return Vec::new();
     }
-    match runtime.block_on(questions::changes(client, question.id)) {
-        Ok(changes) => changes.as_ref().map(diff::lines).unwrap_or_default(),
-        Err(error) => vec![DiffLine {
-            kind: DiffLineKind::Note,
-            text: format!(
-                "the changes cannot be shown: {}",
-                escape(&error.to_string())
-            ),
-        }],
-    }
+    diff::of_result(runtime.block_on(questions::changes(client, question.id)))
 }
 
 /// Prints the lines of changes, at most a screen of them unless all are wanted. Returns the number
@@ -252,7 +243,7 @@ fn show_changes(lines: &[DiffLine], screen_only: bool) -> io::Result<usize> {
             .max(1);
         if screen_only && height > left && at > 0 {
             let more = lines.len() - at;
-            writeln!(out, "    … {more} more lines; d shows all")?;
+            writeln!(out, "    {}", diff::more_lines(more))?;
             return Ok(more);
         }
         left = left.saturating_sub(height);

@@ -16,7 +16,7 @@ use hooks_runtime::display::escape;
 use jiff::Timestamp;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
-use super::super::diff::{self, DiffLine, DiffLineKind};
+use super::super::diff::{self, DiffLine};
 use super::super::questions::{PAGE_SIZE, PendingPage};
 use super::remembered::{RememberedKey, RememberedView};
 use super::undo::{Answering, AnsweringList};
@@ -391,16 +391,7 @@ impl WatchState {
         if self.changes.id != Some(id) {
             return;
         }
-        self.changes.lines = Some(match result {
-            Ok(changes) => changes.as_ref().map(diff::lines).unwrap_or_default(),
-            Err(error) => vec![DiffLine {
-                kind: DiffLineKind::Note,
-                text: format!(
-                    "the changes cannot be shown: {}",
-                    escape(&error.to_string())
-                ),
-            }],
-        });
+        self.changes.lines = Some(diff::of_result(result));
         self.is_end_drawn &= self.selected != Some(id);
     }
 

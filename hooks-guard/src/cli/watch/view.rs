@@ -9,7 +9,7 @@ use ratatui::style::{Color, Style};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{List, ListItem, ListState, Paragraph, Wrap};
 
-use super::super::diff::{DiffLine, DiffLineKind};
+use super::super::diff::{self, DiffLine, DiffLineKind};
 use super::model::{ConnectionState, ListFreshness, TrailEvent, WatchState, event_text};
 use super::remembered::RememberedView;
 use super::remembered_view;
@@ -311,10 +311,7 @@ fn change_lines(state: &WatchState, record: &AuditRecord, screen: u16) -> Vec<Li
     };
     let mut lines: Vec<_> = changes[..shown].iter().map(change_line).collect();
     if shown < changes.len() {
-        lines.push(note(format!(
-            "… {} more lines; d shows all",
-            changes.len() - shown
-        )));
+        lines.push(note(diff::more_lines(changes.len() - shown)));
     }
     lines
 }
