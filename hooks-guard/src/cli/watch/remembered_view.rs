@@ -8,7 +8,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{List, ListItem, ListState, Paragraph, Wrap};
 
 use super::remembered::RememberedView;
-use super::style::{block, bold, colour, dim, local_time};
+use super::style::{block, bold, colour, dim, field, local_time};
 
 /// Maximum number of characters of a command in the list.
 const MAX_LISTED_CHARS: usize = 300;
@@ -81,11 +81,6 @@ fn item(one: &Remembered) -> ListItem<'static> {
 }
 
 fn details(one: &Remembered) -> Vec<Line<'static>> {
-    let field = |name: &'static str, value: Option<String>| {
-        let value = value.filter(|value| !value.is_empty())?;
-        let name = Span::styled(format!("{name:<11}"), dim());
-        Some(Line::from(vec![name, Span::raw(escape(&value))]))
-    };
     let given = format!("{} by {}", local_time(one.created_at, TIME), one.created_by);
     let revoked = one.revoked_at.map(|at| {
         let by = one.revoked_by.as_deref().unwrap_or("-");

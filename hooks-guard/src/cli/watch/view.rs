@@ -13,7 +13,7 @@ use super::super::diff::{self, DiffLine, DiffLineKind};
 use super::model::{ConnectionState, ListFreshness, TrailEvent, WatchState, event_text};
 use super::remembered::RememberedView;
 use super::remembered_view;
-use super::style::{block, bold, colour, dim, local_time};
+use super::style::{block, bold, colour, dim, field, local_time};
 
 /// Minimum size of the terminal; a smaller one cannot show a question.
 const MIN_SIZE: (u16, u16) = (40, 14);
@@ -237,11 +237,6 @@ fn draw_details(frame: &mut Frame<'_>, state: &mut WatchState, area: Rect) {
         let text = Paragraph::new(text).wrap(Wrap { trim: true });
         frame.render_widget(text.block(block("")), area);
         return;
-    };
-    let field = |name: &'static str, value: Option<String>| {
-        let value = value.filter(|value| !value.is_empty())?;
-        let name = Span::styled(format!("{name:<11}"), dim());
-        Some(Line::from(vec![name, Span::raw(escape(&value))]))
     };
     let confidence = format!("{:.2}", record.confidence);
     let command = Line::from(Span::styled(escape(&record.command), bold()));
