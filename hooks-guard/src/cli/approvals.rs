@@ -10,11 +10,12 @@ use hooks_guard::client::{Client, ClientError};
 use hooks_runtime::display::{escape, shorten};
 
 use super::approve::token;
-use super::audit::{existing_trail, shown_time, trail};
+use super::audit::{existing_trail, trail};
 use super::failure::CommandError;
 use super::questions;
 use super::setup::{Setup, open, runtime};
 use super::table::{class, table};
+use super::when::shown_time;
 
 /// Recorded as the author of a revocation without a service.
 const BY_COMMAND_LINE: &str = "command line";

@@ -14,7 +14,6 @@ use hooks_guard::audit::{
 };
 use hooks_guard::config::Config;
 use hooks_runtime::display::{escape, shorten};
-use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
 use super::failure::CommandError;
@@ -22,6 +21,7 @@ use super::filters::{Filters, Selection, answer};
 use super::setup::{Setup, database, open, runtime};
 use super::snapshot::Trail;
 use super::table::{class, table};
+use super::when::shown_time;
 
 #[derive(Debug, Args)]
 pub(crate) struct AuditArgs {
@@ -404,12 +404,6 @@ fn approval_sentence(approval: &ApprovalStatus) -> String {
             format!("{lasts}; revoked {} by {by}", at.unwrap_or_default())
         }
     }
-}
-
-/// Returns a time in the time zone of this machine.
-pub(super) fn shown_time(time: Timestamp) -> String {
-    let local = time.to_zoned(TimeZone::system());
-    local.strftime("%F %R").to_string()
 }
 
 async fn write_all(

@@ -4,8 +4,6 @@ use std::borrow::Cow;
 
 use hooks_guard::classify::Crud;
 use hooks_runtime::display::escape;
-use jiff::Timestamp;
-use jiff::tz::TimeZone;
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Borders};
@@ -37,9 +35,4 @@ pub(super) fn field(name: &str, value: Option<String>) -> Option<Line<'static>> 
     let value = value.filter(|value| !value.is_empty())?;
     let name = Span::styled(format!("{name:<11}"), dim());
     Some(Line::from(vec![name, Span::raw(escape(&value))]))
-}
-
-/// Formats a time in the time zone of this machine, with `strftime`.
-pub(super) fn local_time(at: Timestamp, format: &str) -> String {
-    at.to_zoned(TimeZone::system()).strftime(format).to_string()
 }

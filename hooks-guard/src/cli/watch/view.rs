@@ -10,10 +10,11 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{List, ListItem, ListState, Paragraph, Wrap};
 
 use super::super::diff::{self, DiffLine, DiffLineKind};
+use super::super::when::local_time;
 use super::model::{ConnectionState, ListFreshness, TrailEvent, WatchState, event_text};
 use super::remembered::RememberedView;
 use super::remembered_view;
-use super::style::{block, bold, colour, dim, field, local_time};
+use super::style::{block, bold, colour, dim, field};
 
 /// Minimum size of the terminal; a smaller one cannot show a question.
 const MIN_SIZE: (u16, u16) = (40, 14);
