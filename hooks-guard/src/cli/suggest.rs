@@ -6,7 +6,7 @@ use std::path::Path;
 
 use clap::Args;
 use futures_util::TryStreamExt;
-use hooks_guard::audit::{AuditRecord, Filter, TrailAddress, UserResponse};
+use hooks_guard::audit::{AuditRecord, Filter, UserResponse};
 use hooks_guard::classify::Method;
 use hooks_guard::install;
 use hooks_guard::rules::{Origin, PastAnswer, Protected, RuleBook, Rules, Suggestions};
@@ -15,7 +15,8 @@ use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 
 use super::failure::CommandError;
-use super::setup::{LoadedConfig, Setup, database, protected, runtime};
+use super::report::print_backup;
+use super::setup::{LoadedConfig, Setup, database, missing_trail, protected, runtime};
 use super::snapshot::Trail;
 use super::when;
 
@@ -95,9 +96,7 @@ async fn answers(
     since: Option<Timestamp>,
 ) -> Result<Vec<PastAnswer>, CommandError> {
     let url = database(&loaded.config)?;
-    if let Some(TrailAddress::File(path)) = TrailAddress::read(&url)
-        && !path.exists()
-    {
+    if missing_trail(&url).is_some() {
         return Ok(Vec::new());
     }
     let trail = Trail::open(&url).await?;
@@ -269,9 +268,6 @@ fn write_rules(
         "appended {rules} to {}",
         escape(&report.file.display().to_string())
     )?;
-    if let Some(backup) = &report.backup {
-        let backup = escape(&backup.display().to_string());
-        writeln!(out, "backup of the previous content: {backup}")?;
-    }
+    print_backup(&mut out, &report)?;
     Ok(())
 }
