@@ -193,7 +193,7 @@ fn applies(one: &Remembered) -> String {
         return format!("revoked {} by {}", shown_time(at), name(&one.revoked_by));
     }
     if one.holds.is_none() {
-        return "never: it was given by a version that did not bind approvals to files".to_owned();
+        return format!("never: {}", Remembered::UNBOUND_REASON);
     }
     let lasts = match &one.session_id {
         Some(_) => format!("in session {}", name(&one.session_id)),

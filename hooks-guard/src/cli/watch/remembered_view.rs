@@ -92,10 +92,7 @@ fn details(one: &Remembered) -> Vec<Line<'static>> {
     let holds = match &one.holds {
         // The sentence describes `always`, but its conditions are the same for a session.
         Some(holds) => holds.strip_prefix("`always` ").unwrap_or(holds).to_owned(),
-        None => {
-            "matches no request: it was given by a version that did not bind approvals to files"
-                .to_owned()
-        }
+        None => format!("matches no request: {}", Remembered::UNBOUND_REASON),
     };
     let cwd = one.cwd.as_ref().map(|cwd| cwd.display().to_string());
     let mut lines = vec![Line::from(Span::styled(escape(&one.command), bold()))];
