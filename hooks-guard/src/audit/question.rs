@@ -19,8 +19,8 @@ static KEY_SECRET: LazyLock<String> = LazyLock::new(random::<16>);
 /// Columns of a question without an answer.
 pub(super) struct OpenQuestion<'a> {
     pub(super) command: &'a str,
-    /// SHA-256 of the command before its secrets were masked.
-    pub(super) command_hash: &'a [u8; 32],
+    /// `true` if `command` is the whole command.
+    pub(super) is_whole: bool,
     pub(super) cwd: Option<&'a str>,
     pub(super) agent: Option<&'a str>,
     pub(super) class: Crud,
@@ -56,8 +56,7 @@ impl OpenQuestion<'_> {
     /// trail shows.
     pub(super) fn key(&self) -> Option<String> {
         // Masked secrets may differ, and the contents that a file tool writes.
-        let is_shown = Sha256::digest(self.command)[..] == self.command_hash[..];
-        let scope = self.scope.filter(|_| is_shown)?.hash();
+        let scope = self.scope.filter(|_| self.is_whole)?.hash();
         let fields = serde_json::json!([
             self.command,
             self.cwd,

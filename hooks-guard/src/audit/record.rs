@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
 use super::error::AuditError;
 use super::question::OpenQuestion;
@@ -137,6 +138,15 @@ pub struct AuditRecord {
     /// Scope of an approval in addition to the command. Not shown.
     #[serde(skip)]
     pub scope: Option<ApprovalScope>,
+}
+
+impl AuditRecord {
+    /// Returns `true` if [`command`](Self::command) is the whole shell command: it contains no
+    /// masked secret, and the request is not one of another tool, whose hash covers more than the
+    /// text.
+    pub(crate) fn shows_whole_command(&self) -> bool {
+        Sha256::digest(&self.command)[..] == self.command_hash[..]
+    }
 }
 
 /// A decision to record.
@@ -636,7 +646,7 @@ impl DecisionRow {
         if record.decision_requires_confirmation && record.user_response.is_none() {
             let question = OpenQuestion {
                 command: &record.command,
-                command_hash: &record.command_hash,
+                is_whole: record.shows_whole_command(),
                 cwd: record.cwd.as_deref().and_then(Path::to_str),
                 agent: record.agent.as_deref(),
                 class: record.classification,
