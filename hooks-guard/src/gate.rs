@@ -36,6 +36,9 @@ pub use self::hook::{Classify, Restrict, Restriction};
 pub use self::hooks::{GateHooks, HookDescription, SlotDescription};
 pub use self::modes::{Confirm, Modes};
 
+/// Start of the reason of a decision that the agent makes by itself, without a person.
+pub(crate) const LEFT_TO_AGENT: &str = "left to the agent's mode ";
+
 /// How the gate derives a decision from a class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Policy {
@@ -435,7 +438,7 @@ impl Gate {
         };
         let because = match (because, mode, scope) {
             (because, Some(mode), _) if left_to_agent => {
-                let left = format!("left to the agent's mode `{mode}`");
+                let left = format!("{LEFT_TO_AGENT}`{mode}`");
                 Some(because.map_or(left.clone(), |because| format!("{left}; {because}")))
             }
             (None, Some(_), ChangeScope::Outside(why)) => Some(why),

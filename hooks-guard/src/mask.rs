@@ -144,7 +144,14 @@ pub(crate) fn name(name: &str) -> String {
     if ranges(name, MaskReader::Names, &CommandBoundaries::default()).is_empty() {
         return name.to_owned();
     }
-    format!("[secret {}]", hex::encode(&Sha256::digest(name)[..8]))
+    let digest = hex::encode(&Sha256::digest(name)[..8]);
+    format!("{} {digest}]", hidden::SECRET_LABEL)
+}
+
+/// Returns `true` if a text contains the label of a secret or of an e-mail address.
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+pub(crate) fn has_label(text: &str) -> bool {
+    text.contains(hidden::SECRET_LABEL) || text.contains(hidden::MAIL_LABEL)
 }
 
 /// Returns the secrets in these ranges, longest first.

@@ -152,11 +152,20 @@ impl NetworkAccess {
             command: None,
         }
     }
+
+    /// Returns `true` if a command in the trail describes a network access.
+    #[cfg(any(feature = "sqlite", feature = "postgres"))]
+    pub(crate) fn is_described_by(command: &str) -> bool {
+        command.starts_with(NETWORK_ACCESS)
+    }
 }
+
+/// Start of the description of a network access.
+const NETWORK_ACCESS: &str = "network access to ";
 
 impl fmt::Display for NetworkAccess {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "network access to {}", self.host)?;
+        write!(f, "{NETWORK_ACCESS}{}", self.host)?;
         match self.port {
             Some(port) => write!(f, " port {port}"),
             None => Ok(()),

@@ -188,23 +188,11 @@ impl RunArgs {
         let (stage, message, data, fields, keys) = context(&self.context)?;
         let limits = self.settings.limits();
         let engine = self.settings.build_engine(limits, fields)?;
-        let hook = match register(
-            &engine,
-            &source,
-            &self.file,
-            self.manifest.as_deref(),
-            &keys,
-        )? {
-            Ok(hook) => hook,
-            Err(error) => {
-                print_registration_error(
-                    &error,
-                    (&self.file, &source),
-                    self.manifest.as_deref(),
-                    self.json,
-                )?;
-                return Ok(REJECTED);
-            }
+        let manifest = self.manifest.as_deref();
+        let registered =
+            register_or_print(&engine, (&self.file, &source), manifest, &keys, self.json)?;
+        let Some(hook) = registered else {
+            return Ok(REJECTED);
         };
         let place = show::Text {
             file: &self.file,
@@ -303,6 +291,23 @@ fn register(
     Ok(manifest
         .map_err(RegisterError::from)
         .and_then(|manifest| engine.register(manifest, source)))
+}
+
+/// Registers a hook. Prints the error and returns `None` if that fails.
+fn register_or_print(
+    engine: &ScriptEngine,
+    (file, source): (&Path, &str),
+    manifest: Option<&Path>,
+    keys: &[ContextKey],
+    json: bool,
+) -> Result<Option<ScriptHook>, CommandError> {
+    match register(engine, source, file, manifest, keys)? {
+        Ok(hook) => Ok(Some(hook)),
+        Err(error) => {
+            print_registration_error(&error, (file, source), manifest, json)?;
+            Ok(None)
+        }
+    }
 }
 
 /// Prints a registration error with its file and position. Returns `false` if the reader closed the

@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use super::error::AuditError;
 use super::record::{AuditRecord, UserResponse};
-use super::remembered::{RememberScope, RememberedRow, remembered_columns};
+use super::remembered::{RememberScope, Remembered, RememberedRow, remembered_columns};
 use super::store::AuditStore;
-use super::used::{OLDER_VERSION, changed, is_used, with_timeout};
+use super::used::{changed, is_used, with_timeout};
 
 /// How long an approval lasts, and if it still applies.
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
@@ -124,7 +124,7 @@ impl AuditStore {
             return Ok(Some(status));
         }
         status.reason = match found.scope {
-            None => Some(OLDER_VERSION.to_owned()),
+            None => Some(Remembered::UNBOUND_REASON.to_owned()),
             Some(_) if !read_files => None,
             Some(scope) => {
                 let approved = scope.clone();

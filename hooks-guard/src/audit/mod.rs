@@ -54,6 +54,7 @@ mod head;
 mod list;
 mod open;
 mod open_counts;
+mod past;
 mod question;
 mod record;
 mod remember;

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
 use super::error::AuditError;
 use super::tx::{Arg, SqlRow};
@@ -136,6 +137,15 @@ pub struct AuditRecord {
     /// Scope of an approval in addition to the command. Not shown.
     #[serde(skip)]
     pub scope: Option<ApprovalScope>,
+}
+
+impl AuditRecord {
+    /// Returns `true` if [`command`](Self::command) is the whole shell command: it contains no
+    /// masked secret, and the request is not one of another tool, whose hash covers more than the
+    /// text.
+    pub(crate) fn shows_whole_command(&self) -> bool {
+        Sha256::digest(&self.command)[..] == self.command_hash[..]
+    }
 }
 
 /// A decision to record.

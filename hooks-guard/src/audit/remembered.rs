@@ -62,6 +62,12 @@ pub struct Remembered {
     pub scope: Option<ApprovalScope>,
 }
 
+impl Remembered {
+    /// Reason why an answer without [`holds`](Self::holds) matches no request.
+    pub const UNBOUND_REASON: &str =
+        "it was given by a version that did not bind approvals to files";
+}
+
 /// Remembered answer to record.
 #[derive(Clone, Debug)]
 pub struct NewRemembered {

@@ -16,6 +16,7 @@ use super::error::AuditError;
 use super::record::{
     AuditRecord, DecisionRow, UserResponse, columns, floor_us, response_code, scope_of, storable,
 };
+use super::remembered::Remembered;
 use super::store::AuditStore;
 use super::tx::Tx;
 use super::write::{Batch, Work, WriteProbe};
@@ -200,10 +201,6 @@ impl AuditStore {
 /// Reason why an approval does not apply that has no scope, or whose files cannot be read.
 const UNKNOWN_SCOPE: &str = "the scope of the approval is unknown";
 
-/// Reason why a remembered answer without a scope matches no request.
-pub(super) const OLDER_VERSION: &str =
-    "it was given by a version that did not bind approvals to files";
-
 /// Timeout for reading the files of a scope.
 const SCOPE_TIMEOUT: Duration = Duration::from_secs(1);
 
@@ -229,7 +226,7 @@ pub(crate) async fn with_timeout<T: Send + 'static>(
 /// Describes the difference between the approved scope and the current scope.
 pub(super) fn changed(approved: Option<ApprovalScope>, now: &ApprovalScope) -> String {
     let Some(approved) = approved else {
-        return OLDER_VERSION.to_owned();
+        return Remembered::UNBOUND_REASON.to_owned();
     };
     match (approved.changed_in(now), now.refusal_reason()) {
         (Some(why), _) => why,

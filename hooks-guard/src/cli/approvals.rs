@@ -2,7 +2,6 @@
 //! or in the trail if no service runs.
 
 use std::io::{self, Write};
-use std::time::Duration;
 
 use clap::{Args, Subcommand};
 use comfy_table::Cell;
@@ -11,14 +10,13 @@ use hooks_guard::client::{Client, ClientError};
 use hooks_runtime::display::{escape, shorten};
 
 use super::approve::token;
-use super::audit::{existing_trail, shown_time, trail};
+use super::audit::{existing_trail, trail};
 use super::failure::CommandError;
 use super::questions;
 use super::setup::{Setup, open, runtime};
 use super::table::{class, table};
+use super::when::shown_time;
 
-/// Timeout of one request to the service.
-const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 /// Recorded as the author of a revocation without a service.
 const BY_COMMAND_LINE: &str = "command line";
 
@@ -105,8 +103,7 @@ async fn service(setup: &Setup) -> Result<Option<Client>, CommandError> {
 async fn revoke_over_http(client: &Client, ids: &[i64]) -> Result<bool, CommandError> {
     let mut all = true;
     for id in ids {
-        let path = format!("/api/hooks/remembered/{id}");
-        match client.delete(&path, REQUEST_TIMEOUT).await {
+        match questions::revoke(client, *id).await {
             Ok(revoked) => print_revoked(*id, revoked["command"].as_str().unwrap_or("-"))?,
             Err(ClientError::Refused { status: 404, .. }) => {
                 all = false;
@@ -196,7 +193,7 @@ fn applies(one: &Remembered) -> String {
         return format!("revoked {} by {}", shown_time(at), name(&one.revoked_by));
     }
     if one.holds.is_none() {
-        return "never: it was given by a version that did not bind approvals to files".to_owned();
+        return format!("never: {}", Remembered::UNBOUND_REASON);
     }
     let lasts = match &one.session_id {
         Some(_) => format!("in session {}", name(&one.session_id)),

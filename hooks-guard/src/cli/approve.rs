@@ -19,9 +19,6 @@ use super::failure::CommandError;
 use super::questions::{self, ShownQuestions};
 use super::setup::{Setup, runtime};
 
-/// Timeout of one request to the service.
-const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
-
 #[derive(Debug, Args)]
 pub(crate) struct ApproveArgs {
     /// Ids of the decisions to answer. Default: shows every pending question in turn, starting with
@@ -227,16 +224,7 @@ fn changes(
     if question.changes.is_none() {
         return Vec::new();
     }
-    match runtime.block_on(questions::changes(client, question.id)) {
-        Ok(changes) => changes.as_ref().map(diff::lines).unwrap_or_default(),
-        Err(error) => vec![DiffLine {
-            kind: DiffLineKind::Note,
-            text: format!(
-                "the changes cannot be shown: {}",
-                escape(&error.to_string())
-            ),
-        }],
-    }
+    diff::of_result(runtime.block_on(questions::changes(client, question.id)))
 }
 
 /// Prints the lines of changes, at most a screen of them unless all are wanted. Returns the number
@@ -255,7 +243,7 @@ fn show_changes(lines: &[DiffLine], screen_only: bool) -> io::Result<usize> {
             .max(1);
         if screen_only && height > left && at > 0 {
             let more = lines.len() - at;
-            writeln!(out, "    … {more} more lines; d shows all")?;
+            writeln!(out, "    {}", diff::more_lines(more))?;
             return Ok(more);
         }
         left = left.saturating_sub(height);
@@ -327,10 +315,8 @@ fn send(
     client: &Client,
     answer: &Value,
 ) -> Result<bool, CommandError> {
-    let sent =
-        runtime.block_on(client.post("/api/hooks/permission-response", answer, REQUEST_TIMEOUT));
     let id = &answer["id"];
-    match sent {
+    match runtime.block_on(questions::answer(client, answer)) {
         Ok(record) => {
             let response = record["user_response"].as_str().unwrap_or("-");
             let lasting = answer["remember"]

@@ -10,18 +10,18 @@ use comfy_table::Cell;
 use futures_util::TryStreamExt;
 use hooks_guard::audit::{
     ApprovalState, ApprovalStatus, AuditStore, ChainHead, HeadState, Listing, NotedHead, Page,
-    RememberScope, TrailAddress, Verification, export,
+    RememberScope, Verification, export,
 };
 use hooks_guard::config::Config;
 use hooks_runtime::display::{escape, shorten};
-use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
 use super::failure::CommandError;
 use super::filters::{Filters, Selection, answer};
-use super::setup::{Setup, database, open, runtime};
+use super::setup::{Setup, database, missing_trail, open, runtime};
 use super::snapshot::Trail;
 use super::table::{class, table};
+use super::when::shown_time;
 
 #[derive(Debug, Args)]
 pub(crate) struct AuditArgs {
@@ -248,9 +248,7 @@ fn print_heads(out: &mut impl Write, heads: &[NotedHead]) -> io::Result<()> {
 pub(super) fn existing_trail(setup: &Setup) -> Result<Config, CommandError> {
     let config = setup.config()?;
     let url = database(&config)?;
-    if let Some(TrailAddress::File(path)) = TrailAddress::read(&url)
-        && !path.exists()
-    {
+    if let Some(path) = missing_trail(&url) {
         return Err(CommandError::Other(format!(
             "no audit trail at `{}`; the first decision creates it, or set its place with \
              `--database`",
@@ -404,12 +402,6 @@ fn approval_sentence(approval: &ApprovalStatus) -> String {
             format!("{lasts}; revoked {} by {by}", at.unwrap_or_default())
         }
     }
-}
-
-/// Returns a time in the time zone of this machine.
-pub(super) fn shown_time(time: Timestamp) -> String {
-    let local = time.to_zoned(TimeZone::system());
-    local.strftime("%F %R").to_string()
 }
 
 async fn write_all(

@@ -2,6 +2,7 @@
 //! their kind.
 
 use hooks_guard::changes::{FileChanges, FileDiff};
+use hooks_guard::client::ClientError;
 use hooks_runtime::display::escape;
 
 /// Kind of a line, which determines its style.
@@ -25,13 +26,29 @@ pub(super) struct DiffLine {
     pub(super) text: String,
 }
 
-/// Returns the lines of changes.
-pub(super) fn lines(changes: &FileChanges) -> Vec<DiffLine> {
+/// Returns the lines of the changes of a question, or why the service did not return them.
+pub(super) fn of_result(result: Result<Option<FileChanges>, ClientError>) -> Vec<DiffLine> {
+    match result {
+        Ok(changes) => changes.as_ref().map(lines).unwrap_or_default(),
+        Err(error) => {
+            let why = escape(&error.to_string());
+            vec![note(format!("the changes cannot be shown: {why}"))]
+        }
+    }
+}
+
+/// Returns the line that counts the lines beyond a screen.
+pub(super) fn more_lines(count: usize) -> String {
+    format!("… {count} more lines; d shows all")
+}
+
+fn note(text: String) -> DiffLine {
+    let kind = DiffLineKind::Note;
+    DiffLine { kind, text }
+}
+
+fn lines(changes: &FileChanges) -> Vec<DiffLine> {
     let mut lines: Vec<DiffLine> = changes.files.iter().flat_map(of_file).collect();
-    let note = |text: String| DiffLine {
-        kind: DiffLineKind::Note,
-        text,
-    };
     if changes.dropped {
         lines.push(note(
             "the changed lines are no longer held, because too many changes wait".to_owned(),
@@ -44,23 +61,23 @@ pub(super) fn lines(changes: &FileChanges) -> Vec<DiffLine> {
 }
 
 fn of_file(file: &FileDiff) -> Vec<DiffLine> {
-    let line = |kind, text| DiffLine { kind, text };
     let (verb, path) = (file.kind.verb(), escape(&file.path));
-    let heading = format!("{verb} {path}  +{} -{}", file.added, file.removed);
-    let mut lines = vec![line(DiffLineKind::File, heading)];
-    let notes = file.notes.iter();
-    lines.extend(notes.map(|note| line(DiffLineKind::Note, escape(note))));
+    let mut lines = vec![DiffLine {
+        kind: DiffLineKind::File,
+        text: format!("{verb} {path}  +{} -{}", file.added, file.removed),
+    }];
+    lines.extend(file.notes.iter().map(|text| note(escape(text))));
     if file.masked {
-        let text = "secrets are hidden: a part of this change is not shown".to_owned();
-        lines.push(line(DiffLineKind::Note, text));
+        lines.push(note(
+            "secrets are hidden: a part of this change is not shown".to_owned(),
+        ));
     }
     let mut numbers = None;
     for text in file.diff.split_terminator('\n') {
         lines.push(of_diff(text, &mut numbers));
     }
     if file.omitted_lines > 0 {
-        let text = format!("… {} more lines", file.omitted_lines);
-        lines.push(line(DiffLineKind::Note, text));
+        lines.push(note(format!("… {} more lines", file.omitted_lines)));
     }
     lines
 }
@@ -74,8 +91,7 @@ fn of_diff(text: &str, numbers: &mut Option<(u32, u32)>) -> DiffLine {
     }
     let (mark, rest) = text.split_at_checked(1).unwrap_or_default();
     if mark == "\\" {
-        let (kind, text) = (DiffLineKind::Note, escape(rest.trim_start()));
-        return DiffLine { kind, text };
+        return note(escape(rest.trim_start()));
     }
     let kind = match mark {
         "+" => DiffLineKind::Added,

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
-use hooks_guard::audit::{AuditStore, Filter, Page, TrailAddress};
+use hooks_guard::audit::{AuditStore, Filter, Page};
 use hooks_guard::client::{Address, Client, ClientError};
 use hooks_guard::doctor::{
     self, CheckError, CheckState, Daemon, DoctorContext, RuleFile, Service, TrailStatus,
@@ -20,7 +20,8 @@ use tokio::runtime::Runtime;
 use super::failure::CommandError;
 use super::ownership;
 use super::setup::{
-    LoadedConfig, Setup, address, database, homes, places, protected, runtime, without_password,
+    LoadedConfig, Setup, address, database, homes, missing_trail, places, protected, runtime,
+    without_password,
 };
 
 #[derive(Debug, Args)]
@@ -176,9 +177,7 @@ impl Service for InstallationChecks {
     fn audit(&self) -> Result<Option<TrailStatus>, String> {
         let config = &self.loaded.as_ref().map_err(message)?.config;
         let url = database(config).map_err(|error| error.to_string())?;
-        if let Some(TrailAddress::File(path)) = TrailAddress::read(&url)
-            && !path.exists()
-        {
+        if missing_trail(&url).is_some() {
             return Ok(None);
         }
         let runtime = runtime().map_err(|error| error.to_string())?;

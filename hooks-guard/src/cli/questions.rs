@@ -1,5 +1,5 @@
-//! Reads and denies the pending questions of a running service. In: a client. Out: pages of
-//! questions, or counts of denied ones.
+//! Requests of the operator to a running service: about pending questions, their answers, and
+//! remembered approvals. In: a client. Out: its responses.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use tokio::time::timeout;
 
 /// Timeout of one request to the service.
-const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
+pub(crate) const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Number of questions per page.
 pub(crate) const PAGE_SIZE: usize = 100;
@@ -117,6 +117,24 @@ pub(crate) async fn changes(client: &Client, id: i64) -> Result<Option<FileChang
     }
 }
 
+/// Answers a question. Returns its record.
+///
+/// # Errors
+/// If there is no complete response.
+pub(crate) async fn answer(client: &Client, body: &Value) -> Result<Value, ClientError> {
+    let path = "/api/hooks/permission-response";
+    client.post(path, body, REQUEST_TIMEOUT).await
+}
+
+/// Withdraws the answer to a question.
+///
+/// # Errors
+/// If there is no complete response.
+pub(crate) async fn withdraw(client: &Client, id: i64) -> Result<(), ClientError> {
+    let path = format!("/api/hooks/permission-response/{id}");
+    client.delete(&path, REQUEST_TIMEOUT).await.map(drop)
+}
+
 /// Denies all questions that `which` selects, in as many requests as needed. Returns their number.
 ///
 /// # Errors
@@ -154,6 +172,15 @@ pub(crate) async fn remembered(client: &Client, all: bool) -> Result<Vec<Remembe
             _ => return Ok(found),
         }
     }
+}
+
+/// Revokes a remembered approval. Returns it.
+///
+/// # Errors
+/// If there is no complete response.
+pub(crate) async fn revoke(client: &Client, id: i64) -> Result<Value, ClientError> {
+    let path = format!("/api/hooks/remembered/{id}");
+    client.delete(&path, REQUEST_TIMEOUT).await
 }
 
 /// Returns the request body that selects all questions of a question's agent and session.

@@ -22,11 +22,18 @@ pub(crate) fn print_report(
         FileChange::Removed => ("would remove", "removed (it contained nothing else):"),
     };
     writeln!(out, "{} {file}", if dry_run { would } else { done })?;
-    if let Some(backup) = &report.backup {
-        let backup = escape(&backup.display().to_string());
-        writeln!(out, "backup of the previous content: {backup}")?;
+    print_backup(out, report)
+}
+
+/// Prints the place of the backup of a file, if there is one.
+pub(crate) fn print_backup(out: &mut impl Write, report: &install::Report) -> io::Result<()> {
+    match &report.backup {
+        Some(backup) => {
+            let backup = escape(&backup.display().to_string());
+            writeln!(out, "backup of the previous content: {backup}")
+        }
+        None => Ok(()),
     }
-    Ok(())
 }
 
 /// Returns a text with each line escaped.

@@ -316,6 +316,14 @@ pub(crate) fn database(config: &Config) -> Result<String, CommandError> {
     })
 }
 
+/// Returns the file of an SQLite trail if the file does not exist. Opening the trail would create it.
+pub(crate) fn missing_trail(url: &str) -> Option<&Path> {
+    match TrailAddress::read(url) {
+        Some(TrailAddress::File(path)) if !path.exists() => Some(path),
+        _ => None,
+    }
+}
+
 fn file_url(path: &Path) -> String {
     format!("sqlite:{}", path.display())
 }

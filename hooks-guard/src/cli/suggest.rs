@@ -6,16 +6,15 @@ use std::path::Path;
 
 use clap::Args;
 use futures_util::TryStreamExt;
-use hooks_guard::audit::{AuditRecord, Filter, TrailAddress, UserResponse};
-use hooks_guard::classify::Method;
+use hooks_guard::audit::{Filter, UserResponse};
 use hooks_guard::install;
 use hooks_guard::rules::{Origin, PastAnswer, Protected, RuleBook, Rules, Suggestions};
 use hooks_runtime::display::{escape, shorten};
 use jiff::Timestamp;
-use sha2::{Digest, Sha256};
 
 use super::failure::CommandError;
-use super::setup::{LoadedConfig, Setup, database, protected, runtime};
+use super::report::print_backup;
+use super::setup::{LoadedConfig, Setup, database, missing_trail, protected, runtime};
 use super::snapshot::Trail;
 use super::when;
 
@@ -95,9 +94,7 @@ async fn answers(
     since: Option<Timestamp>,
 ) -> Result<Vec<PastAnswer>, CommandError> {
     let url = database(&loaded.config)?;
-    if let Some(TrailAddress::File(path)) = TrailAddress::read(&url)
-        && !path.exists()
-    {
+    if missing_trail(&url).is_some() {
         return Ok(Vec::new());
     }
     let trail = Trail::open(&url).await?;
@@ -114,60 +111,10 @@ async fn answers(
         };
         let mut records = std::pin::pin!(store.export(&filter));
         while let Some(record) = records.try_next().await? {
-            answers.extend(past_answer(record));
+            answers.extend(record.past_answer());
         }
     }
     Ok(answers)
-}
-
-/// Start of the reason of a decision that the agent made by itself, without a person.
-const LEFT_TO_AGENT: &str = "left to the agent's mode ";
-
-/// Returns the answer in a record; `None` if no person approved, or if the request is not a shell
-/// command.
-fn past_answer(record: AuditRecord) -> Option<PastAnswer> {
-    let approved = match record.user_response? {
-        UserResponse::Approved => true,
-        UserResponse::Denied => false,
-        UserResponse::Timeout => return None,
-    };
-    if approved && record.reasoning.starts_with(LEFT_TO_AGENT) {
-        return None;
-    }
-    let is_shown = Sha256::digest(&record.command)[..] == record.command_hash[..];
-    let masked =
-        !is_shown && (record.command.contains("[secret") || record.command.contains("[e-mail]"));
-    // The hash of a call of a file tool covers more than the text.
-    if (!is_shown && !masked) || record.command.starts_with("network access to ") {
-        return None;
-    }
-    let protection = record
-        .rule
-        .as_deref()
-        .and_then(|rule| rule.split_once("built in:"));
-    let unsuitable = match protection {
-        Some((_, protection)) => Some(format!("it touched a protection:{protection}")),
-        None if record
-            .rule
-            .as_deref()
-            .is_some_and(|rule| rule.starts_with("hook: ")) =>
-        {
-            Some("a hook required approval".to_owned())
-        }
-        None if record.error.is_some() || record.classification_method == Method::Fallback => {
-            Some("it was not classified".to_owned())
-        }
-        None => None,
-    };
-    Some(PastAnswer {
-        command: record.command,
-        cwd: record.cwd,
-        agent: record.agent,
-        approved,
-        at: record.timestamp,
-        masked,
-        unsuitable,
-    })
 }
 
 /// Returns `1 rule`, `2 rules`.
@@ -269,9 +216,6 @@ fn write_rules(
         "appended {rules} to {}",
         escape(&report.file.display().to_string())
     )?;
-    if let Some(backup) = &report.backup {
-        let backup = escape(&backup.display().to_string());
-        writeln!(out, "backup of the previous content: {backup}")?;
-    }
+    print_backup(&mut out, &report)?;
     Ok(())
 }

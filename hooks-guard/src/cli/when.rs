@@ -1,6 +1,8 @@
-//! Times in options. In: a text such as `yesterday`, `2h` or `2026-05-01`. Out: a point in time.
+//! Times in options and in output. In: a text such as `yesterday`, `2h` or `2026-05-01`, or a point
+//! in time. Out: the point in time, or its local date and time.
 
 use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp, Zoned};
 
 /// Parses a time. A date is the start of its day, and a duration is that long before now, both in
@@ -27,6 +29,16 @@ fn parse_at(text: &str, now: &Zoned) -> Result<Timestamp, String> {
     local.map(|time| time.timestamp()).map_err(|_| {
         "use `yesterday`, `2h`, `3 days`, `2026-05-01` or `2026-05-01T10:00:00Z`".to_owned()
     })
+}
+
+/// Formats a time in the time zone of this machine, with `strftime`.
+pub(super) fn local_time(at: Timestamp, format: &str) -> String {
+    at.to_zoned(TimeZone::system()).strftime(format).to_string()
+}
+
+/// Formats a date and time, without seconds, in the time zone of this machine.
+pub(super) fn shown_time(at: Timestamp) -> String {
+    local_time(at, "%F %R")
 }
 
 #[cfg(test)]

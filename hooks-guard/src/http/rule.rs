@@ -8,7 +8,6 @@ use axum::Json;
 use axum::extract::{Extension, Path, State};
 use axum::http::HeaderMap;
 use serde::Serialize;
-use sha2::{Digest, Sha256};
 
 use super::common::{failed, number, unknown};
 use super::error::{ApiError, RequestId};
@@ -53,8 +52,7 @@ pub(crate) async fn propose(
     let Some(book) = state.service().gate().rules().map(Arc::clone) else {
         return Err(no_rule("the service runs without rules"));
     };
-    // The hash of another tool's request covers more than the text.
-    if Sha256::digest(&record.command)[..] != record.command_hash[..] {
+    if !record.shows_whole_command() {
         return Err(no_rule(
             "its secrets are masked in the trail, or it is not a shell command",
         ));

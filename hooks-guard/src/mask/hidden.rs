@@ -27,14 +27,19 @@ pub(super) enum HiddenKind {
     Secret,
 }
 
+/// Label that replaces an e-mail address.
+pub(super) const MAIL_LABEL: &str = "[e-mail]";
+/// Start of every label that replaces a secret.
+pub(super) const SECRET_LABEL: &str = "[secret";
+
 impl HiddenKind {
     /// Returns the replacement. States the number of lines if there are several, so that the person
     /// who approves a command sees that there is more.
     pub(super) fn label(self, text: &str) -> Cow<'static, str> {
         match (self, text.matches('\n').count()) {
-            (Self::Mail, _) => "[e-mail]".into(),
-            (Self::Secret, 0) => "[secret]".into(),
-            (Self::Secret, breaks) => format!("[secret of {} lines]", breaks + 1).into(),
+            (Self::Mail, _) => MAIL_LABEL.into(),
+            (Self::Secret, 0) => format!("{SECRET_LABEL}]").into(),
+            (Self::Secret, breaks) => format!("{SECRET_LABEL} of {} lines]", breaks + 1).into(),
         }
     }
 }

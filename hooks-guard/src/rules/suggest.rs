@@ -20,7 +20,7 @@ use self::call::{ApprovedCall, approved_calls};
 use self::draft::{Draft, DraftKey};
 use super::book::{BookError, RuleBook};
 use super::set::Rules;
-use super::verdict::{BUILT_IN, Origin, RuleDecision, RuleEffect};
+use super::verdict::{Origin, RuleDecision, RuleEffect};
 use crate::classify::{Classifier, CommandAnalysis, Decision, Part};
 use crate::request::PermissionRequest;
 
@@ -338,8 +338,8 @@ impl<'b> SuggestionSearch<'b> {
             return;
         }
         if let Some(decision) = decided {
-            let reason = match decision.rule.split_once(BUILT_IN) {
-                Some((_, protection)) => format!("it touches a protection:{protection}"),
+            let reason = match RuleDecision::protection_of(&decision.rule) {
+                Some(protection) => format!("it touches a protection:{protection}"),
                 None => format!("a stricter rule applies: {}", decision.rule),
             };
             return self.reject(&answer.command, 1, &reason);

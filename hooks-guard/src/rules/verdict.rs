@@ -60,6 +60,10 @@ pub struct RuleDecision {
 /// Prefix of the names of protections, which always ask.
 pub(super) const BUILT_IN: &str = "built in:";
 
+/// Start of the name of a hook that restricts.
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+const HOOK: &str = "hook: ";
+
 /// Name of the protection of commands in which an executed part is hidden as a secret.
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 pub(super) const HIDDEN_CODE: &str = "built in: hidden text is executed";
@@ -74,6 +78,11 @@ impl RuleDecision {
     /// Returns `true` if an answer to a question of a rule with this name may be remembered.
     pub(crate) fn remembers(rule: &str) -> bool {
         !rule.contains(BUILT_IN)
+    }
+
+    /// Returns `true` if a rule with this name is the verdict of a hook that restricts.
+    pub(crate) fn is_from_hook(rule: &str) -> bool {
+        rule.starts_with(HOOK)
     }
 
     /// Returns `true` if a decision under this rule hides an executed part of the command, so that
@@ -96,7 +105,7 @@ impl RuleDecision {
     pub(crate) fn unreadable(why: &str) -> Self {
         Self {
             effect: RuleEffect::Ask,
-            rule: "built in: rules that cannot be read".to_owned(),
+            rule: format!("{BUILT_IN} rules that cannot be read"),
             reason: format!("cannot read the rules: {why}"),
             remember: false,
         }
@@ -106,7 +115,7 @@ impl RuleDecision {
     pub(crate) fn from_hook(name: &str, effect: RuleEffect, reason: String) -> Self {
         Self {
             effect,
-            rule: format!("hook: {name}"),
+            rule: format!("{HOOK}{name}"),
             reason,
             remember: true,
         }
@@ -117,7 +126,7 @@ impl RuleDecision {
     pub(crate) fn from_failed_hook(name: &str, kind: &str) -> Self {
         Self {
             effect: RuleEffect::Ask,
-            rule: format!("built in: hook {name} failed"),
+            rule: format!("{BUILT_IN} hook {name} failed"),
             reason: format!("a hook that may deny it failed: {kind}"),
             remember: false,
         }
@@ -125,6 +134,11 @@ impl RuleDecision {
 }
 
 impl RuleDecision {
+    /// Returns the protection in the name of a rule, if there is one.
+    pub(crate) fn protection_of(rule: &str) -> Option<&str> {
+        rule.split_once(BUILT_IN).map(|(_, protection)| protection)
+    }
+
     /// Returns the stricter of two verdicts, or the first if they are equal. A verdict whose answer
     /// must not be remembered is the stricter one.
     pub(crate) fn stricter(self, other: Self) -> Self {

@@ -1,6 +1,7 @@
 //! Tests `watch`: questions and events in a terminal.
 
 use std::io::{Read, Write};
+use std::time::Instant;
 
 use serde_json::{Value, json};
 
@@ -707,4 +708,37 @@ fn watch_revokes_nothing_without_the_token() {
     terminal.send("xx");
     terminal.shows("approval 1 not revoked: wrong operator's token");
     assert_eq!(daemon.get("/api/hooks/remembered").ok()["total"], 1);
+}
+
+/// Returns the number of requests that read remembered approvals.
+fn remembered_reads(daemon: &Daemon) -> u64 {
+    let metrics = daemon.get("/metrics").text();
+    let mut lines = metrics.lines().filter(|line| {
+        line.starts_with("hooks_guard_http_requests_total{")
+            && line.contains("path=\"/api/hooks/remembered\"")
+    });
+    let line = lines.next().unwrap_or_else(|| panic!("{metrics}"));
+    assert_eq!(lines.next(), None);
+    line.rsplit(' ').next().unwrap().parse().unwrap()
+}
+
+#[test]
+fn watch_reads_remembered_approvals_once_for_a_burst_of_events() {
+    let daemon = Daemon::plain();
+    let mut terminal = start_watch(&daemon, TOKEN);
+    terminal.send("r");
+    terminal.shows("no remembered approvals");
+    let asked: Vec<_> = (0..30)
+        .map(|number| daemon.ask(&format!("mkdir d{number}")))
+        .collect();
+    let (before, start) = (remembered_reads(&daemon), Instant::now());
+    for question in &asked {
+        let answer = json!({"id": question["id"], "response": "APPROVED", "remember": "always"});
+        daemon.respond_with(&answer).ok();
+    }
+    terminal.shows("30 remembered approvals");
+    let reads = remembered_reads(&daemon) - before;
+    // One read for the connection, one after the last event, and one per 300 ms between them.
+    let most = 2 + start.elapsed().as_millis() / 300;
+    assert!(u128::from(reads) <= most, "{reads} reads, at most {most}");
 }

@@ -14,8 +14,8 @@ use serde_json::Value;
 
 use super::show::{self, Finding};
 use super::{
-    CommandError, FAILED, REJECTED, RunSettings, build_engine, context, is_written,
-    print_registration_error, read, register,
+    CommandError, FAILED, REJECTED, RunSettings, build_engine, context, is_written, read,
+    register_or_print,
 };
 
 #[derive(Args)]
@@ -65,10 +65,13 @@ enum Effect {
 impl CheckArgs {
     pub(super) fn run(self) -> Result<u8, CommandError> {
         let source = read(&self.file)?;
+        let register = |engine: &ScriptEngine, keys: &[ContextKey]| {
+            let manifest = self.manifest.as_deref();
+            register_or_print(engine, (&self.file, &source), manifest, keys, self.json)
+        };
         let Some(path) = &self.context else {
             let engine = build_engine(ScriptEngine::builder().workers(NonZeroUsize::MIN))?;
-            let hook = self.register(&engine, &source, &ContextKey::ALL)?;
-            return match hook {
+            return match register(&engine, &ContextKey::ALL)? {
                 Some(hook) => {
                     is_written(show::accepted(&hook, self.json))?;
                     Ok(0)
@@ -79,7 +82,7 @@ impl CheckArgs {
         let (stage, message, data, fields, keys) = context(path)?;
         let limits = self.settings.limits();
         let engine = self.settings.build_engine(limits, fields.clone())?;
-        let Some(hook) = self.register(&engine, &source, &keys)? else {
+        let Some(hook) = register(&engine, &keys)? else {
             return Ok(REJECTED);
         };
         let input = Input {
@@ -127,24 +130,6 @@ impl CheckArgs {
             RunResult::Returned(_) | RunResult::Stop(_) => 0,
             _ => FAILED,
         })
-    }
-
-    /// Registers the hook. Prints the error if that fails.
-    fn register(
-        &self,
-        engine: &ScriptEngine,
-        source: &str,
-        keys: &[ContextKey],
-    ) -> Result<Option<ScriptHook>, CommandError> {
-        let manifest = self.manifest.as_deref();
-        match register(engine, source, &self.file, manifest, keys)? {
-            Ok(hook) => Ok(Some(hook)),
-            Err(error) => {
-                let place = (&*self.file, source);
-                print_registration_error(&error, place, manifest, self.json)?;
-                Ok(None)
-            }
-        }
     }
 
     /// Runs a hook that exceeded its fuel or its time once more, with ten times of both, to

@@ -1,36 +1,42 @@
 //! Reads questions and events from the service, and reconnects after a failure. In: a client. Out:
 //! messages for the model.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use hooks_guard::audit::AuditRecord;
 use hooks_guard::client::{Client, ClientError, ServiceEvent};
 use jiff::Timestamp;
 use serde_json::{Value, json};
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{Notify, mpsc, watch};
 use tokio::time::sleep;
 
-use super::super::questions;
+use super::super::questions::{self, REQUEST_TIMEOUT};
 use super::model::{ConnectionState, PendingAnswer, TrailEvent, WatchMessage};
 
-/// Timeout of one request to the service.
-const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 /// Maximum time without data: the service sends something every 15 seconds.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(40);
 /// Number of earlier decisions shown at the start.
 const EARLIER_DECISIONS: u64 = 20;
 /// Delay before the next connection.
 const RECONNECT_DELAY: Duration = Duration::from_secs(1);
-/// Delay before the pending questions are read again.
+/// Delay before the pending questions or the remembered approvals are read again, because events
+/// come in bursts.
 const REFRESH_DELAY: Duration = Duration::from_millis(300);
 
 /// Sends events to the model until the receiver is dropped. Each connection uses the current
 /// client, which may have received a token since the last one.
 pub(super) async fn follow(clients: watch::Receiver<Client>, to: mpsc::Sender<WatchMessage>) {
     let mut last = None;
+    let stale = Arc::new(Notify::new());
+    tokio::spawn(follow_remembered(
+        clients.clone(),
+        Arc::clone(&stale),
+        to.clone(),
+    ));
     loop {
         let client = clients.borrow().clone();
-        let ended = listen(&client, &to, &mut last).await;
+        let ended = listen(&client, &to, &stale, &mut last).await;
         let messages = match ended {
             Ok(()) => vec![WatchMessage::Link(ConnectionState::Down(
                 "the service closed the \
@@ -61,10 +67,12 @@ fn is_crowded(error: &ClientError) -> bool {
     matches!(error, ClientError::Refused { code, .. } if code == "TOO_MANY_LISTENERS")
 }
 
-/// Reads events until the connection ends. An error holds the reason, if it is known.
+/// Reads events until the connection ends, and notifies `stale` if the remembered approvals may
+/// have changed. An error holds the reason, if it is known.
 async fn listen(
     client: &Client,
     to: &mpsc::Sender<WatchMessage>,
+    stale: &Notify,
     last: &mut Option<String>,
 ) -> Result<(), ClientError> {
     let mut events = client.events(last.as_deref(), REQUEST_TIMEOUT).await?;
@@ -73,7 +81,7 @@ async fn listen(
         match event.kind.as_str() {
             "hello" => {
                 messages.push(WatchMessage::AnsweringUnknown);
-                tokio::spawn(read_remembered(client.clone(), to.clone()));
+                stale.notify_one();
                 let resumed = data(&event)["resumed"] == true;
                 if last.is_none() {
                     let before = before(client).await;
@@ -97,11 +105,9 @@ async fn listen(
                     reason: data["reason"].as_str().map(str::to_owned),
                 }));
             }
-            "remembered" | "forgotten" => {
-                tokio::spawn(read_remembered(client.clone(), to.clone()));
-            }
+            "remembered" | "forgotten" => stale.notify_one(),
             "missed" => {
-                tokio::spawn(read_remembered(client.clone(), to.clone()));
+                stale.notify_one();
                 messages.push(WatchMessage::Event(TrailEvent::Missed));
                 messages.push(pending(client, true).await?);
             }
@@ -174,7 +180,7 @@ async fn pending(client: &Client, anew: bool) -> Result<WatchMessage, ClientErro
     })
 }
 
-/// Reads a page of pending questions again after a short delay, because events come in bursts.
+/// Reads a page of pending questions again after a short delay.
 pub(super) async fn read_again(
     client: Client,
     after: Option<String>,
@@ -220,12 +226,12 @@ pub(super) async fn answer(
         "confirm_deletion": answer.confirms_deletion,
         "delay_ms": u64::try_from(delay.as_millis()).unwrap_or(u64::MAX),
     });
-    let sent = client.post("/api/hooks/permission-response", &body, REQUEST_TIMEOUT);
+    let sent = questions::answer(&client, &body).await;
     // Without `answering`, the answer has taken effect.
     let answering = |mut record: Value| serde_json::from_value(record["answering"].take()).ok();
     let message = WatchMessage::Sent {
         id: answer.id,
-        result: sent.await.map(answering),
+        result: sent.map(answering),
     };
     // An error means that the view is closed.
     let _ = to.send(message).await;
@@ -233,9 +239,26 @@ pub(super) async fn answer(
 
 /// Withdraws an answer, and sends the result to the model.
 pub(super) async fn withdraw(client: Client, id: i64, to: mpsc::Sender<WatchMessage>) {
-    let path = format!("/api/hooks/permission-response/{id}");
-    let result = client.delete(&path, REQUEST_TIMEOUT).await.map(drop);
+    let result = questions::withdraw(&client, id).await;
     let _ = to.send(WatchMessage::Withdrawn { id, result }).await;
+}
+
+/// Reads the remembered approvals a short delay after they may have changed, until the receiver is
+/// dropped. These reads are sequential, so none of their lists replaces a later one.
+async fn follow_remembered(
+    clients: watch::Receiver<Client>,
+    stale: Arc<Notify>,
+    to: mpsc::Sender<WatchMessage>,
+) {
+    loop {
+        tokio::select! {
+            () = stale.notified() => {}
+            () = to.closed() => return,
+        }
+        sleep(REFRESH_DELAY).await;
+        let client = clients.borrow().clone();
+        read_remembered(client, to.clone()).await;
+    }
 }
 
 /// Reads the remembered approvals, and sends them to the model.
@@ -247,7 +270,6 @@ pub(super) async fn read_remembered(client: Client, to: mpsc::Sender<WatchMessag
 
 /// Revokes a remembered approval, and sends the result to the model.
 pub(super) async fn revoke(client: Client, id: i64, to: mpsc::Sender<WatchMessage>) {
-    let path = format!("/api/hooks/remembered/{id}");
-    let result = client.delete(&path, REQUEST_TIMEOUT).await.map(drop);
+    let result = questions::revoke(&client, id).await.map(drop);
     let _ = to.send(WatchMessage::Revoked { id, result }).await;
 }

@@ -5,6 +5,7 @@
 //! | [`feed`] | Reads from the service |
 //! | [`model`] | State, selection and key bindings |
 //! | [`remembered`] | State and key bindings of the list of remembered approvals |
+//! | [`selection`] | Selection in lists |
 //! | [`undo`] | Answers that have not taken effect |
 //! | [`view`], [`remembered_view`], [`style`] | Rendering |
 
@@ -12,6 +13,7 @@ mod feed;
 mod model;
 mod remembered;
 mod remembered_view;
+mod selection;
 mod style;
 mod undo;
 mod view;

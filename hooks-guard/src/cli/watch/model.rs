@@ -16,9 +16,10 @@ use hooks_runtime::display::escape;
 use jiff::Timestamp;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
-use super::super::diff::{self, DiffLine, DiffLineKind};
+use super::super::diff::{self, DiffLine};
 use super::super::questions::{PAGE_SIZE, PendingPage};
 use super::remembered::{RememberedKey, RememberedView};
+use super::selection::step;
 use super::undo::{Answering, AnsweringList};
 
 /// Maximum number of stored events.
@@ -391,16 +392,7 @@ impl WatchState {
         if self.changes.id != Some(id) {
             return;
         }
-        self.changes.lines = Some(match result {
-            Ok(changes) => changes.as_ref().map(diff::lines).unwrap_or_default(),
-            Err(error) => vec![DiffLine {
-                kind: DiffLineKind::Note,
-                text: format!(
-                    "the changes cannot be shown: {}",
-                    escape(&error.to_string())
-                ),
-            }],
-        });
+        self.changes.lines = Some(diff::of_result(result));
         self.is_end_drawn &= self.selected != Some(id);
     }
 
@@ -476,6 +468,17 @@ impl WatchState {
         self.events.truncate(MAX_EVENTS);
     }
 
+    /// Describes why a request of the operator failed. Forgets a wrong token.
+    fn failure(&mut self, error: &ClientError) -> String {
+        match is_wrong_token(error) {
+            true => {
+                self.has_token = false;
+                "wrong operator's token; press t to enter it".to_owned()
+            }
+            false => escape(&error.to_string()),
+        }
+    }
+
     fn on_answer_sent(&mut self, id: i64, result: Result<Option<Answering>, ClientError>) {
         match result {
             Ok(None) => self.notice = format!("{id} answered"),
@@ -484,13 +487,8 @@ impl WatchState {
                 self.notice = format!("{id}: {what}; press u to undo");
                 self.answering.add_own(answering);
             }
-            Err(ClientError::Refused { status: 401, .. }) => {
-                self.has_token = false;
-                self.notice =
-                    format!("{id} was not answered: wrong operator's token; press t to enter it");
-            }
             Err(error) => {
-                self.notice = format!("{id} was not answered: {}", escape(&error.to_string()));
+                self.notice = format!("{id} was not answered: {}", self.failure(&error));
             }
         }
     }
@@ -501,25 +499,14 @@ impl WatchState {
                 self.answering.remove(id);
                 format!("answer to {id} undone; the question is pending again")
             }
-            Err(ClientError::Refused { status: 401, .. }) => {
-                self.has_token = false;
-                format!("answer to {id} not undone: wrong operator's token; press t to enter it")
-            }
-            Err(error) => {
-                let why = escape(&error.to_string());
-                format!("answer to {id} not undone: {why}")
-            }
+            Err(error) => format!("answer to {id} not undone: {}", self.failure(&error)),
         };
     }
 
     fn on_revoked(&mut self, id: i64, result: Result<(), ClientError>) {
         self.notice = match result {
             Ok(()) => format!("approval {id} revoked"),
-            Err(ClientError::Refused { status: 401, .. }) => {
-                self.has_token = false;
-                format!("approval {id} not revoked: wrong operator's token; press t to enter it")
-            }
-            Err(error) => format!("approval {id} not revoked: {}", escape(&error.to_string())),
+            Err(error) => format!("approval {id} not revoked: {}", self.failure(&error)),
         };
     }
 
@@ -585,11 +572,10 @@ impl WatchState {
         self.notice = match result {
             Ok(1) => "1 question denied".to_owned(),
             Ok(count) => format!("{count} questions denied"),
-            Err(ClientError::Refused { status: 401, .. }) => {
-                self.has_token = false;
-                "nothing was denied: wrong operator's token; press t to enter it".to_owned()
+            Err(error) if is_wrong_token(&error) => {
+                format!("nothing was denied: {}", self.failure(&error))
             }
-            Err(error) => format!("not all questions denied: {}", escape(&error.to_string())),
+            Err(error) => format!("not all questions denied: {}", self.failure(&error)),
         };
     }
 
@@ -756,18 +742,9 @@ impl WatchState {
 
     /// Selects the next or the previous question; the first or the last if none is selected.
     fn step(&mut self, down: bool) {
-        let found: Vec<i64> = self.found().map(|record| record.id).collect();
-        let at = self
-            .selected
-            .and_then(|selected| found.iter().position(|id| *id == selected));
-        let last = found.len().saturating_sub(1);
-        let at = match (at, down) {
-            (None, true) => 0,
-            (None, false) => last,
-            (Some(at), true) => (at + 1).min(last),
-            (Some(at), false) => at.saturating_sub(1),
-        };
-        self.choose(found.get(at).copied());
+        let ids = self.found().map(|record| record.id);
+        let next = step(ids, self.selected, down);
+        self.choose(next);
     }
 
     fn answer(
@@ -818,6 +795,11 @@ impl WatchState {
             confirms_deletion,
         })
     }
+}
+
+/// Returns `true` if the service denied the operator's token.
+fn is_wrong_token(error: &ClientError) -> bool {
+    matches!(error, ClientError::Refused { status: 401, .. })
 }
 
 /// Returns what happened, as the list of events shows it.

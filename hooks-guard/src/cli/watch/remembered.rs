@@ -3,6 +3,8 @@
 use hooks_guard::audit::Remembered;
 use ratatui::crossterm::event::KeyCode;
 
+use super::selection::step;
+
 /// State of the list.
 #[derive(Debug, Default)]
 pub(super) struct RememberedView {
@@ -97,18 +99,7 @@ impl RememberedView {
     /// Selects the next or the previous approval; the first or the last if none is selected.
     fn step(&mut self, down: bool) {
         let Some(shown) = self.shown() else { return };
-        let ids: Vec<i64> = shown.map(|one| one.id).collect();
-        let last = ids.len().saturating_sub(1);
-        let at = self
-            .selected
-            .and_then(|id| ids.iter().position(|one| *one == id));
-        let at = match (at, down) {
-            (None, true) => 0,
-            (None, false) => last,
-            (Some(at), true) => (at + 1).min(last),
-            (Some(at), false) => at.saturating_sub(1),
-        };
-        self.selected = ids.get(at).copied();
+        self.selected = step(shown.map(|one| one.id), self.selected, down);
     }
 
     /// Revokes the selected approval; requires the key a second time.

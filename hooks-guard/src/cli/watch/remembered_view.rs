@@ -7,13 +7,12 @@ use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{List, ListItem, ListState, Paragraph, Wrap};
 
+use super::super::when::shown_time;
 use super::remembered::RememberedView;
-use super::style::{block, bold, colour, dim, local_time};
+use super::style::{block, bold, colour, dim, field};
 
 /// Maximum number of characters of a command in the list.
 const MAX_LISTED_CHARS: usize = 300;
-/// Format of dates and times.
-const TIME: &str = "%F %R";
 
 /// Keys of the list.
 pub(super) const KEYS: &str = "↑↓ select  x revoke  h show revoked  r back  ? help  q quit";
@@ -75,21 +74,16 @@ fn item(one: &Remembered) -> ListItem<'static> {
         Span::raw(format!("{:>5} ", one.id)),
         class,
         Span::raw(format!("{lasts:<7} ")),
-        Span::styled(format!("{} ", local_time(one.created_at, TIME)), dim()),
+        Span::styled(format!("{} ", shown_time(one.created_at)), dim()),
         Span::raw(shorten(&escape(&one.command), MAX_LISTED_CHARS)),
     ]))
 }
 
 fn details(one: &Remembered) -> Vec<Line<'static>> {
-    let field = |name: &'static str, value: Option<String>| {
-        let value = value.filter(|value| !value.is_empty())?;
-        let name = Span::styled(format!("{name:<11}"), dim());
-        Some(Line::from(vec![name, Span::raw(escape(&value))]))
-    };
-    let given = format!("{} by {}", local_time(one.created_at, TIME), one.created_by);
+    let given = format!("{} by {}", shown_time(one.created_at), one.created_by);
     let revoked = one.revoked_at.map(|at| {
         let by = one.revoked_by.as_deref().unwrap_or("-");
-        format!("{} by {by}", local_time(at, TIME))
+        format!("{} by {by}", shown_time(at))
     });
     let lasts = match one.session_id {
         Some(_) => "for the session",
@@ -98,10 +92,7 @@ fn details(one: &Remembered) -> Vec<Line<'static>> {
     let holds = match &one.holds {
         // The sentence describes `always`, but its conditions are the same for a session.
         Some(holds) => holds.strip_prefix("`always` ").unwrap_or(holds).to_owned(),
-        None => {
-            "matches no request: it was given by a version that did not bind approvals to files"
-                .to_owned()
-        }
+        None => format!("matches no request: {}", Remembered::UNBOUND_REASON),
     };
     let cwd = one.cwd.as_ref().map(|cwd| cwd.display().to_string());
     let mut lines = vec![Line::from(Span::styled(escape(&one.command), bold()))];

@@ -1,11 +1,11 @@
-//! Styles and frames that the views share.
+//! Styles, frames and lines that the views share.
 
 use std::borrow::Cow;
 
 use hooks_guard::classify::Crud;
-use jiff::Timestamp;
-use jiff::tz::TimeZone;
+use hooks_runtime::display::escape;
 use ratatui::style::{Color, Modifier, Style};
+use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Borders};
 
 pub(super) fn dim() -> Style {
@@ -30,7 +30,9 @@ pub(super) fn block(title: impl Into<Cow<'static, str>>) -> Block<'static> {
     Block::new().borders(Borders::TOP).title(title.into())
 }
 
-/// Formats a time in the time zone of this machine, with `strftime`.
-pub(super) fn local_time(at: Timestamp, format: &str) -> String {
-    at.to_zoned(TimeZone::system()).strftime(format).to_string()
+/// Returns the line of a field of the details; `None` if the field has no value.
+pub(super) fn field(name: &str, value: Option<String>) -> Option<Line<'static>> {
+    let value = value.filter(|value| !value.is_empty())?;
+    let name = Span::styled(format!("{name:<11}"), dim());
+    Some(Line::from(vec![name, Span::raw(escape(&value))]))
 }

@@ -9,11 +9,12 @@ use ratatui::style::{Color, Style};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{List, ListItem, ListState, Paragraph, Wrap};
 
-use super::super::diff::{DiffLine, DiffLineKind};
+use super::super::diff::{self, DiffLine, DiffLineKind};
+use super::super::when::local_time;
 use super::model::{ConnectionState, ListFreshness, TrailEvent, WatchState, event_text};
 use super::remembered::RememberedView;
 use super::remembered_view;
-use super::style::{block, bold, colour, dim, local_time};
+use super::style::{block, bold, colour, dim, field};
 
 /// Minimum size of the terminal; a smaller one cannot show a question.
 const MIN_SIZE: (u16, u16) = (40, 14);
@@ -238,11 +239,6 @@ fn draw_details(frame: &mut Frame<'_>, state: &mut WatchState, area: Rect) {
         frame.render_widget(text.block(block("")), area);
         return;
     };
-    let field = |name: &'static str, value: Option<String>| {
-        let value = value.filter(|value| !value.is_empty())?;
-        let name = Span::styled(format!("{name:<11}"), dim());
-        Some(Line::from(vec![name, Span::raw(escape(&value))]))
-    };
     let confidence = format!("{:.2}", record.confidence);
     let command = Line::from(Span::styled(escape(&record.command), bold()));
     let mut lines = vec![command];
@@ -311,10 +307,7 @@ fn change_lines(state: &WatchState, record: &AuditRecord, screen: u16) -> Vec<Li
     };
     let mut lines: Vec<_> = changes[..shown].iter().map(change_line).collect();
     if shown < changes.len() {
-        lines.push(note(format!(
-            "… {} more lines; d shows all",
-            changes.len() - shown
-        )));
+        lines.push(note(diff::more_lines(changes.len() - shown)));
     }
     lines
 }

@@ -17,7 +17,7 @@ pub use self::protection::Protected;
 
 use self::protection::{Protection, active};
 use super::context::{RequestContext, base_name};
-use super::verdict::{RuleDecision, RuleEffect};
+use super::verdict::{BUILT_IN, RuleDecision, RuleEffect};
 use crate::classify::{Crud, Part, Tables, UNKNOWN};
 use files::ProtectedFiles;
 
@@ -61,7 +61,7 @@ impl Protections {
         };
         Some(RuleDecision {
             effect: RuleEffect::Ask,
-            rule: format!("built in: {}", protection.name()),
+            rule: format!("{BUILT_IN} {}", protection.name()),
             reason: format!("{} (`{}`)", protection.reason(), display_text(&what)),
             remember: false,
         })
