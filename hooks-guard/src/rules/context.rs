@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::paths::{Directory, PathBase, ResolvedPath};
 use super::project::Project;
-use crate::classify::{CommandAnalysis, Crud, Part, Parts, UNKNOWN, Word};
+use crate::classify::{CommandAnalysis, Part, Parts, UNKNOWN, Word};
 use crate::request::PermissionRequest;
 
 /// Programs that only print their arguments.
@@ -117,26 +117,21 @@ impl<'a> RequestContext<'a> {
     }
 
     /// Returns the paths that a part may touch: those of its table, and all that its words name.
-    pub(super) fn touched_paths(&self, part: &Part) -> Vec<(ResolvedPath, Crud)> {
-        let mut out: Vec<(ResolvedPath, Crud)> = part
-            .redirections
-            .iter()
-            .chain(&part.path_effects)
-            .map(|touch| (self.locate(&touch.path), touch.effect))
-            .collect();
+    pub(super) fn touched_paths(&self, part: &Part) -> Vec<ResolvedPath> {
+        let named = part.redirections.iter().chain(&part.path_effects);
+        let mut out: Vec<ResolvedPath> = named.map(|touch| self.locate(&touch.path)).collect();
         let name = part.words.first().map_or("", |word| base_name(&word.text));
         if PRINTERS.contains(&name) {
             return out;
         }
         let understood = !part.calls.is_empty() && part.calls.iter().all(|call| call.understood);
-        let effect = part.effect;
         for word in part.words.iter().skip(1) {
             // The table has named the files of an understood command; skip its other unknown words.
             if understood && !word.known {
                 continue;
             }
             for text in candidates(&word.text) {
-                out.push((self.locate(&word.with_text(text)), effect));
+                out.push(self.locate(&word.with_text(text)));
             }
         }
         out
