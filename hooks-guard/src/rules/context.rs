@@ -124,7 +124,7 @@ impl<'a> RequestContext<'a> {
         if PRINTERS.contains(&name) {
             return out;
         }
-        let understood = !part.calls.is_empty() && part.calls.iter().all(|call| call.understood);
+        let understood = part.is_understood();
         for word in part.words.iter().skip(1) {
             // The table has named the files of an understood command; skip its other unknown words.
             if understood && !word.known {

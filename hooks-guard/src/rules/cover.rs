@@ -78,9 +78,7 @@ impl Rule {
         }
         if let Some(folders) = &wanted.within {
             // Only a table tells which option takes a program or changes settings.
-            let understood =
-                !part.calls.is_empty() && part.calls.iter().all(|call| call.understood);
-            if !understood && wanted.arguments.is_none() {
+            if !part.is_understood() && wanted.arguments.is_none() {
                 return Err("an option of the command is unknown, which `within` does not allow");
             }
             stays_within(context, part, folders)?;

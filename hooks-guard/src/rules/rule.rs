@@ -362,7 +362,7 @@ fn match_subcommand(part: &Part, subcommands: &[Vec<String>]) -> MatchResult {
         let words = part.words.iter().skip(1).map(|word| word.text.as_str());
         sequence(&mut words.filter(|word| !word.starts_with('-')), wanted)
     };
-    let understood = !part.calls.is_empty() && part.calls.iter().all(|call| call.understood);
+    let understood = part.is_understood();
     let yes = subcommands.iter().any(|wanted| match understood {
         // The table knows which words are subcommands; the first of them decides.
         true => part.calls.iter().any(|call| {

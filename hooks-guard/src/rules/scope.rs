@@ -439,7 +439,6 @@ fn is_editor(part: &Part) -> bool {
         && part.words.iter().all(|word| word.known)
         && !part.path_effects.is_empty()
         && !part.has_config_override
-        && !part.calls.is_empty()
-        && part.calls.iter().all(|call| call.understood)
+        && part.is_understood()
         && !(is_copy && may_place_link(part))
 }
