@@ -3,7 +3,7 @@
 
 use crate::classify::{Crud, Part, PartCall, Script, Tables, Word};
 use crate::rules::allow::parts_needing_rule;
-use crate::rules::context::{RequestContext, base_name};
+use crate::rules::context::{RequestContext, name_of};
 use crate::rules::cover::{arguments_after, substitutes};
 
 /// Maximum number of characters of a word in a suggested rule.
@@ -93,7 +93,7 @@ fn approved_call(
     part: &Part,
 ) -> Result<ApprovedCall, String> {
     check_features(context, index, part)?;
-    let name = part.words.first().map_or("", |word| base_name(&word.text));
+    let name = name_of(part);
     let program = part.program().unwrap_or_default().to_owned();
     let outside = |text: &str| relative_paths(context, text).is_none();
     let mut files = part.code_files.iter().chain(&part.settings_files);
@@ -163,7 +163,7 @@ fn approved_call(
 
 /// Returns an error for features that no suggested rule accepts.
 fn check_features(context: &RequestContext<'_>, index: usize, part: &Part) -> Result<(), String> {
-    let name = part.words.first().map_or("", |word| base_name(&word.text));
+    let name = name_of(part);
     let parts = &context.parts().all;
     let around = || std::iter::once(part).chain(context.around(part));
     if around().any(|part| !part.here_documents.is_empty()) {
@@ -173,8 +173,7 @@ fn check_features(context: &RequestContext<'_>, index: usize, part: &Part) -> Re
         return Err("it has a substitution".to_owned());
     }
     if let Some(outer) = context.around(part).find(|outer| !outer.words.is_empty()) {
-        let outer = outer.words.first().map_or("", |word| base_name(&word.text));
-        return Err(format!("`{outer}` runs another program"));
+        return Err(format!("`{}` runs another program", name_of(outer)));
     }
     let runs = |inner: &Part| inner.parent == Some(index) && !inner.words.is_empty();
     if parts.iter().any(runs) {
