@@ -19,13 +19,14 @@ pub(super) const TEXT_OPTIONS: &[&str] = &[
     "--notes",
 ];
 
-/// Programs that fetch a package and run it.
-const PACKAGE_RUNNERS: &[&str] = &["npx", "bunx", "pnpx", "uvx", "pipx"];
+/// Programs that fetch a package and run it, each by one of its names.
+const PACKAGE_RUNNERS: &[&str] = &["npx", "uvx", "pipx"];
 
-/// Programs that fetch packages, and their subcommands that run code of the packages.
+/// Programs that fetch packages, each by one of its names, and their subcommands that run code of
+/// the packages.
 const PACKAGE_MANAGERS: &[&str] = &[
-    "npm", "pnpm", "yarn", "bun", "pip", "pip3", "uv", "cargo", "gem", "go", "brew", "apt",
-    "apt-get", "dnf", "pacman", "composer", "poetry", "conda",
+    "npm", "pnpm", "yarn", "bun", "pip", "uv", "cargo", "gem", "go", "brew", "apt", "dnf",
+    "pacman", "composer", "poetry", "conda",
 ];
 const INSTALLS: &[&str] = &[
     "install", "i", "ci", "add", "get", "dlx", "exec", "x", "sync",
@@ -313,4 +314,22 @@ fn quoted(part: &Part) -> String {
         }
     });
     words.collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{PACKAGE_MANAGERS, PACKAGE_RUNNERS};
+    use crate::classify::Tables;
+
+    #[test]
+    fn a_package_manager_is_listed_by_each_of_its_names() {
+        for (list, names) in [
+            (PACKAGE_RUNNERS, ["npx", "bunx", "pnpx"].as_slice()),
+            (PACKAGE_MANAGERS, &["pip", "pip3", "apt", "apt-get"]),
+        ] {
+            for name in names {
+                assert!(Tables::embedded().is_one_of(name, list), "{name}");
+            }
+        }
+    }
 }
