@@ -258,6 +258,23 @@ fn hosts_of_a_part_are_parsed_from_urls_and_options() {
 }
 
 #[test]
+fn a_part_is_understood_if_the_tables_know_its_program_and_all_its_words() {
+    for (command, expected) in [
+        ("git push --force", true),
+        ("sudo -u ada ls", true),
+        ("rm --frob a", false),
+        ("git alias", false),
+        ("frobnicate", false),
+        ("$PROGRAM a", false),
+        ("{ ls; } > a.txt", false),
+    ] {
+        let analysis = Classifier::new().analyze(command).unwrap();
+        let part = &analysis.parts.all[0];
+        assert_eq!(part.is_understood(), expected, "{command}");
+    }
+}
+
+#[test]
 fn reasons_name_the_effect_or_the_unknown_part() {
     for (command, reason) in [
         ("rm --help", "`rm --help` prints help"),

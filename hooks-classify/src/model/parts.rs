@@ -268,6 +268,13 @@ impl Part {
         name.value().map(without_system_folder)
     }
 
+    /// Returns `true` if the tables know the program and every word of the part, so that its calls
+    /// have all options and operands.
+    #[must_use]
+    pub fn is_understood(&self) -> bool {
+        !self.calls.is_empty() && self.calls.iter().all(|call| call.understood)
+    }
+
     /// Returns the known arguments.
     pub fn arguments(&self) -> impl Iterator<Item = &str> {
         self.words.iter().skip(1).filter_map(Word::value)

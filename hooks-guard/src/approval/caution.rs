@@ -4,6 +4,7 @@
 use crate::classify::{Crud, Part, Parts, Tables};
 
 /// Programs that download packages and run their code: by an install script, a build, or at once.
+/// Each by one of its names: `apt` is also `apt-get`.
 const PACKAGE_MANAGERS: &[&str] = &[
     "apk", "apt", "brew", "bun", "bundle", "cargo", "choco", "composer", "conda", "deno", "dnf",
     "dotnet", "flatpak", "gem", "go", "luarocks", "nix", "npm", "opam", "pacman", "pdm", "pip",
@@ -42,8 +43,8 @@ const DOWNLOADS: &[&str] = &[
     "x",
 ];
 
-/// Programs that run a package which they download.
-const PACKAGE_RUNNERS: &[&str] = &["bunx", "cpan", "cpanm", "npx", "pipx", "pnpx", "uvx"];
+/// Programs that run a package which they download, each by one of its names.
+const PACKAGE_RUNNERS: &[&str] = &["cpan", "cpanm", "npx", "pipx", "uvx"];
 
 /// Returns what runs code that the command does not show and no scope covers; `None` if nothing
 /// does. `is_uncovered` is `true` if the files that determine the effect are not all known.
@@ -126,6 +127,8 @@ mod tests {
             "npm ci",
             "npm i left-pad",
             "npx cowsay",
+            "bunx cowsay",
+            "pnpx cowsay",
             "pip install x",
             "python3 -m pip install x",
             "pipx run x",

@@ -1,7 +1,7 @@
 //! Evaluates `allow` rules. In: a request and the rules. Out: the rules that allow all of it, or
 //! the reason why none does.
 
-use super::context::{RequestContext, base_name};
+use super::context::{RequestContext, name_of};
 use super::paths::MatchResult;
 use super::rule::Rule;
 use crate::classify::{Method, Part, UNKNOWN};
@@ -139,10 +139,6 @@ pub(super) fn parts_needing_rule<'s>(
     }
     let parts = all.iter().zip(&needs).filter(|(_, needs)| **needs);
     Ok(parts.map(|(part, _)| part).collect())
-}
-
-fn name_of(part: &Part) -> &str {
-    part.words.first().map_or("", |word| base_name(&word.text))
 }
 
 /// Returns `true` for commands that change the meaning of later words, except options that stop the

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::paths::{Directory, PathBase, ResolvedPath};
 use super::project::Project;
-use crate::classify::{CommandAnalysis, Crud, Part, Parts, UNKNOWN, Word};
+use crate::classify::{CommandAnalysis, Part, Parts, UNKNOWN, Word};
 use crate::request::PermissionRequest;
 
 /// Programs that only print their arguments.
@@ -117,26 +117,20 @@ impl<'a> RequestContext<'a> {
     }
 
     /// Returns the paths that a part may touch: those of its table, and all that its words name.
-    pub(super) fn touched_paths(&self, part: &Part) -> Vec<(ResolvedPath, Crud)> {
-        let mut out: Vec<(ResolvedPath, Crud)> = part
-            .redirections
-            .iter()
-            .chain(&part.path_effects)
-            .map(|touch| (self.locate(&touch.path), touch.effect))
-            .collect();
-        let name = part.words.first().map_or("", |word| base_name(&word.text));
-        if PRINTERS.contains(&name) {
+    pub(super) fn touched_paths(&self, part: &Part) -> Vec<ResolvedPath> {
+        let named = part.redirections.iter().chain(&part.path_effects);
+        let mut out: Vec<ResolvedPath> = named.map(|touch| self.locate(&touch.path)).collect();
+        if PRINTERS.contains(&name_of(part)) {
             return out;
         }
-        let understood = !part.calls.is_empty() && part.calls.iter().all(|call| call.understood);
-        let effect = part.effect;
+        let understood = part.is_understood();
         for word in part.words.iter().skip(1) {
             // The table has named the files of an understood command; skip its other unknown words.
             if understood && !word.known {
                 continue;
             }
             for text in candidates(&word.text) {
-                out.push((self.locate(&word.with_text(text)), effect));
+                out.push(self.locate(&word.with_text(text)));
             }
         }
         out
@@ -165,6 +159,11 @@ pub(super) fn base_name(path: &str) -> &str {
     path.rsplit(['/', '\\']).next().unwrap_or(path)
 }
 
+/// Returns the name of a part's program without its folder; empty if the part has no words.
+pub(super) fn name_of(part: &Part) -> &str {
+    part.words.first().map_or("", |word| base_name(&word.text))
+}
+
 /// Returns the directories in which the parts of a command may run.
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 pub(crate) fn start_of(parts: &Parts, cwd: Option<&Path>, home: &Path) -> PathBase {
@@ -176,12 +175,11 @@ pub(crate) fn start_of(parts: &Parts, cwd: Option<&Path>, home: &Path) -> PathBa
 }
 
 fn apply_directory_change(part: &Part, start: &mut PathBase) {
-    let name = part.words.first().map_or("", |word| base_name(&word.text));
     let mut go = |word: &Word| match word.known {
         true => start.change_directory(&word.text),
         false => start.change_directory(&UNKNOWN.to_string()),
     };
-    if matches!(name, "cd" | "pushd" | "chdir") {
+    if matches!(name_of(part), "cd" | "pushd" | "chdir") {
         match part.words[1..].iter().find(|w| !w.text.starts_with('-')) {
             Some(word) => go(word),
             None if part.words.len() == 1 => start.change_directory("~"),

@@ -1,12 +1,13 @@
 //! Matches an `allow` rule with a part of a command. In: the rule and the part. Out: yes, no with a
 //! reason, or perhaps.
 
-use super::context::{RequestContext, base_name, candidates, variable};
+use super::context::{RequestContext, candidates, name_of, variable};
 use super::paths::{MatchResult, PathPatterns, ResolvedPath};
 use super::project::{Project, RuleFolders, may_place_link};
+use super::protect::may_be_secret;
 use super::rule::Rule;
 use super::verdict::RuleEffect;
-use crate::classify::{Crud, FileRead, Part, PartCall, PathEffect, Tables, UNKNOWN};
+use crate::classify::{Crud, Part, PartCall, PathEffect, Tables, UNKNOWN};
 
 /// Directories in which a program's name identifies the program.
 const SYSTEM: &[&str] = &[
@@ -78,9 +79,7 @@ impl Rule {
         }
         if let Some(folders) = &wanted.within {
             // Only a table tells which option takes a program or changes settings.
-            let understood =
-                !part.calls.is_empty() && part.calls.iter().all(|call| call.understood);
-            if !understood && wanted.arguments.is_none() {
+            if !part.is_understood() && wanted.arguments.is_none() {
                 return Err("an option of the command is unknown, which `within` does not allow");
             }
             stays_within(context, part, folders)?;
@@ -173,7 +172,7 @@ impl Rule {
         if !wanted.redirections.documents && own().any(|part| !part.here_documents.is_empty()) {
             return Err("a here-document needs `<<` in `redirections`");
         }
-        let name = part.words.first().map_or("", |word| base_name(&word.text));
+        let name = name_of(part);
         let piped = part.input.is_some()
             && part.here_documents.is_empty()
             && !part
@@ -226,9 +225,10 @@ fn stays_within(
     if !directories.all(|folder| folders.hold_name(project, folder)) {
         return Err("the command runs in a directory outside of the rule's `within`");
     }
+    let mut reads = part.file_reads.iter();
     let mut touched = part.path_effects.iter();
     let is_secret = |file: &PathEffect| Tables::embedded().is_secret(&file.path.text);
-    if part.file_reads.iter().any(may_be_secret) || touched.any(is_secret) {
+    if reads.any(|read| may_be_secret(&read.path.text, read.recursive)) || touched.any(is_secret) {
         return Err("the command uses a file that may be a secret, which `within` does not allow");
     }
     let groups = context.around(part).filter(|part| part.words.is_empty());
@@ -245,21 +245,13 @@ fn stays_within(
         return Err("an earlier part may place a link through which this part writes");
     }
     let words = part.words.iter().skip(1);
-    let words = words.flat_map(|word| candidates(&word.text).map(|text| word.with_text(text)));
-    let words = words.map(|word| context.start.locate(&word.text));
+    let words = words.flat_map(|word| candidates(&word.text));
+    let words = words.map(|text| context.start.locate(text));
     let is_inside = |path: ResolvedPath| folders.hold(project, &path) && !Project::is_of_git(&path);
     match named.chain(words).all(is_inside) {
         true => Ok(()),
         false => Err("the command names a file outside of the rule's `within`"),
     }
-}
-
-fn may_be_secret(read: &FileRead) -> bool {
-    let tables = Tables::embedded();
-    let path = read.path.text.as_str();
-    tables.may_read_secrets(path)
-        || tables.may_be_private_file(path)
-        || read.recursive && tables.may_read_secrets_below(path)
 }
 
 /// Returns `true` if a part, or a part that runs it, contains a substitution.

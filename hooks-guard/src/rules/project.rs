@@ -25,27 +25,21 @@ impl Project {
             };
         };
         let home = Directory::new(home);
-        let may_be_project = |folder: &Path| {
-            let names = Directory::new(folder).names;
-            let is_above = |name: &String| {
-                let folder = Directory {
-                    names: vec![name.clone()],
-                };
-                home.names.iter().any(|home| folder.holds(home))
-            };
-            folder.is_absolute() && !names.iter().any(|name| name == "/" || is_above(name))
-        };
         let cwd = normal(&cwd.to_string_lossy());
-        let cwd = Path::new(&cwd);
-        let has_marker = |folder: &&Path| {
-            let markers = [folder.join(".git"), Places::project_rules(folder)];
+        let around = Path::new(&cwd).ancestors();
+        let around = around.map(|path| (path, Directory::new(path)));
+        let may_be_project = |(path, folder): &(&Path, Directory)| {
+            path.is_absolute() && !home.names.iter().any(|home| folder.holds(home))
+        };
+        let has_marker = |(path, _): &(&Path, Directory)| {
+            let markers = [path.join(".git"), Places::project_rules(path)];
             markers.iter().any(|file| file.symlink_metadata().is_ok())
         };
-        let around = cwd.ancestors().take_while(|folder| may_be_project(folder));
-        let marked = around.into_iter().find(has_marker);
-        let folder = marked.or_else(|| may_be_project(cwd).then_some(cwd));
+        let mut around = around.take_while(may_be_project).peekable();
+        let nearest = around.peek().cloned();
+        let project = around.find(has_marker).or(nearest);
         Self {
-            folder: folder.map(Directory::new),
+            folder: project.map(|(_, folder)| folder),
         }
     }
 

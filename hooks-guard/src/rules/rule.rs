@@ -1,5 +1,7 @@
 //! A single rule. In: a part of a request. Out: whether the rule applies to it.
 
+use std::cell::LazyCell;
+
 use globset::GlobMatcher;
 
 use super::context::{RequestContext, base_name};
@@ -141,6 +143,8 @@ impl Rule {
             class,
             tool,
             path: paths,
+            within,
+            outside,
             ..
         } = &self.conditions;
         let other = program.is_some() || subcommand.is_some() || arguments.is_some();
@@ -156,17 +160,19 @@ impl Rule {
         {
             return MatchResult::No;
         }
-        let here = paths.as_ref().map_or(MatchResult::Yes, |paths| {
+        let mut holds = self.agent(context).min(self.match_project(context));
+        if paths.is_some() || within.is_some() || outside.is_some() {
             let located = context.start.locate(path);
-            let base = self.base(context);
-            match self.effect {
-                RuleEffect::Allow => MatchResult::of(paths.match_all(&located, base)),
-                RuleEffect::Ask | RuleEffect::Deny => paths.may_match(&located, base),
+            holds = holds.min(self.match_folders(context, &located));
+            if let Some(paths) = paths {
+                let base = self.base(context);
+                holds = holds.min(match self.effect {
+                    RuleEffect::Allow => MatchResult::of(paths.match_all(&located, base)),
+                    RuleEffect::Ask | RuleEffect::Deny => paths.may_match(&located, base),
+                });
             }
-        });
-        here.min(self.match_folders(context, &context.start.locate(path)))
-            .min(self.agent(context))
-            .min(self.match_project(context))
+        }
+        holds
     }
 
     /// Returns whether a file matches `within` and `outside`.
@@ -253,13 +259,13 @@ impl Rule {
         {
             holds = holds.min(match_arguments(part, arguments));
         }
+        let touched = LazyCell::new(|| context.touched_paths(part));
         if holds > MatchResult::No
             && let Some(paths) = &wanted.path
         {
             let base = self.base(context);
-            let concern = |(path, _): &(_, Crud)| paths.may_match(path, base);
-            let touched = context.touched_paths(part);
-            holds = holds.min(touched.iter().map(concern).max().unwrap_or(MatchResult::No));
+            let concern = touched.iter().map(|path| paths.may_match(path, base));
+            holds = holds.min(concern.max().unwrap_or(MatchResult::No));
         }
         if holds > MatchResult::No
             && let Some(folders) = &wanted.outside
@@ -271,9 +277,8 @@ impl Rule {
                     false => MatchResult::Yes,
                 }
             });
-            let touched = context.touched_paths(part);
-            let touched = touched.iter();
-            let files = touched.map(|(path, _)| self.match_folders(context, path));
+            let files = touched.iter();
+            let files = files.map(|path| self.match_folders(context, path));
             holds = holds.min(directories.chain(files).max().unwrap_or(MatchResult::No));
         }
         holds
@@ -357,7 +362,7 @@ fn match_subcommand(part: &Part, subcommands: &[Vec<String>]) -> MatchResult {
         let words = part.words.iter().skip(1).map(|word| word.text.as_str());
         sequence(&mut words.filter(|word| !word.starts_with('-')), wanted)
     };
-    let understood = !part.calls.is_empty() && part.calls.iter().all(|call| call.understood);
+    let understood = part.is_understood();
     let yes = subcommands.iter().any(|wanted| match understood {
         // The table knows which words are subcommands; the first of them decides.
         true => part.calls.iter().any(|call| {

@@ -6,6 +6,8 @@ use std::path::Path;
 use super::allow;
 use super::context::{RequestContext, base_name, candidates};
 use super::project::may_place_link;
+use super::protect::display_text;
+use super::verdict::changes;
 use crate::classify::{CommandAnalysis, Crud, Part, PathEffect, Tables, UNKNOWN, Word, host};
 use crate::request::PermissionRequest;
 
@@ -184,14 +186,14 @@ pub(crate) fn change_scope(
 }
 
 fn outside_file(path: &str) -> String {
-    let path: String = path.chars().take(120).collect();
-    format!("`{}` is outside of the project", path.replace(UNKNOWN, "…"))
+    format!("`{}` is outside of the project", display_text(path))
 }
 
 /// Returns why a command changes something outside of the project, if that is known.
 fn outside_command(context: &RequestContext<'_>) -> Option<String> {
     let parts = &context.parts().all;
-    let changing = || parts.iter().filter(|part| part.ask && changes(part));
+    let is_changing = |part: &Part| part.ask && changes(part.effect);
+    let changing = || parts.iter().filter(|part| is_changing(part));
     let file = changing().flat_map(changed_files).find(|file| {
         let folder = folder_of_pattern(&file.path);
         let path = match folder {
@@ -215,7 +217,7 @@ fn outside_command(context: &RequestContext<'_>) -> Option<String> {
     let scripts = scripts
         .filter(|script| {
             let part = script.part.and_then(|at| parts.get(at));
-            part.is_none_or(|part| part.ask && changes(part))
+            part.is_none_or(is_changing)
         })
         .flat_map(|script| paths_in_script(&script.text));
     let mut named = named.chain(assigned).chain(scripts).filter(|word| {
@@ -227,8 +229,7 @@ fn outside_command(context: &RequestContext<'_>) -> Option<String> {
     }
     if let Some(part) = parts.iter().find(|part| works_outside(part)) {
         let words: Vec<&str> = part.words.iter().map(|word| word.text.as_str()).collect();
-        let words = words.join(" ").replace(UNKNOWN, "…");
-        let words: String = words.chars().take(120).collect();
+        let words = display_text(&words.join(" "));
         return Some(format!("`{words}` works outside of the project"));
     }
     let mut folders = context.start.folders.iter();
@@ -334,10 +335,6 @@ fn paths_in_script(script: &str) -> impl Iterator<Item = &str> {
         .take(200)
 }
 
-fn changes(part: &Part) -> bool {
-    part.effect > Crud::Read
-}
-
 /// Returns the files that a part changes. If a program changes the files that its table calls
 /// input, such as `sed -i`, these are the files.
 fn changed_files(part: &Part) -> impl Iterator<Item = &PathEffect> {
@@ -410,8 +407,7 @@ fn edits_named_files(context: &RequestContext<'_>) -> bool {
         if !part.ask && written().next().is_none() {
             continue;
         }
-        let within = std::iter::successors(Some(part), |part| parts.all.get(part.parent?));
-        let is_wrapped = within.skip(1).any(|around| !around.words.is_empty());
+        let is_wrapped = context.around(part).any(|around| !around.words.is_empty());
         let is_edit = !may_lead_outside
             && !is_wrapped
             && !part.is_opaque
@@ -439,7 +435,6 @@ fn is_editor(part: &Part) -> bool {
         && part.words.iter().all(|word| word.known)
         && !part.path_effects.is_empty()
         && !part.has_config_override
-        && !part.calls.is_empty()
-        && part.calls.iter().all(|call| call.understood)
+        && part.is_understood()
         && !(is_copy && may_place_link(part))
 }

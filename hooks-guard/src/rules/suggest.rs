@@ -19,6 +19,7 @@ use serde::Serialize;
 use self::call::{ApprovedCall, approved_calls};
 use self::draft::{Draft, DraftKey};
 use super::book::{BookError, RuleBook};
+use super::context::RequestContext;
 use super::set::Rules;
 use super::verdict::{Origin, RuleDecision, RuleEffect};
 use crate::classify::{Classifier, CommandAnalysis, Decision, Part};
@@ -177,6 +178,12 @@ impl PastCommand {
         programs.any(|program| program.is_none_or(|program| program == name))
     }
 
+    /// Returns the context of the request. Suggested rules do not change it, because they have no
+    /// project.
+    fn context(&self) -> RequestContext<'_> {
+        self.rules.request_context(&self.request, &self.found)
+    }
+
     /// Returns the decision of the rules together with the suggested ones, if they allow the
     /// command.
     fn allowed_by(&self, suggested: &Rules) -> Option<RuleDecision> {
@@ -217,7 +224,7 @@ type AnswerKey = (String, Option<PathBuf>, Option<String>);
 struct SuggestionSearch<'b> {
     book: &'b RuleBook,
     user: Rules,
-    /// Tests of the user's rules that fail without suggestions.
+    /// Tests of the user's rules that fail without suggestions; filled by `run`.
     failed: BTreeSet<String>,
     min: usize,
     classifier: Classifier,
@@ -236,8 +243,8 @@ impl<'b> SuggestionSearch<'b> {
     fn new(book: &'b RuleBook, user: Rules, min: usize) -> Self {
         Self {
             book,
-            failed: failed_tests(&user),
             user,
+            failed: BTreeSet::new(),
             min,
             classifier: Classifier::new(),
             known: BTreeMap::new(),
@@ -344,10 +351,7 @@ impl<'b> SuggestionSearch<'b> {
             };
             return self.reject(&answer.command, 1, &reason);
         }
-        let context = command
-            .rules
-            .request_context(&command.request, &command.found);
-        match approved_calls(&context) {
+        match approved_calls(&command.context()) {
             Ok(calls) => command.calls = calls,
             Err(reason) => return self.reject(&answer.command, 1, &reason),
         }
@@ -358,6 +362,9 @@ impl<'b> SuggestionSearch<'b> {
     /// Finds the rules: the widest form of a rule first, and a narrower one for the commands that
     /// no accepted rule covers.
     fn run(&mut self) {
+        if !self.approved.is_empty() {
+            self.failed = failed_tests(&self.user);
+        }
         let mut level = 0;
         let mut reasons: BTreeMap<usize, String> = BTreeMap::new();
         loop {
@@ -414,9 +421,10 @@ impl<'b> SuggestionSearch<'b> {
 
     /// Returns `true` if an accepted rule covers a call of an approved command.
     fn is_covered(&self, index: usize, call: &ApprovedCall) -> bool {
+        let context = self.approved[index].context();
         self.accepted
             .iter()
-            .any(|candidate| covers(&candidate.rules, &self.approved[index], call))
+            .any(|candidate| covers(&candidate.rules, &context, call))
     }
 
     /// Returns a rule for calls. An error holds the reason why none is suggested.
@@ -437,8 +445,10 @@ impl<'b> SuggestionSearch<'b> {
         let draft = Draft::new(key, &calls)?;
         let number = self.next_number;
         let rules = self.parse(&draft.text("", &[]), number)?;
-        let is_covered =
-            |member: &&(usize, usize)| covers(&rules, &self.approved[member.0], call_of(member));
+        let is_covered = |member: &&(usize, usize)| {
+            let context = self.approved[member.0].context();
+            covers(&rules, &context, call_of(member))
+        };
         let covered: Vec<(usize, usize)> = members.iter().filter(is_covered).copied().collect();
         if self.approvals(&covered) < self.min {
             return Err("a rule for it would be wider than the approvals".to_owned());
@@ -562,9 +572,9 @@ impl<'b> SuggestionSearch<'b> {
     }
 
     /// Returns the tests of a rule; `None` if no approved command is a test without its directory.
-    fn tests(&self, candidate: &Candidate) -> Option<Vec<(String, RuleEffect)>> {
+    /// `all` are the user's rules with all accepted rules.
+    fn tests(&self, candidate: &Candidate, all: &Rules) -> Option<Vec<(String, RuleEffect)>> {
         let alone = self.user.and(&candidate.rules);
-        let all = self.user.and(&self.accepted_rules());
         let fits = |command: &&str| {
             let odd = |c: char| c.is_control() && c != '\n' && c != '\t';
             command.chars().count() <= MAX_TEST_CHARS && !command.contains(odd)
@@ -595,7 +605,7 @@ impl<'b> SuggestionSearch<'b> {
         let near = denied.into_iter().take(MAX_DENIED);
         for command in near_misses(&candidate.call).into_iter().chain(near) {
             // A denied command may depend on its directory.
-            let effect = self.effect(&all, &command);
+            let effect = self.effect(all, &command);
             if effect > RuleEffect::Allow && fits(&command.as_str()) {
                 tests.push((command, effect));
             }
@@ -605,22 +615,15 @@ impl<'b> SuggestionSearch<'b> {
 
     /// Returns the accepted rules with their tests, after the tests have passed.
     fn finish(mut self) -> Suggestions {
-        let rules = loop {
-            let (rules, untested) = self.suggested_rules();
-            let toml: Vec<&str> = rules.iter().map(|(_, rule)| rule.toml.as_str()).collect();
-            let read = self.parse(&toml.join("\n"), usize::MAX);
-            let failed = match &read {
-                Ok(read) => failed_tests(&self.user.and(read)),
-                Err(_) => BTreeSet::from([String::new()]),
-            };
-            if untested.is_empty() && failed.is_subset(&self.failed) {
-                break rules;
-            }
-            // Never suggest a rule that is not confirmed: without a culprit, remove the last rule.
-            let culprit = untested.first().copied();
-            let last = self.accepted.last().map(|candidate| candidate.number);
-            let Some(number) = culprit.or(last) else {
+        let mut rules = loop {
+            let Some(last) = self.accepted.last() else {
                 break Vec::new();
+            };
+            // Never suggest a rule that is not confirmed: without a culprit, remove the last rule.
+            let number = match self.suggested_rules() {
+                Ok(rules) if self.pass_tests(&rules) => break rules,
+                Ok(_) => last.number,
+                Err(untested) => untested,
             };
             let reason = "no test of a rule for it would pass";
             if let Some(at) = self.accepted.iter().position(|one| one.number == number) {
@@ -638,7 +641,6 @@ impl<'b> SuggestionSearch<'b> {
             !covered.contains(index) && !self.unsuitable.contains_key(&command.request.command)
         });
         let rare = rare.map(|(_, command)| command.count).sum();
-        let mut rules: Vec<SuggestedRule> = rules.into_iter().map(|(_, rule)| rule).collect();
         rules.sort_by_key(|rule| std::cmp::Reverse(rule.approvals));
         let mut unsuitable: Vec<UnsuitableCommand> = self.unsuitable.into_values().collect();
         unsuitable.sort_by_key(|command| std::cmp::Reverse(command.approvals));
@@ -649,67 +651,75 @@ impl<'b> SuggestionSearch<'b> {
         }
     }
 
-    /// Returns the accepted rules as text, and the numbers of those without a test.
-    fn suggested_rules(&self) -> (Vec<(usize, SuggestedRule)>, Vec<usize>) {
+    /// Returns `true` if the tests of the user's rules and of suggested rules pass, except those that
+    /// fail without suggestions.
+    fn pass_tests(&self, rules: &[SuggestedRule]) -> bool {
+        let toml: Vec<&str> = rules.iter().map(|rule| rule.toml.as_str()).collect();
+        let read = self.parse(&toml.join("\n"), usize::MAX);
+        read.is_ok_and(|read| failed_tests(&self.user.and(&read)).is_subset(&self.failed))
+    }
+
+    /// Returns the accepted rules as text. An error holds the number of a rule without a test.
+    fn suggested_rules(&self) -> Result<Vec<SuggestedRule>, usize> {
         let saved = self.saved();
-        let (mut rules, mut untested) = (Vec::new(), Vec::new());
-        for candidate in &self.accepted {
-            let Some(tests) = self.tests(candidate) else {
-                untested.push(candidate.number);
-                continue;
-            };
+        let all = self.user.and(&self.accepted_rules());
+        let rules = self.accepted.iter().map(|candidate| {
             let commands = saved.get(&candidate.number).into_iter().flatten();
             let commands: Vec<&PastCommand> =
                 commands.map(|index| &self.approved[*index]).collect();
-            let approvals = commands.iter().map(|command| command.count).sum();
-            let first = commands.iter().map(|command| command.first).min();
-            let last = commands.iter().map(|command| command.last).max();
-            let (Some(first), Some(last)) = (first, last) else {
-                untested.push(candidate.number);
-                continue;
-            };
-            let mut examples: Vec<String> = Vec::new();
-            for command in commands {
-                if !examples.contains(&command.request.command) {
-                    examples.push(command.request.command.clone());
-                }
+            let rule = self.suggested_rule(candidate, &commands, &all);
+            rule.ok_or(candidate.number)
+        });
+        rules.collect()
+    }
+
+    /// Returns a rule as text; `None` if it has no test or saves no approval. `commands` are the
+    /// approved commands that it allows, `all` the user's rules with all accepted rules.
+    fn suggested_rule(
+        &self,
+        candidate: &Candidate,
+        commands: &[&PastCommand],
+        all: &Rules,
+    ) -> Option<SuggestedRule> {
+        let tests = self.tests(candidate, all)?;
+        let approvals = commands.iter().map(|command| command.count).sum();
+        let first = commands.iter().map(|command| command.first).min()?;
+        let last = commands.iter().map(|command| command.last).max()?;
+        let mut examples: Vec<String> = Vec::new();
+        for command in commands {
+            if !examples.contains(&command.request.command) {
+                examples.push(command.request.command.clone());
             }
-            let count = match approvals {
-                1 => "1 approval".to_owned(),
-                count => format!("{count} approvals"),
-            };
-            let comment = match (day(first), day(last)) {
-                (first, last) if first == last => format!("Suggested from {count} on {first}."),
-                (first, last) => format!("Suggested from {count}, {first} to {last}."),
-            };
-            rules.push((
-                candidate.number,
-                SuggestedRule {
-                    program: candidate.draft.program.clone(),
-                    subcommand: candidate.draft.subcommands.clone(),
-                    approvals,
-                    first,
-                    last,
-                    examples,
-                    toml: candidate.draft.text(&comment, &tests),
-                    tests: tests
-                        .into_iter()
-                        .map(|(command, expect)| SuggestedTest { command, expect })
-                        .collect(),
-                },
-            ));
         }
-        (rules, untested)
+        let count = match approvals {
+            1 => "1 approval".to_owned(),
+            count => format!("{count} approvals"),
+        };
+        let comment = match (day(first), day(last)) {
+            (first, last) if first == last => format!("Suggested from {count} on {first}."),
+            (first, last) => format!("Suggested from {count}, {first} to {last}."),
+        };
+        Some(SuggestedRule {
+            program: candidate.draft.program.clone(),
+            subcommand: candidate.draft.subcommands.clone(),
+            approvals,
+            first,
+            last,
+            examples,
+            toml: candidate.draft.text(&comment, &tests),
+            tests: tests
+                .into_iter()
+                .map(|(command, expect)| SuggestedTest { command, expect })
+                .collect(),
+        })
     }
 }
 
 /// Returns `true` if one of the rules covers a call of a command.
-fn covers(rules: &Rules, command: &PastCommand, call: &ApprovedCall) -> bool {
-    let all = command.rules.and(rules);
-    let context = all.request_context(&command.request, &command.found);
-    let part = &command.found.parts.all[call.part];
+fn covers(rules: &Rules, context: &RequestContext<'_>, call: &ApprovedCall) -> bool {
+    let part = &context.parts().all[call.part];
     let mut rules = rules.inner.rules.iter();
-    rules.any(|rule| rule.covers(&context, part).is_ok())
+    rules.any(|rule| rule.covers(context, part).is_ok())
 }
 
 /// A command that no rule should allow because of another command beside it.

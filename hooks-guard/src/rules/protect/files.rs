@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-use super::super::context::{RequestContext, base_name};
+use super::super::context::{RequestContext, base_name, name_of};
 use super::super::paths::{ResolvedPath, normal};
 use super::places::{ANYWHERE, ROOTED};
 use super::protection::{Protected, Protection, active};
@@ -166,7 +166,7 @@ impl ProtectedFiles {
                 return Some((protection, touch.path.text.clone()));
             }
         }
-        let name = part.words.first().map_or("", |word| base_name(&word.text));
+        let name = name_of(part);
         let says = matches!(name, "echo" | "printf");
         let effect = match active(part) && !says {
             true => part.effect.max(Crud::Create),

@@ -14,9 +14,10 @@ mod secrets;
 use std::sync::Arc;
 
 pub use self::protection::Protected;
+pub(super) use self::secrets::may_be_secret;
 
 use self::protection::{Protection, active};
-use super::context::{RequestContext, base_name};
+use super::context::{RequestContext, name_of};
 use super::verdict::{BUILT_IN, RuleDecision, RuleEffect};
 use crate::classify::{Crud, Part, Tables, UNKNOWN};
 use files::ProtectedFiles;
@@ -121,14 +122,14 @@ fn has_unknown_effect(part: &Part) -> bool {
     let written = touches
         .filter(|touch| touch.effect > Crud::Read)
         .any(|touch| unknown(&touch.path.text));
-    let name = part.words.first().map_or("", |word| base_name(&word.text));
-    let text =
-        Tables::embedded().is_shell(name) && part.words.iter().any(|word| unknown(&word.text));
+    let text = Tables::embedded().is_shell(name_of(part))
+        && part.words.iter().any(|word| unknown(&word.text));
     let program = part.words.first().is_some_and(|word| !word.known);
     active(part) && (written || text || program)
 }
 
-fn display_text(text: &str) -> String {
+/// Returns a text for people: its beginning, with `…` for each unknown part.
+pub(super) fn display_text(text: &str) -> String {
     let text: String = text.chars().take(120).collect();
     text.replace(UNKNOWN, "…")
 }

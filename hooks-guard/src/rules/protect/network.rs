@@ -5,7 +5,7 @@ use std::net::IpAddr;
 
 use hooks_classify::host;
 
-use super::super::context::base_name;
+use super::super::context::{name_of, sets_variables};
 use super::protection::{Protected, Protection, active};
 use crate::classify::{Part, Tables, UNKNOWN};
 
@@ -68,7 +68,7 @@ const HOST_AND_PORT: &[&str] = &[
 ];
 
 pub(super) fn protection(part: &Part, places: &Protected) -> Option<Protection> {
-    let name = part.words.first().map_or("", |word| base_name(&word.text));
+    let name = name_of(part);
     let client = Tables::embedded().is_one_of(name, CLIENTS);
     let connects = part.calls.iter().any(|call| call.connects);
     let redirected = part.redirections.iter().map(|touch| &touch.path);
@@ -151,18 +151,15 @@ pub(super) fn by_variable(parts: &[Part], places: &Protected) -> Option<String> 
     let anywhere = listen.ip().is_unspecified();
     let own = |host: &str| host_owner(host, listen.ip(), anywhere) == HostOwner::Guard;
     let connects = |part: &Part| {
-        let name = part.words.first().map_or("", |word| base_name(&word.text));
-        Tables::embedded().is_one_of(name, CLIENTS) || part.calls.iter().any(|call| call.connects)
+        Tables::embedded().is_one_of(name_of(part), CLIENTS)
+            || part.calls.iter().any(|call| call.connects)
     };
     if !parts.iter().any(connects) {
         return None;
     }
     let assigned = parts.iter().flat_map(|part| &part.assignments);
     let assigned = assigned.map(|one| one.value.text.as_str());
-    let sets = |part: &&Part| {
-        let name = part.words.first().map_or("", |word| base_name(&word.text));
-        super::super::context::sets_variables(name)
-    };
+    let sets = |part: &&Part| sets_variables(name_of(part));
     let words = parts
         .iter()
         .filter(sets)

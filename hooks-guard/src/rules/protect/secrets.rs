@@ -16,7 +16,7 @@ pub(super) fn protection(
     let read = part.file_reads.iter().find(|read| {
         let path = read.path.text.as_str();
         // The tables already ask about paths that they know.
-        !is_secret(path, read.recursive) && may_reach_secrets(context, path, read.recursive)
+        !may_be_secret(path, read.recursive) && may_reach_secrets(context, path, read.recursive)
     });
     read.map(|read| (Protection::Secrets, read.path.text.clone()))
 }
@@ -52,7 +52,7 @@ fn may_reach_secrets(context: &RequestContext<'_>, path: &str, below: bool) -> b
     let open = open.map(|folder| format!("{folder}/{path}"));
     known
         .chain(open)
-        .any(|name| is_secret(&with_tilde(context, &name), below))
+        .any(|name| may_be_secret(&with_tilde(context, &name), below))
 }
 
 /// Returns a path with `~` for the user's home directory.
@@ -66,7 +66,8 @@ fn with_tilde(context: &RequestContext<'_>, path: &str) -> String {
     }
 }
 
-fn is_secret(path: &str, below: bool) -> bool {
+/// Returns `true` if a path, or with `below` a path below it, may be a secret by the tables.
+pub(in crate::rules) fn may_be_secret(path: &str, below: bool) -> bool {
     let tables = Tables::embedded();
     tables.may_read_secrets(path)
         || tables.may_be_private_file(path)

@@ -3,7 +3,7 @@
 
 use crate::classify::{Crud, Part, PartCall, Script, Tables, Word};
 use crate::rules::allow::parts_needing_rule;
-use crate::rules::context::{RequestContext, base_name};
+use crate::rules::context::{RequestContext, name_of};
 use crate::rules::cover::{arguments_after, substitutes};
 
 /// Maximum number of characters of a word in a suggested rule.
@@ -19,13 +19,14 @@ pub(super) const TEXT_OPTIONS: &[&str] = &[
     "--notes",
 ];
 
-/// Programs that fetch a package and run it.
-const PACKAGE_RUNNERS: &[&str] = &["npx", "bunx", "pnpx", "uvx", "pipx"];
+/// Programs that fetch a package and run it, each by one of its names.
+const PACKAGE_RUNNERS: &[&str] = &["npx", "uvx", "pipx"];
 
-/// Programs that fetch packages, and their subcommands that run code of the packages.
+/// Programs that fetch packages, each by one of its names, and their subcommands that run code of
+/// the packages.
 const PACKAGE_MANAGERS: &[&str] = &[
-    "npm", "pnpm", "yarn", "bun", "pip", "pip3", "uv", "cargo", "gem", "go", "brew", "apt",
-    "apt-get", "dnf", "pacman", "composer", "poetry", "conda",
+    "npm", "pnpm", "yarn", "bun", "pip", "uv", "cargo", "gem", "go", "brew", "apt", "dnf",
+    "pacman", "composer", "poetry", "conda",
 ];
 const INSTALLS: &[&str] = &[
     "install", "i", "ci", "add", "get", "dlx", "exec", "x", "sync",
@@ -93,7 +94,7 @@ fn approved_call(
     part: &Part,
 ) -> Result<ApprovedCall, String> {
     check_features(context, index, part)?;
-    let name = part.words.first().map_or("", |word| base_name(&word.text));
+    let name = name_of(part);
     let program = part.program().unwrap_or_default().to_owned();
     let outside = |text: &str| relative_paths(context, text).is_none();
     let mut files = part.code_files.iter().chain(&part.settings_files);
@@ -163,7 +164,7 @@ fn approved_call(
 
 /// Returns an error for features that no suggested rule accepts.
 fn check_features(context: &RequestContext<'_>, index: usize, part: &Part) -> Result<(), String> {
-    let name = part.words.first().map_or("", |word| base_name(&word.text));
+    let name = name_of(part);
     let parts = &context.parts().all;
     let around = || std::iter::once(part).chain(context.around(part));
     if around().any(|part| !part.here_documents.is_empty()) {
@@ -173,8 +174,7 @@ fn check_features(context: &RequestContext<'_>, index: usize, part: &Part) -> Re
         return Err("it has a substitution".to_owned());
     }
     if let Some(outer) = context.around(part).find(|outer| !outer.words.is_empty()) {
-        let outer = outer.words.first().map_or("", |word| base_name(&word.text));
-        return Err(format!("`{outer}` runs another program"));
+        return Err(format!("`{}` runs another program", name_of(outer)));
     }
     let runs = |inner: &Part| inner.parent == Some(index) && !inner.words.is_empty();
     if parts.iter().any(runs) {
@@ -314,4 +314,22 @@ fn quoted(part: &Part) -> String {
         }
     });
     words.collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{PACKAGE_MANAGERS, PACKAGE_RUNNERS};
+    use crate::classify::Tables;
+
+    #[test]
+    fn a_package_manager_is_listed_by_each_of_its_names() {
+        for (list, names) in [
+            (PACKAGE_RUNNERS, ["npx", "bunx", "pnpx"].as_slice()),
+            (PACKAGE_MANAGERS, &["pip", "pip3", "apt", "apt-get"]),
+        ] {
+            for name in names {
+                assert!(Tables::embedded().is_one_of(name, list), "{name}");
+            }
+        }
+    }
 }
