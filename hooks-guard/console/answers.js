@@ -1,6 +1,6 @@
 // Answers to open questions: buttons, second steps and requests, wherever a question is shown.
 
-import { act, isSignedIn, messageOf, onSession } from "./api.js";
+import { act, isSignedIn, messageOf } from "./api.js";
 import { el, prose, say } from "./dom.js";
 import { escape } from "./escape.js";
 import { DELAY_MS, delayedAnswer, offerUndo, sending } from "./undo.js";
@@ -267,7 +267,7 @@ function answerText(record) {
 /** Creates the answers to a question shown on the page of a record; null if it cannot be answered. */
 export function recordAnswers(record) {
   if (!isOpen(record)) return null;
-  const element = el("div", { class: "answers", session: fill });
+  const element = el("div", { class: "answers", "data-questions": String(record.id), session: fill });
   function fill() {
     const hint = () => el("p", { class: "hint" }, "To answer, ", el("a", { href: "/" }, "sign in on the inbox"), ".");
     element.replaceChildren(isSignedIn() ? answerPanel(() => [record]).element : hint());
@@ -285,7 +285,7 @@ export function rowAnswers(record, review) {
   const hide = () => {
     element.hidden = Boolean(delayedAnswer(record.id));
   };
-  const element = el("span", { class: "row-answers", "data-questions": String(record.id), answered: () => element.remove(), delayed: hide });
+  const element = el("span", { class: "row-answers", "data-questions": String(record.id), delayed: hide });
   const send = async (body) => {
     for (const button of element.children) button.disabled = true;
     const [{ error }] = await answerAll([record], body);
@@ -307,14 +307,3 @@ export function rowAnswers(record, review) {
   hide();
   return element;
 }
-
-/** Updates all shown answers to a question that was answered. */
-export function showAnswer(record) {
-  for (const element of document.querySelectorAll(`[data-questions="${Number(record.id)}"]`)) {
-    element.dispatchEvent(new CustomEvent("answered", { detail: record }));
-  }
-}
-
-onSession(() => {
-  for (const element of document.querySelectorAll(".answers")) element.dispatchEvent(new CustomEvent("session"));
-});

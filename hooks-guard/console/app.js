@@ -3,7 +3,7 @@
 import { acceptEnd, get, hasEnded, isSignedIn, onSession, resume, signIn, signOut } from "./api.js";
 import { clear, notice } from "./banner.js";
 import { tellChanges } from "./diff.js";
-import { el, prose, say } from "./dom.js";
+import { dispatch, el, prose, say } from "./dom.js";
 import { listen } from "./events.js";
 import { hooks } from "./hooks.js";
 import { inbox } from "./inbox.js";
@@ -254,6 +254,7 @@ setInterval(checkSession, SESSION_CHECK);
 document.addEventListener("visibilitychange", checkSession);
 
 document.getElementById("sign-out").addEventListener("click", signOut);
+onSession(() => dispatch(null, "session"));
 onSession(showSession);
 keys(page, document.getElementById("open-keys"));
 settings(document.getElementById("open-settings"));

@@ -40,6 +40,12 @@ export function prose(name, text, attributes = {}) {
   return el(name, attributes, ...parts.map((part, at) => (at % 2 === 1 ? el("code", {}, part) : part)));
 }
 
+/** Dispatches an event to all shown elements of a question; to those of every question if `id` is null. */
+export function dispatch(id, type, detail) {
+  const selector = id === null ? "[data-questions]" : `[data-questions~="${Number(id)}"]`;
+  for (const element of document.querySelectorAll(selector)) element.dispatchEvent(new CustomEvent(type, { detail }));
+}
+
 /** Announces a text to screen readers. */
 export function say(text) {
   document.getElementById("say").textContent = text;

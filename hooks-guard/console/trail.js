@@ -1,9 +1,9 @@
 // The trail: decisions, newest first, with filters stored in the address.
 
-import { rowAnswers, showAnswer } from "./answers.js";
+import { rowAnswers } from "./answers.js";
 import { get, messageOf } from "./api.js";
 import { badge, command } from "./command.js";
-import { el, prose, say, told } from "./dom.js";
+import { dispatch, el, prose, say, told } from "./dom.js";
 import { details, outcome, UNUSED } from "./record.js";
 import { number, when } from "./time.js";
 
@@ -370,7 +370,7 @@ export function trail(main) {
         records[at] = data;
         body.children[at].replaceWith(row(data));
       }
-      if (kind === "answered") showAnswer(data);
+      if (kind === "answered") dispatch(data.id, "answered", data);
     },
   };
 }

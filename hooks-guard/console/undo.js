@@ -1,7 +1,7 @@
 // Answers with a delay: until one takes effect, a bar at the bottom of the page undoes it.
 
 import { act, messageOf } from "./api.js";
-import { el, prose, say } from "./dom.js";
+import { dispatch, el, prose, say } from "./dom.js";
 
 /** Delay of every answer, in milliseconds. */
 export const DELAY_MS = 3000;
@@ -22,13 +22,6 @@ document.body.append(bar);
 /** Returns the delayed answer to a question; undefined without one. */
 export function delayedAnswer(id) {
   return delayed.get(id);
-}
-
-/** Updates all shown answers to a question. */
-function announce(id, reason) {
-  for (const element of document.querySelectorAll(`[data-questions~="${Number(id)}"]`)) {
-    element.dispatchEvent(new CustomEvent("delayed", { detail: { id, reason } }));
-  }
 }
 
 /** Adds answers of this window, given together: `answers` are the `answering` of the responses. */
@@ -60,7 +53,7 @@ export function onDelayedEvent(kind, data) {
 export function end(id, reason = null) {
   if (!delayed.delete(id) && !reason) return;
   for (const line of lines) line.ids = line.ids.filter((other) => other !== id);
-  announce(id, reason);
+  dispatch(id, "delayed", { id, reason });
   draw();
 }
 
@@ -69,7 +62,7 @@ function add(answer) {
   // The clocks of the browser and the service may differ.
   const until = performance.now() + Math.min(Math.max(left, 0), 10_000);
   delayed.set(answer.id, { ...answer, until: Math.min(until, delayed.get(answer.id)?.until ?? Infinity) });
-  announce(answer.id);
+  dispatch(answer.id, "delayed", { id: answer.id });
 }
 
 function openLine(ids, text, isForeign = false) {
@@ -99,7 +92,7 @@ function draw() {
     // The event that it took effect was lost.
     if (now > answer.until + GRACE_MS) {
       delayed.delete(id);
-      announce(id);
+      dispatch(id, "delayed", { id });
     }
   }
   for (const line of [...lines]) {
