@@ -3,6 +3,7 @@
 import { rowAnswers } from "./answers.js";
 import { get, messageOf } from "./api.js";
 import { badge, command } from "./command.js";
+import { dialog } from "./dialog.js";
 import { dispatch, el, prose, say, told } from "./dom.js";
 import { details, outcome, UNUSED } from "./record.js";
 import { number, when } from "./time.js";
@@ -37,7 +38,9 @@ export function trail(main) {
   const body = el("tbody");
   const status = el("p", { class: "quiet-text", id: "found" });
   const fresh = el("button", { type: "button", hidden: true, click: () => location.assign(to({ before: "" })) }, "Show new decisions");
-  const dialog = el("dialog", { "aria-labelledby": "record-title", close: () => mirror("id", "") });
+  const decisionTitle = el("span");
+  const decision = el("div");
+  const decisionDialog = dialog("record", decisionTitle, decision);
   const pages = el("nav", { class: "line", "aria-label": "Pages of the trail" });
   const search = el("input", {
     id: "command_filter",
@@ -70,7 +73,6 @@ export function trail(main) {
       body,
     ),
     pages,
-    dialog,
   );
 
   /** Returns the address of this page with changed parameters. */
@@ -317,27 +319,13 @@ export function trail(main) {
   }
 
   function show(record) {
-    dialog.replaceChildren(
-      el(
-        "div",
-        { class: "inside" },
-        el(
-          "div",
-          { class: "head" },
-          el("h2", { id: "record-title" }, `Decision ${record.id}`),
-          el("button", { type: "button", class: "quiet", click: () => dialog.close() }, "Close"),
-        ),
-        details(record),
-      ),
-    );
-    if (!dialog.open) dialog.showModal();
+    decisionTitle.textContent = `Decision ${record.id}`;
+    decision.replaceChildren(details(record));
+    decisionDialog.open();
     mirror("id", String(record.id));
   }
 
-  dialog.addEventListener("click", (event) => {
-    // A click on the backdrop.
-    if (event.target === dialog) dialog.close();
-  });
+  decisionDialog.element.addEventListener("close", () => mirror("id", ""));
 
   if (sessionStorage.getItem("hooks-guard paged")) {
     sessionStorage.removeItem("hooks-guard paged");
