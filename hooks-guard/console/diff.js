@@ -1,7 +1,7 @@
 // The changes of a file tool, as a unified diff with line numbers.
 
 import { get, isSignedIn, messageOf } from "./api.js";
-import { dispatch, el, told } from "./dom.js";
+import { dispatch, el, escapeMark, markedText, told } from "./dom.js";
 import { shown } from "./escape.js";
 import { number } from "./time.js";
 
@@ -137,24 +137,11 @@ function row(kind, old, now, mark, text) {
     el("td", { class: "line-number" }, String(old)),
     el("td", { class: "line-number" }, String(now)),
     el("td", { class: "mark" }, mark),
-    el("td", { class: "text" }, ...pieces(text)),
+    el("td", { class: "text" }, ...markedText(text, tabMark)),
   );
 }
 
-/** Marks escaped characters. A tab stays a tab, with a mark, because code is full of them. */
-function pieces(text) {
-  const all = [];
-  let plain = "";
-  for (const character of text) {
-    const escaped = shown(character);
-    if (escaped === character) {
-      plain += character;
-      continue;
-    }
-    if (plain) all.push(plain);
-    plain = "";
-    all.push(character === "\t" ? el("span", { class: "tab" }, "\t") : el("span", { class: "hidden-character" }, escaped));
-  }
-  if (plain) all.push(plain);
-  return all;
+/** Marks an escaped character. A tab stays a tab, with a mark, because code is full of them. */
+function tabMark(character) {
+  return character === "\t" ? el("span", { class: "tab" }, "\t") : escapeMark(character);
 }
