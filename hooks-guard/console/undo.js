@@ -2,6 +2,7 @@
 
 import { act, messageOf } from "./api.js";
 import { dispatch, el, prose, say } from "./dom.js";
+import { isShortcut } from "./keys.js";
 
 /** Delay of every answer, in milliseconds. */
 export const DELAY_MS = 3000;
@@ -146,7 +147,5 @@ export function undoLast() {
 setInterval(draw, 250);
 
 addEventListener("keydown", (event) => {
-  if (event.key !== "u" || event.repeat || event.ctrlKey || event.altKey || event.metaKey) return;
-  if (event.target.closest?.("input:not([type=checkbox]), select, textarea")) return;
-  if (undoLast()) event.preventDefault();
+  if (event.key === "u" && isShortcut(event) && undoLast()) event.preventDefault();
 });
