@@ -6,6 +6,7 @@ import { badge, command } from "./command.js";
 import { dialog } from "./dialog.js";
 import { dispatch, el, prose, say, told } from "./dom.js";
 import { details, outcome, UNUSED } from "./record.js";
+import { searchInput } from "./search.js";
 import { number, when } from "./time.js";
 
 const ROWS = 50;
@@ -42,18 +43,11 @@ export function trail(main) {
   const decision = el("div");
   const decisionDialog = dialog("record", decisionTitle, decision);
   const pages = el("nav", { class: "line", "aria-label": "Pages of the trail" });
-  const search = el("input", {
-    id: "command_filter",
-    name: "command_filter",
-    type: "search",
-    value: filters.command_filter,
-    autocomplete: "off",
-    spellcheck: "false",
-    "aria-keyshortcuts": "/",
-    "aria-controls": "decisions",
-    input: () => find(PAUSE),
-    keydown: escapes,
-  });
+  const search = searchInput(
+    { id: "command_filter", name: "command_filter", value: filters.command_filter, "aria-controls": "decisions" },
+    () => find(PAUSE),
+    () => find(0),
+  );
   const exports = [download("csv", "CSV"), download("jsonl", "JSON lines")];
   let records = [];
   let unseen = 0;
@@ -192,18 +186,6 @@ export function trail(main) {
       for (const link of exports) link.href = exported(link.download.split(".").at(-1));
       load();
     }, delay);
-  }
-
-  /** Escape clears the search, and leaves its field if it is empty. */
-  function escapes(event) {
-    if (event.key !== "Escape") return;
-    event.preventDefault();
-    if (search.value === "") {
-      search.blur();
-      return;
-    }
-    search.value = "";
-    find(0);
   }
 
   /** Reads the page; a later call cancels an earlier one. */
