@@ -5,7 +5,7 @@ import { el, prose, say } from "./dom.js";
 import { escape } from "./escape.js";
 import { DELAY_MS, delayedAnswer, offerUndo, sending } from "./undo.js";
 
-/** The answers, by key, with the bodies of their requests; a second step gives the body with a note. */
+/** The answers, by key, with the bodies of their requests; a second step builds the body with a note. */
 export const ANSWERS = [
   { key: "y", name: "Approve", body: { response: "APPROVED" }, approves: true },
   { key: "s", name: "This session", body: { response: "APPROVED", remember: "session" } },
@@ -196,7 +196,7 @@ export function answerPanel(open, home = () => null) {
     ),
   );
   const actions = el("div", { class: "actions" }, ...buttons);
-  const listeners = { session: enable, answered: (event) => finish(event.detail), delayed: (event) => showDelay(event.detail) };
+  const listeners = { session: enable, answered: (event) => finish(answerText(event.detail)), delayed: (event) => showDelay(event.detail) };
   const element = el("div", { class: "answers", "data-questions": "", ...listeners }, actions, status, problem);
 
   /** Returns the questions without a delayed answer. */
@@ -257,13 +257,14 @@ export function answerPanel(open, home = () => null) {
     enable();
   }
 
-  function finish(record) {
+  /** Shows `content` instead of the buttons, for good. */
+  function finish(...content) {
     over = true;
     step.close();
     if (actions.contains(document.activeElement)) home()?.focus();
     status.hidden = true;
     actions.hidden = false;
-    actions.replaceChildren(...(record ? [answerText(record)] : []));
+    actions.replaceChildren(...content);
     problem.textContent = "";
   }
 
@@ -274,7 +275,7 @@ export function answerPanel(open, home = () => null) {
 
   relabel([first]);
   showDelay();
-  return { element, actions, choose, enable, relabel, finish };
+  return { element, choose, relabel, finish };
 }
 
 function answerText(record) {

@@ -4,7 +4,8 @@ import { el, escapeMark, markedText, words } from "./dom.js";
 
 /** Maximum number of characters on one line; no window shows more. */
 const LINE = 400;
-const STRENGTH = ["READ", "CREATE", "UPDATE", "DELETE"];
+/** The classes, from the weakest effect to the strongest. */
+export const CLASSES = ["READ", "CREATE", "UPDATE", "DELETE"];
 
 /** Class of a command, as a coloured word. */
 export function badge(effect) {
@@ -19,7 +20,7 @@ export function command(record, { oneLine = false } = {}) {
   const decided = characters.map(() => false);
   for (const part of record.parts ?? []) {
     for (let at = part.start; at < Math.min(part.end, characters.length); at += 1) {
-      effects[at] = Math.max(effects[at], STRENGTH.indexOf(part.effect));
+      effects[at] = Math.max(effects[at], CLASSES.indexOf(part.effect));
       decided[at] ||= part.decided === true;
     }
   }
@@ -36,7 +37,7 @@ export function command(record, { oneLine = false } = {}) {
 
 function piece(content, effect, decided) {
   if (effect < 0) return el("span", {}, ...content);
-  const name = STRENGTH[effect];
+  const name = CLASSES[effect];
   const title = decided ? `Deciding part: ${words(name)}` : words(name);
   return el(decided ? "mark" : "span", { "data-effect": name, title }, ...content);
 }

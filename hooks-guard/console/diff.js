@@ -84,7 +84,7 @@ function file(change) {
   const lines = change.diff ?? "";
   return el(
     "div",
-    { class: "change", "data-kind": change.kind },
+    { class: "change" },
     el("p", { class: "change-counts" }, `${verb} `, told("code", change.path), " ", ...counts(change.added, change.removed)),
     ...(change.notes ?? []).map(note),
     change.masked && note("Secrets are hidden: a part of this change is not shown."),

@@ -2,7 +2,7 @@
 
 import { rowAnswers } from "./answers.js";
 import { get, messageOf } from "./api.js";
-import { badge, command } from "./command.js";
+import { badge, CLASSES, command } from "./command.js";
 import { dialog } from "./dialog.js";
 import { dispatch, el, prose, say, told } from "./dom.js";
 import { details, outcome, UNUSED } from "./record.js";
@@ -12,7 +12,6 @@ import { number, when } from "./time.js";
 const ROWS = 50;
 /** The filters, by their names in the address and in the API. */
 const FILTERS = ["classification", "response", "command_filter", "agent", "session_id", "since", "until"];
-const CLASSES = ["READ", "CREATE", "UPDATE", "DELETE"];
 /** Outcomes as the table prints them, with their filters in the API. */
 const OUTCOMES = new Map([
   ["allowed", { decision: "AUTO_ALLOWED" }],

@@ -45,15 +45,17 @@ export function onDelayedEvent(kind, data) {
   add(data);
   if (known || sending.has(data.id)) return;
   const own = lines.find((line) => line.isForeign && !line.isOver);
-  if (own) own.ids.push(data.id);
-  else openLine([data.id], el("span"), true);
+  if (!own) {
+    openLine([data.id], el("span"), true);
+    return;
+  }
+  own.ids.push(data.id);
   draw();
 }
 
 /** Removes a delayed answer that took effect or was withdrawn. */
 export function end(id, reason = null) {
   if (!delayed.delete(id) && !reason) return;
-  for (const line of lines) line.ids = line.ids.filter((other) => other !== id);
   dispatch(id, "delayed", { id, reason });
   draw();
 }
@@ -67,7 +69,7 @@ function add(answer) {
 }
 
 function openLine(ids, text, isForeign = false) {
-  const button = el("button", { type: "button", class: "small", "data-undo": true, "aria-keyshortcuts": "u", click: () => undo(line) }, "Undo");
+  const button = el("button", { type: "button", class: "small", "aria-keyshortcuts": "u", click: () => undo(line) }, "Undo");
   const left = el("span", { class: "undo-left", "aria-hidden": "true" });
   button.append(left, el("kbd", { "aria-hidden": "true" }, "u"));
   const line = { ids, text, button, left, isForeign, isOver: false, element: el("p", {}, text, button) };
@@ -138,7 +140,7 @@ async function undo(line) {
 }
 
 /** Undoes the newest answers of the bar; returns false if there are none. */
-export function undoLast() {
+function undoLast() {
   const line = lines.findLast((line) => !line.isOver);
   if (line) undo(line);
   return Boolean(line);
