@@ -1,16 +1,16 @@
 // Answers to open questions: buttons, second steps and requests, wherever a question is shown.
 
-import { act, isSignedIn, messageOf, onSession } from "./api.js";
+import { act, isSignedIn, messageOf } from "./api.js";
 import { el, prose, say } from "./dom.js";
 import { escape } from "./escape.js";
 import { DELAY_MS, delayedAnswer, offerUndo, sending } from "./undo.js";
 
-/** The answers, by key. */
+/** The answers, by key, with the bodies of their requests; a second step builds the body with a note. */
 export const ANSWERS = [
   { key: "y", name: "Approve", body: { response: "APPROVED" }, approves: true },
   { key: "s", name: "This session", body: { response: "APPROVED", remember: "session" } },
   { key: "a", name: "Always", body: { response: "APPROVED", remember: "always" } },
-  { key: "N", name: "Deny with note", body: { response: "DENIED" }, note: true },
+  { key: "N", name: "Deny with note", note: true },
   { key: "n", name: "Deny", body: { response: "DENIED" }, denies: true },
 ];
 /** Maximum length of a note in characters; the service has this limit. */
@@ -107,10 +107,13 @@ export function confirmStep(text, name, run, close) {
   return { element, focus: () => cancel.focus() };
 }
 
-/** Creates a step with a field for the note of a denial; `run` receives the note. */
-export function noteStep(name, run, close) {
+/** Creates a step with a field for the note of a denial; `run` receives the answer. */
+export function noteStep(run, close) {
   const field = el("textarea", { rows: "2", maxlength: String(MAX_NOTE), "aria-label": "Note for the agent", placeholder: "Note for the agent, for example what to do instead" });
-  const send = () => run(field.value.trim());
+  const send = () => {
+    const note = field.value.trim();
+    run(note ? { response: "DENIED", note } : { response: "DENIED" });
+  };
   field.addEventListener("keydown", (event) => {
     // Shift+Enter begins a new line.
     if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
@@ -120,11 +123,38 @@ export function noteStep(name, run, close) {
   const buttons = el(
     "div",
     { class: "step-buttons" },
-    el("button", { type: "button", class: "deny stands-out", "data-confirm": true, click: send }, name),
+    el("button", { type: "button", class: "deny stands-out", "data-confirm": true, click: send }, "Deny"),
     el("button", { type: "button", click: close }, "Cancel"),
     el("span", { class: "hint" }, "The agent receives the note as the reason."),
   );
   return { element: inlineStep("Deny with a note", [field, buttons], close), focus: () => field.focus() };
+}
+
+/**
+ * Holds the open second step, in the page before `place`. `update` is called after a step was opened or
+ * closed; `home` returns the element that gets the focus of a closed step.
+ */
+export function stepHolder(place, update, home) {
+  let step = null;
+
+  function close() {
+    if (!step) return;
+    const focused = step.element.contains(document.activeElement);
+    step.element.remove();
+    step = null;
+    update();
+    if (focused) home().focus();
+  }
+
+  function open(made) {
+    close();
+    step = made;
+    place.before(step.element);
+    update();
+    step.focus();
+  }
+
+  return { isOpen: () => step !== null, open, close };
 }
 
 /** Class of a button: with a reason for caution, Deny stands out instead of Approve. */
@@ -148,7 +178,7 @@ export function answerPanel(open, home = () => null) {
   const [first] = open();
   const status = el("p", { class: "delayed quiet-text", hidden: true });
   const problem = el("p", { class: "problem", role: "alert" });
-  let step = null;
+  const step = stepHolder(problem, showActions, () => home() ?? buttons.at(-1));
   let busy = false;
   let over = false;
   const buttons = ANSWERS.map((answer) =>
@@ -166,7 +196,7 @@ export function answerPanel(open, home = () => null) {
     ),
   );
   const actions = el("div", { class: "actions" }, ...buttons);
-  const listeners = { session: enable, answered: (event) => finish(event.detail), delayed: (event) => showDelay(event.detail) };
+  const listeners = { session: enable, answered: (event) => finish(answerText(event.detail)), delayed: (event) => showDelay(event.detail) };
   const element = el("div", { class: "answers", "data-questions": "", ...listeners }, actions, status, problem);
 
   /** Returns the questions without a delayed answer. */
@@ -174,19 +204,19 @@ export function answerPanel(open, home = () => null) {
     return open().filter((record) => !delayedAnswer(record.id));
   }
 
-  /** Shows the delayed answer in place of the buttons, or the buttons after it was withdrawn. */
+  /** Shows the delayed answer instead of the buttons, or the buttons after it was withdrawn. */
   function showDelay({ id, reason } = {}) {
     if (over) return;
     // Withdrawn: the next answer may come from elsewhere.
     if (!delayedAnswer(id)) answeredHere.delete(id);
     const answer = unanswered().length === 0 ? delayedAnswer(open()[0]?.id) : undefined;
     if (answer) {
-      closeStep();
+      step.close();
       if (actions.contains(document.activeElement)) home()?.focus();
       status.textContent = `${answer.response === "APPROVED" ? "Approved" : "Denied"} by ${escape(answer.by)}; takes effect in a moment.`;
     }
-    actions.hidden = Boolean(answer) || step !== null;
     status.hidden = !answer;
+    showActions();
     if (reason) problem.textContent = `Not answered: ${escape(reason)}.`;
     enable();
   }
@@ -195,30 +225,18 @@ export function answerPanel(open, home = () => null) {
     for (const button of element.querySelectorAll("button")) button.disabled = !isSignedIn() || busy || over;
   }
 
-  function openStep(made) {
-    step = made;
-    actions.hidden = true;
-    element.insertBefore(step.element, problem);
-    step.focus();
-  }
-
-  function closeStep() {
-    if (!step) return;
-    const focused = step.element.contains(document.activeElement);
-    step.element.remove();
-    step = null;
-    actions.hidden = !status.hidden;
-    if (focused) (home() ?? buttons.at(-1)).focus();
+  function showActions() {
+    actions.hidden = step.isOpen() || !status.hidden;
   }
 
   /** Begins an answer: sends it, or opens its second step. */
   function choose(answer) {
-    if (busy || over || step || !isSignedIn() || unanswered().length === 0) return;
+    if (busy || over || step.isOpen() || !isSignedIn() || unanswered().length === 0) return;
     if (answer.note) {
-      openStep(noteStep("Deny", (note) => send(note ? { ...answer.body, note } : answer.body), closeStep));
+      step.open(noteStep(send, step.close));
     } else if (answer.body.remember === "always" && first.classification === "DELETE") {
       const run = () => send({ ...answer.body, confirm_deletion: true });
-      openStep(confirmStep("Always allow this deletion, in every session, without another question?", "Always allow", run, closeStep));
+      step.open(confirmStep("Always allow this deletion, in every session, without another question?", "Always allow", run, step.close));
     } else {
       send(answer.body);
     }
@@ -226,7 +244,7 @@ export function answerPanel(open, home = () => null) {
 
   async function send(body) {
     if (busy || over) return;
-    closeStep();
+    step.close();
     busy = true;
     enable();
     problem.textContent = "";
@@ -239,13 +257,14 @@ export function answerPanel(open, home = () => null) {
     enable();
   }
 
-  function finish(record) {
+  /** Shows `content` instead of the buttons, for good. */
+  function finish(...content) {
     over = true;
-    closeStep();
+    step.close();
     if (actions.contains(document.activeElement)) home()?.focus();
     status.hidden = true;
     actions.hidden = false;
-    actions.replaceChildren(...(record ? [answerText(record)] : []));
+    actions.replaceChildren(...content);
     problem.textContent = "";
   }
 
@@ -256,7 +275,7 @@ export function answerPanel(open, home = () => null) {
 
   relabel([first]);
   showDelay();
-  return { element, actions, choose, enable, relabel, finish };
+  return { element, choose, relabel, finish };
 }
 
 function answerText(record) {
@@ -267,7 +286,7 @@ function answerText(record) {
 /** Creates the answers to a question shown on the page of a record; null if it cannot be answered. */
 export function recordAnswers(record) {
   if (!isOpen(record)) return null;
-  const element = el("div", { class: "answers", session: fill });
+  const element = el("div", { class: "answers", "data-questions": String(record.id), session: fill });
   function fill() {
     const hint = () => el("p", { class: "hint" }, "To answer, ", el("a", { href: "/" }, "sign in on the inbox"), ".");
     element.replaceChildren(isSignedIn() ? answerPanel(() => [record]).element : hint());
@@ -285,7 +304,7 @@ export function rowAnswers(record, review) {
   const hide = () => {
     element.hidden = Boolean(delayedAnswer(record.id));
   };
-  const element = el("span", { class: "row-answers", "data-questions": String(record.id), answered: () => element.remove(), delayed: hide });
+  const element = el("span", { class: "row-answers", "data-questions": String(record.id), delayed: hide });
   const send = async (body) => {
     for (const button of element.children) button.disabled = true;
     const [{ error }] = await answerAll([record], body);
@@ -307,14 +326,3 @@ export function rowAnswers(record, review) {
   hide();
   return element;
 }
-
-/** Updates all shown answers to a question that was answered. */
-export function showAnswer(record) {
-  for (const element of document.querySelectorAll(`[data-questions="${Number(record.id)}"]`)) {
-    element.dispatchEvent(new CustomEvent("answered", { detail: record }));
-  }
-}
-
-onSession(() => {
-  for (const element of document.querySelectorAll(".answers")) element.dispatchEvent(new CustomEvent("session"));
-});

@@ -1,9 +1,10 @@
 // The frame of all pages: session, connection, and the list of pending questions.
 
+import { isOpen } from "./answers.js";
 import { acceptEnd, get, hasEnded, isSignedIn, onSession, resume, signIn, signOut } from "./api.js";
 import { clear, notice } from "./banner.js";
 import { tellChanges } from "./diff.js";
-import { el, prose, say } from "./dom.js";
+import { dispatch, el, prose, say } from "./dom.js";
 import { listen } from "./events.js";
 import { hooks } from "./hooks.js";
 import { inbox } from "./inbox.js";
@@ -56,10 +57,6 @@ function count() {
   document.title = text === "0" ? `${title} · hooks-guard` : `(${text}) ${title} · hooks-guard`;
 }
 
-function isWaiting(record) {
-  return record.deadline && !record.user_response && Date.parse(record.deadline) > Date.now();
-}
-
 const page = open(main, questions, known);
 // If there are several pages, a question may be pending although it is not displayed.
 const notifications = notifier((id) => questions.has(id) || known.total > questions.size, showQuestion);
@@ -80,7 +77,7 @@ function announce(records) {
 function keep(record) {
   const whole = known.total === questions.size;
   if (questions.delete(record.id)) known.total -= 1;
-  if (isWaiting(record)) {
+  if (isOpen(record)) {
     known.total += 1;
     if (whole && questions.size < PAGE) questions.set(record.id, record);
     else readSoon();
@@ -173,9 +170,9 @@ const reconnect = listen({
     if (kind === "asked" || kind === "answered" || kind === "executed") {
       keep(data);
       meanwhile?.push(data);
-      if (kind === "asked" && isWaiting(data)) announce([data]);
+      if (kind === "asked" && isOpen(data)) announce([data]);
       if (kind === "answered") notifications.closed(data.id);
-      if (kind === "asked" && isWaiting(data)) say(`New question: ${data.classification} from ${data.agent ?? "an agent"}`);
+      if (kind === "asked" && isOpen(data)) say(`New question: ${data.classification} from ${data.agent ?? "an agent"}`);
     } else if (kind === "answering" || kind === "withdrawn") {
       onDelayedEvent(kind, data);
     } else if (kind === "changes") {
@@ -254,6 +251,7 @@ setInterval(checkSession, SESSION_CHECK);
 document.addEventListener("visibilitychange", checkSession);
 
 document.getElementById("sign-out").addEventListener("click", signOut);
+onSession(() => dispatch(null, "session"));
 onSession(showSession);
 keys(page, document.getElementById("open-keys"));
 settings(document.getElementById("open-settings"));

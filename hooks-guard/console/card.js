@@ -123,7 +123,6 @@ export function card(record, { onSelect }) {
     answerable,
     choose: panel.choose,
     enable() {
-      panel.enable();
       box.disabled = !isSignedIn() || made.over;
       rule.disabled = !isSignedIn();
     },
@@ -155,12 +154,11 @@ export function card(record, { onSelect }) {
     finish(now) {
       made.over = true;
       box.checked = false;
-      panel.finish(now);
-      made.enable();
-      element.classList.add("over");
       const text = now ? outcome(now) : el("span", { class: "outcome", "data-outcome": "timeout" }, "no longer pending");
       const by = now?.answered_by ? ` by ${escape(now.answered_by)}` : "";
-      panel.actions.replaceChildren(text, el("span", { class: "quiet-text" }, by));
+      panel.finish(text, el("span", { class: "quiet-text" }, by));
+      made.enable();
+      element.classList.add("over");
       left.textContent = "";
       say(`Question ${record.id}: ${text.textContent}${by}`);
     },

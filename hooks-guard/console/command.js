@@ -1,11 +1,11 @@
 // A command, with its parts highlighted by effect, and the deciding part marked.
 
-import { el, words } from "./dom.js";
-import { shown } from "./escape.js";
+import { el, escapeMark, markedText, words } from "./dom.js";
 
 /** Maximum number of characters on one line; no window shows more. */
 const LINE = 400;
-const STRENGTH = ["READ", "CREATE", "UPDATE", "DELETE"];
+/** The classes, from the weakest effect to the strongest. */
+export const CLASSES = ["READ", "CREATE", "UPDATE", "DELETE"];
 
 /** Class of a command, as a coloured word. */
 export function badge(effect) {
@@ -20,15 +20,16 @@ export function command(record, { oneLine = false } = {}) {
   const decided = characters.map(() => false);
   for (const part of record.parts ?? []) {
     for (let at = part.start; at < Math.min(part.end, characters.length); at += 1) {
-      effects[at] = Math.max(effects[at], STRENGTH.indexOf(part.effect));
+      effects[at] = Math.max(effects[at], CLASSES.indexOf(part.effect));
       decided[at] ||= part.decided === true;
     }
   }
   const code = el("code", { class: "command" });
+  const mark = oneLine ? escapeMark : lineMark;
   let from = 0;
   for (let at = 1; at <= characters.length; at += 1) {
     if (at < characters.length && effects[at] === effects[from] && decided[at] === decided[from]) continue;
-    code.append(piece(pieces(characters.slice(from, at), oneLine), effects[from], decided[from]));
+    code.append(piece(markedText(characters.slice(from, at), mark), effects[from], decided[from]));
     from = at;
   }
   return code;
@@ -36,25 +37,12 @@ export function command(record, { oneLine = false } = {}) {
 
 function piece(content, effect, decided) {
   if (effect < 0) return el("span", {}, ...content);
-  const name = STRENGTH[effect];
+  const name = CLASSES[effect];
   const title = decided ? `Deciding part: ${words(name)}` : words(name);
   return el(decided ? "mark" : "span", { "data-effect": name, title }, ...content);
 }
 
-/** Marks escaped characters, so that they differ from literal text. */
-function pieces(characters, oneLine) {
-  const all = [];
-  let plain = "";
-  for (const character of characters) {
-    const text = shown(character);
-    if (text === character) {
-      plain += character;
-      continue;
-    }
-    if (plain) all.push(plain);
-    plain = "";
-    all.push(el("span", { class: "hidden-character" }, text));
-    if (character === "\n" && !oneLine) all.push("\n");
-  }
-  return plain ? [...all, plain] : all;
+/** Marks an escaped character. A line also ends after the mark of its end. */
+function lineMark(character) {
+  return character === "\n" ? [escapeMark(character), "\n"] : escapeMark(character);
 }

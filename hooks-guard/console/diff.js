@@ -1,7 +1,7 @@
 // The changes of a file tool, as a unified diff with line numbers.
 
-import { get, isSignedIn, messageOf, onSession } from "./api.js";
-import { el, told } from "./dom.js";
+import { get, isSignedIn, messageOf } from "./api.js";
+import { dispatch, el, escapeMark, markedText, told } from "./dom.js";
 import { shown } from "./escape.js";
 import { number } from "./time.js";
 
@@ -13,14 +13,12 @@ const SCROLLS = ["ArrowDown", "ArrowUp", "ArrowLeft", "ArrowRight", "PageDown", 
 const MAX_KNOWN = 500;
 /** Sizes of changes by question, oldest first. */
 const known = new Map();
-/** Displayed changes, with the ids of their questions. */
-let views = [];
 
 /** Updates the displayed changes of a question, after an event or a reload. */
 export function tellChanges({ id, changes }) {
   known.set(id, changes);
   if (known.size > MAX_KNOWN) known.delete(known.keys().next().value);
-  for (const view of views) if (view.id === id) view.draw(changes);
+  dispatch(id, "changes", changes);
 }
 
 /**
@@ -28,8 +26,9 @@ export function tellChanges({ id, changes }) {
  * they appear once the operator is signed in.
  */
 export function changesOf(record) {
-  const section = el("div", { class: "changes" });
-  if (record.user_response || !record.deadline) return section;
+  if (record.user_response || !record.deadline) return el("div", { class: "changes" });
+  const listeners = { changes: (event) => draw(event.detail), session: () => draw() };
+  const section = el("div", { class: "changes", "data-questions": String(record.id), ...listeners });
   let isRead = false;
   let totals = record.changes ?? known.get(record.id);
 
@@ -52,17 +51,9 @@ export function changesOf(record) {
     }
   }
 
-  // Forget the views that the page has removed; a new one is not in the page yet.
-  for (const view of views) view.isShown ||= view.section.isConnected;
-  views = views.filter((view) => !view.isShown || view.section.isConnected);
-  views.push({ id: record.id, section, draw, isShown: false });
   draw();
   return section;
 }
-
-onSession(() => {
-  for (const view of views) view.draw();
-});
 
 function counts(added, removed) {
   return [
@@ -93,7 +84,7 @@ function file(change) {
   const lines = change.diff ?? "";
   return el(
     "div",
-    { class: "change", "data-kind": change.kind },
+    { class: "change" },
     el("p", { class: "change-counts" }, `${verb} `, told("code", change.path), " ", ...counts(change.added, change.removed)),
     ...(change.notes ?? []).map(note),
     change.masked && note("Secrets are hidden: a part of this change is not shown."),
@@ -146,24 +137,11 @@ function row(kind, old, now, mark, text) {
     el("td", { class: "line-number" }, String(old)),
     el("td", { class: "line-number" }, String(now)),
     el("td", { class: "mark" }, mark),
-    el("td", { class: "text" }, ...pieces(text)),
+    el("td", { class: "text" }, ...markedText(text, tabMark)),
   );
 }
 
-/** Marks escaped characters. A tab stays a tab, with a mark, because code is full of them. */
-function pieces(text) {
-  const all = [];
-  let plain = "";
-  for (const character of text) {
-    const escaped = shown(character);
-    if (escaped === character) {
-      plain += character;
-      continue;
-    }
-    if (plain) all.push(plain);
-    plain = "";
-    all.push(character === "\t" ? el("span", { class: "tab" }, "\t") : el("span", { class: "hidden-character" }, escaped));
-  }
-  if (plain) all.push(plain);
-  return all;
+/** Marks an escaped character. A tab stays a tab, with a mark, because code is full of them. */
+function tabMark(character) {
+  return character === "\t" ? el("span", { class: "tab" }, "\t") : escapeMark(character);
 }

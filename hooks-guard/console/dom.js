@@ -1,6 +1,6 @@
 // Elements. All displayed text goes through here, as text and never as markup.
 
-import { escape } from "./escape.js";
+import { escape, shown } from "./escape.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -38,6 +38,34 @@ export function prose(name, text, attributes = {}) {
     parts.push(`${parts.pop()}\`${last}`);
   }
   return el(name, attributes, ...parts.map((part, at) => (at % 2 === 1 ? el("code", {}, part) : part)));
+}
+
+/** Creates the mark of an escaped character, which differs from literal text. */
+export function escapeMark(character) {
+  return el("span", { class: "hidden-character" }, shown(character));
+}
+
+/** Returns text as children of an element; `mark` creates the mark of each character that is escaped. */
+export function markedText(characters, mark = escapeMark) {
+  const all = [];
+  let plain = "";
+  for (const character of characters) {
+    if (shown(character) === character) {
+      plain += character;
+      continue;
+    }
+    if (plain) all.push(plain);
+    plain = "";
+    all.push(mark(character));
+  }
+  if (plain) all.push(plain);
+  return all;
+}
+
+/** Dispatches an event to all shown elements of a question; to those of every question if `id` is null. */
+export function dispatch(id, type, detail) {
+  const selector = id === null ? "[data-questions]" : `[data-questions~="${Number(id)}"]`;
+  for (const element of document.querySelectorAll(selector)) element.dispatchEvent(new CustomEvent(type, { detail }));
 }
 
 /** Announces a text to screen readers. */

@@ -6,25 +6,26 @@ import { card, groupKey, LOOKED_AT } from "./card.js";
 import { badge, command } from "./command.js";
 import { el, prose, told } from "./dom.js";
 import { escape } from "./escape.js";
+import { isShortcut } from "./keys.js";
 import { outcome, UNUSED } from "./record.js";
 import { rememberedApprovals } from "./remembered.js";
 import { cardSearch } from "./search.js";
 import { selection } from "./selection.js";
 import { when } from "./time.js";
 
-/** Keys of the page, with what they do. */
+/** Keys of the page, with their action, and with its short name in the line below the questions. */
 const KEYS = [
-  [["j", "↓"], "selects the next question"],
-  [["k", "↑"], "selects the previous question"],
-  [["y"], "approves the selected question, once"],
-  [["s"], "approves it for this session"],
-  [["a"], "approves it always"],
-  [["n"], "denies it"],
-  [["N"], "denies it with a note"],
-  [["x"], "selects the question for a common answer"],
-  [["X"], "selects all questions up to this one"],
-  [["g"], "goes to the answers of the selected questions"],
-  [["u"], "undoes the last answer, for some seconds"],
+  [["j", "↓"], "selects the next question", "move"],
+  [["k", "↑"], "selects the previous question", "move"],
+  [["y"], "approves the selected question, once", "approve"],
+  [["s"], "approves it for this session", "for this session"],
+  [["a"], "approves it always", "always"],
+  [["n"], "denies it", "deny"],
+  [["N"], "denies it with a note", "deny with a note"],
+  [["x"], "selects the question for a common answer", "select"],
+  [["X"], "selects all questions up to this one", "select up to here"],
+  [["g"], "goes to the answers of the selected questions", "go to the selection"],
+  [["u"], "undoes the last answer, for some seconds", "undo"],
   [["/"], "searches the questions, as you type"],
   [["Esc"], "clears the selection or the search"],
 ];
@@ -214,8 +215,7 @@ function write(element, text) {
  * `LOOKED_AT`.
  */
 function keys(event, cards, chosen) {
-  if (event.repeat || event.ctrlKey || event.altKey || event.metaKey) return;
-  if (event.target.closest?.("input:not([type=checkbox]), select, textarea, dialog")) return;
+  if (!isShortcut(event) || event.target.closest?.("dialog")) return;
   const open = cards.filter((made) => !made.element.hidden);
   const at = open.findIndex((made) => made.element.contains(document.activeElement));
   const step = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1 }[event.key];
@@ -248,10 +248,11 @@ function keys(event, cards, chosen) {
   made.choose(answer);
 }
 
+/** Returns the line of the short names, each after the first key of its actions. */
 function keyHelp() {
-  const keys = [["j", "k", "move"], ["y", "approve"], ["s", "for this session"], ["a", "always"], ["n", "deny"], ["N", "deny with a note"], ["x", "select"], ["X", "select up to here"], ["g", "go to the selection"], ["u", "undo"]];
-  return keys.flatMap((parts) => [
-    el("span", {}, ...parts.slice(0, -1).flatMap((key) => [el("kbd", {}, key), " "]), parts.at(-1)),
+  const named = Map.groupBy(KEYS.filter(([, , name]) => name), ([, , name]) => name);
+  return [...named].flatMap(([name, actions]) => [
+    el("span", {}, ...actions.flatMap(([[key]]) => [el("kbd", {}, key), " "]), name),
     " ",
   ]);
 }

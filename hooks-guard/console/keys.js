@@ -4,9 +4,14 @@ import { dialog } from "./dialog.js";
 import { el } from "./dom.js";
 import { turnTimes } from "./time.js";
 
+/** Returns true if a key is pressed once, without modifiers, and outside of the elements that match `fields`. */
+export function isShortcut(event, fields = "input:not([type=checkbox]), select, textarea") {
+  return !(event.repeat || event.ctrlKey || event.altKey || event.metaKey || event.target.closest?.(fields));
+}
+
 /**
- * Handles the keys of all pages, and lists them with those of the page. `page.keys` has pairs of keys
- * and their action; `page.search` is the field that `/` selects.
+ * Handles the keys of all pages, and lists them with those of the page. `page.keys` has the keys of
+ * each action; `page.search` is the field that `/` selects.
  */
 export function keys(page, button) {
   const everywhere = [
@@ -19,8 +24,8 @@ export function keys(page, button) {
   button.addEventListener("click", help.open);
 
   document.addEventListener("keydown", (event) => {
-    if (event.defaultPrevented || event.repeat || event.ctrlKey || event.altKey || event.metaKey) return;
-    if (event.target.closest?.("input, select, textarea, [contenteditable]") || document.querySelector("dialog[open]")) return;
+    if (event.defaultPrevented || document.querySelector("dialog[open]")) return;
+    if (!isShortcut(event, "input, select, textarea, [contenteditable]")) return;
     if (event.key === "?") help.open();
     else if (event.key === "t") turnTimes();
     else if (event.key === "/" && page.search && page.search.offsetParent !== null) page.search.focus();

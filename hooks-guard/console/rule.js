@@ -1,42 +1,30 @@
 // A proposal of a rule for the command of a decision. The page shows it; only the user writes rules.
 
 import { get, isSignedIn, messageOf } from "./api.js";
+import { dialog } from "./dialog.js";
 import { el, prose, say } from "./dom.js";
 import { escape } from "./escape.js";
 
-/** Creates the button that proposes a rule for a decision; null if the decision has no command to allow. */
+/** Creates the button that proposes a rule for the decision whose id `id` returns. */
 export function ruleButton(id) {
   return el("button", { type: "button", class: "small", "data-rule": true, "aria-haspopup": "dialog", click: () => showRule(id()) }, "Make a rule of this");
 }
 
 /** Shows a proposed rule in a dialog. */
 async function showRule(id) {
-  const dialog = el("dialog", { class: "rule", "aria-labelledby": "rule-title", close: () => dialog.remove() });
   const content = el("div", {}, el("p", { class: "quiet-text" }, "Loading."));
-  dialog.append(
-    el(
-      "div",
-      { class: "inside" },
-      el(
-        "div",
-        { class: "head" },
-        el("h2", { id: "rule-title" }, `Rule for decision ${id}`),
-        el("button", { type: "button", class: "quiet", click: () => dialog.close() }, "Close"),
-      ),
-      content,
-    ),
-  );
-  dialog.addEventListener("click", (event) => {
-    // A click on the backdrop.
-    if (event.target === dialog) dialog.close();
-  });
-  document.body.append(dialog);
-  dialog.showModal();
+  const shown = dialog("rule", `Rule for decision ${id}`, content);
+  shown.element.addEventListener("close", () => shown.element.remove());
+  shown.open();
+  const fail = (text) => content.replaceChildren(prose("p", text, { class: "problem", role: "alert" }));
+  if (!isSignedIn()) {
+    fail("Sign in on the inbox to get a rule.");
+    return;
+  }
   try {
-    if (!isSignedIn()) throw Object.assign(new Error("Sign in on the inbox to get a rule."), { status: 401 });
     content.replaceChildren(...proposal(await get(`/api/hooks/decisions/${id}/rule`)));
   } catch (error) {
-    content.replaceChildren(prose("p", messageOf(error), { class: "problem", role: "alert" }));
+    fail(messageOf(error));
   }
 }
 

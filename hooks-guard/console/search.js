@@ -1,28 +1,39 @@
-// Search in the cards of the inbox.
+// Fields for a search as the operator types, and the search in the cards of the inbox.
 
 import { el } from "./dom.js";
 
 /** Parts of a card that are searched. */
 const PARTS = ".command, .agent, .directory, .badge, .reasoning, dd";
 
-/** Creates a field that shows only the cards in `list` that contain its text, and hides the others. */
-export function cardSearch(list) {
+/**
+ * Creates a search field, which the key `/` selects. Calls `typed` after each letter. Escape clears the
+ * field and calls `cleared`, or leaves the field if it is empty.
+ */
+export function searchInput(attributes, typed, cleared = typed) {
   const input = el("input", {
     type: "search",
-    id: "card-search",
-    "aria-label": "Search the questions",
     "aria-keyshortcuts": "/",
-    placeholder: "Search",
     autocomplete: "off",
     spellcheck: "false",
-    input: apply,
+    ...attributes,
+    input: typed,
     keydown(event) {
       if (event.key !== "Escape") return;
       event.preventDefault();
-      if (input.value === "") input.blur();
-      clear();
+      if (input.value === "") {
+        input.blur();
+        return;
+      }
+      input.value = "";
+      cleared();
     },
   });
+  return input;
+}
+
+/** Creates a field that shows only the cards in `list` that contain its text, and hides the others. */
+export function cardSearch(list) {
+  const input = searchInput({ id: "card-search", "aria-label": "Search the questions", placeholder: "Search" }, apply);
   const found = el("span", { role: "status" });
   const line = el("p", { class: "line quiet-text", id: "cards-found", hidden: true }, found, el("button", { type: "button", click: clear }, "Clear search"));
   const field = el("div", { class: "field search", hidden: true }, input);

@@ -1,6 +1,6 @@
 // Several questions at once: selected cards, and the bar that answers them.
 
-import { answerAll, answerError, confirmStep, noteStep, shortCommand } from "./answers.js";
+import { answerAll, answerError, confirmStep, noteStep, shortCommand, stepHolder } from "./answers.js";
 import { isSignedIn } from "./api.js";
 import { el, prose, say } from "./dom.js";
 import { delayedAnswer } from "./undo.js";
@@ -11,7 +11,6 @@ export function selection(cards) {
   /** Card from which a range begins. */
   let anchor = null;
   let busy = false;
-  let step = null;
   const summary = el("p", { class: "selection-summary", role: "status" });
   const warning = el("p", { class: "caution" });
   const results = el("div", { class: "selection-results", role: "status" });
@@ -24,6 +23,8 @@ export function selection(cards) {
   const buttons = el("div", { class: "selection-buttons" }, approve, deny, note, session, agent, clear);
   const element = el("section", { class: "selection", "aria-label": "Selected questions", hidden: true, keydown: escapeKey }, summary, warning, buttons, results);
 
+  const step = stepHolder(results, update, () => clear);
+
   /** Returns the selected cards that are shown and open. */
   function selected() {
     return cards().filter((card) => chosen.has(card) && !card.over);
@@ -35,7 +36,7 @@ export function selection(cards) {
     const records = all.flatMap((card) => card.records());
     for (const card of cards()) card.element.classList.toggle("selected", chosen.has(card));
     element.hidden = all.length === 0 && results.childElementCount === 0;
-    summary.hidden = buttons.hidden = all.length === 0 || step !== null;
+    summary.hidden = buttons.hidden = all.length === 0 || step.isOpen();
     const text = `${count(records)} selected`;
     // Screen readers would repeat an equal text.
     if (summary.textContent !== text) summary.textContent = text;
@@ -95,7 +96,7 @@ export function selection(cards) {
   }
 
   function reset() {
-    closeStep();
+    step.close();
     const back = cards().find((card) => chosen.has(card)) ?? cards()[0];
     for (const card of [...chosen]) drop(card);
     results.replaceChildren();
@@ -108,23 +109,6 @@ export function selection(cards) {
     if (event.key === "Escape") reset();
   }
 
-  function closeStep() {
-    if (!step) return;
-    const focused = step.element.contains(document.activeElement);
-    step.element.remove();
-    step = null;
-    update();
-    if (focused) clear.focus();
-  }
-
-  function openStep(made) {
-    closeStep();
-    step = made;
-    element.insertBefore(step.element, results);
-    update();
-    step.focus();
-  }
-
   function approveAll() {
     const records = selected().flatMap((card) => card.records());
     const deletes = records.filter((record) => record.classification === "DELETE").length;
@@ -134,17 +118,17 @@ export function selection(cards) {
       return;
     }
     const what = deletes > 0 ? `${deletes} of them ${deletes === 1 ? "deletes" : "delete"}` : `${careful} of them to be checked first`;
-    openStep(confirmStep(`Approve ${count(records)}, ${what}?`, `Approve ${count(records)}`, () => send({ response: "APPROVED" }), closeStep));
+    step.open(confirmStep(`Approve ${count(records)}, ${what}?`, `Approve ${count(records)}`, () => send({ response: "APPROVED" }), step.close));
   }
 
   function denyWithNote() {
-    openStep(noteStep("Deny", (text) => send(text ? { response: "DENIED", note: text } : { response: "DENIED" }), closeStep));
+    step.open(noteStep(send, step.close));
   }
 
   async function send(body) {
     if (busy || !isSignedIn()) return;
     busy = true;
-    closeStep();
+    step.close();
     results.replaceChildren();
     const records = selected().flatMap((card) => card.answerable()).filter((record) => !delayedAnswer(record.id));
     update();

@@ -1,6 +1,7 @@
 // Statistics: the decisions of a period, as plots with tables.
 
 import { get, messageOf } from "./api.js";
+import { CLASSES } from "./command.js";
 import { el, prose } from "./dom.js";
 import { escape } from "./escape.js";
 import { bars, legend, lines, short, stacked, table } from "./plot.js";
@@ -14,7 +15,6 @@ const PERIODS = [
   ["month", "30 days", 30 * 24 * HOUR],
   ["all", "Everything", null],
 ];
-const CLASSES = ["READ", "CREATE", "UPDATE", "DELETE"];
 
 export function statistics(main) {
   const chosen = new URLSearchParams(location.search).get("period") ?? "week";

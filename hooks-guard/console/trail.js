@@ -1,16 +1,17 @@
 // The trail: decisions, newest first, with filters stored in the address.
 
-import { rowAnswers, showAnswer } from "./answers.js";
+import { rowAnswers } from "./answers.js";
 import { get, messageOf } from "./api.js";
-import { badge, command } from "./command.js";
-import { el, prose, say, told } from "./dom.js";
+import { badge, CLASSES, command } from "./command.js";
+import { dialog } from "./dialog.js";
+import { dispatch, el, prose, say, told } from "./dom.js";
 import { details, outcome, UNUSED } from "./record.js";
+import { searchInput } from "./search.js";
 import { number, when } from "./time.js";
 
 const ROWS = 50;
 /** The filters, by their names in the address and in the API. */
 const FILTERS = ["classification", "response", "command_filter", "agent", "session_id", "since", "until"];
-const CLASSES = ["READ", "CREATE", "UPDATE", "DELETE"];
 /** Outcomes as the table prints them, with their filters in the API. */
 const OUTCOMES = new Map([
   ["allowed", { decision: "AUTO_ALLOWED" }],
@@ -37,20 +38,15 @@ export function trail(main) {
   const body = el("tbody");
   const status = el("p", { class: "quiet-text", id: "found" });
   const fresh = el("button", { type: "button", hidden: true, click: () => location.assign(to({ before: "" })) }, "Show new decisions");
-  const dialog = el("dialog", { "aria-labelledby": "record-title", close: () => mirror("id", "") });
+  const decisionTitle = el("span");
+  const decision = el("div");
+  const decisionDialog = dialog("record", decisionTitle, decision);
   const pages = el("nav", { class: "line", "aria-label": "Pages of the trail" });
-  const search = el("input", {
-    id: "command_filter",
-    name: "command_filter",
-    type: "search",
-    value: filters.command_filter,
-    autocomplete: "off",
-    spellcheck: "false",
-    "aria-keyshortcuts": "/",
-    "aria-controls": "decisions",
-    input: () => find(PAUSE),
-    keydown: escapes,
-  });
+  const search = searchInput(
+    { id: "command_filter", name: "command_filter", value: filters.command_filter, "aria-controls": "decisions" },
+    () => find(PAUSE),
+    () => find(0),
+  );
   const exports = [download("csv", "CSV"), download("jsonl", "JSON lines")];
   let records = [];
   let unseen = 0;
@@ -70,7 +66,6 @@ export function trail(main) {
       body,
     ),
     pages,
-    dialog,
   );
 
   /** Returns the address of this page with changed parameters. */
@@ -192,18 +187,6 @@ export function trail(main) {
     }, delay);
   }
 
-  /** Escape clears the search, and leaves its field if it is empty. */
-  function escapes(event) {
-    if (event.key !== "Escape") return;
-    event.preventDefault();
-    if (search.value === "") {
-      search.blur();
-      return;
-    }
-    search.value = "";
-    find(0);
-  }
-
   /** Reads the page; a later call cancels an earlier one. */
   async function load() {
     reading?.abort();
@@ -317,27 +300,13 @@ export function trail(main) {
   }
 
   function show(record) {
-    dialog.replaceChildren(
-      el(
-        "div",
-        { class: "inside" },
-        el(
-          "div",
-          { class: "head" },
-          el("h2", { id: "record-title" }, `Decision ${record.id}`),
-          el("button", { type: "button", class: "quiet", click: () => dialog.close() }, "Close"),
-        ),
-        details(record),
-      ),
-    );
-    if (!dialog.open) dialog.showModal();
+    decisionTitle.textContent = `Decision ${record.id}`;
+    decision.replaceChildren(details(record));
+    decisionDialog.open();
     mirror("id", String(record.id));
   }
 
-  dialog.addEventListener("click", (event) => {
-    // A click on the backdrop.
-    if (event.target === dialog) dialog.close();
-  });
+  decisionDialog.element.addEventListener("close", () => mirror("id", ""));
 
   if (sessionStorage.getItem("hooks-guard paged")) {
     sessionStorage.removeItem("hooks-guard paged");
@@ -370,7 +339,7 @@ export function trail(main) {
         records[at] = data;
         body.children[at].replaceWith(row(data));
       }
-      if (kind === "answered") showAnswer(data);
+      if (kind === "answered") dispatch(data.id, "answered", data);
     },
   };
 }

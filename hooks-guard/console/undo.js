@@ -1,7 +1,8 @@
 // Answers with a delay: until one takes effect, a bar at the bottom of the page undoes it.
 
 import { act, messageOf } from "./api.js";
-import { el, prose, say } from "./dom.js";
+import { dispatch, el, prose, say } from "./dom.js";
+import { isShortcut } from "./keys.js";
 
 /** Delay of every answer, in milliseconds. */
 export const DELAY_MS = 3000;
@@ -24,13 +25,6 @@ export function delayedAnswer(id) {
   return delayed.get(id);
 }
 
-/** Updates all shown answers to a question. */
-function announce(id, reason) {
-  for (const element of document.querySelectorAll(`[data-questions~="${Number(id)}"]`)) {
-    element.dispatchEvent(new CustomEvent("delayed", { detail: { id, reason } }));
-  }
-}
-
 /** Adds answers of this window, given together: `answers` are the `answering` of the responses. */
 export function offerUndo(answers, what) {
   if (answers.length === 0) return;
@@ -51,16 +45,18 @@ export function onDelayedEvent(kind, data) {
   add(data);
   if (known || sending.has(data.id)) return;
   const own = lines.find((line) => line.isForeign && !line.isOver);
-  if (own) own.ids.push(data.id);
-  else openLine([data.id], el("span"), true);
+  if (!own) {
+    openLine([data.id], el("span"), true);
+    return;
+  }
+  own.ids.push(data.id);
   draw();
 }
 
 /** Removes a delayed answer that took effect or was withdrawn. */
 export function end(id, reason = null) {
   if (!delayed.delete(id) && !reason) return;
-  for (const line of lines) line.ids = line.ids.filter((other) => other !== id);
-  announce(id, reason);
+  dispatch(id, "delayed", { id, reason });
   draw();
 }
 
@@ -69,11 +65,11 @@ function add(answer) {
   // The clocks of the browser and the service may differ.
   const until = performance.now() + Math.min(Math.max(left, 0), 10_000);
   delayed.set(answer.id, { ...answer, until: Math.min(until, delayed.get(answer.id)?.until ?? Infinity) });
-  announce(answer.id);
+  dispatch(answer.id, "delayed", { id: answer.id });
 }
 
 function openLine(ids, text, isForeign = false) {
-  const button = el("button", { type: "button", class: "small", "data-undo": true, "aria-keyshortcuts": "u", click: () => undo(line) }, "Undo");
+  const button = el("button", { type: "button", class: "small", "aria-keyshortcuts": "u", click: () => undo(line) }, "Undo");
   const left = el("span", { class: "undo-left", "aria-hidden": "true" });
   button.append(left, el("kbd", { "aria-hidden": "true" }, "u"));
   const line = { ids, text, button, left, isForeign, isOver: false, element: el("p", {}, text, button) };
@@ -99,7 +95,7 @@ function draw() {
     // The event that it took effect was lost.
     if (now > answer.until + GRACE_MS) {
       delayed.delete(id);
-      announce(id);
+      dispatch(id, "delayed", { id });
     }
   }
   for (const line of [...lines]) {
@@ -144,7 +140,7 @@ async function undo(line) {
 }
 
 /** Undoes the newest answers of the bar; returns false if there are none. */
-export function undoLast() {
+function undoLast() {
   const line = lines.findLast((line) => !line.isOver);
   if (line) undo(line);
   return Boolean(line);
@@ -153,7 +149,5 @@ export function undoLast() {
 setInterval(draw, 250);
 
 addEventListener("keydown", (event) => {
-  if (event.key !== "u" || event.repeat || event.ctrlKey || event.altKey || event.metaKey) return;
-  if (event.target.closest?.("input:not([type=checkbox]), select, textarea")) return;
-  if (undoLast()) event.preventDefault();
+  if (event.key === "u" && isShortcut(event) && undoLast()) event.preventDefault();
 });

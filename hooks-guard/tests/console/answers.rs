@@ -586,8 +586,8 @@ fn a_question_and_a_record_show_a_rule_that_allows_the_command() {
         "document.querySelector('{card} details').open = true"
     ));
     page.click(&format!("{card} [data-rule]"));
-    page.until("document.querySelector('dialog.rule .rule-text') !== null");
-    let text = text(&page, "dialog.rule .rule-text");
+    page.until("document.querySelector('dialog#rule .rule-text') !== null");
+    let text = text(&page, "dialog#rule .rule-text");
     for part in [
         "effect = \"allow\"",
         "program = \"mkdir\"",
@@ -596,9 +596,9 @@ fn a_question_and_a_record_show_a_rule_that_allows_the_command() {
     ] {
         assert!(text.contains(part), "`{part}` in {text}");
     }
-    page.click("dialog.rule [data-copy]");
+    page.click("dialog#rule [data-copy]");
     page.until(
-        "/Copied|Selected/u.test(document.querySelector('dialog.rule [role=status]').textContent)",
+        "/Copied|Selected/u.test(document.querySelector('dialog#rule [role=status]').textContent)",
     );
     // The rule allows the command; the console has not written it.
     let path = format!("/api/hooks/decisions/{made}/rule");
@@ -607,7 +607,7 @@ fn a_question_and_a_record_show_a_rule_that_allows_the_command() {
     assert_eq!(proposed["toml"], *text);
     let file = std::path::PathBuf::from(proposed["file"].as_str().unwrap());
     assert!(
-        page.eval("document.querySelector('dialog.rule').innerText")
+        page.eval("document.querySelector('dialog#rule').innerText")
             .as_str()
             .unwrap()
             .contains(proposed["file"].as_str().unwrap())
@@ -632,6 +632,6 @@ fn a_question_and_a_record_show_a_rule_that_allows_the_command() {
     page.until("document.getElementById('sign-out').hidden === false");
     page.click("dialog [data-rule]");
     page.until(
-        "document.querySelector('dialog.rule .problem')?.textContent.includes('it deletes')",
+        "document.querySelector('dialog#rule .problem')?.textContent.includes('it deletes')",
     );
 }
