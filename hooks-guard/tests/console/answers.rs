@@ -563,9 +563,7 @@ fn remembered_approvals_are_listed_and_revoked_after_a_confirmation() {
         true
     );
     let path = format!("/api/hooks/remembered/{}", left["remembered"][0]["id"]);
-    daemon
-        .send(&crate::client::Request::new("DELETE", &path).bearer(crate::daemon::TOKEN))
-        .ok();
+    daemon.as_operator("DELETE", &path).ok();
     for window in [&page, &stranger] {
         window.until(&format!("{list}.length === 0"));
     }
@@ -602,8 +600,7 @@ fn a_question_and_a_record_show_a_rule_that_allows_the_command() {
     );
     // The rule allows the command; the console has not written it.
     let path = format!("/api/hooks/decisions/{made}/rule");
-    let request = crate::client::Request::new("GET", &path).bearer(crate::daemon::TOKEN);
-    let proposed = daemon.send(&request).ok();
+    let proposed = daemon.as_operator("GET", &path).ok();
     assert_eq!(proposed["toml"], *text);
     let file = std::path::PathBuf::from(proposed["file"].as_str().unwrap());
     assert!(
