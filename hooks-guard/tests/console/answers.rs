@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::browser::{Browser, Page};
 use crate::daemon::Daemon;
-use crate::{answer, ask, card, signed_in, until_answered};
+use crate::{answer, ask, card, open, until_answered};
 
 /// Time after which a key answers the focused question, in milliseconds, with a margin.
 const LOOKED_AT: u64 = 700;
@@ -19,15 +19,6 @@ fn ask_in(daemon: &Daemon, command: &str, agent: &str, session: &str) -> Value {
         "command": command, "agent": agent, "cwd": "/srv/ada/atlas", "session_id": session,
     });
     daemon.post(&body).ok()["id"].clone()
-}
-
-/// Opens the inbox as the operator.
-#[track_caller]
-fn open<'b>(browser: &'b Browser, daemon: &Daemon) -> Page<'b> {
-    let page = browser.person().window();
-    page.goto(&signed_in(daemon));
-    page.until("document.getElementById('sign-out').hidden === false");
-    page
 }
 
 #[track_caller]
