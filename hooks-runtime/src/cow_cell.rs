@@ -60,10 +60,10 @@ impl<W: Writer> CowCell<W> {
         pointer::load(&self.current)
     }
 
-    /// Returns the current value if it has one of these filter bits.
+    /// Returns `false` if the current value has none of these filter bits.
     #[inline]
-    pub(crate) fn load_if(&self, bits: u64) -> Option<Snapshot<W::Snapshot>> {
-        (self.filter_bits.load(Ordering::Acquire) & bits != 0).then(|| self.load())
+    pub(crate) fn has_filter_bit(&self, bits: u64) -> bool {
+        self.filter_bits.load(Ordering::Acquire) & bits != 0
     }
 
     /// Changes the writers' copy and publishes it. `change` must not panic halfway.

@@ -221,12 +221,12 @@ fn files_writable_by_other_users_are_refused() {
     let home = Home::new();
     home.config("auto_allow_read = true");
     let folder = home.config_file().parent().expect("a folder").to_owned();
-    fs::write(folder.join("rules.toml"), "").expect("a file");
+    fs::write(home.rules_file(), "").expect("a file");
     decision_of(&home.hook("claude-code", &[], &pre_tool_use("ls", "0")));
     let data = home.database().parent().expect("a folder").to_owned();
     for (path, mode) in [
         (home.config_file(), 0o646),
-        (folder.join("rules.toml"), 0o666),
+        (home.rules_file(), 0o666),
         (folder.clone(), 0o777),
         (home.database(), 0o606),
         (data, 0o707),
@@ -257,8 +257,8 @@ fn files_writable_by_other_users_are_refused() {
 fn agent_settings_stay_protected_if_a_variable_moves_them() {
     let home = Home::new();
     home.config("");
-    let rules = home.config_file().with_file_name("rules.toml");
-    fs::write(rules, "[[rule]]\neffect = 'allow'\nprogram = 'touch'\n").expect("a file");
+    let allow = "[[rule]]\neffect = 'allow'\nprogram = 'touch'\n";
+    fs::write(home.rules_file(), allow).expect("a file");
     let settings = home.path().join(".claude/settings.json");
     for variables in [&[][..], &[("CLAUDE_CONFIG_DIR", "/srv/x")]] {
         let touch = format!("touch {}", settings.display());
@@ -273,8 +273,8 @@ fn agent_settings_stay_protected_if_a_variable_moves_them() {
 fn a_tilde_is_resolved_with_the_homes_of_shell_and_user() {
     let home = Home::new();
     home.config("");
-    let rules = home.config_file().with_file_name("rules.toml");
-    fs::write(rules, "[[rule]]\neffect = 'allow'\nprogram = 'touch'\n").expect("a file");
+    let allow = "[[rule]]\neffect = 'allow'\nprogram = 'touch'\n";
+    fs::write(home.rules_file(), allow).expect("a file");
     let above = home.path().join(".config");
     let above = above.to_str().expect("text");
     for (variables, command, decision) in [

@@ -46,6 +46,10 @@ impl Home {
         self.path().join(".config/hooks-guard/config.toml")
     }
 
+    fn rules_file(&self) -> PathBuf {
+        self.path().join(".config/hooks-guard/rules.toml")
+    }
+
     fn command(&self) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_hooks-guard"));
         command.env_clear().env("HOME", self.path());

@@ -1,17 +1,12 @@
 //! Tests that `install` and `rules preset` write presets of rules.
 
-use std::path::PathBuf;
 use std::process::Output;
 
 use serde_json::json;
 
-use super::{Home, decision_of};
+use super::{Home, decision_of, pre_tool_use};
 
 const OWN: &str = "# mine\n[[rule]]\neffect = \"deny\"\nprogram = \"docker\"\nreason = \"no\"\n";
-
-fn rules(home: &Home) -> PathBuf {
-    home.path().join(".config/hooks-guard/rules.toml")
-}
 
 /// Runs the program; returns its standard output.
 fn run(home: &Home, arguments: &[&str]) -> String {
@@ -25,11 +20,8 @@ fn output(home: &Home, arguments: &[&str]) -> Output {
 }
 
 fn decision(home: &Home, command: &str) -> String {
-    let input = json!({
-        "session_id": "s", "cwd": home.path().join("work/project"), "permission_mode": "default",
-        "hook_event_name": "PreToolUse", "tool_name": "Bash",
-        "tool_input": {"command": command}, "tool_use_id": "1",
-    });
+    let mut input = pre_tool_use(command, "1");
+    input["cwd"] = json!(home.path().join("work/project"));
     decision_of(&home.hook("claude-code", &[], &input)).0
 }
 
@@ -38,17 +30,20 @@ fn a_preset_is_written_replaced_and_removed() {
     let home = Home::new();
     home.config("");
     std::fs::create_dir_all(home.path().join("work/project")).expect("a folder");
-    std::fs::write(rules(&home), OWN).expect("a file");
+    std::fs::write(home.rules_file(), OWN).expect("a file");
     assert_eq!(decision(&home, "cargo test"), "ask");
     let shown = run(&home, &["rules", "preset", "development", "--dry-run"]);
     assert!(shown.contains("+program = \"cargo\""), "{shown}");
     assert!(shown.contains("would change"), "{shown}");
-    assert_eq!(std::fs::read_to_string(rules(&home)).expect("text"), OWN);
+    assert_eq!(
+        std::fs::read_to_string(home.rules_file()).expect("text"),
+        OWN
+    );
 
     let shown = run(&home, &["rules", "preset", "development"]);
     assert!(shown.contains("backup of the previous content"), "{shown}");
     assert!(shown.contains("allows edits in the project"), "{shown}");
-    let text = std::fs::read_to_string(rules(&home)).expect("text");
+    let text = std::fs::read_to_string(home.rules_file()).expect("text");
     assert!(text.starts_with(OWN), "{text}");
     let backup = home
         .path()
@@ -70,7 +65,10 @@ fn a_preset_is_written_replaced_and_removed() {
     assert_eq!(decision(&home, "ls"), "allow");
     assert_eq!(decision(&home, "rm a"), "deny");
     run(&home, &["rules", "preset", "none"]);
-    assert_eq!(std::fs::read_to_string(rules(&home)).expect("text"), OWN);
+    assert_eq!(
+        std::fs::read_to_string(home.rules_file()).expect("text"),
+        OWN
+    );
     let none = run(&home, &["rules", "preset", "none"]);
     assert!(none.contains("already up to date"), "{none}");
 }
@@ -86,12 +84,15 @@ fn a_rules_file_with_mistakes_is_left_unchanged() {
             "line 1: the marks of a preset",
         ),
     ] {
-        std::fs::write(rules(&home), text).expect("a file");
+        std::fs::write(home.rules_file(), text).expect("a file");
         let output = output(&home, &["rules", "preset", "development"]);
         assert_eq!(output.status.code(), Some(3), "{output:?}");
         let why = String::from_utf8_lossy(&output.stderr);
         assert!(why.contains(message), "{why}");
-        assert_eq!(std::fs::read_to_string(rules(&home)).expect("text"), text);
+        assert_eq!(
+            std::fs::read_to_string(home.rules_file()).expect("text"),
+            text
+        );
     }
 }
 
@@ -102,25 +103,28 @@ fn install_writes_the_named_preset_and_uninstall_keeps_it() {
     let line = "no preset of rules written; run `hooks-guard rules preset NAME` with development, \
                 read-only, strict";
     assert!(shown.contains(line), "{shown}");
-    assert!(!rules(&home).exists());
+    assert!(!home.rules_file().exists());
     let shown = run(
         &home,
         &["install", "claude-code", "--preset", "strict", "--dry-run"],
     );
     assert!(shown.contains("+program = \"*\""), "{shown}");
-    assert!(!rules(&home).exists());
+    assert!(!home.rules_file().exists());
     run(
         &home,
         &["install", "claude-code", "--preset", "development"],
     );
-    let text = std::fs::read_to_string(rules(&home)).expect("text");
+    let text = std::fs::read_to_string(home.rules_file()).expect("text");
     let shown = run(&home, &["install", "claude-code"]);
     assert!(shown.contains("rules.toml`: development"), "{shown}");
     let shown = run(&home, &["install", "claude-code", "--uninstall"]);
     assert!(shown.contains("your rules in `"), "{shown}");
-    assert_eq!(std::fs::read_to_string(rules(&home)).expect("text"), text);
+    assert_eq!(
+        std::fs::read_to_string(home.rules_file()).expect("text"),
+        text
+    );
     run(&home, &["install", "claude-code", "--preset", "none"]);
-    assert!(!rules(&home).exists());
+    assert!(!home.rules_file().exists());
 }
 
 /// A user tries a mode before choosing it.

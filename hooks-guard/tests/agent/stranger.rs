@@ -324,9 +324,8 @@ fn an_allow_of_the_service_needs_the_hooks_consent_or_an_approval() {
         decision_of(&home.hook("codex", &[], &pre_tool_use("rm -rf build", "2")));
     assert_eq!(decision, "deny", "{reason}");
     // The hook and the service apply the same `deny` rules.
-    let rules = home.config_file().with_file_name("rules.toml");
     let deny = "[[rule]]\neffect = 'deny'\nprogram = 'make'\nreason = 'not here'\n";
-    std::fs::write(rules, deny).expect("a file");
+    std::fs::write(home.rules_file(), deny).expect("a file");
     let (decision, reason) =
         decision_of(&home.hook("claude-code", &[], &pre_tool_use("make all", "3")));
     assert_eq!(

@@ -74,6 +74,15 @@ impl User {
 
     fn answer(&mut self, command: &str, approved: bool, remember: RememberScope) {
         let request = self.request(command);
+        self.answer_request(request, approved, remember);
+    }
+
+    fn answer_request(
+        &mut self,
+        request: PermissionRequest,
+        approved: bool,
+        remember: RememberScope,
+    ) {
         let id = self.ask(request).id.unwrap();
         let reply = OperatorAnswer {
             confirms_deletion: false,
@@ -200,16 +209,7 @@ fn only_approvals_of_a_person_count() {
             }),
             ..user.request("Write src/a")
         };
-        let id = user.ask(request).id.unwrap();
-        let reply = OperatorAnswer {
-            confirms_deletion: false,
-            approved: true,
-            remember: RememberScope::Once,
-            note: None,
-        };
-        user.runtime
-            .block_on(user.service.respond(id, reply, "console"))
-            .unwrap();
+        user.answer_request(request, true, RememberScope::Once);
     }
     // A protection.
     user.approve("git config user.name x", 2);

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::browser::{Browser, Page};
 use crate::daemon::Daemon;
-use crate::{answer, ask, card, signed_in, until_answered};
+use crate::{answer, ask, card, open, until_answered};
 
 /// Time after which a key answers the focused question, in milliseconds, with a margin.
 const LOOKED_AT: u64 = 700;
@@ -19,15 +19,6 @@ fn ask_in(daemon: &Daemon, command: &str, agent: &str, session: &str) -> Value {
         "command": command, "agent": agent, "cwd": "/srv/ada/atlas", "session_id": session,
     });
     daemon.post(&body).ok()["id"].clone()
-}
-
-/// Opens the inbox as the operator.
-#[track_caller]
-fn open<'b>(browser: &'b Browser, daemon: &Daemon) -> Page<'b> {
-    let page = browser.person().window();
-    page.goto(&signed_in(daemon));
-    page.until("document.getElementById('sign-out').hidden === false");
-    page
 }
 
 #[track_caller]
@@ -563,9 +554,7 @@ fn remembered_approvals_are_listed_and_revoked_after_a_confirmation() {
         true
     );
     let path = format!("/api/hooks/remembered/{}", left["remembered"][0]["id"]);
-    daemon
-        .send(&crate::client::Request::new("DELETE", &path).bearer(crate::daemon::TOKEN))
-        .ok();
+    daemon.as_operator("DELETE", &path).ok();
     for window in [&page, &stranger] {
         window.until(&format!("{list}.length === 0"));
     }
@@ -602,8 +591,7 @@ fn a_question_and_a_record_show_a_rule_that_allows_the_command() {
     );
     // The rule allows the command; the console has not written it.
     let path = format!("/api/hooks/decisions/{made}/rule");
-    let request = crate::client::Request::new("GET", &path).bearer(crate::daemon::TOKEN);
-    let proposed = daemon.send(&request).ok();
+    let proposed = daemon.as_operator("GET", &path).ok();
     assert_eq!(proposed["toml"], *text);
     let file = std::path::PathBuf::from(proposed["file"].as_str().unwrap());
     assert!(

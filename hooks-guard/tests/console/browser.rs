@@ -254,6 +254,12 @@ impl Page<'_> {
         self.call("Page.navigate", json!({ "url": url }));
     }
 
+    /// Runs a script in every page that the window loads from now on, before the page's scripts.
+    pub(crate) fn before_load(&self, source: &str) {
+        let parameters = json!({ "source": source });
+        self.call("Page.addScriptToEvaluateOnNewDocument", parameters);
+    }
+
     /// Evaluates an expression; awaits a promise.
     #[track_caller]
     pub(crate) fn eval(&self, expression: &str) -> Value {

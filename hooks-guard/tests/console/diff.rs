@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use crate::browser::{Browser, Page};
 use crate::client::Request;
 use crate::daemon::Daemon;
-use crate::look::axe;
-use crate::{card, signed_in};
+use crate::look::{axe, violations};
+use crate::{card, open};
 
 const DIFF: &str = "@@ -8,4 +8,5 @@ fn main() {\n     let answer = 41;\n-    println!(\"{answer}\");\n\
                     +    let answer = answer + 1;\n+\tprintln!(\"{answer}\");\n     run();\n }\n";
@@ -22,13 +22,6 @@ fn edit(files: &Value) -> Value {
 
 fn file(diff: &str) -> Value {
     json!({"path": "src/main.rs", "kind": "edit", "diff": diff})
-}
-
-fn open<'b>(browser: &'b Browser, daemon: &Daemon) -> Page<'b> {
-    let page = browser.person().window();
-    page.goto(&signed_in(daemon));
-    page.until("document.getElementById('sign-out').hidden === false");
-    page
 }
 
 /// Returns the rows of a diff: class, old line, new line, mark and text.
@@ -236,11 +229,8 @@ fn a_diff_scrolls_in_its_box_by_key_and_fits_every_width() {
             let high = page.eval(&format!("{found}.clientHeight < {found}.scrollHeight"));
             assert_eq!(high, true, "at {width}");
             if let Some(axe) = axe {
-                page.eval(&format!("{axe}; true"));
-                let violations = page.eval(
-                    "axe.run(document).then((found) => found.violations.flatMap((rule) => rule.nodes.map((node) => `${rule.id}: ${node.target} ${node.failureSummary}`)))",
-                );
-                assert_eq!(violations, json!([]), "{width} dark={dark}");
+                let violations = violations(&page, axe, &format!("{width} dark={dark}"));
+                assert_eq!(violations, [""; 0]);
             }
             if let Some(pictures) = std::env::var_os("HOOKS_DIFF_PICTURES") {
                 page.eval(&format!("document.querySelectorAll('{card} .change')[1].scrollIntoView({{ block: 'center' }})"));

@@ -67,10 +67,7 @@ fn the_inbox_is_shown_as_empty_only_after_a_successful_read() {
             return real(path, init);
         };
     "#;
-    page.call(
-        "Page.addScriptToEvaluateOnNewDocument",
-        json!({ "source": source }),
-    );
+    page.before_load(source);
     page.goto(&signed_in(&daemon));
     let text = "document.querySelector('.empty').textContent";
     page.until(&format!("{text}.includes('Too much at once')"));

@@ -6,9 +6,9 @@ use std::time::Duration;
 use hooks_runtime::display::{escape, hides_text};
 use serde_json::{Value, json};
 
-use crate::browser::{Browser, Page};
+use crate::browser::Browser;
 use crate::daemon::Daemon;
-use crate::{answer, ask, card, signed_in, until_answered};
+use crate::{answer, ask, card, hold_responses, signed_in, until_answered};
 
 #[test]
 fn new_questions_appear_and_are_answered_by_button() {
@@ -220,29 +220,6 @@ fn the_inbox_reconnects_after_a_restart_of_the_daemon() {
         until_answered(&page, id);
         assert_eq!(answer(&daemon, id), "APPROVED");
     }
-}
-
-/// Delays the responses of a path until the test releases one with `held.pop()()`, or all, also
-/// later ones, with `release()`.
-fn hold_responses(page: &Page<'_>, path: &str) {
-    let source = r#"
-        const real = window.fetch;
-        window.held = [];
-        let holding = true;
-        window.release = () => {
-            holding = false;
-            for (const go of held.splice(0)) go();
-        };
-        window.fetch = async (path, init) => {
-            const answer = await real(path, init);
-            if (holding && path.startsWith("PATH")) await new Promise((go) => held.push(go));
-            return answer;
-        };
-    "#;
-    page.call(
-        "Page.addScriptToEvaluateOnNewDocument",
-        json!({ "source": source.replace("PATH", path) }),
-    );
 }
 
 #[test]

@@ -119,7 +119,7 @@ fn install_axe() -> Result<String, String> {
 
 /// Returns what axe finds on a page.
 #[track_caller]
-fn violations(page: &Page<'_>, axe: &str, what: &str) -> Vec<String> {
+pub(crate) fn violations(page: &Page<'_>, axe: &str, what: &str) -> Vec<String> {
     page.eval(&format!("{axe}; true"));
     let found = page.eval(
         "axe.run(document, { resultTypes: ['violations'] }).then((found) => found.violations.flatMap((rule) => rule.nodes.map((node) => `${rule.id}: ${node.target} ${node.failureSummary}`)))",
@@ -279,12 +279,7 @@ fn answers_fit_the_viewport_without_accessibility_violations() {
                 page.until("!document.querySelector('.undo-bar').hidden");
             }
             if let Some(axe) = axe {
-                page.eval(&format!("{axe}; true"));
-                let violations = page.eval(
-                    "axe.run(document, { resultTypes: ['violations'] }).then((found) => found.violations.flatMap((rule) => rule.nodes.map((node) => `${rule.id}: ${node.target} ${node.failureSummary}`)))",
-                );
-                let violations = violations.as_array().unwrap();
-                found.extend(violations.iter().map(|one| format!("{state}: {one}")));
+                found.extend(violations(&page, axe, &state));
             }
             let wide = page.eval("document.documentElement.scrollWidth");
             if wide.as_u64().unwrap() > u64::from(width) {

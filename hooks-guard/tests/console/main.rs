@@ -39,12 +39,42 @@ mod trail;
 
 use serde_json::{Value, json};
 
-use browser::Page;
+use browser::{Browser, Page};
 use daemon::{Daemon, TOKEN};
 
 /// Returns the console's address with the token.
 fn signed_in(daemon: &Daemon) -> String {
     format!("http://{}/#token={TOKEN}", daemon.address)
+}
+
+/// Opens the inbox as the operator.
+#[track_caller]
+fn open<'b>(browser: &'b Browser, daemon: &Daemon) -> Page<'b> {
+    let page = browser.person().window();
+    page.goto(&signed_in(daemon));
+    page.until("document.getElementById('sign-out').hidden === false");
+    page
+}
+
+/// Delays the responses of paths with this part until the test releases one with `held.pop()()`, or
+/// all, also later ones, with `release()`. The page cannot abort these requests.
+fn hold_responses(page: &Page<'_>, part: &str) {
+    let source = r#"
+        const real = window.fetch;
+        window.held = [];
+        let holding = true;
+        window.release = () => {
+            holding = false;
+            for (const go of held.splice(0)) go();
+        };
+        window.fetch = async (path, init) => {
+            const matches = path.includes("PART");
+            const answer = await real(path, matches ? { ...init, signal: undefined } : init);
+            if (holding && matches) await new Promise((go) => held.push(go));
+            return answer;
+        };
+    "#;
+    page.before_load(&source.replace("PART", part));
 }
 
 /// Asks a question as an agent; returns its id.

@@ -40,10 +40,7 @@ const MADE: &str = "made.map(({ title, body }) => [title, body])";
 #[track_caller]
 fn window<'b>(person: &crate::browser::Person<'b>, daemon: &Daemon, path: &str) -> Page<'b> {
     let page = person.window();
-    page.call(
-        "Page.addScriptToEvaluateOnNewDocument",
-        json!({ "source": RECORDER }),
-    );
+    page.before_load(RECORDER);
     page.goto(&format!("http://{}{path}", daemon.address));
     page
 }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::browser::Browser;
 use crate::daemon::Daemon;
-use crate::{ask, card, signed_in};
+use crate::{ask, card, hold_responses, signed_in};
 
 /// Commands of the displayed rows.
 const ROWS: &str = "[...document.querySelectorAll('tbody tr[data-id] .command')].map((command) => command.textContent)";
@@ -81,19 +81,7 @@ fn a_late_response_does_not_replace_a_newer_search() {
     }
     let page = browser.person().window();
     // The response to the first search arrives after the response to the second one.
-    let source = r#"
-        const real = window.fetch;
-        window.held = [];
-        window.fetch = async (path, init) => {
-            const answer = await real(path, { ...init, signal: undefined });
-            if (path.includes("command_filter=alpha")) await new Promise((go) => held.push(go));
-            return answer;
-        };
-    "#;
-    page.call(
-        "Page.addScriptToEvaluateOnNewDocument",
-        json!({ "source": source }),
-    );
+    hold_responses(&page, "command_filter=alpha");
     page.goto(&format!("http://{}/trail", daemon.address));
     page.until("document.querySelectorAll('tbody tr[data-id]').length === 2");
     page.press("/");

@@ -162,10 +162,7 @@ fn a_failed_read_keeps_what_is_known_and_can_be_repeated() {
             return fails ? new Response(JSON.stringify({ error: "Too much at once", code: "BUSY" }), { status: 503 }) : real(path, init);
         };
     "#;
-    page.call(
-        "Page.addScriptToEvaluateOnNewDocument",
-        json!({ "source": source }),
-    );
+    page.before_load(source);
     page.goto(&page_url(&daemon, "/trail"));
     page.until("document.getElementById('found').textContent === 'Too much at once'");
     page.eval("window.broken = false");

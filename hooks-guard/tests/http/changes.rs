@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::client::{Answer, Request};
-use crate::daemon::{Daemon, TOKEN};
+use crate::daemon::Daemon;
 use crate::events::Listener;
 
 fn edit(changes: &Value) -> Value {
@@ -24,7 +24,7 @@ fn target(id: &Value) -> String {
 
 #[track_caller]
 fn read(daemon: &Daemon, id: &Value) -> Answer {
-    daemon.send(&Request::new("GET", &target(id)).bearer(TOKEN))
+    daemon.as_operator("GET", &target(id))
 }
 
 fn attach(daemon: &Daemon, permission: &Value, changes: &Value) -> Answer {

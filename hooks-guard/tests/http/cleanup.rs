@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::client::Request;
-use crate::daemon::{Daemon, Setup, TOKEN};
+use crate::daemon::{Daemon, Setup};
 use crate::support::{ShiftedClock, instant};
 
 const DAY: i64 = 24 * 3_600;
@@ -169,9 +169,7 @@ fn p_45_cleanup_may_be_restricted_to_the_operator() {
     let wrong = Request::new("DELETE", target).bearer("not-the-operators-token");
     daemon.send(&wrong).error(401, "OPERATOR_TOKEN_REQUIRED");
     assert_eq!(total(&daemon), 5);
-    let body = daemon
-        .send(&Request::new("DELETE", target).bearer(TOKEN))
-        .ok();
+    let body = daemon.as_operator("DELETE", target).ok();
     assert_eq!(body["deleted"], 4);
 }
 
@@ -183,7 +181,7 @@ fn p_45_cleanup_may_be_disabled() {
     let target = "/api/hooks/cleanup?days=1&force=true";
     daemon.delete(target).error(403, "CLEANUP_IS_OFF");
     daemon
-        .send(&Request::new("DELETE", target).bearer(TOKEN))
+        .as_operator("DELETE", target)
         .error(403, "CLEANUP_IS_OFF");
     assert_eq!(total(&daemon), 5);
 }

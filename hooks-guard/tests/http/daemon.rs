@@ -352,6 +352,12 @@ impl Daemon {
         self.send(&Request::new("DELETE", target))
     }
 
+    /// Sends a request without a body as the operator.
+    #[track_caller]
+    pub(crate) fn as_operator(&self, method: &str, target: &str) -> Answer {
+        self.send(&Request::new(method, target).bearer(TOKEN))
+    }
+
     /// Sends `POST /api/hooks/permission-request` with this body.
     #[track_caller]
     pub(crate) fn post(&self, body: &Value) -> Answer {
@@ -374,6 +380,24 @@ impl Daemon {
     pub(crate) fn respond_with(&self, body: &Value) -> Answer {
         let request = Request::new("POST", "/api/hooks/permission-response");
         self.send(&request.bearer(TOKEN).json(body))
+    }
+
+    /// Sends a permission request and approves it; returns its id.
+    #[track_caller]
+    pub(crate) fn approve(&self, body: &Value, remember: &str) -> Value {
+        let id = self.post(body).ok()["id"].clone();
+        let answer = json!({
+            "id": id, "response": "APPROVED", "remember": remember, "confirm_deletion": true,
+        });
+        self.respond_with(&answer).ok();
+        id
+    }
+
+    /// Waits until a decision has an answer, and returns the answer.
+    #[track_caller]
+    pub(crate) fn answered(&self, id: &Value) -> Value {
+        let target = format!("/api/hooks/decisions/{id}?wait=30");
+        self.get(&target).ok()["user_response"].clone()
     }
 
     #[track_caller]

@@ -29,26 +29,19 @@ fn accepted(answer: &Answer) -> Value {
 #[track_caller]
 fn withdraw(daemon: &Daemon, id: &Value) -> Answer {
     let target = format!("/api/hooks/permission-response/{id}");
-    daemon.send(&Request::new("DELETE", &target).bearer(TOKEN))
+    daemon.as_operator("DELETE", &target)
 }
 
 /// Returns the open questions as the operator sees them.
 #[track_caller]
 fn pending_of_operator(daemon: &Daemon) -> Vec<Value> {
-    let body = daemon.send(&Request::new("GET", "/api/hooks/pending").bearer(TOKEN));
+    let body = daemon.as_operator("GET", "/api/hooks/pending");
     body.ok()["pending"].as_array().unwrap().clone()
 }
 
 fn operator_listener(daemon: &Daemon) -> Listener {
     let token = format!("Authorization: Bearer {TOKEN}\r\n");
     Listener::connect(daemon, "/api/hooks/events", &token).0
-}
-
-/// Waits until a decision has an answer.
-#[track_caller]
-fn response(daemon: &Daemon, id: &Value) -> Value {
-    let target = format!("/api/hooks/decisions/{id}?wait=30");
-    daemon.get(&target).ok()["user_response"].clone()
 }
 
 #[test]
@@ -303,7 +296,7 @@ fn delay_ends_before_the_question_expires() {
     let body = accepted(&answer(&daemon, id, "APPROVED", LONG_MS));
     let effective = instant(&body["answering"]["effective_at"]);
     assert!(effective < deadline, "{body}");
-    assert_eq!(response(&daemon, id), "APPROVED");
+    assert_eq!(daemon.answered(id), "APPROVED");
 
     // Without time for a delay, the answer takes effect at once.
     let id = &daemon.ask("mkdir other")["id"];
@@ -343,7 +336,7 @@ fn withdrawal_or_effect_wins_and_never_both() {
             for answer in &answers {
                 answer.error(409, "ALREADY_ANSWERED");
             }
-            assert_eq!(response(&daemon, &id), "APPROVED", "round {round}");
+            assert_eq!(daemon.answered(&id), "APPROVED", "round {round}");
             effective += 1;
         } else {
             assert_eq!(done, 1, "two withdrawals of one answer");

@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::client::Request;
-use crate::daemon::{Daemon, Setup, TOKEN};
+use crate::daemon::{Daemon, Setup};
 
 /// An event of the stream.
 #[derive(Debug)]
@@ -137,9 +137,7 @@ fn every_event_contains_its_record() {
     assert_eq!(executed.data["execution_happened"], true);
 
     let target = format!("/api/hooks/remembered/{remembered}");
-    daemon
-        .send(&Request::new("DELETE", &target).bearer(TOKEN))
-        .ok();
+    daemon.as_operator("DELETE", &target).ok();
     assert_eq!(listener.expect("forgotten").data["id"], remembered);
 }
 

@@ -104,8 +104,7 @@ fn instances_share_questions_answers_approvals_and_one_chain() {
     let approval = other.record(&permission["id"])["approval"].clone();
     let expected = json!({"remember": "session", "state": "active", "remembered_id": number});
     assert_eq!(approval, expected);
-    one.send(&Request::new("DELETE", &target).bearer(TOKEN))
-        .ok();
+    one.as_operator("DELETE", &target).ok();
     let approval = other.record(&permission["id"])["approval"].clone();
     assert_eq!(approval["state"], "revoked");
     assert_eq!(other.get("/api/hooks/remembered").ok()["total"], 0);
@@ -129,14 +128,14 @@ fn instances_record_the_first_effective_answer_to_a_question() {
     let delayed = json!({"id": id, "response": "APPROVED", "remember": "always", "delay_ms": 1000});
     assert_eq!(one.respond_with(&delayed).status, 202);
     let target = format!("/api/hooks/permission-response/{id}");
-    let withdrawal = Request::new("DELETE", &target).bearer(TOKEN);
-    other.send(&withdrawal).error(404, "NOT_FOUND");
+    let withdraw = |at: &Daemon| at.as_operator("DELETE", &target);
+    withdraw(&other).error(404, "NOT_FOUND");
     other.respond(id, "DENIED").ok();
     thread::sleep(Duration::from_millis(1500));
     assert_eq!(one.record(id)["user_response"], "DENIED");
     let all = one.get("/api/hooks/remembered?all=true").ok();
     assert_eq!(all["total"], 0);
-    one.send(&withdrawal).error(409, "ALREADY_ANSWERED");
+    withdraw(&one).error(409, "ALREADY_ANSWERED");
     drop((one, other));
     assert_intact(&url);
 }

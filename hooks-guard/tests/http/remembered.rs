@@ -4,24 +4,12 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::client::{Answer, Request};
-use crate::daemon::{Daemon, Setup, TOKEN};
+use crate::client::Answer;
+use crate::daemon::{Daemon, Setup};
 use crate::support::instant;
 
 fn body(command: &str, cwd: &str) -> Value {
     json!({ "command": command, "cwd": cwd, "session_id": "s-1", "agent": "codex" })
-}
-
-/// Sends a request and approves it; returns its id.
-#[track_caller]
-fn approve(daemon: &Daemon, body: &Value, remember: &str) -> Value {
-    let permission = daemon.post(body).ok();
-    let answer = json!({
-        "id": permission["id"], "response": "APPROVED", "remember": remember,
-        "confirm_deletion": true,
-    });
-    daemon.respond_with(&answer).ok();
-    permission["id"].clone()
 }
 
 #[track_caller]
@@ -37,22 +25,21 @@ fn list(daemon: &Daemon, query: &str) -> Vec<Value> {
 #[track_caller]
 fn revoke(daemon: &Daemon, id: &Value) -> Answer {
     let target = format!("/api/hooks/remembered/{id}");
-    daemon.send(&Request::new("DELETE", &target).bearer(TOKEN))
+    daemon.as_operator("DELETE", &target)
 }
 
 /// Returns the record as the operator sees it.
 #[track_caller]
 fn approval(daemon: &Daemon, id: &Value) -> Value {
     let target = format!("/api/hooks/decisions/{id}");
-    let record = daemon.send(&Request::new("GET", &target).bearer(TOKEN));
-    record.ok()["approval"].clone()
+    daemon.as_operator("GET", &target).ok()["approval"].clone()
 }
 
 #[test]
 fn revoked_approvals_are_listed_on_request() {
     let daemon = Daemon::plain();
-    let first = approve(&daemon, &body("mkdir one", "/srv/a"), "always");
-    let second = approve(&daemon, &body("rm -r two", "/srv/a"), "session");
+    let first = daemon.approve(&body("mkdir one", "/srv/a"), "always");
+    let second = daemon.approve(&body("rm -r two", "/srv/a"), "session");
     let active = list(&daemon, "");
     assert_eq!(active.len(), 2);
     assert_eq!(active, list(&daemon, "all=true&"));
@@ -124,19 +111,15 @@ fn record_has_the_state_of_its_approval() {
     daemon.respond(&asked["id"], "DENIED").ok();
     assert_eq!(approval(&daemon, &asked["id"]), Value::Null);
 
-    let unused = approve(&daemon, &body("mkdir unused", "/srv/a"), "once");
+    let unused = daemon.approve(&body("mkdir unused", "/srv/a"), "once");
     let once = |state: &str| json!({ "remember": "once", "state": state });
     assert_eq!(approval(&daemon, &unused), once("unused"));
-    let used = approve(&daemon, &body("mkdir used", "/srv/a"), "once");
+    let used = daemon.approve(&body("mkdir used", "/srv/a"), "once");
     daemon.post(&body("mkdir used", "/srv/a")).ok();
     assert_eq!(approval(&daemon, &used), once("used"));
 
     for remember in ["session", "always"] {
-        let id = approve(
-            &daemon,
-            &body(&format!("mkdir {remember}"), "/srv/a"),
-            remember,
-        );
+        let id = daemon.approve(&body(&format!("mkdir {remember}"), "/srv/a"), remember);
         let remembered = list(&daemon, "").pop().unwrap();
         let expected = json!({
             "remember": remember, "state": "active", "remembered_id": remembered["id"],
@@ -150,7 +133,7 @@ fn record_has_the_state_of_its_approval() {
         instant(&revoked["revoked_at"]);
     }
     // A request that was allowed by an approval has none of its own.
-    let asked = approve(&daemon, &body("mkdir again", "/srv/a"), "always");
+    let asked = daemon.approve(&body("mkdir again", "/srv/a"), "always");
     let allowed = daemon.post(&body("mkdir again", "/srv/a")).ok();
     assert_eq!(allowed["decision"], "AUTO_ALLOWED");
     assert_eq!(approval(&daemon, &allowed["id"]), Value::Null);
@@ -168,7 +151,7 @@ fn record_tells_why_an_approval_does_not_apply() {
     let script = folder.path().join("deploy.sh");
     fs::write(&script, "echo one\n").unwrap();
     let request = body("bash deploy.sh", folder.path().to_str().unwrap());
-    let id = approve(&daemon, &request, "always");
+    let id = daemon.approve(&request, "always");
     assert_eq!(approval(&daemon, &id)["state"], "active");
     fs::write(&script, "echo two\n").unwrap();
     let changed = approval(&daemon, &id);

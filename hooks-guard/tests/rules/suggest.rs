@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use hooks_guard::PermissionRequest;
-use hooks_guard::classify::{Classifier, Decision};
+use hooks_guard::classify::Classifier;
 use hooks_guard::places::Places;
 use hooks_guard::rules::{
     Origin, PastAnswer, Protected, RuleBook, RuleEffect, Rules, SuggestedRule, Suggestions,
@@ -14,6 +14,8 @@ use hooks_guard::rules::{
 use jiff::Timestamp;
 use proptest::prelude::*;
 use tempfile::TempDir;
+
+use crate::decide;
 
 /// A user with a project and the answers of a trail.
 struct Trail {
@@ -89,10 +91,10 @@ impl Trail {
         effect_in(rules, command, &self.project())
     }
 
-    /// Asserts that all tests of the suggested rules pass, and that each rule has a test for both
-    /// effects.
+    /// Returns all rules. Asserts that all tests of the suggested rules pass, and that each rule
+    /// has a test for both effects.
     #[track_caller]
-    fn assert_tested(&self, suggestions: &Suggestions) {
+    fn tested(&self, suggestions: &Suggestions) -> Rules {
         let rules = self.with(suggestions);
         let failed: Vec<_> = rules
             .test()
@@ -106,21 +108,26 @@ impl Trail {
             assert!(expected.contains(&RuleEffect::Allow), "{rule:?}");
             assert!(expected.contains(&RuleEffect::Ask), "{rule:?}");
         }
+        rules
+    }
+
+    /// Asserts that the suggested rules pass their tests and have these effects.
+    #[track_caller]
+    fn assert_effects(&self, suggestions: &Suggestions, expected: &[(&str, RuleEffect)]) {
+        let rules = self.tested(suggestions);
+        for (command, wanted) in expected {
+            let effect = self.effect(&rules, command);
+            assert_eq!(effect, *wanted, "{command}\n{}", suggestions.toml());
+        }
     }
 }
 
 fn effect_in(rules: &Rules, command: &str, cwd: &Path) -> RuleEffect {
     let request = PermissionRequest {
         cwd: Some(cwd.to_owned()),
-        agent: Some("claude-code".to_owned()),
-        ..PermissionRequest::new(command)
+        ..crate::command(command)
     };
-    let found = Classifier::new().analyze(command, None).expect("a command");
-    match rules.decide(&request, &found) {
-        Some(decision) => decision.effect,
-        None if found.classification.decision == Decision::AutoAllowed => RuleEffect::Allow,
-        None => RuleEffect::Ask,
-    }
+    decide(rules, &request).0
 }
 
 fn lines<'s>(rule: &'s SuggestedRule, key: &str) -> Vec<&'s str> {
@@ -139,7 +146,6 @@ fn a_rule_is_suggested_for_a_repeated_approval() {
         .approved("npm run build", 3)
         .approved("npm run lint", 2);
     let suggestions = trail.suggest(3);
-    trail.assert_tested(&suggestions);
     let [cargo, npm] = suggestions.rules.as_slice() else {
         panic!("{suggestions:?}")
     };
@@ -153,19 +159,19 @@ fn a_rule_is_suggested_for_a_repeated_approval() {
     assert_eq!((npm.program.as_str(), npm.approvals), ("npm", 5));
     assert_eq!(npm.subcommand, ["run build", "run lint"]);
     assert_eq!(lines(npm, "arguments"), ["[]"]);
-    let rules = trail.with(&suggestions);
-    for (command, wanted) in [
-        ("cargo test --workspace", RuleEffect::Allow),
-        ("cargo test -p core && npm run build", RuleEffect::Allow),
-        ("cargo test --release", RuleEffect::Ask),
-        ("cargo build", RuleEffect::Ask),
-        ("cargo test > /etc/x", RuleEffect::Ask),
-        ("npm run deploy", RuleEffect::Ask),
-        ("npm run build --silent", RuleEffect::Ask),
-        ("cargo test -p core && rm -r x", RuleEffect::Ask),
-    ] {
-        assert_eq!(trail.effect(&rules, command), wanted, "{command}");
-    }
+    trail.assert_effects(
+        &suggestions,
+        &[
+            ("cargo test --workspace", RuleEffect::Allow),
+            ("cargo test -p core && npm run build", RuleEffect::Allow),
+            ("cargo test --release", RuleEffect::Ask),
+            ("cargo build", RuleEffect::Ask),
+            ("cargo test > /etc/x", RuleEffect::Ask),
+            ("npm run deploy", RuleEffect::Ask),
+            ("npm run build --silent", RuleEffect::Ask),
+            ("cargo test -p core && rm -r x", RuleEffect::Ask),
+        ],
+    );
 }
 
 #[test]
@@ -190,7 +196,6 @@ fn paths_of_the_project_become_patterns_as_far_as_the_approvals_go() {
         .approved("touch src/b.rs", 2)
         .approved("mkdir -p build", 3);
     let suggestions = trail.suggest(3);
-    trail.assert_tested(&suggestions);
     assert_eq!(suggestions.rules.len(), 2, "{suggestions:?}");
     let of = |program: &str| {
         suggestions
@@ -200,29 +205,28 @@ fn paths_of_the_project_become_patterns_as_far_as_the_approvals_go() {
     };
     assert_eq!(lines(of("touch").expect("a rule"), "path"), [r#""src/**""#]);
     assert_eq!(lines(of("mkdir").expect("a rule"), "path"), [r#""build""#]);
-    let rules = trail.with(&suggestions);
-    for (command, wanted) in [
-        ("touch src/c.rs", RuleEffect::Allow),
-        ("touch c.rs", RuleEffect::Ask),
-        ("touch ../c.rs", RuleEffect::Ask),
-        ("touch src/../../c.rs", RuleEffect::Ask),
-        ("touch -r /etc/passwd src/c.rs", RuleEffect::Ask),
-        ("touch /etc/src/c.rs", RuleEffect::Ask),
-        ("touch src/*.rs", RuleEffect::Ask),
-        ("mkdir build", RuleEffect::Allow),
-        ("mkdir -m 777 build", RuleEffect::Ask),
-        ("mkdir -p other", RuleEffect::Ask),
-    ] {
-        assert_eq!(trail.effect(&rules, command), wanted, "{command}");
-    }
+    trail.assert_effects(
+        &suggestions,
+        &[
+            ("touch src/c.rs", RuleEffect::Allow),
+            ("touch c.rs", RuleEffect::Ask),
+            ("touch ../c.rs", RuleEffect::Ask),
+            ("touch src/../../c.rs", RuleEffect::Ask),
+            ("touch -r /etc/passwd src/c.rs", RuleEffect::Ask),
+            ("touch /etc/src/c.rs", RuleEffect::Ask),
+            ("touch src/*.rs", RuleEffect::Ask),
+            ("mkdir build", RuleEffect::Allow),
+            ("mkdir -m 777 build", RuleEffect::Ask),
+            ("mkdir -p other", RuleEffect::Ask),
+        ],
+    );
 }
 
 #[test]
 fn the_files_of_one_command_suggest_no_directory() {
     let trail = Trail::new().approved("cp src/a.rs src/b.rs", 5);
     let suggestions = trail.suggest(3);
-    trail.assert_tested(&suggestions);
-    let rules = trail.with(&suggestions);
+    let rules = trail.tested(&suggestions);
     assert_eq!(
         trail.effect(&rules, "cp src/a.rs src/b.rs"),
         RuleEffect::Allow
@@ -241,8 +245,7 @@ fn absolute_paths_of_the_project_stay_absolute() {
         trail = trail.approved(&format!("touch {project}/src/{name}"), 2);
     }
     let suggestions = trail.suggest(3);
-    trail.assert_tested(&suggestions);
-    let rules = trail.with(&suggestions);
+    let rules = trail.tested(&suggestions);
     let inside = format!("touch {project}/src/c");
     assert_eq!(
         trail.effect(&rules, &inside),
@@ -294,8 +297,7 @@ fn a_denied_command_is_never_allowed() {
             trail = trail.approved(command, 3);
         }
         let suggestions = trail.suggest(3);
-        trail.assert_tested(&suggestions);
-        let rules = trail.with(&suggestions);
+        let rules = trail.tested(&suggestions);
         let effect = trail.effect(&rules, denied);
         assert!(
             effect > RuleEffect::Allow,
@@ -313,8 +315,7 @@ fn a_denial_narrows_a_rule() {
         .approved("cargo test", 3)
         .denied("npm run deploy");
     let suggestions = trail.suggest(3);
-    trail.assert_tested(&suggestions);
-    let rules = trail.with(&suggestions);
+    let rules = trail.tested(&suggestions);
     assert_eq!(trail.effect(&rules, "npm run build"), RuleEffect::Allow);
     assert_eq!(trail.effect(&rules, "cargo test"), RuleEffect::Allow);
     assert_eq!(trail.effect(&rules, "npm run deploy"), RuleEffect::Ask);
@@ -467,29 +468,23 @@ fn interpreters_and_unknown_programs_are_suggested_with_equal_operands_only() {
         .approved("frobnicate build", 3)
         .approved("frobnicate build --fast", 1);
     let suggestions = trail.suggest(3);
-    trail.assert_tested(&suggestions);
     assert_eq!(suggestions.rules.len(), 3, "{suggestions:?}");
-    let rules = trail.with(&suggestions);
-    for (command, wanted) in [
-        ("python3 scripts/gen.py", RuleEffect::Allow),
-        ("python3 scripts/gen.py --all", RuleEffect::Ask),
-        ("python3 scripts/other.py", RuleEffect::Ask),
-        ("python3", RuleEffect::Ask),
-        ("echo x | python3 scripts/gen.py", RuleEffect::Ask),
-        ("./scripts/test.sh", RuleEffect::Allow),
-        ("./scripts/test.sh x", RuleEffect::Ask),
-        ("frobnicate build --fast", RuleEffect::Allow),
-        ("frobnicate build --slow", RuleEffect::Ask),
-        ("frobnicate --fast", RuleEffect::Ask),
-        ("frobnicate", RuleEffect::Ask),
-    ] {
-        assert_eq!(
-            trail.effect(&rules, command),
-            wanted,
-            "{command}\n{}",
-            suggestions.toml()
-        );
-    }
+    trail.assert_effects(
+        &suggestions,
+        &[
+            ("python3 scripts/gen.py", RuleEffect::Allow),
+            ("python3 scripts/gen.py --all", RuleEffect::Ask),
+            ("python3 scripts/other.py", RuleEffect::Ask),
+            ("python3", RuleEffect::Ask),
+            ("echo x | python3 scripts/gen.py", RuleEffect::Ask),
+            ("./scripts/test.sh", RuleEffect::Allow),
+            ("./scripts/test.sh x", RuleEffect::Ask),
+            ("frobnicate build --fast", RuleEffect::Allow),
+            ("frobnicate build --slow", RuleEffect::Ask),
+            ("frobnicate --fast", RuleEffect::Ask),
+            ("frobnicate", RuleEffect::Ask),
+        ],
+    );
 }
 
 #[test]
@@ -505,29 +500,22 @@ fn texts_of_commits_vary() {
         trail = trail.approved(&format!("git commit -m '{text}'"), 1);
     }
     let suggestions = trail.suggest(3);
-    trail.assert_tested(&suggestions);
-    let rules = trail.with(&suggestions);
-    for (command, wanted) in [
-        ("git commit -m 'Another text'", RuleEffect::Allow),
-        ("git commit --amend -m 'Another text'", RuleEffect::Ask),
-        ("git commit --no-verify -m 'Another text'", RuleEffect::Ask),
-        ("git commit -m 'Another text' src/x", RuleEffect::Ask),
-    ] {
-        assert_eq!(
-            trail.effect(&rules, command),
-            wanted,
-            "{command}\n{}",
-            suggestions.toml()
-        );
-    }
+    trail.assert_effects(
+        &suggestions,
+        &[
+            ("git commit -m 'Another text'", RuleEffect::Allow),
+            ("git commit --amend -m 'Another text'", RuleEffect::Ask),
+            ("git commit --no-verify -m 'Another text'", RuleEffect::Ask),
+            ("git commit -m 'Another text' src/x", RuleEffect::Ask),
+        ],
+    );
 }
 
 #[test]
 fn a_command_of_several_parts_needs_a_rule_for_each() {
     let trail = Trail::new().approved("mkdir -p build && cmake -B build", 3);
     let suggestions = trail.suggest(3);
-    trail.assert_tested(&suggestions);
-    let rules = trail.with(&suggestions);
+    let rules = trail.tested(&suggestions);
     let command = "mkdir -p build && cmake -B build";
     match suggestions.rules.len() {
         0 => assert_eq!(trail.effect(&rules, command), RuleEffect::Ask),
@@ -536,7 +524,7 @@ fn a_command_of_several_parts_needs_a_rule_for_each() {
     }
     let trail = Trail::new().approved("cd src && make all 2>&1 | tail -5", 3);
     let suggestions = trail.suggest(3);
-    trail.assert_tested(&suggestions);
+    trail.tested(&suggestions);
     assert_eq!(suggestions.rules.len(), 1, "{suggestions:?}");
     // A part that deletes excludes the others, too.
     let trail = Trail::new().approved("make && rm -r x", 3);
@@ -547,8 +535,7 @@ fn a_command_of_several_parts_needs_a_rule_for_each() {
 fn redirections_into_the_project_are_named() {
     let trail = Trail::new().approved("cargo test > test.log 2>&1", 3);
     let suggestions = trail.suggest(3);
-    trail.assert_tested(&suggestions);
-    let rules = trail.with(&suggestions);
+    let rules = trail.tested(&suggestions);
     assert_eq!(
         trail.effect(&rules, "cargo test > test.log 2>&1"),
         RuleEffect::Allow
@@ -671,8 +658,7 @@ proptest! {
             trail = trail.denied(COMMANDS[*at]);
         }
         let suggestions = trail.suggest(min);
-        trail.assert_tested(&suggestions);
-        let rules = trail.with(&suggestions);
+        let rules = trail.tested(&suggestions);
         for at in &denied {
             let effect = trail.effect(&rules, COMMANDS[*at]);
             prop_assert!(effect > RuleEffect::Allow, "{}\n{}", COMMANDS[*at], suggestions.toml());

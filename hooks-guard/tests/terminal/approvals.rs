@@ -13,12 +13,7 @@ fn approve(daemon: &Daemon, command: &str, remember: &str) -> Value {
     let body = json!({
         "command": command, "session_id": "s-1", "cwd": "/srv/app", "agent": "codex",
     });
-    let id = daemon.post(&body).ok()["id"].clone();
-    let answer = json!({
-        "id": id, "response": "APPROVED", "remember": remember, "confirm_deletion": true,
-    });
-    daemon.respond_with(&answer).ok();
-    id
+    daemon.approve(&body, remember)
 }
 
 /// Runs a command without a terminal, as a client of the daemon or on its trail.

@@ -188,8 +188,7 @@ fn approve_reports_a_question_that_has_timed_out() {
     let mut terminal = start_approve(&daemon, &[]);
     terminal.shows(CHOICES);
     clock.forward(400);
-    let target = format!("/api/hooks/decisions/{}?wait=30", permission["id"]);
-    assert_eq!(daemon.get(&target).ok()["user_response"], "TIMEOUT");
+    assert_eq!(daemon.answered(&permission["id"]), "TIMEOUT");
     terminal.send("y\n");
     assert_eq!(terminal.end(), 1);
     terminal.shows("ALREADY_ANSWERED");

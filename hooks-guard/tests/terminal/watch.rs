@@ -31,12 +31,6 @@ fn started(daemon: &Daemon, words: &[&str], token: &str, rows: u16, columns: u16
     terminal
 }
 
-#[track_caller]
-fn answered(daemon: &Daemon, id: &Value) -> Value {
-    let target = format!("/api/hooks/decisions/{id}?wait=30");
-    daemon.get(&target).ok()["user_response"].clone()
-}
-
 #[test]
 fn watch_shows_pending_questions_and_live_events() {
     let daemon = Daemon::plain();
@@ -86,7 +80,7 @@ fn watch_answers_the_selected_question_by_key() {
             assert!(screen.contains(part), "`{part}` in {screen}");
         }
         terminal.send(key);
-        assert_eq!(answered(&daemon, &permission["id"]), response);
+        assert_eq!(daemon.answered(&permission["id"]), response);
         terminal.shows("no pending questions");
         terminal.shows(" answered");
         let all = daemon.get("/api/hooks/remembered").ok();
@@ -240,7 +234,7 @@ fn watch_answers_nothing_until_the_token_is_typed() {
     terminal.send(DOWN);
     terminal.shows("reason");
     terminal.send("y");
-    assert_eq!(answered(&daemon, &permission["id"]), "APPROVED");
+    assert_eq!(daemon.answered(&permission["id"]), "APPROVED");
     let bytes = String::from_utf8_lossy(&terminal.bytes()).into_owned();
     assert!(!bytes.contains(TOKEN));
 }
@@ -264,7 +258,7 @@ fn watch_reconnects_after_a_restart_of_the_service() {
     terminal.send(DOWN);
     terminal.shows("reason");
     terminal.send("n");
-    assert_eq!(answered(&daemon, &open["id"]), "DENIED");
+    assert_eq!(daemon.answered(&open["id"]), "DENIED");
     terminal.shows("1 pending question");
 }
 
@@ -329,7 +323,7 @@ fn watch_follows_the_terminal_size_and_answers_no_hidden_question() {
         Value::Null
     );
     terminal.send("y");
-    assert_eq!(answered(&daemon, &permission["id"]), "APPROVED");
+    assert_eq!(daemon.answered(&permission["id"]), "APPROVED");
 }
 
 #[test]
@@ -369,7 +363,7 @@ fn watch_approves_a_question_only_after_showing_its_end() {
     }
     terminal.shows("more lines");
     terminal.send("y");
-    assert_eq!(answered(&daemon, &first["id"]), "APPROVED");
+    assert_eq!(daemon.answered(&first["id"]), "APPROVED");
     terminal.shows("no pending questions");
     // The next question must be read, too; denying it needs only its beginning.
     let second = daemon.ask(&format!("{long}-of-another"));
@@ -379,7 +373,7 @@ fn watch_approves_a_question_only_after_showing_its_end() {
     terminal.send("y");
     terminal.shows("scroll to the end before approving");
     terminal.send("n");
-    assert_eq!(answered(&daemon, &second["id"]), "DENIED");
+    assert_eq!(daemon.answered(&second["id"]), "DENIED");
 }
 
 #[test]
@@ -542,7 +536,7 @@ fn watch_undoes_an_answer_by_key() {
     terminal.shows("reason");
     terminal.send("n");
     terminal.shows("DENIED in ");
-    assert_eq!(answered(&daemon, &permission["id"]), "DENIED");
+    assert_eq!(daemon.answered(&permission["id"]), "DENIED");
     terminal.shows("1: DENIED, by operator");
     terminal.send("u");
     terminal.shows("no answer to undo");
@@ -600,7 +594,7 @@ fn watch_confirms_always_for_a_deletion() {
     terminal.send("a");
     terminal.shows("always allow this deletion? type yes");
     terminal.send("yes\r");
-    assert_eq!(answered(&daemon, &permission["id"]), "APPROVED");
+    assert_eq!(daemon.answered(&permission["id"]), "APPROVED");
     terminal.shows("APPROVED by operator, always: rm -r build");
 
     // The confirmation of a question that has vanished answers no other question.

@@ -1,7 +1,7 @@
 //! The table of registered event hooks: a snapshot for emissions, and the writers' copy.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 use std::time::Duration;
 
 use hashbrown::{DefaultHashBuilder, HashMap};
@@ -23,9 +23,8 @@ pub(super) struct EventTable {
     /// Never empty.
     defaults: Option<Arc<Map>>,
     stamps: bool,
-    /// Filter bits of the names that `observer` still checks.
+    /// Filter bits of the names that emissions without hooks still check.
     watched: u64,
-    observer: Weak<dyn ObserveEmission>,
 }
 
 /// The slots of the events that have hooks.
@@ -53,13 +52,6 @@ pub(super) struct TableWriter {
     defaults: Option<Arc<Map>>,
     stamps: bool,
     watched: u64,
-    observer: Weak<dyn ObserveEmission>,
-}
-
-/// Receives the emissions that find no hooks.
-pub(super) trait ObserveEmission: Send + Sync {
-    /// Checks the name of an event that has no hooks in this table.
-    fn without_hooks(&self, event: &str, table: &EventTable);
 }
 
 /// The filter bits that a new registry watches. Loom checks the filter, which a watched bit would
@@ -82,26 +74,21 @@ impl EventTable {
         }
     }
 
-    /// Reports an emission that found no hooks, until names like that of the event are checked.
+    /// Returns `true` if an emission of this event that found no hooks is to be checked.
     #[inline]
-    pub(super) fn report_without_hooks(&self, event: &str) {
-        if self.watched & filter_bit(event) != 0 {
-            self.observe(event);
-        }
-    }
-
-    #[cold]
-    fn observe(&self, event: &str) {
-        if let Some(observer) = self.observer.upgrade() {
-            observer.without_hooks(event, self);
-        }
+    pub(super) fn is_watched(&self, event: &str) -> bool {
+        self.watched & filter_bit(event) != 0
     }
 
     /// Returns the names of the events that have hooks.
     pub(super) fn events(&self) -> impl Iterator<Item = &Arc<str>> {
+        self.iter().map(|(event, _)| event)
+    }
+
+    fn iter(&self) -> impl Iterator<Item = (&Arc<str>, &Slot<dyn Handler>)> {
         let (few, many) = match &self.events {
-            Events::Few(slots) => (Some(slots.keys()), None),
-            Events::Many(slots) => (None, Some(slots.keys())),
+            Events::Few(slots) => (Some(slots.iter()), None),
+            Events::Many(slots) => (None, Some(slots.iter())),
         };
         let few = few.into_iter().flatten();
         few.chain(many.into_iter().flatten())
@@ -167,17 +154,14 @@ impl EventTable {
 
     /// Returns the slots, sorted by the names of their events.
     fn sorted(&self) -> Vec<(&Arc<str>, &Slot<dyn Handler>)> {
-        let mut events: Vec<_> = match &self.events {
-            Events::Few(slots) => slots.iter().collect(),
-            Events::Many(slots) => slots.iter().collect(),
-        };
+        let mut events: Vec<_> = self.iter().collect();
         events.sort_unstable_by_key(|(event, _)| &***event);
         events
     }
 }
 
 impl TableWriter {
-    pub(super) fn new(observer: Weak<dyn ObserveEmission>) -> Self {
+    pub(super) fn new() -> Self {
         TableWriter {
             slots: HashMap::default(),
             filter: FilterBits {
@@ -188,7 +172,6 @@ impl TableWriter {
             defaults: None,
             stamps: false,
             watched: WATCHED,
-            observer,
         }
     }
 
@@ -272,7 +255,6 @@ impl Writer for TableWriter {
             defaults: self.defaults.clone(),
             stamps: self.stamps,
             watched: self.watched,
-            observer: Weak::clone(&self.observer),
         }
     }
 
