@@ -52,7 +52,7 @@ async fn accept(
     true
 }
 
-fn main() {
+pub(crate) fn main() {
     let set = AppHooksSet::new().with_hooks(Policy);
     assert!(block_on(set.check("prompt")));
     #[allow(deprecated)]

@@ -68,7 +68,7 @@ impl AppHooks for Policy {
     }
 }
 
-fn main() {
+pub(crate) fn main() {
     let _ = AppHooksSet::new().with_hooks(Policy);
     let _ = RenderingSet::new().with_renderer(Plain);
 }

@@ -32,7 +32,7 @@ pub trait AppHooks {
 #[deprecated]
 pub struct Ancient(u8);
 
-fn main() {
+pub(crate) fn main() {
     let set = AppHooksSet::new();
     assert!(block_on(set.check(1)));
     #[allow(deprecated)]

@@ -57,7 +57,7 @@ fn shorten<'s>(set: AppHooksSet<'static>, hook: &'s str) -> AppHooksSet<'s> {
     set.with_choose(move |task, _| async move { if task == hook { "hook" } else { task } })
 }
 
-fn main() {
+pub(crate) fn main() {
     let prefix = String::from("a");
     let others = vec![prefix.as_str(), "b"];
     let policy = Policy { prefix: &prefix, others: &others };

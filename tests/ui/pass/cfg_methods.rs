@@ -5,7 +5,7 @@ use hooks_core::{hooks, impl_hooks};
 
 #[hooks]
 pub trait AppHooks {
-    #[cfg(all())]
+    #[cfg(test)]
     #[hook(always)]
     async fn here() -> u8 {
         1
@@ -17,7 +17,7 @@ pub trait AppHooks {
         missing()
     }
 
-    #[cfg(all())]
+    #[cfg(test)]
     #[hook(fallback)]
     async fn either() -> u8 {
         1
@@ -49,7 +49,7 @@ struct Policy;
 
 #[impl_hooks(AppHooksSet)]
 impl AppHooks for Policy {
-    #[cfg(all())]
+    #[cfg(test)]
     async fn here(&self, last: Option<u8>) -> u8 {
         last.unwrap() + 1
     }
@@ -59,7 +59,7 @@ impl AppHooks for Policy {
         missing()
     }
 
-    #[cfg(all())]
+    #[cfg(test)]
     async fn either(&self, last: Option<u8>) -> u8 {
         std::future::ready(()).await;
         last.unwrap_or(4) + 1
@@ -71,7 +71,7 @@ impl AppHooks for Policy {
     }
 }
 
-fn main() {
+pub(crate) fn main() {
     let set = AppHooksSet::new().with_hooks(Policy);
     assert_eq!(block_on(set.here()), 2);
     assert_eq!(block_on(set.either()), 5);

@@ -19,7 +19,7 @@ impl Greetings for Prefix<'_> {
     }
 }
 
-fn main() {
+pub(crate) fn main() {
     let word = String::from("dear");
     let owned = GreetingsSet::new().with_hooks(Prefix(&word));
     let prefix = Prefix(&word);

@@ -38,7 +38,7 @@ impl AppHooks for Policy {
     }
 }
 
-fn main() {
+pub(crate) fn main() {
     let closure = |prompt: String, _: Option<usize>| async move { prompt.len() };
     let hooks = AppHooksSet::new()
         .with_hooks(Policy)

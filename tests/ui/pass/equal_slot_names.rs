@@ -38,7 +38,7 @@ impl StatefulCheckOutput for Count {
     }
 }
 
-fn main() {
+pub(crate) fn main() {
     let inputs = InputHooksSet::new().with_check(Input);
     let outputs = OutputHooksSet::new().with_check(Output).with_check(Stateful::new(Count(0)));
     assert!(block_on(inputs.check("prompt")));

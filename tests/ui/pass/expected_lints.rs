@@ -6,7 +6,7 @@
 use hooks_core::{hooks, impl_hook, impl_hooks};
 
 #[deprecated]
-struct Old;
+pub(crate) struct Old;
 
 #[deprecated]
 fn old() -> bool {
@@ -88,7 +88,7 @@ macro_rules! under {
 under!(allowed, allow);
 under!(expected, expect);
 
-fn main() {
+pub(crate) fn main() {
     use futures::executor::block_on;
     let (allowed, expected) = (allowed::set(), expected::set());
     assert_eq!(block_on(allowed.body_has_it()), 2);

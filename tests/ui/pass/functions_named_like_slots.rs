@@ -48,7 +48,7 @@ trait AppHooks {
     }
 }
 
-fn main() {
+pub(crate) fn main() {
     let set = AppHooksSet::new();
     assert_eq!(block_on(set.load("a")), "loaded a");
     assert_eq!(block_on(set.count(1)), 12);

@@ -20,7 +20,7 @@ trait AppHooks {
     }
 }
 
-fn main() {
+pub(crate) fn main() {
     let hooks = AppHooksSet::new().with_trimmer(async || None);
     futures::executor::block_on(async {
         assert_eq!(hooks.render(Box::new(|text| &text[1..])).await, 3);

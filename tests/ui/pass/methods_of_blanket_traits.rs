@@ -67,7 +67,7 @@ impl Session for Policy {
     }
 }
 
-fn main() {
+pub(crate) fn main() {
     let set = SessionSet::new().with_hooks(Policy).with_check(No);
     let outer = OuterSet::new().with_inner(set);
     let both = OuterSet::new().with_extended(outer);

@@ -33,7 +33,7 @@ impl Open for Never {
     }
 }
 
-fn main() {
+pub(crate) fn main() {
     #[cfg(unix)]
     let _ = FilesSet::new().with_open_fd(Never);
 }

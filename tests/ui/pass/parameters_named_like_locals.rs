@@ -79,7 +79,7 @@ impl StatefulMixed for Count {
     }
 }
 
-fn main() {
+pub(crate) fn main() {
     let set = AppHooksSet::new()
         .with_hooks(Policy)
         .with_number(Room)

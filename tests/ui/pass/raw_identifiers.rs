@@ -39,7 +39,7 @@ async fn r#struct(r#type: &str) -> usize {
     r#type.len() + 1
 }
 
-fn main() {
+pub(crate) fn main() {
     let set = OuterSet::new()
         .with_hooks(Policy)
         .with_mod(InnerSet::new().with_fn(Struct));

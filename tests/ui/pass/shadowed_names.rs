@@ -117,7 +117,7 @@ use futures::executor::block_on;
 use hooks_core::Stateful;
 use shadowed::*;
 
-fn main() {
+pub(crate) fn main() {
     let set = AppHooksSet::new()
         .with_hooks(Policy)
         .with_gather(Twice)

@@ -8,7 +8,7 @@ mod declared {
         use std::ops::ControlFlow;
 
         #[derive(Default)]
-        pub(in crate::declared) struct Stop;
+        pub(in crate::slots_in_modules::declared) struct Stop;
 
         impl super::super::Chain<bool> for Stop {
             async fn call(&self, output: &bool) -> ControlFlow<()> {
@@ -17,7 +17,7 @@ mod declared {
         }
 
         #[hooks_core::hooks]
-        pub(in crate::declared) trait DeepHooks {
+        pub(in crate::slots_in_modules::declared) trait DeepHooks {
             #[hook(singleton)]
             async fn deep() -> u8 {
                 1
@@ -83,7 +83,7 @@ mod aliased {
 #[hooks]
 trait Unused {}
 
-fn main() {
+pub(crate) fn main() {
     let set = Alias::new().with_hooks(Policy).with_hooks(aliased::Other).with_choose(Twice);
     assert!(block_on(set.check("ab")));
     assert_eq!(block_on(set.choose(&Prompt("ab"))), 6);

@@ -21,12 +21,12 @@ async fn count(prompt: &str, last: Option<usize>) -> usize {
 }
 
 #[impl_hook(sets::RunHooks)]
-#[cfg(all())]
+#[cfg(test)]
 async fn twice(prompt: &str, last: Option<usize>) -> usize {
     prompt.len() + 2 * last.unwrap_or(0)
 }
 
-fn main() {
+pub(crate) fn main() {
     let set = AppHooksSet::new().with_run_hooks(Count).with_run_hooks(Twice);
     let sum = futures::executor::block_on(set.run_hooks("abc"));
     assert_eq!(sum, 15);

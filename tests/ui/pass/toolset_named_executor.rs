@@ -37,7 +37,7 @@ impl ExecuteTool<raw::Executor, u8> for Station {
     }
 }
 
-fn main() {
+pub(crate) fn main() {
     let call = || ToolCall::new("1", "add", 4.into());
     let runner = ToolRunner::<Executor, _>::with_hooks(Station, ExecutorHooksSet::new());
     assert_eq!(block_on(runner.execute(call())).unwrap(), 5);

@@ -93,7 +93,7 @@ impl ExecuteTool<Executor, &'static str> for Station {
     }
 }
 
-fn main() {
+pub(crate) fn main() {
     // A tool set may be in a function as well, and use its items.
     #[derive(hooks_runtime::toolset::ToolSet)]
     enum Inner {

@@ -2,7 +2,7 @@
 
 use futures::executor::block_on;
 
-fn main() {
+pub(crate) fn main() {
     use hooks_core::{Aggregate, hooks, impl_hook, impl_hooks};
 
     struct Local(u8);

@@ -67,7 +67,7 @@ macro_rules! hook {
 
 hook!(Check, longer, &str, u8);
 
-fn main() {
+pub(crate) fn main() {
     let set = AppHooksSet::new().with_hooks(Policy).with_check(Longer);
     assert_eq!(block_on(set.check("abc", &[])), 5);
     assert_eq!(block_on(EyesSet::new().see("ab", "c")), 3);
