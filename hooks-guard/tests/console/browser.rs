@@ -1,37 +1,53 @@
 //! Headless Chromium, controlled through its protocol over a pair of pipes: nothing is downloaded,
 //! and nothing listens on a port.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::env;
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
+use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
 /// Generous timeout: a machine under load starts processes slowly.
 const PATIENCE: Duration = Duration::from_secs(90);
 
-/// A browser; closed when dropped.
-pub(crate) struct Browser {
-    child: Child,
-    requests: RefCell<File>,
+/// Browsers that no test uses. They end when this process closes their pipes.
+static IDLE: Mutex<Vec<Process>> = Mutex::new(Vec::new());
+
+/// A running browser.
+struct Process {
+    requests: File,
     answers: Receiver<Value>,
-    next: Cell<u64>,
+    /// Number of the last request.
+    last: u64,
+}
+
+/// A browser that one test uses, with profiles of its own.
+pub(crate) struct Browser {
+    /// `None` after the end of the test.
+    process: RefCell<Option<Process>>,
+    contexts: RefCell<Vec<String>>,
     /// Errors reported by the pages.
     console_errors: RefCell<Vec<String>>,
-    _folder: TempDir,
 }
 
 impl Drop for Browser {
+    /// Closes all windows, and keeps the browser for another test. A failed test closes it.
     fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        if thread::panicking() {
+            return;
+        }
+        for context in self.contexts.take() {
+            let parameters = json!({ "browserContextId": context });
+            self.call(None, "Target.disposeBrowserContext", parameters);
+        }
+        IDLE.lock().unwrap().extend(self.process.take());
     }
 }
 
@@ -49,28 +65,24 @@ fn program() -> Option<PathBuf> {
     found
 }
 
-impl Browser {
-    /// Starts a browser; `None` if there is none, which has already been reported.
-    #[track_caller]
-    pub(crate) fn start() -> Option<Self> {
-        let program = program()?;
-        let folder = tempfile::tempdir().unwrap();
+impl Process {
+    fn start(program: &Path) -> Self {
+        let folder = tempfile::tempdir().unwrap().keep();
         let pipe = |name| {
-            let path = folder.path().join(name);
+            let path = folder.join(name);
             let made = Command::new("mkfifo").arg(&path).status().unwrap();
             assert!(made.success());
             path
         };
         let (to, from) = (pipe("to"), pipe("from"));
-        // A shell can pass descriptors 3 and 4 to a program.
-        let child = Command::new("sh")
+        // A shell can pass descriptors 3 and 4 to a program, and removes the folder after it.
+        Command::new("sh")
             .args([
                 "-c",
-                r#"to="$1"; from="$2"; shift 2; exec "$@" 3<"$to" 4>"$from""#,
+                r#"folder="$1"; shift; "$@" 3<"$folder/to" 4>"$folder/from"; rm -rf "$folder""#,
             ])
             .arg("sh")
-            .args([&to, &from])
-            .arg(program)
+            .args([&folder, program])
             .args([
                 "--headless=new",
                 "--remote-debugging-pipe",
@@ -83,9 +95,9 @@ impl Browser {
                 "--hide-scrollbars",
                 "--lang=en-GB",
             ])
-            .arg(format!("--user-data-dir={}", folder.path().display()))
-            .env("HOME", folder.path())
-            .env("TMPDIR", folder.path())
+            .arg(format!("--user-data-dir={}", folder.display()))
+            .env("HOME", &folder)
+            .env("TMPDIR", &folder)
             .env("TZ", "UTC")
             .stdin(Stdio::null())
             .stdout(Stdio::null())
@@ -109,13 +121,39 @@ impl Browser {
                 message.clear();
             }
         });
-        Some(Self {
-            child,
-            requests: RefCell::new(requests),
+        Self {
+            requests,
             answers,
-            next: Cell::new(0),
+            last: 0,
+        }
+    }
+
+    /// Sends a request, and returns its number.
+    fn send(&mut self, session: Option<&str>, method: &str, parameters: Value) -> u64 {
+        self.last += 1;
+        let mut request = json!({ "id": self.last, "method": method, "params": parameters });
+        if let Some(session) = session {
+            request["sessionId"] = session.into();
+        }
+        let mut bytes = request.to_string().into_bytes();
+        bytes.push(0);
+        self.requests.write_all(&bytes).unwrap();
+        self.last
+    }
+}
+
+impl Browser {
+    /// Returns a browser, if possible one that is already running; `None` if there is none, which
+    /// has already been reported.
+    #[track_caller]
+    pub(crate) fn start() -> Option<Self> {
+        let program = program()?;
+        let idle = IDLE.lock().unwrap().pop();
+        let process = idle.unwrap_or_else(|| Process::start(&program));
+        Some(Self {
+            process: RefCell::new(Some(process)),
+            contexts: RefCell::default(),
             console_errors: RefCell::default(),
-            _folder: folder,
         })
     }
 
@@ -129,17 +167,11 @@ impl Browser {
     /// Returns the result or the error of a call.
     #[track_caller]
     fn answer(&self, session: Option<&str>, method: &str, parameters: Value) -> Value {
-        let id = self.next.get() + 1;
-        self.next.set(id);
-        let mut request = json!({ "id": id, "method": method, "params": parameters });
-        if let Some(session) = session {
-            request["sessionId"] = session.into();
-        }
-        let mut bytes = request.to_string().into_bytes();
-        bytes.push(0);
-        self.requests.borrow_mut().write_all(&bytes).unwrap();
+        let mut process = self.process.borrow_mut();
+        let process = process.as_mut().expect("the test runs");
+        let id = process.send(session, method, parameters);
         loop {
-            let answer = self.answers.recv_timeout(PATIENCE);
+            let answer = process.answers.recv_timeout(PATIENCE);
             let answer = answer.unwrap_or_else(|_| panic!("no answer to {method}"));
             if answer["id"] == id {
                 return answer;
@@ -173,9 +205,11 @@ impl Browser {
     /// Creates a separate profile: cookies and storage are shared by its windows.
     pub(crate) fn person(&self) -> Person<'_> {
         let made = self.call(None, "Target.createBrowserContext", json!({}));
+        let context = made["browserContextId"].as_str().unwrap().to_owned();
+        self.contexts.borrow_mut().push(context.clone());
         Person {
             browser: self,
-            context: made["browserContextId"].as_str().unwrap().to_owned(),
+            context,
         }
     }
 

@@ -32,6 +32,9 @@ const PAGES: [(&str, &str, &str); 4] = [
         "document.querySelectorAll('.lane').length > 20",
     ),
 ];
+/// Widths and colour schemes of the checks with many states: each of both once.
+const TWO_LOOKS: [(u32, bool); 2] = [(1280, true), (390, false)];
+
 /// Package downloaded if it is not installed.
 const AXE: &str = "axe-core@4.11.1";
 
@@ -140,14 +143,13 @@ fn notices_and_dialogs_have_no_accessibility_violations() {
     let one = Daemon::plain();
     ask(&one, "ls");
     let mut found: Vec<String> = Vec::new();
-    let looks = [(1280, false), (1280, true), (390, false), (390, true)];
     let windows = PAGES.map(|(name, path, ready)| {
         let page = browser.person().window();
         open(&page, &daemon, path, ready);
         (page, name)
     });
     let page = browser.person().window();
-    for (width, dark) in looks {
+    for (width, dark) in TWO_LOOKS {
         page.looks(width, dark);
         // Empty pages, and plots of one decision.
         for (path, ready) in [
@@ -182,7 +184,7 @@ fn notices_and_dialogs_have_no_accessibility_violations() {
             page.until(&format!(
                 "document.querySelector('.notice')?.dataset.notice === '{name}'"
             ));
-            for (width, dark) in looks {
+            for (width, dark) in TWO_LOOKS {
                 page.looks(width, dark);
                 found.extend(violations(
                     page,
@@ -265,7 +267,7 @@ fn answers_fit_the_viewport_without_accessibility_violations() {
     daemon.respond_with(&body).ok();
     let page = browser.person().window();
     let mut found: Vec<String> = Vec::new();
-    for (width, dark) in [(1280, false), (1280, true), (390, false), (390, true)] {
+    for (width, dark) in TWO_LOOKS {
         page.looks(width, dark);
         for (name, clicks) in STATES {
             for command in ["rm -r build", "git push", "git push"] {
