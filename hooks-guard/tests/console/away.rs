@@ -71,6 +71,8 @@ fn a_lost_connection_is_shown_across_every_page() {
             "(() => { scrollTo(0, document.documentElement.scrollHeight); const box = document.querySelector('.notice').getBoundingClientRect(); return [box.x, box.width === innerWidth, box.top >= 0 && box.bottom <= innerHeight]; })()",
         );
         assert_eq!(shape, json!([0, true, true]), "{path}");
+        // The read that the stop of the service interrupted fails after the connection is lost.
+        page.until("document.title.startsWith('(?)')");
         let all = page.eval("document.title + document.body.innerText");
         let all = all.as_str().unwrap().to_lowercase();
         assert!(!all.contains("no pending"), "{path}: {all}");
