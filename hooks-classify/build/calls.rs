@@ -1,5 +1,5 @@
-//! Patterns of calls: the entries of `outside`, `installs` and `runs_packages` in, checked patterns
-//! out, or a mistake.
+//! Patterns of calls: the entries of `outside`, `installs`, `runs_packages` and `places_links` in,
+//! checked patterns out, or a mistake.
 
 use std::rc::Rc;
 

@@ -9,8 +9,9 @@ use std::fmt::Write as _;
 use std::rc::Rc;
 
 use crate::model::{
-    ArityDef, CallPatternDef, ContentsDef, CountDef, DetailsDef, FileLocatorDef, InteractiveDef, LanguageDef,
-    NamedProgram, OptionDef, PagerDef, ProgramDef, RecursionDef, TablesDef, VariableDef,
+    ArityDef, CallPatternDef, ContentsDef, CountDef, DetailsDef, FileLocatorDef, InteractiveDef,
+    LanguageDef, NamedProgram, OptionDef, PagerDef, ProgramDef, RecursionDef, TablesDef,
+    VariableDef,
 };
 use crate::secrets;
 
@@ -377,7 +378,7 @@ impl<'a> Emitter<'a> {
              options_first: {}, help: {}, terminal: {}, pager: {}, contents: {}, \
              recurses: {}, finds: {}, variables: {}, harmless_config: {}, runs_input: {}, \
              decided_by: {}, configured_by: {}, package_scripts: {}, replaces_files: {}, \
-             outside: {}, installs: {}, runs_packages: {}, packages_in: {} }}",
+             outside: {}, installs: {}, runs_packages: {}, packages_in: {}, places_links: {} }}",
             text(&details.commands_of),
             details.options_anywhere,
             text(&details.reveals),
@@ -413,6 +414,7 @@ impl<'a> Emitter<'a> {
             self.call_patterns(&details.installs),
             self.call_patterns(&details.runs_packages),
             text(&details.packages_in),
+            self.call_patterns(&details.places_links),
         );
         self.details.item(code)
     }

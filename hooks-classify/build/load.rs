@@ -192,6 +192,7 @@ fn program(mut raw: RawProgram, parent: Option<&ProgramDef>) -> Result<ProgramDe
         ("installs", of_command && !raw.installs.is_empty()),
         ("runs_packages", of_command && !raw.runs_packages.is_empty()),
         ("packages_in", of_command && raw.packages_in.is_some()),
+        ("places_links", of_command && !raw.places_links.is_empty()),
     ] {
         if is_misplaced {
             return Err(of_entry(format!("`{key}` is allowed for programs only")));
@@ -200,8 +201,13 @@ fn program(mut raw: RawProgram, parent: Option<&ProgramDef>) -> Result<ProgramDe
     if raw.packages_in.is_some() && raw.runs_packages.is_empty() {
         return Err(of_entry("`packages_in` needs `runs_packages`".to_owned()));
     }
-    let call_lists = [&mut raw.outside, &mut raw.installs, &mut raw.runs_packages];
-    let [outside, installs, runs_packages] = call_lists.map(std::mem::take);
+    let call_lists = [
+        &mut raw.outside,
+        &mut raw.installs,
+        &mut raw.runs_packages,
+        &mut raw.places_links,
+    ];
+    let [outside, installs, runs_packages, places_links] = call_lists.map(std::mem::take);
     let mut own = entry(raw, parent).map_err(of_entry)?;
     for raw in commands {
         let names = raw.names.clone();
@@ -237,9 +243,10 @@ fn program(mut raw: RawProgram, parent: Option<&ProgramDef>) -> Result<ProgramDe
     let outside = patterns("outside", &outside)?;
     let installs = patterns("installs", &installs)?;
     let runs_packages = patterns("runs_packages", &runs_packages)?;
+    let places_links = patterns("places_links", &places_links)?;
     let details = &mut own.details;
     (details.outside, details.installs) = (outside, installs);
-    details.runs_packages = runs_packages;
+    (details.runs_packages, details.places_links) = (runs_packages, places_links);
     Ok(own)
 }
 
@@ -340,6 +347,7 @@ fn entry(raw: RawProgram, parent: Option<&ProgramDef>) -> Result<ProgramDef, Str
         installs: Vec::new(),
         runs_packages: Vec::new(),
         packages_in: raw.packages_in,
+        places_links: Vec::new(),
     };
     let mut own = ProgramDef {
         does: raw.does,

@@ -92,6 +92,7 @@ pub(crate) struct DetailsDef {
     pub(crate) installs: Vec<CallPatternDef>,
     pub(crate) runs_packages: Vec<CallPatternDef>,
     pub(crate) packages_in: Option<String>,
+    pub(crate) places_links: Vec<CallPatternDef>,
 }
 
 #[derive(Debug)]

@@ -92,6 +92,8 @@ pub(crate) struct RawProgram {
     #[serde(default)]
     pub(crate) runs_packages: Vec<String>,
     pub(crate) packages_in: Option<String>,
+    #[serde(default)]
+    pub(crate) places_links: Vec<String>,
 }
 
 #[derive(Clone, Deserialize)]

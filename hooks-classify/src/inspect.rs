@@ -23,6 +23,8 @@ pub struct ProgramEntry {
     pub has_installs: bool,
     /// `true` if its table has the key `runs_packages`.
     pub has_runs_packages: bool,
+    /// `true` if its table has the key `places_links`.
+    pub has_places_links: bool,
 }
 
 /// Returns all programs of the embedded tables.
@@ -45,6 +47,7 @@ pub fn programs() -> Vec<ProgramEntry> {
                     has_outside: !program.details.outside.is_empty(),
                     has_installs: !program.details.installs.is_empty(),
                     has_runs_packages: !program.details.runs_packages.is_empty(),
+                    has_places_links: !program.details.places_links.is_empty(),
                 };
                 entries.push((key, entry));
             }

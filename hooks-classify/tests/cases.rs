@@ -164,7 +164,7 @@ struct CallKey {
     selects: fn(&Part) -> bool,
 }
 
-const CALL_KEYS: [CallKey; 3] = [
+const CALL_KEYS: [CallKey; 4] = [
     CallKey {
         name: "outside",
         is_key_of: |entry| entry.has_outside,
@@ -181,6 +181,11 @@ const CALL_KEYS: [CallKey; 3] = [
         name: "runs_packages",
         is_key_of: |entry| entry.has_runs_packages,
         selects: |part| Tables::embedded().runs_packages(part),
+    },
+    CallKey {
+        name: "places_links",
+        is_key_of: |entry| entry.has_places_links,
+        selects: |part| Tables::embedded().places_links(part),
     },
 ];
 

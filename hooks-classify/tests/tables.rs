@@ -137,10 +137,7 @@ fn a_mistake_in_a_program_stops_the_build() {
             "options = [\"-a\"]\nconfigured_by = [\"-a\"]",
             "`-a` is not an option with a value",
         ),
-        (
-            "outside = [\"push\"]",
-            "`outside`: unknown command `push`",
-        ),
+        ("outside = [\"push\"]", "`outside`: unknown command `push`"),
         (
             "installs = [\"-g\"]",
             "`installs`: `-g` is not an option of the program",
@@ -153,7 +150,10 @@ fn a_mistake_in_a_program_stops_the_build() {
             "outside = [\"*\", \"url:\"]",
             "`outside`: `*` is every call; remove the other entries",
         ),
-        ("packages_in = \"bin\"", "`packages_in` needs `runs_packages`"),
+        (
+            "packages_in = \"bin\"",
+            "`packages_in` needs `runs_packages`",
+        ),
     ] {
         let wanted = format!("programs/family/x.toml:1: `x`: {what}; see the page about tables");
         assert_eq!(mistakes(rest), [wanted], "{rest}");
@@ -185,6 +185,7 @@ fn a_mistake_in_a_command_names_the_command_and_its_line() {
         "installs = [\"*\"]",
         "runs_packages = [\"*\"]",
         "packages_in = \"bin\"",
+        "places_links = [\"*\"]",
     ] {
         let name = key.split(' ').next().expect("a name");
         let on_command = format!("[commands]\na = {{ reads = \"does\", {key} }}");
@@ -205,7 +206,12 @@ fn a_mistake_in_a_command_names_the_command_and_its_line() {
 fn a_list_of_calls_names_commands_and_options_of_the_program() {
     let commands = "[commands]\n\"a|b\" = { reads = \"does\", options = [\"-g\"] }\n\"a c\" = { reads = \"does\" }\n\
                     \"d*\" = { reads = \"does\" }";
-    for list in ["\"a\", \"-g\"", "\"a|b c\", \"d*\"", "\"*\", \"-g\"", "\"host:\", \"url:\""] {
+    for list in [
+        "\"a\", \"-g\"",
+        "\"a|b c\", \"d*\"",
+        "\"*\", \"-g\"",
+        "\"host:\", \"url:\"",
+    ] {
         let table = format!("outside = [{list}]\n{commands}");
         assert_eq!(mistakes(&table), Vec::<String>::new(), "{list}");
     }
@@ -213,7 +219,10 @@ fn a_list_of_calls_names_commands_and_options_of_the_program() {
         let wanted = format!(
             "programs/family/x.toml:1: `x`: `outside`: unknown command `{name}`; see the page about tables"
         );
-        assert_eq!(mistakes(&format!("outside = [{list}]\n{commands}")), [wanted]);
+        assert_eq!(
+            mistakes(&format!("outside = [{list}]\n{commands}")),
+            [wanted]
+        );
     }
 }
 

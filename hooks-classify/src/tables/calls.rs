@@ -1,5 +1,5 @@
-//! Calls that tables select by the keys `outside`, `installs` and `runs_packages`: a part of a command
-//! in, `true` or the packages that it names out.
+//! Calls that tables select by the keys `outside`, `installs`, `runs_packages` and `places_links`: a
+//! part of a command in, `true` or the packages that it names out.
 
 use super::{Program, ProgramDetails, Tables};
 use crate::host;
@@ -49,8 +49,7 @@ impl CallPattern {
             Self::Every => true,
             Self::Command(path) => {
                 let fits = |(names, word): (&&str, &&str)| names.split('|').any(|n| n == *word);
-                path.len() <= reading.commands.len()
-                    && path.iter().zip(&reading.commands).all(fits)
+                path.len() <= reading.commands.len() && path.iter().zip(&reading.commands).all(fits)
             }
             Self::Options(names) => reading.options.iter().any(|option| names.contains(option)),
             Self::OtherHost => changes_other_host(part),
@@ -121,7 +120,9 @@ impl Tables {
             let options = reading.call.into_iter().flat_map(|call| &call.options);
             for pattern in details.runs_packages {
                 if let CallPattern::Options(names) = pattern {
-                    let named = options.clone().filter(|(name, _)| names.contains(&name.as_str()));
+                    let named = options
+                        .clone()
+                        .filter(|(name, _)| names.contains(&name.as_str()));
                     let values = named.filter_map(|(_, value)| value.as_ref());
                     runs.extend(values.map(|value| run(value.value())));
                 }
@@ -145,6 +146,13 @@ impl Tables {
             runs.extend(operand.filter(|_| is_selected).map(run));
         }
         runs
+    }
+
+    /// Returns `true` if a part may put a symbolic link into a folder, through which a later command
+    /// could write, by the key `places_links` of its program.
+    #[must_use]
+    pub fn places_links(&self, part: &Part) -> bool {
+        self.selects(part, |details| details.places_links)
     }
 
     fn selects(
@@ -181,7 +189,9 @@ impl Tables {
             }
         }
         let words: Vec<&str> = part.arguments().collect();
-        let named = part.program().map(|name| (file_name(name), words.as_slice()));
+        let named = part
+            .program()
+            .map(|name| (file_name(name), words.as_slice()));
         let is_interpreter = named.is_some_and(|(name, _)| self.is_interpreter(name));
         let mut module = words.iter().position(|word| *word == "-m");
         module = module.filter(|_| is_interpreter);
@@ -192,7 +202,11 @@ impl Tables {
                 let is_option = |word: &&&str| word.starts_with(['-', '+']);
                 readings.push(CallReading {
                     details,
-                    commands: words.iter().filter(|word| !is_option(word)).copied().collect(),
+                    commands: words
+                        .iter()
+                        .filter(|word| !is_option(word))
+                        .copied()
+                        .collect(),
                     options: words.to_vec(),
                     call: None,
                 });

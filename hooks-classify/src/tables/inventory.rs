@@ -100,6 +100,7 @@ fn add_records(path: &str, program: &Program, records: &mut Vec<EntryRecord>) {
         installs,
         runs_packages,
         packages_in,
+        places_links,
     } = details;
     let mut keys = vec![
         format!(
@@ -142,6 +143,7 @@ fn add_records(path: &str, program: &Program, records: &mut Vec<EntryRecord>) {
         ("installs", shown(installs)),
         ("runs_packages", shown(runs_packages)),
         ("packages_in", packages_in.map(str::to_owned)),
+        ("places_links", shown(places_links)),
     ] {
         if let Some(value) = value {
             keys.push(format!("{key} {value}"));

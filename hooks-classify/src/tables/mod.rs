@@ -30,8 +30,8 @@ mod compiled {
     include!(concat!(env!("OUT_DIR"), "/tables.rs"));
 }
 
-pub(crate) use compiled::{CHECKED, FUNCTIONS};
 pub use calls::PackageRun;
+pub(crate) use compiled::{CHECKED, FUNCTIONS};
 pub(crate) use glob::matches;
 pub(crate) use lists::{CommandTable, OptionTable, WordSet};
 
@@ -263,7 +263,7 @@ pub(crate) struct ProgramDetails {
     /// `true` if it may replace files that exist.
     pub(crate) replaces_files: bool,
     /// Calls that change something outside of the project, whichever files they name. As with
-    /// `installs` and `runs_packages`, only programs have patterns, and commands have none.
+    /// the other keys that select calls, only programs have patterns, and commands have none.
     pub(crate) outside: &'static [CallPattern],
     /// Calls that download packages, and may run their code.
     pub(crate) installs: &'static [CallPattern],
@@ -271,6 +271,8 @@ pub(crate) struct ProgramDetails {
     pub(crate) runs_packages: &'static [CallPattern],
     /// Folder with the programs of installed packages, which `runs_packages` prefers to a download.
     pub(crate) packages_in: Option<&'static str>,
+    /// Calls that may put a symbolic link into a folder.
+    pub(crate) places_links: &'static [CallPattern],
 }
 
 /// Files that decide the effect of a call.

@@ -1,14 +1,11 @@
-//! Calls that change something outside of the project, and calls that install or run packages, by the
-//! keys `outside`, `installs` and `runs_packages` of the tables.
+//! Calls that tables select: those that change something outside of the project, install or run packages,
+//! or place links, by the keys `outside`, `installs`, `runs_packages` and `places_links`.
 
 use hooks_classify::{Classifier, Part, Tables};
 
 /// Returns `true` if `selects` selects a part of the command.
 fn any_part(command: &str, selects: impl Fn(&Part) -> bool) -> bool {
-    let parts = Classifier::new()
-        .analyze(command)
-        .expect("a command")
-        .parts;
+    let parts = Classifier::new().analyze(command).expect("a command").parts;
     parts.all.iter().any(selects)
 }
 
@@ -240,5 +237,39 @@ fn the_package_that_a_command_runs_is_found() {
     for command in ["npm init", "npm init -y", "npm run x", "pnpm exec eslint"] {
         assert_eq!(packages(command), [], "{command}");
         assert!(!runs_packages(command), "{command}");
+    }
+}
+
+#[test]
+fn a_command_may_place_a_link() {
+    let places_links =
+        |command: &str| any_part(command, |part| Tables::embedded().places_links(part));
+    for command in [
+        "ln -s /etc a",
+        "mv a b",
+        "cp -a a b",
+        "cp --recursive a b",
+        "cp -sr a b",
+        "gcp -P a b",
+        "/opt/bin/cp -R a b",
+        "rsync -a a/ b/",
+        "tar xf a.tar",
+        "bsdtar xf a.tar",
+        "unzip a.zip",
+        "7z x a.7z",
+        "unrar x a.rar",
+        "cpio -i < a.cpio",
+    ] {
+        assert!(places_links(command), "{command}");
+    }
+    for command in [
+        "cp a b",
+        "cp -f a b",
+        "mkdir a",
+        "touch a",
+        "tee a",
+        "7z l a.7z",
+    ] {
+        assert!(!places_links(command), "{command}");
     }
 }
