@@ -142,7 +142,7 @@ const REQUESTS: &[(&str, &str, bool, bool)] = &[
     ("Bash", "pnpm dlx prettier --write src", false, false),
     ("Bash", "npm create vite", false, false),
     ("Bash", "npm init -y", false, true),
-    ("Bash", "docker compose push", false, false),
+    ("Bash", "git lfs push origin main", false, false),
     ("Bash", "pkexec touch a", false, false),
     ("Bash", "useradd ada", false, false),
     ("Bash", "hostnamectl set-hostname build", false, false),
