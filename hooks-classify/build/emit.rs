@@ -9,8 +9,9 @@ use std::fmt::Write as _;
 use std::rc::Rc;
 
 use crate::model::{
-    ArityDef, ContentsDef, CountDef, DetailsDef, FileLocatorDef, InteractiveDef, LanguageDef,
-    NamedProgram, OptionDef, PagerDef, ProgramDef, RecursionDef, TablesDef, VariableDef,
+    ArityDef, CallPatternDef, ContentsDef, CountDef, DetailsDef, FileLocatorDef, InteractiveDef,
+    LanguageDef, NamedProgram, OptionDef, PagerDef, ProgramDef, RecursionDef, TablesDef,
+    VariableDef,
 };
 use crate::secrets;
 
@@ -213,6 +214,7 @@ struct Emitter<'a> {
     texts: SharedItems,
     operands: SharedItems,
     decides: SharedItems,
+    calls: SharedItems,
     details: SharedItems,
     /// The different options, apart from their names.
     kinds: Vec<String>,
@@ -251,6 +253,7 @@ impl<'a> Emitter<'a> {
             texts: SharedItems::new("T", "&[&str]"),
             operands: SharedItems::new("O", "&[(Role, OperandCount)]"),
             decides: SharedItems::new("F", "&[FileLocator]"),
+            calls: SharedItems::new("C", "&[CallPattern]"),
             details: SharedItems::new("D", "ProgramDetails"),
             kinds: Vec::new(),
             kind_numbers: HashMap::new(),
@@ -374,7 +377,8 @@ impl<'a> Emitter<'a> {
              files_in_words: {}, programs_in_words: {}, sends: {}, offline: {}, hosts: {}, probes: {}, shows: {}, only_first: {}, \
              options_first: {}, help: {}, terminal: {}, pager: {}, contents: {}, \
              recurses: {}, finds: {}, variables: {}, harmless_config: {}, runs_input: {}, \
-             decided_by: {}, configured_by: {}, package_scripts: {}, replaces_files: {} }}",
+             decided_by: {}, configured_by: {}, package_scripts: {}, replaces_files: {}, \
+             outside: {}, installs: {}, runs_packages: {}, packages_in: {}, places_links: {} }}",
             text(&details.commands_of),
             details.options_anywhere,
             text(&details.reveals),
@@ -406,6 +410,11 @@ impl<'a> Emitter<'a> {
             self.decides(&details.configured_by),
             self.texts(&details.package_scripts),
             details.replaces_files,
+            self.call_patterns(&details.outside),
+            self.call_patterns(&details.installs),
+            self.call_patterns(&details.runs_packages),
+            text(&details.packages_in),
+            self.call_patterns(&details.places_links),
         );
         self.details.item(code)
     }
@@ -431,6 +440,24 @@ impl<'a> Emitter<'a> {
             })
             .collect();
         self.decides.item(list(entries))
+    }
+
+    fn call_patterns(&mut self, patterns: &[CallPatternDef]) -> String {
+        let patterns: Vec<String> = patterns
+            .iter()
+            .map(|pattern| match pattern {
+                CallPatternDef::Every => "CallPattern::Every".to_owned(),
+                CallPatternDef::Command(path) => {
+                    format!("CallPattern::Command({})", self.texts(path))
+                }
+                CallPatternDef::Options(names) => {
+                    format!("CallPattern::Options({})", self.texts(names))
+                }
+                CallPatternDef::OtherHost => "CallPattern::OtherHost".to_owned(),
+                CallPatternDef::Request => "CallPattern::Request".to_owned(),
+            })
+            .collect();
+        self.calls.item(list(patterns))
     }
 
     fn terminal(&mut self, terminal: &InteractiveDef) -> String {
@@ -469,7 +496,14 @@ impl<'a> Emitter<'a> {
 
     fn finish(self) -> String {
         let mut code = String::new();
-        for shared in [self.texts, self.operands, self.decides, self.details] {
+        let shared_items = [
+            self.texts,
+            self.operands,
+            self.decides,
+            self.calls,
+            self.details,
+        ];
+        for shared in shared_items {
             code.push_str(&shared.code);
         }
         let mut end = 0;

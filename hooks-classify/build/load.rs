@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
+use crate::calls::call_patterns;
 use crate::format;
 use crate::languages::{self, language};
 use crate::model::{
@@ -184,11 +185,29 @@ fn program(mut raw: RawProgram, parent: Option<&ProgramDef>) -> Result<ProgramDe
     let commands = std::mem::take(&mut raw.command);
     let names = raw.names.clone();
     let of_entry = |message: String| EntryError::of_entry(&names, line, message);
-    if raw.checked.is_some() {
-        return Err(of_entry(
-            "`checked` is allowed for programs only".to_owned(),
-        ));
+    let of_command = parent.is_some();
+    for (key, is_misplaced) in [
+        ("checked", raw.checked.is_some()),
+        ("outside", of_command && !raw.outside.is_empty()),
+        ("installs", of_command && !raw.installs.is_empty()),
+        ("runs_packages", of_command && !raw.runs_packages.is_empty()),
+        ("packages_in", of_command && raw.packages_in.is_some()),
+        ("places_links", of_command && !raw.places_links.is_empty()),
+    ] {
+        if is_misplaced {
+            return Err(of_entry(format!("`{key}` is allowed for programs only")));
+        }
     }
+    if raw.packages_in.is_some() && raw.runs_packages.is_empty() {
+        return Err(of_entry("`packages_in` needs `runs_packages`".to_owned()));
+    }
+    let call_lists = [
+        &mut raw.outside,
+        &mut raw.installs,
+        &mut raw.runs_packages,
+        &mut raw.places_links,
+    ];
+    let [outside, installs, runs_packages, places_links] = call_lists.map(std::mem::take);
     let mut own = entry(raw, parent).map_err(of_entry)?;
     for raw in commands {
         let names = raw.names.clone();
@@ -218,6 +237,16 @@ fn program(mut raw: RawProgram, parent: Option<&ProgramDef>) -> Result<ProgramDe
     if let Some(name) = without_value.filter(|_| names_files) {
         return Err(of_entry(format!("`{name}` is not an option with a value")));
     }
+    let patterns = |key: &str, entries: &[String]| {
+        call_patterns(entries, &own).map_err(|message| of_entry(format!("`{key}`: {message}")))
+    };
+    let outside = patterns("outside", &outside)?;
+    let installs = patterns("installs", &installs)?;
+    let runs_packages = patterns("runs_packages", &runs_packages)?;
+    let places_links = patterns("places_links", &places_links)?;
+    let details = &mut own.details;
+    (details.outside, details.installs) = (outside, installs);
+    (details.runs_packages, details.places_links) = (runs_packages, places_links);
     Ok(own)
 }
 
@@ -314,6 +343,11 @@ fn entry(raw: RawProgram, parent: Option<&ProgramDef>) -> Result<ProgramDef, Str
             None => above.map(|p| p.package_scripts.clone()).unwrap_or_default(),
         },
         replaces_files: raw.replaces_files,
+        outside: Vec::new(),
+        installs: Vec::new(),
+        runs_packages: Vec::new(),
+        packages_in: raw.packages_in,
+        places_links: Vec::new(),
     };
     let mut own = ProgramDef {
         does: raw.does,

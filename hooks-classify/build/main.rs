@@ -1,6 +1,7 @@
 //! Build script: the tables in `programs/` and `languages/` in, Rust source with static data out. A
 //! mistake in a table is an error of the build.
 
+mod calls;
 mod emit;
 mod format;
 mod languages;

@@ -88,6 +88,11 @@ pub(crate) struct DetailsDef {
     pub(crate) configured_by: Vec<FileLocatorDef>,
     pub(crate) package_scripts: Vec<String>,
     pub(crate) replaces_files: bool,
+    pub(crate) outside: Vec<CallPatternDef>,
+    pub(crate) installs: Vec<CallPatternDef>,
+    pub(crate) runs_packages: Vec<CallPatternDef>,
+    pub(crate) packages_in: Option<String>,
+    pub(crate) places_links: Vec<CallPatternDef>,
 }
 
 #[derive(Debug)]
@@ -153,6 +158,16 @@ pub(crate) enum FileLocatorDef {
     InOperand(String),
     UnknownCommand(String),
     Manifest(String),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum CallPatternDef {
+    Every,
+    /// Path of the command.
+    Command(Vec<String>),
+    Options(Vec<String>),
+    OtherHost,
+    Request,
 }
 
 #[derive(Debug)]

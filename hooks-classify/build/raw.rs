@@ -85,6 +85,15 @@ pub(crate) struct RawProgram {
     pub(crate) package_scripts: Option<Vec<String>>,
     #[serde(default)]
     pub(crate) replaces_files: bool,
+    #[serde(default)]
+    pub(crate) outside: Vec<String>,
+    #[serde(default)]
+    pub(crate) installs: Vec<String>,
+    #[serde(default)]
+    pub(crate) runs_packages: Vec<String>,
+    pub(crate) packages_in: Option<String>,
+    #[serde(default)]
+    pub(crate) places_links: Vec<String>,
 }
 
 #[derive(Clone, Deserialize)]

@@ -17,6 +17,14 @@ pub struct ProgramEntry {
     pub has_single_effect: bool,
     /// When its table was last compared with the program itself.
     pub last_check: Option<&'static TableCheck>,
+    /// `true` if its table has the key `outside`.
+    pub has_outside: bool,
+    /// `true` if its table has the key `installs`.
+    pub has_installs: bool,
+    /// `true` if its table has the key `runs_packages`.
+    pub has_runs_packages: bool,
+    /// `true` if its table has the key `places_links`.
+    pub has_places_links: bool,
 }
 
 /// Returns all programs of the embedded tables.
@@ -36,6 +44,10 @@ pub fn programs() -> Vec<ProgramEntry> {
                     names: vec![name.to_owned()],
                     has_single_effect: program.has_single_effect(),
                     last_check: None,
+                    has_outside: !program.details.outside.is_empty(),
+                    has_installs: !program.details.installs.is_empty(),
+                    has_runs_packages: !program.details.runs_packages.is_empty(),
+                    has_places_links: !program.details.places_links.is_empty(),
                 };
                 entries.push((key, entry));
             }

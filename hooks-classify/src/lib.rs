@@ -34,7 +34,7 @@
 //! | [`UnseenCode`] | source of code that is only known at run time |
 //! | [`Explanation`] | the command with its findings, for a terminal |
 //! | [`ToolEffect`] | effect of a tool that is not a shell, as input of [`Classification::of_tool`] |
-//! | [`Tables`], [`TableCheck`] | tables of the programs; the program version that a table was compared with |
+//! | [`Tables`], [`TableCheck`], [`PackageRun`] | tables of the programs; the program version that a table was compared with; a package that a part runs |
 //! | [`host`] | functions that read hosts in words |
 //!
 //! # Features
@@ -94,7 +94,7 @@ pub use model::parts::{
 pub use model::program_name::without_system_folder;
 pub use model::terminal_input::TerminalInput;
 pub use model::unseen_code::UnseenCode;
-pub use tables::{TableCheck, Tables};
+pub use tables::{PackageRun, TableCheck, Tables};
 
 use model::trace::Trace;
 use thiserror::Error;

@@ -6,7 +6,9 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-use hooks_classify::{Classifier, Crud, Decision, Language, TableCheck, programs};
+use hooks_classify::{
+    Classifier, Crud, Decision, Language, Part, ProgramEntry, TableCheck, Tables, programs,
+};
 
 #[path = "support/languages.rs"]
 mod languages;
@@ -153,6 +155,70 @@ fn every_case_has_the_expected_class_and_decision() {
             false => assert_eq!(left_out, 0, "{language:?} is read"),
         }
     }
+}
+
+/// A key of tables that selects calls.
+struct CallKey {
+    name: &'static str,
+    is_key_of: fn(&ProgramEntry) -> bool,
+    selects: fn(&Part) -> bool,
+}
+
+const CALL_KEYS: [CallKey; 4] = [
+    CallKey {
+        name: "outside",
+        is_key_of: |entry| entry.has_outside,
+        selects: |part| Tables::embedded().works_outside(part),
+    },
+    CallKey {
+        name: "installs",
+        is_key_of: |entry| entry.has_installs,
+        selects: |part| {
+            part.effect_with_children > Crud::Read && Tables::embedded().installs_packages(part)
+        },
+    },
+    CallKey {
+        name: "runs_packages",
+        is_key_of: |entry| entry.has_runs_packages,
+        selects: |part| Tables::embedded().runs_packages(part),
+    },
+    CallKey {
+        name: "places_links",
+        is_key_of: |entry| entry.has_places_links,
+        selects: |part| Tables::embedded().places_links(part),
+    },
+];
+
+#[test]
+fn every_key_that_selects_calls_has_a_case_for_each_of_its_programs() {
+    let entries = programs();
+    let keys = CALL_KEYS.iter();
+    let mut missing: Vec<(&CallKey, &ProgramEntry)> = keys
+        .flat_map(|key| entries.iter().map(move |entry| (key, entry)))
+        .filter(|(key, entry)| (key.is_key_of)(entry))
+        .collect();
+    assert!(missing.len() >= 100, "the keys are read");
+    let classifier = Classifier::new();
+    for case in cases() {
+        let is_named =
+            |entry: &ProgramEntry| entry.names.iter().any(|name| case.command.contains(name));
+        if !missing.iter().any(|(_, entry)| is_named(entry)) {
+            continue;
+        }
+        let parts = classifier.analyze(&case.command).expect("a command").parts;
+        for part in &parts.all {
+            let Some(name) = part.program() else { continue };
+            missing.retain(|(key, entry)| {
+                let is_entry = entry.names.iter().any(|known| known == name);
+                !(is_entry && (key.selects)(part))
+            });
+        }
+    }
+    let missing: Vec<String> = missing
+        .iter()
+        .map(|(key, entry)| format!("{} of {}", key.name, entry.names.join(" ")))
+        .collect();
+    assert_eq!(missing, Vec::<String>::new());
 }
 
 #[test]

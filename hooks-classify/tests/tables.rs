@@ -1,5 +1,7 @@
 //! Mistakes in tables: each is an error of the build with its file and line.
 
+#[path = "../build/calls.rs"]
+mod calls;
 #[path = "../build/format.rs"]
 mod format;
 #[path = "../build/languages.rs"]
@@ -135,6 +137,23 @@ fn a_mistake_in_a_program_stops_the_build() {
             "options = [\"-a\"]\nconfigured_by = [\"-a\"]",
             "`-a` is not an option with a value",
         ),
+        ("outside = [\"push\"]", "`outside`: unknown command `push`"),
+        (
+            "installs = [\"-g\"]",
+            "`installs`: `-g` is not an option of the program",
+        ),
+        (
+            "runs_packages = [\" \"]",
+            "`runs_packages`: an entry without a name",
+        ),
+        (
+            "outside = [\"*\", \"url:\"]",
+            "`outside`: `*` is every call; remove the other entries",
+        ),
+        (
+            "packages_in = \"bin\"",
+            "`packages_in` needs `runs_packages`",
+        ),
     ] {
         let wanted = format!("programs/family/x.toml:1: `x`: {what}; see the page about tables");
         assert_eq!(mistakes(rest), [wanted], "{rest}");
@@ -161,12 +180,50 @@ fn a_mistake_in_a_command_names_the_command_and_its_line() {
             "programs/family/x.toml:5: `x a`: `checked` is allowed for programs only; see the page about tables"
         ]
     );
+    for key in [
+        "outside = [\"*\"]",
+        "installs = [\"*\"]",
+        "runs_packages = [\"*\"]",
+        "packages_in = \"bin\"",
+        "places_links = [\"*\"]",
+    ] {
+        let name = key.split(' ').next().expect("a name");
+        let on_command = format!("[commands]\na = {{ reads = \"does\", {key} }}");
+        let wanted = format!(
+            "programs/family/x.toml:5: `x a`: `{name}` is allowed for programs only; see the page about tables"
+        );
+        assert_eq!(mistakes(&on_command), [wanted]);
+    }
     let inner =
         "[commands]\nc = { reads = \"does\" }\n\"c a|b\" = { reads = \"does\", style = \"loose\" }";
     assert_eq!(
         mistakes(inner),
         ["programs/family/x.toml:6: `x c a`: unknown style `loose`; see the page about tables"]
     );
+}
+
+#[test]
+fn a_list_of_calls_names_commands_and_options_of_the_program() {
+    let commands = "[commands]\n\"a|b\" = { reads = \"does\", options = [\"-g\"] }\n\"a c\" = { reads = \"does\" }\n\
+                    \"d*\" = { reads = \"does\" }";
+    for list in [
+        "\"a\", \"-g\"",
+        "\"a|b c\", \"d*\"",
+        "\"*\", \"-g\"",
+        "\"host:\", \"url:\"",
+    ] {
+        let table = format!("outside = [{list}]\n{commands}");
+        assert_eq!(mistakes(&table), Vec::<String>::new(), "{list}");
+    }
+    for (list, name) in [("\"a d\"", "d"), ("\"a|e\"", "e"), ("\"c\"", "c")] {
+        let wanted = format!(
+            "programs/family/x.toml:1: `x`: `outside`: unknown command `{name}`; see the page about tables"
+        );
+        assert_eq!(
+            mistakes(&format!("outside = [{list}]\n{commands}")),
+            [wanted]
+        );
+    }
 }
 
 #[test]

@@ -10,6 +10,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::{env, fs};
 
+use super::calls::CallPattern;
 use super::{Program, ProgramDetails, SqlDialect, Tables};
 
 /// Record of one program or command: a line for the entry, and one for each option.
@@ -95,6 +96,11 @@ fn add_records(path: &str, program: &Program, records: &mut Vec<EntryRecord>) {
         configured_by,
         package_scripts,
         replaces_files,
+        outside,
+        installs,
+        runs_packages,
+        packages_in,
+        places_links,
     } = details;
     let mut keys = vec![
         format!(
@@ -115,6 +121,7 @@ fn add_records(path: &str, program: &Program, records: &mut Vec<EntryRecord>) {
             "runs_input {runs_input} package_scripts {package_scripts:?} replaces_files {replaces_files}"
         ),
     ];
+    let shown = |calls: &[CallPattern]| (!calls.is_empty()).then(|| format!("{calls:?}"));
     // Few entries have these keys.
     for (key, value) in [
         ("shell_text", shell_text.then(String::new)),
@@ -132,6 +139,11 @@ fn add_records(path: &str, program: &Program, records: &mut Vec<EntryRecord>) {
             "programs_in_words",
             programs_in_words.map(|notation| format!("{notation:?}")),
         ),
+        ("outside", shown(outside)),
+        ("installs", shown(installs)),
+        ("runs_packages", shown(runs_packages)),
+        ("packages_in", packages_in.map(str::to_owned)),
+        ("places_links", shown(places_links)),
     ] {
         if let Some(value) = value {
             keys.push(format!("{key} {value}"));

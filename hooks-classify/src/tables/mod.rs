@@ -1,6 +1,7 @@
 //! Tables: the name of a program, variable or path in, static data about it out. The build script
 //! compiles the files in `programs/`; a process neither reads nor allocates any of them.
 
+mod calls;
 mod glob;
 #[cfg(test)]
 mod inventory;
@@ -11,6 +12,7 @@ mod secrets;
 mod compiled {
     //! The tables, as the build script writes them.
 
+    use super::calls::CallPattern;
     use super::lists::{CommandTable, OptionTable, WordSet};
     use super::private::{FolderPattern, PathRoot, PrivateFolders};
     use super::secrets::{PathPatterns, SecretPaths};
@@ -28,6 +30,7 @@ mod compiled {
     include!(concat!(env!("OUT_DIR"), "/tables.rs"));
 }
 
+pub use calls::PackageRun;
 pub(crate) use compiled::{CHECKED, FUNCTIONS};
 pub(crate) use glob::matches;
 pub(crate) use lists::{CommandTable, OptionTable, WordSet};
@@ -38,6 +41,7 @@ use crate::model::notation::{FileNotation, ProgramNotation};
 use crate::model::role::Role;
 use crate::model::sql_dialect::SqlDialect;
 
+use calls::CallPattern;
 use compiled::{PROGRAMS_BY_NAME, SECRETS, VARIABLES};
 
 /// Style of a command line, from which [`options`](crate::options) derives the rules for reading it.
@@ -258,6 +262,17 @@ pub(crate) struct ProgramDetails {
     pub(crate) package_scripts: &'static [&'static str],
     /// `true` if it may replace files that exist.
     pub(crate) replaces_files: bool,
+    /// Calls that change something outside of the project, whichever files they name. As with
+    /// the other keys that select calls, only programs have patterns, and commands have none.
+    pub(crate) outside: &'static [CallPattern],
+    /// Calls that download packages, and may run their code.
+    pub(crate) installs: &'static [CallPattern],
+    /// Calls that run a package that they name, and download it if it is not installed.
+    pub(crate) runs_packages: &'static [CallPattern],
+    /// Folder with the programs of installed packages, which `runs_packages` prefers to a download.
+    pub(crate) packages_in: Option<&'static str>,
+    /// Calls that may put a symbolic link into a folder.
+    pub(crate) places_links: &'static [CallPattern],
 }
 
 /// Files that decide the effect of a call.

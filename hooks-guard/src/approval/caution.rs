@@ -3,49 +3,6 @@
 
 use crate::classify::{Crud, Part, Parts, Tables};
 
-/// Programs that download packages and run their code: by an install script, a build, or at once.
-/// Each by one of its names: `apt` is also `apt-get`.
-const PACKAGE_MANAGERS: &[&str] = &[
-    "apk", "apt", "brew", "bun", "bundle", "cargo", "choco", "composer", "conda", "deno", "dnf",
-    "dotnet", "flatpak", "gem", "go", "luarocks", "nix", "npm", "opam", "pacman", "pdm", "pip",
-    "pipenv", "pnpm", "poetry", "port", "rustup", "scoop", "snap", "uv", "winget", "yarn",
-    "zypper",
-];
-
-/// Subcommands of [`PACKAGE_MANAGERS`] that download packages.
-const DOWNLOADS: &[&str] = &[
-    "add",
-    "bootstrap",
-    "ci",
-    "clean-install",
-    "create",
-    "dlx",
-    "exec",
-    "get",
-    "global",
-    "groupinstall",
-    "i",
-    "in",
-    "inject",
-    "install",
-    "install-test",
-    "it",
-    "link",
-    "localinstall",
-    "r",
-    "reinstall",
-    "require",
-    "restore",
-    "sync",
-    "up",
-    "update",
-    "upgrade",
-    "x",
-];
-
-/// Programs that run a package which they download, each by one of its names.
-const PACKAGE_RUNNERS: &[&str] = &["cpan", "cpanm", "npx", "pipx", "uvx"];
-
 /// Returns what runs code that the command does not show and no scope covers; `None` if nothing
 /// does. `is_uncovered` is `true` if the files that determine the effect are not all known.
 pub(super) fn caution(parts: &Parts, is_uncovered: bool) -> Option<&'static str> {
@@ -65,7 +22,7 @@ pub(super) fn caution(parts: &Parts, is_uncovered: bool) -> Option<&'static str>
     match unseen || is_uncovered {
         true if parts.all.iter().any(connects) => Some("it runs code from the network"),
         true => Some("it runs code that the command does not show"),
-        false if needing().any(installs) => Some("it runs code of packages from the network"),
+        false if needing().any(runs_packages) => Some("it runs code of packages from the network"),
         false => None,
     }
 }
@@ -79,22 +36,9 @@ fn is_local(file: &str) -> bool {
     !file.contains("://") && !file.starts_with("/dev/fd/") && !file.starts_with("/proc/")
 }
 
-fn installs(part: &Part) -> bool {
+fn runs_packages(part: &Part) -> bool {
     let tables = Tables::embedded();
-    let downloads = |word: &str| DOWNLOADS.contains(&word);
-    let by_call = part.calls.iter().any(|call| {
-        let Some((program, subcommands)) = call.path.split_first() else {
-            return false;
-        };
-        tables.is_one_of(program, PACKAGE_RUNNERS)
-            || tables.is_one_of(program, PACKAGE_MANAGERS)
-                // Without a subcommand, some of them install what a manifest lists.
-                && (subcommands.is_empty() || subcommands.iter().any(|word| downloads(word)))
-    });
-    // `python3 -m pip install`
-    let mut module = part.arguments().skip_while(|word| *word != "-m").skip(1);
-    let is_manager = |name: &str| tables.is_one_of(name, PACKAGE_MANAGERS);
-    by_call || module.next().is_some_and(is_manager) && module.any(downloads)
+    tables.installs_packages(part) || tables.runs_packages(part)
 }
 
 #[cfg(test)]

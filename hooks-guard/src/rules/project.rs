@@ -112,30 +112,8 @@ impl RuleFolders {
     }
 }
 
-/// Options of `cp` that copy links, make links, or copy a folder as a whole with the links in it.
-const COPIES_LINKS: &[&str] = &[
-    "-r",
-    "-R",
-    "--recursive",
-    "-a",
-    "--archive",
-    "--parents",
-    "-d",
-    "-P",
-    "--no-dereference",
-    "-s",
-    "--symbolic-link",
-    "-l",
-    "--link",
-];
-
 /// Returns `true` if a part may put a link into the project, through which a later part of the
 /// command could write a file outside of the project.
 pub(super) fn may_place_link(part: &Part) -> bool {
-    let name = part.program().unwrap_or_default();
-    let tables = Tables::embedded();
-    let mut options = part.calls.iter().flat_map(|call| &call.options);
-    tables.is_one_of(name, &["mv", "ln", "rsync", "tar", "unzip"])
-        || tables.is_one_of(name, &["cp"])
-            && options.any(|(name, _)| COPIES_LINKS.contains(&name.as_str()))
+    Tables::embedded().places_links(part)
 }

@@ -8,7 +8,9 @@ use super::context::{RequestContext, base_name, candidates};
 use super::project::may_place_link;
 use super::protect::display_text;
 use super::verdict::changes;
-use crate::classify::{CommandAnalysis, Crud, Part, PathEffect, Tables, UNKNOWN, Word, host};
+use crate::classify::{
+    CommandAnalysis, Crud, PackageRun, Part, PathEffect, Tables, UNKNOWN, Word, host,
+};
 use crate::request::PermissionRequest;
 
 /// Programs that only change the files that their words name.
@@ -17,124 +19,8 @@ const EDITORS: &[&str] = &["mkdir", "touch", "cp", "mv", "tee", "sed"];
 /// Editors that take code in which a word that starts with `/` is a pattern.
 const TAKE_PATTERNS: &[&str] = &["sed", "awk", "perl"];
 
-/// Programs that change something outside of the project, whichever files they name: packages of the
-/// user or the system, registries, other machines. A list names the subcommands; an empty list is
-/// every subcommand.
-const OUTSIDE: &[(&[&str], &[&str])] = &[
-    (&["git"], &["push", "send-email"]),
-    (&["gh", "glab", "hub"], &[]),
-    (
-        &["cargo"],
-        &[
-            "install",
-            "uninstall",
-            "binstall",
-            "publish",
-            "yank",
-            "owner",
-            "login",
-            "logout",
-        ],
-    ),
-    (
-        &["npm", "pnpm", "yarn", "bun"],
-        &[
-            "publish",
-            "unpublish",
-            "deprecate",
-            "login",
-            "logout",
-            "adduser",
-            "owner",
-            "access",
-            "dist-tag",
-            "token",
-            "team",
-            "org",
-            "profile",
-            "global",
-            "link",
-        ],
-    ),
-    (&["go"], &["install", "env"]),
-    (
-        &["gem"],
-        &["install", "push", "update", "uninstall", "yank"],
-    ),
-    (&["twine"], &["upload"]),
-    (&["poetry", "flit", "hatch", "pdm"], &["publish"]),
-    (&["uv"], &["publish", "tool", "python"]),
-    (&["pipx", "rustup", "ssh", "scp", "sftp"], &[]),
-    (
-        &[
-            "apt", "apt-get", "aptitude", "dpkg", "dnf", "yum", "rpm", "pacman", "zypper", "apk",
-            "snap", "flatpak", "brew", "port", "nix-env", "choco", "winget", "scoop",
-        ],
-        &[],
-    ),
-    (&["sudo", "doas", "su", "pkexec", "runuser"], &[]),
-    (
-        &[
-            "systemctl",
-            "service",
-            "launchctl",
-            "loginctl",
-            "sysctl",
-            "mount",
-            "umount",
-        ],
-        &[],
-    ),
-    (
-        &["docker", "podman", "nerdctl"],
-        &["push", "login", "logout"],
-    ),
-    (
-        &[
-            "kubectl",
-            "oc",
-            "helm",
-            "terraform",
-            "tofu",
-            "pulumi",
-            "ansible",
-            "ansible-playbook",
-            "aws",
-            "gcloud",
-            "gsutil",
-            "az",
-            "doctl",
-            "fly",
-            "flyctl",
-            "heroku",
-            "vercel",
-            "netlify",
-            "wrangler",
-            "firebase",
-        ],
-        &[],
-    ),
-];
-
 /// Variables that name a directory in which a program makes its changes.
 const CHOOSE_DIRECTORIES: &[&str] = &["GIT_DIR", "GIT_WORK_TREE", "CARGO_TARGET_DIR", "DESTDIR"];
-
-/// Programs that change something on the host that they name, unless they write a file.
-const CHANGE_HOSTS: &[&str] = &["curl", "http", "https", "xh", "rsync"];
-
-/// Programs that run a package of Node.js: that of the project, or else one that they download.
-const RUN_PACKAGES: &[&str] = &["npx", "pnpx", "bunx"];
-/// The same as subcommands.
-const RUN_PACKAGES_AS: &[(&str, &[&str])] = &[
-    ("npm", &["exec", "x"]),
-    ("pnpm", &["dlx"]),
-    ("yarn", &["dlx"]),
-    ("bun", &["x"]),
-];
-
-/// Options of package managers that install for the user or the system.
-const GLOBAL: &[&str] = &["-g", "--global", "--location=global", "--user"];
-const PACKAGE_MANAGERS: &[&str] = &["npm", "pnpm", "bun", "pip", "pip3"];
 
 /// Place of the changes of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -227,7 +113,8 @@ fn outside_command(context: &RequestContext<'_>) -> Option<String> {
     if let Some(word) = named.next() {
         return Some(outside_file(word));
     }
-    if let Some(part) = parts.iter().find(|part| works_outside(part)) {
+    let works_outside = |part: &&Part| Tables::embedded().works_outside(part);
+    if let Some(part) = parts.iter().find(works_outside) {
         let words: Vec<&str> = part.words.iter().map(|word| word.text.as_str()).collect();
         let words = display_text(&words.join(" "));
         return Some(format!("`{words}` works outside of the project"));
@@ -241,13 +128,17 @@ fn outside_command(context: &RequestContext<'_>) -> Option<String> {
             false => format!("it runs in {}", outside_file(folder)),
         });
     }
-    if let Some(name) = parts
+    let mut downloaded = parts
         .iter()
-        .find_map(|part| downloaded_package(context, part))
-    {
-        return Some(format!(
-            "it may download the package `{name}` and run its code"
-        ));
+        .filter_map(|part| downloaded_package(context, part));
+    if let Some(run) = downloaded.next() {
+        return Some(match run.package {
+            Some(name) => format!(
+                "it may download the package `{}` and run its code",
+                display_text(name)
+            ),
+            None => "it may download a package and run its code".to_owned(),
+        });
     }
     let downloads: Vec<&Part> = parts.iter().filter(|part| names_other_host(part)).collect();
     let runs_code = changing().filter(|part| part.is_opaque);
@@ -257,63 +148,26 @@ fn outside_command(context: &RequestContext<'_>) -> Option<String> {
     runs_download.then(|| "it may run code from the network".to_owned())
 }
 
-/// Returns `true` if a part changes something outside of the project, whichever files it names.
-fn works_outside(part: &Part) -> bool {
-    let Some(name) = part.program().map(base_name) else {
-        return false;
+/// Returns the first package that a part runs and that is not installed in the project, so that it is
+/// downloaded.
+fn downloaded_package<'p>(context: &RequestContext<'_>, part: &'p Part) -> Option<PackageRun<'p>> {
+    let is_installed = |run: &PackageRun<'_>| {
+        let is_plain = |package: &&str| !package.contains(['/', '@', ':']);
+        let package = run.package.filter(is_plain);
+        let (Some(package), Some(programs)) = (package, run.installed_in) else {
+            return false;
+        };
+        context.start.folders.iter().all(|folder| {
+            let around = Path::new(folder).ancestors();
+            let mut inside = around.take_while(|folder| {
+                let folder = folder.to_string_lossy();
+                context.project().holds_name(&folder)
+            });
+            inside.any(|folder| folder.join(programs).join(package).exists())
+        })
     };
-    if part.effect_with_children == Crud::Read {
-        return false;
-    }
-    let has_subcommand = |wanted: &[&str]| {
-        let paths = part.calls.iter().filter_map(|call| call.path.get(1));
-        let words = part
-            .arguments()
-            .filter(|word| !word.starts_with(['-', '+']));
-        let mut named = paths.map(String::as_str).chain(words.take(1));
-        named.any(|word| wanted.contains(&word))
-    };
-    let is_listed = |(programs, subcommands): &(&[&str], &[&str])| {
-        programs.contains(&name) && (subcommands.is_empty() || has_subcommand(subcommands))
-    };
-    let names_changed = part
-        .path_effects
-        .iter()
-        .any(|file| file.effect > Crud::Read);
-    let changes_host = CHANGE_HOSTS.contains(&name)
-        && part.asks_by_program
-        && names_other_host(part)
-        && (name == "rsync" || !names_changed);
-    changes_host
-        || OUTSIDE.iter().any(is_listed)
-        || PACKAGE_MANAGERS.contains(&name) && part.arguments().any(|word| GLOBAL.contains(&word))
-}
-
-/// Returns the name of a package of Node.js that a part runs and that is not installed in the project,
-/// so that it is downloaded.
-fn downloaded_package<'p>(context: &RequestContext<'_>, part: &'p Part) -> Option<&'p str> {
-    let name = part.program().map(base_name)?;
-    let mut words = part.arguments().filter(|word| !word.starts_with('-'));
-    if let Some((_, wanted)) = RUN_PACKAGES_AS.iter().find(|(program, _)| *program == name) {
-        words.next().filter(|word| wanted.contains(word))?;
-    } else if name == "uvx" {
-        return words.next();
-    } else if !RUN_PACKAGES.contains(&name) {
-        return None;
-    }
-    let package = words.next()?;
-    let is_installed = |folder: &String| {
-        let around = Path::new(folder).ancestors();
-        let inside = around.take_while(|folder| {
-            let folder = folder.to_string_lossy();
-            context.project().holds_name(&folder)
-        });
-        let mut programs = inside.map(|folder| folder.join("node_modules/.bin").join(package));
-        programs.any(|program| program.exists())
-    };
-    let is_plain = !package.contains(['/', '@', ':']);
-    let is_local = is_plain && context.start.folders.iter().all(is_installed);
-    (!is_local).then_some(package)
+    let runs = Tables::embedded().packages_run_by(part);
+    runs.into_iter().find(|run| !is_installed(run))
 }
 
 /// Returns the texts in a script that can only be paths: they begin with a directory of the root that

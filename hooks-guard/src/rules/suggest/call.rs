@@ -19,19 +19,6 @@ pub(super) const TEXT_OPTIONS: &[&str] = &[
     "--notes",
 ];
 
-/// Programs that fetch a package and run it, each by one of its names.
-const PACKAGE_RUNNERS: &[&str] = &["npx", "uvx", "pipx"];
-
-/// Programs that fetch packages, each by one of its names, and their subcommands that run code of
-/// the packages.
-const PACKAGE_MANAGERS: &[&str] = &[
-    "npm", "pnpm", "yarn", "bun", "pip", "uv", "cargo", "gem", "go", "brew", "apt", "dnf",
-    "pacman", "composer", "poetry", "conda",
-];
-const INSTALLS: &[&str] = &[
-    "install", "i", "ci", "add", "get", "dlx", "exec", "x", "sync",
-];
-
 /// Call of a program in an approved command.
 #[derive(Clone, Debug)]
 pub(super) struct ApprovedCall {
@@ -127,7 +114,7 @@ fn approved_call(
     if words.iter().any(unusable) {
         return Err("a word of it is empty, too long, or contains control characters".to_owned());
     }
-    check_packages(part, name, &subcommand, &words)?;
+    check_packages(part, &words)?;
     let operand = |word: &&str| !word.starts_with('-') && !word.contains(char::is_whitespace);
     let count = words.iter().take_while(|word| operand(word)).count();
     let owned = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
@@ -140,7 +127,7 @@ fn approved_call(
         && part.effect == Crud::Create
         && !part.manifests.is_empty()
         && part.hosts.is_empty()
-        && !is_install(name, &subcommand);
+        && !Tables::embedded().installs_packages(part);
     let mut redirections: Vec<String> = Vec::new();
     for touch in &part.redirections {
         if relative_paths(context, &touch.path.text).is_none() {
@@ -235,27 +222,15 @@ fn check_script(
     }
 }
 
-fn is_install(name: &str, subcommand: &[String]) -> bool {
-    let tables = Tables::embedded();
-    let installs = |word: &String| INSTALLS.contains(&word.as_str());
-    tables.is_one_of(name, PACKAGE_MANAGERS) && subcommand.iter().any(installs)
-}
-
 /// Returns an error if a call may fetch code that it names, and run it.
-fn check_packages(
-    part: &Part,
-    name: &str,
-    subcommand: &[String],
-    words: &[&str],
-) -> Result<(), String> {
-    let fetched = "it may run code from the network";
+fn check_packages(part: &Part, words: &[&str]) -> Result<(), String> {
+    let tables = Tables::embedded();
     let names_package = |word: &&str| !word.starts_with(['-', '.']);
-    let is_runner = Tables::embedded().is_one_of(name, PACKAGE_RUNNERS);
-    let installs = is_install(name, subcommand) && words.iter().any(names_package);
+    let installs = tables.installs_packages(part) && words.iter().any(names_package);
     let remote =
         part.is_opaque && (!part.hosts.is_empty() || words.iter().any(|word| word.contains("://")));
-    match is_runner || installs || remote {
-        true => Err(fetched.to_owned()),
+    match tables.runs_packages(part) || installs || remote {
+        true => Err("it may run code from the network".to_owned()),
         false => Ok(()),
     }
 }
@@ -314,22 +289,4 @@ fn quoted(part: &Part) -> String {
         }
     });
     words.collect::<Vec<_>>().join(" ")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{PACKAGE_MANAGERS, PACKAGE_RUNNERS};
-    use crate::classify::Tables;
-
-    #[test]
-    fn a_package_manager_is_listed_by_each_of_its_names() {
-        for (list, names) in [
-            (PACKAGE_RUNNERS, ["npx", "bunx", "pnpx"].as_slice()),
-            (PACKAGE_MANAGERS, &["pip", "pip3", "apt", "apt-get"]),
-        ] {
-            for name in names {
-                assert!(Tables::embedded().is_one_of(name, list), "{name}");
-            }
-        }
-    }
 }
