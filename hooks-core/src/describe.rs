@@ -55,8 +55,14 @@ pub struct SlotDescription {
     pub slot: &'static str,
     /// `always`, `fallback` or `singleton`.
     pub kind: &'static str,
+    /// `true` if the hooks run concurrently. Serialised if `true`.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "is_false"))]
+    pub concurrent: bool,
     /// The companions in the order in which they run.
     pub companions: Vec<CompanionDescription>,
+    /// The around hooks, from the outermost to the innermost. Serialised if there are any.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
+    pub around: Vec<EntryDescription>,
     /// The entries in execution order.
     pub entries: Vec<EntryDescription>,
 }
@@ -83,6 +89,45 @@ pub struct EntryDescription {
     pub key: Option<String>,
     /// Lower runs first.
     pub priority: i32,
+    /// The keys of the entries before which this entry runs.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
+    pub before: Vec<String>,
+    /// The keys of the entries after which this entry runs.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
+    pub after: Vec<String>,
+    /// `true` if the entry has a condition. Serialised if `true`.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "is_false"))]
+    pub conditional: bool,
+    /// `true` if the entry is disabled and does not run. Serialised if `true`.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "is_false"))]
+    pub disabled: bool,
+}
+
+#[cfg(feature = "serde")]
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
+fn is_false(value: &bool) -> bool {
+    !value
+}
+
+impl EntryDescription {
+    /// Returns the options besides the priority that decide when the entry runs.
+    fn options(&self) -> Vec<String> {
+        let before = self
+            .before
+            .iter()
+            .map(|key| format!("before {}", escape(key)));
+        let after = self
+            .after
+            .iter()
+            .map(|key| format!("after {}", escape(key)));
+        let mut options: Vec<_> = before.chain(after).collect();
+        options.extend(self.conditional.then(|| "conditional".to_owned()));
+        options.extend(self.disabled.then(|| "disabled".to_owned()));
+        options
+    }
 }
 
 impl SetDescription {
@@ -111,7 +156,7 @@ impl SetDescription {
         Names(self)
     }
 
-    fn rows(&self, prefix: &str, rows: &mut Vec<[String; 6]>) {
+    fn rows(&self, prefix: &str, rows: &mut Vec<[String; COLUMNS]>) {
         for slot in &self.slots {
             slot.rows(prefix, rows);
         }
@@ -149,6 +194,8 @@ impl SlotDescription {
         SlotDescription {
             slot: name,
             kind,
+            concurrent: false,
+            around: Vec::new(),
             companions: companions
                 .map(|(role, name)| CompanionDescription {
                     role,
@@ -159,7 +206,7 @@ impl SlotDescription {
         }
     }
 
-    fn rows(&self, prefix: &str, rows: &mut Vec<[String; 6]>) {
+    fn rows(&self, prefix: &str, rows: &mut Vec<[String; COLUMNS]>) {
         let companions: Vec<_> = self
             .companions
             .iter()
@@ -167,22 +214,33 @@ impl SlotDescription {
             .collect();
         let slot = [
             format!("{prefix}{}", self.slot),
-            self.kind.to_owned(),
+            match self.concurrent {
+                true => format!("{}, concurrent", self.kind),
+                false => self.kind.to_owned(),
+            },
             companions.join(", "),
         ];
         let mut lead = slot;
-        let mut row = |hook: &str, key: &str, priority: String| {
+        let mut row = |hook: &str, key: &str, priority: String, options: String| {
             let [slot, kind, companions] = std::mem::take(&mut lead);
             // Escaped so that a name stays within its cell.
             let (hook, key) = (escape(hook), escape(key));
-            rows.push([slot, kind, companions, hook, key, priority]);
+            rows.push([slot, kind, companions, hook, key, priority, options]);
         };
-        if self.entries.is_empty() {
-            row("(default)", "", String::new());
+        let around = self.around.iter().map(|entry| (entry, Some("around")));
+        let entries = self.entries.iter().map(|entry| (entry, None));
+        for (entry, word) in around.chain(entries) {
+            let options = word.map(str::to_owned).into_iter();
+            let options: Vec<_> = options.chain(entry.options()).collect();
+            row(
+                &entry.name,
+                entry.key.as_deref().unwrap_or_default(),
+                entry.priority.to_string(),
+                options.join(", "),
+            );
         }
-        for entry in &self.entries {
-            let key = entry.key.as_deref().unwrap_or_default();
-            row(&entry.name, key, entry.priority.to_string());
+        if self.entries.is_empty() {
+            row("(default)", "", String::new(), String::new());
         }
     }
 }
@@ -193,17 +251,35 @@ impl From<&EntryMeta> for EntryDescription {
             name: entry.name().into_owned(),
             key: entry.key().map(str::to_owned),
             priority: entry.priority(),
+            before: entry.before().map(str::to_owned).collect(),
+            after: entry.after().map(str::to_owned).collect(),
+            conditional: entry.is_conditional(),
+            disabled: !entry.is_enabled(),
         }
     }
 }
 
+/// The last column is printed if an entry has one of its options.
+const COLUMNS: usize = 7;
+
 /// A table, one line per entry in execution order; the columns are as wide as needed.
 impl fmt::Display for SetDescription {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let head = ["slot", "kind", "companions", "hook", "key", "priority"];
+        let head = [
+            "slot",
+            "kind",
+            "companions",
+            "hook",
+            "key",
+            "priority",
+            "options",
+        ];
         let mut rows = vec![head.map(str::to_owned)];
         self.rows("", &mut rows);
-        let mut widths = [0; 6];
+        if rows[1..].iter().all(|row| row[COLUMNS - 1].is_empty()) {
+            rows[0][COLUMNS - 1].clear();
+        }
+        let mut widths = [0; COLUMNS];
         for row in &rows {
             for (width, cell) in widths.iter_mut().zip(row) {
                 *width = (*width).max(cell.chars().count());

@@ -27,6 +27,8 @@ pub(super) enum List<H: ?Sized> {
     One(Leaf<H>),
     /// Two leaves or more.
     Many(Arc<[Leaf<H>]>),
+    /// The entries of a slot in which some have a condition. Each change builds this list anew.
+    Conditional(Leaf<H>),
 }
 
 impl<H: ?Sized> List<H> {
@@ -38,7 +40,21 @@ impl<H: ?Sized> List<H> {
         match self {
             List::One(leaf) => slice::from_ref(leaf),
             List::Many(leaves) => leaves,
+            List::Conditional(leaf) => slice::from_ref(leaf),
         }
+    }
+
+    /// Returns a list of these entries, whose ranks ascend; `None` if there are none.
+    pub(super) fn of_nodes(nodes: Vec<Node<H>>) -> Option<Self> {
+        if nodes.iter().any(|node| node.meta.is_conditional()) {
+            return Some(List::Conditional(nodes.into()));
+        }
+        let leaves: Vec<_> = nodes.chunks(MAX_ENTRIES).map(Leaf::from).collect();
+        (!leaves.is_empty()).then(|| List::of(leaves))
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.leaves().iter().map(|leaf| leaf.len()).sum()
     }
 
     /// Returns the entry of this rank.
@@ -134,6 +150,7 @@ impl<H: ?Sized> Clone for List<H> {
         match self {
             List::One(leaf) => List::One(Arc::clone(leaf)),
             List::Many(leaves) => List::Many(Arc::clone(leaves)),
+            List::Conditional(leaf) => List::Conditional(Arc::clone(leaf)),
         }
     }
 }

@@ -136,7 +136,7 @@ where
 
 /// Returns the arguments for one call. The last call of a dispatch takes them.
 #[inline(always)]
-fn supply<'a, S: SlotDef + ?Sized>(
+pub(super) fn supply<'a, S: SlotDef + ?Sized>(
     args: &mut Option<S::Args<'a>>,
     is_last_call: bool,
 ) -> S::Args<'a> {
@@ -176,6 +176,11 @@ where
     #[inline(always)]
     fn slot_name(&self) -> &str {
         S::NAME
+    }
+
+    fn admits(&mut self, _: &EntryMeta, hook: &(dyn DynHook<S> + 'h)) -> bool {
+        let args = self.args.as_ref();
+        args.is_none_or(|args| hook.admits(args))
     }
 
     #[inline(always)]
