@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use hooks_core::{Entry, FailurePolicy};
 
+use crate::events::EventPhase;
+
 /// Options of a registration; each has a default of the registry.
 ///
 /// ```
@@ -25,6 +27,7 @@ pub struct RegisterOptions {
     pub(crate) timeout: Option<Duration>,
     pub(crate) on_failure: Option<FailurePolicy>,
     pub(crate) trusted: Option<bool>,
+    pub(crate) phase: Option<EventPhase>,
 }
 
 impl RegisterOptions {
@@ -69,6 +72,14 @@ impl RegisterOptions {
     #[must_use]
     pub fn trusted(mut self, is_trusted: bool) -> Self {
         self.trusted = Some(is_trusted);
+        self
+    }
+
+    /// Sets the [phase](EventPhase) of an event hook; [`Transform`](EventPhase::Transform) by
+    /// default. PRE and POST hooks have no phases within their run: their registration panics.
+    #[must_use]
+    pub fn phase(mut self, phase: EventPhase) -> Self {
+        self.phase = Some(phase);
         self
     }
 

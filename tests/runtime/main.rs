@@ -14,6 +14,8 @@ mod defaults_and_listing;
 mod emit;
 mod engine;
 mod event_names;
+mod event_phases;
+mod event_schemas;
 mod examples;
 mod failure;
 mod hook_result;

@@ -48,7 +48,7 @@ pub(crate) struct Collect<'a> {
     muted: Vec<EntryId>,
 }
 
-type Rank = (i32, u64);
+pub(super) type Rank = (i32, u64);
 
 impl<'a> Collect<'a> {
     pub(crate) fn new(name: &'a Arc<str>, fields: Fields, timeout: Duration) -> Self {
@@ -145,11 +145,11 @@ impl<'a, 'h> Policy<dyn Handler + 'h> for Collect<'a> {
     }
 }
 
-fn rank(entry: &EntryMeta) -> Rank {
+pub(super) fn rank(entry: &EntryMeta) -> Rank {
     (entry.priority(), entry.sequence())
 }
 
-fn in_order<T>(mut items: Vec<(Rank, T)>) -> Vec<T> {
+pub(super) fn in_order<T>(mut items: Vec<(Rank, T)>) -> Vec<T> {
     items.sort_by_key(|(rank, _)| *rank);
     items.into_iter().map(|(_, item)| item).collect()
 }

@@ -271,6 +271,11 @@ impl Emission {
         self.rare_fields.as_ref()?.report.as_ref()
     }
 
+    /// Returns the report for additions by observers.
+    pub(crate) fn report_mut(&mut self) -> Option<&mut Report> {
+        self.rare_fields.as_mut()?.report.as_mut()
+    }
+
     /// Summarizes the emission as one [`HookResult`].
     ///
     /// | Action | Result |

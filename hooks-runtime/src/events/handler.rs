@@ -112,6 +112,14 @@ impl HandlerOutput {
         }
     }
 
+    /// Returns the action of the hook.
+    pub(crate) fn action(&self) -> Action {
+        match self.0.as_deref() {
+            Some(ReplyBody::Result(result)) => result.action,
+            None | Some(ReplyBody::Failure(_)) => Action::Continue,
+        }
+    }
+
     #[cold] // event_continue/16
     fn failed(failure: Failure) -> Self {
         HandlerOutput(Some(Box::new(ReplyBody::Failure(failure))))

@@ -8,23 +8,28 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use hooks_core::__private::{ColdOption, drop_catching_panic};
-use hooks_core::{EntryId, Registration, Report, Timer, Unregister};
+use hooks_core::{
+    BoxFuture, EntryId, FailurePolicy, Policy, Registration, Report, Slot, Timer, Unregister,
+};
 use pin_project_lite::pin_project;
 
 use super::collect::{Collect, Collected};
 use super::data::{DefaultFields, EmitError, IntoEventData};
 use super::emission::{Emission, RareFields};
 use super::emit::EmissionState;
-use super::handler::{HookReturn, IntoHandler, handler, name_of};
+use super::handler::{Handler, HookReturn, IntoHandler, handler, name_of};
 use super::names::{EventNameWarning, EventNames};
-use super::record::Fields;
-use super::table::{EventDescriptor, EventTable, TableWriter, filter_bit};
+use super::observe::Observers;
+use super::phase::EventPhase;
+use super::record::{Background, Fields};
+use super::schema::{DeclaredSchema, EventSchema};
+use super::table::{EventDescriptor, EventTable, LaterSlots, TableWriter, filter_bit};
 use crate::Map;
 use crate::cow_cell::CowCell;
 use crate::lock::lock;
 use crate::options::RegisterOptions;
 use crate::timer::HostTimer;
-use crate::within::within;
+use crate::within::Deadline;
 
 /// Event hooks by the name of their event. Clones share one registry.
 ///
@@ -113,6 +118,11 @@ impl HookRegistry {
     /// assert_eq!(hooks.list_handlers(None)["deploy:start"], ["production_gate"]);
     /// assert!(registration.unregister());
     /// ```
+    ///
+    /// # Panics
+    /// If the hook has the phase [`Observe`](EventPhase::Observe) and a failure policy other than
+    /// [isolate](FailurePolicy::Isolate): the event is decided when it runs.
+    #[track_caller]
     pub fn register<H, Form: 'static, Time: 'static>(
         &self,
         event: impl Into<Arc<str>>,
@@ -124,6 +134,7 @@ impl HookRegistry {
     {
         let event = event.into();
         let name = hook.name();
+        let phase = options.phase.unwrap_or_default();
         let options = match options.trusted {
             Some(_) => options,
             None => options.trusted(H::TRUSTED),
@@ -137,11 +148,19 @@ impl HookRegistry {
             };
         }
         let (name, priority) = (entry.meta().name_arc(), entry.meta().priority());
+        match (phase, entry.meta().on_failure()) {
+            (EventPhase::Decide, None) => entry = entry.on_failure(FailurePolicy::FailClosed),
+            (EventPhase::Observe, Some(policy)) => assert!(
+                policy == FailurePolicy::Isolate,
+                "hook `{name}` of the phase `observe` cannot {policy}, because the event `{event}` is decided when it runs; leave `on_failure` out, or use the phase `decide`"
+            ),
+            _ => {}
+        }
         let timer = &self.inner.timer;
         let id = self
             .inner
             .table
-            .update(|table| table.insert(&event, entry, timer));
+            .update(|table| table.insert(&event, entry, phase, timer));
         tracing::debug!(
             target: "hooks_runtime",
             event = &*event, hook = &*name, priority, "event hook registered"
@@ -157,6 +176,10 @@ impl HookRegistry {
     }
 
     /// Alias of [`register`](Self::register).
+    ///
+    /// # Panics
+    /// As [`register`](Self::register).
+    #[track_caller]
     pub fn on<H, Form: 'static, Time: 'static>(
         &self,
         event: impl Into<Arc<str>>,
@@ -179,7 +202,8 @@ impl HookRegistry {
     /// independently of the caller, use [`emit_detached`](Self::emit_detached).
     ///
     /// # Errors
-    /// If `data` is not an object, or if a hook fails that was registered with
+    /// If `data` is not an object or does not match the [schema](Self::declare) of the event, or if
+    /// a hook fails that was registered with
     /// [`FailurePolicy::Propagate`](hooks_core::FailurePolicy::Propagate). Failures of other hooks
     /// are in the emission's [`failures`](Emission::failures).
     pub fn emit<'a, D: IntoEventData>(
@@ -206,42 +230,8 @@ impl HookRegistry {
         data: impl IntoEventData,
         options: EmitOptions,
     ) -> Result<Emission, EmitError> {
-        let table = self.inner.table.load();
-        let map = table.stamped(data.into_event_data().into_map()?);
-        let Some((name, slot)) = table.hooks(event) else {
-            if table.is_watched(event) {
-                self.inner.check_emission(event, &table);
-            }
-            let mut emission = Emission::of(table.completed(map));
-            if options.report {
-                emission.rare_fields = ColdOption::from(Box::new(RareFields {
-                    report: Some(Report::default()),
-                    ..RareFields::default()
-                }));
-            }
-            return Ok(emission);
-        };
-        let fields = Fields::new(map, table.defaults());
-        let mut gathered = EmissionState::new(name, fields);
-        let (policy, timer) = (gathered.policy(), &*self.inner.timer);
-        let (report, is_cut_short) = if options.report {
-            let dispatch = slot.dispatch_reported(policy);
-            let (((), report), cut) = within(dispatch, timer, options.deadline).await;
-            (Some(report), cut)
-        } else {
-            let ((), cut) = within(slot.dispatch(policy), timer, options.deadline).await;
-            (None, cut)
-        };
-        let concluded = gathered.conclude(slot);
-        drop_catching_panic(table);
-        let emission = concluded.emission(report)?;
-        match options.deadline {
-            Some(after) if is_cut_short => Err(EmitError::Deadline {
-                after,
-                emission: Box::new(emission),
-            }),
-            _ => Ok(emission),
-        }
+        let map = data.into_event_data().into_map()?;
+        emit_with(&self.inner, event, map, options).await
     }
 
     /// Emits an event in a separate task, which continues if the caller drops the handle. Its
@@ -266,8 +256,8 @@ impl HookRegistry {
     ///
     /// Dropping the future cancels the pending hooks, and no other hook starts.
     ///
-    /// If `data` is not an object, this method logs an error and runs no hook;
-    /// [`collect`](Self::collect) returns the error.
+    /// If `data` is not an object, or does not match the [schema](Self::declare) of the event, this
+    /// method logs an error and runs no hook; [`collect`](Self::collect) returns the error.
     pub async fn emit_and_collect(
         &self,
         event: &str,
@@ -286,8 +276,11 @@ impl HookRegistry {
     /// Like [`emit_and_collect`](Self::emit_and_collect), but also returns the names of the hooks,
     /// the messages, the printed texts and the failures.
     ///
+    /// Hooks of the phases [`Decide`](EventPhase::Decide) and [`Observe`](EventPhase::Observe) do
+    /// not run, because there is no decision.
+    ///
     /// # Errors
-    /// If `data` is not an object.
+    /// If `data` is not an object, or does not match the [schema](Self::declare) of the event.
     pub async fn collect(
         &self,
         event: &str,
@@ -296,14 +289,18 @@ impl HookRegistry {
     ) -> Result<Collected, EmitError> {
         let table = self.inner.table.load();
         let map = table.stamped(data.into_event_data().into_map()?);
-        let Some((name, slot)) = table.hooks(event) else {
+        if let Some(schema) = table.schema(event) {
+            admit(schema, &map, table.defaults())?;
+        }
+        let Some((name, hooks)) = table.hooks(event) else {
             if table.is_watched(event) {
                 self.inner.check_emission(event, &table);
             }
             return Ok(Collected::default());
         };
         let fields = Fields::new(map, table.defaults());
-        let collected = slot.dispatch(Collect::new(name, fields, timeout)).await;
+        let policy = Collect::new(name, fields, timeout);
+        let collected = hooks.transform.dispatch(policy).await;
         drop_catching_panic(table);
         Ok(collected)
     }
@@ -366,6 +363,43 @@ impl HookRegistry {
         for warning in warnings {
             log(&warning);
         }
+    }
+
+    /// Declares an event and the fields in its data, like [`declare_events`](Self::declare_events)
+    /// declares its name. Replaces an earlier schema of the event.
+    ///
+    /// The data of each emission are compared with the schema, together with the default fields:
+    /// before the first hook, and after the changes by hooks, unless the event is denied. A mismatch
+    /// is the error [`EmitError::Schema`], or a warning in the log if the schema is
+    /// [`warn_only`](EventSchema::warn_only).
+    ///
+    /// ```
+    /// use hooks_runtime::events::{EventField, EventSchema};
+    /// use hooks_runtime::HookRegistry;
+    /// use serde_json::json;
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+    /// let hooks = HookRegistry::new();
+    /// hooks.declare(EventSchema::new("deploy:start").field(EventField::string("target")));
+    ///
+    /// assert!(hooks.emit("deploy:start", json!({"target": "staging"})).await.is_ok());
+    /// let error = hooks.emit("deploy:start", json!({"tagret": "staging"})).await.unwrap_err();
+    /// assert_eq!(
+    ///     error.to_string(),
+    ///     "the data of event `deploy:start` do not match its schema: field `target` is missing",
+    /// );
+    /// # });
+    /// ```
+    pub fn declare(&self, schema: EventSchema) {
+        let event = Arc::clone(&schema.name);
+        self.inner.table.update(|table| table.declare(schema));
+        self.declare_events([event]);
+    }
+
+    /// Returns the schemas of the declared events, sorted by name. An event that is declared by
+    /// its name only has no schema.
+    pub fn schemas(&self) -> Vec<Arc<EventSchema>> {
+        self.inner.table.load().schemas()
     }
 
     /// Returns warnings about names of events that are probably mistakes: of hooks that may never
@@ -465,8 +499,12 @@ async fn emit_to(
     map: Arc<Map>,
 ) -> Result<Emission, EmitError> {
     let table = registry.table.load();
+    if table.has_extras(event) {
+        drop_catching_panic(table);
+        return Box::pin(emit_with(registry, event, map, EmitOptions::new())).await;
+    }
     let map = table.stamped(map);
-    let Some((name, slot)) = table.hooks(event) else {
+    let Some((name, hooks)) = table.hooks(event) else {
         if table.is_watched(event) {
             registry.check_emission(event, &table);
         }
@@ -474,10 +512,172 @@ async fn emit_to(
     };
     let fields = Fields::new(map, table.defaults());
     let mut gathered = EmissionState::new(name, fields);
-    slot.dispatch(gathered.policy()).await;
-    let concluded = gathered.conclude(slot);
+    hooks.transform.dispatch(gathered.policy()).await;
+    let concluded = gathered.conclude(&hooks.transform);
     drop_catching_panic(table);
     concluded.emission(None)
+}
+
+/// Emits an event with options, a schema, or hooks of all phases.
+async fn emit_with(
+    registry: &HookRegistryInner,
+    event: &str,
+    map: Arc<Map>,
+    options: EmitOptions,
+) -> Result<Emission, EmitError> {
+    let table = registry.table.load();
+    let original = options.original.then(|| Arc::clone(&map));
+    let map = table.stamped(map);
+    let schema = table.schema(event);
+    if let Some(schema) = schema {
+        admit(schema, &map, table.defaults())?;
+    }
+    let Some((name, hooks)) = table.hooks(event) else {
+        if table.is_watched(event) {
+            registry.check_emission(event, &table);
+        }
+        let mut emission = Emission::of(table.completed(map));
+        if options.report {
+            emission.rare_fields = ColdOption::from(Box::new(RareFields {
+                report: Some(Report::default()),
+                ..RareFields::default()
+            }));
+        }
+        return Ok(emission);
+    };
+    let later = hooks.later.as_deref();
+    let background = Background {
+        original,
+        outcome: None,
+    };
+    let fields = Fields::new(map, table.defaults());
+    let mut state = match background.original {
+        None => EmissionState::new(name, fields),
+        Some(_) => EmissionState::with_background(name, fields, background.clone()),
+    };
+    let mut run = PhaseRun {
+        deadline: Deadline::new(&*registry.timer, options.deadline),
+        report: options.report.then(Report::default),
+    };
+    run.dispatch(&hooks.transform, state.policy()).await;
+    let concluded = match later {
+        None => state.conclude(&hooks.transform),
+        Some(later) => {
+            if run.deadline.passed().is_none() {
+                run.dispatch(&later.decide, state.deciding()).await;
+            }
+            state.conclude_phases(&hooks.transform, &later.decide)
+        }
+    };
+    let outcome = match (concluded.emission(run.report.take()), run.deadline.passed()) {
+        (Ok(emission), Some(after)) => Err(EmitError::Deadline {
+            after,
+            emission: Box::new(emission),
+        }),
+        (Ok(emission), None) => match schema {
+            Some(schema) if !emission.is_denied() => admit_changes(schema, emission),
+            _ => Ok(emission),
+        },
+        (error, _) => error,
+    };
+    let outcome = match later {
+        Some(later) if !later.observe.is_empty() => {
+            run.report = options.report.then(Report::default);
+            observe(&mut run, later, name, outcome, background).await
+        }
+        _ => outcome,
+    };
+    drop_catching_panic(table);
+    outcome
+}
+
+/// Checks the data of an emission before the first hook.
+fn admit(
+    schema: &DeclaredSchema,
+    data: &Map,
+    defaults: Option<&Arc<Map>>,
+) -> Result<(), EmitError> {
+    let admitted = schema.admit(data, defaults.map(|defaults| &**defaults));
+    admitted.map_err(|mismatch| EmitError::Schema {
+        mismatch: Box::new(mismatch),
+        emission: None,
+    })
+}
+
+/// Checks the data of an emission after the last hook that may change them.
+fn admit_changes(schema: &DeclaredSchema, emission: Emission) -> Result<Emission, EmitError> {
+    match schema.admit(&emission.data, None) {
+        Ok(()) => Ok(emission),
+        Err(mismatch) => Err(EmitError::Schema {
+            mismatch: Box::new(mismatch),
+            emission: Some(Box::new(emission)),
+        }),
+    }
+}
+
+/// The phases of one emission, which share a deadline and a report.
+struct PhaseRun<'t> {
+    deadline: Deadline<'t>,
+    /// `None` if no report is requested.
+    report: Option<Report>,
+}
+
+impl PhaseRun<'_> {
+    /// Runs the hooks of a phase.
+    async fn dispatch<'a, P>(&mut self, slot: &'a Slot<dyn Handler>, policy: P)
+    where
+        P: Policy<dyn Handler, Output = (), HookOutput: Send, Future: Send> + Send + 'a,
+    {
+        match &mut self.report {
+            None => self.deadline.run(slot.dispatch(policy)).await,
+            Some(report) => {
+                let dispatch = slot.dispatch_reported(policy);
+                // Without its type, because the compiler cannot prove `Send` for the type within
+                // another future.
+                let run: BoxFuture<'_, _> = Box::pin(self.deadline.run(dispatch));
+                let ((), phase) = run.await;
+                report.entries.extend(phase.entries);
+            }
+        }
+    }
+}
+
+/// Runs the observers of an emission, and returns the emission with what they add.
+async fn observe(
+    run: &mut PhaseRun<'_>,
+    later: &LaterSlots,
+    name: &Arc<str>,
+    outcome: Result<Emission, EmitError>,
+    background: Background,
+) -> Result<Emission, EmitError> {
+    let data = match &outcome {
+        Ok(emission) => Some(emission),
+        Err(error) => error.emission(),
+    };
+    let data = data.map(|emission| Arc::clone(&emission.data));
+    let outcome = Arc::new(outcome);
+    let background = Background {
+        outcome: Some(Arc::clone(&outcome)),
+        ..background
+    };
+    let mut observers = Observers::new(name, data.unwrap_or_default(), background);
+    run.dispatch(&later.observe, observers.policy()).await;
+    if let Some(after) = run.deadline.passed() {
+        observers.cancel(&later.observe, after);
+    }
+    let observations = observers.finish();
+    let mut outcome = Arc::try_unwrap(outcome).unwrap_or_else(|shared| (*shared).clone());
+    let emission = match &mut outcome {
+        Ok(emission) => Some(emission),
+        Err(error) => error.emission_mut(),
+    };
+    if let Some(emission) = emission {
+        observations.add_to(emission);
+        if let (Some(report), Some(all)) = (run.report.take(), emission.report_mut()) {
+            all.entries.extend(report.entries);
+        }
+    }
+    outcome
 }
 
 pin_project! {
@@ -570,19 +770,30 @@ where
 pub struct EmitOptions {
     deadline: Option<Duration>,
     report: bool,
+    original: bool,
 }
 
 impl EmitOptions {
-    /// Creates options without a deadline and without a report.
+    /// Creates options without a deadline and without a report; the original data are not kept.
     pub fn new() -> Self {
         EmitOptions::default()
     }
 
     /// Ends the emission with an error if a hook is pending after this time. A hook that blocks its
-    /// thread cannot be cancelled.
+    /// thread cannot be cancelled. After the deadline, hooks of the phase
+    /// [`Observe`](EventPhase::Observe) are polled once; if they are pending, they are cancelled,
+    /// and the emission has their failures.
     #[must_use]
     pub fn deadline(mut self, after: Duration) -> Self {
         self.deadline = Some(after);
+        self
+    }
+
+    /// Keeps the data before the changes by hooks for [`Event::original`](super::Event::original),
+    /// such as the raw result of a tool. Hooks that change the data then copy them.
+    #[must_use]
+    pub fn keep_original(mut self) -> Self {
+        self.original = true;
         self
     }
 

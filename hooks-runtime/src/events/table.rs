@@ -12,7 +12,9 @@ use serde::Serialize;
 
 use super::emit::policy;
 use super::handler::Handler;
+use super::phase::EventPhase;
 use super::record::complete;
+use super::schema::{DeclaredSchema, EventSchema};
 use crate::Map;
 use crate::cow_cell::Writer;
 use crate::timestamp;
@@ -23,8 +25,97 @@ pub(super) struct EventTable {
     /// Never empty.
     defaults: Option<Arc<Map>>,
     stamps: bool,
+    /// `true` if an event has a schema, or hooks of a phase after the first.
+    has_extras: bool,
+    /// `None` if no event has a schema.
+    schemas: Option<Arc<Schemas>>,
     /// Filter bits of the names that emissions without hooks still check.
     watched: u64,
+}
+
+type Schemas = HashMap<Arc<str>, Arc<DeclaredSchema>>;
+
+/// The hooks of one event.
+#[derive(Clone)]
+pub(super) struct EventSlots {
+    /// The phase [`Transform`](EventPhase::Transform).
+    pub(super) transform: Slot<dyn Handler>,
+    /// `None` if the phases have no hooks.
+    pub(super) later: Option<Arc<LaterSlots>>,
+}
+
+/// The hooks of the phases after the first.
+#[derive(Clone)]
+pub(super) struct LaterSlots {
+    pub(super) decide: Slot<dyn Handler>,
+    pub(super) observe: Slot<dyn Handler>,
+}
+
+impl EventSlots {
+    fn new(timer: &Arc<dyn Timer>) -> Self {
+        EventSlots {
+            transform: Slot::with_timer(Arc::clone(timer)),
+            later: None,
+        }
+    }
+
+    fn insert(
+        &mut self,
+        hook: Entry<Arc<dyn Handler>>,
+        phase: EventPhase,
+        timer: &Arc<dyn Timer>,
+    ) -> EntryId {
+        let new = || {
+            Arc::new(LaterSlots {
+                decide: Slot::with_timer(Arc::clone(timer)),
+                observe: Slot::with_timer(Arc::clone(timer)),
+            })
+        };
+        match phase {
+            EventPhase::Transform => self.transform.insert(hook),
+            EventPhase::Decide => {
+                let later = self.later.get_or_insert_with(new);
+                Arc::make_mut(later).decide.insert(hook)
+            }
+            EventPhase::Observe => {
+                let later = self.later.get_or_insert_with(new);
+                Arc::make_mut(later).observe.insert(hook)
+            }
+        }
+    }
+
+    fn remove(&mut self, id: EntryId) -> bool {
+        if self.transform.remove_entry(id) {
+            return true;
+        }
+        let Some(later) = &mut self.later else {
+            return false;
+        };
+        let slots = Arc::make_mut(later);
+        let found = slots.decide.remove_entry(id) || slots.observe.remove_entry(id);
+        if slots.decide.is_empty() && slots.observe.is_empty() {
+            self.later = None;
+        }
+        found
+    }
+
+    fn is_empty(&self) -> bool {
+        self.transform.is_empty() && self.later.is_none()
+    }
+
+    /// Returns the registrations in execution order, each with its phase.
+    fn entries(&self) -> impl Iterator<Item = (EventPhase, &EntryMeta)> {
+        let later = self.later.as_deref();
+        let slots = [
+            (EventPhase::Transform, Some(&self.transform)),
+            (EventPhase::Decide, later.map(|later| &later.decide)),
+            (EventPhase::Observe, later.map(|later| &later.observe)),
+        ];
+        slots.into_iter().flat_map(|(phase, slot)| {
+            let hooks = slot.into_iter().flat_map(Slot::iter);
+            hooks.map(move |(_, entry)| (phase, entry))
+        })
+    }
 }
 
 /// The slots of the events that have hooks.
@@ -36,8 +127,8 @@ enum Events {
     Many(PersistentSlots),
 }
 
-type Slots = HashMap<Arc<str>, Slot<dyn Handler>>;
-type PersistentSlots = HashTrieMapSync<Arc<str>, Slot<dyn Handler>, DefaultHashBuilder>;
+type Slots = HashMap<Arc<str>, EventSlots>;
+type PersistentSlots = HashTrieMapSync<Arc<str>, EventSlots, DefaultHashBuilder>;
 
 /// The number of events up to which a snapshot copies the map.
 const MAX_COPIED: usize = 64;
@@ -51,6 +142,9 @@ pub(super) struct TableWriter {
     /// Never empty.
     defaults: Option<Arc<Map>>,
     stamps: bool,
+    /// The number of events with hooks of a phase after the first.
+    with_later: usize,
+    schemas: Option<Arc<Schemas>>,
     watched: u64,
 }
 
@@ -67,11 +161,36 @@ struct FilterBits {
 impl EventTable {
     /// Returns the hooks of an event, and its shared name.
     #[inline]
-    pub(super) fn hooks(&self, event: &str) -> Option<(&Arc<str>, &Slot<dyn Handler>)> {
+    pub(super) fn hooks(&self, event: &str) -> Option<(&Arc<str>, &EventSlots)> {
         match &self.events {
             Events::Few(slots) => slots.get_key_value(event),
             Events::Many(slots) => slots.get_key_value(event),
         }
+    }
+
+    /// Returns `true` if this event has a schema, or hooks of a phase after the first.
+    #[inline]
+    pub(super) fn has_extras(&self, event: &str) -> bool {
+        self.has_extras && self.find_extras(event)
+    }
+
+    #[cold]
+    fn find_extras(&self, event: &str) -> bool {
+        let has_later = |(_, hooks): (_, &EventSlots)| hooks.later.is_some();
+        self.schema(event).is_some() || self.hooks(event).is_some_and(has_later)
+    }
+
+    /// Returns the schema of an event.
+    pub(super) fn schema(&self, event: &str) -> Option<&DeclaredSchema> {
+        self.schemas.as_ref()?.get(event).map(|schema| &**schema)
+    }
+
+    /// Returns all schemas, sorted by the names of their events.
+    pub(super) fn schemas(&self) -> Vec<Arc<EventSchema>> {
+        let schemas = self.schemas.iter().flat_map(|schemas| schemas.values());
+        let mut schemas: Vec<_> = schemas.map(|found| Arc::clone(&found.schema)).collect();
+        schemas.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+        schemas
     }
 
     /// Returns `true` if an emission of this event that found no hooks is to be checked.
@@ -85,7 +204,7 @@ impl EventTable {
         self.iter().map(|(event, _)| event)
     }
 
-    fn iter(&self) -> impl Iterator<Item = (&Arc<str>, &Slot<dyn Handler>)> {
+    fn iter(&self) -> impl Iterator<Item = (&Arc<str>, &EventSlots)> {
         let (few, many) = match &self.events {
             Events::Few(slots) => (Some(slots.iter()), None),
             Events::Many(slots) => (None, Some(slots.iter())),
@@ -123,19 +242,21 @@ impl EventTable {
 
     /// Returns the names of the hooks by event.
     pub(super) fn names(&self, event: Option<&str>) -> BTreeMap<String, Vec<String>> {
-        let names = |slot: &Slot<dyn Handler>| {
-            let names = slot.iter().filter_map(|(_, entry)| entry.explicit_name());
+        let names = |hooks: &EventSlots| {
+            let names = hooks
+                .entries()
+                .filter_map(|(_, entry)| entry.explicit_name());
             names.map(str::to_owned).collect()
         };
         match event {
             Some(event) => {
-                let names = self.hooks(event).map(|(_, slot)| names(slot));
+                let names = self.hooks(event).map(|(_, hooks)| names(hooks));
                 [(event.to_owned(), names.unwrap_or_default())].into()
             }
             None => {
                 let events = self.sorted().into_iter();
                 events
-                    .map(|(event, slot)| (event.to_string(), names(slot)))
+                    .map(|(event, hooks)| (event.to_string(), names(hooks)))
                     .collect()
             }
         }
@@ -143,17 +264,17 @@ impl EventTable {
 
     /// Returns all registrations, by event and in execution order.
     pub(super) fn descriptors(&self) -> Vec<EventDescriptor> {
-        let of_event = |(event, slot): (&Arc<str>, &Slot<dyn Handler>)| {
-            let entries = slot.iter().map(|(_, entry)| entry);
+        let of_event = |(event, hooks): (&Arc<str>, &EventSlots)| {
+            let entries = hooks.entries();
             entries
-                .map(|entry| EventDescriptor::new(event, entry))
+                .map(|(phase, entry)| EventDescriptor::new(event, phase, entry))
                 .collect::<Vec<_>>()
         };
         self.sorted().into_iter().flat_map(of_event).collect()
     }
 
-    /// Returns the slots, sorted by the names of their events.
-    fn sorted(&self) -> Vec<(&Arc<str>, &Slot<dyn Handler>)> {
+    /// Returns the hooks, sorted by the names of their events.
+    fn sorted(&self) -> Vec<(&Arc<str>, &EventSlots)> {
         let mut events: Vec<_> = self.iter().collect();
         events.sort_unstable_by_key(|(event, _)| &***event);
         events
@@ -171,6 +292,8 @@ impl TableWriter {
             many: None,
             defaults: None,
             stamps: false,
+            with_later: 0,
+            schemas: None,
             watched: WATCHED,
         }
     }
@@ -180,15 +303,18 @@ impl TableWriter {
         &mut self,
         event: &Arc<str>,
         hook: Entry<Arc<dyn Handler>>,
+        phase: EventPhase,
         timer: &Arc<dyn Timer>,
     ) -> EntryId {
-        let slot = self.slots.entry(Arc::clone(event)).or_insert_with(|| {
+        let hooks = self.slots.entry(Arc::clone(event)).or_insert_with(|| {
             self.filter.add(event);
-            Slot::with_timer(Arc::clone(timer))
+            EventSlots::new(timer)
         });
-        let id = slot.insert(hook);
+        let had_later = hooks.later.is_some();
+        let id = hooks.insert(hook, phase, timer);
+        self.with_later += usize::from(hooks.later.is_some() && !had_later);
         if let Some(many) = &mut self.many {
-            many.insert_mut(Arc::clone(event), slot.clone());
+            many.insert_mut(Arc::clone(event), hooks.clone());
         } else if self.slots.len() > MAX_COPIED {
             self.many = Some(persistent(&self.slots));
         }
@@ -197,15 +323,17 @@ impl TableWriter {
 
     /// Removes a hook, and returns whether it was registered.
     pub(super) fn remove(&mut self, event: &Arc<str>, id: EntryId) -> bool {
-        let Some(slot) = self.slots.get_mut(event) else {
+        let Some(hooks) = self.slots.get_mut(event) else {
             return false;
         };
-        if !slot.remove_entry(id) {
+        let had_later = hooks.later.is_some();
+        if !hooks.remove(id) {
             return false;
         }
-        if !slot.is_empty() {
+        self.with_later -= usize::from(had_later && hooks.later.is_none());
+        if !hooks.is_empty() {
             if let Some(many) = &mut self.many {
-                many.insert_mut(Arc::clone(event), slot.clone());
+                many.insert_mut(Arc::clone(event), hooks.clone());
             }
             return true;
         }
@@ -225,6 +353,13 @@ impl TableWriter {
         self.defaults = defaults;
     }
 
+    /// Adds a schema; replaces one for the same event.
+    pub(super) fn declare(&mut self, schema: EventSchema) {
+        let schemas = Arc::make_mut(self.schemas.get_or_insert_default());
+        let event = Arc::clone(&schema.name);
+        schemas.insert(event, Arc::new(DeclaredSchema::new(schema)));
+    }
+
     /// Sets that names with these filter bits need no more checks.
     pub(super) fn settle(&mut self, bits: u64) {
         self.watched &= !bits;
@@ -237,8 +372,8 @@ impl TableWriter {
 
 fn persistent(slots: &Slots) -> PersistentSlots {
     let mut many = HashTrieMapSync::new_with_hasher_and_ptr_kind(DefaultHashBuilder::default());
-    for (event, slot) in slots {
-        many.insert_mut(Arc::clone(event), slot.clone());
+    for (event, hooks) in slots {
+        many.insert_mut(Arc::clone(event), hooks.clone());
     }
     many
 }
@@ -254,17 +389,21 @@ impl Writer for TableWriter {
             },
             defaults: self.defaults.clone(),
             stamps: self.stamps,
+            has_extras: self.with_later > 0 || self.schemas.is_some(),
+            schemas: self.schemas.clone(),
             watched: self.watched,
         }
     }
 
-    /// Returns the filter bits of the events that have hooks or are watched: all bits if defaults
-    /// or time stamps apply to every event.
+    /// Returns the filter bits of the events that have hooks or a schema or are watched: all bits
+    /// if defaults or time stamps apply to every event.
     fn filter_bits(&self) -> u64 {
         if self.stamps || self.defaults.is_some() {
             return u64::MAX;
         }
-        self.filter.bits | self.watched
+        let schemas = self.schemas.iter().flat_map(|schemas| schemas.keys());
+        let schemas = schemas.fold(0, |bits, event| bits | filter_bit(event));
+        self.filter.bits | self.watched | schemas
     }
 }
 
@@ -307,6 +446,8 @@ pub struct EventDescriptor {
     pub id: EntryId,
     /// The event.
     pub event: Arc<str>,
+    /// The phase in which the hook runs.
+    pub phase: EventPhase,
     /// The name of the hook, if it has one.
     pub name: Option<String>,
     /// The type of the hook, as the compiler spells it.
@@ -322,10 +463,11 @@ pub struct EventDescriptor {
 }
 
 impl EventDescriptor {
-    fn new(event: &Arc<str>, entry: &EntryMeta) -> Self {
+    fn new(event: &Arc<str>, phase: EventPhase, entry: &EntryMeta) -> Self {
         EventDescriptor {
             id: entry.id(),
             event: Arc::clone(event),
+            phase,
             name: entry.explicit_name().map(str::to_owned),
             hook_type: entry.hook_type(),
             priority: entry.priority(),

@@ -92,10 +92,15 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
 
     /// Registers a PRE hook; replaces a hook with an equal id. Its priority is that of the options,
     /// else its own, else 100.
+    ///
+    /// # Panics
+    /// If the options set a phase of events.
+    #[track_caller]
     pub fn register_pre<H>(&self, hook: H, options: RegisterOptions) -> Registration
     where
         H: PreHook<Req> + 'static,
     {
+        refuse_phase(Phase::Pre, hook.id(), &options);
         self.insert_pre(hook, |_, _| options)
     }
 
@@ -135,12 +140,13 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
     ///
     /// # Panics
     /// If the options set a failure policy other than [isolate](FailurePolicy::Isolate): the call
-    /// is over when POST hooks run.
+    /// is over when POST hooks run. If the options set a phase of events.
     #[track_caller]
     pub fn register_post<H>(&self, hook: H, options: RegisterOptions) -> Registration
     where
         H: PostHook<Res> + 'static,
     {
+        refuse_phase(Phase::Post, hook.id(), &options);
         let policy = Phase::Post.policy(options.on_failure);
         assert!(
             policy == FailurePolicy::Isolate,
@@ -315,6 +321,14 @@ fn keyed<H>(entry: Entry<H>, key: &str) -> Entry<H> {
     entry.key(key.to_owned())
 }
 
+/// Checks that the options set no phase of events.
+#[track_caller]
+fn refuse_phase(phase: Phase, id: &str, options: &RegisterOptions) {
+    if let Some(chosen) = options.phase {
+        panic!("{phase} hook `{id}` has the phase `{chosen}` of events; leave `phase` out");
+    }
+}
+
 /// Logs the removal of a hook, if it was registered.
 fn log_removal(found: bool, phase: Phase, id: &str) -> bool {
     if found {
@@ -333,6 +347,7 @@ fn conditions<H: ?Sized>(slot: &Slot<H>, id: &str) -> RegisterOptions {
             timeout: entry.timeout(),
             on_failure: entry.on_failure(),
             trusted: Some(entry.is_trusted()),
+            phase: None,
         },
     }
 }
