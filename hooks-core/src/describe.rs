@@ -83,6 +83,36 @@ pub struct EntryDescription {
     pub key: Option<String>,
     /// Lower runs first.
     pub priority: i32,
+    /// The keys of the entries before which this entry runs.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
+    pub before: Vec<String>,
+    /// The keys of the entries after which this entry runs.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
+    pub after: Vec<String>,
+    /// `true` if the entry has a condition. Serialised if `true`.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "is_false"))]
+    pub conditional: bool,
+    /// `true` if the entry is disabled and does not run. Serialised if `true`.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "is_false"))]
+    pub disabled: bool,
+}
+
+#[cfg(feature = "serde")]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_false(value: &bool) -> bool {
+    !value
+}
+
+impl EntryDescription {
+    /// Returns the options besides the priority that decide when the entry runs.
+    fn options(&self) -> String {
+        let before = self.before.iter().map(|key| format!("before {}", escape(key)));
+        let after = self.after.iter().map(|key| format!("after {}", escape(key)));
+        let mut options: Vec<_> = before.chain(after).collect();
+        options.extend(self.conditional.then(|| "conditional".to_owned()));
+        options.extend(self.disabled.then(|| "disabled".to_owned()));
+        options.join(", ")
+    }
 }
 
 impl SetDescription {
@@ -111,7 +141,7 @@ impl SetDescription {
         Names(self)
     }
 
-    fn rows(&self, prefix: &str, rows: &mut Vec<[String; 6]>) {
+    fn rows(&self, prefix: &str, rows: &mut Vec<[String; COLUMNS]>) {
         for slot in &self.slots {
             slot.rows(prefix, rows);
         }
@@ -159,7 +189,7 @@ impl SlotDescription {
         }
     }
 
-    fn rows(&self, prefix: &str, rows: &mut Vec<[String; 6]>) {
+    fn rows(&self, prefix: &str, rows: &mut Vec<[String; COLUMNS]>) {
         let companions: Vec<_> = self
             .companions
             .iter()
@@ -171,18 +201,23 @@ impl SlotDescription {
             companions.join(", "),
         ];
         let mut lead = slot;
-        let mut row = |hook: &str, key: &str, priority: String| {
+        let mut row = |hook: &str, key: &str, priority: String, options: String| {
             let [slot, kind, companions] = std::mem::take(&mut lead);
             // Escaped so that a name stays within its cell.
             let (hook, key) = (escape(hook), escape(key));
-            rows.push([slot, kind, companions, hook, key, priority]);
+            rows.push([slot, kind, companions, hook, key, priority, options]);
         };
         if self.entries.is_empty() {
-            row("(default)", "", String::new());
+            row("(default)", "", String::new(), String::new());
         }
         for entry in &self.entries {
             let key = entry.key.as_deref().unwrap_or_default();
-            row(&entry.name, key, entry.priority.to_string());
+            row(
+                &entry.name,
+                key,
+                entry.priority.to_string(),
+                entry.options(),
+            );
         }
     }
 }
@@ -193,17 +228,35 @@ impl From<&EntryMeta> for EntryDescription {
             name: entry.name().into_owned(),
             key: entry.key().map(str::to_owned),
             priority: entry.priority(),
+            before: entry.before().map(str::to_owned).collect(),
+            after: entry.after().map(str::to_owned).collect(),
+            conditional: entry.is_conditional(),
+            disabled: !entry.is_enabled(),
         }
     }
 }
 
+/// The last column is printed if an entry has one of its options.
+const COLUMNS: usize = 7;
+
 /// A table, one line per entry in execution order; the columns are as wide as needed.
 impl fmt::Display for SetDescription {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let head = ["slot", "kind", "companions", "hook", "key", "priority"];
+        let head = [
+            "slot",
+            "kind",
+            "companions",
+            "hook",
+            "key",
+            "priority",
+            "options",
+        ];
         let mut rows = vec![head.map(str::to_owned)];
         self.rows("", &mut rows);
-        let mut widths = [0; 6];
+        if rows[1..].iter().all(|row| row[COLUMNS - 1].is_empty()) {
+            rows[0][COLUMNS - 1].clear();
+        }
+        let mut widths = [0; COLUMNS];
         for row in &rows {
             for (width, cell) in widths.iter_mut().zip(row) {
                 *width = (*width).max(cell.chars().count());

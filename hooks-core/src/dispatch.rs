@@ -143,20 +143,26 @@ impl<'a, H: ?Sized, P: Policy<H> + 'a> Dispatch<'a, H, P> {
         })
     }
 
-    /// Performs the first poll of a slot with several leaves, or with a subscriber that may record
-    /// spans.
+    /// Performs the first poll of a slot with several leaves or conditions, or with a subscriber that
+    /// may record spans.
     #[cold]
     #[inline(never)]
     fn start_cold(mut self: Pin<&mut Self>, cx: &mut Context<'_>, mut policy: P) -> Poll<()> {
         let this = self.as_mut().project();
-        let hooks = this.slot.len();
+        let selected = this
+            .slot
+            .select(|node| policy.admits(&node.meta, &node.hook));
+        let progress = match selected {
+            None => (this.slot.enabled_len(), Progress::new(this.slot.cursor())),
+            Some(selected) => (selected.len(), Progress::of_selected(selected)),
+        };
+        let (hooks, mut progress) = progress;
         let span = if trace::is_wanted() {
             DispatchSpan::new(policy.slot_name(), hooks)
         } else {
             DispatchSpan::none()
         };
         let step = span.within(|| policy.before_hooks(hooks));
-        let mut progress = Progress::new(this.slot.cursor());
         let mut driver = Driver::<H, P, true> {
             policy: &mut policy,
             future: this.future,

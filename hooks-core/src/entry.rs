@@ -44,6 +44,10 @@ impl<H> Entry<H> {
                 timeout: None,
                 on_failure: None,
                 is_trusted: true,
+                is_enabled: true,
+                is_conditional: false,
+                constraints: None,
+                rank: (0, 0),
                 timer: None,
                 hook_type,
             },
@@ -71,6 +75,86 @@ impl<H> Entry<H> {
     #[must_use]
     pub fn priority(mut self, priority: i32) -> Self {
         self.meta.priority = priority;
+        self
+    }
+
+    /// Runs the hook before the entry with this key, whatever their priorities: if it would run
+    /// later, it moves directly before that entry. May be called several times.
+    ///
+    /// An unknown key and a cycle are refused at registration. If the entry with the key is removed
+    /// later, the constraint has no effect until the key is registered again.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    ///
+    /// use hooks_core::{Entry, Slot};
+    ///
+    /// let mut slot: Slot<str> = Slot::new();
+    /// slot.insert(Entry::new(Arc::from("audit")).key("audit").priority(-10));
+    /// slot.insert(Entry::new(Arc::from("redact")).before("audit"));
+    /// let order: Vec<_> = slot.iter().map(|(hook, _)| hook).collect();
+    /// assert_eq!(order, ["redact", "audit"]);
+    /// ```
+    #[must_use]
+    pub fn before(mut self, key: impl Into<Cow<'static, str>>) -> Self {
+        self.meta.constrain(Constraint::Before(key.into()));
+        self
+    }
+
+    /// Runs the hook after the entry with this key, whatever their priorities: if it would run
+    /// earlier, it moves directly after that entry. Otherwise as [`before`](Self::before).
+    #[must_use]
+    pub fn after(mut self, key: impl Into<Cow<'static, str>>) -> Self {
+        self.meta.constrain(Constraint::After(key.into()));
+        self
+    }
+
+    /// Sets whether the hook runs. A disabled entry keeps its place and its key, and is not part of
+    /// a dispatch. `true` by default.
+    #[must_use]
+    pub fn enabled(mut self, is_enabled: bool) -> Self {
+        self.meta.is_enabled = is_enabled;
+        self
+    }
+
+    /// Sets a condition: the hook runs only in dispatches for which the condition returns `true`.
+    ///
+    /// The condition is called once for each dispatch, before the default and all hooks, with a
+    /// reference to each argument of the slot: `|text: &&str, count: &usize| …`. If a slot has no
+    /// hook whose condition holds, the dispatch runs as without hooks.
+    ///
+    /// ```
+    /// use hooks_core::{Entry, hooks};
+    ///
+    /// #[hooks]
+    /// trait AppHooks {
+    ///     #[hook(fallback)]
+    ///     async fn shorten(text: &str) -> String { text.to_owned() }
+    /// }
+    ///
+    /// let cut = async |text: String, _last: Option<String>| text[..4].to_owned();
+    /// let hooks = AppHooksSet::new()
+    ///     .with_shorten(Entry::new(cut).when(|text: &&str| text.len() > 4));
+    /// # fn block_on<T>(f: impl Future<Output = T>) -> T {
+    /// #     let mut f = std::pin::pin!(f);
+    /// #     match f.as_mut().poll(&mut std::task::Context::from_waker(std::task::Waker::noop())) {
+    /// #         std::task::Poll::Ready(v) => v, _ => unreachable!() }
+    /// # }
+    /// # block_on(async {
+    /// assert_eq!(hooks.shorten("a text").await, "a te");
+    /// assert_eq!(hooks.shorten("no").await, "no");
+    /// # });
+    /// ```
+    #[must_use]
+    pub fn when<F>(self, condition: F) -> Entry<When<H, F>> {
+        self.conditional(true).map(|hook| When { hook, condition })
+    }
+
+    /// Sets whether the policy of a dispatch decides if the hook takes part in it
+    /// ([`Policy::admits`](crate::Policy::admits)). For front ends; [`when`](Self::when) sets it.
+    #[must_use]
+    pub fn conditional(mut self, is_conditional: bool) -> Self {
+        self.meta.is_conditional = is_conditional;
         self
     }
 
@@ -133,6 +217,36 @@ impl<H> Entry<H> {
     }
 }
 
+/// A hook with a condition, as [`Entry::when`] returns it.
+#[derive(Debug, Clone)]
+pub struct When<H, F> {
+    pub(crate) hook: H,
+    pub(crate) condition: F,
+}
+
+/// A place relative to the entry with a key.
+#[derive(Debug, Clone)]
+pub(crate) enum Constraint {
+    Before(Cow<'static, str>),
+    After(Cow<'static, str>),
+}
+
+impl Constraint {
+    pub(crate) fn key(&self) -> &str {
+        match self {
+            Constraint::Before(key) | Constraint::After(key) => key,
+        }
+    }
+
+    /// Returns `before` or `after`.
+    pub(crate) fn word(&self) -> &'static str {
+        match self {
+            Constraint::Before(_) => "before",
+            Constraint::After(_) => "after",
+        }
+    }
+}
+
 /// The options of a registration, as the slot stores them.
 #[derive(Debug, Clone)]
 pub struct EntryMeta {
@@ -146,6 +260,13 @@ pub struct EntryMeta {
     timeout: Option<Duration>,
     on_failure: Option<FailurePolicy>,
     is_trusted: bool,
+    is_enabled: bool,
+    is_conditional: bool,
+    /// `None` if there are none.
+    constraints: Option<Box<Vec<Constraint>>>,
+    /// Place in the list: priority and sequence, unless the slot computes the order from
+    /// constraints.
+    rank: (i32, u64),
     timer: Option<SlotTimer>,
     hook_type: &'static str,
 }
@@ -223,6 +344,53 @@ impl EntryMeta {
         self.is_trusted
     }
 
+    /// Returns `true` if the hook runs, `false` if it is disabled.
+    pub fn is_enabled(&self) -> bool {
+        self.is_enabled
+    }
+
+    /// Returns `true` if the hook has a condition.
+    pub fn is_conditional(&self) -> bool {
+        self.is_conditional
+    }
+
+    /// Iterates over the keys of the entries before which this entry runs.
+    pub fn before(&self) -> impl Iterator<Item = &str> {
+        let constraints = self.constraints().iter();
+        constraints.filter_map(|constraint| match constraint {
+            Constraint::Before(key) => Some(&**key),
+            Constraint::After(_) => None,
+        })
+    }
+
+    /// Iterates over the keys of the entries after which this entry runs.
+    pub fn after(&self) -> impl Iterator<Item = &str> {
+        let constraints = self.constraints().iter();
+        constraints.filter_map(|constraint| match constraint {
+            Constraint::After(key) => Some(&**key),
+            Constraint::Before(_) => None,
+        })
+    }
+
+    pub(crate) fn constraints(&self) -> &[Constraint] {
+        self.constraints.as_deref().map_or(&[], Vec::as_slice)
+    }
+
+    fn constrain(&mut self, constraint: Constraint) {
+        self.constraints
+            .get_or_insert_default()
+            .push(constraint);
+    }
+
+    /// Returns `true` if the slot has to compute its order, or which of its entries run.
+    pub(crate) fn needs_arrangement(&self) -> bool {
+        self.constraints.is_some() || !self.is_enabled || self.is_conditional
+    }
+
+    pub(crate) fn enable(&mut self, is_enabled: bool) {
+        self.is_enabled = is_enabled;
+    }
+
     /// Returns the full name of the hook's type, as the compiler spells it, without
     /// `Stateful`, `Arc`, `Box` and `&` around it.
     pub fn hook_type(&self) -> &'static str {
@@ -262,14 +430,39 @@ impl EntryMeta {
         );
     }
 
+    /// Checks that a slot of one hook supports the options.
+    #[track_caller]
+    pub(crate) fn admit_single(&self, slot: &str) {
+        if let Some(constraint) = self.constraints().first() {
+            panic!(
+                "`{}` is to run {} `{}`, and the slot `{slot}` runs one hook; leave `{}` out",
+                self.name(),
+                constraint.word(),
+                constraint.key(),
+                constraint.word()
+            );
+        }
+    }
+
     /// Assigns a new id, and this position.
     pub(crate) fn register(&mut self, sequence: u64) {
         self.id = EntryId::next();
         self.sequence = sequence;
+        self.rank = self.natural_rank();
     }
 
+    /// Returns the place in the list.
     pub(crate) fn rank(&self) -> (i32, u64) {
+        self.rank
+    }
+
+    /// Returns the place in a list without constraints.
+    pub(crate) fn natural_rank(&self) -> (i32, u64) {
         (self.priority, self.sequence)
+    }
+
+    pub(crate) fn set_rank(&mut self, rank: (i32, u64)) {
+        self.rank = rank;
     }
 }
 
@@ -279,7 +472,7 @@ impl EntryMeta {
 pub struct EntryId(NonZeroU64);
 
 impl EntryId {
-    fn next() -> Self {
+    pub(crate) fn next() -> Self {
         static LAST: AtomicU64 = AtomicU64::new(0);
         let id = LAST.fetch_add(1, Ordering::Relaxed) + 1;
         EntryId(NonZeroU64::new(id).expect("2^64 registrations do not happen"))

@@ -35,3 +35,7 @@ pub enum InBox {}
 /// The form of a borrowed hook. A borrowed closure is a closure.
 #[derive(Debug)]
 pub enum Borrowed {}
+
+/// The form of a hook with a condition, [`Entry::when`](crate::Entry::when).
+#[derive(Debug)]
+pub struct Conditional<M>(PhantomData<M>);

@@ -110,7 +110,7 @@ pub use describe::{
 };
 #[doc(inline)]
 pub use dispatch::{Dispatch, Policy, Step};
-pub use entry::{Entry, EntryId, EntryMeta};
+pub use entry::{Entry, EntryId, EntryMeta, When};
 pub use extensions::RequestExtensions;
 pub use failure::{Failure, FailurePolicy};
 pub use future::Never;

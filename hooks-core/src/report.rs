@@ -49,6 +49,8 @@ pub enum HookStatus {
     /// The hook did not start: the dispatch ended before.
     #[default]
     Skipped,
+    /// The hook did not take part in the dispatch: it is disabled, or its condition does not hold.
+    Excluded,
     /// The hook started, and the dispatch ended before the hook completed.
     Cancelled,
     /// The hook completed, and the dispatch continued.
@@ -81,6 +83,7 @@ impl fmt::Display for HookStatus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             HookStatus::Skipped => f.write_str("skipped"),
+            HookStatus::Excluded => f.write_str("excluded"),
             HookStatus::Cancelled => f.write_str("cancelled"),
             HookStatus::Completed => f.write_str("completed"),
             HookStatus::Stopped => f.write_str("stopped the dispatch"),
@@ -142,6 +145,8 @@ pub struct Reported<P: Policy<H>, H: ?Sized> {
     create_future: Option<fn(&mut P) -> P::Future>,
     /// The hook after whose output the policy waits for its future.
     waits_after: Option<EntryId>,
+    /// The place in the report of the first hook that was not started or selected.
+    next: usize,
 }
 
 impl<P: Policy<H>, H: ?Sized> fmt::Debug for Reported<P, H> {
@@ -159,7 +164,10 @@ impl<P: Policy<H>, H: ?Sized> Reported<P, H> {
             name: Cow::Owned(entry.name().into_owned()),
             key: entry.key().map(|key| Cow::Owned(key.to_owned())),
             priority: entry.priority(),
-            status: HookStatus::Skipped,
+            status: match entry.is_enabled() {
+                true => HookStatus::Skipped,
+                false => HookStatus::Excluded,
+            },
             elapsed: None,
         });
         Reported {
@@ -170,7 +178,18 @@ impl<P: Policy<H>, H: ?Sized> Reported<P, H> {
             started: HashMap::new(),
             create_future: None,
             waits_after: None,
+            next: 0,
         }
+    }
+
+    /// Returns the place of a hook in the report. Hooks are selected and started in execution
+    /// order, which is the order of the report.
+    fn place(&mut self, entry: &EntryMeta) -> usize {
+        let entries = &self.report.entries[self.next..];
+        let ahead = entries.iter().take_while(|line| line.id != entry.id());
+        let at = self.next + ahead.count();
+        self.next = at + 1;
+        at
     }
 
     fn forward_step(&mut self, step: Step<P, P::Future>) -> Step<Self, P::Future> {
@@ -216,7 +235,17 @@ impl<P: Policy<H>, H: ?Sized> Policy<H> for Reported<P, H> {
         self.policy.slot_name()
     }
 
+    fn admits(&mut self, entry: &EntryMeta, hook: &H) -> bool {
+        let at = self.place(entry);
+        let is_admitted = self.policy.admits(entry, hook);
+        if !is_admitted {
+            self.report.entries[at].status = HookStatus::Excluded;
+        }
+        is_admitted
+    }
+
     fn before_hooks(&mut self, hooks: usize) -> Step<Self, P::Future> {
+        self.next = 0;
         let step = self.policy.before_hooks(hooks);
         self.forward_step(step)
     }
@@ -230,8 +259,7 @@ impl<P: Policy<H>, H: ?Sized> Policy<H> for Reported<P, H> {
     where
         Self: 'a,
     {
-        // Hooks are started in execution order, which is the order of the report.
-        let at = self.started.len();
+        let at = self.place(entry);
         self.report.entries[at].status = HookStatus::Cancelled;
         self.started.insert(entry.id(), (at, now()));
         self.policy.invoke(entry, hook, is_final)

@@ -6,6 +6,7 @@
 //! | `list` | the list: entries by rank, in leaves of at most 64, shared with clones |
 //! | `index` | the positions of the entries of a large slot, by key and by id; not shared with clones |
 //! | `cursor` | the entries that a dispatch has not started |
+//! | `order` | the order of entries with `before` and `after` |
 
 use std::fmt;
 use std::sync::Arc;
@@ -17,6 +18,7 @@ mod cursor;
 mod index;
 mod list;
 mod node;
+mod order;
 
 pub(crate) use cursor::Cursor;
 use index::{Index, Lookup, MAX_SCANNED};
@@ -90,9 +92,9 @@ impl<H: ?Sized> Slot<H> {
         self.nodes.is_none()
     }
 
-    /// Iterates over the hooks and their options, in execution order.
+    /// Iterates over the hooks and their options, in execution order. Includes disabled entries.
     pub fn iter(&self) -> impl Iterator<Item = (&H, &EntryMeta)> {
-        self.cursor().map(|node| (&*node.hook, &*node.meta))
+        self.registered().map(|node| (&*node.hook, &*node.meta))
     }
 
     /// Returns the hook registered under this key, with its options.
@@ -108,11 +110,138 @@ impl<H: ?Sized> Slot<H> {
     /// equal priorities, and a different priority moves it.
     ///
     /// # Panics
-    /// If the entry has a timeout and the slot has no [`Timer`].
+    /// If the entry has a timeout and the slot has no [`Timer`]. If [`Entry::before`] or
+    /// [`Entry::after`] names a key that is not registered, or the order would be a cycle; the slot
+    /// is then unchanged.
     #[track_caller]
     pub fn insert(&mut self, entry: Entry<Arc<H>>) -> EntryId {
         let (hook, meta) = self.admitted(entry);
+        if meta.needs_arrangement() || self.is_arranged() {
+            return self.put_arranged(vec![(hook, meta)], true);
+        }
         self.put(hook, meta)
+    }
+
+    /// Registers several entries, which may name each other's keys. A key that no entry has is not
+    /// an error here: the entry that has it may have been removed.
+    ///
+    /// # Panics
+    /// As [`insert`](Self::insert), except for unknown keys.
+    #[track_caller]
+    pub fn insert_all(&mut self, entries: impl IntoIterator<Item = Entry<Arc<H>>>) {
+        let mut admitted = Vec::new();
+        for entry in entries {
+            admitted.push(self.admitted(entry));
+        }
+        let needs_arrangement = |(_, meta): &(_, EntryMeta)| meta.needs_arrangement();
+        if self.is_arranged() || admitted.iter().any(needs_arrangement) {
+            self.put_arranged(admitted, false);
+        } else {
+            for (hook, meta) in admitted {
+                self.put(hook, meta);
+            }
+        }
+    }
+
+    /// Enables or disables the entry of this key, and returns `true` if it exists. A disabled entry
+    /// keeps its place and is not part of a dispatch.
+    pub fn set_enabled(&mut self, key: &str, is_enabled: bool) -> bool {
+        let found = self.find(Lookup::Key(key));
+        found.map(|rank| self.enable(rank, is_enabled)).is_some()
+    }
+
+    /// Enables or disables this entry, and returns `true` if it exists.
+    pub fn set_entry_enabled(&mut self, id: EntryId, is_enabled: bool) -> bool {
+        let found = self.find(Lookup::Id(id));
+        found.map(|rank| self.enable(rank, is_enabled)).is_some()
+    }
+
+    fn enable(&mut self, rank: Rank, is_enabled: bool) {
+        let mut nodes = self.to_nodes();
+        let Some(node) = nodes.iter_mut().find(|node| node.meta.rank() == rank) else {
+            return;
+        };
+        if node.meta.is_enabled() != is_enabled {
+            Arc::make_mut(&mut node.meta).enable(is_enabled);
+            self.set_nodes(nodes);
+        }
+    }
+
+    fn is_arranged(&self) -> bool {
+        matches!(self.nodes, Some(List::Arranged(_)))
+    }
+
+    fn to_nodes(&self) -> Vec<Node<H>> {
+        self.registered().cloned().collect()
+    }
+
+    /// Inserts entries and computes the order. With `needs_keys`, the keys that the new entries
+    /// name have to be registered.
+    #[track_caller]
+    fn put_arranged(
+        &mut self,
+        entries: Vec<(Arc<H>, EntryMeta)>,
+        needs_keys: bool,
+    ) -> EntryId {
+        let mut nodes = self.to_nodes();
+        let mut next_sequence = self.next_sequence;
+        let mut id = None;
+        for (hook, mut meta) in entries {
+            let replaced = meta.key().and_then(|key| {
+                let old = |node: &Node<H>| node.meta.key() == Some(key);
+                nodes.iter().position(old)
+            });
+            let sequence = replaced.map(|at| nodes[at].meta.sequence());
+            meta.register(sequence.unwrap_or(next_sequence));
+            next_sequence += u64::from(sequence.is_none());
+            id = Some(meta.id());
+            let meta = Arc::new(meta);
+            let node = Node { hook, meta };
+            match replaced {
+                Some(at) => nodes[at] = node,
+                None => nodes.push(node),
+            }
+            if needs_keys {
+                let metas: Vec<_> = nodes.iter().map(|node| &*node.meta).collect();
+                order::check_keys(metas[replaced.unwrap_or(metas.len() - 1)], &metas);
+            }
+        }
+        // Dropped last: the destructor of a replaced hook may panic.
+        let _old = self.nodes.clone();
+        self.set_nodes(nodes);
+        self.next_sequence = next_sequence;
+        id.unwrap_or_else(EntryId::next)
+    }
+
+    /// Replaces the list by one of these entries, in the order that their options define.
+    ///
+    /// # Panics
+    /// If the order would be a cycle; the slot is then unchanged.
+    #[track_caller]
+    fn set_nodes(&mut self, mut nodes: Vec<Node<H>>) {
+        nodes.sort_by_key(|node| node.meta.natural_rank());
+        let is_arranged = nodes.iter().any(|node| node.meta.needs_arrangement());
+        if is_arranged {
+            let metas: Vec<_> = nodes.iter().map(|node| &*node.meta).collect();
+            let order = order::arrange(&metas);
+            nodes = order.into_iter().map(|at| nodes[at].clone()).collect();
+        }
+        for (place, node) in (0..).zip(&mut nodes) {
+            let rank = match is_arranged {
+                true => (0, place),
+                false => node.meta.natural_rank(),
+            };
+            if node.meta.rank() != rank {
+                Arc::make_mut(&mut node.meta).set_rank(rank);
+            }
+        }
+        self.len = nodes.len();
+        self.index = None;
+        self.nodes = match nodes.is_empty() {
+            true => None,
+            false if is_arranged => Some(List::of_arranged(nodes)),
+            false => Some(List::of_nodes(&nodes)),
+        };
     }
 
     #[track_caller]
@@ -158,11 +287,16 @@ impl<H: ?Sized> Slot<H> {
     #[track_caller]
     pub fn replace_all(&mut self, entry: Entry<Arc<H>>) -> bool {
         let (hook, meta) = self.admitted(entry);
+        order::check_keys(&meta, &[]);
         // Dropped last: the destructor of a replaced hook may panic.
         let old = self.nodes.take();
         self.len = 0;
         self.index = None;
-        self.put(hook, meta);
+        if meta.needs_arrangement() {
+            self.put_arranged(vec![(hook, meta)], false);
+        } else {
+            self.put(hook, meta);
+        }
         old.is_some()
     }
 
@@ -181,6 +315,13 @@ impl<H: ?Sized> Slot<H> {
     /// Removes the entry of this rank.
     fn take(&mut self, rank: Rank) {
         let Some(nodes) = &self.nodes else { return };
+        if let List::Arranged(list) = nodes {
+            // Dropped last: the destructor of the hook may panic.
+            let list = Arc::clone(list);
+            let left = list.all.iter().filter(|node| node.meta.rank() != rank);
+            self.set_nodes(left.cloned().collect());
+            return;
+        }
         if let (Some(index), Some(node)) = (&mut self.index, nodes.get(rank)) {
             index.remove(&node.meta);
         }
@@ -192,9 +333,9 @@ impl<H: ?Sized> Slot<H> {
 
     /// Finds an entry, and builds the index of a large slot, which the next change needs, too.
     fn find_indexed(&mut self, wanted: Lookup<'_>) -> Option<Rank> {
-        if self.index.is_none() && self.len > MAX_SCANNED {
+        if self.index.is_none() && self.len > MAX_SCANNED && !self.is_arranged() {
             let mut index = Box::<Index>::default();
-            self.cursor().for_each(|node| index.insert(&node.meta));
+            self.registered().for_each(|node| index.insert(&node.meta));
             self.index = Some(index);
         }
         self.find(wanted)
@@ -204,7 +345,7 @@ impl<H: ?Sized> Slot<H> {
         match &self.index {
             Some(index) => index.get(wanted),
             None => self
-                .cursor()
+                .registered()
                 .find(|node| wanted.finds(&node.meta))
                 .map(|node| node.meta.rank()),
         }
@@ -213,25 +354,55 @@ impl<H: ?Sized> Slot<H> {
     /// Returns the options of all registrations, in execution order.
     pub(crate) fn metas(&self) -> Vec<&EntryMeta> {
         let mut metas = Vec::with_capacity(self.len());
-        for node in self.cursor() {
+        for node in self.registered() {
             metas.push(&*node.meta);
         }
         metas
     }
 
-    /// Returns the entries of a slot that has at most one leaf; `None` if there are more.
+    /// Returns the entries that run, if they are one leaf and have no conditions.
     #[inline]
     pub(crate) fn leaf(&self) -> Option<&[Node<H>]> {
         match &self.nodes {
             None => Some(&[]),
             Some(List::One(leaf)) => Some(leaf),
             Some(List::Many(_)) => None,
+            Some(List::Arranged(list)) => (!list.is_conditional).then_some(&list.enabled),
         }
     }
 
-    /// Returns a cursor over the entries in execution order.
+    /// Returns a cursor over the entries that run, in execution order.
     pub(crate) fn cursor(&self) -> Cursor<'_, H> {
         Cursor::new(self.nodes.as_ref())
+    }
+
+    /// Returns a cursor over all entries, in execution order.
+    pub(crate) fn registered(&self) -> Cursor<'_, H> {
+        match &self.nodes {
+            Some(List::Arranged(list)) => Cursor::of_leaf(&list.all),
+            nodes => Cursor::new(nodes.as_ref()),
+        }
+    }
+
+    /// Returns the number of entries that run if all conditions hold.
+    pub(crate) fn enabled_len(&self) -> usize {
+        match &self.nodes {
+            Some(List::Arranged(list)) => list.enabled.len(),
+            _ => self.len,
+        }
+    }
+
+    /// Returns the entries that run and whose condition holds; `None` if no entry has a condition.
+    pub(crate) fn select(
+        &self,
+        mut admits: impl FnMut(&Node<H>) -> bool,
+    ) -> Option<Vec<&Node<H>>> {
+        let Some(List::Arranged(list)) = &self.nodes else {
+            return None;
+        };
+        let admitted = |node: &&Node<H>| !node.meta.is_conditional() || admits(node);
+        let selected = || list.enabled.iter().filter(admitted).collect();
+        list.is_conditional.then(selected)
     }
 }
 

@@ -9,6 +9,7 @@ use std::mem;
 use std::ops::ControlFlow::{self, Break, Continue};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::Pin;
+use std::slice;
 use std::task::{Context, Poll};
 use std::thread;
 use std::time::Duration;
@@ -30,9 +31,9 @@ use crate::trace;
 pub(super) struct Progress<'a, H: ?Sized, T> {
     /// The hooks that have not been started.
     pub(super) remaining: Cursor<'a, H>,
-    /// The pending hooks of a policy that runs hooks concurrently. Most dispatches have none, so an
-    /// `Option` optimised for `None` stores them.
-    pending: ColdOption<PendingHooks<'a, T>>,
+    /// The pending hooks of a policy that runs hooks concurrently, and the hooks that conditions
+    /// selected. Most dispatches have neither, so an `Option` optimised for `None` stores them.
+    rare: ColdOption<Rare<'a, H, T>>,
     /// `true` once [`Policy::after_hooks`] was called.
     called_after_hooks: bool,
 }
@@ -42,8 +43,56 @@ impl<'a, H: ?Sized, T> Progress<'a, H, T> {
     pub(super) fn new(remaining: Cursor<'a, H>) -> Self {
         Progress {
             remaining,
-            pending: ColdOption::none(),
+            rare: ColdOption::none(),
             called_after_hooks: false,
+        }
+    }
+
+    /// Returns the state of a dispatch that runs some of the hooks of a slot.
+    pub(super) fn of_selected(selected: Vec<&'a Node<H>>) -> Self {
+        let mut progress = Progress::new(Cursor::of_leaf(&[]));
+        progress.rare.get_or_default().selected = selected.into();
+        progress.next_selected();
+        progress
+    }
+
+    /// Returns the next hook to start, of any leaf.
+    #[inline]
+    fn next(&mut self) -> Option<&'a Node<H>> {
+        let node = self.remaining.next()?;
+        if self.remaining.leaf.is_empty() {
+            self.next_selected();
+        }
+        Some(node)
+    }
+
+    /// Makes the next selected hook, if there is one, the only hook of the current leaf.
+    #[inline]
+    fn next_selected(&mut self) {
+        let rare = self.rare.as_mut();
+        if let Some(node) = rare.and_then(|rare| rare.selected.pop_front()) {
+            self.remaining = Cursor::of_leaf(slice::from_ref(node));
+        }
+    }
+
+    #[inline]
+    fn pending(&mut self) -> &mut VecDeque<PendingHook<'a, T>> {
+        &mut self.rare.get_or_default().pending.0
+    }
+}
+
+/// State that most dispatches do not have.
+struct Rare<'a, H: ?Sized, T> {
+    pending: PendingHooks<'a, T>,
+    /// The hooks that conditions selected, after the first of [`Progress::remaining`].
+    selected: VecDeque<&'a Node<H>>,
+}
+
+impl<H: ?Sized, T> Default for Rare<'_, H, T> {
+    fn default() -> Self {
+        Rare {
+            pending: PendingHooks::default(),
+            selected: VecDeque::new(),
         }
     }
 }
@@ -69,7 +118,7 @@ impl<T> Drop for PendingHooks<'_, T> {
 pub(super) enum Waiting<'a, H: ?Sized, P: Policy<H>> {
     /// One pending hook.
     Hook(PendingHook<'a, P::HookOutput>),
-    /// The concurrent hooks in [`Progress::pending`].
+    /// The concurrent hooks of the dispatch, in [`Progress`].
     PendingHooks,
     /// A future of the policy. The function creates the future at its first poll.
     NewPolicyFuture(fn(&mut P) -> P::Future),
@@ -148,9 +197,9 @@ impl<'a, H: ?Sized, P: Policy<H> + 'a, const WALKS_LEAVES: bool>
         if P::CONCURRENT
             && self
                 .progress
-                .pending
+                .rare
                 .as_ref()
-                .is_some_and(|hooks| !hooks.0.is_empty())
+                .is_some_and(|rare| !rare.pending.0.is_empty())
         {
             return Break(Some(Waiting::PendingHooks));
         }
@@ -169,7 +218,7 @@ impl<'a, H: ?Sized, P: Policy<H> + 'a, const WALKS_LEAVES: bool>
     #[inline(always)]
     fn run_propagating(&mut self, cx: &mut Context<'_>) -> Flow<'a, H, P> {
         if WALKS_LEAVES {
-            while let Some(node) = self.progress.remaining.next() {
+            while let Some(node) = self.progress.next() {
                 let is_final = self.progress.remaining.leaf.is_empty();
                 let flow = self.run_hook(cx, node, &node.hook, is_final);
                 self.poll_new_future(cx, flow)?;
@@ -271,10 +320,10 @@ impl<'a, H: ?Sized, P: Policy<H> + 'a, const WALKS_LEAVES: bool>
     /// Returns the next hook to start.
     #[inline(always)]
     fn next_hook(&mut self) -> Option<&'a Node<H>> {
-        let remaining = &mut self.progress.remaining;
         if WALKS_LEAVES {
-            return remaining.next();
+            return self.progress.next();
         }
+        let remaining = &mut self.progress.remaining;
         let (node, rest) = remaining.leaf.split_first()?;
         remaining.leaf = rest;
         Some(node)
@@ -294,7 +343,7 @@ impl<'a, H: ?Sized, P: Policy<H> + 'a, const WALKS_LEAVES: bool>
     }
 
     /// Starts the timeout of a hook that is pending after its first poll. Then suspends the
-    /// dispatch or, with concurrent hooks, adds the hook to [`Progress::pending`].
+    /// dispatch or, with concurrent hooks, adds the hook to the pending hooks.
     // Not inlined into the loop: `event_continue/1` −5 %, `event_continue/4` −3 % instructions.
     #[cold]
     #[inline(never)]
@@ -322,7 +371,7 @@ impl<'a, H: ?Sized, P: Policy<H> + 'a, const WALKS_LEAVES: bool>
             }
         }
         if P::CONCURRENT {
-            self.progress.pending.get_or_default().0.push_back(hook);
+            self.progress.pending().push_back(hook);
             Continue(())
         } else {
             Break(Some(Waiting::Hook(hook)))
@@ -358,9 +407,9 @@ impl<'a, H: ?Sized, P: Policy<H> + 'a, const WALKS_LEAVES: bool>
 
     /// Polls each concurrent hook once, and passes the outputs to the policy.
     fn poll_pending_hooks(&mut self, cx: &mut Context<'_>) -> Poll<Step<P, P::Future>> {
-        let count = self.progress.pending.get_or_default().0.len();
+        let count = self.progress.pending().len();
         for _ in 0..count {
-            let hooks = &mut self.progress.pending.get_or_default().0;
+            let hooks = self.progress.pending();
             let Some(hook) = hooks.front_mut() else {
                 break;
             };
@@ -376,7 +425,7 @@ impl<'a, H: ?Sized, P: Policy<H> + 'a, const WALKS_LEAVES: bool>
                 step => return Poll::Ready(step),
             }
         }
-        let hooks = &mut self.progress.pending.get_or_default().0;
+        let hooks = self.progress.pending();
         if hooks.is_empty() {
             return Poll::Ready(Step::Next);
         }

@@ -118,6 +118,14 @@ pub trait Policy<H: ?Sized>: Sized {
     /// Returns the name of the slot, for spans.
     fn slot_name(&self) -> &str;
 
+    /// Returns `true` if a conditional entry takes part in this dispatch. Called once for each
+    /// enabled entry that [`EntryMeta::is_conditional`], before
+    /// [`before_hooks`](Self::before_hooks). A panic propagates to the caller.
+    fn admits(&mut self, entry: &EntryMeta, hook: &H) -> bool {
+        let _ = (entry, hook);
+        true
+    }
+
     /// Called once before the first hook, with the number of hooks.
     fn before_hooks(&mut self, hooks: usize) -> Step<Self, Self::Future> {
         let _ = hooks;

@@ -13,11 +13,13 @@ pub(crate) struct Cursor<'a, H: ?Sized> {
 }
 
 impl<'a, H: ?Sized> Cursor<'a, H> {
+    /// Returns a cursor over the entries that run.
     #[inline]
     pub(super) fn new(list: Option<&'a List<H>>) -> Self {
         match list {
             None => Cursor::of_leaf(&[]),
             Some(List::One(leaf)) => Cursor::of_leaf(leaf),
+            Some(List::Arranged(list)) => Cursor::of_leaf(&list.enabled),
             Some(list) => Cursor {
                 leaf: &list.leaves()[0],
                 list: Some(list),

@@ -137,14 +137,15 @@ where
         }
     }
 
-    fn default_args(&mut self) -> S::Args<'a> {
+    /// Takes the arguments.
+    fn take_args(&mut self) -> S::Args<'a> {
         let call = self.call.take().expect(HANDED_ON);
         let context = self.context.take().expect(HANDED_ON);
         S::join(call, context)
     }
 
     fn wait_for_default(&mut self) -> F {
-        let args = self.default_args();
+        let args = self.take_args();
         (self.later)(args)
     }
 }
@@ -164,6 +165,14 @@ where
 
     fn slot_name(&self) -> &str {
         S::NAME
+    }
+
+    fn admits(&mut self, _: &EntryMeta, hook: &(dyn DynHook<S> + 'h)) -> bool {
+        let args = self.take_args();
+        let is_admitted = hook.admits(&args);
+        let (call, context) = S::part(args);
+        (self.call, self.context) = (Some(call), Some(context));
+        is_admitted
     }
 
     fn invoke<'b>(
@@ -197,7 +206,7 @@ where
         if !S::READY {
             return Step::Wait(Self::wait_for_default);
         }
-        self.output = Some(S::now(self.default_args()));
+        self.output = Some(S::now(self.take_args()));
         Step::Stop
     }
 

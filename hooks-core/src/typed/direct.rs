@@ -166,6 +166,17 @@ pub trait CallLast<Args, Last> {
     fn call_last(&self, args: Args, last: Last) -> Self::Output;
 }
 
+/// A condition on a call with these arguments: a function with a reference to each of them.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a condition of this slot; write a closure that takes a reference to each of `{Args}` and returns `bool`",
+    label = "not a condition of this slot",
+    note = "write the types of its parameters: `|text: &&str, count: &usize| …`"
+)]
+pub trait Condition<Args> {
+    /// Calls it.
+    fn holds(&self, args: &Args) -> bool;
+}
+
 macro_rules! arities {
     ($(($($arg:ident)*))*) => {
         $(
@@ -180,6 +191,16 @@ macro_rules! arities {
 
                 #[inline]
                 fn call_plain(&self, ($($arg,)*): ($($arg,)*)) -> Fut {
+                    self($($arg),*)
+                }
+            }
+
+            #[allow(non_snake_case, reason = "one name serves as type and as variable")]
+            impl<Func $(, $arg)*> Condition<($($arg,)*)> for Func
+            where
+                Func: Fn($(&$arg),*) -> bool,
+            {
+                fn holds(&self, ($($arg,)*): &($($arg,)*)) -> bool {
                     self($($arg),*)
                 }
             }

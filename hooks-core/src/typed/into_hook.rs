@@ -10,11 +10,11 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use crate::bounds::{HookObject, MaybeSend};
-use crate::entry::Entry;
-use crate::form::{Bare, Borrowed, ByClosure, ByState, ByTrait, InArc, InBox, InEntry};
+use crate::entry::{Entry, When};
+use crate::form::{Bare, Borrowed, ByClosure, ByState, ByTrait, Conditional, InArc, InBox, InEntry};
 use crate::hook_future::HookFuture;
 use crate::stateful::Stateful;
-use crate::typed::direct::CallPlain;
+use crate::typed::direct::{CallPlain, Condition};
 use crate::typed::slot_def::{CallHook, CallStateful, DynHook, OwnedArgs, SlotDef};
 
 /// A value that can be registered in the slot `S`.
@@ -58,6 +58,11 @@ pub trait IntoHook<
 pub trait Hook<S: SlotDef + ?Sized, M>: HookObject {
     /// Starts the hook.
     fn start<'b, 'a: 'b>(&'b self, args: S::Args<'a>, last: S::Last) -> HookFuture<'b, S::Out>;
+
+    /// Returns `true` if the hook's condition holds, or the hook has none.
+    fn admits(&self, _: &S::Args<'_>) -> bool {
+        true
+    }
 
     /// Returns the type name to display for the hook.
     #[must_use]
@@ -119,6 +124,10 @@ impl<S: SlotDef + ?Sized, H: Hook<S, M>, M> DynHook<S> for SingleHook<H, M> {
     #[inline]
     fn start<'b, 'a: 'b>(&'b self, args: S::Args<'a>, last: S::Last) -> HookFuture<'b, S::Out> {
         self.hook.start(args, last)
+    }
+
+    fn admits(&self, args: &S::Args<'_>) -> bool {
+        self.hook.admits(args)
     }
 }
 
@@ -190,5 +199,26 @@ impl<S: CallHook<T> + ?Sized + 'static, T: HookObject> Hook<S, Borrowed> for &T 
 
     fn type_name() -> &'static str {
         type_name::<T>()
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<S, H, F, M> Hook<S, Conditional<M>> for When<H, F>
+where
+    S: SlotDef + ?Sized,
+    H: Hook<S, M>,
+    F: for<'a> Condition<S::Args<'a>> + HookObject,
+{
+    #[inline]
+    fn start<'b, 'a: 'b>(&'b self, args: S::Args<'a>, last: S::Last) -> HookFuture<'b, S::Out> {
+        self.hook.start(args, last)
+    }
+
+    fn admits(&self, args: &S::Args<'_>) -> bool {
+        self.condition.holds(args) && self.hook.admits(args)
+    }
+
+    fn type_name() -> &'static str {
+        H::type_name()
     }
 }

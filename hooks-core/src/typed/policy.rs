@@ -178,6 +178,11 @@ where
         S::NAME
     }
 
+    fn admits(&mut self, _: &EntryMeta, hook: &(dyn DynHook<S> + 'h)) -> bool {
+        let args = self.args.as_ref();
+        args.is_none_or(|args| hook.admits(args))
+    }
+
     #[inline(always)]
     fn before_hooks(&mut self, hooks: usize) -> Step<Self, Self::Future> {
         self.hooks = hooks;

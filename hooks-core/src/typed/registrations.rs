@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::bounds::HookObject;
 use crate::entry::{Entry, EntryId, EntryMeta};
-use crate::slot::Slot;
+use crate::slot::{Node, Slot};
 use crate::typed::direct::Method;
 use crate::typed::group::HookGroupPtr;
 use crate::typed::into_hook::IntoHook;
@@ -48,7 +48,8 @@ impl<'s, 'h, S: SlotDef + ?Sized> Registrations<'s, 'h, S> {
     ///
     /// # Panics
     /// If the hook is an [`Entry`] with a timeout, or with a failure policy that does not
-    /// propagate.
+    /// propagate. If [`Entry::before`] or [`Entry::after`] names a key that is not registered, if the
+    /// order would be a cycle, or if the slot is a `singleton`.
     #[track_caller]
     pub fn register<M>(&mut self, hook: impl IntoHook<S, M> + 'h) -> &mut Self
     where
@@ -68,6 +69,40 @@ impl<'s, 'h, S: SlotDef + ?Sized> Registrations<'s, 'h, S> {
         self.slot.remove_entry(id)
     }
 
+    /// Enables or disables the hook of this key. Returns `false` if there is none. A disabled hook
+    /// keeps its place and does not run.
+    ///
+    /// ```
+    /// use hooks_core::{Entry, hooks};
+    ///
+    /// #[hooks]
+    /// trait Greetings {
+    ///     #[hook(fallback)]
+    ///     async fn greet(name: String) -> String { name }
+    /// }
+    ///
+    /// let english = async |name: String, _: Option<String>| format!("hello {name}");
+    /// let mut set = GreetingsSet::new().with_greet(Entry::new(english).key("en"));
+    /// assert!(set.greet_mut().set_enabled("en", false));
+    /// # fn block_on<T>(f: impl Future<Output = T>) -> T {
+    /// #     let mut f = std::pin::pin!(f);
+    /// #     match f.as_mut().poll(&mut std::task::Context::from_waker(std::task::Waker::noop())) {
+    /// #         std::task::Poll::Ready(v) => v, _ => unreachable!() }
+    /// # }
+    /// # block_on(async {
+    /// assert_eq!(set.greet("Ada".into()).await, "Ada");
+    /// # });
+    /// assert!(!set.greet_mut().get("en").unwrap().is_enabled());
+    /// ```
+    pub fn set_enabled(&mut self, key: &str, is_enabled: bool) -> bool {
+        self.slot.set_enabled(key, is_enabled)
+    }
+
+    /// Enables or disables the hook with this id. Returns `false` if there is none.
+    pub fn set_entry_enabled(&mut self, id: EntryId, is_enabled: bool) -> bool {
+        self.slot.set_entry_enabled(id, is_enabled)
+    }
+
     /// Removes all hooks.
     pub fn clear(&mut self) {
         *self.slot = Slot::new();
@@ -85,7 +120,7 @@ impl<'s, 'h, S: SlotDef + ?Sized> Registrations<'s, 'h, S> {
         self.slot.is_empty()
     }
 
-    /// Iterates over the registrations in execution order.
+    /// Iterates over the registrations in execution order. Includes disabled hooks.
     pub fn iter(&self) -> impl Iterator<Item = &EntryMeta> {
         self.slot.iter().map(|(_, meta)| meta)
     }
@@ -120,8 +155,23 @@ impl<'s, 'h, S: SlotDef + ?Sized> Registrations<'s, 'h, S> {
         entry.meta().admit_unguarded(S::NAME);
         if !self.is_single {
             self.slot.insert(entry);
-        } else if self.slot.replace_all(entry) {
+            return;
+        }
+        entry.meta().admit_single(S::NAME);
+        if self.slot.replace_all(entry) {
             warn_overwritten(S::NAME);
+        }
+    }
+}
+
+impl<'h, S: SlotDef + ?Sized> Registrations<'_, 'h, S> {
+    /// Registers the entries of another slot of an equal set.
+    pub(crate) fn insert_all(&mut self, other: &Slot<dyn DynHook<S> + 'h>) {
+        let entries = other.registered().map(Node::entry);
+        if self.is_single {
+            entries.for_each(|entry| self.insert(entry));
+        } else {
+            self.slot.insert_all(entries);
         }
     }
 }

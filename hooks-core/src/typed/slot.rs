@@ -56,9 +56,7 @@ impl<S: SlotDef + ?Sized, M: Kind, G: Role, E: Role> TypedSlot<'_, S, M, G, E> {
     /// Moves the entries and the companions of another slot of an equal set into this one.
     pub fn __hooks_extend(&mut self, other: Self) {
         let mut own = Registrations::new(&mut self.slot, M::IS_SINGLE);
-        for node in other.slot.cursor() {
-            own.insert(node.entry());
-        }
+        own.insert_all(&other.slot);
         self.gate.extend(other.gate, S::NAME);
         self.end.extend(other.end, S::NAME);
     }

@@ -116,6 +116,11 @@ pub trait CallMethod<T: ?Sized>: SlotDef {
 pub trait DynHook<S: SlotDef + ?Sized>: HookObject {
     /// Starts the hook.
     fn start<'b, 'a: 'b>(&'b self, args: S::Args<'a>, last: S::Last) -> HookFuture<'b, S::Out>;
+
+    /// Returns `true` if the hook's condition holds, or the hook has none.
+    fn admits(&self, _: &S::Args<'_>) -> bool {
+        true
+    }
 }
 
 /// The arguments of a call and the previous output, as the slot lends them.
