@@ -37,6 +37,7 @@ pub mod result;
 
 mod changes;
 mod collect;
+pub(crate) mod condition;
 #[cfg(feature = "command")]
 pub mod command;
 

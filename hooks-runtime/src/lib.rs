@@ -26,6 +26,7 @@
 //! | [`coordinator`] | [`Coordinator`]: applies emissions, with a [`Conversation`] and [approvals](approval) |
 //! | `engine` (feature `engine`) | `HookEngine`: sixteen PRE and POST hooks around a coding agent's tools |
 //! | [`model`] | [`HookedModel`]: typed hooks around a language model, with any client |
+//! | [`transform`] | hooks that change requests, and results of tools |
 //! | [`toolset`] | typed hooks for each tool of an agent, from an enum |
 //! | [`testing`] | a recorder of events, mock tools, a host for tests, and the contract of event hooks |
 //!
@@ -96,10 +97,12 @@ pub mod phases;
 pub mod testing;
 pub mod timestamp;
 pub mod toolset;
+pub mod transform;
 
 mod cow_cell;
 mod digest;
 mod error;
+mod health;
 mod lock;
 mod map;
 mod options;

@@ -8,7 +8,7 @@ use hooks_core::{EntryId, EntryMeta, Failure, HookFuture, Never, Policy, Step};
 
 use super::emission::{HandlerFailure, HookOutput, UserMessage};
 use super::emit::output;
-use super::event::EventContext;
+use super::event::{Event, EventContext};
 use super::handler::{Handler, HandlerOutput, ReplyBody};
 use super::record::{Fields, Transcript};
 use crate::Map;
@@ -75,6 +75,15 @@ impl<'a, 'h> Policy<dyn Handler + 'h> for Collect<'a> {
 
     fn slot_name(&self) -> &str {
         self.name
+    }
+
+    fn admits(&mut self, entry: &EntryMeta, hook: &(dyn Handler + 'h)) -> bool {
+        hook.admits(Event {
+            name: self.name,
+            fields: &self.fields,
+            hook: entry,
+            transcript: &self.transcript,
+        })
     }
 
     fn invoke<'b>(

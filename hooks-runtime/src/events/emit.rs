@@ -20,7 +20,7 @@ use super::emission::{
     Emission, HandlerFailure, HookOutput, Injection, Provenance, QuestionOrigin, RareFields,
     UserMessage,
 };
-use super::event::EventContext;
+use super::event::{Event, EventContext};
 use super::handler::{Handler, HandlerOutput, ReplyBody};
 use super::record::{Background, Fields, Printed, Transcript};
 use super::result::{APPROVAL_TIMEOUT, Action, ApprovalDefault, HookResult};
@@ -278,6 +278,15 @@ impl<'h> Policy<dyn Handler + 'h> for Waterfall<'_, '_> {
         self.0.name
     }
 
+    fn admits(&mut self, entry: &EntryMeta, hook: &(dyn Handler + 'h)) -> bool {
+        hook.admits(Event {
+            name: self.0.name,
+            fields: &self.0.fields,
+            hook: entry,
+            transcript: &self.0.transcript,
+        })
+    }
+
     #[inline(always)] // event_continue/16
     fn invoke<'b>(
         &mut self,
@@ -349,6 +358,15 @@ impl<'h> Policy<dyn Handler + 'h> for Deciding<'_, '_> {
         } else {
             Step::Next
         }
+    }
+
+    fn admits(&mut self, entry: &EntryMeta, hook: &(dyn Handler + 'h)) -> bool {
+        hook.admits(Event {
+            name: self.0.name,
+            fields: &self.0.fields,
+            hook: entry,
+            transcript: &self.0.transcript,
+        })
     }
 
     fn invoke<'b>(

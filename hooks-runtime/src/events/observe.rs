@@ -9,7 +9,7 @@ use hooks_core::{EntryId, EntryMeta, Failure, HookFuture, Never, Policy, Slot, S
 use super::collect::{Rank, in_order, rank};
 use super::emission::{Emission, HandlerFailure, HookOutput, UserMessage};
 use super::emit::output;
-use super::event::EventContext;
+use super::event::{Event, EventContext};
 use super::handler::{Handler, HandlerOutput, ReplyBody};
 use super::record::{Background, Fields, Transcript};
 use super::result::Action;
@@ -104,6 +104,15 @@ impl<'h> Policy<dyn Handler + 'h> for Observing<'_, '_> {
 
     fn slot_name(&self) -> &str {
         self.0.name
+    }
+
+    fn admits(&mut self, entry: &EntryMeta, hook: &(dyn Handler + 'h)) -> bool {
+        hook.admits(Event {
+            name: self.0.name,
+            fields: &self.0.fields,
+            hook: entry,
+            transcript: &self.0.transcript,
+        })
     }
 
     fn invoke<'b>(

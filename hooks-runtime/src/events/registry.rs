@@ -9,15 +9,15 @@ use std::time::Duration;
 
 use hooks_core::__private::{ColdOption, drop_catching_panic};
 use hooks_core::{
-    BoxFuture, EntryId, FailurePolicy, Policy, Registration, Report, Slot, Timer, Unregister,
+    BoxFuture, EntryId, EntryMeta, FailurePolicy, Never, Policy, Registration, Report, Slot, Timer, Unregister,
 };
 use pin_project_lite::pin_project;
 
 use super::collect::{Collect, Collected};
 use super::data::{DefaultFields, EmitError, IntoEventData};
 use super::emission::{Emission, RareFields};
-use super::emit::EmissionState;
-use super::handler::{Handler, HookReturn, IntoHandler, handler, name_of};
+use super::emit::{EmissionState, policy};
+use super::handler::{Handler, HookReturn, IntoHandler, conditional, handler, name_of};
 use super::names::{EventNameWarning, EventNames};
 use super::observe::Observers;
 use super::phase::EventPhase;
@@ -26,8 +26,9 @@ use super::schema::{DeclaredSchema, EventSchema};
 use super::table::{EventDescriptor, EventTable, LaterSlots, TableWriter, filter_bit};
 use crate::Map;
 use crate::cow_cell::CowCell;
+use crate::health::{Counting, FailedHook, FailureCounts};
 use crate::lock::lock;
-use crate::options::RegisterOptions;
+use crate::options::{RegisterOptions, refuse_disabling};
 use crate::timer::HostTimer;
 use crate::within::Deadline;
 
@@ -42,7 +43,9 @@ pub struct HookRegistry {
 
 struct HookRegistryInner {
     table: CowCell<TableWriter>,
-    names: Mutex<EventNames>,
+    /// Shared with the copies that [`HookRegistry::for_call`] makes.
+    names: Arc<Mutex<EventNames>>,
+    counts: FailureCounts,
     timer: Arc<dyn Timer>,
 }
 
@@ -74,6 +77,19 @@ impl HookRegistryInner {
     }
 }
 
+impl HookRegistryInner {
+    /// Disables hooks that have reached their limit of failures.
+    fn disable(&self, event: &str, failed: Vec<FailedHook>) {
+        for failed in failed {
+            let disable =
+                |table: &mut TableWriter| table.set_entry_enabled(event, failed.id, false);
+            if self.table.update(disable) {
+                failed.log(event);
+            }
+        }
+    }
+}
+
 fn log(warning: &EventNameWarning) {
     tracing::warn!(target: "hooks_runtime", event = &*warning.event, "{warning}");
 }
@@ -91,7 +107,8 @@ impl HookRegistry {
     pub fn with_timer(timer: Arc<dyn Timer>) -> Self {
         let inner = HookRegistryInner {
             table: CowCell::new(TableWriter::new()),
-            names: Mutex::new(EventNames::new(HookRegistry::STANDARD_EVENTS)),
+            names: Arc::new(Mutex::new(EventNames::new(HookRegistry::STANDARD_EVENTS))),
+            counts: FailureCounts::default(),
             timer,
         };
         HookRegistry {
@@ -120,8 +137,12 @@ impl HookRegistry {
     /// ```
     ///
     /// # Panics
-    /// If the hook has the phase [`Observe`](EventPhase::Observe) and a failure policy other than
-    /// [isolate](FailurePolicy::Isolate): the event is decided when it runs.
+    /// - If the hook has the phase [`Observe`](EventPhase::Observe) and a failure policy other than
+    ///   [isolate](FailurePolicy::Isolate): the event is decided when it runs.
+    /// - If a number of failures [disables](RegisterOptions::disable_after) the hook, and its
+    ///   failures are not isolated.
+    /// - If [`before`](RegisterOptions::before) or [`after`](RegisterOptions::after) names a key that
+    ///   no hook of the event and phase has, or if the order would be a cycle.
     #[track_caller]
     pub fn register<H, Form: 'static, Time: 'static>(
         &self,
@@ -135,12 +156,18 @@ impl HookRegistry {
         let event = event.into();
         let name = hook.name();
         let phase = options.phase.unwrap_or_default();
+        let disable_after = options.disable_after;
+        let conditions = options.conditions.clone();
         let options = match options.trusted {
             Some(_) => options,
             None => options.trusted(H::TRUSTED),
         };
         let hook_type = std::any::type_name::<H>();
         let mut entry = options.entry(handler::<H, Form, Time>(hook), hook_type, 0);
+        if !conditions.is_empty() {
+            entry = entry.conditional(true);
+            entry = entry.map(|hook| conditional(hook, conditions));
+        }
         if entry.meta().explicit_name().is_none() {
             entry = match name.or_else(|| name_of(entry.meta().hook_type())) {
                 Some(name) => entry.name(name),
@@ -156,11 +183,20 @@ impl HookRegistry {
             ),
             _ => {}
         }
+        if disable_after.is_some() {
+            let hook = format!("hook `{name}` of event `{event}`");
+            refuse_disabling(&hook, disable_after, policy(entry.meta()));
+        }
         let timer = &self.inner.timer;
-        let id = self
-            .inner
-            .table
-            .update(|table| table.insert(&event, entry, phase, timer));
+        let (id, replaced) = self.inner.table.update(|table| {
+            table.insert(&event, entry, phase, disable_after.is_some(), timer)
+        });
+        if let Some(replaced) = replaced {
+            self.inner.counts.forget(replaced);
+        }
+        if let Some(limit) = disable_after {
+            self.inner.counts.watch(id, limit);
+        }
         tracing::debug!(
             target: "hooks_runtime",
             event = &*event, hook = &*name, priority, "event hook registered"
@@ -300,7 +336,10 @@ impl HookRegistry {
         };
         let fields = Fields::new(map, table.defaults());
         let policy = Collect::new(name, fields, timeout);
-        let collected = hooks.transform.dispatch(policy).await;
+        let counts = hooks.counts_failures.then_some(&self.inner.counts);
+        let policy = Counting::new(policy, counts);
+        let (collected, failed) = hooks.transform.dispatch(policy).await;
+        self.inner.disable(event, failed);
         drop_catching_panic(table);
         Ok(collected)
     }
@@ -327,7 +366,100 @@ impl HookRegistry {
 
     /// Returns all registrations, by event and in execution order.
     pub fn descriptors(&self) -> Vec<EventDescriptor> {
-        self.inner.table.load().descriptors()
+        let mut descriptors = self.inner.table.load().descriptors();
+        if self.inner.counts.is_used() {
+            for hook in &mut descriptors {
+                hook.failures = self.inner.counts.failures(hook.id);
+            }
+        }
+        descriptors
+    }
+
+    /// Enables or disables the hooks with this name, of every event, and returns their number. A
+    /// disabled hook keeps its place, and does not run. A closure without a name has none: use
+    /// [`set_entry_enabled`](Self::set_entry_enabled).
+    ///
+    /// Enabling a hook resets its failures: see
+    /// [`RegisterOptions::disable_after`](crate::RegisterOptions::disable_after).
+    ///
+    /// ```
+    /// use hooks_runtime::{Event, HookRegistry, HookResult, RegisterOptions};
+    ///
+    /// let hooks = HookRegistry::new();
+    /// let deny = |_: Event<'_>| HookResult::deny("closed");
+    /// hooks.register("door:open", deny, RegisterOptions::new().name("night_watch"));
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+    /// assert_eq!(hooks.set_enabled("night_watch", false), 1);
+    /// assert!(!hooks.emit("door:open", ()).await?.is_denied());
+    /// hooks.set_enabled("night_watch", true);
+    /// assert!(hooks.emit("door:open", ()).await?.is_denied());
+    /// # Ok::<_, hooks_runtime::EmitError>(())
+    /// # }).unwrap();
+    /// ```
+    pub fn set_enabled(&self, name: &str, is_enabled: bool) -> usize {
+        self.enable(is_enabled, |entry| entry.explicit_name() == Some(name))
+    }
+
+    /// Enables or disables one registration, by the id in its
+    /// [descriptor](EventDescriptor::id). Returns `false` if there is none.
+    pub fn set_entry_enabled(&self, id: EntryId, is_enabled: bool) -> bool {
+        self.enable(is_enabled, |entry| entry.id() == id) > 0
+    }
+
+    fn enable(&self, is_enabled: bool, test: impl Fn(&EntryMeta) -> bool) -> usize {
+        let found = self.inner.table.update(|table| {
+            let found = table.find(test);
+            for (event, id) in &found {
+                table.set_entry_enabled(event, *id, is_enabled);
+            }
+            found
+        });
+        if is_enabled {
+            for (_, id) in &found {
+                self.inner.counts.reset(*id);
+            }
+        }
+        found.len()
+    }
+
+    /// Returns a copy of the registry with changes, for one emission or for some. The copy shares
+    /// the hooks, and the registry stays unchanged.
+    ///
+    /// Registrations of the registry do not unregister the hooks of the copy, and failures in the
+    /// copy do not disable hooks of the registry. The time to copy depends on the number of events
+    /// with hooks, and hardly on the number of hooks.
+    ///
+    /// ```
+    /// use hooks_runtime::{Event, HookRegistry, HookResult, RegisterOptions};
+    ///
+    /// let hooks = HookRegistry::new();
+    /// let deny = |_: Event<'_>| HookResult::deny("closed");
+    /// hooks.register("door:open", deny, RegisterOptions::new().name("night_watch"));
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+    /// let call = hooks.for_call(|call| {
+    ///     call.set_enabled("night_watch", false);
+    ///     call.register("door:open", |_: Event<'_>| HookResult::set("by", "ada"), RegisterOptions::new());
+    /// });
+    /// assert_eq!(call.emit("door:open", ()).await?.data["by"], "ada");
+    /// assert!(hooks.emit("door:open", ()).await?.is_denied());
+    /// # Ok::<_, hooks_runtime::EmitError>(())
+    /// # }).unwrap();
+    /// ```
+    #[must_use = "the registry itself stays unchanged"]
+    pub fn for_call(&self, change: impl FnOnce(&HookRegistry)) -> HookRegistry {
+        let inner = HookRegistryInner {
+            table: CowCell::new(self.inner.table.read(TableWriter::clone)),
+            names: Arc::clone(&self.inner.names),
+            counts: FailureCounts::default(),
+            timer: Arc::clone(&self.inner.timer),
+        };
+        let copy = HookRegistry {
+            inner: Arc::new(inner),
+        };
+        change(&copy);
+        copy
     }
 
     /// Declares events, in addition to the standard events and to those that were declared earlier.
@@ -558,6 +690,8 @@ async fn emit_with(
     let mut run = PhaseRun {
         deadline: Deadline::new(&*registry.timer, options.deadline),
         report: options.report.then(Report::default),
+        counts: hooks.counts_failures.then_some(&registry.counts),
+        failed: Vec::new(),
     };
     run.dispatch(&hooks.transform, state.policy()).await;
     let concluded = match later {
@@ -587,6 +721,7 @@ async fn emit_with(
         }
         _ => outcome,
     };
+    registry.disable(event, run.failed);
     drop_catching_panic(table);
     outcome
 }
@@ -620,25 +755,32 @@ struct PhaseRun<'t> {
     deadline: Deadline<'t>,
     /// `None` if no report is requested.
     report: Option<Report>,
+    /// `None` if no failures are counted.
+    counts: Option<&'t FailureCounts>,
+    failed: Vec<FailedHook>,
 }
 
-impl PhaseRun<'_> {
+impl<'t> PhaseRun<'t> {
     /// Runs the hooks of a phase.
     async fn dispatch<'a, P>(&mut self, slot: &'a Slot<dyn Handler>, policy: P)
     where
-        P: Policy<dyn Handler, Output = (), HookOutput: Send, Future: Send> + Send + 'a,
+        't: 'a,
+        P: Policy<dyn Handler, Output = (), HookOutput: Send, Future = Never<()>> + Send + 'a,
     {
-        match &mut self.report {
+        let policy = Counting::new(policy, self.counts);
+        let ((), failed) = match &mut self.report {
             None => self.deadline.run(slot.dispatch(policy)).await,
             Some(report) => {
                 let dispatch = slot.dispatch_reported(policy);
                 // Without its type, because the compiler cannot prove `Send` for the type within
                 // another future.
                 let run: BoxFuture<'_, _> = Box::pin(self.deadline.run(dispatch));
-                let ((), phase) = run.await;
+                let (output, phase) = run.await;
                 report.entries.extend(phase.entries);
+                output
             }
-        }
+        };
+        self.failed.extend(failed);
     }
 }
 
@@ -820,6 +962,7 @@ impl Unregister for EventUnregister {
         };
         let found = registry.table.update(|table| table.remove(&self.event, id));
         if found {
+            registry.counts.forget(id);
             tracing::debug!(
                 target: "hooks_runtime",
                 event = &*self.event, hook = &*self.name, priority = self.priority,

@@ -42,6 +42,8 @@ pub(super) struct EventSlots {
     pub(super) transform: Slot<dyn Handler>,
     /// `None` if the phases have no hooks.
     pub(super) later: Option<Arc<LaterSlots>>,
+    /// `true` if a hook is disabled after a number of failures.
+    pub(super) counts_failures: bool,
 }
 
 /// The hooks of the phases after the first.
@@ -56,6 +58,7 @@ impl EventSlots {
         EventSlots {
             transform: Slot::with_timer(Arc::clone(timer)),
             later: None,
+            counts_failures: false,
         }
     }
 
@@ -103,6 +106,29 @@ impl EventSlots {
         self.transform.is_empty() && self.later.is_none()
     }
 
+    fn set_entry_enabled(&mut self, id: EntryId, is_enabled: bool) -> bool {
+        if self.transform.set_entry_enabled(id, is_enabled) {
+            return true;
+        }
+        self.later.as_mut().is_some_and(|later| {
+            let slots = Arc::make_mut(later);
+            slots.decide.set_entry_enabled(id, is_enabled)
+                || slots.observe.set_entry_enabled(id, is_enabled)
+        })
+    }
+
+    /// Returns `true` if an emission needs more than the hooks of the first phase.
+    fn has_extras(&self) -> bool {
+        self.later.is_some() || self.counts_failures
+    }
+
+    /// Returns the id of the hook with this key in this phase.
+    fn id_of(&self, phase: EventPhase, key: &str) -> Option<EntryId> {
+        let mut entries = self.entries();
+        let found = entries.find(|(of, entry)| *of == phase && entry.key() == Some(key));
+        found.map(|(_, entry)| entry.id())
+    }
+
     /// Returns the registrations in execution order, each with its phase.
     fn entries(&self) -> impl Iterator<Item = (EventPhase, &EntryMeta)> {
         let later = self.later.as_deref();
@@ -134,6 +160,7 @@ type PersistentSlots = HashTrieMapSync<Arc<str>, EventSlots, DefaultHashBuilder>
 const MAX_COPIED: usize = 64;
 
 /// The writers' copy: the slots with their indexes, which a published slot does not have.
+#[derive(Clone)]
 pub(super) struct TableWriter {
     slots: Slots,
     /// The same slots, if there are many of them.
@@ -142,8 +169,8 @@ pub(super) struct TableWriter {
     /// Never empty.
     defaults: Option<Arc<Map>>,
     stamps: bool,
-    /// The number of events with hooks of a phase after the first.
-    with_later: usize,
+    /// The number of events whose hooks have extras.
+    with_extras: usize,
     schemas: Option<Arc<Schemas>>,
     watched: u64,
 }
@@ -153,6 +180,7 @@ pub(super) struct TableWriter {
 const WATCHED: u64 = if cfg!(hooks_loom) { 0 } else { u64::MAX };
 
 /// The number of events of each filter bit.
+#[derive(Clone)]
 struct FilterBits {
     events: [usize; u64::BITS as usize],
     bits: u64,
@@ -176,8 +204,8 @@ impl EventTable {
 
     #[cold]
     fn find_extras(&self, event: &str) -> bool {
-        let has_later = |(_, hooks): (_, &EventSlots)| hooks.later.is_some();
-        self.schema(event).is_some() || self.hooks(event).is_some_and(has_later)
+        let has_extras = |(_, hooks): (_, &EventSlots)| hooks.has_extras();
+        self.schema(event).is_some() || self.hooks(event).is_some_and(has_extras)
     }
 
     /// Returns the schema of an event.
@@ -292,33 +320,77 @@ impl TableWriter {
             many: None,
             defaults: None,
             stamps: false,
-            with_later: 0,
+            with_extras: 0,
             schemas: None,
             watched: WATCHED,
         }
     }
 
-    /// Registers a hook.
+    /// Registers a hook. Returns its id, and the id of the hook that it replaces by its key.
+    ///
+    /// # Panics
+    /// If the entry names an unknown key, or the order would be a cycle; nothing has changed then.
+    #[track_caller]
     pub(super) fn insert(
         &mut self,
         event: &Arc<str>,
         hook: Entry<Arc<dyn Handler>>,
         phase: EventPhase,
+        counts_failures: bool,
         timer: &Arc<dyn Timer>,
-    ) -> EntryId {
+    ) -> (EntryId, Option<EntryId>) {
+        if hook.meta().before().chain(hook.meta().after()).next().is_some() {
+            // Try on a copy: a refused entry must not leave an event without hooks behind.
+            let hooks = self.slots.get(event).cloned();
+            let mut hooks = hooks.unwrap_or_else(|| EventSlots::new(timer));
+            hooks.insert(hook.clone(), phase, timer);
+        }
         let hooks = self.slots.entry(Arc::clone(event)).or_insert_with(|| {
             self.filter.add(event);
             EventSlots::new(timer)
         });
-        let had_later = hooks.later.is_some();
+        let had_extras = hooks.has_extras();
+        let replaced = hook.meta().key().and_then(|key| hooks.id_of(phase, key));
+        hooks.counts_failures |= counts_failures;
         let id = hooks.insert(hook, phase, timer);
-        self.with_later += usize::from(hooks.later.is_some() && !had_later);
+        self.with_extras += usize::from(hooks.has_extras() && !had_extras);
         if let Some(many) = &mut self.many {
             many.insert_mut(Arc::clone(event), hooks.clone());
         } else if self.slots.len() > MAX_COPIED {
             self.many = Some(persistent(&self.slots));
         }
-        id
+        (id, replaced)
+    }
+
+    /// Enables or disables a hook, and returns whether it is registered.
+    pub(super) fn set_entry_enabled(
+        &mut self,
+        event: &str,
+        id: EntryId,
+        is_enabled: bool,
+    ) -> bool {
+        let Some(hooks) = self.slots.get_mut(event) else {
+            return false;
+        };
+        let found = hooks.set_entry_enabled(id, is_enabled);
+        if let (true, Some(many)) = (found, &mut self.many) {
+            let (event, _) = self.slots.get_key_value(event).expect("the event was found");
+            many.insert_mut(Arc::clone(event), self.slots[event].clone());
+        }
+        found
+    }
+
+    /// Returns the registrations for which the test returns `true`, with their events.
+    pub(super) fn find(
+        &self,
+        test: impl Fn(&EntryMeta) -> bool,
+    ) -> Vec<(Arc<str>, EntryId)> {
+        let mut found = Vec::new();
+        for (event, hooks) in &self.slots {
+            let entries = hooks.entries().filter(|(_, entry)| test(entry));
+            found.extend(entries.map(|(_, entry)| (Arc::clone(event), entry.id())));
+        }
+        found
     }
 
     /// Removes a hook, and returns whether it was registered.
@@ -326,11 +398,12 @@ impl TableWriter {
         let Some(hooks) = self.slots.get_mut(event) else {
             return false;
         };
-        let had_later = hooks.later.is_some();
+        let had_extras = hooks.has_extras();
         if !hooks.remove(id) {
             return false;
         }
-        self.with_later -= usize::from(had_later && hooks.later.is_none());
+        let has_extras = hooks.has_extras() && !hooks.is_empty();
+        self.with_extras -= usize::from(had_extras && !has_extras);
         if !hooks.is_empty() {
             if let Some(many) = &mut self.many {
                 many.insert_mut(Arc::clone(event), hooks.clone());
@@ -389,7 +462,7 @@ impl Writer for TableWriter {
             },
             defaults: self.defaults.clone(),
             stamps: self.stamps,
-            has_extras: self.with_later > 0 || self.schemas.is_some(),
+            has_extras: self.with_extras > 0 || self.schemas.is_some(),
             schemas: self.schemas.clone(),
             watched: self.watched,
         }
@@ -448,6 +521,8 @@ pub struct EventDescriptor {
     pub event: Arc<str>,
     /// The phase in which the hook runs.
     pub phase: EventPhase,
+    /// The key, if the registration has one.
+    pub key: Option<String>,
     /// The name of the hook, if it has one.
     pub name: Option<String>,
     /// The type of the hook, as the compiler spells it.
@@ -460,6 +535,12 @@ pub struct EventDescriptor {
     pub on_failure: FailurePolicy,
     /// `true` if the host trusts the hook.
     pub trusted: bool,
+    /// `false` if the hook is disabled.
+    pub enabled: bool,
+    /// `true` if the hook runs for some of the event's emissions only.
+    pub conditional: bool,
+    /// Failures since the last success, if a number of them disables the hook; else 0.
+    pub failures: u32,
 }
 
 impl EventDescriptor {
@@ -468,12 +549,16 @@ impl EventDescriptor {
             id: entry.id(),
             event: Arc::clone(event),
             phase,
+            key: entry.key().map(str::to_owned),
             name: entry.explicit_name().map(str::to_owned),
             hook_type: entry.hook_type(),
             priority: entry.priority(),
             timeout: entry.timeout(),
             on_failure: policy(entry),
             trusted: entry.is_trusted(),
+            enabled: entry.is_enabled(),
+            conditional: entry.is_conditional(),
+            failures: 0,
         }
     }
 }

@@ -69,6 +69,36 @@ impl ToolCall {
     }
 }
 
+/// Output of a call, for the hooks that may change it:
+/// [`ToolRunner::results`](super::ToolRunner::results).
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct ToolOutput {
+    /// The output of the tool, or of a hook in its place.
+    pub output: Value,
+    /// The context of the call.
+    pub context: ToolCallContext,
+}
+
+impl ToolOutput {
+    /// Creates the output of a call.
+    pub fn new(output: Value, context: ToolCallContext) -> Self {
+        ToolOutput { output, context }
+    }
+
+    /// Returns the output with another value, for the same call.
+    #[must_use]
+    pub fn with_output(&self, output: impl Into<Value>) -> Self {
+        ToolOutput::new(output.into(), self.context.clone())
+    }
+
+    /// Returns the name of the tool.
+    #[must_use]
+    pub fn tool(&self) -> &'static str {
+        self.context.tool()
+    }
+}
+
 /// Context of a call, for hooks and tools. Clones share it.
 #[derive(Debug, Clone)]
 pub struct ToolCallContext(Arc<Context>);

@@ -5,9 +5,10 @@ use std::fmt;
 use hooks_core::RequestExtensions;
 use serde_json::Value;
 
-use super::call::{ToolCall, carries_extensions};
+use super::call::{ToolCall, ToolCallContext, ToolOutput, carries_extensions};
 use super::error::ToolError;
 use super::set::{RunTools, ToolSet};
+use crate::transform::TransformRegistry;
 
 /// Parts of a [`ToolRunner`] without its hooks.
 #[derive(Debug, Clone, Default)]
@@ -39,6 +40,7 @@ impl<X> ToolParts<X> {
 pub struct ToolRunner<'h, T: ToolSet, X> {
     parts: ToolParts<X>,
     hooks: T::Hooks<'h>,
+    results: TransformRegistry<ToolOutput>,
 }
 
 impl<'h, T: ToolSet, X> ToolRunner<'h, T, X> {
@@ -59,7 +61,11 @@ impl<'h, T: ToolSet, X> ToolRunner<'h, T, X> {
 
     /// Creates a runner from these parts, with these hooks.
     pub fn from_parts_with_hooks(parts: ToolParts<X>, hooks: T::Hooks<'h>) -> Self {
-        ToolRunner { parts, hooks }
+        ToolRunner {
+            parts,
+            hooks,
+            results: TransformRegistry::new(),
+        }
     }
 
     /// Adds the hooks of another set after those of equal priority.
@@ -80,13 +86,62 @@ impl<'h, T: ToolSet, X> ToolRunner<'h, T, X> {
         &self.hooks
     }
 
+    /// Returns the hooks that may change the outputs of all tools. Clones of the runner share them.
+    ///
+    /// They receive the output of the tool, or of a hook that completed the call, as JSON. Errors of
+    /// a call are not passed to them.
+    ///
+    /// ```
+    /// # use hooks_runtime::toolset::{ExecuteTool, ToolCall, ToolCallContext, ToolFailure, ToolSet};
+    /// use hooks_runtime::RegisterOptions;
+    /// use hooks_runtime::toolset::{ToolOutput, ToolRunner};
+    /// use hooks_runtime::transform::{TransformFn, TransformInput, Transformed};
+    /// # use serde_json::json;
+    /// #
+    /// # #[derive(serde::Deserialize)]
+    /// # struct Weather {}
+    /// #
+    /// # #[derive(ToolSet)]
+    /// # enum Tools {
+    /// #     #[tool(output = String)]
+    /// #     Weather(Weather),
+    /// # }
+    /// #
+    /// # struct Station;
+    /// #
+    /// # impl ExecuteTool<Weather, String> for Station {
+    /// #     async fn execute(&self, _: Weather, _: ToolCallContext) -> Result<String, ToolFailure> {
+    /// #         Ok("sunny".to_owned())
+    /// #     }
+    /// # }
+    ///
+    /// let runner = ToolRunner::<Tools, _>::new(Station);
+    /// runner.results().register(
+    ///     TransformFn::new("shout", |result: TransformInput<'_, ToolOutput>| {
+    ///         match result.current().output.as_str() {
+    ///             Some(text) => Transformed::changed(result.current().with_output(text.to_uppercase())),
+    ///             None => Transformed::Unchanged,
+    ///         }
+    ///     }),
+    ///     RegisterOptions::new(),
+    /// );
+    /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+    /// let call = ToolCall::new("call-1", "weather", json!({}));
+    /// assert_eq!(runner.execute(call).await.unwrap(), "SUNNY");
+    /// # });
+    /// ```
+    pub fn results(&self) -> &TransformRegistry<ToolOutput> {
+        &self.results
+    }
+
     /// Returns the executor.
     pub fn executor(&self) -> &X {
         &self.parts.executor
     }
 
-    /// Parses a call, runs its hooks, and runs the tool if they allow it. The call's extensions
-    /// override those of the runner. Dropping the future cancels the call.
+    /// Parses a call, runs its hooks, and runs the tool if they allow it. The hooks of the
+    /// [results](Self::results) may then change the output. The call's extensions override those of
+    /// the runner. Dropping the future cancels the call.
     ///
     /// # Errors
     /// If the call is refused or cannot be parsed, the tool has not run; see [`ToolError`].
@@ -104,7 +159,41 @@ impl<'h, T: ToolSet, X> ToolRunner<'h, T, X> {
         if !self.parts.extensions.is_empty() {
             call.extensions = call.extensions.with_defaults(&self.parts.extensions);
         }
-        T::execute(call, &self.hooks, &self.parts.executor)
+        let context = self.result_context(&call);
+        let run = T::execute(call, &self.hooks, &self.parts.executor);
+        transformed(run, context, &self.results)
+    }
+
+    /// Returns the context for the hooks of the results, `None` if there are none.
+    fn result_context(&self, call: &ToolCall) -> Option<ToolCallContext> {
+        if self.results.is_empty() {
+            return None;
+        }
+        let tool = T::tools().find(|tool| tool.name == call.name)?;
+        let extensions = call.extensions.clone();
+        Some(ToolCallContext::new(&*call.id, tool.name, extensions))
+    }
+}
+
+/// Passes the output of a call to the hooks of the results. Generic over the type of the call,
+/// because the compiler cannot prove `Send` for a coroutine that contains the hooks of any set.
+async fn transformed<F>(
+    run: F,
+    context: Option<ToolCallContext>,
+    results: &TransformRegistry<ToolOutput>,
+) -> Result<Value, ToolError>
+where
+    F: Future<Output = Result<Value, ToolError>> + Send,
+{
+    let output = run.await?;
+    let Some(context) = context else {
+        return Ok(output);
+    };
+    let tool = context.tool();
+    let changed = results.apply(ToolOutput::new(output, context)).await;
+    match changed {
+        Ok(outcome) => Ok(outcome.value.output.clone()),
+        Err(source) => Err(ToolError::Withheld { tool, source }),
     }
 }
 
@@ -113,6 +202,7 @@ impl<T: ToolSet, X: Clone> Clone for ToolRunner<'_, T, X> {
         ToolRunner {
             parts: self.parts.clone(),
             hooks: self.hooks.clone(),
+            results: self.results.clone(),
         }
     }
 }
@@ -123,6 +213,7 @@ impl<T: ToolSet, X: fmt::Debug> fmt::Debug for ToolRunner<'_, T, X> {
             .field("executor", &self.parts.executor)
             .field("extensions", &self.parts.extensions)
             .field("hooks", &self.hooks)
+            .field("results", &self.results)
             .finish()
     }
 }
