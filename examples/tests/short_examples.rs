@@ -55,6 +55,34 @@ fn a_hook_keeps_state() {
 }
 
 #[test]
+fn hooks_are_ordered_relative_to_keys() {
+    let output = run("ordering_relative_to_a_key");
+    let order = ["count", "redact", "sign", "compress"].map(|key| output.find(key));
+    assert!(order.is_sorted() && order[0].is_some(), "{output}");
+}
+
+#[test]
+fn conditions_select_hooks() {
+    assert!(run("hooks_with_conditions").contains("bucket:photo.png and thumbnails\n"));
+}
+
+#[test]
+fn around_hooks_retry() {
+    let output = run("middleware_with_around");
+    assert_eq!(output.matches("retry: Err(").count(), 2, "{output}");
+}
+
+#[test]
+fn concurrent_hooks_keep_their_order() {
+    assert!(run("asking_services_in_parallel").starts_with("[100, 90, 80, 70] after "));
+}
+
+#[test]
+fn one_call_has_other_hooks() {
+    assert!(run("hooks_for_one_call").contains("Note"));
+}
+
+#[test]
 fn sets_are_composed() {
     assert!(run("composing_with_extend").starts_with("de: "));
 }

@@ -55,8 +55,14 @@ pub struct SlotDescription {
     pub slot: &'static str,
     /// `always`, `fallback` or `singleton`.
     pub kind: &'static str,
+    /// `true` if the hooks run concurrently. Serialised if `true`.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "is_false"))]
+    pub concurrent: bool,
     /// The companions in the order in which they run.
     pub companions: Vec<CompanionDescription>,
+    /// The around hooks, from the outermost to the innermost. Serialised if there are any.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
+    pub around: Vec<EntryDescription>,
     /// The entries in execution order.
     pub entries: Vec<EntryDescription>,
 }
@@ -98,20 +104,29 @@ pub struct EntryDescription {
 }
 
 #[cfg(feature = "serde")]
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
 fn is_false(value: &bool) -> bool {
     !value
 }
 
 impl EntryDescription {
     /// Returns the options besides the priority that decide when the entry runs.
-    fn options(&self) -> String {
-        let before = self.before.iter().map(|key| format!("before {}", escape(key)));
-        let after = self.after.iter().map(|key| format!("after {}", escape(key)));
+    fn options(&self) -> Vec<String> {
+        let before = self
+            .before
+            .iter()
+            .map(|key| format!("before {}", escape(key)));
+        let after = self
+            .after
+            .iter()
+            .map(|key| format!("after {}", escape(key)));
         let mut options: Vec<_> = before.chain(after).collect();
         options.extend(self.conditional.then(|| "conditional".to_owned()));
         options.extend(self.disabled.then(|| "disabled".to_owned()));
-        options.join(", ")
+        options
     }
 }
 
@@ -179,6 +194,8 @@ impl SlotDescription {
         SlotDescription {
             slot: name,
             kind,
+            concurrent: false,
+            around: Vec::new(),
             companions: companions
                 .map(|(role, name)| CompanionDescription {
                     role,
@@ -197,7 +214,10 @@ impl SlotDescription {
             .collect();
         let slot = [
             format!("{prefix}{}", self.slot),
-            self.kind.to_owned(),
+            match self.concurrent {
+                true => format!("{}, concurrent", self.kind),
+                false => self.kind.to_owned(),
+            },
             companions.join(", "),
         ];
         let mut lead = slot;
@@ -207,17 +227,20 @@ impl SlotDescription {
             let (hook, key) = (escape(hook), escape(key));
             rows.push([slot, kind, companions, hook, key, priority, options]);
         };
-        if self.entries.is_empty() {
-            row("(default)", "", String::new(), String::new());
-        }
-        for entry in &self.entries {
-            let key = entry.key.as_deref().unwrap_or_default();
+        let around = self.around.iter().map(|entry| (entry, Some("around")));
+        let entries = self.entries.iter().map(|entry| (entry, None));
+        for (entry, word) in around.chain(entries) {
+            let options = word.map(str::to_owned).into_iter();
+            let options: Vec<_> = options.chain(entry.options()).collect();
             row(
                 &entry.name,
-                key,
+                entry.key.as_deref().unwrap_or_default(),
                 entry.priority.to_string(),
-                entry.options(),
+                options.join(", "),
             );
+        }
+        if self.entries.is_empty() {
+            row("(default)", "", String::new(), String::new());
         }
     }
 }

@@ -377,9 +377,7 @@ impl EntryMeta {
     }
 
     fn constrain(&mut self, constraint: Constraint) {
-        self.constraints
-            .get_or_insert_default()
-            .push(constraint);
+        self.constraints.get_or_insert_default().push(constraint);
     }
 
     /// Returns `true` if the slot has to compute its order, or which of its entries run.

@@ -49,6 +49,8 @@
 //! | … `chain = C` | unchanged | may stop after any output | no |
 //! | … `aggregate = A` | aggregates the outputs | all outputs become one value | no |
 //! | … `finalize = F` | transforms the result | the result is transformed | unchanged |
+//! | … `aggregate = A, concurrent` | as `aggregate` | as `aggregate`; the hooks run concurrently | no |
+//! | … `around` | around hooks enclose the default | around hooks enclose the default and the hooks | unchanged |
 //!
 //! # Main items
 //!
@@ -57,9 +59,10 @@
 //! | [`hooks`](macro@hooks) | generates a hook set from a trait; its page lists all options and generated names |
 //! | [`impl_hook`](macro@impl_hook) | generates a hook of one slot from a function |
 //! | [`impl_hooks`](macro@impl_hooks) | registers the methods of an `impl` block as hooks of several slots |
-//! | [`Entry`] | a hook with a key, a name, a priority, a timeout and a failure policy |
+//! | [`Entry`] | a hook with a key, a name, a priority, a relative order, a condition, a timeout and a failure policy |
 //! | [`Registrations`] | the registrations of one slot, for example to remove a hook by its key |
 //! | [`Stateful`] | a hook with mutable state |
+//! | [`Around`], [`Next`] | hooks that enclose a call: middleware, in the module [`around`] |
 //! | [`Chain`], [`Aggregate`], [`Finalize`] | companions of a slot, in the module [`companion`] |
 //! | [`SetDescription`] | the slots of a set and their hooks in execution order: `describe()` |
 //! | [`RequestExtensions`] | typed values attached to one request |
@@ -77,6 +80,7 @@
 // Lets expansions in this crate's own tests and examples find `::hooks_core`.
 extern crate self as hooks_core;
 
+pub mod around;
 pub mod companion;
 pub mod dispatch;
 pub mod form;
@@ -100,6 +104,8 @@ mod trace;
 #[doc(hidden)]
 pub mod typed;
 
+#[doc(inline)]
+pub use around::{Around, AroundCall, Innermost, IntoAround, Next};
 pub use bounds::{BoxFuture, HookObject, MaybeSend, MaybeSync};
 #[doc(inline)]
 pub use companion::{
@@ -120,6 +126,7 @@ pub use report::{HookStatus, Report, ReportEntry, Reported};
 pub use slot::Slot;
 pub use stateful::{HookReentrancyError, Stateful};
 pub use timer::Timer;
+pub use typed::around::AroundRegistrations;
 pub use typed::group::HookGroup;
 pub use typed::into_hook::IntoHook;
 pub use typed::registrations::Registrations;

@@ -1,5 +1,6 @@
 //! Items that generated code and the runtime use, under one path; may change in any release.
 
+pub use crate::around::AroundCall;
 pub use crate::bounds::{BoxFuture, HookArgument, HookObject, MaybeSend};
 pub use crate::cold_option::ColdOption;
 pub use crate::companion::{
@@ -13,11 +14,12 @@ pub use crate::future::Lazy;
 pub use crate::hook_future::HookFuture;
 pub use crate::shown::{escape, is_blank};
 pub use crate::stateful::{HookReentrancyError, Stateful};
+pub use crate::typed::around::{AroundSlot, DispatchInner};
 pub use crate::typed::custom::{Custom, Pipeline, Relay};
 pub use crate::typed::direct;
 pub use crate::typed::group::{HookGroup, HookGroupPtr, NoSlot, SameSet, is_ready};
 pub use crate::typed::into_hook::IntoHook;
-pub use crate::typed::kind::{Always, Fallback, Singleton};
+pub use crate::typed::kind::{Always, Concurrent, Fallback, Singleton};
 pub use crate::typed::registrations::Registrations;
 pub use crate::typed::slot::{ChainedSlot, TypedSlot};
 pub use crate::typed::slot_def::{

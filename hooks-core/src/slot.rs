@@ -178,11 +178,7 @@ impl<H: ?Sized> Slot<H> {
     /// Inserts entries and computes the order. With `needs_keys`, the keys that the new entries
     /// name have to be registered.
     #[track_caller]
-    fn put_arranged(
-        &mut self,
-        entries: Vec<(Arc<H>, EntryMeta)>,
-        needs_keys: bool,
-    ) -> EntryId {
+    fn put_arranged(&mut self, entries: Vec<(Arc<H>, EntryMeta)>, needs_keys: bool) -> EntryId {
         let mut nodes = self.to_nodes();
         let mut next_sequence = self.next_sequence;
         let mut id = None;
@@ -393,10 +389,7 @@ impl<H: ?Sized> Slot<H> {
     }
 
     /// Returns the entries that run and whose condition holds; `None` if no entry has a condition.
-    pub(crate) fn select(
-        &self,
-        mut admits: impl FnMut(&Node<H>) -> bool,
-    ) -> Option<Vec<&Node<H>>> {
+    pub(crate) fn select(&self, mut admits: impl FnMut(&Node<H>) -> bool) -> Option<Vec<&Node<H>>> {
         let Some(List::Arranged(list)) = &self.nodes else {
             return None;
         };

@@ -4,8 +4,9 @@
 //! no span.
 
 use tracing::level_filters::LevelFilter;
-use tracing::{Level, Span};
+use tracing::{Instrument, Level, Span};
 
+use crate::bounds::BoxFuture;
 use crate::entry::EntryMeta;
 
 /// Returns `true` if a subscriber may record spans.
@@ -55,4 +56,21 @@ pub(crate) fn hook(dispatch: &Span, entry: &EntryMeta) -> Span {
         key = entry.key(),
         priority = entry.priority(),
     )
+}
+
+/// Runs an around hook in its span.
+#[cold]
+pub(crate) fn in_around_span<'a, T: 'a>(
+    entry: &EntryMeta,
+    start: impl FnOnce() -> BoxFuture<'a, T>,
+) -> BoxFuture<'a, T> {
+    let span = tracing::debug_span!(
+        target: "hooks_core",
+        "around",
+        name = &*entry.name(),
+        key = entry.key(),
+        priority = entry.priority(),
+    );
+    let future = span.in_scope(start);
+    Box::pin(future.instrument(span))
 }

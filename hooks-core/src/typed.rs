@@ -8,12 +8,16 @@
 //! | [`policy`] | the dispatch table of the kinds of slot as a [`Policy`](crate::Policy) |
 //! | [`kind`] | always, fallback, singleton: when the default runs, and the effect of a registration |
 //! | [`accumulator`] | the outputs of a dispatch: the last, or all |
+//! | [`concurrent`] | the policy of slots whose hooks run concurrently |
+//! | [`around`] | slots with hooks that enclose the dispatch |
 //! | [`custom`] | pipelines on `fallback` slots, for generated sets: hooks pass a call on, or end the dispatch |
 //! | [`slot`] | `TypedSlot`: entries and companions of one slot, its registration and dispatch |
 //! | [`direct`] | functions called with borrowed arguments: `#[impl_hook]`, `Stateful` |
 //! | [`group`] | values that provide several hooks of a set (`#[impl_hooks]`) |
 
 pub mod accumulator;
+pub mod around;
+pub mod concurrent;
 pub mod custom;
 pub mod direct;
 pub mod group;

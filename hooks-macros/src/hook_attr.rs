@@ -19,6 +19,8 @@ pub(crate) struct HookAttr {
     pub(crate) output: Option<Opt<Type>>,
     pub(crate) custom: Option<Opt<Path>>,
     pub(crate) name: Option<Opt<Ident>>,
+    pub(crate) concurrent: Option<Ident>,
+    pub(crate) around: Option<Ident>,
     /// Text in the place of the kind, which has been reported: a missing kind must not be reported
     /// as well.
     pub(crate) unknown_kind: Option<String>,
@@ -52,7 +54,8 @@ impl KindWord {
     }
 }
 
-const OPTIONS: &str = "`chain`, `aggregate`, `finalize`, `output` or `name`";
+const OPTIONS: &str =
+    "`chain`, `aggregate`, `finalize`, `output`, `concurrent`, `around` or `name`";
 
 const NEEDS_A_KIND: &str = "missing kind of the slot; write `#[hook(always)]`, `#[hook(fallback)]` or `#[hook(singleton)]`";
 
@@ -90,7 +93,20 @@ impl HookAttr {
             self.set_kind(kind, &key, errors);
             return no_value(&key, input, errors);
         }
-        let is_read = match key.to_string().as_str() {
+        let text = key.to_string();
+        let flag = match text.as_str() {
+            "concurrent" => Some(&mut self.concurrent),
+            "around" => Some(&mut self.around),
+            _ => None,
+        };
+        if let Some(flag) = flag {
+            if flag.is_some() {
+                errors.duplicate(&key);
+            }
+            *flag = Some(key.clone());
+            return no_value(&key, input, errors);
+        }
+        let is_read = match text.as_str() {
             "chain" => set(&mut self.chain, &key, input, errors)?,
             "aggregate" => set(&mut self.aggregate, &key, input, errors)?,
             "finalize" => set(&mut self.finalize, &key, input, errors)?,

@@ -33,6 +33,17 @@ impl SlotNames<'_> {
         format_ident!("{prefix}_{}{suffix}", self.0.unraw(), span = self.0.span())
     }
 
+    /// `with_validate_prompt_around`, `register_validate_prompt_around` and
+    /// `validate_prompt_around_mut`
+    pub(crate) fn around(&self) -> [Ident; 3] {
+        let registrations = format_ident!("{}_around_mut", self.0.unraw(), span = self.0.span());
+        [
+            self.method("with", "_around"),
+            self.method("register", "_around"),
+            registrations,
+        ]
+    }
+
     /// `validate_prompt_mut`
     pub(crate) fn registrations(&self) -> Ident {
         format_ident!("{}_mut", self.0.unraw(), span = self.0.span())
@@ -107,6 +118,7 @@ pub(crate) const RESERVED: &[&str] = &[
     "with_extended",
     "extend",
     "describe",
+    "for_call",
     "default",
     "clone",
 ];

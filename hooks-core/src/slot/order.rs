@@ -83,7 +83,9 @@ impl Arrangement {
                 }
             }
         }
-        predecessors.iter_mut().for_each(|some| some.sort_unstable());
+        predecessors
+            .iter_mut()
+            .for_each(|some| some.sort_unstable());
         Arrangement {
             predecessors,
             anchors,
@@ -101,7 +103,9 @@ impl Arrangement {
             // A walk along predecessors that are not checked.
             let mut walk = vec![start];
             while let Some(&at) = walk.last() {
-                let next = self.predecessors[at].iter().find(|&&next| !is_checked[next]);
+                let next = self.predecessors[at]
+                    .iter()
+                    .find(|&&next| !is_checked[next]);
                 match next {
                     _ if is_checked[at] => _ = walk.pop(),
                     None => is_checked[at] = true,
@@ -117,7 +121,9 @@ impl Arrangement {
 
     /// Returns `true` if all entries that this entry names with `after` are placed.
     fn is_ready(&self, at: usize) -> bool {
-        self.anchors[at].iter().all(|&anchor| self.is_placed[anchor])
+        self.anchors[at]
+            .iter()
+            .all(|&anchor| self.is_placed[anchor])
     }
 
     /// Places an entry: first the entries that run before it, and afterwards the entries that wait
@@ -129,7 +135,9 @@ impl Arrangement {
                 stack.pop();
                 continue;
             }
-            let next = self.predecessors[at].iter().find(|&&next| !self.is_placed[next]);
+            let next = self.predecessors[at]
+                .iter()
+                .find(|&&next| !self.is_placed[next]);
             if let Some(&next) = next {
                 stack.push(next);
                 continue;

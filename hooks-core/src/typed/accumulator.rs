@@ -8,6 +8,8 @@ use crate::companion::Outputs;
 pub trait Handover<T> {
     /// Takes the previous output from the accumulator.
     fn hand_over<A: Accumulator<T>>(accumulator: &mut A) -> Self;
+    /// Returns the value for a hook that has no previous output.
+    fn none() -> Self;
 }
 
 impl<T> Handover<T> for Option<T> {
@@ -15,11 +17,17 @@ impl<T> Handover<T> for Option<T> {
     fn hand_over<A: Accumulator<T>>(accumulator: &mut A) -> Self {
         accumulator.take_last()
     }
+
+    fn none() -> Self {
+        None
+    }
 }
 
 impl<T> Handover<T> for () {
     #[inline]
     fn hand_over<A: Accumulator<T>>(_: &mut A) -> Self {}
+
+    fn none() -> Self {}
 }
 
 /// Stores the outputs of a dispatch that its result depends on.

@@ -11,7 +11,9 @@ use std::sync::Arc;
 
 use crate::bounds::{HookObject, MaybeSend};
 use crate::entry::{Entry, When};
-use crate::form::{Bare, Borrowed, ByClosure, ByState, ByTrait, Conditional, InArc, InBox, InEntry};
+use crate::form::{
+    Bare, Borrowed, ByClosure, ByState, ByTrait, Conditional, InArc, InBox, InEntry,
+};
 use crate::hook_future::HookFuture;
 use crate::stateful::Stateful;
 use crate::typed::direct::{CallPlain, Condition};

@@ -1,5 +1,7 @@
 //! The kinds of slot: when the default runs, and the effect of a registration.
 
+use std::marker::PhantomData;
+
 /// A kind of slot, as a type.
 pub trait Kind {
     /// The word in `#[hook(…)]`.
@@ -8,6 +10,8 @@ pub trait Kind {
     const FALLS_BACK: bool;
     /// `true` if a registration replaces the one before.
     const IS_SINGLE: bool = false;
+    /// `true` if the hooks run concurrently.
+    const IS_CONCURRENT: bool = false;
 
     /// Returns `true` if the default runs before the hooks.
     fn default_runs_first(hooks: usize) -> bool;
@@ -24,6 +28,20 @@ pub enum Fallback {}
 /// At most one hook, in place of the default.
 #[derive(Debug)]
 pub enum Singleton {}
+
+/// The kind `M`, whose hooks run concurrently.
+#[derive(Debug)]
+pub struct Concurrent<M>(PhantomData<M>);
+
+impl<M: Kind> Kind for Concurrent<M> {
+    const NAME: &'static str = M::NAME;
+    const FALLS_BACK: bool = M::FALLS_BACK;
+    const IS_CONCURRENT: bool = true;
+
+    fn default_runs_first(hooks: usize) -> bool {
+        M::default_runs_first(hooks)
+    }
+}
 
 impl Kind for Always {
     const NAME: &'static str = "always";

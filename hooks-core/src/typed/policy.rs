@@ -136,7 +136,7 @@ where
 
 /// Returns the arguments for one call. The last call of a dispatch takes them.
 #[inline(always)]
-fn supply<'a, S: SlotDef + ?Sized>(
+pub(super) fn supply<'a, S: SlotDef + ?Sized>(
     args: &mut Option<S::Args<'a>>,
     is_last_call: bool,
 ) -> S::Args<'a> {

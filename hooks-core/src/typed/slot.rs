@@ -12,9 +12,10 @@ use crate::companion::{
     StopCondition,
 };
 use crate::describe::SlotDescription;
-use crate::future::{AndThen, Continuation};
+use crate::future::{AndThen, Continuation, Never};
 use crate::slot::Slot;
 use crate::typed::accumulator::{Accumulator, AllOutputs, LastOutput};
+use crate::typed::concurrent::ConcurrentPolicy;
 use crate::typed::custom::{Relay, Relayed, Steps};
 use crate::typed::into_hook::IntoHook;
 use crate::typed::kind::Kind;
@@ -180,6 +181,44 @@ where
     }
 }
 
+/// Concurrent dispatch.
+impl<'h, S, M, E> TypedSlot<'h, S, M, NoCompanion, E>
+where
+    S: SlotDef + ?Sized,
+    M: Kind,
+{
+    /// Dispatches concurrently; the aggregate converts the outputs into the result.
+    pub fn __hooks_dispatch_concurrent_aggregated<'a, A, O>(
+        &'a self,
+        aggregate: &'a A,
+        args: S::Args<'a>,
+    ) -> impl Future<Output = O> + MaybeSend + use<'a, 'h, S, M, E, A, O>
+    where
+        A: PostProcess<Outputs<S::Out>, O>,
+    {
+        let policy = ConcurrentPolicy::<S, M, _>::new(args, S::later);
+        AndThen::new(self.slot.dispatch(policy), |outputs| {
+            match A::skip(outputs) {
+                Ok(result) => Continuation::Done(result),
+                Err(outputs) => Continuation::Future(aggregate.post_process(outputs)),
+            }
+        })
+    }
+
+    /// Dispatches concurrently; there is no result.
+    pub fn __hooks_dispatch_concurrent<'a>(
+        &'a self,
+        args: S::Args<'a>,
+    ) -> impl Future<Output = ()> + MaybeSend + use<'a, 'h, S, M, E>
+    where
+        S: SlotDef<Out = ()>,
+    {
+        let policy = ConcurrentPolicy::<S, M, _>::new(args, S::later);
+        let outputs = self.slot.dispatch(policy);
+        AndThen::new(outputs, |_| Continuation::<(), Never<()>>::Done(()))
+    }
+}
+
 /// Dispatch without a chain.
 impl<'h, S, M, E> TypedSlot<'h, S, M, NoCompanion, E>
 where
@@ -201,7 +240,10 @@ impl<S: SlotDef + ?Sized, M: Kind, G: Role, E: Role> TypedSlot<'_, S, M, G, E> {
     /// Returns the registrations, in execution order.
     pub fn __hooks_describe(&self) -> SlotDescription {
         let companions = [self.gate.role(), self.end.role()];
-        SlotDescription::new(S::NAME, M::NAME, companions, &self.slot.metas())
+        let mut description =
+            SlotDescription::new(S::NAME, M::NAME, companions, &self.slot.metas());
+        description.concurrent = M::IS_CONCURRENT;
+        description
     }
 }
 

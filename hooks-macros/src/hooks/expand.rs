@@ -194,6 +194,20 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
                 self
             }
 
+            /// Returns a copy of the set with changes, for one call or a few calls. The copy shares the
+            /// hooks of this set, which does not change.
+            #vis fn for_call<'__c>(
+                &self,
+                change: impl ::core::ops::FnOnce(&mut #set_name<'__c>),
+            ) -> #set_name<'__c>
+            where
+                #h: '__c,
+            {
+                let mut set: #set_name<'__c> = #private::Clone::clone(self);
+                change(&mut set);
+                set
+            }
+
             /// Returns the registrations, in execution order.
             #vis fn describe(&self) -> #root::SetDescription {
                 let #mutable description = #root::SetDescription::__new(#set_text);

@@ -45,6 +45,10 @@ pub(crate) struct Slot {
     /// Return type of hooks; `()` by default.
     pub(crate) output: Type,
     pub(crate) kind: Kind,
+    /// `true` if the hooks run concurrently.
+    pub(crate) concurrent: bool,
+    /// `true` if the slot has around hooks.
+    pub(crate) around: bool,
     pub(crate) body: Group,
     /// `true` if the default's body cannot suspend.
     pub(crate) ready: bool,
@@ -156,6 +160,9 @@ impl Slot {
             names.method("register", ""),
             names.registrations(),
         ];
+        if self.around {
+            methods.extend(names.around());
+        }
         let chain = self.chain().map(|_| "_chain");
         let end = self.end().map(|end| end.role.suffix());
         for suffix in chain.into_iter().chain(end) {

@@ -107,14 +107,28 @@ impl<'a> SlotExpansion<'a> {
         Lifetime::new(&self.set.lifetime.to_string(), self.place)
     }
 
-    /// `TypedSlot<'h, dyn ValidatePrompt, Always>`
+    /// `TypedSlot<'h, dyn ValidatePrompt, Always>`; with around hooks, `AroundSlot<…>` of it.
     pub(crate) fn field_type(&self) -> TokenStream {
+        let inner = self.inner_type();
+        if !self.slot.around {
+            return inner;
+        }
+        let (private, name, h) = (&self.private, &self.slot.name, self.lifetime());
+        quote!(#private::AroundSlot<#h, dyn #name, #inner>)
+    }
+
+    /// `TypedSlot<'h, dyn ValidatePrompt, Always>`
+    fn inner_type(&self) -> TokenStream {
         let SlotExpansion { slot, private, .. } = self;
         let (name, output, h) = (&slot.name, &slot.output, self.lifetime());
         let kind = match slot.kind {
             Kind::Always(_) => quote!(#private::Always),
             Kind::Fallback(_) | Kind::Custom(_) => quote!(#private::Fallback),
             Kind::Singleton => quote!(#private::Singleton),
+        };
+        let kind = match slot.concurrent {
+            true => quote!(#private::Concurrent<#kind>),
+            false => kind,
         };
         let chain = match slot.chain() {
             Some(chain) => quote!(#private::Chained<#h, #chain, #output>),
@@ -147,6 +161,15 @@ impl<'a> SlotExpansion<'a> {
 
     /// `TypedSlot::new(Companion::new(<Stop as Default>::default()), NoCompanion)`
     pub(crate) fn field_value(&self) -> TokenStream {
+        let inner = self.inner_value();
+        if !self.slot.around {
+            return inner;
+        }
+        let private = &self.private;
+        quote!(#private::AroundSlot::new(#inner))
+    }
+
+    fn inner_value(&self) -> TokenStream {
         let SlotExpansion { slot, private, .. } = self;
         if slot.pipeline().is_some() {
             return quote!(#private::TypedSlot::new(#private::Custom::new(), #private::NoCompanion));
@@ -312,7 +335,8 @@ impl<'a> SlotExpansion<'a> {
     /// Returns the slot's definition, and the impls that call its hooks.
     pub(crate) fn impls(&self) -> TokenStream {
         let (definition, relay, calls) = (self.definition(), self.relay(), self.calls());
-        quote!(#definition #relay #calls)
+        let around = self.around();
+        quote!(#definition #relay #calls #around)
     }
 
     /// Returns the lifetime of the arguments.

@@ -6,7 +6,7 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident};
 use syn::{Attribute, Ident, TraitItem, Type};
 
-use super::model::{Companions, End, Kind, Role, Set, Slot};
+use super::model::{Companions, End, Kind, Role, Set, Slot, is_unit};
 use super::{is_conditional, nested, others, recursion, types};
 use crate::attrs;
 use crate::body;
@@ -117,7 +117,8 @@ fn slot(method: &Method, definition: &Trait, errors: &mut Errors) -> Option<Slot
             "`#[nested_hooks(…)]` is only valid on a trait; move it to the trait of the set",
         );
     }
-    let name = kind.as_ref().and_then(|(_, name)| name.clone());
+    let flags = kind.as_ref().map(|(_, flags)| flags.clone());
+    let flags = flags.unwrap_or_default();
     let sig = &method.sig;
     if sig.asyncness.is_none() && attrs::named(&method.attrs, &["hook"]).next().is_none() {
         // Already reported as a non-slot method.
@@ -169,12 +170,14 @@ fn slot(method: &Method, definition: &Trait, errors: &mut Errors) -> Option<Slot
         ready: body::is_ready(others(&method.attrs).chain(others(&definition.attrs)), body),
         method: method.sig.ident.clone(),
         fn_token: method.sig.fn_token,
-        name: trait_name(&method.sig.ident, name, errors)?,
+        name: trait_name(&method.sig.ident, flags.name, errors)?,
         params,
         parens: method.sig.paren_token.span.join(),
         inputs,
         output,
         kind: kind?.0,
+        concurrent: flags.concurrent,
+        around: flags.around,
         body: body.clone(),
         recursive: false,
     })
@@ -225,9 +228,18 @@ fn hook_attr<'a>(method: &'a Method, errors: &mut Errors) -> Option<&'a Attribut
     first
 }
 
-pub(super) fn kind(method: &Method, errors: &mut Errors) -> Option<(Kind, Option<Ident>)> {
+/// The options of a slot besides its kind and its companions.
+#[derive(Clone, Default)]
+pub(super) struct Flags {
+    name: Option<Ident>,
+    concurrent: bool,
+    around: bool,
+}
+
+pub(super) fn kind(method: &Method, errors: &mut Errors) -> Option<(Kind, Flags)> {
     let attr = hook_attr(method, errors)?;
     let attr = HookAttr::read(attr, errors);
+    concurrent(&attr, method, errors);
     let (word, kind) = attr.kind.as_ref()?;
     if let (KindWord::Always | KindWord::Singleton, Some(custom)) = (word, &attr.custom) {
         errors.error(
@@ -237,7 +249,11 @@ pub(super) fn kind(method: &Method, errors: &mut Errors) -> Option<(Kind, Option
             ),
         );
     }
-    let name = attr.name.as_ref().map(|name| name.value.clone());
+    let flags = Flags {
+        name: attr.name.as_ref().map(|name| name.value.clone()),
+        concurrent: attr.concurrent.is_some(),
+        around: attr.around.is_some(),
+    };
     let kind = match word {
         KindWord::Always => Kind::Always(companions(attr, errors)),
         KindWord::Fallback if attr.custom.is_some() => {
@@ -260,7 +276,29 @@ pub(super) fn kind(method: &Method, errors: &mut Errors) -> Option<(Kind, Option
             Kind::Singleton
         }
     };
-    Some((kind, name))
+    Some((kind, flags))
+}
+
+/// Checks that concurrent hooks do not depend on each other.
+fn concurrent(attr: &HookAttr, method: &Method, errors: &mut Errors) {
+    let Some(concurrent) = &attr.concurrent else {
+        return;
+    };
+    let has_aggregate = attr.aggregate.is_some() || attr.unread.iter().any(is_end);
+    let message = if let Some((KindWord::Singleton, _)) = attr.kind {
+        "a `singleton` slot runs one hook; remove `concurrent`"
+    } else if attr.custom.is_some() {
+        "a `custom` pipeline passes its call from hook to hook; remove `concurrent`"
+    } else if attr.chain.is_some() {
+        "the hooks of a `concurrent` slot start together, so a `chain` cannot stop them; remove `chain` or `concurrent`"
+    } else if attr.finalize.is_some() && !has_aggregate {
+        "a `concurrent` slot takes an aggregate and no `finalize`; finalize the result in the aggregate"
+    } else if !has_aggregate && !is_unit(&params::output(&method.sig)) {
+        "the hooks of a `concurrent` slot start together and receive no `last`; add `aggregate = Type`, or remove the return type or `concurrent`"
+    } else {
+        return;
+    };
+    errors.error(concurrent, message);
 }
 
 /// Returns the keys of the companions. `output` belongs to another option, if there is one.

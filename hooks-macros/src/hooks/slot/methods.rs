@@ -22,6 +22,7 @@ impl SlotExpansion<'_> {
         let registrations = names.registrations();
         let dispatch = self.dispatch();
         let companions = self.companion_methods();
+        let around = self.around_methods();
         let register_doc = format!("Registers a hook for the slot `{field}`.");
         let registrations_doc = format!("Returns the registrations of the slot `{field}`.");
         let (form, root) = (names::form(hook), self.root());
@@ -58,7 +59,50 @@ impl SlotExpansion<'_> {
             }
 
             #companions
+            #around
         }
+    }
+
+    /// Returns the methods that register around hooks.
+    fn around_methods(&self) -> Option<TokenStream> {
+        let SlotExpansion {
+            slot, cfgs, place, ..
+        } = self;
+        if !slot.around {
+            return None;
+        }
+        let (field, hook, vis) = (&slot.method, &slot.name, self.vis());
+        let (form, root, h) = (names::form(hook), self.root(), self.lifetime());
+        let [with, register, registrations] = slot.names().around();
+        let doc = format!("Registers an around hook for the slot `{field}`.");
+        let registrations_doc = format!("Returns the around hooks of the slot `{field}`.");
+        // A value that is not a hook is refused at the name of the slot.
+        let at_name = spans::generated_at(field.span());
+        let into_around = spans::respan_prefix(field, quote!(#root::IntoAround), *place);
+        let bound = quote_spanned!(at_name=> impl #into_around<dyn #hook, #form> + #h);
+        Some(quote_spanned! {*place=>
+            #(#cfgs)*
+            #[doc = #doc]
+            #[track_caller]
+            #vis fn #with<#form>(mut self, hook: #bound) -> Self {
+                self.#field.__hooks_register_around(hook);
+                self
+            }
+
+            #(#cfgs)*
+            #[doc = #doc]
+            #[track_caller]
+            #vis fn #register<#form>(&mut self, hook: #bound) -> &mut Self {
+                self.#field.__hooks_register_around(hook);
+                self
+            }
+
+            #(#cfgs)*
+            #[doc = #registrations_doc]
+            #vis fn #registrations(&mut self) -> #root::AroundRegistrations<'_, #h, dyn #hook> {
+                self.#field.__hooks_around_mut()
+            }
+        })
     }
 
     fn companion_methods(&self) -> TokenStream {

@@ -1,0 +1,209 @@
+//! Typed slots with around hooks (`#[hook(…, around)]`).
+
+use std::fmt;
+use std::future::Future;
+use std::ops::{Deref, DerefMut};
+
+use crate::around::{AroundCall, DynAround, Innermost, IntoAround, Next};
+use crate::bounds::{BoxFuture, HookObject, MaybeSend};
+use crate::companion::Role;
+use crate::describe::SlotDescription;
+use crate::entry::{EntryId, EntryMeta};
+use crate::future::{ColdFuture, Either};
+use crate::slot::Slot;
+use crate::typed::kind::Kind;
+use crate::typed::slot::TypedSlot;
+use crate::typed::slot_def::SlotDef;
+
+/// The dispatch of a slot `T` without its around hooks.
+pub trait DispatchInner<T>: AroundCall {
+    /// Dispatches.
+    fn dispatch<'a>(
+        slot: &'a T,
+        args: <Self as AroundCall>::Args<'a>,
+    ) -> impl Future<Output = <Self as AroundCall>::Output> + MaybeSend;
+}
+
+/// A slot `T` of a generated set, with around hooks.
+pub struct AroundSlot<'h, S: AroundCall + ?Sized, T> {
+    inner: T,
+    hooks: Slot<dyn DynAround<S> + 'h>,
+}
+
+impl<S: AroundCall + ?Sized, T> AroundSlot<'_, S, T> {
+    /// Adds around hooks to a slot.
+    pub fn new(inner: T) -> Self {
+        AroundSlot {
+            inner,
+            hooks: Slot::new(),
+        }
+    }
+}
+
+/// Dispatch.
+impl<'h, S: DispatchInner<T> + ?Sized, T: HookObject> AroundSlot<'h, S, T> {
+    /// Dispatches, by way of the around hooks if there are any.
+    pub fn __hooks_dispatch_around<'a>(
+        &'a self,
+        args: S::Args<'a>,
+    ) -> impl Future<Output = S::Output> + MaybeSend + use<'a, 'h, S, T> {
+        if self.hooks.enabled_len() == 0 {
+            Either::left(S::dispatch(&self.inner, args))
+        } else {
+            let call = Next::new(&self.hooks, self).call(args);
+            Either::right(ColdFuture::new(call))
+        }
+    }
+}
+
+impl<S: DispatchInner<T> + ?Sized, T: HookObject> Innermost<S> for AroundSlot<'_, S, T> {
+    fn call<'a>(&'a self, args: S::Args<'a>) -> BoxFuture<'a, S::Output> {
+        Box::pin(S::dispatch(&self.inner, args))
+    }
+}
+
+/// Registration and listing.
+impl<'h, S, M, G, E> AroundSlot<'h, S, TypedSlot<'h, S, M, G, E>>
+where
+    S: SlotDef + AroundCall + ?Sized,
+    M: Kind,
+    G: Role,
+    E: Role,
+{
+    /// Registers an around hook.
+    #[track_caller]
+    pub fn __hooks_register_around<Form>(&mut self, hook: impl IntoAround<S, Form> + 'h)
+    where
+        S: 'h,
+    {
+        self.__hooks_around_mut().register(hook);
+    }
+
+    /// Returns the registrations of around hooks.
+    pub fn __hooks_around_mut(&mut self) -> AroundRegistrations<'_, 'h, S> {
+        AroundRegistrations {
+            slot: &mut self.hooks,
+            name: S::NAME,
+        }
+    }
+
+    /// Moves the entries and the companions of another slot of an equal set into this one.
+    pub fn __hooks_extend(&mut self, other: Self) {
+        self.inner.__hooks_extend(other.inner);
+        let entries = other.hooks.registered().map(|node| node.entry());
+        self.hooks.insert_all(entries);
+    }
+
+    /// Returns the registrations, in execution order.
+    pub fn __hooks_describe(&self) -> SlotDescription {
+        let mut description = self.inner.__hooks_describe();
+        let metas = self.hooks.metas();
+        description.around = metas.into_iter().map(Into::into).collect();
+        description
+    }
+}
+
+impl<S: AroundCall + ?Sized, T> Deref for AroundSlot<'_, S, T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.inner
+    }
+}
+
+impl<S: AroundCall + ?Sized, T> DerefMut for AroundSlot<'_, S, T> {
+    fn deref_mut(&mut self) -> &mut T {
+        &mut self.inner
+    }
+}
+
+impl<S: AroundCall + ?Sized, T: Clone> Clone for AroundSlot<'_, S, T> {
+    fn clone(&self) -> Self {
+        AroundSlot {
+            inner: self.inner.clone(),
+            hooks: self.hooks.clone(),
+        }
+    }
+}
+
+impl<S: AroundCall + ?Sized, T: fmt::Debug> fmt::Debug for AroundSlot<'_, S, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AroundSlot")
+            .field("inner", &self.inner)
+            .field("hooks", &self.hooks)
+            .finish()
+    }
+}
+
+/// The around hooks of one slot of a set, returned by `<slot>_around_mut()`.
+pub struct AroundRegistrations<'s, 'h, C: AroundCall + ?Sized> {
+    slot: &'s mut Slot<dyn DynAround<C> + 'h>,
+    name: &'static str,
+}
+
+impl<'h, C: AroundCall + ?Sized> AroundRegistrations<'_, 'h, C> {
+    /// Registers an around hook. The hook with the lowest priority is the outermost.
+    ///
+    /// # Panics
+    /// As [`Registrations::register`](crate::Registrations::register).
+    #[track_caller]
+    pub fn register<M>(&mut self, hook: impl IntoAround<C, M> + 'h) -> &mut Self
+    where
+        C: 'h,
+    {
+        let entry = hook.__hooks_into_entry();
+        entry.meta().admit_unguarded(self.name);
+        self.slot.insert(entry);
+        self
+    }
+
+    /// Removes the hook of this key. Returns `false` if there is none.
+    pub fn remove(&mut self, key: &str) -> bool {
+        self.slot.remove(key)
+    }
+
+    /// Removes the hook with this id. Returns `false` if there is none.
+    pub fn remove_entry(&mut self, id: EntryId) -> bool {
+        self.slot.remove_entry(id)
+    }
+
+    /// Enables or disables the hook of this key. Returns `false` if there is none.
+    pub fn set_enabled(&mut self, key: &str, is_enabled: bool) -> bool {
+        self.slot.set_enabled(key, is_enabled)
+    }
+
+    /// Removes all around hooks.
+    pub fn clear(&mut self) {
+        *self.slot = Slot::new();
+    }
+
+    /// Returns the number of registered around hooks.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.slot.len()
+    }
+
+    /// Returns `true` if no around hook is registered.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.slot.is_empty()
+    }
+
+    /// Iterates over the registrations from the outermost to the innermost. Includes disabled
+    /// hooks.
+    pub fn iter(&self) -> impl Iterator<Item = &EntryMeta> {
+        self.slot.iter().map(|(_, meta)| meta)
+    }
+
+    /// Returns the registration of this key.
+    #[must_use]
+    pub fn get(&self, key: &str) -> Option<&EntryMeta> {
+        self.slot.get(key).map(|(_, meta)| meta)
+    }
+}
+
+impl<C: AroundCall + ?Sized> fmt::Debug for AroundRegistrations<'_, '_, C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.slot.fmt(f)
+    }
+}

@@ -1,0 +1,261 @@
+//! Slots whose hooks run concurrently.
+
+#[allow(dead_code, unreachable_pub)]
+#[path = "table/kit.rs"]
+mod kit;
+
+use std::future::{Future, poll_fn};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::task::Poll;
+
+use futures::executor::block_on;
+use hooks_core::{Aggregate, AggregateInto, Entry, hooks};
+use proptest::prelude::*;
+
+/// Returns the outputs.
+#[derive(Default)]
+struct List;
+
+impl AggregateInto<u32, Vec<u32>> for List {
+    async fn call(&self, outputs: Vec<u32>) -> Vec<u32> {
+        outputs
+    }
+}
+
+/// Returns the first error, else the sum.
+#[derive(Default)]
+struct AllOrError;
+
+impl Aggregate<Result<u32, String>> for AllOrError {
+    async fn call(&self, outputs: Vec<Result<u32, String>>) -> Result<u32, String> {
+        outputs.into_iter().sum()
+    }
+}
+
+#[hooks]
+trait PollHooks {
+    #[hook(always, aggregate = List, output = Vec<u32>, concurrent)]
+    async fn ask(start: u32) -> u32 {
+        kit::yield_once().await;
+        start
+    }
+
+    #[hook(fallback, aggregate = List, output = Vec<u32>, concurrent)]
+    async fn collect(_text: &str) -> u32 {
+        0
+    }
+
+    #[hook(fallback, concurrent, aggregate = AllOrError)]
+    async fn verify(_text: String) -> Result<u32, String> {
+        Err("no hook".into())
+    }
+
+    #[hook(always, concurrent)]
+    async fn notify(_text: &str) {}
+}
+
+/// Is pending for some polls, and logs when it starts and completes.
+struct Slow {
+    id: u32,
+    polls: usize,
+    log: Arc<Mutex<Vec<String>>>,
+}
+
+impl Slow {
+    async fn run(&self) -> u32 {
+        self.log.lock().unwrap().push(format!("start {}", self.id));
+        for _ in 0..self.polls {
+            kit::yield_once().await;
+        }
+        self.log.lock().unwrap().push(format!("end {}", self.id));
+        self.id
+    }
+}
+
+impl Ask for Slow {
+    async fn call(&self, start: u32) -> u32 {
+        start + self.run().await
+    }
+}
+
+impl Collect for Slow {
+    async fn call(&self, _: String) -> u32 {
+        self.run().await
+    }
+}
+
+impl Notify for Slow {
+    async fn call(&self, _: String) {
+        self.run().await;
+    }
+}
+
+type Log = Arc<Mutex<Vec<String>>>;
+
+fn slow(log: &Log, id: u32, polls: usize) -> Slow {
+    Slow {
+        id,
+        polls,
+        log: Arc::clone(log),
+    }
+}
+
+#[test]
+fn hooks_overlap_and_outputs_keep_the_order_of_entries() {
+    let log = Log::default();
+    let hooks = PollHooksSet::new()
+        .with_ask(slow(&log, 1, 3))
+        .with_ask(slow(&log, 2, 1))
+        .with_ask(Entry::new(slow(&log, 3, 2)).priority(-1));
+    assert_eq!(block_on(hooks.ask(10)), [10, 13, 11, 12]);
+    assert_eq!(
+        *log.lock().unwrap(),
+        ["start 3", "start 1", "start 2", "end 2", "end 3", "end 1"]
+    );
+}
+
+#[test]
+fn without_hooks_the_default_is_the_only_output() {
+    let hooks = PollHooksSet::new();
+    assert_eq!(block_on(hooks.ask(7)), [7]);
+    assert_eq!(block_on(hooks.collect("")), [0]);
+    assert_eq!(block_on(hooks.verify(String::new())), Err("no hook".into()));
+    block_on(hooks.notify(""));
+    let hooks = hooks
+        .with_collect(Entry::new(async |_: String| 1).when(|text: &&str| *text == "one"))
+        .with_collect(Entry::new(async |_: String| 2).enabled(false));
+    assert_eq!(block_on(hooks.collect("one")), [1]);
+    assert_eq!(block_on(hooks.collect("two")), [0], "as without hooks");
+}
+
+#[test]
+fn the_aggregate_decides_about_errors() {
+    let hooks = PollHooksSet::new()
+        .with_verify(async |text: String| {
+            kit::yield_once().await;
+            text.parse().map_err(|_| "not a number".to_owned())
+        })
+        .with_verify(async |text: String| match &*text {
+            "" => Err("empty".to_owned()),
+            _ => Ok(1),
+        });
+    assert_eq!(block_on(hooks.verify("41".into())), Ok(42));
+    assert_eq!(
+        block_on(hooks.verify(String::new())),
+        Err("not a number".into()),
+        "the first error in the order of entries"
+    );
+}
+
+#[test]
+fn a_slot_without_output_waits_for_all_hooks() {
+    let log = Log::default();
+    let hooks = PollHooksSet::new()
+        .with_notify(slow(&log, 1, 2))
+        .with_notify(slow(&log, 2, 0));
+    block_on(hooks.notify("x"));
+    assert_eq!(
+        *log.lock().unwrap(),
+        ["start 1", "start 2", "end 2", "end 1"]
+    );
+}
+
+#[test]
+fn the_first_panic_ends_the_dispatch_and_drops_the_other_hooks() {
+    let log = Log::default();
+    let hooks = PollHooksSet::new()
+        .with_collect(slow(&log, 1, 9))
+        .with_collect(async |_: String| {
+            kit::yield_once().await;
+            panic!("a hook panicked")
+        });
+    let call = || block_on(hooks.collect(""));
+    let payload = catch_unwind(AssertUnwindSafe(call)).expect_err("it propagates");
+    assert_eq!(payload.downcast_ref::<&str>(), Some(&"a hook panicked"));
+    assert_eq!(*log.lock().unwrap(), ["start 1"], "not polled any more");
+}
+
+#[test]
+fn a_dropped_dispatch_drops_the_pending_hooks() {
+    struct Drops(Arc<AtomicUsize>);
+    impl Drop for Drops {
+        fn drop(&mut self) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+    let dropped = Arc::new(AtomicUsize::new(0));
+    let pending = |dropped: Arc<AtomicUsize>| {
+        move |_: String| {
+            let guard = Drops(Arc::clone(&dropped));
+            async move {
+                let _guard = guard;
+                std::future::pending().await
+            }
+        }
+    };
+    let hooks = PollHooksSet::new()
+        .with_collect(pending(Arc::clone(&dropped)))
+        .with_collect(pending(Arc::clone(&dropped)));
+    {
+        let mut call = pin!(hooks.collect(""));
+        assert!(kit::poll_once(call.as_mut()).is_pending());
+        assert_eq!(dropped.load(Ordering::Relaxed), 0);
+    }
+    assert_eq!(dropped.load(Ordering::Relaxed), 2);
+}
+
+#[test]
+fn the_description_says_concurrent() {
+    let text = PollHooksSet::new().describe().to_string();
+    assert!(text.contains("always, concurrent  "), "{text}");
+    assert!(text.contains("fallback, concurrent"), "{text}");
+}
+
+/// A hook of the model test: its priority, and the polls until it is ready.
+#[derive(Debug, Clone)]
+struct Plan {
+    priority: i32,
+    polls: usize,
+}
+
+proptest! {
+    /// The outputs are those of the sequential slot, and the dispatch takes as many polls as its
+    /// slowest hook.
+    #[test]
+    fn the_outputs_are_those_of_a_sequential_slot(
+        plans in prop::collection::vec(
+            (-2..2_i32, 0..5_usize).prop_map(|(priority, polls)| Plan { priority, polls }),
+            0..80,
+        ),
+    ) {
+        let log = Log::default();
+        let mut hooks = PollHooksSet::new();
+        let mut expected = Vec::new();
+        for (id, plan) in (1..).zip(&plans) {
+            hooks.register_collect(Entry::new(slow(&log, id, plan.polls)).priority(plan.priority));
+            expected.push((plan.priority, id));
+        }
+        expected.sort_unstable();
+        let mut expected: Vec<_> = expected.into_iter().map(|(_, id)| id).collect();
+        if expected.is_empty() {
+            expected.push(0);
+        }
+        let mut polls = 0;
+        let outputs = block_on(async {
+            let mut call = pin!(hooks.collect(""));
+            poll_fn(|cx| {
+                polls += 1;
+                match call.as_mut().poll(cx) {
+                    Poll::Ready(outputs) => Poll::Ready(outputs),
+                    Poll::Pending => Poll::Pending,
+                }
+            }).await
+        });
+        prop_assert_eq!(outputs, expected);
+        let slowest = plans.iter().map(|plan| plan.polls).max().unwrap_or(0);
+        prop_assert_eq!(polls, slowest + 1);
+    }
+}
