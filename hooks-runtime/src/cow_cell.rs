@@ -13,8 +13,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 #[cfg(not(hooks_loom))]
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use hooks_core::Slot;
 use hooks_core::__private::drop_catching_panic;
+use hooks_core::Slot;
 #[cfg(hooks_loom)]
 use loom::sync::atomic::{AtomicU64, Ordering};
 #[cfg(hooks_loom)]

@@ -35,11 +35,12 @@ pub mod handler;
 pub mod registry;
 pub mod result;
 
+mod call;
 mod changes;
 mod collect;
-pub(crate) mod condition;
 #[cfg(feature = "command")]
 pub mod command;
+pub(crate) mod condition;
 
 pub(crate) mod data;
 mod emit;
@@ -51,6 +52,7 @@ mod record;
 mod schema;
 pub(crate) mod table;
 
+pub use call::EventCall;
 pub use changes::Changes;
 pub use collect::Collected;
 #[cfg(feature = "command")]

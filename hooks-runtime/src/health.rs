@@ -64,7 +64,9 @@ impl FailureCounts {
 
     /// Returns the number of failures since the last success; 0 without a limit.
     pub(crate) fn failures(&self, id: EntryId) -> u32 {
-        lock(&self.counts).get(&id).map_or(0, |count| count.failures)
+        lock(&self.counts)
+            .get(&id)
+            .map_or(0, |count| count.failures)
     }
 
     /// Counts a success of the hook of this registration.

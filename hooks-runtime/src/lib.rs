@@ -23,6 +23,7 @@
 //!
 //! | Module | Subject |
 //! |---|---|
+//! | [`around`](mod@around) | hooks that enclose an event, PRE, POST or a call of a tool |
 //! | [`coordinator`] | [`Coordinator`]: applies emissions, with a [`Conversation`] and [approvals](approval) |
 //! | `engine` (feature `engine`) | `HookEngine`: sixteen PRE and POST hooks around a coding agent's tools |
 //! | [`model`] | [`HookedModel`]: typed hooks around a language model, with any client |
@@ -86,6 +87,7 @@
 extern crate self as hooks_runtime;
 
 pub mod approval;
+pub mod around;
 pub mod conversation;
 pub mod coordinator;
 pub mod display;

@@ -21,11 +21,13 @@ pub mod hook;
 pub mod registry;
 pub mod response;
 
+mod around;
 mod bail;
 mod observe;
 mod observer;
 mod phase;
 
+pub use around::{PostCall, PreCall};
 pub use hook::{IntoDone, IntoResponse, PostFn, PostHook, PreFn, PreHook};
 pub use observer::{PreObserver, PreObserverFn, PreResult};
 pub use phase::Phase;

@@ -48,8 +48,8 @@ use std::time::Duration;
 
 use hooks_core::__private::drop_catching_panic;
 use hooks_core::{
-    EntryId, EntryMeta, Failure, FailurePolicy, HookFuture, Never, Policy, Registration,
-    Slot, Step, Timer, Unregister,
+    EntryId, EntryMeta, Failure, FailurePolicy, HookFuture, Never, Policy, Registration, Slot,
+    Step, Timer, Unregister,
 };
 use serde::Serialize;
 

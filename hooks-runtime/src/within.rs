@@ -1,6 +1,6 @@
 //! A deadline for one or several dispatches.
 
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -44,6 +44,26 @@ impl<'t> Deadline<'t> {
         }
     }
 
+    /// Runs a future until its end or the deadline. Returns `None` at the deadline.
+    pub(crate) async fn race<F: Future + Unpin>(&mut self, mut future: F) -> Option<F::Output> {
+        let Some(limit) = self.limit else {
+            return Some(future.await);
+        };
+        self.start(limit);
+        poll_fn(|cx| match Pin::new(&mut future).poll(cx) {
+            Poll::Ready(output) => Poll::Ready(Some(output)),
+            Poll::Pending if self.poll(cx, limit) => Poll::Ready(None),
+            Poll::Pending => Poll::Pending,
+        })
+        .await
+    }
+
+    /// Starts the timer, unless it is running.
+    fn start(&mut self, limit: Duration) {
+        let timer = self.timer;
+        self.sleep.get_or_insert_with(|| timer.sleep(limit));
+    }
+
     /// Returns `true` if the dispatch, which is pending, has to end.
     fn poll(&mut self, cx: &mut Context<'_>, limit: Duration) -> bool {
         let is_over = |sleep: &mut BoxFuture<'static, ()>| sleep.as_mut().poll(cx).is_ready();
@@ -72,9 +92,7 @@ impl<'a, H: ?Sized, P: Policy<H> + 'a> Future for Limited<'_, '_, 'a, H, P> {
             return this.dispatch.poll(cx);
         };
         // The deadline begins before the first hook.
-        let timer = this.deadline.timer;
-        let sleep = &mut this.deadline.sleep;
-        sleep.get_or_insert_with(|| timer.sleep(limit));
+        this.deadline.start(limit);
         match this.dispatch.as_mut().poll(cx) {
             Poll::Pending if this.deadline.poll(cx, limit) => {
                 Poll::Ready(this.dispatch.finish_early())

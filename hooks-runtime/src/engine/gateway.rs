@@ -8,6 +8,8 @@ use super::context::EngineContext;
 use super::pre::FailSafe;
 use super::session::Session;
 use super::tools::{ToolClass, ToolRole};
+use crate::phases::PreRun;
+use crate::transform::{TransformError, TransformOutcome};
 use crate::{HookError, HookResponse, PhaseRegistry, Report, ResponseAction};
 
 /// Checks each tool call of an agent's session before it runs, and records its result. Clones share

@@ -9,10 +9,12 @@ use std::time::Duration;
 
 use hooks_core::__private::{ColdOption, drop_catching_panic};
 use hooks_core::{
-    BoxFuture, EntryId, EntryMeta, FailurePolicy, Never, Policy, Registration, Report, Slot, Timer, Unregister,
+    BoxFuture, EntryId, EntryMeta, FailurePolicy, Innermost, IntoAround, Never, Next, Policy,
+    Registration, Report, Slot, Timer, Unregister,
 };
 use pin_project_lite::pin_project;
 
+use super::call::EventCall;
 use super::collect::{Collect, Collected};
 use super::data::{DefaultFields, EmitError, IntoEventData};
 use super::emission::{Emission, RareFields};
@@ -23,8 +25,9 @@ use super::observe::Observers;
 use super::phase::EventPhase;
 use super::record::{Background, Fields};
 use super::schema::{DeclaredSchema, EventSchema};
-use super::table::{EventDescriptor, EventTable, LaterSlots, TableWriter, filter_bit};
+use super::table::{EventDescriptor, EventSlots, EventTable, LaterSlots, TableWriter, filter_bit};
 use crate::Map;
+use crate::around::checked;
 use crate::cow_cell::CowCell;
 use crate::health::{Counting, FailedHook, FailureCounts};
 use crate::lock::lock;
@@ -188,9 +191,10 @@ impl HookRegistry {
             refuse_disabling(&hook, disable_after, policy(entry.meta()));
         }
         let timer = &self.inner.timer;
-        let (id, replaced) = self.inner.table.update(|table| {
-            table.insert(&event, entry, phase, disable_after.is_some(), timer)
-        });
+        let (id, replaced) = self
+            .inner
+            .table
+            .update(|table| table.insert(&event, entry, phase, disable_after.is_some(), timer));
         if let Some(replaced) = replaced {
             self.inner.counts.forget(replaced);
         }
@@ -226,6 +230,73 @@ impl HookRegistry {
         H: IntoHandler<Form, Return: HookReturn<Time, Waits: Send>>,
     {
         self.register(event, hook, options)
+    }
+
+    /// Registers an around hook for an event. It encloses the phases
+    /// [`Transform`](EventPhase::Transform) and [`Decide`](EventPhase::Decide); observers receive
+    /// the emission that it returns. `emit_and_collect` does not run it.
+    ///
+    /// Use an [`Entry`](hooks_core::Entry) to set a key, a priority or a condition. With a deadline,
+    /// the whole call is cancelled at the deadline.
+    ///
+    /// ```
+    /// use hooks_runtime::around::Next;
+    /// use hooks_runtime::events::EventCall;
+    /// use hooks_runtime::{Entry, HookRegistry};
+    ///
+    /// let hooks = HookRegistry::new();
+    /// hooks.around(
+    ///     "tool:pre",
+    ///     Entry::new(async |call: EventCall, next: Next<'_, EventCall>| {
+    ///         let start = std::time::Instant::now();
+    ///         let outcome = next.call((call,)).await;
+    ///         println!("decided in {:?}", start.elapsed());
+    ///         outcome
+    ///     }).key("timing"),
+    /// );
+    /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+    /// hooks.emit("tool:pre", ()).await?;
+    /// # Ok::<_, hooks_runtime::EmitError>(())
+    /// # }).unwrap();
+    /// ```
+    ///
+    /// # Panics
+    /// If the entry has a timeout or a failure policy, or names an unknown key.
+    #[track_caller]
+    pub fn around<M>(
+        &self,
+        event: impl Into<Arc<str>>,
+        hook: impl IntoAround<EventCall, M> + 'static,
+    ) -> Registration {
+        let event = event.into();
+        let entry = checked(hook.__hooks_into_entry());
+        let (name, priority) = (entry.meta().name_arc(), entry.meta().priority());
+        let timer = &self.inner.timer;
+        let id = self
+            .inner
+            .table
+            .update(|table| table.insert_around(&event, entry, timer));
+        tracing::debug!(
+            target: "hooks_runtime",
+            event = &*event, hook = &*name, priority, "around hook registered"
+        );
+        self.inner.check_registration(&event);
+        let handle = EventUnregister {
+            registry: Arc::downgrade(&self.inner),
+            event,
+            name,
+            priority,
+        };
+        Registration::new(id, handle)
+    }
+
+    /// Enables or disables the around hook of this event with this key. Returns `false` if there is
+    /// none.
+    pub fn set_around_enabled(&self, event: &str, key: &str, is_enabled: bool) -> bool {
+        self.inner.table.update(|table| {
+            let found = table.find_around(event, |entry| entry.key() == Some(key));
+            found.is_some_and(|id| table.set_entry_enabled(event, id, is_enabled))
+        })
     }
 
     /// Emits an event: its hooks run one after the other, by priority. Each hook receives the data
@@ -682,37 +753,39 @@ async fn emit_with(
         original,
         outcome: None,
     };
-    let fields = Fields::new(map, table.defaults());
-    let mut state = match background.original {
-        None => EmissionState::new(name, fields),
-        Some(_) => EmissionState::with_background(name, fields, background.clone()),
-    };
     let mut run = PhaseRun {
         deadline: Deadline::new(&*registry.timer, options.deadline),
-        report: options.report.then(Report::default),
+        report: None,
         counts: hooks.counts_failures.then_some(&registry.counts),
         failed: Vec::new(),
     };
-    run.dispatch(&hooks.transform, state.policy()).await;
-    let concluded = match later {
-        None => state.conclude(&hooks.transform),
-        Some(later) => {
-            if run.deadline.passed().is_none() {
-                run.dispatch(&later.decide, state.deciding()).await;
-            }
-            state.conclude_phases(&hooks.transform, &later.decide)
-        }
+    let emitted = EmittedEvent {
+        registry,
+        table: &table,
+        name,
+        hooks,
+        background: &background,
+        reports: options.report,
     };
-    let outcome = match (concluded.emission(run.report.take()), run.deadline.passed()) {
-        (Ok(emission), Some(after)) => Err(EmitError::Deadline {
-            after,
-            emission: Box::new(emission),
-        }),
-        (Ok(emission), None) => match schema {
-            Some(schema) if !emission.is_denied() => admit_changes(schema, emission),
-            _ => Ok(emission),
-        },
-        (error, _) => error,
+    let outcome = match later {
+        Some(later) if !later.around.is_empty() => {
+            let data = table.completed(Arc::clone(&map));
+            let args = (EventCall::new(Arc::clone(name), map),);
+            let call = Next::new(&later.around, &emitted).call(args);
+            match (run.deadline.race(call).await, run.deadline.passed()) {
+                (None, Some(after)) => Err(EmitError::Deadline {
+                    after,
+                    emission: Box::new(Emission::of(data)),
+                }),
+                (Some(outcome), _) => outcome,
+                (None, None) => unreachable!("a call ends at a deadline only"),
+            }
+        }
+        _ => emitted.decide(&mut run, map).await,
+    };
+    let outcome = match (outcome, schema) {
+        (Ok(emission), Some(schema)) if !emission.is_denied() => admit_changes(schema, emission),
+        (outcome, _) => outcome,
     };
     let outcome = match later {
         Some(later) if !later.observe.is_empty() => {
@@ -724,6 +797,64 @@ async fn emit_with(
     registry.disable(event, run.failed);
     drop_catching_panic(table);
     outcome
+}
+
+/// An event, as the innermost call of around hooks.
+struct EmittedEvent<'t> {
+    registry: &'t HookRegistryInner,
+    table: &'t EventTable,
+    name: &'t Arc<str>,
+    hooks: &'t EventSlots,
+    background: &'t Background,
+    reports: bool,
+}
+
+impl EmittedEvent<'_> {
+    /// Runs the phases `Transform` and `Decide`.
+    async fn decide(&self, run: &mut PhaseRun<'_>, map: Arc<Map>) -> Result<Emission, EmitError> {
+        let hooks = self.hooks;
+        let fields = Fields::new(map, self.table.defaults());
+        let mut state = match self.background.original {
+            None => EmissionState::new(self.name, fields),
+            Some(_) => EmissionState::with_background(self.name, fields, self.background.clone()),
+        };
+        run.report = self.reports.then(Report::default);
+        run.dispatch(&hooks.transform, state.policy()).await;
+        let concluded = match hooks.later.as_deref() {
+            None => state.conclude(&hooks.transform),
+            Some(later) => {
+                if run.deadline.passed().is_none() {
+                    run.dispatch(&later.decide, state.deciding()).await;
+                }
+                state.conclude_phases(&hooks.transform, &later.decide)
+            }
+        };
+        let emission = concluded.emission(run.report.take())?;
+        match run.deadline.passed() {
+            None => Ok(emission),
+            Some(after) => Err(EmitError::Deadline {
+                after,
+                emission: Box::new(emission),
+            }),
+        }
+    }
+}
+
+impl Innermost<EventCall> for EmittedEvent<'_> {
+    fn call<'a>(&'a self, (call,): (EventCall,)) -> BoxFuture<'a, Result<Emission, EmitError>> {
+        Box::pin(async move {
+            // The deadline limits the whole call.
+            let mut run = PhaseRun {
+                deadline: Deadline::new(&*self.registry.timer, None),
+                report: None,
+                counts: self.hooks.counts_failures.then_some(&self.registry.counts),
+                failed: Vec::new(),
+            };
+            let outcome = self.decide(&mut run, call.data).await;
+            self.registry.disable(self.name, run.failed);
+            outcome
+        })
+    }
 }
 
 /// Checks the data of an emission before the first hook.

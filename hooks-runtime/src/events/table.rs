@@ -5,17 +5,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hashbrown::{DefaultHashBuilder, HashMap};
+use hooks_core::around::DynAround;
 use hooks_core::{Entry, EntryId, EntryMeta, FailurePolicy, Slot, Timer};
 use jiff::Timestamp;
 use rpds::HashTrieMapSync;
 use serde::Serialize;
 
+use super::call::EventCall;
 use super::emit::policy;
 use super::handler::Handler;
 use super::phase::EventPhase;
 use super::record::complete;
 use super::schema::{DeclaredSchema, EventSchema};
 use crate::Map;
+use crate::around::AroundSlot;
 use crate::cow_cell::Writer;
 use crate::timestamp;
 
@@ -51,6 +54,8 @@ pub(super) struct EventSlots {
 pub(super) struct LaterSlots {
     pub(super) decide: Slot<dyn Handler>,
     pub(super) observe: Slot<dyn Handler>,
+    /// Around hooks, which enclose the phases `Transform` and `Decide`.
+    pub(super) around: AroundSlot<EventCall>,
 }
 
 impl EventSlots {
@@ -68,23 +73,23 @@ impl EventSlots {
         phase: EventPhase,
         timer: &Arc<dyn Timer>,
     ) -> EntryId {
+        match phase {
+            EventPhase::Transform => self.transform.insert(hook),
+            EventPhase::Decide => self.later(timer).decide.insert(hook),
+            EventPhase::Observe => self.later(timer).observe.insert(hook),
+        }
+    }
+
+    /// Returns the later phases, for changes.
+    fn later(&mut self, timer: &Arc<dyn Timer>) -> &mut LaterSlots {
         let new = || {
             Arc::new(LaterSlots {
                 decide: Slot::with_timer(Arc::clone(timer)),
                 observe: Slot::with_timer(Arc::clone(timer)),
+                around: Slot::new(),
             })
         };
-        match phase {
-            EventPhase::Transform => self.transform.insert(hook),
-            EventPhase::Decide => {
-                let later = self.later.get_or_insert_with(new);
-                Arc::make_mut(later).decide.insert(hook)
-            }
-            EventPhase::Observe => {
-                let later = self.later.get_or_insert_with(new);
-                Arc::make_mut(later).observe.insert(hook)
-            }
-        }
+        Arc::make_mut(self.later.get_or_insert_with(new))
     }
 
     fn remove(&mut self, id: EntryId) -> bool {
@@ -95,8 +100,10 @@ impl EventSlots {
             return false;
         };
         let slots = Arc::make_mut(later);
-        let found = slots.decide.remove_entry(id) || slots.observe.remove_entry(id);
-        if slots.decide.is_empty() && slots.observe.is_empty() {
+        let found = slots.decide.remove_entry(id)
+            || slots.observe.remove_entry(id)
+            || slots.around.remove_entry(id);
+        if slots.decide.is_empty() && slots.observe.is_empty() && slots.around.is_empty() {
             self.later = None;
         }
         found
@@ -114,6 +121,7 @@ impl EventSlots {
             let slots = Arc::make_mut(later);
             slots.decide.set_entry_enabled(id, is_enabled)
                 || slots.observe.set_entry_enabled(id, is_enabled)
+                || slots.around.set_entry_enabled(id, is_enabled)
         })
     }
 
@@ -339,7 +347,13 @@ impl TableWriter {
         counts_failures: bool,
         timer: &Arc<dyn Timer>,
     ) -> (EntryId, Option<EntryId>) {
-        if hook.meta().before().chain(hook.meta().after()).next().is_some() {
+        if hook
+            .meta()
+            .before()
+            .chain(hook.meta().after())
+            .next()
+            .is_some()
+        {
             // Try on a copy: a refused entry must not leave an event without hooks behind.
             let hooks = self.slots.get(event).cloned();
             let mut hooks = hooks.unwrap_or_else(|| EventSlots::new(timer));
@@ -362,29 +376,64 @@ impl TableWriter {
         (id, replaced)
     }
 
-    /// Enables or disables a hook, and returns whether it is registered.
-    pub(super) fn set_entry_enabled(
+    /// Registers an around hook. Returns its id.
+    ///
+    /// # Panics
+    /// As [`insert`](Self::insert).
+    #[track_caller]
+    pub(super) fn insert_around(
         &mut self,
+        event: &Arc<str>,
+        hook: Entry<Arc<dyn DynAround<EventCall>>>,
+        timer: &Arc<dyn Timer>,
+    ) -> EntryId {
+        let hooks = self.slots.get(event).cloned();
+        let mut hooks = hooks.unwrap_or_else(|| EventSlots::new(timer));
+        let (is_new, had_extras) = (hooks.is_empty(), hooks.has_extras());
+        let id = hooks.later(timer).around.insert(hook);
+        if is_new {
+            self.filter.add(event);
+        }
+        self.with_extras += usize::from(!had_extras);
+        if let Some(many) = &mut self.many {
+            many.insert_mut(Arc::clone(event), hooks.clone());
+        }
+        self.slots.insert(Arc::clone(event), hooks);
+        if self.many.is_none() && self.slots.len() > MAX_COPIED {
+            self.many = Some(persistent(&self.slots));
+        }
+        id
+    }
+
+    /// Returns the around hooks of an event for which the test returns `true`.
+    pub(super) fn find_around(
+        &self,
         event: &str,
-        id: EntryId,
-        is_enabled: bool,
-    ) -> bool {
+        test: impl Fn(&EntryMeta) -> bool,
+    ) -> Option<EntryId> {
+        let later = self.slots.get(event)?.later.as_ref()?;
+        let mut around = later.around.iter().map(|(_, entry)| entry);
+        around.find(|entry| test(entry)).map(EntryMeta::id)
+    }
+
+    /// Enables or disables a hook, and returns whether it is registered.
+    pub(super) fn set_entry_enabled(&mut self, event: &str, id: EntryId, is_enabled: bool) -> bool {
         let Some(hooks) = self.slots.get_mut(event) else {
             return false;
         };
         let found = hooks.set_entry_enabled(id, is_enabled);
         if let (true, Some(many)) = (found, &mut self.many) {
-            let (event, _) = self.slots.get_key_value(event).expect("the event was found");
+            let (event, _) = self
+                .slots
+                .get_key_value(event)
+                .expect("the event was found");
             many.insert_mut(Arc::clone(event), self.slots[event].clone());
         }
         found
     }
 
     /// Returns the registrations for which the test returns `true`, with their events.
-    pub(super) fn find(
-        &self,
-        test: impl Fn(&EntryMeta) -> bool,
-    ) -> Vec<(Arc<str>, EntryId)> {
+    pub(super) fn find(&self, test: impl Fn(&EntryMeta) -> bool) -> Vec<(Arc<str>, EntryId)> {
         let mut found = Vec::new();
         for (event, hooks) in &self.slots {
             let entries = hooks.entries().filter(|(_, entry)| test(entry));

@@ -2,16 +2,17 @@
 
 use std::fmt;
 use std::num::NonZeroU32;
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::time::Duration;
 
 use hooks_core::__private::drop_catching_panic;
 use hooks_core::{
-    Entry, EntryId, EntryMeta, FailurePolicy, Registration, Report, Slot, Timer,
+    BoxFuture, Entry, EntryId, EntryMeta, FailurePolicy, Registration, Report, Slot, Timer,
     Unregister,
 };
 use serde::Serialize;
 
+use super::around::{EnclosePost, EnclosePre, PostCall, PreCall, RunPost, RunPre};
 use super::bail::Bail;
 use super::hook::{Post, PostHook, Pre, PreHook};
 use super::observe::Observe;
@@ -19,8 +20,10 @@ use super::observer::{DynPreObserver, ObservingPre, PreObserver, PreResult};
 use super::phase::Phase;
 use super::response::{HookResponse, ResponseAction};
 use crate::HookError;
+use crate::around::AroundRegistry;
 use crate::cow_cell::{CowCell, Writer};
 use crate::health::{Counting, FailedHook, FailureCounts};
+use crate::lock::lock;
 use crate::options::{RegisterOptions, keyed, refuse_disabling};
 use crate::timer::HostTimer;
 use crate::transform::{TransformError, TransformRegistry};
@@ -63,11 +66,24 @@ struct PhaseRegistryInner<Req: ?Sized, Res: ?Sized> {
     post: CowCell<Slot<dyn Post<Res>>>,
     requests: TransformRegistry<Req>,
     results: TransformRegistry<Res>,
+    /// Created when the host registers the first around hook.
+    around_pre: OnceLock<Arc<dyn EnclosePre<Req>>>,
+    around_post: OnceLock<Arc<dyn EnclosePost<Res>>>,
     counts: FailureCounts,
     timer: Arc<dyn Timer>,
 }
 
 impl<Req: ?Sized, Res: ?Sized> PhaseRegistryInner<Req, Res> {
+    fn around_pre(&self) -> Option<&dyn EnclosePre<Req>> {
+        let around = self.around_pre.get().map(|around| &**around);
+        around.filter(|around| !around.is_empty())
+    }
+
+    fn around_post(&self) -> Option<&dyn EnclosePost<Res>> {
+        let around = self.around_post.get().map(|around| &**around);
+        around.filter(|around| !around.is_empty())
+    }
+
     /// Disables hooks that have reached their limit of failures.
     fn disable(&self, phase: Phase, failed: Vec<FailedHook>) {
         for failed in failed {
@@ -158,6 +174,8 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
                 post: CowCell::new(Slot::with_timer(Arc::clone(&timer))),
                 requests: TransformRegistry::with_timer(Arc::clone(&timer)),
                 results: TransformRegistry::with_timer(Arc::clone(&timer)),
+                around_pre: OnceLock::new(),
+                around_post: OnceLock::new(),
                 counts: FailureCounts::default(),
                 timer,
             }),
@@ -280,9 +298,7 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
     /// keeps its place, and does not run. Enabling a hook resets its failures: see
     /// [`RegisterOptions::disable_after`].
     pub fn set_enabled(&self, phase: Phase, id: &str, is_enabled: bool) -> bool {
-        let hooks = self.entries(phase, |entry| {
-            (entry.key() == Some(id)).then(|| entry.id())
-        });
+        let hooks = self.entries(phase, |entry| (entry.key() == Some(id)).then(|| entry.id()));
         let Some(entry) = hooks.into_iter().flatten().next() else {
             return false;
         };
@@ -321,6 +337,8 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
             post: CowCell::new(self.inner.post.read(Slot::clone)),
             requests: self.inner.requests.copied(),
             results: self.inner.results.copied(),
+            around_pre: copied(&self.inner.around_pre, |around| around.copied()),
+            around_post: copied(&self.inner.around_post, |around| around.copied()),
             counts: FailureCounts::default(),
             timer: Arc::clone(&self.inner.timer),
         };
@@ -355,7 +373,13 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
     pub async fn execute_pre(&self, request: &Req) -> Result<HookResponse, HookError> {
         let slots = self.inner.pre.load();
         let policy = Bail::new(request);
-        let response = if self.inner.counts.is_used() {
+        let response = if let Some(around) = self.inner.around_pre() {
+            let hooks = PreHooks {
+                inner: &self.inner,
+                slots: &slots,
+            };
+            around.run(&hooks, request, None).await
+        } else if self.inner.counts.is_used() {
             let policy = Counting::new(policy, self.inner.counts.in_use());
             let (response, failed) = slots.hooks.dispatch(policy).await;
             self.inner.disable(Phase::Pre, failed);
@@ -379,9 +403,20 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
         request: &Req,
     ) -> (Result<HookResponse, HookError>, Report) {
         let slots = self.inner.pre.load();
-        let policy = Counting::new(Bail::new(request), self.inner.counts.in_use());
-        let ((response, failed), mut report) = slots.hooks.dispatch_reported(policy).await;
-        self.inner.disable(Phase::Pre, failed);
+        let (response, mut report) = if let Some(around) = self.inner.around_pre() {
+            let hooks = PreHooks {
+                inner: &self.inner,
+                slots: &slots,
+            };
+            let mut report = Report::default();
+            let response = around.run(&hooks, request, Some(&mut report)).await;
+            (response, report)
+        } else {
+            let policy = Counting::new(Bail::new(request), self.inner.counts.in_use());
+            let ((response, failed), report) = slots.hooks.dispatch_reported(policy).await;
+            self.inner.disable(Phase::Pre, failed);
+            (response, report)
+        };
         if let Some(observers) = &slots.observers {
             let policy = ObservingPre::new(request, response.as_ref());
             let policy = Counting::new(policy, self.inner.counts.in_use());
@@ -412,7 +447,13 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
     pub async fn execute_post(&self, result: &Res, request_id: Option<&str>) {
         let slot = self.inner.post.load();
         let policy = Observe::new(result, request_id);
-        if self.inner.counts.is_used() {
+        if let Some(around) = self.inner.around_post() {
+            let hooks = PostHooks {
+                inner: &self.inner,
+                slot: &slot,
+            };
+            around.run(&hooks, result, request_id, None).await;
+        } else if self.inner.counts.is_used() {
             let policy = Counting::new(policy, self.inner.counts.in_use());
             let ((), failed) = slot.dispatch(policy).await;
             self.inner.disable(Phase::Post, failed);
@@ -425,10 +466,22 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
     /// Like [`execute_post`](Self::execute_post), with a report on each hook.
     pub async fn execute_post_reported(&self, result: &Res, request_id: Option<&str>) -> Report {
         let slot = self.inner.post.load();
-        let policy = Observe::new(result, request_id);
-        let policy = Counting::new(policy, self.inner.counts.in_use());
-        let (((), failed), report) = slot.dispatch_reported(policy).await;
-        self.inner.disable(Phase::Post, failed);
+        let report = if let Some(around) = self.inner.around_post() {
+            let hooks = PostHooks {
+                inner: &self.inner,
+                slot: &slot,
+            };
+            let mut report = Report::default();
+            let run = around.run(&hooks, result, request_id, Some(&mut report));
+            run.await;
+            report
+        } else {
+            let policy = Observe::new(result, request_id);
+            let policy = Counting::new(policy, self.inner.counts.in_use());
+            let (((), failed), report) = slot.dispatch_reported(policy).await;
+            self.inner.disable(Phase::Post, failed);
+            report
+        };
         drop_catching_panic(slot);
         report
     }
@@ -548,6 +601,109 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
     }
 }
 
+impl<Req: ?Sized + Sync + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
+    /// Returns the around hooks that enclose the PRE hooks. Observers receive the response that the
+    /// outermost around hook returns.
+    ///
+    /// An around hook that returns `CONTINUE` without calling `next` skips every check.
+    pub fn around_pre(&self) -> &AroundRegistry<PreCall<Req>> {
+        let new = || Arc::new(AroundRegistry::<PreCall<Req>>::new()) as _;
+        let around = self.inner.around_pre.get_or_init(new).as_any();
+        around.downcast_ref().expect("only this method creates it")
+    }
+}
+
+impl<Req: ?Sized + 'static, Res: ?Sized + Sync + 'static> PhaseRegistry<Req, Res> {
+    /// Returns the around hooks that enclose the POST hooks.
+    pub fn around_post(&self) -> &AroundRegistry<PostCall<Res>> {
+        let new = || Arc::new(AroundRegistry::<PostCall<Res>>::new()) as _;
+        let around = self.inner.around_post.get_or_init(new).as_any();
+        around.downcast_ref().expect("only this method creates it")
+    }
+}
+
+/// Copies around hooks, if there are any.
+fn copied<T: ?Sized>(
+    around: &OnceLock<Arc<T>>,
+    copy: impl FnOnce(&T) -> Arc<T>,
+) -> OnceLock<Arc<T>> {
+    match around.get() {
+        None => OnceLock::new(),
+        Some(around) => OnceLock::from(copy(around)),
+    }
+}
+
+/// The PRE hooks within around hooks.
+struct PreHooks<'r, Req: ?Sized, Res: ?Sized> {
+    inner: &'r PhaseRegistryInner<Req, Res>,
+    slots: &'r PreSlots<Req>,
+}
+
+impl<Req: ?Sized, Res: ?Sized> RunPre<Req> for PreHooks<'_, Req, Res> {
+    fn run<'a>(
+        &'a self,
+        request: &'a Req,
+        report: Option<&'a Mutex<Report>>,
+    ) -> BoxFuture<'a, Result<HookResponse, HookError>>
+    where
+        Req: Sync,
+    {
+        Box::pin(async move {
+            let policy = Counting::new(Bail::new(request), self.inner.counts.in_use());
+            let (response, failed) = match report {
+                None => self.slots.hooks.dispatch(policy).await,
+                Some(all) => {
+                    let run = self.slots.hooks.dispatch_reported(policy);
+                    let (output, own) = reported(run).await;
+                    lock(all).entries.extend(own.entries);
+                    output
+                }
+            };
+            self.inner.disable(Phase::Pre, failed);
+            response
+        })
+    }
+}
+
+/// The POST hooks within around hooks.
+struct PostHooks<'r, Req: ?Sized, Res: ?Sized> {
+    inner: &'r PhaseRegistryInner<Req, Res>,
+    slot: &'r Slot<dyn Post<Res>>,
+}
+
+impl<Req: ?Sized, Res: ?Sized> RunPost<Res> for PostHooks<'_, Req, Res> {
+    fn run<'a>(
+        &'a self,
+        result: &'a Res,
+        request_id: Option<&'a str>,
+        report: Option<&'a Mutex<Report>>,
+    ) -> BoxFuture<'a, ()>
+    where
+        Res: Sync,
+    {
+        Box::pin(async move {
+            let policy = Observe::new(result, request_id);
+            let policy = Counting::new(policy, self.inner.counts.in_use());
+            let ((), failed) = match report {
+                None => self.slot.dispatch(policy).await,
+                Some(all) => {
+                    let run = self.slot.dispatch_reported(policy);
+                    let (output, own) = reported(run).await;
+                    lock(all).entries.extend(own.entries);
+                    output
+                }
+            };
+            self.inner.disable(Phase::Post, failed);
+        })
+    }
+}
+
+/// Hides the type of a dispatch, because the compiler cannot prove `Send` for the type within
+/// another future.
+fn reported<'a, T: 'a>(run: impl Future<Output = T> + Send + 'a) -> BoxFuture<'a, T> {
+    Box::pin(run)
+}
+
 impl<Req: ?Sized + Send + Sync + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
     /// Runs the hooks that may [change the request](Self::requests), then the PRE hooks on the
     /// changed request, then the observers. Make the call with [`PreRun::request`].
@@ -653,7 +809,11 @@ fn refuse(phase: Phase, id: &str, options: &RegisterOptions) {
     assert!(
         phase == Phase::Pre || policy == FailurePolicy::Isolate,
         "{phase} hook `{id}` cannot {policy}, because the call is {} when it runs; leave `on_failure` out, or make it a PRE hook",
-        if phase == Phase::Post { "over" } else { "decided" }
+        if phase == Phase::Post {
+            "over"
+        } else {
+            "decided"
+        }
     );
     let hook = format!("{phase} hook `{id}`");
     options.refuse_event_options(&hook);

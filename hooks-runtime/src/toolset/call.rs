@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
-use hooks_core::RequestExtensions;
+use hooks_core::{AroundCall, RequestExtensions};
 use serde_json::Value;
+
+use super::error::ToolError;
 
 /// Defines the methods that add values to the `extensions` of a builder.
 macro_rules! carries_extensions {
@@ -48,6 +50,12 @@ pub struct ToolCall {
     pub input: Value,
     /// Values for hooks and tools, which the model does not see.
     pub extensions: RequestExtensions,
+}
+
+/// A call, as around hooks enclose it: [`ToolRunner::around`](super::ToolRunner::around).
+impl AroundCall for ToolCall {
+    type Args<'a> = (ToolCall,);
+    type Output = Result<Value, ToolError>;
 }
 
 impl ToolCall {

@@ -2,12 +2,14 @@
 
 use std::fmt;
 
-use hooks_core::RequestExtensions;
+use futures_util::future::Either;
+use hooks_core::{BoxFuture, Innermost, Next, RequestExtensions};
 use serde_json::Value;
 
 use super::call::{ToolCall, ToolCallContext, ToolOutput, carries_extensions};
 use super::error::ToolError;
 use super::set::{RunTools, ToolSet};
+use crate::around::{AroundRegistry, AroundSlot};
 use crate::transform::TransformRegistry;
 
 /// Parts of a [`ToolRunner`] without its hooks.
@@ -41,6 +43,7 @@ pub struct ToolRunner<'h, T: ToolSet, X> {
     parts: ToolParts<X>,
     hooks: T::Hooks<'h>,
     results: TransformRegistry<ToolOutput>,
+    around: AroundRegistry<ToolCall>,
 }
 
 impl<'h, T: ToolSet, X> ToolRunner<'h, T, X> {
@@ -65,6 +68,7 @@ impl<'h, T: ToolSet, X> ToolRunner<'h, T, X> {
             parts,
             hooks,
             results: TransformRegistry::new(),
+            around: AroundRegistry::new(),
         }
     }
 
@@ -134,6 +138,51 @@ impl<'h, T: ToolSet, X> ToolRunner<'h, T, X> {
         &self.results
     }
 
+    /// Returns the around hooks of all tools. Each encloses a call: its hooks, the tool, and the
+    /// hooks of its result; an around hook may call again, or return an output without a call.
+    /// Clones of the runner share them.
+    ///
+    /// ```
+    /// # use hooks_runtime::toolset::{ExecuteTool, ToolCallContext, ToolSet};
+    /// use hooks_runtime::Entry;
+    /// use hooks_runtime::around::Next;
+    /// use hooks_runtime::toolset::{ToolCall, ToolError, ToolFailure, ToolRunner};
+    /// # use serde_json::json;
+    /// #
+    /// # #[derive(serde::Deserialize)]
+    /// # struct Fetch {}
+    /// #
+    /// # #[derive(ToolSet)]
+    /// # enum Tools {
+    /// #     #[tool(output = String)]
+    /// #     Fetch(Fetch),
+    /// # }
+    /// #
+    /// # struct Web;
+    /// #
+    /// # impl ExecuteTool<Fetch, String> for Web {
+    /// #     async fn execute(&self, _: Fetch, _: ToolCallContext) -> Result<String, ToolFailure> {
+    /// #         Err("offline".into())
+    /// #     }
+    /// # }
+    ///
+    /// let runner = ToolRunner::<Tools, _>::new(Web);
+    /// runner.around().register(
+    ///     Entry::new(async |call: ToolCall, next: Next<'_, ToolCall>| {
+    ///         match next.call((call.clone(),)).await {
+    ///             Err(ToolError::Failed { .. }) => next.call((call,)).await,
+    ///             result => result,
+    ///         }
+    ///     }).key("retry"),
+    /// );
+    /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+    /// assert!(runner.execute(ToolCall::new("call-1", "fetch", json!({}))).await.is_err());
+    /// # });
+    /// ```
+    pub fn around(&self) -> &AroundRegistry<ToolCall> {
+        &self.around
+    }
+
     /// Returns the executor.
     pub fn executor(&self) -> &X {
         &self.parts.executor
@@ -159,6 +208,19 @@ impl<'h, T: ToolSet, X> ToolRunner<'h, T, X> {
         if !self.parts.extensions.is_empty() {
             call.extensions = call.extensions.with_defaults(&self.parts.extensions);
         }
+        if self.around.is_empty() {
+            return Either::Left(self.execute_inner(call));
+        }
+        let innermost = RunnerCall { runner: self };
+        Either::Right(enclosed(self.around.snapshot(), call, innermost))
+    }
+
+    /// Executes a call without around hooks.
+    fn execute_inner(&self, call: ToolCall) -> impl Future<Output = Result<Value, ToolError>> + Send
+    where
+        T: RunTools<X>,
+        X: Sync,
+    {
         let context = self.result_context(&call);
         let run = T::execute(call, &self.hooks, &self.parts.executor);
         transformed(run, context, &self.results)
@@ -173,6 +235,27 @@ impl<'h, T: ToolSet, X> ToolRunner<'h, T, X> {
         let extensions = call.extensions.clone();
         Some(ToolCallContext::new(&*call.id, tool.name, extensions))
     }
+}
+
+/// The innermost call of around hooks.
+struct RunnerCall<'r, 'h, T: ToolSet, X> {
+    runner: &'r ToolRunner<'h, T, X>,
+}
+
+impl<T: RunTools<X>, X: Sync> Innermost<ToolCall> for RunnerCall<'_, '_, T, X> {
+    fn call<'a>(&'a self, (call,): (ToolCall,)) -> BoxFuture<'a, Result<Value, ToolError>> {
+        Box::pin(self.runner.execute_inner(call))
+    }
+}
+
+/// Performs a call by way of around hooks. Generic over the innermost call, for the reason that
+/// [`transformed`] has.
+async fn enclosed<N: Innermost<ToolCall>>(
+    around: AroundSlot<ToolCall>,
+    call: ToolCall,
+    innermost: N,
+) -> Result<Value, ToolError> {
+    Next::new(&around, &innermost).call((call,)).await
 }
 
 /// Passes the output of a call to the hooks of the results. Generic over the type of the call,
@@ -203,6 +286,7 @@ impl<T: ToolSet, X: Clone> Clone for ToolRunner<'_, T, X> {
             parts: self.parts.clone(),
             hooks: self.hooks.clone(),
             results: self.results.clone(),
+            around: self.around.clone(),
         }
     }
 }
@@ -214,6 +298,7 @@ impl<T: ToolSet, X: fmt::Debug> fmt::Debug for ToolRunner<'_, T, X> {
             .field("extensions", &self.parts.extensions)
             .field("hooks", &self.hooks)
             .field("results", &self.results)
+            .field("around", &self.around)
             .finish()
     }
 }
