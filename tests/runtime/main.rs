@@ -9,6 +9,7 @@
 mod kit;
 
 mod approval;
+mod around;
 mod collect;
 mod defaults_and_listing;
 mod emit;
@@ -29,8 +30,10 @@ mod registration;
 mod reports;
 mod sharing;
 mod stress;
+mod switches;
 mod testing;
 mod timestamps;
 mod toolset;
+mod transforms;
 mod weak;
 mod worked_examples;
