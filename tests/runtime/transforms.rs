@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures::FutureExt;
 use futures::executor::block_on;
 use hooks_runtime::phases::{PostFn, PreFn, PreObserver, PreObserverFn, PreResult};
 use hooks_runtime::toolset::{
@@ -104,8 +103,8 @@ fn a_failure_withholds_the_value_by_default() {
     );
 
     texts.register(fails("fails"), plain().on_failure(FailurePolicy::Isolate));
-    let (outcome, lines) = block_on(capture_logs(async { apply(&texts, "raw") }.boxed()));
-    assert_eq!(outcome.unwrap().0, "raw12");
+    let (outcome, lines) = block_on(capture_logs(texts.apply("raw")));
+    assert_eq!(&*outcome.unwrap().value, "raw12");
     assert!(
         has_line(&lines, "WARN", &["hook=fails", "broken"]),
         "{lines:?}"
