@@ -218,6 +218,14 @@ pub trait IntoAround<C: AroundCall + ?Sized, M> {
         C: 'h;
 }
 
+/// Converts an around hook into an entry of a slot of around hooks, for front ends.
+pub fn entry<'h, C, M>(hook: impl IntoAround<C, M> + 'h) -> Entry<Arc<dyn DynAround<C> + 'h>>
+where
+    C: AroundCall + ?Sized + 'h,
+{
+    hook.__hooks_into_entry()
+}
+
 /// An around hook of the call `C`, in the form `M`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an around hook of this slot; implement `Around<{C}>`, or write an `async fn` with the parameters of the slot and `next: Next<'_, {C}>`",

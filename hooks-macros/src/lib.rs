@@ -115,6 +115,8 @@ use proc_macro::TokenStream;
 /// | `aggregate = Type` | `always`, `fallback`; not with `finalize` | `Aggregate<Output>` | reduces the outputs of a dispatch to one output |
 /// | `finalize = Type` | `always`, `fallback`; not with `aggregate` | `Finalize<Output>` | transforms the result of a dispatch |
 /// | `output = Type` | `aggregate` or `finalize` | `AggregateInto<Output, Type>`, `FinalizeInto<Output, Type>` | sets the type of the result |
+/// | `concurrent` | `always`, `fallback`, with `aggregate` or without an output | | runs the hooks concurrently; the outputs keep their order |
+/// | `around` | any kind | | adds around hooks (middleware), which enclose the default, the hooks and the companions |
 /// | `name = Name` | any kind | | sets the name of the slot's trait; the default is the name of the method in UpperCamelCase |
 ///
 /// `custom = Type` is internal to `#[derive(ToolSet)]`.
@@ -138,6 +140,7 @@ use proc_macro::TokenStream;
 /// | `AppHooksSet::new()` | returns a set without hooks |
 /// | `with_hooks(value)`, `register_hooks(value)` | register the hooks of an `#[impl_hooks]` block |
 /// | `with_extended(set)`, `extend(set)` | add the hooks of another set |
+/// | `for_call(change)` | returns a copy with changes, for one call |
 /// | `describe()` | lists the slots, and their hooks in execution order |
 /// | `tools`, `with_tools(set)` | the nested set of `#[nested_hooks(tools = …)]` |
 ///
@@ -146,9 +149,10 @@ use proc_macro::TokenStream;
 /// | Name | Description |
 /// |---|---|
 /// | `AppHooksSet::redact(text)` | runs the slot: the dispatch |
-/// | `with_redact(hook)`, `register_redact(hook)` | register a hook: a value that implements `Redact`, a closure, a `Stateful`, one of them behind `Arc`, `Box` or `&`, or an `Entry` with its key, name and priority |
-/// | `redact_mut()` | returns the slot's `Registrations`, for example for `remove(key)` |
+/// | `with_redact(hook)`, `register_redact(hook)` | register a hook: a value that implements `Redact`, a closure, a `Stateful`, one of them behind `Arc`, `Box` or `&`, or an `Entry` with its key, name, priority, order and condition |
+/// | `redact_mut()` | returns the slot's `Registrations`, for example for `remove(key)` and `set_enabled(key, false)` |
 /// | `with_redact_chain(…)`, `set_redact_chain(…)` | replace the chain; `…_aggregate` and `…_finalize` for the other companions |
+/// | `with_redact_around(hook)`, `register_redact_around(hook)`, `redact_around_mut()` | register and return around hooks, if the slot has the option `around` |
 /// | `Redact` | the trait of the slot's hooks, with the method `call(&self, text, last)`, written as `async fn` |
 /// | `StatefulRedact` | the trait of hooks with mutable state, with `call_mut(&mut self, text, last)` |
 ///

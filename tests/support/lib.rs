@@ -79,6 +79,8 @@ mod pages {
     mod entries {}
     #[doc = include_str!("../../docs/ordering.md")]
     mod ordering {}
+    #[doc = include_str!("../../docs/around.md")]
+    mod around {}
     #[doc = include_str!("../../docs/policies.md")]
     mod policies {}
     #[doc = include_str!("../../docs/state.md")]

@@ -2,9 +2,11 @@
 
 use std::hint::black_box;
 
+use hooks_core::Entry;
+
 use crate::contenders::{
-    self, BenchSet, BorrowingFunction, Boxed, BoxedWaiting, OwningFunction, Plain, Ready, Verdict,
-    Waiting,
+    self, ArrangedFunction, BenchSet, BorrowingFunction, Boxed, BoxedWaiting, EnclosedFunction,
+    JoinedFunction, OptionBenchSet, OwningFunction, Plain, Ready, Verdict, Waiting,
 };
 use crate::events;
 use crate::workload::{Word, block_on, words};
@@ -38,6 +40,8 @@ pub(crate) enum Subject {
     Function,
     /// Functions and closures given a `String` each, against hand-written static calls.
     Owned,
+    /// Slots and entries with options, against hand-written static calls.
+    Options,
     /// An emission whose hooks continue, against hand-written code.
     Event,
     /// Such an emission with so many fields that an event hashes their names, as the limit does.
@@ -91,6 +95,8 @@ impl Case {
             Subject::Event | Subject::EventMany | Subject::EventShared | Subject::EventEmpty => 0,
             // The number must not grow with the data.
             Subject::EventModify | Subject::EventCommon => u64::MAX,
+            // Around hooks and hooks selected by conditions allocate.
+            Subject::Options => u64::MAX,
         }
     }
 }
@@ -224,8 +230,47 @@ fn sized<const N: usize>(prompt: &'static str) -> Vec<Case> {
         ));
         cases.push(owned!("owned_function", OwningFunction));
         cases.push(owned!("owned_closure", closure));
+        cases.extend(options::<N>(prompt));
     }
     cases
+}
+
+/// Returns the cases of slots and entries with options.
+fn options<const N: usize>(prompt: &'static str) -> [Case; 6] {
+    fn set<const N: usize>(
+        with: impl Fn(OptionBenchSet<'static>, usize) -> OptionBenchSet<'static>,
+    ) -> OptionBenchSet<'static> {
+        (0..N).fold(OptionBenchSet::new(), with)
+    }
+    macro_rules! case {
+        ($name:literal, $set:expr => $slot:ident, $baseline:ident) => {{
+            let (set, hooks) = (set::<N>($set), [Word::FIRST; N]);
+            Case {
+                slot: $name,
+                hooks: N,
+                ours: dispatch!(set.$slot(black_box(prompt))),
+                baseline: dispatch!(contenders::$baseline(&hooks, black_box(prompt))),
+                subject: Subject::Options,
+            }
+        }};
+    }
+    let keyed = |number: usize| Entry::new(ArrangedFunction).key(number.to_string());
+    [
+        case!("around", |set, _| set.with_enclosed_around(contenders::around) => enclosed, limit_always),
+        case!("around_unused", |set, _| set.with_enclosed(EnclosedFunction) => enclosed, limit_always),
+        case!("concurrent", |set, _| set.with_joined(JoinedFunction) => joined, limit_aggregate),
+        case!("relative_order", |set, number| match number {
+            0 => set.with_arranged(keyed(0)),
+            _ => set.with_arranged(keyed(number).before("0")),
+        } => arranged, limit_chain),
+        case!("disabled", |set, number| {
+            let disabled = Entry::new(ArrangedFunction).enabled(false);
+            set.with_arranged(keyed(number)).with_arranged(disabled)
+        } => arranged, limit_chain),
+        case!("conditional", |set, number| {
+            set.with_arranged(keyed(number).when(|prompt: &&str| !prompt.is_empty()))
+        } => arranged, limit_chain),
+    ]
 }
 
 /// Returns all cases, for this prompt.

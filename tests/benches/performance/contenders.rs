@@ -3,7 +3,7 @@
 
 use std::ops::ControlFlow;
 
-use hooks_core::{ShortCircuit, hooks, impl_hook, impl_hooks};
+use hooks_core::{Next, ShortCircuit, hooks, impl_hook, impl_hooks};
 
 use crate::workload::{Word, default};
 
@@ -68,6 +68,47 @@ pub(crate) trait Bench {
     async fn owned(prompt: String) -> Verdict {
         default(&prompt)
     }
+}
+
+/// Slots with options, and hooks of entries with options.
+#[hooks]
+pub(crate) trait OptionBench {
+    #[hook(always, around)]
+    async fn enclosed(prompt: &str) -> Verdict {
+        default(prompt)
+    }
+
+    #[hook(always, aggregate = FirstRefusal, concurrent)]
+    async fn joined(prompt: &str) -> Verdict {
+        default(prompt)
+    }
+
+    #[hook(always, chain = ShortCircuit<(), String>)]
+    async fn arranged(prompt: &str) -> Verdict {
+        default(prompt)
+    }
+}
+
+#[impl_hook(Enclosed)]
+pub(crate) async fn enclosed_function(prompt: &str, last: Option<Verdict>) -> Verdict {
+    last.unwrap_or(Ok(()))?;
+    Word::FIRST.check(prompt)
+}
+
+#[impl_hook(Joined)]
+pub(crate) async fn joined_function(prompt: &str) -> Verdict {
+    Word::FIRST.check(prompt)
+}
+
+#[impl_hook(Arranged)]
+pub(crate) async fn arranged_function(prompt: &str) -> Verdict {
+    Word::FIRST.check(prompt)
+}
+
+/// An around hook that checks the prompt before the rest.
+pub(crate) async fn around(prompt: &str, next: Next<'_, dyn Enclosed>) -> Verdict {
+    Word::FIRST.check(prompt)?;
+    next.call((prompt,)).await
 }
 
 /// A hook of every slot whose bodies contain no `.await`.
