@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use hooks_runtime::RegisterOptions;
 use hooks_runtime::around::{Around, Next};
 use hooks_runtime::toolset::{
-    ExecuteTool, ToolCall, ToolCallContext, ToolError, ToolFailure, ToolOutput, ToolRunner, ToolSet,
+    ExecuteTool, ToolCall, ToolCallContext, ToolCallOutput, ToolError, ToolFailure, ToolRunner,
+    ToolSet,
 };
 use hooks_runtime::transform::{TransformFn, TransformInput, Transformed};
 use serde::Deserialize;
@@ -61,7 +62,7 @@ impl Around<ToolCall> for Retry {
 }
 
 /// Redacts passwords.
-fn redact(result: TransformInput<'_, ToolOutput>) -> Transformed<ToolOutput> {
+fn redact(result: TransformInput<'_, ToolCallOutput>) -> Transformed<ToolCallOutput> {
     match result.current().output.as_str() {
         Some(text) if text.contains("hunter2") => {
             let text = text.replace("hunter2", "[redacted]");
@@ -72,7 +73,7 @@ fn redact(result: TransformInput<'_, ToolOutput>) -> Transformed<ToolOutput> {
 }
 
 /// Withholds private keys.
-fn no_keys(result: TransformInput<'_, ToolOutput>) -> Transformed<ToolOutput> {
+fn no_keys(result: TransformInput<'_, ToolCallOutput>) -> Transformed<ToolCallOutput> {
     match result.raw().output.as_str() {
         Some(text) if text.contains("PRIVATE KEY") => Transformed::denied("a private key"),
         _ => Transformed::Unchanged,

@@ -6,7 +6,7 @@ use std::time::Duration;
 use futures::executor::block_on;
 use hooks_runtime::phases::{PostFn, PreFn, PreObserver, PreObserverFn, PreResult};
 use hooks_runtime::toolset::{
-    ExecuteTool, ToolCall, ToolCallContext, ToolDecision, ToolError, ToolFailure, ToolOutput,
+    ExecuteTool, ToolCall, ToolCallContext, ToolCallOutput, ToolDecision, ToolError, ToolFailure,
     ToolRunner, ToolSet,
 };
 use hooks_runtime::transform::{
@@ -462,7 +462,7 @@ fn call(path: &str) -> ToolCall {
 async fn result_hooks_change_the_output_of_every_tool() {
     let (runner, log) = (ToolRunner::<FileTools, _>::new(Files), Log::new());
     let seen = log.clone();
-    let hook = move |input: TransformInput<'_, ToolOutput>| {
+    let hook = move |input: TransformInput<'_, ToolCallOutput>| {
         let tenant = input.current().context.extensions().get::<Tenant>();
         let tenant = tenant.map_or("none", |tenant| tenant.0);
         let id = input.current().context.id();
@@ -526,7 +526,7 @@ fn result_hooks_receive_the_output_of_a_hook_that_completes_the_call() {
     };
     let hooks = FileToolsHooksSet::new().with_read_file(completes);
     let runner = ToolRunner::<FileTools, _>::with_hooks(Files, hooks);
-    let marks = |input: TransformInput<'_, ToolOutput>| {
+    let marks = |input: TransformInput<'_, ToolCallOutput>| {
         Transformed::changed(input.current().with_output(json!([input.raw().output])))
     };
     runner

@@ -27,7 +27,7 @@ use super::record::{Background, Fields};
 use super::schema::{DeclaredSchema, EventSchema};
 use super::table::{EventDescriptor, EventSlots, EventTable, LaterSlots, TableWriter, filter_bit};
 use crate::Map;
-use crate::around::checked;
+use crate::around_registry::checked;
 use crate::cow_cell::CowCell;
 use crate::health::{Counting, FailedHook, FailureCounts};
 use crate::lock::lock;

@@ -18,7 +18,7 @@ use super::phase::EventPhase;
 use super::record::complete;
 use super::schema::{DeclaredSchema, EventSchema};
 use crate::Map;
-use crate::around::AroundSlot;
+use crate::around_registry::AroundSlot;
 use crate::cow_cell::Writer;
 use crate::timestamp;
 

@@ -9,7 +9,7 @@ use hooks_core::{AroundCall, BoxFuture, Innermost, Next, Report};
 
 use super::response::HookResponse;
 use crate::HookError;
-use crate::around::AroundRegistry;
+use crate::around_registry::AroundRegistry;
 use crate::lock::lock;
 
 /// The run of the PRE hooks, as around hooks enclose it: the argument is the request.

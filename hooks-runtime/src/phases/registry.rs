@@ -20,7 +20,7 @@ use super::observer::{DynPreObserver, ObservingPre, PreObserver, PreResult};
 use super::phase::Phase;
 use super::response::{HookResponse, ResponseAction};
 use crate::HookError;
-use crate::around::AroundRegistry;
+use crate::around_registry::AroundRegistry;
 use crate::cow_cell::{CowCell, Writer};
 use crate::health::{Counting, FailedHook, FailureCounts};
 use crate::lock::lock;

@@ -81,23 +81,23 @@ impl ToolCall {
 /// [`ToolRunner::results`](super::ToolRunner::results).
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub struct ToolOutput {
+pub struct ToolCallOutput {
     /// The output of the tool, or of a hook in its place.
     pub output: Value,
     /// The context of the call.
     pub context: ToolCallContext,
 }
 
-impl ToolOutput {
+impl ToolCallOutput {
     /// Creates the output of a call.
     pub fn new(output: Value, context: ToolCallContext) -> Self {
-        ToolOutput { output, context }
+        ToolCallOutput { output, context }
     }
 
     /// Returns the output with another value, for the same call.
     #[must_use]
     pub fn with_output(&self, output: impl Into<Value>) -> Self {
-        ToolOutput::new(output.into(), self.context.clone())
+        ToolCallOutput::new(output.into(), self.context.clone())
     }
 
     /// Returns the name of the tool.

@@ -6,10 +6,10 @@ use futures_util::future::Either;
 use hooks_core::{BoxFuture, Innermost, Next, RequestExtensions};
 use serde_json::Value;
 
-use super::call::{ToolCall, ToolCallContext, ToolOutput, carries_extensions};
+use super::call::{ToolCall, ToolCallContext, ToolCallOutput, carries_extensions};
 use super::error::ToolError;
 use super::set::{RunTools, ToolSet};
-use crate::around::{AroundRegistry, AroundSlot};
+use crate::around_registry::{AroundRegistry, AroundSlot};
 use crate::transform::TransformRegistry;
 
 /// Parts of a [`ToolRunner`] without its hooks.
@@ -42,7 +42,7 @@ impl<X> ToolParts<X> {
 pub struct ToolRunner<'h, T: ToolSet, X> {
     parts: ToolParts<X>,
     hooks: T::Hooks<'h>,
-    results: TransformRegistry<ToolOutput>,
+    results: TransformRegistry<ToolCallOutput>,
     around: AroundRegistry<ToolCall>,
 }
 
@@ -98,7 +98,7 @@ impl<'h, T: ToolSet, X> ToolRunner<'h, T, X> {
     /// ```
     /// # use hooks_runtime::toolset::{ExecuteTool, ToolCall, ToolCallContext, ToolFailure, ToolSet};
     /// use hooks_runtime::RegisterOptions;
-    /// use hooks_runtime::toolset::{ToolOutput, ToolRunner};
+    /// use hooks_runtime::toolset::{ToolCallOutput, ToolRunner};
     /// use hooks_runtime::transform::{TransformFn, TransformInput, Transformed};
     /// # use serde_json::json;
     /// #
@@ -121,7 +121,7 @@ impl<'h, T: ToolSet, X> ToolRunner<'h, T, X> {
     ///
     /// let runner = ToolRunner::<Tools, _>::new(Station);
     /// runner.results().register(
-    ///     TransformFn::new("shout", |result: TransformInput<'_, ToolOutput>| {
+    ///     TransformFn::new("shout", |result: TransformInput<'_, ToolCallOutput>| {
     ///         match result.current().output.as_str() {
     ///             Some(text) => Transformed::changed(result.current().with_output(text.to_uppercase())),
     ///             None => Transformed::Unchanged,
@@ -134,7 +134,7 @@ impl<'h, T: ToolSet, X> ToolRunner<'h, T, X> {
     /// assert_eq!(runner.execute(call).await.unwrap(), "SUNNY");
     /// # });
     /// ```
-    pub fn results(&self) -> &TransformRegistry<ToolOutput> {
+    pub fn results(&self) -> &TransformRegistry<ToolCallOutput> {
         &self.results
     }
 
@@ -263,7 +263,7 @@ async fn enclosed<N: Innermost<ToolCall>>(
 async fn transformed<F>(
     run: F,
     context: Option<ToolCallContext>,
-    results: &TransformRegistry<ToolOutput>,
+    results: &TransformRegistry<ToolCallOutput>,
 ) -> Result<Value, ToolError>
 where
     F: Future<Output = Result<Value, ToolError>> + Send,
@@ -273,7 +273,7 @@ where
         return Ok(output);
     };
     let tool = context.tool();
-    let changed = results.apply(ToolOutput::new(output, context)).await;
+    let changed = results.apply(ToolCallOutput::new(output, context)).await;
     match changed {
         Ok(outcome) => Ok(outcome.value.output.clone()),
         Err(source) => Err(ToolError::Withheld { tool, source }),

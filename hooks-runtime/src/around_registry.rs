@@ -8,7 +8,7 @@
 //! | [`PhaseRegistry::around_post`](crate::PhaseRegistry::around_post) | the POST hooks | [`PostCall`](crate::phases::PostCall) |
 //! | [`ToolRunner::around`](crate::toolset::ToolRunner::around) | a call of a tool: its hooks, the tool, the hooks of its result | [`ToolCall`](crate::toolset::ToolCall) |
 //!
-//! An around hook receives the arguments of the call and [`Next`], the rest of the call. It calls
+//! An around hook receives the arguments of the call and [`Next`](hooks_core::Next), the rest of the call. It calls
 //! `next` once, several times or not at all, and returns the result of the call. The hook with the
 //! lowest priority is the outermost; among equal priorities, it is the hook that was registered
 //! first. Errors of the call are part of its result. A panic of an around hook and a cancellation
@@ -20,11 +20,10 @@
 use std::fmt;
 use std::sync::{Arc, Weak};
 
-use hooks_core::{Entry, EntryId, EntryMeta, FailurePolicy, Registration, Slot, Unregister};
-
-#[doc(inline)]
-pub use hooks_core::around::{
-    Around, AroundCall, AroundHook, DynAround, Innermost, IntoAround, Next, NextFuture,
+use hooks_core::around::DynAround;
+use hooks_core::{
+    AroundCall, Entry, EntryId, EntryMeta, FailurePolicy, IntoAround, Registration, Slot,
+    Unregister,
 };
 
 use crate::cow_cell::CowCell;
@@ -35,8 +34,7 @@ use crate::cow_cell::CowCell;
 /// affects later calls only.
 ///
 /// ```
-/// use hooks_runtime::{BoxFuture, Entry};
-/// use hooks_runtime::around::{AroundCall, AroundRegistry, Innermost, Next};
+/// use hooks_runtime::{AroundCall, AroundRegistry, BoxFuture, Entry, Innermost, Next};
 ///
 /// /// A download.
 /// enum Download {}
@@ -132,7 +130,7 @@ impl<C: AroundCall + ?Sized + 'static> AroundRegistry<C> {
         slot.iter().map(|(_, entry)| entry.clone()).collect()
     }
 
-    /// Returns the hooks of one call, for [`Next::new`]. Takes constant time.
+    /// Returns the hooks of one call, for [`Next::new`](hooks_core::Next::new). Takes constant time.
     pub fn snapshot(&self) -> AroundSlot<C> {
         Slot::clone(&self.hooks.load())
     }
