@@ -492,11 +492,10 @@ impl DeclaredSchema {
         let mut logged = lock(&self.logged);
         let room = MAX_LOGGED.saturating_sub(logged.len());
         let problems = mismatch.problems.iter().take(room);
-        let new = problems.fold(false, |new, problem| {
-            logged.insert(problem.to_string()) || new
-        });
+        let new = problems.filter(|problem| logged.insert(problem.to_string()));
+        let has_new = new.count() > 0;
         drop(logged);
-        if new {
+        if has_new {
             tracing::warn!(target: "hooks_runtime", event = &*mismatch.event, "{mismatch}");
         }
     }
