@@ -26,6 +26,10 @@ use crate::typed::direct::{CallLast, Condition};
 
 /// A call that around hooks can enclose: its arguments and its output. `#[hooks]` implements it for
 /// `dyn SlotTrait` if the slot has the option `around`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no around hooks; add `around` to the `#[hook(…)]` of the slot",
+    label = "a slot without the option `around`"
+)]
 pub trait AroundCall {
     /// The arguments as a tuple.
     type Args<'a>: MaybeSend;

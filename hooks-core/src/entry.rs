@@ -46,7 +46,7 @@ impl<H> Entry<H> {
                 is_trusted: true,
                 is_enabled: true,
                 is_conditional: false,
-                constraints: None,
+                constraints: Vec::new(),
                 rank: (0, 0),
                 timer: None,
                 hook_type,
@@ -262,8 +262,8 @@ pub struct EntryMeta {
     is_trusted: bool,
     is_enabled: bool,
     is_conditional: bool,
-    /// `None` if there are none.
-    constraints: Option<Box<Vec<Constraint>>>,
+    /// The keys before and after which the entry runs.
+    constraints: Vec<Constraint>,
     /// Place in the list: priority and sequence, unless the slot computes the order from
     /// constraints.
     rank: (i32, u64),
@@ -373,16 +373,16 @@ impl EntryMeta {
     }
 
     pub(crate) fn constraints(&self) -> &[Constraint] {
-        self.constraints.as_deref().map_or(&[], Vec::as_slice)
+        &self.constraints
     }
 
     fn constrain(&mut self, constraint: Constraint) {
-        self.constraints.get_or_insert_default().push(constraint);
+        self.constraints.push(constraint);
     }
 
     /// Returns `true` if the slot has to compute its order, or which of its entries run.
     pub(crate) fn needs_arrangement(&self) -> bool {
-        self.constraints.is_some() || !self.is_enabled || self.is_conditional
+        !self.constraints.is_empty() || !self.is_enabled || self.is_conditional
     }
 
     pub(crate) fn enable(&mut self, is_enabled: bool) {

@@ -22,7 +22,7 @@ mod order;
 
 pub(crate) use cursor::Cursor;
 use index::{Index, Lookup, MAX_SCANNED};
-use list::{List, Rank};
+use list::{Leaf, List, Rank};
 pub(crate) use node::Node;
 
 /// An extension point: its entries, in execution order.
@@ -53,8 +53,11 @@ pub(crate) use node::Node;
 /// assert_eq!(order, ["first", "second", "last"]);
 /// ```
 pub struct Slot<H: ?Sized> {
-    /// `None` until the first registration, so that an empty slot costs no allocation.
+    /// The entries that run. `None` if there are none, so that an empty slot costs no allocation.
     nodes: Option<List<H>>,
+    /// All entries in execution order, if the slot has relative order, disabled entries or
+    /// conditions. Each change builds this list anew. Otherwise `None`, and all entries run.
+    arranged: Option<Leaf<H>>,
     len: usize,
     next_sequence: u64,
     timer: Option<Arc<dyn Timer>>,
@@ -67,6 +70,7 @@ impl<H: ?Sized> Slot<H> {
     pub const fn new() -> Self {
         Slot {
             nodes: None,
+            arranged: None,
             len: 0,
             next_sequence: 0,
             timer: None,
@@ -89,7 +93,7 @@ impl<H: ?Sized> Slot<H> {
 
     /// Returns `true` if no hook is registered.
     pub fn is_empty(&self) -> bool {
-        self.nodes.is_none()
+        self.len == 0
     }
 
     /// Iterates over the hooks and their options, in execution order. Includes disabled entries.
@@ -100,7 +104,10 @@ impl<H: ?Sized> Slot<H> {
     /// Returns the hook registered under this key, with its options.
     pub fn get(&self, key: &str) -> Option<(&H, &EntryMeta)> {
         let rank = self.find(Lookup::Key(key))?;
-        let node = self.nodes.as_ref()?.get(rank)?;
+        let node = match &self.arranged {
+            Some(all) => all.iter().find(|node| node.meta.rank() == rank)?,
+            None => self.nodes.as_ref()?.get(rank)?,
+        };
         Some((&node.hook, &node.meta))
     }
 
@@ -168,7 +175,7 @@ impl<H: ?Sized> Slot<H> {
     }
 
     fn is_arranged(&self) -> bool {
-        matches!(self.nodes, Some(List::Arranged(_)))
+        self.arranged.is_some()
     }
 
     fn to_nodes(&self) -> Vec<Node<H>> {
@@ -203,7 +210,7 @@ impl<H: ?Sized> Slot<H> {
             }
         }
         // Dropped last: the destructor of a replaced hook may panic.
-        let _old = self.nodes.clone();
+        let _old = (self.nodes.clone(), self.arranged.clone());
         self.set_nodes(nodes);
         self.next_sequence = next_sequence;
         id.unwrap_or_else(EntryId::next)
@@ -233,11 +240,9 @@ impl<H: ?Sized> Slot<H> {
         }
         self.len = nodes.len();
         self.index = None;
-        self.nodes = match nodes.is_empty() {
-            true => None,
-            false if is_arranged => Some(List::of_arranged(nodes)),
-            false => Some(List::of_nodes(&nodes)),
-        };
+        self.arranged = is_arranged.then(|| nodes.as_slice().into());
+        nodes.retain(|node| node.meta.is_enabled());
+        self.nodes = List::of_nodes(nodes);
     }
 
     #[track_caller]
@@ -285,7 +290,7 @@ impl<H: ?Sized> Slot<H> {
         let (hook, meta) = self.admitted(entry);
         order::check_keys(&meta, &[]);
         // Dropped last: the destructor of a replaced hook may panic.
-        let old = self.nodes.take();
+        let old = (self.nodes.take(), self.arranged.take(), self.len);
         self.len = 0;
         self.index = None;
         if meta.needs_arrangement() {
@@ -293,7 +298,7 @@ impl<H: ?Sized> Slot<H> {
         } else {
             self.put(hook, meta);
         }
-        old.is_some()
+        old.2 > 0
     }
 
     /// Removes the entry of this key, and returns `true` if it existed.
@@ -310,14 +315,14 @@ impl<H: ?Sized> Slot<H> {
 
     /// Removes the entry of this rank.
     fn take(&mut self, rank: Rank) {
-        let Some(nodes) = &self.nodes else { return };
-        if let List::Arranged(list) = nodes {
+        if let Some(all) = self.arranged.clone() {
             // Dropped last: the destructor of the hook may panic.
-            let list = Arc::clone(list);
-            let left = list.all.iter().filter(|node| node.meta.rank() != rank);
+            let _old = self.nodes.clone();
+            let left = all.iter().filter(|node| node.meta.rank() != rank);
             self.set_nodes(left.cloned().collect());
             return;
         }
+        let Some(nodes) = &self.nodes else { return };
         if let (Some(index), Some(node)) = (&mut self.index, nodes.get(rank)) {
             index.remove(&node.meta);
         }
@@ -362,8 +367,7 @@ impl<H: ?Sized> Slot<H> {
         match &self.nodes {
             None => Some(&[]),
             Some(List::One(leaf)) => Some(leaf),
-            Some(List::Many(_)) => None,
-            Some(List::Arranged(list)) => (!list.is_conditional).then_some(&list.enabled),
+            Some(List::Many(_) | List::Conditional(_)) => None,
         }
     }
 
@@ -374,28 +378,27 @@ impl<H: ?Sized> Slot<H> {
 
     /// Returns a cursor over all entries, in execution order.
     pub(crate) fn registered(&self) -> Cursor<'_, H> {
-        match &self.nodes {
-            Some(List::Arranged(list)) => Cursor::of_leaf(&list.all),
-            nodes => Cursor::new(nodes.as_ref()),
+        match &self.arranged {
+            Some(all) => Cursor::of_leaf(all),
+            None => self.cursor(),
         }
     }
 
     /// Returns the number of entries that run if all conditions hold.
     pub(crate) fn enabled_len(&self) -> usize {
-        match &self.nodes {
-            Some(List::Arranged(list)) => list.enabled.len(),
-            _ => self.len,
+        match &self.arranged {
+            Some(_) => self.nodes.as_ref().map_or(0, List::len),
+            None => self.len,
         }
     }
 
     /// Returns the entries that run and whose condition holds; `None` if no entry has a condition.
     pub(crate) fn select(&self, mut admits: impl FnMut(&Node<H>) -> bool) -> Option<Vec<&Node<H>>> {
-        let Some(List::Arranged(list)) = &self.nodes else {
+        let Some(List::Conditional(leaf)) = &self.nodes else {
             return None;
         };
         let admitted = |node: &&Node<H>| !node.meta.is_conditional() || admits(node);
-        let selected = || list.enabled.iter().filter(admitted).collect();
-        list.is_conditional.then(selected)
+        Some(leaf.iter().filter(admitted).collect())
     }
 }
 
@@ -409,6 +412,7 @@ impl<H: ?Sized> Clone for Slot<H> {
     fn clone(&self) -> Self {
         Slot {
             nodes: self.nodes.clone(),
+            arranged: self.arranged.clone(),
             len: self.len,
             next_sequence: self.next_sequence,
             timer: self.timer.clone(),

@@ -1,6 +1,6 @@
 //! Around hooks of typed slots.
 
-#[allow(dead_code, unreachable_pub)]
+#[allow(dead_code, unreachable_pub, reason = "shared with other tests")]
 #[path = "table/kit.rs"]
 mod kit;
 

@@ -1,6 +1,6 @@
 //! Relative order, switches, conditions, and copies of a set for one call.
 
-#[allow(dead_code, unreachable_pub)]
+#[allow(dead_code, unreachable_pub, reason = "shared with other tests")]
 #[path = "table/kit.rs"]
 mod kit;
 

@@ -1,6 +1,6 @@
 //! Slots whose hooks run concurrently.
 
-#[allow(dead_code, unreachable_pub)]
+#[allow(dead_code, unreachable_pub, reason = "shared with other tests")]
 #[path = "table/kit.rs"]
 mod kit;
 

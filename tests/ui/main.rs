@@ -63,6 +63,8 @@ const ERRORS: &[(&str, usize)] = &[
     ("hooks_value_not_sync", 2),
     ("hooks_value_not_send_or_sync", 3),
     ("register_closure_not_send", 2),
+    // The type of `next`, and the method that it then does not have.
+    ("hooks_around_without_option", 2),
     // For the argument, for the returned future, and for its `.await`.
     ("emit_struct", 3),
 ];

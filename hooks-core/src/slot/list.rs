@@ -27,18 +27,8 @@ pub(super) enum List<H: ?Sized> {
     One(Leaf<H>),
     /// Two leaves or more.
     Many(Arc<[Leaf<H>]>),
-    /// The list of a slot with relative order, disabled entries or conditions.
-    Arranged(Arc<Arranged<H>>),
-}
-
-/// A list that each change builds anew.
-pub(super) struct Arranged<H: ?Sized> {
-    /// All entries in execution order.
-    pub(super) all: Leaf<H>,
-    /// The enabled entries in execution order.
-    pub(super) enabled: Leaf<H>,
-    /// `true` if an enabled entry has a condition.
-    pub(super) is_conditional: bool,
+    /// The entries of a slot in which some have a condition. Each change builds this list anew.
+    Conditional(Leaf<H>),
 }
 
 impl<H: ?Sized> List<H> {
@@ -50,25 +40,21 @@ impl<H: ?Sized> List<H> {
         match self {
             List::One(leaf) => slice::from_ref(leaf),
             List::Many(leaves) => leaves,
-            List::Arranged(list) => slice::from_ref(&list.all),
+            List::Conditional(leaf) => slice::from_ref(leaf),
         }
     }
 
-    /// Returns a list of these entries. Their ranks ascend, and no entry needs an arrangement.
-    pub(super) fn of_nodes(nodes: &[Node<H>]) -> Self {
-        List::of(nodes.chunks(MAX_ENTRIES).map(Leaf::from).collect())
+    /// Returns a list of these entries, whose ranks ascend; `None` if there are none.
+    pub(super) fn of_nodes(nodes: Vec<Node<H>>) -> Option<Self> {
+        if nodes.iter().any(|node| node.meta.is_conditional()) {
+            return Some(List::Conditional(nodes.into()));
+        }
+        let leaves: Vec<_> = nodes.chunks(MAX_ENTRIES).map(Leaf::from).collect();
+        (!leaves.is_empty()).then(|| List::of(leaves))
     }
 
-    /// Returns a list of these entries, of which some are disabled, conditional or moved. Their
-    /// ranks ascend.
-    pub(super) fn of_arranged(nodes: Vec<Node<H>>) -> Self {
-        let enabled = nodes.iter().filter(|node| node.meta.is_enabled());
-        let enabled: Leaf<H> = enabled.cloned().collect();
-        List::Arranged(Arc::new(Arranged {
-            is_conditional: enabled.iter().any(|node| node.meta.is_conditional()),
-            all: nodes.into(),
-            enabled,
-        }))
+    pub(super) fn len(&self) -> usize {
+        self.leaves().iter().map(|leaf| leaf.len()).sum()
     }
 
     /// Returns the entry of this rank.
@@ -164,7 +150,7 @@ impl<H: ?Sized> Clone for List<H> {
         match self {
             List::One(leaf) => List::One(Arc::clone(leaf)),
             List::Many(leaves) => List::Many(Arc::clone(leaves)),
-            List::Arranged(list) => List::Arranged(Arc::clone(list)),
+            List::Conditional(leaf) => List::Conditional(Arc::clone(leaf)),
         }
     }
 }

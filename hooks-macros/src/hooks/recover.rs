@@ -97,7 +97,8 @@ fn hook(method: &Method) -> Attribute {
     let private = krate::private();
     let chain = guess.is_looked_at.then(|| quote!(#private::NoCompanion));
     let chain = chain.into_iter();
-    syn::parse_quote!(#[hook(#kind #(, name = #name)* #(, chain = #chain)*)])
+    let around = guess.around.into_iter();
+    syn::parse_quote!(#[hook(#kind #(, name = #name)* #(, chain = #chain)* #(, #around)*)])
 }
 
 /// Returns `true` if the hooks of a slot, which may be invalid, probably receive the previous
@@ -115,6 +116,8 @@ struct Guess {
     name: Option<Ident>,
     /// `true` if a companion sees every output, so hooks receive none.
     is_looked_at: bool,
+    /// The option `around`, which adds methods to the set.
+    around: Option<Ident>,
 }
 
 impl Guess {
@@ -129,11 +132,13 @@ impl Guess {
         let looks = |key: &Ident| key.to_string().starts_with(['a', 'c']);
         let has_companion = hook.chain.is_some()
             || hook.aggregate.is_some()
+            || hook.concurrent.is_some()
             || hook.unread.iter().chain(&hook.unknown).any(looks);
         Guess {
             kind,
             is_looked_at: has_companion && !matches!(kind, KindWord::Singleton),
             name: hook.name.map(|name| name.value),
+            around: hook.around,
         }
     }
 }

@@ -83,6 +83,7 @@ pub(crate) fn page(whole: bool) -> Result<String, String> {
     page += &hooks(&cases, &mut misses);
     page += &empty(&cases, &mut misses);
     page += &allocations(&cases, &mut misses);
+    page += &options(&cases);
     page += &events(&cases, &mut misses);
     page += &parallel(&scaling, &mut misses);
     if whole {
@@ -296,6 +297,37 @@ fn allocations(cases: &[Measured], misses: &mut Vec<Miss>) -> String {
             target: "the same for every length".to_owned(),
             why: "",
         });
+    }
+    text
+}
+
+fn options(cases: &[Measured]) -> String {
+    let mut text = String::from(
+        "\n## Options of slots and entries\n\n\
+         The costs of around hooks, concurrent slots and the options of entries, compared with \
+         hand-written static calls; they have no targets. `around` has as many around hooks, each \
+         with a check and one call of `next`; `around unused` has ordinary hooks in a slot that \
+         takes around hooks. In `relative order`, hooks are registered with `before`; in \
+         `disabled`, as many disabled hooks are registered beside the hooks that run; in \
+         `conditional`, each hook has a condition that holds.\n\n\
+         | Case | Hooks | ns | limit, ns | ratio | instructions | allocations |\n\
+         |---|---:|---:|---:|---:|---:|---:|\n",
+    );
+    for measured in cases
+        .iter()
+        .filter(|measured| measured.case.subject == Subject::Options)
+    {
+        let _ = writeln!(
+            text,
+            "| {} | {} | {:.1} | {:.1} | {:.2} | {} | {} |",
+            measured.case.name(),
+            measured.case.hooks,
+            measured.ours,
+            measured.baseline,
+            measured.ratio(),
+            instructions(measured.instructions),
+            measured.allocations,
+        );
     }
     text
 }

@@ -72,6 +72,7 @@ impl SlotExpansion<'_> {
             return None;
         }
         let (field, hook, vis) = (&slot.method, &slot.name, self.vis());
+        let deprecated: Vec<_> = attrs::given(&slot.attrs, &["deprecated"]).collect();
         let (form, root, h) = (names::form(hook), self.root(), self.lifetime());
         let [with, register, registrations] = slot.names().around();
         let doc = format!("Registers an around hook for the slot `{field}`.");
@@ -82,6 +83,7 @@ impl SlotExpansion<'_> {
         let bound = quote_spanned!(at_name=> impl #into_around<dyn #hook, #form> + #h);
         Some(quote_spanned! {*place=>
             #(#cfgs)*
+            #(#deprecated)*
             #[doc = #doc]
             #[track_caller]
             #vis fn #with<#form>(mut self, hook: #bound) -> Self {
@@ -90,6 +92,7 @@ impl SlotExpansion<'_> {
             }
 
             #(#cfgs)*
+            #(#deprecated)*
             #[doc = #doc]
             #[track_caller]
             #vis fn #register<#form>(&mut self, hook: #bound) -> &mut Self {
@@ -98,6 +101,7 @@ impl SlotExpansion<'_> {
             }
 
             #(#cfgs)*
+            #(#deprecated)*
             #[doc = #registrations_doc]
             #vis fn #registrations(&mut self) -> #root::AroundRegistrations<'_, #h, dyn #hook> {
                 self.#field.__hooks_around_mut()
