@@ -10,7 +10,7 @@ use serde_json::json;
 /// Replaces `~` by the home directory.
 fn expand_home(event: Event<'_>) -> HookResult {
     match event.str("path").and_then(|path| path.strip_prefix("~/")) {
-        Some(path) => HookResult::set("path", format!("/home/ada/{path}")),
+        Some(path) => HookResult::set("path", format!("/srv/ada/{path}")),
         None => HookResult::proceed(),
     }
 }
@@ -18,7 +18,7 @@ fn expand_home(event: Event<'_>) -> HookResult {
 /// Allows paths in the project.
 fn project_only(event: Event<'_>) -> HookResult {
     match event.str("path") {
-        Some(path) if path.starts_with("/home/ada/project/") => HookResult::proceed(),
+        Some(path) if path.starts_with("/srv/ada/project/") => HookResult::proceed(),
         _ => HookResult::deny("not in the project"),
     }
 }

@@ -283,7 +283,7 @@ fn a_post_hook_sends_only_with_consent() {
 fn a_check_sees_the_final_data_and_an_audit_hook_every_decision() {
     assert_eq!(
         run("deciding_and_observing"),
-        "modify: /home/ada/project/notes.md\ndeny: /home/ada/.ssh/id_ed25519\n"
+        "modify: /srv/ada/project/notes.md\ndeny: /srv/ada/.ssh/id_ed25519\n"
     );
 }
 
