@@ -278,3 +278,54 @@ fn a_post_hook_sends_only_with_consent() {
          Missing(Revoked), 0 requests\n"
     );
 }
+
+#[test]
+fn a_check_sees_the_final_data_and_an_audit_hook_every_decision() {
+    assert_eq!(
+        run("deciding_and_observing"),
+        "modify: /srv/ada/project/notes.md\ndeny: /srv/ada/.ssh/id_ed25519\n"
+    );
+}
+
+#[test]
+fn a_hook_runs_for_some_tools_and_is_disabled_after_failures() {
+    assert_eq!(
+        run("filtering_events_by_tool"),
+        "read_file main.rs: continue\n\
+         write_file main.rs: deny\n\
+         write_file plan.md: continue\n\
+         statistics: enabled false, 2 failures\n\
+         read_only: enabled true, 0 failures\n"
+    );
+}
+
+#[test]
+fn a_host_declares_events_with_their_data() {
+    let output = run("declaring_events");
+    for line in [
+        "deploy:start: A deployment begins.",
+        "  target: string, one of \"staging\", \"production\"",
+        "warning: undeclared event `deploy:strat`, similar to `deploy:start`; correct the name, or \
+         declare the event",
+        "error: the data of event `deploy:start` do not match its schema: field `target` is missing",
+    ] {
+        assert!(
+            output.lines().any(|printed| printed == line),
+            "{line}\n{output}"
+        );
+    }
+}
+
+#[test]
+fn result_hooks_change_what_a_tool_returned() {
+    let output = run("changing_tool_results");
+    let lines: Vec<_> = output.lines().collect();
+    assert_eq!(
+        lines,
+        [
+            "again: tool `read_file` failed: the server is busy",
+            "\"user: ada, password: [redacted]\"",
+            "the output of tool `read_file` was withheld: denied by `no-keys`: a private key",
+        ]
+    );
+}

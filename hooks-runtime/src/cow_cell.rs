@@ -14,6 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use hooks_core::__private::drop_catching_panic;
+use hooks_core::Slot;
 #[cfg(hooks_loom)]
 use loom::sync::atomic::{AtomicU64, Ordering};
 #[cfg(hooks_loom)]
@@ -39,6 +40,19 @@ pub(crate) trait Writer {
     /// Returns the union of the filter bits of everything in the value. Several names may share
     /// a bit.
     fn filter_bits(&self) -> u64;
+}
+
+impl<H: ?Sized> Writer for Slot<H> {
+    type Snapshot = Slot<H>;
+
+    /// Returns a clone without the index.
+    fn snapshot(&self) -> Slot<H> {
+        self.clone()
+    }
+
+    fn filter_bits(&self) -> u64 {
+        u64::MAX
+    }
 }
 
 /// The value as it was at one moment.
@@ -76,6 +90,15 @@ impl<W: Writer> CowCell<W> {
         #[cfg(hooks_loom)]
         let writer = self.writer.lock().expect("no change panics here");
         self.publish(writer, change)
+    }
+
+    /// Reads the writers' copy, which may be newer than a snapshot.
+    pub(crate) fn read<R>(&self, read: impl FnOnce(&W) -> R) -> R {
+        #[cfg(not(hooks_loom))]
+        let writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        #[cfg(hooks_loom)]
+        let writer = self.writer.lock().expect("no change panics here");
+        read(&writer)
     }
 
     /// Like [`update`](Self::update), but does nothing if another thread holds the lock.

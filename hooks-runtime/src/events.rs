@@ -9,8 +9,10 @@
 //! | [`handler`] | forms of hooks: functions, closures, [`EventHook`]s |
 //! | [`event`] | [`Event`]: borrowed input of a hook, and the data behind it |
 //! | [`emission`] | [`Emission`]: result of an emission |
+//! | `phase` | [`EventPhase`]: transforming, deciding and observing hooks |
+//! | `schema` | [`EventSchema`]: declarations of events and their data |
 //! | `names` | [`EventNameWarning`]: names of events that are probably mistakes |
-//! | `emit`, `collect` | the two policies |
+//! | `emit`, `observe`, `collect` | the policies |
 //! | `command` | `CommandHook`: programs as hooks (feature `command`) |
 //!
 //! # Precedence of actions
@@ -33,18 +35,24 @@ pub mod handler;
 pub mod registry;
 pub mod result;
 
+mod call;
 mod changes;
 mod collect;
 #[cfg(feature = "command")]
 pub mod command;
+pub(crate) mod condition;
 
 pub(crate) mod data;
 mod emit;
 mod lookup;
 mod names;
+mod observe;
+mod phase;
 mod record;
+mod schema;
 pub(crate) mod table;
 
+pub use call::EventCall;
 pub use changes::Changes;
 pub use collect::Collected;
 #[cfg(feature = "command")]
@@ -55,9 +63,11 @@ pub use emission::{Emission, HandlerFailure, HookOutput, Injection, Provenance, 
 pub use event::Event;
 pub use handler::{EventHook, HookReturn, IntoHandler, StatefulEventHook};
 pub use names::{EventNameProblem, EventNameWarning};
+pub use phase::EventPhase;
 pub use registry::{EmitOptions, HookRegistry, WeakHookRegistry};
 pub use result::json::InvalidResult;
 pub use result::{Action, ApprovalDefault, ContextRole, HookResult, MessageLevel};
+pub use schema::{EventField, EventSchema, FieldProblem, FieldType, SchemaMismatch};
 pub use table::EventDescriptor;
 /// List type of an [`Emission`]: a `Vec` of one word.
 pub use thin_vec::ThinVec;

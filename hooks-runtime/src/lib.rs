@@ -23,9 +23,11 @@
 //!
 //! | Module | Subject |
 //! |---|---|
+//! | [`around_registry`] | hooks that enclose an event, PRE, POST or a call of a tool |
 //! | [`coordinator`] | [`Coordinator`]: applies emissions, with a [`Conversation`] and [approvals](approval) |
 //! | `engine` (feature `engine`) | `HookEngine`: sixteen PRE and POST hooks around a coding agent's tools |
 //! | [`model`] | [`HookedModel`]: typed hooks around a language model, with any client |
+//! | [`transform`] | hooks that change requests, and results of tools |
 //! | [`toolset`] | typed hooks for each tool of an agent, from an enum |
 //! | [`testing`] | a recorder of events, mock tools, a host for tests, and the contract of event hooks |
 //!
@@ -85,6 +87,7 @@
 extern crate self as hooks_runtime;
 
 pub mod approval;
+pub mod around_registry;
 pub mod conversation;
 pub mod coordinator;
 pub mod display;
@@ -96,10 +99,12 @@ pub mod phases;
 pub mod testing;
 pub mod timestamp;
 pub mod toolset;
+pub mod transform;
 
 mod cow_cell;
 mod digest;
 mod error;
+mod health;
 mod lock;
 mod map;
 mod options;
@@ -113,15 +118,18 @@ pub use hooks_core::*;
 
 #[doc(inline)]
 pub use hooks_core::{
-    Aggregate, AggregateInto, BoxFuture, Chain, CompanionDescription, Dispatch, Entry,
-    EntryDescription, EntryId, EntryMeta, Failure, FailurePolicy, Finalize, FinalizeInto,
-    FirstSuccess, HookFuture, HookGroup, HookObject, HookReentrancyError, HookStatus, IntoHook,
-    MaybeSend, MaybeSync, NestedDescription, Never, Policy, Registration, RegistrationGuard,
-    Registrations, Report, ReportEntry, Reported, RequestExtensions, SetDescription, ShortCircuit,
-    Slot, SlotDef, SlotDescription, Stateful, Step, Timer, Unregister, companion, dispatch, form,
+    Aggregate, AggregateInto, Around, AroundCall, AroundRegistrations, BoxFuture, Chain,
+    CompanionDescription, Dispatch, Entry, EntryDescription, EntryId, EntryMeta, Failure,
+    FailurePolicy, Finalize, FinalizeInto, FirstSuccess, HookFuture, HookGroup, HookObject,
+    HookReentrancyError, HookStatus, Innermost, IntoAround, IntoHook, MaybeSend, MaybeSync,
+    NestedDescription, Never, Next, Policy, Registration, RegistrationGuard, Registrations, Report,
+    ReportEntry, Reported, RequestExtensions, SetDescription, ShortCircuit, Slot, SlotDef,
+    SlotDescription, Stateful, Step, Timer, Unregister, When, around, companion, dispatch, form,
     hooks, impl_hook, impl_hooks,
 };
 
+#[doc(inline)]
+pub use around_registry::AroundRegistry;
 #[doc(inline)]
 pub use conversation::{Conversation, InjectionRecord, InjectionStatus, Message, Role};
 #[doc(inline)]

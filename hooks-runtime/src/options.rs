@@ -1,9 +1,14 @@
 //! Options of a registration.
 
 use std::borrow::Cow;
+use std::num::NonZeroU32;
+use std::sync::Arc;
 use std::time::Duration;
 
 use hooks_core::{Entry, FailurePolicy};
+
+use crate::events::condition::Conditions;
+use crate::events::{Event, EventPhase};
 
 /// Options of a registration; each has a default of the registry.
 ///
@@ -25,6 +30,13 @@ pub struct RegisterOptions {
     pub(crate) timeout: Option<Duration>,
     pub(crate) on_failure: Option<FailurePolicy>,
     pub(crate) trusted: Option<bool>,
+    pub(crate) phase: Option<EventPhase>,
+    pub(crate) key: Option<Cow<'static, str>>,
+    pub(crate) before: Vec<Cow<'static, str>>,
+    pub(crate) after: Vec<Cow<'static, str>>,
+    pub(crate) disabled: bool,
+    pub(crate) conditions: Conditions,
+    pub(crate) disable_after: Option<NonZeroU32>,
 }
 
 impl RegisterOptions {
@@ -72,6 +84,123 @@ impl RegisterOptions {
         self
     }
 
+    /// Sets the [phase](EventPhase) of an event hook; [`Transform`](EventPhase::Transform) by
+    /// default. PRE and POST hooks have no phases within their run: their registration panics.
+    #[must_use]
+    pub fn phase(mut self, phase: EventPhase) -> Self {
+        self.phase = Some(phase);
+        self
+    }
+
+    /// Sets the key of an event hook, unique among the hooks of its event and phase: registering
+    /// another hook with this key replaces the hook, in its place. PRE and POST hooks have their id
+    /// as their key: their registration panics.
+    #[must_use]
+    pub fn key(mut self, key: impl Into<Cow<'static, str>>) -> Self {
+        self.key = Some(key.into());
+        self
+    }
+
+    /// Runs the hook before the hook with this key of the same event and phase, or with this id,
+    /// whatever their priorities. See [`Entry::before`].
+    #[must_use]
+    pub fn before(mut self, key: impl Into<Cow<'static, str>>) -> Self {
+        self.before.push(key.into());
+        self
+    }
+
+    /// Runs the hook after the hook with this key of the same event and phase, or with this id,
+    /// whatever their priorities. See [`Entry::after`].
+    #[must_use]
+    pub fn after(mut self, key: impl Into<Cow<'static, str>>) -> Self {
+        self.after.push(key.into());
+        self
+    }
+
+    /// Sets whether the hook runs; `true` by default. A disabled hook keeps its place until
+    /// `set_enabled` of its registry enables it.
+    #[must_use]
+    pub fn enabled(mut self, is_enabled: bool) -> Self {
+        self.disabled = !is_enabled;
+        self
+    }
+
+    /// Runs the event hook only for events for which this filter returns `true`; further filters
+    /// and [`tools`](Self::tools) have to hold, too. PRE and POST hooks have no filters: their
+    /// registration panics.
+    ///
+    /// The filter is called once for each emission, before the first hook of the phase: it does not
+    /// see the changes by hooks of the same phase. If it panics, the hook runs.
+    ///
+    /// ```
+    /// use hooks_runtime::RegisterOptions;
+    ///
+    /// let production = RegisterOptions::new()
+    ///     .when(|event| event.str("target") == Some("production"));
+    /// ```
+    #[must_use]
+    pub fn when<F>(mut self, filter: F) -> Self
+    where
+        F: Fn(Event<'_>) -> bool + Send + Sync + 'static,
+    {
+        self.conditions.add_closure(Arc::new(filter));
+        self
+    }
+
+    /// Runs the event hook only for these tools: one of the patterns matches the whole field
+    /// `tool_name` of the data. `*` matches any characters, `?` one character. Otherwise as
+    /// [`when`](Self::when). For an event without a text in this field, the hook runs.
+    ///
+    /// ```
+    /// use hooks_runtime::RegisterOptions;
+    ///
+    /// let writing = RegisterOptions::new().tools(["bash", "write_*"]);
+    /// ```
+    #[must_use]
+    pub fn tools<I>(mut self, patterns: I) -> Self
+    where
+        I: IntoIterator<Item: Into<String>>,
+    {
+        let patterns = patterns.into_iter().map(Into::into).collect();
+        self.conditions.add_tools(patterns);
+        self
+    }
+
+    /// Disables the hook after this number of consecutive failures, and logs a warning. Not
+    /// disabled by default.
+    ///
+    /// A registration whose failures are not [isolated](FailurePolicy::Isolate) panics: without the
+    /// hook, everything that it has to deny would pass.
+    ///
+    /// # Panics
+    /// If the number is 0.
+    #[must_use]
+    #[track_caller]
+    pub fn disable_after(mut self, failures: u32) -> Self {
+        let failures = NonZeroU32::new(failures);
+        assert!(
+            failures.is_some(),
+            "a hook cannot be disabled after 0 failures; leave `disable_after` out, or register it with `enabled(false)`"
+        );
+        self.disable_after = failures;
+        self
+    }
+
+    /// Checks that no option for events alone is set. `hook` describes the hook.
+    #[track_caller]
+    pub(crate) fn refuse_event_options(&self, hook: &str) {
+        let option = if self.phase.is_some() {
+            "phase"
+        } else if self.key.is_some() {
+            "key"
+        } else if !self.conditions.is_empty() {
+            "when` or `tools"
+        } else {
+            return;
+        };
+        panic!("{hook} has the option `{option}`, which is for hooks of events; leave it out");
+    }
+
     /// Returns an entry for the hook with these options, displayed under a type name.
     pub(crate) fn entry<H>(self, hook: H, hook_type: &'static str, priority: i32) -> Entry<H> {
         let mut entry =
@@ -88,6 +217,34 @@ impl RegisterOptions {
         if let Some(is_trusted) = self.trusted {
             entry = entry.trusted(is_trusted);
         }
-        entry
+        if let Some(key) = self.key {
+            entry = entry.key(key);
+        }
+        entry = self.before.into_iter().fold(entry, Entry::before);
+        entry = self.after.into_iter().fold(entry, Entry::after);
+        entry.enabled(!self.disabled)
     }
+}
+
+/// Sets the key of the entry to the hook's id, which is also its displayed name by default.
+pub(crate) fn keyed<H>(entry: Entry<H>, key: &str) -> Entry<H> {
+    let entry = match entry.meta().explicit_name() {
+        Some(_) => entry,
+        None => entry.name(key.to_owned()),
+    };
+    entry.key(key.to_owned())
+}
+
+/// Checks that a hook with this failure policy may be disabled after failures. `hook` describes the
+/// hook.
+#[track_caller]
+pub(crate) fn refuse_disabling(
+    hook: &str,
+    disable_after: Option<NonZeroU32>,
+    policy: FailurePolicy,
+) {
+    assert!(
+        disable_after.is_none() || policy == FailurePolicy::Isolate,
+        "{hook} is to be disabled after failures, and its failures {policy}; leave `disable_after` out, or isolate its failures"
+    );
 }

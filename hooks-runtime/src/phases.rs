@@ -6,7 +6,8 @@
 //! | [`registry`] | [`PhaseRegistry`]: registering, running, listing |
 //! | [`hook`] | [`PreHook`] and [`PostHook`] |
 //! | [`response`] | [`HookResponse`]: output of a PRE hook |
-//! | `bail`, `observe` | the two policies |
+//! | `observer` | [`PreObserver`]: receives the response to each request |
+//! | `bail`, `observe` | the policies of PRE and POST |
 //!
 //! | Property | PRE | POST |
 //! |---|---|---|
@@ -20,11 +21,15 @@ pub mod hook;
 pub mod registry;
 pub mod response;
 
+mod around;
 mod bail;
 mod observe;
+mod observer;
 mod phase;
 
+pub use around::{PostCall, PreCall};
 pub use hook::{IntoDone, IntoResponse, PostFn, PostHook, PreFn, PreHook};
+pub use observer::{PreObserver, PreObserverFn, PreResult};
 pub use phase::Phase;
-pub use registry::{HookDescriptor, PhaseRegistry, WeakPhaseRegistry};
+pub use registry::{HookDescriptor, PhaseRegistry, PreRun, WeakPhaseRegistry};
 pub use response::{HookResponse, ResponseAction};

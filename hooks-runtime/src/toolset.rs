@@ -73,7 +73,7 @@ pub mod runner;
 pub mod set;
 pub mod tool;
 
-pub use call::{ToolCall, ToolCallContext};
+pub use call::{ToolCall, ToolCallContext, ToolCallOutput};
 pub use decision::ToolDecision;
 pub use error::{ToolError, ToolFailure};
 pub use runner::{ToolParts, ToolRunner};

@@ -1,33 +1,103 @@
-//! A dispatch with a deadline.
+//! A deadline for one or several dispatches.
 
 use std::future::{Future, poll_fn};
-use std::pin::pin;
-use std::task::Poll;
+use std::pin::Pin;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
-use hooks_core::{Dispatch, Policy, Timer};
+use hooks_core::{BoxFuture, Dispatch, Policy, Timer};
+use pin_project_lite::pin_project;
 
-/// Runs a dispatch until its end or the deadline, and returns `true` if it was cancelled.
-///
-/// Hooks that block cannot be cancelled.
-pub(crate) async fn within<'a, H: ?Sized, C: Policy<H> + 'a>(
-    dispatch: Dispatch<'a, H, C>,
-    timer: &dyn Timer,
+/// A deadline that dispatches share, one after the other. Hooks that block cannot be cancelled.
+pub(crate) struct Deadline<'t> {
+    timer: &'t dyn Timer,
     limit: Option<Duration>,
-) -> (C::Output, bool) {
-    let Some(limit) = limit else {
-        return (dispatch.await, false);
-    };
-    let mut dispatch = pin!(dispatch);
-    let mut up = timer.sleep(limit);
-    poll_fn(|cx| {
-        if let Poll::Ready(outcome) = dispatch.as_mut().poll(cx) {
-            return Poll::Ready((outcome, false));
+    /// `None` until the first dispatch starts.
+    sleep: Option<BoxFuture<'static, ()>>,
+    has_passed: bool,
+}
+
+impl<'t> Deadline<'t> {
+    pub(crate) fn new(timer: &'t dyn Timer, limit: Option<Duration>) -> Self {
+        Deadline {
+            timer,
+            limit,
+            sleep: None,
+            has_passed: false,
         }
-        if limit.is_zero() || up.as_mut().poll(cx).is_ready() {
-            return Poll::Ready((dispatch.as_mut().finish_early(), true));
+    }
+
+    /// Returns the time from the start to the deadline if a dispatch was cancelled.
+    pub(crate) fn passed(&self) -> Option<Duration> {
+        self.limit.filter(|_| self.has_passed)
+    }
+
+    /// Runs a dispatch until its end or the deadline. After the deadline, the dispatch is polled
+    /// once.
+    pub(crate) fn run<'d, 'a, H: ?Sized, P: Policy<H> + 'a>(
+        &'d mut self,
+        dispatch: Dispatch<'a, H, P>,
+    ) -> Limited<'d, 't, 'a, H, P> {
+        Limited {
+            dispatch,
+            deadline: self,
         }
-        Poll::Pending
-    })
-    .await
+    }
+
+    /// Runs a future until its end or the deadline. Returns `None` at the deadline.
+    pub(crate) async fn race<F: Future + Unpin>(&mut self, mut future: F) -> Option<F::Output> {
+        let Some(limit) = self.limit else {
+            return Some(future.await);
+        };
+        self.start(limit);
+        poll_fn(|cx| match Pin::new(&mut future).poll(cx) {
+            Poll::Ready(output) => Poll::Ready(Some(output)),
+            Poll::Pending if self.poll(cx, limit) => Poll::Ready(None),
+            Poll::Pending => Poll::Pending,
+        })
+        .await
+    }
+
+    /// Starts the timer, unless it is running.
+    fn start(&mut self, limit: Duration) {
+        let timer = self.timer;
+        self.sleep.get_or_insert_with(|| timer.sleep(limit));
+    }
+
+    /// Returns `true` if the dispatch, which is pending, has to end.
+    fn poll(&mut self, cx: &mut Context<'_>, limit: Duration) -> bool {
+        let is_over = |sleep: &mut BoxFuture<'static, ()>| sleep.as_mut().poll(cx).is_ready();
+        self.has_passed =
+            self.has_passed || limit.is_zero() || self.sleep.as_mut().is_some_and(is_over);
+        self.has_passed
+    }
+}
+
+pin_project! {
+    /// Future returned by [`Deadline::run`]. Written by hand: the future of an `async fn` is not
+    /// `Send` for every policy.
+    pub(crate) struct Limited<'d, 't, 'a, H: ?Sized, P: Policy<H>> {
+        #[pin]
+        dispatch: Dispatch<'a, H, P>,
+        deadline: &'d mut Deadline<'t>,
+    }
+}
+
+impl<'a, H: ?Sized, P: Policy<H> + 'a> Future for Limited<'_, '_, 'a, H, P> {
+    type Output = P::Output;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<P::Output> {
+        let mut this = self.project();
+        let Some(limit) = this.deadline.limit else {
+            return this.dispatch.poll(cx);
+        };
+        // The deadline begins before the first hook.
+        this.deadline.start(limit);
+        match this.dispatch.as_mut().poll(cx) {
+            Poll::Pending if this.deadline.poll(cx, limit) => {
+                Poll::Ready(this.dispatch.finish_early())
+            }
+            polled => polled,
+        }
+    }
 }

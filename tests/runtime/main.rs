@@ -9,11 +9,14 @@
 mod kit;
 
 mod approval;
+mod around;
 mod collect;
 mod defaults_and_listing;
 mod emit;
 mod engine;
 mod event_names;
+mod event_phases;
+mod event_schemas;
 mod examples;
 mod failure;
 mod hook_result;
@@ -27,8 +30,10 @@ mod registration;
 mod reports;
 mod sharing;
 mod stress;
+mod switches;
 mod testing;
 mod timestamps;
 mod toolset;
+mod transforms;
 mod weak;
 mod worked_examples;

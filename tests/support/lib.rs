@@ -95,10 +95,14 @@ mod pages {
     mod acting {}
     #[doc = include_str!("../../docs/events.md")]
     mod events {}
+    #[doc = include_str!("../../docs/events-control.md")]
+    mod events_control {}
     #[doc = include_str!("../../docs/events-more.md")]
     mod events_more {}
     #[doc = include_str!("../../docs/phases.md")]
     mod phases {}
+    #[doc = include_str!("../../docs/results.md")]
+    mod results {}
     #[doc = include_str!("../../docs/tool-sets.md")]
     mod tool_sets {}
     #[doc = include_str!("../../docs/model-hooks.md")]

@@ -8,6 +8,8 @@ use super::context::EngineContext;
 use super::pre::FailSafe;
 use super::session::Session;
 use super::tools::{ToolClass, ToolRole};
+use crate::phases::PreRun;
+use crate::transform::{TransformError, TransformOutcome};
 use crate::{HookError, HookResponse, PhaseRegistry, Report, ResponseAction};
 
 /// Checks each tool call of an agent's session before it runs, and records its result. Clones share
@@ -111,6 +113,54 @@ impl HookEngine {
     ) -> Report {
         let told = self.registry.execute_post_reported(result, request_id);
         self.context.seen_once(result, told).await
+    }
+
+    /// Runs the hooks that may [change the request](PhaseRegistry::requests), then the PRE hooks on
+    /// the changed request. Make the call with [`PreRun::request`].
+    pub async fn run_pre_tool_use(
+        &self,
+        request: impl Into<Arc<ToolRequest>>,
+    ) -> PreRun<ToolRequest> {
+        let mut run = self.registry.run_pre(request).await;
+        run.response = self.conclude(&run.request, run.response);
+        run
+    }
+
+    /// Runs the hooks that may [change the result](PhaseRegistry::results) of a call. Give the agent
+    /// the [`value`](TransformOutcome::value). Pass the [raw](TransformOutcome::raw) result to
+    /// [`post_tool_use`](Self::post_tool_use): the built-in hooks compare it with the files.
+    ///
+    /// # Errors
+    /// If a hook denies or fails: the agent must not get the raw result.
+    ///
+    /// ```
+    /// use hooks_runtime::transform::{TransformFn, TransformInput, Transformed};
+    /// use hooks_runtime::{HookEngine, RegisterOptions, ToolRequest, ToolResult};
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+    /// let engine = HookEngine::new();
+    /// engine.registry().results().register(
+    ///     TransformFn::new("redact", |result: TransformInput<'_, ToolResult>| {
+    ///         let mut changed = result.current().clone();
+    ///         changed.output = changed.output.map(|output| output.replace("hunter2", "[redacted]"));
+    ///         Transformed::changed(changed)
+    ///     }),
+    ///     RegisterOptions::new(),
+    /// );
+    ///
+    /// let request = ToolRequest::new("read_file").param("path", "notes.md");
+    /// let raw = ToolResult::of(request).succeeded("password: hunter2");
+    /// let result = engine.tool_result(raw).await?;
+    /// assert_eq!(result.value.output.as_deref(), Some("password: [redacted]"));
+    /// engine.post_tool_use(&result.raw, Some("call-1")).await;
+    /// # Ok::<_, hooks_runtime::transform::TransformError>(())
+    /// # }).unwrap();
+    /// ```
+    pub async fn tool_result(
+        &self,
+        raw: impl Into<Arc<ToolResult>>,
+    ) -> Result<TransformOutcome<ToolResult>, TransformError> {
+        self.registry.results().apply(raw).await
     }
 
     /// Runs the POST hooks in a separate task, without making the caller wait.

@@ -8,7 +8,7 @@ use hooks_core::{EntryId, EntryMeta, Failure, HookFuture, Never, Policy, Step};
 
 use super::emission::{HandlerFailure, HookOutput, UserMessage};
 use super::emit::output;
-use super::event::EventContext;
+use super::event::{Event, EventContext};
 use super::handler::{Handler, HandlerOutput, ReplyBody};
 use super::record::{Fields, Transcript};
 use crate::Map;
@@ -48,7 +48,7 @@ pub(crate) struct Collect<'a> {
     muted: Vec<EntryId>,
 }
 
-type Rank = (i32, u64);
+pub(super) type Rank = (i32, u64);
 
 impl<'a> Collect<'a> {
     pub(crate) fn new(name: &'a Arc<str>, fields: Fields, timeout: Duration) -> Self {
@@ -75,6 +75,15 @@ impl<'a, 'h> Policy<dyn Handler + 'h> for Collect<'a> {
 
     fn slot_name(&self) -> &str {
         self.name
+    }
+
+    fn admits(&mut self, entry: &EntryMeta, hook: &(dyn Handler + 'h)) -> bool {
+        hook.admits(Event {
+            name: self.name,
+            fields: &self.fields,
+            hook: entry,
+            transcript: &self.transcript,
+        })
     }
 
     fn invoke<'b>(
@@ -145,11 +154,11 @@ impl<'a, 'h> Policy<dyn Handler + 'h> for Collect<'a> {
     }
 }
 
-fn rank(entry: &EntryMeta) -> Rank {
+pub(super) fn rank(entry: &EntryMeta) -> Rank {
     (entry.priority(), entry.sequence())
 }
 
-fn in_order<T>(mut items: Vec<(Rank, T)>) -> Vec<T> {
+pub(super) fn in_order<T>(mut items: Vec<(Rank, T)>) -> Vec<T> {
     items.sort_by_key(|(rank, _)| *rank);
     items.into_iter().map(|(_, item)| item).collect()
 }

@@ -21,12 +21,15 @@ use tokio::time::timeout;
 
 use group::Group;
 
+use super::data::EmitError;
+use super::emission::Emission;
 use super::emit::policy;
 use super::event::{Event, EventContext};
 use super::handler::{HandlerOutput, HandlerResult, IntoHandler, form};
 use super::result::json::{FIELDS, Members, Twice};
 use super::result::{Action, HookResult};
 use crate::display::shorten;
+use crate::error::text;
 use crate::{HookError, Map};
 
 pub(crate) mod group;
@@ -96,6 +99,45 @@ pub struct CommandHook {
 struct Input<'a> {
     event: &'a str,
     data: &'a Map,
+    /// Data before the changes by hooks, if the host keeps them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    original: Option<&'a Map>,
+    /// For an observer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    outcome: Option<InputOutcome<'a>>,
+}
+
+/// Outcome of an emission, for a program that observes it.
+#[derive(Serialize)]
+struct InputOutcome<'a> {
+    /// `None` after an error.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    action: Option<Action>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    decided_by: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+}
+
+impl<'a> InputOutcome<'a> {
+    fn of(outcome: &'a Result<Emission, EmitError>) -> Self {
+        match outcome {
+            Ok(emission) => InputOutcome {
+                action: Some(emission.action),
+                decided_by: emission.decided_by.as_deref(),
+                reason: emission.reason(),
+                error: None,
+            },
+            Err(error) => InputOutcome {
+                action: None,
+                decided_by: None,
+                reason: None,
+                error: Some(text(error)),
+            },
+        }
+    }
 }
 
 /// Output of a program so far.
@@ -208,7 +250,13 @@ impl CommandHook {
         event: Event<'_>,
         written: &mut Written,
     ) -> Result<Option<ExitStatus>, CommandError> {
-        let input = input(event.name(), &event.data())?;
+        let data = event.data();
+        let input = to_json(&Input {
+            event: event.name(),
+            data: &data,
+            original: event.original(),
+            outcome: event.outcome().map(InputOutcome::of),
+        })?;
         let mut child = self.start(event.name())?;
         // Kills the rest of the group on every exit, including an early drop.
         let group = Group::of(&child);
@@ -253,9 +301,18 @@ impl CommandHook {
     }
 }
 
-/// Returns the standard input of a program.
+/// Returns the standard input of a program that is no observer.
 pub(crate) fn input(event: &str, data: &Map) -> Result<Vec<u8>, CommandError> {
-    serde_json::to_vec(&Input { event, data }).map_err(|error| CommandError::Pipe(error.into()))
+    to_json(&Input {
+        event,
+        data,
+        original: None,
+        outcome: None,
+    })
+}
+
+fn to_json(input: &Input<'_>) -> Result<Vec<u8>, CommandError> {
+    serde_json::to_vec(input).map_err(|error| CommandError::Pipe(error.into()))
 }
 
 /// The name of the hook is the program's file name.

@@ -8,6 +8,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::emission::{Emission, HandlerFailure};
+use super::schema::SchemaMismatch;
 use crate::map::{Map, type_name};
 
 /// Data of an event, from a map, a [`Value`], or nothing.
@@ -146,6 +147,14 @@ pub enum EmitError {
         /// Type of the data.
         found: &'static str,
     },
+    /// The data do not match the [schema](super::EventSchema) of the event.
+    Schema {
+        /// The problems.
+        mismatch: Box<SchemaMismatch>,
+        /// The emission whose hooks changed the data so that they do not match. `None` if the data
+        /// did not match before the first hook; no hook has run then.
+        emission: Option<Box<Emission>>,
+    },
     /// A hook failed that was registered with
     /// [`FailurePolicy::Propagate`](hooks_core::FailurePolicy::Propagate).
     Hook {
@@ -170,6 +179,12 @@ impl fmt::Display for EmitError {
                 f,
                 "the data of an event are an object, not {found}; put it into a field"
             ),
+            EmitError::Schema { mismatch, emission } => {
+                if emission.is_some() {
+                    f.write_str("after the changes by hooks, ")?;
+                }
+                mismatch.fmt(f)
+            }
             EmitError::Hook { failure, .. } => failure.fmt(f),
             EmitError::Deadline { after, .. } => {
                 write!(f, "the hooks were not done after {after:?}")
@@ -183,16 +198,30 @@ impl Error for EmitError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
             EmitError::Hook { failure, .. } => failure.source(),
-            EmitError::NotAnObject { .. } | EmitError::Deadline { .. } => None,
+            EmitError::NotAnObject { .. }
+            | EmitError::Schema { .. }
+            | EmitError::Deadline { .. } => None,
         }
     }
 }
 
 impl EmitError {
-    /// Returns the partial emission, if hooks have run.
+    /// Returns the emission without a final action, if hooks have run.
     pub fn emission(&self) -> Option<&Emission> {
         match self {
             EmitError::NotAnObject { .. } => None,
+            EmitError::Schema { emission, .. } => emission.as_deref(),
+            EmitError::Hook { emission, .. } | EmitError::Deadline { emission, .. } => {
+                Some(emission)
+            }
+        }
+    }
+
+    /// Returns the partial emission for additions by observers.
+    pub(crate) fn emission_mut(&mut self) -> Option<&mut Emission> {
+        match self {
+            EmitError::NotAnObject { .. } => None,
+            EmitError::Schema { emission, .. } => emission.as_deref_mut(),
             EmitError::Hook { emission, .. } | EmitError::Deadline { emission, .. } => {
                 Some(emission)
             }

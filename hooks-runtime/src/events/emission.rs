@@ -228,6 +228,36 @@ impl HandlerFailure {
 }
 
 impl Emission {
+    /// Creates an emission with these data that continues, for around hooks that do not call the
+    /// other hooks.
+    pub fn proceed(data: impl Into<Arc<Map>>) -> Self {
+        Emission {
+            action: Action::Continue,
+            data: data.into(),
+            injections: ThinVec::new(),
+            messages: ThinVec::new(),
+            decided_by: None,
+            failures: ThinVec::new(),
+            rare_fields: ColdOption::none(),
+        }
+    }
+
+    /// Creates a denial by this hook, for around hooks that do not call the other hooks.
+    pub fn deny(
+        data: impl Into<Arc<Map>>,
+        hook: impl Into<Arc<str>>,
+        reason: impl Into<String>,
+    ) -> Self {
+        let mut emission = Emission::proceed(data);
+        emission.action = Action::Deny;
+        emission.decided_by = Some(hook.into());
+        emission.rare_fields = ColdOption::from(Box::new(RareFields {
+            decision: Some(Box::new(HookResult::deny(reason))),
+            ..RareFields::default()
+        }));
+        emission
+    }
+
     /// Returns `true` if a hook denied the announced operation.
     ///
     /// `false` does not always permit the operation: with [`Action::AskUser`], the user has to
@@ -269,6 +299,11 @@ impl Emission {
     /// requested one.
     pub fn report(&self) -> Option<&Report> {
         self.rare_fields.as_ref()?.report.as_ref()
+    }
+
+    /// Returns the report for additions by observers.
+    pub(crate) fn report_mut(&mut self) -> Option<&mut Report> {
+        self.rare_fields.as_mut()?.report.as_mut()
     }
 
     /// Summarizes the emission as one [`HookResult`].

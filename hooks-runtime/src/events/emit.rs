@@ -20,9 +20,9 @@ use super::emission::{
     Emission, HandlerFailure, HookOutput, Injection, Provenance, QuestionOrigin, RareFields,
     UserMessage,
 };
-use super::event::EventContext;
+use super::event::{Event, EventContext};
 use super::handler::{Handler, HandlerOutput, ReplyBody};
-use super::record::{Fields, Printed, Transcript};
+use super::record::{Background, Fields, Printed, Transcript};
 use super::result::{APPROVAL_TIMEOUT, Action, ApprovalDefault, HookResult};
 use crate::Map;
 
@@ -90,6 +90,29 @@ impl<'t> EmissionState<'t> {
             decider: None,
             said: None,
         }
+    }
+
+    /// Creates the state of an emission whose hooks know this background.
+    pub(crate) fn with_background(
+        name: &'t Arc<str>,
+        fields: Fields,
+        background: Background,
+    ) -> Self {
+        EmissionState {
+            transcript: Transcript::with_background(background),
+            ..EmissionState::new(name, fields)
+        }
+    }
+
+    /// Returns the policy of the phase `Decide`, which writes to this state.
+    pub(crate) fn deciding(&mut self) -> Deciding<'_, 't> {
+        Deciding(self)
+    }
+
+    /// Returns `true` if a denial or a failure has ended the emission.
+    fn has_ended(&self) -> bool {
+        let is_raised = |said: &Extras| said.raised.is_some();
+        self.action.get() == Action::Deny || self.said.as_deref().is_some_and(is_raised)
     }
 
     /// Returns the policy that writes to this state.
@@ -255,6 +278,15 @@ impl<'h> Policy<dyn Handler + 'h> for Waterfall<'_, '_> {
         self.0.name
     }
 
+    fn admits(&mut self, entry: &EntryMeta, hook: &(dyn Handler + 'h)) -> bool {
+        hook.admits(Event {
+            name: self.0.name,
+            fields: &self.0.fields,
+            hook: entry,
+            transcript: &self.0.transcript,
+        })
+    }
+
     #[inline(always)] // event_continue/16
     fn invoke<'b>(
         &mut self,
@@ -304,6 +336,84 @@ impl<'h> Policy<dyn Handler + 'h> for Waterfall<'_, '_> {
     fn finish(self) {}
 }
 
+/// Policy of the phase [`Decide`](super::EventPhase::Decide): hooks receive the final data, and
+/// cannot change them.
+pub(crate) struct Deciding<'a, 't>(&'a mut EmissionState<'t>);
+
+impl<'h> Policy<dyn Handler + 'h> for Deciding<'_, '_> {
+    type HookOutput = HandlerOutput;
+    type Output = ();
+    type Future = Never<()>;
+
+    const CATCH_FAILURES: bool = true;
+
+    fn slot_name(&self) -> &str {
+        self.0.name
+    }
+
+    /// Skips the phase after a denial.
+    fn before_hooks(&mut self, _: usize) -> Step<Self, Never<()>> {
+        if self.0.has_ended() {
+            Step::Stop
+        } else {
+            Step::Next
+        }
+    }
+
+    fn admits(&mut self, entry: &EntryMeta, hook: &(dyn Handler + 'h)) -> bool {
+        hook.admits(Event {
+            name: self.0.name,
+            fields: &self.0.fields,
+            hook: entry,
+            transcript: &self.0.transcript,
+        })
+    }
+
+    fn invoke<'b>(
+        &mut self,
+        entry: &'b EntryMeta,
+        hook: &'b (dyn Handler + 'h),
+        _: bool,
+    ) -> HookFuture<'b, HandlerOutput>
+    where
+        Self: 'b,
+    {
+        let context = EventContext {
+            name: self.0.name,
+            fields: &mut self.0.fields,
+            transcript: &self.0.transcript,
+            is_chained: false,
+        };
+        hook.start(entry, context)
+    }
+
+    fn validate_output(&mut self, reply: HandlerOutput) -> Result<HandlerOutput, Failure> {
+        if reply.action() == Action::Modify {
+            return Err(Failure::invalid(
+                "`modify` in the phase `decide`; register the hook in the phase `transform`",
+            ));
+        }
+        reply.check(|action| matches!(action, Action::AskUser | Action::Deny))
+    }
+
+    fn on_output(&mut self, entry: &EntryMeta, reply: HandlerOutput) -> Step<Self, Never<()>> {
+        match reply.0 {
+            None => Step::Next,
+            Some(body) => step(self.0.record_reply(entry, *body)),
+        }
+    }
+
+    fn on_failure(&mut self, entry: &EntryMeta, failure: Failure) -> Step<Self, Never<()>> {
+        step(self.0.fail(entry, failure))
+    }
+
+    fn on_future_ready(&mut self, (): ()) -> Step<Self, Never<()>> {
+        Step::Next
+    }
+
+    fn finish(self) {}
+}
+
 #[inline(always)] // event_continue/16
 fn step<C, W>(flow: ControlFlow<()>) -> Step<C, W> {
     match flow {
@@ -322,6 +432,20 @@ pub(crate) struct Concluded {
 }
 
 impl EmissionState<'_> {
+    /// Ends the emission to the hooks of these slots.
+    pub(crate) fn conclude_phases(
+        self,
+        transform: &Slot<dyn Handler>,
+        decide: &Slot<dyn Handler>,
+    ) -> Concluded {
+        let decider = self.decider;
+        let mut concluded = self.conclude(transform);
+        if concluded.decided_by.is_none() {
+            concluded.decided_by = decider.and_then(|id| name(decide, id));
+        }
+        concluded
+    }
+
     /// Ends the emission to the hooks of this slot.
     #[inline(always)] // event_continue/16
     pub(crate) fn conclude(self, slot: &Slot<dyn Handler>) -> Concluded {

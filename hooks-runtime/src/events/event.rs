@@ -6,6 +6,8 @@ use std::sync::Arc;
 use hooks_core::EntryMeta;
 use serde_json::Value;
 
+use super::data::EmitError;
+use super::emission::Emission;
 use super::record::{Fields, Printed, Transcript};
 use crate::Map;
 
@@ -121,6 +123,21 @@ impl<'a> Event<'a> {
     /// defaults.
     pub fn data(&self) -> Arc<Map> {
         self.fields.to_map()
+    }
+
+    /// Returns the data before the changes by hooks, if the host keeps them with
+    /// [`EmitOptions::keep_original`](super::EmitOptions::keep_original). Default fields and the
+    /// `timestamp` are not among them.
+    ///
+    /// For an event like `tool:post`, these are the raw results of the tool.
+    pub fn original(&self) -> Option<&'a Map> {
+        self.transcript.background()?.original.as_deref()
+    }
+
+    /// Returns the result of the emission in the phase
+    /// [`Observe`](super::EventPhase::Observe), and `None` in other phases.
+    pub fn outcome(&self) -> Option<&'a Result<Emission, EmitError>> {
+        self.transcript.background()?.outcome.as_deref()
     }
 
     /// Returns the registration of this hook.

@@ -23,6 +23,7 @@ use std::sync::Arc;
 use hooks_core::form::ByState;
 use hooks_core::{EntryMeta, Failure, Hook, HookFuture, Stateful, hooks};
 
+use super::condition::Conditions;
 use super::event::{Event, EventContext};
 use super::result::{APPROVAL_TIMEOUT, Action, HookResult};
 use crate::{HookError, Map};
@@ -49,6 +50,12 @@ pub trait Handler: Send + Sync {
         entry: &'a EntryMeta,
         context: EventContext<'_>,
     ) -> HookFuture<'a, HandlerOutput>;
+
+    /// Returns `true` if the hook runs for this event. Called if its entry has a condition.
+    fn admits(&self, event: Event<'_>) -> bool {
+        let _ = event;
+        true
+    }
 }
 
 /// Output of one event hook, one pointer wide so that it is returned in registers. `None` means
@@ -109,6 +116,14 @@ impl HandlerOutput {
                     _ => Ok(HandlerOutput(Some(spoken))),
                 },
             },
+        }
+    }
+
+    /// Returns the action of the hook.
+    pub(crate) fn action(&self) -> Action {
+        match self.0.as_deref() {
+            Some(ReplyBody::Result(result)) => result.action,
+            None | Some(ReplyBody::Failure(_)) => Action::Continue,
         }
     }
 
@@ -253,6 +268,31 @@ where
         hook,
         form: PhantomData::<fn() -> (Form, Time)>,
     })
+}
+
+/// A hook with conditions.
+struct ConditionalHandler {
+    hook: Arc<dyn Handler>,
+    conditions: Conditions,
+}
+
+impl Handler for ConditionalHandler {
+    fn start<'a>(
+        &'a self,
+        entry: &'a EntryMeta,
+        context: EventContext<'_>,
+    ) -> HookFuture<'a, HandlerOutput> {
+        Handler::start(&*self.hook, entry, context)
+    }
+
+    fn admits(&self, event: Event<'_>) -> bool {
+        self.conditions.hold(event)
+    }
+}
+
+/// Adds conditions to a hook.
+pub(crate) fn conditional(hook: Arc<dyn Handler>, conditions: Conditions) -> Arc<dyn Handler> {
+    Arc::new(ConditionalHandler { hook, conditions })
 }
 
 /// Prefixes of type names that no user has written.

@@ -14,6 +14,8 @@ use once_cell::race::OnceBox;
 use serde_json::Value;
 
 use super::changes::Changes;
+use super::data::EmitError;
+use super::emission::Emission;
 use super::lookup;
 use crate::Map;
 use crate::lock::lock;
@@ -185,7 +187,23 @@ pub(crate) fn complete(map: &mut Map, defaults: &Map) {
 #[derive(Default)]
 pub(crate) struct Transcript(OnceBox<Lines>);
 
-type Lines = Arc<Mutex<Vec<Printed>>>;
+type Lines = Arc<SharedParts>;
+
+/// Parts that all hooks of an emission share, and most emissions do not have.
+#[derive(Default)]
+struct SharedParts {
+    printed: Mutex<Vec<Printed>>,
+    background: Background,
+}
+
+/// What a hook can know of its emission besides the data.
+#[derive(Default, Clone)]
+pub(crate) struct Background {
+    /// Data before the changes by hooks.
+    pub(crate) original: Option<Arc<Map>>,
+    /// Result of the emission, for the phase `Observe`.
+    pub(crate) outcome: Option<Arc<Result<Emission, EmitError>>>,
+}
 
 /// Text that a hook printed.
 #[derive(Clone)]
@@ -196,12 +214,26 @@ pub(crate) struct Printed {
 }
 
 impl Transcript {
+    /// Creates a transcript for hooks that know this background.
+    pub(crate) fn with_background(background: Background) -> Self {
+        let shared = SharedParts {
+            background,
+            ..SharedParts::default()
+        };
+        Transcript(OnceBox::with_value(Box::new(Arc::new(shared))))
+    }
+
+    /// Returns the background of the hooks, if there is one.
+    pub(crate) fn background(&self) -> Option<&Background> {
+        self.0.get().map(|shared| &shared.background)
+    }
+
     fn lines(&self) -> &Lines {
         self.0.get_or_init(Box::default)
     }
 
     pub(crate) fn print(&self, printed: Printed) {
-        lock(self.lines()).push(printed);
+        lock(&self.lines().printed).push(printed);
     }
 
     /// Returns a handle of this transcript, for a pending hook.
@@ -219,7 +251,7 @@ impl Transcript {
     pub(crate) fn into_lines(self) -> Vec<Printed> {
         match self.0.get() {
             None => Vec::new(),
-            Some(lines) => std::mem::take(&mut *lock(lines)),
+            Some(lines) => std::mem::take(&mut *lock(&lines.printed)),
         }
     }
 }

@@ -8,23 +8,32 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use hooks_core::__private::{ColdOption, drop_catching_panic};
-use hooks_core::{EntryId, Registration, Report, Timer, Unregister};
+use hooks_core::{
+    BoxFuture, EntryId, EntryMeta, FailurePolicy, Innermost, IntoAround, Never, Next, Policy,
+    Registration, Report, Slot, Timer, Unregister,
+};
 use pin_project_lite::pin_project;
 
+use super::call::EventCall;
 use super::collect::{Collect, Collected};
 use super::data::{DefaultFields, EmitError, IntoEventData};
 use super::emission::{Emission, RareFields};
-use super::emit::EmissionState;
-use super::handler::{HookReturn, IntoHandler, handler, name_of};
+use super::emit::{EmissionState, policy};
+use super::handler::{Handler, HookReturn, IntoHandler, conditional, handler, name_of};
 use super::names::{EventNameWarning, EventNames};
-use super::record::Fields;
-use super::table::{EventDescriptor, EventTable, TableWriter, filter_bit};
+use super::observe::Observers;
+use super::phase::EventPhase;
+use super::record::{Background, Fields};
+use super::schema::{DeclaredSchema, EventSchema};
+use super::table::{EventDescriptor, EventSlots, EventTable, LaterSlots, TableWriter, filter_bit};
 use crate::Map;
+use crate::around_registry::checked;
 use crate::cow_cell::CowCell;
+use crate::health::{Counting, FailedHook, FailureCounts};
 use crate::lock::lock;
-use crate::options::RegisterOptions;
+use crate::options::{RegisterOptions, refuse_disabling};
 use crate::timer::HostTimer;
-use crate::within::within;
+use crate::within::Deadline;
 
 /// Event hooks by the name of their event. Clones share one registry.
 ///
@@ -37,7 +46,9 @@ pub struct HookRegistry {
 
 struct HookRegistryInner {
     table: CowCell<TableWriter>,
-    names: Mutex<EventNames>,
+    /// Shared with the copies that [`HookRegistry::for_call`] makes.
+    names: Arc<Mutex<EventNames>>,
+    counts: FailureCounts,
     timer: Arc<dyn Timer>,
 }
 
@@ -69,6 +80,19 @@ impl HookRegistryInner {
     }
 }
 
+impl HookRegistryInner {
+    /// Disables hooks that have reached their limit of failures.
+    fn disable(&self, event: &str, failed: Vec<FailedHook>) {
+        for failed in failed {
+            let disable =
+                |table: &mut TableWriter| table.set_entry_enabled(event, failed.id, false);
+            if self.table.update(disable) {
+                failed.log(event);
+            }
+        }
+    }
+}
+
 fn log(warning: &EventNameWarning) {
     tracing::warn!(target: "hooks_runtime", event = &*warning.event, "{warning}");
 }
@@ -86,7 +110,8 @@ impl HookRegistry {
     pub fn with_timer(timer: Arc<dyn Timer>) -> Self {
         let inner = HookRegistryInner {
             table: CowCell::new(TableWriter::new()),
-            names: Mutex::new(EventNames::new(HookRegistry::STANDARD_EVENTS)),
+            names: Arc::new(Mutex::new(EventNames::new(HookRegistry::STANDARD_EVENTS))),
+            counts: FailureCounts::default(),
             timer,
         };
         HookRegistry {
@@ -113,6 +138,15 @@ impl HookRegistry {
     /// assert_eq!(hooks.list_handlers(None)["deploy:start"], ["production_gate"]);
     /// assert!(registration.unregister());
     /// ```
+    ///
+    /// # Panics
+    /// - If the hook has the phase [`Observe`](EventPhase::Observe) and a failure policy other than
+    ///   [isolate](FailurePolicy::Isolate): the event is decided when it runs.
+    /// - If a number of failures [disables](RegisterOptions::disable_after) the hook, and its
+    ///   failures are not isolated.
+    /// - If [`before`](RegisterOptions::before) or [`after`](RegisterOptions::after) names a key that
+    ///   no hook of the event and phase has, or if the order would be a cycle.
+    #[track_caller]
     pub fn register<H, Form: 'static, Time: 'static>(
         &self,
         event: impl Into<Arc<str>>,
@@ -124,12 +158,19 @@ impl HookRegistry {
     {
         let event = event.into();
         let name = hook.name();
+        let phase = options.phase.unwrap_or_default();
+        let disable_after = options.disable_after;
+        let conditions = options.conditions.clone();
         let options = match options.trusted {
             Some(_) => options,
             None => options.trusted(H::TRUSTED),
         };
         let hook_type = std::any::type_name::<H>();
         let mut entry = options.entry(handler::<H, Form, Time>(hook), hook_type, 0);
+        if !conditions.is_empty() {
+            entry = entry.conditional(true);
+            entry = entry.map(|hook| conditional(hook, conditions));
+        }
         if entry.meta().explicit_name().is_none() {
             entry = match name.or_else(|| name_of(entry.meta().hook_type())) {
                 Some(name) => entry.name(name),
@@ -137,11 +178,29 @@ impl HookRegistry {
             };
         }
         let (name, priority) = (entry.meta().name_arc(), entry.meta().priority());
+        match (phase, entry.meta().on_failure()) {
+            (EventPhase::Decide, None) => entry = entry.on_failure(FailurePolicy::FailClosed),
+            (EventPhase::Observe, Some(policy)) => assert!(
+                policy == FailurePolicy::Isolate,
+                "hook `{name}` of the phase `observe` cannot {policy}, because the event `{event}` is decided when it runs; leave `on_failure` out, or use the phase `decide`"
+            ),
+            _ => {}
+        }
+        if disable_after.is_some() {
+            let hook = format!("hook `{name}` of event `{event}`");
+            refuse_disabling(&hook, disable_after, policy(entry.meta()));
+        }
         let timer = &self.inner.timer;
-        let id = self
+        let (id, replaced) = self
             .inner
             .table
-            .update(|table| table.insert(&event, entry, timer));
+            .update(|table| table.insert(&event, entry, phase, disable_after.is_some(), timer));
+        if let Some(replaced) = replaced {
+            self.inner.counts.forget(replaced);
+        }
+        if let Some(limit) = disable_after {
+            self.inner.counts.watch(id, limit);
+        }
         tracing::debug!(
             target: "hooks_runtime",
             event = &*event, hook = &*name, priority, "event hook registered"
@@ -157,6 +216,10 @@ impl HookRegistry {
     }
 
     /// Alias of [`register`](Self::register).
+    ///
+    /// # Panics
+    /// As [`register`](Self::register).
+    #[track_caller]
     pub fn on<H, Form: 'static, Time: 'static>(
         &self,
         event: impl Into<Arc<str>>,
@@ -169,6 +232,73 @@ impl HookRegistry {
         self.register(event, hook, options)
     }
 
+    /// Registers an around hook for an event. It encloses the phases
+    /// [`Transform`](EventPhase::Transform) and [`Decide`](EventPhase::Decide); observers receive
+    /// the emission that it returns. `emit_and_collect` does not run it.
+    ///
+    /// Use an [`Entry`](hooks_core::Entry) to set a key, a priority or a condition. With a deadline,
+    /// the whole call is cancelled at the deadline.
+    ///
+    /// ```
+    /// use hooks_runtime::around::Next;
+    /// use hooks_runtime::events::EventCall;
+    /// use hooks_runtime::{Entry, HookRegistry};
+    ///
+    /// let hooks = HookRegistry::new();
+    /// hooks.around(
+    ///     "tool:pre",
+    ///     Entry::new(async |call: EventCall, next: Next<'_, EventCall>| {
+    ///         let start = std::time::Instant::now();
+    ///         let outcome = next.call((call,)).await;
+    ///         println!("decided in {:?}", start.elapsed());
+    ///         outcome
+    ///     }).key("timing"),
+    /// );
+    /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+    /// hooks.emit("tool:pre", ()).await?;
+    /// # Ok::<_, hooks_runtime::EmitError>(())
+    /// # }).unwrap();
+    /// ```
+    ///
+    /// # Panics
+    /// If the entry has a timeout or a failure policy, or names an unknown key.
+    #[track_caller]
+    pub fn around<M>(
+        &self,
+        event: impl Into<Arc<str>>,
+        hook: impl IntoAround<EventCall, M> + 'static,
+    ) -> Registration {
+        let event = event.into();
+        let entry = checked(hook.__hooks_into_entry());
+        let (name, priority) = (entry.meta().name_arc(), entry.meta().priority());
+        let timer = &self.inner.timer;
+        let id = self
+            .inner
+            .table
+            .update(|table| table.insert_around(&event, entry, timer));
+        tracing::debug!(
+            target: "hooks_runtime",
+            event = &*event, hook = &*name, priority, "around hook registered"
+        );
+        self.inner.check_registration(&event);
+        let handle = EventUnregister {
+            registry: Arc::downgrade(&self.inner),
+            event,
+            name,
+            priority,
+        };
+        Registration::new(id, handle)
+    }
+
+    /// Enables or disables the around hook of this event with this key. Returns `false` if there is
+    /// none.
+    pub fn set_around_enabled(&self, event: &str, key: &str, is_enabled: bool) -> bool {
+        self.inner.table.update(|table| {
+            let found = table.find_around(event, |entry| entry.key() == Some(key));
+            found.is_some_and(|id| table.set_entry_enabled(event, id, is_enabled))
+        })
+    }
+
     /// Emits an event: its hooks run one after the other, by priority. Each hook receives the data
     /// with the changes of the previous hooks. See [the module](super) for the precedence of
     /// actions.
@@ -179,7 +309,8 @@ impl HookRegistry {
     /// independently of the caller, use [`emit_detached`](Self::emit_detached).
     ///
     /// # Errors
-    /// If `data` is not an object, or if a hook fails that was registered with
+    /// If `data` is not an object or does not match the [schema](Self::declare) of the event, or if
+    /// a hook fails that was registered with
     /// [`FailurePolicy::Propagate`](hooks_core::FailurePolicy::Propagate). Failures of other hooks
     /// are in the emission's [`failures`](Emission::failures).
     pub fn emit<'a, D: IntoEventData>(
@@ -206,42 +337,8 @@ impl HookRegistry {
         data: impl IntoEventData,
         options: EmitOptions,
     ) -> Result<Emission, EmitError> {
-        let table = self.inner.table.load();
-        let map = table.stamped(data.into_event_data().into_map()?);
-        let Some((name, slot)) = table.hooks(event) else {
-            if table.is_watched(event) {
-                self.inner.check_emission(event, &table);
-            }
-            let mut emission = Emission::of(table.completed(map));
-            if options.report {
-                emission.rare_fields = ColdOption::from(Box::new(RareFields {
-                    report: Some(Report::default()),
-                    ..RareFields::default()
-                }));
-            }
-            return Ok(emission);
-        };
-        let fields = Fields::new(map, table.defaults());
-        let mut gathered = EmissionState::new(name, fields);
-        let (policy, timer) = (gathered.policy(), &*self.inner.timer);
-        let (report, is_cut_short) = if options.report {
-            let dispatch = slot.dispatch_reported(policy);
-            let (((), report), cut) = within(dispatch, timer, options.deadline).await;
-            (Some(report), cut)
-        } else {
-            let ((), cut) = within(slot.dispatch(policy), timer, options.deadline).await;
-            (None, cut)
-        };
-        let concluded = gathered.conclude(slot);
-        drop_catching_panic(table);
-        let emission = concluded.emission(report)?;
-        match options.deadline {
-            Some(after) if is_cut_short => Err(EmitError::Deadline {
-                after,
-                emission: Box::new(emission),
-            }),
-            _ => Ok(emission),
-        }
+        let map = data.into_event_data().into_map()?;
+        emit_with(&self.inner, event, map, options).await
     }
 
     /// Emits an event in a separate task, which continues if the caller drops the handle. Its
@@ -266,8 +363,8 @@ impl HookRegistry {
     ///
     /// Dropping the future cancels the pending hooks, and no other hook starts.
     ///
-    /// If `data` is not an object, this method logs an error and runs no hook;
-    /// [`collect`](Self::collect) returns the error.
+    /// If `data` is not an object, or does not match the [schema](Self::declare) of the event, this
+    /// method logs an error and runs no hook; [`collect`](Self::collect) returns the error.
     pub async fn emit_and_collect(
         &self,
         event: &str,
@@ -286,8 +383,11 @@ impl HookRegistry {
     /// Like [`emit_and_collect`](Self::emit_and_collect), but also returns the names of the hooks,
     /// the messages, the printed texts and the failures.
     ///
+    /// Hooks of the phases [`Decide`](EventPhase::Decide) and [`Observe`](EventPhase::Observe) do
+    /// not run, because there is no decision.
+    ///
     /// # Errors
-    /// If `data` is not an object.
+    /// If `data` is not an object, or does not match the [schema](Self::declare) of the event.
     pub async fn collect(
         &self,
         event: &str,
@@ -296,14 +396,21 @@ impl HookRegistry {
     ) -> Result<Collected, EmitError> {
         let table = self.inner.table.load();
         let map = table.stamped(data.into_event_data().into_map()?);
-        let Some((name, slot)) = table.hooks(event) else {
+        if let Some(schema) = table.schema(event) {
+            admit(schema, &map, table.defaults())?;
+        }
+        let Some((name, hooks)) = table.hooks(event) else {
             if table.is_watched(event) {
                 self.inner.check_emission(event, &table);
             }
             return Ok(Collected::default());
         };
         let fields = Fields::new(map, table.defaults());
-        let collected = slot.dispatch(Collect::new(name, fields, timeout)).await;
+        let policy = Collect::new(name, fields, timeout);
+        let counts = hooks.counts_failures.then_some(&self.inner.counts);
+        let policy = Counting::new(policy, counts);
+        let (collected, failed) = hooks.transform.dispatch(policy).await;
+        self.inner.disable(event, failed);
         drop_catching_panic(table);
         Ok(collected)
     }
@@ -330,7 +437,100 @@ impl HookRegistry {
 
     /// Returns all registrations, by event and in execution order.
     pub fn descriptors(&self) -> Vec<EventDescriptor> {
-        self.inner.table.load().descriptors()
+        let mut descriptors = self.inner.table.load().descriptors();
+        if self.inner.counts.is_used() {
+            for hook in &mut descriptors {
+                hook.failures = self.inner.counts.failures(hook.id);
+            }
+        }
+        descriptors
+    }
+
+    /// Enables or disables the hooks with this name, of every event, and returns their number. A
+    /// disabled hook keeps its place, and does not run. A closure without a name has none: use
+    /// [`set_entry_enabled`](Self::set_entry_enabled).
+    ///
+    /// Enabling a hook resets its failures: see
+    /// [`RegisterOptions::disable_after`](crate::RegisterOptions::disable_after).
+    ///
+    /// ```
+    /// use hooks_runtime::{Event, HookRegistry, HookResult, RegisterOptions};
+    ///
+    /// let hooks = HookRegistry::new();
+    /// let deny = |_: Event<'_>| HookResult::deny("closed");
+    /// hooks.register("door:open", deny, RegisterOptions::new().name("night_watch"));
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+    /// assert_eq!(hooks.set_enabled("night_watch", false), 1);
+    /// assert!(!hooks.emit("door:open", ()).await?.is_denied());
+    /// hooks.set_enabled("night_watch", true);
+    /// assert!(hooks.emit("door:open", ()).await?.is_denied());
+    /// # Ok::<_, hooks_runtime::EmitError>(())
+    /// # }).unwrap();
+    /// ```
+    pub fn set_enabled(&self, name: &str, is_enabled: bool) -> usize {
+        self.enable(is_enabled, |entry| entry.explicit_name() == Some(name))
+    }
+
+    /// Enables or disables one registration, by the id in its
+    /// [descriptor](EventDescriptor::id). Returns `false` if there is none.
+    pub fn set_entry_enabled(&self, id: EntryId, is_enabled: bool) -> bool {
+        self.enable(is_enabled, |entry| entry.id() == id) > 0
+    }
+
+    fn enable(&self, is_enabled: bool, test: impl Fn(&EntryMeta) -> bool) -> usize {
+        let found = self.inner.table.update(|table| {
+            let found = table.find(test);
+            for (event, id) in &found {
+                table.set_entry_enabled(event, *id, is_enabled);
+            }
+            found
+        });
+        if is_enabled {
+            for (_, id) in &found {
+                self.inner.counts.reset(*id);
+            }
+        }
+        found.len()
+    }
+
+    /// Returns a copy of the registry with changes, for one emission or for some. The copy shares
+    /// the hooks, and the registry stays unchanged.
+    ///
+    /// Registrations of the registry do not unregister the hooks of the copy, and failures in the
+    /// copy do not disable hooks of the registry. The time to copy depends on the number of events
+    /// with hooks, and hardly on the number of hooks.
+    ///
+    /// ```
+    /// use hooks_runtime::{Event, HookRegistry, HookResult, RegisterOptions};
+    ///
+    /// let hooks = HookRegistry::new();
+    /// let deny = |_: Event<'_>| HookResult::deny("closed");
+    /// hooks.register("door:open", deny, RegisterOptions::new().name("night_watch"));
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+    /// let call = hooks.for_call(|call| {
+    ///     call.set_enabled("night_watch", false);
+    ///     call.register("door:open", |_: Event<'_>| HookResult::set("by", "ada"), RegisterOptions::new());
+    /// });
+    /// assert_eq!(call.emit("door:open", ()).await?.data["by"], "ada");
+    /// assert!(hooks.emit("door:open", ()).await?.is_denied());
+    /// # Ok::<_, hooks_runtime::EmitError>(())
+    /// # }).unwrap();
+    /// ```
+    #[must_use = "the registry itself stays unchanged"]
+    pub fn for_call(&self, change: impl FnOnce(&HookRegistry)) -> HookRegistry {
+        let inner = HookRegistryInner {
+            table: CowCell::new(self.inner.table.read(TableWriter::clone)),
+            names: Arc::clone(&self.inner.names),
+            counts: FailureCounts::default(),
+            timer: Arc::clone(&self.inner.timer),
+        };
+        let copy = HookRegistry {
+            inner: Arc::new(inner),
+        };
+        change(&copy);
+        copy
     }
 
     /// Declares events, in addition to the standard events and to those that were declared earlier.
@@ -366,6 +566,43 @@ impl HookRegistry {
         for warning in warnings {
             log(&warning);
         }
+    }
+
+    /// Declares an event and the fields in its data, like [`declare_events`](Self::declare_events)
+    /// declares its name. Replaces an earlier schema of the event.
+    ///
+    /// The data of each emission are compared with the schema, together with the default fields:
+    /// before the first hook, and after the changes by hooks, unless the event is denied. A mismatch
+    /// is the error [`EmitError::Schema`], or a warning in the log if the schema is
+    /// [`warn_only`](EventSchema::warn_only).
+    ///
+    /// ```
+    /// use hooks_runtime::events::{EventField, EventSchema};
+    /// use hooks_runtime::HookRegistry;
+    /// use serde_json::json;
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+    /// let hooks = HookRegistry::new();
+    /// hooks.declare(EventSchema::new("deploy:start").field(EventField::string("target")));
+    ///
+    /// assert!(hooks.emit("deploy:start", json!({"target": "staging"})).await.is_ok());
+    /// let error = hooks.emit("deploy:start", json!({"tagret": "staging"})).await.unwrap_err();
+    /// assert_eq!(
+    ///     error.to_string(),
+    ///     "the data of event `deploy:start` do not match its schema: field `target` is missing",
+    /// );
+    /// # });
+    /// ```
+    pub fn declare(&self, schema: EventSchema) {
+        let event = Arc::clone(&schema.name);
+        self.inner.table.update(|table| table.declare(schema));
+        self.declare_events([event]);
+    }
+
+    /// Returns the schemas of the declared events, sorted by name. An event that is declared by
+    /// its name only has no schema.
+    pub fn schemas(&self) -> Vec<Arc<EventSchema>> {
+        self.inner.table.load().schemas()
     }
 
     /// Returns warnings about names of events that are probably mistakes: of hooks that may never
@@ -465,8 +702,12 @@ async fn emit_to(
     map: Arc<Map>,
 ) -> Result<Emission, EmitError> {
     let table = registry.table.load();
+    if table.has_extras(event) {
+        drop_catching_panic(table);
+        return Box::pin(emit_with(registry, event, map, EmitOptions::new())).await;
+    }
     let map = table.stamped(map);
-    let Some((name, slot)) = table.hooks(event) else {
+    let Some((name, hooks)) = table.hooks(event) else {
         if table.is_watched(event) {
             registry.check_emission(event, &table);
         }
@@ -474,10 +715,242 @@ async fn emit_to(
     };
     let fields = Fields::new(map, table.defaults());
     let mut gathered = EmissionState::new(name, fields);
-    slot.dispatch(gathered.policy()).await;
-    let concluded = gathered.conclude(slot);
+    hooks.transform.dispatch(gathered.policy()).await;
+    let concluded = gathered.conclude(&hooks.transform);
     drop_catching_panic(table);
     concluded.emission(None)
+}
+
+/// Emits an event with options, a schema, or hooks of all phases.
+async fn emit_with(
+    registry: &HookRegistryInner,
+    event: &str,
+    map: Arc<Map>,
+    options: EmitOptions,
+) -> Result<Emission, EmitError> {
+    let table = registry.table.load();
+    let original = options.original.then(|| Arc::clone(&map));
+    let map = table.stamped(map);
+    let schema = table.schema(event);
+    if let Some(schema) = schema {
+        admit(schema, &map, table.defaults())?;
+    }
+    let Some((name, hooks)) = table.hooks(event) else {
+        if table.is_watched(event) {
+            registry.check_emission(event, &table);
+        }
+        let mut emission = Emission::of(table.completed(map));
+        if options.report {
+            emission.rare_fields = ColdOption::from(Box::new(RareFields {
+                report: Some(Report::default()),
+                ..RareFields::default()
+            }));
+        }
+        return Ok(emission);
+    };
+    let later = hooks.later.as_deref();
+    let background = Background {
+        original,
+        outcome: None,
+    };
+    let mut run = PhaseRun {
+        deadline: Deadline::new(&*registry.timer, options.deadline),
+        report: None,
+        counts: hooks.counts_failures.then_some(&registry.counts),
+        failed: Vec::new(),
+    };
+    let emitted = EmittedEvent {
+        registry,
+        table: &table,
+        name,
+        hooks,
+        background: &background,
+        reports: options.report,
+    };
+    let outcome = match later {
+        Some(later) if !later.around.is_empty() => {
+            let data = table.completed(Arc::clone(&map));
+            let args = (EventCall::new(Arc::clone(name), map),);
+            let call = Next::new(&later.around, &emitted).call(args);
+            match (run.deadline.race(call).await, run.deadline.passed()) {
+                (None, Some(after)) => Err(EmitError::Deadline {
+                    after,
+                    emission: Box::new(Emission::of(data)),
+                }),
+                (Some(outcome), _) => outcome,
+                (None, None) => unreachable!("a call ends at a deadline only"),
+            }
+        }
+        _ => emitted.decide(&mut run, map).await,
+    };
+    let outcome = match (outcome, schema) {
+        (Ok(emission), Some(schema)) if !emission.is_denied() => admit_changes(schema, emission),
+        (outcome, _) => outcome,
+    };
+    let outcome = match later {
+        Some(later) if !later.observe.is_empty() => {
+            run.report = options.report.then(Report::default);
+            observe(&mut run, later, name, outcome, background).await
+        }
+        _ => outcome,
+    };
+    registry.disable(event, run.failed);
+    drop_catching_panic(table);
+    outcome
+}
+
+/// An event, as the innermost call of around hooks.
+struct EmittedEvent<'t> {
+    registry: &'t HookRegistryInner,
+    table: &'t EventTable,
+    name: &'t Arc<str>,
+    hooks: &'t EventSlots,
+    background: &'t Background,
+    reports: bool,
+}
+
+impl EmittedEvent<'_> {
+    /// Runs the phases `Transform` and `Decide`.
+    async fn decide(&self, run: &mut PhaseRun<'_>, map: Arc<Map>) -> Result<Emission, EmitError> {
+        let hooks = self.hooks;
+        let fields = Fields::new(map, self.table.defaults());
+        let mut state = match self.background.original {
+            None => EmissionState::new(self.name, fields),
+            Some(_) => EmissionState::with_background(self.name, fields, self.background.clone()),
+        };
+        run.report = self.reports.then(Report::default);
+        run.dispatch(&hooks.transform, state.policy()).await;
+        let concluded = match hooks.later.as_deref() {
+            None => state.conclude(&hooks.transform),
+            Some(later) => {
+                if run.deadline.passed().is_none() {
+                    run.dispatch(&later.decide, state.deciding()).await;
+                }
+                state.conclude_phases(&hooks.transform, &later.decide)
+            }
+        };
+        let emission = concluded.emission(run.report.take())?;
+        match run.deadline.passed() {
+            None => Ok(emission),
+            Some(after) => Err(EmitError::Deadline {
+                after,
+                emission: Box::new(emission),
+            }),
+        }
+    }
+}
+
+impl Innermost<EventCall> for EmittedEvent<'_> {
+    fn call<'a>(&'a self, (call,): (EventCall,)) -> BoxFuture<'a, Result<Emission, EmitError>> {
+        Box::pin(async move {
+            // The deadline limits the whole call.
+            let mut run = PhaseRun {
+                deadline: Deadline::new(&*self.registry.timer, None),
+                report: None,
+                counts: self.hooks.counts_failures.then_some(&self.registry.counts),
+                failed: Vec::new(),
+            };
+            let outcome = self.decide(&mut run, call.data).await;
+            self.registry.disable(self.name, run.failed);
+            outcome
+        })
+    }
+}
+
+/// Checks the data of an emission before the first hook.
+fn admit(
+    schema: &DeclaredSchema,
+    data: &Map,
+    defaults: Option<&Arc<Map>>,
+) -> Result<(), EmitError> {
+    let admitted = schema.admit(data, defaults.map(|defaults| &**defaults));
+    admitted.map_err(|mismatch| EmitError::Schema {
+        mismatch: Box::new(mismatch),
+        emission: None,
+    })
+}
+
+/// Checks the data of an emission after the last hook that may change them.
+fn admit_changes(schema: &DeclaredSchema, emission: Emission) -> Result<Emission, EmitError> {
+    match schema.admit(&emission.data, None) {
+        Ok(()) => Ok(emission),
+        Err(mismatch) => Err(EmitError::Schema {
+            mismatch: Box::new(mismatch),
+            emission: Some(Box::new(emission)),
+        }),
+    }
+}
+
+/// The phases of one emission, which share a deadline and a report.
+struct PhaseRun<'t> {
+    deadline: Deadline<'t>,
+    /// `None` if no report is requested.
+    report: Option<Report>,
+    /// `None` if no failures are counted.
+    counts: Option<&'t FailureCounts>,
+    failed: Vec<FailedHook>,
+}
+
+impl<'t> PhaseRun<'t> {
+    /// Runs the hooks of a phase.
+    async fn dispatch<'a, P>(&mut self, slot: &'a Slot<dyn Handler>, policy: P)
+    where
+        't: 'a,
+        P: Policy<dyn Handler, Output = (), HookOutput: Send, Future = Never<()>> + Send + 'a,
+    {
+        let policy = Counting::new(policy, self.counts);
+        let ((), failed) = match &mut self.report {
+            None => self.deadline.run(slot.dispatch(policy)).await,
+            Some(report) => {
+                let dispatch = slot.dispatch_reported(policy);
+                // Without its type, because the compiler cannot prove `Send` for the type within
+                // another future.
+                let run: BoxFuture<'_, _> = Box::pin(self.deadline.run(dispatch));
+                let (output, phase) = run.await;
+                report.entries.extend(phase.entries);
+                output
+            }
+        };
+        self.failed.extend(failed);
+    }
+}
+
+/// Runs the observers of an emission, and returns the emission with what they add.
+async fn observe(
+    run: &mut PhaseRun<'_>,
+    later: &LaterSlots,
+    name: &Arc<str>,
+    outcome: Result<Emission, EmitError>,
+    background: Background,
+) -> Result<Emission, EmitError> {
+    let data = match &outcome {
+        Ok(emission) => Some(emission),
+        Err(error) => error.emission(),
+    };
+    let data = data.map(|emission| Arc::clone(&emission.data));
+    let outcome = Arc::new(outcome);
+    let background = Background {
+        outcome: Some(Arc::clone(&outcome)),
+        ..background
+    };
+    let mut observers = Observers::new(name, data.unwrap_or_default(), background);
+    run.dispatch(&later.observe, observers.policy()).await;
+    if let Some(after) = run.deadline.passed() {
+        observers.cancel(&later.observe, after);
+    }
+    let observations = observers.finish();
+    let mut outcome = Arc::try_unwrap(outcome).unwrap_or_else(|shared| (*shared).clone());
+    let emission = match &mut outcome {
+        Ok(emission) => Some(emission),
+        Err(error) => error.emission_mut(),
+    };
+    if let Some(emission) = emission {
+        observations.add_to(emission);
+        if let (Some(report), Some(all)) = (run.report.take(), emission.report_mut()) {
+            all.entries.extend(report.entries);
+        }
+    }
+    outcome
 }
 
 pin_project! {
@@ -570,19 +1043,30 @@ where
 pub struct EmitOptions {
     deadline: Option<Duration>,
     report: bool,
+    original: bool,
 }
 
 impl EmitOptions {
-    /// Creates options without a deadline and without a report.
+    /// Creates options without a deadline and without a report; the original data are not kept.
     pub fn new() -> Self {
         EmitOptions::default()
     }
 
     /// Ends the emission with an error if a hook is pending after this time. A hook that blocks its
-    /// thread cannot be cancelled.
+    /// thread cannot be cancelled. After the deadline, hooks of the phase
+    /// [`Observe`](EventPhase::Observe) are polled once; if they are pending, they are cancelled,
+    /// and the emission has their failures.
     #[must_use]
     pub fn deadline(mut self, after: Duration) -> Self {
         self.deadline = Some(after);
+        self
+    }
+
+    /// Keeps the data before the changes by hooks for [`Event::original`](super::Event::original),
+    /// such as the raw result of a tool. Hooks that change the data then copy them.
+    #[must_use]
+    pub fn keep_original(mut self) -> Self {
+        self.original = true;
         self
     }
 
@@ -609,6 +1093,7 @@ impl Unregister for EventUnregister {
         };
         let found = registry.table.update(|table| table.remove(&self.event, id));
         if found {
+            registry.counts.forget(id);
             tracing::debug!(
                 target: "hooks_runtime",
                 event = &*self.event, hook = &*self.name, priority = self.priority,

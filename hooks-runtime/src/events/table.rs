@@ -5,15 +5,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hashbrown::{DefaultHashBuilder, HashMap};
+use hooks_core::around::DynAround;
 use hooks_core::{Entry, EntryId, EntryMeta, FailurePolicy, Slot, Timer};
 use jiff::Timestamp;
 use rpds::HashTrieMapSync;
 use serde::Serialize;
 
+use super::call::EventCall;
 use super::emit::policy;
 use super::handler::Handler;
+use super::phase::EventPhase;
 use super::record::complete;
+use super::schema::{DeclaredSchema, EventSchema};
 use crate::Map;
+use crate::around_registry::AroundSlot;
 use crate::cow_cell::Writer;
 use crate::timestamp;
 
@@ -23,8 +28,128 @@ pub(super) struct EventTable {
     /// Never empty.
     defaults: Option<Arc<Map>>,
     stamps: bool,
+    /// `true` if an event has a schema, or hooks of a phase after the first.
+    has_extras: bool,
+    /// `None` if no event has a schema.
+    schemas: Option<Arc<Schemas>>,
     /// Filter bits of the names that emissions without hooks still check.
     watched: u64,
+}
+
+type Schemas = HashMap<Arc<str>, Arc<DeclaredSchema>>;
+
+/// The hooks of one event.
+#[derive(Clone)]
+pub(super) struct EventSlots {
+    /// The phase [`Transform`](EventPhase::Transform).
+    pub(super) transform: Slot<dyn Handler>,
+    /// `None` if the phases have no hooks.
+    pub(super) later: Option<Arc<LaterSlots>>,
+    /// `true` if a hook is disabled after a number of failures.
+    pub(super) counts_failures: bool,
+}
+
+/// The hooks of the phases after the first.
+#[derive(Clone)]
+pub(super) struct LaterSlots {
+    pub(super) decide: Slot<dyn Handler>,
+    pub(super) observe: Slot<dyn Handler>,
+    /// Around hooks, which enclose the phases `Transform` and `Decide`.
+    pub(super) around: AroundSlot<EventCall>,
+}
+
+impl EventSlots {
+    fn new(timer: &Arc<dyn Timer>) -> Self {
+        EventSlots {
+            transform: Slot::with_timer(Arc::clone(timer)),
+            later: None,
+            counts_failures: false,
+        }
+    }
+
+    fn insert(
+        &mut self,
+        hook: Entry<Arc<dyn Handler>>,
+        phase: EventPhase,
+        timer: &Arc<dyn Timer>,
+    ) -> EntryId {
+        match phase {
+            EventPhase::Transform => self.transform.insert(hook),
+            EventPhase::Decide => self.later(timer).decide.insert(hook),
+            EventPhase::Observe => self.later(timer).observe.insert(hook),
+        }
+    }
+
+    /// Returns the later phases, for changes.
+    fn later(&mut self, timer: &Arc<dyn Timer>) -> &mut LaterSlots {
+        let new = || {
+            Arc::new(LaterSlots {
+                decide: Slot::with_timer(Arc::clone(timer)),
+                observe: Slot::with_timer(Arc::clone(timer)),
+                around: Slot::new(),
+            })
+        };
+        Arc::make_mut(self.later.get_or_insert_with(new))
+    }
+
+    fn remove(&mut self, id: EntryId) -> bool {
+        if self.transform.remove_entry(id) {
+            return true;
+        }
+        let Some(later) = &mut self.later else {
+            return false;
+        };
+        let slots = Arc::make_mut(later);
+        let found = slots.decide.remove_entry(id)
+            || slots.observe.remove_entry(id)
+            || slots.around.remove_entry(id);
+        if slots.decide.is_empty() && slots.observe.is_empty() && slots.around.is_empty() {
+            self.later = None;
+        }
+        found
+    }
+
+    fn is_empty(&self) -> bool {
+        self.transform.is_empty() && self.later.is_none()
+    }
+
+    fn set_entry_enabled(&mut self, id: EntryId, is_enabled: bool) -> bool {
+        if self.transform.set_entry_enabled(id, is_enabled) {
+            return true;
+        }
+        self.later.as_mut().is_some_and(|later| {
+            let slots = Arc::make_mut(later);
+            slots.decide.set_entry_enabled(id, is_enabled)
+                || slots.observe.set_entry_enabled(id, is_enabled)
+                || slots.around.set_entry_enabled(id, is_enabled)
+        })
+    }
+
+    /// Returns `true` if an emission needs more than the hooks of the first phase.
+    fn has_extras(&self) -> bool {
+        self.later.is_some() || self.counts_failures
+    }
+
+    /// Returns the id of the hook with this key in this phase.
+    fn id_of(&self, phase: EventPhase, key: &str) -> Option<EntryId> {
+        let mut entries = self.entries();
+        let found = entries.find(|(of, entry)| *of == phase && entry.key() == Some(key));
+        found.map(|(_, entry)| entry.id())
+    }
+
+    /// Returns the registrations in execution order, each with its phase.
+    fn entries(&self) -> impl Iterator<Item = (EventPhase, &EntryMeta)> {
+        let later = self.later.as_deref();
+        let slots = [
+            (EventPhase::Transform, Some(&self.transform)),
+            (EventPhase::Decide, later.map(|later| &later.decide)),
+            (EventPhase::Observe, later.map(|later| &later.observe)),
+        ];
+        slots.into_iter().flat_map(|(phase, slot)| {
+            let hooks = slot.into_iter().flat_map(Slot::iter);
+            hooks.map(move |(_, entry)| (phase, entry))
+        })
+    }
 }
 
 /// The slots of the events that have hooks.
@@ -36,13 +161,14 @@ enum Events {
     Many(PersistentSlots),
 }
 
-type Slots = HashMap<Arc<str>, Slot<dyn Handler>>;
-type PersistentSlots = HashTrieMapSync<Arc<str>, Slot<dyn Handler>, DefaultHashBuilder>;
+type Slots = HashMap<Arc<str>, EventSlots>;
+type PersistentSlots = HashTrieMapSync<Arc<str>, EventSlots, DefaultHashBuilder>;
 
 /// The number of events up to which a snapshot copies the map.
 const MAX_COPIED: usize = 64;
 
 /// The writers' copy: the slots with their indexes, which a published slot does not have.
+#[derive(Clone)]
 pub(super) struct TableWriter {
     slots: Slots,
     /// The same slots, if there are many of them.
@@ -51,6 +177,9 @@ pub(super) struct TableWriter {
     /// Never empty.
     defaults: Option<Arc<Map>>,
     stamps: bool,
+    /// The number of events whose hooks have extras.
+    with_extras: usize,
+    schemas: Option<Arc<Schemas>>,
     watched: u64,
 }
 
@@ -59,6 +188,7 @@ pub(super) struct TableWriter {
 const WATCHED: u64 = if cfg!(hooks_loom) { 0 } else { u64::MAX };
 
 /// The number of events of each filter bit.
+#[derive(Clone)]
 struct FilterBits {
     events: [usize; u64::BITS as usize],
     bits: u64,
@@ -67,11 +197,36 @@ struct FilterBits {
 impl EventTable {
     /// Returns the hooks of an event, and its shared name.
     #[inline]
-    pub(super) fn hooks(&self, event: &str) -> Option<(&Arc<str>, &Slot<dyn Handler>)> {
+    pub(super) fn hooks(&self, event: &str) -> Option<(&Arc<str>, &EventSlots)> {
         match &self.events {
             Events::Few(slots) => slots.get_key_value(event),
             Events::Many(slots) => slots.get_key_value(event),
         }
+    }
+
+    /// Returns `true` if this event has a schema, or hooks of a phase after the first.
+    #[inline]
+    pub(super) fn has_extras(&self, event: &str) -> bool {
+        self.has_extras && self.find_extras(event)
+    }
+
+    #[cold]
+    fn find_extras(&self, event: &str) -> bool {
+        let has_extras = |(_, hooks): (_, &EventSlots)| hooks.has_extras();
+        self.schema(event).is_some() || self.hooks(event).is_some_and(has_extras)
+    }
+
+    /// Returns the schema of an event.
+    pub(super) fn schema(&self, event: &str) -> Option<&DeclaredSchema> {
+        self.schemas.as_ref()?.get(event).map(|schema| &**schema)
+    }
+
+    /// Returns all schemas, sorted by the names of their events.
+    pub(super) fn schemas(&self) -> Vec<Arc<EventSchema>> {
+        let schemas = self.schemas.iter().flat_map(|schemas| schemas.values());
+        let mut schemas: Vec<_> = schemas.map(|found| Arc::clone(&found.schema)).collect();
+        schemas.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+        schemas
     }
 
     /// Returns `true` if an emission of this event that found no hooks is to be checked.
@@ -85,7 +240,7 @@ impl EventTable {
         self.iter().map(|(event, _)| event)
     }
 
-    fn iter(&self) -> impl Iterator<Item = (&Arc<str>, &Slot<dyn Handler>)> {
+    fn iter(&self) -> impl Iterator<Item = (&Arc<str>, &EventSlots)> {
         let (few, many) = match &self.events {
             Events::Few(slots) => (Some(slots.iter()), None),
             Events::Many(slots) => (None, Some(slots.iter())),
@@ -123,19 +278,21 @@ impl EventTable {
 
     /// Returns the names of the hooks by event.
     pub(super) fn names(&self, event: Option<&str>) -> BTreeMap<String, Vec<String>> {
-        let names = |slot: &Slot<dyn Handler>| {
-            let names = slot.iter().filter_map(|(_, entry)| entry.explicit_name());
+        let names = |hooks: &EventSlots| {
+            let names = hooks
+                .entries()
+                .filter_map(|(_, entry)| entry.explicit_name());
             names.map(str::to_owned).collect()
         };
         match event {
             Some(event) => {
-                let names = self.hooks(event).map(|(_, slot)| names(slot));
+                let names = self.hooks(event).map(|(_, hooks)| names(hooks));
                 [(event.to_owned(), names.unwrap_or_default())].into()
             }
             None => {
                 let events = self.sorted().into_iter();
                 events
-                    .map(|(event, slot)| (event.to_string(), names(slot)))
+                    .map(|(event, hooks)| (event.to_string(), names(hooks)))
                     .collect()
             }
         }
@@ -143,17 +300,17 @@ impl EventTable {
 
     /// Returns all registrations, by event and in execution order.
     pub(super) fn descriptors(&self) -> Vec<EventDescriptor> {
-        let of_event = |(event, slot): (&Arc<str>, &Slot<dyn Handler>)| {
-            let entries = slot.iter().map(|(_, entry)| entry);
+        let of_event = |(event, hooks): (&Arc<str>, &EventSlots)| {
+            let entries = hooks.entries();
             entries
-                .map(|entry| EventDescriptor::new(event, entry))
+                .map(|(phase, entry)| EventDescriptor::new(event, phase, entry))
                 .collect::<Vec<_>>()
         };
         self.sorted().into_iter().flat_map(of_event).collect()
     }
 
-    /// Returns the slots, sorted by the names of their events.
-    fn sorted(&self) -> Vec<(&Arc<str>, &Slot<dyn Handler>)> {
+    /// Returns the hooks, sorted by the names of their events.
+    fn sorted(&self) -> Vec<(&Arc<str>, &EventSlots)> {
         let mut events: Vec<_> = self.iter().collect();
         events.sort_unstable_by_key(|(event, _)| &***event);
         events
@@ -171,41 +328,134 @@ impl TableWriter {
             many: None,
             defaults: None,
             stamps: false,
+            with_extras: 0,
+            schemas: None,
             watched: WATCHED,
         }
     }
 
-    /// Registers a hook.
+    /// Registers a hook. Returns its id, and the id of the hook that it replaces by its key.
+    ///
+    /// # Panics
+    /// If the entry names an unknown key, or the order would be a cycle; nothing has changed then.
+    #[track_caller]
     pub(super) fn insert(
         &mut self,
         event: &Arc<str>,
         hook: Entry<Arc<dyn Handler>>,
+        phase: EventPhase,
+        counts_failures: bool,
+        timer: &Arc<dyn Timer>,
+    ) -> (EntryId, Option<EntryId>) {
+        if hook
+            .meta()
+            .before()
+            .chain(hook.meta().after())
+            .next()
+            .is_some()
+        {
+            // Try on a copy: a refused entry must not leave an event without hooks behind.
+            let hooks = self.slots.get(event).cloned();
+            let mut hooks = hooks.unwrap_or_else(|| EventSlots::new(timer));
+            hooks.insert(hook.clone(), phase, timer);
+        }
+        let hooks = self.slots.entry(Arc::clone(event)).or_insert_with(|| {
+            self.filter.add(event);
+            EventSlots::new(timer)
+        });
+        let had_extras = hooks.has_extras();
+        let replaced = hook.meta().key().and_then(|key| hooks.id_of(phase, key));
+        hooks.counts_failures |= counts_failures;
+        let id = hooks.insert(hook, phase, timer);
+        self.with_extras += usize::from(hooks.has_extras() && !had_extras);
+        if let Some(many) = &mut self.many {
+            many.insert_mut(Arc::clone(event), hooks.clone());
+        } else if self.slots.len() > MAX_COPIED {
+            self.many = Some(persistent(&self.slots));
+        }
+        (id, replaced)
+    }
+
+    /// Registers an around hook. Returns its id.
+    ///
+    /// # Panics
+    /// As [`insert`](Self::insert).
+    #[track_caller]
+    pub(super) fn insert_around(
+        &mut self,
+        event: &Arc<str>,
+        hook: Entry<Arc<dyn DynAround<EventCall>>>,
         timer: &Arc<dyn Timer>,
     ) -> EntryId {
-        let slot = self.slots.entry(Arc::clone(event)).or_insert_with(|| {
+        let hooks = self.slots.get(event).cloned();
+        let mut hooks = hooks.unwrap_or_else(|| EventSlots::new(timer));
+        let (is_new, had_extras) = (hooks.is_empty(), hooks.has_extras());
+        let id = hooks.later(timer).around.insert(hook);
+        if is_new {
             self.filter.add(event);
-            Slot::with_timer(Arc::clone(timer))
-        });
-        let id = slot.insert(hook);
+        }
+        self.with_extras += usize::from(!had_extras);
         if let Some(many) = &mut self.many {
-            many.insert_mut(Arc::clone(event), slot.clone());
-        } else if self.slots.len() > MAX_COPIED {
+            many.insert_mut(Arc::clone(event), hooks.clone());
+        }
+        self.slots.insert(Arc::clone(event), hooks);
+        if self.many.is_none() && self.slots.len() > MAX_COPIED {
             self.many = Some(persistent(&self.slots));
         }
         id
     }
 
-    /// Removes a hook, and returns whether it was registered.
-    pub(super) fn remove(&mut self, event: &Arc<str>, id: EntryId) -> bool {
-        let Some(slot) = self.slots.get_mut(event) else {
+    /// Returns the around hooks of an event for which the test returns `true`.
+    pub(super) fn find_around(
+        &self,
+        event: &str,
+        test: impl Fn(&EntryMeta) -> bool,
+    ) -> Option<EntryId> {
+        let later = self.slots.get(event)?.later.as_ref()?;
+        let mut around = later.around.iter().map(|(_, entry)| entry);
+        around.find(|entry| test(entry)).map(EntryMeta::id)
+    }
+
+    /// Enables or disables a hook, and returns whether it is registered.
+    pub(super) fn set_entry_enabled(&mut self, event: &str, id: EntryId, is_enabled: bool) -> bool {
+        let Some(hooks) = self.slots.get_mut(event) else {
             return false;
         };
-        if !slot.remove_entry(id) {
+        let found = hooks.set_entry_enabled(id, is_enabled);
+        if let (true, Some(many)) = (found, &mut self.many) {
+            let (event, _) = self
+                .slots
+                .get_key_value(event)
+                .expect("the event was found");
+            many.insert_mut(Arc::clone(event), self.slots[event].clone());
+        }
+        found
+    }
+
+    /// Returns the registrations for which the test returns `true`, with their events.
+    pub(super) fn find(&self, test: impl Fn(&EntryMeta) -> bool) -> Vec<(Arc<str>, EntryId)> {
+        let mut found = Vec::new();
+        for (event, hooks) in &self.slots {
+            let entries = hooks.entries().filter(|(_, entry)| test(entry));
+            found.extend(entries.map(|(_, entry)| (Arc::clone(event), entry.id())));
+        }
+        found
+    }
+
+    /// Removes a hook, and returns whether it was registered.
+    pub(super) fn remove(&mut self, event: &Arc<str>, id: EntryId) -> bool {
+        let Some(hooks) = self.slots.get_mut(event) else {
+            return false;
+        };
+        let had_extras = hooks.has_extras();
+        if !hooks.remove(id) {
             return false;
         }
-        if !slot.is_empty() {
+        let has_extras = hooks.has_extras() && !hooks.is_empty();
+        self.with_extras -= usize::from(had_extras && !has_extras);
+        if !hooks.is_empty() {
             if let Some(many) = &mut self.many {
-                many.insert_mut(Arc::clone(event), slot.clone());
+                many.insert_mut(Arc::clone(event), hooks.clone());
             }
             return true;
         }
@@ -225,6 +475,13 @@ impl TableWriter {
         self.defaults = defaults;
     }
 
+    /// Adds a schema; replaces one for the same event.
+    pub(super) fn declare(&mut self, schema: EventSchema) {
+        let schemas = Arc::make_mut(self.schemas.get_or_insert_default());
+        let event = Arc::clone(&schema.name);
+        schemas.insert(event, Arc::new(DeclaredSchema::new(schema)));
+    }
+
     /// Sets that names with these filter bits need no more checks.
     pub(super) fn settle(&mut self, bits: u64) {
         self.watched &= !bits;
@@ -237,8 +494,8 @@ impl TableWriter {
 
 fn persistent(slots: &Slots) -> PersistentSlots {
     let mut many = HashTrieMapSync::new_with_hasher_and_ptr_kind(DefaultHashBuilder::default());
-    for (event, slot) in slots {
-        many.insert_mut(Arc::clone(event), slot.clone());
+    for (event, hooks) in slots {
+        many.insert_mut(Arc::clone(event), hooks.clone());
     }
     many
 }
@@ -254,17 +511,21 @@ impl Writer for TableWriter {
             },
             defaults: self.defaults.clone(),
             stamps: self.stamps,
+            has_extras: self.with_extras > 0 || self.schemas.is_some(),
+            schemas: self.schemas.clone(),
             watched: self.watched,
         }
     }
 
-    /// Returns the filter bits of the events that have hooks or are watched: all bits if defaults
-    /// or time stamps apply to every event.
+    /// Returns the filter bits of the events that have hooks or a schema or are watched: all bits
+    /// if defaults or time stamps apply to every event.
     fn filter_bits(&self) -> u64 {
         if self.stamps || self.defaults.is_some() {
             return u64::MAX;
         }
-        self.filter.bits | self.watched
+        let schemas = self.schemas.iter().flat_map(|schemas| schemas.keys());
+        let schemas = schemas.fold(0, |bits, event| bits | filter_bit(event));
+        self.filter.bits | self.watched | schemas
     }
 }
 
@@ -307,6 +568,10 @@ pub struct EventDescriptor {
     pub id: EntryId,
     /// The event.
     pub event: Arc<str>,
+    /// The phase in which the hook runs.
+    pub phase: EventPhase,
+    /// The key, if the registration has one.
+    pub key: Option<String>,
     /// The name of the hook, if it has one.
     pub name: Option<String>,
     /// The type of the hook, as the compiler spells it.
@@ -319,19 +584,30 @@ pub struct EventDescriptor {
     pub on_failure: FailurePolicy,
     /// `true` if the host trusts the hook.
     pub trusted: bool,
+    /// `false` if the hook is disabled.
+    pub enabled: bool,
+    /// `true` if the hook runs for some of the event's emissions only.
+    pub conditional: bool,
+    /// Failures since the last success, if a number of them disables the hook; else 0.
+    pub failures: u32,
 }
 
 impl EventDescriptor {
-    fn new(event: &Arc<str>, entry: &EntryMeta) -> Self {
+    fn new(event: &Arc<str>, phase: EventPhase, entry: &EntryMeta) -> Self {
         EventDescriptor {
             id: entry.id(),
             event: Arc::clone(event),
+            phase,
+            key: entry.key().map(str::to_owned),
             name: entry.explicit_name().map(str::to_owned),
             hook_type: entry.hook_type(),
             priority: entry.priority(),
             timeout: entry.timeout(),
             on_failure: policy(entry),
             trusted: entry.is_trusted(),
+            enabled: entry.is_enabled(),
+            conditional: entry.is_conditional(),
+            failures: 0,
         }
     }
 }

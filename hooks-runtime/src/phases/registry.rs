@@ -1,24 +1,32 @@
 //! The registry of PRE and POST hooks.
 
 use std::fmt;
-use std::sync::{Arc, Weak};
+use std::num::NonZeroU32;
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::time::Duration;
 
 use hooks_core::__private::drop_catching_panic;
 use hooks_core::{
-    Entry, EntryId, EntryMeta, FailurePolicy, Registration, Report, Slot, Timer, Unregister,
+    BoxFuture, Entry, EntryId, EntryMeta, FailurePolicy, Registration, Report, Slot, Timer,
+    Unregister,
 };
 use serde::Serialize;
 
+use super::around::{EnclosePost, EnclosePre, PostCall, PreCall, RunPost, RunPre};
 use super::bail::Bail;
 use super::hook::{Post, PostHook, Pre, PreHook};
 use super::observe::Observe;
+use super::observer::{DynPreObserver, ObservingPre, PreObserver, PreResult};
 use super::phase::Phase;
-use super::response::HookResponse;
+use super::response::{HookResponse, ResponseAction};
 use crate::HookError;
+use crate::around_registry::AroundRegistry;
 use crate::cow_cell::{CowCell, Writer};
-use crate::options::RegisterOptions;
+use crate::health::{Counting, FailedHook, FailureCounts};
+use crate::lock::lock;
+use crate::options::{RegisterOptions, keyed, refuse_disabling};
 use crate::timer::HostTimer;
+use crate::transform::{TransformError, TransformRegistry};
 
 /// Hooks before and after a call: PRE hooks take a `Req`, POST hooks a `Res`. Clones share one
 /// registry; there is no global registry.
@@ -54,15 +62,89 @@ pub struct PhaseRegistry<Req: ?Sized, Res: ?Sized> {
 }
 
 struct PhaseRegistryInner<Req: ?Sized, Res: ?Sized> {
-    pre: CowCell<Slot<dyn Pre<Req>>>,
+    pre: CowCell<PreSlots<Req>>,
     post: CowCell<Slot<dyn Post<Res>>>,
+    requests: TransformRegistry<Req>,
+    results: TransformRegistry<Res>,
+    /// Created when the host registers the first around hook.
+    around_pre: OnceLock<Arc<dyn EnclosePre<Req>>>,
+    around_post: OnceLock<Arc<dyn EnclosePost<Res>>>,
+    counts: FailureCounts,
+    timer: Arc<dyn Timer>,
 }
 
-impl<H: ?Sized> Writer for Slot<H> {
-    type Snapshot = Slot<H>;
+impl<Req: ?Sized, Res: ?Sized> PhaseRegistryInner<Req, Res> {
+    fn around_pre(&self) -> Option<&dyn EnclosePre<Req>> {
+        let around = self.around_pre.get().map(|around| &**around);
+        around.filter(|around| !around.is_empty())
+    }
 
-    /// Returns a clone without the index.
-    fn snapshot(&self) -> Slot<H> {
+    fn around_post(&self) -> Option<&dyn EnclosePost<Res>> {
+        let around = self.around_post.get().map(|around| &**around);
+        around.filter(|around| !around.is_empty())
+    }
+
+    /// Disables hooks that have reached their limit of failures.
+    fn disable(&self, phase: Phase, failed: Vec<FailedHook>) {
+        for failed in failed {
+            if self.set_entry_enabled(phase, failed.id, false) {
+                failed.log(phase.name());
+            }
+        }
+    }
+
+    fn set_entry_enabled(&self, phase: Phase, id: EntryId, is_enabled: bool) -> bool {
+        match phase {
+            Phase::Pre => self
+                .pre
+                .update(|slots| slots.hooks.set_entry_enabled(id, is_enabled)),
+            Phase::Post => self
+                .post
+                .update(|slot| slot.set_entry_enabled(id, is_enabled)),
+            Phase::Observe => self.pre.update(|slots| {
+                slots.change_observers(|slot| slot.set_entry_enabled(id, is_enabled))
+            }),
+        }
+    }
+}
+
+/// The hooks that run before a call.
+struct PreSlots<Req: ?Sized> {
+    hooks: Slot<dyn Pre<Req>>,
+    /// `None` if there are none.
+    observers: Option<Slot<dyn DynPreObserver<Req>>>,
+}
+
+impl<Req: ?Sized> Clone for PreSlots<Req> {
+    fn clone(&self) -> Self {
+        PreSlots {
+            hooks: self.hooks.clone(),
+            observers: self.observers.clone(),
+        }
+    }
+}
+
+impl<Req: ?Sized> PreSlots<Req> {
+    /// Changes the observers, if there are any. Forgets the slot of the last observer.
+    fn change_observers(
+        &mut self,
+        change: impl FnOnce(&mut Slot<dyn DynPreObserver<Req>>) -> bool,
+    ) -> bool {
+        let Some(observers) = &mut self.observers else {
+            return false;
+        };
+        let found = change(observers);
+        if observers.is_empty() {
+            self.observers = None;
+        }
+        found
+    }
+}
+
+impl<Req: ?Sized> Writer for PreSlots<Req> {
+    type Snapshot = PreSlots<Req>;
+
+    fn snapshot(&self) -> PreSlots<Req> {
         self.clone()
     }
 
@@ -82,20 +164,49 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
 
     /// Creates a registry without hooks, with this timer.
     pub fn with_timer(timer: Arc<dyn Timer>) -> Self {
+        let pre = PreSlots {
+            hooks: Slot::with_timer(Arc::clone(&timer)),
+            observers: None,
+        };
         PhaseRegistry {
             inner: Arc::new(PhaseRegistryInner {
-                pre: CowCell::new(Slot::with_timer(Arc::clone(&timer))),
-                post: CowCell::new(Slot::with_timer(timer)),
+                pre: CowCell::new(pre),
+                post: CowCell::new(Slot::with_timer(Arc::clone(&timer))),
+                requests: TransformRegistry::with_timer(Arc::clone(&timer)),
+                results: TransformRegistry::with_timer(Arc::clone(&timer)),
+                around_pre: OnceLock::new(),
+                around_post: OnceLock::new(),
+                counts: FailureCounts::default(),
+                timer,
             }),
         }
     }
 
+    /// Returns the hooks that may change a request before the PRE hooks:
+    /// [`run_pre`](Self::run_pre) runs them.
+    pub fn requests(&self) -> &TransformRegistry<Req> {
+        &self.inner.requests
+    }
+
+    /// Returns the hooks that may change the result of a call. The host
+    /// [applies](TransformRegistry::apply) them after the call. Pass the raw result to
+    /// [`execute_post`](Self::execute_post), unless POST hooks are to observe the changed result.
+    pub fn results(&self) -> &TransformRegistry<Res> {
+        &self.inner.results
+    }
+
     /// Registers a PRE hook; replaces a hook with an equal id. Its priority is that of the options,
     /// else its own, else 100.
+    ///
+    /// # Panics
+    /// If the options are for events only, name an unknown id in `before` or `after`, or disable a
+    /// hook whose failures are not isolated.
+    #[track_caller]
     pub fn register_pre<H>(&self, hook: H, options: RegisterOptions) -> Registration
     where
         H: PreHook<Req> + 'static,
     {
+        refuse(Phase::Pre, hook.id(), &options);
         self.insert_pre(hook, |_, _| options)
     }
 
@@ -109,6 +220,7 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
     }
 
     /// Registers a hook with options that are computed from the existing hooks and its id.
+    #[track_caller]
     fn insert_pre<H>(
         &self,
         hook: H,
@@ -120,56 +232,132 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
         let key = PreHook::id(&hook).to_owned();
         let priority = PreHook::priority(&hook).unwrap_or(PRIORITY);
         let hook: Arc<dyn Pre<Req>> = Arc::new(hook);
-        let (replaces, id) = self.inner.pre.update(|slot| {
-            let entry = options(slot, &key).entry(hook, std::any::type_name::<H>(), priority);
-            (slot.get(&key).is_some(), slot.insert(keyed(entry, &key)))
+        let (inserted, limit) = self.inner.pre.update(|slots| {
+            let options = options(&slots.hooks, &key);
+            let limit = options.disable_after;
+            let entry = options.entry(hook, std::any::type_name::<H>(), priority);
+            (insert(&mut slots.hooks, entry, &key), limit)
         });
-        tracing::debug!(
-            target: "hooks_runtime",
-            phase = %Phase::Pre, hook = key, replaces, "hook registered"
-        );
-        self.registration(Phase::Pre, id, key)
+        self.registered(Phase::Pre, key, inserted, limit)
+    }
+
+    /// Registers an observer, which receives each request with the response to it, also after a
+    /// denial or an error; replaces an observer with an equal id. Observers run concurrently, and
+    /// the run ends when the last has finished. A priority has no effect.
+    ///
+    /// # Panics
+    /// As [`register_post`](Self::register_post).
+    #[track_caller]
+    pub fn register_observer<H>(&self, observer: H, options: RegisterOptions) -> Registration
+    where
+        H: PreObserver<Req> + 'static,
+    {
+        refuse(Phase::Observe, observer.id(), &options);
+        let key = observer.id().to_owned();
+        let limit = options.disable_after;
+        let observer: Arc<dyn DynPreObserver<Req>> = Arc::new(observer);
+        let entry = options
+            .entry(observer, std::any::type_name::<H>(), 0)
+            .priority(0);
+        let timer = &self.inner.timer;
+        let inserted = self.inner.pre.update(|slots| {
+            let new = || Slot::with_timer(Arc::clone(timer));
+            let mut observers = slots.observers.take().unwrap_or_else(new);
+            let inserted = insert(&mut observers, entry, &key);
+            slots.observers = Some(observers);
+            inserted
+        });
+        self.registered(Phase::Observe, key, inserted, limit)
     }
 
     /// Registers a POST hook; replaces a hook with an equal id. A priority has no effect.
     ///
     /// # Panics
     /// If the options set a failure policy other than [isolate](FailurePolicy::Isolate): the call
-    /// is over when POST hooks run.
+    /// is over when POST hooks run. If the options are for events only, or name an unknown id in
+    /// `before` or `after`.
     #[track_caller]
     pub fn register_post<H>(&self, hook: H, options: RegisterOptions) -> Registration
     where
         H: PostHook<Res> + 'static,
     {
-        let policy = Phase::Post.policy(options.on_failure);
-        assert!(
-            policy == FailurePolicy::Isolate,
-            "POST hook `{}` cannot {policy}, because the call is over when it runs; leave `on_failure` out, or make it a PRE hook",
-            hook.id()
-        );
+        refuse(Phase::Post, hook.id(), &options);
         // The order of registration alone counts.
         let key = PostHook::id(&hook).to_owned();
+        let limit = options.disable_after;
         let hook: Arc<dyn Post<Res>> = Arc::new(hook);
         let entry = options
             .entry(hook, std::any::type_name::<H>(), 0)
             .priority(0);
-        let entry = keyed(entry, &key);
-        let (replaces, id) = self
-            .inner
-            .post
-            .update(|slot| (slot.get(&key).is_some(), slot.insert(entry)));
-        tracing::debug!(
-            target: "hooks_runtime",
-            phase = %Phase::Post, hook = key, replaces, "hook registered"
-        );
-        self.registration(Phase::Post, id, key)
+        let insert = |slot: &mut Slot<_>| insert(slot, entry, &key);
+        let inserted = self.inner.post.update(insert);
+        self.registered(Phase::Post, key, inserted, limit)
+    }
+
+    /// Enables or disables the hook with this id, and returns `true` if it exists. A disabled hook
+    /// keeps its place, and does not run. Enabling a hook resets its failures: see
+    /// [`RegisterOptions::disable_after`].
+    pub fn set_enabled(&self, phase: Phase, id: &str, is_enabled: bool) -> bool {
+        let hooks = self.entries(phase, |entry| (entry.key() == Some(id)).then(|| entry.id()));
+        let Some(entry) = hooks.into_iter().flatten().next() else {
+            return false;
+        };
+        if is_enabled {
+            self.inner.counts.reset(entry);
+        }
+        self.inner.set_entry_enabled(phase, entry, is_enabled)
+    }
+
+    /// Returns a copy of the registry with changes, for one call or for some. The copy shares the
+    /// hooks, and the registry stays unchanged.
+    ///
+    /// Registrations of the registry do not unregister the hooks of the copy, and failures in the
+    /// copy do not disable hooks of the registry.
+    ///
+    /// ```
+    /// use hooks_runtime::phases::PreFn;
+    /// use hooks_runtime::{HookResponse, Phase, PhaseRegistry, RegisterOptions, ResponseAction};
+    ///
+    /// let registry: PhaseRegistry<str, bool> = PhaseRegistry::new();
+    /// registry.register_pre(
+    ///     PreFn::new("closed", |_: &str| HookResponse::new(ResponseAction::Deny)),
+    ///     RegisterOptions::new(),
+    /// );
+    /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+    /// let call = registry.for_call(|call| _ = call.set_enabled(Phase::Pre, "closed", false));
+    /// assert!(call.execute_pre("open").await?.is_continue());
+    /// assert!(!registry.execute_pre("open").await?.is_continue());
+    /// # Ok::<_, hooks_runtime::HookError>(())
+    /// # }).unwrap();
+    /// ```
+    #[must_use = "the registry itself stays unchanged"]
+    pub fn for_call(&self, change: impl FnOnce(&Self)) -> Self {
+        let inner = PhaseRegistryInner {
+            pre: CowCell::new(self.inner.pre.read(PreSlots::clone)),
+            post: CowCell::new(self.inner.post.read(Slot::clone)),
+            requests: self.inner.requests.copied(),
+            results: self.inner.results.copied(),
+            around_pre: copied(&self.inner.around_pre, |around| around.copied()),
+            around_post: copied(&self.inner.around_post, |around| around.copied()),
+            counts: FailureCounts::default(),
+            timer: Arc::clone(&self.inner.timer),
+        };
+        let copy = PhaseRegistry {
+            inner: Arc::new(inner),
+        };
+        change(&copy);
+        copy
     }
 
     /// Removes the hook with this id, and returns `true` if it existed.
     pub fn deregister(&self, phase: Phase, id: &str) -> bool {
         let found = match phase {
-            Phase::Pre => self.inner.pre.update(|slot| slot.remove(id)),
+            Phase::Pre => self.inner.pre.update(|slots| slots.hooks.remove(id)),
             Phase::Post => self.inner.post.update(|slot| slot.remove(id)),
+            Phase::Observe => self
+                .inner
+                .pre
+                .update(|slots| slots.change_observers(|slot| slot.remove(id))),
         };
         log_removal(found, phase, id)
     }
@@ -183,13 +371,30 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
     /// If a hook fails, panics or exceeds its timeout: later hooks do not run. Registrations can
     /// set another [`FailurePolicy`].
     pub async fn execute_pre(&self, request: &Req) -> Result<HookResponse, HookError> {
-        let slot = self.inner.pre.load();
-        let response = slot.dispatch(Bail::new(request)).await;
-        drop_catching_panic(slot);
+        let slots = self.inner.pre.load();
+        let policy = Bail::new(request);
+        let response = if let Some(around) = self.inner.around_pre() {
+            let hooks = PreHooks {
+                inner: &self.inner,
+                slots: &slots,
+            };
+            around.run(&hooks, request, None).await
+        } else if self.inner.counts.is_used() {
+            let policy = Counting::new(policy, self.inner.counts.in_use());
+            let (response, failed) = slots.hooks.dispatch(policy).await;
+            self.inner.disable(Phase::Pre, failed);
+            response
+        } else {
+            slots.hooks.dispatch(policy).await
+        };
+        if let Some(observers) = &slots.observers {
+            Box::pin(self.observe(observers, request, response.as_ref())).await;
+        }
+        drop_catching_panic(slots);
         response
     }
 
-    /// Like [`execute_pre`](Self::execute_pre), with a report on each hook.
+    /// Like [`execute_pre`](Self::execute_pre), with a report on each hook, observers included.
     ///
     /// # Errors
     /// As [`execute_pre`](Self::execute_pre); the report is returned in any case.
@@ -197,10 +402,43 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
         &self,
         request: &Req,
     ) -> (Result<HookResponse, HookError>, Report) {
-        let slot = self.inner.pre.load();
-        let response = slot.dispatch_reported(Bail::new(request)).await;
-        drop_catching_panic(slot);
-        response
+        let slots = self.inner.pre.load();
+        let (response, mut report) = if let Some(around) = self.inner.around_pre() {
+            let hooks = PreHooks {
+                inner: &self.inner,
+                slots: &slots,
+            };
+            let mut report = Report::default();
+            let response = around.run(&hooks, request, Some(&mut report)).await;
+            (response, report)
+        } else {
+            let policy = Counting::new(Bail::new(request), self.inner.counts.in_use());
+            let ((response, failed), report) = slots.hooks.dispatch_reported(policy).await;
+            self.inner.disable(Phase::Pre, failed);
+            (response, report)
+        };
+        if let Some(observers) = &slots.observers {
+            let policy = ObservingPre::new(request, response.as_ref());
+            let policy = Counting::new(policy, self.inner.counts.in_use());
+            let (((), failed), observed) = observers.dispatch_reported(policy).await;
+            self.inner.disable(Phase::Observe, failed);
+            report.entries.extend(observed.entries);
+        }
+        drop_catching_panic(slots);
+        (response, report)
+    }
+
+    /// Runs the observers.
+    async fn observe(
+        &self,
+        observers: &Slot<dyn DynPreObserver<Req>>,
+        request: &Req,
+        response: PreResult<'_>,
+    ) {
+        let policy = ObservingPre::new(request, response);
+        let policy = Counting::new(policy, self.inner.counts.in_use());
+        let ((), failed) = observers.dispatch(policy).await;
+        self.inner.disable(Phase::Observe, failed);
     }
 
     /// Runs all POST hooks, one after the other, and returns when the last has finished. Hooks that
@@ -208,16 +446,42 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
     /// hook, and starts no further ones.
     pub async fn execute_post(&self, result: &Res, request_id: Option<&str>) {
         let slot = self.inner.post.load();
-        slot.dispatch(Observe::new(result, request_id)).await;
+        let policy = Observe::new(result, request_id);
+        if let Some(around) = self.inner.around_post() {
+            let hooks = PostHooks {
+                inner: &self.inner,
+                slot: &slot,
+            };
+            around.run(&hooks, result, request_id, None).await;
+        } else if self.inner.counts.is_used() {
+            let policy = Counting::new(policy, self.inner.counts.in_use());
+            let ((), failed) = slot.dispatch(policy).await;
+            self.inner.disable(Phase::Post, failed);
+        } else {
+            slot.dispatch(policy).await;
+        }
         drop_catching_panic(slot);
     }
 
     /// Like [`execute_post`](Self::execute_post), with a report on each hook.
     pub async fn execute_post_reported(&self, result: &Res, request_id: Option<&str>) -> Report {
         let slot = self.inner.post.load();
-        let ((), report) = slot
-            .dispatch_reported(Observe::new(result, request_id))
-            .await;
+        let report = if let Some(around) = self.inner.around_post() {
+            let hooks = PostHooks {
+                inner: &self.inner,
+                slot: &slot,
+            };
+            let mut report = Report::default();
+            let run = around.run(&hooks, result, request_id, Some(&mut report));
+            run.await;
+            report
+        } else {
+            let policy = Observe::new(result, request_id);
+            let policy = Counting::new(policy, self.inner.counts.in_use());
+            let (((), failed), report) = slot.dispatch_reported(policy).await;
+            self.inner.disable(Phase::Post, failed);
+            report
+        };
         drop_catching_panic(slot);
         report
     }
@@ -244,21 +508,34 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
 
     /// Returns the hooks of a phase, in execution order.
     pub fn registered_hooks(&self, phase: Phase) -> Vec<HookDescriptor> {
-        let describe = |entry: &EntryMeta| HookDescriptor {
+        self.entries(phase, |entry| HookDescriptor {
             id: entry.key().unwrap_or_default().to_owned(),
             phase,
             priority: (phase == Phase::Pre).then(|| entry.priority()),
             timeout: entry.timeout(),
             on_failure: phase.policy(entry.on_failure()),
-        };
+            enabled: entry.is_enabled(),
+            failures: self.inner.counts.failures(entry.id()),
+        })
+    }
+
+    /// Describes the registrations of a phase, in execution order.
+    fn entries<T>(&self, phase: Phase, describe: impl Fn(&EntryMeta) -> T) -> Vec<T> {
+        let describe = |entry: &EntryMeta| describe(entry);
         match phase {
             Phase::Pre => {
-                let slot = self.inner.pre.load();
-                slot.iter().map(|(_, entry)| describe(entry)).collect()
+                let slots = self.inner.pre.load();
+                let hooks = slots.hooks.iter();
+                hooks.map(|(_, entry)| describe(entry)).collect()
             }
             Phase::Post => {
                 let slot = self.inner.post.load();
                 slot.iter().map(|(_, entry)| describe(entry)).collect()
+            }
+            Phase::Observe => {
+                let slots = self.inner.pre.load();
+                let hooks = slots.observers.iter().flat_map(Slot::iter);
+                hooks.map(|(_, entry)| describe(entry)).collect()
             }
         }
     }
@@ -295,7 +572,25 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
         }
     }
 
-    fn registration(&self, phase: Phase, id: EntryId, key: String) -> Registration {
+    /// Completes a registration: counts failures up to the limit, and returns the handle.
+    fn registered(
+        &self,
+        phase: Phase,
+        key: String,
+        inserted: (EntryId, Option<EntryId>),
+        limit: Option<NonZeroU32>,
+    ) -> Registration {
+        let (id, replaced) = inserted;
+        if let Some(replaced) = replaced {
+            self.inner.counts.forget(replaced);
+        }
+        if let Some(limit) = limit {
+            self.inner.counts.watch(id, limit);
+        }
+        tracing::debug!(
+            target: "hooks_runtime",
+            %phase, hook = key, replaces = replaced.is_some(), "hook registered"
+        );
         let registry = Arc::downgrade(&self.inner);
         let handle = PhaseUnregister {
             registry,
@@ -306,13 +601,223 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
     }
 }
 
-/// Sets the key of the entry to the hook's id, which is also its displayed name by default.
-fn keyed<H>(entry: Entry<H>, key: &str) -> Entry<H> {
-    let entry = match entry.meta().explicit_name() {
-        Some(_) => entry,
-        None => entry.name(key.to_owned()),
-    };
-    entry.key(key.to_owned())
+impl<Req: ?Sized + Sync + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
+    /// Returns the around hooks that enclose the PRE hooks. Observers receive the response that the
+    /// outermost around hook returns.
+    ///
+    /// An around hook that returns `CONTINUE` without calling `next` skips every check.
+    pub fn around_pre(&self) -> &AroundRegistry<PreCall<Req>> {
+        let new = || Arc::new(AroundRegistry::<PreCall<Req>>::new()) as _;
+        let around = self.inner.around_pre.get_or_init(new).as_any();
+        around.downcast_ref().expect("only this method creates it")
+    }
+}
+
+impl<Req: ?Sized + 'static, Res: ?Sized + Sync + 'static> PhaseRegistry<Req, Res> {
+    /// Returns the around hooks that enclose the POST hooks.
+    pub fn around_post(&self) -> &AroundRegistry<PostCall<Res>> {
+        let new = || Arc::new(AroundRegistry::<PostCall<Res>>::new()) as _;
+        let around = self.inner.around_post.get_or_init(new).as_any();
+        around.downcast_ref().expect("only this method creates it")
+    }
+}
+
+/// Copies around hooks, if there are any.
+fn copied<T: ?Sized>(
+    around: &OnceLock<Arc<T>>,
+    copy: impl FnOnce(&T) -> Arc<T>,
+) -> OnceLock<Arc<T>> {
+    match around.get() {
+        None => OnceLock::new(),
+        Some(around) => OnceLock::from(copy(around)),
+    }
+}
+
+/// The PRE hooks within around hooks.
+struct PreHooks<'r, Req: ?Sized, Res: ?Sized> {
+    inner: &'r PhaseRegistryInner<Req, Res>,
+    slots: &'r PreSlots<Req>,
+}
+
+impl<Req: ?Sized, Res: ?Sized> RunPre<Req> for PreHooks<'_, Req, Res> {
+    fn run<'a>(
+        &'a self,
+        request: &'a Req,
+        report: Option<&'a Mutex<Report>>,
+    ) -> BoxFuture<'a, Result<HookResponse, HookError>>
+    where
+        Req: Sync,
+    {
+        Box::pin(async move {
+            let policy = Counting::new(Bail::new(request), self.inner.counts.in_use());
+            let (response, failed) = match report {
+                None => self.slots.hooks.dispatch(policy).await,
+                Some(all) => {
+                    let run = self.slots.hooks.dispatch_reported(policy);
+                    let (output, own) = reported(run).await;
+                    lock(all).entries.extend(own.entries);
+                    output
+                }
+            };
+            self.inner.disable(Phase::Pre, failed);
+            response
+        })
+    }
+}
+
+/// The POST hooks within around hooks.
+struct PostHooks<'r, Req: ?Sized, Res: ?Sized> {
+    inner: &'r PhaseRegistryInner<Req, Res>,
+    slot: &'r Slot<dyn Post<Res>>,
+}
+
+impl<Req: ?Sized, Res: ?Sized> RunPost<Res> for PostHooks<'_, Req, Res> {
+    fn run<'a>(
+        &'a self,
+        result: &'a Res,
+        request_id: Option<&'a str>,
+        report: Option<&'a Mutex<Report>>,
+    ) -> BoxFuture<'a, ()>
+    where
+        Res: Sync,
+    {
+        Box::pin(async move {
+            let policy = Observe::new(result, request_id);
+            let policy = Counting::new(policy, self.inner.counts.in_use());
+            let ((), failed) = match report {
+                None => self.slot.dispatch(policy).await,
+                Some(all) => {
+                    let run = self.slot.dispatch_reported(policy);
+                    let (output, own) = reported(run).await;
+                    lock(all).entries.extend(own.entries);
+                    output
+                }
+            };
+            self.inner.disable(Phase::Post, failed);
+        })
+    }
+}
+
+/// Hides the type of a dispatch, because the compiler cannot prove `Send` for the type within
+/// another future.
+fn reported<'a, T: 'a>(run: impl Future<Output = T> + Send + 'a) -> BoxFuture<'a, T> {
+    Box::pin(run)
+}
+
+impl<Req: ?Sized + Send + Sync + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
+    /// Runs the hooks that may [change the request](Self::requests), then the PRE hooks on the
+    /// changed request, then the observers. Make the call with [`PreRun::request`].
+    ///
+    /// If a hook denies the request, the response is `DENY` with its reason; if a hook fails, the
+    /// response is the error. The PRE hooks do not run then, and the observers receive the raw
+    /// request.
+    ///
+    /// [`execute_pre`](Self::execute_pre) does not run these hooks.
+    ///
+    /// ```
+    /// use hooks_runtime::phases::PreFn;
+    /// use hooks_runtime::transform::{TransformFn, TransformInput, Transformed};
+    /// use hooks_runtime::{HookResponse, PhaseRegistry, RegisterOptions, ResponseAction};
+    ///
+    /// let registry: PhaseRegistry<String, bool> = PhaseRegistry::new();
+    /// registry.register_pre(
+    ///     PreFn::new("no-sudo", |command: &String| match command.starts_with("sudo ") {
+    ///         true => HookResponse::new(ResponseAction::Deny),
+    ///         false => HookResponse::default(),
+    ///     }),
+    ///     RegisterOptions::new(),
+    /// );
+    /// registry.requests().register(
+    ///     TransformFn::new("drop-sudo", |command: TransformInput<'_, String>| {
+    ///         match command.current().strip_prefix("sudo ") {
+    ///             Some(command) => Transformed::changed(command.to_owned()),
+    ///             None => Transformed::Unchanged,
+    ///         }
+    ///     }),
+    ///     RegisterOptions::new(),
+    /// );
+    /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+    /// let run = registry.run_pre("sudo ls".to_owned()).await;
+    /// assert!(run.response?.is_continue());
+    /// assert_eq!(*run.request, "ls");
+    /// # Ok::<_, hooks_runtime::HookError>(())
+    /// # }).unwrap();
+    /// ```
+    pub async fn run_pre(&self, request: impl Into<Arc<Req>>) -> PreRun<Req> {
+        let raw = request.into();
+        let refused = match self.inner.requests.apply(Arc::clone(&raw)).await {
+            Ok(outcome) => {
+                let response = self.execute_pre(&outcome.value).await;
+                return PreRun {
+                    request: outcome.value,
+                    raw: outcome.raw,
+                    changed_by: outcome.changed_by,
+                    response,
+                };
+            }
+            Err(TransformError::Failed(error)) => Err(error),
+            Err(TransformError::Denied { hook, reason }) => {
+                let response = HookResponse::new(ResponseAction::Deny).reason(reason);
+                Ok(response.details(format!("denied by `{hook}`")))
+            }
+        };
+        let slots = self.inner.pre.load();
+        if let Some(observers) = &slots.observers {
+            let observe = self.observe(observers, &raw, refused.as_ref());
+            Box::pin(observe).await;
+        }
+        drop_catching_panic(slots);
+        PreRun {
+            request: Arc::clone(&raw),
+            raw,
+            changed_by: Vec::new(),
+            response: refused,
+        }
+    }
+}
+
+/// Result of [`PhaseRegistry::run_pre`].
+#[derive(Debug)]
+#[must_use = "the response may be a denial"]
+#[non_exhaustive]
+pub struct PreRun<Req: ?Sized> {
+    /// The request after all changes, which the PRE hooks have checked.
+    pub request: Arc<Req>,
+    /// The request before all changes.
+    pub raw: Arc<Req>,
+    /// Names of the hooks that changed the request, in execution order.
+    pub changed_by: Vec<Arc<str>>,
+    /// The response of the PRE hooks, or the error of a hook.
+    pub response: Result<HookResponse, HookError>,
+}
+
+/// Inserts a hook under its id. Returns its entry, and the entry that it replaces.
+#[track_caller]
+fn insert<H: ?Sized>(
+    slot: &mut Slot<H>,
+    entry: Entry<Arc<H>>,
+    key: &str,
+) -> (EntryId, Option<EntryId>) {
+    let replaced = slot.get(key).map(|(_, entry)| entry.id());
+    (slot.insert(keyed(entry, key)), replaced)
+}
+
+/// Checks that a phase supports the options.
+#[track_caller]
+fn refuse(phase: Phase, id: &str, options: &RegisterOptions) {
+    let policy = phase.policy(options.on_failure);
+    assert!(
+        phase == Phase::Pre || policy == FailurePolicy::Isolate,
+        "{phase} hook `{id}` cannot {policy}, because the call is {} when it runs; leave `on_failure` out, or make it a PRE hook",
+        if phase == Phase::Post {
+            "over"
+        } else {
+            "decided"
+        }
+    );
+    let hook = format!("{phase} hook `{id}`");
+    options.refuse_event_options(&hook);
+    refuse_disabling(&hook, options.disable_after, policy);
 }
 
 /// Logs the removal of a hook, if it was registered.
@@ -333,6 +838,10 @@ fn conditions<H: ?Sized>(slot: &Slot<H>, id: &str) -> RegisterOptions {
             timeout: entry.timeout(),
             on_failure: entry.on_failure(),
             trusted: Some(entry.is_trusted()),
+            before: entry.before().map(|key| key.to_owned().into()).collect(),
+            after: entry.after().map(|key| key.to_owned().into()).collect(),
+            disabled: !entry.is_enabled(),
+            ..RegisterOptions::new()
         },
     }
 }
@@ -408,6 +917,10 @@ pub struct HookDescriptor {
     pub timeout: Option<Duration>,
     /// Failure policy.
     pub on_failure: FailurePolicy,
+    /// `false` if the hook is disabled.
+    pub enabled: bool,
+    /// Failures since the last success, if a number of them disables the hook; else 0.
+    pub failures: u32,
 }
 
 /// Unregisters a hook of a phase.
@@ -423,9 +936,13 @@ impl<Req: ?Sized, Res: ?Sized> Unregister for PhaseUnregister<Req, Res> {
             return false;
         };
         let found = match self.phase {
-            Phase::Pre => registry.pre.update(|slot| slot.remove_entry(id)),
+            Phase::Pre => registry.pre.update(|slots| slots.hooks.remove_entry(id)),
             Phase::Post => registry.post.update(|slot| slot.remove_entry(id)),
+            Phase::Observe => registry
+                .pre
+                .update(|slots| slots.change_observers(|slot| slot.remove_entry(id))),
         };
+        registry.counts.forget(id);
         log_removal(found, self.phase, &self.key)
     }
 }

@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
-use hooks_core::RequestExtensions;
+use hooks_core::{AroundCall, RequestExtensions};
 use serde_json::Value;
+
+use super::error::ToolError;
 
 /// Defines the methods that add values to the `extensions` of a builder.
 macro_rules! carries_extensions {
@@ -50,6 +52,12 @@ pub struct ToolCall {
     pub extensions: RequestExtensions,
 }
 
+/// A call, as around hooks enclose it: [`ToolRunner::around`](super::ToolRunner::around).
+impl AroundCall for ToolCall {
+    type Args<'a> = (ToolCall,);
+    type Output = Result<Value, ToolError>;
+}
+
 impl ToolCall {
     /// Creates a call without extensions.
     pub fn new(id: impl Into<String>, name: impl Into<String>, input: Value) -> Self {
@@ -66,6 +74,36 @@ impl ToolCall {
         ext,
         /// Attaches all values of a map.
         extensions,
+    }
+}
+
+/// Output of a call, for the hooks that may change it:
+/// [`ToolRunner::results`](super::ToolRunner::results).
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct ToolCallOutput {
+    /// The output of the tool, or of a hook in its place.
+    pub output: Value,
+    /// The context of the call.
+    pub context: ToolCallContext,
+}
+
+impl ToolCallOutput {
+    /// Creates the output of a call.
+    pub fn new(output: Value, context: ToolCallContext) -> Self {
+        ToolCallOutput { output, context }
+    }
+
+    /// Returns the output with another value, for the same call.
+    #[must_use]
+    pub fn with_output(&self, output: impl Into<Value>) -> Self {
+        ToolCallOutput::new(output.into(), self.context.clone())
+    }
+
+    /// Returns the name of the tool.
+    #[must_use]
+    pub fn tool(&self) -> &'static str {
+        self.context.tool()
     }
 }
 

@@ -2,11 +2,13 @@
 
 use std::error::Error;
 
+use crate::transform::TransformError;
+
 /// Error of a tool: any error, by `?`, or a text, by `.into()`.
 pub type ToolFailure = Box<dyn Error + Send + Sync>;
 
-/// Reason for which a tool call has no output. The tool has run only for [`Failed`](Self::Failed)
-/// and [`Output`](Self::Output).
+/// Reason for which a tool call has no output. The tool has run only for [`Failed`](Self::Failed),
+/// [`Output`](Self::Output) and [`Withheld`](Self::Withheld).
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ToolError {
@@ -43,6 +45,14 @@ pub enum ToolError {
         tool: &'static str,
         /// The tool's own error.
         source: ToolFailure,
+    },
+    /// A hook of the results denied the output, or failed.
+    #[error("the output of tool `{tool}` was withheld: {source}")]
+    Withheld {
+        /// The name of the tool.
+        tool: &'static str,
+        /// Cause.
+        source: TransformError,
     },
     /// The output of the tool, or of a hook in its place, cannot be serialised as JSON.
     #[error("the output of tool `{tool}` is no JSON: {source}; check its `Serialize`")]

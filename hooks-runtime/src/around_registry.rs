@@ -1,0 +1,192 @@
+//! Around hooks of registries: hooks that enclose a call, also called middleware, wrappers or
+//! layers.
+//!
+//! | Registered with | Encloses | Call |
+//! |---|---|---|
+//! | [`HookRegistry::around`](crate::HookRegistry::around) | the phases `Transform` and `Decide` of an event | [`EventCall`](crate::events::EventCall) |
+//! | [`PhaseRegistry::around_pre`](crate::PhaseRegistry::around_pre) | the PRE hooks | [`PreCall`](crate::phases::PreCall) |
+//! | [`PhaseRegistry::around_post`](crate::PhaseRegistry::around_post) | the POST hooks | [`PostCall`](crate::phases::PostCall) |
+//! | [`ToolRunner::around`](crate::toolset::ToolRunner::around) | a call of a tool: its hooks, the tool, the hooks of its result | [`ToolCall`](crate::toolset::ToolCall) |
+//!
+//! An around hook receives the arguments of the call and [`Next`](hooks_core::Next), the rest of the call. It calls
+//! `next` once, several times or not at all, and returns the result of the call. The hook with the
+//! lowest priority is the outermost; among equal priorities, it is the hook that was registered
+//! first. Errors of the call are part of its result. A panic of an around hook and a cancellation
+//! pass through to the caller.
+//!
+//! An around hook that does not call `next` skips every check: register around hooks of trusted code
+//! only.
+
+use std::fmt;
+use std::sync::{Arc, Weak};
+
+use hooks_core::around::DynAround;
+use hooks_core::{
+    AroundCall, Entry, EntryId, EntryMeta, FailurePolicy, IntoAround, Registration, Slot,
+    Unregister,
+};
+
+use crate::cow_cell::CowCell;
+
+/// The around hooks of a call `C`. Clones share one registry.
+///
+/// Every method takes `&self`, on any thread. A hook that is registered or removed during a call
+/// affects later calls only.
+///
+/// ```
+/// use hooks_runtime::{AroundCall, AroundRegistry, BoxFuture, Entry, Innermost, Next};
+///
+/// /// A download.
+/// enum Download {}
+///
+/// impl AroundCall for Download {
+///     type Args<'a> = (&'a str,);
+///     type Output = Result<String, u16>;
+/// }
+///
+/// /// Downloads without hooks.
+/// struct Client;
+///
+/// impl Innermost<Download> for Client {
+///     fn call<'a>(&'a self, (url,): (&'a str,)) -> BoxFuture<'a, Result<String, u16>> {
+///         Box::pin(async move { Ok(format!("the text of {url}")) })
+///     }
+/// }
+///
+/// let hooks: AroundRegistry<Download> = AroundRegistry::new();
+/// hooks.register(Entry::new(async |url: &str, next: Next<'_, Download>| {
+///     let text = next.call((url,)).await?;
+///     Ok(text.to_uppercase())
+/// }).key("shout"));
+///
+/// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+/// let snapshot = hooks.snapshot();
+/// let text = Next::new(&snapshot, &Client).call(("/",)).await;
+/// assert_eq!(text.unwrap(), "THE TEXT OF /");
+///
+/// hooks.set_enabled("shout", false);
+/// let snapshot = hooks.snapshot();
+/// let text = Next::new(&snapshot, &Client).call(("/",)).await;
+/// assert_eq!(text.unwrap(), "the text of /");
+/// # });
+/// ```
+pub struct AroundRegistry<C: AroundCall + ?Sized + 'static> {
+    hooks: Arc<CowCell<AroundSlot<C>>>,
+}
+
+/// Around hooks in execution order.
+pub type AroundSlot<C> = Slot<dyn DynAround<C>>;
+
+impl<C: AroundCall + ?Sized + 'static> AroundRegistry<C> {
+    /// Creates a registry without hooks.
+    pub fn new() -> Self {
+        AroundRegistry::of(Slot::new())
+    }
+
+    fn of(slot: AroundSlot<C>) -> Self {
+        AroundRegistry {
+            hooks: Arc::new(CowCell::new(slot)),
+        }
+    }
+
+    /// Returns a copy of the registry. The copy shares the hooks; later changes of one do not
+    /// affect the other.
+    pub(crate) fn copied(&self) -> Self {
+        AroundRegistry::of(self.hooks.read(Slot::clone))
+    }
+
+    /// Registers an around hook: an [`Around`](hooks_core::Around), a function or a closure, or an
+    /// [`Entry`] with a key, a priority or a condition.
+    ///
+    /// # Panics
+    /// If the entry has a timeout or a failure policy, which around hooks do not support, or if it
+    /// names an unknown key.
+    #[track_caller]
+    pub fn register<M>(&self, hook: impl IntoAround<C, M> + 'static) -> Registration {
+        let entry = checked(hook.__hooks_into_entry());
+        let id = self.hooks.update(|slot| slot.insert(entry));
+        let registry = Arc::downgrade(&self.hooks);
+        Registration::new(id, AroundUnregister { registry })
+    }
+
+    /// Removes the hook with this key, and returns `true` if it existed.
+    pub fn remove(&self, key: &str) -> bool {
+        self.hooks.update(|slot| slot.remove(key))
+    }
+
+    /// Enables or disables the hook with this key, and returns `true` if it exists.
+    pub fn set_enabled(&self, key: &str, is_enabled: bool) -> bool {
+        self.hooks.update(|slot| slot.set_enabled(key, is_enabled))
+    }
+
+    /// Returns `true` if no hook is registered.
+    pub fn is_empty(&self) -> bool {
+        self.hooks.load().is_empty()
+    }
+
+    /// Returns the registrations, the outermost hook first.
+    pub fn hooks(&self) -> Vec<EntryMeta> {
+        let slot = self.hooks.load();
+        slot.iter().map(|(_, entry)| entry.clone()).collect()
+    }
+
+    /// Returns the hooks of one call, for [`Next::new`](hooks_core::Next::new). Takes constant time.
+    pub fn snapshot(&self) -> AroundSlot<C> {
+        Slot::clone(&self.hooks.load())
+    }
+}
+
+/// Checks that around hooks support the options of an entry.
+#[track_caller]
+pub(crate) fn checked<H>(entry: Entry<H>) -> Entry<H> {
+    let meta = entry.meta();
+    let option = if meta.timeout().is_some() {
+        "a timeout"
+    } else if meta
+        .on_failure()
+        .is_some_and(|policy| policy != FailurePolicy::Propagate)
+    {
+        "a failure policy"
+    } else {
+        return entry;
+    };
+    panic!(
+        "around hook `{}` has {option}, and the rest of the call runs within the hook; leave it out",
+        meta.name()
+    );
+}
+
+impl<C: AroundCall + ?Sized + 'static> Default for AroundRegistry<C> {
+    fn default() -> Self {
+        AroundRegistry::new()
+    }
+}
+
+impl<C: AroundCall + ?Sized + 'static> Clone for AroundRegistry<C> {
+    fn clone(&self) -> Self {
+        AroundRegistry {
+            hooks: Arc::clone(&self.hooks),
+        }
+    }
+}
+
+impl<C: AroundCall + ?Sized + 'static> fmt::Debug for AroundRegistry<C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let slot = self.hooks.load();
+        let names: Vec<_> = slot.iter().map(|(_, entry)| entry.name()).collect();
+        f.debug_tuple("AroundRegistry").field(&names).finish()
+    }
+}
+
+/// Unregisters an around hook.
+struct AroundUnregister<C: AroundCall + ?Sized + 'static> {
+    registry: Weak<CowCell<AroundSlot<C>>>,
+}
+
+impl<C: AroundCall + ?Sized + 'static> Unregister for AroundUnregister<C> {
+    fn unregister(&self, id: EntryId) -> bool {
+        self.registry
+            .upgrade()
+            .is_some_and(|hooks| hooks.update(|slot| slot.remove_entry(id)))
+    }
+}

@@ -1,0 +1,202 @@
+//! Consecutive failures of hooks that are disabled after a number of them.
+
+use std::collections::HashMap;
+use std::num::NonZeroU32;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use hooks_core::{EntryId, EntryMeta, Failure, HookFuture, Never, Policy, Step};
+
+use crate::lock::lock;
+
+/// The numbers of consecutive failures, of the registrations that have a limit.
+#[derive(Default)]
+pub(crate) struct FailureCounts {
+    counts: Mutex<HashMap<EntryId, FailureCount>>,
+    /// `true` once a registration has had a limit.
+    is_used: AtomicBool,
+}
+
+struct FailureCount {
+    limit: NonZeroU32,
+    failures: u32,
+}
+
+/// A hook that has reached its limit.
+pub(crate) struct FailedHook {
+    pub(crate) id: EntryId,
+    name: Arc<str>,
+    failures: u32,
+}
+
+impl FailureCounts {
+    /// Returns `true` if dispatches have to be counted.
+    #[inline]
+    pub(crate) fn is_used(&self) -> bool {
+        self.is_used.load(Ordering::Relaxed)
+    }
+
+    /// Returns the counts, unless no registration has a limit.
+    #[inline]
+    pub(crate) fn in_use(&self) -> Option<&Self> {
+        self.is_used().then_some(self)
+    }
+
+    /// Begins to count the failures of a registration.
+    pub(crate) fn watch(&self, id: EntryId, limit: NonZeroU32) {
+        let count = FailureCount { limit, failures: 0 };
+        lock(&self.counts).insert(id, count);
+        self.is_used.store(true, Ordering::Relaxed);
+    }
+
+    /// Ends the count of a registration that was removed.
+    pub(crate) fn forget(&self, id: EntryId) {
+        lock(&self.counts).remove(&id);
+    }
+
+    /// Resets the count of a registration.
+    pub(crate) fn reset(&self, id: EntryId) {
+        if let Some(count) = lock(&self.counts).get_mut(&id) {
+            count.failures = 0;
+        }
+    }
+
+    /// Returns the number of failures since the last success; 0 without a limit.
+    pub(crate) fn failures(&self, id: EntryId) -> u32 {
+        lock(&self.counts)
+            .get(&id)
+            .map_or(0, |count| count.failures)
+    }
+
+    /// Counts a success of the hook of this registration.
+    fn succeeded(&self, entry: &EntryMeta) {
+        self.reset(entry.id());
+    }
+
+    /// Counts a failure of the hook of this registration. Returns the hook if it has reached its
+    /// limit.
+    fn failed(&self, entry: &EntryMeta) -> Option<FailedHook> {
+        let mut counts = lock(&self.counts);
+        let count = counts.get_mut(&entry.id())?;
+        count.failures = count.failures.saturating_add(1);
+        (count.failures == count.limit.get()).then(|| FailedHook {
+            id: entry.id(),
+            name: entry.name_arc(),
+            failures: count.failures,
+        })
+    }
+}
+
+/// A policy that forwards to another policy and counts the failures of hooks. Its output has the
+/// hooks that have reached their limit.
+pub(crate) struct Counting<'c, P> {
+    policy: P,
+    /// `None` if nothing is counted.
+    counts: Option<&'c FailureCounts>,
+    failed: Vec<FailedHook>,
+}
+
+impl<'c, P> Counting<'c, P> {
+    pub(crate) fn new(policy: P, counts: Option<&'c FailureCounts>) -> Self {
+        Counting {
+            policy,
+            counts,
+            failed: Vec::new(),
+        }
+    }
+}
+
+/// Converts the step of the inner policy, which has no futures of its own.
+fn forwarded<P, Q>(step: Step<P, Never<()>>) -> Step<Q, Never<()>> {
+    match step {
+        Step::Next => Step::Next,
+        Step::Stop => Step::Stop,
+        Step::Wait(_) => unreachable!("the policy has no futures"),
+    }
+}
+
+impl<H, P> Policy<H> for Counting<'_, P>
+where
+    H: ?Sized,
+    P: Policy<H, Future = Never<()>>,
+{
+    type HookOutput = P::HookOutput;
+    type Output = (P::Output, Vec<FailedHook>);
+    type Future = Never<()>;
+
+    const CATCH_FAILURES: bool = P::CATCH_FAILURES;
+    const CONCURRENT: bool = P::CONCURRENT;
+
+    fn slot_name(&self) -> &str {
+        self.policy.slot_name()
+    }
+
+    fn admits(&mut self, entry: &EntryMeta, hook: &H) -> bool {
+        self.policy.admits(entry, hook)
+    }
+
+    fn before_hooks(&mut self, hooks: usize) -> Step<Self, Never<()>> {
+        forwarded(self.policy.before_hooks(hooks))
+    }
+
+    fn invoke<'a>(
+        &mut self,
+        entry: &'a EntryMeta,
+        hook: &'a H,
+        is_final: bool,
+    ) -> HookFuture<'a, P::HookOutput>
+    where
+        Self: 'a,
+    {
+        self.policy.invoke(entry, hook, is_final)
+    }
+
+    fn on_output(&mut self, entry: &EntryMeta, output: P::HookOutput) -> Step<Self, Never<()>> {
+        if let Some(counts) = self.counts {
+            counts.succeeded(entry);
+        }
+        forwarded(self.policy.on_output(entry, output))
+    }
+
+    fn validate_output(&mut self, output: P::HookOutput) -> Result<P::HookOutput, Failure> {
+        self.policy.validate_output(output)
+    }
+
+    fn on_failure(&mut self, entry: &EntryMeta, failure: Failure) -> Step<Self, Never<()>> {
+        let failed = self.counts.and_then(|counts| counts.failed(entry));
+        self.failed.extend(failed);
+        forwarded(self.policy.on_failure(entry, failure))
+    }
+
+    fn timeout(&self, entry: &EntryMeta) -> Option<Duration> {
+        self.policy.timeout(entry)
+    }
+
+    fn after_hooks(&mut self) -> Step<Self, Never<()>> {
+        forwarded(self.policy.after_hooks())
+    }
+
+    fn on_future_ready(&mut self, (): ()) -> Step<Self, Never<()>> {
+        Step::Next
+    }
+
+    fn finish(self) -> Self::Output {
+        (self.policy.finish(), self.failed)
+    }
+}
+
+impl FailedHook {
+    /// Logs that the hook was disabled. `place` is the event or the phase.
+    pub(crate) fn log(&self, place: &str) {
+        tracing::warn!(
+            target: "hooks_runtime",
+            place,
+            hook = &*self.name,
+            failures = self.failures,
+            "disabled hook `{}` of `{place}` after {} consecutive failures; enable it with `set_enabled`",
+            self.name,
+            self.failures
+        );
+    }
+}

@@ -1,0 +1,221 @@
+//! Around hooks of PRE and POST.
+
+use std::any::Any;
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::{Arc, Mutex};
+
+use hooks_core::{AroundCall, BoxFuture, Innermost, Next, Report};
+
+use super::response::HookResponse;
+use crate::HookError;
+use crate::around_registry::AroundRegistry;
+use crate::lock::lock;
+
+/// The run of the PRE hooks, as around hooks enclose it: the argument is the request.
+///
+/// ```
+/// use hooks_runtime::around::Next;
+/// use hooks_runtime::phases::PreCall;
+/// use hooks_runtime::{Entry, PhaseRegistry};
+///
+/// let registry: PhaseRegistry<str, bool> = PhaseRegistry::new();
+/// registry.around_pre().register(
+///     Entry::new(async |request: &str, next: Next<'_, PreCall<str>>| {
+///         let response = next.call((request,)).await;
+///         println!("{request}: {response:?}");
+///         response
+///     }).key("log"),
+/// );
+/// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+/// assert!(registry.execute_pre("read").await?.is_continue());
+/// # Ok::<_, hooks_runtime::HookError>(())
+/// # }).unwrap();
+/// ```
+pub struct PreCall<Req: ?Sized>(PhantomData<fn(&Req)>);
+
+/// The run of the POST hooks, as around hooks enclose it: the arguments are the result, and the id
+/// of the request.
+pub struct PostCall<Res: ?Sized>(PhantomData<fn(&Res)>);
+
+impl<Req: ?Sized> fmt::Debug for PreCall<Req> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("PreCall")
+    }
+}
+
+impl<Res: ?Sized> fmt::Debug for PostCall<Res> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("PostCall")
+    }
+}
+
+impl<Req: ?Sized + Sync + 'static> AroundCall for PreCall<Req> {
+    type Args<'a> = (&'a Req,);
+    type Output = Result<HookResponse, HookError>;
+}
+
+impl<Res: ?Sized + Sync + 'static> AroundCall for PostCall<Res> {
+    type Args<'a> = (&'a Res, Option<&'a str>);
+    type Output = ();
+}
+
+/// Runs the PRE hooks without around hooks.
+pub(crate) trait RunPre<Req: ?Sized>: Send + Sync {
+    fn run<'a>(
+        &'a self,
+        request: &'a Req,
+        report: Option<&'a Mutex<Report>>,
+    ) -> BoxFuture<'a, Result<HookResponse, HookError>>
+    where
+        Req: Sync;
+}
+
+/// Runs the POST hooks without around hooks.
+pub(crate) trait RunPost<Res: ?Sized>: Send + Sync {
+    fn run<'a>(
+        &'a self,
+        result: &'a Res,
+        request_id: Option<&'a str>,
+        report: Option<&'a Mutex<Report>>,
+    ) -> BoxFuture<'a, ()>
+    where
+        Res: Sync;
+}
+
+/// The around hooks of PRE. A trait, because only requests that are `Sync` have around hooks.
+pub(crate) trait EnclosePre<Req: ?Sized>: Send + Sync {
+    /// Runs the around hooks and the PRE hooks. `report` receives the report of the PRE hooks.
+    fn run<'a>(
+        &'a self,
+        hooks: &'a dyn RunPre<Req>,
+        request: &'a Req,
+        report: Option<&'a mut Report>,
+    ) -> BoxFuture<'a, Result<HookResponse, HookError>>;
+
+    fn is_empty(&self) -> bool;
+
+    fn copied(&self) -> Arc<dyn EnclosePre<Req>>;
+
+    fn as_any(&self) -> &dyn Any;
+}
+
+/// The around hooks of POST.
+pub(crate) trait EnclosePost<Res: ?Sized>: Send + Sync {
+    /// Runs the around hooks and the POST hooks. `report` receives the report of the POST hooks.
+    fn run<'a>(
+        &'a self,
+        hooks: &'a dyn RunPost<Res>,
+        result: &'a Res,
+        request_id: Option<&'a str>,
+        report: Option<&'a mut Report>,
+    ) -> BoxFuture<'a, ()>;
+
+    fn is_empty(&self) -> bool;
+
+    fn copied(&self) -> Arc<dyn EnclosePost<Res>>;
+
+    fn as_any(&self) -> &dyn Any;
+}
+
+/// The innermost call of around hooks: the hooks of a phase.
+struct PhaseHooks<'a, H: ?Sized> {
+    hooks: &'a H,
+    /// `None` if no report is requested.
+    report: Option<Mutex<Report>>,
+}
+
+impl<'a, H: ?Sized> PhaseHooks<'a, H> {
+    fn new(hooks: &'a H, report: Option<&mut Report>) -> Self {
+        PhaseHooks {
+            hooks,
+            report: report.map(|_| Mutex::default()),
+        }
+    }
+
+    /// Appends the report.
+    fn finish(self, report: Option<&mut Report>) {
+        if let (Some(report), Some(own)) = (report, self.report) {
+            let own = std::mem::take(&mut *lock(&own));
+            report.entries.extend(own.entries);
+        }
+    }
+}
+
+impl<Req: ?Sized + Sync + 'static> Innermost<PreCall<Req>>
+    for PhaseHooks<'_, dyn RunPre<Req> + '_>
+{
+    fn call<'a>(
+        &'a self,
+        (request,): (&'a Req,),
+    ) -> BoxFuture<'a, Result<HookResponse, HookError>> {
+        self.hooks.run(request, self.report.as_ref())
+    }
+}
+
+impl<Res: ?Sized + Sync + 'static> Innermost<PostCall<Res>>
+    for PhaseHooks<'_, dyn RunPost<Res> + '_>
+{
+    fn call<'a>(&'a self, (result, request_id): (&'a Res, Option<&'a str>)) -> BoxFuture<'a, ()> {
+        self.hooks.run(result, request_id, self.report.as_ref())
+    }
+}
+
+impl<Req: ?Sized + Sync + 'static> EnclosePre<Req> for AroundRegistry<PreCall<Req>> {
+    fn run<'a>(
+        &'a self,
+        hooks: &'a dyn RunPre<Req>,
+        request: &'a Req,
+        mut report: Option<&'a mut Report>,
+    ) -> BoxFuture<'a, Result<HookResponse, HookError>> {
+        let around = self.snapshot();
+        let innermost = PhaseHooks::new(hooks, report.as_deref_mut());
+        Box::pin(async move {
+            let response = Next::new(&around, &innermost).call((request,)).await;
+            innermost.finish(report);
+            response
+        })
+    }
+
+    fn is_empty(&self) -> bool {
+        self.is_empty()
+    }
+
+    fn copied(&self) -> Arc<dyn EnclosePre<Req>> {
+        Arc::new(self.copied())
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+impl<Res: ?Sized + Sync + 'static> EnclosePost<Res> for AroundRegistry<PostCall<Res>> {
+    fn run<'a>(
+        &'a self,
+        hooks: &'a dyn RunPost<Res>,
+        result: &'a Res,
+        request_id: Option<&'a str>,
+        mut report: Option<&'a mut Report>,
+    ) -> BoxFuture<'a, ()> {
+        let around = self.snapshot();
+        let innermost = PhaseHooks::new(hooks, report.as_deref_mut());
+        Box::pin(async move {
+            let call = Next::new(&around, &innermost).call((result, request_id));
+            call.await;
+            innermost.finish(report);
+        })
+    }
+
+    fn is_empty(&self) -> bool {
+        self.is_empty()
+    }
+
+    fn copied(&self) -> Arc<dyn EnclosePost<Res>> {
+        Arc::new(self.copied())
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
