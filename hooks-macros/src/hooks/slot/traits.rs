@@ -40,7 +40,7 @@ impl SlotExpansion<'_> {
             #vis #keyword #name: #bound {
                 fn call(#receiver, #hook_params) -> #hook_future
                 where
-                    Self: ::core::marker::Sized;
+                    Self: ::core::marker::Sized + #private::HookObject;
 
                 #[doc(hidden)]
                 fn __hooks_start<'b, #a: 'b>(
@@ -82,7 +82,9 @@ impl SlotExpansion<'_> {
             #[doc = #doc]
             #[allow(missing_docs, dead_code, clippy::all, clippy::pedantic)]
             #vis trait #stateful: #bound {
-                fn call_mut(#receiver, #hook_params) -> #hook_future;
+                fn call_mut(#receiver, #hook_params) -> #hook_future
+                where
+                    Self: #private::MaybeSend;
 
                 /// Handles a call from inside the hook's own call; panics by default.
                 fn on_reentrancy(err: #private::HookReentrancyError) -> #output {
