@@ -95,6 +95,20 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
     // Not at the trait's name, at which an editor would show it.
     let mut macro_name = trait_name.clone();
     macro_name.set_span(place);
+    let (last_of_some, last_of_all): (Vec<_>, Vec<_>) = slots
+        .iter()
+        .filter(|slot| slot.passes_last())
+        .partition(|slot| slot.is_optional());
+    let last_of_all = last_of_all.into_iter().map(SlotExpansion::last_macro);
+    let last_of_some = last_of_some.into_iter().map(|slot| {
+        let (cfgs, last) = (slot.cfgs(), slot.last_macro());
+        quote_spanned! {place=>
+            #cfgs
+            #[doc(hidden)]
+            #[allow(unused_imports)]
+            #vis use #private::#last;
+        }
+    });
 
     let is_documented = attrs::given(attrs, &["doc"]).next().is_some();
     let blank = is_documented.then(|| quote!(#[doc = ""]));
@@ -116,11 +130,13 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
             }
         }
 
-        // `#[impl_hook(…)]` finds this macro by the trait's name, and refuses the trait.
+        // `#[impl_hook(…)]` finds these macros by the names of the traits: it refuses the set's
+        // trait, and a function without `last` for a slot that passes it.
         #(#cfgs)*
         #[doc(hidden)]
         #[allow(unused_imports)]
-        #vis use #private::refuse_set as #macro_name;
+        #vis use #private::{refuse_set as #macro_name, #(#last_of_all,)*};
+        #(#last_of_some)*
 
         #(#cfgs)*
         #[doc = #set_doc]

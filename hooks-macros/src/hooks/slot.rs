@@ -94,6 +94,26 @@ impl<'a> SlotExpansion<'a> {
         quote!(#(#cfgs)*)
     }
 
+    /// Returns `true` if hooks of the slot get the previous output.
+    pub(crate) fn passes_last(&self) -> bool {
+        self.slot.passes_last()
+    }
+
+    /// Returns `true` if the slot has a `cfg`.
+    pub(crate) fn is_optional(&self) -> bool {
+        self.slot.is_optional()
+    }
+
+    /// Returns `last_1 as ValidatePrompt`: the macro for the number of arguments, with the name of
+    /// the slot's trait. An editor would show a macro at the span of the name.
+    pub(crate) fn last_macro(&self) -> TokenStream {
+        let SlotExpansion { slot, place, .. } = self;
+        let mut name = slot.name.clone();
+        name.set_span(*place);
+        let chosen = format_ident!("last_{}", slot.params.len(), span = *place);
+        quote_spanned!(*place=> #chosen as #name)
+    }
+
     pub(crate) fn slot_attrs(&self) -> &'a [Attribute] {
         &self.slot.attrs
     }
