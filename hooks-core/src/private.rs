@@ -25,7 +25,10 @@ pub use crate::typed::slot_def::{
     or_call,
 };
 
-pub use crate::{__hooks_refuse_set as refuse_set, __hooks_write_hook as write_hook};
+pub use crate::{
+    __hooks_keep_method as keep_method, __hooks_refuse_set as refuse_set,
+    __hooks_write_hook as write_hook,
+};
 pub use last_macros::*;
 
 pub use std::clone::Clone;
@@ -75,6 +78,15 @@ macro_rules! __hooks_write_hook {
 #[macro_export]
 macro_rules! __hooks_refuse_set {
     ({ $($error:tt)* } { $($hook:tt)* } $($last:tt)*) => { $($error)* };
+}
+
+/// Keeps a method of an `#[impl_hooks(…)]` block whose set has no macro, because it is in another
+/// crate or no slot passes `last`.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __hooks_keep_method {
+    ($name:literal $count:literal { $($error:tt)* } { $($method:tt)* }) => { $($method)* };
+    (foreign { $($check:tt)* }) => { $($check)* };
 }
 
 /// One macro for each number of arguments of a slot that passes `last`. `#[hooks]` gives it the

@@ -1,8 +1,8 @@
 //! Expands the model into the trait and its set.
 
-use proc_macro2::TokenStream;
-use quote::{quote, quote_spanned};
-use syn::Lifetime;
+use proc_macro2::{Span, TokenStream};
+use quote::{format_ident, quote, quote_spanned};
+use syn::{Attribute, Lifetime, Visibility};
 use syn::ext::IdentExt;
 
 use super::model::{Nested, Set, Slot};
@@ -95,6 +95,7 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
     // Not at the trait's name, at which an editor would show it.
     let mut macro_name = trait_name.clone();
     macro_name.set_span(place);
+    let set_macro = set_macro(set, &slots, &cfgs, place);
     let (last_of_some, last_of_all): (Vec<_>, Vec<_>) = slots
         .iter()
         .filter(|slot| slot.passes_last())
@@ -137,6 +138,7 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
         #[allow(unused_imports)]
         #vis use #private::{refuse_set as #macro_name, #(#last_of_all,)*};
         #(#last_of_some)*
+        #set_macro
 
         #(#cfgs)*
         #[doc = #set_doc]
@@ -241,4 +243,49 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
             #(#impls)*
         };
     }
+}
+
+/// Returns the macro with the set's name, by which `#[impl_hooks]` refuses a method without `last`
+/// whose slot passes it. It selects the first part, the error, or the second part, the method.
+fn set_macro(
+    set: &Set,
+    slots: &[SlotExpansion<'_>],
+    cfgs: &[&Attribute],
+    place: Span,
+) -> Option<TokenStream> {
+    // Of several slots with one name, each under another `cfg`, the macro cannot tell which exists.
+    let is_only = |slot: &&SlotExpansion<'_>| {
+        let same = slots.iter().filter(|other| other.field() == slot.field());
+        same.count() == 1
+    };
+    let passing_last = slots.iter().filter(|slot| slot.passes_last());
+    let arms = passing_last.filter(is_only).map(|slot| {
+        let (name, count) = slot.name_and_count();
+        quote!((#name #count { $($error:tt)* } { $($method:tt)* }) => { $($error)* };)
+    });
+    let arms: Vec<_> = arms.collect();
+    if arms.is_empty() {
+        return None;
+    }
+    // A macro without `#[macro_export]` is visible in its crate only.
+    let vis = match &set.vis {
+        Visibility::Public(_) => quote!(pub(crate)),
+        vis => quote!(#vis),
+    };
+    let mut name = spans::generated(&set.set);
+    name.set_span(place);
+    let local = format_ident!("__hooks_of_{}", set.set.unraw(), span = place);
+    Some(quote_spanned! {place=>
+        #(#cfgs)*
+        #[allow(unused_macros, unused_macro_rules)]
+        macro_rules! #local {
+            #(#arms)*
+            ($name:literal $count:literal { $($error:tt)* } { $($method:tt)* }) => { $($method)* };
+            (foreign { $($check:tt)* }) => {};
+        }
+        #(#cfgs)*
+        #[doc(hidden)]
+        #[allow(unused_imports)]
+        #vis use #local as #name;
+    })
 }

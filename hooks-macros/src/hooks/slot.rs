@@ -6,7 +6,7 @@ mod dispatch;
 mod methods;
 mod traits;
 
-use proc_macro2::{Delimiter, Group, Span, TokenStream};
+use proc_macro2::{Delimiter, Group, Literal, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::{Attribute, Ident, Lifetime, Type};
@@ -112,6 +112,12 @@ impl<'a> SlotExpansion<'a> {
         name.set_span(*place);
         let chosen = format_ident!("last_{}", slot.params.len(), span = *place);
         quote_spanned!(*place=> #chosen as #name)
+    }
+
+    /// Returns the slot's name and its number of arguments.
+    pub(crate) fn name_and_count(&self) -> (String, Literal) {
+        let count = Literal::usize_unsuffixed(self.slot.params.len());
+        (self.text(), count)
     }
 
     pub(crate) fn slot_attrs(&self) -> &'a [Attribute] {
