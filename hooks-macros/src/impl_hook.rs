@@ -10,6 +10,7 @@ use crate::errors::{self, Errors};
 use crate::krate;
 use crate::names::{self, camel};
 use crate::params::{self, Passing};
+use crate::seen;
 use crate::spans;
 use crate::syntax::Function;
 
@@ -262,10 +263,14 @@ fn may_be_set(slot: &Path) -> bool {
     last.is_some_and(|last| last.ident.to_string().ends_with("Hooks"))
 }
 
-/// Returns the number of parameters and the error of a function that seems to lack `last`, if the
-/// slot passes it: `1 compile_error! { … }`.
+/// Returns the number of parameters and the error of a function that probably lacks `last`:
+/// `1 compile_error! { … }`.
 fn missing_last(hook: &Hook<'_>, sig: &Signature) -> Option<(Literal, TokenStream)> {
     let (place, message) = params::missing_last(sig)?;
+    let name = hook.slot.segments.last()?;
+    if !seen::slot_passes_last(&name.ident, hook.params.len()) {
+        return None;
+    }
     let error = syn::Error::new(place, message).to_compile_error();
     Some((Literal::usize_unsuffixed(hook.params.len()), error))
 }
@@ -383,6 +388,15 @@ fn call(hook: &Hook<'_>, private: &TokenStream) -> TokenStream {
 /// Returns the hook with the slot's own arguments, if the function takes them unchanged.
 fn start(hook: &Hook<'_>, slot: &Path, private: &TokenStream, ready: bool) -> TokenStream {
     let function = &hook.function.sig.ident;
+    // If `last` is missing, the compiler points at the `fn`: an editor would show the generated
+    // names at the span of the function's name.
+    let check = spans::call_by_way_of(
+        &quote_spanned!(hook.function.sig.fn_token.span=> _),
+        &quote!(#private::direct::NotPassed),
+        &TokenStream::new(),
+        "__hooks_check",
+        &quote_spanned!(Span::mixed_site()=> (&&&function).__hooks_left_out()),
+    );
     // At the macro's own site no local clashes with the user's names.
     quote_spanned! {Span::mixed_site()=>
         #[allow(deprecated)]
@@ -393,6 +407,7 @@ fn start(hook: &Hook<'_>, slot: &Path, private: &TokenStream, ready: bool) -> To
             #[allow(unused_imports)]
             use #private::direct::{Owned as _, Plain as _, WithLast as _};
             let function = #private::direct::Function::<dyn #slot, _, #ready>::new(#function);
+            #check;
             (&&&function).__hooks_start(lent)
         }
     }

@@ -12,6 +12,7 @@ use crate::errors::{self, Errors};
 use crate::krate;
 use crate::names;
 use crate::params;
+use crate::seen;
 use crate::spans;
 use crate::syntax::{Impl, Item, Method};
 
@@ -277,7 +278,8 @@ fn expand(group: &Group<'_>) -> TokenStream {
     let is_guarded = is_guarded(group);
     let bodies = methods.iter().map(|method| {
         let body = hook_body(method, block);
-        match missing_last(method).filter(|_| is_guarded) {
+        let missing = missing_last(method).filter(|_| is_guarded);
+        match missing.filter(|(count, _)| probably_lacks_last(set, method, *count)) {
             Some((count, (place, message))) => {
                 let error = syn::Error::new(place, message).to_compile_error();
                 let (count, name) = (Literal::usize_unsuffixed(count), name(method));
@@ -423,13 +425,23 @@ fn missing_last(method: &Method) -> Option<(usize, (Span, String))> {
     Some((params::typed(&method.sig.inputs).count(), error))
 }
 
-/// Returns `true` if the compiler can look for the set's macro: a method may lack `last`, and the
-/// set has the name that belongs to the trait. Under another name the set may not exist, and the
+/// Returns `true` if the compiler shall look for the set's macro: a method probably lacks `last`, and
+/// the set has the name that belongs to the trait. Under another name the set may not exist, and the
 /// compiler would report an import instead of a type.
 fn is_guarded(group: &Group<'_>) -> bool {
     let named = |path: &Path| path.to_token_stream().to_string();
     let belongs = likely_set(group.hook_trait).is_some_and(|set| named(&set) == named(&group.set));
-    belongs && group.methods.iter().any(|method| missing_last(method).is_some())
+    let lacks_last = |method: &&Method| {
+        let missing = missing_last(method);
+        missing.is_some_and(|(count, _)| probably_lacks_last(&group.set, method, count))
+    };
+    belongs && group.methods.iter().any(lacks_last)
+}
+
+/// Returns `true` if a set of this name has such a slot, and the slot passes `last`.
+fn probably_lacks_last(set: &Path, method: &Method, count: usize) -> bool {
+    let set = set.segments.last();
+    set.is_some_and(|set| seen::method_passes_last(&set.ident, &method.sig.ident, count))
 }
 
 /// Returns checks by type for methods that may lack `last`. The compiler also reports their number

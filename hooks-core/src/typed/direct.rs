@@ -33,18 +33,33 @@ impl<S: ?Sized, F, const READY: bool> Function<S, F, READY> {
 pub trait WithLast<'b, 'a, S: SlotDef + ?Sized> {
     /// Starts the function.
     fn __hooks_start(&self, lent: Lent<'a, S>) -> Started<'b, 'a, S>;
+
+    /// Returns the type of no `last`: the function takes it.
+    fn __hooks_left_out(&self) -> PhantomData<()> {
+        PhantomData
+    }
 }
 
 /// The function takes the slot's arguments.
 pub trait Plain<'b, 'a, S: SlotDef + ?Sized> {
     /// Starts the function.
     fn __hooks_start(&self, lent: Lent<'a, S>) -> Started<'b, 'a, S>;
+
+    /// Returns the type of the `last` that the function does not take.
+    fn __hooks_left_out(&self) -> PhantomData<S::Last> {
+        PhantomData
+    }
 }
 
 /// The function takes something else.
 pub trait Owned<'b, 'a, S: SlotDef + ?Sized> {
     /// Returns the arguments unchanged.
     fn __hooks_start(&self, lent: Lent<'a, S>) -> Started<'b, 'a, S>;
+
+    /// Returns the type of no `last`: the compiler reports the function otherwise.
+    fn __hooks_left_out(&self) -> PhantomData<()> {
+        PhantomData
+    }
 }
 
 impl<'b, 'a, S, F, const READY: bool> WithLast<'b, 'a, S> for &&Function<S, F, READY>

@@ -95,6 +95,7 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
     // Not at the trait's name, at which an editor would show it.
     let mut macro_name = trait_name.clone();
     macro_name.set_span(place);
+    slots.iter().for_each(SlotExpansion::record);
     let set_macro = set_macro(set, &slots, &cfgs, place);
     let (last_of_some, last_of_all): (Vec<_>, Vec<_>) = slots
         .iter()

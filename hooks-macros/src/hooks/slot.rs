@@ -17,7 +17,9 @@ use crate::body;
 use crate::krate;
 use crate::names;
 use crate::params;
+use crate::seen::{self, Seen};
 use crate::spans;
+use crate::syntax;
 
 /// One slot, with the tokens that several of its items need.
 ///
@@ -97,6 +99,16 @@ impl<'a> SlotExpansion<'a> {
     /// Returns `true` if hooks of the slot get the previous output.
     pub(crate) fn passes_last(&self) -> bool {
         self.slot.passes_last()
+    }
+
+    /// Records the slot for hooks that are expanded later.
+    pub(crate) fn record(&self) {
+        let Slot { name, method, .. } = self.slot;
+        let seen = Seen {
+            passes_last: self.slot.passes_last(),
+            params: self.slot.params.len(),
+        };
+        seen::record(name, &self.set.set, method, seen);
     }
 
     /// Returns `true` if the slot has a `cfg`.
@@ -291,13 +303,20 @@ impl<'a> SlotExpansion<'a> {
         let (attrs, body) = (self.default_attrs(), self.default_body());
         let head = spans::respan(head, *place);
         let method = spans::generated(&slot.method);
+        // The compiler shows this name if the default's future contains itself.
+        let mut names = syntax::idents(quote!(#(#attrs)* #(#inputs)* #output #body)).into_iter();
+        let name = match names.any(|name| name == "SlotDefault") {
+            true => "__HooksDefault",
+            false => "SlotDefault",
+        };
+        let owner = Ident::new(name, *place);
         quote_spanned! {*place=> {
-            struct __HooksDefault;
-            impl __HooksDefault {
+            struct #owner;
+            impl #owner {
                 #(#attrs)*
                 #head #method(#(#inputs),*) -> #output #body
             }
-            __HooksDefault::#method(#(#idents),*)
+            #owner::#method(#(#idents),*)
         }}
     }
 

@@ -40,7 +40,7 @@ impl SlotExpansion<'_> {
             #vis #keyword #name: #bound {
                 fn call(#receiver, #hook_params) -> #hook_future
                 where
-                    Self: ::core::marker::Sized + #private::HookObject;
+                    Self: ::core::marker::Sized;
 
                 #[doc(hidden)]
                 fn __hooks_start<'b, #a: 'b>(
@@ -82,9 +82,7 @@ impl SlotExpansion<'_> {
             #[doc = #doc]
             #[allow(missing_docs, dead_code, clippy::all, clippy::pedantic)]
             #vis trait #stateful: #bound {
-                fn call_mut(#receiver, #hook_params) -> #hook_future
-                where
-                    Self: #private::MaybeSend;
+                fn call_mut(#receiver, #hook_params) -> #hook_future;
 
                 /// Handles a call from inside the hook's own call; panics by default.
                 fn on_reentrancy(err: #private::HookReentrancyError) -> #output {
