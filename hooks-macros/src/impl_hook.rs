@@ -260,7 +260,7 @@ fn is_plain(slot: &Path) -> bool {
 /// method, so this need not be exact: it only selects the form of the expansion.
 fn may_be_set(slot: &Path) -> bool {
     let last = slot.segments.last();
-    last.is_some_and(|last| last.ident.to_string().ends_with("Hooks"))
+    last.is_some_and(|last| last.ident.to_string().ends_with("Hooks") || seen::is_set(&last.ident))
 }
 
 /// Returns the number of parameters and the error of a function that probably lacks `last`:

@@ -1,11 +1,11 @@
-//! The slots that `#[hooks]` has expanded in this crate so far.
+//! The sets and slots that `#[hooks]` has expanded in this crate so far.
 //!
-//! A macro sees one item, so `#[impl_hook(Check)]` cannot know whether the slot `Check` passes
-//! `last`. The compiler runs the macros of a crate in one process, mostly in the order of the source,
-//! so a macro can know the names of earlier slots. A name does not identify a slot: it only selects a
-//! form of the expansion in which the compiler decides by name resolution, and which causes one
-//! error instead of two. The form imports the name, and imports are stricter than other paths about
-//! names that shadow each other, so it is used only if one set has the name.
+//! A macro sees one item, so `#[impl_hook(Check)]` cannot know whether `Check` is a slot's trait, and
+//! whether the slot passes `last`. The compiler runs the macros of a crate in one process, mostly in the order of the source,
+//! so a macro can know the names of earlier items. A name does not identify an item: it only selects
+//! a form of the expansion in which the compiler decides by name resolution, and which causes one
+//! error instead of several. The form imports the name, and imports are stricter than other paths
+//! about names that shadow each other, so it is used only if one item has the name.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -13,28 +13,39 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use syn::Ident;
 use syn::ext::IdentExt;
 
-/// By the names `Check` and `AppHooksSet::check`: the slot, or `None` if several slots have the
-/// name.
-type Slots = HashMap<String, Option<Seen>>;
+/// By the names `AppHooks`, `Check` and `AppHooksSet::check`: the item, or `None` if several items
+/// have the name.
+type Names = HashMap<String, Option<Seen>>;
 
-static SLOTS: Mutex<Option<Slots>> = Mutex::new(None);
+static NAMES: Mutex<Option<Names>> = Mutex::new(None);
 
-/// A slot.
+/// What a name belongs to.
 #[derive(Clone, Copy)]
-pub(crate) struct Seen {
-    pub(crate) passes_last: bool,
-    /// Number of parameters, without `last`.
-    pub(crate) params: usize,
+pub(crate) enum Seen {
+    /// The trait of a set.
+    Set,
+    /// A slot.
+    Slot {
+        passes_last: bool,
+        /// Number of parameters, without `last`.
+        params: usize,
+    },
+}
+
+/// Records the trait of a set.
+pub(crate) fn record_set(set_trait: &Ident) {
+    insert(text(set_trait), Seen::Set);
 }
 
 /// Records a slot, by its trait and by the method of its set.
-pub(crate) fn record(slot_trait: &Ident, set: &Ident, method: &Ident, slot: Seen) {
-    let mut slots = lock();
-    let slots = slots.get_or_insert_default();
-    for name in [text(slot_trait), method_text(set, method)] {
-        let first = !slots.contains_key(&name);
-        slots.insert(name, first.then_some(slot));
-    }
+pub(crate) fn record_slot(slot_trait: &Ident, set: &Ident, method: &Ident, slot: Seen) {
+    insert(text(slot_trait), slot);
+    insert(method_text(set, method), slot);
+}
+
+/// Returns `true` if the only item of this name is the trait of a set.
+pub(crate) fn is_set(name: &Ident) -> bool {
+    matches!(get(&text(name)), Some(Seen::Set))
 }
 
 /// Returns `true` if the only slot with a trait of this name passes `last` after this number of
@@ -49,13 +60,28 @@ pub(crate) fn method_passes_last(set: &Ident, method: &Ident, params: usize) -> 
 }
 
 fn passes_last(name: &str, params: usize) -> bool {
-    let slots = lock();
-    let slot = slots.as_ref().and_then(|slots| *slots.get(name)?);
-    slot.is_some_and(|slot| slot.passes_last && slot.params == params)
+    match get(name) {
+        Some(Seen::Slot {
+            passes_last,
+            params: seen,
+        }) => passes_last && seen == params,
+        Some(Seen::Set) | None => false,
+    }
 }
 
-fn lock() -> MutexGuard<'static, Option<Slots>> {
-    SLOTS.lock().unwrap_or_else(PoisonError::into_inner)
+fn insert(name: String, seen: Seen) {
+    let mut names = lock();
+    let names = names.get_or_insert_default();
+    let is_first = !names.contains_key(&name);
+    names.insert(name, is_first.then_some(seen));
+}
+
+fn get(name: &str) -> Option<Seen> {
+    *lock().as_ref()?.get(name)?
+}
+
+fn lock() -> MutexGuard<'static, Option<Names>> {
+    NAMES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn text(name: &Ident) -> String {

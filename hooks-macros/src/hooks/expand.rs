@@ -10,6 +10,7 @@ use super::slot::SlotExpansion;
 use crate::attrs;
 use crate::krate;
 use crate::names::SlotNames;
+use crate::seen;
 use crate::spans;
 
 // Input:
@@ -95,6 +96,7 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
     // Not at the trait's name, at which an editor would show it.
     let mut macro_name = trait_name.clone();
     macro_name.set_span(place);
+    seen::record_set(name);
     slots.iter().for_each(SlotExpansion::record);
     let set_macro = set_macro(set, &slots, &cfgs, place);
     let (last_of_some, last_of_all): (Vec<_>, Vec<_>) = slots

@@ -19,7 +19,6 @@ use crate::names;
 use crate::params;
 use crate::seen::{self, Seen};
 use crate::spans;
-use crate::syntax;
 
 /// One slot, with the tokens that several of its items need.
 ///
@@ -104,11 +103,11 @@ impl<'a> SlotExpansion<'a> {
     /// Records the slot for hooks that are expanded later.
     pub(crate) fn record(&self) {
         let Slot { name, method, .. } = self.slot;
-        let seen = Seen {
+        let seen = Seen::Slot {
             passes_last: self.slot.passes_last(),
             params: self.slot.params.len(),
         };
-        seen::record(name, &self.set.set, method, seen);
+        seen::record_slot(name, &self.set.set, method, seen);
     }
 
     /// Returns `true` if the slot has a `cfg`.
@@ -303,20 +302,13 @@ impl<'a> SlotExpansion<'a> {
         let (attrs, body) = (self.default_attrs(), self.default_body());
         let head = spans::respan(head, *place);
         let method = spans::generated(&slot.method);
-        // The compiler shows this name if the default's future contains itself.
-        let mut names = syntax::idents(quote!(#(#attrs)* #(#inputs)* #output #body)).into_iter();
-        let name = match names.any(|name| name == "SlotDefault") {
-            true => "__HooksDefault",
-            false => "SlotDefault",
-        };
-        let owner = Ident::new(name, *place);
         quote_spanned! {*place=> {
-            struct #owner;
-            impl #owner {
+            struct __HooksDefault;
+            impl __HooksDefault {
                 #(#attrs)*
                 #head #method(#(#inputs),*) -> #output #body
             }
-            #owner::#method(#(#idents),*)
+            __HooksDefault::#method(#(#idents),*)
         }}
     }
 

@@ -1,7 +1,7 @@
 use hooks_core::{hooks, impl_hook};
 #[hooks]
 trait AppHooks {
-    #[cfg(not(hooks_never))]
+    #[cfg(not(target_os = "none"))]
     #[hook(fallback)]
     async fn price(item: u8, count: usize) -> Result<(u8,), Box<dyn Fn(u8) -> u8 + Send>> { Ok((item.max(count as u8),)) }
 }
