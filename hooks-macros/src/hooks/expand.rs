@@ -2,8 +2,8 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
-use syn::{Attribute, Lifetime, Visibility};
 use syn::ext::IdentExt;
+use syn::{Attribute, Lifetime, Visibility};
 
 use super::model::{Nested, Set, Slot};
 use super::slot::SlotExpansion;
@@ -262,12 +262,11 @@ fn set_macro(
         same.count() == 1
     };
     let passing_last = slots.iter().filter(|slot| slot.passes_last());
-    let arms = passing_last.filter(is_only).map(|slot| {
-        let (name, count) = slot.name_and_count();
-        quote!((#name #count { $($error:tt)* } { $($method:tt)* }) => { $($error)* };)
-    });
-    let arms: Vec<_> = arms.collect();
-    if arms.is_empty() {
+    let (names, counts): (Vec<_>, Vec<_>) = passing_last
+        .filter(is_only)
+        .map(SlotExpansion::name_and_count)
+        .unzip();
+    if names.is_empty() {
         return None;
     }
     // A macro without `#[macro_export]` is visible in its crate only.
@@ -282,9 +281,9 @@ fn set_macro(
         #(#cfgs)*
         #[allow(unused_macros, unused_macro_rules)]
         macro_rules! #local {
-            #(#arms)*
-            ($name:literal $count:literal { $($error:tt)* } { $($method:tt)* }) => { $($method)* };
-            (foreign { $($check:tt)* }) => {};
+            (#($(#names #counts)?)* { $($error:tt)* } $method:tt) => { $($error)* };
+            ($name:literal $count:literal $error:tt { $($method:tt)* }) => { $($method)* };
+            (foreign $check:tt) => {};
         }
         #(#cfgs)*
         #[doc(hidden)]
