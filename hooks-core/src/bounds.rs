@@ -78,17 +78,6 @@ impl<T: Clone> HookArgument for T {
     }
 }
 
-/// Bounds of an output that a chain borrows, possibly across an `.await`. Implemented for every
-/// matching type.
-#[diagnostic::on_unimplemented(
-    message = "the chain of this slot cannot borrow `{Self}` on another thread; return a type that is `Send` and `Sync`, or remove the chain",
-    label = "not `Send` and `Sync`"
-)]
-pub trait ChainOutput: MaybeSend + MaybeSync {}
-
-#[diagnostic::do_not_recommend]
-impl<T: MaybeSend + MaybeSync> ChainOutput for T {}
-
 /// Bound of a slot's output, which is sent between threads on native targets. Implemented for every
 /// matching type.
 #[diagnostic::on_unimplemented(

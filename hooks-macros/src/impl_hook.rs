@@ -1,6 +1,6 @@
 //! Expands `#[impl_hook(Slot)]`: a hook of one function.
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Literal, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::{Attribute, FnArg, Ident, Path, PathSegment, Safety, Signature, Token, Type};
 
@@ -10,6 +10,7 @@ use crate::errors::{self, Errors};
 use crate::krate;
 use crate::names::{self, camel};
 use crate::params::{self, Passing};
+use crate::seen;
 use crate::spans;
 use crate::syntax::Function;
 
@@ -209,7 +210,9 @@ fn expand(hook: &Hook<'_>) -> TokenStream {
     let lints = attrs::named(attrs, LINT_LEVELS).cloned();
     let lints = lints.chain(attrs.iter().filter_map(attrs::allowed));
     // In a guard the hook implements the trait by its own name, which the guard imports.
-    let local = may_be_set(slot).then(|| slot.segments.last()).flatten();
+    let missing = missing_last(hook, sig);
+    let is_guarded = is_plain(slot) && (missing.is_some() || may_be_set(slot));
+    let local = slot.segments.last().filter(|_| is_guarded);
     let local = local.map(|local| &local.ident);
     let implemented = &local.map_or_else(|| slot.clone(), |local| Path::from(local.clone()));
     let call = call(hook, private);
@@ -224,7 +227,10 @@ fn expand(hook: &Hook<'_>) -> TokenStream {
         }
     };
     let implementation = match local {
-        Some(local) => guarded(slot, local, name, &cfgs, private, &implementation),
+        Some(local) => {
+            let parts = (&implementation, missing);
+            guarded(slot, local, name, &cfgs, private, parts)
+        }
         None => implementation,
     };
     quote! {
@@ -244,36 +250,53 @@ fn expand(hook: &Hook<'_>) -> TokenStream {
     }
 }
 
+/// Returns `true` if the path can be imported.
+fn is_plain(slot: &Path) -> bool {
+    let is_plain = |segment: &PathSegment| segment.arguments.is_empty();
+    slot.segments.iter().all(is_plain)
+}
+
 /// Returns `true` if the path seems to name the trait of a set. A slot's trait has the name of a
 /// method, so this need not be exact: it only selects the form of the expansion.
 fn may_be_set(slot: &Path) -> bool {
-    let is_plain = |segment: &PathSegment| segment.arguments.is_empty();
     let last = slot.segments.last();
-    slot.segments.iter().all(is_plain)
-        && last.is_some_and(|last| last.ident.to_string().ends_with("Hooks"))
+    last.is_some_and(|last| last.ident.to_string().ends_with("Hooks") || seen::is_set(&last.ident))
+}
+
+/// Returns the number of parameters and the error of a function that probably lacks `last`:
+/// `1 compile_error! { … }`.
+fn missing_last(hook: &Hook<'_>, sig: &Signature) -> Option<(Literal, TokenStream)> {
+    let (place, message) = params::missing_last(sig)?;
+    let name = hook.slot.segments.last()?;
+    if !seen::slot_passes_last(&name.ident, hook.params.len()) {
+        return None;
+    }
+    let error = syn::Error::new(place, message).to_compile_error();
+    Some((Literal::usize_unsuffixed(hook.params.len()), error))
 }
 
 // Input:
-// #[impl_hook(AppHooks)]
+// #[impl_hook(Check)]
 //
 // Output:
 // const _: () = {
 //     use write_hook as __hooks_slot;
 //     {
-//         use AppHooks as __hooks_slot;
-//         { __hooks_slot! { { compile_error! } { impl AppHooks for … } } }
+//         use Check as __hooks_slot;
+//         { __hooks_slot! { { compile_error! } { impl Check for … } 1 { compile_error! } } }
 //     }
 // };
-/// Returns the implementation if the path names a slot's trait, and an error if it names a set's
-/// trait. The compiler decides: the inner `use` imports the macro that `#[hooks]` gives the name of
-/// a set's trait; a slot's trait has none, and the macro of the outer `use` is called.
+/// Returns the implementation, or an error if the path names a set's trait, or if the function
+/// lacks `last` and the slot passes it. The compiler decides: the inner `use` imports the macro that
+/// `#[hooks]` gives the name of a set's trait, and of the trait of a slot that passes `last`; the
+/// trait of another slot has none, and the macro of the outer `use` is called.
 fn guarded(
     slot: &Path,
     local: &Ident,
     name: &Ident,
     cfgs: &[&Attribute],
     private: &TokenStream,
-    implementation: &TokenStream,
+    (implementation, missing): (&TokenStream, Option<(Literal, TokenStream)>),
 ) -> TokenStream {
     let error = syn::Error::new_spanned(
         slot,
@@ -301,6 +324,19 @@ fn guarded(
             }
         }
     };
+    let refused = |error| {
+        quote! {
+            #error
+            #[allow(dead_code)]
+            fn __hooks_named<__T: #slot>() {}
+            #registrable
+        }
+    };
+    let missing = missing.map(|(count, error)| {
+        let refused = refused(error);
+        quote!(#count { #refused })
+    });
+    let refused = refused(error);
     quote! {
         #(#cfgs)*
         const _: () = {
@@ -311,17 +347,13 @@ fn guarded(
                 use #slot as #chosen;
                 {
                     #chosen! {
-                        {
-                            #error
-                            #[allow(dead_code)]
-                            fn __hooks_named<__T: #slot>() {}
-                            #registrable
-                        }
+                        { #refused }
                         {
                             #[allow(unused_imports)]
                             use #slot as #local;
                             #implementation
                         }
+                        #missing
                     }
                 }
             }

@@ -1,10 +1,10 @@
 //! Expands `#[impl_hooks(Set)]`: registers the methods of one `impl` block together.
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Literal, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser};
-use syn::{FnArg, Ident, ImplItem, Path, ReceiverKind, ReturnType, Token};
+use syn::{FnArg, Ident, ImplItem, Path, ReceiverKind, Token};
 
 use crate::attrs;
 use crate::body;
@@ -12,6 +12,7 @@ use crate::errors::{self, Errors};
 use crate::krate;
 use crate::names;
 use crate::params;
+use crate::seen;
 use crate::spans;
 use crate::syntax::{Impl, Item, Method};
 
@@ -274,7 +275,23 @@ fn expand(group: &Group<'_>) -> TokenStream {
     let params = &generics.params;
     let (impl_generics, ..) = generics.split_for_impl();
 
-    let bodies = methods.iter().map(|method| hook_body(method, block));
+    let is_guarded = is_guarded(group);
+    let bodies = methods.iter().map(|method| {
+        let body = hook_body(method, block);
+        let missing = missing_last(method).filter(|_| is_guarded);
+        match missing.filter(|(count, _)| probably_lacks_last(set, method, *count)) {
+            Some((count, (place, message))) => {
+                let error = syn::Error::new(place, message).to_compile_error();
+                let (count, name) = (Literal::usize_unsuffixed(count), name(method));
+                let cfgs = attrs::cfgs(&method.attrs);
+                quote! {
+                    #(#cfgs)*
+                    __hooks_of_set! { #name #count { #error } { #body } }
+                }
+            }
+            None => body,
+        }
+    });
     let predicates = where_clause.iter().flat_map(|clause| &clause.predicates);
     let cfgs = attrs::cfgs(attrs);
     let own_set = own_set(set, hook_trait, private);
@@ -282,33 +299,17 @@ fn expand(group: &Group<'_>) -> TokenStream {
     let registrations = methods.iter().map(|method| {
         let cfgs = attrs::cfgs(&method.attrs);
         let slot = registrations(method);
-        let check = without_last(method).map(|count| {
-            let cfgs = attrs::cfgs(&method.attrs);
-            let check = spans::call_by_way_of(
-                &quote_spanned!(method.sig.fn_token.span=> _),
-                &quote!(#private::direct::NotPassed),
-                &TokenStream::new(),
-                "__hooks_check",
-                &quote!((&&set.#slot().__hooks_method::<#count>()).__hooks_left_out()),
-            );
-            quote! {
-                #(#cfgs)*
-                #check;
-            }
-        });
         quote! {
-            #check
             #(#cfgs)*
             set.#slot().__hooks_register(group);
         }
     });
-    let checks = methods.iter().any(|method| without_last(method).is_some());
-    let checks = checks.then(|| {
-        quote! {
-            #[allow(unused_imports)]
-            use #private::direct::{TakesArgs as _, TakesOther as _};
-        }
-    });
+    let checks = checks(methods, private);
+    let checks = if is_guarded {
+        quote!(__hooks_of_set! { foreign { #checks } })
+    } else {
+        checks
+    };
     let mut implementation = quote! {
         #(#attrs)*
         #[allow(refining_impl_trait)]
@@ -316,10 +317,7 @@ fn expand(group: &Group<'_>) -> TokenStream {
     };
     let ready = methods.iter().filter(|method| is_ready(method, block));
     let ready = ready.map(|method| {
-        let (cfgs, name) = (
-            attrs::cfgs(&method.attrs),
-            method.sig.ident.unraw().to_string(),
-        );
+        let (cfgs, name) = (attrs::cfgs(&method.attrs), name(method));
         quote!(#(#cfgs)* #name)
     });
     brace_token.surround(&mut implementation, |tokens| {
@@ -339,7 +337,8 @@ fn expand(group: &Group<'_>) -> TokenStream {
             }
         }
     });
-    quote! {
+    let cfgs: Vec<_> = cfgs.collect();
+    let items = quote! {
         #implementation
 
         #helpers
@@ -359,11 +358,29 @@ fn expand(group: &Group<'_>) -> TokenStream {
                 __P: #private::Deref<Target = Self> + #private::HookObject + '__h,
             {
                 #unknown
-                #checks
                 let set = #own_set;
+                #checks
                 #(#registrations)*
             }
         }
+    };
+    if !is_guarded {
+        return items;
+    }
+    let chosen = spans::generated(&names::of_set());
+    quote! {
+        #(#cfgs)*
+        const _: () = {
+            #[allow(unused_imports)]
+            use #private::keep_method as #chosen;
+            {
+                #[allow(unused_imports)]
+                use #set as #chosen;
+                {
+                    #items
+                }
+            }
+        };
     }
 }
 
@@ -401,17 +418,64 @@ fn unknown_methods(methods: &[&Method], private: &TokenStream) -> TokenStream {
     }
 }
 
-/// Returns the number of parameters of a method whose slot may pass `last`, which the method does
-/// not take as far as can be seen.
-fn without_last(method: &Method) -> Option<usize> {
-    if matches!(method.sig.output, ReturnType::Default) {
-        return None;
+/// Returns the number of parameters of a method that seems to lack `last`, and the place and the
+/// message of the error, if the slot passes it.
+fn missing_last(method: &Method) -> Option<(usize, (Span, String))> {
+    let error = params::missing_last(&method.sig)?;
+    Some((params::typed(&method.sig.inputs).count(), error))
+}
+
+/// Returns `true` if the compiler shall look for the set's macro: a method probably lacks `last`, and
+/// the set has the name that belongs to the trait. Under another name the set may not exist, and the
+/// compiler would report an import instead of a type.
+fn is_guarded(group: &Group<'_>) -> bool {
+    let named = |path: &Path| path.to_token_stream().to_string();
+    let belongs = likely_set(group.hook_trait).is_some_and(|set| named(&set) == named(&group.set));
+    let lacks_last = |method: &&Method| {
+        let missing = missing_last(method);
+        missing.is_some_and(|(count, _)| probably_lacks_last(&group.set, method, count))
+    };
+    belongs && group.methods.iter().any(lacks_last)
+}
+
+/// Returns `true` if a set of this name has such a slot, and the slot passes `last`.
+fn probably_lacks_last(set: &Path, method: &Method, count: usize) -> bool {
+    let set = set.segments.last();
+    set.is_some_and(|set| seen::method_passes_last(&set.ident, &method.sig.ident, count))
+}
+
+/// Returns checks by type for methods that may lack `last`. The compiler also reports their number
+/// of parameters, so they are the second choice: for a set of another crate.
+fn checks(methods: &[&Method], private: &TokenStream) -> TokenStream {
+    let mut checks = methods.iter().filter_map(|method| {
+        let (count, _) = missing_last(method)?;
+        let (cfgs, slot) = (attrs::cfgs(&method.attrs), registrations(method));
+        let check = spans::call_by_way_of(
+            &quote_spanned!(method.sig.fn_token.span=> _),
+            &quote!(#private::direct::NotPassed),
+            &TokenStream::new(),
+            "__hooks_check",
+            &quote!((&&set.#slot().__hooks_method::<#count>()).__hooks_left_out()),
+        );
+        Some(quote! {
+            #(#cfgs)*
+            #check;
+        })
+    });
+    let Some(first) = checks.next() else {
+        return TokenStream::new();
+    };
+    quote! {
+        #[allow(unused_imports)]
+        use #private::direct::{TakesArgs as _, TakesOther as _};
+        #first
+        #(#checks)*
     }
-    let inputs: Vec<_> = params::typed(&method.sig.inputs).collect();
-    let takes_last = inputs
-        .last()
-        .is_some_and(|input| params::is_last(input) || params::is_option(&input.ty));
-    (!takes_last).then_some(inputs.len())
+}
+
+/// Returns the name of a method's slot as a string.
+fn name(method: &Method) -> String {
+    method.sig.ident.unraw().to_string()
 }
 
 /// Returns the method of the set that returns the slot's registrations, at the span of the hook.

@@ -30,6 +30,7 @@ mod krate;
 mod names;
 mod options;
 mod params;
+mod seen;
 mod spans;
 mod syntax;
 #[cfg(test)]

@@ -9,6 +9,7 @@ use syn::{FnArg, Ident, Lifetime, Pat, PatType, ReturnType, Signature, Type, Typ
 use crate::attrs;
 use crate::errors::Errors;
 use crate::spans;
+use crate::syntax;
 
 /// Maximum number of parameters of a slot; the core has impls up to this number.
 pub(crate) const MAX_PARAMS: usize = 16;
@@ -222,6 +223,23 @@ pub(crate) fn is_option(ty: &Type) -> bool {
     };
     let last = ty.path.segments.last();
     last.is_some_and(|segment| segment.ident == "Option")
+}
+
+/// Returns the place and the message of the error about a hook that takes no `last`, as far as can be
+/// seen, if its slot may pass it.
+pub(crate) fn missing_last(sig: &Signature) -> Option<(Span, String)> {
+    let ReturnType::Type(_, output) = &sig.output else {
+        return None;
+    };
+    let last = typed(&sig.inputs).last();
+    if last.is_some_and(|last| is_last(last) || is_option(&last.ty)) {
+        return None;
+    }
+    let message = format!(
+        "missing parameter for the previous output; add `last: Option<{}>` as the last parameter",
+        syntax::text(output.to_token_stream())
+    );
+    Some((sig.paren_token.span.join(), message))
 }
 
 /// Returns positional names for this many parameters, which cannot clash with the user's names: a

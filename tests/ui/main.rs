@@ -46,9 +46,6 @@ const ERRORS: &[(&str, usize)] = &[
     ("toolset_several_mistakes", 6),
     // The body against the function's output, and that against the slot's.
     ("impl_hook_return_missing", 2),
-    // The compiler counts the parameters by itself, and does not mention `last`.
-    ("impl_hook_last_missing", 2),
-    ("impl_hooks_last_missing", 2),
     // Each item of the slot, by the compiler's check of names and that of implementations.
     ("hooks_slots_same_name_in_two_sets", 6),
     // The user's type has the name of the slot's trait.

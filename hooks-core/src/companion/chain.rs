@@ -5,7 +5,7 @@ use std::future::Future;
 use std::ops::ControlFlow;
 
 use super::stored::{Companion, NoCompanion, Role};
-use crate::bounds::{BoxFuture, ChainOutput, HookObject, MaybeSend};
+use crate::bounds::{BoxFuture, HookObject, MaybeSend};
 use crate::future::{ColdFuture, Either, Never};
 
 /// Looks at each output of a dispatch and may stop it (`#[hook(…, chain = Type)]`).
@@ -46,7 +46,6 @@ pub trait Chain<T>: HookObject {
     fn __hooks_gate<'s, 'h>(stored: &'s Chained<'h, Self, T>) -> impl StopCondition<T>
     where
         Self: Sized,
-        T: ChainOutput,
     {
         stored
     }
@@ -70,7 +69,9 @@ pub trait StopCondition<T>: HookObject + Copy {
     /// Decides without a future, by the companion that replaced the default.
     fn check_override(self, output: T) -> (T, Option<ControlFlow<()>>);
     /// Decides.
-    fn check(self, output: T) -> impl Future<Output = (T, ControlFlow<()>)> + MaybeSend;
+    fn check(self, output: T) -> impl Future<Output = (T, ControlFlow<()>)> + MaybeSend
+    where
+        T: MaybeSend;
 }
 
 impl<T> StopCondition<T> for NoCompanion {
@@ -94,7 +95,7 @@ fn unreachable<F>() -> F {
     unreachable!("a slot without a chain polls no chain")
 }
 
-impl<T: ChainOutput, C: Chain<T>> StopCondition<T> for &Chained<'_, C, T> {
+impl<T, C: Chain<T>> StopCondition<T> for &Chained<'_, C, T> {
     const IS_PRESENT: bool = true;
     const IS_IMMEDIATE: bool = C::__HOOKS_AT_ONCE;
 
@@ -117,7 +118,10 @@ impl<T: ChainOutput, C: Chain<T>> StopCondition<T> for &Chained<'_, C, T> {
         (output, flow)
     }
 
-    fn check(self, output: T) -> impl Future<Output = (T, ControlFlow<()>)> + MaybeSend {
+    fn check(self, output: T) -> impl Future<Output = (T, ControlFlow<()>)> + MaybeSend
+    where
+        T: MaybeSend,
+    {
         match self {
             Companion::Default(chain) => Either::left(check(&**chain, output)),
             Companion::Override(chain, _) => Either::right(ColdFuture::new(chain.check(output))),
@@ -129,7 +133,7 @@ impl<T: ChainOutput, C: Chain<T>> StopCondition<T> for &Chained<'_, C, T> {
     clippy::manual_async_fn,
     reason = "an `async fn` moves its arguments into variables before it polls"
 )]
-fn check<T: ChainOutput, C: Chain<T>>(
+fn check<T: MaybeSend, C: Chain<T>>(
     chain: &C,
     output: T,
 ) -> impl Future<Output = (T, ControlFlow<()>)> + MaybeSend {
@@ -146,17 +150,17 @@ pub trait DynChain<T>: HookObject {
     /// Decides, and returns the output.
     fn check<'a>(&'a self, output: T) -> BoxFuture<'a, (T, ControlFlow<()>)>
     where
-        T: 'a;
+        T: MaybeSend + 'a;
 }
 
-impl<T: ChainOutput, C: Chain<T>> DynChain<T> for C {
+impl<T, C: Chain<T>> DynChain<T> for C {
     fn check_now(&self, output: &T) -> Option<ControlFlow<()>> {
         self.__hooks_check_now(output)
     }
 
     fn check<'a>(&'a self, output: T) -> BoxFuture<'a, (T, ControlFlow<()>)>
     where
-        T: 'a,
+        T: MaybeSend + 'a,
     {
         Box::pin(check(self, output))
     }

@@ -123,7 +123,7 @@ impl<'a, S, C, D, F> Relayed<'a, S, C, D>
 where
     S: Relay + ?Sized,
     D: Fn(S::Args<'a>) -> F,
-    F: Future<Output = S::Out> + MaybeSend,
+    F: Future<Output = S::Out>,
 {
     #[inline]
     pub(crate) fn new(args: S::Args<'a>, later: D) -> Self {
@@ -157,7 +157,7 @@ where
     S: Relay + ?Sized,
     C: Steps<S::Call, S::Out>,
     D: Fn(S::Args<'a>) -> F,
-    F: Future<Output = S::Out> + MaybeSend,
+    F: Future<Output = S::Out>,
 {
     type HookOutput = S::Out;
     type Output = S::Out;

@@ -17,7 +17,6 @@ use std::task::{Context, Poll};
 
 use pin_project_lite::pin_project;
 
-use crate::bounds::MaybeSend;
 use crate::companion::StopCondition;
 use crate::dispatch::{Policy, Step};
 use crate::entry::EntryMeta;
@@ -52,7 +51,7 @@ where
     R: Future<Output = (S::Out, ControlFlow<()>)>,
     K: Accumulator<S::Out>,
     D: Fn(S::Args<'a>) -> F,
-    F: Future<Output = S::Out> + MaybeSend,
+    F: Future<Output = S::Out>,
 {
     #[inline(always)]
     pub(crate) fn new(args: S::Args<'a>, later: D, stop_condition: G, check: V) -> Self {
@@ -166,7 +165,7 @@ where
     R: Future<Output = (S::Out, ControlFlow<()>)>,
     K: Accumulator<S::Out>,
     D: Fn(S::Args<'a>) -> F,
-    F: Future<Output = S::Out> + MaybeSend,
+    F: Future<Output = S::Out>,
 {
     type HookOutput = S::Out;
     type Output = K::Output;

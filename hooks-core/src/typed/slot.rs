@@ -6,7 +6,7 @@ use std::future::Future;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use crate::bounds::{ChainOutput, MaybeSend};
+use crate::bounds::MaybeSend;
 use crate::companion::{
     Chain, Chained, Companion, Finalized, Named, NoCompanion, Outputs, PostProcess, Role,
     StopCondition,
@@ -66,10 +66,7 @@ impl<S: SlotDef + ?Sized, M: Kind, G: Role, E: Role> TypedSlot<'_, S, M, G, E> {
 /// Companions.
 impl<'h, S: SlotDef + ?Sized, M, C, E> TypedSlot<'h, S, M, Chained<'h, C, S::Out>, E> {
     /// Replaces the chain.
-    pub fn __hooks_set_chain<N: Chain<S::Out> + 'h>(&mut self, chain: N)
-    where
-        S::Out: ChainOutput,
-    {
+    pub fn __hooks_set_chain<N: Chain<S::Out> + 'h>(&mut self, chain: N) {
         self.gate = Companion::Override(Arc::new(chain), type_name::<N>());
     }
 }

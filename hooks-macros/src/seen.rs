@@ -1,0 +1,93 @@
+//! The sets and slots that `#[hooks]` has expanded in this crate so far.
+//!
+//! A macro sees one item, so `#[impl_hook(Check)]` cannot know whether `Check` is a slot's trait, and
+//! whether the slot passes `last`. The compiler runs the macros of a crate in one process, mostly in the order of the source,
+//! so a macro can know the names of earlier items. A name does not identify an item: it only selects
+//! a form of the expansion in which the compiler decides by name resolution, and which causes one
+//! error instead of several. The form imports the name, and imports are stricter than other paths
+//! about names that shadow each other, so it is used only if one item has the name.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use syn::Ident;
+use syn::ext::IdentExt;
+
+/// By the names `AppHooks`, `Check` and `AppHooksSet::check`: the item, or `None` if several items
+/// have the name.
+type Names = HashMap<String, Option<Seen>>;
+
+static NAMES: Mutex<Option<Names>> = Mutex::new(None);
+
+/// What a name belongs to.
+#[derive(Clone, Copy)]
+pub(crate) enum Seen {
+    /// The trait of a set.
+    Set,
+    /// A slot.
+    Slot {
+        passes_last: bool,
+        /// Number of parameters, without `last`.
+        params: usize,
+    },
+}
+
+/// Records the trait of a set.
+pub(crate) fn record_set(set_trait: &Ident) {
+    insert(text(set_trait), Seen::Set);
+}
+
+/// Records a slot, by its trait and by the method of its set.
+pub(crate) fn record_slot(slot_trait: &Ident, set: &Ident, method: &Ident, slot: Seen) {
+    insert(text(slot_trait), slot);
+    insert(method_text(set, method), slot);
+}
+
+/// Returns `true` if the only item of this name is the trait of a set.
+pub(crate) fn is_set(name: &Ident) -> bool {
+    matches!(get(&text(name)), Some(Seen::Set))
+}
+
+/// Returns `true` if the only slot with a trait of this name passes `last` after this number of
+/// parameters.
+pub(crate) fn slot_passes_last(slot_trait: &Ident, params: usize) -> bool {
+    passes_last(&text(slot_trait), params)
+}
+
+/// Returns `true` if the only set of this name has such a slot.
+pub(crate) fn method_passes_last(set: &Ident, method: &Ident, params: usize) -> bool {
+    passes_last(&method_text(set, method), params)
+}
+
+fn passes_last(name: &str, params: usize) -> bool {
+    match get(name) {
+        Some(Seen::Slot {
+            passes_last,
+            params: seen,
+        }) => passes_last && seen == params,
+        Some(Seen::Set) | None => false,
+    }
+}
+
+fn insert(name: String, seen: Seen) {
+    let mut names = lock();
+    let names = names.get_or_insert_default();
+    let is_first = !names.contains_key(&name);
+    names.insert(name, is_first.then_some(seen));
+}
+
+fn get(name: &str) -> Option<Seen> {
+    *lock().as_ref()?.get(name)?
+}
+
+fn lock() -> MutexGuard<'static, Option<Names>> {
+    NAMES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn text(name: &Ident) -> String {
+    name.unraw().to_string()
+}
+
+fn method_text(set: &Ident, method: &Ident) -> String {
+    format!("{}::{}", text(set), text(method))
+}
