@@ -5,9 +5,8 @@ use hooks_runtime::display::{escape, shorten};
 use serde_json::{Value, json};
 
 use super::agent::Agent;
-use super::model::{
-    AgentDecision, AgentHook, AgentPrompt, DecisionRequest, HookKind, MAX_TEXT_CHARS, ReplyFormat,
-};
+use super::description::{HookKind, ReplyFormat};
+use super::model::{AgentDecision, AgentHook, AgentPrompt, DecisionRequest, MAX_TEXT_CHARS};
 
 /// Output and exit status of the hook process.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
