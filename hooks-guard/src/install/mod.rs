@@ -93,9 +93,10 @@ impl InstallOptions {
 /// If the settings cannot be read, parsed or written; they are unchanged then.
 pub fn install(agent: Agent, options: &InstallOptions) -> Result<Report, InstallError> {
     let call = options.call()?;
+    check_installable(agent, call)?;
     let path = options.homes.settings(agent, &options.place);
     let settings = Settings::read(&path)?;
-    let (wanted, had) = if agent == Agent::OpenCode {
+    let (wanted, had) = if agent.description().uses_plugin() {
         let wanted = plugin::text(call);
         plugin::check(&settings)?;
         (wanted, settings.text().is_some())
@@ -123,10 +124,16 @@ pub fn install(agent: Agent, options: &InstallOptions) -> Result<Report, Install
     }
     // The hook is installed at this point; if the second file cannot be changed, the user has to do
     // it.
-    let (also, by_hand) = match agent {
-        Agent::Codex => (trust(&path, &wanted, options), plan::TRUST_BY_HAND),
-        Agent::OpenCode => (write_npmrc(&path, options), plan::LONG_START),
-        _ => return Ok(report),
+    let description = agent.description();
+    let (also, by_hand) = if description.needs_trust() {
+        (trust(&path, &wanted, options), plan::TRUST_BY_HAND)
+    } else if description.uses_plugin() {
+        (write_npmrc(&path, options), plan::LONG_START)
+    } else if let Some(companion) = description.companion() {
+        report.also = write_companion(&path, companion, options)?.map(Box::new);
+        return Ok(report);
+    } else {
+        return Ok(report);
     };
     match also {
         Ok(Some(also)) => report.also = Some(Box::new(also)),
@@ -194,6 +201,55 @@ fn plan_npmrc_removal(plugin: &Path) -> Result<Option<Undo>, InstallError> {
     }))
 }
 
+/// Writes the second file that an agent needs; an existing one stays as it is.
+fn write_companion(
+    hooks: &Path,
+    (name, text): (&str, &str),
+    options: &InstallOptions,
+) -> Result<Option<Report>, InstallError> {
+    let Some(path) = plugin::beside(hooks, name) else {
+        return Ok(None);
+    };
+    let settings = Settings::read(&path)?;
+    let change = match settings.text() {
+        None => FileChange::Created,
+        Some(_) => FileChange::None,
+    };
+    if change == FileChange::Created && !options.dry_run {
+        settings.replace(text)?;
+    }
+    let shown = settings.text().unwrap_or(text);
+    Ok(Some(settings.report(change, Some(shown))))
+}
+
+/// Plans the removal of that file, unless it was changed.
+fn plan_companion_removal(
+    hooks: &Path,
+    (name, text): (&str, &str),
+) -> Result<Option<Undo>, InstallError> {
+    let Some(path) = plugin::beside(hooks, name) else {
+        return Ok(None);
+    };
+    let settings = Settings::read(&path)?;
+    let ours = settings.text() == Some(text);
+    Ok(ours.then_some(Undo {
+        settings,
+        remaining: None,
+    }))
+}
+
+/// Checks that the agent has a settings file for all of its sessions.
+fn check_installable(agent: Agent, call: HookCall<'_>) -> Result<(), InstallError> {
+    match agent.description().by_hand() {
+        None => Ok(()),
+        Some(how) => Err(InstallError::ByHand {
+            agent,
+            how,
+            line: plan::line_by_hand(agent, call),
+        }),
+    }
+}
+
 /// Adds Codex's trust in the hook in `hooks`, a file with this text; returns `None` if its
 /// `config.toml` cannot be changed safely.
 fn trust(
@@ -201,7 +257,7 @@ fn trust(
     text: &str,
     options: &InstallOptions,
 ) -> Result<Option<Report>, InstallError> {
-    let settings = Settings::read(&options.homes.codex.join("config.toml"))?;
+    let settings = Settings::read(&options.homes.directory(Agent::Codex).join("config.toml"))?;
     let Some(wanted) = codex::with_trust(settings.text(), hooks, text) else {
         return Ok(None);
     };
@@ -248,7 +304,7 @@ fn plan_distrust(
     text: &str,
     options: &InstallOptions,
 ) -> Result<Option<Undo>, InstallError> {
-    let settings = Settings::read(&options.homes.codex.join("config.toml"))?;
+    let settings = Settings::read(&options.homes.directory(Agent::Codex).join("config.toml"))?;
     let Some(now) = settings.text() else {
         return Ok(None);
     };
@@ -273,6 +329,7 @@ fn plan_distrust(
 /// As for [`install`].
 pub fn uninstall(agent: Agent, options: &InstallOptions) -> Result<Report, InstallError> {
     let call = options.call()?;
+    check_installable(agent, call)?;
     let path = options.homes.settings(agent, &options.place);
     let settings = Settings::read(&path)?;
     let mut report = Report {
@@ -286,7 +343,7 @@ pub fn uninstall(agent: Agent, options: &InstallOptions) -> Result<Report, Insta
     let Some(text) = settings.text() else {
         return Ok(report);
     };
-    let wanted = if agent == Agent::OpenCode {
+    let wanted = if agent.description().uses_plugin() {
         plugin::check(&settings)?;
         None
     } else {
@@ -299,10 +356,15 @@ pub fn uninstall(agent: Agent, options: &InstallOptions) -> Result<Report, Insta
         Some(_) => FileChange::Changed,
     };
     report.diff = diff::unified(&settings.path, Some(text), wanted.as_deref());
-    let also = match agent {
-        Agent::Codex => plan_distrust(&path, text, options)?,
-        Agent::OpenCode => plan_npmrc_removal(&path)?,
-        _ => None,
+    let also = if agent.description().needs_trust() {
+        plan_distrust(&path, text, options)?
+    } else if agent.description().uses_plugin() {
+        plan_npmrc_removal(&path)?
+    } else {
+        match agent.description().companion() {
+            Some(companion) => plan_companion_removal(&path, companion)?,
+            None => None,
+        }
     };
     report.also = also.as_ref().map(|also| Box::new(also.report()));
     if options.dry_run {

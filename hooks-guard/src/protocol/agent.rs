@@ -6,9 +6,12 @@ use std::str::FromStr;
 
 use thiserror::Error;
 
+use super::agents;
+use super::description::{AgentDescription, FailureRules, RegistrationFormat, UnattendedVariable};
 use crate::classify::TerminalInput;
 
 /// A supported coding agent.
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Agent {
     /// Claude Code.
@@ -25,11 +28,31 @@ pub enum Agent {
     VsCode,
     /// opencode, through a plugin that calls the binary.
     OpenCode,
+    /// Qwen Code.
+    QwenCode,
+    /// Factory Droid.
+    Droid,
+    /// Google's Antigravity CLI.
+    Antigravity,
+    /// xAI's Grok CLI.
+    Grok,
+    /// Crush.
+    Crush,
+    /// OpenHands.
+    OpenHands,
+    /// Goose.
+    Goose,
+    /// Windsurf.
+    Windsurf,
+    /// Kiro CLI.
+    Kiro,
+    /// Cline.
+    Cline,
 }
 
 impl Agent {
     /// All agents.
-    pub const ALL: [Agent; 7] = [
+    pub const ALL: [Agent; 17] = [
         Agent::ClaudeCode,
         Agent::Codex,
         Agent::Gemini,
@@ -37,47 +60,87 @@ impl Agent {
         Agent::Copilot,
         Agent::VsCode,
         Agent::OpenCode,
+        Agent::QwenCode,
+        Agent::Droid,
+        Agent::Antigravity,
+        Agent::Grok,
+        Agent::Crush,
+        Agent::OpenHands,
+        Agent::Goose,
+        Agent::Windsurf,
+        Agent::Kiro,
+        Agent::Cline,
     ];
+
+    /// Returns the agent's description.
+    pub(crate) const fn description(self) -> &'static AgentDescription {
+        match self {
+            Agent::ClaudeCode => &agents::CLAUDE_CODE,
+            Agent::Codex => &agents::CODEX,
+            Agent::Gemini => &agents::GEMINI,
+            Agent::Cursor => &agents::CURSOR,
+            Agent::Copilot => &agents::COPILOT,
+            Agent::VsCode => &agents::VSCODE,
+            Agent::OpenCode => &agents::OPENCODE,
+            Agent::QwenCode => &agents::QWEN_CODE,
+            Agent::Droid => &agents::DROID,
+            Agent::Antigravity => &agents::ANTIGRAVITY,
+            Agent::Grok => &agents::GROK,
+            Agent::Crush => &agents::CRUSH,
+            Agent::OpenHands => &agents::OPENHANDS,
+            Agent::Goose => &agents::GOOSE,
+            Agent::Windsurf => &agents::WINDSURF,
+            Agent::Kiro => &agents::KIRO,
+            Agent::Cline => &agents::CLINE,
+        }
+    }
 
     /// Returns the agent's name on the command line and in the audit trail.
     #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Agent::ClaudeCode => "claude-code",
-            Agent::Codex => "codex",
-            Agent::Gemini => "gemini",
-            Agent::Cursor => "cursor",
-            Agent::Copilot => "copilot",
-            Agent::VsCode => "vscode",
-            Agent::OpenCode => "opencode",
-        }
+    pub const fn name(self) -> &'static str {
+        self.description().name
+    }
+
+    /// Returns the agent's other names on the command line.
+    #[must_use]
+    pub const fn aliases(self) -> &'static [&'static str] {
+        self.description().aliases
     }
 
     /// Returns the minimum of terminal input with which the agent could run other commands through
     /// a tool that types into a running program without calling the hook, such as Codex's
     /// `write_stdin` and Copilot's `write_bash`; `None` if it has no such tool.
     #[must_use]
-    pub fn types_into_programs(self) -> Option<TerminalInput> {
-        match self {
-            // Its commands run with `PAGER=cat` and `GIT_PAGER=cat`.
-            Agent::Codex => Some(TerminalInput::Commands),
-            Agent::Copilot | Agent::VsCode => Some(TerminalInput::Pager),
-            Agent::ClaudeCode | Agent::Gemini | Agent::Cursor | Agent::OpenCode => None,
-        }
+    pub const fn types_into_programs(self) -> Option<TerminalInput> {
+        self.description().types_into_programs
     }
 
     /// Returns the agent's display name.
     #[must_use]
-    pub fn title(self) -> &'static str {
-        match self {
-            Agent::ClaudeCode => "Claude Code",
-            Agent::Codex => "Codex",
-            Agent::Gemini => "Gemini CLI",
-            Agent::Cursor => "Cursor",
-            Agent::Copilot => "Copilot CLI",
-            Agent::VsCode => "VS Code",
-            Agent::OpenCode => "opencode",
-        }
+    pub const fn title(self) -> &'static str {
+        self.description().title
+    }
+
+    /// Returns the versions of the agent that were tried with the guard; empty if the guard follows
+    /// the agent's documentation.
+    #[must_use]
+    pub const fn tested_versions(self) -> &'static [&'static str] {
+        self.description().tested_versions
+    }
+
+    /// Returns `true` if `install` can register the hook; otherwise, the user registers it by hand.
+    #[must_use]
+    pub const fn is_installable(self) -> bool {
+        !matches!(
+            self.description().registration,
+            RegistrationFormat::ByHand(_)
+        )
+    }
+
+    /// Returns what the agent does if the hook fails, with the entry that `install` registers.
+    #[must_use]
+    pub const fn failure_rules(self) -> FailureRules {
+        self.description().failures
     }
 }
 
@@ -88,13 +151,11 @@ impl Agent {
 /// sets such a variable; for other agents this is `false`.
 #[must_use]
 pub fn is_unattended(agent: Agent, variable: impl Fn(&str) -> Option<String>) -> bool {
-    if agent != Agent::ClaudeCode {
-        return false;
-    }
-    let attended = variable("CLAUDE_CODE_SESSION_ATTENDED");
-    // `claude -p`; the SDKs have other names, and their hosts may show a prompt.
-    let prints = variable("CLAUDE_CODE_ENTRYPOINT").is_some_and(|name| name == "sdk-cli");
-    prints || attended.is_some_and(|attended| attended != "1")
+    let mut variables = agent.description().unattended.iter();
+    variables.any(|rule| match *rule {
+        UnattendedVariable::Is(name, value) => variable(name).is_some_and(|is| is == value),
+        UnattendedVariable::IsNot(name, value) => variable(name).is_some_and(|is| is != value),
+    })
 }
 
 impl fmt::Display for Agent {
@@ -105,23 +166,27 @@ impl fmt::Display for Agent {
 
 /// Error returned when a name is not that of a supported agent.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
-#[error(
-    "unknown agent `{name}`; use `claude-code`, `codex`, `gemini`, `cursor`, \
-     `copilot`, `vscode` or `opencode`"
-)]
+#[error("unknown agent `{name}`; use {}", names())]
 pub struct UnknownAgent {
     /// The name.
     pub name: String,
+}
+
+/// Returns the names of all agents, for a message.
+fn names() -> String {
+    let names = Agent::ALL.map(|agent| format!("`{agent}`"));
+    match names.split_last() {
+        Some((last, others)) => format!("{} or {last}", others.join(", ")),
+        None => String::new(),
+    }
 }
 
 impl FromStr for Agent {
     type Err = UnknownAgent;
 
     fn from_str(name: &str) -> Result<Self, UnknownAgent> {
-        if name == "claude" {
-            return Ok(Agent::ClaudeCode);
-        }
-        let known = Agent::ALL.into_iter().find(|agent| agent.name() == name);
+        let is = |agent: &Agent| agent.name() == name || agent.aliases().contains(&name);
+        let known = Agent::ALL.into_iter().find(is);
         known.ok_or_else(|| UnknownAgent {
             name: name.to_owned(),
         })

@@ -3,14 +3,15 @@
 use serde_json::Value;
 
 use super::agent::Agent;
+use super::description::{AgentEvent, HookKind, ReplyFormat, ToolKind, ToolLocation};
 use super::error::{Problem, ProtocolError};
 use super::input::{self, JsonObject};
 use super::model::{
-    AgentDenial, AgentHook, AgentPrompt, DecisionRequest, HookEvent, HookKind, MAX_TEXT_CHARS,
-    ReplyFormat, ToolRun, directory,
+    AgentDenial, AgentHook, AgentPrompt, DecisionRequest, HookEvent, MAX_TEXT_CHARS, ToolRun,
+    directory,
 };
 use super::outcome::outcome;
-use super::tools::{self, ToolKind};
+use super::tools;
 use crate::request::{MAX_PATH_CHARS, NetworkAccess, PermissionRequest};
 
 /// Parses the input that an agent sends to its hook.
@@ -31,154 +32,69 @@ pub fn read(agent: Agent, input: &[u8]) -> Result<HookEvent, ProtocolError> {
     })
 }
 
-/// The called hook, and the place of the tool and its arguments in the input.
+/// The called hook and its event.
 struct CalledHook {
     hook: AgentHook,
-    at: ToolLocation,
+    event: AgentEvent,
     /// Normalized name of the event.
     name: String,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum ToolLocation {
-    /// In `tool_name` and `tool_input`.
-    Fields,
-    /// The event implies the tool, and its arguments are at the top level.
-    Top(&'static str),
-    /// In `input` and `output.args` of opencode 1.
-    Plugin,
-    /// In `action` and `resource` of opencode 2.
-    Permission,
-}
-
 fn called_hook(agent: Agent, object: &JsonObject) -> Result<CalledHook, Problem> {
-    if agent == Agent::OpenCode {
-        return plugin(object);
-    }
-    let name = input::text_of_spellings(object, &["hook_event_name", "hookEventName"])?;
-    let (agent, form) = sender(agent, object);
-    let (kind, at, name) = match name {
-        Some(name) => {
-            let name = tools::plain(name);
-            let (kind, at) = kind_and_location(&name);
-            (kind, at, name)
-        }
-        None if form == ReplyFormat::Copilot => {
-            (by_shape(object)?, ToolLocation::Fields, String::new())
-        }
-        None => {
-            return Err(Problem::Missing {
-                field: "hook_event_name",
-            });
-        }
+    let agent = sender(agent, object);
+    let naming = agent.description().input;
+    let name = match input::text_of_spellings(object, naming.fields)? {
+        Some(name) => name,
+        None => (naming.unnamed)(object).map_err(|field| Problem::Missing { field })?,
     };
-    let hook = AgentHook { agent, kind, form };
-    Ok(CalledHook { hook, at, name })
+    let name = tools::plain(name);
+    let found = find_event(agent, &name);
+    let is_before = name.starts_with("pre") || name.starts_with("before");
+    if found.is_none() && is_before && agent.description().denies_unknown_events {
+        let event = name.chars().take(100).collect();
+        return Err(Problem::UnknownEvent { event });
+    }
+    let event = found.unwrap_or(AgentEvent::of_kind("", HookKind::Other));
+    let hook = AgentHook {
+        agent,
+        kind: event.kind,
+        form: event.reply.unwrap_or(agent.description().reply),
+    };
+    Ok(CalledHook { hook, event, name })
 }
 
 /// Returns the agent that sent the input: VS Code reads the settings of Claude Code and Copilot,
-/// and Copilot those of VS Code.
-fn sender(agent: Agent, object: &JsonObject) -> (Agent, ReplyFormat) {
+/// Copilot those of VS Code, and Grok those of Claude Code and Cursor.
+fn sender(agent: Agent, object: &JsonObject) -> Agent {
     let vscode = object.contains_key("hookEventName") && object.contains_key("tool_name");
     let copilot = object.contains_key("toolName") && !object.contains_key("tool_name");
+    let grok = copilot && object.contains_key("workspaceRoot");
     match agent {
-        Agent::ClaudeCode | Agent::Copilot if vscode => (Agent::VsCode, ReplyFormat::Claude),
-        Agent::VsCode if copilot => (Agent::Copilot, ReplyFormat::Copilot),
-        Agent::ClaudeCode | Agent::VsCode => (agent, ReplyFormat::Claude),
-        Agent::Codex => (agent, ReplyFormat::Codex),
-        Agent::Gemini => (agent, ReplyFormat::Gemini),
-        Agent::Cursor => (agent, ReplyFormat::Cursor),
-        Agent::Copilot => (agent, ReplyFormat::Copilot),
-        Agent::OpenCode => (agent, ReplyFormat::OpenCode1),
+        Agent::ClaudeCode | Agent::Cursor if grok => Agent::Grok,
+        Agent::ClaudeCode | Agent::Copilot if vscode => Agent::VsCode,
+        Agent::VsCode if copilot => Agent::Copilot,
+        _ => agent,
     }
 }
 
-fn kind_and_location(name: &str) -> (HookKind, ToolLocation) {
-    match name {
-        "pretooluse" | "beforetool" => (HookKind::BeforeTool, ToolLocation::Fields),
-        "preskillshellcommand" => (HookKind::BeforeSkillCommand, ToolLocation::Fields),
-        "permissionrequest" => (HookKind::Prompt, ToolLocation::Fields),
-        "permissiondenied" => (HookKind::Refused, ToolLocation::Fields),
-        "posttooluse" | "posttoolusefailure" | "aftertool" => {
-            (HookKind::AfterTool, ToolLocation::Fields)
-        }
-        "beforeshellexecution" => (HookKind::BeforeTool, ToolLocation::Top("Shell")),
-        "beforereadfile" => (HookKind::BeforeTool, ToolLocation::Top("Read")),
-        "aftershellexecution" => (HookKind::AfterTool, ToolLocation::Top("Shell")),
-        "afterfileedit" => (HookKind::AfterTool, ToolLocation::Top("Edit")),
-        _ => (HookKind::Other, ToolLocation::Fields),
-    }
-}
-
-/// Returns the kind of Copilot's event, which its input does not name.
-fn by_shape(object: &JsonObject) -> Result<HookKind, Problem> {
-    let has = |field: &&str| object.contains_key(*field);
-    if object.contains_key("toolName") {
-        return Ok(if ["toolResult", "error"].iter().any(has) {
-            HookKind::AfterTool
-        } else if has(&"toolInput") && !has(&"toolArgs") {
-            HookKind::Prompt
-        } else {
-            HookKind::BeforeTool
-        });
-    }
-    let others = [
-        "prompt",
-        "source",
-        "reason",
-        "stopReason",
-        "error",
-        "message",
-    ];
-    match others.iter().any(has) {
-        true => Ok(HookKind::Other),
-        false => Err(Problem::Missing { field: "toolName" }),
-    }
-}
-
-/// Parses the input of the opencode plugin.
-fn plugin(object: &JsonObject) -> Result<CalledHook, Problem> {
-    let name = input::text(object, "hook")?.map(tools::plain);
-    let (form, kind, at) = match name.as_deref() {
-        Some("toolexecutebefore") => (
-            ReplyFormat::OpenCode1,
-            HookKind::BeforeTool,
-            ToolLocation::Plugin,
-        ),
-        Some("toolexecuteafter") => (
-            ReplyFormat::OpenCode1,
-            HookKind::AfterTool,
-            ToolLocation::Plugin,
-        ),
-        Some("permissionevaluate") => (
-            ReplyFormat::OpenCode2,
-            HookKind::BeforeTool,
-            ToolLocation::Permission,
-        ),
-        Some(_) => (
-            ReplyFormat::OpenCode1,
-            HookKind::Other,
-            ToolLocation::Plugin,
-        ),
-        None if object.contains_key("action") => (
-            ReplyFormat::OpenCode2,
-            HookKind::BeforeTool,
-            ToolLocation::Permission,
-        ),
-        None if object.contains_key("input") => (
-            ReplyFormat::OpenCode1,
-            HookKind::BeforeTool,
-            ToolLocation::Plugin,
-        ),
-        None => return Err(Problem::Missing { field: "hook" }),
+/// Returns the event with this normalized name: that of the agent, or one of another agent, for
+/// which the agent is not known to show a prompt.
+fn find_event(agent: Agent, name: &str) -> Option<AgentEvent> {
+    let of = |agent: Agent| {
+        let mut events = agent.description().events.iter();
+        events
+            .find(|event| tools::plain(event.name) == name)
+            .copied()
     };
-    let hook = AgentHook {
-        agent: Agent::OpenCode,
-        kind,
-        form,
+    let has_shared_fields =
+        |event: &AgentEvent| matches!(event.tool, ToolLocation::Fields | ToolLocation::Top(_));
+    let foreign = || {
+        let mut events = Agent::ALL.into_iter().filter_map(of);
+        events
+            .find(has_shared_fields)
+            .map(AgentEvent::without_prompt)
     };
-    let name = name.unwrap_or_default();
-    Ok(CalledHook { hook, at, name })
+    of(agent).or_else(foreign)
 }
 
 fn event(called: &CalledHook, object: &JsonObject) -> Result<HookEvent, Problem> {
@@ -197,7 +113,9 @@ fn event(called: &CalledHook, object: &JsonObject) -> Result<HookEvent, Problem>
         let name: String = name.chars().take(100).collect();
         return nothing(format!("the tool `{name}` is not checked"));
     };
-    if called.at == ToolLocation::Permission && input::text(object, "effect")? == Some("deny") {
+    if called.event.tool == ToolLocation::Permission
+        && input::text(object, "effect")? == Some("deny")
+    {
         return nothing("the agent denies it already".into());
     }
     let arguments = match arguments {
@@ -294,7 +212,7 @@ fn tool_call<'a>(called: &CalledHook, object: &'a JsonObject) -> Result<ToolCall
             wanted: "an object",
         }),
     };
-    match called.at {
+    match called.event.tool {
         ToolLocation::Top(tool) => Ok(ToolCall {
             name: tool.to_owned(),
             arguments: Some(Ok(object.clone())),
@@ -317,6 +235,28 @@ fn tool_call<'a>(called: &CalledHook, object: &'a JsonObject) -> Result<ToolCall
             Ok(ToolCall {
                 name: name.to_owned(),
                 arguments: arguments.map(|(field, value)| input::arguments(value, field)),
+                names: object,
+            })
+        }
+        ToolLocation::Within {
+            object: field,
+            tool,
+        } => Ok(ToolCall {
+            name: tool.to_owned(),
+            arguments: Some(Ok(inner(field)?.clone())),
+            names: object,
+        }),
+        ToolLocation::Call {
+            object: field,
+            name,
+            arguments,
+        } => {
+            let call = inner(field)?;
+            let tool = input::name(call, &[name])?.ok_or(Problem::Missing { field: name })?;
+            let given = call.get(arguments).filter(|value| !value.is_null());
+            Ok(ToolCall {
+                name: tool.to_owned(),
+                arguments: given.map(|value| input::arguments(value, arguments)),
                 names: object,
             })
         }
@@ -371,7 +311,15 @@ fn request(
     object: &JsonObject,
     names: &JsonObject,
 ) -> Result<PermissionRequest, Problem> {
-    let session = ["session_id", "sessionId", "sessionID", "conversation_id"];
+    let session = [
+        "session_id",
+        "sessionId",
+        "sessionID",
+        "conversation_id",
+        "conversationId",
+        "trajectory_id",
+        "taskId",
+    ];
     let call = ["tool_use_id", "toolUseId", "callID", "toolCallId"];
     let mut request = PermissionRequest {
         agent: Some(hook.agent.name().to_owned()),
@@ -382,19 +330,19 @@ fn request(
     };
     match tool {
         ToolKind::Shell | ToolKind::PowerShell => {
-            let command = input::text_of_spellings(arguments, &["command", "cmd"])?;
-            let command = command.ok_or(Problem::Missing { field: "command" })?;
+            let command = command(arguments)?;
             request.command = match tool {
                 ToolKind::PowerShell => {
                     format!("pwsh -Command '{}'", command.replace('\'', r"'\''"))
                 }
-                _ => command.to_owned(),
+                _ => command,
             };
             let below = [
                 "working_directory",
                 "workdir",
                 "dir_path",
                 "cwd",
+                "Cwd",
                 "directory",
             ];
             // If the arguments are the whole input, the directory has already been read.
@@ -421,6 +369,24 @@ fn request(
     Ok(request)
 }
 
+/// Returns the command of a shell tool; several commands run one after another.
+fn command(arguments: &JsonObject) -> Result<String, Problem> {
+    let spellings = ["command", "cmd", "CommandLine", "command_line"];
+    if let Some(command) = input::text_of_spellings(arguments, &spellings)? {
+        return Ok(command.to_owned());
+    }
+    let (field, wanted) = ("commands", "a list of texts");
+    match arguments.get(field) {
+        None | Some(Value::Null) => Err(Problem::Missing { field: "command" }),
+        Some(Value::Array(commands)) if !commands.is_empty() => {
+            let texts: Option<Vec<_>> = commands.iter().map(Value::as_str).collect();
+            let texts = texts.ok_or(Problem::Type { field, wanted })?;
+            Ok(texts.join("\n"))
+        }
+        Some(_) => Err(Problem::Type { field, wanted }),
+    }
+}
+
 /// Returns the agent's permission mode, by the agent's name for it.
 fn permission_mode(object: &JsonObject) -> Result<Option<&str>, Problem> {
     input::name(object, &["permission_mode", "permissionMode"])
@@ -428,19 +394,10 @@ fn permission_mode(object: &JsonObject) -> Result<Option<&str>, Problem> {
 
 /// Returns whether the agent shows a prompt if the hook asks, in this mode.
 fn prompt(called: &CalledHook, mode: Option<&str>) -> AgentPrompt {
-    // An unknown mode may be one without prompts.
-    let prompts = matches!(
-        mode,
-        None | Some("default" | "acceptEdits" | "plan" | "auto" | "manual")
-    );
-    match (called.hook.form, called.hook.kind) {
-        (ReplyFormat::OpenCode1, _) | (_, HookKind::BeforeSkillCommand) => AgentPrompt::Unavailable,
-        // Codex treats `ask` as an error, and then runs what its sandbox permits.
-        (ReplyFormat::Codex, HookKind::BeforeTool) => AgentPrompt::Unavailable,
-        (ReplyFormat::Cursor, _) if called.name != "beforeshellexecution" => {
-            AgentPrompt::Unavailable
-        }
-        _ if prompts => AgentPrompt::Shown,
+    let modes = called.hook.agent.description().prompting_modes;
+    match mode {
+        Some(mode) if !modes.contains(&mode) => AgentPrompt::Unavailable,
+        _ if called.event.prompts => AgentPrompt::Shown,
         _ => AgentPrompt::Unavailable,
     }
 }
