@@ -1,5 +1,6 @@
 //! `POST /api/hooks/permission-request`. Takes a command with its context; returns a decision.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -27,7 +28,7 @@ use crate::service::ServiceError;
 
 /// Deadline of a request. The classification has a shorter timeout; the rest of the time is for the
 /// record, which waits for the disk.
-const REQUEST_BUDGET: Duration = Duration::from_secs(6);
+pub(super) const REQUEST_BUDGET: Duration = Duration::from_secs(6);
 
 /// Decides about a command.
 #[utoipa::path(
@@ -52,15 +53,7 @@ pub(crate) async fn request(
     let limit = state.inner.limit.as_ref();
     let allowance = limit.map(|limit| limit.ask(client, Instant::now()));
     let mut response = match allowance {
-        Some(Allowance {
-            allowed: false,
-            limit,
-            reset,
-            ..
-        }) => {
-            let seconds = reset.as_secs() + u64::from(reset.subsec_nanos() > 0);
-            ApiError::rate_limited(limit, seconds.max(1)).into_response()
-        }
+        Some(allowance) if !allowance.allowed => allowance.error().into_response(),
         _ => match decide(&state, &id, request.into_body()).await {
             Ok(permission) => (StatusCode::OK, Json(permission)).into_response(),
             Err(error) => error.into_response(),
@@ -106,7 +99,7 @@ async fn decide(
     Ok(permission)
 }
 
-async fn rule(
+pub(super) async fn rule(
     state: &AppState,
     id: &RequestId,
     request: PermissionRequest,
@@ -130,6 +123,24 @@ async fn rule(
     })?;
     metrics::decision(&permission, began.elapsed());
     Ok(permission)
+}
+
+/// Counts a request of the client at an address, unless its limit is reached.
+pub(super) fn check_rate(state: &AppState, peer: Option<SocketAddr>) -> Result<(), ApiError> {
+    let limit = state.inner.limit.as_ref();
+    let allowance = limit.map(|limit| limit.ask(ClientIdentity::of(peer), Instant::now()));
+    match allowance {
+        Some(allowance) if !allowance.allowed => Err(allowance.error()),
+        _ => Ok(()),
+    }
+}
+
+impl Allowance {
+    /// Returns the error for a request beyond the limit.
+    fn error(&self) -> ApiError {
+        let seconds = self.reset.as_secs() + u64::from(self.reset.subsec_nanos() > 0);
+        ApiError::rate_limited(self.limit, seconds.max(1))
+    }
 }
 
 /// Parses the body of a permission request.

@@ -84,12 +84,19 @@ fn sender(agent: Agent, object: &JsonObject) -> (Agent, ReplyFormat) {
     match agent {
         Agent::ClaudeCode | Agent::Copilot if vscode => (Agent::VsCode, ReplyFormat::Claude),
         Agent::VsCode if copilot => (Agent::Copilot, ReplyFormat::Copilot),
-        Agent::ClaudeCode | Agent::VsCode => (agent, ReplyFormat::Claude),
-        Agent::Codex => (agent, ReplyFormat::Codex),
-        Agent::Gemini => (agent, ReplyFormat::Gemini),
-        Agent::Cursor => (agent, ReplyFormat::Cursor),
-        Agent::Copilot => (agent, ReplyFormat::Copilot),
-        Agent::OpenCode => (agent, ReplyFormat::OpenCode1),
+        _ => (agent, reply_format(agent)),
+    }
+}
+
+/// Returns the format of replies to an agent whose input does not tell another.
+pub(super) fn reply_format(agent: Agent) -> ReplyFormat {
+    match agent {
+        Agent::ClaudeCode | Agent::VsCode => ReplyFormat::Claude,
+        Agent::Codex => ReplyFormat::Codex,
+        Agent::Gemini => ReplyFormat::Gemini,
+        Agent::Cursor => ReplyFormat::Cursor,
+        Agent::Copilot => ReplyFormat::Copilot,
+        Agent::OpenCode => ReplyFormat::OpenCode1,
     }
 }
 

@@ -50,7 +50,9 @@ pub use fuzz::fuzz_protocol;
 pub use limit::limit;
 #[cfg(feature = "cli")]
 pub(crate) use limit::{AFTER_TOOL_TIMEOUT, BEFORE_TOOL_TIMEOUT};
-pub use reply::{HookReply, approval_missing, decision_reply, empty_reply, failure_reply};
+pub use reply::{
+    HookReply, approval_missing, decision_reply, empty_reply, failure_reply, unread_reply,
+};
 #[cfg(feature = "cli")]
 pub(crate) use tools::{ToolKind, names};
 pub(crate) use tools::{lists, searches};

@@ -1,7 +1,7 @@
 //! Data types of the hook protocols. In: nothing; plain data. Out: events, questions and answers,
 //! with the hook that they belong to.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
@@ -28,6 +28,31 @@ pub enum HookEvent {
         /// Reason why there is nothing to decide, such as ``the tool `WebFetch` is not checked``.
         why: String,
     },
+}
+
+impl HookEvent {
+    /// Returns the hook that was called.
+    #[must_use]
+    pub fn hook(&self) -> AgentHook {
+        match self {
+            Self::Ask(DecisionRequest { hook, .. })
+            | Self::Ran(ToolRun { hook, .. })
+            | Self::Refused(AgentDenial { hook, .. })
+            | Self::Nothing { hook, .. } => *hook,
+        }
+    }
+
+    /// Returns the directory of the tool call, if the event names one.
+    #[must_use]
+    pub fn directory(&self) -> Option<&Path> {
+        let request = match self {
+            Self::Ask(question) => &question.request,
+            Self::Ran(ran) => &ran.request,
+            Self::Refused(refused) => &refused.request,
+            Self::Nothing { .. } => return None,
+        };
+        request.cwd.as_deref()
+    }
 }
 
 /// A hook of an agent.
@@ -125,6 +150,13 @@ impl DecisionRequest {
     #[must_use]
     pub fn unattended(&self) -> bool {
         self.prompt != AgentPrompt::Shown
+    }
+
+    /// Records that no user is at the keyboard, so that the agent's prompt reaches no one.
+    pub fn set_unattended(&mut self) {
+        if self.prompt == AgentPrompt::Shown {
+            self.prompt = AgentPrompt::Unattended;
+        }
     }
 }
 

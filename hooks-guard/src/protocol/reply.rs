@@ -5,6 +5,7 @@ use hooks_runtime::display::{escape, shorten};
 use serde_json::{Value, json};
 
 use super::agent::Agent;
+use super::events::reply_format;
 use super::model::{
     AgentDecision, AgentHook, AgentPrompt, DecisionRequest, HookKind, MAX_TEXT_CHARS, ReplyFormat,
 };
@@ -88,6 +89,23 @@ pub fn failure_reply(agent: Agent, hook: Option<AgentHook>, why: &str) -> HookRe
             stderr: why,
             exit: 2,
         },
+    }
+}
+
+/// Returns a denial after an input that cannot be read, for an agent that gets no exit status, such
+/// as one that calls the hook over HTTP.
+#[must_use]
+pub fn unread_reply(agent: Agent, why: &str) -> HookReply {
+    let why = display_text(why);
+    match reply_format(agent) {
+        // Valid at every event; `hookSpecificOutput` would have to name the event.
+        ReplyFormat::Claude | ReplyFormat::Codex => {
+            HookReply::json(&json!({"decision": "block", "reason": why}))
+        }
+        form => {
+            let kind = HookKind::BeforeTool;
+            deny(AgentHook { agent, kind, form }, &why)
+        }
     }
 }
 
