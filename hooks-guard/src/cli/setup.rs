@@ -300,10 +300,7 @@ pub(crate) fn with_suffix(path: &Path, end: &str) -> PathBuf {
 
 /// Returns a parser of agents' names, which shells can complete.
 pub(crate) fn agents() -> impl TypedValueParser<Value = Agent> {
-    let names = Agent::ALL.map(|agent| match agent {
-        Agent::ClaudeCode => PossibleValue::new(agent.name()).alias("claude"),
-        agent => PossibleValue::new(agent.name()),
-    });
+    let names = Agent::ALL.map(|agent| PossibleValue::new(agent.name()).aliases(agent.aliases()));
     PossibleValuesParser::new(names).try_map(|name| name.parse::<Agent>())
 }
 

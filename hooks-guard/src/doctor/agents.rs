@@ -12,7 +12,7 @@ use crate::install::{
     HookCall, Plan, SettingsScope, claude_ignores_lateness, codex_skips, document_value, entries,
     others, plugin_is_installed, plugin_text,
 };
-use crate::protocol::Agent;
+use crate::protocol::{Agent, FailureReaction};
 
 pub(super) fn checks(around: &DoctorContext<'_>) -> Vec<Check> {
     let mut checks: Vec<_> = Agent::ALL
@@ -102,11 +102,9 @@ fn check_registration(
     let shown = file.display();
     let again = format!("run `hooks-guard install {agent}` again");
     let good = || {
-        let fails = match agent {
-            Agent::Codex | Agent::Gemini | Agent::VsCode | Agent::Copilot => {
-                "; the tool is blocked if the hook fails, but not if it times out"
-            }
-            _ => "; the tool is blocked if the hook fails",
+        let fails = match is_blocked_if_late(agent) {
+            false => "; the tool is blocked if the hook fails, but not if it times out",
+            true => "; the tool is blocked if the hook fails",
         };
         Check::new(
             agent.name(),
@@ -116,7 +114,7 @@ fn check_registration(
         )
     };
     let mut checks = Vec::new();
-    if agent == Agent::OpenCode {
+    if agent.description().uses_plugin() {
         let json = |text: &str| Value::from(text).to_string();
         let calls = text.contains(&json(&around.binary.to_string_lossy()));
         let (binary, config) = (
@@ -161,9 +159,9 @@ fn check_registration(
             }
         };
         let comparison = compare_entries(agent, file, &there, around, &again);
-        let trusted = match agent {
-            Agent::Codex => {
-                let config = read(&around.homes.codex.join("config.toml"));
+        let trusted = match agent.description().needs_trust() {
+            true => {
+                let config = read(&around.homes.directory(Agent::Codex).join("config.toml"));
                 let config = match &config {
                     SettingsText::Text(text) => text.as_str(),
                     SettingsText::Nothing | SettingsText::Unreadable(_) => "",
@@ -179,7 +177,7 @@ fn check_registration(
                     )
                 })
             }
-            _ => None,
+            false => None,
         };
         checks.push(comparison.or(trusted).unwrap_or_else(good));
     }
@@ -256,12 +254,11 @@ fn compare_entries(
     if binaries.any(|binary| !same(&binary, around.binary)) {
         return Some(other_binary_check(agent, file, again));
     }
-    let before = there.iter().filter(|(event, _)| {
-        matches!(
-            event.as_str(),
-            "PreToolUse" | "preToolUse" | "beforeShellExecution"
-        )
-    });
+    let is_before = |name: &str| {
+        let mut events = agent.description().events.iter();
+        events.any(|event| event.name == name && event.kind.is_before())
+    };
+    let before = there.iter().filter(|(event, _)| is_before(event));
     if let Some(name) = before
         .filter_map(|(_, entry)| missing_stop_key(agent, entry))
         .next()
@@ -347,17 +344,23 @@ fn option<'a>(words: &'a [String], name: &str) -> Option<&'a String> {
 
 /// Returns the missing key that makes the agent stop if the hook fails.
 fn missing_stop_key(agent: Agent, entry: &Value) -> Option<&'static str> {
-    let blocks = |handlers: &Vec<Value>| {
-        handlers
-            .iter()
-            .all(|handler| handler["onFailure"] == "block")
+    let (key, value) = agent.description().fail_closed()?;
+    let value = value.to_json();
+    let has_key = |handler: &Value| handler[key] == value;
+    let is_complete = match entry["hooks"].as_array() {
+        Some(handlers) => handlers.iter().all(has_key),
+        None => has_key(entry),
     };
-    match agent {
-        Agent::ClaudeCode => {
-            (!entry["hooks"].as_array().is_some_and(blocks)).then_some("onFailure")
-        }
-        Agent::Cursor => (entry["failClosed"] != true).then_some("failClosed"),
-        _ => None,
+    (!is_complete).then_some(key)
+}
+
+/// Returns `true` if the agent does not run the tool if the hook is late. An agent that was not
+/// tried is expected to follow the key that `install` sets, and otherwise to run it.
+fn is_blocked_if_late(agent: Agent) -> bool {
+    match agent.failure_rules().late {
+        FailureReaction::Denies => true,
+        FailureReaction::Continues => false,
+        FailureReaction::Unknown => agent.description().fail_closed().is_some(),
     }
 }
 
@@ -369,26 +372,20 @@ fn check_switches(agent: Agent, around: &DoctorContext<'_>) -> Vec<Check> {
             continue;
         };
         let shown = file.display();
-        let json = || document_value(&text);
-        match agent {
-            Agent::ClaudeCode if json().is_some_and(|json| json["disableAllHooks"] == true) => {
-                checks.push(failed_check(
-                    agent,
-                    format!("`{shown}` has `disableAllHooks`, so no hook is called"),
-                    "remove `disableAllHooks`",
-                ));
+        let switches = agent.description().places.switches;
+        let json = match switches.is_empty() {
+            false => document_value(&text),
+            true => None,
+        };
+        for switch in switches {
+            let value = json.as_ref().and_then(|json| json.pointer(switch.pointer));
+            if value == Some(&Value::Bool(switch.off)) {
+                let what = format!("`{shown}` {}", switch.what);
+                checks.push(failed_check(agent, what, switch.remedy));
             }
-            Agent::Gemini if json().is_some_and(|json| json["hooksConfig"]["enabled"] == false) => {
-                checks.push(failed_check(
-                    agent,
-                    format!("`{shown}` disables hooks"),
-                    "remove `hooksConfig.enabled`",
-                ));
-            }
-            Agent::Codex if file.extension().is_some_and(|end| end == "toml") => {
-                checks.extend(codex(&file, &text));
-            }
-            _ => {}
+        }
+        if agent == Agent::Codex && file.extension().is_some_and(|end| end == "toml") {
+            checks.extend(codex(&file, &text));
         }
     }
     if agent == Agent::ClaudeCode

@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::check::{Check, CheckState, DoctorContext};
 use crate::files;
 use crate::install::document_value;
+use crate::protocol::Agent;
 
 /// Effect of a variable on the guard.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -67,14 +68,20 @@ pub(super) fn checks(around: &DoctorContext<'_>) -> Vec<Check> {
         .collect();
     let user = [
         (
-            around.homes.claude.join("settings.json"),
+            around
+                .homes
+                .directory(Agent::ClaudeCode)
+                .join("settings.json"),
             VariableFormat::Claude,
         ),
         (
-            around.homes.codex.join("config.toml"),
+            around.homes.directory(Agent::Codex).join("config.toml"),
             VariableFormat::Codex,
         ),
-        (around.homes.codex.join(".env"), VariableFormat::Lines),
+        (
+            around.homes.directory(Agent::Codex).join(".env"),
+            VariableFormat::Lines,
+        ),
         (
             around.homes.home.join(".gemini/.env"),
             VariableFormat::Lines,

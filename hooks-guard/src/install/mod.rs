@@ -95,7 +95,7 @@ pub fn install(agent: Agent, options: &InstallOptions) -> Result<Report, Install
     let call = options.call()?;
     let path = options.homes.settings(agent, &options.place);
     let settings = Settings::read(&path)?;
-    let (wanted, had) = if agent == Agent::OpenCode {
+    let (wanted, had) = if agent.description().uses_plugin() {
         let wanted = plugin::text(call);
         plugin::check(&settings)?;
         (wanted, settings.text().is_some())
@@ -123,10 +123,13 @@ pub fn install(agent: Agent, options: &InstallOptions) -> Result<Report, Install
     }
     // The hook is installed at this point; if the second file cannot be changed, the user has to do
     // it.
-    let (also, by_hand) = match agent {
-        Agent::Codex => (trust(&path, &wanted, options), plan::TRUST_BY_HAND),
-        Agent::OpenCode => (write_npmrc(&path, options), plan::LONG_START),
-        _ => return Ok(report),
+    let description = agent.description();
+    let (also, by_hand) = if description.needs_trust() {
+        (trust(&path, &wanted, options), plan::TRUST_BY_HAND)
+    } else if description.uses_plugin() {
+        (write_npmrc(&path, options), plan::LONG_START)
+    } else {
+        return Ok(report);
     };
     match also {
         Ok(Some(also)) => report.also = Some(Box::new(also)),
@@ -201,7 +204,7 @@ fn trust(
     text: &str,
     options: &InstallOptions,
 ) -> Result<Option<Report>, InstallError> {
-    let settings = Settings::read(&options.homes.codex.join("config.toml"))?;
+    let settings = Settings::read(&options.homes.directory(Agent::Codex).join("config.toml"))?;
     let Some(wanted) = codex::with_trust(settings.text(), hooks, text) else {
         return Ok(None);
     };
@@ -248,7 +251,7 @@ fn plan_distrust(
     text: &str,
     options: &InstallOptions,
 ) -> Result<Option<Undo>, InstallError> {
-    let settings = Settings::read(&options.homes.codex.join("config.toml"))?;
+    let settings = Settings::read(&options.homes.directory(Agent::Codex).join("config.toml"))?;
     let Some(now) = settings.text() else {
         return Ok(None);
     };
@@ -286,7 +289,7 @@ pub fn uninstall(agent: Agent, options: &InstallOptions) -> Result<Report, Insta
     let Some(text) = settings.text() else {
         return Ok(report);
     };
-    let wanted = if agent == Agent::OpenCode {
+    let wanted = if agent.description().uses_plugin() {
         plugin::check(&settings)?;
         None
     } else {
@@ -299,10 +302,12 @@ pub fn uninstall(agent: Agent, options: &InstallOptions) -> Result<Report, Insta
         Some(_) => FileChange::Changed,
     };
     report.diff = diff::unified(&settings.path, Some(text), wanted.as_deref());
-    let also = match agent {
-        Agent::Codex => plan_distrust(&path, text, options)?,
-        Agent::OpenCode => plan_npmrc_removal(&path)?,
-        _ => None,
+    let also = if agent.description().needs_trust() {
+        plan_distrust(&path, text, options)?
+    } else if agent.description().uses_plugin() {
+        plan_npmrc_removal(&path)?
+    } else {
+        None
     };
     report.also = also.as_ref().map(|also| Box::new(also.report()));
     if options.dry_run {

@@ -1,6 +1,7 @@
 //! Places of agents' settings. In: home directories and an agent. Out: the paths of its settings
 //! files.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crate::protocol::Agent;
@@ -19,72 +20,60 @@ pub enum SettingsScope {
 pub struct Homes {
     /// The user's home directory.
     pub home: PathBuf,
-    /// Claude Code's directory, such as `~/.claude`.
-    pub claude: PathBuf,
-    /// Codex's directory, such as `~/.codex`.
-    pub codex: PathBuf,
-    /// Copilot CLI's directory, such as `~/.copilot`.
-    pub copilot: PathBuf,
-    /// The directory for configurations, such as `~/.config`.
-    pub config: PathBuf,
+    /// The directories that variables move, by variable.
+    moved: BTreeMap<&'static str, PathBuf>,
 }
 
 impl Homes {
-    /// Returns the directories below a home directory, or those that the variables
-    /// `CLAUDE_CONFIG_DIR`, `CODEX_HOME`, `COPILOT_HOME` and `XDG_CONFIG_HOME` set to an absolute
+    /// Returns the directories below a home directory, or those that the agents' variables, such as
+    /// `CLAUDE_CONFIG_DIR`, `CODEX_HOME`, `COPILOT_HOME` and `XDG_CONFIG_HOME`, set to an absolute
     /// path.
     pub fn new(home: &Path, variable: impl Fn(&str) -> Option<PathBuf>) -> Self {
-        let or = |name: &str, below: &str| {
-            let given = variable(name).filter(|path| path.is_absolute());
-            given.unwrap_or_else(|| home.join(below))
-        };
+        let names = Agent::ALL
+            .into_iter()
+            .filter_map(|agent| agent.description().places.variable);
+        let moved = names.filter_map(|name| {
+            let path = variable(name).filter(|path| path.is_absolute())?;
+            Some((name, path))
+        });
         Self {
             home: home.to_owned(),
-            claude: or("CLAUDE_CONFIG_DIR", ".claude"),
-            codex: or("CODEX_HOME", ".codex"),
-            copilot: or("COPILOT_HOME", ".copilot"),
-            config: or("XDG_CONFIG_HOME", ".config"),
+            moved: moved.collect(),
+        }
+    }
+
+    /// Returns the directory of an agent's user settings, such as `~/.claude`.
+    #[must_use]
+    pub fn directory(&self, agent: Agent) -> PathBuf {
+        let places = &agent.description().places;
+        let moved = places.variable.and_then(|name| self.moved.get(name));
+        match moved {
+            Some(moved) => moved.clone(),
+            None => below(&self.home, places.directory),
         }
     }
 
     /// Returns the file in which the hook is registered.
     #[must_use]
     pub fn settings(&self, agent: Agent, place: &SettingsScope) -> PathBuf {
+        let places = &agent.description().places;
         match place {
-            SettingsScope::User => match agent {
-                Agent::ClaudeCode => self.claude.join("settings.json"),
-                Agent::Codex => self.codex.join("hooks.json"),
-                Agent::Gemini => self.home.join(".gemini/settings.json"),
-                Agent::Cursor => self.home.join(".cursor/hooks.json"),
-                Agent::Copilot => self.copilot.join("hooks/hooks-guard.json"),
-                // VS Code always uses this directory; no variable moves it.
-                Agent::VsCode => self.home.join(".copilot/hooks/hooks-guard-vscode.json"),
-                Agent::OpenCode => self.config.join("opencode/plugins/hooks-guard.js"),
-            },
-            SettingsScope::Project(directory) => directory.join(match agent {
-                // Not the shared settings: the binary's path is specific to one machine.
-                Agent::ClaudeCode => ".claude/settings.local.json",
-                Agent::Codex => ".codex/hooks.json",
-                Agent::Gemini => ".gemini/settings.json",
-                Agent::Cursor => ".cursor/hooks.json",
-                Agent::Copilot => ".github/hooks/hooks-guard.json",
-                Agent::VsCode => ".github/hooks/hooks-guard-vscode.json",
-                Agent::OpenCode => ".opencode/plugins/hooks-guard.js",
-            }),
+            SettingsScope::User => self.directory(agent).join(places.user),
+            SettingsScope::Project(directory) => directory.join(places.project),
         }
     }
 
     /// Returns a directory that exists if the user has the agent.
     pub(crate) fn sign(&self, agent: Agent) -> PathBuf {
-        match agent {
-            Agent::ClaudeCode => self.claude.clone(),
-            Agent::Codex => self.codex.clone(),
-            Agent::Gemini => self.home.join(".gemini"),
-            Agent::Cursor => self.home.join(".cursor"),
-            Agent::Copilot => self.copilot.clone(),
-            Agent::VsCode => self.home.join(".vscode"),
-            Agent::OpenCode => self.config.join("opencode"),
-        }
+        below(&self.directory(agent), agent.description().places.sign)
+    }
+}
+
+/// Returns a path below a directory; an empty path is the directory.
+fn below(directory: &Path, path: &str) -> PathBuf {
+    match path {
+        "" => directory.to_owned(),
+        path => directory.join(path),
     }
 }
 
@@ -109,64 +98,13 @@ pub fn settings_files(homes: &Homes, project: Option<&Path>) -> Vec<PathBuf> {
 
 /// Returns further places of an agent's settings.
 pub(crate) fn others(agent: Agent, homes: &Homes, project: Option<&Path>) -> Vec<PathBuf> {
-    let user: &[&str] = match agent {
-        Agent::ClaudeCode => &["settings.json", "settings.local.json", "plugins", "hooks"],
-        Agent::Codex => &[
-            "hooks.json",
-            "config.toml",
-            "requirements.toml",
-            "plugins",
-            "rules",
-        ],
-        Agent::Gemini => &[".gemini/settings.json", ".gemini/trustedFolders.json"],
-        Agent::Cursor => &[
-            ".cursor/hooks.json",
-            ".cursor/hooks",
-            ".cursor/cli-config.json",
-        ],
-        Agent::Copilot => &["hooks", "config.json", "settings.json"],
-        Agent::VsCode => &[".config/Code/User/settings.json", ".copilot/hooks"],
-        Agent::OpenCode => &[
-            "opencode/opencode.json",
-            "opencode/opencode.jsonc",
-            "opencode/.npmrc",
-            "opencode/plugin",
-            "opencode/plugins",
-        ],
-    };
-    let base = match agent {
-        Agent::ClaudeCode => &homes.claude,
-        Agent::Codex => &homes.codex,
-        Agent::Copilot => &homes.copilot,
-        Agent::OpenCode => &homes.config,
-        _ => &homes.home,
-    };
-    let machine: &[&str] = match agent {
-        Agent::ClaudeCode => &["/etc/claude-code/managed-settings.json"],
-        Agent::Codex => &["/etc/codex/config.toml", "/etc/codex/requirements.toml"],
-        Agent::Gemini => &["/etc/gemini-cli/settings.json"],
-        Agent::Cursor => &["/etc/cursor/hooks.json"],
-        Agent::Copilot => &["/etc/github-copilot/policy.d"],
-        Agent::VsCode | Agent::OpenCode => &[],
-    };
-    let own: &[&str] = match agent {
-        Agent::ClaudeCode => &[".claude/settings.json", ".claude/settings.local.json"],
-        Agent::Codex => &[".codex"],
-        Agent::Gemini => &[".gemini/settings.json"],
-        Agent::Cursor => &[".cursor/hooks.json", ".cursor/hooks", ".cursor/cli.json"],
-        Agent::Copilot => &[".github/hooks"],
-        Agent::VsCode => &[".github/hooks", ".vscode/settings.json"],
-        Agent::OpenCode => &[
-            "opencode.json",
-            "opencode.jsonc",
-            ".opencode/.npmrc",
-            ".opencode/plugin",
-            ".opencode/plugins",
-            ".opencode/opencode.json",
-        ],
-    };
-    let below = user.iter().map(|path| base.join(path));
-    let machine = machine.iter().map(PathBuf::from);
-    let own = own.iter().filter_map(|path| Some(project?.join(path)));
-    below.chain(machine).chain(own).collect()
+    let places = &agent.description().places;
+    let directory = homes.directory(agent);
+    let user = places.user_others.iter().map(|path| directory.join(path));
+    let machine = places.machine.iter().map(PathBuf::from);
+    let project = places
+        .project_others
+        .iter()
+        .filter_map(|path| Some(project?.join(path)));
+    user.chain(machine).chain(project).collect()
 }

@@ -4,10 +4,13 @@
 use std::ffi::OsStr;
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::version::{claude_ignores_lateness, claude_is_unknown};
-use crate::protocol::{AFTER_TOOL_TIMEOUT, Agent, BEFORE_TOOL_TIMEOUT, ToolKind, names};
+use crate::protocol::{
+    AFTER_TOOL_TIMEOUT, Agent, BEFORE_TOOL_TIMEOUT, HandlerField, JsonRegistration,
+    RegistrationFormat, ToolKind, ToolMatcher,
+};
 
 /// The entries for a settings file.
 #[derive(Clone, Debug)]
@@ -33,152 +36,84 @@ pub(crate) struct HookCall<'a> {
 }
 
 impl Plan {
+    /// Returns the entries for an agent; none if it uses a plugin.
     pub(crate) fn new(agent: Agent, call: HookCall<'_>) -> Self {
-        let (before, after) = (BEFORE_TOOL_TIMEOUT.as_secs(), AFTER_TOOL_TIMEOUT.as_secs());
-        let line = |time| {
-            let line = command_line(agent, call, time);
-            // Only a hook before a tool can deny.
-            match time == BEFORE_TOOL_TIMEOUT {
-                true => format!("{line} {OR_DENY}"),
-                false => line,
-            }
+        let RegistrationFormat::Json(format) = &agent.description().registration else {
+            return Self {
+                agent,
+                root: Vec::new(),
+                entries: Vec::new(),
+            };
         };
-        let shells = matcher(agent, is_shell);
-        let files = matcher(agent, |tool| !is_shell(tool));
-        let all = matcher(agent, |_| true);
-        let exactly = format!("^({all})$");
-        let entries = match agent {
-            Agent::ClaudeCode => {
-                // Match all tools: an unknown tool may have a `command`, too.
-                let hook = |time: Duration| {
-                    let mut hook = json!({"type": "command", "command": line(time),
-                        "timeout": time.as_secs()});
-                    if time == BEFORE_TOOL_TIMEOUT {
-                        hook["onFailure"] = "block".into();
-                    }
-                    json!({"matcher": "*", "hooks": [hook]})
-                };
-                vec![
-                    ("PreToolUse", hook(BEFORE_TOOL_TIMEOUT)),
-                    ("PreSkillShellCommand", hook(BEFORE_TOOL_TIMEOUT)),
-                    ("PermissionDenied", hook(AFTER_TOOL_TIMEOUT)),
-                    ("PostToolUse", hook(AFTER_TOOL_TIMEOUT)),
-                    ("PostToolUseFailure", hook(AFTER_TOOL_TIMEOUT)),
-                ]
-            }
-            Agent::Codex => {
-                let hook = |time: Duration| {
-                    json!({"matcher": exactly, "hooks": [{"type": "command",
-                        "command": line(time), "timeout": time.as_secs(),
-                        "statusMessage": "hooks-guard"}]})
-                };
-                vec![
-                    ("PreToolUse", hook(BEFORE_TOOL_TIMEOUT)),
-                    ("PermissionRequest", hook(BEFORE_TOOL_TIMEOUT)),
-                    ("PostToolUse", hook(AFTER_TOOL_TIMEOUT)),
-                ]
-            }
-            Agent::Gemini => {
-                // Gemini counts in milliseconds.
-                let hook = |time: Duration| {
-                    json!({"matcher": exactly, "hooks": [{"type": "command",
-                        "command": line(time), "name": "hooks-guard",
-                        "timeout": time.as_secs() * 1000}]})
-                };
-                vec![
-                    ("BeforeTool", hook(BEFORE_TOOL_TIMEOUT)),
-                    ("AfterTool", hook(AFTER_TOOL_TIMEOUT)),
-                ]
-            }
-            Agent::Cursor => vec![
-                // Cursor compares this matcher with the command; omit it to match all.
-                (
-                    "beforeShellExecution",
-                    json!({"command": line(BEFORE_TOOL_TIMEOUT), "timeout": before,
-                    "failClosed": true}),
-                ),
-                (
-                    "preToolUse",
-                    json!({"command": line(BEFORE_TOOL_TIMEOUT), "matcher": files,
-                    "timeout": before, "failClosed": true}),
-                ),
-                (
-                    "afterShellExecution",
-                    json!({"command": line(AFTER_TOOL_TIMEOUT), "timeout": after}),
-                ),
-                (
-                    "afterFileEdit",
-                    json!({"command": line(AFTER_TOOL_TIMEOUT), "timeout": after}),
-                ),
-            ],
-            Agent::Copilot => {
-                let hook = |time: Duration, matcher: &str| {
-                    json!({"type": "command", "bash": line(time),
-                        "powershell": powershell_line(agent, call, time),
-                        "matcher": matcher, "timeoutSec": time.as_secs()})
-                };
-                vec![
-                    (
-                        "preToolUse",
-                        hook(BEFORE_TOOL_TIMEOUT, &format!("{shells}|{files}")),
-                    ),
-                    (
-                        "postToolUse",
-                        hook(AFTER_TOOL_TIMEOUT, &format!("{shells}|{files}")),
-                    ),
-                ]
-            }
-            Agent::VsCode => {
-                let hook = |time: Duration| json!({"type": "command", "command": line(time), "timeout": time.as_secs()});
-                vec![
-                    ("PreToolUse", hook(BEFORE_TOOL_TIMEOUT)),
-                    ("PostToolUse", hook(AFTER_TOOL_TIMEOUT)),
-                ]
-            }
-            // opencode uses a plugin, so there are no entries for a document.
-            Agent::OpenCode => Vec::new(),
-        };
-        let root = match agent {
-            Agent::Cursor | Agent::Copilot => vec![("version".to_owned(), json!(1))],
-            _ => Vec::new(),
-        };
+        let entries = agent.description().events.iter().filter_map(|event| {
+            let matcher = matcher(agent, event.matcher?);
+            let entry = entry(agent, call, format, event.kind.is_before(), matcher);
+            Some((event.name.to_owned(), entry))
+        });
+        let version = |version: u64| ("version".to_owned(), version.into());
         Self {
             agent,
-            root,
-            entries: entries
-                .into_iter()
-                .map(|(event, entry)| (event.to_owned(), entry))
-                .collect(),
+            root: format.version.map(version).into_iter().collect(),
+            entries: entries.collect(),
         }
+    }
+}
+
+/// Returns the entry of one event.
+fn entry(
+    agent: Agent,
+    call: HookCall<'_>,
+    format: &JsonRegistration,
+    is_before: bool,
+    matcher: Option<String>,
+) -> Value {
+    let time = match is_before {
+        true => BEFORE_TOOL_TIMEOUT,
+        false => AFTER_TOOL_TIMEOUT,
+    };
+    let mut handler = Map::new();
+    for field in format.handler {
+        let (key, value) = match *field {
+            HandlerField::Text(key, text) => (key, text.into()),
+            HandlerField::Command(key) => {
+                let line = command_line(agent, call, time);
+                // Only a hook before a tool can deny.
+                let line = match is_before {
+                    true => format!("{line} {OR_DENY}"),
+                    false => line,
+                };
+                (key, line.into())
+            }
+            HandlerField::PowerShell(key) => (key, powershell_line(agent, call, time).into()),
+            HandlerField::Matcher(key) => match &matcher {
+                Some(matcher) => (key, matcher.as_str().into()),
+                None => continue,
+            },
+            HandlerField::Seconds(key) => (key, time.as_secs().into()),
+            HandlerField::Milliseconds(key) => (key, (time.as_secs() * 1000).into()),
+        };
+        handler.insert(key.to_owned(), value);
+    }
+    if let Some((key, value)) = format.fail_closed.filter(|_| is_before) {
+        handler.insert(key.to_owned(), value.to_json());
+    }
+    match (format.grouped, matcher) {
+        (true, Some(matcher)) => json!({"matcher": matcher, "hooks": [handler]}),
+        (true, None) => json!({"hooks": [handler]}),
+        (false, _) => Value::Object(handler),
     }
 }
 
 /// Returns steps left to the user and notes, one sentence each.
 pub(super) fn to_do(agent: Agent, path: Option<&OsStr>) -> Vec<String> {
-    let to_do: &[&str] = match agent {
-        Agent::ClaudeCode => {
-            let late = claude_ignores_lateness(path)
-                .map(|late| format!("{late}; update it to 2.1.295 or later."))
-                .or_else(|| claude_is_unknown(path).then(|| CLAUDE_UNKNOWN.to_owned()));
-            return late.into_iter().collect();
-        }
-        Agent::Codex => &[
-            "Codex has no prompt for hooks. Requests that need approval are denied unless a rule \
-             allows them or you approve them while `hooks-guard serve` runs.",
-        ],
-        Agent::Gemini => &["Restart Gemini CLI; `/hooks` lists its hooks."],
-        Agent::Cursor => &["Restart Cursor; its settings list its hooks."],
-        Agent::Copilot => &[
-            "VS Code reads this file, too, and gets replies in its own format; `install vscode` \
-             is not needed.",
-        ],
-        Agent::VsCode => &[
-            "Copilot CLI reads this file, too, and gets replies in its own format; `install \
-             copilot` is not needed.",
-        ],
-        Agent::OpenCode => &["Restart opencode: it reads plugins when it starts."],
-    };
-    to_do.iter().map(|&text| text.to_owned()).collect()
+    if agent == Agent::ClaudeCode {
+        let late = claude_ignores_lateness(path)
+            .map(|late| format!("{late}; update it to 2.1.295 or later."))
+            .or_else(|| claude_is_unknown(path).then(|| CLAUDE_UNKNOWN.to_owned()));
+        return late.into_iter().collect();
+    }
+    let notes = agent.description().notes.iter();
+    notes.map(|&text| text.to_owned()).collect()
 }
 
 /// Note if the version of Claude Code cannot be read.
@@ -204,10 +139,20 @@ fn is_shell(tool: ToolKind) -> bool {
     matches!(tool, ToolKind::Shell | ToolKind::PowerShell)
 }
 
-fn matcher(agent: Agent, which: impl Fn(ToolKind) -> bool) -> String {
-    let names = names(agent).filter(|&(_, tool)| which(tool));
-    let names: Vec<_> = names.map(|(name, _)| name).collect();
-    names.join("|")
+/// Returns the matcher of an entry in the agent's format.
+fn matcher(agent: Agent, tools: ToolMatcher) -> Option<String> {
+    let names = |which: &dyn Fn(ToolKind) -> bool| {
+        let tools = agent.description().tools.iter();
+        let names = tools.filter(|&&(_, tool)| which(tool));
+        names.map(|&(name, _)| name).collect::<Vec<_>>().join("|")
+    };
+    match tools {
+        ToolMatcher::Omitted => None,
+        ToolMatcher::Any => Some("*".to_owned()),
+        ToolMatcher::Exact => Some(format!("^({})$", names(&|_| true))),
+        ToolMatcher::Names => Some(names(&|_| true)),
+        ToolMatcher::FileNames => Some(names(&|tool| !is_shell(tool))),
+    }
 }
 
 pub(super) fn arguments(agent: Agent, call: HookCall<'_>, time: Duration) -> Vec<String> {

@@ -6,6 +6,8 @@ use std::str::FromStr;
 
 use thiserror::Error;
 
+use super::agents;
+use super::description::{AgentDescription, FailureRules, UnattendedVariable};
 use crate::classify::TerminalInput;
 
 /// A supported coding agent.
@@ -39,45 +41,56 @@ impl Agent {
         Agent::OpenCode,
     ];
 
+    /// Returns the agent's description.
+    pub(crate) const fn description(self) -> &'static AgentDescription {
+        match self {
+            Agent::ClaudeCode => &agents::CLAUDE_CODE,
+            Agent::Codex => &agents::CODEX,
+            Agent::Gemini => &agents::GEMINI,
+            Agent::Cursor => &agents::CURSOR,
+            Agent::Copilot => &agents::COPILOT,
+            Agent::VsCode => &agents::VSCODE,
+            Agent::OpenCode => &agents::OPENCODE,
+        }
+    }
+
     /// Returns the agent's name on the command line and in the audit trail.
     #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Agent::ClaudeCode => "claude-code",
-            Agent::Codex => "codex",
-            Agent::Gemini => "gemini",
-            Agent::Cursor => "cursor",
-            Agent::Copilot => "copilot",
-            Agent::VsCode => "vscode",
-            Agent::OpenCode => "opencode",
-        }
+    pub const fn name(self) -> &'static str {
+        self.description().name
+    }
+
+    /// Returns the agent's other names on the command line.
+    #[must_use]
+    pub const fn aliases(self) -> &'static [&'static str] {
+        self.description().aliases
     }
 
     /// Returns the minimum of terminal input with which the agent could run other commands through
     /// a tool that types into a running program without calling the hook, such as Codex's
     /// `write_stdin` and Copilot's `write_bash`; `None` if it has no such tool.
     #[must_use]
-    pub fn types_into_programs(self) -> Option<TerminalInput> {
-        match self {
-            // Its commands run with `PAGER=cat` and `GIT_PAGER=cat`.
-            Agent::Codex => Some(TerminalInput::Commands),
-            Agent::Copilot | Agent::VsCode => Some(TerminalInput::Pager),
-            Agent::ClaudeCode | Agent::Gemini | Agent::Cursor | Agent::OpenCode => None,
-        }
+    pub const fn types_into_programs(self) -> Option<TerminalInput> {
+        self.description().types_into_programs
     }
 
     /// Returns the agent's display name.
     #[must_use]
-    pub fn title(self) -> &'static str {
-        match self {
-            Agent::ClaudeCode => "Claude Code",
-            Agent::Codex => "Codex",
-            Agent::Gemini => "Gemini CLI",
-            Agent::Cursor => "Cursor",
-            Agent::Copilot => "Copilot CLI",
-            Agent::VsCode => "VS Code",
-            Agent::OpenCode => "opencode",
-        }
+    pub const fn title(self) -> &'static str {
+        self.description().title
+    }
+
+    /// Returns the versions of the agent that were tried with the guard; empty if the guard follows
+    /// the agent's documentation.
+    #[must_use]
+    pub const fn tested_versions(self) -> &'static [&'static str] {
+        self.description().tested_versions
+    }
+
+    /// Returns what the agent does if the hook fails, with the entry that `install` registers.
+    #[must_use]
+    pub const fn failure_rules(self) -> FailureRules {
+        self.description().failures
     }
 }
 
@@ -88,13 +101,11 @@ impl Agent {
 /// sets such a variable; for other agents this is `false`.
 #[must_use]
 pub fn is_unattended(agent: Agent, variable: impl Fn(&str) -> Option<String>) -> bool {
-    if agent != Agent::ClaudeCode {
-        return false;
-    }
-    let attended = variable("CLAUDE_CODE_SESSION_ATTENDED");
-    // `claude -p`; the SDKs have other names, and their hosts may show a prompt.
-    let prints = variable("CLAUDE_CODE_ENTRYPOINT").is_some_and(|name| name == "sdk-cli");
-    prints || attended.is_some_and(|attended| attended != "1")
+    let mut variables = agent.description().unattended.iter();
+    variables.any(|rule| match *rule {
+        UnattendedVariable::Is(name, value) => variable(name).is_some_and(|is| is == value),
+        UnattendedVariable::IsNot(name, value) => variable(name).is_some_and(|is| is != value),
+    })
 }
 
 impl fmt::Display for Agent {
@@ -105,23 +116,27 @@ impl fmt::Display for Agent {
 
 /// Error returned when a name is not that of a supported agent.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
-#[error(
-    "unknown agent `{name}`; use `claude-code`, `codex`, `gemini`, `cursor`, \
-     `copilot`, `vscode` or `opencode`"
-)]
+#[error("unknown agent `{name}`; use {}", names())]
 pub struct UnknownAgent {
     /// The name.
     pub name: String,
+}
+
+/// Returns the names of all agents, for a message.
+fn names() -> String {
+    let names = Agent::ALL.map(|agent| format!("`{agent}`"));
+    match names.split_last() {
+        Some((last, others)) => format!("{} or {last}", others.join(", ")),
+        None => String::new(),
+    }
 }
 
 impl FromStr for Agent {
     type Err = UnknownAgent;
 
     fn from_str(name: &str) -> Result<Self, UnknownAgent> {
-        if name == "claude" {
-            return Ok(Agent::ClaudeCode);
-        }
-        let known = Agent::ALL.into_iter().find(|agent| agent.name() == name);
+        let is = |agent: &Agent| agent.name() == name || agent.aliases().contains(&name);
+        let known = Agent::ALL.into_iter().find(is);
         known.ok_or_else(|| UnknownAgent {
             name: name.to_owned(),
         })

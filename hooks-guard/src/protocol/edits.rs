@@ -6,10 +6,11 @@
 
 use serde_json::Value;
 
+use super::description::ToolKind;
 use super::input::JsonObject;
 use super::model::DecisionRequest;
 use super::patch;
-use super::tools::{PARTS, PATCHES, PATHS, ToolKind, plain, plain_path, tool};
+use super::tools::{PARTS, PATCHES, PATHS, plain, plain_path, tool};
 use crate::changes::{CellEdit, ProposedChange, ProposedEdit, Replacement};
 use crate::classify::Crud;
 use crate::request::FileAccess;

@@ -3,14 +3,15 @@
 use serde_json::Value;
 
 use super::agent::Agent;
+use super::description::{AgentEvent, HookKind, ReplyFormat, ToolKind, ToolLocation};
 use super::error::{Problem, ProtocolError};
 use super::input::{self, JsonObject};
 use super::model::{
-    AgentDenial, AgentHook, AgentPrompt, DecisionRequest, HookEvent, HookKind, MAX_TEXT_CHARS,
-    ReplyFormat, ToolRun, directory,
+    AgentDenial, AgentHook, AgentPrompt, DecisionRequest, HookEvent, MAX_TEXT_CHARS, ToolRun,
+    directory,
 };
 use super::outcome::outcome;
-use super::tools::{self, ToolKind};
+use super::tools;
 use crate::request::{MAX_PATH_CHARS, NetworkAccess, PermissionRequest};
 
 /// Parses the input that an agent sends to its hook.
@@ -31,161 +32,63 @@ pub fn read(agent: Agent, input: &[u8]) -> Result<HookEvent, ProtocolError> {
     })
 }
 
-/// The called hook, and the place of the tool and its arguments in the input.
+/// The called hook and its event.
 struct CalledHook {
     hook: AgentHook,
-    at: ToolLocation,
+    event: AgentEvent,
     /// Normalized name of the event.
     name: String,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum ToolLocation {
-    /// In `tool_name` and `tool_input`.
-    Fields,
-    /// The event implies the tool, and its arguments are at the top level.
-    Top(&'static str),
-    /// In `input` and `output.args` of opencode 1.
-    Plugin,
-    /// In `action` and `resource` of opencode 2.
-    Permission,
-}
-
 fn called_hook(agent: Agent, object: &JsonObject) -> Result<CalledHook, Problem> {
-    if agent == Agent::OpenCode {
-        return plugin(object);
-    }
-    let name = input::text_of_spellings(object, &["hook_event_name", "hookEventName"])?;
-    let (agent, form) = sender(agent, object);
-    let (kind, at, name) = match name {
-        Some(name) => {
-            let name = tools::plain(name);
-            let (kind, at) = kind_and_location(&name);
-            (kind, at, name)
-        }
-        None if form == ReplyFormat::Copilot => {
-            (by_shape(object)?, ToolLocation::Fields, String::new())
-        }
-        None => {
-            return Err(Problem::Missing {
-                field: "hook_event_name",
-            });
-        }
+    let agent = sender(agent, object);
+    let naming = agent.description().input;
+    let name = match input::text_of_spellings(object, naming.fields)? {
+        Some(name) => name,
+        None => (naming.unnamed)(object).map_err(|field| Problem::Missing { field })?,
     };
-    let hook = AgentHook { agent, kind, form };
-    Ok(CalledHook { hook, at, name })
+    let name = tools::plain(name);
+    let event = find_event(agent, &name);
+    let hook = AgentHook {
+        agent,
+        kind: event.kind,
+        form: event.reply.unwrap_or(agent.description().reply),
+    };
+    Ok(CalledHook { hook, event, name })
 }
 
 /// Returns the agent that sent the input: VS Code reads the settings of Claude Code and Copilot,
 /// and Copilot those of VS Code.
-fn sender(agent: Agent, object: &JsonObject) -> (Agent, ReplyFormat) {
+fn sender(agent: Agent, object: &JsonObject) -> Agent {
     let vscode = object.contains_key("hookEventName") && object.contains_key("tool_name");
     let copilot = object.contains_key("toolName") && !object.contains_key("tool_name");
     match agent {
-        Agent::ClaudeCode | Agent::Copilot if vscode => (Agent::VsCode, ReplyFormat::Claude),
-        Agent::VsCode if copilot => (Agent::Copilot, ReplyFormat::Copilot),
-        _ => (agent, reply_format(agent)),
+        Agent::ClaudeCode | Agent::Copilot if vscode => Agent::VsCode,
+        Agent::VsCode if copilot => Agent::Copilot,
+        _ => agent,
     }
 }
 
-/// Returns the format of replies to an agent whose input does not tell another.
-pub(super) fn reply_format(agent: Agent) -> ReplyFormat {
-    match agent {
-        Agent::ClaudeCode | Agent::VsCode => ReplyFormat::Claude,
-        Agent::Codex => ReplyFormat::Codex,
-        Agent::Gemini => ReplyFormat::Gemini,
-        Agent::Cursor => ReplyFormat::Cursor,
-        Agent::Copilot => ReplyFormat::Copilot,
-        Agent::OpenCode => ReplyFormat::OpenCode1,
-    }
-}
-
-fn kind_and_location(name: &str) -> (HookKind, ToolLocation) {
-    match name {
-        "pretooluse" | "beforetool" => (HookKind::BeforeTool, ToolLocation::Fields),
-        "preskillshellcommand" => (HookKind::BeforeSkillCommand, ToolLocation::Fields),
-        "permissionrequest" => (HookKind::Prompt, ToolLocation::Fields),
-        "permissiondenied" => (HookKind::Refused, ToolLocation::Fields),
-        "posttooluse" | "posttoolusefailure" | "aftertool" => {
-            (HookKind::AfterTool, ToolLocation::Fields)
-        }
-        "beforeshellexecution" => (HookKind::BeforeTool, ToolLocation::Top("Shell")),
-        "beforereadfile" => (HookKind::BeforeTool, ToolLocation::Top("Read")),
-        "aftershellexecution" => (HookKind::AfterTool, ToolLocation::Top("Shell")),
-        "afterfileedit" => (HookKind::AfterTool, ToolLocation::Top("Edit")),
-        _ => (HookKind::Other, ToolLocation::Fields),
-    }
-}
-
-/// Returns the kind of Copilot's event, which its input does not name.
-fn by_shape(object: &JsonObject) -> Result<HookKind, Problem> {
-    let has = |field: &&str| object.contains_key(*field);
-    if object.contains_key("toolName") {
-        return Ok(if ["toolResult", "error"].iter().any(has) {
-            HookKind::AfterTool
-        } else if has(&"toolInput") && !has(&"toolArgs") {
-            HookKind::Prompt
-        } else {
-            HookKind::BeforeTool
-        });
-    }
-    let others = [
-        "prompt",
-        "source",
-        "reason",
-        "stopReason",
-        "error",
-        "message",
-    ];
-    match others.iter().any(has) {
-        true => Ok(HookKind::Other),
-        false => Err(Problem::Missing { field: "toolName" }),
-    }
-}
-
-/// Parses the input of the opencode plugin.
-fn plugin(object: &JsonObject) -> Result<CalledHook, Problem> {
-    let name = input::text(object, "hook")?.map(tools::plain);
-    let (form, kind, at) = match name.as_deref() {
-        Some("toolexecutebefore") => (
-            ReplyFormat::OpenCode1,
-            HookKind::BeforeTool,
-            ToolLocation::Plugin,
-        ),
-        Some("toolexecuteafter") => (
-            ReplyFormat::OpenCode1,
-            HookKind::AfterTool,
-            ToolLocation::Plugin,
-        ),
-        Some("permissionevaluate") => (
-            ReplyFormat::OpenCode2,
-            HookKind::BeforeTool,
-            ToolLocation::Permission,
-        ),
-        Some(_) => (
-            ReplyFormat::OpenCode1,
-            HookKind::Other,
-            ToolLocation::Plugin,
-        ),
-        None if object.contains_key("action") => (
-            ReplyFormat::OpenCode2,
-            HookKind::BeforeTool,
-            ToolLocation::Permission,
-        ),
-        None if object.contains_key("input") => (
-            ReplyFormat::OpenCode1,
-            HookKind::BeforeTool,
-            ToolLocation::Plugin,
-        ),
-        None => return Err(Problem::Missing { field: "hook" }),
+/// Returns the event with this normalized name: that of the agent, or one of another agent, for
+/// which the agent is not known to show a prompt.
+fn find_event(agent: Agent, name: &str) -> AgentEvent {
+    let of = |agent: Agent| {
+        let mut events = agent.description().events.iter();
+        events
+            .find(|event| tools::plain(event.name) == name)
+            .copied()
     };
-    let hook = AgentHook {
-        agent: Agent::OpenCode,
-        kind,
-        form,
+    let has_shared_fields =
+        |event: &AgentEvent| matches!(event.tool, ToolLocation::Fields | ToolLocation::Top(_));
+    let foreign = || {
+        let mut events = Agent::ALL.into_iter().filter_map(of);
+        events
+            .find(has_shared_fields)
+            .map(AgentEvent::without_prompt)
     };
-    let name = name.unwrap_or_default();
-    Ok(CalledHook { hook, at, name })
+    of(agent)
+        .or_else(foreign)
+        .unwrap_or(AgentEvent::of_kind("", HookKind::Other))
 }
 
 fn event(called: &CalledHook, object: &JsonObject) -> Result<HookEvent, Problem> {
@@ -204,7 +107,9 @@ fn event(called: &CalledHook, object: &JsonObject) -> Result<HookEvent, Problem>
         let name: String = name.chars().take(100).collect();
         return nothing(format!("the tool `{name}` is not checked"));
     };
-    if called.at == ToolLocation::Permission && input::text(object, "effect")? == Some("deny") {
+    if called.event.tool == ToolLocation::Permission
+        && input::text(object, "effect")? == Some("deny")
+    {
         return nothing("the agent denies it already".into());
     }
     let arguments = match arguments {
@@ -301,7 +206,7 @@ fn tool_call<'a>(called: &CalledHook, object: &'a JsonObject) -> Result<ToolCall
             wanted: "an object",
         }),
     };
-    match called.at {
+    match called.event.tool {
         ToolLocation::Top(tool) => Ok(ToolCall {
             name: tool.to_owned(),
             arguments: Some(Ok(object.clone())),
@@ -435,19 +340,10 @@ fn permission_mode(object: &JsonObject) -> Result<Option<&str>, Problem> {
 
 /// Returns whether the agent shows a prompt if the hook asks, in this mode.
 fn prompt(called: &CalledHook, mode: Option<&str>) -> AgentPrompt {
-    // An unknown mode may be one without prompts.
-    let prompts = matches!(
-        mode,
-        None | Some("default" | "acceptEdits" | "plan" | "auto" | "manual")
-    );
-    match (called.hook.form, called.hook.kind) {
-        (ReplyFormat::OpenCode1, _) | (_, HookKind::BeforeSkillCommand) => AgentPrompt::Unavailable,
-        // Codex treats `ask` as an error, and then runs what its sandbox permits.
-        (ReplyFormat::Codex, HookKind::BeforeTool) => AgentPrompt::Unavailable,
-        (ReplyFormat::Cursor, _) if called.name != "beforeshellexecution" => {
-            AgentPrompt::Unavailable
-        }
-        _ if prompts => AgentPrompt::Shown,
+    let modes = called.hook.agent.description().prompting_modes;
+    match mode {
+        Some(mode) if !modes.contains(&mode) => AgentPrompt::Unavailable,
+        _ if called.event.prompts => AgentPrompt::Shown,
         _ => AgentPrompt::Unavailable,
     }
 }

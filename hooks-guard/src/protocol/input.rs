@@ -4,14 +4,13 @@
 use std::path::PathBuf;
 
 use hooks_runtime::display::json_message;
-use serde_json::{Map, Value};
+use serde_json::Value;
 use sha2::{Digest, Sha256};
 
+pub(crate) use super::description::JsonObject;
 use super::error::{MAX_INPUT_BYTES, Problem};
 use crate::excerpt::Excerpt;
 use crate::request::MAX_NAME_CHARS;
-
-pub(crate) type JsonObject = Map<String, Value>;
 
 /// Returns the object in the input.
 pub(crate) fn object(input: &[u8]) -> Result<JsonObject, Problem> {

@@ -13,12 +13,6 @@ pub(crate) const BEFORE_TOOL_TIMEOUT: Duration = Duration::from_secs(600);
 /// Timeout of hooks after a tool.
 pub(crate) const AFTER_TOOL_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Assumed timeout of hand-written settings.
-pub(super) const MANUAL_TIMEOUT: Duration = Duration::from_secs(10);
-
-/// Assumed timeout of hand-written settings of Gemini, which counts in milliseconds.
-pub(super) const MANUAL_GEMINI_TIMEOUT: Duration = Duration::from_secs(5);
-
 /// Returns the time within which a hook must reply.
 ///
 /// `installed` is the timeout in the agent's settings, which `install` also passes as `--timeout`
@@ -26,11 +20,7 @@ pub(super) const MANUAL_GEMINI_TIMEOUT: Duration = Duration::from_secs(5);
 /// agents run the tool if a hook is late.
 #[must_use]
 pub fn limit(agent: Agent, hook: Option<AgentHook>, installed: Option<Duration>) -> Duration {
-    let by_hand = match agent {
-        Agent::Gemini => MANUAL_GEMINI_TIMEOUT,
-        _ => MANUAL_TIMEOUT,
-    };
-    let mut time = installed.unwrap_or(by_hand);
+    let mut time = installed.unwrap_or(agent.description().manual_timeout);
     if hook.is_some_and(|hook| !hook.kind.is_before()) {
         time = time.min(AFTER_TOOL_TIMEOUT);
     }

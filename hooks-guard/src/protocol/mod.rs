@@ -26,6 +26,8 @@
 //! ```
 
 mod agent;
+mod agents;
+mod description;
 mod edits;
 mod error;
 mod events;
@@ -38,12 +40,17 @@ mod patch;
 mod reply;
 mod tools;
 
+pub use self::description::{FailureReaction, FailureRules, HookKind};
 pub use self::error::{MAX_INPUT_BYTES, Problem, ProtocolError};
 pub use self::model::{
-    AgentDecision, AgentDenial, AgentHook, AgentPrompt, DecisionRequest, HookEvent, HookKind,
-    MAX_TEXT_CHARS, ToolOutcome, ToolRun,
+    AgentDecision, AgentDenial, AgentHook, AgentPrompt, DecisionRequest, HookEvent, MAX_TEXT_CHARS,
+    ToolOutcome, ToolRun,
 };
 pub use agent::{Agent, UnknownAgent, is_unattended};
+#[cfg(feature = "cli")]
+pub(crate) use description::{
+    HandlerField, JsonRegistration, RegistrationFormat, ToolKind, ToolMatcher,
+};
 pub use events::read;
 #[doc(hidden)]
 pub use fuzz::fuzz_protocol;
@@ -53,6 +60,4 @@ pub(crate) use limit::{AFTER_TOOL_TIMEOUT, BEFORE_TOOL_TIMEOUT};
 pub use reply::{
     HookReply, approval_missing, decision_reply, empty_reply, failure_reply, unread_reply,
 };
-#[cfg(feature = "cli")]
-pub(crate) use tools::{ToolKind, names};
 pub(crate) use tools::{lists, searches};

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value};
 
 use super::agent::Agent;
+use super::description::{HookKind, ReplyFormat};
 use crate::classify::Decision;
 use crate::request::{PermissionDecision, PermissionRequest};
 
@@ -63,55 +64,6 @@ pub struct AgentHook {
     /// When the agent calls the hook.
     pub kind: HookKind,
     pub(crate) form: ReplyFormat,
-}
-
-/// When an agent calls a hook.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum HookKind {
-    /// Before a tool is used: `PreToolUse`, `BeforeTool`, `beforeShellExecution`….
-    BeforeTool,
-    /// Before a shell command in the text of a skill: `PreSkillShellCommand`. An answer that asks
-    /// keeps the command from running.
-    BeforeSkillCommand,
-    /// Before the agent's own prompt is shown: `PermissionRequest`.
-    Prompt,
-    /// After a tool was used.
-    AfterTool,
-    /// After the agent itself denied a tool call: `PermissionDenied`.
-    Refused,
-    /// At another time.
-    Other,
-}
-
-impl HookKind {
-    /// Returns `true` if the hook is called before an action and can deny it.
-    #[must_use]
-    pub fn is_before(self) -> bool {
-        matches!(
-            self,
-            HookKind::BeforeTool | HookKind::BeforeSkillCommand | HookKind::Prompt
-        )
-    }
-}
-
-/// Format of a reply. It is derived from the input, because agents read the settings of other
-/// agents.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ReplyFormat {
-    /// `hookSpecificOutput`; VS Code has the same.
-    Claude,
-    /// As Claude, without `ask`, a bare `allow` and unknown keys.
-    Codex,
-    /// `decision`.
-    Gemini,
-    /// `permission`.
-    Cursor,
-    /// `permissionDecision`, at the top.
-    Copilot,
-    /// `throws` or `returns`, for the plugin.
-    OpenCode1,
-    /// `effect`, for the plugin.
-    OpenCode2,
 }
 
 /// Reaction of the agent to [`AgentDecision::Ask`]: with or without a prompt for its user.

@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use super::input::JsonObject;
-use super::model::{AgentHook, MAX_TEXT_CHARS, ReplyFormat, ToolOutcome};
+use super::model::{AgentHook, MAX_TEXT_CHARS, ToolOutcome};
 
 /// Returns the result of a tool at the event with this normalized name; `None` if the tool did not
 /// run.
@@ -47,8 +47,7 @@ pub(super) fn outcome(hook: AgentHook, name: &str, object: &JsonObject) -> Optio
     }
     if name == "posttoolusefailure" {
         outcome.succeeded = Some(false);
-    } else if outcome.succeeded.is_none() && hook.form == ReplyFormat::Claude {
-        // Failures have a separate event.
+    } else if outcome.succeeded.is_none() && hook.agent.description().has_failure_event {
         outcome.succeeded = Some(name == "posttooluse");
     }
     if outcome.succeeded.is_none() {

@@ -5,10 +5,8 @@ use hooks_runtime::display::{escape, shorten};
 use serde_json::{Value, json};
 
 use super::agent::Agent;
-use super::events::reply_format;
-use super::model::{
-    AgentDecision, AgentHook, AgentPrompt, DecisionRequest, HookKind, MAX_TEXT_CHARS, ReplyFormat,
-};
+use super::description::{HookKind, ReplyFormat};
+use super::model::{AgentDecision, AgentHook, AgentPrompt, DecisionRequest, MAX_TEXT_CHARS};
 
 /// Output and exit status of the hook process.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -97,7 +95,7 @@ pub fn failure_reply(agent: Agent, hook: Option<AgentHook>, why: &str) -> HookRe
 #[must_use]
 pub fn unread_reply(agent: Agent, why: &str) -> HookReply {
     let why = display_text(why);
-    match reply_format(agent) {
+    match agent.description().reply {
         // Valid at every event; `hookSpecificOutput` would have to name the event.
         ReplyFormat::Claude | ReplyFormat::Codex => {
             HookReply::json(&json!({"decision": "block", "reason": why}))

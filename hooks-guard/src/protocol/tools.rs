@@ -8,149 +8,46 @@ use hooks_runtime::display::shorten;
 use serde_json::Value;
 
 use super::agent::Agent;
+use super::agents::OTHER_TOOLS;
+use super::description::ToolKind;
 use super::error::Problem;
 use super::input::{self, JsonObject};
 use super::patch;
 use crate::classify::{Crud, MAX_COMMAND_CHARS, Tables};
 use crate::request::FileAccess;
 
-/// Effect of a tool.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ToolKind {
-    /// Runs a command of a POSIX shell.
-    Shell,
-    /// Runs a command of PowerShell.
-    PowerShell,
-    /// Reads files; without a path, those of the directory.
-    Reads,
-    /// Searches the content of files in a directory; without a path, in the current one.
-    Searches,
-    /// Lists names of files; without a path, those of the directory.
-    Lists,
-    /// Changes files, which it must name.
-    Changes(Crud),
-    /// Applies a patch.
-    Patch,
+/// All known tools: those of each agent, and those that no agent registers. A tool is recognised
+/// from any agent, because agents run the hooks of other agents.
+fn all() -> impl Iterator<Item = (&'static str, ToolKind)> {
+    let tools = Agent::ALL
+        .into_iter()
+        .map(|agent| agent.description().tools);
+    tools.chain([OTHER_TOOLS]).flatten().copied()
 }
-
-impl ToolKind {
-    /// Returns `true` if the tool only reads.
-    pub(crate) fn reads(self) -> bool {
-        matches!(self, Self::Reads | Self::Searches | Self::Lists)
-    }
-}
-
-use Agent::{ClaudeCode, Codex, Copilot, Cursor, Gemini, OpenCode, VsCode};
-use ToolKind::{Changes, Lists, Patch, PowerShell, Reads, Searches, Shell};
-
-/// The known tools, by name, and the agents that have them.
-///
-/// A tool is recognised from any agent, because agents run the hooks of other agents; the agents
-/// here are those that `install` registers it for.
-const TOOLS: &[(&str, ToolKind, &[Agent])] = &[
-    ("Bash", Shell, &[ClaudeCode, Codex, Copilot, OpenCode]),
-    ("Monitor", Shell, &[ClaudeCode]),
-    ("Shell", Shell, &[Cursor]),
-    ("run_shell_command", Shell, &[Gemini]),
-    ("runTerminalCommand", Shell, &[VsCode]),
-    ("run_in_terminal", Shell, &[VsCode]),
-    ("run_terminal_cmd", Shell, &[]),
-    ("terminal", Shell, &[]),
-    ("execute", Shell, &[]),
-    ("exec_command", Shell, &[]),
-    ("shell_command", Shell, &[]),
-    ("local_shell", Shell, &[]),
-    ("PowerShell", PowerShell, &[ClaudeCode, Copilot]),
-    ("pwsh", PowerShell, &[]),
-    (
-        "Write",
-        Changes(Crud::Create),
-        &[ClaudeCode, Cursor, OpenCode],
-    ),
-    ("write_file", Changes(Crud::Create), &[Gemini]),
-    ("create", Changes(Crud::Create), &[Copilot]),
-    ("create_file", Changes(Crud::Create), &[VsCode]),
-    ("create_directory", Changes(Crud::Create), &[VsCode]),
-    ("TabWrite", Changes(Crud::Update), &[Cursor]),
-    (
-        "Edit",
-        Changes(Crud::Update),
-        &[ClaudeCode, Cursor, Copilot, OpenCode],
-    ),
-    ("MultiEdit", Changes(Crud::Update), &[ClaudeCode, OpenCode]),
-    ("NotebookEdit", Changes(Crud::Update), &[ClaudeCode]),
-    ("StrReplace", Changes(Crud::Update), &[Cursor]),
-    ("EditNotebook", Changes(Crud::Update), &[Cursor]),
-    ("replace", Changes(Crud::Update), &[Gemini]),
-    ("insert", Changes(Crud::Update), &[Copilot]),
-    ("str_replace_editor", Changes(Crud::Update), &[Copilot]),
-    ("search_replace", Changes(Crud::Update), &[]),
-    ("edit_file", Changes(Crud::Update), &[]),
-    ("editFiles", Changes(Crud::Update), &[VsCode]),
-    ("insert_edit_into_file", Changes(Crud::Update), &[VsCode]),
-    ("replace_string_in_file", Changes(Crud::Update), &[VsCode]),
-    (
-        "multi_replace_string_in_file",
-        Changes(Crud::Update),
-        &[VsCode],
-    ),
-    ("edit_notebook_file", Changes(Crud::Update), &[VsCode]),
-    ("Delete", Changes(Crud::Delete), &[Cursor]),
-    ("delete_file", Changes(Crud::Delete), &[]),
-    ("apply_patch", Patch, &[Codex, Copilot, VsCode, OpenCode]),
-    ("patch", Patch, &[OpenCode]),
-    ("Read", Reads, &[ClaudeCode, Cursor, OpenCode]),
-    ("Glob", Lists, &[ClaudeCode, Gemini, Copilot, OpenCode]),
-    ("Grep", Searches, &[ClaudeCode, Cursor, Copilot, OpenCode]),
-    ("LS", Lists, &[ClaudeCode]),
-    ("list", Lists, &[OpenCode]),
-    ("view", Reads, &[Copilot]),
-    ("view_image", Reads, &[]),
-    ("NotebookRead", Reads, &[ClaudeCode]),
-    ("read_file", Reads, &[Gemini, VsCode]),
-    ("read_many_files", Reads, &[Gemini]),
-    ("list_directory", Lists, &[Gemini]),
-    ("list_dir", Lists, &[VsCode]),
-    ("search_file_content", Searches, &[Gemini]),
-    ("grep_search", Searches, &[Gemini, VsCode]),
-    ("file_search", Lists, &[VsCode]),
-];
 
 /// Returns the effect of the tool with this name, if it is known. Agents spell names in several
 /// ways.
 pub(crate) fn tool(name: &str) -> Option<ToolKind> {
     let plain = plain(name);
-    let known = TOOLS.iter().find(|(known, ..)| self::plain(known) == plain);
-    known.map(|&(_, tool, _)| tool)
+    let known = all().find(|(known, _)| self::plain(known) == plain);
+    known.map(|(_, tool)| tool)
 }
 
 /// Returns `true` if a tool prints the content of a directory's files: it searches them, or reads
 /// all of them.
 pub(crate) fn searches(name: &str) -> bool {
-    tool(name) == Some(Searches) || plain(name) == "readmanyfiles"
+    tool(name) == Some(ToolKind::Searches) || plain(name) == "readmanyfiles"
 }
 
 /// Returns `true` if a tool prints names of files only.
 pub(crate) fn lists(name: &str) -> bool {
-    tool(name) == Some(Lists)
+    tool(name) == Some(ToolKind::Lists)
 }
 
 /// Returns a name in normalized spelling.
 pub(crate) fn plain(name: &str) -> String {
     let letters = name.chars().filter(|c| !matches!(c, '_' | '-' | '.'));
     letters.flat_map(char::to_lowercase).collect()
-}
-
-/// Returns the tools that `install` registers for an agent, shells first, in the agent's spelling.
-#[cfg(feature = "cli")]
-pub(crate) fn names(agent: Agent) -> impl Iterator<Item = (String, ToolKind)> {
-    let of_it = TOOLS
-        .iter()
-        .filter(move |(.., agents)| agents.contains(&agent));
-    of_it.map(move |&(name, tool, _)| match agent {
-        Copilot | OpenCode | Gemini => (name.to_lowercase(), tool),
-        _ => (name.to_owned(), tool),
-    })
 }
 
 /// Fields in which tools name files.
@@ -197,14 +94,14 @@ pub(crate) fn access(
     cwd: Option<&Path>,
 ) -> Result<FileAccess, Problem> {
     let (effect, mut files) = match tool {
-        Patch => {
+        ToolKind::Patch => {
             let text = input::text_of_spellings(arguments, PATCHES)?;
             patch::files(text.ok_or(Problem::Missing { field: "patch" })?)?
         }
-        Changes(effect) => (effect, files(tool, arguments)?),
+        ToolKind::Changes(effect) => (effect, files(tool, arguments)?),
         _ => (Crud::Read, files(tool, arguments)?),
     };
-    if matches!(tool, Searches | Lists) {
+    if matches!(tool, ToolKind::Searches | ToolKind::Lists) {
         // `include` limits a search to file names and does not name the directory.
         let mut others = arguments.clone();
         others.remove("include");
@@ -216,7 +113,7 @@ pub(crate) fn access(
         }
     }
     let files = match tool {
-        Searches => with_filters(files, arguments)?,
+        ToolKind::Searches => with_filters(files, arguments)?,
         _ => files,
     };
     if files.is_empty() && !tool.reads() {
@@ -282,7 +179,7 @@ fn files(tool: ToolKind, arguments: &JsonObject) -> Result<Vec<String>, Problem>
     // A file name pattern may lead out of the directory, and so may a path; the pattern of a search
     // applies to file contents.
     if files.is_empty()
-        && tool != Searches
+        && tool != ToolKind::Searches
         && let Some(pattern) = input::text(arguments, "pattern")?
         && (pattern.starts_with(['/', '~']) || pattern.contains(".."))
     {
@@ -347,15 +244,28 @@ pub(super) fn plain_path(file: &str) -> Result<PathBuf, Problem> {
 
 #[cfg(test)]
 mod tests {
-    use super::{TOOLS, plain, tool};
+    use super::{Agent, all, plain, tool};
 
     #[test]
-    fn every_tool_is_listed_once() {
-        for (index, (name, ..)) in TOOLS.iter().enumerate() {
-            let same = TOOLS
+    fn a_name_has_the_same_effect_in_every_agent() {
+        for (name, kind) in all() {
+            assert_eq!(tool(name), Some(kind), "{name}");
+        }
+    }
+
+    #[test]
+    fn an_agent_lists_each_tool_once() {
+        for agent in Agent::ALL {
+            let mut names: Vec<_> = agent
+                .description()
+                .tools
                 .iter()
-                .position(|(other, ..)| plain(other) == plain(name));
-            assert_eq!(same, Some(index), "{name}");
+                .map(|(name, _)| plain(name))
+                .collect();
+            let count = names.len();
+            names.sort();
+            names.dedup();
+            assert_eq!(names.len(), count, "{agent}");
         }
     }
 

@@ -1,0 +1,86 @@
+//! Claude Code.
+
+use super::{MANUAL_TIMEOUT, PROMPTING_MODES};
+use crate::protocol::description::{
+    AgentDescription, AgentEvent, EventNaming, FailureReaction, FailureRules, FieldValue,
+    HandlerField, HookKind, HookSwitch, JsonRegistration, RegistrationFormat, ReplyFormat,
+    SettingsPlaces, ToolKind, ToolMatcher, UnattendedVariable,
+};
+
+pub(crate) const CLAUDE_CODE: AgentDescription = AgentDescription {
+    name: "claude-code",
+    aliases: &["claude"],
+    title: "Claude Code",
+    tested_versions: &["2.1.332", "2.1.197"],
+    input: EventNaming::COMMON,
+    // All tools are matched: an unknown tool may have a `command`, too.
+    events: &[
+        AgentEvent::before("PreToolUse").registered(ToolMatcher::Any),
+        AgentEvent::of_kind("PreSkillShellCommand", HookKind::BeforeSkillCommand)
+            .without_prompt()
+            .registered(ToolMatcher::Any),
+        AgentEvent::of_kind("PermissionRequest", HookKind::Prompt),
+        AgentEvent::of_kind("PermissionDenied", HookKind::Refused).registered(ToolMatcher::Any),
+        AgentEvent::after("PostToolUse").registered(ToolMatcher::Any),
+        AgentEvent::after("PostToolUseFailure").registered(ToolMatcher::Any),
+    ],
+    tools: &[
+        ("Bash", ToolKind::Shell),
+        ("Monitor", ToolKind::Shell),
+        ("PowerShell", ToolKind::PowerShell),
+        ("Write", ToolKind::CREATES),
+        ("Edit", ToolKind::UPDATES),
+        ("MultiEdit", ToolKind::UPDATES),
+        ("NotebookEdit", ToolKind::UPDATES),
+        ("Read", ToolKind::Reads),
+        ("Glob", ToolKind::Lists),
+        ("Grep", ToolKind::Searches),
+        ("LS", ToolKind::Lists),
+        ("NotebookRead", ToolKind::Reads),
+    ],
+    reply: ReplyFormat::Claude,
+    prompting_modes: PROMPTING_MODES,
+    has_failure_event: true,
+    unattended: &[
+        // `claude -p`; the SDKs have other names, and their hosts may show a prompt.
+        UnattendedVariable::Is("CLAUDE_CODE_ENTRYPOINT", "sdk-cli"),
+        UnattendedVariable::IsNot("CLAUDE_CODE_SESSION_ATTENDED", "1"),
+    ],
+    types_into_programs: None,
+    manual_timeout: MANUAL_TIMEOUT,
+    failures: FailureRules {
+        failed: FailureReaction::Denies,
+        late: FailureReaction::Denies,
+        invalid_output: FailureReaction::Continues,
+    },
+    places: SettingsPlaces {
+        directory: ".claude",
+        variable: Some("CLAUDE_CONFIG_DIR"),
+        sign: "",
+        user: "settings.json",
+        // Not the shared settings: the binary's path is specific to one machine.
+        project: ".claude/settings.local.json",
+        user_others: &["settings.json", "settings.local.json", "plugins", "hooks"],
+        machine: &["/etc/claude-code/managed-settings.json"],
+        project_others: &[".claude/settings.json", ".claude/settings.local.json"],
+        switches: &[HookSwitch {
+            pointer: "/disableAllHooks",
+            off: true,
+            what: "has `disableAllHooks`, so no hook is called",
+            remedy: "remove `disableAllHooks`",
+        }],
+    },
+    registration: RegistrationFormat::Json(JsonRegistration {
+        version: None,
+        grouped: true,
+        handler: &[
+            HandlerField::Text("type", "command"),
+            HandlerField::Command("command"),
+            HandlerField::Seconds("timeout"),
+        ],
+        fail_closed: Some(("onFailure", FieldValue::Text("block"))),
+        needs_trust: false,
+    }),
+    // They depend on the version.
+    notes: &[],
+};

@@ -1,0 +1,72 @@
+//! OpenAI's Codex CLI.
+
+use super::{MANUAL_TIMEOUT, PROMPTING_MODES};
+use crate::classify::TerminalInput;
+use crate::protocol::description::{
+    AgentDescription, AgentEvent, EventNaming, FailureReaction, FailureRules, HandlerField,
+    HookKind, JsonRegistration, RegistrationFormat, ReplyFormat, SettingsPlaces, ToolKind,
+    ToolMatcher,
+};
+
+pub(crate) const CODEX: AgentDescription = AgentDescription {
+    name: "codex",
+    aliases: &[],
+    title: "Codex",
+    tested_versions: &["0.169.0"],
+    input: EventNaming::COMMON,
+    events: &[
+        // Codex treats `ask` as an error, and then runs what its sandbox permits.
+        AgentEvent::before("PreToolUse")
+            .without_prompt()
+            .registered(ToolMatcher::Exact),
+        AgentEvent::of_kind("PermissionRequest", HookKind::Prompt).registered(ToolMatcher::Exact),
+        AgentEvent::after("PostToolUse").registered(ToolMatcher::Exact),
+    ],
+    tools: &[("Bash", ToolKind::Shell), ("apply_patch", ToolKind::Patch)],
+    reply: ReplyFormat::Codex,
+    prompting_modes: PROMPTING_MODES,
+    has_failure_event: false,
+    unattended: &[],
+    // `write_stdin`. Its commands run with `PAGER=cat` and `GIT_PAGER=cat`.
+    types_into_programs: Some(TerminalInput::Commands),
+    manual_timeout: MANUAL_TIMEOUT,
+    failures: FailureRules {
+        failed: FailureReaction::Denies,
+        late: FailureReaction::Continues,
+        invalid_output: FailureReaction::Continues,
+    },
+    places: SettingsPlaces {
+        directory: ".codex",
+        variable: Some("CODEX_HOME"),
+        sign: "",
+        user: "hooks.json",
+        project: ".codex/hooks.json",
+        user_others: &[
+            "hooks.json",
+            "config.toml",
+            "requirements.toml",
+            "plugins",
+            "rules",
+        ],
+        machine: &["/etc/codex/config.toml", "/etc/codex/requirements.toml"],
+        project_others: &[".codex"],
+        // They are in TOML.
+        switches: &[],
+    },
+    registration: RegistrationFormat::Json(JsonRegistration {
+        version: None,
+        grouped: true,
+        handler: &[
+            HandlerField::Text("type", "command"),
+            HandlerField::Command("command"),
+            HandlerField::Seconds("timeout"),
+            HandlerField::Text("statusMessage", "hooks-guard"),
+        ],
+        fail_closed: None,
+        needs_trust: true,
+    }),
+    notes: &[
+        "Codex has no prompt for hooks. Requests that need approval are denied unless a rule \
+         allows them or you approve them while `hooks-guard serve` runs.",
+    ],
+};

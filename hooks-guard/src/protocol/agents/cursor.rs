@@ -1,0 +1,80 @@
+//! Cursor.
+
+use super::{MANUAL_TIMEOUT, PROMPTING_MODES};
+use crate::protocol::description::{
+    AgentDescription, AgentEvent, EventNaming, FailureReaction, FailureRules, FieldValue,
+    HandlerField, JsonRegistration, RegistrationFormat, ReplyFormat, SettingsPlaces, ToolKind,
+    ToolLocation, ToolMatcher,
+};
+
+pub(crate) const CURSOR: AgentDescription = AgentDescription {
+    name: "cursor",
+    aliases: &[],
+    title: "Cursor",
+    tested_versions: &[],
+    input: EventNaming::COMMON,
+    events: &[
+        // Cursor compares the matcher of this event with the command.
+        AgentEvent::before("beforeShellExecution")
+            .with_tool(ToolLocation::Top("Shell"))
+            .registered(ToolMatcher::Omitted),
+        AgentEvent::before("preToolUse")
+            .without_prompt()
+            .registered(ToolMatcher::FileNames),
+        AgentEvent::before("beforeReadFile")
+            .without_prompt()
+            .with_tool(ToolLocation::Top("Read")),
+        AgentEvent::after("afterShellExecution")
+            .with_tool(ToolLocation::Top("Shell"))
+            .registered(ToolMatcher::Omitted),
+        AgentEvent::after("afterFileEdit")
+            .with_tool(ToolLocation::Top("Edit"))
+            .registered(ToolMatcher::Omitted),
+        AgentEvent::after("postToolUse"),
+    ],
+    tools: &[
+        ("Shell", ToolKind::Shell),
+        ("Write", ToolKind::CREATES),
+        ("TabWrite", ToolKind::UPDATES),
+        ("Edit", ToolKind::UPDATES),
+        ("StrReplace", ToolKind::UPDATES),
+        ("EditNotebook", ToolKind::UPDATES),
+        ("Delete", ToolKind::DELETES),
+        ("Read", ToolKind::Reads),
+        ("Grep", ToolKind::Searches),
+    ],
+    reply: ReplyFormat::Cursor,
+    prompting_modes: PROMPTING_MODES,
+    has_failure_event: false,
+    unattended: &[],
+    types_into_programs: None,
+    manual_timeout: MANUAL_TIMEOUT,
+    failures: FailureRules {
+        failed: FailureReaction::Unknown,
+        late: FailureReaction::Unknown,
+        invalid_output: FailureReaction::Unknown,
+    },
+    places: SettingsPlaces {
+        directory: ".cursor",
+        variable: None,
+        sign: "",
+        user: "hooks.json",
+        project: ".cursor/hooks.json",
+        user_others: &["hooks.json", "hooks", "cli-config.json"],
+        machine: &["/etc/cursor/hooks.json"],
+        project_others: &[".cursor/hooks.json", ".cursor/hooks", ".cursor/cli.json"],
+        switches: &[],
+    },
+    registration: RegistrationFormat::Json(JsonRegistration {
+        version: Some(1),
+        grouped: false,
+        handler: &[
+            HandlerField::Command("command"),
+            HandlerField::Matcher("matcher"),
+            HandlerField::Seconds("timeout"),
+        ],
+        fail_closed: Some(("failClosed", FieldValue::True)),
+        needs_trust: false,
+    }),
+    notes: &["Restart Cursor; its settings list its hooks."],
+};

@@ -1,0 +1,74 @@
+//! Gemini CLI.
+
+use std::time::Duration;
+
+use super::PROMPTING_MODES;
+use crate::protocol::description::{
+    AgentDescription, AgentEvent, EventNaming, FailureReaction, FailureRules, HandlerField,
+    HookSwitch, JsonRegistration, RegistrationFormat, ReplyFormat, SettingsPlaces, ToolKind,
+    ToolMatcher,
+};
+
+pub(crate) const GEMINI: AgentDescription = AgentDescription {
+    name: "gemini",
+    aliases: &[],
+    title: "Gemini CLI",
+    tested_versions: &["0.61.0"],
+    input: EventNaming::COMMON,
+    events: &[
+        AgentEvent::before("BeforeTool").registered(ToolMatcher::Exact),
+        AgentEvent::after("AfterTool").registered(ToolMatcher::Exact),
+    ],
+    tools: &[
+        ("run_shell_command", ToolKind::Shell),
+        ("write_file", ToolKind::CREATES),
+        ("replace", ToolKind::UPDATES),
+        ("glob", ToolKind::Lists),
+        ("read_file", ToolKind::Reads),
+        ("read_many_files", ToolKind::Reads),
+        ("list_directory", ToolKind::Lists),
+        ("search_file_content", ToolKind::Searches),
+        ("grep_search", ToolKind::Searches),
+    ],
+    reply: ReplyFormat::Gemini,
+    prompting_modes: PROMPTING_MODES,
+    has_failure_event: false,
+    unattended: &[],
+    types_into_programs: None,
+    // Hand-written settings count in milliseconds.
+    manual_timeout: Duration::from_secs(5),
+    failures: FailureRules {
+        failed: FailureReaction::Denies,
+        late: FailureReaction::Continues,
+        invalid_output: FailureReaction::Continues,
+    },
+    places: SettingsPlaces {
+        directory: ".gemini",
+        variable: None,
+        sign: "",
+        user: "settings.json",
+        project: ".gemini/settings.json",
+        user_others: &["settings.json", "trustedFolders.json"],
+        machine: &["/etc/gemini-cli/settings.json"],
+        project_others: &[".gemini/settings.json"],
+        switches: &[HookSwitch {
+            pointer: "/hooksConfig/enabled",
+            off: false,
+            what: "disables hooks",
+            remedy: "remove `hooksConfig.enabled`",
+        }],
+    },
+    registration: RegistrationFormat::Json(JsonRegistration {
+        version: None,
+        grouped: true,
+        handler: &[
+            HandlerField::Text("type", "command"),
+            HandlerField::Command("command"),
+            HandlerField::Text("name", "hooks-guard"),
+            HandlerField::Milliseconds("timeout"),
+        ],
+        fail_closed: None,
+        needs_trust: false,
+    }),
+    notes: &["Restart Gemini CLI; `/hooks` lists its hooks."],
+};

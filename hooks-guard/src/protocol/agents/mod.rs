@@ -1,0 +1,45 @@
+//! The supported agents, one file each. In: nothing; plain data. Out: the description of each agent.
+//!
+//! A new agent is a file with its description, a variant of [`Agent`](super::Agent), and samples of
+//! its inputs in `tests/protocol`.
+
+mod claude_code;
+mod codex;
+mod copilot;
+mod cursor;
+mod gemini;
+mod opencode;
+mod vscode;
+
+use std::time::Duration;
+
+use super::description::ToolKind;
+
+pub(super) use claude_code::CLAUDE_CODE;
+pub(super) use codex::CODEX;
+pub(super) use copilot::COPILOT;
+pub(super) use cursor::CURSOR;
+pub(super) use gemini::GEMINI;
+pub(super) use opencode::OPENCODE;
+pub(super) use vscode::VSCODE;
+
+/// Modes of Claude Code in which it shows its prompt; other agents use the same names.
+const PROMPTING_MODES: &[&str] = &["default", "acceptEdits", "plan", "auto", "manual"];
+
+/// Assumed timeout of hand-written settings.
+const MANUAL_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Tools that are recognised from any agent, but that `install` registers for none.
+pub(super) const OTHER_TOOLS: &[(&str, ToolKind)] = &[
+    ("run_terminal_cmd", ToolKind::Shell),
+    ("terminal", ToolKind::Shell),
+    ("execute", ToolKind::Shell),
+    ("exec_command", ToolKind::Shell),
+    ("shell_command", ToolKind::Shell),
+    ("local_shell", ToolKind::Shell),
+    ("pwsh", ToolKind::PowerShell),
+    ("search_replace", ToolKind::UPDATES),
+    ("edit_file", ToolKind::UPDATES),
+    ("delete_file", ToolKind::DELETES),
+    ("view_image", ToolKind::Reads),
+];

@@ -1,0 +1,93 @@
+//! opencode, through a plugin that calls the binary.
+
+use super::{MANUAL_TIMEOUT, PROMPTING_MODES};
+use crate::protocol::description::{
+    AgentDescription, AgentEvent, EventNaming, FailureReaction, FailureRules, JsonObject,
+    RegistrationFormat, ReplyFormat, SettingsPlaces, ToolKind, ToolLocation,
+};
+
+pub(crate) const OPENCODE: AgentDescription = AgentDescription {
+    name: "opencode",
+    aliases: &[],
+    title: "opencode",
+    tested_versions: &["1.18.33"],
+    input: EventNaming {
+        fields: &["hook"],
+        unnamed: event_by_fields,
+    },
+    events: &[
+        // opencode 1.
+        AgentEvent::before(BEFORE)
+            .without_prompt()
+            .with_tool(ToolLocation::Plugin),
+        AgentEvent::after("tool.execute.after").with_tool(ToolLocation::Plugin),
+        // opencode 2.
+        AgentEvent::before(EVALUATE)
+            .with_tool(ToolLocation::Permission)
+            .with_reply(ReplyFormat::OpenCode2),
+    ],
+    tools: &[
+        ("bash", ToolKind::Shell),
+        ("write", ToolKind::CREATES),
+        ("edit", ToolKind::UPDATES),
+        ("multiedit", ToolKind::UPDATES),
+        ("apply_patch", ToolKind::Patch),
+        ("patch", ToolKind::Patch),
+        ("read", ToolKind::Reads),
+        ("glob", ToolKind::Lists),
+        ("grep", ToolKind::Searches),
+        ("list", ToolKind::Lists),
+    ],
+    reply: ReplyFormat::OpenCode1,
+    prompting_modes: PROMPTING_MODES,
+    has_failure_event: false,
+    unattended: &[],
+    types_into_programs: None,
+    manual_timeout: MANUAL_TIMEOUT,
+    // By the plugin.
+    failures: FailureRules {
+        failed: FailureReaction::Denies,
+        late: FailureReaction::Denies,
+        invalid_output: FailureReaction::Denies,
+    },
+    places: SettingsPlaces {
+        directory: ".config",
+        variable: Some("XDG_CONFIG_HOME"),
+        sign: "opencode",
+        user: "opencode/plugins/hooks-guard.js",
+        project: ".opencode/plugins/hooks-guard.js",
+        user_others: &[
+            "opencode/opencode.json",
+            "opencode/opencode.jsonc",
+            "opencode/.npmrc",
+            "opencode/plugin",
+            "opencode/plugins",
+        ],
+        machine: &[],
+        project_others: &[
+            "opencode.json",
+            "opencode.jsonc",
+            ".opencode/.npmrc",
+            ".opencode/plugin",
+            ".opencode/plugins",
+            ".opencode/opencode.json",
+        ],
+        switches: &[],
+    },
+    registration: RegistrationFormat::Plugin,
+    notes: &["Restart opencode: it reads plugins when it starts."],
+};
+
+const BEFORE: &str = "tool.execute.before";
+const EVALUATE: &str = "permission.evaluate";
+
+/// Returns the event of an input that does not name it.
+fn event_by_fields(object: &JsonObject) -> Result<&'static str, &'static str> {
+    if object.contains_key("action") {
+        Ok(EVALUATE)
+    } else if object.contains_key("input") {
+        Ok(BEFORE)
+    } else {
+        Err("hook")
+    }
+}

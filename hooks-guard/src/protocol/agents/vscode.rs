@@ -1,0 +1,74 @@
+//! The agent in Visual Studio Code.
+
+use super::{MANUAL_TIMEOUT, PROMPTING_MODES};
+use crate::classify::TerminalInput;
+use crate::protocol::description::{
+    AgentDescription, AgentEvent, EventNaming, FailureReaction, FailureRules, HandlerField,
+    JsonRegistration, RegistrationFormat, ReplyFormat, SettingsPlaces, ToolKind, ToolMatcher,
+};
+
+pub(crate) const VSCODE: AgentDescription = AgentDescription {
+    name: "vscode",
+    aliases: &[],
+    title: "VS Code",
+    tested_versions: &[],
+    input: EventNaming::COMMON,
+    events: &[
+        AgentEvent::before("PreToolUse").registered(ToolMatcher::Omitted),
+        AgentEvent::after("PostToolUse").registered(ToolMatcher::Omitted),
+    ],
+    tools: &[
+        ("runTerminalCommand", ToolKind::Shell),
+        ("run_in_terminal", ToolKind::Shell),
+        ("create_file", ToolKind::CREATES),
+        ("create_directory", ToolKind::CREATES),
+        ("editFiles", ToolKind::UPDATES),
+        ("insert_edit_into_file", ToolKind::UPDATES),
+        ("replace_string_in_file", ToolKind::UPDATES),
+        ("multi_replace_string_in_file", ToolKind::UPDATES),
+        ("edit_notebook_file", ToolKind::UPDATES),
+        ("apply_patch", ToolKind::Patch),
+        ("read_file", ToolKind::Reads),
+        ("list_dir", ToolKind::Lists),
+        ("grep_search", ToolKind::Searches),
+        ("file_search", ToolKind::Lists),
+    ],
+    reply: ReplyFormat::Claude,
+    prompting_modes: PROMPTING_MODES,
+    has_failure_event: true,
+    unattended: &[],
+    types_into_programs: Some(TerminalInput::Pager),
+    manual_timeout: MANUAL_TIMEOUT,
+    failures: FailureRules {
+        failed: FailureReaction::Unknown,
+        late: FailureReaction::Unknown,
+        invalid_output: FailureReaction::Unknown,
+    },
+    places: SettingsPlaces {
+        // VS Code always uses directories below the home; no variable moves them.
+        directory: "",
+        variable: None,
+        sign: ".vscode",
+        user: ".copilot/hooks/hooks-guard-vscode.json",
+        project: ".github/hooks/hooks-guard-vscode.json",
+        user_others: &[".config/Code/User/settings.json", ".copilot/hooks"],
+        machine: &[],
+        project_others: &[".github/hooks", ".vscode/settings.json"],
+        switches: &[],
+    },
+    registration: RegistrationFormat::Json(JsonRegistration {
+        version: None,
+        grouped: false,
+        handler: &[
+            HandlerField::Text("type", "command"),
+            HandlerField::Command("command"),
+            HandlerField::Seconds("timeout"),
+        ],
+        fail_closed: None,
+        needs_trust: false,
+    }),
+    notes: &[
+        "Copilot CLI reads this file, too, and gets replies in its own format; `install copilot` \
+         is not needed.",
+    ],
+};

@@ -1,0 +1,436 @@
+//! The description of an agent, of which each agent has one in [`agents`](super::agents). In:
+//! nothing; plain data. Out: the agent's events, tools, replies, settings, and what it does if a hook
+//! fails.
+
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+
+use crate::classify::{Crud, TerminalInput};
+
+/// An object of JSON.
+pub(crate) type JsonObject = Map<String, Value>;
+
+/// The facts about a coding agent that the guard depends on.
+#[derive(Debug)]
+#[cfg_attr(
+    not(feature = "cli"),
+    expect(dead_code, reason = "the settings are for the command line")
+)]
+pub(crate) struct AgentDescription {
+    /// Name on the command line and in the audit trail.
+    pub(crate) name: &'static str,
+    /// Other names on the command line.
+    pub(crate) aliases: &'static [&'static str],
+    /// Name for display.
+    pub(crate) title: &'static str,
+    /// Versions that were tried with the guard; empty if the description comes from documentation.
+    pub(crate) tested_versions: &'static [&'static str],
+    /// How the input names the event.
+    pub(crate) input: EventNaming,
+    /// The events at which the agent calls a hook.
+    pub(crate) events: &'static [AgentEvent],
+    /// The tools that `install` registers, shells first, in the agent's spelling.
+    pub(crate) tools: &'static [(&'static str, ToolKind)],
+    /// Format of the replies.
+    pub(crate) reply: ReplyFormat,
+    /// Permission modes in which the agent shows its prompt if a hook asks. An unknown mode may be
+    /// one without prompts.
+    pub(crate) prompting_modes: &'static [&'static str],
+    /// `true` if the agent reports a failed tool at a separate event.
+    pub(crate) has_failure_event: bool,
+    /// Variables in the hook's environment that show that no user is at the keyboard.
+    pub(crate) unattended: &'static [UnattendedVariable],
+    /// Minimum of terminal input with which the agent could run commands through a tool that types
+    /// into a running program without calling the hook; `None` if it has no such tool.
+    pub(crate) types_into_programs: Option<TerminalInput>,
+    /// Assumed timeout of hand-written settings.
+    pub(crate) manual_timeout: Duration,
+    /// What the agent does if the hook fails.
+    pub(crate) failures: FailureRules,
+    /// Files of the agent's settings.
+    pub(crate) places: SettingsPlaces,
+    /// How the hook is registered in them.
+    pub(crate) registration: RegistrationFormat,
+    /// Notes of `install` for the user, one sentence or more each.
+    pub(crate) notes: &'static [&'static str],
+}
+
+/// How an input names its event.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct EventNaming {
+    /// Spellings of the field, which must not differ.
+    pub(crate) fields: &'static [&'static str],
+    /// Returns the event of an input that does not name it, or the name of a missing field.
+    pub(crate) unnamed: fn(&JsonObject) -> Result<&'static str, &'static str>,
+}
+
+impl EventNaming {
+    /// The naming of most agents: every input names its event.
+    pub(crate) const COMMON: Self = Self {
+        fields: &["hook_event_name", "hookEventName"],
+        unnamed: |_| Err("hook_event_name"),
+    };
+}
+
+/// An event at which an agent calls a hook.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AgentEvent {
+    /// Name in the settings.
+    pub(crate) name: &'static str,
+    pub(crate) kind: HookKind,
+    /// Place of the tool in the input.
+    pub(crate) tool: ToolLocation,
+    /// `true` if the agent shows its prompt if the hook asks, or has it open already.
+    pub(crate) prompts: bool,
+    /// Format of the replies, if it is not that of the agent.
+    pub(crate) reply: Option<ReplyFormat>,
+    /// The tools for which `install` registers the hook; `None` if it does not register it.
+    #[cfg_attr(
+        not(feature = "cli"),
+        expect(dead_code, reason = "the settings are for the command line")
+    )]
+    pub(crate) matcher: Option<ToolMatcher>,
+}
+
+impl AgentEvent {
+    /// An event before a tool is used, at which the agent prompts if the hook asks.
+    pub(crate) const fn before(name: &'static str) -> Self {
+        Self {
+            name,
+            kind: HookKind::BeforeTool,
+            tool: ToolLocation::Fields,
+            prompts: true,
+            reply: None,
+            matcher: None,
+        }
+    }
+
+    /// An event after a tool was used.
+    pub(crate) const fn after(name: &'static str) -> Self {
+        Self {
+            kind: HookKind::AfterTool,
+            prompts: false,
+            ..Self::before(name)
+        }
+    }
+
+    /// An event of another kind.
+    pub(crate) const fn of_kind(name: &'static str, kind: HookKind) -> Self {
+        Self {
+            kind,
+            ..Self::before(name)
+        }
+    }
+
+    /// The event of an agent that shows no prompt for it.
+    pub(crate) const fn without_prompt(self) -> Self {
+        Self {
+            prompts: false,
+            ..self
+        }
+    }
+
+    /// The event of an agent that names the tool elsewhere.
+    pub(crate) const fn with_tool(self, tool: ToolLocation) -> Self {
+        Self { tool, ..self }
+    }
+
+    /// The event with replies in another format.
+    pub(crate) const fn with_reply(self, reply: ReplyFormat) -> Self {
+        Self {
+            reply: Some(reply),
+            ..self
+        }
+    }
+
+    /// The event, registered by `install`.
+    pub(crate) const fn registered(self, matcher: ToolMatcher) -> Self {
+        Self {
+            matcher: Some(matcher),
+            ..self
+        }
+    }
+}
+
+/// When an agent calls a hook.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum HookKind {
+    /// Before a tool is used: `PreToolUse`, `BeforeTool`, `beforeShellExecution`….
+    BeforeTool,
+    /// Before a shell command in the text of a skill: `PreSkillShellCommand`. An answer that asks
+    /// keeps the command from running.
+    BeforeSkillCommand,
+    /// Before the agent's own prompt is shown: `PermissionRequest`.
+    Prompt,
+    /// After a tool was used.
+    AfterTool,
+    /// After the agent itself denied a tool call: `PermissionDenied`.
+    Refused,
+    /// At another time.
+    Other,
+}
+
+impl HookKind {
+    /// Returns `true` if the hook is called before an action and can deny it.
+    #[must_use]
+    pub fn is_before(self) -> bool {
+        matches!(
+            self,
+            HookKind::BeforeTool | HookKind::BeforeSkillCommand | HookKind::Prompt
+        )
+    }
+}
+
+/// Place of a tool and its arguments in an input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ToolLocation {
+    /// In `tool_name` and `tool_input`, or in other spellings of these fields.
+    Fields,
+    /// The event implies the tool, and its arguments are at the top level.
+    Top(&'static str),
+    /// In `input` and `output.args` of opencode 1.
+    Plugin,
+    /// In `action` and `resource` of opencode 2.
+    Permission,
+}
+
+/// The tools for which the hook is registered at an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ToolMatcher {
+    /// All tools: the entry has no matcher.
+    Omitted,
+    /// All tools, as `*`.
+    Any,
+    /// The agent's tools, as a regular expression for the whole name.
+    Exact,
+    /// The agent's tools, as alternatives.
+    Names,
+    /// The agent's file tools, as alternatives.
+    FileNames,
+}
+
+/// Effect of a tool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ToolKind {
+    /// Runs a command of a POSIX shell.
+    Shell,
+    /// Runs a command of PowerShell.
+    PowerShell,
+    /// Reads files; without a path, those of the directory.
+    Reads,
+    /// Searches the content of files in a directory; without a path, in the current one.
+    Searches,
+    /// Lists names of files; without a path, those of the directory.
+    Lists,
+    /// Changes files, which it must name.
+    Changes(Crud),
+    /// Applies a patch.
+    Patch,
+}
+
+impl ToolKind {
+    /// Creates files, or replaces their content.
+    pub(crate) const CREATES: Self = Self::Changes(Crud::Create);
+    /// Changes files.
+    pub(crate) const UPDATES: Self = Self::Changes(Crud::Update);
+    /// Deletes files.
+    pub(crate) const DELETES: Self = Self::Changes(Crud::Delete);
+
+    /// Returns `true` if the tool only reads.
+    pub(crate) fn reads(self) -> bool {
+        matches!(self, Self::Reads | Self::Searches | Self::Lists)
+    }
+}
+
+/// Format of a reply. It is derived from the input, because agents read the settings of other
+/// agents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ReplyFormat {
+    /// `hookSpecificOutput`; VS Code has the same.
+    Claude,
+    /// As Claude, without `ask`, a bare `allow` and unknown keys.
+    Codex,
+    /// `decision`.
+    Gemini,
+    /// `permission`.
+    Cursor,
+    /// `permissionDecision`, at the top.
+    Copilot,
+    /// `throws` or `returns`, for the plugin.
+    OpenCode1,
+    /// `effect`, for the plugin.
+    OpenCode2,
+}
+
+/// A variable in the environment of a hook that shows that no user is at the keyboard.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum UnattendedVariable {
+    /// If it has this value.
+    Is(&'static str, &'static str),
+    /// If it has another value than this one.
+    IsNot(&'static str, &'static str),
+}
+
+/// What an agent does if its hook fails, with the entry that `install` registers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FailureRules {
+    /// The hook ends with status 1 or 101, is killed, or its program is missing.
+    pub failed: FailureReaction,
+    /// The hook does not reply within the agent's timeout.
+    pub late: FailureReaction,
+    /// The hook ends with status 0 and an output that is not a reply.
+    pub invalid_output: FailureReaction,
+}
+
+/// Reaction of an agent to a failed hook.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FailureReaction {
+    /// The agent does not run the tool.
+    Denies,
+    /// The agent runs the tool, or decides by its own rules.
+    Continues,
+    /// Not known: the agent was not tried.
+    Unknown,
+}
+
+/// Files of an agent's settings.
+#[derive(Debug)]
+#[cfg_attr(
+    not(feature = "cli"),
+    expect(dead_code, reason = "the settings are for the command line")
+)]
+pub(crate) struct SettingsPlaces {
+    /// Directory of the user's settings, below the home directory.
+    pub(crate) directory: &'static str,
+    /// Variable that moves the directory to an absolute path.
+    pub(crate) variable: Option<&'static str>,
+    /// Directory that exists if the user has the agent, below `directory`.
+    pub(crate) sign: &'static str,
+    /// File in which the hook is registered, below `directory`.
+    pub(crate) user: &'static str,
+    /// File in which the hook is registered, below a project.
+    pub(crate) project: &'static str,
+    /// Further files and directories that decide when the agent asks, below `directory`.
+    pub(crate) user_others: &'static [&'static str],
+    /// Such files and directories of the whole machine.
+    pub(crate) machine: &'static [&'static str],
+    /// Such files and directories below a project.
+    pub(crate) project_others: &'static [&'static str],
+    /// Settings in these files that turn hooks off.
+    pub(crate) switches: &'static [HookSwitch],
+}
+
+/// A setting that turns an agent's hooks off.
+#[derive(Debug)]
+#[cfg_attr(
+    not(feature = "cli"),
+    expect(dead_code, reason = "the settings are for the command line")
+)]
+pub(crate) struct HookSwitch {
+    /// JSON pointer of the setting.
+    pub(crate) pointer: &'static str,
+    /// Value that turns hooks off.
+    pub(crate) off: bool,
+    /// What `doctor` says about a file with it.
+    pub(crate) what: &'static str,
+    /// What to do about it.
+    pub(crate) remedy: &'static str,
+}
+
+/// How a hook is registered in a file.
+#[derive(Debug)]
+#[cfg_attr(
+    not(feature = "cli"),
+    expect(dead_code, reason = "the settings are for the command line")
+)]
+pub(crate) enum RegistrationFormat {
+    /// By entries in a JSON document, by event.
+    Json(JsonRegistration),
+    /// By a plugin for opencode, which is the whole file.
+    Plugin,
+}
+
+/// The entries of a hook in a JSON document.
+#[derive(Debug)]
+#[cfg_attr(
+    not(feature = "cli"),
+    expect(dead_code, reason = "the settings are for the command line")
+)]
+pub(crate) struct JsonRegistration {
+    /// Version of the format, which the document must have as `version`.
+    pub(crate) version: Option<u64>,
+    /// `true` if an entry is a group: a matcher, and a list `hooks` of handlers. Otherwise, an entry
+    /// is a handler.
+    pub(crate) grouped: bool,
+    /// Fields of a handler, in their order.
+    pub(crate) handler: &'static [HandlerField],
+    /// Field of the handler of a hook before a tool that makes the agent deny if the hook fails.
+    pub(crate) fail_closed: Option<(&'static str, FieldValue)>,
+    /// `true` if the agent skips the hook until it is trusted in Codex's `config.toml`.
+    pub(crate) needs_trust: bool,
+}
+
+/// A field of a handler.
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(
+    not(feature = "cli"),
+    expect(dead_code, reason = "the settings are for the command line")
+)]
+pub(crate) enum HandlerField {
+    /// A constant text.
+    Text(&'static str, &'static str),
+    /// The command line for a POSIX shell.
+    Command(&'static str),
+    /// The command line for PowerShell.
+    PowerShell(&'static str),
+    /// The tools, if entries are not grouped.
+    Matcher(&'static str),
+    /// The timeout in seconds.
+    Seconds(&'static str),
+    /// The timeout in milliseconds.
+    Milliseconds(&'static str),
+}
+
+/// A constant value in a settings file.
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(
+    not(feature = "cli"),
+    expect(dead_code, reason = "the settings are for the command line")
+)]
+pub(crate) enum FieldValue {
+    Text(&'static str),
+    True,
+}
+
+#[cfg(feature = "cli")]
+impl FieldValue {
+    /// Returns the value as JSON.
+    pub(crate) fn to_json(self) -> Value {
+        match self {
+            Self::Text(text) => text.into(),
+            Self::True => true.into(),
+        }
+    }
+}
+
+#[cfg(feature = "cli")]
+impl AgentDescription {
+    /// Returns `true` if the agent reads a plugin instead of entries in a document.
+    pub(crate) fn uses_plugin(&self) -> bool {
+        matches!(self.registration, RegistrationFormat::Plugin)
+    }
+
+    /// Returns the field of a handler that makes the agent deny if the hook fails, if it has one.
+    pub(crate) fn fail_closed(&self) -> Option<(&'static str, FieldValue)> {
+        match &self.registration {
+            RegistrationFormat::Json(format) => format.fail_closed,
+            RegistrationFormat::Plugin => None,
+        }
+    }
+
+    /// Returns `true` if the agent skips the hook until Codex's `config.toml` trusts it.
+    pub(crate) fn needs_trust(&self) -> bool {
+        matches!(&self.registration, RegistrationFormat::Json(format) if format.needs_trust)
+    }
+}
