@@ -77,7 +77,9 @@ mod spelling;
 pub mod tool_call;
 
 pub use hook::ClassifierHook;
-pub use request::{CommandPart, FileAccess, NetworkAccess, PermissionDecision, PermissionRequest};
+pub use request::{
+    CommandPart, FileAccess, McpCall, McpTool, NetworkAccess, PermissionDecision, PermissionRequest,
+};
 
 /// Page of the book; its Rust code blocks are tests of this crate.
 #[cfg(all(doctest, feature = "semantic"))]

@@ -533,6 +533,12 @@ impl HookCallContext<'_> {
         let request = &question.request;
         let failed = |error: &dyn std::fmt::Display| format!("hooks-guard cannot decide: {error}");
         let gate = self.gate(request).await.map_err(|error| failed(&error))?;
+        if request.mcp.is_some() {
+            let decided = gate.decide(request).await;
+            if decided.unknown_tool {
+                return Ok(decided.permission);
+            }
+        }
         let recorded = async {
             let audit = open_one_shot(&self.loaded.config).await?;
             let ttl = self.loaded.config.approval_ttl();

@@ -21,7 +21,7 @@ use crate::changes::FileChanges;
 use crate::classify::{MAX_COMMAND_CHARS, MAX_CONTEXT_CHARS, TerminalInput};
 use crate::log_limit;
 use crate::request::{
-    FileAccess, MAX_NAME_CHARS, MAX_PATH_CHARS, NetworkAccess, PermissionDecision,
+    FileAccess, MAX_NAME_CHARS, MAX_PATH_CHARS, McpCall, NetworkAccess, PermissionDecision,
     PermissionRequest,
 };
 use crate::service::ServiceError;
@@ -165,12 +165,37 @@ fn read(mut map: Map<String, Value>) -> Result<PermissionRequest, ApiError> {
         permission_mode,
         types_into_programs: body::value::<TerminalInput>(&mut map, "types_into_programs")?,
         network: body::value::<NetworkAccess>(&mut map, "network")?,
+        mcp: mcp(&mut map)?,
         file: match body::value::<FileAccess>(&mut map, "file")? {
             None if changes.is_some() => return Err(changes_without_file()),
             file => file,
         },
         changes,
     })
+}
+
+/// Maximum number of ways to read the name of a tool of an MCP server.
+const MAX_MCP_TOOLS: usize = MAX_NAME_CHARS;
+
+/// Parses the call of a tool of an MCP server.
+fn mcp(map: &mut Map<String, Value>) -> Result<Option<McpCall>, ApiError> {
+    let Some(call) = body::value::<McpCall>(map, "mcp")? else {
+        return Ok(None);
+    };
+    if call.tools.is_empty() {
+        return Err(ApiError::missing("mcp.tools").details("name the server and the tool"));
+    }
+    if call.tools.len() > MAX_MCP_TOOLS {
+        return Err(ApiError::invalid_json(format!(
+            "field `mcp.tools` has more than {MAX_MCP_TOOLS} entries"
+        )));
+    }
+    let is_long = |name: &String| name.chars().count() > MAX_NAME_CHARS;
+    let mut tools = call.tools.iter();
+    match tools.any(|one| is_long(&one.server) || is_long(&one.tool)) {
+        true => Err(ApiError::too_long("mcp.tools", MAX_NAME_CHARS)),
+        false => Ok(Some(call)),
+    }
 }
 
 fn changes_without_file() -> ApiError {

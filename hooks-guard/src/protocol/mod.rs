@@ -34,6 +34,7 @@ mod events;
 mod fuzz;
 mod input;
 mod limit;
+mod mcp;
 mod model;
 mod outcome;
 mod patch;

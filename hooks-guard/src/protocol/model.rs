@@ -88,9 +88,9 @@ pub struct DecisionRequest {
     pub request: PermissionRequest,
     /// Prompt of the agent.
     pub prompt: AgentPrompt,
-    /// `true` if the tool is missing in the table of tools and was classified by its `command`
-    /// text. Such a tool may do more than run the command, so a decision never allows it; the
-    /// operator may.
+    /// `true` if the tool is missing in the table of tools: it is a tool of an MCP server, or was
+    /// classified by its `command` text. Such a tool may do more than run the command, so a decision
+    /// allows it only by a rule that names the tool; the operator may allow it.
     pub unlisted_tool: bool,
     /// Input of the tool, for [`edits`](Self::edits).
     pub(super) arguments: Map<String, Value>,
@@ -179,7 +179,10 @@ impl AgentDecision {
             return AgentDecision::Nothing;
         }
         let request = &question.request;
+        let is_mcp = request.mcp.as_ref().is_some_and(|call| !call.runs_command);
         match permission.decision {
+            Decision::AutoAllowed if permission.names_tool => AgentDecision::Allow(reason),
+            Decision::AutoAllowed if permission.approved && is_mcp => AgentDecision::Allow(reason),
             Decision::AutoAllowed if question.unlisted_tool => AgentDecision::Nothing,
             Decision::AutoAllowed if permission.rule.is_some() => AgentDecision::Allow(reason),
             Decision::AutoAllowed if request.file.is_some() || request.network.is_some() => {
