@@ -15,7 +15,7 @@ use tokio::time::Instant;
 
 use crate::changes::{self, FileChanges};
 use crate::classify::Decision;
-use crate::protocol::{AgentDecision, DecisionRequest};
+use crate::protocol::{self, Agent, AgentDecision, DecisionRequest, HookEvent, HookReply};
 use crate::request::{PermissionDecision, PermissionRequest};
 
 /// Timeout of the comparison of edits with the present files.
@@ -218,6 +218,19 @@ pub fn without_decision(question: &DecisionRequest, why: String) -> AgentDecisio
     match question.unattended() {
         false => AgentDecision::Ask(why),
         true => AgentDecision::Deny(why),
+    }
+}
+
+/// Returns the reply to an event if the guard cannot decide: to a question as
+/// [`without_decision`], to another event as to a failure.
+#[must_use]
+pub fn undecided_reply(agent: Agent, event: &HookEvent, problem: &str) -> HookReply {
+    let why = format!("hooks-guard cannot decide: {problem}");
+    match event {
+        HookEvent::Ask(question) => {
+            protocol::decision_reply(question, &without_decision(question, why))
+        }
+        other => protocol::failure_reply(agent, Some(other.hook()), &why),
     }
 }
 

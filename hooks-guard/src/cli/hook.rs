@@ -282,13 +282,7 @@ fn answer(
             question.set_unattended();
         }
         if let Some(problem) = ownership::problem(&loaded, event.directory()) {
-            let why = format!("hooks-guard cannot decide: {problem}");
-            return Ok(match &event {
-                HookEvent::Ask(question) => {
-                    protocol::decision_reply(question, &tool_call::without_decision(question, why))
-                }
-                _ => protocol::failure_reply(agent, Some(hook), &why),
-            });
+            return Ok(tool_call::undecided_reply(agent, &event, &problem));
         }
         if !loaded.config.enabled {
             return Ok(protocol::empty_reply(hook));

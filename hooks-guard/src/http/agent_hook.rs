@@ -4,6 +4,7 @@
 //! An agent may run the tool if the response is an error, so every failure is a denial with status
 //! 200. Only an unknown agent gets an error: then there is no format for a denial.
 
+use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -52,6 +53,7 @@ const VARIABLE_HEADER: &str = "x-hooks-guard-env-";
         ("timeout" = Option<u64>, Query, description = "Timeout in the agent's settings in seconds, at most 3600. The response arrives before it. Default: a short one, 10 seconds for most agents"),
         ("unattended" = Option<bool>, Query, description = "`true` if the agent has no user at the keyboard: the operator is asked instead of the agent's user. Default: as the headers `X-Hooks-Guard-Env-…` show, else `false`"),
         ("X-Hooks-Guard-Env-Hooks-Guard-Unattended" = Option<String>, Header, description = "Value of the variable `HOOKS_GUARD_UNATTENDED` of the agent; as `unattended`"),
+        ("X-Hooks-Guard-Env-Home" = Option<String>, Header, description = "Value of the variable `HOME`. If it is not the service's, the service does not decide: the agent asks its user, or the request is denied"),
         ("X-Hooks-Guard-Env-Claude-Code-Entrypoint" = Option<String>, Header, description = "Value of the variable `CLAUDE_CODE_ENTRYPOINT`, by which an unattended session of Claude Code is detected"),
     ),
     request_body(content = serde_json::Value, description = "The input that the agent sends to its hook, at most 10 MiB", content_type = "application/json"),
@@ -96,12 +98,14 @@ fn unknown_agent(name: &str) -> Response {
 }
 
 /// How an agent calls its hook.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct HookOptions {
     /// Timeout in the agent's settings.
     timeout: Option<Duration>,
     /// `true` if the agent has no user at the keyboard.
     unattended: bool,
+    /// Home directory of the agent's shell, if the agent tells it.
+    home: Option<PathBuf>,
 }
 
 impl HookOptions {
@@ -120,7 +124,7 @@ impl HookOptions {
             }
         };
         // An agent sends an empty header for a variable that is not set.
-        let variable = |name: &str| {
+        let variable = |name: &str| -> Option<String> {
             let name = format!("{VARIABLE_HEADER}{}", name.replace('_', "-"));
             let value = headers.get(name.to_ascii_lowercase())?.to_str().ok()?;
             (!value.is_empty()).then(|| value.to_owned())
@@ -129,6 +133,7 @@ impl HookOptions {
         Ok(Self {
             timeout: seconds.map(Duration::from_secs),
             unattended: given || is_set || protocol::is_unattended(agent, variable),
+            home: variable("HOME").map(PathBuf::from),
         })
     }
 }
@@ -184,11 +189,15 @@ async fn answer(
     {
         question.set_unattended();
     }
+    if let Some(problem) = state.inner.files.problem(event.directory()) {
+        return tool_call::undecided_reply(agent, &event, &problem);
+    }
     let deadline = began + protocol::limit(agent, Some(hook), options.timeout);
     let call = HookCall {
         state,
         id,
         agent,
+        home: options.home,
         deadline,
     };
     match event {
@@ -204,6 +213,8 @@ struct HookCall<'a> {
     state: &'a AppState,
     id: &'a RequestId,
     agent: Agent,
+    /// Home directory of the agent's shell, if the agent tells it.
+    home: Option<PathBuf>,
     /// Deadline of the reply.
     deadline: Instant,
 }
@@ -212,6 +223,10 @@ impl HookCall<'_> {
     async fn ask(&self, mut question: DecisionRequest) -> HookReply {
         question.request.asks_itself = !question.unattended();
         tool_call::complete(&mut question.request, self.agent.name());
+        if let Some(why) = self.other_home() {
+            let answer = self.denial_or(&question, why).await;
+            return protocol::decision_reply(&question, &answer);
+        }
         let answer = match timeout_at(self.deadline, self.decide(&question)).await {
             Ok(Ok(permission)) => {
                 tool_call::resolve(self, &question, permission, self.deadline).await
@@ -220,6 +235,21 @@ impl HookCall<'_> {
             Err(_) => self.denial_or(&question, NO_DECISION.to_owned()).await,
         };
         protocol::decision_reply(&question, &answer)
+    }
+
+    /// Returns the reason why the service cannot decide for the agent's shell: `~` means another
+    /// directory there. A project can set the variable `HOME`.
+    fn other_home(&self) -> Option<String> {
+        let home = self.home.as_deref().filter(|home| home.is_absolute())?;
+        let own = self.state.service().gate().rules()?.home();
+        (home != own).then(|| {
+            format!(
+                "the agent's `HOME` is `{}`, and the service's is `{}`; start both with the same \
+                 `HOME`",
+                home.display(),
+                own.display()
+            )
+        })
     }
 
     async fn decide(&self, question: &DecisionRequest) -> Result<PermissionDecision, String> {

@@ -16,9 +16,6 @@ use crate::protocol::Agent;
 #[derive(Clone, Debug)]
 pub(crate) struct RequestId(pub(crate) String);
 
-/// Variable of an agent's environment with the token for its hooks over HTTP.
-pub(crate) const TOKEN_VARIABLE: &str = "HOOKS_GUARD_AGENT_TOKEN";
-
 /// Header of the request id.
 pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
@@ -228,7 +225,7 @@ impl ApiError {
             "the agent's token is missing or wrong",
         )
         .details(format!(
-            "start the agent with the variable `{TOKEN_VARIABLE}` set to the output of \
+            "start the agent with the variable `HOOKS_GUARD_AGENT_TOKEN` set to the output of \
              `hooks-guard token {agent}`"
         ))
     }

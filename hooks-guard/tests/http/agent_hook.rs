@@ -1,5 +1,6 @@
 //! Hooks that an agent calls over HTTP.
 
+use std::path::Path;
 use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -252,6 +253,33 @@ fn the_headers_of_an_agent_tell_that_no_user_is_there() {
         assert_eq!(got, "deny", "{unattended:?}");
         assert!(why.contains("the operator did not answer in time"), "{why}");
     }
+}
+
+#[test]
+fn the_service_does_not_decide_for_another_home_or_for_files_of_the_project() {
+    let daemon = Daemon::plain();
+    let own = token(&daemon, "claude-code");
+    let send = |home: &Path, query: &str| {
+        let target = format!("/api/hooks/agents/claude-code?{query}");
+        let request = Request::new("POST", &target).bearer(&own);
+        let request = request.header("X-Hooks-Guard-Env-HOME", home.to_str().unwrap());
+        decision(&daemon.send(&request.json(&bash("cat ~/a", "c"))))
+    };
+    let home = daemon.setup().home();
+    assert_eq!(send(&home, "timeout=9").0, "allow");
+    for (query, expected) in [("timeout=9", "ask"), ("timeout=9&unattended=true", "deny")] {
+        let (got, why) = send(Path::new("/srv/project"), query);
+        assert_eq!(got, expected);
+        assert!(why.contains("`HOME` is `/srv/project`"), "{why}");
+    }
+    // The project could change the configuration.
+    let daemon = Setup::new().config("").start();
+    let mut input = bash("git status", "c");
+    assert_eq!(decision(&call(&daemon, "claude-code", &input)).0, "allow");
+    input["cwd"] = json!(daemon.setup().folder());
+    let (got, why) = decision(&call(&daemon, "claude-code", &input));
+    assert_eq!(got, "ask");
+    assert!(why.contains("is inside the project"), "{why}");
 }
 
 #[test]

@@ -403,7 +403,7 @@ mcp = "other/*"
     let warnings: Vec<String> = rules.warnings().iter().map(ToString::to_string).collect();
     assert_eq!(warnings.len(), 3, "{warnings:#?}");
     assert!(
-        warnings[0].contains("guard.toml:23: `guard.toml:15` is stricter and always applies"),
+        warnings[0].contains("guard.toml:22: `guard.toml:14` is stricter and always applies"),
         "{warnings:#?}"
     );
     assert!(
@@ -411,7 +411,7 @@ mcp = "other/*"
         "{warnings:#?}"
     );
     assert!(
-        warnings[2].contains("guard.toml:31: rule has no test"),
+        warnings[2].contains("guard.toml:30: rule has no test"),
         "{warnings:#?}"
     );
 }
