@@ -478,7 +478,7 @@ impl Gate {
             }
         };
         let because = match (because, mode, scope) {
-            (_, ..) if is_of_agent && left_to_agent => {
+            (..) if is_of_agent && left_to_agent => {
                 Some("left to the agent: no rule names this MCP tool".to_owned())
             }
             (because, Some(mode), _) if left_to_agent => {

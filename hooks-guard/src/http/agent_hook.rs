@@ -4,6 +4,7 @@
 //! An agent may run the tool if the response is an error, so every failure is a denial with status
 //! 200. Only an unknown agent gets an error: then there is no format for a denial.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
@@ -81,11 +82,17 @@ pub(crate) async fn hook(
     let read = async {
         let options = call?;
         check_token(&state, agent, request.headers())?;
-        permission::check_rate(&state, peer)?;
         Ok::<_, ApiError>((options, input(request.into_body()).await?))
     };
     let reply = match read.await {
-        Ok((options, input)) => answer(&state, &id, agent, options, &input, began).await,
+        Ok((options, input)) => {
+            let caller = Caller {
+                agent,
+                peer,
+                options,
+            };
+            answer(&state, &id, caller, &input, began).await
+        }
         Err(error) => protocol::unread_reply(agent, &error.message()),
     };
     response(&id, reply)
@@ -95,6 +102,13 @@ pub(crate) async fn hook(
 fn unknown_agent(name: &str) -> Response {
     let name: String = name.chars().take(100).collect();
     ApiError::not_found(UnknownAgent { name }.to_string()).into_response()
+}
+
+/// The agent that calls its hook.
+struct Caller {
+    agent: Agent,
+    peer: Option<SocketAddr>,
+    options: HookOptions,
 }
 
 /// How an agent calls its hook.
@@ -165,11 +179,15 @@ async fn input(body: Body) -> Result<Bytes, ApiError> {
 async fn answer(
     state: &AppState,
     id: &RequestId,
-    agent: Agent,
-    options: HookOptions,
+    caller: Caller,
     input: &[u8],
     began: Instant,
 ) -> HookReply {
+    let Caller {
+        agent,
+        peer,
+        options,
+    } = caller;
     let mut event = match protocol::read(agent, input) {
         Ok(event) => event,
         Err(error) => {
@@ -184,10 +202,14 @@ async fn answer(
     if !state.inner.config.enabled {
         return protocol::empty_reply(hook);
     }
-    if let HookEvent::Ask(question) = &mut event
-        && options.unattended
-    {
-        question.set_unattended();
+    if let HookEvent::Ask(question) = &mut event {
+        // Only questions count, as for the other clients.
+        if let Err(error) = permission::check_rate(state, peer) {
+            return protocol::failure_reply(agent, Some(hook), &error.message());
+        }
+        if options.unattended {
+            question.set_unattended();
+        }
     }
     if let Some(problem) = state.inner.files.problem(event.directory()) {
         return tool_call::undecided_reply(agent, &event, &problem);

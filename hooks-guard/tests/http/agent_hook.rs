@@ -315,10 +315,11 @@ fn codex_has_no_prompt_so_its_hook_waits() {
 #[test]
 fn a_file_tool_shows_its_changes_with_the_question() {
     let daemon = Daemon::plain();
-    let file = daemon.setup().folder().join("a.txt");
+    let project = tempfile::tempdir().unwrap();
+    let file = project.path().join("a.txt");
     std::fs::write(&file, "one\n").unwrap();
     let input = json!({"hook_event_name": "PreToolUse", "session_id": "s", "tool_use_id": "c",
-        "cwd": daemon.setup().folder(), "tool_name": "Edit", "permission_mode": "bypassPermissions",
+        "cwd": project.path(), "tool_name": "Edit", "permission_mode": "bypassPermissions",
         "tool_input": {"file_path": file, "old_string": "one", "new_string": "two"}});
     let denied = hold(&daemon, "claude-code?timeout=600", &input, |daemon, id| {
         let target = format!("/api/hooks/decisions/{id}/changes");
@@ -422,8 +423,13 @@ fn a_client_beyond_its_rate_limit_is_denied() {
         decision(&call(&daemon, "claude-code", &bash("ls", "c1"))).0,
         "allow"
     );
-    let why = blocked(&call(&daemon, "claude-code", &bash("ls", "c2")));
+    let (got, why) = decision(&call(&daemon, "claude-code", &bash("ls", "c2")));
+    assert_eq!(got, "deny");
     assert!(why.contains("Rate limit exceeded"), "{why}");
+    // Reports do not count.
+    let mut ran = bash("ls", "c1");
+    ran["hook_event_name"] = "PostToolUse".into();
+    assert_eq!(call(&daemon, "claude-code", &ran).text(), "");
 }
 
 #[test]
