@@ -10,7 +10,9 @@
 //   flags      flags of the client; default: flags with which the client itself refuses nothing
 //   prompt     prompt of the user
 //   guard      state of the guard: `fine`, or a failure in guard-double.sh, or `missing`
-//   service    answer of the operator while `hooks-guard serve` runs: APPROVED, DENIED or `nothing`
+//   service    answer of the operator while `hooks-guard serve` runs: APPROVED, DENIED or `nothing`;
+//              `stopped` stops the process of the service
+//   token      true if the client gets its token for hooks over HTTP
 //   install    arguments of `hooks-guard install`
 //   env        environment
 //   files      files of the home, or a function of the client that returns them
@@ -422,7 +424,92 @@ const rest = [
   },
 ];
 
-export const checks = [...commands, ...failures, ...service, ...claude, ...terminals, ...codex, ...rest];
+// Claude Code with hooks over HTTP.
+
+const http = { clients: ['claude'], install: ['--http'], token: true, script: (tools) => [tools.shell(DELETE)] };
+const overHttp = [
+  {
+    ...http,
+    name: 'http',
+    quick: true,
+    service: 'nothing',
+    timeouts: 8,
+    script: (tools) => [tools.shell(READ), tools.shell(DELETE)],
+    expect: [
+      does('over HTTP: a read-only command runs', all(installs, told(0, /a\.txt/))),
+      prevents('over HTTP: the operator does not answer: a delete does not run', all(buildStays, asked(DELETE))),
+      does('over HTTP: the trail records that the read ran', trail(/yes\s+git status/)),
+    ],
+  },
+  {
+    ...http,
+    name: 'http-approved',
+    quick: true,
+    service: 'APPROVED',
+    expect: [does('over HTTP: the operator approves: it runs', all(asked(DELETE), buildGone))],
+  },
+  {
+    ...http,
+    name: 'http-denied',
+    service: 'DENIED',
+    expect: [
+      prevents('over HTTP: the operator denies: it does not run', all(buildStays, asked(DELETE))),
+      does('over HTTP: the model receives the reason', told(0, /denied by the operator/)),
+    ],
+  },
+  {
+    ...http,
+    name: 'http-rule',
+    service: 'nothing',
+    files: { [RULES]: '[[rule]]\neffect = "deny"\nprogram = "git"\nreason = "not on a Friday"\n' },
+    script: (tools) => [tools.shell(READ)],
+    expect: [prevents('over HTTP: the reason of a rule reaches the model', told(0, /not on a Friday/))],
+  },
+  {
+    ...http,
+    name: 'http-no-token',
+    service: 'APPROVED',
+    token: false,
+    expect: [
+      prevents('over HTTP, without the token: it does not run', buildStays),
+      does('over HTTP, without the token: the model receives the remedy', told(0, /hooks-guard token claude-code/)),
+    ],
+  },
+  {
+    ...http,
+    name: 'http-no-service',
+    quick: true,
+    expect: [prevents('over HTTP, no service: it does not run', buildStays)],
+  },
+  {
+    ...http,
+    name: 'http-stopped',
+    service: 'stopped',
+    timeouts: 4,
+    expect: [prevents('over HTTP, the service is stopped: it does not run', buildStays)],
+  },
+  {
+    ...http,
+    name: 'http-skill',
+    service: 'nothing',
+    timeouts: 8,
+    files: { 'project/.claude/skills/tidy/SKILL.md': `---\nname: tidy\ndescription: Tidies.\n---\n!\`${DELETE}\`\n` },
+    script: () => [{ tool: 'Skill', arguments: { skill: 'tidy' } }],
+    expect: [prevents('over HTTP: a command in a skill does not run', buildStays)],
+  },
+  {
+    ...http,
+    name: 'http-doctor',
+    service: 'nothing',
+    doctor: true,
+    script: (tools) => [tools.shell(READ)],
+    expect: [does('`doctor` recognises hooks over HTTP', doctorSays(/ok +claude-code[^\n]*over HTTP/))],
+  },
+];
+
+export const checks = [
+  ...commands, ...failures, ...service, ...claude, ...terminals, ...codex, ...rest, ...overHttp,
+];
 
 /** Returns the scenario of a check for a client, as inside.mjs reads it. */
 export function scenario(check, client, guard) {
@@ -436,6 +523,7 @@ export function scenario(check, client, guard) {
     files: typeof check.files === 'function' ? check.files(client) : (check.files ?? {}),
     service: guard === 'none' ? undefined : check.service,
     timeouts: guard === 'none' ? undefined : check.timeouts,
+    token: guard === 'none' ? undefined : check.token,
     script: check.script(client.tools),
     trust: guard === 'none' ? undefined : check.trust,
     keys: check.keys,

@@ -80,7 +80,7 @@ function shortenTimeouts(seconds) {
         if (Number(number) < 60) return whole;
         return `${key}${Number(number) >= 60_000 ? seconds * 1_000 : seconds}`;
       })
-      .replace(/(--timeout(?:"?,\s*"| ))(\d{3,})/g, `$1${seconds}`);
+      .replace(/(--timeout(?:"?,\s*"| )|\?timeout=)(\d{3,})/g, `$1${seconds}`);
   const settings = ['.claude/settings.json', '.codex/hooks.json', '.gemini/settings.json',
     '.copilot/hooks/hooks-guard.json', '.config/opencode/plugins/hooks-guard.js', '.qwen/settings.json',
     '.factory/hooks.json'];
@@ -93,18 +93,25 @@ function shortenTimeouts(seconds) {
   if (!changed) outcome.notes.push('no timeout was found in the settings');
 }
 
-/** Runs the service and answers each question with `APPROVED` or `DENIED`; `nothing` leaves it pending. */
+/**
+ * Runs the service and answers each question with `APPROVED` or `DENIED`; `nothing` leaves it pending.
+ * `stopped` stops the process once it responds.
+ */
 async function serve(answer) {
   const token = randomBytes(32).toString('hex');
   put(join(HOME, 'token'), token, 0o600);
   const said = openSync(join(HOME, 'service.log'), 'w');
-  spawn(GUARD, ['serve', '--token-file', join(HOME, 'token')], { env, stdio: ['ignore', said, said] });
+  const service = spawn(GUARD, ['serve', '--token-file', join(HOME, 'token')], { env, stdio: ['ignore', said, said] });
   const get = (path) => fetch(`${SERVICE}/${path}`).then((response) => response.json());
   let ready = false;
   for (let i = 0; i < 100 && !ready; i += 1) {
     ready = await get('pending').then(() => true, () => sleep(100));
   }
   if (!ready) outcome.notes.push(`the service does not respond: ${readFileSync(join(HOME, 'service.log'), 'utf8')}`);
+  if (answer === 'stopped') {
+    service.kill('SIGSTOP');
+    return;
+  }
   const operator = async () => {
     const { pending } = await get('pending');
     for (const { id, command } of pending) {
@@ -184,6 +191,7 @@ for (const [path, text] of Object.entries({ ...client.files, ...scenario.files }
 if (scenario.guard !== 'none') installGuard();
 if (scenario.trust) breakTrust(scenario.trust);
 if (scenario.timeouts) shortenTimeouts(scenario.timeouts);
+if (scenario.token) env.HOOKS_GUARD_AGENT_TOKEN = run(GUARD, ['token', client.agent]).text.trim();
 if (scenario.service) await serve(scenario.service);
 outcome.model = await serveModel(PORT, scenario.script);
 const started = Date.now();

@@ -12,7 +12,7 @@ use toml::de::DeTable;
 
 use crate::audit::{QuestionLimits, TrailAddress};
 use crate::excerpt::Excerpt;
-use crate::gate::{Modes, Policy};
+use crate::gate::{Modes, Policy, UnknownMcpTools};
 use crate::protocol::Agent;
 use crate::spelling::{listed, suggestion};
 
@@ -59,6 +59,8 @@ pub struct Config {
     /// Requests that need confirmation in a permission mode of the agent (a table); see [`Modes`]
     /// for the defaults. Claude Code, Codex and VS Code report their mode.
     pub modes: Modes,
+    /// Tools of MCP servers that no rule names (a table).
+    pub mcp: McpConfig,
     /// Time in seconds after which a pending question is denied, 1 to 86 400.
     pub approval_ttl_seconds: u64,
     /// Maximum number of permission requests from one client within any 60 seconds; 0 for no limit.
@@ -101,6 +103,15 @@ pub enum CleanupAccess {
     Off,
 }
 
+/// Tools of MCP servers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct McpConfig {
+    /// What happens to a call of a tool that no rule names: the agent decides, the call needs
+    /// approval, or it is denied. Default: the agent decides.
+    pub unknown: UnknownMcpTools,
+}
+
 /// An OpenAI-compatible chat endpoint.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
@@ -126,6 +137,7 @@ impl Default for Config {
             require_confirmation_cud: true,
             dangerously_skip_confirmations: false,
             modes: Modes::default(),
+            mcp: McpConfig::default(),
             approval_ttl_seconds: 300,
             rate_limit_per_minute: 100,
             max_open_questions: QuestionLimits::default().total,
@@ -407,6 +419,7 @@ impl Config {
             require_confirmation_cud: self.require_confirmation_cud,
             dangerously_skip_confirmations: self.dangerously_skip_confirmations,
             modes: self.modes,
+            unknown_mcp_tools: self.mcp.unknown,
         }
     }
 

@@ -21,6 +21,7 @@ use std::time::Duration;
 
 use hooks_runtime::{Failure, Report};
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
 use crate::classify::{
@@ -51,6 +52,21 @@ pub struct Policy {
     pub dangerously_skip_confirmations: bool,
     /// See [`Config::modes`](crate::config::Config::modes).
     pub modes: Modes,
+    /// See [`Config::mcp`](crate::config::Config::mcp).
+    pub unknown_mcp_tools: UnknownMcpTools,
+}
+
+/// What happens to a call of a tool of an MCP server that no rule names.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum UnknownMcpTools {
+    /// The agent decides, by its own rules and its prompt.
+    #[default]
+    Agent,
+    /// The call needs approval.
+    Approval,
+    /// The call is denied.
+    Deny,
 }
 
 impl Default for Policy {
@@ -61,6 +77,7 @@ impl Default for Policy {
             require_confirmation_cud: true,
             dangerously_skip_confirmations: false,
             modes: Modes::default(),
+            unknown_mcp_tools: UnknownMcpTools::default(),
         }
     }
 }
@@ -100,6 +117,9 @@ pub struct GateDecision {
     pub may_be_remembered: bool,
     /// The parsed parts of the command, by which an approval is bound to files.
     pub command_parts: Parts,
+    /// `true` if the request is a call of a tool of an MCP server that no rule names, and is left to
+    /// the agent as without the guard. Such a request is not recorded.
+    pub unknown_tool: bool,
     /// The failure of a hook or of the rules. [`Gate::decide`] describes its effect on the decision.
     pub error: Option<String>,
 }
@@ -269,7 +289,7 @@ impl Gate {
         let may_be_remembered = verdict.as_ref().is_none_or(|verdict| verdict.remember);
         let error = error.or(failure).or(unreadable);
         let parts = parts(&found.classification);
-        let (permission, command_parts) =
+        let (permission, command_parts, unknown_tool) =
             self.derive_decision(found, verdict, request, error.is_some());
         let permission = with_hidden_code(permission, request);
         GateDecision {
@@ -279,6 +299,7 @@ impl Gate {
             response_time: began.elapsed(),
             steps,
             command_parts,
+            unknown_tool,
             error,
         }
     }
@@ -357,19 +378,20 @@ impl Gate {
     /// result of rules and restricting hooks. If `failed`, no mode leaves the request to the agent,
     /// because the failure may hide a denial.
     ///
-    /// Also returns the parts of the command.
+    /// Also returns the parts of the command, and [`GateDecision::unknown_tool`].
     fn derive_decision(
         &self,
         analysis: CommandAnalysis,
         verdict: Option<RuleDecision>,
         request: &PermissionRequest,
         failed: bool,
-    ) -> (PermissionDecision, Parts) {
+    ) -> (PermissionDecision, Parts, bool) {
         let Policy {
             auto_allow_read,
             require_confirmation_cud,
             dangerously_skip_confirmations,
             modes,
+            unknown_mcp_tools,
         } = self.policy;
         let found = &analysis.classification;
         let is_asked_about_as_a_read =
@@ -379,7 +401,22 @@ impl Gate {
             || !found.understood()
             || found.findings.iter().any(is_asked_about_as_a_read)
             || request.can_type_into(found);
+        let names_tool = verdict.as_ref().is_some_and(|verdict| verdict.names_tool);
+        // No rule asks about the call, denies it, or allows its tool.
+        let unknown_tool = match &verdict {
+            Some(verdict) if verdict.effect != RuleEffect::Allow || names_tool => None,
+            _ => request.mcp.as_ref(),
+        };
+        let is_restricted = unknown_tool.is_some() && unknown_mcp_tools != UnknownMcpTools::Agent;
         let (allowed, because) = match (&verdict, found.decision) {
+            _ if is_restricted => {
+                let value = match unknown_mcp_tools {
+                    UnknownMcpTools::Deny => "deny",
+                    UnknownMcpTools::Approval | UnknownMcpTools::Agent => "approval",
+                };
+                let why = format!("no rule names this MCP tool, and `mcp.unknown` is `{value}`");
+                (false, Some(why))
+            }
             (Some(verdict), _) => (
                 verdict.effect == RuleEffect::Allow,
                 Some(format!("{} ({})", verdict.reason, verdict.rule)),
@@ -407,12 +444,14 @@ impl Gate {
                 (allowed, allowed.then(|| because.to_owned()))
             }
         };
-        let denied = (verdict.as_ref()).is_some_and(|verdict| verdict.effect == RuleEffect::Deny);
+        let denied = (verdict.as_ref()).is_some_and(|verdict| verdict.effect == RuleEffect::Deny)
+            || is_restricted && unknown_mcp_tools == UnknownMcpTools::Deny;
         let mode = request.permission_mode.as_deref();
         let confirm = modes.confirm(mode, request.agent.as_deref());
         let may_be_left = !allowed && !denied && !failed;
         let is_plain_change = may_be_left
             && verdict.is_none()
+            && !is_restricted
             && !sensitive
             && matches!(found.crud, Crud::Create | Crud::Update);
         let scope = match confirm {
@@ -425,7 +464,9 @@ impl Gate {
             }
             _ => ChangeScope::Other,
         };
+        let is_of_agent = unknown_tool.is_some_and(|call| !call.runs_command) && !is_restricted;
         let left_to_agent = match confirm {
+            _ if is_of_agent => !failed,
             Confirm::Changes => false,
             Confirm::Edits => is_plain_change && scope == ChangeScope::ProjectEdit,
             Confirm::Deletions => is_plain_change && !matches!(scope, ChangeScope::Outside(_)),
@@ -437,6 +478,9 @@ impl Gate {
             }
         };
         let because = match (because, mode, scope) {
+            (..) if is_of_agent && left_to_agent => {
+                Some("left to the agent: no rule names this MCP tool".to_owned())
+            }
             (because, Some(mode), _) if left_to_agent => {
                 let left = format!("{LEFT_TO_AGENT}`{mode}`");
                 Some(because.map_or(left.clone(), |because| format!("{left}; {because}")))
@@ -450,7 +494,7 @@ impl Gate {
             ..
         } = analysis;
         let permission = PermissionDecision {
-            decision: match allowed {
+            decision: match allowed && !is_of_agent {
                 true => Decision::AutoAllowed,
                 false => Decision::RequiresConfirmation,
             },
@@ -468,11 +512,12 @@ impl Gate {
             approved: false,
             denied,
             left_to_agent,
+            names_tool: allowed && names_tool,
             hidden_code: false,
             timed_out: found.timed_out,
             rule: verdict.map(|verdict| verdict.rule),
         };
-        (permission, parts)
+        (permission, parts, is_of_agent && left_to_agent)
     }
 }
 
@@ -482,11 +527,10 @@ fn with_hidden_code(
     permission: PermissionDecision,
     request: &PermissionRequest,
 ) -> PermissionDecision {
-    let is_command = request.file.is_none() && request.network.is_none();
     let asks = permission.decision == Decision::RequiresConfirmation
         && !permission.denied
         && !permission.left_to_agent;
-    if !(is_command && asks && Masked::for_storage(&request.command).hides_code()) {
+    if !(request.is_command() && asks && Masked::for_storage(&request.command).hides_code()) {
         return permission;
     }
     PermissionDecision {

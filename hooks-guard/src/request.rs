@@ -72,6 +72,9 @@ pub struct PermissionRequest {
     /// The host that a command connects to; `command` describes the access then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network: Option<NetworkAccess>,
+    /// The tool of an MCP server; `command` describes the call then, unless the tool runs a command.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mcp: Option<McpCall>,
     /// The changes that the tool in `file` would make. They are shown with the question if the
     /// operator has to answer it, and are not stored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -85,6 +88,12 @@ impl PermissionRequest {
             command: command.into(),
             ..Self::default()
         }
+    }
+
+    /// Returns `true` if `command` is a shell command, and no description of another request.
+    pub(crate) fn is_command(&self) -> bool {
+        let is_mcp = self.mcp.as_ref().is_some_and(|call| !call.runs_command);
+        self.file.is_none() && self.network.is_none() && !is_mcp
     }
 
     /// Returns `true` if the agent could type commands into a program that the command starts.
@@ -173,6 +182,56 @@ impl fmt::Display for NetworkAccess {
     }
 }
 
+/// A call of a tool of an MCP server.
+#[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct McpCall {
+    /// The server and the tool. Some agents join both names without a clear boundary; then every way
+    /// to read the name is listed. A rule that allows the call has to match all of them, a rule that
+    /// asks or denies one.
+    #[cfg_attr(feature = "http", schema(min_items = 1, max_items = 500))]
+    pub tools: Vec<McpTool>,
+    /// `true` if the arguments have a `command` text, which is classified as a shell command.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub runs_command: bool,
+    /// SHA-256 of all arguments, in hexadecimal: an approval applies to these arguments only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input_hash: Option<String>,
+}
+
+/// A tool of an MCP server.
+#[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct McpTool {
+    /// The server, by the agent's name for it.
+    #[cfg_attr(feature = "http", schema(max_length = 500))]
+    pub server: String,
+    /// The tool, by the server's name for it.
+    #[cfg_attr(feature = "http", schema(max_length = 500))]
+    pub tool: String,
+}
+
+/// Start of the description of a call of a tool of an MCP server.
+const MCP_TOOL: &str = "MCP tool ";
+
+impl McpTool {
+    /// Returns the description of a call of this tool, without its arguments.
+    pub(crate) fn description(&self) -> String {
+        Self::description_of(&format!("{}/{}", self.server, self.tool))
+    }
+
+    /// Returns the description of a call of a tool with this name.
+    pub(crate) fn description_of(name: &str) -> String {
+        format!("{MCP_TOOL}{name}")
+    }
+
+    /// Returns `true` if a command in the trail describes a call of a tool of an MCP server.
+    #[cfg(any(feature = "sqlite", feature = "postgres"))]
+    pub(crate) fn is_described_by(command: &str) -> bool {
+        command.starts_with(MCP_TOOL)
+    }
+}
+
 /// A part of a command and its effect. Positions count characters.
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -191,7 +250,7 @@ pub struct CommandPart {
 /// Decision about a [`PermissionRequest`].
 ///
 /// In JSON, the response to `POST /api/hooks/permission-request`; `id`, `secret`, `denied`,
-/// `approved`, `left_to_agent`, `hidden_code` and `rule` are additions.
+/// `approved`, `left_to_agent`, `names_tool`, `hidden_code` and `rule` are additions.
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "http", schema(as = Ruling))]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -227,6 +286,9 @@ pub struct PermissionDecision {
     /// The guard asks neither the operator nor, through the agent, its user.
     #[serde(default, skip_serializing_if = "is_false")]
     pub left_to_agent: bool,
+    /// `true` if the rule that allows the request names its MCP tool.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub names_tool: bool,
     /// `true` if text runs that the trail hides as a secret: the operator cannot see it, and so
     /// cannot approve the command. An agent with its own prompt shows the whole command.
     #[serde(default, skip_serializing_if = "is_false")]

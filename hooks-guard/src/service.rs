@@ -174,7 +174,8 @@ impl PermissionService {
         Duration::from_micros(self.inner.latency_us.load(Ordering::Relaxed))
     }
 
-    /// Decides a request. The decision is on disk when this returns.
+    /// Decides a request. The decision is on disk when this returns, except that of a call of an MCP
+    /// tool that no rule names and that is left to the agent: it is not recorded and has no id.
     ///
     /// A request that a person approved before is allowed: once, if the approval has not been used
     /// yet, or as long as the approval lasts; for equal command, directory, session and agent,
@@ -234,10 +235,23 @@ impl PermissionService {
             mut steps,
             may_be_remembered,
             command_parts,
+            unknown_tool,
             error,
         } = gate.decide(&request).await;
         let took = u64::try_from(response_time.as_micros()).unwrap_or(u64::MAX);
         latency_us.store(took, Ordering::Relaxed);
+        if unknown_tool {
+            steps.push(Step::new("trail", StepRun::Skipped, Duration::ZERO));
+            dispatches.push(Dispatch {
+                at: permission.timestamp,
+                id: None,
+                decision: permission.decision,
+                classification: permission.classification,
+                denied: false,
+                steps,
+            });
+            return Ok(permission);
+        }
         let command_hash = command_hash(&request);
         let asks = permission.decision == Decision::RequiresConfirmation && !permission.denied;
         let began = Instant::now();
@@ -703,6 +717,10 @@ fn command_hash(request: &PermissionRequest) -> [u8; 32] {
         let paths = access.paths.iter();
         parts.extend(paths.map(|path| path.as_os_str().as_encoded_bytes()));
         parts.push(access.input_hash.as_deref().unwrap_or("").as_bytes());
+    }
+    let mcp = request.mcp.as_ref().filter(|call| !call.runs_command);
+    if let Some(hash) = mcp.and_then(|call| call.input_hash.as_deref()) {
+        parts.push(hash.as_bytes());
     }
     let mut hash = Sha256::new();
     if parts.iter().any(|part| part.contains(&0)) {

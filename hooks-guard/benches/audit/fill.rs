@@ -44,6 +44,7 @@ pub(crate) fn decision(n: i64, rows: i64) -> NewDecision {
             secret: None,
             approved: false,
             left_to_agent: false,
+            names_tool: false,
             hidden_code: false,
             timed_out: false,
             denied: false,

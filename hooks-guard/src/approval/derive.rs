@@ -110,7 +110,7 @@ impl<'a> Derivation<'a> {
             }
             return;
         }
-        if request.network.is_none() {
+        if request.is_command() {
             self.text(parts, self.cwd, Vec::new());
         }
     }

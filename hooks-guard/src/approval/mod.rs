@@ -96,8 +96,8 @@ impl ApprovalScope {
         }
         scope.resolve_lookups(reader);
         let is_uncovered = scope.runs_code && scope.refused.is_some();
-        // File tools and requests for network access run no code.
-        if request.file.is_none() && request.network.is_none() {
+        // Other requests run no code.
+        if request.is_command() {
             scope.caution = caution::caution(parts, is_uncovered).map(str::to_owned);
         }
         if scope.folder.is_none()

@@ -5,7 +5,7 @@ use super::record::{AuditRecord, UserResponse};
 use crate::classify::Method;
 use crate::gate::LEFT_TO_AGENT;
 use crate::mask;
-use crate::request::NetworkAccess;
+use crate::request::{McpTool, NetworkAccess};
 use crate::rules::{PastAnswer, RuleDecision};
 
 impl AuditRecord {
@@ -24,7 +24,9 @@ impl AuditRecord {
         let is_shown = self.shows_whole_command();
         let masked = !is_shown && mask::has_label(&self.command);
         // The hash of a call of a file tool covers more than the text.
-        if (!is_shown && !masked) || NetworkAccess::is_described_by(&self.command) {
+        let is_other = NetworkAccess::is_described_by(&self.command)
+            || McpTool::is_described_by(&self.command);
+        if (!is_shown && !masked) || is_other {
             return None;
         }
         let rule = self.rule.as_deref();

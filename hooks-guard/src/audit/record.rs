@@ -193,6 +193,7 @@ impl NewDecision {
                 secret: None,
                 approved: false,
                 left_to_agent: false,
+                names_tool: false,
                 hidden_code: false,
                 timed_out: false,
                 denied: false,

@@ -1,8 +1,8 @@
 //! Classification of tool calls other than shell commands. Takes an access to a file or to the
-//! network; returns its class and findings.
+//! network, or a call of a tool of an MCP server; returns its class and findings.
 
 use super::{Classification, CommandAnalysis, Crud, Tables, ToolEffect};
-use crate::request::{FileAccess, NetworkAccess};
+use crate::request::{FileAccess, McpCall, NetworkAccess};
 
 impl FileAccess {
     /// Classifies the access. `line` describes the access and is the text of the findings.
@@ -63,6 +63,28 @@ impl NetworkAccess {
             ask: true,
             reason: format!("a command connects to `{}`", self.host),
             understood: true,
+        };
+        Classification::of_tool(line, [effect]).into()
+    }
+}
+
+impl McpCall {
+    /// Classifies the call. `line` describes the call and is the text of the finding. The server
+    /// decides what a tool does, so the effect is unknown and requires confirmation.
+    #[must_use]
+    pub fn analyze(&self, line: &str) -> CommandAnalysis {
+        let reason = match self.tools.as_slice() {
+            [one] => format!(
+                "the effect of the tool `{}` of the MCP server `{}` is unknown",
+                one.tool, one.server
+            ),
+            _ => "the effect of this tool of an MCP server is unknown".to_owned(),
+        };
+        let effect = ToolEffect {
+            effect: Crud::Create,
+            ask: true,
+            reason,
+            understood: false,
         };
         Classification::of_tool(line, [effect]).into()
     }

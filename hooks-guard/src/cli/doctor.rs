@@ -60,6 +60,7 @@ pub(crate) fn doctor(options: DoctorArgs) -> Result<bool, CommandError> {
             ],
         ),
     };
+    let service = options.setup.service_address();
     let (config, trail) = match &loaded {
         Ok(loaded) => loaded.for_hook(),
         Err(_) => (places.config_file(), None),
@@ -90,6 +91,7 @@ pub(crate) fn doctor(options: DoctorArgs) -> Result<bool, CommandError> {
             binary: &binary,
             config: &config,
             database: trail.as_deref(),
+            service,
             variables: &variables,
             path: path.as_deref(),
             private: &private,

@@ -10,30 +10,30 @@
 
 use std::io::{self, IsTerminal, Read, Write};
 use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
-use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
 use clap::Args;
 use clap::builder::FalseyValueParser;
 use hooks_guard::audit::ExecutionResult;
-use hooks_guard::changes;
+use hooks_guard::changes::FileChanges;
 use hooks_guard::classify::Decision;
 use hooks_guard::client::{Client, ClientError};
 use hooks_guard::doctor::SERVER_VARIABLES;
 use hooks_guard::gate::Gate;
 use hooks_guard::proof::KeyError;
 use hooks_guard::protocol::{
-    self, Agent, AgentDecision, AgentDenial, AgentHook, AgentPrompt, DecisionRequest, HookEvent,
-    HookReply, ProtocolError, ToolRun,
+    self, Agent, AgentDecision, AgentDenial, AgentHook, DecisionRequest, HookEvent, HookReply,
+    ProtocolError, ToolRun,
 };
 use hooks_guard::service::PermissionService;
+use hooks_guard::tool_call::{self, NO_DECISION, QuestionAnswer, QuestionService, RedeemError};
 use hooks_guard::{PermissionDecision, PermissionRequest};
 use serde_json::json;
-use sha2::{Digest, Sha256};
 use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep, timeout_at};
 
@@ -84,12 +84,6 @@ const LATE_LOCAL_TIMEOUT: Duration = Duration::from_millis(500);
 /// Error if the trail was not written within these timeouts.
 const LOCKED: &str = "timeout while writing the audit trail; look for a process that has locked \
                       it, such as a stopped `hooks-guard serve`";
-
-/// Timeout of the comparison of edits with the present files.
-const COMPARE_TIMEOUT: Duration = Duration::from_millis(500);
-
-/// Timeout of sending the changes of a question.
-const CHANGES_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// How long to retry while an operator's answer is pending and the service is unreachable; it may
 /// be restarting.
@@ -195,13 +189,6 @@ fn wait_for_reply(
     }
 }
 
-/// Reason of a denial if the operator did not answer in time.
-const NO_ANSWER: &str = "the operator did not answer in time; approve the request in the console, \
-                         with `hooks-guard approve` or `hooks-guard watch`";
-
-const NO_DECISION: &str =
-    "no decision before the agent's timeout; try again, or run `hooks-guard doctor`";
-
 fn reply(options: HookArgs, began: Instant, say: &mpsc::Sender<WorkerMessage>) -> HookReply {
     let agent = options.agent;
     match read() {
@@ -280,11 +267,7 @@ fn answer(
     began: Instant,
     say: &mpsc::Sender<WorkerMessage>,
 ) -> HookReply {
-    let (HookEvent::Ask(DecisionRequest { hook, .. })
-    | HookEvent::Ran(ToolRun { hook, .. })
-    | HookEvent::Refused(AgentDenial { hook, .. })
-    | HookEvent::Nothing { hook, .. }) = &event;
-    let hook = *hook;
+    let hook = event.hook();
     let _ = say.send(WorkerMessage::Hook(hook));
     let agent = options.agent;
     let variable = |name: &str| std::env::var(name).ok();
@@ -295,18 +278,11 @@ fn answer(
         let mut event = event;
         if let HookEvent::Ask(question) = &mut event
             && unattended
-            && question.prompt == AgentPrompt::Shown
         {
-            question.prompt = AgentPrompt::Unattended;
+            question.set_unattended();
         }
-        if let Some(problem) = ownership::problem(&loaded, directory(&event)) {
-            let why = format!("hooks-guard cannot decide: {problem}");
-            return Ok(match &event {
-                HookEvent::Ask(question) => {
-                    protocol::decision_reply(question, &reply_without_decision(question, why))
-                }
-                _ => protocol::failure_reply(agent, Some(hook), &why),
-            });
+        if let Some(problem) = ownership::problem(&loaded, event.directory()) {
+            return Ok(tool_call::undecided_reply(agent, &event, &problem));
         }
         if !loaded.config.enabled {
             return Ok(protocol::empty_reply(hook));
@@ -335,17 +311,6 @@ fn answer(
     work().unwrap_or_else(|error| protocol::failure_reply(agent, Some(hook), &error.to_string()))
 }
 
-/// Returns the directory that an event names.
-fn directory(event: &HookEvent) -> Option<&Path> {
-    let request = match event {
-        HookEvent::Ask(question) => &question.request,
-        HookEvent::Ran(ran) => &ran.request,
-        HookEvent::Refused(refused) => &refused.request,
-        HookEvent::Nothing { .. } => return None,
-    };
-    request.cwd.as_deref()
-}
-
 /// One call of a hook.
 struct HookCallContext<'a> {
     agent: Agent,
@@ -368,52 +333,42 @@ enum DecisionSource {
     Local(PermissionDecision, Option<String>),
 }
 
-/// Result of a question to the operator.
-enum OperatorResult {
-    Answer(AgentDecision),
-    /// The request was approved, but its files have changed since the question; with the reason.
-    Changed(String),
-}
-
 impl HookCallContext<'_> {
     async fn ask(&self, mut question: DecisionRequest) -> HookReply {
         question.request.asks_itself = !question.unattended();
         let request = &mut question.request;
-        self.complete(request);
+        tool_call::complete(request, self.agent.name());
         // Forget an earlier call with this name that never ran: if this process decides, the stored
         // decision would be attributed to the new call.
         self.calls.forget(request);
         let decided = timeout_at(self.deadline, self.decide(&question)).await;
         let answer = match decided {
-            Err(_) => reply_without_decision(&question, NO_DECISION.to_owned()),
-            Ok(Err(why)) => reply_without_decision(&question, why),
+            Err(_) => tool_call::without_decision(&question, NO_DECISION.to_owned()),
+            Ok(Err(why)) => tool_call::without_decision(&question, why),
             // The service may have refused this trail, and a new process cannot know its earlier
             // state.
             Ok(Ok(DecisionSource::Local(permission, Some(why)))) if permission.approved => {
-                reply_without_decision(&question, format!("{}; {why}", permission.reasoning))
+                tool_call::without_decision(&question, format!("{}; {why}", permission.reasoning))
             }
             Ok(Ok(DecisionSource::Local(permission, service))) => {
                 match (AgentDecision::of(&question, &permission), service) {
                     (AgentDecision::Ask(reason), Some(why)) => {
-                        reply_without_decision(&question, format!("{reason}; {why}"))
+                        tool_call::without_decision(&question, format!("{reason}; {why}"))
                     }
                     (answer, _) => answer,
                 }
             }
             Ok(Ok(DecisionSource::Service(client, permission))) => {
                 self.store_secret(&question.request, &permission);
-                self.resolve(&question, &client, &permission).await
+                let service = RemoteService {
+                    hook: self,
+                    client,
+                    unreachable_since: Mutex::new(None),
+                };
+                tool_call::resolve(&service, &question, permission, self.deadline).await
             }
         };
         protocol::decision_reply(&question, &answer)
-    }
-
-    /// Sets the agent's name, and a call id if the agent sent none.
-    fn complete(&self, request: &mut PermissionRequest) {
-        request.agent = Some(self.agent.name().to_owned());
-        request.call_id.get_or_insert_with(|| {
-            derive_call_id(request.command.as_str(), request.cwd.as_deref())
-        });
     }
 
     /// Returns the decision of the service or, if there is no service, of this process.
@@ -572,6 +527,12 @@ impl HookCallContext<'_> {
         let request = &question.request;
         let failed = |error: &dyn std::fmt::Display| format!("hooks-guard cannot decide: {error}");
         let gate = self.gate(request).await.map_err(|error| failed(&error))?;
+        if request.mcp.is_some() {
+            let decided = gate.decide(request).await;
+            if decided.unknown_tool {
+                return Ok(decided.permission);
+            }
+        }
         let recorded = async {
             let audit = open_one_shot(&self.loaded.config).await?;
             let ttl = self.loaded.config.approval_ttl();
@@ -591,143 +552,6 @@ impl HookCallContext<'_> {
         find_denial(&gate, request).await.ok_or(error)
     }
 
-    /// Converts a decision of the service to a reply. If the agent shows no prompt, waits for the
-    /// operator. If the files changed while the question was pending, asks again.
-    async fn resolve(
-        &self,
-        question: &DecisionRequest,
-        client: &Client,
-        permission: &PermissionDecision,
-    ) -> AgentDecision {
-        let mut again = None;
-        loop {
-            let permission = again.as_ref().unwrap_or(permission);
-            match self.resolve_once(question, client, permission).await {
-                OperatorResult::Answer(answer) => return answer,
-                OperatorResult::Changed(why) if self.remaining() < Duration::from_millis(500) => {
-                    return AgentDecision::Deny(why);
-                }
-                OperatorResult::Changed(why) => match self.decide(question).await {
-                    Ok(DecisionSource::Service(_, permission)) => {
-                        self.store_secret(&question.request, &permission);
-                        again = Some(permission);
-                    }
-                    Ok(DecisionSource::Local(..)) => return AgentDecision::Deny(why),
-                    Err(error) => return AgentDecision::Deny(format!("{why}; {error}")),
-                },
-            }
-        }
-    }
-
-    async fn resolve_once(
-        &self,
-        question: &DecisionRequest,
-        client: &Client,
-        permission: &PermissionDecision,
-    ) -> OperatorResult {
-        let asks = permission.decision == Decision::RequiresConfirmation && !permission.denied;
-        let (Some(id), Some(secret)) = (permission.id, &permission.secret) else {
-            return OperatorResult::Answer(AgentDecision::of(question, permission));
-        };
-        if !asks || permission.left_to_agent || !question.unattended() {
-            return OperatorResult::Answer(AgentDecision::of(question, permission));
-        }
-        let reason = format!("{}: {}", permission.classification, permission.reasoning);
-        let denied =
-            |why: String| OperatorResult::Answer(AgentDecision::Deny(format!("{reason}; {why}")));
-        self.send_changes(question, client, id, secret).await;
-        let mut unreachable_since = None;
-        loop {
-            let remaining = self.remaining();
-            if remaining < Duration::from_millis(500) {
-                return denied(NO_ANSWER.to_owned());
-            }
-            let seconds = remaining.as_secs().saturating_sub(1).min(30);
-            let path = format!("/api/hooks/decisions/{id}?wait={seconds}");
-            let record = client.get(&path, remaining).await;
-            let answer = match &record {
-                Ok(record) => {
-                    unreachable_since = None;
-                    record["user_response"].as_str()
-                }
-                Err(ClientError::Timeout(_)) => continue,
-                Err(error)
-                    if is_unreachable(error)
-                        && time_limit(RECONNECT_TIMEOUT, &mut unreachable_since) =>
-                {
-                    sleep(Duration::from_millis(200)).await;
-                    continue;
-                }
-                Err(error) => return denied(error.to_string()),
-            };
-            match answer {
-                None if seconds == 0 => {
-                    return denied(NO_ANSWER.to_owned());
-                }
-                None => {}
-                Some("APPROVED") => {
-                    let path = format!("/api/hooks/decisions/{id}/redeem");
-                    let body = json!({ "secret": secret });
-                    return match client.post(&path, &body, self.remaining()).await {
-                        Ok(_) => OperatorResult::Answer(AgentDecision::Allow(format!(
-                            "{reason}; approved by the operator"
-                        ))),
-                        Err(ClientError::Refused { code, error, .. }) if code == "CHANGED" => {
-                            OperatorResult::Changed(format!("{reason}; {error}"))
-                        }
-                        Err(error) => denied(error.to_string()),
-                    };
-                }
-                Some("TIMEOUT") => {
-                    return denied(NO_ANSWER.to_owned());
-                }
-                Some(_) => {
-                    let note = record
-                        .as_ref()
-                        .ok()
-                        .and_then(|one| one["answer_note"].as_str());
-                    return denied(match note {
-                        Some(note) => format!("denied by the operator: {note}"),
-                        None => "denied by the operator; ask the user how to continue".to_owned(),
-                    });
-                }
-            }
-        }
-    }
-
-    /// Compares the edits of a file tool with the present files, and shows the result with the
-    /// question. Without it, the question shows the tool and its files.
-    async fn send_changes(
-        &self,
-        question: &DecisionRequest,
-        client: &Client,
-        id: i64,
-        secret: &str,
-    ) {
-        let edits: Arc<[_]> = question.edits().into();
-        if edits.is_empty() {
-            return;
-        }
-        let (proposed, cwd) = (Arc::clone(&edits), question.request.cwd.clone());
-        let (send, receive) = oneshot::channel();
-        // Reading a file may block, for example in a network's file system.
-        let _ = thread::Builder::new().spawn(move || {
-            // The receiver is dropped after the timeout.
-            let _ = send.send(changes::compare(&proposed, cwd.as_deref()));
-        });
-        let compared = tokio::time::timeout(COMPARE_TIMEOUT, receive).await;
-        let changes = match compared {
-            Ok(Ok(changes)) => changes,
-            _ => changes::not_compared(&edits),
-        };
-        let path = format!("/api/hooks/decisions/{id}/changes");
-        let body = json!({ "secret": secret, "changes": changes });
-        let limit = CHANGES_TIMEOUT.min(self.remaining() / 2);
-        if let Err(error) = client.post(&path, &body, limit).await {
-            tracing::debug!(%error, "the question does not show its changes");
-        }
-    }
-
     fn remaining(&self) -> Duration {
         self.deadline.saturating_duration_since(Instant::now())
     }
@@ -743,7 +567,7 @@ impl HookCallContext<'_> {
 
     /// Records that a tool ran.
     async fn record_run(&self, mut ran: ToolRun) -> HookReply {
-        self.complete(&mut ran.request);
+        tool_call::complete(&mut ran.request, self.agent.name());
         let status = ran.outcome.exit_status;
         let status = status.and_then(|status| i32::try_from(status).ok());
         let reported = match self.calls.find(&ran.request) {
@@ -764,7 +588,7 @@ impl HookCallContext<'_> {
 
     /// Records that the agent itself denied a tool call.
     async fn record_denial(&self, mut refused: AgentDenial) -> HookReply {
-        self.complete(&mut refused.request);
+        tool_call::complete(&mut refused.request, self.agent.name());
         let recorded = async {
             let config = &self.loaded.config;
             let gate = gate(self.loaded, None)?;
@@ -861,15 +685,6 @@ impl HookCallContext<'_> {
     }
 }
 
-/// Returns the reply if there is no decision: asks through the agent's prompt if it shows one, else
-/// denies.
-fn reply_without_decision(question: &DecisionRequest, why: String) -> AgentDecision {
-    match question.unattended() {
-        false => AgentDecision::Ask(why),
-        true => AgentDecision::Deny(why),
-    }
-}
-
 /// Returns `true` if the agent may run a request without an approval: some agents run requests that
 /// are left to them.
 fn permits(permission: &PermissionDecision) -> bool {
@@ -909,16 +724,86 @@ fn is_unreachable(error: &ClientError) -> bool {
     }
 }
 
-/// Returns `true` until `limit` has passed since the first call.
-fn time_limit(limit: Duration, first: &mut Option<Instant>) -> bool {
-    first.get_or_insert_with(Instant::now).elapsed() < limit
+/// The running service, to which this process has sent a question.
+struct RemoteService<'a> {
+    hook: &'a HookCallContext<'a>,
+    client: Client,
+    /// Time of the first of consecutive failures to reach the service.
+    unreachable_since: Mutex<Option<Instant>>,
 }
 
-/// Derives a call id from the command and its directory, for an agent that sends none.
-fn derive_call_id(command: &str, cwd: Option<&std::path::Path>) -> String {
-    let mut hash = Sha256::new();
-    hash.update(command);
-    hash.update([0]);
-    hash.update(cwd.map_or(&[][..], |cwd| cwd.as_os_str().as_encoded_bytes()));
-    format!("command:{}", hex::encode(&hash.finalize()[..16]))
+impl RemoteService<'_> {
+    /// Returns `true` until [`RECONNECT_TIMEOUT`] has passed since the first failure.
+    fn retries(&self) -> bool {
+        let since = self.unreachable_since.lock();
+        let mut since = since.unwrap_or_else(PoisonError::into_inner);
+        since.get_or_insert_with(Instant::now).elapsed() < RECONNECT_TIMEOUT
+    }
+
+    fn set_reached(&self) {
+        let since = self.unreachable_since.lock();
+        *since.unwrap_or_else(PoisonError::into_inner) = None;
+    }
+}
+
+impl QuestionService for RemoteService<'_> {
+    async fn decide_again(
+        &self,
+        question: &DecisionRequest,
+    ) -> Result<PermissionDecision, Option<String>> {
+        match self.hook.decide(question).await {
+            Ok(DecisionSource::Service(_, permission)) => {
+                self.hook.store_secret(&question.request, &permission);
+                Ok(permission)
+            }
+            Ok(DecisionSource::Local(..)) => Err(None),
+            Err(error) => Err(Some(error)),
+        }
+    }
+
+    async fn show_changes(&self, id: i64, secret: &str, changes: FileChanges, limit: Duration) {
+        let path = format!("/api/hooks/decisions/{id}/changes");
+        let body = json!({ "secret": secret, "changes": changes });
+        if let Err(error) = self.client.post(&path, &body, limit).await {
+            tracing::debug!(%error, "the question does not show its changes");
+        }
+    }
+
+    async fn wait_for_answer(
+        &self,
+        id: i64,
+        wait: u64,
+        limit: Duration,
+    ) -> Result<Option<QuestionAnswer>, String> {
+        let path = format!("/api/hooks/decisions/{id}?wait={wait}");
+        let record = match self.client.get(&path, limit).await {
+            Ok(record) => record,
+            Err(ClientError::Timeout(_)) => return Ok(None),
+            Err(error) if is_unreachable(&error) && self.retries() => {
+                sleep(Duration::from_millis(200)).await;
+                return Ok(None);
+            }
+            Err(error) => return Err(error.to_string()),
+        };
+        self.set_reached();
+        Ok(record["user_response"].as_str().map(|answer| match answer {
+            "APPROVED" => QuestionAnswer::Approved,
+            "TIMEOUT" => QuestionAnswer::Expired,
+            _ => QuestionAnswer::Denied {
+                note: record["answer_note"].as_str().map(str::to_owned),
+            },
+        }))
+    }
+
+    async fn redeem(&self, id: i64, secret: &str, limit: Duration) -> Result<(), RedeemError> {
+        let path = format!("/api/hooks/decisions/{id}/redeem");
+        let body = json!({ "secret": secret });
+        match self.client.post(&path, &body, limit).await {
+            Ok(_) => Ok(()),
+            Err(ClientError::Refused { code, error, .. }) if code == "CHANGED" => {
+                Err(RedeemError::Changed(error))
+            }
+            Err(error) => Err(RedeemError::Failed(error.to_string())),
+        }
+    }
 }

@@ -30,6 +30,10 @@ pub(crate) struct InstallArgs {
     /// and denies if no service runs.
     #[arg(long)]
     unattended: bool,
+    /// The agent posts its hooks to the running service instead of running this program; Claude
+    /// Code only. It then needs the token that `hooks-guard token` prints.
+    #[arg(long, conflicts_with = "uninstall")]
+    http: bool,
     /// Changes the settings of the project in this directory instead of the user's.
     #[arg(long, value_name = "DIRECTORY")]
     project: Option<PathBuf>,
@@ -60,6 +64,8 @@ pub(crate) fn install(options: InstallArgs) -> Result<bool, CommandError> {
         binary: std::env::current_exe()?,
         path: std::env::var_os("PATH"),
         unattended: options.unattended,
+        service: options.setup.service_address(),
+        http: options.http,
         dry_run: options.dry_run,
     };
     let report = match options.uninstall {

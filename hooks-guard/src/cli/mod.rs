@@ -26,6 +26,7 @@ mod setup;
 mod snapshot;
 mod suggest;
 mod table;
+mod token;
 mod watch;
 mod when;
 
@@ -83,6 +84,10 @@ enum CliCommand {
     Hook(hook::HookArgs),
     /// Adds the hook to the settings of an agent, or removes it.
     Install(install::InstallArgs),
+    /// Prints the token with which an agent calls its hooks over HTTP.
+    ///
+    /// The token lets the agent ask for decisions. It answers no questions.
+    Token(token::TokenArgs),
     /// Checks your installation and suggests fixes.
     ///
     /// Exit status: 0 if there are no failures (warnings are allowed), 1 if something does not
@@ -135,6 +140,7 @@ pub(crate) fn run() -> ExitCode {
         CliCommand::Audit(options) => audit::audit(options),
         CliCommand::Hook(options) => return ExitCode::from(hook::hook(options)),
         CliCommand::Install(options) => install::install(options),
+        CliCommand::Token(options) => token::token(options),
         CliCommand::Doctor(options) => doctor::doctor(options),
         CliCommand::Rules(RulesCommand::Preset(options)) => presets::preset(options),
         CliCommand::TestRules(options) => rules::test(options),

@@ -13,16 +13,27 @@ use nix::unistd::{Gid, Group, User, geteuid};
 
 use super::setup::LoadedConfig;
 
-/// Returns the reason why a file of this configuration must not be trusted for a request in `cwd`,
-/// if there is one.
+/// Returns the reason why a file of this configuration must not be trusted for a request in `cwd`
+/// that this process decides in the agent's directory, if there is one.
 pub(crate) fn problem(loaded: &LoadedConfig, cwd: Option<&Path>) -> Option<String> {
+    let own = env::current_dir().ok();
+    problem_for(loaded, cwd.into_iter().chain(own.as_deref()))
+}
+
+/// Returns the reason why a file of this configuration must not be trusted for a request from these
+/// directories, if there is one.
+pub(crate) fn problem_for<'a>(
+    loaded: &LoadedConfig,
+    directories: impl IntoIterator<Item = &'a Path>,
+) -> Option<String> {
     // From the system's user database only: a project can set `HOME` to a folder of the project.
     let user = Places::of_user();
     let own = user
         .iter()
         .flat_map(|places| [&places.config, &places.data])
         .collect::<Vec<_>>();
-    let projects = Projects::around(cwd, user.as_ref().map(|places| places.home.as_path()));
+    let home = user.as_ref().map(|places| places.home.as_path());
+    let projects = Projects::around(directories, home);
     let scripts = &loaded.config.scripts;
     loaded.files().iter().chain(scripts).find_map(|file| {
         let is_in_own_folder = own.iter().any(|folder| file.starts_with(folder));
@@ -43,21 +54,16 @@ pub(crate) fn problem(loaded: &LoadedConfig, cwd: Option<&Path>) -> Option<Strin
 struct Projects(Vec<PathBuf>);
 
 impl Projects {
-    /// Collects the directory of the request, that of this process, and the repositories around
-    /// them. A directory that contains the user's home is not a project: some users keep their
+    /// Collects these directories and the repositories around them. A directory that contains the user's home is not a project: some users keep their
     /// settings in such a repository.
-    fn around(cwd: Option<&Path>, home: Option<&Path>) -> Self {
+    fn around<'a>(directories: impl IntoIterator<Item = &'a Path>, home: Option<&Path>) -> Self {
         let homes: Vec<PathBuf> = home
             .into_iter()
             .flat_map(|home| [home.to_owned(), real(home)])
             .collect();
         let mut folders = Vec::new();
-        for start in cwd
-            .map(Path::to_owned)
-            .into_iter()
-            .chain(env::current_dir().ok())
-        {
-            for start in [real(&start), start] {
+        for start in directories {
+            for start in [real(start), start.to_owned()] {
                 let repositories = start.ancestors().skip(1);
                 let repositories = repositories.filter(|folder| folder.join(".git").exists());
                 folders.extend(repositories.map(Path::to_owned));

@@ -14,6 +14,7 @@ use hooks_runtime::display::escape;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::failure::CommandError;
+use super::ownership;
 use super::semantic;
 use super::setup::{LoadedConfig, Setup, database, gate, open, without_password};
 
@@ -112,11 +113,14 @@ async fn run(
     // Agents' hooks and `approve` send nothing to a service without the key.
     let key = ServiceKey::load_or_create(&loaded.key_file())?;
     let warnings = loaded.warnings();
+    let files = loaded.clone();
     let config = loaded.config;
     let (ttl, limits) = (config.approval_ttl(), config.question_limits());
     let service = PermissionService::with_limits(gate, audit, ttl, limits);
     let metrics = Metrics::install();
-    let state = AppState::new(service, token.clone(), config.clone(), metrics).with_key(key);
+    let state = AppState::new(service, token.clone(), config.clone(), metrics)
+        .with_key(key)
+        .with_file_check(move |cwd| ownership::problem_for(&files, cwd));
     // Install the handlers before the address is printed, so that an early signal ends the service
     // cleanly.
     let mut interrupted = signal(SignalKind::interrupt())?;

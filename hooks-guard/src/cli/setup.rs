@@ -1,6 +1,7 @@
 //! Shared start-up code of the commands. In: options and the environment. Out: the configuration,
 //! its files, the trail, the gate and clients of the service.
 
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -67,6 +68,13 @@ pub(crate) struct LoadedConfig {
 }
 
 impl Setup {
+    /// Returns the address at which clients reach the service; the default if the configuration
+    /// cannot be read.
+    pub(crate) fn service_address(&self) -> SocketAddr {
+        let config = self.load().map(|loaded| loaded.config).unwrap_or_default();
+        service_address(&config)
+    }
+
     /// Returns the configuration with the overrides of the command line.
     pub(crate) fn config(&self) -> Result<Config, CommandError> {
         Ok(self.load()?.config)
@@ -378,6 +386,11 @@ pub(crate) fn address(config: &Config) -> Address {
         Some(socket) => Address::Unix(socket.clone()),
         None => Address::Tcp(config.listen),
     }
+}
+
+/// Returns the TCP address at which clients reach the service.
+pub(crate) fn service_address(config: &Config) -> SocketAddr {
+    config.published_address.unwrap_or(config.listen)
 }
 
 /// Returns a single-threaded runtime.

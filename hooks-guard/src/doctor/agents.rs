@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::check::{Check, CheckState, DoctorContext, mode, same};
+use super::environment::PROXIES;
 use crate::excerpt::Excerpt;
 use crate::files;
 use crate::install::{
-    HookCall, Plan, SettingsScope, claude_ignores_lateness, codex_skips, document_value, entries,
-    others, plugin_is_installed, plugin_text,
+    HookCall, Plan, SettingsScope, TOKEN_VARIABLE, claude_ignores_lateness, codex_skips,
+    document_value, entries, http_plan, is_http, others, plugin_is_installed, plugin_text,
 };
 use crate::protocol::{Agent, FailureReaction};
 
@@ -189,7 +190,10 @@ fn check_registration(
             }
             false => None,
         };
-        checks.push(comparison.or(trusted).unwrap_or_else(good));
+        match there.iter().any(|(_, entry)| is_http(entry)) {
+            true => checks.extend(http_checks(agent, file, comparison, around)),
+            false => checks.push(comparison.or(trusted).unwrap_or_else(good)),
+        }
     }
     if mode(file).is_some_and(|mode| mode & 0o022 != 0) {
         checks.push(failed_check(
@@ -199,6 +203,57 @@ fn check_registration(
         ));
     }
     Some(checks)
+}
+
+/// Returns the checks of entries that call the hook over HTTP.
+fn http_checks(
+    agent: Agent,
+    file: &Path,
+    comparison: Option<Check>,
+    around: &DoctorContext<'_>,
+) -> Vec<Check> {
+    let shown = file.display();
+    let mut checks = vec![comparison.unwrap_or_else(|| {
+        let what = format!(
+            "`{shown}` calls the hook over HTTP; the tool is blocked if the service does not run"
+        );
+        Check::new(agent.name(), CheckState::Ok, what, "")
+    })];
+    if !around.variables.iter().any(|name| name == TOKEN_VARIABLE) {
+        checks.push(Check::new(
+            agent.name(),
+            CheckState::Warn,
+            format!(
+                "`{TOKEN_VARIABLE}` is not set here, and without it the service denies every tool"
+            ),
+            &format!(
+                "put `export {TOKEN_VARIABLE}=\"$(hooks-guard token {agent})\"` into the start \
+                 file of your shell"
+            ),
+        ));
+    }
+    if let Some(proxy) = PROXIES.iter().find(|name| {
+        let mut variables = around.variables.iter();
+        variables.any(|variable| variable == *name)
+    }) {
+        checks.push(Check::new(
+            agent.name(),
+            CheckState::Warn,
+            format!(
+                "`{proxy}` is set, and {} may send its hooks there",
+                agent.title()
+            ),
+            "add `127.0.0.1,localhost` to `NO_PROXY`, or install without `--http`",
+        ));
+    }
+    if let Some(late) = claude_ignores_lateness(around.path) {
+        checks.push(failed_check(
+            agent,
+            format!("{late} or the service does not run"),
+            "update it to 2.1.295 or later, or install without `--http`",
+        ));
+    }
+    checks
 }
 
 /// Returns the check of an entry of an earlier version, which names no configuration.
@@ -243,7 +298,10 @@ fn compare_entries(
     let is = |wanted: &[(String, Value)]| {
         wanted.len() == there.len() && wanted.iter().all(|entry| there.contains(entry))
     };
-    if is(&wanted) || is(&plan(true)) {
+    let is_http_plan = [false, true].into_iter().any(|unattended| {
+        http_plan(agent, around.service, unattended).is_ok_and(|plan| is(&plan.entries))
+    });
+    if is(&wanted) || is(&plan(true)) || is_http_plan {
         return None;
     }
     let shown = file.display();

@@ -3,6 +3,7 @@
 
 use std::ffi::OsStr;
 use std::fs;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use hooks_runtime::display::escape;
@@ -93,6 +94,8 @@ pub struct DoctorContext<'a> {
     pub config: &'a Path,
     /// The trail, as passed to a hook by `install`.
     pub database: Option<&'a str>,
+    /// Address at which clients reach the service.
+    pub service: SocketAddr,
     /// Names of the environment variables.
     pub variables: &'a [String],
     /// The search path, `PATH`.

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::check::{Check, CheckState, DoctorContext};
 use crate::files;
-use crate::install::document_value;
+use crate::install::{TOKEN_VARIABLE, document_value};
 use crate::protocol::Agent;
 
 /// Effect of a variable on the guard.
@@ -23,7 +23,14 @@ enum VariableEffect {
     Code,
     /// Decides which programs the commands of an agent run.
     Programs,
+    /// Sends requests over HTTP to a proxy, and so the hooks that an agent calls over HTTP.
+    Proxy,
+    /// The token of an agent, which belongs into no file that others can read.
+    Token,
 }
+
+/// Variables that send requests over HTTP to a proxy.
+pub(super) const PROXIES: [&str; 4] = ["HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"];
 
 /// Variables by which the PostgreSQL driver finds or trusts another server than the one in the
 /// configuration. A hook runs without them.
@@ -44,6 +51,8 @@ fn effect(name: &str) -> Option<VariableEffect> {
     Some(match name {
         // These two only restrict or inform.
         "HOOKS_GUARD_LOG" | "HOOKS_GUARD_UNATTENDED" => return None,
+        TOKEN_VARIABLE => VariableEffect::Token,
+        name if PROXIES.contains(&name) => VariableEffect::Proxy,
         name if SERVER_VARIABLES.contains(&name) => VariableEffect::Guard,
         name if name.starts_with("HOOKS_GUARD") => VariableEffect::Guard,
         "HOME" | "XDG_CONFIG_HOME" | "XDG_DATA_HOME" | "XDG_STATE_HOME" => VariableEffect::Folders,
@@ -195,9 +204,11 @@ fn check_file(file: &Path, format: VariableFormat, is_project: bool) -> Vec<Chec
         let effect = effect(name)?;
         // In the user's settings, only some variables are worth a warning.
         let state = match (effect, is_project) {
-            (VariableEffect::Programs, true) => CheckState::Warn,
+            (VariableEffect::Programs | VariableEffect::Proxy, true) => CheckState::Warn,
             (_, true) => CheckState::Bad,
-            (VariableEffect::Guard | VariableEffect::Code, false) => CheckState::Warn,
+            (VariableEffect::Guard | VariableEffect::Code | VariableEffect::Token, false) => {
+                CheckState::Warn
+            }
             (_, false) => return None,
         };
         let whose = if is_project {
@@ -227,6 +238,12 @@ fn effect_text(effect: VariableEffect) -> &'static str {
              hook"
         }
         VariableEffect::Programs => "it decides which programs the agent's commands run",
+        VariableEffect::Proxy => {
+            "hooks over HTTP go to this proxy, which can answer in the service's place"
+        }
+        VariableEffect::Token => {
+            "everyone who can read the file can call hooks over HTTP as the agent"
+        }
     }
 }
 
@@ -238,6 +255,9 @@ fn remedy(name: &str, effect: VariableEffect) -> String {
         VariableEffect::Guard => format!(
             "remove `{name}`; set it in the configuration, and run `hooks-guard install` again"
         ),
+        VariableEffect::Token => {
+            format!("remove `{name}`; set it in the start file of your shell")
+        }
         _ => format!("remove `{name}`, unless you know who set it and why"),
     }
 }

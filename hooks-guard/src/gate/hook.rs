@@ -58,6 +58,13 @@ impl Classify for Classifier {
         Some(match (&request.file, &request.network) {
             (Some(access), _) => access.analyze(&request.command),
             (None, Some(access)) => access.analyze(&request.command),
+            (None, None) if !request.is_command() => {
+                let call = request.mcp.as_ref();
+                call.map_or_else(
+                    || Classification::fallback("the request is empty").into(),
+                    |call| call.analyze(&request.command),
+                )
+            }
             (None, None) => match self.analyze_fully(&request.command, context).await {
                 Ok(found) => found,
                 Err(error) => Classification::fallback(&error.to_string()).into(),

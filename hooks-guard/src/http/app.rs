@@ -15,8 +15,8 @@ use super::common::no_such_method;
 use super::error::{ApiError, REQUEST_ID, RequestId};
 use super::state::AppState;
 use super::{
-    changes, cleanup, console, decisions, events, export, health, identity, metrics, openapi,
-    pending, permission, registered, remembered, respond, rule, scrape, session, stats,
+    agent_hook, changes, cleanup, console, decisions, events, export, health, identity, metrics,
+    openapi, pending, permission, registered, remembered, respond, rule, scrape, session, stats,
 };
 
 /// Returns the service as a router, to be served by [`Server`](super::Server), by another server,
@@ -27,6 +27,7 @@ use super::{
 pub fn app(state: AppState) -> Router {
     Router::new()
         .route("/api/hooks/permission-request", post(permission::request))
+        .route("/api/hooks/agents/{agent}", post(agent_hook::hook))
         .route("/api/hooks/permission-response", post(respond::respond))
         .route(
             "/api/hooks/permission-response/{id}",
@@ -145,6 +146,7 @@ pub(super) fn route_of(request: &Request) -> &'static str {
         Some(rest) if rest.ends_with("/executed") => "/api/hooks/decisions/{id}/executed",
         Some(rest) if rest.ends_with("/changes") => "/api/hooks/decisions/{id}/changes",
         Some(_) => "/api/hooks/decisions/{id}",
+        None if path.starts_with(agent_hook::PATH) => "/api/hooks/agents/{agent}",
         None if path.starts_with("/api/hooks/remembered/") => "/api/hooks/remembered/{id}",
         None if path.starts_with("/api/hooks/permission-response/") => {
             "/api/hooks/permission-response/{id}"

@@ -20,14 +20,17 @@ const BODY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Reads a body.
 pub(super) async fn bytes(body: Body) -> Result<Bytes, ApiError> {
-    if body.size_hint().lower() > MAX_BODY_BYTES as u64 {
-        return Err(ApiError::too_large(MAX_BODY_BYTES));
+    bytes_up_to(body, MAX_BODY_BYTES).await
+}
+
+/// Reads a body of at most this length in bytes.
+pub(super) async fn bytes_up_to(body: Body, most: usize) -> Result<Bytes, ApiError> {
+    if body.size_hint().lower() > most as u64 {
+        return Err(ApiError::too_large(most));
     }
-    match timeout(BODY_TIMEOUT, Limited::new(body, MAX_BODY_BYTES).collect()).await {
+    match timeout(BODY_TIMEOUT, Limited::new(body, most).collect()).await {
         Ok(Ok(collected)) => Ok(collected.to_bytes()),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => {
-            Err(ApiError::too_large(MAX_BODY_BYTES))
-        }
+        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(ApiError::too_large(most)),
         Ok(Err(_)) => Err(ApiError::invalid_json(
             "incomplete body; send as many bytes as `Content-Length`",
         )),

@@ -233,8 +233,13 @@ pub(crate) async fn redeem(
     let decision = number(&decision)?;
     let mut map = body::object(body).await?;
     let secret = body::text(&mut map, "secret", 200)?.ok_or_else(|| ApiError::missing("secret"))?;
-    let redeemed = state.service().redeem(decision, &secret).await;
-    match redeemed.map_err(|error| failed(&id, &error))? {
+    let result = state.service().redeem(decision, &secret).await;
+    redeemed(result.map_err(|error| failed(&id, &error))?)
+}
+
+/// Returns the record of an approval that was used, or the error of one that does not hold.
+pub(super) fn redeemed(result: RedeemResult) -> Result<Json<AuditRecord>, ApiError> {
+    match result {
         RedeemResult::Done(record) => Ok(Json(*record)),
         RedeemResult::Already(_) => Err(ApiError::conflict(
             "ALREADY_USED",

@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use crate::classify::Classification;
 use crate::excerpt::Excerpt;
+use crate::protocol::Agent;
 
 /// Id of a request in logs, responses and errors.
 #[derive(Clone, Debug)]
@@ -216,6 +217,28 @@ impl ApiError {
         error
     }
 
+    /// The agent's token is missing or wrong.
+    pub(crate) fn no_agent_token(agent: Agent) -> Self {
+        Self::new(
+            StatusCode::UNAUTHORIZED,
+            "AGENT_TOKEN_REQUIRED",
+            "the agent's token is missing or wrong",
+        )
+        .details(format!(
+            "start the agent with the variable `HOOKS_GUARD_AGENT_TOKEN` set to the output of \
+             `hooks-guard token {agent}`"
+        ))
+    }
+
+    /// The service has no key, by which it authenticates clients.
+    pub(crate) fn no_key() -> Self {
+        Self::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "NO_KEY",
+            "the service has no key; restart it with `hooks-guard serve`",
+        )
+    }
+
     /// The resource does not exist.
     pub(crate) fn not_found(what: impl Into<String>) -> Self {
         Self::new(StatusCode::NOT_FOUND, "NOT_FOUND", what)
@@ -296,6 +319,19 @@ impl ApiError {
     pub(crate) fn retry_after(mut self, seconds: u64) -> Self {
         self.body.retry_after_seconds = Some(seconds);
         self
+    }
+
+    /// Returns the error code.
+    pub(crate) fn code(&self) -> &'static str {
+        self.body.code
+    }
+
+    /// Returns the message with its details, on one line.
+    pub(crate) fn message(&self) -> String {
+        match &self.body.details {
+            Some(details) => format!("{}; {details}", self.body.error),
+            None => self.body.error.clone(),
+        }
     }
 
     pub(crate) fn details(mut self, details: impl Into<String>) -> Self {

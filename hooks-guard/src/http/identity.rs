@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use axum::Json;
 use axum::body::Body;
 use axum::extract::{Extension, Request, State};
-use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::http::{HeaderMap, HeaderValue};
 use axum::response::Response;
 use http_body_util::BodyExt;
 use hyper::body::Body as _;
@@ -85,11 +85,7 @@ pub(crate) async fn identity(
     headers: HeaderMap,
 ) -> Result<Json<Identity>, ApiError> {
     let (Some(key), Some(Extension(reached))) = (state.inner.key.get(), reached) else {
-        return Err(ApiError::new(
-            StatusCode::SERVICE_UNAVAILABLE,
-            "NO_KEY",
-            "the service has no key; restart it with `hooks-guard serve`",
-        ));
+        return Err(ApiError::no_key());
     };
     let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     let challenge = header(proof::CHALLENGE).filter(|text| proof::is_nonce(text));

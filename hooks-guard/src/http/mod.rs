@@ -3,6 +3,7 @@
 //! | Request | Description |
 //! |---|---|
 //! | `POST /api/hooks/permission-request` | decides about a command |
+//! | `POST /api/hooks/agents/{agent}` | answers the hook of an agent; needs the agent's token |
 //! | `GET /api/hooks/decisions` | lists the audit trail, newest first |
 //! | `GET /api/hooks/decisions/{id}?wait=SECONDS` | returns a decision; waits for its answer |
 //! | `POST /api/hooks/decisions/{id}/executed` | reports its execution; needs its secret |
@@ -28,6 +29,7 @@
 //! | `GET /`, `/trail`, … | web console |
 //! | `GET /health`, `GET /metrics` | health, and metrics in Prometheus format |
 
+mod agent_hook;
 mod app;
 mod body;
 mod bulk_reads;

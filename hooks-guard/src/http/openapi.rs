@@ -21,6 +21,7 @@ pub fn document() -> OpenApi {
     paths(
         super::identity::identity,
         super::permission::request,
+        super::agent_hook::hook,
         super::respond::respond,
         super::respond::withdraw,
         super::decisions::list,
@@ -82,7 +83,8 @@ impl Modify for Details {
         }
         let components = document.components.get_or_insert_default();
         let scheme = SecurityScheme::Http(Http::new(HttpAuthScheme::Bearer));
-        components.add_security_scheme("operator", scheme);
+        components.add_security_scheme("operator", scheme.clone());
+        components.add_security_scheme("agent", scheme);
     }
 }
 

@@ -37,25 +37,20 @@ impl OperatorToken {
 
     /// Checks that a request presents the token; compares in constant time.
     pub(crate) fn check(&self, headers: &HeaderMap) -> Result<(), ApiError> {
-        match self.bearer_token(headers) {
+        let given = bearer_token(headers);
+        match given.is_some_and(|given| given.as_bytes().ct_eq(self.0.as_bytes()).into()) {
             true => Ok(()),
             false => Err(ApiError::unauthorized()),
         }
     }
+}
 
-    fn bearer_token(&self, headers: &HeaderMap) -> bool {
-        let mut values = headers.get_all(header::AUTHORIZATION).iter();
-        let given = values
-            .next()
-            .and_then(|value| value.to_str().ok())
-            .and_then(|value| value.split_once(' '))
-            .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
-            .map(|(_, token)| token.trim());
-        match (given, values.next()) {
-            (Some(given), None) => given.as_bytes().ct_eq(self.0.as_bytes()).into(),
-            _ => false,
-        }
-    }
+/// Returns the bearer token of a request; `None` if there is none, or more than one.
+pub(super) fn bearer_token(headers: &HeaderMap) -> Option<&str> {
+    let mut values = headers.get_all(header::AUTHORIZATION).iter();
+    let (scheme, token) = values.next()?.to_str().ok()?.split_once(' ')?;
+    let is_only = values.next().is_none() && scheme.eq_ignore_ascii_case("bearer");
+    is_only.then(|| token.trim())
 }
 
 /// Credentials of the operator: the token, or a browser session that was opened with it.

@@ -1,5 +1,6 @@
 //! `POST /api/hooks/permission-request`. Takes a command with its context; returns a decision.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -20,14 +21,14 @@ use crate::changes::FileChanges;
 use crate::classify::{MAX_COMMAND_CHARS, MAX_CONTEXT_CHARS, TerminalInput};
 use crate::log_limit;
 use crate::request::{
-    FileAccess, MAX_NAME_CHARS, MAX_PATH_CHARS, NetworkAccess, PermissionDecision,
+    FileAccess, MAX_NAME_CHARS, MAX_PATH_CHARS, McpCall, NetworkAccess, PermissionDecision,
     PermissionRequest,
 };
 use crate::service::ServiceError;
 
 /// Deadline of a request. The classification has a shorter timeout; the rest of the time is for the
 /// record, which waits for the disk.
-const REQUEST_BUDGET: Duration = Duration::from_secs(6);
+pub(super) const REQUEST_BUDGET: Duration = Duration::from_secs(6);
 
 /// Decides about a command.
 #[utoipa::path(
@@ -52,15 +53,7 @@ pub(crate) async fn request(
     let limit = state.inner.limit.as_ref();
     let allowance = limit.map(|limit| limit.ask(client, Instant::now()));
     let mut response = match allowance {
-        Some(Allowance {
-            allowed: false,
-            limit,
-            reset,
-            ..
-        }) => {
-            let seconds = reset.as_secs() + u64::from(reset.subsec_nanos() > 0);
-            ApiError::rate_limited(limit, seconds.max(1)).into_response()
-        }
+        Some(allowance) if !allowance.allowed => allowance.error().into_response(),
         _ => match decide(&state, &id, request.into_body()).await {
             Ok(permission) => (StatusCode::OK, Json(permission)).into_response(),
             Err(error) => error.into_response(),
@@ -106,7 +99,7 @@ async fn decide(
     Ok(permission)
 }
 
-async fn rule(
+pub(super) async fn rule(
     state: &AppState,
     id: &RequestId,
     request: PermissionRequest,
@@ -132,6 +125,24 @@ async fn rule(
     Ok(permission)
 }
 
+/// Counts a request of the client at an address, unless its limit is reached.
+pub(super) fn check_rate(state: &AppState, peer: Option<SocketAddr>) -> Result<(), ApiError> {
+    let limit = state.inner.limit.as_ref();
+    let allowance = limit.map(|limit| limit.ask(ClientIdentity::of(peer), Instant::now()));
+    match allowance {
+        Some(allowance) if !allowance.allowed => Err(allowance.error()),
+        _ => Ok(()),
+    }
+}
+
+impl Allowance {
+    /// Returns the error for a request beyond the limit.
+    fn error(&self) -> ApiError {
+        let seconds = self.reset.as_secs() + u64::from(self.reset.subsec_nanos() > 0);
+        ApiError::rate_limited(self.limit, seconds.max(1))
+    }
+}
+
 /// Parses the body of a permission request.
 fn read(mut map: Map<String, Value>) -> Result<PermissionRequest, ApiError> {
     let command = body::text(&mut map, "command", MAX_COMMAND_CHARS)?;
@@ -154,12 +165,37 @@ fn read(mut map: Map<String, Value>) -> Result<PermissionRequest, ApiError> {
         permission_mode,
         types_into_programs: body::value::<TerminalInput>(&mut map, "types_into_programs")?,
         network: body::value::<NetworkAccess>(&mut map, "network")?,
+        mcp: mcp(&mut map)?,
         file: match body::value::<FileAccess>(&mut map, "file")? {
             None if changes.is_some() => return Err(changes_without_file()),
             file => file,
         },
         changes,
     })
+}
+
+/// Maximum number of ways to read the name of a tool of an MCP server.
+const MAX_MCP_TOOLS: usize = MAX_NAME_CHARS;
+
+/// Parses the call of a tool of an MCP server.
+fn mcp(map: &mut Map<String, Value>) -> Result<Option<McpCall>, ApiError> {
+    let Some(call) = body::value::<McpCall>(map, "mcp")? else {
+        return Ok(None);
+    };
+    if call.tools.is_empty() {
+        return Err(ApiError::missing("mcp.tools").details("name the server and the tool"));
+    }
+    if call.tools.len() > MAX_MCP_TOOLS {
+        return Err(ApiError::invalid_json(format!(
+            "field `mcp.tools` has more than {MAX_MCP_TOOLS} entries"
+        )));
+    }
+    let is_long = |name: &String| name.chars().count() > MAX_NAME_CHARS;
+    let mut tools = call.tools.iter();
+    match tools.any(|one| is_long(&one.server) || is_long(&one.tool)) {
+        true => Err(ApiError::too_long("mcp.tools", MAX_NAME_CHARS)),
+        false => Ok(Some(call)),
+    }
 }
 
 fn changes_without_file() -> ApiError {

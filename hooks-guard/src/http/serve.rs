@@ -23,7 +23,7 @@ use super::identity::LocalEnd;
 use super::limit::{ClientIdentity, Peer};
 use super::state::AppState;
 use super::stream::SocketStream;
-use super::{app, upkeep};
+use super::{agent_hook, app, upkeep};
 use crate::config::Config;
 
 /// Timeout for receiving the head of a request.
@@ -228,11 +228,12 @@ fn serve(
         if may_be_long_lived(request.uri()) {
             state = state.long_lived();
         }
+        let limit = time_limit(request.uri());
         let mut request = request.map(|body| state.request(body));
         request.extensions_mut().insert(Peer(peer));
         request.extensions_mut().insert(reached.clone());
         async move {
-            let answer = timeout(REQUEST_TIMEOUT, router.call(request));
+            let answer = timeout(limit, router.call(request));
             // A request that exceeds its timeout gets no response.
             answer.await.map(|answer| match answer {
                 Ok(answer) => answer.map(|body| state.response(body)),
@@ -260,6 +261,15 @@ fn may_be_long_lived(uri: &Uri) -> bool {
     match uri.path() {
         "/api/hooks/events" | "/api/hooks/export" => true,
         path => path.starts_with("/api/hooks/decisions/") && uri.query().is_some(),
+    }
+}
+
+/// Returns the timeout of a request. The hook of an agent may wait for the operator and has a
+/// separate deadline.
+fn time_limit(uri: &Uri) -> Duration {
+    match uri.path().starts_with(agent_hook::PATH) {
+        true => agent_hook::MAX_DURATION,
+        false => REQUEST_TIMEOUT,
     }
 }
 

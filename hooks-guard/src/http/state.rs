@@ -1,6 +1,8 @@
 //! State of the handlers. Takes a service, its configuration and the operator's token; returns a
 //! state that is cheap to clone.
 
+use std::fmt;
+use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use super::bulk_reads::BulkReads;
@@ -15,6 +17,26 @@ use super::shutdown;
 use crate::config::Config;
 use crate::proof::ServiceKey;
 use crate::service::PermissionService;
+
+/// Returns the reason why the service's files must not be trusted for a request in a directory.
+type FileCheck = dyn Fn(Option<&Path>) -> Option<String> + Send + Sync;
+
+/// The check of [`AppState::with_file_check`].
+#[derive(Default)]
+pub(super) struct FileTrust(OnceLock<Box<FileCheck>>);
+
+impl FileTrust {
+    /// Returns the reason against trusting the files for a request in `cwd`, if there is one.
+    pub(super) fn problem(&self, cwd: Option<&Path>) -> Option<String> {
+        self.0.get().and_then(|check| check(cwd))
+    }
+}
+
+impl fmt::Debug for FileTrust {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("FileTrust(…)")
+    }
+}
 
 /// State that [`app`](super::app()) needs: the service, the operator's credentials and the
 /// configuration.
@@ -37,6 +59,8 @@ pub(super) struct AppStateInner {
     pub(super) delayed: DelayedAnswers,
     pub(super) reads: BulkReads,
     pub(super) ending: shutdown::ShutdownSignal,
+    /// Check of the service's files before a hook over HTTP is answered.
+    pub(super) files: FileTrust,
     /// Key by which clients and this service authenticate each other.
     pub(super) key: OnceLock<ServiceKey>,
 }
@@ -59,6 +83,7 @@ impl AppState {
                 delayed: DelayedAnswers::default(),
                 reads: BulkReads::default(),
                 ending: shutdown::ShutdownSignal::default(),
+                files: FileTrust::default(),
                 key: OnceLock::new(),
                 operator: Operator {
                     token: operator,
@@ -78,6 +103,19 @@ impl AppState {
     #[must_use]
     pub fn with_key(self, key: ServiceKey) -> Self {
         self.inner.key.get_or_init(|| key);
+        self
+    }
+
+    /// Sets a check of the files that decide what may run, for hooks over HTTP. It gets the
+    /// directory of a tool call, and returns the reason why the files must not be trusted there,
+    /// such as a configuration inside the project. Then the service does not decide. Only the first
+    /// call has an effect.
+    #[must_use]
+    pub fn with_file_check(
+        self,
+        check: impl Fn(Option<&Path>) -> Option<String> + Send + Sync + 'static,
+    ) -> Self {
+        self.inner.files.0.get_or_init(|| Box::new(check));
         self
     }
 

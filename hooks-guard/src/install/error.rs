@@ -2,6 +2,7 @@
 //! the user.
 
 use std::io;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use thiserror::Error;
@@ -93,6 +94,28 @@ pub enum InstallError {
     Argument {
         /// The path.
         path: String,
+    },
+    /// The agent cannot call hooks over HTTP.
+    #[error("{} cannot call hooks over HTTP; install without `--http`", agent.title())]
+    HttpUnsupported {
+        /// The agent.
+        agent: Agent,
+    },
+    /// The installed version runs the tool if the service does not respond.
+    #[error(
+        "{what} or the service does not respond; update it to 2.1.295 or later, or install without `--http`"
+    )]
+    HttpVersion {
+        /// The version, and what it does.
+        what: String,
+    },
+    /// The service cannot be reached at a loopback address.
+    #[error(
+        "the service listens on {address}, but agents call hooks only at a loopback address; change `listen` or `published_address`"
+    )]
+    HttpAddress {
+        /// The address of the service.
+        address: SocketAddr,
     },
     /// The binary's path cannot be written to a settings file.
     #[error("`{}` is not an absolute path, in plain UTF-8, of a binary named `hooks-guard`; move \

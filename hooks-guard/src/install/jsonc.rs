@@ -10,6 +10,7 @@ use jsonc_parser::errors::ParseError;
 use regex::Regex;
 use thiserror::Error;
 
+use super::endpoint;
 use crate::excerpt::Excerpt;
 use crate::protocol::Agent;
 
@@ -84,9 +85,12 @@ pub(super) fn unparsed(text: &str, error: &ParseError) -> DocumentError {
     }
 }
 
-/// Returns `true` if a handler runs this program for the agent, from any path.
+/// Returns `true` if a handler runs this program for the agent, from any path, or calls the service.
 pub(super) fn is_ours(handler: &Object<'_>, agent: Agent) -> bool {
     let text = |field: &str| handler.get_string(field).map(|text| text.value.as_ref());
+    if endpoint::is_called(handler, agent) {
+        return true;
+    }
     if let Some(arguments) = handler.get_array("args") {
         // Here the command is a path, not a shell command line.
         let mut words = arguments.elements.iter().filter_map(|word| match word {

@@ -8,8 +8,10 @@
 mod codex;
 mod diff;
 mod document;
+mod endpoint;
 mod error;
 mod file;
+mod http;
 mod jsonc;
 mod places;
 mod plan;
@@ -20,6 +22,7 @@ mod report;
 mod version;
 
 use std::ffi::OsString;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use crate::protocol::Agent;
@@ -30,6 +33,7 @@ pub use self::preset::{present_preset, write_preset};
 pub use self::report::{FileChange, Report};
 pub(crate) use codex::skipped as codex_skips;
 pub(crate) use document::{entries, value as document_value};
+pub(crate) use http::{TOKEN_VARIABLE, is_http, plan as http_plan};
 pub use jsonc::DocumentError;
 pub(crate) use places::others;
 pub use places::{Homes, SettingsScope, settings_files};
@@ -57,6 +61,10 @@ pub struct InstallOptions {
     /// `true` if the agent runs without a user at the keyboard: the hook asks the operator, and
     /// denies if no service runs, instead of making the agent ask.
     pub unattended: bool,
+    /// Address of the service, for an agent that calls its hooks over HTTP.
+    pub service: SocketAddr,
+    /// `true` if the agent calls its hooks over HTTP instead of running the binary.
+    pub http: bool,
     /// `true` to report the changes without making them.
     pub dry_run: bool,
 }
@@ -83,6 +91,18 @@ impl InstallOptions {
             unattended: self.unattended,
         })
     }
+
+    /// Returns the entries for an agent's settings.
+    fn plan(&self, agent: Agent) -> Result<Plan, InstallError> {
+        match self.http {
+            true => {
+                let plan = http::plan(agent, self.service, self.unattended)?;
+                http::check_version(self.path.as_deref())?;
+                Ok(plan)
+            }
+            false => Ok(Plan::new(agent, self.call()?)),
+        }
+    }
 }
 
 /// Registers the hook in the agent's settings. Has no effect if it is already registered.
@@ -94,6 +114,7 @@ impl InstallOptions {
 pub fn install(agent: Agent, options: &InstallOptions) -> Result<Report, InstallError> {
     let call = options.call()?;
     check_installable(agent, call)?;
+    let plan = options.plan(agent)?;
     let path = options.homes.settings(agent, &options.place);
     let settings = Settings::read(&path)?;
     let (wanted, had) = if agent.description().uses_plugin() {
@@ -101,7 +122,6 @@ pub fn install(agent: Agent, options: &InstallOptions) -> Result<Report, Install
         plugin::check(&settings)?;
         (wanted, settings.text().is_some())
     } else {
-        let plan = Plan::new(agent, call);
         let document = |source| settings.document(source);
         let wanted = document::with(settings.text(), &plan).map_err(document)?;
         let had = match settings.text() {
@@ -112,7 +132,12 @@ pub fn install(agent: Agent, options: &InstallOptions) -> Result<Report, Install
     };
     let change = settings.change(&wanted);
     let mut report = Report {
-        to_do: plan::to_do(agent, options.path.as_deref()),
+        to_do: match options.http {
+            true => (http::TO_DO.iter().map(|&text| text.to_owned()))
+                .chain(plan::to_do(agent, options.path.as_deref()))
+                .collect(),
+            false => plan::to_do(agent, options.path.as_deref()),
+        },
         ..settings.report(change, Some(&wanted))
     };
     if change != FileChange::None && !options.dry_run {
@@ -347,8 +372,13 @@ pub fn uninstall(agent: Agent, options: &InstallOptions) -> Result<Report, Insta
         plugin::check(&settings)?;
         None
     } else {
-        let plan = Plan::new(agent, call);
-        before(&settings, text, &plan).map_err(|source| settings.document(source))?
+        let plans = [
+            Some(Plan::new(agent, call)),
+            // The agent may call its hooks over HTTP, whatever the options are.
+            http::plan(agent, options.service, options.unattended).ok(),
+        ];
+        let plans: Vec<Plan> = plans.into_iter().flatten().collect();
+        before(&settings, text, &plans).map_err(|source| settings.document(source))?
     };
     report.change = match &wanted {
         None => FileChange::Removed,
@@ -385,18 +415,27 @@ pub fn uninstall(agent: Agent, options: &InstallOptions) -> Result<Report, Insta
 }
 
 /// Returns the settings before the installation; `None` if there were none.
-fn before(settings: &Settings, text: &str, plan: &Plan) -> Result<Option<String>, DocumentError> {
-    // If installing into the backup gives the current content, nothing else was changed.
-    if let Some(backup) = settings.backup()
-        && !document::has(&backup, plan).unwrap_or(true)
-        && document::with(Some(&backup), plan).is_ok_and(|with| with == text)
-    {
-        return Ok(Some(backup));
+fn before(
+    settings: &Settings,
+    text: &str,
+    plans: &[Plan],
+) -> Result<Option<String>, DocumentError> {
+    for plan in plans {
+        // If installing into the backup gives the current content, nothing else was changed.
+        if let Some(backup) = settings.backup()
+            && !document::has(&backup, plan).unwrap_or(true)
+            && document::with(Some(&backup), plan).is_ok_and(|with| with == text)
+        {
+            return Ok(Some(backup));
+        }
+        if document::with(None, plan)? == text {
+            return Ok(None);
+        }
     }
-    if document::with(None, plan)? == text {
-        return Ok(None);
+    match plans.first() {
+        Some(plan) => document::without(text, plan).map(Some),
+        None => Ok(Some(text.to_owned())),
     }
-    document::without(text, plan).map(Some)
 }
 
 fn check_usable(binary: &Path) -> Result<&str, InstallError> {

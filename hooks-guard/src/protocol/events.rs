@@ -6,6 +6,7 @@ use super::agent::Agent;
 use super::description::{AgentEvent, HookKind, ReplyFormat, ToolKind, ToolLocation};
 use super::error::{Problem, ProtocolError};
 use super::input::{self, JsonObject};
+use super::mcp;
 use super::model::{
     AgentDenial, AgentHook, AgentPrompt, DecisionRequest, HookEvent, MAX_TEXT_CHARS, ToolRun,
     directory,
@@ -109,10 +110,16 @@ fn event(called: &CalledHook, object: &JsonObject) -> Result<HookEvent, Problem>
         names,
     } = tool_call(called, object)?;
     let listed = tools::tool(&name);
-    let Some(tool) = listed.or_else(|| unlisted_shell(arguments.as_ref())) else {
+    let tool = listed.or_else(|| unlisted_shell(arguments.as_ref()));
+    let mut mcp = match (listed, &arguments) {
+        (Some(_), _) => None,
+        (None, Some(Ok(arguments))) => mcp::call(hook.agent, &name, arguments, object)?,
+        (None, _) => mcp::call(hook.agent, &name, &JsonObject::new(), object)?,
+    };
+    if tool.is_none() && mcp.is_none() {
         let name: String = name.chars().take(100).collect();
         return nothing(format!("the tool `{name}` is not checked"));
-    };
+    }
     if called.event.tool == ToolLocation::Permission
         && input::text(object, "effect")? == Some("deny")
     {
@@ -120,7 +127,7 @@ fn event(called: &CalledHook, object: &JsonObject) -> Result<HookEvent, Problem>
     }
     let arguments = match arguments {
         Some(arguments) => arguments?,
-        None if tool.reads() => JsonObject::new(),
+        None if tool.is_none_or(ToolKind::reads) => JsonObject::new(),
         None => {
             return Err(Problem::Missing {
                 field: "tool_input",
@@ -128,6 +135,12 @@ fn event(called: &CalledHook, object: &JsonObject) -> Result<HookEvent, Problem>
         }
     };
     let mut request = request(hook, &name, tool, &arguments, object, names)?;
+    match (&mut mcp, tool) {
+        (Some(call), None) => request.command = mcp::line(call, &name, &arguments),
+        (Some(call), Some(_)) => call.runs_command = true,
+        (None, _) => {}
+    }
+    request.mcp = mcp;
     if hook.kind == HookKind::AfterTool {
         return Ok(match outcome(hook, &called.name, object) {
             Some(outcome) => HookEvent::Ran(ToolRun {
@@ -149,7 +162,7 @@ fn event(called: &CalledHook, object: &JsonObject) -> Result<HookEvent, Problem>
             reason: reason.chars().take(MAX_TEXT_CHARS).collect(),
         }));
     }
-    request.confirm = tool == ToolKind::PowerShell;
+    request.confirm = tool == Some(ToolKind::PowerShell);
     request.types_into_programs = hook.agent.types_into_programs();
     request.network = network(hook, &arguments)?;
     if let Some(network) = &mut request.network {
@@ -306,7 +319,7 @@ fn tool_call<'a>(called: &CalledHook, object: &'a JsonObject) -> Result<ToolCall
 fn request(
     hook: AgentHook,
     name: &str,
-    tool: ToolKind,
+    tool: Option<ToolKind>,
     arguments: &JsonObject,
     object: &JsonObject,
     names: &JsonObject,
@@ -329,7 +342,9 @@ fn request(
         ..PermissionRequest::default()
     };
     match tool {
-        ToolKind::Shell | ToolKind::PowerShell => {
+        // The tool of an MCP server, which the caller describes.
+        None => {}
+        Some(tool @ (ToolKind::Shell | ToolKind::PowerShell)) => {
             let command = command(arguments)?;
             request.command = match tool {
                 ToolKind::PowerShell => {
@@ -351,7 +366,7 @@ fn request(
                 request.cwd = directory(request.cwd, below);
             }
         }
-        _ => {
+        Some(tool) => {
             let file = tools::access(name, tool, arguments, request.cwd.as_deref())?;
             request.command = tools::line(&file);
             request.file = Some(file);

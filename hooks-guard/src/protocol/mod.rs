@@ -34,6 +34,7 @@ mod events;
 mod fuzz;
 mod input;
 mod limit;
+mod mcp;
 mod model;
 mod outcome;
 mod patch;
@@ -57,5 +58,7 @@ pub use fuzz::fuzz_protocol;
 pub use limit::limit;
 #[cfg(feature = "cli")]
 pub(crate) use limit::{AFTER_TOOL_TIMEOUT, BEFORE_TOOL_TIMEOUT};
-pub use reply::{HookReply, approval_missing, decision_reply, empty_reply, failure_reply};
+pub use reply::{
+    HookReply, approval_missing, decision_reply, empty_reply, failure_reply, unread_reply,
+};
 pub(crate) use tools::{lists, searches};

@@ -1,7 +1,7 @@
 //! Data types of the hook protocols. In: nothing; plain data. Out: events, questions and answers,
 //! with the hook that they belong to.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
@@ -29,6 +29,31 @@ pub enum HookEvent {
         /// Reason why there is nothing to decide, such as ``the tool `WebFetch` is not checked``.
         why: String,
     },
+}
+
+impl HookEvent {
+    /// Returns the hook that was called.
+    #[must_use]
+    pub fn hook(&self) -> AgentHook {
+        match self {
+            Self::Ask(DecisionRequest { hook, .. })
+            | Self::Ran(ToolRun { hook, .. })
+            | Self::Refused(AgentDenial { hook, .. })
+            | Self::Nothing { hook, .. } => *hook,
+        }
+    }
+
+    /// Returns the directory of the tool call, if the event names one.
+    #[must_use]
+    pub fn directory(&self) -> Option<&Path> {
+        let request = match self {
+            Self::Ask(question) => &question.request,
+            Self::Ran(ran) => &ran.request,
+            Self::Refused(refused) => &refused.request,
+            Self::Nothing { .. } => return None,
+        };
+        request.cwd.as_deref()
+    }
 }
 
 /// A hook of an agent.
@@ -63,9 +88,9 @@ pub struct DecisionRequest {
     pub request: PermissionRequest,
     /// Prompt of the agent.
     pub prompt: AgentPrompt,
-    /// `true` if the tool is missing in the table of tools and was classified by its `command`
-    /// text. Such a tool may do more than run the command, so a decision never allows it; the
-    /// operator may.
+    /// `true` if the tool is missing in the table of tools: it is a tool of an MCP server, or was
+    /// classified by its `command` text. Such a tool may do more than run the command, so a decision
+    /// allows it only by a rule that names the tool; the operator may allow it.
     pub unlisted_tool: bool,
     /// Input of the tool, for [`edits`](Self::edits).
     pub(super) arguments: Map<String, Value>,
@@ -77,6 +102,13 @@ impl DecisionRequest {
     #[must_use]
     pub fn unattended(&self) -> bool {
         self.prompt != AgentPrompt::Shown
+    }
+
+    /// Records that no user is at the keyboard, so that the agent's prompt reaches no one.
+    pub fn set_unattended(&mut self) {
+        if self.prompt == AgentPrompt::Shown {
+            self.prompt = AgentPrompt::Unattended;
+        }
     }
 }
 
@@ -147,7 +179,10 @@ impl AgentDecision {
             return AgentDecision::Nothing;
         }
         let request = &question.request;
+        let is_mcp = request.mcp.as_ref().is_some_and(|call| !call.runs_command);
         match permission.decision {
+            Decision::AutoAllowed if permission.names_tool => AgentDecision::Allow(reason),
+            Decision::AutoAllowed if permission.approved && is_mcp => AgentDecision::Allow(reason),
             Decision::AutoAllowed if question.unlisted_tool => AgentDecision::Nothing,
             Decision::AutoAllowed if permission.rule.is_some() => AgentDecision::Allow(reason),
             Decision::AutoAllowed if request.file.is_some() || request.network.is_some() => {

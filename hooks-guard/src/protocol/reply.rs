@@ -93,6 +93,23 @@ pub fn failure_reply(agent: Agent, hook: Option<AgentHook>, why: &str) -> HookRe
     }
 }
 
+/// Returns a denial after an input that cannot be read, for an agent that gets no exit status, such
+/// as one that calls the hook over HTTP.
+#[must_use]
+pub fn unread_reply(agent: Agent, why: &str) -> HookReply {
+    let why = display_text(why);
+    match agent.description().reply {
+        // Valid at every event; `hookSpecificOutput` would have to name the event.
+        ReplyFormat::Claude | ReplyFormat::Codex => {
+            HookReply::json(&json!({"decision": "block", "reason": why}))
+        }
+        form => {
+            let kind = HookKind::BeforeTool;
+            deny(AgentHook { agent, kind, form }, &why)
+        }
+    }
+}
+
 /// Returns a reply without a decision.
 #[must_use]
 pub fn empty_reply(hook: AgentHook) -> HookReply {

@@ -5,7 +5,7 @@ use super::context::{RequestContext, name_of};
 use super::paths::MatchResult;
 use super::rule::Rule;
 use crate::classify::{Method, Part, UNKNOWN};
-use crate::request::{FileAccess, NetworkAccess};
+use crate::request::{FileAccess, McpCall, NetworkAccess};
 
 /// Returns the rules that together allow every file of a tool call, or the reason why they do not.
 pub(super) fn files<'r>(
@@ -40,6 +40,21 @@ pub(super) fn network<'r>(
     let rule = rules.iter().find(allows);
     rule.map(|rule| vec![*rule])
         .ok_or_else(|| format!("no rule allows the host `{}`", access.host))
+}
+
+/// Returns the rule that allows a call of a tool of an MCP server, or the reason why none does.
+pub(super) fn mcp<'r>(
+    context: &RequestContext<'_>,
+    call: &McpCall,
+    rules: &[&'r Rule],
+) -> Result<Vec<&'r Rule>, String> {
+    let allows = |rule: &&&Rule| rule.match_mcp(context, call) == MatchResult::Yes;
+    let rule = rules.iter().find(allows);
+    rule.map(|rule| vec![*rule])
+        .ok_or_else(|| match call.tools.as_slice() {
+            [one] => format!("no rule allows the MCP tool `{}/{}`", one.server, one.tool),
+            _ => "no rule allows this MCP tool in every way to read its name".to_owned(),
+        })
 }
 
 /// Returns the rules that together allow every part of a command. An error names a part that no

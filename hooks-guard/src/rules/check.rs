@@ -3,11 +3,11 @@
 
 use std::fmt;
 
-use super::rule::{Rule, RuleTest, TestInput};
+use super::rule::{McpPattern, Rule, RuleTest, TestInput};
 use super::set::{Rules, RulesInner};
 use super::verdict::{Origin, RuleEffect};
 use crate::classify::{Classifier, Crud, Decision};
-use crate::request::{FileAccess, NetworkAccess, PermissionRequest};
+use crate::request::{FileAccess, McpCall, NetworkAccess, PermissionRequest};
 
 /// Result of a rule's test.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -157,6 +157,20 @@ impl Rules {
                 };
                 (request, Ok(found))
             }
+            TestInput::Mcp(tool) => {
+                let call = McpCall {
+                    tools: vec![tool.clone()],
+                    runs_command: false,
+                    input_hash: None,
+                };
+                let what = tool.description();
+                let found = call.analyze(&what);
+                let request = PermissionRequest {
+                    mcp: Some(call),
+                    ..PermissionRequest::new(what)
+                };
+                (request, Ok(found))
+            }
             TestInput::File { tool, path } => {
                 let reads = [
                     "read",
@@ -256,7 +270,21 @@ fn shadows(one: &Rule, other: &Rule) -> bool {
         && covers(&a.program, &b.program)
         && covers(&a.tool, &b.tool)
         && a.host == b.host
+        && covers_tools(a.mcp.as_deref(), b.mcp.as_deref())
         && covers(&a.agent, &b.agent)
+}
+
+/// Returns `true` if the patterns of one rule match every tool of an MCP server that those of another
+/// match. A rule without patterns also applies to these tools.
+fn covers_tools(one: Option<&[McpPattern]>, other: Option<&[McpPattern]>) -> bool {
+    match (one, other) {
+        (None, _) => true,
+        (Some(one), Some(other)) => {
+            let covered = |other: &McpPattern| one.iter().any(|one| one.covers(other));
+            other.iter().all(covered)
+        }
+        (Some(_), None) => false,
+    }
 }
 
 fn impossible_condition(rule: &Rule) -> Option<&'static str> {

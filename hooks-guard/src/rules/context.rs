@@ -56,7 +56,7 @@ impl<'a> RequestContext<'a> {
         };
         let mut start = PathBase::new(request.cwd.as_deref(), home);
         let mut set = Vec::new();
-        if request.file.is_none() && request.network.is_none() {
+        if request.is_command() {
             for part in &found.parts.all {
                 apply_directory_change(part, &mut start);
                 collect_assignments(part, &mut set);

@@ -28,7 +28,8 @@ impl Rule {
         part: &Part,
     ) -> Result<(), &'static str> {
         let wanted = &self.conditions;
-        if wanted.tool.is_some() || wanted.host.is_some() || self.effect != RuleEffect::Allow {
+        if wanted.tool.is_some() || self.is_of_other_requests() || self.effect != RuleEffect::Allow
+        {
             return Err("the rule is not an `allow` rule for commands");
         }
         if self.agent(context) != MatchResult::Yes
@@ -90,7 +91,7 @@ impl Rule {
     /// Returns `false` if the rule is for other requests than commands, or names programs without
     /// that of the part.
     pub(super) fn concerns_program_of(&self, part: &Part) -> bool {
-        if self.conditions.tool.is_some() || self.conditions.host.is_some() {
+        if self.conditions.tool.is_some() || self.is_of_other_requests() {
             return false;
         }
         let Some(programs) = &self.conditions.program else {

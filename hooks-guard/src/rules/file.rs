@@ -12,11 +12,13 @@ use super::error::{Mistake, RulesError};
 use super::paths::{Directory, PathPatterns, glob};
 use super::project::RuleFolders;
 use super::rule::{
-    Conditions, EVERY_PROGRAM, HostPattern, Redirections, Rule, RuleTest, TestInput,
+    Conditions, EVERY_PROGRAM, HostPattern, McpPattern, Redirections, Rule, RuleTest, TestInput,
+    mcp_tool,
 };
 use super::verdict::{Origin, RuleEffect};
 use crate::classify::Crud;
 use crate::excerpt::Excerpt;
+use crate::request::McpTool;
 use crate::spelling::{listed, suggestion};
 
 /// Maximum number of rules in a file.
@@ -39,6 +41,7 @@ const KEYS: &[&str] = &[
     "class",
     "tool",
     "host",
+    "mcp",
     "agent",
     "redirections",
     "environment",
@@ -46,7 +49,7 @@ const KEYS: &[&str] = &[
     "reason",
     "test",
 ];
-const TEST_KEYS: &[&str] = &["command", "tool", "path", "host", "agent", "expect"];
+const TEST_KEYS: &[&str] = &["command", "tool", "path", "host", "mcp", "agent", "expect"];
 
 type Value<'i> = Spanned<DeValue<'i>>;
 
@@ -193,6 +196,7 @@ impl RuleFileReader<'_> {
                 "class" => conditions.class = self.classes(value),
                 "tool" => conditions.tool = self.texts(value, name),
                 "host" => conditions.host = self.hosts(value),
+                "mcp" => conditions.mcp = self.mcp_patterns(value),
                 "agent" => conditions.agent = self.texts(value, name),
                 "redirections" => conditions.redirections = self.redirections(value),
                 "environment" => {
@@ -245,6 +249,16 @@ impl RuleFileReader<'_> {
                 let what = "`*` is not valid in an `allow` rule";
                 self.add_mistake(at, what, "list each program by name");
             }
+            let mut patterns = conditions.mcp.iter().flatten();
+            if let Some(pattern) = patterns.find(|pattern| pattern.server.contains('*'))
+                && let Some(at) = position_of_key(table, "mcp")
+            {
+                let what = format!(
+                    "the server `{}` is a pattern, which is not valid in an `allow` rule",
+                    pattern.server
+                );
+                self.add_mistake(at, what, "list each server by name");
+            }
         }
         if conditions.tool.is_some()
             && let Some((name, at)) = of_commands
@@ -252,25 +266,27 @@ impl RuleFileReader<'_> {
             let what = format!("`{name}` applies to commands, `tool` to other tools");
             self.add_mistake(at, what, "split it into two rules");
         }
-        if let Some(at) = conditions
-            .host
-            .as_ref()
-            .and_then(|_| position_of_key(table, "host"))
-        {
-            let others = [
-                "program",
-                "subcommand",
-                "arguments",
-                "path",
-                "within",
-                "outside",
-                "tool",
-                "class",
-            ];
-            if let Some(name) = others.iter().find(|key| table.contains_key(**key)) {
-                let what = format!(
-                    "`host` applies to requests for network access, `{name}` to other requests"
-                );
+        let others = [
+            "program",
+            "subcommand",
+            "arguments",
+            "path",
+            "within",
+            "outside",
+            "tool",
+            "class",
+        ];
+        let kinds = [
+            ("host", "requests for network access", ""),
+            ("mcp", "tools of MCP servers", "host"),
+        ];
+        for (key, requests, other_kind) in kinds {
+            let Some(at) = position_of_key(table, key) else {
+                continue;
+            };
+            let mut others = others.iter().chain([&other_kind]);
+            if let Some(name) = others.find(|key| table.contains_key(**key)) {
+                let what = format!("`{key}` applies to {requests}, `{name}` to other requests");
                 self.add_mistake(at, what, "split it into two rules");
             }
         }
@@ -282,9 +298,9 @@ impl RuleFileReader<'_> {
                 remedy,
             );
         }
-        let limits = ["program", "path", "class", "tool", "host"];
+        let limits = ["program", "path", "class", "tool", "host", "mcp"];
         if effect == Some(RuleEffect::Allow) && !limits.iter().any(|key| table.contains_key(*key)) {
-            let remedy = "limit it by `program`, `path`, `class`, `tool` or `host`";
+            let remedy = "limit it by `program`, `path`, `class`, `tool`, `host` or `mcp`";
             self.add_mistake(whole.span(), "the rule allows everything", remedy);
         }
         (
@@ -419,6 +435,32 @@ impl RuleFileReader<'_> {
         Some(out)
     }
 
+    fn mcp_patterns(&mut self, value: &Value<'_>) -> Option<Vec<McpPattern>> {
+        let mut out = Vec::new();
+        for (text, at) in self.spanned_texts(value, "mcp") {
+            match McpPattern::new(&text) {
+                Ok(pattern) => out.push(pattern),
+                Err((what, remedy)) => self.add_mistake(at, what, remedy),
+            }
+        }
+        Some(out)
+    }
+
+    /// Returns the tool of an MCP server in a test.
+    fn mcp_tool(&mut self, value: &Value<'_>) -> Option<McpTool> {
+        let text = self.text(value, "mcp")?;
+        let Some((server, tool)) = mcp_tool(&text).filter(|_| !text.contains('*')) else {
+            let what = format!("`{text}` is not a tool of an MCP server");
+            let remedy = "write one server and one tool, such as `github/create_issue`";
+            self.add_mistake(value.span(), what, remedy);
+            return None;
+        };
+        Some(McpTool {
+            server: server.to_owned(),
+            tool: tool.to_owned(),
+        })
+    }
+
     fn subcommands(&mut self, value: &Value<'_>) -> Option<Vec<Vec<String>>> {
         let mut out = Vec::new();
         for (text, at) in self.spanned_texts(value, "subcommand") {
@@ -518,7 +560,7 @@ impl RuleFileReader<'_> {
 
     fn test(&mut self, whole: &Value<'_>, table: &DeTable<'_>) -> Option<RuleTest> {
         let (mut command, mut tool, mut path, mut host) = (None, None, None, None);
-        let (mut agent, mut expect) = (None, None);
+        let (mut mcp, mut agent, mut expect) = (None, None, None);
         for (key, value) in table {
             let name = key.get_ref().as_ref();
             match name {
@@ -526,6 +568,7 @@ impl RuleFileReader<'_> {
                 "tool" => tool = self.text(value, name),
                 "path" => path = self.text(value, name),
                 "host" => host = self.text(value, name),
+                "mcp" => mcp = self.mcp_tool(value),
                 "agent" => agent = self.text(value, name),
                 "expect" => expect = self.effect(value, name),
                 _ => {
@@ -549,11 +592,11 @@ impl RuleFileReader<'_> {
             self.add_mistake(whole.span(), "the test has no `expect`", remedy);
         }
         let has = |name: &str| table.contains_key(name);
-        let inputs = ["command", "tool", "host"];
+        let inputs = ["command", "tool", "host", "mcp"];
         let mut given = inputs.into_iter().filter(|name| has(name));
         let (first, second) = (given.next(), given.next());
         let mistake = match (first, second) {
-            _ if is_misspelt(&["command", "tool", "path", "host"]) => None,
+            _ if is_misspelt(&["command", "tool", "path", "host", "mcp"]) => None,
             (Some(first), Some(second)) => Some((
                 position_of_key(table, second),
                 format!("the test has a `{first}` and a `{second}`"),
@@ -564,7 +607,7 @@ impl RuleFileReader<'_> {
                 "the test has a `tool` but no `path`".to_owned(),
                 "add the `path` of a file",
             )),
-            (Some(first @ ("command" | "host")), None) if has("path") => Some((
+            (Some(first @ ("command" | "host" | "mcp")), None) if has("path") => Some((
                 position_of_key(table, "path"),
                 format!("the test has a `{first}` and a `path`"),
                 "remove the `path`, which belongs to a `tool`",
@@ -576,8 +619,8 @@ impl RuleFileReader<'_> {
             )),
             (None, _) => Some((
                 None,
-                "the test has no command, tool or host".to_owned(),
-                "add a `command`, a `tool` with a `path`, or a `host`",
+                "the test has no command, tool, host or MCP tool".to_owned(),
+                "add a `command`, a `tool` with a `path`, a `host`, or `mcp`",
             )),
             _ => None,
         };
@@ -585,10 +628,11 @@ impl RuleFileReader<'_> {
             self.add_mistake(at.unwrap_or_else(|| whole.span()), what, remedy);
             return None;
         }
-        let what = match (command, tool, path, host) {
+        let what = match (command, tool, path, host, mcp) {
             (Some(command), ..) => TestInput::Command(command),
-            (_, Some(tool), Some(path), _) => TestInput::File { tool, path },
-            (.., Some(host)) => TestInput::Host(host),
+            (_, Some(tool), Some(path), ..) => TestInput::File { tool, path },
+            (.., Some(host), _) => TestInput::Host(host),
+            (.., Some(tool)) => TestInput::Mcp(tool),
             // The mistake of the value is reported.
             _ => return None,
         };

@@ -5,11 +5,11 @@ use std::cell::LazyCell;
 use globset::GlobMatcher;
 
 use super::context::{RequestContext, base_name};
-use super::paths::{Directory, MatchResult, PathPatterns, ResolvedPath};
+use super::paths::{Directory, MatchResult, PathPatterns, ResolvedPath, glob};
 use super::project::{Project, RuleFolders};
 use super::verdict::{Origin, RuleEffect};
 use crate::classify::{Crud, Part, Tables, UNKNOWN};
-use crate::request::{FileAccess, NetworkAccess};
+use crate::request::{FileAccess, McpCall, McpTool, NetworkAccess};
 
 /// A rule of a file.
 #[derive(Clone, Debug)]
@@ -39,6 +39,7 @@ pub(super) struct Conditions {
     pub(super) class: Option<Vec<Crud>>,
     pub(super) tool: Option<Vec<String>>,
     pub(super) host: Option<Vec<HostPattern>>,
+    pub(super) mcp: Option<Vec<McpPattern>>,
     pub(super) agent: Option<Vec<String>>,
     pub(super) redirections: Redirections,
     pub(super) environment: Vec<GlobMatcher>,
@@ -67,6 +68,52 @@ pub(super) enum TestInput {
     Command(String),
     File { tool: String, path: String },
     Host(String),
+    Mcp(McpTool),
+}
+
+/// Pattern of tools of MCP servers: `SERVER/TOOL`, in which `*` matches any text.
+#[derive(Clone, Debug)]
+pub(super) struct McpPattern {
+    pub(super) server: String,
+    servers: GlobMatcher,
+    tools: GlobMatcher,
+}
+
+impl McpPattern {
+    /// Parses a pattern. An error describes the mistake and its remedy.
+    pub(super) fn new(text: &str) -> Result<Self, (String, String)> {
+        let Some((server, tool)) = mcp_tool(text) else {
+            return Err((
+                format!("`{text}` is not a tool of an MCP server"),
+                "write the server and the tool, such as `github/create_issue` or `github/*`"
+                    .to_owned(),
+            ));
+        };
+        Ok(Self {
+            server: server.to_owned(),
+            servers: glob(server, false)?.compile_matcher(),
+            tools: glob(tool, false)?.compile_matcher(),
+        })
+    }
+
+    /// Returns `true` if this pattern matches every tool that another one matches. Patterns are
+    /// compared by `*` alone, or as they are written.
+    pub(super) fn covers(&self, other: &Self) -> bool {
+        let covers = |one: &GlobMatcher, other: &GlobMatcher| {
+            one.glob().glob() == "*" || one.glob() == other.glob()
+        };
+        covers(&self.servers, &other.servers) && covers(&self.tools, &other.tools)
+    }
+
+    fn matches(&self, one: &McpTool) -> bool {
+        self.servers.is_match(&one.server) && self.tools.is_match(&one.tool)
+    }
+}
+
+/// Splits `SERVER/TOOL`.
+pub(super) fn mcp_tool(text: &str) -> Option<(&str, &str)> {
+    let (server, tool) = text.split_once('/')?;
+    (!server.is_empty() && !tool.is_empty()).then_some((server, tool))
 }
 
 /// Pattern of host names: one host, or with `*.` in front all hosts below it.
@@ -148,7 +195,7 @@ impl Rule {
             ..
         } = &self.conditions;
         let other = program.is_some() || subcommand.is_some() || arguments.is_some();
-        if other || self.conditions.host.is_some() {
+        if other || self.is_of_other_requests() {
             return MatchResult::No;
         }
         let tools =
@@ -219,6 +266,33 @@ impl Rule {
             .min(self.match_project(context))
     }
 
+    /// Returns `true` if the rule is for network access or for tools of MCP servers.
+    pub(super) fn is_of_other_requests(&self) -> bool {
+        self.conditions.host.is_some() || self.conditions.mcp.is_some()
+    }
+
+    /// Returns whether the rule applies to a call of a tool of an MCP server. An `allow` rule must
+    /// name the tool, in every way to read its name. A rule for a class does not apply, because the
+    /// class of a call is unknown.
+    pub(super) fn match_mcp(&self, context: &RequestContext<'_>, call: &McpCall) -> MatchResult {
+        let is_named = |patterns: &Vec<McpPattern>| {
+            let named = |one: &McpTool| patterns.iter().any(|pattern| pattern.matches(one));
+            match self.effect {
+                RuleEffect::Allow => call.tools.iter().all(named),
+                RuleEffect::Ask | RuleEffect::Deny => call.tools.iter().any(named),
+            }
+        };
+        let names = match &self.conditions.mcp {
+            Some(patterns) => MatchResult::of(is_named(patterns)),
+            None if self.effect == RuleEffect::Allow => MatchResult::No,
+            None if self.conditions.class.is_some() || call.runs_command => MatchResult::No,
+            None => self.restricts_all(context),
+        };
+        names
+            .min(self.agent(context))
+            .min(self.match_project(context))
+    }
+
     /// Returns whether the request is in the rule's project: a project's `allow` rule applies only
     /// there.
     pub(super) fn match_project(&self, context: &RequestContext<'_>) -> MatchResult {
@@ -241,7 +315,7 @@ impl Rule {
     /// Returns whether a restricting rule applies, or may apply, to a part of a command.
     pub(super) fn restricts(&self, context: &RequestContext<'_>, part: &Part) -> MatchResult {
         let wanted = &self.conditions;
-        if wanted.tool.is_some() || wanted.host.is_some() {
+        if wanted.tool.is_some() || self.is_of_other_requests() {
             return MatchResult::No;
         }
         let mut holds = self.agent(context);
@@ -300,7 +374,7 @@ impl Rule {
             || subcommand.is_some()
             || arguments.is_some()
             || tool.is_some()
-            || self.conditions.host.is_some()
+            || self.is_of_other_requests()
             || self.conditions.outside.is_some()
             || path.is_some();
         if particular {

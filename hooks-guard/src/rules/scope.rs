@@ -41,7 +41,7 @@ pub(crate) fn change_scope(
     found: &CommandAnalysis,
     home: &Path,
 ) -> ChangeScope {
-    if request.network.is_some() {
+    if request.file.is_none() && !request.is_command() {
         return ChangeScope::Other;
     }
     let context = RequestContext::new(request, found, None, home);

@@ -168,7 +168,9 @@ impl Rules {
             return Some(verdict);
         }
         let typed = request.can_type_into(&found.classification);
-        if found.classification.decision == Decision::AutoAllowed && !typed {
+        // A tool that runs a command may do more than that.
+        if found.classification.decision == Decision::AutoAllowed && !typed && request.mcp.is_none()
+        {
             return None;
         }
         self.allowed(&context).ok()
@@ -203,10 +205,20 @@ impl Rules {
             .filter(|rule| rule.effect == RuleEffect::Allow && rule.counts())
             .filter(|rule| !context.is_typed_into() || rule.names_programs())
             .collect();
-        let used = match (&context.request.file, &context.request.network) {
-            (Some(file), _) => allow::files(context, file, &rules)?,
-            (None, Some(access)) => allow::network(context, access, &rules)?,
-            (None, None) => allow::parts(context, &rules)?,
+        let request = context.request;
+        let mut names_tool = false;
+        let used = match (&request.file, &request.network, &request.mcp) {
+            (Some(file), ..) => allow::files(context, file, &rules)?,
+            (None, Some(access), _) => allow::network(context, access, &rules)?,
+            (None, None, Some(call)) => match allow::mcp(context, call, &rules) {
+                Ok(used) => {
+                    names_tool = true;
+                    used
+                }
+                Err(_) if call.runs_command => allow::parts(context, &rules)?,
+                Err(why) => return Err(why),
+            },
+            (None, None, None) => allow::parts(context, &rules)?,
         };
         let reasons: Vec<&str> = used.iter().filter_map(|r| r.reason.as_deref()).collect();
         let places: Vec<&str> = used.iter().map(|rule| rule.place.as_str()).collect();
@@ -219,6 +231,7 @@ impl Rules {
             },
             rule,
             remember: true,
+            names_tool,
         })
     }
 }
@@ -237,10 +250,18 @@ pub(super) fn restriction(rule: &Rule, context: &RequestContext<'_>) -> Option<R
             .max()
             .unwrap_or(MatchResult::No),
         (None, None) => {
-            let parts = context.parts().all.iter();
-            parts
-                .map(|part| rule.restricts(context, part))
-                .fold(rule.restricts_all(context), MatchResult::max)
+            let mcp = context.request.mcp.as_ref();
+            let mcp = mcp.map_or(MatchResult::No, |call| rule.match_mcp(context, call));
+            match context.request.is_command() {
+                false => mcp,
+                true => {
+                    let parts = context.parts().all.iter();
+                    parts
+                        .map(|part| rule.restricts(context, part))
+                        .fold(rule.restricts_all(context), MatchResult::max)
+                        .max(mcp)
+                }
+            }
         }
     };
     let place = &rule.place;
@@ -249,6 +270,7 @@ pub(super) fn restriction(rule: &Rule, context: &RequestContext<'_>) -> Option<R
         rule: place.clone(),
         reason,
         remember,
+        names_tool: false,
     };
     match holds {
         MatchResult::No => None,

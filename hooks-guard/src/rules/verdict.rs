@@ -55,6 +55,8 @@ pub struct RuleDecision {
     /// `true` if an answer may be remembered. It may not if the same command could mean something
     /// else the next time, or touches a protection.
     pub remember: bool,
+    /// `true` if a rule that allows names the MCP tool of the request.
+    pub names_tool: bool,
 }
 
 /// Prefix of the names of protections, which always ask.
@@ -108,6 +110,7 @@ impl RuleDecision {
             rule: format!("{BUILT_IN} rules that cannot be read"),
             reason: format!("cannot read the rules: {why}"),
             remember: false,
+            names_tool: false,
         }
     }
 
@@ -118,6 +121,7 @@ impl RuleDecision {
             rule: format!("{HOOK}{name}"),
             reason,
             remember: true,
+            names_tool: false,
         }
     }
 
@@ -129,6 +133,7 @@ impl RuleDecision {
             rule: format!("{BUILT_IN} hook {name} failed"),
             reason: format!("a hook that may deny it failed: {kind}"),
             remember: false,
+            names_tool: false,
         }
     }
 }

@@ -41,6 +41,7 @@ pub(crate) fn decision(command: &str, class: Crud, at: Timestamp) -> NewDecision
             secret: None,
             approved: false,
             left_to_agent: false,
+            names_tool: false,
             hidden_code: false,
             timed_out: false,
             denied: false,

@@ -175,7 +175,16 @@ fn every_invalid_test_of_a_rule_is_reported_at_its_line() {
             2,
             "the test has a `host` and a `path`",
         ),
-        ("expect = 'ask'", 0, "the test has no command, tool or host"),
+        (
+            "mcp = 'github/*'\nexpect = 'ask'",
+            1,
+            "`github/*` is not a tool of an MCP server",
+        ),
+        (
+            "expect = 'ask'",
+            0,
+            "the test has no command, tool, host or MCP tool",
+        ),
         (
             "command = 3\nexpect = 'ask'",
             1,

@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
@@ -14,6 +15,9 @@ use hooks_guard::install::{Homes, InstallOptions, SettingsScope, install};
 use hooks_guard::protocol::Agent;
 use jiff::{Timestamp, ToSpan};
 use tempfile::TempDir;
+
+/// Default address of the service.
+const SERVICE: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 3000);
 
 /// Findings of the other components.
 #[derive(Clone)]
@@ -102,6 +106,8 @@ impl Home {
             database: Some("/srv/ada/.local/share/hooks-guard/audit.db".into()),
             path: None,
             unattended: false,
+            service: SERVICE,
+            http: false,
             dry_run: false,
         };
         install(agent, &options).unwrap().file
@@ -115,6 +121,7 @@ impl Home {
             binary: &self.binary,
             config: Path::new("/srv/ada/.config/hooks-guard/config.toml"),
             database: Some("/srv/ada/.local/share/hooks-guard/audit.db"),
+            service: SERVICE,
             variables: &self.variables,
             path: Some(&self.path),
             private: &self.private,
@@ -659,6 +666,63 @@ fn a_hook_of_an_earlier_version_or_for_other_files_is_reported() {
 }
 
 #[test]
+fn hooks_over_http_are_checked() {
+    let mut home = Home::new();
+    let mut options = InstallOptions {
+        homes: home.homes.clone(),
+        place: SettingsScope::User,
+        binary: home.binary.clone(),
+        config: PathBuf::from("/srv/ada/.config/hooks-guard/config.toml"),
+        database: None,
+        path: None,
+        unattended: false,
+        service: SERVICE,
+        http: true,
+        dry_run: false,
+    };
+    let file = install(Agent::ClaudeCode, &options).unwrap().file;
+    home.assert(
+        "claude-code",
+        CheckState::Warn,
+        "`HOOKS_GUARD_AGENT_TOKEN` is not set",
+    );
+    home.variables = vec!["HOOKS_GUARD_AGENT_TOKEN".into()];
+    home.assert("claude-code", CheckState::Ok, "calls the hook over HTTP");
+    home.assert("environment", CheckState::Ok, "no variable redirects");
+    home.variables.push("HTTP_PROXY".into());
+    home.assert("claude-code", CheckState::Warn, "`HTTP_PROXY` is set");
+    home.variables.pop();
+    // The project sends the hooks to a program of the project.
+    let project = home.below("project/.claude/settings.json");
+    fs::create_dir_all(project.parent().unwrap()).unwrap();
+    fs::write(&project, r#"{"env": {"HTTP_PROXY": "http://127.0.0.1:9"}}"#).unwrap();
+    home.assert(
+        "environment",
+        CheckState::Warn,
+        "can answer in the service's place",
+    );
+    fs::write(&project, r#"{"env": {"HOOKS_GUARD_AGENT_TOKEN": "x"}}"#).unwrap();
+    home.assert(
+        "environment",
+        CheckState::Bad,
+        "everyone who can read the file",
+    );
+    fs::remove_file(&project).unwrap();
+    let text = fs::read_to_string(&file).unwrap();
+    fs::write(&file, text.replace("\"onFailure\"", "\"onFail\"")).unwrap();
+    home.assert("claude-code", CheckState::Bad, "lacks `onFailure`");
+    fs::write(&file, text.replace(":3000/", ":4000/")).unwrap();
+    home.assert("claude-code", CheckState::Warn, "differs from the one");
+    fs::write(&file, &text).unwrap();
+    program(&home.below("versions/2.1.294"));
+    symlink(home.below("versions/2.1.294"), home.below("bin/claude")).unwrap();
+    home.assert("claude-code", CheckState::Bad, "2.1.294 runs the tool");
+    options.http = false;
+    install(Agent::ClaudeCode, &options).unwrap();
+    home.assert("claude-code", CheckState::Warn, "2.1.294 runs the tool");
+}
+
+#[test]
 fn a_plugin_for_other_files_is_reported() {
     let home = Home::new();
     let options = InstallOptions {
@@ -669,6 +733,8 @@ fn a_plugin_for_other_files_is_reported() {
         database: None,
         path: None,
         unattended: false,
+        service: SERVICE,
+        http: false,
         dry_run: false,
     };
     install(Agent::OpenCode, &options).unwrap();

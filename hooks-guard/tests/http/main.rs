@@ -2,6 +2,7 @@
 //!
 //! Test names begin with the rule that they test (`p_11_…`), or with their subject.
 
+mod agent_hook;
 mod approval;
 mod bad_input;
 mod bound;

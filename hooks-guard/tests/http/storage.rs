@@ -12,7 +12,7 @@ use crate::daemon::{Daemon, Setup};
 use crate::support::{assert_no_internals, has};
 
 /// Opens a second connection to the daemon's database.
-async fn open(daemon: &Daemon) -> SqliteConnection {
+pub(crate) async fn open(daemon: &Daemon) -> SqliteConnection {
     let path = daemon.setup().database_file();
     let options = sqlx::sqlite::SqliteConnectOptions::new()
         .filename(path)
@@ -20,7 +20,7 @@ async fn open(daemon: &Daemon) -> SqliteConnection {
     SqliteConnection::connect_with(&options).await.unwrap()
 }
 
-async fn run(database: &mut SqliteConnection, sql: String) {
+pub(crate) async fn run(database: &mut SqliteConnection, sql: String) {
     sqlx::query(AssertSqlSafe(sql))
         .execute(database)
         .await

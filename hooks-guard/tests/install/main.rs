@@ -2,14 +2,19 @@
 
 mod document;
 mod files;
+mod http;
 mod plugin;
 
 use std::fs;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
 use hooks_guard::install::{Homes, InstallOptions, SettingsScope, install, uninstall};
 use hooks_guard::protocol::Agent;
 use tempfile::TempDir;
+
+/// Default address of the service.
+const SERVICE: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 3000);
 
 /// A temporary home directory.
 struct Home {
@@ -28,6 +33,8 @@ impl Home {
             database: Some("/srv/ada/.local/share/hooks-guard/audit.db".into()),
             path: None,
             unattended: false,
+            service: SERVICE,
+            http: false,
             dry_run: false,
         };
         Self { directory, options }

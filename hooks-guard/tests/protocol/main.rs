@@ -74,6 +74,7 @@ fn permission(
         secret: None,
         approved: false,
         left_to_agent: false,
+        names_tool: false,
         hidden_code: false,
         timed_out: false,
         denied,

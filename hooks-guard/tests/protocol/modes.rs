@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use hooks_guard::PermissionDecision;
 use hooks_guard::classify::{Crud, Decision};
 use hooks_guard::protocol::{
     Agent, AgentDecision, AgentPrompt, HookEvent, decision_reply, failure_reply, is_unattended,
@@ -453,7 +454,17 @@ fn an_unlisted_tool_with_a_command_is_classified_as_a_shell() {
         AgentDecision::of(&one, &asks),
         AgentDecision::Ask(_)
     ));
+    // A rule that names the tool allows it.
+    let named = PermissionDecision {
+        names_tool: true,
+        ..by_rule
+    };
+    assert!(matches!(
+        AgentDecision::of(&one, &named),
+        AgentDecision::Allow(_)
+    ));
     input["tool_input"] = json!({"query": "make"});
+    input["tool_name"] = "WebSearch".into();
     let event = read(Agent::ClaudeCode, input.to_string().as_bytes()).unwrap();
     assert!(matches!(event, HookEvent::Nothing { .. }), "{event:?}");
     input["tool_name"] = "Monitor".into();

@@ -248,7 +248,7 @@ fn a_tool_that_changes_files_must_name_them() {
 
 #[test]
 fn an_unknown_tool_without_a_command_gets_no_decision() {
-    for tool in ["mcp__files__write_file", "WebFetch", "Task", "Bash2"] {
+    for tool in ["mcp__files", "mcp_files_write", "WebFetch", "Task", "Bash2"] {
         let arguments = json!({"query": "rm -rf /", "file_path": "/a", "command": ["rm"]});
         let event = read(
             Agent::ClaudeCode,
@@ -258,6 +258,49 @@ fn an_unknown_tool_without_a_command_gets_no_decision() {
             matches!(event, Ok(HookEvent::Nothing { .. })),
             "{tool}: {event:?}"
         );
+    }
+}
+
+#[test]
+fn tools_of_mcp_servers_name_their_server() {
+    let readings = |agent: Agent, tool: &str, more: &Value| {
+        let mut input = input(tool, &json!({"query": "rm -rf /", "path": "/etc/passwd"}));
+        for (key, value) in more.as_object().unwrap() {
+            input[key] = value.clone();
+        }
+        let question = question(agent, &input);
+        assert_eq!(question.request.file, None);
+        let call = question.request.mcp.unwrap();
+        assert!(!call.runs_command && call.input_hash.is_some());
+        let tools = call.tools.iter();
+        tools
+            .map(|one| format!("{}/{}", one.server, one.tool))
+            .collect::<Vec<_>>()
+    };
+    let none = json!({});
+    let claude = |tool: &str| readings(Agent::ClaudeCode, tool, &none);
+    assert_eq!(claude("mcp__files__write_file"), ["files/write_file"]);
+    assert_eq!(claude("mcp__a__b__c"), ["a/b__c", "a__b/c"]);
+    assert_eq!(claude("mcp__a___b"), ["a/_b", "a_/b"]);
+    let server = json!({"mcp_server": {"name": "a.b:c", "source": "user"}});
+    let named = readings(Agent::ClaudeCode, "mcp__a_b_c__x__y", &server);
+    assert_eq!(named, ["a_b_c/x__y"]);
+    // A server that is not in the name does not count.
+    let other = json!({"mcp_server": {"name": "github"}});
+    let named = readings(Agent::ClaudeCode, "mcp__evil__x", &other);
+    assert_eq!(named, ["evil/x"]);
+    let gemini = json!({"mcp_context": {"server_name": "my-server", "tool_name": "read_x"}});
+    let named = readings(Agent::Gemini, "mcp_my-server_read_x", &gemini);
+    assert_eq!(named, ["my-server/read_x"]);
+    let named = readings(Agent::VsCode, "mcp_a_b_c", &none);
+    assert_eq!(named, ["a/b_c", "a_b/c"]);
+    for broken in [
+        json!({"mcp_server": "github"}),
+        json!({"mcp_server": {"name": 1}}),
+    ] {
+        let mut input = input("mcp__a__b", &none);
+        input["mcp_server"] = broken["mcp_server"].clone();
+        assert!(read(Agent::ClaudeCode, input.to_string().as_bytes()).is_err());
     }
 }
 

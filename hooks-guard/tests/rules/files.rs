@@ -354,6 +354,69 @@ expect = "deny"
 }
 
 #[test]
+fn tests_and_warnings_know_tools_of_mcp_servers() {
+    let text = r#"
+[[rule]]
+effect = "allow"
+mcp = ["github/get_*", "github/delete_draft"]
+
+[[rule.test]]
+mcp = "github/get_issue"
+expect = "allow"
+
+[[rule.test]]
+mcp = "github/create_issue"
+expect = "ask"
+
+[[rule]]
+effect = "deny"
+mcp = "*/delete_*"
+
+[[rule.test]]
+mcp = "github/delete_draft"
+expect = "deny"
+
+[[rule]]
+effect = "ask"
+mcp = "old/delete_*"
+
+[[rule.test]]
+mcp = "old/delete_all"
+expect = "deny"
+
+[[rule]]
+effect = "allow"
+mcp = "other/*"
+"#;
+    let rules = user(text);
+    let outcomes = rules.test();
+    assert_eq!(outcomes.len(), 4);
+    for outcome in &outcomes {
+        assert!(outcome.passed(), "{outcome:?}");
+    }
+    assert_eq!(outcomes[0].command, "MCP tool github/get_issue");
+    assert!(
+        outcomes[1]
+            .why
+            .contains("no rule allows the MCP tool `github/create_issue`")
+    );
+    let warnings: Vec<String> = rules.warnings().iter().map(ToString::to_string).collect();
+    assert_eq!(warnings.len(), 3, "{warnings:#?}");
+    assert!(
+        warnings[0].contains("guard.toml:22: `guard.toml:14` is stricter and always applies"),
+        "{warnings:#?}"
+    );
+    assert!(
+        warnings[1].contains("rule decides none of its tests"),
+        "{warnings:#?}"
+    );
+    assert!(
+        warnings[2].contains("guard.toml:30: rule has no test"),
+        "{warnings:#?}"
+    );
+}
+
+#[test]
 fn tests_of_a_project_file_assume_that_it_is_trusted() {
     let text = "[[rule]]\neffect = \"allow\"\nprogram = \"npm\"\n[[rule.test]]\ncommand = \"npm test\"\nexpect = \"allow\"\n";
     assert!(

@@ -152,6 +152,27 @@ fn mistakes_in_directories_are_reported() {
             "`outside` to other requests",
         ),
         (
+            "effect = 'ask'\nmcp = 'github'",
+            "`github` is not a tool of an MCP server",
+        ),
+        (
+            "effect = 'ask'\nmcp = '/create'",
+            "`/create` is not a tool of an MCP server",
+        ),
+        ("effect = 'ask'\nmcp = ['github/[a']", "`[a`"),
+        (
+            "effect = 'ask'\nmcp = 'a/b'\nhost = 'a.b'",
+            "`mcp` applies to tools of MCP servers, `host` to other requests",
+        ),
+        (
+            "effect = 'ask'\nmcp = 'a/b'\nclass = 'READ'",
+            "`class` to other requests",
+        ),
+        (
+            "effect = 'allow'\nmcp = '*/get_*'",
+            "the server `*` is a pattern, which is not valid in an `allow` rule",
+        ),
+        (
             "effect = 'allow'\nwithin = 'project'",
             "the rule allows everything",
         ),

@@ -30,6 +30,7 @@ fn question(command: String, session: &str, wait: Duration) -> NewDecision {
             approved: false,
             left_to_agent: false,
             denied: false,
+            names_tool: false,
             hidden_code: false,
             timed_out: false,
             rule: None,

@@ -44,8 +44,9 @@ impl Protections {
 
     /// Returns a verdict if a request touches a protection.
     pub(super) fn decide(&self, context: &RequestContext<'_>) -> Option<RuleDecision> {
-        // Access to the network does not run a program or touch a file by itself.
-        if context.request.network.is_some() {
+        // Neither access to the network nor a tool of a server runs a program or touches a file that
+        // the guard could see.
+        if context.request.file.is_none() && !context.request.is_command() {
             return None;
         }
         let (protection, what) = match &context.request.file {
@@ -65,6 +66,7 @@ impl Protections {
             rule: format!("{BUILT_IN} {}", protection.name()),
             reason: format!("{} (`{}`)", protection.reason(), display_text(&what)),
             remember: false,
+            names_tool: false,
         })
     }
 

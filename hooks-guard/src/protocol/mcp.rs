@@ -1,0 +1,116 @@
+//! Calls of tools of MCP servers. In: the name of a tool that is not one of the agent's own, and the
+//! input of the hook. Out: the server and the tool, or every way to read the name.
+//!
+//! | Agent | Name of a tool | Server and tool |
+//! |---|---|---|
+//! | Claude Code, Codex | `mcp__SERVER__TOOL` | Claude Code names the server in `mcp_server.name` |
+//! | Gemini CLI, VS Code | `mcp_SERVER_TOOL` | Gemini CLI names both in `mcp_context` |
+//! | Copilot CLI | `SERVER-TOOL` | |
+//! | opencode | `SERVER_TOOL` | |
+
+use hooks_runtime::display::shorten;
+use serde_json::Value;
+
+use super::agent::Agent;
+use super::error::Problem;
+use super::input::{self, JsonObject};
+use crate::classify::MAX_COMMAND_CHARS;
+use crate::request::{McpCall, McpTool};
+
+/// Returns the call, if the name may be that of a tool of a server.
+pub(super) fn call(
+    agent: Agent,
+    name: &str,
+    arguments: &JsonObject,
+    object: &JsonObject,
+) -> Result<Option<McpCall>, Problem> {
+    let tools = match named(object)? {
+        Some(tool) => vec![tool],
+        None => readings(agent, name, server(object)?.as_deref()),
+    };
+    Ok((!tools.is_empty()).then(|| McpCall {
+        tools,
+        runs_command: false,
+        input_hash: Some(input::hash(arguments)),
+    }))
+}
+
+/// Describes a call on one line of at most the length of a command, with its arguments.
+pub(super) fn line(call: &McpCall, name: &str, arguments: &JsonObject) -> String {
+    let arguments = serde_json::to_string(arguments).unwrap_or_default();
+    let whole = match call.tools.as_slice() {
+        [one] => format!("{} {arguments}", one.description()),
+        _ => format!("{} {arguments}", McpTool::description_of(name)),
+    };
+    shorten(&whole, MAX_COMMAND_CHARS)
+}
+
+/// Returns the server and the tool in Gemini CLI's `mcp_context`.
+fn named(object: &JsonObject) -> Result<Option<McpTool>, Problem> {
+    let Some(context) = inner(object, "mcp_context")? else {
+        return Ok(None);
+    };
+    let server = input::name(context, &["server_name"])?;
+    let tool = input::name(context, &["tool_name"])?;
+    Ok(server.zip(tool).map(|(server, tool)| McpTool {
+        server: server.to_owned(),
+        tool: tool.to_owned(),
+    }))
+}
+
+/// Returns the server in Claude Code's `mcp_server`, in the spelling of the tool's name.
+fn server(object: &JsonObject) -> Result<Option<String>, Problem> {
+    let Some(server) = inner(object, "mcp_server")? else {
+        return Ok(None);
+    };
+    let plain = |c: char| match c.is_ascii_alphanumeric() || matches!(c, '_' | '-') {
+        true => c,
+        false => '_',
+    };
+    let name = input::name(server, &["name"])?;
+    Ok(name.map(|name| name.chars().map(plain).collect()))
+}
+
+fn inner<'a>(
+    object: &'a JsonObject,
+    field: &'static str,
+) -> Result<Option<&'a JsonObject>, Problem> {
+    match object.get(field) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::Object(inner)) => Ok(Some(inner)),
+        Some(_) => Err(Problem::Type {
+            field,
+            wanted: "an object",
+        }),
+    }
+}
+
+/// Returns every way to split a name into a server and a tool. `server` is the server, if the agent
+/// names it.
+fn readings(agent: Agent, name: &str, server: Option<&str>) -> Vec<McpTool> {
+    let (rest, separator) = if let Some(rest) = name.strip_prefix("mcp__") {
+        (rest, "__")
+    } else {
+        match (agent, name.strip_prefix("mcp_")) {
+            (Agent::Gemini | Agent::VsCode, Some(rest)) => (rest, "_"),
+            (Agent::Copilot, _) => (name, "-"),
+            (Agent::OpenCode, _) => (name, "_"),
+            _ => return Vec::new(),
+        }
+    };
+    let tool = |(at, _): (usize, char)| {
+        let (server, rest) = (&rest[..at], rest[at..].strip_prefix(separator)?);
+        (!server.is_empty() && !rest.is_empty()).then(|| McpTool {
+            server: server.to_owned(),
+            tool: rest.to_owned(),
+        })
+    };
+    let mut tools: Vec<McpTool> = rest.char_indices().filter_map(tool).collect();
+    if let Some(at) = tools
+        .iter()
+        .position(|tool| Some(tool.server.as_str()) == server)
+    {
+        tools = vec![tools.swap_remove(at)];
+    }
+    tools
+}
