@@ -18,9 +18,9 @@ impl SlotExpansion<'_> {
             ..
         } = self;
         let (field, result, vis) = (&slot.method, slot.result_type(), self.vis());
-        let lifetime = self.args_lifetime();
-        let types = slot.params.iter().map(|param| param.type_for(&lifetime));
-        let (chain, root) = (self.chain(), self.root());
+        let lifetime = &self.args_lifetime;
+        let types = slot.params.iter().map(|param| param.type_for(lifetime));
+        let (chain, root) = (self.chain(), &self.root);
         let args = quote!((#(#idents,)*));
         let run = match slot.end() {
             None if slot.pipeline().is_some() => {

@@ -24,7 +24,7 @@ impl SlotExpansion<'_> {
         let companions = self.companion_methods();
         let register_doc = format!("Registers a hook for the slot `{field}`.");
         let registrations_doc = format!("Returns the registrations of the slot `{field}`.");
-        let (form, root) = (names::form(hook), self.root());
+        let (form, root) = (names::form(hook), &self.root);
         // A value that is not a hook is refused at the name of the slot.
         let at_name = spans::generated_at(field.span());
         let into_hook = spans::respan_prefix(field, quote!(#root::IntoHook), *place);
@@ -69,7 +69,7 @@ impl SlotExpansion<'_> {
             ..
         } = self;
         let (field, vis, output) = (&slot.method, self.vis(), &slot.output);
-        let (h, root) = (self.lifetime(), self.root());
+        let (h, root) = (self.lifetime(), &self.root);
         let names = slot.names();
         let chain = slot.chain().map(|_| {
             (
