@@ -62,12 +62,12 @@ impl Param {
     }
 
     /// Returns the type in a hand-written hook.
-    pub(crate) fn hook_type(&self, private: &TokenStream) -> TokenStream {
+    pub(crate) fn hook_type(&self, private: &impl ToTokens) -> TokenStream {
         hook_type(&self.ty, private)
     }
 
     /// Returns the value for a hand-written hook, from the slot's argument.
-    pub(crate) fn owned(&self, private: &TokenStream) -> TokenStream {
+    pub(crate) fn owned(&self, private: &impl ToTokens) -> TokenStream {
         let ident = &self.ident;
         match self.passing {
             Passing::Str => quote!(#private::text(#ident)),
@@ -76,7 +76,7 @@ impl Param {
     }
 
     /// Returns the type in a hand-written hook, with all lifetimes replaced by one.
-    pub(crate) fn owned_type(&self, private: &TokenStream, lifetime: &Lifetime) -> TokenStream {
+    pub(crate) fn owned_type(&self, private: &impl ToTokens, lifetime: &Lifetime) -> TokenStream {
         match self.passing {
             Passing::Str => self.hook_type(private),
             Passing::Borrowed | Passing::Owned => self.type_for(lifetime).into_token_stream(),
@@ -92,7 +92,7 @@ impl Param {
 }
 
 /// Returns the type of a parameter in a hand-written hook.
-pub(crate) fn hook_type(ty: &Type, private: &TokenStream) -> TokenStream {
+pub(crate) fn hook_type(ty: &Type, private: &impl ToTokens) -> TokenStream {
     match Passing::of(ty) {
         Passing::Str => spans::respan_range(ty, quote!(#private::String)),
         Passing::Borrowed | Passing::Owned => ty.to_token_stream(),

@@ -11,7 +11,7 @@ use crate::attrs;
 use crate::krate;
 use crate::names::SlotNames;
 use crate::seen;
-use crate::spans;
+use crate::spans::{self, SharedTokens};
 
 // Input:
 // #[hooks]
@@ -38,20 +38,17 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
     let trait_name = spans::generated(name);
     let place = spans::generated_at(trait_token.span);
     let h = &Lifetime::new(&lifetime.to_string(), place);
-    let private = &spans::respan(krate::private(), place);
-    let root = &spans::respan(krate::root(), place);
+    let root = &SharedTokens::from(krate::root()).respan(place);
+    let private = &SharedTokens::from(quote_spanned!(place=> #root::__private));
     let cfgs: Vec<_> = attrs::everywhere(attrs).collect();
     let optional = nested.is_empty() && slots.iter().all(Slot::is_optional);
     // The items of one block have a short name for the module that they use.
-    let short = &quote_spanned!(place=> __hooks);
-    let inner: Vec<_> = slots
-        .iter()
-        .map(|slot| SlotExpansion::new(slot, set, short, &[]))
-        .collect();
+    let short = &SharedTokens::from(quote_spanned!(place=> __hooks));
     let slots: Vec<_> = slots
         .iter()
-        .map(|slot| SlotExpansion::new(slot, set, private, &cfgs))
+        .map(|slot| SlotExpansion::new(slot, set, root, private, &cfgs))
         .collect();
+    let inner: Vec<_> = slots.iter().map(|slot| slot.inside(short)).collect();
     let slot_cfgs: Vec<_> = slots.iter().map(SlotExpansion::cfgs).collect();
     let fields: Vec<_> = slots.iter().map(SlotExpansion::field).collect();
     let field_types = slots.iter().map(SlotExpansion::field_type);

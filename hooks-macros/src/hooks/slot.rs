@@ -14,20 +14,23 @@ use syn::{Attribute, Ident, Lifetime, Type};
 use super::model::{End, Kind, Role, Set, Slot};
 use crate::attrs;
 use crate::body;
-use crate::krate;
 use crate::names;
 use crate::params;
 use crate::seen::{self, Seen};
-use crate::spans;
+use crate::spans::{self, SharedTokens};
 
 /// One slot, with the tokens that several of its items need.
 ///
 /// Tokens that the compiler compares with a hook have the span of the user's tokens: the compiler
 /// reports the expected type there.
+#[derive(Clone)]
 pub(crate) struct SlotExpansion<'a> {
     slot: &'a Slot,
     set: &'a Set,
-    private: TokenStream,
+    root: SharedTokens,
+    private: SharedTokens,
+    /// Lifetime for which a dispatch borrows the arguments.
+    args_lifetime: Lifetime,
     /// `cfg` and lint attributes of the slot and of the trait.
     cfgs: Vec<&'a Attribute>,
     /// Attributes that users of the slot see.
@@ -37,43 +40,42 @@ pub(crate) struct SlotExpansion<'a> {
     /// `prompt, count`
     idents: Vec<&'a Ident>,
     /// `(&'a str, usize,)`
-    args_type: TokenStream,
+    args_type: SharedTokens,
     /// `Option<Out>` or `()`
-    last_type: TokenStream,
+    last_type: SharedTokens,
     /// `prompt: String, count: usize, last: Option<Out>`, with `last` if the slot passes it: the
     /// parameters of a hook.
-    hook_params: TokenStream,
+    hook_params: SharedTokens,
     /// `prompt, count, last`
-    hook_args: TokenStream,
+    hook_args: SharedTokens,
     /// `impl Future<Output = Out> + MaybeSend`: the return type of a hook.
-    hook_future: TokenStream,
+    hook_future: SharedTokens,
 }
 
 impl<'a> SlotExpansion<'a> {
     pub(crate) fn new(
         slot: &'a Slot,
         set: &'a Set,
-        private: &'a TokenStream,
+        root: &SharedTokens,
+        private: &SharedTokens,
         set_cfgs: &[&'a Attribute],
     ) -> Self {
         let place = spans::generated_at(slot.fn_token.span);
-        let lifetime = args_lifetime(slot);
-        let args = slot.params.iter().map(|param| param.type_for(&lifetime));
+        let args_lifetime = names::lifetime("a", slot.types());
+        let args = slot
+            .params
+            .iter()
+            .map(|param| param.type_for(&args_lifetime));
         let output = &slot.output;
-        let last_type = if slot.passes_last() {
-            let (_, end) = spans::ends(output);
-            let option = spans::respan_range(output, quote!(#private::Option));
-            quote_spanned!(end=> #option<#output>)
-        } else {
-            quote!(())
-        };
+        let last_type = last_type(slot, private);
         let last = last(slot);
         let idents: Vec<_> = slot.params.iter().map(|param| &param.ident).collect();
         let types = slot.params.iter().map(|param| param.hook_type(private));
         SlotExpansion {
             slot,
             set,
-            private: spans::respan(private.clone(), place),
+            root: root.respan(place),
+            private: private.respan(place),
             cfgs: set_cfgs
                 .iter()
                 .copied()
@@ -81,12 +83,24 @@ impl<'a> SlotExpansion<'a> {
                 .collect(),
             attrs: attrs::given(&slot.attrs, SHOWN).collect(),
             place,
-            args_type: tuple(quote!(#(#args,)*), spans::generated_at(slot.parens)),
-            hook_params: quote!(#(#idents: #types,)* #(#last: #last_type,)*),
-            hook_args: quote!(#(#idents,)* #(#last,)*),
-            hook_future: hook_future(output),
+            args_type: tuple(quote!(#(#args,)*), spans::generated_at(slot.parens)).into(),
+            hook_params: quote!(#(#idents: #types,)* #(#last: #last_type,)*).into(),
+            hook_args: quote!(#(#idents,)* #(#last,)*).into(),
+            hook_future: hook_future(output, root).into(),
             idents,
             last_type,
+            args_lifetime,
+        }
+    }
+
+    /// Returns the expansion for a block with this short name for the framework's module, which has
+    /// the attributes of the trait.
+    pub(crate) fn inside(&self, private: &SharedTokens) -> Self {
+        SlotExpansion {
+            private: private.respan(self.place),
+            last_type: last_type(self.slot, private),
+            cfgs: attrs::everywhere(&self.slot.attrs).collect(),
+            ..self.clone()
         }
     }
 
@@ -286,7 +300,7 @@ impl<'a> SlotExpansion<'a> {
             hook_future,
             ..
         } = self;
-        let (output, a) = (&slot.output, self.args_lifetime());
+        let (output, a) = (&slot.output, &self.args_lifetime);
         if !slot.ready {
             let mut body = self.default_call(quote!(#[allow(clippy::unused_async)] async fn));
             if slot.recursive {
@@ -376,11 +390,6 @@ impl<'a> SlotExpansion<'a> {
         quote!(#definition #relay #calls #around)
     }
 
-    /// Returns the lifetime of the arguments.
-    fn args_lifetime(&self) -> Lifetime {
-        args_lifetime(self.slot)
-    }
-
     /// Returns the visibility of the set, with the slot's span.
     fn vis(&self) -> TokenStream {
         spans::respan(self.set.vis.to_token_stream(), self.place)
@@ -398,11 +407,6 @@ impl<'a> SlotExpansion<'a> {
         quote!(<#output #(, #result)*>)
     }
 
-    /// Returns the framework's crate, at the slot's span.
-    fn root(&self) -> TokenStream {
-        spans::respan(krate::root(), self.place)
-    }
-
     /// Returns `true` if the user documented the slot.
     fn is_documented(&self) -> bool {
         attrs::given(&self.slot.attrs, &["doc"]).next().is_some()
@@ -414,13 +418,19 @@ impl<'a> SlotExpansion<'a> {
     }
 }
 
-/// Returns the lifetime for which a dispatch borrows the arguments of a slot.
-fn args_lifetime(slot: &Slot) -> Lifetime {
-    names::lifetime("a", slot.types())
-}
-
 /// Attributes that users of a slot see.
 const SHOWN: &[&str] = &["doc", "deprecated", "must_use"];
+
+/// Returns `Option<Out>`, at the span of the output, or `()`.
+fn last_type(slot: &Slot, private: &SharedTokens) -> SharedTokens {
+    if !slot.passes_last() {
+        return quote!(()).into();
+    }
+    let output = &slot.output;
+    let (_, end) = spans::ends(output);
+    let option = spans::respan_range(output, quote!(#private::Option));
+    quote_spanned!(end=> #option<#output>).into()
+}
 
 /// Returns `last`, if the slot passes it.
 fn last(slot: &Slot) -> Vec<Ident> {
@@ -429,8 +439,7 @@ fn last(slot: &Slot) -> Vec<Ident> {
 }
 
 /// Returns `impl Future<Output = Out> + MaybeSend`, at the span of the output.
-fn hook_future(output: &Type) -> TokenStream {
-    let root = krate::root();
+fn hook_future(output: &Type, root: &SharedTokens) -> TokenStream {
     let (first, last) = spans::ends(output);
     let keyword = quote_spanned!(first=> impl);
     let future = spans::respan_range(output, quote!(::core::future::Future));

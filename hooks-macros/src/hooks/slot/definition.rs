@@ -22,7 +22,7 @@ impl SlotExpansion<'_> {
             last_type,
             ..
         } = self;
-        let (name, output, a) = (&slot.name, &slot.output, self.args_lifetime());
+        let (name, output, a) = (&slot.name, &slot.output, &self.args_lifetime);
         let slot_text = self.text();
         let clone_args = match slot.kind {
             Kind::Singleton | Kind::Custom(_) => TokenStream::new(),
@@ -30,10 +30,7 @@ impl SlotExpansion<'_> {
         };
         let ready = (!slot.ready).then(|| quote!(const READY: #private::bool = false;));
         let default = self.default();
-        let owned_types = slot
-            .params
-            .iter()
-            .map(|param| param.owned_type(private, &a));
+        let owned_types = slot.params.iter().map(|param| param.owned_type(private, a));
         let owned = slot.params.iter().map(|param| param.owned(private));
         let (last, last_owned_type) = match slot.passes_last() {
             true => (quote!(last,), quote!(#last_type,)),
@@ -66,7 +63,7 @@ impl SlotExpansion<'_> {
             idents,
             ..
         } = self;
-        let a = self.args_lifetime();
+        let a = &self.args_lifetime;
         if slot.params.iter().all(Param::is_reference) {
             return quote_spanned! {*place=>
                 const REFERENCES: #private::bool = true;
@@ -98,8 +95,8 @@ impl SlotExpansion<'_> {
         let (call, context) = slot.params.split_first()?;
         let (name, call_type) = (&slot.name, &call.ty);
         let (ident, others) = idents.split_first()?;
-        let a = self.args_lifetime();
-        let types = context.iter().map(|param| param.type_for(&a));
+        let a = &self.args_lifetime;
+        let types = context.iter().map(|param| param.type_for(a));
         let clones = context.iter().map(|param| self.clone_arg(param));
         Some(quote_spanned! {*place=>
             #(#cfgs)*
@@ -146,7 +143,7 @@ impl SlotExpansion<'_> {
             ..
         } = self;
         let (name, method, owner) = (&slot.name, &slot.method, &self.set.name);
-        let (stateful, a) = (slot.stateful(), self.args_lifetime());
+        let (stateful, a) = (slot.stateful(), &self.args_lifetime);
         let last = slot.passes_last().then(|| quote!(last));
         let slot_text = self.text();
         let future = quote_spanned!(*place=> impl #private::Future<Output = Self::Out> + #private::MaybeSend);

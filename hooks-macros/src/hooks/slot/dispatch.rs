@@ -19,9 +19,9 @@ impl SlotExpansion<'_> {
             ..
         } = self;
         let (field, result, vis) = (&slot.method, slot.result_type(), self.vis());
-        let lifetime = self.args_lifetime();
-        let types = slot.params.iter().map(|param| param.type_for(&lifetime));
-        let root = self.root();
+        let lifetime = &self.args_lifetime;
+        let types = slot.params.iter().map(|param| param.type_for(lifetime));
+        let root = &self.root;
         let args = quote!((#(#idents,)*));
         let run = match slot.around {
             true => quote!(self.#field.__hooks_dispatch_around(#args)),
@@ -83,7 +83,7 @@ impl SlotExpansion<'_> {
             return None;
         }
         let (name, result, inner) = (&slot.name, slot.result_type(), self.inner_type());
-        let (a, h) = (self.args_lifetime(), self.lifetime());
+        let (a, h) = (&self.args_lifetime, self.lifetime());
         // Variables that cannot clash with the user's.
         let hidden = Span::mixed_site().located_at(*place);
         let [value, args] = ["value", "args"].map(|name| Ident::new(name, hidden));

@@ -25,7 +25,7 @@ impl SlotExpansion<'_> {
         let around = self.around_methods();
         let register_doc = format!("Registers a hook for the slot `{field}`.");
         let registrations_doc = format!("Returns the registrations of the slot `{field}`.");
-        let (form, root) = (names::form(hook), self.root());
+        let (form, root) = (names::form(hook), &self.root);
         // A value that is not a hook is refused at the name of the slot.
         let at_name = spans::generated_at(field.span());
         let into_hook = spans::respan_prefix(field, quote!(#root::IntoHook), *place);
@@ -73,7 +73,7 @@ impl SlotExpansion<'_> {
         }
         let (field, hook, vis) = (&slot.method, &slot.name, self.vis());
         let deprecated: Vec<_> = attrs::given(&slot.attrs, &["deprecated"]).collect();
-        let (form, root, h) = (names::form(hook), self.root(), self.lifetime());
+        let (form, root, h) = (names::form(hook), &self.root, self.lifetime());
         let [with, register, registrations] = slot.names().around();
         let doc = format!("Registers an around hook for the slot `{field}`.");
         let registrations_doc = format!("Returns the around hooks of the slot `{field}`.");
@@ -117,7 +117,7 @@ impl SlotExpansion<'_> {
             ..
         } = self;
         let (field, vis, output) = (&slot.method, self.vis(), &slot.output);
-        let (h, root) = (self.lifetime(), self.root());
+        let (h, root) = (self.lifetime(), &self.root);
         let names = slot.names();
         let chain = slot.chain().map(|_| {
             (

@@ -19,7 +19,7 @@ impl SlotExpansion<'_> {
             hook_future,
             ..
         } = self;
-        let (name, set, a) = (&slot.name, &self.set.set, self.args_lifetime());
+        let (name, set, a) = (&slot.name, &self.set.set, &self.args_lifetime);
         let vis = self.vis();
         let blank = self.is_documented().then(|| quote!(#[doc = ""]));
         let doc = format!("A hook of the slot `{}` of [`{set}`].", slot.method);
