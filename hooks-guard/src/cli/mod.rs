@@ -6,6 +6,7 @@ mod audit;
 mod calls;
 mod check;
 mod color;
+mod decide;
 mod describe;
 mod diff;
 mod doctor;
