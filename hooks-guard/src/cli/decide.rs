@@ -256,6 +256,29 @@ impl<'a> DecisionContext<'a> {
         receive
     }
 
+    /// Returns the strictest of several readings of a request by the tables and rules of this
+    /// process, with its decision; `None` without readings.
+    #[cfg(feature = "acp")]
+    pub(super) async fn strictest(
+        &self,
+        readings: Vec<PermissionRequest>,
+    ) -> Result<Option<(PermissionRequest, PermissionDecision)>, CommandError> {
+        let mut found: Option<(PermissionRequest, PermissionDecision)> = None;
+        for reading in readings {
+            let decisions = self.local_decisions(&reading).await;
+            let panicked = |_| CommandError::Other("hooks-guard panicked".to_owned());
+            for decision in decisions.map_err(panicked)?? {
+                let is_stricter = found
+                    .as_ref()
+                    .is_none_or(|(_, strictest)| strictness(&decision) > strictness(strictest));
+                if is_stricter {
+                    found = Some((reading.clone(), decision));
+                }
+            }
+        }
+        Ok(found)
+    }
+
     /// Returns the home directory of the agent's shell, if it differs from the user's. Requests are
     /// evaluated with both.
     fn other_home(&self) -> Option<PathBuf> {
@@ -519,7 +542,7 @@ fn permits(permission: &PermissionDecision) -> bool {
 }
 
 /// Returns how strict a decision is, from 0 for an allow to 3 for a denial.
-pub(super) fn strictness(permission: &PermissionDecision) -> u8 {
+fn strictness(permission: &PermissionDecision) -> u8 {
     match permission {
         PermissionDecision { denied: true, .. } => 3,
         PermissionDecision {
