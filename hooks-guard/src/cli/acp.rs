@@ -327,7 +327,16 @@ impl GuardGate {
             answer: RequestDecision::Undecided,
             record: None,
         };
-        let loaded = self.setup.load()?;
+        let loaded = match self.setup.load() {
+            Ok(loaded) => loaded,
+            // The settings may deny the request.
+            Err(error) => {
+                return Ok(DecidedRequest {
+                    answer: RequestDecision::Deny(format!("hooks-guard cannot decide: {error}")),
+                    record: None,
+                });
+            }
+        };
         let cwd = request
             .readings
             .first()

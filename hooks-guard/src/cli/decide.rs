@@ -268,10 +268,10 @@ impl<'a> DecisionContext<'a> {
             let decisions = self.local_decisions(&reading).await;
             let panicked = |_| CommandError::Other("hooks-guard panicked".to_owned());
             for decision in decisions.map_err(panicked)?? {
-                let is_stricter = found
-                    .as_ref()
-                    .is_none_or(|(_, strictest)| strictness(&decision) > strictness(strictest));
-                if is_stricter {
+                let rank =
+                    |decision: &PermissionDecision| (strictness(decision), decision.classification);
+                let strictest = found.as_ref().map(|(_, strictest)| rank(strictest));
+                if strictest.is_none_or(|strictest| rank(&decision) > strictest) {
                     found = Some((reading.clone(), decision));
                 }
             }
