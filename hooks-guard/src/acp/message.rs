@@ -546,7 +546,7 @@ mod tests {
             ),
             (
                 r#"{"jsonrpc":"2.0","method":"a","params":"\ud800"}"#,
-                "surrogate",
+                "hex escape",
             ),
             (
                 "\u{feff}{\"jsonrpc\":\"2.0\",\"method\":\"a\"}",

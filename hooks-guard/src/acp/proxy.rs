@@ -5,6 +5,7 @@
 //! decision is decided before the next message of the agent is read, so allowed requests keep their
 //! order. A request that waits for a person is held aside, and the next messages pass it.
 
+use std::fmt;
 use std::future::Future;
 use std::io;
 use std::path::PathBuf;
@@ -68,8 +69,8 @@ impl<G: RequestGate> Proxy<G> {
     ) -> (
         Self,
         ProxyTasks<
-            impl Future<Output = io::Result<()>> + Send + use<G, AR, AW, CR, CW>,
-            impl Future<Output = io::Result<()>> + Send + use<G, AR, AW, CR, CW>,
+            impl Future<Output = ()> + Send + use<G, AR, AW, CR, CW>,
+            impl Future<Output = ()> + Send + use<G, AR, AW, CR, CW>,
             impl Future<Output = io::Result<()>> + Send + use<G, AR, AW, CR, CW>,
             impl Future<Output = io::Result<()>> + Send + use<G, AR, AW, CR, CW>,
         >,
@@ -115,29 +116,30 @@ enum Side {
     Client,
 }
 
-async fn read_agent<G: RequestGate>(
-    shared: Arc<Shared<G>>,
-    mut from: impl AsyncBufRead + Unpin,
-) -> io::Result<()> {
-    while let Some(line) = shared.next(Side::Agent, &mut from).await? {
+impl fmt::Display for Side {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Agent => "agent",
+            Self::Client => "client",
+        })
+    }
+}
+
+async fn read_agent<G: RequestGate>(shared: Arc<Shared<G>>, mut from: impl AsyncBufRead + Unpin) {
+    while let Some(line) = shared.next(Side::Agent, &mut from).await {
         shared.from_agent(line).await;
     }
     shared.to_client.close().await;
-    Ok(())
 }
 
-async fn read_client<G: RequestGate>(
-    shared: Arc<Shared<G>>,
-    mut from: impl AsyncBufRead + Unpin,
-) -> io::Result<()> {
-    while let Some(line) = shared.next(Side::Client, &mut from).await? {
+async fn read_client<G: RequestGate>(shared: Arc<Shared<G>>, mut from: impl AsyncBufRead + Unpin) {
+    while let Some(line) = shared.next(Side::Client, &mut from).await {
         shared.from_client(line).await;
     }
     shared
         .cancel(None, "the client has closed the connection")
         .await;
     shared.to_agent.close().await;
-    Ok(())
 }
 
 impl<G: RequestGate> Shared<G> {
@@ -153,16 +155,17 @@ impl<G: RequestGate> Shared<G> {
     }
 
     /// Returns the next line of a side that is a message; `None` at the end.
-    async fn next(
-        &self,
-        side: Side,
-        from: &mut (impl AsyncBufRead + Unpin),
-    ) -> io::Result<Option<Vec<u8>>> {
+    async fn next(&self, side: Side, from: &mut (impl AsyncBufRead + Unpin)) -> Option<Vec<u8>> {
         loop {
-            let problem = match read_line(from, MAX_LINE_BYTES).await? {
+            let line = read_line(from, MAX_LINE_BYTES).await;
+            let line = line.unwrap_or_else(|error| {
+                tracing::warn!(%error, "cannot read the {side}");
+                Line::End
+            });
+            let problem = match line {
                 Line::Whole(line) if is_blank(&line) => continue,
-                Line::Whole(line) => return Ok(Some(line)),
-                Line::End => return Ok(None),
+                Line::Whole(line) => return Some(line),
+                Line::End => return None,
                 Line::Unfinished => BrokenMessage::new(
                     code::PARSE_ERROR,
                     "the stream ended inside a message; end each message with a line break",
@@ -179,11 +182,7 @@ impl<G: RequestGate> Shared<G> {
     /// Reports a broken message to its sender. If it is a response, the other side gets an error in
     /// its place.
     async fn reject(&self, from: Side, broken: BrokenMessage) {
-        let sender = match from {
-            Side::Agent => "agent",
-            Side::Client => "client",
-        };
-        tracing::warn!(problem = %escape(&broken.problem), "broken message of the {sender}");
+        tracing::warn!(problem = %escape(&broken.problem), "broken message of the {from}");
         self.to(from).reply(broken.reply()).await;
         let Some(id) = broken.id.filter(|_| broken.is_response) else {
             return;

@@ -35,13 +35,9 @@ fn a_list_of_words_is_a_command() {
     assert_eq!(selected(&reply), "yes");
     let reply = connection.is_answered(&shell(9, json!(["bash", "-lc", "ls && make"])));
     assert_eq!(selected(&reply), "no");
-    connection.passes(
-        &shell(
-            10,
-            json!(["ls", "; rm -r build", "$(rm -r build)", "--sort=x"]),
-        )
-        .clone(),
-    );
+    // The words are not a text of a shell.
+    let reply = connection.is_answered(&shell(10, json!(["ls", "; rm -r build", "$(rm -r x)"])));
+    assert_eq!(selected(&reply), "yes");
 }
 
 /// No option is invented, and none that the agent remembers is selected for an allow.
