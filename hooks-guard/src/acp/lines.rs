@@ -90,17 +90,17 @@ impl Outbox {
 }
 
 /// Writes the lines of a queue to `to` until the queue is closed or the receiver is gone.
-pub(super) struct Writer<W> {
+pub(super) struct LineWriter<W> {
     to: W,
     passed: mpsc::Receiver<Outgoing>,
     replies: mpsc::Receiver<Vec<u8>>,
 }
 
 /// Creates a queue and its writer.
-pub(super) fn outbox<W: AsyncWrite + Unpin>(to: W) -> (Outbox, Writer<W>) {
+pub(super) fn outbox<W: AsyncWrite + Unpin>(to: W) -> (Outbox, LineWriter<W>) {
     let (passed, passed_lines) = mpsc::channel(1);
     let (replies, reply_lines) = mpsc::channel(MAX_REPLIES);
-    let writer = Writer {
+    let writer = LineWriter {
         to,
         passed: passed_lines,
         replies: reply_lines,
@@ -108,7 +108,7 @@ pub(super) fn outbox<W: AsyncWrite + Unpin>(to: W) -> (Outbox, Writer<W>) {
     (Outbox { passed, replies }, writer)
 }
 
-impl<W: AsyncWrite + Unpin> Writer<W> {
+impl<W: AsyncWrite + Unpin> LineWriter<W> {
     /// Writes until the end.
     ///
     /// # Errors

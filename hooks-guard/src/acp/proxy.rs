@@ -23,7 +23,7 @@ use super::message::{
 };
 use super::options;
 use super::requests::{self, AgentRequest, RequestKind, needs_decision};
-use super::state::{ClientRequest, HeldRequest, PassedRequest, State};
+use super::state::{ClientRequest, Full, HeldRequest, PassedRequest, State};
 use crate::protocol::MAX_INPUT_BYTES;
 use crate::random::random;
 use crate::request::MAX_PATH_CHARS;
@@ -221,12 +221,13 @@ impl<G: RequestGate> Shared<G> {
                     Ok(()) => {
                         self.to_client.pass(line).await;
                     }
-                    Err(full) => self.reject_request(Side::Agent, full.problem()).await,
+                    Err(full) => self.reject_full(Side::Agent, id, full).await,
                 }
             }
             Envelope::Notification { method } if needs_decision(&method) => {
                 let problem = format!("`{method}` without an id");
-                self.reject_request(Side::Agent, &problem).await;
+                let broken = BrokenMessage::new(code::INVALID_REQUEST, problem);
+                self.reject(Side::Agent, broken).await;
             }
             Envelope::Notification { method } => {
                 if method == CANCEL_REQUEST && self.cancel_request(&line).await {
@@ -244,10 +245,12 @@ impl<G: RequestGate> Shared<G> {
         }
     }
 
-    async fn reject_request(&self, from: Side, problem: &str) {
+    /// Rejects a request that has no place.
+    async fn reject_full(&self, from: Side, id: MessageId, full: Full) {
         // An error with the id of an open request would answer that request.
-        let broken = BrokenMessage::new(code::INVALID_REQUEST, problem);
-        self.reject(from, broken).await;
+        let id = Some(id).filter(|_| full == Full::TooMany);
+        let broken = BrokenMessage::new(code::INVALID_REQUEST, full.problem());
+        self.reject(from, BrokenMessage { id, ..broken }).await;
     }
 
     /// Reads facts from a response of the agent.
@@ -292,7 +295,7 @@ impl<G: RequestGate> Shared<G> {
                     Ok(()) => {
                         self.to_agent.pass(line).await;
                     }
-                    Err(full) => self.reject_request(Side::Client, full.problem()).await,
+                    Err(full) => self.reject_full(Side::Client, id, full).await,
                 }
             }
             Envelope::Notification { method } => {
@@ -417,7 +420,7 @@ impl<G: RequestGate> Shared<G> {
         let held = self.state().hold(&id, &session, is_permission);
         let mut cancelled = match held {
             Ok(cancelled) => cancelled,
-            Err(full) => return self.reject_request(Side::Agent, full.problem()).await,
+            Err(full) => return self.reject_full(Side::Agent, id, full).await,
         };
         let agent = self.state().agent_name.clone();
         let decided = Arc::clone(&self.gate).decide(request.clone(), agent);

@@ -280,7 +280,7 @@ impl<D: Fn(&str) -> Option<PathBuf>> Reader<'_, D> {
             (true, false) => {
                 let typed: v1::RequestPermissionRequest = self.typed()?;
                 let options = self.options()?;
-                let call = ToolCall::read(&self.params["toolCall"])?;
+                let call = PermissionToolCall::read(&self.params["toolCall"])?;
                 self.tool_call(&typed.session_id.to_string(), options, &call)
             }
             (false, _) => self.subject(),
@@ -313,7 +313,7 @@ impl<D: Fn(&str) -> Option<PathBuf>> Reader<'_, D> {
                 Ok(permission(session, options, vec![reading], evidence))
             }
             Some(v2::RequestPermissionSubject::ToolCall(_)) => {
-                let call = ToolCall::read(&self.params["subject"]["toolCall"])?;
+                let call = PermissionToolCall::read(&self.params["subject"]["toolCall"])?;
                 self.tool_call(&session, options, &call)
             }
             _ => Ok(permission(session, options, Vec::new(), Evidence::Display)),
@@ -329,7 +329,7 @@ impl<D: Fn(&str) -> Option<PathBuf>> Reader<'_, D> {
         &self,
         session: &str,
         options: PermissionOptions,
-        call: &ToolCall<'_>,
+        call: &PermissionToolCall<'_>,
     ) -> Result<AgentRequest, BrokenMessage> {
         let below = call.text_of(&["cwd", "workdir", "working_directory", "directory"]);
         let cwd = match (below, (self.directory)(session)) {
@@ -401,7 +401,7 @@ const SHELL_INPUT: [&str; 14] = [
 ];
 
 /// The tool call of a permission request; both versions have these fields.
-struct ToolCall<'a> {
+struct PermissionToolCall<'a> {
     id: &'a str,
     kind: Option<&'a str>,
     title: Option<&'a str>,
@@ -412,7 +412,7 @@ struct ToolCall<'a> {
     understood: bool,
 }
 
-impl<'a> ToolCall<'a> {
+impl<'a> PermissionToolCall<'a> {
     fn read(call: &'a Value) -> Result<Self, BrokenMessage> {
         let Some(id) = call["toolCallId"].as_str() else {
             return Err(invalid("`toolCallId` is missing"));

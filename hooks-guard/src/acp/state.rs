@@ -29,7 +29,7 @@ pub(super) struct State {
     from_client: HashMap<MessageId, ClientRequest>,
     /// Requests of the proxy that the client has.
     own: HashMap<String, oneshot::Sender<Value>>,
-    sessions: Sessions,
+    sessions: SessionDirectories,
     /// Name in the agent's response to `initialize`.
     pub(super) agent_name: Option<String>,
     /// `true` if the agent has chosen version 2 of the protocol.
@@ -210,12 +210,12 @@ impl PassedRequest {
 
 /// Directories of the sessions; the oldest are forgotten.
 #[derive(Debug, Default)]
-struct Sessions {
+struct SessionDirectories {
     directories: HashMap<String, PathBuf>,
     order: VecDeque<String>,
 }
 
-impl Sessions {
+impl SessionDirectories {
     fn add(&mut self, id: &str, cwd: PathBuf) {
         if self.directories.insert(id.to_owned(), cwd).is_none() {
             self.order.push_back(id.to_owned());

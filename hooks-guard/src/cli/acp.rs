@@ -43,7 +43,8 @@ pub(crate) struct AcpArgs {
     ask: Option<Approver>,
     #[command(flatten)]
     setup: HookSetup,
-    /// A variable of the agent that this process runs without, as `NAME=VALUE`.
+    /// A variable for the agent only, as `NAME=VALUE`; set by this program when it restarts itself
+    /// without the variables of a database.
     #[arg(long, value_name = "VARIABLE", hide = true)]
     agent_variable: Vec<OsString>,
     /// The agent's command, after `--`.

@@ -164,7 +164,7 @@ impl Connection {
             let made = Command::new("mkfifo").arg(fifo).status();
             assert!(made.expect("it runs").success());
         }
-        let script = r#"cat "$2" & exec > "$1"; cat; wait; exit 7"#;
+        let script = r#"cat "$2" & exec > /dev/null; cat > "$1"; wait; exit 7"#;
         let mut command = home.acp(options);
         command.args(["sh", "-c", script, "agent"]);
         command.arg(&to_agent).arg(&from_agent);
