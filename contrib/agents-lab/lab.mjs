@@ -10,6 +10,7 @@ import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
+import { acpChecks, acpScenario } from './acp.mjs';
 import { reached, scenario, selected } from './checks.mjs';
 import { node } from './clients.mjs';
 import { install } from './install.mjs';
@@ -117,7 +118,7 @@ async function runScenario(name, scene) {
   for (const path of [join(home, 'guard'), join(home, 'scenario.json')]) chmodSync(path, 0o755);
 
   const inside = ['sh', join(LAB, 'sandbox.sh'), home, join(cache, 'clients'), LAB];
-  const program = [join('/mnt/clients', node.id, node.program[0]), '/mnt/lab/inside.mjs'];
+  const program = [join('/mnt/clients', node.id, node.program[0]), `/mnt/lab/${scene.program ?? 'inside.mjs'}`];
   const child = spawn('unshare', [...namespaces, ...inside, ...program], { stdio: ['ignore', 'pipe', 'pipe'] });
   let printed = '';
   let said = '';
@@ -140,7 +141,8 @@ function details(outcome) {
 }
 
 async function runCheck({ check, client }) {
-  const scene = scenario(check, client, options.unguarded ? 'none' : undefined);
+  const guard = options.unguarded ? 'none' : undefined;
+  const scene = client.acp ? acpScenario(check, client, guard) : scenario(check, client, guard);
   const { outcome, said } = await runScenario(`${client.id}-${check.name}`, scene);
   const expected = options.unguarded ? check.expect.filter((expectation) => expectation.prevents) : check.expect;
   for (const { says, test, open } of expected) {
@@ -176,6 +178,7 @@ if (options.record && options.unguarded) {
   process.exit(2);
 }
 let todo = selected({ only: options.only, quick: options.quick, ids });
+if (!options.quick) todo.push(...acpChecks({ only: options.only, ids }));
 if (options.unguarded) todo = todo.filter(({ check }) => check.expect.some((expectation) => expectation.prevents));
 if (options.list) {
   for (const { check, client } of todo) {

@@ -18,6 +18,7 @@
 //! | `proof` | The key by which clients and the service authenticate each other; feature `http` |
 //! | `install` | Installation of the hook in agents' settings; feature `cli` |
 //! | `doctor` | Checks of an installation; feature `cli` |
+//! | `acp` | A proxy of the Agent Client Protocol; feature `acp` |
 //!
 //! ```
 //! use hooks_guard::classify::{Classifier, Crud, Decision};
@@ -34,6 +35,8 @@
 //! service](../../book/embedding.html), [Rules](../../book/rules.html).
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "acp")]
+pub mod acp;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 pub mod approval;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]

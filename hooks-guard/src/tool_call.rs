@@ -2,9 +2,10 @@
 //! has decided it. Out: the answer, after that of the operator if the agent shows no prompt.
 //!
 //! `hooks-guard hook` calls the service over HTTP. The endpoint for
-//! hooks over HTTP calls it in the same process. Both answer by [`resolve`].
+//! hooks over HTTP calls it in the same process. Both answer by [`resolve`]. The proxy of the Agent
+//! Client Protocol only waits for the operator, by [`ask_operator`].
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
@@ -13,7 +14,7 @@ use sha2::{Digest, Sha256};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-use crate::changes::{self, FileChanges};
+use crate::changes::{self, FileChanges, ProposedChange};
 use crate::classify::Decision;
 use crate::protocol::{self, Agent, AgentDecision, DecisionRequest, HookEvent, HookReply};
 use crate::request::{PermissionDecision, PermissionRequest};
@@ -35,15 +36,18 @@ const NO_ANSWER: &str = "the operator did not answer in time; approve the reques
 pub const NO_DECISION: &str =
     "no decision before the agent's timeout; try again, or run `hooks-guard doctor`";
 
-/// The service that has decided a question, in this process or over HTTP.
-pub trait QuestionService {
+/// Decides a request again.
+pub trait QuestionDecider {
     /// Decides the request again, because its files have changed since the question. An error holds
     /// the reason, if there is one to show.
     fn decide_again(
         &self,
         question: &DecisionRequest,
     ) -> impl Future<Output = Result<PermissionDecision, Option<String>>> + Send;
+}
 
+/// The service that has decided a question, in this process or over HTTP.
+pub trait QuestionService {
     /// Shows changes with the question. The question also stands without them, so errors are only
     /// logged.
     fn show_changes(
@@ -101,10 +105,29 @@ pub enum RedeemError {
     Failed(String),
 }
 
-/// Result of one question to the operator.
-enum OperatorResult {
-    Answer(AgentDecision),
-    /// The request was approved, but its files have changed since the question; with the reason.
+/// A question that the service has recorded.
+#[derive(Clone, Debug)]
+pub struct RecordedQuestion {
+    /// Id of the decision.
+    pub id: i64,
+    /// Secret of the decision.
+    pub secret: String,
+    /// Start of the reason of each reply.
+    pub reason: String,
+    /// The edits of a file tool, which are shown with the question.
+    pub edits: Vec<ProposedChange>,
+    /// Directory of the request.
+    pub cwd: Option<PathBuf>,
+}
+
+/// The operator's reply to a question, with the reason.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum OperatorReply {
+    /// The request is approved, and the approval is used.
+    Approved(String),
+    /// The request is denied, or was not answered.
+    Denied(String),
+    /// The request was approved, but its files have changed since the question.
     Changed(String),
 }
 
@@ -113,43 +136,69 @@ enum OperatorResult {
 /// the question was pending, asks again.
 pub async fn resolve(
     service: &(impl QuestionService + Sync),
+    decider: &(impl QuestionDecider + Sync),
     question: &DecisionRequest,
     permission: PermissionDecision,
     deadline: Instant,
 ) -> AgentDecision {
     let mut permission = permission;
     loop {
-        match resolve_once(service, question, &permission, deadline).await {
-            OperatorResult::Answer(answer) => return answer,
-            OperatorResult::Changed(why) if until(deadline) < MIN_REMAINING => {
-                return AgentDecision::Deny(why);
-            }
-            OperatorResult::Changed(why) => match service.decide_again(question).await {
-                Ok(decided) => permission = decided,
-                Err(None) => return AgentDecision::Deny(why),
-                Err(Some(error)) => return AgentDecision::Deny(format!("{why}; {error}")),
-            },
+        let Some(recorded) = recorded(question, &permission) else {
+            return AgentDecision::of(question, &permission);
+        };
+        let why = match ask_operator(service, recorded, deadline).await {
+            OperatorReply::Approved(why) => return AgentDecision::Allow(why),
+            OperatorReply::Denied(why) => return AgentDecision::Deny(why),
+            OperatorReply::Changed(why) => why,
+        };
+        if until(deadline) < MIN_REMAINING {
+            return AgentDecision::Deny(why);
         }
+        permission = match decider.decide_again(question).await {
+            Ok(decided) => decided,
+            Err(None) => return AgentDecision::Deny(why),
+            Err(Some(error)) => return AgentDecision::Deny(format!("{why}; {error}")),
+        };
     }
 }
 
-async fn resolve_once(
-    service: &(impl QuestionService + Sync),
+/// Returns the question to the operator; `None` if the decision is not a question, or the agent
+/// itself asks.
+fn recorded(
     question: &DecisionRequest,
     permission: &PermissionDecision,
-    deadline: Instant,
-) -> OperatorResult {
+) -> Option<RecordedQuestion> {
     let asks = permission.decision == Decision::RequiresConfirmation && !permission.denied;
-    let (Some(id), Some(secret)) = (permission.id, &permission.secret) else {
-        return OperatorResult::Answer(AgentDecision::of(question, permission));
-    };
     if !asks || permission.left_to_agent || !question.unattended() {
-        return OperatorResult::Answer(AgentDecision::of(question, permission));
+        return None;
     }
-    let reason = format!("{}: {}", permission.classification, permission.reasoning);
-    let denied =
-        |why: String| OperatorResult::Answer(AgentDecision::Deny(format!("{reason}; {why}")));
-    show_changes(service, question, id, secret, deadline).await;
+    Some(RecordedQuestion {
+        id: permission.id?,
+        secret: permission.secret.clone()?,
+        reason: format!("{}: {}", permission.classification, permission.reasoning),
+        edits: question.edits(),
+        cwd: question.request.cwd.clone(),
+    })
+}
+
+/// Waits for the operator's answer to a question until `deadline`, and uses an approval.
+pub async fn ask_operator(
+    service: &(impl QuestionService + Sync),
+    question: RecordedQuestion,
+    deadline: Instant,
+) -> OperatorReply {
+    let RecordedQuestion {
+        id,
+        secret,
+        reason,
+        edits,
+        cwd,
+    } = question;
+    let denied = |why: String| OperatorReply::Denied(format!("{reason}; {why}"));
+    if let Some(changes) = compare(edits, cwd).await {
+        let limit = CHANGES_TIMEOUT.min(until(deadline) / 2);
+        service.show_changes(id, &secret, changes, limit).await;
+    }
     loop {
         let remaining = until(deadline);
         if remaining < MIN_REMAINING {
@@ -161,12 +210,12 @@ async fn resolve_once(
             Ok(None) if wait == 0 => return denied(NO_ANSWER.to_owned()),
             Ok(None) => {}
             Ok(Some(QuestionAnswer::Approved)) => {
-                return match service.redeem(id, secret, until(deadline)).await {
-                    Ok(()) => OperatorResult::Answer(AgentDecision::Allow(format!(
-                        "{reason}; approved by the operator"
-                    ))),
+                return match service.redeem(id, &secret, until(deadline)).await {
+                    Ok(()) => {
+                        OperatorReply::Approved(format!("{reason}; approved by the operator"))
+                    }
                     Err(RedeemError::Changed(why)) => {
-                        OperatorResult::Changed(format!("{reason}; {why}"))
+                        OperatorReply::Changed(format!("{reason}; {why}"))
                     }
                     Err(RedeemError::Failed(why)) => denied(why),
                 };
@@ -182,20 +231,13 @@ async fn resolve_once(
     }
 }
 
-/// Compares the edits of a file tool with the present files, and shows the result with the
-/// question. Without it, the question shows the tool and its files.
-async fn show_changes(
-    service: &(impl QuestionService + Sync),
-    question: &DecisionRequest,
-    id: i64,
-    secret: &str,
-    deadline: Instant,
-) {
-    let edits: Arc<[_]> = question.edits().into();
+/// Compares the edits of a file tool with the present files; `None` if there are no edits.
+async fn compare(edits: Vec<ProposedChange>, cwd: Option<PathBuf>) -> Option<FileChanges> {
     if edits.is_empty() {
-        return;
+        return None;
     }
-    let (proposed, cwd) = (Arc::clone(&edits), question.request.cwd.clone());
+    let edits: Arc<[_]> = edits.into();
+    let proposed = Arc::clone(&edits);
     let (send, receive) = oneshot::channel();
     // Reading a file may block, for example in a network's file system.
     let _ = thread::Builder::new().spawn(move || {
@@ -203,12 +245,10 @@ async fn show_changes(
         let _ = send.send(changes::compare(&proposed, cwd.as_deref()));
     });
     let compared = tokio::time::timeout(COMPARE_TIMEOUT, receive).await;
-    let changes = match compared {
+    Some(match compared {
         Ok(Ok(changes)) => changes,
         _ => changes::not_compared(&edits),
-    };
-    let limit = CHANGES_TIMEOUT.min(until(deadline) / 2);
-    service.show_changes(id, secret, changes, limit).await;
+    })
 }
 
 /// Returns the reply if there is no decision: asks through the agent's prompt if it shows one, else

@@ -1,11 +1,14 @@
 //! The command line. In: the arguments of the program. Out: its exit status and its output.
 
+#[cfg(feature = "acp")]
+mod acp;
 mod approvals;
 mod approve;
 mod audit;
 mod calls;
 mod check;
 mod color;
+mod decide;
 mod describe;
 mod diff;
 mod doctor;
@@ -82,6 +85,17 @@ enum CliCommand {
     Audit(audit::AuditArgs),
     /// Answers an agent's hook: reads its input and prints the reply.
     Hook(hook::HookArgs),
+    /// Runs an agent of the Agent Client Protocol for an editor, and decides about its requests.
+    ///
+    /// Takes the place of the agent's command in the editor's settings: `hooks-guard acp -- COMMAND`.
+    /// Commands and files that the agent requests from the editor are decided as with a hook; so
+    /// are the requests for permission that name a command or a file. Everything else passes
+    /// unchanged.
+    ///
+    /// Exit status: that of the agent, 128 and the number of the signal that ended it, or 3 if it
+    /// cannot be started.
+    #[cfg(feature = "acp")]
+    Acp(acp::AcpArgs),
     /// Adds the hook to the settings of an agent, or removes it.
     Install(install::InstallArgs),
     /// Prints the token with which an agent calls its hooks over HTTP.
@@ -139,6 +153,11 @@ pub(crate) fn run() -> ExitCode {
         CliCommand::Watch(options) => watch::watch(options),
         CliCommand::Audit(options) => audit::audit(options),
         CliCommand::Hook(options) => return ExitCode::from(hook::hook(options)),
+        #[cfg(feature = "acp")]
+        CliCommand::Acp(options) => match acp::acp(options) {
+            Ok(status) => return ExitCode::from(status),
+            Err(error) => Err(error),
+        },
         CliCommand::Install(options) => install::install(options),
         CliCommand::Token(options) => token::token(options),
         CliCommand::Doctor(options) => doctor::doctor(options),

@@ -87,7 +87,7 @@ fn token_file_warning(path: &Path) -> Option<String> {
 }
 
 /// Writes warnings and errors to standard error, one per line.
-fn logs() {
+pub(super) fn logs() {
     let level = std::env::var("HOOKS_GUARD_LOG")
         .ok()
         .and_then(|level| level.parse().ok())

@@ -43,7 +43,7 @@ pub(crate) struct Setup {
 
 /// The configuration and the trail of a hook, which must not depend on the environment: a project
 /// can set it.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct HookSetup {
     /// Configuration file, as an absolute path, as written by `install`; not overridden by a
     /// variable. A missing file counts as empty.

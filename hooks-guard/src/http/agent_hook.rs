@@ -30,7 +30,9 @@ use crate::protocol::{
     MAX_INPUT_BYTES, ToolRun, UnknownAgent,
 };
 use crate::request::PermissionDecision;
-use crate::tool_call::{self, NO_DECISION, QuestionAnswer, QuestionService, RedeemError};
+use crate::tool_call::{
+    self, NO_DECISION, QuestionAnswer, QuestionDecider, QuestionService, RedeemError,
+};
 
 /// Maximum of the parameter `timeout`, in seconds.
 const MAX_TIMEOUT_SECONDS: u64 = 3_600;
@@ -251,7 +253,7 @@ impl HookCall<'_> {
         }
         let answer = match timeout_at(self.deadline, self.decide(&question)).await {
             Ok(Ok(permission)) => {
-                tool_call::resolve(self, &question, permission, self.deadline).await
+                tool_call::resolve(self, self, &question, permission, self.deadline).await
             }
             Ok(Err(why)) => self.denial_or(&question, why).await,
             Err(_) => self.denial_or(&question, NO_DECISION.to_owned()).await,
@@ -336,14 +338,16 @@ impl HookCall<'_> {
 /// Timeout of the search for a denial by a rule after a failure.
 const DENIAL_TIMEOUT: Duration = Duration::from_secs(1);
 
-impl QuestionService for HookCall<'_> {
+impl QuestionDecider for HookCall<'_> {
     async fn decide_again(
         &self,
         question: &DecisionRequest,
     ) -> Result<PermissionDecision, Option<String>> {
         self.decide(question).await.map_err(Some)
     }
+}
 
+impl QuestionService for HookCall<'_> {
     async fn show_changes(&self, id: i64, secret: &str, changes: FileChanges, limit: Duration) {
         let attached = self.state.service().attach_changes(id, secret, changes);
         if timeout(limit, attached).await.is_ok()

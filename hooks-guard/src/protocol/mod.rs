@@ -61,4 +61,8 @@ pub(crate) use limit::{AFTER_TOOL_TIMEOUT, BEFORE_TOOL_TIMEOUT};
 pub use reply::{
     HookReply, approval_missing, decision_reply, empty_reply, failure_reply, unread_reply,
 };
+#[cfg(feature = "cli")]
+pub(crate) use tools::{ToolKind, names};
+#[cfg(feature = "acp")]
+pub(crate) use tools::{access, line};
 pub(crate) use tools::{lists, searches};

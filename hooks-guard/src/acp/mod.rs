@@ -1,0 +1,27 @@
+//! A proxy of the Agent Client Protocol (ACP) between an editor, the client, and an agent. In: the
+//! messages of both. Out: the same messages, without the requests of the agent that a gate denies.
+//!
+//! | Module | Contents |
+//! |---|---|
+//! | `message` | Reads a line as a JSON-RPC message; refuses what parsers read differently |
+//! | `lines` | Lines of limited length, and queues for writers |
+//! | `requests` | Reads the requests of an agent that need a decision |
+//! | `options` | The options of a permission request |
+//! | `decide` | [`RequestGate`], which decides about requests |
+//! | `state` | Open requests and sessions |
+//! | `proxy` | [`Proxy`], which passes messages on |
+
+mod decide;
+mod lines;
+mod message;
+mod options;
+mod proxy;
+mod requests;
+mod state;
+
+pub use self::decide::{
+    DecidedRequest, DecisionRecord, OperatorDecision, RequestDecision, RequestGate, RequestOutcome,
+};
+pub use self::options::PermissionOptions;
+pub use self::proxy::{Proxy, ProxyTasks};
+pub use self::requests::{AgentRequest, Evidence, RequestKind};

@@ -1,0 +1,229 @@
+//! The open requests and the sessions of one connection. In: requests, responses and cancellations.
+//! Out: which of them belong together.
+
+use std::collections::{HashMap, VecDeque};
+use std::path::PathBuf;
+
+use serde_json::Value;
+use tokio::sync::oneshot;
+
+use super::decide::{DecisionRecord, RequestOutcome};
+use super::message::MessageId;
+use super::options::PermissionOptions;
+
+/// Maximum number of open requests of one side.
+const MAX_OPEN_REQUESTS: usize = 10_000;
+/// Maximum number of requests of the agent that wait for an answer of a person.
+const MAX_HELD_REQUESTS: usize = 64;
+/// Maximum number of sessions whose directory is known.
+const MAX_SESSIONS: usize = 1_000;
+
+/// State of one connection.
+#[derive(Debug, Default)]
+pub(super) struct State {
+    /// Requests of the agent that have no decision yet.
+    held: HashMap<MessageId, HeldRequest>,
+    /// Requests of the agent that the client has.
+    from_agent: HashMap<MessageId, Option<PassedRequest>>,
+    /// Requests of the client that the agent has.
+    from_client: HashMap<MessageId, ClientRequest>,
+    /// Requests of the proxy that the client has.
+    own: HashMap<String, oneshot::Sender<Value>>,
+    sessions: SessionDirectories,
+    /// Name in the agent's response to `initialize`.
+    pub(super) agent_name: Option<String>,
+    /// `true` if the agent has chosen version 2 of the protocol.
+    pub(super) is_version_2: bool,
+}
+
+/// A request of the agent that has no decision yet.
+#[derive(Debug)]
+pub(super) struct HeldRequest {
+    pub(super) session_id: String,
+    pub(super) is_permission: bool,
+    /// Dropped when the request is cancelled.
+    pub(super) _cancel: oneshot::Sender<()>,
+}
+
+/// A request of the agent that the client answers.
+#[derive(Debug)]
+pub(super) struct PassedRequest {
+    pub(super) record: DecisionRecord,
+    /// The options of a permission request.
+    pub(super) options: Option<PermissionOptions>,
+}
+
+/// A request of the client whose response the proxy reads.
+#[derive(Clone, Debug)]
+pub(super) enum ClientRequest {
+    Initialize,
+    /// Creates a session in this directory.
+    NewSession(Option<PathBuf>),
+    Other,
+}
+
+/// Reason why a request has no place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Full {
+    /// The id belongs to an open request.
+    DuplicateId,
+    /// There are too many open requests.
+    TooMany,
+}
+
+impl Full {
+    pub(super) fn problem(self) -> &'static str {
+        match self {
+            Self::DuplicateId => "the id belongs to an open request",
+            Self::TooMany => "too many open requests; wait for responses",
+        }
+    }
+}
+
+impl State {
+    /// Holds a request of the agent until it has a decision. Returns the receiver that ends when
+    /// the request is cancelled.
+    pub(super) fn hold(
+        &mut self,
+        id: &MessageId,
+        session_id: &str,
+        is_permission: bool,
+    ) -> Result<oneshot::Receiver<()>, Full> {
+        self.check_agent_id(id)?;
+        if self.held.len() >= MAX_HELD_REQUESTS {
+            return Err(Full::TooMany);
+        }
+        let (cancel, cancelled) = oneshot::channel();
+        let held = HeldRequest {
+            session_id: session_id.to_owned(),
+            is_permission,
+            _cancel: cancel,
+        };
+        self.held.insert(id.clone(), held);
+        Ok(cancelled)
+    }
+
+    /// Takes a held request; `None` if it was cancelled.
+    pub(super) fn release(&mut self, id: &MessageId) -> Option<HeldRequest> {
+        self.held.remove(id)
+    }
+
+    /// Takes the held requests of a session; of all sessions without one.
+    pub(super) fn release_session(
+        &mut self,
+        session: Option<&str>,
+    ) -> Vec<(MessageId, HeldRequest)> {
+        let is_of = |held: &HeldRequest| session.is_none_or(|id| held.session_id == id);
+        self.held.extract_if(|_, held| is_of(held)).collect()
+    }
+
+    /// Registers a request of the agent that is passed to the client.
+    pub(super) fn pass(
+        &mut self,
+        id: &MessageId,
+        passed: Option<PassedRequest>,
+    ) -> Result<(), Full> {
+        self.check_agent_id(id)?;
+        self.from_agent.insert(id.clone(), passed);
+        Ok(())
+    }
+
+    fn check_agent_id(&self, id: &MessageId) -> Result<(), Full> {
+        let is_own = matches!(id, MessageId::Text(text) if self.own.contains_key(text));
+        if is_own || self.held.contains_key(id) || self.from_agent.contains_key(id) {
+            return Err(Full::DuplicateId);
+        }
+        match self.from_agent.len() < MAX_OPEN_REQUESTS {
+            true => Ok(()),
+            false => Err(Full::TooMany),
+        }
+    }
+
+    /// Takes a request of the agent that the client answers; `None` if there is none.
+    pub(super) fn answered_by_client(&mut self, id: &MessageId) -> Option<Option<PassedRequest>> {
+        self.from_agent.remove(id)
+    }
+
+    /// Registers a request of the client that is passed to the agent.
+    pub(super) fn request_of_client(
+        &mut self,
+        id: &MessageId,
+        request: ClientRequest,
+    ) -> Result<(), Full> {
+        if self.from_client.contains_key(id) {
+            return Err(Full::DuplicateId);
+        }
+        if self.from_client.len() >= MAX_OPEN_REQUESTS {
+            return Err(Full::TooMany);
+        }
+        self.from_client.insert(id.clone(), request);
+        Ok(())
+    }
+
+    /// Takes a request of the client that the agent answers; `None` if there is none.
+    pub(super) fn answered_by_agent(&mut self, id: &MessageId) -> Option<ClientRequest> {
+        self.from_client.remove(id)
+    }
+
+    /// Registers a request of the proxy. Returns the receiver of its response.
+    pub(super) fn own_request(&mut self, id: String) -> oneshot::Receiver<Value> {
+        let (send, receive) = oneshot::channel();
+        self.own.insert(id, send);
+        receive
+    }
+
+    /// Takes a request of the proxy; `None` if it was cancelled.
+    pub(super) fn take_own(&mut self, id: &str) -> Option<oneshot::Sender<Value>> {
+        self.own.remove(id)
+    }
+
+    /// Records the directory of a session.
+    pub(super) fn add_session(&mut self, id: &str, cwd: PathBuf) {
+        self.sessions.add(id, cwd);
+    }
+
+    /// Returns the directory of a session.
+    pub(super) fn directory(&self, session: &str) -> Option<PathBuf> {
+        self.sessions.directories.get(session).cloned()
+    }
+}
+
+impl PassedRequest {
+    /// Returns the outcome of a response of the client.
+    pub(super) fn outcome(
+        &self,
+        response: Option<&Value>,
+        is_error: bool,
+    ) -> Option<RequestOutcome> {
+        let Some(options) = &self.options else {
+            return (!is_error).then_some(RequestOutcome::Ran);
+        };
+        let outcome = &response?["outcome"];
+        match (outcome["outcome"].as_str(), outcome["optionId"].as_str()) {
+            (Some("selected"), Some(id)) if options.allows(id) => None,
+            (Some("selected"), Some(_)) => Some(RequestOutcome::DeniedByUser),
+            (Some("cancelled"), _) => Some(RequestOutcome::Cancelled),
+            _ => None,
+        }
+    }
+}
+
+/// Directories of the sessions; the oldest are forgotten.
+#[derive(Debug, Default)]
+struct SessionDirectories {
+    directories: HashMap<String, PathBuf>,
+    order: VecDeque<String>,
+}
+
+impl SessionDirectories {
+    fn add(&mut self, id: &str, cwd: PathBuf) {
+        if self.directories.insert(id.to_owned(), cwd).is_none() {
+            self.order.push_back(id.to_owned());
+        }
+        if self.order.len() > MAX_SESSIONS
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.directories.remove(&oldest);
+        }
+    }
+}

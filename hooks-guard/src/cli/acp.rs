@@ -1,0 +1,507 @@
+//! Implements `acp`, a proxy of the Agent Client Protocol between an editor and an agent. In: the
+//! agent's command, and the editor's messages on standard input. Out: the agent's messages on
+//! standard output, and the agent's exit status.
+
+use std::ffi::OsString;
+use std::io;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{ExitStatus, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use hooks_guard::acp::{
+    AgentRequest, DecidedRequest, DecisionRecord, Evidence, Proxy, RequestDecision, RequestGate,
+    RequestKind, RequestOutcome,
+};
+use hooks_guard::classify::Decision;
+use hooks_guard::client::Client;
+use hooks_guard::doctor::SERVER_VARIABLES;
+use hooks_guard::tool_call::{self, OperatorReply, RecordedQuestion};
+use hooks_guard::{PermissionDecision, PermissionRequest};
+use rustix::process::{Pid, Signal, kill_process};
+use tokio::io::BufReader;
+use tokio::process::{Child, Command};
+use tokio::runtime::{Builder, Handle};
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::time::{Instant, sleep_until, timeout};
+
+use super::decide::{DecisionContext, DecisionSource, RemoteService, STACK_BYTES};
+use super::failure::CommandError;
+use super::ownership;
+use super::serve::logs;
+use super::setup::{HookSetup, LoadedConfig};
+
+#[derive(Debug, Args)]
+pub(crate) struct AcpArgs {
+    /// Name of the agent in the audit trail. Default: the name that the agent tells the editor,
+    /// else `acp`.
+    #[arg(long, value_name = "NAME")]
+    agent: Option<String>,
+    /// Who approves a request that needs approval. Default: the operator if the service runs, else
+    /// the user of the editor.
+    #[arg(long, value_name = "WHO")]
+    ask: Option<Approver>,
+    #[command(flatten)]
+    setup: HookSetup,
+    /// A variable for the agent only, as `NAME=VALUE`; set by this program when it restarts itself
+    /// without the variables of a database.
+    #[arg(long, value_name = "VARIABLE", hide = true)]
+    agent_variable: Vec<OsString>,
+    /// The agent's command, after `--`.
+    #[arg(last = true, required = true, value_name = "COMMAND")]
+    command: Vec<OsString>,
+}
+
+/// Who approves a request that needs approval.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Approver {
+    /// The operator, in the console, with `approve` or with `watch`. Denied if no service runs.
+    Operator,
+    /// The user of the editor.
+    Editor,
+}
+
+/// Timeout of a decision, without the answer of a person.
+const DECIDE_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// How long the agent may run after the editor has closed its output, or after a signal.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// How long the agent may run after SIGTERM.
+const KILL_TIMEOUT: Duration = Duration::from_secs(3);
+
+/// How long the agent's last messages may take after its end: another process may hold its output.
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Runs the agent. Returns its exit status.
+pub(crate) fn acp(options: AcpArgs) -> Result<u8, CommandError> {
+    forget_variables()?;
+    // A configuration with an error denies every request; report it before the agent starts.
+    options.setup.load()?;
+    logs();
+    let runtime = Builder::new_multi_thread()
+        .worker_threads(2)
+        .thread_stack_size(STACK_BYTES)
+        .enable_all()
+        .build()?;
+    let status = runtime.block_on(run(options));
+    // Do not wait for a thread that reads standard input.
+    runtime.shutdown_background();
+    status
+}
+
+/// Restarts this process without the variables that would redirect it to another server, if one is
+/// set. The agent gets them.
+fn forget_variables() -> io::Result<()> {
+    let set = SERVER_VARIABLES.map(|name| (name, std::env::var_os(name)));
+    let set: Vec<_> = set
+        .into_iter()
+        .filter_map(|(name, value)| Some((name, value?)))
+        .collect();
+    if set.is_empty() {
+        return Ok(());
+    }
+    let mut arguments = std::env::args_os().skip(1);
+    let mut command = std::process::Command::new(std::env::current_exe()?);
+    command.args(arguments.next());
+    for (name, value) in set {
+        let mut variable = OsString::from("--agent-variable=");
+        variable.push(name);
+        variable.push("=");
+        variable.push(value);
+        command.arg(variable).env_remove(name);
+    }
+    Err(command.args(arguments).exec())
+}
+
+async fn run(options: AcpArgs) -> Result<u8, CommandError> {
+    let AcpArgs {
+        agent,
+        ask,
+        setup,
+        agent_variable,
+        command,
+    } = options;
+    let mut child = spawn(&command, &agent_variable)?;
+    let (Some(to_agent), Some(from_agent)) = (child.stdin.take(), child.stdout.take()) else {
+        return Err(CommandError::Other("the agent has no pipes".to_owned()));
+    };
+    let gate = Arc::new(GuardGate {
+        agent,
+        ask,
+        setup,
+        runtime: Handle::current(),
+    });
+    let agent = (BufReader::new(from_agent), to_agent);
+    let client = (BufReader::new(tokio::io::stdin()), tokio::io::stdout());
+    let (proxy, tasks) = Proxy::new(gate, agent, client);
+    let mut read_agent = tokio::spawn(tasks.read_agent);
+    let mut read_client = tokio::spawn(tasks.read_client);
+    let mut write_client = tokio::spawn(tasks.write_client);
+    tokio::spawn(tasks.write_agent);
+    let mut signals = Signals::new()?;
+    let mut client_reads = true;
+    let mut client_writes = true;
+    // When the agent gets the next signal, and which.
+    let mut ending: Option<(Instant, Signal)> = None;
+    let status = loop {
+        let until = ending.map_or_else(Instant::now, |(until, _)| until);
+        tokio::select! {
+            status = child.wait() => break status?,
+            _ = &mut read_client, if client_writes => {
+                client_writes = false;
+                ending.get_or_insert((Instant::now() + CLOSE_TIMEOUT, Signal::TERM));
+            }
+            _ = &mut write_client, if client_reads => {
+                client_reads = false;
+                // The writer also ends after the agent has closed its output.
+                if !read_agent.is_finished() {
+                    read_agent.abort();
+                    proxy.close_agent("the client is gone").await;
+                }
+                ending.get_or_insert((Instant::now() + CLOSE_TIMEOUT, Signal::TERM));
+            }
+            signal = signals.next() => {
+                send_signal(&child, signal);
+                ending.get_or_insert((Instant::now() + CLOSE_TIMEOUT, Signal::TERM));
+            }
+            () = sleep_until(until), if ending.is_some() => {
+                let signal = ending.map_or(Signal::KILL, |(_, signal)| signal);
+                send_signal(&child, signal);
+                ending = Some((Instant::now() + KILL_TIMEOUT, Signal::KILL));
+            }
+        }
+    };
+    if client_reads {
+        let written = async {
+            // Its errors are those of the agent's output, which has ended.
+            let _ = (&mut read_agent).await;
+            let _ = (&mut write_client).await;
+        };
+        let _ = timeout(DRAIN_TIMEOUT, written).await;
+    }
+    Ok(exit_status(status))
+}
+
+fn spawn(command: &[OsString], variables: &[OsString]) -> Result<Child, CommandError> {
+    let Some((program, arguments)) = command.split_first() else {
+        return Err(CommandError::Other("no command of the agent".to_owned()));
+    };
+    let mut command = Command::new(program);
+    command
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .kill_on_drop(true);
+    for variable in variables {
+        if let Some((name, value)) = variable.to_str().and_then(|text| text.split_once('=')) {
+            command.env(name, value);
+        }
+    }
+    command.spawn().map_err(|error| {
+        let program = program.to_string_lossy();
+        CommandError::Other(format!("cannot start the agent `{program}`: {error}"))
+    })
+}
+
+/// Returns the status with which a shell would report the end of the agent.
+fn exit_status(status: ExitStatus) -> u8 {
+    let signal = status.signal().map(|signal| signal + 128);
+    let code = status.code().or(signal);
+    code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1)
+}
+
+fn send_signal(child: &Child, signal: Signal) {
+    let pid = child.id().and_then(|pid| i32::try_from(pid).ok());
+    if let Some(pid) = pid.and_then(Pid::from_raw) {
+        // The agent may have ended.
+        let _ = kill_process(pid, signal);
+    }
+}
+
+/// The signals that are passed on to the agent.
+struct Signals([(tokio::signal::unix::Signal, Signal); 4]);
+
+impl Signals {
+    fn new() -> io::Result<Self> {
+        Ok(Self([
+            (signal(SignalKind::terminate())?, Signal::TERM),
+            (signal(SignalKind::interrupt())?, Signal::INT),
+            (signal(SignalKind::hangup())?, Signal::HUP),
+            (signal(SignalKind::quit())?, Signal::QUIT),
+        ]))
+    }
+
+    async fn next(&mut self) -> Signal {
+        let [terminate, interrupt, hangup, quit] = &mut self.0;
+        tokio::select! {
+            _ = terminate.0.recv() => terminate.1,
+            _ = interrupt.0.recv() => interrupt.1,
+            _ = hangup.0.recv() => hangup.1,
+            _ = quit.0.recv() => quit.1,
+        }
+    }
+}
+
+/// Decides as `hooks-guard hook` does.
+#[derive(Debug)]
+struct GuardGate {
+    agent: Option<String>,
+    ask: Option<Approver>,
+    setup: HookSetup,
+    runtime: Handle,
+}
+
+/// End of the reason of a denied request, for the agent's model.
+const DENIED: &str = "denied by hooks-guard; do not retry it in another form, ask the user instead";
+
+/// Name of an agent that tells none.
+const UNNAMED: &str = "acp";
+
+/// Reason of a denial if no operator can approve.
+const MISSING: &str = "this request needs approval, but no service runs; run `hooks-guard serve` \
+                       and approve the request there, or add a rule that allows it";
+
+impl RequestGate for GuardGate {
+    async fn decide(
+        self: Arc<Self>,
+        mut request: AgentRequest,
+        agent: Option<String>,
+    ) -> DecidedRequest {
+        let name = self.agent.clone().or(agent);
+        let name = name.unwrap_or_else(|| UNNAMED.to_owned());
+        for reading in &mut request.readings {
+            reading.agent = Some(name.clone());
+        }
+        let decided = timeout(DECIDE_TIMEOUT, self.try_decide(request)).await;
+        let why = match decided {
+            Ok(Ok(decided)) => return decided,
+            Ok(Err(error)) => format!("hooks-guard cannot decide: {error}"),
+            Err(_) => "no decision before the timeout; run `hooks-guard doctor`".to_owned(),
+        };
+        DecidedRequest {
+            answer: self.without_decision(why),
+            record: None,
+        }
+    }
+
+    fn report(&self, record: DecisionRecord, outcome: RequestOutcome) {
+        let setup = self.setup.clone();
+        self.runtime.spawn(async move {
+            if let Err(error) = report(&setup, record, outcome).await {
+                tracing::warn!(%error, "cannot record what became of a request");
+            }
+        });
+    }
+}
+
+async fn report(
+    setup: &HookSetup,
+    record: DecisionRecord,
+    outcome: RequestOutcome,
+) -> Result<(), CommandError> {
+    let loaded = setup.load()?;
+    let now = Instant::now();
+    let context = DecisionContext::new(&loaded, now, now + DECIDE_TIMEOUT);
+    let DecisionRecord { request, call } = record;
+    match (outcome, call) {
+        (RequestOutcome::Ran, Some((id, secret))) => context.report(id, &secret, None).await,
+        (RequestOutcome::Ran, None) => context.record_locally(&request, None).await,
+        (RequestOutcome::DeniedByUser, _) => {
+            context.record_denial(request, "denied in the editor").await
+        }
+        (RequestOutcome::Cancelled, _) => context.record_denial(request, "cancelled").await,
+    }
+}
+
+impl GuardGate {
+    /// Returns the decision after a failure.
+    fn without_decision(&self, why: String) -> RequestDecision {
+        match self.ask {
+            Some(Approver::Operator) => RequestDecision::Deny(why),
+            Some(Approver::Editor) | None => RequestDecision::AskClient(why),
+        }
+    }
+
+    async fn try_decide(&self, mut request: AgentRequest) -> Result<DecidedRequest, CommandError> {
+        let undecided = DecidedRequest {
+            answer: RequestDecision::Undecided,
+            record: None,
+        };
+        let loaded = match self.setup.load() {
+            Ok(loaded) => loaded,
+            // The settings may deny the request.
+            Err(error) => {
+                return Ok(DecidedRequest {
+                    answer: RequestDecision::Deny(format!("hooks-guard cannot decide: {error}")),
+                    record: None,
+                });
+            }
+        };
+        let cwd = request
+            .readings
+            .first()
+            .and_then(|first| first.cwd.as_deref());
+        if let Some(problem) = ownership::problem(&loaded, cwd) {
+            return Err(CommandError::Other(problem));
+        }
+        if !loaded.config.enabled {
+            return Ok(undecided);
+        }
+        let now = Instant::now();
+        let context = DecisionContext::new(&loaded, now, now + DECIDE_TIMEOUT);
+        let readings = std::mem::take(&mut request.readings);
+        let Some((mut asked, own)) = context.strictest(readings).await? else {
+            return Ok(undecided);
+        };
+        if request.evidence == Evidence::Display && !own.denied {
+            return Ok(undecided);
+        }
+        // The request may ask for more than its readings.
+        asked.confirm |= request.evidence == Evidence::Partial;
+        asked.asks_itself = self.ask == Some(Approver::Editor);
+        let by_service = match context.decide_by_service(&asked).await {
+            Ok((client, permission)) => Ok(DecisionSource::Service(client, permission)),
+            Err(why) => {
+                asked.asks_itself = self.ask != Some(Approver::Operator);
+                context.decide_in_process(&asked, MISSING, why).await
+            }
+        };
+        let source = by_service.map_err(CommandError::Other)?;
+        Ok(self.answer(&loaded, &request, asked, source))
+    }
+
+    fn answer(
+        &self,
+        loaded: &LoadedConfig,
+        request: &AgentRequest,
+        asked: PermissionRequest,
+        source: DecisionSource,
+    ) -> DecidedRequest {
+        let (client, permission, failure) = match source {
+            DecisionSource::Service(client, permission) => (Some(client), permission, None),
+            DecisionSource::Local(permission, failure) => (None, permission, failure),
+        };
+        let reason = format!("{}: {}", permission.classification, permission.reasoning);
+        let is_of_service = client.is_some();
+        let call = permission.id.zip(permission.secret.clone());
+        let answer = self.decision(request, &asked, &permission, reason.clone());
+        let answer = match (answer, failure) {
+            // The service may have refused this trail, and a new process cannot know its earlier
+            // state.
+            (RequestDecision::Allow(_), Some(why)) if permission.approved => {
+                self.without_decision(format!("{reason}; {why}"))
+            }
+            (RequestDecision::AskClient(reason), Some(why)) => {
+                RequestDecision::AskClient(format!("{reason}; {why}"))
+            }
+            (answer, _) => answer,
+        };
+        // The operator does not see the hidden part, and so cannot approve it.
+        let is_for_editor = permission.hidden_code && self.ask.is_none();
+        let answer = match (answer, client, &call) {
+            (RequestDecision::AskClient(_), Some(client), Some((id, secret)))
+                if !asked.asks_itself && !is_for_editor =>
+            {
+                let question = OperatorQuestion {
+                    loaded: loaded.clone(),
+                    request: request.clone(),
+                    asked: asked.clone(),
+                    client,
+                    id: *id,
+                    secret: secret.clone(),
+                    reason,
+                };
+                RequestDecision::AskOperator(Box::pin(question.wait()))
+            }
+            (RequestDecision::AskClient(reason), ..) if self.ask == Some(Approver::Operator) => {
+                RequestDecision::Deny(format!("{reason}; {MISSING}"))
+            }
+            (answer, ..) => answer,
+        };
+        let call = call.filter(|_| is_of_service);
+        DecidedRequest {
+            answer,
+            record: Some(DecisionRecord {
+                request: asked,
+                call,
+            }),
+        }
+    }
+
+    /// Converts a decision; a request that needs approval becomes a question to the client.
+    fn decision(
+        &self,
+        request: &AgentRequest,
+        asked: &PermissionRequest,
+        permission: &PermissionDecision,
+        reason: String,
+    ) -> RequestDecision {
+        if permission.denied {
+            return RequestDecision::Deny(format!("{reason}; {DENIED}"));
+        }
+        if permission.left_to_agent {
+            return RequestDecision::Undecided;
+        }
+        if permission.decision != Decision::AutoAllowed {
+            return RequestDecision::AskClient(reason);
+        }
+        if permission.approved {
+            return RequestDecision::Allow(reason);
+        }
+        if request.evidence != Evidence::Complete {
+            let why = "the request has parts that the guard does not know";
+            return match request.kind {
+                RequestKind::Permission(_) => RequestDecision::Undecided,
+                _ => self.without_decision(format!("{reason}; {why}")),
+            };
+        }
+        // As for hooks: reading a file is left to the client's own rules, unless a rule allows it.
+        match asked.file.is_some() && permission.rule.is_none() {
+            true => RequestDecision::Undecided,
+            false => RequestDecision::Allow(reason),
+        }
+    }
+}
+
+/// A question to the operator.
+struct OperatorQuestion {
+    loaded: LoadedConfig,
+    request: AgentRequest,
+    asked: PermissionRequest,
+    client: Client,
+    id: i64,
+    secret: String,
+    reason: String,
+}
+
+impl OperatorQuestion {
+    /// Waits for the answer. The files that an approval is bound to must not have changed.
+    async fn wait(self) -> Result<String, String> {
+        let Self {
+            loaded,
+            request,
+            asked,
+            client,
+            id,
+            secret,
+            reason,
+        } = self;
+        let now = Instant::now();
+        // The service denies the question at the end of its time.
+        let deadline = now + loaded.config.approval_ttl() + DECIDE_TIMEOUT;
+        let question = RecordedQuestion {
+            id,
+            secret,
+            reason,
+            edits: request.edits,
+            cwd: asked.cwd,
+        };
+        let service = RemoteService::new(client);
+        match tool_call::ask_operator(&service, question, deadline).await {
+            OperatorReply::Approved(why) => Ok(why),
+            OperatorReply::Denied(why) | OperatorReply::Changed(why) => Err(why),
+        }
+    }
+}

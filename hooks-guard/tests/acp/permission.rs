@@ -1,0 +1,217 @@
+//! Requests for permission, of both versions of the protocol.
+
+use serde_json::{Value, json};
+
+use super::{Connection, DENY_MAKE, Home, options, permission, request, selected, shell};
+
+fn connection(rules: &str) -> Connection {
+    let home = Home::new();
+    home.write("rules.toml", rules);
+    let mut connection = Connection::with(home, &[]);
+    connection.start_session(1);
+    connection
+}
+
+#[test]
+fn a_read_is_allowed_once_a_denied_command_rejected_and_the_rest_passed_on() {
+    let mut connection = connection(DENY_MAKE);
+    let reply = connection.is_answered(&shell(8, "git status"));
+    assert_eq!((selected(&reply), &reply["id"]), ("yes", &json!(8)));
+    let reply = connection.is_answered(&shell(9, "make all"));
+    assert_eq!(selected(&reply), "no");
+    let reason = &reply["result"]["_meta"]["hooks-guard"]["reason"];
+    assert!(
+        reason.as_str().expect("text").contains("not here"),
+        "{reply}"
+    );
+    connection.passes(&shell(10, "rm -r build"));
+    assert_eq!(connection.home.trail()[0]["command"], "rm -r build");
+}
+
+#[test]
+fn a_list_of_words_is_a_command() {
+    let mut connection = connection(DENY_MAKE);
+    let reply = connection.is_answered(&shell(8, json!(["bash", "-lc", "git status"])));
+    assert_eq!(selected(&reply), "yes");
+    let reply = connection.is_answered(&shell(9, json!(["bash", "-lc", "ls && make"])));
+    assert_eq!(selected(&reply), "no");
+    // The words are not a text of a shell.
+    let reply = connection.is_answered(&shell(10, json!(["ls", "; rm -r build", "$(rm -r x)"])));
+    assert_eq!(selected(&reply), "yes");
+}
+
+/// No option is invented, and none that the agent remembers is selected for an allow.
+#[test]
+fn an_option_of_the_decision_must_be_offered() {
+    let mut connection = connection(DENY_MAKE);
+    let call = |command: &str| json!({"kind": "execute", "rawInput": {"command": command}});
+    let always = json!([
+        {"optionId": "always", "name": "x", "kind": "allow_always"},
+        {"optionId": "never", "name": "x", "kind": "reject_always"},
+    ]);
+    connection.passes(&permission(8, &call("git status"), &always));
+    let reply = connection.is_answered(&permission(9, &call("make"), &always));
+    assert_eq!(selected(&reply), "never");
+    let allow = json!([{"optionId": "yes", "name": "x", "kind": "allow_once"}]);
+    let reply = connection.is_answered(&permission(10, &call("make"), &allow));
+    assert_eq!(selected(&reply), "cancelled");
+    let two = json!([
+        {"optionId": "turn", "name": "x", "kind": "allow_once"},
+        {"optionId": "review", "name": "x", "kind": "allow_once"},
+    ]);
+    connection.passes(&permission(11, &call("git status"), &two));
+    let same = json!([
+        {"optionId": "same", "name": "x", "kind": "allow_once"},
+        {"optionId": "same", "name": "x", "kind": "reject_once"},
+    ]);
+    connection.passes(&permission(12, &call("git status"), &same));
+    let reply = connection.is_answered(&permission(13, &call("make"), &same));
+    assert_eq!(selected(&reply), "cancelled");
+}
+
+/// A tool of another kind, and a shell tool that asks for more than the command, may do more than
+/// the command.
+#[test]
+fn only_the_command_of_a_shell_is_allowed() {
+    let mut connection = connection(DENY_MAKE);
+    for call in [
+        json!({"kind": "other", "rawInput": {"command": "git status"}}),
+        json!({"rawInput": {"command": "git status"}}),
+        json!({"kind": "execute", "rawInput": {"command": "git status", "url": "https://x"}}),
+        json!({"kind": "execute", "rawInput": {"command": "git status", "cmd": "ls"}}),
+        json!({"kind": "execute", "rawInput": {"command": "ls", "dangerouslyDisableSandbox": true}}),
+        json!({"kind": "execute", "rawInput": {"command": "git status"},
+            "content": [{"type": "diff", "path": "/etc/passwd", "newText": ""}]}),
+        json!({"kind": "execute", "rawInput": ["git status"]}),
+        json!({"kind": "execute"}),
+        json!({"kind": "think", "title": "a plan"}),
+    ] {
+        connection.passes(&permission(8, &call, &options()));
+        let answer =
+            json!({"jsonrpc": "2.0", "id": 8, "result": {"outcome": {"outcome": "cancelled"}}});
+        connection.client(&answer);
+        connection.agent_reads.next();
+    }
+    for call in [
+        json!({"kind": "other", "rawInput": {"command": "make"}}),
+        json!({"kind": "execute", "rawInput": {"command": "make", "url": "https://x"}}),
+        json!({"kind": "execute", "rawInput": {"command": "ls", "cmd": "make"}}),
+    ] {
+        let reply = connection.is_answered(&permission(9, &call, &options()));
+        assert_eq!(selected(&reply), "no", "{call}");
+    }
+}
+
+/// A title is a text for display: it can deny, but not allow.
+#[test]
+fn a_title_denies_and_never_allows() {
+    let mut connection = connection(DENY_MAKE);
+    for title in ["git status", "`git status`"] {
+        let call = json!({"kind": "execute", "title": title});
+        connection.passes(&permission(8, &call, &options()));
+        let answer =
+            json!({"jsonrpc": "2.0", "id": 8, "result": {"outcome": {"outcome": "cancelled"}}});
+        connection.client(&answer);
+        connection.agent_reads.next();
+    }
+    for title in [
+        "make all",
+        "Run `make all` in the project",
+        "`ls` and `make`",
+    ] {
+        let call = json!({"kind": "execute", "title": title});
+        let reply = connection.is_answered(&permission(9, &call, &options()));
+        assert_eq!(selected(&reply), "no", "{title}");
+    }
+}
+
+#[test]
+fn edits_are_decided_by_their_files() {
+    let deny = "[[rule]]\neffect = 'deny'\npath = 'secret/**'\nreason = 'closed'\n";
+    let allow = "[[rule]]\neffect = 'allow'\ntool = 'Edit'\npath = 'docs/**'\nreason = 'pages'\n";
+    let mut connection = connection(&format!("{deny}{allow}"));
+    let project = connection.home.project();
+    let diff = |path: &str| {
+        let path = project.join(path);
+        json!({"type": "diff", "path": path, "oldText": "a", "newText": "b"})
+    };
+    let edit = |content: Value, input: Value| json!({"kind": "edit", "content": content, "rawInput": input});
+    for (call, option) in [
+        (edit(json!([diff("docs/a.md")]), Value::Null), "yes"),
+        (edit(json!([diff("secret/a.md")]), Value::Null), "no"),
+        (
+            edit(json!([diff("docs/a.md"), diff("secret/a.md")]), Value::Null),
+            "no",
+        ),
+        (
+            edit(
+                json!([diff("docs/a.md")]),
+                json!({"file_path": "secret/b.md"}),
+            ),
+            "no",
+        ),
+        (
+            json!({"kind": "delete", "locations": [{"path": project.join("secret/x")}]}),
+            "no",
+        ),
+        (
+            json!({"kind": "read", "rawInput": {"file_path": "secret/b.md"}}),
+            "no",
+        ),
+        (
+            json!({"kind": "move", "rawInput": {"source": "docs/a.md", "destination": "secret/a.md"}}),
+            "no",
+        ),
+    ] {
+        let reply = connection.is_answered(&permission(8, &call, &options()));
+        assert_eq!(selected(&reply), option, "{call}");
+    }
+    let call = edit(json!([diff("docs/a.md"), diff("src/a.rs")]), Value::Null);
+    connection.passes(&permission(9, &call, &options()));
+}
+
+#[test]
+fn version_2_names_the_command_in_its_subject() {
+    let home = Home::new();
+    home.write("rules.toml", DENY_MAKE);
+    let mut connection = Connection::with(home, &[]);
+    connection.start_session(2);
+    let project = connection.home.project();
+    let ask = |id: u64, subject: Value| {
+        let params =
+            json!({"sessionId": "s", "title": "Run?", "subject": subject, "options": options()});
+        request(id, "session/request_permission", &params)
+    };
+    let command = |command: &str| json!({"type": "command", "command": command, "cwd": project});
+    let reply = connection.is_answered(&ask(8, command("git status")));
+    assert_eq!(selected(&reply), "yes");
+    let reply = connection.is_answered(&ask(9, command("make")));
+    assert_eq!(selected(&reply), "no");
+    connection.passes(&ask(10, command("rm -r build")));
+    let call = json!({"toolCallId": "c", "kind": "execute", "rawInput": {"command": "make"}});
+    let reply = connection.is_answered(&ask(11, json!({"type": "tool_call", "toolCall": call})));
+    assert_eq!(selected(&reply), "no");
+    connection.passes(&ask(12, json!({"type": "_other", "command": "git status"})));
+    connection.passes(&ask(13, Value::Null));
+    let relative = json!({"type": "command", "command": "ls", "cwd": "x"});
+    let reply = connection.is_answered(&ask(14, relative));
+    assert_eq!(reply["error"]["code"], -32602, "{reply}");
+    let mut both = ask(15, command("ls"));
+    both["params"]["toolCall"] = json!({"toolCallId": "c"});
+    let reply = connection.is_answered(&both);
+    assert_eq!(reply["error"]["code"], -32602, "{reply}");
+}
+
+#[test]
+fn the_answer_of_the_user_is_recorded() {
+    let mut connection = connection("");
+    connection.passes(&shell(8, "rm -r build"));
+    let outcome = json!({"outcome": {"outcome": "selected", "optionId": "no"}});
+    let answer = json!({"jsonrpc": "2.0", "id": 8, "result": outcome});
+    connection.client(&answer);
+    assert_eq!(connection.agent_reads.next(), answer);
+    let record = connection
+        .home
+        .wait_for_record(|record| record["user_response"] == "DENIED");
+    assert_eq!(record["command"], "rm -r build");
+}

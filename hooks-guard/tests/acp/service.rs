@@ -1,0 +1,207 @@
+//! The operator's answers, with a running service.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::{Connection, DENY_MAKE, Home, WAIT, notification, request, selected, shell, terminal};
+
+const TOKEN: &str = "a token that cannot be guessed";
+
+/// A running service; ends with the test.
+pub(super) struct Service {
+    child: Child,
+    port: u16,
+}
+
+impl Service {
+    pub(super) fn start(home: &Home) -> Self {
+        let token = home.path().join("token");
+        std::fs::write(&token, TOKEN).expect("a file");
+        let mut child = home
+            .command()
+            .args(["serve", "--listen", "127.0.0.1:0", "--token-file"])
+            .arg(&token)
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("it starts");
+        let mut line = String::new();
+        let stderr = child.stderr.take().expect("a pipe");
+        let mut stderr = BufReader::new(stderr);
+        stderr.read_line(&mut line).expect("the address is printed");
+        let port = line.trim().rsplit(':').next().expect("a port");
+        let port = port.parse().unwrap_or_else(|_| panic!("a port in {line}"));
+        std::thread::spawn(move || std::io::copy(&mut stderr, &mut std::io::sink()));
+        home.write("config.toml", &format!("listen = '127.0.0.1:{port}'"));
+        Self { child, port }
+    }
+
+    fn send(&self, method: &str, path: &str, body: &Value) -> Value {
+        let body = body.to_string();
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).expect("it listens");
+        write!(
+            stream,
+            "{method} {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\
+             Authorization: Bearer {TOKEN}\r\nContent-Length: {}\r\n\r\n{body}",
+            body.len()
+        )
+        .expect("it reads");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("it answers");
+        let (_, body) = answer.split_once("\r\n\r\n").expect("a body");
+        serde_json::from_str(body).unwrap_or_else(|_| panic!("an object in {answer}"))
+    }
+
+    pub(super) fn questions(&self) -> Vec<Value> {
+        let waiting = self.send("GET", "/api/hooks/pending", &Value::Null);
+        waiting["pending"].as_array().cloned().unwrap_or_default()
+    }
+
+    pub(super) fn wait_for_question(&self) -> Value {
+        let until = Instant::now() + WAIT;
+        loop {
+            if let Some(question) = self.questions().into_iter().next() {
+                return question;
+            }
+            assert!(Instant::now() < until, "nothing was asked");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+
+    /// Answers the first question.
+    fn answer(&self, response: &str) -> Value {
+        let question = self.wait_for_question();
+        let answer = json!({"id": question["id"], "response": response});
+        let record = self.send("POST", "/api/hooks/permission-response", &answer);
+        assert_eq!(record["user_response"], response, "{record}");
+        question
+    }
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn connection() -> (Service, Connection) {
+    let home = Home::new();
+    home.write("rules.toml", DENY_MAKE);
+    let service = Service::start(&home);
+    let mut connection = Connection::with(home, &[]);
+    connection.start_session(1);
+    (service, connection)
+}
+
+#[test]
+fn a_command_waits_for_the_operator_while_other_messages_pass() {
+    let (service, mut connection) = connection();
+    let create = terminal(8, "rm", &["-r", "build"]);
+    connection.agent(&create);
+    let question = service.wait_for_question();
+    assert_eq!(question["command"], "rm -r build");
+    assert_eq!(question["agent"], "fake-agent");
+    connection.passes(&notification("session/update", &json!({"sessionId": "s"})));
+    connection.passes(&terminal(9, "ls", &[]));
+    connection.client_reads.is_silent();
+    service.answer("APPROVED");
+    assert_eq!(connection.client_reads.next(), create);
+    let created = json!({"jsonrpc": "2.0", "id": 8, "result": {"terminalId": "t"}});
+    connection.client(&created);
+    assert_eq!(connection.agent_reads.next(), created);
+    let until = Instant::now() + WAIT;
+    let is_recorded =
+        |record: &Value| record["command"] == "rm -r build" && record["execution_happened"] == true;
+    while !connection.home.trail().iter().any(is_recorded) {
+        assert!(Instant::now() < until, "{:?}", connection.home.trail());
+    }
+}
+
+#[test]
+fn the_operator_denies() {
+    let (service, mut connection) = connection();
+    connection.agent(&terminal(8, "rm", &["-r", "build"]));
+    service.answer("DENIED");
+    let reply = connection.agent_reads.next();
+    assert_eq!(reply["error"]["code"], -32003);
+    assert!(
+        reply["error"]["message"]
+            .as_str()
+            .expect("text")
+            .contains("operator"),
+        "{reply}"
+    );
+    connection.client_reads.is_silent();
+}
+
+#[test]
+fn permission_requests_are_answered_by_the_operator() {
+    let (service, mut connection) = connection();
+    for (response, option) in [("APPROVED", "yes"), ("DENIED", "no")] {
+        connection.agent(&shell(8, format!("rm -r {option}")));
+        service.answer(response);
+        let reply = connection.agent_reads.next();
+        assert_eq!((selected(&reply), &reply["id"]), (option, &json!(8)));
+        connection.client_reads.is_silent();
+    }
+    let reply = connection.is_answered(&shell(9, "make"));
+    assert_eq!(selected(&reply), "no");
+    let reply = connection.is_answered(&shell(10, "ls"));
+    assert_eq!(selected(&reply), "yes");
+}
+
+#[test]
+fn the_operator_sees_the_change_of_a_file() {
+    let (service, mut connection) = connection();
+    let path = connection.home.project().join("a.txt");
+    std::fs::write(&path, "old line\n").expect("a file");
+    let params = json!({"sessionId": "s", "path": path, "content": "new line\n"});
+    let write = request(8, "fs/write_text_file", &params);
+    connection.agent(&write);
+    let question = service.wait_for_question();
+    let until = Instant::now() + WAIT;
+    loop {
+        let path = format!("/api/hooks/decisions/{}/changes", question["id"]);
+        let changes = service.send("GET", &path, &Value::Null).to_string();
+        if changes.contains("-old line") && changes.contains("+new line") {
+            break;
+        }
+        assert!(Instant::now() < until, "{changes}");
+    }
+    service.answer("APPROVED");
+    assert_eq!(connection.client_reads.next(), write);
+}
+
+/// The question outlives its service, but not without an answer.
+#[test]
+fn the_end_of_the_service_is_no_approval() {
+    let (service, mut connection) = connection();
+    connection.agent(&terminal(8, "rm", &["-r", "build"]));
+    service.wait_for_question();
+    drop(service);
+    let reply = connection.agent_reads.next();
+    assert_eq!(reply["error"]["code"], -32003, "{reply}");
+    connection.client_reads.is_silent();
+}
+
+/// The number of held requests is limited.
+#[test]
+fn a_flood_of_questions_is_an_error() {
+    let (service, mut connection) = connection();
+    for id in 100..164 {
+        connection.agent(&terminal(id, "rm", &["-r", "build"]));
+    }
+    connection.agent(&terminal(200, "rm", &["-r", "build"]));
+    let reply = connection.agent_reads.next();
+    assert_eq!(
+        (&reply["id"], &reply["error"]["code"]),
+        (&json!(200), &json!(-32600)),
+        "{reply}"
+    );
+    assert!(!service.questions().is_empty());
+    connection.client_reads.is_silent();
+}
