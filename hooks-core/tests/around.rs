@@ -4,7 +4,6 @@
 #[path = "table/kit.rs"]
 mod kit;
 
-use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -379,10 +378,9 @@ fn calls_are_send_and_run_on_other_threads() {
         let said = scope.spawn(|| block_on(call)).join().unwrap();
         assert_eq!(said, "a(hi xa)");
     });
-    fn spawnable(hooks: Arc<CallHooksSet<'static>>) -> impl Future<Output = String> + Send {
-        async move { hooks.say("a", "b".into()).await }
-    }
-    assert_eq!(block_on(spawnable(Arc::new(hooks))), "a(a ba)");
+    let hooks = Arc::new(hooks);
+    let call = assert_send(async move { hooks.say("a", "b".into()).await });
+    assert_eq!(block_on(call), "a(a ba)");
 }
 
 /// `#[impl_hooks]` registers ordinary hooks of a slot with around hooks.
