@@ -11,7 +11,7 @@
 //!
 //! | Type | Description |
 //! |---|---|
-//! | [`RegisterOptions`] | priority, name, timeout and failure policy of a registration |
+//! | [`RegisterOptions`] | priority, name, phase, filter, timeout and failure policy of a registration |
 //! | [`Registration`] | unregisters one hook |
 //! | [`HookResult`] | output of an event hook: proceed, deny, modify the data, inject a text, ask the user |
 //! | [`Event`] | borrowed input of an event hook |
@@ -66,7 +66,7 @@
 //!
 //! | Registry | Default on failure, panic or timeout | Options of a registration |
 //! |---|---|---|
-//! | events | is logged and left out | [`FailClosed`](FailurePolicy::FailClosed): the event is denied; [`Propagate`](FailurePolicy::Propagate) |
+//! | events | is logged and left out; in the phase [`Decide`](events::EventPhase::Decide), the event is denied | [`FailClosed`](FailurePolicy::FailClosed): the event is denied; [`Propagate`](FailurePolicy::Propagate) |
 //! | PRE | ends the dispatch with an `Err` | `FailClosed`: `DENY`; [`Isolate`](FailurePolicy::Isolate) |
 //! | POST | is logged and left out | |
 //!

@@ -769,13 +769,13 @@ async fn emit_with(
     };
     let outcome = match later {
         Some(later) if !later.around.is_empty() => {
-            let data = table.completed(Arc::clone(&map));
+            let data = Arc::clone(&map);
             let args = (EventCall::new(Arc::clone(name), map),);
             let call = Next::new(&later.around, &emitted).call(args);
             match (run.deadline.race(call).await, run.deadline.passed()) {
                 (None, Some(after)) => Err(EmitError::Deadline {
                     after,
-                    emission: Box::new(Emission::of(data)),
+                    emission: Box::new(Emission::of(table.completed(data))),
                 }),
                 (Some(outcome), _) => outcome,
                 (None, None) => unreachable!("a call ends at a deadline only"),
