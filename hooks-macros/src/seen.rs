@@ -1,14 +1,15 @@
 //! The sets and slots that `#[hooks]` has expanded in this crate so far.
 //!
 //! A macro sees one item, so `#[impl_hook(Check)]` cannot know whether `Check` is a slot's trait, and
-//! whether the slot passes `last`. The compiler runs the macros of a crate in one process, mostly in the order of the source,
-//! so a macro can know the names of earlier items. A name does not identify an item: it only selects
-//! a form of the expansion in which the compiler decides by name resolution, and which causes one
-//! error instead of several. The form imports the name, and imports are stricter than other paths
-//! about names that shadow each other, so it is used only if one item has the name.
+//! whether the slot passes `last`. The compiler runs the macros of a crate on one thread, mostly in
+//! the order of the source, so a macro can know the names of earlier items; an editor runs each on a
+//! thread of its own, and none is known. A name does not identify an item: it only selects a form of
+//! the expansion in which the compiler decides by name resolution, and which causes one error instead
+//! of several. The form imports the name, and imports are stricter than other paths about names that
+//! shadow each other, so it is used only if one item has the name.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use syn::Ident;
 use syn::ext::IdentExt;
@@ -17,7 +18,9 @@ use syn::ext::IdentExt;
 /// have the name.
 type Names = HashMap<String, Option<Seen>>;
 
-static NAMES: Mutex<Option<Names>> = Mutex::new(None);
+thread_local! {
+    static NAMES: RefCell<Names> = RefCell::default();
+}
 
 /// What a name belongs to.
 #[derive(Clone, Copy)]
@@ -70,18 +73,14 @@ fn passes_last(name: &str, params: usize) -> bool {
 }
 
 fn insert(name: String, seen: Seen) {
-    let mut names = lock();
-    let names = names.get_or_insert_default();
-    let is_first = !names.contains_key(&name);
-    names.insert(name, is_first.then_some(seen));
+    NAMES.with_borrow_mut(|names| {
+        let is_first = !names.contains_key(&name);
+        names.insert(name, is_first.then_some(seen));
+    });
 }
 
 fn get(name: &str) -> Option<Seen> {
-    *lock().as_ref()?.get(name)?
-}
-
-fn lock() -> MutexGuard<'static, Option<Names>> {
-    NAMES.lock().unwrap_or_else(PoisonError::into_inner)
+    NAMES.with_borrow(|names| *names.get(name)?)
 }
 
 fn text(name: &Ident) -> String {

@@ -43,12 +43,12 @@ fn a_name_in_place_of_a_body_is_kept() {
     let default = "trait AppHooks { #[hook(always)] async fn check(prompt: &str) -> bool mended }";
     let method = "impl AppHooks for Policy { async fn check(&self, prompt: &str) -> bool mended }";
     let expansions = [
-        hooks::entry(TokenStream::new(), item(default)),
         impl_hooks::entry(quote!(AppHooksSet), item(method)),
         impl_hook::entry(
             quote!(Check),
             item("async fn no_keys(prompt: &str) -> bool mended"),
         ),
+        hooks::entry(TokenStream::new(), item(default)),
     ];
     for expansion in expansions {
         let text = expansion.to_string();
