@@ -5,10 +5,14 @@
 //! service, and [`decision_reply`] returns the [`HookReply`] in the agent's format.
 //! [`failure_reply`] converts an error to a denial.
 //!
-//! Unknown keys and events are ignored. A tool that is not in the table of [`tools`](self) is
+//! Unknown keys and events are ignored, except that an unknown event before an action is an error if
+//! the agent runs what its hook does not deny. A tool that is not in the table of [`tools`](self) is
 //! treated as a shell if its input has a `command` text, and gets no decision otherwise; it never
 //! gets an allow, so the agent's own prompt stays. Required fields are checked strictly: a `command`
 //! that is not a text, or a patch without a file, is an error and denied.
+//!
+//! Each agent is described by one constant in `agents`: its events, tools, replies and settings, and
+//! what it does if the hook fails.
 //!
 //! ```
 //! use hooks_guard::protocol::{self, Agent, AgentDecision, HookEvent};

@@ -523,6 +523,17 @@ fn rules_and_configuration_are_checked() {
     }
 }
 
+/// `install` cannot register the hook for every agent of Kiro.
+#[test]
+fn an_agent_that_is_installed_by_hand_is_not_checked() {
+    let home = Home::new();
+    assert!(home.examine().iter().all(|check| check.name != "kiro"));
+    fs::create_dir_all(home.below(".kiro/agents")).unwrap();
+    home.assert("kiro", CheckState::Warn, "its hooks are not checked");
+    let remedy = home.check("kiro").remedy.unwrap();
+    assert!(remedy.contains("`hooks.preToolUse`"), "{remedy}");
+}
+
 #[test]
 fn examining_changes_no_file() {
     let home = Home::new();

@@ -4,6 +4,7 @@ mod changed;
 mod hostile;
 mod modes;
 mod never;
+mod page;
 #[path = "../../../hooks-classify/tests/support/random.rs"]
 mod random;
 mod recorded;
