@@ -27,7 +27,7 @@ const READ = 'git status --short';
 // Codex refuses `rm -rf` itself.
 const DELETE = 'rm -r build';
 const RULES = '.config/hooks-guard/rules.toml';
-const everyone = ['claude', 'codex', 'gemini', 'copilot', 'opencode'];
+const everyone = ['claude', 'codex', 'gemini', 'copilot', 'opencode', 'qwen', 'droid'];
 
 // Kinds of expectations. `test` returns the reason why an outcome is wrong, or an empty text.
 
@@ -132,8 +132,8 @@ const stillOpen = (ids, guard, says, more) => ({
   clients: ids,
   expect: [open(`${says}: runs, by the rules of the client`, buildGone)],
 });
-const LATE_IS_OPEN = ['codex', 'gemini', 'copilot', 'claude-2.1.197'];
-const GARBAGE_IS_OPEN = ['claude', 'claude-2.1.197', 'codex', 'gemini', 'copilot'];
+const LATE_IS_OPEN = ['codex', 'gemini', 'copilot', 'claude-2.1.197', 'qwen', 'droid'];
+const GARBAGE_IS_OPEN = ['claude', 'claude-2.1.197', 'codex', 'gemini', 'copilot', 'qwen', 'droid'];
 
 const failures = [
   failing('exit-1', 'the guard exits with 1', ['codex', 'gemini', 'claude-2.1.197']),
@@ -180,14 +180,14 @@ const service = [
   },
   {
     name: 'attended',
-    clients: ['gemini', 'copilot'],
+    clients: ['gemini', 'copilot', 'qwen'],
     env: { HOOKS_GUARD_UNATTENDED: '' },
     script: (tools) => [tools.shell(DELETE)],
     expect: [prevents('without a terminal, unknown to the guard: a delete does not run', buildStays)],
   },
   {
     name: 'installed-unattended',
-    clients: ['gemini', 'copilot'],
+    clients: ['gemini', 'copilot', 'qwen'],
     quick: true,
     install: ['--unattended'],
     env: { HOOKS_GUARD_UNATTENDED: '' },
@@ -197,7 +197,7 @@ const service = [
   },
   {
     name: 'installed-unattended-alone',
-    clients: ['gemini', 'copilot'],
+    clients: ['gemini', 'copilot', 'qwen'],
     install: ['--unattended'],
     env: { HOOKS_GUARD_UNATTENDED: '' },
     script: (tools) => [tools.shell(DELETE)],
@@ -312,6 +312,7 @@ const terminals = [
   terminal('gemini', 'Type your message', 'Allow', ['--approval-mode', 'yolo']),
   terminal('copilot', '/ commands', 'Do you want', ['--allow-all-tools']),
   terminal('opencode', 'Ask anything', 'All done'),
+  terminal('qwen', 'Type your message', 'Allow|apply this', ['--approval-mode', 'yolo']),
 ];
 
 // Codex.

@@ -2,6 +2,7 @@
 //
 // A client has
 //   agent      name of the agent for `hooks-guard`
+//   title      name in the book
 //   packages   npm packages with exact versions; the first one is the client
 //   command    name under which users and `hooks-guard` find it
 //   program    command line of the program, relative to the folder of the packages
@@ -29,6 +30,7 @@ export const node = {
 
 const claude = {
   id: 'claude',
+  title: 'Claude Code',
   command: 'claude',
   agent: 'claude-code',
   packages: [`@anthropic-ai/claude-code-linux-${arch}@2.1.332`],
@@ -62,6 +64,7 @@ const claude = {
 const olderClaude = {
   ...claude,
   id: 'claude-2.1.197',
+  title: 'Claude Code before 2.1.295',
   packages: [`@anthropic-ai/claude-code-linux-${arch}@2.1.197`],
 };
 
@@ -69,6 +72,7 @@ const codexTarget = { x64: 'x86_64-unknown-linux-musl', arm64: 'aarch64-unknown-
 const patch = (path, text) => `*** Begin Patch\n*** Add File: ${path}\n+${text}\n*** End Patch`;
 const codex = {
   id: 'codex',
+  title: 'Codex',
   command: 'codex',
   agent: 'codex',
   packages: ['@openai/codex@0.169.0'],
@@ -104,6 +108,7 @@ const codex = {
 
 const gemini = {
   id: 'gemini',
+  title: 'Gemini CLI',
   command: 'gemini',
   agent: 'gemini',
   packages: ['@google/gemini-cli@0.61.0'],
@@ -133,6 +138,7 @@ const gemini = {
 
 const copilot = {
   id: 'copilot',
+  title: 'Copilot CLI',
   command: 'copilot',
   agent: 'copilot',
   packages: ['@github/copilot@1.0.102'],
@@ -159,6 +165,7 @@ const copilot = {
 
 const opencode = {
   id: 'opencode',
+  title: 'opencode 1',
   command: 'opencode',
   agent: 'opencode',
   packages: ['opencode-ai@1.18.33'],
@@ -193,4 +200,75 @@ const opencode = {
   },
 };
 
-export const clients = [claude, olderClaude, codex, gemini, copilot, opencode];
+const qwen = {
+  id: 'qwen',
+  title: 'Qwen Code',
+  command: 'qwen',
+  agent: 'qwen-code',
+  packages: ['@qwen-code/qwen-code@0.24.4'],
+  program: ['node', 'node_modules/@qwen-code/qwen-code/cli-entry.js'],
+  env: {
+    OPENAI_API_KEY: 'test',
+    OPENAI_BASE_URL: `${root}/v1`,
+    OPENAI_MODEL: 'stand-in',
+    QWEN_CODE_NO_RELAUNCH: 'true',
+  },
+  files: {
+    '.qwen/settings.json': json({
+      security: { auth: { selectedType: 'openai' } },
+      privacy: { usageStatisticsEnabled: false },
+      general: { enableAutoUpdate: false },
+    }),
+  },
+  terminal: (flags) => flags,
+  headless: (flags, prompt) => [...flags, '-p', prompt],
+  free: ['--approval-mode', 'yolo'],
+  unattended: { HOOKS_GUARD_UNATTENDED: '1' },
+  tools: {
+    shell: (command) => ({ tool: 'run_shell_command', arguments: { command, is_background: false } }),
+    write: (path, content) => ({ tool: 'write_file', arguments: { file_path: path, content } }),
+    read: (path) => ({ tool: 'read_file', arguments: { file_path: path } }),
+  },
+};
+
+const droid = {
+  id: 'droid',
+  title: 'Factory Droid',
+  command: 'droid',
+  agent: 'droid',
+  packages: [`@factory/cli-linux-${arch}@0.215.0`],
+  program: [`node_modules/@factory/cli-linux-${arch}/bin/droid`],
+  env: {
+    // Without an account: only the user's own models are available.
+    FACTORY_AIRGAP_ENABLED: 'true',
+    FACTORY_DISABLE_KEYRING: 'true',
+    FACTORY_DROID_AUTO_UPDATE_ENABLED: 'false',
+  },
+  files: {
+    '.factory/settings.json': json({
+      customModels: [
+        {
+          model: 'stand-in',
+          displayName: 'stand-in',
+          baseUrl: `${root}/v1`,
+          apiKey: 'test',
+          provider: 'generic-chat-completion-api',
+          maxOutputTokens: 4_000,
+        },
+      ],
+    }),
+  },
+  terminal: (flags) => flags,
+  headless: (flags, prompt) => ['exec', '-m', 'custom:stand-in-0', ...flags, prompt],
+  free: ['--skip-permissions-unsafe'],
+  tools: {
+    shell: (command) => ({
+      tool: 'Execute',
+      arguments: { command, summary: 'x', riskLevelReason: 'x', riskLevel: 'low' },
+    }),
+    write: (path, content) => ({ tool: 'Create', arguments: { file_path: path, content } }),
+    read: (path) => ({ tool: 'Read', arguments: { file_path: path } }),
+  },
+};
+
+export const clients = [claude, olderClaude, codex, gemini, copilot, opencode, qwen, droid];

@@ -13,6 +13,7 @@ import { parseArgs } from 'node:util';
 import { reached, scenario, selected } from './checks.mjs';
 import { node } from './clients.mjs';
 import { install } from './install.mjs';
+import { record, writeTable } from './results.mjs';
 
 const LAB = fileURLToPath(new URL('.', import.meta.url));
 const USAGE = `Usage: lab.mjs [OPTION…] [CLIENT…]
@@ -26,6 +27,8 @@ Runs the clients (default: all) against a hooks-guard binary.
   --jobs NUMBER  scenarios at once (default: 2)
   --keep         keep the homes of the scenarios
   --list         print the checks
+  --record       keep the results in results.json
+  --table        write the results to docs/agents.md, and run nothing
 `;
 
 const { values: options, positionals: ids } = parseArgs({
@@ -38,6 +41,8 @@ const { values: options, positionals: ids } = parseArgs({
     jobs: { type: 'string', default: '2' },
     keep: { type: 'boolean' },
     list: { type: 'boolean' },
+    record: { type: 'boolean' },
+    table: { type: 'boolean' },
     help: { type: 'boolean', short: 'h' },
   },
 });
@@ -56,8 +61,11 @@ const namespaces = [
 ];
 const counts = { ok: 0, BAD: 0, open: 0, SKIP: 0 };
 
-function report(word, client, says, why = '') {
+const recorded = [];
+
+function report(word, client, says, why = '', check = '') {
   counts[word] += 1;
+  if (word !== 'SKIP') recorded.push({ client, check, says, result: word });
   console.log(`${word.padEnd(4)} ${client.padEnd(14)} ${says}`);
   if (why) console.log(why.trim().replace(/^/gm, '       '));
 }
@@ -137,7 +145,7 @@ async function runCheck({ check, client }) {
   const expected = options.unguarded ? check.expect.filter((expectation) => expectation.prevents) : check.expect;
   for (const { says, test, open } of expected) {
     if (!outcome) {
-      report('BAD', client.id, says, `the sandbox ended without an outcome: ${said}`);
+      report('BAD', client.id, says, `the sandbox ended without an outcome: ${said}`, check.name);
       continue;
     }
     const o = { ...outcome, script: scene.script };
@@ -148,9 +156,9 @@ async function runCheck({ check, client }) {
       else if (!why) report('BAD', client.id, says, 'passes without the guard');
       else report('ok', client.id, `${says}: fails without the guard (${why})`);
     } else if (open) {
-      report(why ? 'ok' : 'open', client.id, says, why && `better than its rules: ${why}`);
+      report(why ? 'ok' : 'open', client.id, says, why && `better than its rules: ${why}`, check.name);
     } else {
-      report(why ? 'BAD' : 'ok', client.id, says, why && `${why}\n${details(outcome)}`);
+      report(why ? 'BAD' : 'ok', client.id, says, why && `${why}\n${details(outcome)}`, check.name);
     }
   }
 }
@@ -158,6 +166,14 @@ async function runCheck({ check, client }) {
 if (options.help) {
   console.log(USAGE);
   process.exit();
+}
+if (options.table) {
+  writeTable();
+  process.exit();
+}
+if (options.record && options.unguarded) {
+  console.error('`--record` keeps results with the guard; run it without `--unguarded`');
+  process.exit(2);
 }
 let todo = selected({ only: options.only, quick: options.quick, ids });
 if (options.unguarded) todo = todo.filter(({ check }) => check.expect.some((expectation) => expectation.prevents));
@@ -180,6 +196,7 @@ async function work() {
 await Promise.all(Array.from({ length: Number(options.jobs) }, work));
 if (options.keep) console.log(`the homes are in ${homes}`);
 else rmSync(homes, { recursive: true, force: true });
+if (options.record) record(recorded);
 const also = counts.open ? `; ${counts.open} open by the rules of the client` : '';
 console.log(`${counts.ok} passed, ${counts.BAD} failed, ${counts.SKIP} skipped${also}`);
 process.exit(counts.BAD > 0 ? 1 : 0);

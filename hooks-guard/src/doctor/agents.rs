@@ -32,6 +32,16 @@ pub(super) fn checks(around: &DoctorContext<'_>) -> Vec<Check> {
 }
 
 fn of(agent: Agent, around: &DoctorContext<'_>) -> Vec<Check> {
+    if let Some(how) = agent.description().by_hand() {
+        let what = format!(
+            "{} is installed, and its hooks are not checked; `hooks-guard install {agent}` prints \
+             the command to register",
+            agent.title()
+        );
+        let check = || Check::new(agent.name(), CheckState::Warn, what, how);
+        let is_there = around.homes.sign(agent).is_dir();
+        return is_there.then(check).into_iter().collect();
+    }
     let places = [
         Some(SettingsScope::User),
         around

@@ -30,10 +30,16 @@ pub(super) fn with(text: Option<&str>, plan: &Plan) -> Result<String, DocumentEr
             document.root.append(key, input(value));
         }
     }
-    let hooks = document.object(&document.root, "", "hooks")?;
-    let hooks = hooks.unwrap_or_else(|| document.root.object_value_or_set("hooks"));
+    let container = plan.agent.description().container();
+    let hooks = match container {
+        Some(key) => {
+            let hooks = document.object(&document.root, "", key)?;
+            hooks.unwrap_or_else(|| document.root.object_value_or_set(key))
+        }
+        None => document.root.clone(),
+    };
     for (event, entry) in &plan.entries {
-        let list = document.array(&hooks, "hooks.", event)?;
+        let list = document.array(&hooks, &prefix(container), event)?;
         let list = list.unwrap_or_else(|| hooks.array_value_or_set(event));
         list.append(input(entry));
     }
@@ -50,7 +56,13 @@ pub(super) fn without(text: &str, plan: &Plan) -> Result<String, DocumentError> 
         .iter()
         .map(|(event, _)| event.as_str())
         .collect();
-    removal::emptied(&removal::ours(text, plan.agent)?, &events)
+    let container = plan.agent.description().container();
+    removal::emptied(&removal::ours(text, plan.agent)?, container, &events)
+}
+
+/// Returns the beginning of the path of an event, for messages.
+fn prefix(container: Option<&str>) -> String {
+    container.map_or_else(String::new, |key| format!("{key}."))
 }
 
 fn is_empty(text: &str) -> bool {
@@ -157,8 +169,13 @@ impl JsonDocument {
     }
 
     /// Returns the lists of hooks, by event.
-    fn lists(&self) -> Result<Vec<(String, CstArray)>, DocumentError> {
-        let Some(hooks) = self.object(&self.root, "", "hooks")? else {
+    fn lists(&self, agent: Agent) -> Result<Vec<(String, CstArray)>, DocumentError> {
+        let container = agent.description().container();
+        let hooks = match container {
+            Some(key) => self.object(&self.root, "", key)?,
+            None => Some(self.root.clone()),
+        };
+        let Some(hooks) = hooks else {
             return Ok(Vec::new());
         };
         let names = hooks.properties().into_iter();
@@ -166,7 +183,7 @@ impl JsonDocument {
         let mut lists = Vec::new();
         for name in names {
             // Ignore other values that are not lists, unless the event is one of the hook's.
-            if let Some(value) = self.member(&hooks, "hooks.", &name)?
+            if let Some(value) = self.member(&hooks, &prefix(container), &name)?
                 && let Some(list) = value.as_array()
             {
                 lists.push((name, list));
@@ -178,7 +195,7 @@ impl JsonDocument {
     /// Returns the entries of this program, unchanged.
     fn entries(&self, agent: Agent) -> Result<Vec<(String, Value)>, DocumentError> {
         let mut entries = Vec::new();
-        for (event, list) in self.lists()? {
+        for (event, list) in self.lists(agent)? {
             for element in list.elements() {
                 if runs_this_program(&element.to_string(), agent)
                     && let Some(value) = element.to_serde_value()
@@ -217,7 +234,10 @@ fn new_document(plan: &Plan) -> String {
         }
     }
     let mut root: Map<_, _> = plan.root.iter().cloned().collect();
-    root.insert("hooks".into(), hooks.into());
+    match plan.agent.description().container() {
+        Some(key) => drop(root.insert(key.into(), hooks.into())),
+        None => root.extend(hooks),
+    }
     format!("{:#}\n", Value::Object(root))
 }
 

@@ -79,6 +79,16 @@ pub enum InstallError {
     /// unchanged.
     #[error(transparent)]
     Rules(#[from] RulesError),
+    /// The agent has no settings file for all of its sessions, so the user registers the hook.
+    #[error("{how}: `{line}`")]
+    ByHand {
+        /// The agent.
+        agent: Agent,
+        /// How the user registers the hook.
+        how: &'static str,
+        /// The hook's command line.
+        line: String,
+    },
     /// A path in the hook's arguments cannot be written to a settings file.
     #[error("`{path}` is not an absolute path in plain UTF-8; move or rename the file")]
     Argument {

@@ -113,6 +113,7 @@ impl InstallOptions {
 /// If the settings cannot be read, parsed or written; they are unchanged then.
 pub fn install(agent: Agent, options: &InstallOptions) -> Result<Report, InstallError> {
     let call = options.call()?;
+    check_installable(agent, call)?;
     let plan = options.plan(agent)?;
     let path = options.homes.settings(agent, &options.place);
     let settings = Settings::read(&path)?;
@@ -153,6 +154,9 @@ pub fn install(agent: Agent, options: &InstallOptions) -> Result<Report, Install
         (trust(&path, &wanted, options), plan::TRUST_BY_HAND)
     } else if description.uses_plugin() {
         (write_npmrc(&path, options), plan::LONG_START)
+    } else if let Some(companion) = description.companion() {
+        report.also = write_companion(&path, companion, options)?.map(Box::new);
+        return Ok(report);
     } else {
         return Ok(report);
     };
@@ -220,6 +224,55 @@ fn plan_npmrc_removal(plugin: &Path) -> Result<Option<Undo>, InstallError> {
         settings,
         remaining: None,
     }))
+}
+
+/// Writes the second file that an agent needs; an existing one stays as it is.
+fn write_companion(
+    hooks: &Path,
+    (name, text): (&str, &str),
+    options: &InstallOptions,
+) -> Result<Option<Report>, InstallError> {
+    let Some(path) = plugin::beside(hooks, name) else {
+        return Ok(None);
+    };
+    let settings = Settings::read(&path)?;
+    let change = match settings.text() {
+        None => FileChange::Created,
+        Some(_) => FileChange::None,
+    };
+    if change == FileChange::Created && !options.dry_run {
+        settings.replace(text)?;
+    }
+    let shown = settings.text().unwrap_or(text);
+    Ok(Some(settings.report(change, Some(shown))))
+}
+
+/// Plans the removal of that file, unless it was changed.
+fn plan_companion_removal(
+    hooks: &Path,
+    (name, text): (&str, &str),
+) -> Result<Option<Undo>, InstallError> {
+    let Some(path) = plugin::beside(hooks, name) else {
+        return Ok(None);
+    };
+    let settings = Settings::read(&path)?;
+    let ours = settings.text() == Some(text);
+    Ok(ours.then_some(Undo {
+        settings,
+        remaining: None,
+    }))
+}
+
+/// Checks that the agent has a settings file for all of its sessions.
+fn check_installable(agent: Agent, call: HookCall<'_>) -> Result<(), InstallError> {
+    match agent.description().by_hand() {
+        None => Ok(()),
+        Some(how) => Err(InstallError::ByHand {
+            agent,
+            how,
+            line: plan::line_by_hand(agent, call),
+        }),
+    }
 }
 
 /// Adds Codex's trust in the hook in `hooks`, a file with this text; returns `None` if its
@@ -301,6 +354,7 @@ fn plan_distrust(
 /// As for [`install`].
 pub fn uninstall(agent: Agent, options: &InstallOptions) -> Result<Report, InstallError> {
     let call = options.call()?;
+    check_installable(agent, call)?;
     let path = options.homes.settings(agent, &options.place);
     let settings = Settings::read(&path)?;
     let mut report = Report {
@@ -337,7 +391,10 @@ pub fn uninstall(agent: Agent, options: &InstallOptions) -> Result<Report, Insta
     } else if agent.description().uses_plugin() {
         plan_npmrc_removal(&path)?
     } else {
-        None
+        match agent.description().companion() {
+            Some(companion) => plan_companion_removal(&path, companion)?,
+            None => None,
+        }
     };
     report.also = also.as_ref().map(|also| Box::new(also.report()));
     if options.dry_run {

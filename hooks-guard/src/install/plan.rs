@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use super::version::{claude_ignores_lateness, claude_is_unknown};
 use crate::protocol::{
     AFTER_TOOL_TIMEOUT, Agent, BEFORE_TOOL_TIMEOUT, HandlerField, JsonRegistration,
-    RegistrationFormat, ToolKind, ToolMatcher,
+    RegistrationFormat, ReplyFormat, ToolKind, ToolMatcher,
 };
 
 /// The entries for a settings file.
@@ -68,18 +68,19 @@ fn entry(
     matcher: Option<String>,
 ) -> Value {
     let time = match is_before {
-        true => BEFORE_TOOL_TIMEOUT,
+        true => format.short_timeout.unwrap_or(BEFORE_TOOL_TIMEOUT),
         false => AFTER_TOOL_TIMEOUT,
     };
     let mut handler = Map::new();
     for field in format.handler {
         let (key, value) = match *field {
             HandlerField::Text(key, text) => (key, text.into()),
+            HandlerField::True(key) => (key, true.into()),
             HandlerField::Command(key) => {
                 let line = command_line(agent, call, time);
                 // Only a hook before a tool can deny.
                 let line = match is_before {
-                    true => format!("{line} {OR_DENY}"),
+                    true => format!("{line} {}", or_deny(agent)),
                     false => line,
                 };
                 (key, line.into())
@@ -134,6 +135,25 @@ pub(super) const LONG_START: &str = "Without a network, opencode waits more than
 /// Denies if the hook cannot be run, is killed, or exits with a status other than 0: most agents
 /// would run the tool then. Every agent treats status 2 as a denial.
 const OR_DENY: &str = "|| { echo 'hooks-guard failed: refused' >&2; exit 2; }";
+
+/// As [`OR_DENY`], for an agent that reads the exit status: the hook itself denies with status 2,
+/// and its reason is already written.
+const OR_DENY_BY_STATUS: &str =
+    "|| { [ $? -eq 2 ] || echo 'hooks-guard failed: refused' >&2; exit 2; }";
+
+/// Returns the end of the command line of a hook before a tool.
+fn or_deny(agent: Agent) -> &'static str {
+    match agent.description().reply {
+        ReplyFormat::ExitStatus | ReplyFormat::Grok => OR_DENY_BY_STATUS,
+        _ => OR_DENY,
+    }
+}
+
+/// Returns the command line that the user registers if `install` cannot.
+pub(super) fn line_by_hand(agent: Agent, call: HookCall<'_>) -> String {
+    let line = command_line(agent, call, BEFORE_TOOL_TIMEOUT);
+    format!("{line} {}", or_deny(agent))
+}
 
 fn is_shell(tool: ToolKind) -> bool {
     matches!(tool, ToolKind::Shell | ToolKind::PowerShell)

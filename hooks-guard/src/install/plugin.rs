@@ -26,7 +26,12 @@ fetch-timeout=15000
 
 /// Returns the path of the `.npmrc` for a plugin in this file.
 pub(super) fn npmrc(plugin: &Path) -> Option<PathBuf> {
-    Some(plugin.parent()?.parent()?.join(".npmrc"))
+    beside(plugin, ".npmrc")
+}
+
+/// Returns the path of a file in the directory above that of a plugin's file.
+pub(super) fn beside(file: &Path, name: &str) -> Option<PathBuf> {
+    Some(file.parent()?.parent()?.join(name))
 }
 
 /// Returns the text of the plugin that calls the hook.

@@ -13,7 +13,10 @@ use crate::protocol::Agent;
 /// Returns the document without the entries that run this program for the agent.
 pub(super) fn ours(text: &str, agent: Agent) -> Result<String, DocumentError> {
     repeat(text, |text, root| {
-        let hooks = root.get_object("hooks")?;
+        let hooks = match agent.description().container() {
+            Some(key) => root.get_object(key)?,
+            None => root,
+        };
         for property in &hooks.properties {
             let Value::Array(list) = &property.value else {
                 continue;
@@ -45,8 +48,12 @@ pub(super) fn ours(text: &str, agent: Agent) -> Result<String, DocumentError> {
     })
 }
 
-/// Returns the document without empty lists of these events, and without an empty `hooks`.
-pub(super) fn emptied(text: &str, events: &[&str]) -> Result<String, DocumentError> {
+/// Returns the document without empty lists of these events, and without an empty container.
+pub(super) fn emptied(
+    text: &str,
+    container: Option<&str>,
+    events: &[&str],
+) -> Result<String, DocumentError> {
     repeat(text, |text, root| {
         let empty = |value: &Value<'_>| {
             let bare = &text[span(value)];
@@ -60,8 +67,10 @@ pub(super) fn emptied(text: &str, events: &[&str]) -> Result<String, DocumentErr
             })?;
             Some(cut(text, &spans, found))
         };
-        let hooks = root.get_object("hooks")?;
-        find(hooks, events).or_else(|| find(root, &["hooks"]))
+        match container {
+            Some(key) => find(root.get_object(key)?, events).or_else(|| find(root, &[key])),
+            None => find(root, events),
+        }
     })
 }
 

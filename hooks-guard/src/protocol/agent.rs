@@ -7,10 +7,11 @@ use std::str::FromStr;
 use thiserror::Error;
 
 use super::agents;
-use super::description::{AgentDescription, FailureRules, UnattendedVariable};
+use super::description::{AgentDescription, FailureRules, RegistrationFormat, UnattendedVariable};
 use crate::classify::TerminalInput;
 
 /// A supported coding agent.
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Agent {
     /// Claude Code.
@@ -27,11 +28,31 @@ pub enum Agent {
     VsCode,
     /// opencode, through a plugin that calls the binary.
     OpenCode,
+    /// Qwen Code.
+    QwenCode,
+    /// Factory Droid.
+    Droid,
+    /// Google's Antigravity CLI.
+    Antigravity,
+    /// xAI's Grok CLI.
+    Grok,
+    /// Crush.
+    Crush,
+    /// OpenHands.
+    OpenHands,
+    /// Goose.
+    Goose,
+    /// Windsurf.
+    Windsurf,
+    /// Kiro CLI.
+    Kiro,
+    /// Cline.
+    Cline,
 }
 
 impl Agent {
     /// All agents.
-    pub const ALL: [Agent; 7] = [
+    pub const ALL: [Agent; 17] = [
         Agent::ClaudeCode,
         Agent::Codex,
         Agent::Gemini,
@@ -39,6 +60,16 @@ impl Agent {
         Agent::Copilot,
         Agent::VsCode,
         Agent::OpenCode,
+        Agent::QwenCode,
+        Agent::Droid,
+        Agent::Antigravity,
+        Agent::Grok,
+        Agent::Crush,
+        Agent::OpenHands,
+        Agent::Goose,
+        Agent::Windsurf,
+        Agent::Kiro,
+        Agent::Cline,
     ];
 
     /// Returns the agent's description.
@@ -51,6 +82,16 @@ impl Agent {
             Agent::Copilot => &agents::COPILOT,
             Agent::VsCode => &agents::VSCODE,
             Agent::OpenCode => &agents::OPENCODE,
+            Agent::QwenCode => &agents::QWEN_CODE,
+            Agent::Droid => &agents::DROID,
+            Agent::Antigravity => &agents::ANTIGRAVITY,
+            Agent::Grok => &agents::GROK,
+            Agent::Crush => &agents::CRUSH,
+            Agent::OpenHands => &agents::OPENHANDS,
+            Agent::Goose => &agents::GOOSE,
+            Agent::Windsurf => &agents::WINDSURF,
+            Agent::Kiro => &agents::KIRO,
+            Agent::Cline => &agents::CLINE,
         }
     }
 
@@ -85,6 +126,15 @@ impl Agent {
     #[must_use]
     pub const fn tested_versions(self) -> &'static [&'static str] {
         self.description().tested_versions
+    }
+
+    /// Returns `true` if `install` can register the hook; otherwise, the user registers it by hand.
+    #[must_use]
+    pub const fn is_installable(self) -> bool {
+        !matches!(
+            self.description().registration,
+            RegistrationFormat::ByHand(_)
+        )
     }
 
     /// Returns what the agent does if the hook fails, with the entry that `install` registers.

@@ -41,6 +41,9 @@ pub(crate) struct AgentDescription {
     pub(crate) has_failure_event: bool,
     /// Variables in the hook's environment that show that no user is at the keyboard.
     pub(crate) unattended: &'static [UnattendedVariable],
+    /// `true` if an unknown event before an action is denied, because the agent runs the action if
+    /// the hook returns no decision.
+    pub(crate) denies_unknown_events: bool,
     /// Minimum of terminal input with which the agent could run commands through a tool that types
     /// into a running program without calling the hook; `None` if it has no such tool.
     pub(crate) types_into_programs: Option<TerminalInput>,
@@ -189,6 +192,22 @@ pub(crate) enum ToolLocation {
     Fields,
     /// The event implies the tool, and its arguments are at the top level.
     Top(&'static str),
+    /// The event implies the tool, and its arguments are in an object.
+    Within {
+        /// Field of the arguments.
+        object: &'static str,
+        /// The tool.
+        tool: &'static str,
+    },
+    /// In an object with a name and arguments.
+    Call {
+        /// Field of the object.
+        object: &'static str,
+        /// Field of the tool's name in it.
+        name: &'static str,
+        /// Field of the arguments in it.
+        arguments: &'static str,
+    },
     /// In `input` and `output.args` of opencode 1.
     Plugin,
     /// In `action` and `resource` of opencode 2.
@@ -261,6 +280,14 @@ pub(crate) enum ReplyFormat {
     OpenCode1,
     /// `effect`, for the plugin.
     OpenCode2,
+    /// `decision` and `hookSpecificOutput`, with the exit status.
+    Grok,
+    /// `decision`, where `force_ask` prompts in any case and no decision is `ask`.
+    Antigravity,
+    /// `cancel`.
+    Cline,
+    /// The exit status alone: 2 denies, with the reason on standard error.
+    ExitStatus,
 }
 
 /// A variable in the environment of a hook that shows that no user is at the keyboard.
@@ -281,6 +308,15 @@ pub struct FailureRules {
     pub late: FailureReaction,
     /// The hook ends with status 0 and an output that is not a reply.
     pub invalid_output: FailureReaction,
+}
+
+impl FailureRules {
+    /// The rules of an agent that was not tried.
+    pub(crate) const UNKNOWN: Self = Self {
+        failed: FailureReaction::Unknown,
+        late: FailureReaction::Unknown,
+        invalid_output: FailureReaction::Unknown,
+    };
 }
 
 /// Reaction of an agent to a failed hook.
@@ -349,6 +385,8 @@ pub(crate) enum RegistrationFormat {
     Json(JsonRegistration),
     /// By a plugin for opencode, which is the whole file.
     Plugin,
+    /// By the user: the agent has no settings file for all of its sessions. The text says how.
+    ByHand(&'static str),
 }
 
 /// The entries of a hook in a JSON document.
@@ -360,6 +398,8 @@ pub(crate) enum RegistrationFormat {
 pub(crate) struct JsonRegistration {
     /// Version of the format, which the document must have as `version`.
     pub(crate) version: Option<u64>,
+    /// Key of the object with the events; `None` if the events are at the top of the document.
+    pub(crate) container: Option<&'static str>,
     /// `true` if an entry is a group: a matcher, and a list `hooks` of handlers. Otherwise, an entry
     /// is a handler.
     pub(crate) grouped: bool,
@@ -367,6 +407,11 @@ pub(crate) struct JsonRegistration {
     pub(crate) handler: &'static [HandlerField],
     /// Field of the handler of a hook before a tool that makes the agent deny if the hook fails.
     pub(crate) fail_closed: Option<(&'static str, FieldValue)>,
+    /// Timeout of a hook before a tool, if the agent does not wait as long as for other agents.
+    pub(crate) short_timeout: Option<Duration>,
+    /// A second file that the agent needs, in the directory above that of the settings, and its
+    /// text.
+    pub(crate) companion: Option<(&'static str, &'static str)>,
     /// `true` if the agent skips the hook until it is trusted in Codex's `config.toml`.
     pub(crate) needs_trust: bool,
 }
@@ -380,6 +425,8 @@ pub(crate) struct JsonRegistration {
 pub(crate) enum HandlerField {
     /// A constant text.
     Text(&'static str, &'static str),
+    /// The value `true`.
+    True(&'static str),
     /// The command line for a POSIX shell.
     Command(&'static str),
     /// The command line for PowerShell.
@@ -421,11 +468,36 @@ impl AgentDescription {
         matches!(self.registration, RegistrationFormat::Plugin)
     }
 
+    /// Returns how the user registers the hook, if `install` cannot.
+    pub(crate) fn by_hand(&self) -> Option<&'static str> {
+        match self.registration {
+            RegistrationFormat::ByHand(how) => Some(how),
+            _ => None,
+        }
+    }
+
+    /// Returns the second file that the agent needs, and its text.
+    pub(crate) fn companion(&self) -> Option<(&'static str, &'static str)> {
+        match &self.registration {
+            RegistrationFormat::Json(format) => format.companion,
+            _ => None,
+        }
+    }
+
+    /// Returns the key of the object with the events in a document; `None` if the document is this
+    /// object.
+    pub(crate) fn container(&self) -> Option<&'static str> {
+        match &self.registration {
+            RegistrationFormat::Json(format) => format.container,
+            RegistrationFormat::Plugin | RegistrationFormat::ByHand(_) => None,
+        }
+    }
+
     /// Returns the field of a handler that makes the agent deny if the hook fails, if it has one.
     pub(crate) fn fail_closed(&self) -> Option<(&'static str, FieldValue)> {
         match &self.registration {
             RegistrationFormat::Json(format) => format.fail_closed,
-            RegistrationFormat::Plugin => None,
+            RegistrationFormat::Plugin | RegistrationFormat::ByHand(_) => None,
         }
     }
 

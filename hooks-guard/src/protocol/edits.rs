@@ -22,6 +22,7 @@ const OLD: &[&str] = &[
     "oldStr",
     "old_text",
     "oldText",
+    "before",
 ];
 const NEW: &[&str] = &[
     "new_string",
@@ -30,8 +31,15 @@ const NEW: &[&str] = &[
     "newStr",
     "new_text",
     "newText",
+    "after",
 ];
-const CONTENT: &[&str] = &["content", "contents", "file_text", "fileText"];
+const CONTENT: &[&str] = &[
+    "content",
+    "contents",
+    "file_text",
+    "fileText",
+    "CodeContent",
+];
 const INSERTED: &[&str] = &["insert_text", "insertText", "new_str", "newStr", "text"];
 const INSERT_LINE: &[&str] = &["insert_line", "insertLine"];
 const SOURCE: &[&str] = &["new_source", "newSource", "newCode", "new_code"];

@@ -79,6 +79,12 @@ pub enum Problem {
         /// The limit.
         most: usize,
     },
+    /// An event before an action that is not known.
+    #[error("unknown event `{event}`; this version of the agent may not be supported")]
+    UnknownEvent {
+        /// The event, in normalized spelling.
+        event: String,
+    },
     /// A patch in which no file is named.
     #[error(
         "the patch names no file; `*** Add File:`, `*** Update File:` or `*** Delete File:` is expected"

@@ -49,7 +49,13 @@ fn called_hook(agent: Agent, object: &JsonObject) -> Result<CalledHook, Problem>
         None => (naming.unnamed)(object).map_err(|field| Problem::Missing { field })?,
     };
     let name = tools::plain(name);
-    let event = find_event(agent, &name);
+    let found = find_event(agent, &name);
+    let is_before = name.starts_with("pre") || name.starts_with("before");
+    if found.is_none() && is_before && agent.description().denies_unknown_events {
+        let event = name.chars().take(100).collect();
+        return Err(Problem::UnknownEvent { event });
+    }
+    let event = found.unwrap_or(AgentEvent::of_kind("", HookKind::Other));
     let hook = AgentHook {
         agent,
         kind: event.kind,
@@ -59,11 +65,13 @@ fn called_hook(agent: Agent, object: &JsonObject) -> Result<CalledHook, Problem>
 }
 
 /// Returns the agent that sent the input: VS Code reads the settings of Claude Code and Copilot,
-/// and Copilot those of VS Code.
+/// Copilot those of VS Code, and Grok those of Claude Code and Cursor.
 fn sender(agent: Agent, object: &JsonObject) -> Agent {
     let vscode = object.contains_key("hookEventName") && object.contains_key("tool_name");
     let copilot = object.contains_key("toolName") && !object.contains_key("tool_name");
+    let grok = copilot && object.contains_key("workspaceRoot");
     match agent {
+        Agent::ClaudeCode | Agent::Cursor if grok => Agent::Grok,
         Agent::ClaudeCode | Agent::Copilot if vscode => Agent::VsCode,
         Agent::VsCode if copilot => Agent::Copilot,
         _ => agent,
@@ -72,7 +80,7 @@ fn sender(agent: Agent, object: &JsonObject) -> Agent {
 
 /// Returns the event with this normalized name: that of the agent, or one of another agent, for
 /// which the agent is not known to show a prompt.
-fn find_event(agent: Agent, name: &str) -> AgentEvent {
+fn find_event(agent: Agent, name: &str) -> Option<AgentEvent> {
     let of = |agent: Agent| {
         let mut events = agent.description().events.iter();
         events
@@ -87,9 +95,7 @@ fn find_event(agent: Agent, name: &str) -> AgentEvent {
             .find(has_shared_fields)
             .map(AgentEvent::without_prompt)
     };
-    of(agent)
-        .or_else(foreign)
-        .unwrap_or(AgentEvent::of_kind("", HookKind::Other))
+    of(agent).or_else(foreign)
 }
 
 fn event(called: &CalledHook, object: &JsonObject) -> Result<HookEvent, Problem> {
@@ -245,6 +251,28 @@ fn tool_call<'a>(called: &CalledHook, object: &'a JsonObject) -> Result<ToolCall
                 names: object,
             })
         }
+        ToolLocation::Within {
+            object: field,
+            tool,
+        } => Ok(ToolCall {
+            name: tool.to_owned(),
+            arguments: Some(Ok(inner(field)?.clone())),
+            names: object,
+        }),
+        ToolLocation::Call {
+            object: field,
+            name,
+            arguments,
+        } => {
+            let call = inner(field)?;
+            let tool = input::name(call, &[name])?.ok_or(Problem::Missing { field: name })?;
+            let given = call.get(arguments).filter(|value| !value.is_null());
+            Ok(ToolCall {
+                name: tool.to_owned(),
+                arguments: given.map(|value| input::arguments(value, arguments)),
+                names: object,
+            })
+        }
         ToolLocation::Plugin => {
             let names = inner("input")?;
             let name = input::name(names, &["tool"])?.ok_or(Problem::Missing { field: "tool" })?;
@@ -296,7 +324,15 @@ fn request(
     object: &JsonObject,
     names: &JsonObject,
 ) -> Result<PermissionRequest, Problem> {
-    let session = ["session_id", "sessionId", "sessionID", "conversation_id"];
+    let session = [
+        "session_id",
+        "sessionId",
+        "sessionID",
+        "conversation_id",
+        "conversationId",
+        "trajectory_id",
+        "taskId",
+    ];
     let call = ["tool_use_id", "toolUseId", "callID", "toolCallId"];
     let mut request = PermissionRequest {
         agent: Some(hook.agent.name().to_owned()),
@@ -309,19 +345,19 @@ fn request(
         // The tool of an MCP server, which the caller describes.
         None => {}
         Some(tool @ (ToolKind::Shell | ToolKind::PowerShell)) => {
-            let command = input::text_of_spellings(arguments, &["command", "cmd"])?;
-            let command = command.ok_or(Problem::Missing { field: "command" })?;
+            let command = command(arguments)?;
             request.command = match tool {
                 ToolKind::PowerShell => {
                     format!("pwsh -Command '{}'", command.replace('\'', r"'\''"))
                 }
-                _ => command.to_owned(),
+                _ => command,
             };
             let below = [
                 "working_directory",
                 "workdir",
                 "dir_path",
                 "cwd",
+                "Cwd",
                 "directory",
             ];
             // If the arguments are the whole input, the directory has already been read.
@@ -346,6 +382,24 @@ fn request(
         });
     }
     Ok(request)
+}
+
+/// Returns the command of a shell tool; several commands run one after another.
+fn command(arguments: &JsonObject) -> Result<String, Problem> {
+    let spellings = ["command", "cmd", "CommandLine", "command_line"];
+    if let Some(command) = input::text_of_spellings(arguments, &spellings)? {
+        return Ok(command.to_owned());
+    }
+    let (field, wanted) = ("commands", "a list of texts");
+    match arguments.get(field) {
+        None | Some(Value::Null) => Err(Problem::Missing { field: "command" }),
+        Some(Value::Array(commands)) if !commands.is_empty() => {
+            let texts: Option<Vec<_>> = commands.iter().map(Value::as_str).collect();
+            let texts = texts.ok_or(Problem::Type { field, wanted })?;
+            Ok(texts.join("\n"))
+        }
+        Some(_) => Err(Problem::Type { field, wanted }),
+    }
 }
 
 /// Returns the agent's permission mode, by the agent's name for it.

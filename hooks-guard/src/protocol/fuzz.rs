@@ -81,6 +81,7 @@ fn is_denial(reply: &HookReply) -> bool {
     (reply.exit == 2 && !reply.stderr.is_empty())
         || contains_words(reply, &["deny"])
         || reply.stdout.contains(r#""throws""#)
+        || reply.stdout.contains(r#""cancel":true"#)
 }
 
 fn contains_words(reply: &HookReply, words: &[&str]) -> bool {

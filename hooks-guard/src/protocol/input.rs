@@ -99,10 +99,14 @@ pub(crate) fn name<'a>(
 
 /// Returns the directory of the session.
 pub(crate) fn cwd(object: &JsonObject) -> Result<Option<PathBuf>, Problem> {
-    let cwd = text_of_spellings(object, &["cwd", "directory"])?.filter(|cwd| !cwd.is_empty());
-    let first_root = || match object.get("workspace_roots") {
-        Some(Value::Array(roots)) => roots.first().and_then(Value::as_str),
-        _ => None,
+    let spellings = ["cwd", "directory", "working_dir"];
+    let cwd = text_of_spellings(object, &spellings)?.filter(|cwd| !cwd.is_empty());
+    let roots = ["workspace_roots", "workspacePaths", "workspaceRoots"];
+    let first_root = || {
+        let mut roots = roots
+            .iter()
+            .filter_map(|field| object.get(*field)?.as_array());
+        roots.find_map(|roots| roots.first()?.as_str())
     };
     let cwd = cwd.or_else(first_root).map(PathBuf::from);
     Ok(cwd.filter(|cwd| cwd.is_absolute()))

@@ -50,7 +50,7 @@ pub use self::model::{
 pub use agent::{Agent, UnknownAgent, is_unattended};
 #[cfg(feature = "cli")]
 pub(crate) use description::{
-    HandlerField, JsonRegistration, RegistrationFormat, ToolKind, ToolMatcher,
+    HandlerField, JsonRegistration, RegistrationFormat, ReplyFormat, ToolKind, ToolMatcher,
 };
 pub use events::read;
 #[doc(hidden)]

@@ -18,6 +18,7 @@ pub(super) fn outcome(hook: AgentHook, name: &str, object: &JsonObject) -> Optio
         "output",
     ];
     let response = response.iter().find_map(|field| object.get(*field));
+    let printed_status = response.and_then(Value::as_str).and_then(status_in_text);
     let response = response.and_then(Value::as_object);
     let within = |fields: &[&str]| {
         let found = fields.iter().find_map(|field| response?.get(*field));
@@ -32,7 +33,7 @@ pub(super) fn outcome(hook: AgentHook, name: &str, object: &JsonObject) -> Optio
     let metadata = within(&["metadata"]).and_then(Value::as_object);
     let exit = within(&["exit_code", "exitCode", "exit"]);
     let exit = exit.or_else(|| metadata.and_then(|metadata| metadata.get("exit")));
-    outcome.exit_status = exit.and_then(Value::as_i64);
+    outcome.exit_status = exit.and_then(Value::as_i64).or(printed_status);
     let error = object.get("error").or_else(|| within(&["error"]));
     if let Some(error) = error.filter(|error| !error.is_null()) {
         let text = match error {
@@ -54,4 +55,10 @@ pub(super) fn outcome(hook: AgentHook, name: &str, object: &JsonObject) -> Optio
         outcome.succeeded = outcome.exit_status.map(|status| status == 0);
     }
     Some(outcome)
+}
+
+/// Returns the exit status at the end of a result, as Droid prints it.
+fn status_in_text(text: &str) -> Option<i64> {
+    let (_, last) = text.trim_end().rsplit_once("[Process exited with code ")?;
+    last.strip_suffix(']')?.parse().ok()
 }

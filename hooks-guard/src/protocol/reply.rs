@@ -28,6 +28,9 @@ impl HookReply {
     }
 }
 
+/// Exit status with which a hook denies.
+const DENIED_STATUS: u8 = 2;
+
 /// Default reason: agents treat a denial without a reason as an error.
 const NO_REASON: &str = "denied by hooks-guard";
 
@@ -85,7 +88,7 @@ pub fn failure_reply(agent: Agent, hook: Option<AgentHook>, why: &str) -> HookRe
                 _ => String::new(),
             },
             stderr: why,
-            exit: 2,
+            exit: DENIED_STATUS,
         },
     }
 }
@@ -118,6 +121,13 @@ pub fn empty_reply(hook: AgentHook) -> HookReply {
             HookReply::json(&json!({}))
         }
         (ReplyFormat::OpenCode1, _) => HookReply::json(&json!({"returns": null})),
+        (ReplyFormat::Grok | ReplyFormat::ExitStatus, _) => HookReply::default(),
+        // Antigravity denies without a decision; `ask` leaves the decision to its own rules.
+        (ReplyFormat::Antigravity, HookKind::BeforeTool) => {
+            HookReply::json(&json!({"decision": "ask"}))
+        }
+        (ReplyFormat::Antigravity, _) => HookReply::json(&json!({})),
+        (ReplyFormat::Cline, _) => HookReply::json(&json!({"cancel": false})),
     }
 }
 
@@ -130,6 +140,11 @@ fn allow(hook: AgentHook, reason: &str) -> HookReply {
         // Codex ignores a bare `allow`.
         (ReplyFormat::Codex, _) | (ReplyFormat::OpenCode1, _) => return empty_reply(hook),
         (ReplyFormat::Gemini, _) => json!({"decision": "allow"}),
+        (ReplyFormat::Antigravity, _) => json!({"decision": "allow", "reason": reason}),
+        // These agents run what is not denied.
+        (ReplyFormat::Grok | ReplyFormat::Cline | ReplyFormat::ExitStatus, _) => {
+            return empty_reply(hook);
+        }
         (ReplyFormat::Cursor, _) => json!({"permission": "allow"}),
         (ReplyFormat::Copilot, HookKind::Prompt) => json!({"behavior": "allow"}),
         (ReplyFormat::Copilot, _) => flat("allow", reason),
@@ -154,6 +169,11 @@ fn ask(hook: AgentHook, reason: &str) -> HookReply {
         (ReplyFormat::Copilot, _) => flat("ask", reason),
         (ReplyFormat::OpenCode1, _) => return deny(hook, reason),
         (ReplyFormat::OpenCode2, _) => json!({"effect": "ask", "message": reason}),
+        // `ask` would respect a command that the user always allows.
+        (ReplyFormat::Antigravity, _) => json!({"decision": "force_ask", "reason": reason}),
+        (ReplyFormat::Grok | ReplyFormat::Cline | ReplyFormat::ExitStatus, _) => {
+            return deny(hook, reason);
+        }
     };
     HookReply::json(&reply)
 }
@@ -177,6 +197,25 @@ fn deny(hook: AgentHook, reason: &str) -> HookReply {
         (ReplyFormat::Copilot, _) => flat("deny", reason),
         (ReplyFormat::OpenCode1, _) => json!({"throws": reason}),
         (ReplyFormat::OpenCode2, _) => json!({"effect": "deny", "message": reason}),
+        (ReplyFormat::Antigravity, _) => json!({"decision": "deny", "reason": reason}),
+        (ReplyFormat::Cline, _) => json!({"cancel": true, "errorMessage": reason}),
+        (ReplyFormat::Grok, kind) => {
+            let mut reply = decision(kind, "deny", reason);
+            reply["decision"] = "deny".into();
+            reply["reason"] = reason.into();
+            return HookReply {
+                stdout: reply.to_string(),
+                stderr: reason.to_owned(),
+                exit: DENIED_STATUS,
+            };
+        }
+        (ReplyFormat::ExitStatus, _) => {
+            return HookReply {
+                stderr: reason.to_owned(),
+                exit: DENIED_STATUS,
+                ..HookReply::default()
+            };
+        }
     };
     HookReply::json(&reply)
 }

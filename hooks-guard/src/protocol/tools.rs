@@ -63,13 +63,18 @@ pub(super) const PATHS: &[&str] = &[
     "dir_path",
     "dirPath",
     "uri",
+    "TargetFile",
+    "AbsolutePath",
+    "DirectoryPath",
+    "SearchPath",
+    "SearchDirectory",
 ];
 
 /// Fields with lists of files.
 const LISTS: &[&str] = &["paths", "files", "filePaths", "file_paths", "include"];
 
 /// Fields with lists of objects that may name files.
-pub(super) const PARTS: &[&str] = &["edits", "replacements"];
+pub(super) const PARTS: &[&str] = &["edits", "replacements", "operations"];
 
 /// Fields in which a patch may be.
 pub(super) const PATCHES: &[&str] = &[

@@ -4,11 +4,13 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::PathBuf;
+use std::process::Command;
 
 use hooks_guard::install::{
     FileChange, Homes, InstallError, SettingsScope, install, settings_files, uninstall,
 };
 use hooks_guard::protocol::Agent;
+use serde_json::Value;
 
 use crate::Home;
 
@@ -22,7 +24,10 @@ fn mode(path: &std::path::Path) -> u32 {
 fn a_dry_run_writes_nothing() {
     let mut home = Home::with(Agent::ClaudeCode, TEXT);
     home.options.dry_run = true;
-    for agent in Agent::ALL {
+    for agent in Agent::ALL
+        .into_iter()
+        .filter(|agent| agent.is_installable())
+    {
         let report = home.install(agent);
         assert_ne!(report.change, FileChange::None, "{agent}");
         assert!(report.diff.contains("+++ "), "{agent}: {}", report.diff);
@@ -63,7 +68,10 @@ fn a_backup_is_private_and_removed_with_the_hook() {
 
 #[test]
 fn uninstalling_removes_the_created_files() {
-    for agent in Agent::ALL {
+    for agent in Agent::ALL
+        .into_iter()
+        .filter(|agent| agent.is_installable())
+    {
         let home = Home::new();
         assert_eq!(home.uninstall(agent).change, FileChange::None);
         home.install(agent);
@@ -188,7 +196,10 @@ fn project_settings_are_inside_the_project() {
     let project = home.path().join("project");
     fs::create_dir(&project).unwrap();
     home.options.place = SettingsScope::Project(project.clone());
-    for agent in Agent::ALL {
+    for agent in Agent::ALL
+        .into_iter()
+        .filter(|agent| agent.is_installable())
+    {
         let file = home.install(agent).file;
         assert!(file.starts_with(&project), "{}", file.display());
         home.uninstall(agent);
@@ -361,5 +372,156 @@ fn installing_for_claude_code_checks_its_version() {
             !late,
             "{version}: {remaining_steps}"
         );
+    }
+}
+
+/// Droid's events are at the top of the document, and Antigravity's in an object with the name of
+/// the hook.
+#[test]
+fn the_events_are_where_the_agent_reads_them() {
+    for (agent, pointer, text) in [
+        (
+            Agent::Droid,
+            "/PreToolUse/1/hooks/0/command",
+            r#"{"PreToolUse": [{"hooks": []}]}"#,
+        ),
+        (
+            Agent::Antigravity,
+            "/hooks-guard/PreToolUse/0/hooks/0/command",
+            r#"{"mine": {"PreToolUse": []}}"#,
+        ),
+        (
+            Agent::Crush,
+            "/hooks/PreToolUse/0/command",
+            r#"{"models": {}}"#,
+        ),
+        (Agent::Windsurf, "/hooks/pre_run_command/0/command", "{}"),
+    ] {
+        let home = Home::with(agent, text);
+        home.install(agent);
+        let installed: Value = serde_json::from_str(&home.read(agent)).unwrap();
+        let line = installed.pointer(pointer).and_then(Value::as_str);
+        let line = line.unwrap_or_else(|| panic!("{agent}: {installed}"));
+        assert!(
+            line.contains(&format!(" hook {agent} --timeout ")),
+            "{line}"
+        );
+        assert_eq!(home.install(agent).change, FileChange::None, "{agent}");
+        home.uninstall(agent);
+        assert_eq!(home.read(agent), text, "{agent}");
+        // Something else has changed since.
+        home.install(agent);
+        let changed = home.read(agent).replacen('{', "{\"other\": 1, ", 1);
+        fs::write(home.settings(agent), &changed).unwrap();
+        home.uninstall(agent);
+        let left: Value = serde_json::from_str(&home.read(agent)).unwrap();
+        let mut wanted: Value = serde_json::from_str(text).unwrap();
+        wanted["other"] = 1.into();
+        assert_eq!(left, wanted, "{agent}");
+    }
+}
+
+/// Goose reads the hooks of a plugin, which needs a manifest.
+#[test]
+fn a_manifest_is_written_beside_the_hooks_of_goose() {
+    let home = Home::new();
+    let manifest = home.path().join(".agents/plugins/hooks-guard/plugin.json");
+    let report = home.install(Agent::Goose);
+    assert_eq!(report.also.unwrap().change, FileChange::Created);
+    let text = fs::read_to_string(&manifest).unwrap();
+    let value: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(value["name"], "hooks-guard");
+    let hooks: Value = serde_json::from_str(&home.read(Agent::Goose)).unwrap();
+    assert_eq!(
+        hooks["hooks"]["PreToolUse"][0]["hooks"][0]["on_failure"],
+        "block"
+    );
+    assert!(
+        hooks["hooks"]["PostToolUse"][0]["hooks"][0]
+            .get("on_failure")
+            .is_none()
+    );
+    fs::write(&manifest, text.replace("1.0.0", "1.0.1")).unwrap();
+    assert_eq!(
+        home.install(Agent::Goose).also.unwrap().change,
+        FileChange::None
+    );
+    assert!(
+        home.uninstall(Agent::Goose).also.is_none(),
+        "a changed manifest stays"
+    );
+    assert_eq!(home.files(), [manifest]);
+}
+
+#[test]
+fn an_agent_without_settings_for_all_sessions_is_installed_by_hand() {
+    for (agent, place) in [
+        (Agent::Kiro, "hooks.preToolUse"),
+        (Agent::Cline, "Hooks/PreToolUse"),
+    ] {
+        let home = Home::new();
+        let error = install(agent, &home.options).unwrap_err();
+        assert!(matches!(error, InstallError::ByHand { .. }), "{error:?}");
+        let text = error.to_string();
+        assert!(text.contains(place), "{text}");
+        assert!(
+            text.contains(&format!(
+                "/opt/guard/hooks-guard hook {agent} --timeout 600"
+            )),
+            "{text}"
+        );
+        assert!(uninstall(agent, &home.options).is_err());
+        assert!(home.files().is_empty());
+    }
+}
+
+/// The hook's reason is not followed by an error if the hook itself denies by its exit status.
+#[test]
+fn the_installed_command_denies_if_the_guard_fails() {
+    let mut home = Home::new();
+    let guard = home.path().join("bin/hooks-guard");
+    fs::create_dir_all(guard.parent().unwrap()).unwrap();
+    home.options.binary.clone_from(&guard);
+    for (agent, by_status) in [(Agent::OpenHands, true), (Agent::Droid, false)] {
+        home.install(agent);
+        let installed: Value = serde_json::from_str(&home.read(agent)).unwrap();
+        let events = installed.get("hooks").unwrap_or(&installed);
+        let line = events["PreToolUse"][0]["hooks"][0]["command"]
+            .as_str()
+            .unwrap();
+        for (script, status, said) in [
+            ("exit 0", 0, ""),
+            (
+                "echo why >&2; exit 2",
+                2,
+                if by_status {
+                    "why"
+                } else {
+                    "why\nhooks-guard failed: refused"
+                },
+            ),
+            ("exit 1", 2, "hooks-guard failed: refused"),
+            ("kill -KILL $$", 2, "hooks-guard failed: refused"),
+        ] {
+            fs::write(&guard, format!("#!/bin/sh\n{script}\n")).unwrap();
+            fs::set_permissions(&guard, fs::Permissions::from_mode(0o755)).unwrap();
+            let output = Command::new("sh").args(["-c", line]).output().unwrap();
+            assert_eq!(output.status.code(), Some(status), "{agent} {script}");
+            let stderr = String::from_utf8(output.stderr).unwrap();
+            // The shell may report the signal.
+            let stderr: Vec<_> = stderr
+                .lines()
+                .filter(|line| !line.contains("Killed"))
+                .collect();
+            assert_eq!(stderr.join("\n"), said, "{agent} {script}");
+        }
+        fs::remove_file(&guard).unwrap();
+        let output = Command::new("sh").args(["-c", line]).output().unwrap();
+        assert_eq!(
+            output.status.code(),
+            Some(2),
+            "{agent}: the program is missing"
+        );
+        home.uninstall(agent);
     }
 }

@@ -189,6 +189,142 @@ fn vscode_and_copilot_are_distinguished_by_their_input() {
     );
 }
 
+/// Grok runs the hooks of Claude Code and Cursor, and reads another reply.
+#[test]
+fn grok_is_recognized_by_its_input() {
+    let input = json!({"hookEventName": "pre_tool_use", "sessionId": "s", "cwd": "/srv/p",
+        "workspaceRoot": "/srv/p", "toolName": "run_terminal_command",
+        "toolInput": {"command": "make"}});
+    for called in [Agent::ClaudeCode, Agent::Cursor, Agent::Grok] {
+        let asked = question(called, &input);
+        assert_eq!(asked.request.agent.as_deref(), Some("grok"), "{called}");
+        assert!(asked.unattended(), "{called}");
+        let reply = decision_reply(&asked, &AgentDecision::Ask("CREATE".into()));
+        assert_eq!(reply.exit, 2, "{called}: {reply:?}");
+        assert!(reply.stdout.contains(r#""decision":"deny""#), "{reply:?}");
+    }
+}
+
+/// Inputs of an agent that runs what its hook does not deny, with the name of the event replaced.
+fn deny_only(event: &str, tool: &str) -> Vec<(Agent, Value)> {
+    let arguments = json!({"command": "make"});
+    let fields = json!({"session_id": "s", "cwd": "/srv/p", "tool_name": tool,
+        "tool_input": arguments, "tool_info": arguments,
+        "preToolUse": {"toolName": tool, "parameters": arguments}});
+    [
+        (Agent::QwenCode, "hook_event_name"),
+        (Agent::Droid, "hook_event_name"),
+        (Agent::Grok, "hookEventName"),
+        (Agent::Antigravity, "hook_event_name"),
+        (Agent::Crush, "event"),
+        (Agent::OpenHands, "event_type"),
+        (Agent::Goose, "event"),
+        (Agent::Windsurf, "agent_action_name"),
+        (Agent::Kiro, "hook_event_name"),
+        (Agent::Cline, "hookName"),
+    ]
+    .into_iter()
+    .map(|(agent, field)| {
+        let mut input = fields.clone();
+        input[field] = event.into();
+        (agent, input)
+    })
+    .collect()
+}
+
+/// These agents run an action if the hook returns no decision.
+#[test]
+fn an_unknown_event_before_an_action_is_denied() {
+    for event in ["pre_launch_rocket", "BeforeTomorrow", "PreToolUse2"] {
+        for (agent, input) in deny_only(event, "bash") {
+            let error = read(agent, input.to_string().as_bytes()).unwrap_err();
+            assert!(
+                error.to_string().contains("unknown event"),
+                "{agent}: {error}"
+            );
+            let reply = failure_reply(agent, error.hook, &error.to_string());
+            assert_eq!(reply.exit, 2, "{agent}");
+            assert!(!reply.stderr.is_empty(), "{agent}");
+        }
+    }
+    for event in ["SessionStart", "PostTomorrow"] {
+        for (agent, input) in deny_only(event, "bash") {
+            let read = read(agent, input.to_string().as_bytes());
+            assert!(
+                matches!(read, Ok(HookEvent::Nothing { .. })),
+                "{agent}: {read:?}"
+            );
+        }
+    }
+}
+
+/// A tool that is not in the table is classified by its `command`; a decision never allows it.
+#[test]
+fn an_unknown_tool_is_never_allowed() {
+    for (agent, input) in deny_only("PreToolUse", "tomorrows_tool") {
+        if matches!(agent, Agent::Windsurf | Agent::Antigravity) {
+            // Their events name the tool.
+            continue;
+        }
+        let one = question(agent, &input);
+        assert!(one.unlisted_tool, "{agent}");
+        assert_eq!(one.request.command, "make", "{agent}");
+        let allowed = permission(Decision::AutoAllowed, Crud::Read, false, Some("g.toml:1"));
+        assert_eq!(AgentDecision::of(&one, &allowed), AgentDecision::Nothing);
+        let asks = permission(Decision::RequiresConfirmation, Crud::Create, false, None);
+        let reply = decision_reply(&one, &AgentDecision::of(&one, &asks));
+        let words = format!("{}{}", reply.stdout, reply.exit);
+        let denied =
+            reply.exit == 2 || words.contains("deny") || words.contains(r#""cancel":true"#);
+        assert!(
+            denied || one.prompt == AgentPrompt::Shown,
+            "{agent}: {reply:?}"
+        );
+    }
+}
+
+/// The operator answers for agents that show no prompt if the hook asks.
+#[test]
+fn agents_that_only_deny_have_no_prompt() {
+    for (agent, input) in deny_only("PreToolUse", "bash") {
+        let prompts = matches!(agent, Agent::QwenCode);
+        if matches!(agent, Agent::Windsurf | Agent::Antigravity) {
+            continue;
+        }
+        assert_eq!(question(agent, &input).unattended(), !prompts, "{agent}");
+    }
+    let run = json!({"agent_action_name": "pre_run_command", "trajectory_id": "t",
+        "tool_info": {"command_line": "make", "cwd": "/srv/p"}});
+    let run = question(Agent::Windsurf, &run);
+    assert!(run.unattended());
+    assert_eq!(run.request.cwd.as_deref(), Some("/srv/p".as_ref()));
+    for mode in ["auto-edit", "yolo", "tomorrow's"] {
+        let mut input = shell(mode);
+        input["tool_name"] = "run_shell_command".into();
+        let prompts = mode != "tomorrow's";
+        assert_eq!(
+            question(Agent::QwenCode, &input).unattended(),
+            !prompts,
+            "{mode}"
+        );
+    }
+}
+
+/// Cline sends several commands in a list.
+#[test]
+fn commands_in_a_list_are_one_request() {
+    let input = |commands: Value| {
+        json!({"hookName": "PreToolUse", "taskId": "t", "workspaceRoots": ["/srv/p"],
+            "preToolUse": {"toolName": "run_commands", "parameters": {"commands": commands}}})
+    };
+    let one = question(Agent::Cline, &input(json!(["ls", "rm -r build"])));
+    assert_eq!(one.request.command, "ls\nrm -r build");
+    for wrong in [json!([]), json!(["ls", 7]), json!("ls"), json!(null)] {
+        let read = read(Agent::Cline, input(wrong.clone()).to_string().as_bytes());
+        assert!(read.is_err(), "{wrong}: {read:?}");
+    }
+}
+
 #[test]
 fn a_denied_tool_call_of_copilot_is_not_an_execution() {
     let after = |kind: &str| {

@@ -74,6 +74,10 @@ const RECORDED: &[(&str, ExpectedEvent)] = &[
     ("copilot/preToolUse.bash.ask", Asks("rm -rf build")),
     ("copilot/preToolUse.create.ask", Asks("create /srv/dev/proj/new.txt")),
     ("copilot/preToolUse.view", Asks("view /srv/dev/proj/a.txt")),
+    ("droid/PostToolUse.Execute.auto-low", Ran(STATUS, YES)),
+    ("droid/PreToolUse.Create.deny.auto-low", Asks("Create /srv/dev/proj/new.txt")),
+    ("droid/PreToolUse.Execute.allow.auto-low", Asks(STATUS)),
+    ("droid/PreToolUse.Execute.deny.auto-low", Asks("rm -r build")),
     ("gemini/AfterTool.run_shell_command", Ran(STATUS, None)),
     ("gemini/AfterTool.write_file", Ran("write_file /srv/dev/proj/new.txt", None)),
     ("gemini/BeforeTool.run_shell_command.allow", Asks(STATUS)),
@@ -88,6 +92,11 @@ const RECORDED: &[(&str, ExpectedEvent)] = &[
     ("opencode/tool.execute.before.read", Asks("read /srv/dev/proj/a.txt")),
     ("opencode/tool.execute.before.task", Nothing),
     ("opencode/tool.execute.before.write.throws", Asks("write /srv/dev/proj/new.txt")),
+    ("qwen-code/PostToolUse.run_shell_command.yolo", Ran(STATUS, YES)),
+    ("qwen-code/PreToolUse.run_shell_command.allow.yolo", Asks(STATUS)),
+    ("qwen-code/PreToolUse.run_shell_command.ask.yolo", Asks("rm -r build")),
+    ("qwen-code/PreToolUse.run_shell_command.deny.yolo", Asks("rm -r build")),
+    ("qwen-code/PreToolUse.write_file.deny.yolo", Asks("write_file /srv/dev/proj/new.txt")),
 ];
 
 /// The decision in the field that a client reads.
@@ -115,6 +124,8 @@ const DECISIONS: &[(Agent, &str, &str, [Field; 3])] = &[
     (Agent::Gemini, "BeforeTool", "", [Allow, Ask, Deny]),
     (Agent::Copilot, "preToolUse", "", [Allow, Ask, Deny]),
     (Agent::OpenCode, "tool.execute.before", "", [Silent, Deny, Deny]),
+    (Agent::QwenCode, "PreToolUse", "", [Allow, Ask, Deny]),
+    (Agent::Droid, "PreToolUse", "", [Allow, Deny, Deny]),
 ];
 
 /// One recording.
@@ -158,7 +169,9 @@ fn decision(agent: Agent, event: &str, output: &Value) -> Field {
         (Agent::ClaudeCode | Agent::Codex, "PermissionRequest") => {
             "/hookSpecificOutput/decision/behavior"
         }
-        (Agent::ClaudeCode | Agent::Codex, _) => "/hookSpecificOutput/permissionDecision",
+        (Agent::ClaudeCode | Agent::Codex | Agent::QwenCode | Agent::Droid, _) => {
+            "/hookSpecificOutput/permissionDecision"
+        }
         (Agent::Gemini, _) => "/decision",
         (Agent::Copilot, _) => "/permissionDecision",
         (Agent::OpenCode, _) if output["throws"].is_string() => return Deny,
@@ -326,6 +339,8 @@ fn an_unreadable_input_is_denied_by_the_exit_status() {
         Agent::Codex,
         Agent::Gemini,
         Agent::Copilot,
+        Agent::QwenCode,
+        Agent::Droid,
     ] {
         let reply = failure_reply(agent, None, "not JSON");
         assert_eq!(

@@ -11,6 +11,8 @@ enum ExpectedReply {
     Allow(&'static str),
     Ask(&'static str),
     Deny(&'static str),
+    /// No decision.
+    Left,
     /// A failure before the hook was known.
     Failed(&'static str),
     /// A tool that ran, or an event with nothing to decide.
@@ -19,7 +21,7 @@ enum ExpectedReply {
     Not(&'static str),
 }
 
-use ExpectedReply::{Allow, Ask, Deny, Done, Failed, Not};
+use ExpectedReply::{Allow, Ask, Deny, Done, Failed, Left, Not};
 
 /// Expected event of a sample's request.
 enum ExpectedEvent {
@@ -79,6 +81,7 @@ fn check(file: &str, agent: Agent, is: &ExpectedEvent, responses: &[(&str, Expec
             (Deny(reason), HookEvent::Ask(q)) => {
                 decision_reply(q, &AgentDecision::Deny((*reason).into()))
             }
+            (Left, HookEvent::Ask(q)) => decision_reply(q, &AgentDecision::Nothing),
             (Failed(why), _) => failure_reply(agent, None, why),
             (Done, HookEvent::Ran(ran)) => empty_reply(ran.hook),
             (Done, HookEvent::Refused(refused)) => empty_reply(refused.hook),
@@ -251,6 +254,62 @@ fn opencode_samples() {
             ("allow", Allow("READ")),
             ("ask", Ask("DELETE: rm -rf build")),
             ("deny", Deny("DELETE: refused")),
+        ],
+    );
+}
+
+/// Agents whose hooks were not tried: the reply to each answer is that of their documentation.
+#[test]
+fn samples_of_agents_that_were_not_tried() {
+    const REASON: &str = "DELETE: refused";
+    let by_status = [
+        ("allow", Allow("READ")),
+        ("deny", Deny(REASON)),
+        ("deny_by_exit", Failed(REASON)),
+    ];
+    let command = Asks("rm -rf build");
+    for (file, agent) in [
+        ("grok.pre_tool_use", Agent::Grok),
+        ("openhands.pre_tool_use", Agent::OpenHands),
+        ("goose.pre_tool_use", Agent::Goose),
+        ("windsurf.pre_run_command", Agent::Windsurf),
+        ("kiro.pre_tool_use", Agent::Kiro),
+    ] {
+        check(file, agent, &command, &by_status);
+    }
+    check(
+        "windsurf.pre_write_code",
+        Agent::Windsurf,
+        &Asks("write_code /srv/dev/project/file.py"),
+        &[("deny", Deny(REASON))],
+    );
+    check(
+        "cline.pre_tool_use",
+        Agent::Cline,
+        &command,
+        &[("allow", Allow("READ")), ("deny", Deny(REASON))],
+    );
+    check(
+        "crush.pre_tool_use",
+        Agent::Crush,
+        &command,
+        &[
+            ("allow", Allow("READ")),
+            ("deny", Deny(REASON)),
+            ("deny_by_exit", Failed(REASON)),
+            ("no_decision", Left),
+        ],
+    );
+    check(
+        "antigravity.pre_tool_use",
+        Agent::Antigravity,
+        &command,
+        &[
+            ("allow", Allow("READ")),
+            ("ask", Ask("DELETE")),
+            ("deny", Deny(REASON)),
+            ("deny_by_exit", Failed(REASON)),
+            ("no_decision", Left),
         ],
     );
 }

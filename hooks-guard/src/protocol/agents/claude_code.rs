@@ -46,6 +46,7 @@ pub(crate) const CLAUDE_CODE: AgentDescription = AgentDescription {
         UnattendedVariable::Is("CLAUDE_CODE_ENTRYPOINT", "sdk-cli"),
         UnattendedVariable::IsNot("CLAUDE_CODE_SESSION_ATTENDED", "1"),
     ],
+    denies_unknown_events: false,
     types_into_programs: None,
     manual_timeout: MANUAL_TIMEOUT,
     failures: FailureRules {
@@ -72,6 +73,7 @@ pub(crate) const CLAUDE_CODE: AgentDescription = AgentDescription {
     },
     registration: RegistrationFormat::Json(JsonRegistration {
         version: None,
+        container: Some("hooks"),
         grouped: true,
         handler: &[
             HandlerField::Text("type", "command"),
@@ -79,6 +81,8 @@ pub(crate) const CLAUDE_CODE: AgentDescription = AgentDescription {
             HandlerField::Seconds("timeout"),
         ],
         fail_closed: Some(("onFailure", FieldValue::Text("block"))),
+        short_timeout: None,
+        companion: None,
         needs_trust: false,
     }),
     // They depend on the version.

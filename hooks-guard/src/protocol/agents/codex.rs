@@ -27,6 +27,7 @@ pub(crate) const CODEX: AgentDescription = AgentDescription {
     prompting_modes: PROMPTING_MODES,
     has_failure_event: false,
     unattended: &[],
+    denies_unknown_events: false,
     // `write_stdin`. Its commands run with `PAGER=cat` and `GIT_PAGER=cat`.
     types_into_programs: Some(TerminalInput::Commands),
     manual_timeout: MANUAL_TIMEOUT,
@@ -55,6 +56,7 @@ pub(crate) const CODEX: AgentDescription = AgentDescription {
     },
     registration: RegistrationFormat::Json(JsonRegistration {
         version: None,
+        container: Some("hooks"),
         grouped: true,
         handler: &[
             HandlerField::Text("type", "command"),
@@ -63,6 +65,8 @@ pub(crate) const CODEX: AgentDescription = AgentDescription {
             HandlerField::Text("statusMessage", "hooks-guard"),
         ],
         fail_closed: None,
+        short_timeout: None,
+        companion: None,
         needs_trust: true,
     }),
     notes: &[

@@ -39,6 +39,7 @@ pub(crate) const COPILOT: AgentDescription = AgentDescription {
     prompting_modes: PROMPTING_MODES,
     has_failure_event: false,
     unattended: &[],
+    denies_unknown_events: false,
     // `write_bash`.
     types_into_programs: Some(TerminalInput::Pager),
     manual_timeout: MANUAL_TIMEOUT,
@@ -60,6 +61,7 @@ pub(crate) const COPILOT: AgentDescription = AgentDescription {
     },
     registration: RegistrationFormat::Json(JsonRegistration {
         version: Some(1),
+        container: Some("hooks"),
         grouped: false,
         handler: &[
             HandlerField::Text("type", "command"),
@@ -69,6 +71,8 @@ pub(crate) const COPILOT: AgentDescription = AgentDescription {
             HandlerField::Seconds("timeoutSec"),
         ],
         fail_closed: None,
+        short_timeout: None,
+        companion: None,
         needs_trust: false,
     }),
     notes: &[

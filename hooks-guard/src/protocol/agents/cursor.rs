@@ -2,9 +2,9 @@
 
 use super::{MANUAL_TIMEOUT, PROMPTING_MODES};
 use crate::protocol::description::{
-    AgentDescription, AgentEvent, EventNaming, FailureReaction, FailureRules, FieldValue,
-    HandlerField, JsonRegistration, RegistrationFormat, ReplyFormat, SettingsPlaces, ToolKind,
-    ToolLocation, ToolMatcher,
+    AgentDescription, AgentEvent, EventNaming, FailureRules, FieldValue, HandlerField,
+    JsonRegistration, RegistrationFormat, ReplyFormat, SettingsPlaces, ToolKind, ToolLocation,
+    ToolMatcher,
 };
 
 pub(crate) const CURSOR: AgentDescription = AgentDescription {
@@ -47,13 +47,10 @@ pub(crate) const CURSOR: AgentDescription = AgentDescription {
     prompting_modes: PROMPTING_MODES,
     has_failure_event: false,
     unattended: &[],
+    denies_unknown_events: false,
     types_into_programs: None,
     manual_timeout: MANUAL_TIMEOUT,
-    failures: FailureRules {
-        failed: FailureReaction::Unknown,
-        late: FailureReaction::Unknown,
-        invalid_output: FailureReaction::Unknown,
-    },
+    failures: FailureRules::UNKNOWN,
     places: SettingsPlaces {
         directory: ".cursor",
         variable: None,
@@ -67,6 +64,7 @@ pub(crate) const CURSOR: AgentDescription = AgentDescription {
     },
     registration: RegistrationFormat::Json(JsonRegistration {
         version: Some(1),
+        container: Some("hooks"),
         grouped: false,
         handler: &[
             HandlerField::Command("command"),
@@ -74,6 +72,8 @@ pub(crate) const CURSOR: AgentDescription = AgentDescription {
             HandlerField::Seconds("timeout"),
         ],
         fail_closed: Some(("failClosed", FieldValue::True)),
+        short_timeout: None,
+        companion: None,
         needs_trust: false,
     }),
     notes: &["Restart Cursor; its settings list its hooks."],

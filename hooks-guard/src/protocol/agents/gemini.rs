@@ -34,6 +34,7 @@ pub(crate) const GEMINI: AgentDescription = AgentDescription {
     prompting_modes: PROMPTING_MODES,
     has_failure_event: false,
     unattended: &[],
+    denies_unknown_events: false,
     types_into_programs: None,
     // Hand-written settings count in milliseconds.
     manual_timeout: Duration::from_secs(5),
@@ -60,6 +61,7 @@ pub(crate) const GEMINI: AgentDescription = AgentDescription {
     },
     registration: RegistrationFormat::Json(JsonRegistration {
         version: None,
+        container: Some("hooks"),
         grouped: true,
         handler: &[
             HandlerField::Text("type", "command"),
@@ -68,6 +70,8 @@ pub(crate) const GEMINI: AgentDescription = AgentDescription {
             HandlerField::Milliseconds("timeout"),
         ],
         fail_closed: None,
+        short_timeout: None,
+        companion: None,
         needs_trust: false,
     }),
     notes: &["Restart Gemini CLI; `/hooks` lists its hooks."],

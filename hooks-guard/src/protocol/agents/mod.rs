@@ -3,25 +3,45 @@
 //! A new agent is a file with its description, a variant of [`Agent`](super::Agent), and samples of
 //! its inputs in `tests/protocol`.
 
+mod antigravity;
 mod claude_code;
+mod cline;
 mod codex;
 mod copilot;
+mod crush;
 mod cursor;
+mod droid;
 mod gemini;
+mod goose;
+mod grok;
+mod kiro;
 mod opencode;
+mod openhands;
+mod qwen_code;
 mod vscode;
+mod windsurf;
 
 use std::time::Duration;
 
 use super::description::ToolKind;
 
+pub(super) use antigravity::ANTIGRAVITY;
 pub(super) use claude_code::CLAUDE_CODE;
+pub(super) use cline::CLINE;
 pub(super) use codex::CODEX;
 pub(super) use copilot::COPILOT;
+pub(super) use crush::CRUSH;
 pub(super) use cursor::CURSOR;
+pub(super) use droid::DROID;
 pub(super) use gemini::GEMINI;
+pub(super) use goose::GOOSE;
+pub(super) use grok::GROK;
+pub(super) use kiro::KIRO;
 pub(super) use opencode::OPENCODE;
+pub(super) use openhands::OPENHANDS;
+pub(super) use qwen_code::QWEN_CODE;
 pub(super) use vscode::VSCODE;
+pub(super) use windsurf::WINDSURF;
 
 /// Modes of Claude Code in which it shows its prompt; other agents use the same names.
 const PROMPTING_MODES: &[&str] = &["default", "acceptEdits", "plan", "auto", "manual"];
@@ -32,13 +52,10 @@ const MANUAL_TIMEOUT: Duration = Duration::from_secs(10);
 /// Tools that are recognised from any agent, but that `install` registers for none.
 pub(super) const OTHER_TOOLS: &[(&str, ToolKind)] = &[
     ("run_terminal_cmd", ToolKind::Shell),
-    ("terminal", ToolKind::Shell),
-    ("execute", ToolKind::Shell),
     ("exec_command", ToolKind::Shell),
     ("shell_command", ToolKind::Shell),
     ("local_shell", ToolKind::Shell),
     ("pwsh", ToolKind::PowerShell),
-    ("search_replace", ToolKind::UPDATES),
     ("edit_file", ToolKind::UPDATES),
     ("delete_file", ToolKind::DELETES),
     ("view_image", ToolKind::Reads),

@@ -42,6 +42,7 @@ pub(crate) const OPENCODE: AgentDescription = AgentDescription {
     prompting_modes: PROMPTING_MODES,
     has_failure_event: false,
     unattended: &[],
+    denies_unknown_events: false,
     types_into_programs: None,
     manual_timeout: MANUAL_TIMEOUT,
     // By the plugin.

@@ -3,8 +3,8 @@
 use super::{MANUAL_TIMEOUT, PROMPTING_MODES};
 use crate::classify::TerminalInput;
 use crate::protocol::description::{
-    AgentDescription, AgentEvent, EventNaming, FailureReaction, FailureRules, HandlerField,
-    JsonRegistration, RegistrationFormat, ReplyFormat, SettingsPlaces, ToolKind, ToolMatcher,
+    AgentDescription, AgentEvent, EventNaming, FailureRules, HandlerField, JsonRegistration,
+    RegistrationFormat, ReplyFormat, SettingsPlaces, ToolKind, ToolMatcher,
 };
 
 pub(crate) const VSCODE: AgentDescription = AgentDescription {
@@ -37,13 +37,10 @@ pub(crate) const VSCODE: AgentDescription = AgentDescription {
     prompting_modes: PROMPTING_MODES,
     has_failure_event: true,
     unattended: &[],
+    denies_unknown_events: false,
     types_into_programs: Some(TerminalInput::Pager),
     manual_timeout: MANUAL_TIMEOUT,
-    failures: FailureRules {
-        failed: FailureReaction::Unknown,
-        late: FailureReaction::Unknown,
-        invalid_output: FailureReaction::Unknown,
-    },
+    failures: FailureRules::UNKNOWN,
     places: SettingsPlaces {
         // VS Code always uses directories below the home; no variable moves them.
         directory: "",
@@ -58,6 +55,7 @@ pub(crate) const VSCODE: AgentDescription = AgentDescription {
     },
     registration: RegistrationFormat::Json(JsonRegistration {
         version: None,
+        container: Some("hooks"),
         grouped: false,
         handler: &[
             HandlerField::Text("type", "command"),
@@ -65,6 +63,8 @@ pub(crate) const VSCODE: AgentDescription = AgentDescription {
             HandlerField::Seconds("timeout"),
         ],
         fail_closed: None,
+        short_timeout: None,
+        companion: None,
         needs_trust: false,
     }),
     notes: &[

@@ -1,0 +1,74 @@
+//! Crush. Follows the documentation; not tried with a published client.
+
+use super::{MANUAL_TIMEOUT, PROMPTING_MODES};
+use crate::protocol::description::{
+    AgentDescription, AgentEvent, EventNaming, FailureRules, HandlerField, HookKind,
+    JsonRegistration, RegistrationFormat, ReplyFormat, SettingsPlaces, ToolKind, ToolMatcher,
+};
+
+pub(crate) const CRUSH: AgentDescription = AgentDescription {
+    name: "crush",
+    aliases: &[],
+    title: "Crush",
+    tested_versions: &[],
+    input: EventNaming {
+        fields: &["event"],
+        unnamed: |_| Err("event"),
+    },
+    events: &[
+        AgentEvent::before("PreToolUse")
+            .without_prompt()
+            .registered(ToolMatcher::Omitted),
+        AgentEvent::after("PostToolUse"),
+        AgentEvent::after("PostToolUseFailure"),
+        AgentEvent::of_kind("PermissionRequest", HookKind::Other),
+        AgentEvent::of_kind("PreCompact", HookKind::Other),
+    ],
+    tools: &[
+        ("bash", ToolKind::Shell),
+        ("write", ToolKind::CREATES),
+        ("edit", ToolKind::UPDATES),
+        ("multiedit", ToolKind::UPDATES),
+        ("view", ToolKind::Reads),
+        ("ls", ToolKind::Lists),
+        ("glob", ToolKind::Lists),
+        ("grep", ToolKind::Searches),
+    ],
+    reply: ReplyFormat::Gemini,
+    prompting_modes: PROMPTING_MODES,
+    has_failure_event: true,
+    unattended: &[],
+    denies_unknown_events: true,
+    types_into_programs: None,
+    manual_timeout: MANUAL_TIMEOUT,
+    failures: FailureRules::UNKNOWN,
+    places: SettingsPlaces {
+        directory: ".config",
+        variable: Some("XDG_CONFIG_HOME"),
+        sign: "crush",
+        user: "crush/crush.json",
+        project: "crush.json",
+        user_others: &["crush"],
+        machine: &[],
+        project_others: &["crush.json", ".crush.json", ".crush"],
+        switches: &[],
+    },
+    registration: RegistrationFormat::Json(JsonRegistration {
+        version: None,
+        container: Some("hooks"),
+        grouped: false,
+        handler: &[
+            HandlerField::Text("name", "hooks-guard"),
+            HandlerField::Command("command"),
+            HandlerField::Seconds("timeout"),
+        ],
+        fail_closed: None,
+        short_timeout: None,
+        companion: None,
+        needs_trust: false,
+    }),
+    notes: &[
+        "Crush does not prompt if a hook asks. Requests that need approval are denied unless a \
+         rule allows them or you approve them while `hooks-guard serve` runs.",
+    ],
+};

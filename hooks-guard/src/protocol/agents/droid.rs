@@ -1,0 +1,92 @@
+//! Factory Droid.
+
+use super::MANUAL_TIMEOUT;
+use crate::protocol::description::{
+    AgentDescription, AgentEvent, EventNaming, FailureReaction, FailureRules, HandlerField,
+    HookKind, HookSwitch, JsonRegistration, RegistrationFormat, ReplyFormat, SettingsPlaces,
+    ToolKind, ToolMatcher,
+};
+
+pub(crate) const DROID: AgentDescription = AgentDescription {
+    name: "droid",
+    aliases: &[],
+    title: "Factory Droid",
+    tested_versions: &["0.215.0"],
+    input: EventNaming::COMMON,
+    events: &[
+        // Droid reads `ask` and then decides by its autonomy level.
+        AgentEvent::before("PreToolUse")
+            .without_prompt()
+            .registered(ToolMatcher::Any),
+        AgentEvent::after("PostToolUse").registered(ToolMatcher::Any),
+        AgentEvent::of_kind("PreCompact", HookKind::Other),
+    ],
+    tools: &[
+        ("Execute", ToolKind::Shell),
+        ("Create", ToolKind::CREATES),
+        ("Edit", ToolKind::UPDATES),
+        ("MultiEdit", ToolKind::UPDATES),
+        ("ApplyPatch", ToolKind::Patch),
+        ("Read", ToolKind::Reads),
+        ("LS", ToolKind::Lists),
+        ("Glob", ToolKind::Lists),
+        ("Grep", ToolKind::Searches),
+    ],
+    reply: ReplyFormat::Claude,
+    prompting_modes: &["off", "spec", "auto-low", "auto-medium", "auto-high"],
+    has_failure_event: false,
+    unattended: &[],
+    denies_unknown_events: true,
+    types_into_programs: None,
+    manual_timeout: MANUAL_TIMEOUT,
+    failures: FailureRules {
+        failed: FailureReaction::Denies,
+        late: FailureReaction::Continues,
+        invalid_output: FailureReaction::Continues,
+    },
+    places: SettingsPlaces {
+        // The variable replaces the home directory.
+        directory: "",
+        variable: Some("FACTORY_HOME_OVERRIDE"),
+        sign: ".factory",
+        user: ".factory/hooks.json",
+        project: ".factory/hooks.json",
+        user_others: &[
+            ".factory/settings.json",
+            ".factory/settings.local.json",
+            ".factory/hooks",
+            ".factory/plugins",
+        ],
+        machine: &[],
+        project_others: &[
+            ".factory/settings.json",
+            ".factory/settings.local.json",
+            ".factory/hooks",
+        ],
+        switches: &[HookSwitch {
+            pointer: "/hooksDisabled",
+            off: true,
+            what: "has `hooksDisabled`, so no hook is called",
+            remedy: "remove `hooksDisabled`",
+        }],
+    },
+    registration: RegistrationFormat::Json(JsonRegistration {
+        version: None,
+        // The events are at the top of `hooks.json`.
+        container: None,
+        grouped: true,
+        handler: &[
+            HandlerField::Text("type", "command"),
+            HandlerField::Command("command"),
+            HandlerField::Seconds("timeout"),
+        ],
+        fail_closed: None,
+        short_timeout: None,
+        companion: None,
+        needs_trust: false,
+    }),
+    notes: &[
+        "Droid does not prompt if a hook asks. Requests that need approval are denied unless a \
+         rule allows them or you approve them while `hooks-guard serve` runs.",
+    ],
+};

@@ -1,0 +1,83 @@
+//! Goose. Follows the documentation; not tried with a published client.
+
+use super::{MANUAL_TIMEOUT, PROMPTING_MODES};
+use crate::protocol::description::{
+    AgentDescription, AgentEvent, EventNaming, FailureRules, FieldValue, HandlerField, HookKind,
+    JsonRegistration, RegistrationFormat, ReplyFormat, SettingsPlaces, ToolKind, ToolMatcher,
+};
+
+pub(crate) const GOOSE: AgentDescription = AgentDescription {
+    name: "goose",
+    aliases: &[],
+    title: "Goose",
+    tested_versions: &[],
+    input: EventNaming {
+        fields: &["event"],
+        unnamed: |_| Err("event"),
+    },
+    events: &[
+        AgentEvent::before("PreToolUse")
+            .without_prompt()
+            .registered(ToolMatcher::Omitted),
+        AgentEvent::after("PostToolUse").registered(ToolMatcher::Omitted),
+        AgentEvent::after("PostToolUseFailure").registered(ToolMatcher::Omitted),
+        // Goose ignores what a hook returns at these events.
+        AgentEvent::of_kind("PreToolUseResult", HookKind::Other),
+        AgentEvent::of_kind("BeforeReadFile", HookKind::Other),
+        AgentEvent::of_kind("BeforeShellExecution", HookKind::Other),
+        AgentEvent::of_kind("AfterFileEdit", HookKind::Other),
+        AgentEvent::of_kind("AfterShellExecution", HookKind::Other),
+    ],
+    tools: &[
+        ("developer__shell", ToolKind::Shell),
+        ("developer__write", ToolKind::CREATES),
+        ("developer__edit", ToolKind::UPDATES),
+        ("developer__text_editor", ToolKind::UPDATES),
+        ("developer__tree", ToolKind::Lists),
+    ],
+    reply: ReplyFormat::ExitStatus,
+    prompting_modes: PROMPTING_MODES,
+    has_failure_event: true,
+    unattended: &[],
+    denies_unknown_events: true,
+    types_into_programs: None,
+    manual_timeout: MANUAL_TIMEOUT,
+    failures: FailureRules::UNKNOWN,
+    places: SettingsPlaces {
+        directory: "",
+        variable: None,
+        sign: ".config/goose",
+        user: ".agents/plugins/hooks-guard/hooks/hooks.json",
+        project: ".agents/plugins/hooks-guard/hooks/hooks.json",
+        user_others: &[".agents/plugins", ".config/goose/config.yaml"],
+        machine: &[],
+        project_others: &[".agents/plugins"],
+        switches: &[],
+    },
+    registration: RegistrationFormat::Json(JsonRegistration {
+        version: None,
+        container: Some("hooks"),
+        grouped: true,
+        handler: &[
+            HandlerField::Text("type", "command"),
+            HandlerField::Command("command"),
+            HandlerField::Seconds("timeout"),
+        ],
+        fail_closed: Some(("on_failure", FieldValue::Text("block"))),
+        short_timeout: None,
+        companion: Some(("plugin.json", MANIFEST)),
+        needs_trust: false,
+    }),
+    notes: &[
+        "Goose does not prompt if a hook asks. Requests that need approval are denied unless a \
+         rule allows them or you approve them while `hooks-guard serve` runs.",
+    ],
+};
+
+/// The manifest of the plugin, without which Goose does not read the hooks.
+const MANIFEST: &str = r#"{
+  "name": "hooks-guard",
+  "version": "1.0.0",
+  "description": "Calls hooks-guard before and after a tool"
+}
+"#;

@@ -1,0 +1,70 @@
+//! OpenHands. Follows the documentation; not tried with a published client.
+
+use super::{MANUAL_TIMEOUT, PROMPTING_MODES};
+use crate::classify::TerminalInput;
+use crate::protocol::description::{
+    AgentDescription, AgentEvent, EventNaming, FailureRules, HandlerField, JsonRegistration,
+    RegistrationFormat, ReplyFormat, SettingsPlaces, ToolKind, ToolMatcher,
+};
+
+pub(crate) const OPENHANDS: AgentDescription = AgentDescription {
+    name: "openhands",
+    aliases: &[],
+    title: "OpenHands",
+    tested_versions: &[],
+    input: EventNaming {
+        fields: &["event_type"],
+        unnamed: |_| Err("event_type"),
+    },
+    events: &[
+        AgentEvent::before("PreToolUse")
+            .without_prompt()
+            .registered(ToolMatcher::Any),
+        AgentEvent::after("PostToolUse").registered(ToolMatcher::Any),
+    ],
+    tools: &[
+        ("terminal", ToolKind::Shell),
+        ("execute_bash", ToolKind::Shell),
+        ("file_editor", ToolKind::UPDATES),
+        ("apply_patch", ToolKind::Patch),
+        ("glob", ToolKind::Lists),
+        ("grep", ToolKind::Searches),
+    ],
+    reply: ReplyFormat::ExitStatus,
+    prompting_modes: PROMPTING_MODES,
+    has_failure_event: false,
+    unattended: &[],
+    denies_unknown_events: true,
+    types_into_programs: Some(TerminalInput::Commands),
+    manual_timeout: MANUAL_TIMEOUT,
+    failures: FailureRules::UNKNOWN,
+    places: SettingsPlaces {
+        directory: ".openhands",
+        variable: None,
+        sign: "",
+        user: "hooks.json",
+        project: ".openhands/hooks.json",
+        user_others: &["hooks.json", "hooks"],
+        machine: &[],
+        project_others: &[".openhands/hooks.json", ".openhands/hooks"],
+        switches: &[],
+    },
+    registration: RegistrationFormat::Json(JsonRegistration {
+        version: None,
+        container: Some("hooks"),
+        grouped: true,
+        handler: &[
+            HandlerField::Text("type", "command"),
+            HandlerField::Command("command"),
+            HandlerField::Seconds("timeout"),
+        ],
+        fail_closed: None,
+        short_timeout: None,
+        companion: None,
+        needs_trust: false,
+    }),
+    notes: &[
+        "OpenHands does not prompt if a hook asks. Requests that need approval are denied unless a \
+         rule allows them or you approve them while `hooks-guard serve` runs.",
+    ],
+};

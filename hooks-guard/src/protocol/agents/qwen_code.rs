@@ -1,0 +1,82 @@
+//! Qwen Code.
+
+use super::MANUAL_TIMEOUT;
+use crate::protocol::description::{
+    AgentDescription, AgentEvent, EventNaming, FailureReaction, FailureRules, HandlerField,
+    HookKind, HookSwitch, JsonRegistration, RegistrationFormat, ReplyFormat, SettingsPlaces,
+    ToolKind, ToolMatcher,
+};
+
+pub(crate) const QWEN_CODE: AgentDescription = AgentDescription {
+    name: "qwen-code",
+    aliases: &["qwen"],
+    title: "Qwen Code",
+    tested_versions: &["0.24.4"],
+    input: EventNaming::COMMON,
+    events: &[
+        AgentEvent::before("PreToolUse").registered(ToolMatcher::Any),
+        AgentEvent::of_kind("PermissionRequest", HookKind::Prompt),
+        AgentEvent::of_kind("PermissionDenied", HookKind::Refused),
+        AgentEvent::after("PostToolUse").registered(ToolMatcher::Any),
+        AgentEvent::after("PostToolUseFailure").registered(ToolMatcher::Any),
+        AgentEvent::of_kind("PreCompact", HookKind::Other),
+    ],
+    tools: &[
+        ("run_shell_command", ToolKind::Shell),
+        ("monitor", ToolKind::Shell),
+        ("write_file", ToolKind::CREATES),
+        ("edit", ToolKind::UPDATES),
+        ("notebook_edit", ToolKind::UPDATES),
+        ("read_file", ToolKind::Reads),
+        ("glob", ToolKind::Lists),
+        ("grep_search", ToolKind::Searches),
+        ("list_directory", ToolKind::Lists),
+    ],
+    reply: ReplyFormat::Claude,
+    prompting_modes: &["default", "plan", "auto-edit", "auto_edit", "auto", "yolo"],
+    has_failure_event: true,
+    unattended: &[],
+    denies_unknown_events: true,
+    types_into_programs: None,
+    // Hand-written settings may count in milliseconds.
+    manual_timeout: MANUAL_TIMEOUT,
+    failures: FailureRules {
+        failed: FailureReaction::Denies,
+        late: FailureReaction::Continues,
+        invalid_output: FailureReaction::Continues,
+    },
+    places: SettingsPlaces {
+        directory: ".qwen",
+        variable: Some("QWEN_HOME"),
+        sign: "",
+        user: "settings.json",
+        project: ".qwen/settings.json",
+        user_others: &["settings.json", "trustedFolders.json", "extensions"],
+        machine: &["/etc/qwen-code/settings.json"],
+        project_others: &[".qwen/settings.json"],
+        switches: &[HookSwitch {
+            pointer: "/disableAllHooks",
+            off: true,
+            what: "has `disableAllHooks`, so no hook is called",
+            remedy: "remove `disableAllHooks`",
+        }],
+    },
+    registration: RegistrationFormat::Json(JsonRegistration {
+        version: None,
+        container: Some("hooks"),
+        grouped: true,
+        handler: &[
+            HandlerField::Text("type", "command"),
+            HandlerField::Command("command"),
+            HandlerField::Text("name", "hooks-guard"),
+            // Qwen Code counts in seconds, and reads numbers from 1000 as milliseconds; earlier
+            // versions count in milliseconds.
+            HandlerField::Milliseconds("timeout"),
+        ],
+        fail_closed: None,
+        short_timeout: None,
+        companion: None,
+        needs_trust: false,
+    }),
+    notes: &["Restart Qwen Code; `/hooks` lists its hooks."],
+};

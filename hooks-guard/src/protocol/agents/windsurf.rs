@@ -1,0 +1,102 @@
+//! Windsurf, with the hooks of its agent Cascade. Follows the documentation; not tried with a published client.
+
+use std::time::Duration;
+
+use super::{MANUAL_TIMEOUT, PROMPTING_MODES};
+use crate::protocol::description::{
+    AgentDescription, AgentEvent, EventNaming, FailureRules, HandlerField, HookKind,
+    JsonRegistration, RegistrationFormat, ReplyFormat, SettingsPlaces, ToolKind, ToolLocation,
+    ToolMatcher,
+};
+
+pub(crate) const WINDSURF: AgentDescription = AgentDescription {
+    name: "windsurf",
+    aliases: &["cascade"],
+    title: "Windsurf",
+    tested_versions: &[],
+    input: EventNaming {
+        fields: &["agent_action_name"],
+        unnamed: |_| Err("agent_action_name"),
+    },
+    events: &[
+        AgentEvent::before("pre_run_command")
+            .without_prompt()
+            .with_tool(ToolLocation::Within {
+                object: INFO,
+                tool: "run_command",
+            })
+            .registered(ToolMatcher::Omitted),
+        AgentEvent::before("pre_write_code")
+            .without_prompt()
+            .with_tool(ToolLocation::Within {
+                object: INFO,
+                tool: "write_code",
+            })
+            .registered(ToolMatcher::Omitted),
+        AgentEvent::before("pre_read_code")
+            .without_prompt()
+            .with_tool(ToolLocation::Within {
+                object: INFO,
+                tool: "read_code",
+            })
+            .registered(ToolMatcher::Omitted),
+        AgentEvent::after("post_run_command")
+            .with_tool(ToolLocation::Within {
+                object: INFO,
+                tool: "run_command",
+            })
+            .registered(ToolMatcher::Omitted),
+        AgentEvent::after("post_write_code")
+            .with_tool(ToolLocation::Within {
+                object: INFO,
+                tool: "write_code",
+            })
+            .registered(ToolMatcher::Omitted),
+        AgentEvent::of_kind("pre_user_prompt", HookKind::Other),
+        AgentEvent::of_kind("pre_mcp_tool_use", HookKind::Other),
+    ],
+    tools: &[
+        ("run_command", ToolKind::Shell),
+        ("write_code", ToolKind::UPDATES),
+        ("read_code", ToolKind::Reads),
+    ],
+    reply: ReplyFormat::ExitStatus,
+    prompting_modes: PROMPTING_MODES,
+    has_failure_event: false,
+    unattended: &[],
+    denies_unknown_events: true,
+    types_into_programs: None,
+    manual_timeout: MANUAL_TIMEOUT,
+    failures: FailureRules::UNKNOWN,
+    places: SettingsPlaces {
+        directory: ".codeium/windsurf",
+        variable: None,
+        sign: "",
+        user: "hooks.json",
+        project: ".windsurf/hooks.json",
+        user_others: &["hooks.json"],
+        machine: &["/etc/windsurf/hooks.json"],
+        project_others: &[".windsurf/hooks.json"],
+        switches: &[],
+    },
+    registration: RegistrationFormat::Json(JsonRegistration {
+        version: None,
+        container: Some("hooks"),
+        grouped: false,
+        handler: &[
+            HandlerField::Command("command"),
+            HandlerField::True("show_output"),
+        ],
+        fail_closed: None,
+        short_timeout: Some(Duration::from_secs(30)),
+        companion: None,
+        needs_trust: false,
+    }),
+    notes: &[
+        "Windsurf does not prompt if a hook asks. Requests that need approval are denied unless a \
+         rule allows them or you approve them while `hooks-guard serve` runs.",
+    ],
+};
+
+/// Field with the arguments of a tool.
+const INFO: &str = "tool_info";
