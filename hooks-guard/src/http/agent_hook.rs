@@ -13,6 +13,7 @@ use axum::body::{Body, Bytes};
 use axum::extract::{Extension, Path, Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use serde_json::json;
 use subtle::ConstantTimeEq;
 use tokio::time::{Instant, timeout, timeout_at};
 
@@ -217,7 +218,7 @@ async fn answer(
         return tool_call::undecided_reply(agent, &event, &problem);
     }
     let deadline = began + protocol::limit(agent, Some(hook), options.timeout);
-    let call = HookCall {
+    let call = AgentHookCall {
         state,
         id,
         agent,
@@ -233,7 +234,7 @@ async fn answer(
 }
 
 /// One call of a hook.
-struct HookCall<'a> {
+struct AgentHookCall<'a> {
     state: &'a AppState,
     id: &'a RequestId,
     agent: Agent,
@@ -243,7 +244,7 @@ struct HookCall<'a> {
     deadline: Instant,
 }
 
-impl HookCall<'_> {
+impl AgentHookCall<'_> {
     async fn ask(&self, mut question: DecisionRequest) -> HookReply {
         question.request.asks_itself = !question.unattended();
         tool_call::complete(&mut question.request, self.agent.name());
@@ -338,7 +339,7 @@ impl HookCall<'_> {
 /// Timeout of the search for a denial by a rule after a failure.
 const DENIAL_TIMEOUT: Duration = Duration::from_secs(1);
 
-impl QuestionDecider for HookCall<'_> {
+impl QuestionDecider for AgentHookCall<'_> {
     async fn decide_again(
         &self,
         question: &DecisionRequest,
@@ -347,7 +348,7 @@ impl QuestionDecider for HookCall<'_> {
     }
 }
 
-impl QuestionService for HookCall<'_> {
+impl QuestionService for AgentHookCall<'_> {
     async fn show_changes(&self, id: i64, secret: &str, changes: FileChanges, limit: Duration) {
         let attached = self.state.service().attach_changes(id, secret, changes);
         if timeout(limit, attached).await.is_ok()
@@ -397,15 +398,28 @@ impl QuestionService for HookCall<'_> {
     }
 }
 
-/// Converts a reply to a response. Over HTTP, an agent gets neither an exit status nor standard
-/// error, so an error after a tool ran is only logged.
+/// Header with the exit status of the hook, for a program that forwards a hook's input.
+const EXIT_STATUS: &str = "x-hooks-guard-exit-status";
+
+/// Converts a reply to a response. A client sees neither the exit status nor standard error, so a
+/// denial that consists of them becomes one in the body. An error after a tool ran is only logged.
 fn response(id: &RequestId, reply: HookReply) -> Response {
     if !reply.stderr.is_empty() {
         tracing::warn!(request_id = id.0, error = reply.stderr, "hook failed");
     }
-    let json = HeaderValue::from_static("application/json");
-    match reply.stdout.is_empty() {
+    let body = match (reply.stdout.is_empty(), reply.exit) {
+        (false, _) => reply.stdout,
+        (true, 0) => String::new(),
+        (true, _) => json!({"decision": "block", "reason": reply.stderr}).to_string(),
+    };
+    let mut response = match body.is_empty() {
         true => StatusCode::OK.into_response(),
-        false => ([(header::CONTENT_TYPE, json)], reply.stdout).into_response(),
-    }
+        false => {
+            let json = HeaderValue::from_static("application/json");
+            ([(header::CONTENT_TYPE, json)], body).into_response()
+        }
+    };
+    let exit = HeaderValue::from(u16::from(reply.exit));
+    response.headers_mut().insert(EXIT_STATUS, exit);
+    response
 }

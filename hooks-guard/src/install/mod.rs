@@ -113,8 +113,8 @@ impl InstallOptions {
 /// If the settings cannot be read, parsed or written; they are unchanged then.
 pub fn install(agent: Agent, options: &InstallOptions) -> Result<Report, InstallError> {
     let call = options.call()?;
-    check_installable(agent, call)?;
     let plan = options.plan(agent)?;
+    check_installable(agent, call)?;
     let path = options.homes.settings(agent, &options.place);
     let settings = Settings::read(&path)?;
     let (wanted, had) = if agent.description().uses_plugin() {

@@ -375,6 +375,16 @@ fn an_input_that_cannot_be_read_is_denied() {
         "deny"
     );
     assert!(send("opencode", text("[]")).ok()["throws"].is_string());
+    // These agents know a denial only by the exit status.
+    for agent in ["goose", "kiro", "windsurf"] {
+        let answer = send(agent, text("[]"));
+        blocked(&answer);
+        assert_eq!(
+            answer.header("x-hooks-guard-exit-status"),
+            Some("2"),
+            "{agent}"
+        );
+    }
     // A known event is denied in its own field.
     let mut input = bash("ls", "c");
     input["tool_input"] = json!({"command": 1});

@@ -163,7 +163,7 @@ fn openapi_describes_only_existing_operations() {
             if !["get", "post", "put", "delete", "patch"].contains(&method.as_str()) {
                 continue;
             }
-            let mut target = path.replace("{id}", "4711");
+            let mut target = path.replace("{id}", "4711").replace("{agent}", "codex");
             if target.ends_with("/events") {
                 // Endless, unless it is refused.
                 target.push_str("?after=never");
