@@ -21,8 +21,8 @@ pub use crate::typed::kind::{Always, Fallback, Singleton};
 pub use crate::typed::registrations::Registrations;
 pub use crate::typed::slot::{ChainedSlot, TypedSlot};
 pub use crate::typed::slot_def::{
-    CallHook, CallMethod, CallStateful, DynHook, Lent, OwnedArgs, SlotDef, Started, default,
-    or_call,
+    CallHook, CallMethod, CallStateful, DynHook, Lent, OwnedArgs, SlotDef, SlotInfo, Started,
+    default, or_call,
 };
 
 pub use crate::{__hooks_refuse_set as refuse_set, __hooks_write_hook as write_hook};
