@@ -43,6 +43,20 @@ mod rules {
     pub(crate) type AnyObject = dyn std::any::Any;
 }
 
+/// Second items with the names of the bounds, which nothing uses.
+///
+/// If an item has several names, the compiler's errors contain the first one in alphabetical order
+/// that is unique among all items of the dependencies. With these items, errors contain `Send` and
+/// not `MaybeSend`, also errors about other code of the program.
+pub mod second_names {
+    /// Makes the name `MaybeSend` ambiguous.
+    #[derive(Debug)]
+    pub enum MaybeSend {}
+    /// Makes the name `MaybeSync` ambiguous.
+    #[derive(Debug)]
+    pub enum MaybeSync {}
+}
+
 pub(crate) use rules::AnyObject;
 pub use rules::{BoxFuture, MaybeSend, MaybeSync};
 

@@ -100,6 +100,8 @@ mod trace;
 #[doc(hidden)]
 pub mod typed;
 
+#[doc(hidden)]
+pub use bounds::second_names;
 pub use bounds::{BoxFuture, HookObject, MaybeSend, MaybeSync};
 #[doc(inline)]
 pub use companion::{

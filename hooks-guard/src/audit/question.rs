@@ -43,7 +43,11 @@ impl AuditRecord {
     /// the trail shows.
     pub(super) fn key(&self) -> Option<String> {
         // Masked secrets may differ, and the contents that a file tool writes.
-        let scope = self.scope.as_ref().filter(|_| self.shows_whole_command())?.hash();
+        let scope = self
+            .scope
+            .as_ref()
+            .filter(|_| self.shows_whole_command())?
+            .hash();
         let fields = serde_json::json!([
             self.command,
             self.cwd.as_deref().and_then(Path::to_str),
