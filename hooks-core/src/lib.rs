@@ -106,6 +106,8 @@ pub mod typed;
 
 #[doc(inline)]
 pub use around::{Around, AroundCall, Innermost, IntoAround, Next};
+#[doc(hidden)]
+pub use bounds::second_names;
 pub use bounds::{BoxFuture, HookObject, MaybeSend, MaybeSync};
 #[doc(inline)]
 pub use companion::{

@@ -26,13 +26,16 @@ pub trait SlotDef {
     /// The owned arguments as a tuple, the parameters of `call`: a `String` for each `&str`, other
     /// references as they are, and `last` if the slot passes it.
     type Owned<'a>;
+    /// The name and the properties of the slot. One constant, because the compiler checks each
+    /// constant of each slot.
+    const INFO: SlotInfo;
     /// The method that declares the slot.
-    const NAME: &'static str;
+    const NAME: &'static str = Self::INFO.name;
     /// `true` if the default is [`now`](Self::now), `false` if it is [`later`](Self::later).
-    const READY: bool = true;
+    const READY: bool = Self::INFO.is_ready;
     /// `true` if all arguments are references: the last call copies them as every other call does,
     /// and the policy does not have to keep track of them.
-    const REFERENCES: bool = false;
+    const REFERENCES: bool = Self::INFO.takes_references;
 
     /// Runs a default whose body cannot suspend.
     fn now<'a>(_: Self::Args<'a>) -> Self::Out {
@@ -53,6 +56,41 @@ pub trait SlotDef {
 
     /// Converts the arguments into owned ones.
     fn to_owned<'a>(args: Self::Args<'a>, last: Self::Last) -> Self::Owned<'a>;
+}
+
+/// The name and the properties of a slot. The constants of [`SlotDef`] explain them.
+#[derive(Debug, Clone, Copy)]
+pub struct SlotInfo {
+    name: &'static str,
+    is_ready: bool,
+    takes_references: bool,
+}
+
+impl SlotInfo {
+    /// Describes the slot that the method `name` declares. Its default is
+    /// [`now`](SlotDef::now).
+    #[must_use]
+    pub const fn new(name: &'static str) -> Self {
+        SlotInfo {
+            name,
+            is_ready: true,
+            takes_references: false,
+        }
+    }
+
+    /// Describes a slot whose default is [`later`](SlotDef::later).
+    #[must_use]
+    pub const fn awaiting(mut self) -> Self {
+        self.is_ready = false;
+        self
+    }
+
+    /// Describes a slot whose arguments are all references.
+    #[must_use]
+    pub const fn of_references(mut self) -> Self {
+        self.takes_references = true;
+        self
+    }
 }
 
 fn never<T>() -> Never<T> {
@@ -98,7 +136,7 @@ pub trait CallStateful<State, Owned>: SlotDef {
     fn call_mut(state: State, owned: Owned) -> impl Future<Output = Self::Out> + MaybeSend;
 
     /// Returns the output of a call from inside the hook's own call.
-    fn on_reentrancy(error: crate::HookReentrancyError) -> Self::Out;
+    const ON_REENTRANCY: fn(crate::HookReentrancyError) -> Self::Out;
 }
 
 /// A slot whose hook may be a method of a `T`, which implements the declaring trait (`AppHooks`).

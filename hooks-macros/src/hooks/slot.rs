@@ -228,7 +228,7 @@ impl<'a> SlotExpansion<'a> {
         if let (None, None) = (slot.chain(), slot.end()) {
             return quote!(#private::TypedSlot::without_companions());
         }
-        let made = |ty: &Type| quote!(<#ty as #private::Default>::default());
+        let made = |ty: &Type| quote!(<#ty as ::core::default::Default>::default());
         if let (Some(chain), None) = (slot.chain(), slot.end()) {
             let chain = made(chain);
             return quote!(#private::TypedSlot::with_chain(#chain));

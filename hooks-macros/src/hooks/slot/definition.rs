@@ -28,7 +28,8 @@ impl SlotExpansion<'_> {
             Kind::Singleton | Kind::Custom(_) => TokenStream::new(),
             Kind::Always(_) | Kind::Fallback(_) => self.clone_args(),
         };
-        let ready = (!slot.ready).then(|| quote!(const READY: #private::bool = false;));
+        let awaiting = (!slot.ready).then(|| quote!(.awaiting()));
+        let references = self.copies_args().then(|| quote!(.of_references()));
         let default = self.default();
         let owned_types = slot.params.iter().map(|param| param.owned_type(private, a));
         let owned = slot.params.iter().map(|param| param.owned(private));
@@ -43,8 +44,7 @@ impl SlotExpansion<'_> {
                 type Last = #last_type;
                 type Out = #output;
                 type Owned<#a> = (#(#owned_types,)* #last_owned_type);
-                const NAME: &'static #private::str = #slot_text;
-                #ready
+                const INFO: #private::SlotInfo = #private::SlotInfo::new(#slot_text) #awaiting #references;
                 #default
                 #clone_args
                 fn to_owned<#a>((#(#idents,)*): Self::Args<#a>, last: Self::Last) -> Self::Owned<#a> {
@@ -54,19 +54,23 @@ impl SlotExpansion<'_> {
         }
     }
 
+    /// Returns `true` if further hooks get copies of the arguments, which are references.
+    fn copies_args(&self) -> bool {
+        let passes_once = matches!(self.slot.kind, Kind::Singleton | Kind::Custom(_));
+        !passes_once && self.slot.params.iter().all(Param::is_reference)
+    }
+
     /// Returns the clone of the arguments for one more hook.
     fn clone_args(&self) -> TokenStream {
         let SlotExpansion {
             slot,
-            private,
             place,
             idents,
             ..
         } = self;
         let a = &self.args_lifetime;
-        if slot.params.iter().all(Param::is_reference) {
+        if self.copies_args() {
             return quote_spanned! {*place=>
-                const REFERENCES: #private::bool = true;
                 fn clone_args<#a>(args: &Self::Args<#a>) -> Self::Args<#a> {
                     *args
                 }
@@ -139,48 +143,52 @@ impl SlotExpansion<'_> {
             cfgs,
             place,
             idents,
+            args_type,
+            last_type,
             hook_args,
             ..
         } = self;
         let (name, method, owner) = (&slot.name, &slot.method, &self.set.name);
+        let output = &slot.output;
         let (stateful, a) = (slot.stateful(), &self.args_lifetime);
         let last = slot.passes_last().then(|| quote!(last));
         let slot_text = self.text();
-        let future = quote_spanned!(*place=> impl #private::Future<Output = Self::Out> + #private::MaybeSend);
+        let future =
+            quote_spanned!(*place=> impl #private::Future<Output = #output> + #private::MaybeSend);
         // Variables that cannot clash with the user's.
         let hidden = Span::mixed_site().located_at(*place);
         let [hook, value, ready] = ["hook", "value", "ready"].map(|name| Ident::new(name, hidden));
         // With the trait's name: for `__H::call` the compiler searches every trait in scope with a
-        // `call`, which includes the traits of all slots in the module.
+        // `call`, which includes the traits of all slots in the module. The signatures contain the
+        // types of the slot, not the associated types of `SlotDef`, which the compiler would
+        // normalise for each check of the function.
         quote_spanned! {*place=>
             #(#cfgs)*
             impl<__H: #name> #private::CallHook<__H> for dyn #name + '_ {
                 fn start<'b, #a: 'b>(
                     #hook: &'b __H,
-                    lent: #private::Lent<#a, Self>,
-                ) -> #private::HookFuture<'b, Self::Out> {
-                    let started = <__H as #name>::__hooks_start(#hook, lent);
-                    #private::or_call::<Self, _>(started, |(#hook_args)| <__H as #name>::call(#hook, #hook_args))
+                    lent: (#args_type, #last_type),
+                ) -> #private::HookFuture<'b, #output> {
+                    let started = #name::__hooks_start(#hook, lent);
+                    #private::or_call::<Self, _>(started, |(#hook_args)| #name::call(#hook, #hook_args))
                 }
             }
 
             #(#cfgs)*
             impl<'b, #a, __H: #stateful> #private::CallStateful<&'b mut __H, #private::OwnedArgs<#a, Self>> for dyn #name + '_ {
                 fn call_mut(#hook: &'b mut __H, #private::OwnedArgs((#hook_args)): #private::OwnedArgs<#a, Self>) -> #future {
-                    <__H as #stateful>::call_mut(#hook, #hook_args)
+                    #stateful::call_mut(#hook, #hook_args)
                 }
-                fn on_reentrancy(error: #private::HookReentrancyError) -> Self::Out {
-                    <__H as #stateful>::on_reentrancy(error)
-                }
+                const ON_REENTRANCY: fn(#private::HookReentrancyError) -> #output = <__H as #stateful>::on_reentrancy;
             }
 
             #(#cfgs)*
             impl<__T: #owner + ?#private::Sized> #private::CallMethod<__T> for dyn #name + '_ {
                 fn start<'b, #a: 'b>(
                     #value: &'b __T,
-                    (#(#idents,)*): Self::Args<#a>,
-                    last: Self::Last,
-                ) -> #private::HookFuture<'b, Self::Out> {
+                    (#(#idents,)*): #args_type,
+                    last: #last_type,
+                ) -> #private::HookFuture<'b, #output> {
                     let #ready = const { #private::is_ready(__T::__HOOKS_READY, #slot_text) };
                     #private::HookFuture::__new(#ready, #owner::#method(#value, #(#idents,)* #last))
                 }
