@@ -37,13 +37,14 @@ pub(crate) enum Seen {
 
 /// Records the trait of a set.
 pub(crate) fn record_set(set_trait: &Ident) {
-    insert(text(set_trait), Seen::Set);
+    let _ = insert(text(set_trait), Seen::Set);
 }
 
-/// Records a slot, by its trait and by the method of its set.
-pub(crate) fn record_slot(slot_trait: &Ident, set: &Ident, method: &Ident, slot: Seen) {
-    insert(text(slot_trait), slot);
+/// Records a slot, by its trait and by the method of its set. Returns `true` if no earlier item has
+/// the trait's name.
+pub(crate) fn record_slot(slot_trait: &Ident, set: &Ident, method: &Ident, slot: Seen) -> bool {
     insert(method_text(set, method), slot);
+    insert(text(slot_trait), slot)
 }
 
 /// Returns `true` if the only item of this name is the trait of a set.
@@ -72,11 +73,13 @@ fn passes_last(name: &str, params: usize) -> bool {
     }
 }
 
-fn insert(name: String, seen: Seen) {
+/// Returns `true` if the name is new.
+fn insert(name: String, seen: Seen) -> bool {
     NAMES.with_borrow_mut(|names| {
         let is_first = !names.contains_key(&name);
         names.insert(name, is_first.then_some(seen));
-    });
+        is_first
+    })
 }
 
 fn get(name: &str) -> Option<Seen> {

@@ -94,10 +94,12 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
     let mut macro_name = trait_name.clone();
     macro_name.set_span(place);
     seen::record_set(name);
-    slots.iter().for_each(SlotExpansion::record);
+    // A name that several items have is not looked for. In one module, a second macro of this name
+    // would be one more error.
+    let first_of_name: Vec<_> = slots.iter().filter(|slot| slot.record()).collect();
     let set_macro = set_macro(set, &slots, &cfgs, place);
-    let (last_of_some, last_of_all): (Vec<_>, Vec<_>) = slots
-        .iter()
+    let (last_of_some, last_of_all): (Vec<_>, Vec<_>) = first_of_name
+        .into_iter()
         .filter(|slot| slot.passes_last())
         .partition(|slot| slot.is_optional());
     let last_of_all = last_of_all.into_iter().map(SlotExpansion::last_macro);

@@ -114,14 +114,15 @@ impl<'a> SlotExpansion<'a> {
         self.slot.passes_last()
     }
 
-    /// Records the slot for hooks that are expanded later.
-    pub(crate) fn record(&self) {
+    /// Records the slot for hooks that are expanded later. Returns `true` if no earlier item has the
+    /// name of its trait.
+    pub(crate) fn record(&self) -> bool {
         let Slot { name, method, .. } = self.slot;
         let seen = Seen::Slot {
             passes_last: self.slot.passes_last(),
             params: self.slot.params.len(),
         };
-        seen::record_slot(name, &self.set.set, method, seen);
+        seen::record_slot(name, &self.set.set, method, seen)
     }
 
     /// Returns `true` if the slot has a `cfg`.
