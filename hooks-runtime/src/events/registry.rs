@@ -28,7 +28,7 @@ use super::schema::{DeclaredSchema, EventSchema};
 use super::table::{EventDescriptor, EventSlots, EventTable, LaterSlots, TableWriter, filter_bit};
 use crate::Map;
 use crate::around_registry::checked;
-use crate::cow_cell::CowCell;
+use crate::cow_cell::{CowCell, Snapshot};
 use crate::health::{Counting, FailedHook, FailureCounts};
 use crate::lock::lock;
 use crate::options::{RegisterOptions, refuse_disabling};
@@ -338,7 +338,7 @@ impl HookRegistry {
         options: EmitOptions,
     ) -> Result<Emission, EmitError> {
         let map = data.into_event_data().into_map()?;
-        emit_with(&self.inner, event, map, options).await
+        emit_with(&self.inner, self.inner.table.load(), event, map, options).await
     }
 
     /// Emits an event in a separate task, which continues if the caller drops the handle. Its
@@ -703,8 +703,7 @@ async fn emit_to(
 ) -> Result<Emission, EmitError> {
     let table = registry.table.load();
     if table.has_extras(event) {
-        drop_catching_panic(table);
-        return Box::pin(emit_with(registry, event, map, EmitOptions::new())).await;
+        return Box::pin(emit_with(registry, table, event, map, EmitOptions::new())).await;
     }
     let map = table.stamped(map);
     let Some((name, hooks)) = table.hooks(event) else {
@@ -724,11 +723,11 @@ async fn emit_to(
 /// Emits an event with options, a schema, or hooks of all phases.
 async fn emit_with(
     registry: &HookRegistryInner,
+    table: Snapshot<EventTable>,
     event: &str,
     map: Arc<Map>,
     options: EmitOptions,
 ) -> Result<Emission, EmitError> {
-    let table = registry.table.load();
     let original = options.original.then(|| Arc::clone(&map));
     let map = table.stamped(map);
     let schema = table.schema(event);

@@ -10,11 +10,9 @@ use std::collections::HashMap;
 use std::hint::black_box;
 use std::sync::{Arc, Mutex};
 
-use hooks_runtime::events::{EventCall, EventField, EventPhase, EventSchema};
-use hooks_runtime::phases::PreFn;
 use hooks_runtime::{
-    Action, Emission, Event, HookRegistry, HookResponse, HookResult, Map, Next, PhaseRegistry,
-    RegisterOptions,
+    Action, Emission, Event, HookRegistry, HookResponse, HookResult, Map, PhaseRegistry,
+    RegisterOptions, phases::PreFn,
 };
 use serde_json::{Value, json};
 
@@ -264,51 +262,6 @@ fn many<const N: usize>(text: &str) -> Case {
     }
 }
 
-/// Returns the cases of registrations and events with options, each with N hooks that continue.
-fn options<const N: usize>(text: &str) -> [Case; 4] {
-    let registry = |options: fn() -> RegisterOptions| {
-        let registry = HookRegistry::new();
-        for folder in folders::<N>() {
-            let hook = move |event: Event<'_>| {
-                if look(|field| event.get(field), folder) {
-                    HookResult::deny("holds secrets")
-                } else {
-                    HookResult::proceed()
-                }
-            };
-            registry.register(EVENT, hook, options());
-        }
-        registry
-    };
-    let filtered = registry(|| RegisterOptions::new().tools(["Write"]));
-    let decided = registry(|| RegisterOptions::new().phase(EventPhase::Decide));
-    let observer = |event: Event<'_>| {
-        black_box(event.outcome().is_some_and(Result::is_ok));
-        HookResult::proceed()
-    };
-    let observing = RegisterOptions::new().phase(EventPhase::Observe);
-    decided.register(EVENT, observer, observing);
-    let enclosed = registry(RegisterOptions::new);
-    enclosed.around(EVENT, async |call: EventCall, next: Next<'_, EventCall>| {
-        next.call((call,)).await
-    });
-    let declared = registry(RegisterOptions::new);
-    declared.declare(EventSchema::new(EVENT).field(EventField::string("tool_name")));
-    [
-        ("event_filtered", filtered),
-        ("event_decided_and_observed", decided),
-        ("event_around", enclosed),
-        ("event_with_schema", declared),
-    ]
-    .map(|(slot, registry)| Case {
-        slot,
-        hooks: N,
-        ours: emission(registry, fields(text)),
-        baseline: going_on::<N>(fields(text)),
-        subject: Subject::Options,
-    })
-}
-
 /// Returns `true` if the event of this index has no hooks, with its data.
 async fn look_up(lists: &[Vec<u8>], event: usize, data: Arc<Map>) -> (bool, Arc<Map>) {
     (lists[event].is_empty(), data)
@@ -355,8 +308,6 @@ pub(crate) fn all(prompt: &'static str) -> Vec<Case> {
         many::<4>(small),
         many::<16>(small),
     ];
-    cases.extend(options::<1>(small));
-    cases.extend(options::<4>(small));
     for (suffix, text) in [("", small), ("_8_KiB", &large)] {
         cases.extend(sized::<1>(suffix, text));
         cases.extend(sized::<4>(suffix, text));

@@ -309,9 +309,7 @@ fn options(cases: &[Measured]) -> String {
          with a check and one call of `next`; `around unused` has ordinary hooks in a slot that \
          takes around hooks. In `relative order`, hooks are registered with `before`; in \
          `disabled`, as many disabled hooks are registered beside the hooks that run; in \
-         `conditional`, each hook has a condition that holds. The rows of events have hooks that \
-         continue, as in *Events*: with a matcher for the tool; in the phase `Decide`, with one \
-         observer; within one around hook; and with a schema.\n\n\
+         `conditional`, each hook has a condition that holds.\n\n\
          | Case | Hooks | ns | limit, ns | ratio | instructions | allocations |\n\
          |---|---:|---:|---:|---:|---:|---:|\n",
     );
