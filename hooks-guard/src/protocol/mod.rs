@@ -52,9 +52,11 @@ pub use self::model::{
     ToolOutcome, ToolRun,
 };
 pub use agent::{Agent, UnknownAgent, is_unattended};
+#[cfg(any(feature = "cli", feature = "acp"))]
+pub(crate) use description::ToolKind;
 #[cfg(feature = "cli")]
 pub(crate) use description::{
-    HandlerField, JsonRegistration, RegistrationFormat, ReplyFormat, ToolKind, ToolMatcher,
+    HandlerField, JsonRegistration, RegistrationFormat, ReplyFormat, ToolMatcher,
 };
 pub use events::read;
 #[doc(hidden)]
@@ -65,8 +67,6 @@ pub(crate) use limit::{AFTER_TOOL_TIMEOUT, BEFORE_TOOL_TIMEOUT};
 pub use reply::{
     HookReply, approval_missing, decision_reply, empty_reply, failure_reply, unread_reply,
 };
-#[cfg(feature = "cli")]
-pub(crate) use tools::{ToolKind, names};
 #[cfg(feature = "acp")]
 pub(crate) use tools::{access, line};
 pub(crate) use tools::{lists, searches};
