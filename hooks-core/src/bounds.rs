@@ -49,12 +49,8 @@ mod rules {
 /// that is unique among all items of the dependencies. With these items, errors contain `Send` and
 /// not `MaybeSend`, also errors about other code of the program.
 pub mod second_names {
-    /// Makes the name `MaybeSend` ambiguous.
-    #[derive(Debug)]
-    pub enum MaybeSend {}
-    /// Makes the name `MaybeSync` ambiguous.
-    #[derive(Debug)]
-    pub enum MaybeSync {}
+    pub use std::convert::Infallible as MaybeSend;
+    pub use std::convert::Infallible as MaybeSync;
 }
 
 pub(crate) use rules::AnyObject;
