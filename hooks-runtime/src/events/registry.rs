@@ -156,17 +156,38 @@ impl HookRegistry {
     where
         H: IntoHandler<Form, Return: HookReturn<Time, Waits: Send>>,
     {
-        let event = event.into();
         let name = hook.name();
+        let hook = handler::<H, Form, Time>(hook);
+        self.insert(
+            event.into(),
+            hook,
+            name,
+            H::TRUSTED,
+            std::any::type_name::<H>(),
+            options,
+        )
+    }
+
+    /// Registers a hook whose type is erased. Not generic, so that it is compiled once.
+    #[track_caller]
+    #[inline(never)]
+    fn insert(
+        &self,
+        event: Arc<str>,
+        hook: Arc<dyn Handler>,
+        name: Option<String>,
+        is_trusted: bool,
+        hook_type: &'static str,
+        options: RegisterOptions,
+    ) -> Registration {
         let phase = options.phase.unwrap_or_default();
         let disable_after = options.disable_after;
         let conditions = options.conditions.clone();
         let options = match options.trusted {
             Some(_) => options,
-            None => options.trusted(H::TRUSTED),
+            None => options.trusted(is_trusted),
         };
-        let hook_type = std::any::type_name::<H>();
-        let mut entry = options.entry(handler::<H, Form, Time>(hook), hook_type, 0);
+        let mut entry = options.entry(hook, hook_type, 0);
         if !conditions.is_empty() {
             entry = entry.conditional(true);
             entry = entry.map(|hook| conditional(hook, conditions));
