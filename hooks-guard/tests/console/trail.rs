@@ -1,5 +1,8 @@
 //! Tests the trail, the statistics and the hooks in a browser, and the exports.
 
+use std::thread;
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
 use crate::browser::Browser;
@@ -73,6 +76,13 @@ fn filters_accept_the_values_that_the_table_prints() {
         let response = match command {
             "mkdir a" => "APPROVED",
             "mkdir b" => "DENIED",
+            "mkdir c" => {
+                // The service expires the question.
+                while answer(&daemon, &id) != "TIMEOUT" {
+                    thread::sleep(Duration::from_millis(50));
+                }
+                continue;
+            }
             _ => continue,
         };
         daemon.respond(&id, response).ok();

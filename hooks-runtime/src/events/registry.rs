@@ -420,7 +420,7 @@ impl HookRegistry {
         if let Some(schema) = table.schema(event) {
             admit(schema, &map, table.defaults())?;
         }
-        let Some((name, hooks)) = table.hooks(event) else {
+        let Some((name, hooks)) = table.find_hooks(event) else {
             if table.is_watched(event) {
                 self.inner.check_emission(event, &table);
             }
@@ -755,7 +755,7 @@ async fn emit_with(
     if let Some(schema) = schema {
         admit(schema, &map, table.defaults())?;
     }
-    let Some((name, hooks)) = table.hooks(event) else {
+    let Some((name, hooks)) = table.find_hooks(event) else {
         if table.is_watched(event) {
             registry.check_emission(event, &table);
         }

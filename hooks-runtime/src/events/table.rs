@@ -196,12 +196,19 @@ struct FilterBits {
 
 impl EventTable {
     /// Returns the hooks of an event, and its shared name.
-    #[inline]
+    #[inline(always)] // event_continue/4
     pub(super) fn hooks(&self, event: &str) -> Option<(&Arc<str>, &EventSlots)> {
         match &self.events {
             Events::Few(slots) => slots.get_key_value(event),
             Events::Many(slots) => slots.get_key_value(event),
         }
+    }
+
+    /// Returns the same as [`hooks`](Self::hooks). With more callers, the compiler does not inline
+    /// that lookup into ordinary emissions.
+    #[inline(never)] // event_continue/1
+    pub(super) fn find_hooks(&self, event: &str) -> Option<(&Arc<str>, &EventSlots)> {
+        self.hooks(event)
     }
 
     /// Returns `true` if this event has a schema, or hooks of a phase after the first.
@@ -213,7 +220,7 @@ impl EventTable {
     #[cold]
     fn find_extras(&self, event: &str) -> bool {
         let has_extras = |(_, hooks): (_, &EventSlots)| hooks.has_extras();
-        self.schema(event).is_some() || self.hooks(event).is_some_and(has_extras)
+        self.schema(event).is_some() || self.find_hooks(event).is_some_and(has_extras)
     }
 
     /// Returns the schema of an event.
@@ -256,15 +263,22 @@ impl EventTable {
     }
 
     /// Returns the event's data with the current time, if time stamps are on.
-    #[inline]
+    #[inline(always)] // event_continue/1
     pub(super) fn stamped(&self, mut map: Arc<Map>) -> Arc<Map> {
-        let has_one = |map: &Map| map.contains_key(TIMESTAMP);
-        let by_default = || self.defaults.as_deref().is_some_and(has_one);
-        if self.stamps && !has_one(&map) && !by_default() {
-            let now = timestamp::to_text(Timestamp::now());
-            Arc::make_mut(&mut map).insert(TIMESTAMP.to_owned(), now.into());
+        if self.stamps {
+            self.stamp(&mut map);
         }
         map
+    }
+
+    #[inline(never)]
+    fn stamp(&self, map: &mut Arc<Map>) {
+        let has_one = |map: &Map| map.contains_key(TIMESTAMP);
+        let by_default = || self.defaults.as_deref().is_some_and(has_one);
+        if !has_one(map) && !by_default() {
+            let now = timestamp::to_text(Timestamp::now());
+            Arc::make_mut(map).insert(TIMESTAMP.to_owned(), now.into());
+        }
     }
 
     /// Returns the event's data with the defaults, for an event without hooks.
@@ -286,7 +300,7 @@ impl EventTable {
         };
         match event {
             Some(event) => {
-                let names = self.hooks(event).map(|(_, hooks)| names(hooks));
+                let names = self.find_hooks(event).map(|(_, hooks)| names(hooks));
                 [(event.to_owned(), names.unwrap_or_default())].into()
             }
             None => {
