@@ -66,6 +66,10 @@ fn program() -> Option<PathBuf> {
 }
 
 impl Process {
+    #[expect(
+        clippy::zombie_processes,
+        reason = "the browser ends when its pipe is closed, at the latest with this process"
+    )]
     fn start(program: &Path) -> Self {
         let folder = tempfile::tempdir().unwrap().keep();
         let pipe = |name| {
