@@ -285,19 +285,19 @@ fn values() -> impl Strategy<Value = Value> {
 }
 
 const TYPES: [FieldType; 7] = [
-    FieldType::String,
+    FieldType::Text,
     FieldType::Integer,
     FieldType::Number,
     FieldType::Boolean,
     FieldType::Array,
     FieldType::Object,
-    FieldType::Any,
+    FieldType::AnyValue,
 ];
 
 /// Whether a value has the type, by the definition of JSON Schema.
 fn has_type(value: &Value, of: FieldType) -> bool {
     match of {
-        FieldType::String => value.is_string(),
+        FieldType::Text => value.is_string(),
         FieldType::Integer => value
             .as_f64()
             .is_some_and(|number| number == number.trunc()),

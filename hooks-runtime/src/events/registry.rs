@@ -332,7 +332,7 @@ impl HookRegistry {
     /// # Errors
     /// If `data` is not an object or does not match the [schema](Self::declare) of the event, or if
     /// a hook fails that was registered with
-    /// [`FailurePolicy::Propagate`](hooks_core::FailurePolicy::Propagate). Failures of other hooks
+    /// [`FailurePolicy::Propagate`]. Failures of other hooks
     /// are in the emission's [`failures`](Emission::failures).
     pub fn emit<'a, D: IntoEventData>(
         &'a self,

@@ -69,8 +69,11 @@ pub struct EventField {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum FieldType {
+    // Not `String`: with a second item of this name, the compiler's errors about a user's program
+    // contain `std::string::String`. The same holds for `Any`.
     /// A string.
-    String,
+    #[serde(rename = "string")]
+    Text,
     /// A number without a fraction.
     Integer,
     /// A number.
@@ -82,27 +85,28 @@ pub enum FieldType {
     /// An object.
     Object,
     /// Any value.
-    Any,
+    #[serde(rename = "any")]
+    AnyValue,
 }
 
 impl FieldType {
     /// Returns the name in JSON.
     pub fn name(self) -> &'static str {
         match self {
-            FieldType::String => "string",
+            FieldType::Text => "string",
             FieldType::Integer => "integer",
             FieldType::Number => "number",
             FieldType::Boolean => "boolean",
             FieldType::Array => "array",
             FieldType::Object => "object",
-            FieldType::Any => "any",
+            FieldType::AnyValue => "any",
         }
     }
 
     fn accepts(self, value: &Value) -> bool {
         match (self, value) {
-            (FieldType::Any, _)
-            | (FieldType::String, Value::String(_))
+            (FieldType::AnyValue, _)
+            | (FieldType::Text, Value::String(_))
             | (FieldType::Number, Value::Number(_))
             | (FieldType::Boolean, Value::Bool(_))
             | (FieldType::Array, Value::Array(_))
@@ -271,7 +275,7 @@ impl EventField {
 
     constructors! {
         /// Creates a required string.
-        string = String;
+        string = Text;
         /// Creates a required number without a fraction.
         integer = Integer;
         /// Creates a required number.
@@ -283,7 +287,7 @@ impl EventField {
         /// Creates a required object.
         object = Object;
         /// Creates a required field of any type.
-        any = Any;
+        any = AnyValue;
     }
 
     /// Accepts data in which the field is missing or `null`.
@@ -336,7 +340,7 @@ impl EventField {
         let mut schema = Map::new();
         let name = self.field_type.name();
         match (self.field_type, self.optional) {
-            (FieldType::Any, _) => {}
+            (FieldType::AnyValue, _) => {}
             (_, false) => drop(schema.insert("type".to_owned(), json!(name))),
             (_, true) => drop(schema.insert("type".to_owned(), json!([name, "null"]))),
         }

@@ -1,5 +1,7 @@
 //! Hooks whose last parameter is the previous output, under a name by which the macros cannot tell.
 
+#![allow(missing_docs, reason = "a program that shows what compiles")]
+
 use hooks_core::{hooks, impl_hook, impl_hooks};
 
 type Previous = Option<bool>;

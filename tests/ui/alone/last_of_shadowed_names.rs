@@ -1,6 +1,8 @@
 //! Hooks without `last`, for a set whose names shadow those of another set that passes it; and sets
 //! with the names of traits of the prelude.
 
+#![allow(missing_docs, reason = "a program that shows what compiles")]
+
 use hooks_core::{hooks, impl_hook, impl_hooks};
 
 #[hooks]
@@ -68,7 +70,10 @@ async fn by_alias(prompt: &str, last: Last) -> bool {
 }
 
 fn main() {
-    let _ = AppHooksSet::new().with_check(ByAlias).with_hash(Sum).with_hooks(Policy);
+    let _ = AppHooksSet::new()
+        .with_check(ByAlias)
+        .with_hash(Sum)
+        .with_hooks(Policy);
     drop(shadowing::set());
     in_a_function();
 }
