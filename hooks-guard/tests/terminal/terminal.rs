@@ -27,6 +27,8 @@ struct Seen {
     screen: vt100::Parser,
     /// All bytes written by the program.
     bytes: Vec<u8>,
+    /// `true` if all output was read.
+    is_whole: bool,
 }
 
 /// Returns a configuration with which clients find a daemon and its key.
@@ -85,6 +87,7 @@ impl Terminal {
         let seen = Arc::new(Mutex::new(Seen {
             screen: vt100::Parser::new(rows, columns, 0),
             bytes: Vec::new(),
+            is_whole: false,
         }));
         let mut output = process.get_file_handle().unwrap();
         let shown = Arc::clone(&seen);
@@ -96,6 +99,7 @@ impl Terminal {
                 shown.screen.process(&bytes[..count]);
                 shown.bytes.extend(&bytes[..count]);
             }
+            shown.lock().unwrap().is_whole = true;
         });
         Self {
             process,
@@ -166,8 +170,10 @@ impl Terminal {
         let start = Instant::now();
         loop {
             match self.process.status() {
-                Some(WaitStatus::Exited(_, status)) => return status,
-                Some(WaitStatus::StillAlive) => {}
+                Some(WaitStatus::Exited(_, status)) if self.seen.lock().unwrap().is_whole => {
+                    return status;
+                }
+                Some(WaitStatus::Exited(..) | WaitStatus::StillAlive) => {}
                 other => panic!("{other:?}: {}", self.screen()),
             }
             assert!(
