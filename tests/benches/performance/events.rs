@@ -10,9 +10,12 @@ use std::collections::HashMap;
 use std::hint::black_box;
 use std::sync::{Arc, Mutex};
 
+use hooks_runtime::events::{EventCall, EventField, EventPhase, EventSchema};
+use hooks_runtime::phases::PreFn;
+use hooks_runtime::transform::{TransformFn, TransformInput, TransformRegistry, Transformed};
 use hooks_runtime::{
-    Action, Emission, Event, HookRegistry, HookResponse, HookResult, Map, PhaseRegistry,
-    RegisterOptions, phases::PreFn,
+    Action, Emission, EmitError, Event, HookRegistry, HookResponse, HookResult, Map, Next,
+    PhaseRegistry, RegisterOptions,
 };
 use serde_json::{Value, json};
 
@@ -54,6 +57,10 @@ fn look<'a>(field: impl Fn(&'static str) -> Option<&'a Value>, folder: &str) -> 
 }
 
 fn continuing<const N: usize>() -> HookRegistry {
+    continuing_with::<N>(RegisterOptions::new)
+}
+
+fn continuing_with<const N: usize>(options: impl Fn() -> RegisterOptions) -> HookRegistry {
     let registry = HookRegistry::new();
     for folder in folders::<N>() {
         let hook = move |event: Event<'_>| {
@@ -63,7 +70,7 @@ fn continuing<const N: usize>() -> HookRegistry {
                 HookResult::proceed()
             }
         };
-        registry.register(EVENT, hook, RegisterOptions::new());
+        registry.register(EVENT, hook, options());
     }
     registry
 }
@@ -247,6 +254,85 @@ fn sized<const N: usize>(suffix: &'static str, text: &str) -> Vec<Case> {
     ]
 }
 
+async fn around(call: EventCall, next: Next<'_, EventCall>) -> Result<Emission, EmitError> {
+    next.call((call,)).await
+}
+
+/// Hooks that see the result of a tool, and leave it unchanged.
+fn results<const N: usize>() -> Run {
+    let registry: TransformRegistry<str> = TransformRegistry::new();
+    for folder in folders::<N>() {
+        let hook = TransformFn::new(folder, move |result: TransformInput<'_, str>| {
+            if result.current().contains(folder) {
+                Transformed::denied("holds secrets")
+            } else {
+                Transformed::Unchanged
+            }
+        });
+        registry.register(hook, RegisterOptions::new());
+    }
+    Box::new(move || {
+        black_box(block_on(registry.apply(black_box(RESULT))).is_ok());
+    })
+}
+
+/// Result of a tool.
+const RESULT: &str = "/workspace/project/src/main.rs";
+
+async fn limit_results<const N: usize>(folders: &[&str; N], result: &str) -> bool {
+    folders.iter().any(|folder| result.contains(folder))
+}
+
+/// Returns the cases of registrations with options.
+fn options<const N: usize>(text: &str) -> Vec<Case> {
+    let case = |slot, registry| Case {
+        slot,
+        hooks: N,
+        ours: emission(registry, fields(text)),
+        baseline: going_on::<N>(fields(text)),
+        subject: Subject::Options,
+    };
+    let enclosed = continuing::<N>();
+    enclosed.around(EVENT, around);
+    let declared = continuing::<N>();
+    let texts = ["session_id", "tool_name", "file_path", "content"];
+    let schema = EventSchema::new(EVENT).field(EventField::boolean("checked"));
+    declared.declare(texts.into_iter().fold(schema, |schema, name| {
+        schema.field(EventField::string(name))
+    }));
+    let deciding = continuing_with::<N>(|| RegisterOptions::new().phase(EventPhase::Decide));
+    let observing = continuing::<N>();
+    let observer = |event: Event<'_>| {
+        black_box(event.outcome().is_some());
+        HookResult::proceed()
+    };
+    observing.register(
+        EVENT,
+        observer,
+        RegisterOptions::new().phase(EventPhase::Observe),
+    );
+    let folders = folders::<N>();
+    vec![
+        case(
+            "event_filter",
+            continuing_with::<N>(|| RegisterOptions::new().tools(["Write"])),
+        ),
+        case("event_decide", deciding),
+        case("event_observer", observing),
+        case("event_around", enclosed),
+        case("event_schema", declared),
+        Case {
+            slot: "tool_result",
+            hooks: N,
+            ours: results::<N>(),
+            baseline: Box::new(move || {
+                black_box(block_on(limit_results(&folders, black_box(RESULT))));
+            }),
+            subject: Subject::Options,
+        },
+    ]
+}
+
 /// Returns a case with twelve fields.
 fn many<const N: usize>(text: &str) -> Case {
     let fields = || {
@@ -308,6 +394,8 @@ pub(crate) fn all(prompt: &'static str) -> Vec<Case> {
         many::<4>(small),
         many::<16>(small),
     ];
+    cases.extend(options::<1>(small));
+    cases.extend(options::<4>(small));
     for (suffix, text) in [("", small), ("_8_KiB", &large)] {
         cases.extend(sized::<1>(suffix, text));
         cases.extend(sized::<4>(suffix, text));
