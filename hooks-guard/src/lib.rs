@@ -12,7 +12,7 @@
 //! | `approval` | The scope of an approval: agent, real directory, files that determine the effect |
 //! | `audit` | The trail of decisions, answers and executions |
 //! | `service` | The gate with its trail and people's answers |
-//! | `tool_call` | The answer to a tool call of an agent, after that of the operator; feature `sqlite` or `postgres` |
+//! | `tool_call` | The answer to a tool call of an agent, after that of the operator; feature `http` |
 //! | `script` | JavaScript hooks that may restrict; feature `script` |
 //! | `http`, `config`, `client` | The service over HTTP; feature `http` |
 //! | `proof` | The key by which clients and the service authenticate each other; feature `http` |
@@ -76,7 +76,7 @@ pub mod script;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 pub mod service;
 mod spelling;
-#[cfg(any(feature = "sqlite", feature = "postgres"))]
+#[cfg(feature = "http")]
 pub mod tool_call;
 
 pub use hook::ClassifierHook;

@@ -4,25 +4,25 @@
 //! | Module | Contents |
 //! |---|---|
 //! | [`proposal`](ProposedEdit) | The edits that a tool's arguments describe |
-//! | `compare` | Compares edits with the present files; feature `cli` |
+//! | `compare` | Compares edits with the present files; feature `http` |
 //! | `apply`, `unified` | Applies edits to a text; writes a unified diff |
 //! | `masked`, `held` | Masks secrets; holds the changes of pending questions in memory |
 
-#[cfg(feature = "cli")]
+#[cfg(feature = "http")]
 mod apply;
-#[cfg(feature = "cli")]
+#[cfg(feature = "http")]
 mod compare;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 mod held;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 mod masked;
 mod proposal;
-#[cfg(feature = "cli")]
+#[cfg(feature = "http")]
 mod unified;
 
 use serde::{Deserialize, Serialize};
 
-#[cfg(feature = "cli")]
+#[cfg(feature = "http")]
 pub use self::compare::{compare, not_compared};
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 pub use self::held::AttachResult;

@@ -109,6 +109,16 @@ impl<'t> EmissionState<'t> {
         Deciding(self)
     }
 
+    /// Returns `true` if the conditions of a hook hold.
+    fn admits(&self, entry: &EntryMeta, hook: &(dyn Handler + '_)) -> bool {
+        hook.admits(Event {
+            name: self.name,
+            fields: &self.fields,
+            hook: entry,
+            transcript: &self.transcript,
+        })
+    }
+
     /// Returns `true` if a denial or a failure has ended the emission.
     fn has_ended(&self) -> bool {
         let is_raised = |said: &Extras| said.raised.is_some();
@@ -279,12 +289,7 @@ impl<'h> Policy<dyn Handler + 'h> for Waterfall<'_, '_> {
     }
 
     fn admits(&mut self, entry: &EntryMeta, hook: &(dyn Handler + 'h)) -> bool {
-        hook.admits(Event {
-            name: self.0.name,
-            fields: &self.0.fields,
-            hook: entry,
-            transcript: &self.0.transcript,
-        })
+        self.0.admits(entry, hook)
     }
 
     #[inline(always)] // event_continue/16
@@ -361,12 +366,7 @@ impl<'h> Policy<dyn Handler + 'h> for Deciding<'_, '_> {
     }
 
     fn admits(&mut self, entry: &EntryMeta, hook: &(dyn Handler + 'h)) -> bool {
-        hook.admits(Event {
-            name: self.0.name,
-            fields: &self.0.fields,
-            hook: entry,
-            transcript: &self.0.transcript,
-        })
+        self.0.admits(entry, hook)
     }
 
     fn invoke<'b>(
