@@ -366,6 +366,7 @@ fn an_around_hook_dispatches_its_own_slot() {
     *nested.hooks.lock().unwrap() = None;
 }
 
+#[cfg(not(hooks_single_threaded))]
 #[test]
 fn calls_are_send_and_run_on_other_threads() {
     fn assert_send<T: Send>(value: T) -> T {
