@@ -460,6 +460,7 @@ fn model(acts: &[Act], code: u8, calls: &mut usize) -> Result<u8, String> {
 
 proptest! {
     /// A call with around hooks is the composition of functions.
+    #[cfg_attr(miri, ignore = "takes minutes")]
     #[test]
     fn around_hooks_compose_as_functions(
         acts in prop::collection::vec(prop_oneof![

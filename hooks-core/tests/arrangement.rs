@@ -196,6 +196,7 @@ fn has_cycle(rows: &[Row]) -> bool {
 proptest! {
     /// The slot accepts and refuses what the model does, its order satisfies every constraint, and
     /// it differs from the order of priorities only as far as constraints require.
+    #[cfg_attr(miri, ignore = "takes minutes")]
     #[test]
     fn the_order_follows_a_model(ops in ops()) {
         let mut slot = Names::new();

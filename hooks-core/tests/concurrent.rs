@@ -224,6 +224,7 @@ struct Plan {
 proptest! {
     /// The outputs are those of the sequential slot, and the dispatch takes as many polls as its
     /// slowest hook.
+    #[cfg_attr(miri, ignore = "takes minutes")]
     #[test]
     fn the_outputs_are_those_of_a_sequential_slot(
         plans in prop::collection::vec(
