@@ -20,8 +20,8 @@ pub(crate) struct Bound {
 pub(crate) const BOUNDS: &[Bound] = &[
     Bound { slot: "always", hooks: 0, instructions: 54, allocations: 0 },
     Bound { slot: "fallback", hooks: 0, instructions: 55, allocations: 0 },
-    Bound { slot: "chain", hooks: 0, instructions: 65, allocations: 0 },
-    Bound { slot: "own_chain", hooks: 0, instructions: 68, allocations: 0 },
+    Bound { slot: "chain", hooks: 0, instructions: 69, allocations: 0 },
+    Bound { slot: "own_chain", hooks: 0, instructions: 71, allocations: 0 },
     Bound { slot: "aggregate", hooks: 0, instructions: 84, allocations: 1 },
     Bound { slot: "singleton", hooks: 0, instructions: 51, allocations: 0 },
     Bound { slot: "always", hooks: 1, instructions: 77, allocations: 0 },
