@@ -97,7 +97,7 @@ impl<H> Entry<H> {
     /// ```
     #[must_use]
     pub fn before(mut self, key: impl Into<Cow<'static, str>>) -> Self {
-        self.meta.constrain(Constraint::Before(key.into()));
+        self.meta.constraints.push(Constraint::Before(key.into()));
         self
     }
 
@@ -105,7 +105,7 @@ impl<H> Entry<H> {
     /// earlier, it moves directly after that entry. Otherwise as [`before`](Self::before).
     #[must_use]
     pub fn after(mut self, key: impl Into<Cow<'static, str>>) -> Self {
-        self.meta.constrain(Constraint::After(key.into()));
+        self.meta.constraints.push(Constraint::After(key.into()));
         self
     }
 
@@ -356,7 +356,7 @@ impl EntryMeta {
 
     /// Iterates over the keys of the entries before which this entry runs.
     pub fn before(&self) -> impl Iterator<Item = &str> {
-        let constraints = self.constraints().iter();
+        let constraints = self.constraints.iter();
         constraints.filter_map(|constraint| match constraint {
             Constraint::Before(key) => Some(&**key),
             Constraint::After(_) => None,
@@ -365,7 +365,7 @@ impl EntryMeta {
 
     /// Iterates over the keys of the entries after which this entry runs.
     pub fn after(&self) -> impl Iterator<Item = &str> {
-        let constraints = self.constraints().iter();
+        let constraints = self.constraints.iter();
         constraints.filter_map(|constraint| match constraint {
             Constraint::After(key) => Some(&**key),
             Constraint::Before(_) => None,
@@ -374,10 +374,6 @@ impl EntryMeta {
 
     pub(crate) fn constraints(&self) -> &[Constraint] {
         &self.constraints
-    }
-
-    fn constrain(&mut self, constraint: Constraint) {
-        self.constraints.push(constraint);
     }
 
     /// Returns `true` if the slot has to compute its order, or which of its entries run.
@@ -431,7 +427,7 @@ impl EntryMeta {
     /// Checks that a slot of one hook supports the options.
     #[track_caller]
     pub(crate) fn admit_single(&self, slot: &str) {
-        if let Some(constraint) = self.constraints().first() {
+        if let Some(constraint) = self.constraints.first() {
             panic!(
                 "`{}` is to run {} `{}`, and the slot `{slot}` runs one hook; leave `{}` out",
                 self.name(),
@@ -470,7 +466,7 @@ impl EntryMeta {
 pub struct EntryId(NonZeroU64);
 
 impl EntryId {
-    pub(crate) fn next() -> Self {
+    fn next() -> Self {
         static LAST: AtomicU64 = AtomicU64::new(0);
         let id = LAST.fetch_add(1, Ordering::Relaxed) + 1;
         EntryId(NonZeroU64::new(id).expect("2^64 registrations do not happen"))

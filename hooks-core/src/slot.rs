@@ -9,6 +9,7 @@
 //! | `order` | the order of entries with `before` and `after` |
 
 use std::fmt;
+use std::mem;
 use std::sync::Arc;
 
 use crate::entry::{Entry, EntryId, EntryMeta};
@@ -123,9 +124,6 @@ impl<H: ?Sized> Slot<H> {
     #[track_caller]
     pub fn insert(&mut self, entry: Entry<Arc<H>>) -> EntryId {
         let (hook, meta) = self.admitted(entry);
-        if meta.needs_arrangement() || self.is_arranged() {
-            return self.put_arranged(vec![(hook, meta)], true);
-        }
         self.put(hook, meta)
     }
 
@@ -141,13 +139,18 @@ impl<H: ?Sized> Slot<H> {
             admitted.push(self.admitted(entry));
         }
         let needs_arrangement = |(_, meta): &(_, EntryMeta)| meta.needs_arrangement();
-        if self.is_arranged() || admitted.iter().any(needs_arrangement) {
-            self.put_arranged(admitted, false);
-        } else {
+        if !self.is_arranged() && !admitted.iter().any(needs_arrangement) {
             for (hook, meta) in admitted {
                 self.put(hook, meta);
             }
+            return;
         }
+        let (mut nodes, mut next_sequence) = (self.to_nodes(), self.next_sequence);
+        for (hook, meta) in admitted {
+            add(&mut nodes, &mut next_sequence, hook, meta);
+        }
+        let _old = self.set_nodes(nodes);
+        self.next_sequence = next_sequence;
     }
 
     /// Enables or disables the entry of this key, and returns `true` if it exists. A disabled entry
@@ -182,46 +185,26 @@ impl<H: ?Sized> Slot<H> {
         self.registered().cloned().collect()
     }
 
-    /// Inserts entries and computes the order. With `needs_keys`, the keys that the new entries
-    /// name have to be registered.
+    /// Inserts an entry and computes the order. The keys that the entry names have to be registered.
     #[track_caller]
-    fn put_arranged(&mut self, entries: Vec<(Arc<H>, EntryMeta)>, needs_keys: bool) -> EntryId {
-        let mut nodes = self.to_nodes();
-        let mut next_sequence = self.next_sequence;
-        let mut id = None;
-        for (hook, mut meta) in entries {
-            let replaced = meta.key().and_then(|key| {
-                let old = |node: &Node<H>| node.meta.key() == Some(key);
-                nodes.iter().position(old)
-            });
-            let sequence = replaced.map(|at| nodes[at].meta.sequence());
-            meta.register(sequence.unwrap_or(next_sequence));
-            next_sequence += u64::from(sequence.is_none());
-            id = Some(meta.id());
-            let meta = Arc::new(meta);
-            let node = Node { hook, meta };
-            match replaced {
-                Some(at) => nodes[at] = node,
-                None => nodes.push(node),
-            }
-            if needs_keys {
-                let metas: Vec<_> = nodes.iter().map(|node| &*node.meta).collect();
-                order::check_keys(metas[replaced.unwrap_or(metas.len() - 1)], &metas);
-            }
-        }
-        // Dropped last: the destructor of a replaced hook may panic.
-        let _old = (self.nodes.clone(), self.arranged.clone());
-        self.set_nodes(nodes);
+    fn put_arranged(&mut self, hook: Arc<H>, meta: EntryMeta) -> EntryId {
+        let (mut nodes, mut next_sequence) = (self.to_nodes(), self.next_sequence);
+        let at = add(&mut nodes, &mut next_sequence, hook, meta);
+        let metas: Vec<_> = nodes.iter().map(|node| &*node.meta).collect();
+        order::check_keys(metas[at], &metas);
+        let id = metas[at].id();
+        let _old = self.set_nodes(nodes);
         self.next_sequence = next_sequence;
-        id.unwrap_or_else(EntryId::next)
+        id
     }
 
-    /// Replaces the list by one of these entries, in the order that their options define.
+    /// Replaces the lists by lists of these entries, in the order that their options define. Returns
+    /// the replaced lists, to be dropped last: the destructor of a hook may panic.
     ///
     /// # Panics
     /// If the order would be a cycle; the slot is then unchanged.
     #[track_caller]
-    fn set_nodes(&mut self, mut nodes: Vec<Node<H>>) {
+    fn set_nodes(&mut self, mut nodes: Vec<Node<H>>) -> (Option<List<H>>, Option<Leaf<H>>) {
         nodes.sort_by_key(|node| node.meta.natural_rank());
         let is_arranged = nodes.iter().any(|node| node.meta.needs_arrangement());
         if is_arranged {
@@ -240,9 +223,13 @@ impl<H: ?Sized> Slot<H> {
         }
         self.len = nodes.len();
         self.index = None;
-        self.arranged = is_arranged.then(|| nodes.as_slice().into());
+        let arranged = is_arranged.then(|| nodes.as_slice().into());
         nodes.retain(|node| node.meta.is_enabled());
-        self.nodes = List::of_nodes(nodes);
+        let enabled = List::of_nodes(nodes);
+        (
+            mem::replace(&mut self.nodes, enabled),
+            mem::replace(&mut self.arranged, arranged),
+        )
     }
 
     #[track_caller]
@@ -252,7 +239,11 @@ impl<H: ?Sized> Slot<H> {
         (hook, meta)
     }
 
+    #[track_caller]
     fn put(&mut self, hook: Arc<H>, mut meta: EntryMeta) -> EntryId {
+        if meta.needs_arrangement() || self.is_arranged() {
+            return self.put_arranged(hook, meta);
+        }
         // Dropped last: the destructor of a replaced hook may panic.
         let _old = self.nodes.clone();
         let replaced = meta.key().and_then(|key| {
@@ -290,15 +281,11 @@ impl<H: ?Sized> Slot<H> {
         let (hook, meta) = self.admitted(entry);
         order::check_keys(&meta, &[]);
         // Dropped last: the destructor of a replaced hook may panic.
-        let old = (self.nodes.take(), self.arranged.take(), self.len);
-        self.len = 0;
+        let _old = (self.nodes.take(), self.arranged.take());
+        let had_entries = mem::take(&mut self.len) > 0;
         self.index = None;
-        if meta.needs_arrangement() {
-            self.put_arranged(vec![(hook, meta)], false);
-        } else {
-            self.put(hook, meta);
-        }
-        old.2 > 0
+        self.put(hook, meta);
+        had_entries
     }
 
     /// Removes the entry of this key, and returns `true` if it existed.
@@ -315,11 +302,10 @@ impl<H: ?Sized> Slot<H> {
 
     /// Removes the entry of this rank.
     fn take(&mut self, rank: Rank) {
-        if let Some(all) = self.arranged.clone() {
-            // Dropped last: the destructor of the hook may panic.
-            let _old = self.nodes.clone();
-            let left = all.iter().filter(|node| node.meta.rank() != rank);
-            self.set_nodes(left.cloned().collect());
+        if self.is_arranged() {
+            let mut nodes = self.to_nodes();
+            nodes.retain(|node| node.meta.rank() != rank);
+            self.set_nodes(nodes);
             return;
         }
         let Some(nodes) = &self.nodes else { return };
@@ -399,6 +385,35 @@ impl<H: ?Sized> Slot<H> {
         };
         let admitted = |node: &&Node<H>| !node.meta.is_conditional() || admits(node);
         Some(leaf.iter().filter(admitted).collect())
+    }
+}
+
+/// Adds an entry to a list to be arranged, in the place of the entry with an equal key. Returns its
+/// index.
+fn add<H: ?Sized>(
+    nodes: &mut Vec<Node<H>>,
+    next_sequence: &mut u64,
+    hook: Arc<H>,
+    mut meta: EntryMeta,
+) -> usize {
+    let replaced = meta.key().and_then(|key| {
+        let old = |node: &Node<H>| node.meta.key() == Some(key);
+        nodes.iter().position(old)
+    });
+    let sequence = replaced.map(|at| nodes[at].meta.sequence());
+    meta.register(sequence.unwrap_or(*next_sequence));
+    let meta = Arc::new(meta);
+    let node = Node { hook, meta };
+    match replaced {
+        Some(at) => {
+            nodes[at] = node;
+            at
+        }
+        None => {
+            *next_sequence += 1;
+            nodes.push(node);
+            nodes.len() - 1
+        }
     }
 }
 
