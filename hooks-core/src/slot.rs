@@ -370,6 +370,11 @@ impl<H: ?Sized> Slot<H> {
         }
     }
 
+    /// Returns `true` if an entry is enabled.
+    pub(crate) fn has_enabled(&self) -> bool {
+        self.nodes.is_some()
+    }
+
     /// Returns the number of entries that run if all conditions hold.
     pub(crate) fn enabled_len(&self) -> usize {
         match &self.arranged {

@@ -10,7 +10,7 @@ use crate::companion::Role;
 use crate::describe::SlotDescription;
 use crate::entry::{EntryId, EntryMeta};
 use crate::future::{ColdFuture, Either};
-use crate::slot::Slot;
+use crate::slot::{Node, Slot};
 use crate::typed::kind::Kind;
 use crate::typed::slot::TypedSlot;
 use crate::typed::slot_def::SlotDef;
@@ -42,16 +42,16 @@ impl<S: AroundCall + ?Sized, T> AroundSlot<'_, S, T> {
 
 /// Dispatch.
 impl<'h, S: DispatchInner<T> + ?Sized, T: HookObject> AroundSlot<'h, S, T> {
-    /// Dispatches, by way of the around hooks if there are any.
+    /// Dispatches, by way of the around hooks if any are enabled.
     pub fn __hooks_dispatch_around<'a>(
         &'a self,
         args: S::Args<'a>,
     ) -> impl Future<Output = S::Output> + MaybeSend + use<'a, 'h, S, T> {
-        if self.hooks.enabled_len() == 0 {
-            Either::left(S::dispatch(&self.inner, args))
-        } else {
+        if self.hooks.has_enabled() {
             let call = Next::new(&self.hooks, self).call(args);
             Either::right(ColdFuture::new(call))
+        } else {
+            Either::left(S::dispatch(&self.inner, args))
         }
     }
 }
@@ -90,7 +90,7 @@ where
     /// Moves the entries and the companions of another slot of an equal set into this one.
     pub fn __hooks_extend(&mut self, other: Self) {
         self.inner.__hooks_extend(other.inner);
-        let entries = other.hooks.registered().map(|node| node.entry());
+        let entries = other.hooks.registered().map(Node::entry);
         self.hooks.insert_all(entries);
     }
 
@@ -145,7 +145,8 @@ impl<'h, C: AroundCall + ?Sized> AroundRegistrations<'_, 'h, C> {
     /// Registers an around hook. The hook with the lowest priority is the outermost.
     ///
     /// # Panics
-    /// As [`Registrations::register`](crate::Registrations::register).
+    /// As [`Registrations::register`](crate::Registrations::register) of a slot that is no
+    /// `singleton`.
     #[track_caller]
     pub fn register<M>(&mut self, hook: impl IntoAround<C, M> + 'h) -> &mut Self
     where
