@@ -48,8 +48,8 @@ impl<'s, 'h, S: SlotDef + ?Sized> Registrations<'s, 'h, S> {
     ///
     /// # Panics
     /// If the hook is an [`Entry`] with a timeout, or with a failure policy that does not
-    /// propagate. If [`Entry::before`] or [`Entry::after`] names a key that is not registered, if the
-    /// order would be a cycle, or if the slot is a `singleton`.
+    /// propagate. If [`Entry::before`] or [`Entry::after`] names a key that is not registered, makes
+    /// the order a cycle, or is used in a `singleton` slot.
     #[track_caller]
     pub fn register<M>(&mut self, hook: impl IntoHook<S, M> + 'h) -> &mut Self
     where
