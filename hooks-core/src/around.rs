@@ -11,7 +11,6 @@
 use std::any::type_name;
 use std::fmt;
 use std::future::Future;
-use std::marker::PhantomData;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -23,6 +22,7 @@ use crate::slot::{Cursor, Slot};
 use crate::stack;
 use crate::trace;
 use crate::typed::direct::{CallLast, Condition};
+use crate::typed::into_hook::SingleHook;
 
 /// A call that around hooks can enclose: its arguments and its output. `#[hooks]` implements it for
 /// `dyn SlotTrait` if the slot has the option `around`.
@@ -263,7 +263,7 @@ where
         Self: 'h,
         C: 'h,
     {
-        Entry::with_type_name(Arc::new(StoredAround::new(self)), H::type_name())
+        Entry::with_type_name(Arc::new(SingleHook::new(self)), H::type_name())
     }
 }
 
@@ -280,26 +280,11 @@ where
         C: 'h,
     {
         let entry = self.with_pointee_name(H::type_name());
-        entry.map(|hook| Arc::new(StoredAround::new(hook)) as _)
+        entry.map(|hook| Arc::new(SingleHook::new(hook)) as _)
     }
 }
 
-/// A stored around hook of the form `M`.
-struct StoredAround<H, M> {
-    hook: H,
-    form: PhantomData<fn() -> M>,
-}
-
-impl<H, M> StoredAround<H, M> {
-    fn new(hook: H) -> Self {
-        StoredAround {
-            hook,
-            form: PhantomData,
-        }
-    }
-}
-
-impl<C: AroundCall + ?Sized, H: AroundHook<C, M>, M> DynAround<C> for StoredAround<H, M> {
+impl<C: AroundCall + ?Sized, H: AroundHook<C, M>, M> DynAround<C> for SingleHook<H, M> {
     fn start<'a>(&'a self, args: C::Args<'a>, next: Next<'a, C>) -> BoxFuture<'a, C::Output> {
         self.hook.start(args, next)
     }

@@ -106,15 +106,15 @@ where
     }
 }
 
-/// A stored hook of the form `M`.
+/// A stored hook of the form `M`: of a slot, or around a call.
 #[derive(Debug)]
 pub struct SingleHook<H, M> {
-    hook: H,
+    pub(crate) hook: H,
     form: PhantomData<fn() -> M>,
 }
 
 impl<H, M> SingleHook<H, M> {
-    fn new(hook: H) -> Self {
+    pub(crate) fn new(hook: H) -> Self {
         SingleHook {
             hook,
             form: PhantomData,
