@@ -451,6 +451,14 @@ fn a_switch_and_a_condition_apply_together() {
 }
 
 #[test]
+fn a_condition_holds_behind_an_arc() {
+    let long = Entry::new(Add("a")).when(|text: &&str, _: &usize| text.len() > 3);
+    let hooks = TextHooksSet::new().with_change(long.map(Arc::new));
+    assert_eq!(block_on(hooks.change("long", 1)), "a");
+    assert_eq!(block_on(hooks.change("no", 1)), "default no 1");
+}
+
+#[test]
 fn a_panic_of_a_condition_propagates() {
     let hooks = TextHooksSet::new()
         .with_change(Entry::new(Add("a")).when(|_: &&str, n: &usize| 10 / *n == 1));

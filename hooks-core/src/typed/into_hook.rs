@@ -175,6 +175,10 @@ impl<S: SlotDef + ?Sized, T: Hook<S, M> + ?Sized, M> Hook<S, InArc<M>> for Arc<T
         T::start(self, args, last)
     }
 
+    fn admits(&self, args: &S::Args<'_>) -> bool {
+        T::admits(self, args)
+    }
+
     fn type_name() -> &'static str {
         T::type_name()
     }
