@@ -210,8 +210,8 @@ fn expand(hook: &Hook<'_>) -> TokenStream {
     let lints = attrs::named(attrs, LINT_LEVELS).cloned();
     let lints = lints.chain(attrs.iter().filter_map(attrs::allowed));
     // In a guard the hook implements the trait by its own name, which the guard imports.
-    let missing = missing_last(hook, sig);
-    let is_guarded = is_plain(slot) && (missing.is_some() || may_be_set(slot));
+    let lacks_last = probably_lacks_last(hook);
+    let is_guarded = is_plain(slot) && (lacks_last || may_be_set(slot));
     let local = slot.segments.last().filter(|_| is_guarded);
     let local = local.map(|local| &local.ident);
     let implemented = &local.map_or_else(|| slot.clone(), |local| Path::from(local.clone()));
@@ -227,10 +227,7 @@ fn expand(hook: &Hook<'_>) -> TokenStream {
         }
     };
     let implementation = match local {
-        Some(local) => {
-            let parts = (&implementation, missing);
-            guarded(slot, local, name, &cfgs, private, parts)
-        }
+        Some(local) => guarded(hook, local, lacks_last, &cfgs, private, &implementation),
         None => implementation,
     };
     quote! {
@@ -263,16 +260,11 @@ fn may_be_set(slot: &Path) -> bool {
     last.is_some_and(|last| last.ident.to_string().ends_with("Hooks") || seen::is_set(&last.ident))
 }
 
-/// Returns the number of parameters and the error of a function that probably lacks `last`:
-/// `1 compile_error! { … }`.
-fn missing_last(hook: &Hook<'_>, sig: &Signature) -> Option<(Literal, TokenStream)> {
-    let (place, message) = params::missing_last(sig)?;
-    let name = hook.slot.segments.last()?;
-    if !seen::slot_passes_last(&name.ident, hook.params.len()) {
-        return None;
-    }
-    let error = syn::Error::new(place, message).to_compile_error();
-    Some((Literal::usize_unsuffixed(hook.params.len()), error))
+/// Returns `true` if a slot of this name passes `last`, which the function seems to lack.
+fn probably_lacks_last(hook: &Hook<'_>) -> bool {
+    let slot = hook.slot.segments.last();
+    params::may_lack_last(&hook.sig)
+        && slot.is_some_and(|slot| seen::slot_passes_last(&slot.ident, hook.params.len()))
 }
 
 // Input:
@@ -291,13 +283,14 @@ fn missing_last(hook: &Hook<'_>, sig: &Signature) -> Option<(Literal, TokenStrea
 /// `#[hooks]` gives the name of a set's trait, and of the trait of a slot that passes `last`; the
 /// trait of another slot has none, and the macro of the outer `use` is called.
 fn guarded(
-    slot: &Path,
+    hook: &Hook<'_>,
     local: &Ident,
-    name: &Ident,
+    lacks_last: bool,
     cfgs: &[&Attribute],
     private: &TokenStream,
-    (implementation, missing): (&TokenStream, Option<(Literal, TokenStream)>),
+    implementation: &TokenStream,
 ) -> TokenStream {
+    let Hook { slot, name, .. } = hook;
     let error = syn::Error::new_spanned(
         slot,
         format!(
@@ -332,33 +325,24 @@ fn guarded(
             #registrable
         }
     };
-    let missing = missing.map(|(count, error)| {
-        let refused = refused(error);
+    let missing = lacks_last.then(|| {
+        let count = Literal::usize_unsuffixed(hook.params.len());
+        let refused = refused(params::missing_last(&hook.sig).to_compile_error());
         quote!(#count { #refused })
     });
     let refused = refused(error);
-    quote! {
-        #(#cfgs)*
-        const _: () = {
-            #[allow(unused_imports)]
-            use #private::write_hook as #chosen;
+    let items = quote! {
+        #chosen! {
+            { #refused }
             {
                 #[allow(unused_imports)]
-                use #slot as #chosen;
-                {
-                    #chosen! {
-                        { #refused }
-                        {
-                            #[allow(unused_imports)]
-                            use #slot as #local;
-                            #implementation
-                        }
-                        #missing
-                    }
-                }
+                use #slot as #local;
+                #implementation
             }
-        };
-    }
+            #missing
+        }
+    };
+    seen::by_name(slot, &chosen, &quote!(#private::write_hook), cfgs, &items)
 }
 
 /// Returns the hook as if it were written by hand: the compiler compares it with the slot, and

@@ -276,20 +276,19 @@ fn expand(group: &Group<'_>) -> TokenStream {
     let (impl_generics, ..) = generics.split_for_impl();
 
     let is_guarded = is_guarded(group);
+    // The macro of the set, in the guard.
+    let chosen = Ident::new("__hooks_of_set", Span::call_site());
     let bodies = methods.iter().map(|method| {
         let body = hook_body(method, block);
-        let missing = missing_last(method).filter(|_| is_guarded);
-        match missing.filter(|(count, _)| probably_lacks_last(set, method, *count)) {
-            Some((count, (place, message))) => {
-                let error = syn::Error::new(place, message).to_compile_error();
-                let (count, name) = (Literal::usize_unsuffixed(count), name(method));
-                let cfgs = attrs::cfgs(&method.attrs);
-                quote! {
-                    #(#cfgs)*
-                    __hooks_of_set! { #name #count { #error } { #body } }
-                }
-            }
-            None => body,
+        if !is_guarded || !probably_lacks_last(set, method) {
+            return body;
+        }
+        let error = params::missing_last(&method.sig).to_compile_error();
+        let count = Literal::usize_unsuffixed(param_count(method));
+        let (cfgs, name) = (attrs::cfgs(&method.attrs), name(method));
+        quote! {
+            #(#cfgs)*
+            #chosen! { #name #count { #error } { #body } }
         }
     });
     let predicates = where_clause.iter().flat_map(|clause| &clause.predicates);
@@ -306,7 +305,7 @@ fn expand(group: &Group<'_>) -> TokenStream {
     });
     let checks = checks(methods, private);
     let checks = if is_guarded {
-        quote!(__hooks_of_set! { foreign { #checks } })
+        quote!(#chosen! { foreign { #checks } })
     } else {
         checks
     };
@@ -367,21 +366,7 @@ fn expand(group: &Group<'_>) -> TokenStream {
     if !is_guarded {
         return items;
     }
-    let chosen = spans::generated(&names::of_set());
-    quote! {
-        #(#cfgs)*
-        const _: () = {
-            #[allow(unused_imports)]
-            use #private::keep_method as #chosen;
-            {
-                #[allow(unused_imports)]
-                use #set as #chosen;
-                {
-                    #items
-                }
-            }
-        };
-    }
+    seen::by_name(set, &chosen, &quote!(#private::keep_method), &cfgs, &items)
 }
 
 /// Returns the set if it belongs to the hook trait; another set is refused, at its name.
@@ -418,38 +403,35 @@ fn unknown_methods(methods: &[&Method], private: &TokenStream) -> TokenStream {
     }
 }
 
-/// Returns the number of parameters of a method that seems to lack `last`, and the place and the
-/// message of the error, if the slot passes it.
-fn missing_last(method: &Method) -> Option<(usize, (Span, String))> {
-    let error = params::missing_last(&method.sig)?;
-    Some((params::typed(&method.sig.inputs).count(), error))
-}
-
 /// Returns `true` if the compiler shall look for the set's macro: a method probably lacks `last`, and
 /// the set has the name that belongs to the trait. Under another name the set may not exist, and the
 /// compiler would report an import instead of a type.
 fn is_guarded(group: &Group<'_>) -> bool {
     let named = |path: &Path| path.to_token_stream().to_string();
     let belongs = likely_set(group.hook_trait).is_some_and(|set| named(&set) == named(&group.set));
-    let lacks_last = |method: &&Method| {
-        let missing = missing_last(method);
-        missing.is_some_and(|(count, _)| probably_lacks_last(&group.set, method, count))
-    };
-    belongs && group.methods.iter().any(lacks_last)
+    let mut methods = group.methods.iter();
+    belongs && methods.any(|method| probably_lacks_last(&group.set, method))
 }
 
-/// Returns `true` if a set of this name has such a slot, and the slot passes `last`.
-fn probably_lacks_last(set: &Path, method: &Method, count: usize) -> bool {
-    let set = set.segments.last();
-    set.is_some_and(|set| seen::method_passes_last(&set.ident, &method.sig.ident, count))
+/// Returns `true` if a set of this name has such a slot, which passes `last`, and the method seems to
+/// lack it.
+fn probably_lacks_last(set: &Path, method: &Method) -> bool {
+    let (set, name) = (set.segments.last(), &method.sig.ident);
+    params::may_lack_last(&method.sig)
+        && set.is_some_and(|set| seen::method_passes_last(&set.ident, name, param_count(method)))
+}
+
+fn param_count(method: &Method) -> usize {
+    params::typed(&method.sig.inputs).count()
 }
 
 /// Returns checks by type for methods that may lack `last`. The compiler also reports their number
 /// of parameters, so they are the second choice: for a set of another crate.
 fn checks(methods: &[&Method], private: &TokenStream) -> TokenStream {
-    let mut checks = methods.iter().filter_map(|method| {
-        let (count, _) = missing_last(method)?;
+    let may_lack_last = |method: &&&Method| params::may_lack_last(&method.sig);
+    let mut checks = methods.iter().filter(may_lack_last).map(|method| {
         let (cfgs, slot) = (attrs::cfgs(&method.attrs), registrations(method));
+        let count = param_count(method);
         let check = spans::call_by_way_of(
             &quote_spanned!(method.sig.fn_token.span=> _),
             &quote!(#private::direct::NotPassed),
@@ -457,10 +439,10 @@ fn checks(methods: &[&Method], private: &TokenStream) -> TokenStream {
             "__hooks_check",
             &quote!((&&set.#slot().__hooks_method::<#count>()).__hooks_left_out()),
         );
-        Some(quote! {
+        quote! {
             #(#cfgs)*
             #check;
-        })
+        }
     });
     let Some(first) = checks.next() else {
         return TokenStream::new();

@@ -55,11 +55,6 @@ pub(crate) fn set(hook_trait: &Ident, place: Span) -> Ident {
     format_ident!("{}Set", hook_trait.unraw(), span = place)
 }
 
-/// `__hooks_of_set`, the name under which `#[impl_hooks]` imports the macro of a set.
-pub(crate) fn of_set() -> Ident {
-    Ident::new("__hooks_of_set", Span::call_site())
-}
-
 /// Returns a lifetime of this name; `'__a` for `a` if a type of the user has a `for<'a>`.
 pub(crate) fn lifetime<'a>(name: &str, types: impl IntoIterator<Item = &'a Type>) -> Lifetime {
     let mut taken = types

@@ -225,21 +225,20 @@ pub(crate) fn is_option(ty: &Type) -> bool {
     last.is_some_and(|segment| segment.ident == "Option")
 }
 
-/// Returns the place and the message of the error about a hook that takes no `last`, as far as can be
-/// seen, if its slot may pass it.
-pub(crate) fn missing_last(sig: &Signature) -> Option<(Span, String)> {
-    let ReturnType::Type(_, output) = &sig.output else {
-        return None;
-    };
+/// Returns `true` if a hook takes no `last`, as far as can be seen, and its slot may pass it.
+pub(crate) fn may_lack_last(sig: &Signature) -> bool {
     let last = typed(&sig.inputs).last();
-    if last.is_some_and(|last| is_last(last) || is_option(&last.ty)) {
-        return None;
-    }
+    let takes_last = last.is_some_and(|last| is_last(last) || is_option(&last.ty));
+    !takes_last && matches!(sig.output, ReturnType::Type(..))
+}
+
+/// Returns the error about a hook without `last` whose slot passes it.
+pub(crate) fn missing_last(sig: &Signature) -> syn::Error {
     let message = format!(
         "missing parameter for the previous output; add `last: Option<{}>` as the last parameter",
-        syntax::text(output.to_token_stream())
+        syntax::text(output(sig).to_token_stream())
     );
-    Some((sig.paren_token.span.join(), message))
+    syn::Error::new(sig.paren_token.span.join(), message)
 }
 
 /// Returns positional names for this many parameters, which cannot clash with the user's names: a

@@ -11,8 +11,10 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-use syn::Ident;
+use proc_macro2::TokenStream;
+use quote::quote;
 use syn::ext::IdentExt;
+use syn::{Attribute, Ident, Path};
 
 /// By the names `AppHooks`, `Check` and `AppHooksSet::check`: the item, or `None` if several items
 /// have the name.
@@ -64,12 +66,34 @@ pub(crate) fn method_passes_last(set: &Ident, method: &Ident, params: usize) -> 
 }
 
 fn passes_last(name: &str, params: usize) -> bool {
-    match get(name) {
-        Some(Seen::Slot {
-            passes_last,
-            params: seen,
-        }) => passes_last && seen == params,
-        Some(Seen::Set) | None => false,
+    matches!(
+        get(name),
+        Some(Seen::Slot { passes_last: true, params: seen }) if seen == params
+    )
+}
+
+/// Returns the items. In them, `#chosen!` is the macro with the name that the path ends in, or the
+/// macro `fallback` if the name has none: the inner `use` shadows the outer one.
+pub(crate) fn by_name(
+    path: &Path,
+    chosen: &Ident,
+    fallback: &TokenStream,
+    cfgs: &[&Attribute],
+    items: &TokenStream,
+) -> TokenStream {
+    quote! {
+        #(#cfgs)*
+        const _: () = {
+            #[allow(unused_imports)]
+            use #fallback as #chosen;
+            {
+                #[allow(unused_imports)]
+                use #path as #chosen;
+                {
+                    #items
+                }
+            }
+        };
     }
 }
 
