@@ -462,7 +462,7 @@ fn name(method: &Method) -> String {
 
 /// Returns the method of the set that returns the slot's registrations, at the span of the hook.
 fn registrations(method: &Method) -> Ident {
-    let mut name = names::SlotNames(&method.sig.ident).registrations();
+    let mut name = names::SlotNames(&method.sig.ident).registrations("");
     name.set_span(spans::generated_at(method.sig.fn_token.span));
     name
 }

@@ -33,20 +33,20 @@ impl SlotNames<'_> {
         format_ident!("{prefix}_{}{suffix}", self.0.unraw(), span = self.0.span())
     }
 
+    /// `with_validate_prompt`, `register_validate_prompt` and `validate_prompt_mut`, or with a suffix
     /// `with_validate_prompt_around`, `register_validate_prompt_around` and
-    /// `validate_prompt_around_mut`
-    pub(crate) fn around(&self) -> [Ident; 3] {
-        let registrations = format_ident!("{}_around_mut", self.0.unraw(), span = self.0.span());
+    /// `validate_prompt_around_mut`.
+    pub(crate) fn registration(&self, suffix: &str) -> [Ident; 3] {
         [
-            self.method("with", "_around"),
-            self.method("register", "_around"),
-            registrations,
+            self.method("with", suffix),
+            self.method("register", suffix),
+            self.registrations(suffix),
         ]
     }
 
-    /// `validate_prompt_mut`
-    pub(crate) fn registrations(&self) -> Ident {
-        format_ident!("{}_mut", self.0.unraw(), span = self.0.span())
+    /// `validate_prompt_mut`, or with a suffix `validate_prompt_around_mut`.
+    pub(crate) fn registrations(&self, suffix: &str) -> Ident {
+        format_ident!("{}{suffix}_mut", self.0.unraw(), span = self.0.span())
     }
 }
 

@@ -154,14 +154,10 @@ impl Slot {
     /// Returns the names of the set's public methods.
     pub(crate) fn public_methods(&self) -> Vec<Ident> {
         let names = self.names();
-        let mut methods = vec![
-            self.method.clone(),
-            names.method("with", ""),
-            names.method("register", ""),
-            names.registrations(),
-        ];
+        let mut methods = vec![self.method.clone()];
+        methods.extend(names.registration(""));
         if self.around {
-            methods.extend(names.around());
+            methods.extend(names.registration("_around"));
         }
         let chain = self.chain().map(|_| "_chain");
         let end = self.end().map(|end| end.role.suffix());

@@ -1,7 +1,8 @@
 //! Generates the set's methods for a slot: registration and companions.
 
 use proc_macro2::TokenStream;
-use quote::{quote, quote_spanned};
+use quote::{format_ident, quote, quote_spanned};
+use syn::Ident;
 
 use super::SlotExpansion;
 use crate::attrs;
@@ -10,103 +11,71 @@ use crate::spans;
 
 impl SlotExpansion<'_> {
     pub(crate) fn set_methods(&self) -> TokenStream {
-        let SlotExpansion {
-            slot, cfgs, place, ..
-        } = self;
-        let (field, hook, vis) = (&slot.method, &slot.name, self.vis());
-        let deprecated: Vec<_> = attrs::given(&slot.attrs, &["deprecated"]).collect();
-        let h = self.lifetime();
-        let names = slot.names();
-        let with = names.method("with", "");
-        let register = names.method("register", "");
-        let registrations = names.registrations();
         let dispatch = self.dispatch();
+        let types = ["IntoHook", "Registrations"];
+        let hooks = self.registration_methods("", types, ["a hook", "registrations"]);
         let companions = self.companion_methods();
-        let around = self.around_methods();
-        let register_doc = format!("Registers a hook for the slot `{field}`.");
-        let registrations_doc = format!("Returns the registrations of the slot `{field}`.");
-        let (form, root) = (names::form(hook), &self.root);
-        // A value that is not a hook is refused at the name of the slot.
-        let at_name = spans::generated_at(field.span());
-        let into_hook = spans::respan_prefix(field, quote!(#root::IntoHook), *place);
-        let bound = quote_spanned!(at_name=> impl #into_hook<dyn #hook, #form> + #h);
-        quote_spanned! {*place=>
-            #dispatch
-
-            #(#cfgs)*
-            #(#deprecated)*
-            #[doc = #register_doc]
-            #[track_caller]
-            #vis fn #with<#form>(mut self, hook: #bound) -> Self {
-                self.#field.__hooks_register(hook);
-                self
-            }
-
-            #(#cfgs)*
-            #(#deprecated)*
-            #[doc = #register_doc]
-            #[track_caller]
-            #vis fn #register<#form>(&mut self, hook: #bound) -> &mut Self {
-                self.#field.__hooks_register(hook);
-                self
-            }
-
-            #(#cfgs)*
-            #(#deprecated)*
-            #[doc = #registrations_doc]
-            #vis fn #registrations(&mut self) -> #root::Registrations<'_, #h, dyn #hook> {
-                self.#field.__hooks_mut()
-            }
-
-            #companions
-            #around
-        }
+        let around = self.slot.around.then(|| {
+            let types = ["IntoAround", "AroundRegistrations"];
+            self.registration_methods("_around", types, ["an around hook", "around hooks"])
+        });
+        quote!(#dispatch #hooks #companions #around)
     }
 
-    /// Returns the methods that register around hooks.
-    fn around_methods(&self) -> Option<TokenStream> {
+    /// Returns the methods that register hooks. With the suffix `_around`, the hooks are around
+    /// hooks.
+    fn registration_methods(
+        &self,
+        suffix: &str,
+        types: [&str; 2],
+        [hook_doc, hooks_doc]: [&str; 2],
+    ) -> TokenStream {
         let SlotExpansion {
-            slot, cfgs, place, ..
+            slot,
+            root,
+            cfgs,
+            place,
+            ..
         } = self;
-        if !slot.around {
-            return None;
-        }
         let (field, hook, vis) = (&slot.method, &slot.name, self.vis());
         let deprecated: Vec<_> = attrs::given(&slot.attrs, &["deprecated"]).collect();
-        let (form, root, h) = (names::form(hook), &self.root, self.lifetime());
-        let [with, register, registrations] = slot.names().around();
-        let doc = format!("Registers an around hook for the slot `{field}`.");
-        let registrations_doc = format!("Returns the around hooks of the slot `{field}`.");
+        let (form, h) = (names::form(hook), self.lifetime());
+        let [into, listed] = types.map(|name| Ident::new(name, *place));
+        let [with, register, registrations] = slot.names().registration(suffix);
+        let inner_register = format_ident!("__hooks_register{suffix}", span = *place);
+        let inner_registrations = format_ident!("__hooks{suffix}_mut", span = *place);
+        let register_doc = format!("Registers {hook_doc} for the slot `{field}`.");
+        let registrations_doc = format!("Returns the {hooks_doc} of the slot `{field}`.");
         // A value that is not a hook is refused at the name of the slot.
         let at_name = spans::generated_at(field.span());
-        let into_around = spans::respan_prefix(field, quote!(#root::IntoAround), *place);
-        let bound = quote_spanned!(at_name=> impl #into_around<dyn #hook, #form> + #h);
-        Some(quote_spanned! {*place=>
+        let into = spans::respan_prefix(field, quote!(#root::#into), *place);
+        let bound = quote_spanned!(at_name=> impl #into<dyn #hook, #form> + #h);
+        quote_spanned! {*place=>
             #(#cfgs)*
             #(#deprecated)*
-            #[doc = #doc]
+            #[doc = #register_doc]
             #[track_caller]
             #vis fn #with<#form>(mut self, hook: #bound) -> Self {
-                self.#field.__hooks_register_around(hook);
+                self.#field.#inner_register(hook);
                 self
             }
 
             #(#cfgs)*
             #(#deprecated)*
-            #[doc = #doc]
+            #[doc = #register_doc]
             #[track_caller]
             #vis fn #register<#form>(&mut self, hook: #bound) -> &mut Self {
-                self.#field.__hooks_register_around(hook);
+                self.#field.#inner_register(hook);
                 self
             }
 
             #(#cfgs)*
             #(#deprecated)*
             #[doc = #registrations_doc]
-            #vis fn #registrations(&mut self) -> #root::AroundRegistrations<'_, #h, dyn #hook> {
-                self.#field.__hooks_around_mut()
+            #vis fn #registrations(&mut self) -> #root::#listed<'_, #h, dyn #hook> {
+                self.#field.#inner_registrations()
             }
-        })
+        }
     }
 
     fn companion_methods(&self) -> TokenStream {
