@@ -287,9 +287,8 @@ fn set_macro(
         Visibility::Public(_) => quote!(pub(crate)),
         vis => quote!(#vis),
     };
-    let mut name = spans::generated(&set.set);
-    name.set_span(place);
-    let local = format_ident!("__hooks_of_{}", set.set.unraw(), span = place);
+    let name = format_ident!("{}", set.set, span = place);
+    let local = format_ident!("__hooks_of_{name}");
     Some(quote_spanned! {place=>
         #(#cfgs)*
         #[allow(unused_macros, unused_macro_rules)]

@@ -110,14 +110,13 @@ fn other_item(item: &TraitItem, errors: &mut Errors) {
 }
 
 fn slot(method: &Method, definition: &Trait, errors: &mut Errors) -> Option<Slot> {
-    let kind = kind(method, errors);
+    let (kind, flags) = kind(method, errors).unzip();
     for attr in attrs::named(&method.attrs, &["nested_hooks"]) {
         errors.error(
             attr,
             "`#[nested_hooks(…)]` is only valid on a trait; move it to the trait of the set",
         );
     }
-    let flags = kind.as_ref().map(|(_, flags)| flags.clone());
     let flags = flags.unwrap_or_default();
     let sig = &method.sig;
     if sig.asyncness.is_none() && attrs::named(&method.attrs, &["hook"]).next().is_none() {
@@ -126,7 +125,7 @@ fn slot(method: &Method, definition: &Trait, errors: &mut Errors) -> Option<Slot
     }
     signature(method, errors);
     let inputs: Vec<_> = params::typed(&method.sig.inputs).cloned().collect();
-    if let Some((Kind::Custom(_), _)) = &kind {
+    if let Some(Kind::Custom(_)) = &kind {
         call(method, &inputs, errors);
     }
     let refused = [&definition.generics, &method.sig.generics];
@@ -175,7 +174,7 @@ fn slot(method: &Method, definition: &Trait, errors: &mut Errors) -> Option<Slot
         parens: method.sig.paren_token.span.join(),
         inputs,
         output,
-        kind: kind?.0,
+        kind: kind?,
         concurrent: flags.concurrent,
         around: flags.around,
         body: body.clone(),
@@ -229,7 +228,7 @@ fn hook_attr<'a>(method: &'a Method, errors: &mut Errors) -> Option<&'a Attribut
 }
 
 /// The options of a slot besides its kind and its companions.
-#[derive(Clone, Default)]
+#[derive(Default)]
 pub(super) struct Flags {
     name: Option<Ident>,
     concurrent: bool,
