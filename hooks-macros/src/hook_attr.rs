@@ -93,20 +93,9 @@ impl HookAttr {
             self.set_kind(kind, &key, errors);
             return no_value(&key, input, errors);
         }
-        let text = key.to_string();
-        let flag = match text.as_str() {
-            "concurrent" => Some(&mut self.concurrent),
-            "around" => Some(&mut self.around),
-            _ => None,
-        };
-        if let Some(flag) = flag {
-            if flag.is_some() {
-                errors.duplicate(&key);
-            }
-            *flag = Some(key.clone());
-            return no_value(&key, input, errors);
-        }
-        let is_read = match text.as_str() {
+        let is_read = match key.to_string().as_str() {
+            "concurrent" => return set_flag(&mut self.concurrent, key, input, errors),
+            "around" => return set_flag(&mut self.around, key, input, errors),
             "chain" => set(&mut self.chain, &key, input, errors)?,
             "aggregate" => set(&mut self.aggregate, &key, input, errors)?,
             "finalize" => set(&mut self.finalize, &key, input, errors)?,
@@ -208,16 +197,29 @@ fn set<T: Value>(
     Ok(true)
 }
 
+/// Sets an option without a value.
+fn set_flag(
+    flag: &mut Option<Ident>,
+    key: Ident,
+    input: ParseStream<'_>,
+    errors: &mut Errors,
+) -> syn::Result<()> {
+    if flag.is_some() {
+        errors.duplicate(&key);
+    }
+    no_value(flag.insert(key), input, errors)
+}
+
 /// Returns `true` if a value seems to follow a word.
 fn has_value(input: ParseStream<'_>) -> bool {
     input.peek(Token![=]) || input.peek(Token![:]) || input.peek(token::Paren)
 }
 
-fn no_value(kind: &Ident, input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<()> {
+fn no_value(word: &Ident, input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<()> {
     if has_value(input) {
         errors.error(
             options::rest(input)?,
-            format!("`{kind}` takes no value; write only `{kind}`"),
+            format!("`{word}` takes no value; write only `{word}`"),
         );
     }
     Ok(())
