@@ -43,7 +43,7 @@ mod rules {
     pub(crate) type AnyObject = dyn std::any::Any;
 }
 
-/// Second items with the names of the bounds, which nothing uses.
+/// Unused second items with the names of the bounds.
 ///
 /// If an item has several names, the compiler's errors contain the first one in alphabetical order
 /// that is unique among all items of the dependencies. With these items, errors contain `Send` and

@@ -306,7 +306,8 @@ impl EntryMeta {
         self.priority
     }
 
-    /// Returns the position among entries of equal priority: lower runs first.
+    /// Returns the position among entries of equal priority: lower runs first, unless a relative
+    /// order moves an entry.
     pub fn sequence(&self) -> u64 {
         self.sequence
     }

@@ -127,8 +127,8 @@ impl<H: ?Sized> Slot<H> {
         self.put(hook, meta)
     }
 
-    /// Registers several entries, which may name each other's keys. A key that no entry has is not
-    /// an error here: the entry that has it may have been removed.
+    /// Registers several entries, which may name each other's keys. An unknown key is not an error
+    /// here: the entry with the key may have been removed.
     ///
     /// # Panics
     /// As [`insert`](Self::insert), except for unknown keys.

@@ -413,8 +413,8 @@ fn is_guarded(group: &Group<'_>) -> bool {
     belongs && methods.any(|method| probably_lacks_last(&group.set, method))
 }
 
-/// Returns `true` if a set of this name has such a slot, which passes `last`, and the method seems to
-/// lack it.
+/// Returns `true` if a set of this name passes `last` to the slot of the method, which seems to lack
+/// it.
 fn probably_lacks_last(set: &Path, method: &Method) -> bool {
     let (set, name) = (set.segments.last(), &method.sig.ident);
     params::may_lack_last(&method.sig)

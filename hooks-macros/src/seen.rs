@@ -2,8 +2,8 @@
 //!
 //! A macro sees one item, so `#[impl_hook(Check)]` cannot know whether `Check` is a slot's trait, and
 //! whether the slot passes `last`. The compiler runs the macros of a crate on one thread, mostly in
-//! the order of the source, so a macro can know the names of earlier items; an editor runs each on a
-//! thread of its own, and none is known. A name does not identify an item: it only selects a form of
+//! the order of the source, so a macro can know the names of earlier items; an editor runs each macro
+//! on a thread of its own, which knows no names. A name does not identify an item: it only selects a form of
 //! the expansion in which the compiler decides by name resolution, and which causes one error instead
 //! of several. The form imports the name, and imports are stricter than other paths about names that
 //! shadow each other, so it is used only if one item has the name.
@@ -24,7 +24,7 @@ thread_local! {
     static NAMES: RefCell<Names> = RefCell::default();
 }
 
-/// What a name belongs to.
+/// The item that a name belongs to.
 #[derive(Clone, Copy)]
 pub(crate) enum Seen {
     /// The trait of a set.
@@ -54,13 +54,14 @@ pub(crate) fn is_set(name: &Ident) -> bool {
     matches!(get(&text(name)), Some(Seen::Set))
 }
 
-/// Returns `true` if the only slot with a trait of this name passes `last` after this number of
-/// parameters.
+/// Returns `true` if the only slot with a trait of this name has this number of parameters and passes
+/// `last`.
 pub(crate) fn slot_passes_last(slot_trait: &Ident, params: usize) -> bool {
     passes_last(&text(slot_trait), params)
 }
 
-/// Returns `true` if the only set of this name has such a slot.
+/// Returns `true` if the only set of this name has a slot with this method and this number of
+/// parameters, which passes `last`.
 pub(crate) fn method_passes_last(set: &Ident, method: &Ident, params: usize) -> bool {
     passes_last(&method_text(set, method), params)
 }

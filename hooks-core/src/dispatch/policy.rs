@@ -119,7 +119,7 @@ pub trait Policy<H: ?Sized>: Sized {
     fn slot_name(&self) -> &str;
 
     /// Returns `true` if a conditional entry takes part in this dispatch. Called once for each
-    /// enabled entry that [`EntryMeta::is_conditional`], before
+    /// enabled [conditional](EntryMeta::is_conditional) entry, before
     /// [`before_hooks`](Self::before_hooks). A panic propagates to the caller.
     fn admits(&mut self, entry: &EntryMeta, hook: &H) -> bool {
         let _ = (entry, hook);

@@ -97,7 +97,7 @@ impl Arrangement {
 
     /// Returns the entries of a cycle, if there is one.
     fn cycle(&self) -> Option<Vec<usize>> {
-        // An entry without predecessors, or with checked ones, is checked.
+        // An entry is checked once all its predecessors are.
         let mut is_checked = vec![false; self.predecessors.len()];
         for start in 0..is_checked.len() {
             // A walk along predecessors that are not checked.

@@ -93,8 +93,8 @@ impl<'a> SlotExpansion<'a> {
         }
     }
 
-    /// Returns the expansion for a block with this short name for the framework's module, which has
-    /// the attributes of the trait.
+    /// Returns the expansion for a block that has the attributes of the trait, and this short name for
+    /// the framework's module.
     pub(crate) fn inside(&self, private: &SharedTokens) -> Self {
         SlotExpansion {
             private: private.respan(self.place),
