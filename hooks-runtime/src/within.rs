@@ -44,15 +44,21 @@ impl<'t> Deadline<'t> {
         }
     }
 
-    /// Runs a future until its end or the deadline. Returns `None` at the deadline.
-    pub(crate) async fn race<F: Future + Unpin>(&mut self, mut future: F) -> Option<F::Output> {
+    /// Runs a future until its end or the deadline.
+    ///
+    /// # Errors
+    /// If the future is pending at the deadline: returns the time from the start to the deadline.
+    pub(crate) async fn race<F: Future + Unpin>(
+        &mut self,
+        mut future: F,
+    ) -> Result<F::Output, Duration> {
         let Some(limit) = self.limit else {
-            return Some(future.await);
+            return Ok(future.await);
         };
         self.start(limit);
         poll_fn(|cx| match Pin::new(&mut future).poll(cx) {
-            Poll::Ready(output) => Poll::Ready(Some(output)),
-            Poll::Pending if self.poll(cx, limit) => Poll::Ready(None),
+            Poll::Ready(output) => Poll::Ready(Ok(output)),
+            Poll::Pending if self.poll(cx, limit) => Poll::Ready(Err(limit)),
             Poll::Pending => Poll::Pending,
         })
         .await
@@ -64,7 +70,7 @@ impl<'t> Deadline<'t> {
         self.sleep.get_or_insert_with(|| timer.sleep(limit));
     }
 
-    /// Returns `true` if the dispatch, which is pending, has to end.
+    /// Returns `true` if the pending dispatch or future has to end.
     fn poll(&mut self, cx: &mut Context<'_>, limit: Duration) -> bool {
         let is_over = |sleep: &mut BoxFuture<'static, ()>| sleep.as_mut().poll(cx).is_ready();
         self.has_passed =

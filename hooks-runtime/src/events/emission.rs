@@ -231,15 +231,7 @@ impl Emission {
     /// Creates an emission with these data that continues, for around hooks that do not call the
     /// other hooks.
     pub fn proceed(data: impl Into<Arc<Map>>) -> Self {
-        Emission {
-            action: Action::Continue,
-            data: data.into(),
-            injections: ThinVec::new(),
-            messages: ThinVec::new(),
-            decided_by: None,
-            failures: ThinVec::new(),
-            rare_fields: ColdOption::none(),
-        }
+        Emission::of(data.into())
     }
 
     /// Creates a denial by this hook, for around hooks that do not call the other hooks.
@@ -251,10 +243,8 @@ impl Emission {
         let mut emission = Emission::proceed(data);
         emission.action = Action::Deny;
         emission.decided_by = Some(hook.into());
-        emission.rare_fields = ColdOption::from(Box::new(RareFields {
-            decision: Some(Box::new(HookResult::deny(reason))),
-            ..RareFields::default()
-        }));
+        let denial = HookResult::deny(reason);
+        emission.rare_fields.get_or_default().decision = Some(Box::new(denial));
         emission
     }
 

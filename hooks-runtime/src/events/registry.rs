@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::mem;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, TryLockError, Weak};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use hooks_core::__private::{ColdOption, drop_catching_panic};
+use hooks_core::__private::drop_catching_panic;
 use hooks_core::{
     BoxFuture, EntryId, EntryMeta, FailurePolicy, Innermost, IntoAround, Never, Next, Policy,
     Registration, Report, Slot, Timer, Unregister,
@@ -17,7 +18,7 @@ use pin_project_lite::pin_project;
 use super::call::EventCall;
 use super::collect::{Collect, Collected};
 use super::data::{DefaultFields, EmitError, IntoEventData};
-use super::emission::{Emission, RareFields};
+use super::emission::Emission;
 use super::emit::{EmissionState, policy};
 use super::handler::{Handler, HookReturn, IntoHandler, conditional, handler, name_of};
 use super::names::{EventNameWarning, EventNames};
@@ -78,7 +79,6 @@ impl HookRegistryInner {
             self.table.try_update(|table| table.settle(checked.settled));
         }
     }
-}
 
 impl HookRegistryInner {
     /// Disables hooks that have reached their limit of failures.
@@ -761,10 +761,7 @@ async fn emit_with(
         }
         let mut emission = Emission::of(table.completed(map));
         if options.report {
-            emission.rare_fields = ColdOption::from(Box::new(RareFields {
-                report: Some(Report::default()),
-                ..RareFields::default()
-            }));
+            emission.rare_fields.get_or_default().report = Some(Report::default());
         }
         return Ok(emission);
     };
@@ -773,12 +770,7 @@ async fn emit_with(
         original,
         outcome: None,
     };
-    let mut run = PhaseRun {
-        deadline: Deadline::new(&*registry.timer, options.deadline),
-        report: None,
-        counts: hooks.counts_failures.then_some(&registry.counts),
-        failed: Vec::new(),
-    };
+    let mut run = PhaseRun::new(registry, hooks, options.deadline, options.report);
     let emitted = EmittedEvent {
         registry,
         table: &table,
@@ -792,13 +784,12 @@ async fn emit_with(
             let data = Arc::clone(&map);
             let args = (EventCall::new(Arc::clone(name), map),);
             let call = Next::new(&later.around, &emitted).call(args);
-            match (run.deadline.race(call).await, run.deadline.passed()) {
-                (None, Some(after)) => Err(EmitError::Deadline {
+            match run.deadline.race(call).await {
+                Ok(outcome) => outcome,
+                Err(after) => Err(EmitError::Deadline {
                     after,
                     emission: Box::new(Emission::of(table.completed(data))),
                 }),
-                (Some(outcome), _) => outcome,
-                (None, None) => unreachable!("a call ends at a deadline only"),
             }
         }
         _ => emitted.decide(&mut run, map).await,
@@ -809,7 +800,6 @@ async fn emit_with(
     };
     let outcome = match later {
         Some(later) if !later.observe.is_empty() => {
-            run.report = options.report.then(Report::default);
             observe(&mut run, later, name, outcome, background).await
         }
         _ => outcome,
@@ -838,7 +828,6 @@ impl EmittedEvent<'_> {
             None => EmissionState::new(self.name, fields),
             Some(_) => EmissionState::with_background(self.name, fields, self.background.clone()),
         };
-        run.report = self.reports.then(Report::default);
         run.dispatch(&hooks.transform, state.policy()).await;
         let concluded = match hooks.later.as_deref() {
             None => state.conclude(&hooks.transform),
@@ -849,7 +838,7 @@ impl EmittedEvent<'_> {
                 state.conclude_phases(&hooks.transform, &later.decide)
             }
         };
-        let emission = concluded.emission(run.report.take())?;
+        let emission = concluded.emission(run.take_report())?;
         match run.deadline.passed() {
             None => Ok(emission),
             Some(after) => Err(EmitError::Deadline {
@@ -864,12 +853,7 @@ impl Innermost<EventCall> for EmittedEvent<'_> {
     fn call<'a>(&'a self, (call,): (EventCall,)) -> BoxFuture<'a, Result<Emission, EmitError>> {
         Box::pin(async move {
             // The deadline limits the whole call.
-            let mut run = PhaseRun {
-                deadline: Deadline::new(&*self.registry.timer, None),
-                report: None,
-                counts: self.hooks.counts_failures.then_some(&self.registry.counts),
-                failed: Vec::new(),
-            };
+            let mut run = PhaseRun::new(self.registry, self.hooks, None, self.reports);
             let outcome = self.decide(&mut run, call.data).await;
             self.registry.disable(self.name, run.failed);
             outcome
@@ -907,6 +891,25 @@ struct PhaseRun<'t> {
     /// `None` if no report is requested.
     report: Option<Report>,
     /// `None` if no failures are counted.
+    fn new(
+        registry: &'t HookRegistryInner,
+        hooks: &EventSlots,
+        deadline: Option<Duration>,
+        reports: bool,
+    ) -> Self {
+        PhaseRun {
+            deadline: Deadline::new(&*registry.timer, deadline),
+            report: reports.then(Report::default),
+            counts: hooks.counts_failures.then_some(&registry.counts),
+            failed: Vec::new(),
+        }
+    }
+
+    /// Returns the report on the hooks since the last call.
+    fn take_report(&mut self) -> Option<Report> {
+        self.report.as_mut().map(mem::take)
+    }
+
     counts: Option<&'t FailureCounts>,
     failed: Vec<FailedHook>,
 }
@@ -966,7 +969,7 @@ async fn observe(
     };
     if let Some(emission) = emission {
         observations.add_to(emission);
-        if let (Some(report), Some(all)) = (run.report.take(), emission.report_mut()) {
+        if let (Some(report), Some(all)) = (run.take_report(), emission.report_mut()) {
             all.entries.extend(report.entries);
         }
     }
