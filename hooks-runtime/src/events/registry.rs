@@ -217,6 +217,17 @@ impl HookRegistry {
             .table
             .update(|table| table.insert(&event, entry, phase, disable_after.is_some(), timer));
         if let Some(replaced) = replaced {
+        self.registered(event, id, name, priority)
+    }
+
+    /// Completes a registration: checks the name of the event, and returns the handle.
+    fn registered(
+        &self,
+        event: Arc<str>,
+        id: EntryId,
+        name: Arc<str>,
+        priority: i32,
+    ) -> Registration {
             self.inner.counts.forget(replaced);
         }
         if let Some(limit) = disable_after {
@@ -301,21 +312,14 @@ impl HookRegistry {
             target: "hooks_runtime",
             event = &*event, hook = &*name, priority, "around hook registered"
         );
-        self.inner.check_registration(&event);
-        let handle = EventUnregister {
-            registry: Arc::downgrade(&self.inner),
-            event,
-            name,
-            priority,
-        };
-        Registration::new(id, handle)
+        self.registered(event, id, name, priority)
     }
 
     /// Enables or disables the around hook of this event with this key. Returns `false` if there is
     /// none.
     pub fn set_around_enabled(&self, event: &str, key: &str, is_enabled: bool) -> bool {
         self.inner.table.update(|table| {
-            let found = table.find_around(event, |entry| entry.key() == Some(key));
+            let found = table.find_around(event, key);
             found.is_some_and(|id| table.set_entry_enabled(event, id, is_enabled))
         })
     }

@@ -28,7 +28,7 @@ pub(super) struct EventTable {
     /// Never empty.
     defaults: Option<Arc<Map>>,
     stamps: bool,
-    /// `true` if an event has a schema, or hooks of a phase after the first.
+    /// `true` if an emission of some event needs more than the hooks of the first phase.
     has_extras: bool,
     /// `None` if no event has a schema.
     schemas: Option<Arc<Schemas>>,
@@ -130,23 +130,31 @@ impl EventSlots {
         self.later.is_some() || self.counts_failures
     }
 
+    /// Returns the hooks of a phase; `None` if the event has none after the first phase.
+    fn phase(&self, phase: EventPhase) -> Option<&Slot<dyn Handler>> {
+        let later = self.later.as_deref();
+        match phase {
+            EventPhase::Transform => Some(&self.transform),
+            EventPhase::Decide => later.map(|later| &later.decide),
+            EventPhase::Observe => later.map(|later| &later.observe),
+        }
+    }
+
     /// Returns the id of the hook with this key in this phase.
     fn id_of(&self, phase: EventPhase, key: &str) -> Option<EntryId> {
-        let mut entries = self.entries();
-        let found = entries.find(|(of, entry)| *of == phase && entry.key() == Some(key));
-        found.map(|(_, entry)| entry.id())
+        let (_, entry) = self.phase(phase)?.get(key)?;
+        Some(entry.id())
     }
 
     /// Returns the registrations in execution order, each with its phase.
     fn entries(&self) -> impl Iterator<Item = (EventPhase, &EntryMeta)> {
-        let later = self.later.as_deref();
-        let slots = [
-            (EventPhase::Transform, Some(&self.transform)),
-            (EventPhase::Decide, later.map(|later| &later.decide)),
-            (EventPhase::Observe, later.map(|later| &later.observe)),
+        let phases = [
+            EventPhase::Transform,
+            EventPhase::Decide,
+            EventPhase::Observe,
         ];
-        slots.into_iter().flat_map(|(phase, slot)| {
-            let hooks = slot.into_iter().flat_map(Slot::iter);
+        phases.into_iter().flat_map(move |phase| {
+            let hooks = self.phase(phase).into_iter().flat_map(Slot::iter);
             hooks.map(move |(_, entry)| (phase, entry))
         })
     }
@@ -204,14 +212,16 @@ impl EventTable {
         }
     }
 
-    /// Returns the same as [`hooks`](Self::hooks). With more callers, the compiler does not inline
-    /// that lookup into ordinary emissions.
+    /// Like [`hooks`](Self::hooks), but not inlined. If `hooks` had more callers, the compiler would
+    /// not inline it into ordinary emissions.
     #[inline(never)] // event_continue/1
     pub(super) fn find_hooks(&self, event: &str) -> Option<(&Arc<str>, &EventSlots)> {
         self.hooks(event)
     }
 
-    /// Returns `true` if this event has a schema, or hooks of a phase after the first.
+    /// Returns `true` if an emission of this event needs more than the hooks of the first phase:
+    /// the event has a schema, hooks of another phase, around hooks, or hooks whose failures are
+    /// counted.
     #[inline]
     pub(super) fn has_extras(&self, event: &str) -> bool {
         self.has_extras && self.find_extras(event)
@@ -352,7 +362,6 @@ impl TableWriter {
     ///
     /// # Panics
     /// If the entry names an unknown key, or the order would be a cycle; nothing has changed then.
-    #[track_caller]
     pub(super) fn insert(
         &mut self,
         event: &Arc<str>,
@@ -361,73 +370,64 @@ impl TableWriter {
         counts_failures: bool,
         timer: &Arc<dyn Timer>,
     ) -> (EntryId, Option<EntryId>) {
-        if hook
-            .meta()
-            .before()
-            .chain(hook.meta().after())
-            .next()
-            .is_some()
-        {
-            // Try on a copy: a refused entry must not leave an event without hooks behind.
-            let hooks = self.slots.get(event).cloned();
-            let mut hooks = hooks.unwrap_or_else(|| EventSlots::new(timer));
-            hooks.insert(hook.clone(), phase, timer);
-        }
-        let hooks = self.slots.entry(Arc::clone(event)).or_insert_with(|| {
-            self.filter.add(event);
-            EventSlots::new(timer)
-        });
-        let had_extras = hooks.has_extras();
-        let replaced = hook.meta().key().and_then(|key| hooks.id_of(phase, key));
-        hooks.counts_failures |= counts_failures;
-        let id = hooks.insert(hook, phase, timer);
-        self.with_extras += usize::from(hooks.has_extras() && !had_extras);
-        if let Some(many) = &mut self.many {
-            many.insert_mut(Arc::clone(event), hooks.clone());
-        } else if self.slots.len() > MAX_COPIED {
-            self.many = Some(persistent(&self.slots));
-        }
-        (id, replaced)
+        self.add(event, hook, timer, |hooks, hook| {
+            let replaced = hook.meta().key().and_then(|key| hooks.id_of(phase, key));
+            hooks.counts_failures |= counts_failures;
+            (hooks.insert(hook, phase, timer), replaced)
+        })
     }
 
     /// Registers an around hook. Returns its id.
     ///
     /// # Panics
     /// As [`insert`](Self::insert).
-    #[track_caller]
     pub(super) fn insert_around(
         &mut self,
         event: &Arc<str>,
         hook: Entry<Arc<dyn DynAround<EventCall>>>,
         timer: &Arc<dyn Timer>,
     ) -> EntryId {
-        let hooks = self.slots.get(event).cloned();
-        let mut hooks = hooks.unwrap_or_else(|| EventSlots::new(timer));
-        let (is_new, had_extras) = (hooks.is_empty(), hooks.has_extras());
-        let id = hooks.later(timer).around.insert(hook);
-        if is_new {
-            self.filter.add(event);
-        }
-        self.with_extras += usize::from(!had_extras);
-        if let Some(many) = &mut self.many {
-            many.insert_mut(Arc::clone(event), hooks.clone());
-        }
-        self.slots.insert(Arc::clone(event), hooks);
-        if self.many.is_none() && self.slots.len() > MAX_COPIED {
-            self.many = Some(persistent(&self.slots));
-        }
-        id
+        self.add(event, hook, timer, |hooks, hook| {
+            hooks.later(timer).around.insert(hook)
+        })
     }
 
-    /// Returns the around hooks of an event for which the test returns `true`.
-    pub(super) fn find_around(
-        &self,
-        event: &str,
-        test: impl Fn(&EntryMeta) -> bool,
-    ) -> Option<EntryId> {
+    /// Inserts an entry into the slots of an event. If `insert` panics, nothing has changed.
+    fn add<H: Clone, R>(
+        &mut self,
+        event: &Arc<str>,
+        hook: Entry<H>,
+        timer: &Arc<dyn Timer>,
+        insert: impl Fn(&mut EventSlots, Entry<H>) -> R,
+    ) -> R {
+        let meta = hook.meta();
+        let is_relative = meta.before().next().is_some() || meta.after().next().is_some();
+        if is_relative {
+            // Try on a copy: a refused entry must not leave an event without hooks behind.
+            let hooks = self.slots.get(event).cloned();
+            let mut hooks = hooks.unwrap_or_else(|| EventSlots::new(timer));
+            insert(&mut hooks, hook.clone());
+        }
+        let hooks = self.slots.entry(Arc::clone(event)).or_insert_with(|| {
+            self.filter.add(event);
+            EventSlots::new(timer)
+        });
+        let had_extras = hooks.has_extras();
+        let inserted = insert(hooks, hook);
+        self.with_extras += usize::from(hooks.has_extras() && !had_extras);
+        if let Some(many) = &mut self.many {
+            many.insert_mut(Arc::clone(event), hooks.clone());
+        } else if self.slots.len() > MAX_COPIED {
+            self.many = Some(persistent(&self.slots));
+        }
+        inserted
+    }
+
+    /// Returns the id of the around hook of an event with this key.
+    pub(super) fn find_around(&self, event: &str, key: &str) -> Option<EntryId> {
         let later = self.slots.get(event)?.later.as_ref()?;
-        let mut around = later.around.iter().map(|(_, entry)| entry);
-        around.find(|entry| test(entry)).map(EntryMeta::id)
+        let (_, entry) = later.around.get(key)?;
+        Some(entry.id())
     }
 
     /// Enables or disables a hook, and returns whether it is registered.
@@ -437,11 +437,9 @@ impl TableWriter {
         };
         let found = hooks.set_entry_enabled(id, is_enabled);
         if let (true, Some(many)) = (found, &mut self.many) {
-            let (event, _) = self
-                .slots
-                .get_key_value(event)
-                .expect("the event was found");
-            many.insert_mut(Arc::clone(event), self.slots[event].clone());
+            let changed = self.slots.get_key_value(event);
+            let (event, hooks) = changed.expect("the event was found");
+            many.insert_mut(Arc::clone(event), hooks.clone());
         }
         found
     }
