@@ -13,6 +13,7 @@
 //! | `schema` | [`EventSchema`]: declarations of events and their data |
 //! | `names` | [`EventNameWarning`]: names of events that are probably mistakes |
 //! | `emit`, `observe`, `collect` | the policies |
+//! | `concurrent` | state of the policies whose hooks run concurrently |
 //! | `command` | `CommandHook`: programs as hooks (feature `command`) |
 //!
 //! # Precedence of actions
@@ -40,6 +41,7 @@ mod changes;
 mod collect;
 #[cfg(feature = "command")]
 pub mod command;
+mod concurrent;
 pub(crate) mod condition;
 
 pub(crate) mod data;

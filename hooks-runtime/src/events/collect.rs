@@ -4,11 +4,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use hooks_core::{EntryId, EntryMeta, Failure, HookFuture, Never, Policy, Step};
+use hooks_core::{EntryMeta, Failure, HookFuture, Never, Policy, Step};
 
+use super::concurrent::{ConcurrentRun, Rank, in_order, rank};
 use super::emission::{HandlerFailure, HookOutput, UserMessage};
-use super::emit::output;
-use super::event::{Event, EventContext};
 use super::handler::{Handler, HandlerOutput, ReplyBody};
 use super::record::{Fields, Transcript};
 use crate::Map;
@@ -36,31 +35,18 @@ impl Collected {
 
 /// One collection.
 pub(crate) struct Collect<'a> {
-    name: &'a Arc<str>,
-    fields: Fields,
-    transcript: Transcript,
+    run: ConcurrentRun<'a>,
     timeout: Duration,
     /// Each with the rank of its hook, because hooks finish in any order.
     outputs: Vec<(Rank, (Arc<str>, Map))>,
-    messages: Vec<(Rank, UserMessage)>,
-    failures: Vec<(Rank, HandlerFailure)>,
-    /// Hooks whose output is suppressed.
-    muted: Vec<EntryId>,
 }
-
-pub(super) type Rank = (i32, u64);
 
 impl<'a> Collect<'a> {
     pub(crate) fn new(name: &'a Arc<str>, fields: Fields, timeout: Duration) -> Self {
         Collect {
-            name,
-            fields,
-            transcript: Transcript::default(),
+            run: ConcurrentRun::new(name, fields, Transcript::default()),
             timeout,
             outputs: Vec::new(),
-            messages: Vec::new(),
-            failures: Vec::new(),
-            muted: Vec::new(),
         }
     }
 }
@@ -74,16 +60,11 @@ impl<'a, 'h> Policy<dyn Handler + 'h> for Collect<'a> {
     const CONCURRENT: bool = true;
 
     fn slot_name(&self) -> &str {
-        self.name
+        self.run.name()
     }
 
     fn admits(&mut self, entry: &EntryMeta, hook: &(dyn Handler + 'h)) -> bool {
-        hook.admits(Event {
-            name: self.name,
-            fields: &self.fields,
-            hook: entry,
-            transcript: &self.transcript,
-        })
+        self.run.admits(entry, hook)
     }
 
     fn invoke<'b>(
@@ -95,13 +76,7 @@ impl<'a, 'h> Policy<dyn Handler + 'h> for Collect<'a> {
     where
         Self: 'b,
     {
-        let context = EventContext {
-            name: self.name,
-            fields: &mut self.fields,
-            transcript: &self.transcript,
-            is_chained: false,
-        };
-        hook.start(entry, context)
+        self.run.start(entry, hook)
     }
 
     fn validate_output(&mut self, reply: HandlerOutput) -> Result<HandlerOutput, Failure> {
@@ -113,22 +88,15 @@ impl<'a, 'h> Policy<dyn Handler + 'h> for Collect<'a> {
         let Some(ReplyBody::Result(result)) = reply.0.map(|spoken| *spoken) else {
             return Step::Next;
         };
-        let rank = rank(entry);
-        if result.suppress_output {
-            self.muted.push(entry.id());
-        }
-        if let Some(message) = UserMessage::of(&result, entry) {
-            self.messages.push((rank, message));
-        }
+        self.run.record(entry, &result);
         if let Some(data) = result.into_data() {
-            self.outputs.push((rank, (entry.name_arc(), data)));
+            self.outputs.push((rank(entry), (entry.name_arc(), data)));
         }
         Step::Next
     }
 
     fn on_failure(&mut self, entry: &EntryMeta, failure: Failure) -> Step<Self, Never<()>> {
-        let failure = HandlerFailure::logged(entry, self.name, failure);
-        self.failures.push((rank(entry), failure));
+        self.run.fail(entry, failure);
         Step::Next
     }
 
@@ -145,20 +113,12 @@ impl<'a, 'h> Policy<dyn Handler + 'h> for Collect<'a> {
     }
 
     fn finish(self) -> Collected {
+        let run = self.run.finish();
         Collected {
             outputs: in_order(self.outputs),
-            messages: in_order(self.messages),
-            output: output(self.transcript.into_lines(), &self.muted),
-            failures: in_order(self.failures),
+            messages: run.messages,
+            output: run.output,
+            failures: run.failures,
         }
     }
-}
-
-pub(super) fn rank(entry: &EntryMeta) -> Rank {
-    (entry.priority(), entry.sequence())
-}
-
-pub(super) fn in_order<T>(mut items: Vec<(Rank, T)>) -> Vec<T> {
-    items.sort_by_key(|(rank, _)| *rank);
-    items.into_iter().map(|(_, item)| item).collect()
 }

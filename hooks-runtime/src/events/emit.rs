@@ -20,7 +20,7 @@ use super::emission::{
     Emission, HandlerFailure, HookOutput, Injection, Provenance, QuestionOrigin, RareFields,
     UserMessage,
 };
-use super::event::{Event, EventContext};
+use super::event::EventContext;
 use super::handler::{Handler, HandlerOutput, ReplyBody};
 use super::record::{Background, Fields, Printed, Transcript};
 use super::result::{APPROVAL_TIMEOUT, Action, ApprovalDefault, HookResult};
@@ -109,14 +109,19 @@ impl<'t> EmissionState<'t> {
         Deciding(self)
     }
 
-    /// Returns `true` if the conditions of a hook hold.
-    fn admits(&self, entry: &EntryMeta, hook: &(dyn Handler + '_)) -> bool {
-        hook.admits(Event {
+    /// Returns the arguments of a hook that cannot change the data.
+    fn context(&mut self) -> EventContext<'_> {
+        EventContext {
             name: self.name,
-            fields: &self.fields,
-            hook: entry,
+            fields: &mut self.fields,
             transcript: &self.transcript,
-        })
+            is_chained: false,
+        }
+    }
+
+    /// Returns `true` if the conditions of a hook hold.
+    fn admits(&mut self, entry: &EntryMeta, hook: &(dyn Handler + '_)) -> bool {
+        hook.admits(self.context().event(entry))
     }
 
     /// Returns `true` if a denial or a failure has ended the emission.
@@ -378,13 +383,7 @@ impl<'h> Policy<dyn Handler + 'h> for Deciding<'_, '_> {
     where
         Self: 'b,
     {
-        let context = EventContext {
-            name: self.0.name,
-            fields: &mut self.0.fields,
-            transcript: &self.0.transcript,
-            is_chained: false,
-        };
-        hook.start(entry, context)
+        hook.start(entry, self.0.context())
     }
 
     fn validate_output(&mut self, reply: HandlerOutput) -> Result<HandlerOutput, Failure> {
