@@ -80,19 +80,17 @@ pub type AroundSlot<C> = Slot<dyn DynAround<C>>;
 impl<C: AroundCall + ?Sized + 'static> AroundRegistry<C> {
     /// Creates a registry without hooks.
     pub fn new() -> Self {
-        AroundRegistry::of(Slot::new())
-    }
-
-    fn of(slot: AroundSlot<C>) -> Self {
         AroundRegistry {
-            hooks: Arc::new(CowCell::new(slot)),
+            hooks: Arc::new(CowCell::new(Slot::new())),
         }
     }
 
     /// Returns a copy of the registry. The copy shares the hooks; later changes of one do not
     /// affect the other.
     pub(crate) fn copied(&self) -> Self {
-        AroundRegistry::of(self.hooks.read(Slot::clone))
+        AroundRegistry {
+            hooks: Arc::new(self.hooks.copied()),
+        }
     }
 
     /// Registers an around hook: an [`Around`](hooks_core::Around), a function or a closure, or an

@@ -85,20 +85,23 @@ impl<W: Writer> CowCell<W> {
     /// The published snapshot holds everything that the change removes, and is dropped after the
     /// lock is released: a hook's destructor may register and unregister.
     pub(crate) fn update<R>(&self, change: impl FnOnce(&mut W) -> R) -> R {
-        #[cfg(not(hooks_loom))]
-        let writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
-        #[cfg(hooks_loom)]
-        let writer = self.writer.lock().expect("no change panics here");
-        self.publish(writer, change)
+        self.publish(self.lock(), change)
     }
 
-    /// Reads the writers' copy, which may be newer than a snapshot.
-    pub(crate) fn read<R>(&self, read: impl FnOnce(&W) -> R) -> R {
+    /// Returns a cell with a clone of the writers' copy.
+    pub(crate) fn copied(&self) -> Self
+    where
+        W: Clone,
+    {
+        let writer = W::clone(&self.lock());
+        CowCell::new(writer)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, W> {
         #[cfg(not(hooks_loom))]
-        let writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        return self.writer.lock().unwrap_or_else(PoisonError::into_inner);
         #[cfg(hooks_loom)]
-        let writer = self.writer.lock().expect("no change panics here");
-        read(&writer)
+        return self.writer.lock().expect("no change panics here");
     }
 
     /// Like [`update`](Self::update), but does nothing if another thread holds the lock.

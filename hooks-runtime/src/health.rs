@@ -25,7 +25,7 @@ struct FailureCount {
 
 /// A hook that has reached its limit.
 pub(crate) struct FailedHook {
-    pub(crate) id: EntryId,
+    id: EntryId,
     name: Arc<str>,
     failures: u32,
 }
@@ -43,11 +43,22 @@ impl FailureCounts {
         self.is_used().then_some(self)
     }
 
-    /// Begins to count the failures of a registration.
-    pub(crate) fn watch(&self, id: EntryId, limit: NonZeroU32) {
-        let count = FailureCount { limit, failures: 0 };
-        lock(&self.counts).insert(id, count);
-        self.is_used.store(true, Ordering::Relaxed);
+    /// Begins to count the failures of a registration, if it has a limit. Ends the count of the
+    /// registration that it replaces.
+    pub(crate) fn register(
+        &self,
+        id: EntryId,
+        limit: Option<NonZeroU32>,
+        replaced: Option<EntryId>,
+    ) {
+        if let Some(replaced) = replaced {
+            self.forget(replaced);
+        }
+        if let Some(limit) = limit {
+            let count = FailureCount { limit, failures: 0 };
+            lock(&self.counts).insert(id, count);
+            self.is_used.store(true, Ordering::Relaxed);
+        }
     }
 
     /// Ends the count of a registration that was removed.
@@ -67,11 +78,6 @@ impl FailureCounts {
         lock(&self.counts)
             .get(&id)
             .map_or(0, |count| count.failures)
-    }
-
-    /// Counts a success of the hook of this registration.
-    fn succeeded(&self, entry: &EntryMeta) {
-        self.reset(entry.id());
     }
 
     /// Counts a failure of the hook of this registration. Returns the hook if it has reached its
@@ -154,7 +160,7 @@ where
 
     fn on_output(&mut self, entry: &EntryMeta, output: P::HookOutput) -> Step<Self, Never<()>> {
         if let Some(counts) = self.counts {
-            counts.succeeded(entry);
+            counts.reset(entry.id());
         }
         forwarded(self.policy.on_output(entry, output))
     }
@@ -186,9 +192,19 @@ where
     }
 }
 
+/// Disables hooks that have reached their limit. `place` is the event or the phase; `disable`
+/// returns `true` if the hook is still registered.
+pub(crate) fn disable(failed: Vec<FailedHook>, place: &str, disable: impl Fn(EntryId) -> bool) {
+    for hook in failed {
+        if disable(hook.id) {
+            hook.log(place);
+        }
+    }
+}
+
 impl FailedHook {
-    /// Logs that the hook was disabled. `place` is the event or the phase.
-    pub(crate) fn log(&self, place: &str) {
+    /// Logs that the hook was disabled.
+    fn log(&self, place: &str) {
         tracing::warn!(
             target: "hooks_runtime",
             place,

@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hooks_core::{Entry, FailurePolicy};
+use hooks_core::{Entry, EntryId, FailurePolicy, Slot};
 
 use crate::events::condition::Conditions;
 use crate::events::{Event, EventPhase};
@@ -226,13 +226,20 @@ impl RegisterOptions {
     }
 }
 
-/// Sets the key of the entry to the hook's id, which is also its displayed name by default.
-pub(crate) fn keyed<H>(entry: Entry<H>, key: &str) -> Entry<H> {
+/// Inserts a hook under its id, which is also its displayed name by default. Returns the new
+/// registration, and the registration that it replaces.
+#[track_caller]
+pub(crate) fn insert_with_id<H: ?Sized>(
+    slot: &mut Slot<H>,
+    entry: Entry<Arc<H>>,
+    id: &str,
+) -> (EntryId, Option<EntryId>) {
+    let replaced = slot.get(id).map(|(_, entry)| entry.id());
     let entry = match entry.meta().explicit_name() {
         Some(_) => entry,
-        None => entry.name(key.to_owned()),
+        None => entry.name(id.to_owned()),
     };
-    entry.key(key.to_owned())
+    (slot.insert(entry.key(id.to_owned())), replaced)
 }
 
 /// Checks that a hook with this failure policy may be disabled after failures. `hook` describes the

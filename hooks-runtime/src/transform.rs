@@ -56,8 +56,8 @@ use serde::Serialize;
 use crate::HookError;
 use crate::cow_cell::CowCell;
 use crate::error::text;
-use crate::health::{Counting, FailureCounts};
-use crate::options::{RegisterOptions, keyed, refuse_disabling};
+use crate::health::{self, Counting, FailureCounts};
+use crate::options::{RegisterOptions, insert_with_id, refuse_disabling};
 use crate::timer::HostTimer;
 
 /// Input of a transform: the value as earlier hooks left it, and the raw value.
@@ -322,7 +322,6 @@ pub struct TransformRegistry<T: ?Sized> {
 struct TransformRegistryInner<T: ?Sized> {
     hooks: CowCell<Slot<dyn DynTransform<T>>>,
     counts: FailureCounts,
-    timer: Arc<dyn Timer>,
 }
 
 impl<T: ?Sized> TransformRegistry<T> {
@@ -333,14 +332,13 @@ impl<T: ?Sized> TransformRegistry<T> {
 
     /// Creates a registry without hooks, with this timer.
     pub fn with_timer(timer: Arc<dyn Timer>) -> Self {
-        TransformRegistry::of(Slot::with_timer(Arc::clone(&timer)), timer)
+        TransformRegistry::of(CowCell::new(Slot::with_timer(timer)))
     }
 
-    fn of(hooks: Slot<dyn DynTransform<T>>, timer: Arc<dyn Timer>) -> Self {
+    fn of(hooks: CowCell<Slot<dyn DynTransform<T>>>) -> Self {
         let inner = TransformRegistryInner {
-            hooks: CowCell::new(hooks),
+            hooks,
             counts: FailureCounts::default(),
-            timer,
         };
         TransformRegistry {
             inner: Arc::new(inner),
@@ -350,8 +348,7 @@ impl<T: ?Sized> TransformRegistry<T> {
     /// Returns a copy of the registry. The copy shares the hooks; later changes of one do not
     /// affect the other.
     pub(crate) fn copied(&self) -> Self {
-        let hooks = self.inner.hooks.read(Slot::clone);
-        TransformRegistry::of(hooks, Arc::clone(&self.inner.timer))
+        TransformRegistry::of(self.inner.hooks.copied())
     }
 }
 
@@ -374,17 +371,10 @@ impl<T: ?Sized + Send + Sync + 'static> TransformRegistry<T> {
         let disable_after = options.disable_after;
         refuse_disabling(&format!("transform `{key}`"), disable_after, policy);
         let hook: Arc<dyn DynTransform<T>> = Arc::new(hook);
-        let entry = keyed(options.entry(hook, std::any::type_name::<H>(), 0), &key);
-        let (replaced, id) = self.inner.hooks.update(|slot| {
-            let replaced = slot.get(&key).map(|(_, entry)| entry.id());
-            (replaced, slot.insert(entry))
-        });
-        if let Some(replaced) = replaced {
-            self.inner.counts.forget(replaced);
-        }
-        if let Some(limit) = disable_after {
-            self.inner.counts.watch(id, limit);
-        }
+        let entry = options.entry(hook, std::any::type_name::<H>(), 0);
+        let insert = |slot: &mut Slot<_>| insert_with_id(slot, entry, &key);
+        let (id, replaced) = self.inner.hooks.update(insert);
+        self.inner.counts.register(id, disable_after, replaced);
         tracing::debug!(target: "hooks_runtime", hook = key, "transform registered");
         let registry = Arc::downgrade(&self.inner);
         Registration::new(id, TransformUnregister { registry })
@@ -392,7 +382,14 @@ impl<T: ?Sized + Send + Sync + 'static> TransformRegistry<T> {
 
     /// Removes the hook with this id, and returns `true` if it existed.
     pub fn deregister(&self, id: &str) -> bool {
-        self.inner.hooks.update(|slot| slot.remove(id))
+        let removed = self.inner.hooks.update(|slot| {
+            let entry = slot.get(id)?.1.id();
+            slot.remove_entry(entry).then_some(entry)
+        });
+        if let Some(removed) = removed {
+            self.inner.counts.forget(removed);
+        }
+        removed.is_some()
     }
 
     /// Enables or disables the hook with this id, and returns `true` if it exists. A disabled hook
@@ -430,12 +427,10 @@ impl<T: ?Sized + Send + Sync + 'static> TransformRegistry<T> {
         let policy = Counting::new(policy, self.inner.counts.in_use());
         let (outcome, failed) = slot.dispatch(policy).await;
         drop_catching_panic(slot);
-        for failed in failed {
-            let disable = |slot: &mut Slot<_>| slot.set_entry_enabled(failed.id, false);
-            if self.inner.hooks.update(disable) {
-                failed.log("transforms");
-            }
-        }
+        health::disable(failed, "transforms", |id| {
+            let disable = |slot: &mut Slot<_>| slot.set_entry_enabled(id, false);
+            self.inner.hooks.update(disable)
+        });
         outcome
     }
 

@@ -303,6 +303,18 @@ fn r_14_the_report_of_a_post_phase_lists_failures_and_later_hooks() {
     assert!(report.stopped_by().is_none());
 }
 
+#[tokio::test]
+async fn phases_with_reports_are_sent_between_threads() {
+    let registry: PhaseRegistry<str, str> = PhaseRegistry::new();
+    registry.register_pre(PreFn::new("a", |_: &str| HookResponse::default()), plain());
+    let task = tokio::spawn(async move {
+        let (response, pre) = registry.execute_pre_reported("r").await;
+        let post = registry.execute_post_reported("r", None).await;
+        (response.is_ok(), pre.entries.len(), post.entries.len())
+    });
+    assert_eq!(task.await.unwrap(), (true, 1, 0));
+}
+
 #[test]
 fn r_09_r_14_phase_reports_without_hooks_are_empty() {
     let registry = PhaseRegistry::<str, str>::new();

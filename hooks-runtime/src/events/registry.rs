@@ -30,7 +30,7 @@ use super::table::{EventDescriptor, EventSlots, EventTable, LaterSlots, TableWri
 use crate::Map;
 use crate::around_registry::checked;
 use crate::cow_cell::{CowCell, Snapshot};
-use crate::health::{Counting, FailedHook, FailureCounts};
+use crate::health::{self, Counting, FailedHook, FailureCounts};
 use crate::lock::lock;
 use crate::options::{RegisterOptions, refuse_disabling};
 use crate::timer::HostTimer;
@@ -80,16 +80,12 @@ impl HookRegistryInner {
         }
     }
 
-impl HookRegistryInner {
     /// Disables hooks that have reached their limit of failures.
     fn disable(&self, event: &str, failed: Vec<FailedHook>) {
-        for failed in failed {
-            let disable =
-                |table: &mut TableWriter| table.set_entry_enabled(event, failed.id, false);
-            if self.table.update(disable) {
-                failed.log(event);
-            }
-        }
+        health::disable(failed, event, |id| {
+            self.table
+                .update(|table| table.set_entry_enabled(event, id, false))
+        });
     }
 }
 
@@ -216,7 +212,11 @@ impl HookRegistry {
             .inner
             .table
             .update(|table| table.insert(&event, entry, phase, disable_after.is_some(), timer));
-        if let Some(replaced) = replaced {
+        self.inner.counts.register(id, disable_after, replaced);
+        tracing::debug!(
+            target: "hooks_runtime",
+            event = &*event, hook = &*name, priority, "event hook registered"
+        );
         self.registered(event, id, name, priority)
     }
 
@@ -228,15 +228,6 @@ impl HookRegistry {
         name: Arc<str>,
         priority: i32,
     ) -> Registration {
-            self.inner.counts.forget(replaced);
-        }
-        if let Some(limit) = disable_after {
-            self.inner.counts.watch(id, limit);
-        }
-        tracing::debug!(
-            target: "hooks_runtime",
-            event = &*event, hook = &*name, priority, "event hook registered"
-        );
         self.inner.check_registration(&event);
         let handle = EventUnregister {
             registry: Arc::downgrade(&self.inner),
@@ -546,7 +537,7 @@ impl HookRegistry {
     #[must_use = "the registry itself stays unchanged"]
     pub fn for_call(&self, change: impl FnOnce(&HookRegistry)) -> HookRegistry {
         let inner = HookRegistryInner {
-            table: CowCell::new(self.inner.table.read(TableWriter::clone)),
+            table: self.inner.table.copied(),
             names: Arc::clone(&self.inner.names),
             counts: FailureCounts::default(),
             timer: Arc::clone(&self.inner.timer),
@@ -895,6 +886,11 @@ struct PhaseRun<'t> {
     /// `None` if no report is requested.
     report: Option<Report>,
     /// `None` if no failures are counted.
+    counts: Option<&'t FailureCounts>,
+    failed: Vec<FailedHook>,
+}
+
+impl<'t> PhaseRun<'t> {
     fn new(
         registry: &'t HookRegistryInner,
         hooks: &EventSlots,
@@ -914,11 +910,6 @@ struct PhaseRun<'t> {
         self.report.as_mut().map(mem::take)
     }
 
-    counts: Option<&'t FailureCounts>,
-    failed: Vec<FailedHook>,
-}
-
-impl<'t> PhaseRun<'t> {
     /// Runs the hooks of a phase.
     async fn dispatch<'a, P>(&mut self, slot: &'a Slot<dyn Handler>, policy: P)
     where

@@ -3,14 +3,13 @@
 use std::any::Any;
 use std::fmt;
 use std::marker::PhantomData;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
-use hooks_core::{AroundCall, BoxFuture, Innermost, Next, Report};
+use hooks_core::{AroundCall, BoxFuture, Innermost, Next};
 
 use super::response::HookResponse;
 use crate::HookError;
 use crate::around_registry::AroundRegistry;
-use crate::lock::lock;
 
 /// The run of the PRE hooks, as around hooks enclose it: the argument is the request.
 ///
@@ -62,35 +61,25 @@ impl<Res: ?Sized + Sync + 'static> AroundCall for PostCall<Res> {
 
 /// Runs the PRE hooks without around hooks.
 pub(crate) trait RunPre<Req: ?Sized>: Send + Sync {
-    fn run<'a>(
-        &'a self,
-        request: &'a Req,
-        report: Option<&'a Mutex<Report>>,
-    ) -> BoxFuture<'a, Result<HookResponse, HookError>>
+    fn run<'a>(&'a self, request: &'a Req) -> BoxFuture<'a, Result<HookResponse, HookError>>
     where
         Req: Sync;
 }
 
 /// Runs the POST hooks without around hooks.
 pub(crate) trait RunPost<Res: ?Sized>: Send + Sync {
-    fn run<'a>(
-        &'a self,
-        result: &'a Res,
-        request_id: Option<&'a str>,
-        report: Option<&'a Mutex<Report>>,
-    ) -> BoxFuture<'a, ()>
+    fn run<'a>(&'a self, result: &'a Res, request_id: Option<&'a str>) -> BoxFuture<'a, ()>
     where
         Res: Sync;
 }
 
 /// The around hooks of PRE. A trait, because only requests that are `Sync` have around hooks.
 pub(crate) trait EnclosePre<Req: ?Sized>: Send + Sync {
-    /// Runs the around hooks and the PRE hooks. `report` receives the report of the PRE hooks.
+    /// Runs the around hooks and the PRE hooks.
     fn run<'a>(
         &'a self,
         hooks: &'a dyn RunPre<Req>,
         request: &'a Req,
-        report: Option<&'a mut Report>,
     ) -> BoxFuture<'a, Result<HookResponse, HookError>>;
 
     fn is_empty(&self) -> bool;
@@ -102,13 +91,12 @@ pub(crate) trait EnclosePre<Req: ?Sized>: Send + Sync {
 
 /// The around hooks of POST.
 pub(crate) trait EnclosePost<Res: ?Sized>: Send + Sync {
-    /// Runs the around hooks and the POST hooks. `report` receives the report of the POST hooks.
+    /// Runs the around hooks and the POST hooks.
     fn run<'a>(
         &'a self,
         hooks: &'a dyn RunPost<Res>,
         result: &'a Res,
         request_id: Option<&'a str>,
-        report: Option<&'a mut Report>,
     ) -> BoxFuture<'a, ()>;
 
     fn is_empty(&self) -> bool;
@@ -119,28 +107,7 @@ pub(crate) trait EnclosePost<Res: ?Sized>: Send + Sync {
 }
 
 /// The innermost call of around hooks: the hooks of a phase.
-struct PhaseHooks<'a, H: ?Sized> {
-    hooks: &'a H,
-    /// `None` if no report is requested.
-    report: Option<Mutex<Report>>,
-}
-
-impl<'a, H: ?Sized> PhaseHooks<'a, H> {
-    fn new(hooks: &'a H, report: Option<&mut Report>) -> Self {
-        PhaseHooks {
-            hooks,
-            report: report.map(|_| Mutex::default()),
-        }
-    }
-
-    /// Appends the report.
-    fn finish(self, report: Option<&mut Report>) {
-        if let (Some(report), Some(own)) = (report, self.report) {
-            let own = std::mem::take(&mut *lock(&own));
-            report.entries.extend(own.entries);
-        }
-    }
-}
+struct PhaseHooks<'a, H: ?Sized>(&'a H);
 
 impl<Req: ?Sized + Sync + 'static> Innermost<PreCall<Req>>
     for PhaseHooks<'_, dyn RunPre<Req> + '_>
@@ -149,7 +116,7 @@ impl<Req: ?Sized + Sync + 'static> Innermost<PreCall<Req>>
         &'a self,
         (request,): (&'a Req,),
     ) -> BoxFuture<'a, Result<HookResponse, HookError>> {
-        self.hooks.run(request, self.report.as_ref())
+        self.0.run(request)
     }
 }
 
@@ -157,7 +124,7 @@ impl<Res: ?Sized + Sync + 'static> Innermost<PostCall<Res>>
     for PhaseHooks<'_, dyn RunPost<Res> + '_>
 {
     fn call<'a>(&'a self, (result, request_id): (&'a Res, Option<&'a str>)) -> BoxFuture<'a, ()> {
-        self.hooks.run(result, request_id, self.report.as_ref())
+        self.0.run(result, request_id)
     }
 }
 
@@ -166,15 +133,9 @@ impl<Req: ?Sized + Sync + 'static> EnclosePre<Req> for AroundRegistry<PreCall<Re
         &'a self,
         hooks: &'a dyn RunPre<Req>,
         request: &'a Req,
-        mut report: Option<&'a mut Report>,
     ) -> BoxFuture<'a, Result<HookResponse, HookError>> {
-        let around = self.snapshot();
-        let innermost = PhaseHooks::new(hooks, report.as_deref_mut());
-        Box::pin(async move {
-            let response = Next::new(&around, &innermost).call((request,)).await;
-            innermost.finish(report);
-            response
-        })
+        let (around, innermost) = (self.snapshot(), PhaseHooks(hooks));
+        Box::pin(async move { Next::new(&around, &innermost).call((request,)).await })
     }
 
     fn is_empty(&self) -> bool {
@@ -196,14 +157,11 @@ impl<Res: ?Sized + Sync + 'static> EnclosePost<Res> for AroundRegistry<PostCall<
         hooks: &'a dyn RunPost<Res>,
         result: &'a Res,
         request_id: Option<&'a str>,
-        mut report: Option<&'a mut Report>,
     ) -> BoxFuture<'a, ()> {
-        let around = self.snapshot();
-        let innermost = PhaseHooks::new(hooks, report.as_deref_mut());
+        let (around, innermost) = (self.snapshot(), PhaseHooks(hooks));
         Box::pin(async move {
             let call = Next::new(&around, &innermost).call((result, request_id));
             call.await;
-            innermost.finish(report);
         })
     }
 

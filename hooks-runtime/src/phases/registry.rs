@@ -1,13 +1,14 @@
 //! The registry of PRE and POST hooks.
 
 use std::fmt;
+use std::mem;
 use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::time::Duration;
 
 use hooks_core::__private::drop_catching_panic;
 use hooks_core::{
-    BoxFuture, Entry, EntryId, EntryMeta, FailurePolicy, Registration, Report, Slot, Timer,
+    BoxFuture, EntryId, EntryMeta, FailurePolicy, Never, Policy, Registration, Report, Slot, Timer,
     Unregister,
 };
 use serde::Serialize;
@@ -22,9 +23,9 @@ use super::response::{HookResponse, ResponseAction};
 use crate::HookError;
 use crate::around_registry::AroundRegistry;
 use crate::cow_cell::{CowCell, Writer};
-use crate::health::{Counting, FailedHook, FailureCounts};
+use crate::health::{self, Counting, FailureCounts};
 use crate::lock::lock;
-use crate::options::{RegisterOptions, keyed, refuse_disabling};
+use crate::options::{RegisterOptions, insert_with_id, refuse_disabling};
 use crate::timer::HostTimer;
 use crate::transform::{TransformError, TransformRegistry};
 
@@ -84,27 +85,64 @@ impl<Req: ?Sized, Res: ?Sized> PhaseRegistryInner<Req, Res> {
         around.filter(|around| !around.is_empty())
     }
 
-    /// Disables hooks that have reached their limit of failures.
-    fn disable(&self, phase: Phase, failed: Vec<FailedHook>) {
-        for failed in failed {
-            if self.set_entry_enabled(phase, failed.id, false) {
-                failed.log(phase.name());
+    /// Runs the hooks of a phase, and disables hooks that reach their limit of failures. Appends the
+    /// report on the hooks to `report`.
+    async fn run<H, P>(
+        &self,
+        phase: Phase,
+        slot: &Slot<H>,
+        policy: P,
+        report: Option<&Mutex<Report>>,
+    ) -> P::Output
+    where
+        H: ?Sized,
+        P: Policy<H, Future = Never<()>>,
+    {
+        let policy = Counting::new(policy, self.counts.in_use());
+        let (output, failed) = match report {
+            None => slot.dispatch(policy).await,
+            Some(report) => {
+                let (output, hooks) = slot.dispatch_reported(policy).await;
+                lock(report).entries.extend(hooks.entries);
+                output
             }
-        }
+        };
+        health::disable(failed, phase.name(), |id| {
+            self.change(phase, |slot| slot.set_entry_enabled(id, false))
+        });
+        output
     }
 
-    fn set_entry_enabled(&self, phase: Phase, id: EntryId, is_enabled: bool) -> bool {
+    /// Changes the hooks of a phase. Returns the default of `R` if the phase has no slot.
+    fn change<R: Default>(&self, phase: Phase, change: impl FnOnce(&mut dyn DynSlot) -> R) -> R {
         match phase {
-            Phase::Pre => self
-                .pre
-                .update(|slots| slots.hooks.set_entry_enabled(id, is_enabled)),
-            Phase::Post => self
-                .post
-                .update(|slot| slot.set_entry_enabled(id, is_enabled)),
-            Phase::Observe => self.pre.update(|slots| {
-                slots.change_observers(|slot| slot.set_entry_enabled(id, is_enabled))
-            }),
+            Phase::Pre => self.pre.update(|slots| change(&mut slots.hooks)),
+            Phase::Post => self.post.update(|slot| change(slot)),
+            Phase::Observe => self.pre.update(|slots| slots.change_observers(change)),
         }
+    }
+}
+
+/// A slot without the type of its hooks.
+trait DynSlot {
+    fn id_of(&self, key: &str) -> Option<EntryId>;
+
+    fn set_entry_enabled(&mut self, id: EntryId, is_enabled: bool) -> bool;
+
+    fn remove_entry(&mut self, id: EntryId) -> bool;
+}
+
+impl<H: ?Sized> DynSlot for Slot<H> {
+    fn id_of(&self, key: &str) -> Option<EntryId> {
+        self.get(key).map(|(_, entry)| entry.id())
+    }
+
+    fn set_entry_enabled(&mut self, id: EntryId, is_enabled: bool) -> bool {
+        self.set_entry_enabled(id, is_enabled)
+    }
+
+    fn remove_entry(&mut self, id: EntryId) -> bool {
+        self.remove_entry(id)
     }
 }
 
@@ -126,18 +164,15 @@ impl<Req: ?Sized> Clone for PreSlots<Req> {
 
 impl<Req: ?Sized> PreSlots<Req> {
     /// Changes the observers, if there are any. Forgets the slot of the last observer.
-    fn change_observers(
-        &mut self,
-        change: impl FnOnce(&mut Slot<dyn DynPreObserver<Req>>) -> bool,
-    ) -> bool {
+    fn change_observers<R: Default>(&mut self, change: impl FnOnce(&mut dyn DynSlot) -> R) -> R {
         let Some(observers) = &mut self.observers else {
-            return false;
+            return R::default();
         };
-        let found = change(observers);
+        let output = change(observers);
         if observers.is_empty() {
             self.observers = None;
         }
-        found
+        output
     }
 }
 
@@ -236,7 +271,7 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
             let options = options(&slots.hooks, &key);
             let limit = options.disable_after;
             let entry = options.entry(hook, std::any::type_name::<H>(), priority);
-            (insert(&mut slots.hooks, entry, &key), limit)
+            (insert_with_id(&mut slots.hooks, entry, &key), limit)
         });
         self.registered(Phase::Pre, key, inserted, limit)
     }
@@ -263,7 +298,7 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
         let inserted = self.inner.pre.update(|slots| {
             let new = || Slot::with_timer(Arc::clone(timer));
             let mut observers = slots.observers.take().unwrap_or_else(new);
-            let inserted = insert(&mut observers, entry, &key);
+            let inserted = insert_with_id(&mut observers, entry, &key);
             slots.observers = Some(observers);
             inserted
         });
@@ -289,7 +324,7 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
         let entry = options
             .entry(hook, std::any::type_name::<H>(), 0)
             .priority(0);
-        let insert = |slot: &mut Slot<_>| insert(slot, entry, &key);
+        let insert = |slot: &mut Slot<_>| insert_with_id(slot, entry, &key);
         let inserted = self.inner.post.update(insert);
         self.registered(Phase::Post, key, inserted, limit)
     }
@@ -298,14 +333,14 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
     /// keeps its place, and does not run. Enabling a hook resets its failures: see
     /// [`RegisterOptions::disable_after`].
     pub fn set_enabled(&self, phase: Phase, id: &str, is_enabled: bool) -> bool {
-        let hooks = self.entries(phase, |entry| (entry.key() == Some(id)).then(|| entry.id()));
-        let Some(entry) = hooks.into_iter().flatten().next() else {
-            return false;
-        };
-        if is_enabled {
+        let entry = self.inner.change(phase, |slot| {
+            let entry = slot.id_of(id)?;
+            slot.set_entry_enabled(entry, is_enabled).then_some(entry)
+        });
+        if let (Some(entry), true) = (entry, is_enabled) {
             self.inner.counts.reset(entry);
         }
-        self.inner.set_entry_enabled(phase, entry, is_enabled)
+        entry.is_some()
     }
 
     /// Returns a copy of the registry with changes, for one call or for some. The copy shares the
@@ -333,8 +368,8 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
     #[must_use = "the registry itself stays unchanged"]
     pub fn for_call(&self, change: impl FnOnce(&Self)) -> Self {
         let inner = PhaseRegistryInner {
-            pre: CowCell::new(self.inner.pre.read(PreSlots::clone)),
-            post: CowCell::new(self.inner.post.read(Slot::clone)),
+            pre: self.inner.pre.copied(),
+            post: self.inner.post.copied(),
             requests: self.inner.requests.copied(),
             results: self.inner.results.copied(),
             around_pre: copied(&self.inner.around_pre, |around| around.copied()),
@@ -351,15 +386,14 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
 
     /// Removes the hook with this id, and returns `true` if it existed.
     pub fn deregister(&self, phase: Phase, id: &str) -> bool {
-        let found = match phase {
-            Phase::Pre => self.inner.pre.update(|slots| slots.hooks.remove(id)),
-            Phase::Post => self.inner.post.update(|slot| slot.remove(id)),
-            Phase::Observe => self
-                .inner
-                .pre
-                .update(|slots| slots.change_observers(|slot| slot.remove(id))),
-        };
-        log_removal(found, phase, id)
+        let removed = self.inner.change(phase, |slot| {
+            let entry = slot.id_of(id)?;
+            slot.remove_entry(entry).then_some(entry)
+        });
+        if let Some(removed) = removed {
+            self.inner.counts.forget(removed);
+        }
+        log_removal(removed.is_some(), phase, id)
     }
 
     /// Runs the PRE hooks until one returns a response that is not `CONTINUE`, and returns that
@@ -377,18 +411,18 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
             let hooks = PreHooks {
                 inner: &self.inner,
                 slots: &slots,
+                report: None,
             };
-            around.run(&hooks, request, None).await
+            around.run(&hooks, request).await
         } else if self.inner.counts.is_used() {
-            let policy = Counting::new(policy, self.inner.counts.in_use());
-            let (response, failed) = slots.hooks.dispatch(policy).await;
-            self.inner.disable(Phase::Pre, failed);
-            response
+            // Boxed, so that the futures of other runs are smaller.
+            let run = self.inner.run(Phase::Pre, &slots.hooks, policy, None);
+            Box::pin(run).await
         } else {
             slots.hooks.dispatch(policy).await
         };
         if let Some(observers) = &slots.observers {
-            Box::pin(self.observe(observers, request, response.as_ref())).await;
+            Box::pin(self.observe(observers, request, response.as_ref(), None)).await;
         }
         drop_catching_panic(slots);
         response
@@ -403,29 +437,25 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
         request: &Req,
     ) -> (Result<HookResponse, HookError>, Report) {
         let slots = self.inner.pre.load();
-        let (response, mut report) = if let Some(around) = self.inner.around_pre() {
+        let report = Mutex::default();
+        let response = if let Some(around) = self.inner.around_pre() {
             let hooks = PreHooks {
                 inner: &self.inner,
                 slots: &slots,
+                report: Some(&report),
             };
-            let mut report = Report::default();
-            let response = around.run(&hooks, request, Some(&mut report)).await;
-            (response, report)
+            around.run(&hooks, request).await
         } else {
-            let policy = Counting::new(Bail::new(request), self.inner.counts.in_use());
-            let ((response, failed), report) = slots.hooks.dispatch_reported(policy).await;
-            self.inner.disable(Phase::Pre, failed);
-            (response, report)
+            let (hooks, policy) = (&slots.hooks, Bail::new(request));
+            let run = self.inner.run(Phase::Pre, hooks, policy, Some(&report));
+            run.await
         };
         if let Some(observers) = &slots.observers {
-            let policy = ObservingPre::new(request, response.as_ref());
-            let policy = Counting::new(policy, self.inner.counts.in_use());
-            let (((), failed), observed) = observers.dispatch_reported(policy).await;
-            self.inner.disable(Phase::Observe, failed);
-            report.entries.extend(observed.entries);
+            let observe = self.observe(observers, request, response.as_ref(), Some(&report));
+            observe.await;
         }
         drop_catching_panic(slots);
-        (response, report)
+        (response, mem::take(&mut *lock(&report)))
     }
 
     /// Runs the observers.
@@ -434,11 +464,11 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
         observers: &Slot<dyn DynPreObserver<Req>>,
         request: &Req,
         response: PreResult<'_>,
+        report: Option<&Mutex<Report>>,
     ) {
         let policy = ObservingPre::new(request, response);
-        let policy = Counting::new(policy, self.inner.counts.in_use());
-        let ((), failed) = observers.dispatch(policy).await;
-        self.inner.disable(Phase::Observe, failed);
+        let run = self.inner.run(Phase::Observe, observers, policy, report);
+        run.await;
     }
 
     /// Runs all POST hooks, one after the other, and returns when the last has finished. Hooks that
@@ -451,12 +481,13 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
             let hooks = PostHooks {
                 inner: &self.inner,
                 slot: &slot,
+                report: None,
             };
-            around.run(&hooks, result, request_id, None).await;
+            around.run(&hooks, result, request_id).await;
         } else if self.inner.counts.is_used() {
-            let policy = Counting::new(policy, self.inner.counts.in_use());
-            let ((), failed) = slot.dispatch(policy).await;
-            self.inner.disable(Phase::Post, failed);
+            // Boxed, so that the futures of other runs are smaller.
+            let run = self.inner.run(Phase::Post, &slot, policy, None);
+            Box::pin(run).await;
         } else {
             slot.dispatch(policy).await;
         }
@@ -466,24 +497,21 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
     /// Like [`execute_post`](Self::execute_post), with a report on each hook.
     pub async fn execute_post_reported(&self, result: &Res, request_id: Option<&str>) -> Report {
         let slot = self.inner.post.load();
-        let report = if let Some(around) = self.inner.around_post() {
+        let report = Mutex::default();
+        if let Some(around) = self.inner.around_post() {
             let hooks = PostHooks {
                 inner: &self.inner,
                 slot: &slot,
+                report: Some(&report),
             };
-            let mut report = Report::default();
-            let run = around.run(&hooks, result, request_id, Some(&mut report));
-            run.await;
-            report
+            around.run(&hooks, result, request_id).await;
         } else {
             let policy = Observe::new(result, request_id);
-            let policy = Counting::new(policy, self.inner.counts.in_use());
-            let (((), failed), report) = slot.dispatch_reported(policy).await;
-            self.inner.disable(Phase::Post, failed);
-            report
-        };
+            let run = self.inner.run(Phase::Post, &slot, policy, Some(&report));
+            run.await;
+        }
         drop_catching_panic(slot);
-        report
+        mem::take(&mut *lock(&report))
     }
 
     /// Runs the POST hooks in a separate task, without making the caller wait.
@@ -508,7 +536,7 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
 
     /// Returns the hooks of a phase, in execution order.
     pub fn registered_hooks(&self, phase: Phase) -> Vec<HookDescriptor> {
-        self.entries(phase, |entry| HookDescriptor {
+        let describe = |entry: &EntryMeta| HookDescriptor {
             id: entry.key().unwrap_or_default().to_owned(),
             phase,
             priority: (phase == Phase::Pre).then(|| entry.priority()),
@@ -516,12 +544,7 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
             on_failure: phase.policy(entry.on_failure()),
             enabled: entry.is_enabled(),
             failures: self.inner.counts.failures(entry.id()),
-        })
-    }
-
-    /// Describes the registrations of a phase, in execution order.
-    fn entries<T>(&self, phase: Phase, describe: impl Fn(&EntryMeta) -> T) -> Vec<T> {
-        let describe = |entry: &EntryMeta| describe(entry);
+        };
         match phase {
             Phase::Pre => {
                 let slots = self.inner.pre.load();
@@ -581,12 +604,7 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
         limit: Option<NonZeroU32>,
     ) -> Registration {
         let (id, replaced) = inserted;
-        if let Some(replaced) = replaced {
-            self.inner.counts.forget(replaced);
-        }
-        if let Some(limit) = limit {
-            self.inner.counts.watch(id, limit);
-        }
+        self.inner.counts.register(id, limit, replaced);
         tracing::debug!(
             target: "hooks_runtime",
             %phase, hook = key, replaces = replaced.is_some(), "hook registered"
@@ -637,31 +655,17 @@ fn copied<T: ?Sized>(
 struct PreHooks<'r, Req: ?Sized, Res: ?Sized> {
     inner: &'r PhaseRegistryInner<Req, Res>,
     slots: &'r PreSlots<Req>,
+    /// `None` if no report is requested.
+    report: Option<&'r Mutex<Report>>,
 }
 
 impl<Req: ?Sized, Res: ?Sized> RunPre<Req> for PreHooks<'_, Req, Res> {
-    fn run<'a>(
-        &'a self,
-        request: &'a Req,
-        report: Option<&'a Mutex<Report>>,
-    ) -> BoxFuture<'a, Result<HookResponse, HookError>>
+    fn run<'a>(&'a self, request: &'a Req) -> BoxFuture<'a, Result<HookResponse, HookError>>
     where
         Req: Sync,
     {
-        Box::pin(async move {
-            let policy = Counting::new(Bail::new(request), self.inner.counts.in_use());
-            let (response, failed) = match report {
-                None => self.slots.hooks.dispatch(policy).await,
-                Some(all) => {
-                    let run = self.slots.hooks.dispatch_reported(policy);
-                    let (output, own) = reported(run).await;
-                    lock(all).entries.extend(own.entries);
-                    output
-                }
-            };
-            self.inner.disable(Phase::Pre, failed);
-            response
-        })
+        let (hooks, policy) = (&self.slots.hooks, Bail::new(request));
+        Box::pin(self.inner.run(Phase::Pre, hooks, policy, self.report))
     }
 }
 
@@ -669,39 +673,19 @@ impl<Req: ?Sized, Res: ?Sized> RunPre<Req> for PreHooks<'_, Req, Res> {
 struct PostHooks<'r, Req: ?Sized, Res: ?Sized> {
     inner: &'r PhaseRegistryInner<Req, Res>,
     slot: &'r Slot<dyn Post<Res>>,
+    /// `None` if no report is requested.
+    report: Option<&'r Mutex<Report>>,
 }
 
 impl<Req: ?Sized, Res: ?Sized> RunPost<Res> for PostHooks<'_, Req, Res> {
-    fn run<'a>(
-        &'a self,
-        result: &'a Res,
-        request_id: Option<&'a str>,
-        report: Option<&'a Mutex<Report>>,
-    ) -> BoxFuture<'a, ()>
+    fn run<'a>(&'a self, result: &'a Res, request_id: Option<&'a str>) -> BoxFuture<'a, ()>
     where
         Res: Sync,
     {
-        Box::pin(async move {
-            let policy = Observe::new(result, request_id);
-            let policy = Counting::new(policy, self.inner.counts.in_use());
-            let ((), failed) = match report {
-                None => self.slot.dispatch(policy).await,
-                Some(all) => {
-                    let run = self.slot.dispatch_reported(policy);
-                    let (output, own) = reported(run).await;
-                    lock(all).entries.extend(own.entries);
-                    output
-                }
-            };
-            self.inner.disable(Phase::Post, failed);
-        })
+        let policy = Observe::new(result, request_id);
+        let run = self.inner.run(Phase::Post, self.slot, policy, self.report);
+        Box::pin(run)
     }
-}
-
-/// Hides the type of a dispatch, because the compiler cannot prove `Send` for the type within
-/// another future.
-fn reported<'a, T: 'a>(run: impl Future<Output = T> + Send + 'a) -> BoxFuture<'a, T> {
-    Box::pin(run)
 }
 
 impl<Req: ?Sized + Send + Sync + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
@@ -763,7 +747,7 @@ impl<Req: ?Sized + Send + Sync + 'static, Res: ?Sized + 'static> PhaseRegistry<R
         };
         let slots = self.inner.pre.load();
         if let Some(observers) = &slots.observers {
-            let observe = self.observe(observers, &raw, refused.as_ref());
+            let observe = self.observe(observers, &raw, refused.as_ref(), None);
             Box::pin(observe).await;
         }
         drop_catching_panic(slots);
@@ -789,17 +773,6 @@ pub struct PreRun<Req: ?Sized> {
     pub changed_by: Vec<Arc<str>>,
     /// The response of the PRE hooks, or the error of a hook.
     pub response: Result<HookResponse, HookError>,
-}
-
-/// Inserts a hook under its id. Returns its entry, and the entry that it replaces.
-#[track_caller]
-fn insert<H: ?Sized>(
-    slot: &mut Slot<H>,
-    entry: Entry<Arc<H>>,
-    key: &str,
-) -> (EntryId, Option<EntryId>) {
-    let replaced = slot.get(key).map(|(_, entry)| entry.id());
-    (slot.insert(keyed(entry, key)), replaced)
 }
 
 /// Checks that a phase supports the options.
@@ -911,7 +884,7 @@ pub struct HookDescriptor {
     pub id: String,
     /// Its phase.
     pub phase: Phase,
-    /// Its priority; POST hooks have none.
+    /// Its priority; POST hooks and observers have none.
     pub priority: Option<i32>,
     /// Timeout of a call.
     pub timeout: Option<Duration>,
@@ -935,13 +908,7 @@ impl<Req: ?Sized, Res: ?Sized> Unregister for PhaseUnregister<Req, Res> {
         let Some(registry) = self.registry.upgrade() else {
             return false;
         };
-        let found = match self.phase {
-            Phase::Pre => registry.pre.update(|slots| slots.hooks.remove_entry(id)),
-            Phase::Post => registry.post.update(|slot| slot.remove_entry(id)),
-            Phase::Observe => registry
-                .pre
-                .update(|slots| slots.change_observers(|slot| slot.remove_entry(id))),
-        };
+        let found = registry.change(self.phase, |slot| slot.remove_entry(id));
         registry.counts.forget(id);
         log_removal(found, self.phase, &self.key)
     }
