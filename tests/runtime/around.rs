@@ -19,7 +19,7 @@ use hooks_runtime::{
 };
 use serde_json::{Value, json};
 
-use crate::kit::{Log, emit, logging, map, named, plain, recording_data, yield_once};
+use crate::kit::{Log, emit, logging, map, named, plain, recording_data, refusal, yield_once};
 
 /// Records the order of the parts before and after the rest of the call.
 struct Tracing {
@@ -227,9 +227,7 @@ fn a_timeout_and_a_failure_policy_are_refused() {
             "a failure policy",
         ),
     ] {
-        let register = AssertUnwindSafe(|| registry.around("e", entry));
-        let message = std::panic::catch_unwind(register).unwrap_err();
-        let message = message.downcast_ref::<String>().unwrap();
+        let message = refusal(|| registry.around("e", entry));
         assert!(
             message.starts_with(&format!("around hook `slow` has {option}")),
             "{message}"

@@ -1,7 +1,6 @@
 //! The phases of an emission: hooks that decide on the final data, and observers that run whatever
 //! was decided.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,7 +15,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use crate::kit::{
-    Log, at, emit, logging, map, named, plain, recording_data, returning, yield_once,
+    Log, at, emit, logging, map, named, plain, recording_data, refusal, returning, yield_once,
 };
 
 fn in_phase(phase: EventPhase) -> RegisterOptions {
@@ -250,8 +249,7 @@ fn an_observer_with_another_failure_policy_is_refused() {
             let options = observing().name("audit").on_failure(policy);
             registry.register("e", returning(HookResult::proceed()), options)
         };
-        let refused = catch_unwind(AssertUnwindSafe(register)).unwrap_err();
-        let message = refused.downcast_ref::<String>().unwrap();
+        let message = refusal(register);
         assert!(
             message.starts_with("hook `audit` of the phase `observe` cannot"),
             "{message}"

@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::fmt::{self, Write};
 use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Once};
 
@@ -77,6 +78,15 @@ pub(crate) fn recording_data(
         log.add(Value::Object(Map::clone(&data)));
         HookResult::proceed()
     }
+}
+
+/// Returns the message of the panic of a registration.
+pub(crate) fn refusal<R>(register: impl FnOnce() -> R) -> String {
+    let Err(payload) = catch_unwind(AssertUnwindSafe(register)) else {
+        panic!("the registration is not refused");
+    };
+    let text = payload.downcast_ref::<String>().cloned();
+    text.unwrap_or_else(|| payload.downcast_ref::<&str>().unwrap().to_string())
 }
 
 /// Returns `true` if its owner has been dropped.

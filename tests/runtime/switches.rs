@@ -1,6 +1,5 @@
 //! Switches, filters, limits of failures, relative order and copies for one call, of the registries.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,23 +13,15 @@ use hooks_runtime::{
 use proptest::prelude::*;
 use serde_json::json;
 
-use crate::kit::{Log, at, capture_logs, emit, has_line, named, plain, returning};
+use crate::kit::{
+    Log, at, capture_logs, emit, has_line, logging, named, plain, refusal, returning,
+};
 
-fn proceeding(log: &Log, line: &str) -> impl Fn(Arc<str>, Arc<Map>) -> HookResult + use<> {
-    let (log, line) = (log.clone(), line.to_owned());
-    move |_: Arc<str>, _: Arc<Map>| {
-        log.add(&line);
-        HookResult::proceed()
-    }
-}
-
-/// Returns the message of the panic of a registration.
-fn refusal<R>(register: impl FnOnce() -> R) -> String {
-    let Err(payload) = catch_unwind(AssertUnwindSafe(register)) else {
-        panic!("the registration is not refused");
-    };
-    let text = payload.downcast_ref::<String>().cloned();
-    text.unwrap_or_else(|| payload.downcast_ref::<&str>().unwrap().to_string())
+fn proceeding(
+    log: &Log,
+    line: &str,
+) -> impl Fn(Arc<str>, Arc<Map>) -> HookResult + Send + Sync + 'static {
+    logging(log, line, HookResult::proceed())
 }
 
 #[test]
