@@ -20,7 +20,7 @@ impl AggregateInto<u32, Vec<u32>> for List {
 
 #[hooks]
 trait ShopHooks {
-    /// Asks each shop for its price.
+    /// Returns the price of one shop.
     #[hook(always, aggregate = List, output = Vec<u32>, concurrent)]
     async fn prices(_article: &str) -> u32 {
         100

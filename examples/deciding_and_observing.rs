@@ -1,7 +1,7 @@
 //! How does a check see the final data, and how does an audit hook see every decision?
 //!
 //! The phases of an event run one after the other: hooks of `Transform` change the data, hooks of
-//! `Decide` judge the final data, and hooks of `Observe` receive the outcome, also after a denial.
+//! `Decide` check the final data, and hooks of `Observe` receive the outcome, also after a denial.
 
 use hooks_runtime::events::EventPhase;
 use hooks_runtime::{Event, HookRegistry, HookResult, RegisterOptions};

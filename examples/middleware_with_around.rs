@@ -61,7 +61,7 @@ async fn timed(url: &str, attempt: u32, next: Next<'_, dyn Send>) -> Result<Stri
     result
 }
 
-/// Answers without a call of `next`.
+/// Returns an error without a call of `next`.
 async fn offline(url: &str, _attempt: u32, _next: Next<'_, dyn Send>) -> Result<String, String> {
     Err(format!("{url}: offline"))
 }

@@ -68,7 +68,8 @@
 //! |---|---|---|
 //! | events | is logged and left out; in the phase [`Decide`](events::EventPhase::Decide), the event is denied | [`FailClosed`](FailurePolicy::FailClosed): the event is denied; [`Propagate`](FailurePolicy::Propagate) |
 //! | PRE | ends the dispatch with an `Err` | `FailClosed`: `DENY`; [`Isolate`](FailurePolicy::Isolate) |
-//! | POST | is logged and left out | |
+//! | POST, observers of PRE | is logged and left out | |
+//! | transforms | ends the run with an `Err` and no value | `FailClosed`: the value is denied; `Isolate` |
 //!
 //! Panics are caught if the program unwinds: under `panic = "abort"`, and on wasm, a panic in a
 //! hook ends the process. Run untrusted code in a sandbox.

@@ -46,7 +46,7 @@ impl RegisterOptions {
     }
 
     /// Sets the priority: lower runs first, equal priorities in order of registration. The default
-    /// is 0 for events, 100 for PRE hooks; POST hooks ignore it.
+    /// is 0 for events and transforms, 100 for PRE hooks; POST hooks and observers of PRE ignore it.
     #[must_use]
     pub fn priority(mut self, priority: i32) -> Self {
         self.priority = Some(priority);
@@ -54,7 +54,7 @@ impl RegisterOptions {
     }
 
     /// Sets the displayed name; names need not be unique. By default, an event hook has the name of
-    /// its function or type, and a PRE or POST hook its id.
+    /// its function or type, and any other hook has its id.
     #[must_use]
     pub fn name(mut self, name: impl Into<Cow<'static, str>>) -> Self {
         self.name = Some(name.into());
@@ -85,7 +85,7 @@ impl RegisterOptions {
     }
 
     /// Sets the [phase](EventPhase) of an event hook; [`Transform`](EventPhase::Transform) by
-    /// default. PRE and POST hooks have no phases within their run: their registration panics.
+    /// default. The registration of any other hook panics.
     #[must_use]
     pub fn phase(mut self, phase: EventPhase) -> Self {
         self.phase = Some(phase);
@@ -93,8 +93,8 @@ impl RegisterOptions {
     }
 
     /// Sets the key of an event hook, unique among the hooks of its event and phase: registering
-    /// another hook with this key replaces the hook, in its place. PRE and POST hooks have their id
-    /// as their key: their registration panics.
+    /// another hook with this key replaces the hook, in its place. The key of any other hook is its
+    /// id, and its registration panics.
     #[must_use]
     pub fn key(mut self, key: impl Into<Cow<'static, str>>) -> Self {
         self.key = Some(key.into());
@@ -126,8 +126,7 @@ impl RegisterOptions {
     }
 
     /// Runs the event hook only for events for which this filter returns `true`; further filters
-    /// and [`tools`](Self::tools) have to hold, too. PRE and POST hooks have no filters: their
-    /// registration panics.
+    /// and [`tools`](Self::tools) have to hold, too. The registration of any other hook panics.
     ///
     /// The filter is called once for each emission, before the first hook of the phase: it does not
     /// see the changes by hooks of the same phase. If it panics, the hook runs.

@@ -8,6 +8,7 @@
 //! | [`response`] | [`HookResponse`]: output of a PRE hook |
 //! | `observer` | [`PreObserver`]: receives the response to each request |
 //! | `bail`, `observe` | the policies of PRE and POST |
+//! | `around` | [`PreCall`] and [`PostCall`]: the runs that around hooks enclose |
 //!
 //! | Property | PRE | POST |
 //! |---|---|---|

@@ -393,7 +393,8 @@ impl<T: ?Sized + Send + Sync + 'static> TransformRegistry<T> {
     }
 
     /// Enables or disables the hook with this id, and returns `true` if it exists. A disabled hook
-    /// keeps its place, and does not run.
+    /// keeps its place, and does not run. Enabling a hook resets its failures: see
+    /// [`RegisterOptions::disable_after`].
     pub fn set_enabled(&self, id: &str, is_enabled: bool) -> bool {
         let entry = self.inner.hooks.update(|slot| {
             slot.set_enabled(id, is_enabled);
