@@ -275,6 +275,13 @@ impl Part {
         !self.calls.is_empty() && self.calls.iter().all(|call| call.understood)
     }
 
+    /// Returns `true` if the part names a host that is not this machine.
+    #[must_use]
+    pub fn names_other_host(&self) -> bool {
+        let mut hosts = self.hosts.iter();
+        hosts.any(|host| !crate::host::is_localhost(&host.name))
+    }
+
     /// Returns the known arguments.
     pub fn arguments(&self) -> impl Iterator<Item = &str> {
         self.words.iter().skip(1).filter_map(Word::value)

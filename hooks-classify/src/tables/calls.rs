@@ -1,8 +1,7 @@
 //! Calls that tables select by the keys `outside`, `installs`, `runs_packages` and `places_links`: a
 //! part of a command in, `true` or the packages that it names out.
 
-use super::{Program, ProgramDetails, Tables};
-use crate::host;
+use super::{ProgramDetails, Tables};
 use crate::model::effect::Crud;
 use crate::model::parts::{Part, PartCall, Word};
 
@@ -33,9 +32,11 @@ pub struct PackageRun<'p> {
     pub installed_in: Option<&'static str>,
 }
 
-/// One way to read the words of a part.
+/// One way to read the words of a part whose program has a key.
 struct CallReading<'p> {
     details: &'static ProgramDetails,
+    /// The patterns of the key.
+    patterns: &'static [CallPattern],
     /// Words after the program that may name a command.
     commands: Vec<&'p str>,
     options: Vec<&'p str>,
@@ -61,11 +62,43 @@ impl CallPattern {
     }
 }
 
+impl<'p> CallReading<'p> {
+    fn is_selected(&self, part: &Part) -> bool {
+        let mut patterns = self.patterns.iter();
+        patterns.any(|pattern| pattern.is_match(part, self))
+    }
+
+    /// Returns the packages that the part runs, by the key `runs_packages`.
+    fn packages(&self, part: &Part) -> Vec<PackageRun<'p>> {
+        let run = |package: Option<&'p str>| PackageRun {
+            package,
+            installed_in: self.details.packages_in,
+        };
+        let names_package = |name: &str| {
+            let is_one = |pattern: &CallPattern| matches!(pattern, CallPattern::Options(names) if names.contains(&name));
+            self.patterns.iter().any(is_one)
+        };
+        let options = self.call.into_iter().flat_map(|call| &call.options);
+        let values = options.filter(|(name, _)| names_package(name));
+        let values = values.filter_map(|(_, value)| value.as_ref());
+        let mut runs: Vec<PackageRun<'p>> = values.map(|value| run(value.value())).collect();
+        let selecting = self.patterns.iter().find(|pattern| {
+            !matches!(pattern, CallPattern::Options(_)) && pattern.is_match(part, self)
+        });
+        let operand = selecting.and_then(|pattern| match (self.call, pattern) {
+            (Some(call), _) => call.operands.first().map(Word::value),
+            (None, CallPattern::Command(path)) => self.commands.get(path.len()).copied().map(Some),
+            (None, _) => self.commands.first().copied().map(Some),
+        });
+        runs.extend(operand.map(run));
+        runs
+    }
+}
+
 /// Returns `true` if a part names a host that is not this machine and changes more than the files of
 /// its redirections.
 fn changes_other_host(part: &Part) -> bool {
-    let mut hosts = part.hosts.iter();
-    part.asks_by_program && hosts.any(|host| !host::is_localhost(&host.name))
+    part.asks_by_program && part.names_other_host()
 }
 
 /// Returns the name of a file without its folder.
@@ -86,66 +119,31 @@ impl Tables {
     /// its program. A call of such a program without a command that its table knows counts.
     #[must_use]
     pub fn installs_packages(&self, part: &Part) -> bool {
-        let has_no_command = |reading: &CallReading<'_>| {
-            reading.call.is_some()
-                && reading.commands.is_empty()
-                && !reading.details.installs.is_empty()
-        };
-        self.selects(part, |details| details.installs)
-            || self.readings(part).iter().any(has_no_command)
+        let has_no_command =
+            |reading: &CallReading<'_>| reading.call.is_some() && reading.commands.is_empty();
+        let readings = self.readings(part, |details| details.installs);
+        let mut readings = readings.iter();
+        readings.any(|reading| has_no_command(reading) || reading.is_selected(part))
     }
 
     /// Returns `true` if a part runs a package that it may download, by the key `runs_packages` of
     /// its program. A call of a program that does nothing else counts, also if it names no package.
     #[must_use]
     pub fn runs_packages(&self, part: &Part) -> bool {
-        let always_runs = |reading: &CallReading<'_>| {
-            let patterns = reading.details.runs_packages;
-            patterns.contains(&CallPattern::Every)
-        };
-        self.readings(part).iter().any(always_runs) || !self.packages_run_by(part).is_empty()
+        let always_runs =
+            |reading: &CallReading<'_>| reading.patterns.contains(&CallPattern::Every);
+        let readings = self.readings(part, |details| details.runs_packages);
+        let mut readings = readings.iter();
+        readings.any(|reading| always_runs(reading) || !reading.packages(part).is_empty())
     }
 
     /// Returns the packages that a part runs and may download, by the key `runs_packages` of its
     /// program.
     #[must_use]
     pub fn packages_run_by<'p>(&self, part: &'p Part) -> Vec<PackageRun<'p>> {
-        let mut runs = Vec::new();
-        for reading in self.readings(part) {
-            let details = reading.details;
-            let run = |package: Option<&'p str>| PackageRun {
-                package,
-                installed_in: details.packages_in,
-            };
-            let options = reading.call.into_iter().flat_map(|call| &call.options);
-            for pattern in details.runs_packages {
-                if let CallPattern::Options(names) = pattern {
-                    let named = options
-                        .clone()
-                        .filter(|(name, _)| names.contains(&name.as_str()));
-                    let values = named.filter_map(|(_, value)| value.as_ref());
-                    runs.extend(values.map(|value| run(value.value())));
-                }
-            }
-            let operand = match reading.call {
-                Some(call) => call.operands.first().map(Word::value),
-                None => {
-                    let above = |pattern: &CallPattern| match pattern {
-                        CallPattern::Command(path) => path.len(),
-                        _ => 0,
-                    };
-                    let mut patterns = details.runs_packages.iter();
-                    let pattern = patterns.find(|pattern| pattern.is_match(part, &reading));
-                    let at = pattern.map_or(0, above);
-                    reading.commands.get(at).map(|word| Some(*word))
-                }
-            };
-            let is_selected = details.runs_packages.iter().any(|pattern| {
-                !matches!(pattern, CallPattern::Options(_)) && pattern.is_match(part, &reading)
-            });
-            runs.extend(operand.filter(|_| is_selected).map(run));
-        }
-        runs
+        let readings = self.readings(part, |details| details.runs_packages);
+        let packages = readings.iter().map(|reading| reading.packages(part));
+        packages.flatten().collect()
     }
 
     /// Returns `true` if a part may put a symbolic link into a folder, through which a later command
@@ -155,33 +153,37 @@ impl Tables {
         self.selects(part, |details| details.places_links)
     }
 
-    fn selects(
-        &self,
-        part: &Part,
-        patterns: impl Fn(&ProgramDetails) -> &'static [CallPattern],
-    ) -> bool {
-        let fits = |reading: &CallReading<'_>| {
-            let mut patterns = patterns(reading.details).iter();
-            patterns.any(|pattern| pattern.is_match(part, reading))
-        };
-        self.readings(part).iter().any(fits)
+    fn selects(&self, part: &Part, key: fn(&ProgramDetails) -> &'static [CallPattern]) -> bool {
+        let readings = self.readings(part, key);
+        readings.iter().any(|reading| reading.is_selected(part))
     }
 
-    /// Returns the readings of a part: its calls by the tables, its words without the table of its
-    /// program, and the words after `-m MODULE`.
-    fn readings<'p>(&self, part: &'p Part) -> Vec<CallReading<'p>> {
+    /// Returns the readings of a part, as far as the program has the key: its calls by the tables,
+    /// its words without the table of its program, and the words after `-m MODULE`.
+    fn readings<'p>(
+        &self,
+        part: &'p Part,
+        key: fn(&ProgramDetails) -> &'static [CallPattern],
+    ) -> Vec<CallReading<'p>> {
+        let with_key = |details: &'static ProgramDetails| {
+            let patterns = key(details);
+            (!patterns.is_empty()).then_some((details, patterns))
+        };
         let mut readings: Vec<CallReading<'p>> = Vec::new();
         for call in &part.calls {
             // The name of a program may be three words: `python -m pip`.
             let path: Vec<&str> = call.path.iter().map(String::as_str).collect();
             let of_length = |count: usize| {
                 let name = path.get(..count)?.join(" ");
-                Some((self.program(&name)?, count))
+                Some((self.details_of(&name)?, count))
             };
-            let found: Option<(&Program, usize)> = of_length(3).or_else(|| of_length(1));
-            if let Some((program, count)) = found {
+            let found = of_length(3).or_else(|| of_length(1));
+            if let Some((details, count)) = found
+                && let Some((details, patterns)) = with_key(details)
+            {
                 readings.push(CallReading {
-                    details: program.details,
+                    details,
+                    patterns,
                     commands: path[count..].to_vec(),
                     options: call.options.iter().map(|(name, _)| name.as_str()).collect(),
                     call: Some(call),
@@ -189,19 +191,19 @@ impl Tables {
             }
         }
         let words: Vec<&str> = part.arguments().collect();
-        let named = part
-            .program()
-            .map(|name| (file_name(name), words.as_slice()));
-        let is_interpreter = named.is_some_and(|(name, _)| self.is_interpreter(name));
-        let mut module = words.iter().position(|word| *word == "-m");
-        module = module.filter(|_| is_interpreter);
+        let name = part.program().map(file_name);
+        let named = name.map(|name| (name, words.as_slice()));
+        let is_interpreter = || name.is_some_and(|name| self.is_interpreter(name));
+        let module = words.iter().position(|word| *word == "-m");
+        let module = module.filter(|_| is_interpreter());
         let module = module.and_then(|at| words.get(at + 1..)?.split_first());
         let module = module.map(|(name, words)| (*name, words));
         for (name, words) in named.into_iter().chain(module) {
-            if let Some(details) = self.details_of(name) {
+            if let Some((details, patterns)) = self.details_of(name).and_then(with_key) {
                 let is_option = |word: &&&str| word.starts_with(['-', '+']);
                 readings.push(CallReading {
                     details,
+                    patterns,
                     commands: words
                         .iter()
                         .filter(|word| !is_option(word))

@@ -3,7 +3,7 @@
 
 use super::context::{RequestContext, candidates, name_of, variable};
 use super::paths::{MatchResult, PathPatterns, ResolvedPath};
-use super::project::{Project, RuleFolders, may_place_link};
+use super::project::{Project, RuleFolders};
 use super::protect::may_be_secret;
 use super::rule::Rule;
 use super::verdict::RuleEffect;
@@ -221,6 +221,7 @@ fn stays_within(
     part: &Part,
     folders: &RuleFolders,
 ) -> Result<(), &'static str> {
+    let tables = Tables::embedded();
     let project = context.project();
     let mut directories = context.start.folders.iter();
     if !directories.all(|folder| folders.hold_name(project, folder)) {
@@ -228,7 +229,7 @@ fn stays_within(
     }
     let mut reads = part.file_reads.iter();
     let mut touched = part.path_effects.iter();
-    let is_secret = |file: &PathEffect| Tables::embedded().is_secret(&file.path.text);
+    let is_secret = |file: &PathEffect| tables.is_secret(&file.path.text);
     if reads.any(|read| may_be_secret(&read.path.text, read.recursive)) || touched.any(is_secret) {
         return Err("the command uses a file that may be a secret, which `within` does not allow");
     }
@@ -241,7 +242,7 @@ fn stays_within(
     let mut written = part.path_effects.iter().chain(&part.redirections);
     let mut earlier = context.parts().all.iter();
     if written.any(|file| file.effect > Crud::Read)
-        && earlier.any(|other| other.start < part.start && may_place_link(other))
+        && earlier.any(|other| other.start < part.start && tables.places_links(other))
     {
         return Err("an earlier part may place a link through which this part writes");
     }

@@ -4,7 +4,6 @@
 use std::path::Path;
 
 use super::paths::{Directory, ResolvedPath, normal};
-use crate::classify::{Part, Tables};
 use crate::places::Places;
 
 /// The project of a request.
@@ -110,10 +109,4 @@ impl RuleFolders {
     pub(super) fn hold_name(&self, project: &Project, name: &str) -> bool {
         self.project && project.holds_name(name) || self.others.iter().any(|one| one.holds(name))
     }
-}
-
-/// Returns `true` if a part may put a link into the project, through which a later part of the
-/// command could write a file outside of the project.
-pub(super) fn may_place_link(part: &Part) -> bool {
-    Tables::embedded().places_links(part)
 }

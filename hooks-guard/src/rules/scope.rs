@@ -5,12 +5,9 @@ use std::path::Path;
 
 use super::allow;
 use super::context::{RequestContext, base_name, candidates};
-use super::project::may_place_link;
 use super::protect::display_text;
 use super::verdict::changes;
-use crate::classify::{
-    CommandAnalysis, Crud, PackageRun, Part, PathEffect, Tables, UNKNOWN, Word, host,
-};
+use crate::classify::{CommandAnalysis, Crud, PackageRun, Part, PathEffect, Tables, UNKNOWN, Word};
 use crate::request::PermissionRequest;
 
 /// Programs that only change the files that their words name.
@@ -140,7 +137,10 @@ fn outside_command(context: &RequestContext<'_>) -> Option<String> {
             None => "it may download a package and run its code".to_owned(),
         });
     }
-    let downloads: Vec<&Part> = parts.iter().filter(|part| names_other_host(part)).collect();
+    let downloads: Vec<&Part> = parts
+        .iter()
+        .filter(|part| part.names_other_host())
+        .collect();
     let runs_code = changing().filter(|part| part.is_opaque);
     let runs_download = runs_code
         .into_iter()
@@ -234,13 +234,6 @@ fn folder_of_pattern(word: &Word) -> Option<&str> {
     }
 }
 
-/// Returns `true` if a part names a host that is not this machine.
-fn names_other_host(part: &Part) -> bool {
-    part.hosts
-        .iter()
-        .any(|host| !host::is_localhost(&host.name))
-}
-
 /// Returns `true` if a command only creates or updates files that it names, all inside the project.
 fn edits_named_files(context: &RequestContext<'_>) -> bool {
     let parts = context.parts();
@@ -274,7 +267,7 @@ fn edits_named_files(context: &RequestContext<'_>) -> bool {
             return false;
         }
         // A later write could lead through the link.
-        may_lead_outside |= part.asks_by_program && may_place_link(part);
+        may_lead_outside |= part.asks_by_program && Tables::embedded().places_links(part);
     }
     true
 }
@@ -284,11 +277,12 @@ fn is_editor(part: &Part) -> bool {
     let Some(name) = part.program() else {
         return false;
     };
-    let is_copy = Tables::embedded().is_one_of(name, &["cp"]);
-    Tables::embedded().is_one_of(name, EDITORS)
+    let tables = Tables::embedded();
+    let is_copy = tables.is_one_of(name, &["cp"]);
+    tables.is_one_of(name, EDITORS)
         && part.words.iter().all(|word| word.known)
         && !part.path_effects.is_empty()
         && !part.has_config_override
         && part.is_understood()
-        && !(is_copy && may_place_link(part))
+        && !(is_copy && tables.places_links(part))
 }
