@@ -1,8 +1,6 @@
 //! Patterns of calls: the entries of `outside`, `installs`, `runs_packages` and `places_links` in,
 //! checked patterns out, or a mistake.
 
-use std::rc::Rc;
-
 use crate::model::{CallPatternDef, ProgramDef};
 
 /// Reads the entries of a key. `program` has all its commands.
@@ -18,7 +16,10 @@ pub(crate) fn call_patterns(
             "url:" => CallPatternDef::Request,
             _ if words.is_empty() => return Err("an entry without a name".to_owned()),
             _ if text.starts_with('-') => {
-                match words.iter().find(|name| !has_option(program, name)) {
+                match words
+                    .iter()
+                    .find(|name| !program.has_option(name, |_| true))
+                {
                     Some(name) => return Err(format!("`{name}` is not an option of the program")),
                     None => CallPatternDef::Options(words),
                 }
@@ -40,15 +41,6 @@ pub(crate) fn call_patterns(
     }
 }
 
-/// Returns `true` if a program or one of its commands has an option of this name.
-fn has_option(program: &ProgramDef, name: &str) -> bool {
-    let patterns = program.patterns.iter().map(|(_, command)| command);
-    program.options.contains_key(name)
-        || (program.commands.values())
-            .chain(patterns)
-            .any(|command| has_option(command, name))
-}
-
 /// Returns a mistake unless the program has every command of a path, in which a word may be several
 /// names, separated by `|`.
 fn check_command(program: &ProgramDef, path: &[String]) -> Result<(), String> {
@@ -56,15 +48,10 @@ fn check_command(program: &ProgramDef, path: &[String]) -> Result<(), String> {
         return Ok(());
     };
     for name in names.split('|') {
-        let command = command(program, name).ok_or_else(|| format!("unknown command `{name}`"))?;
+        let mut commands = program.every_command();
+        let command = commands.find(|(known, _)| *known == name);
+        let (_, command) = command.ok_or_else(|| format!("unknown command `{name}`"))?;
         check_command(command, rest)?;
     }
     Ok(())
-}
-
-fn command<'p>(program: &'p ProgramDef, name: &str) -> Option<&'p Rc<ProgramDef>> {
-    let mut patterns = program.patterns.iter();
-    let by_pattern = patterns.find(|(pattern, _)| pattern == name);
-    let by_name = program.commands.get(name);
-    by_name.or(by_pattern.map(|(_, command)| command))
 }

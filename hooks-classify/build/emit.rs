@@ -130,11 +130,7 @@ fn functions(entries: &[NamedProgram]) -> Vec<String> {
             };
             functions.entry(function.clone()).or_insert_with(message);
         }
-        let patterns = program
-            .patterns
-            .iter()
-            .map(|(name, command)| (name, command));
-        for (name, command) in program.commands.iter().chain(patterns) {
+        for (name, command) in program.every_command() {
             visit(command, &format!("{path} {name}"), file, functions);
         }
     }
@@ -228,14 +224,10 @@ struct Emitter<'a> {
 impl<'a> Emitter<'a> {
     fn new(entries: &'a [NamedProgram]) -> Self {
         fn visit<'a>(program: &'a ProgramDef, names: &mut BTreeMap<&'a str, u16>) {
-            let patterns = program
-                .patterns
-                .iter()
-                .map(|(name, command)| (name, command));
             for name in program.options.keys() {
                 names.insert(name, 0);
             }
-            for (name, command) in program.commands.iter().chain(patterns) {
+            for (name, command) in program.every_command() {
                 names.insert(name, 0);
                 visit(command, names);
             }

@@ -9,7 +9,8 @@ use crate::format;
 use crate::languages::{self, language};
 use crate::model::{
     ArityDef, CheckDef, Code, ContentsDef, CountDef, DetailsDef, FileLocatorDef, InteractiveDef,
-    NamedProgram, OperandDef, PagerDef, ProgramDef, RecursionDef, TablesDef, VariableDef,
+    NamedProgram, OperandDef, OptionDef, PagerDef, ProgramDef, RecursionDef, TablesDef,
+    VariableDef,
 };
 use crate::raw::{Family, RawCheck, RawPager, RawProgram, RawTerminal, RawVariable, RawVariables};
 use crate::read::{Source, TableError, read};
@@ -96,21 +97,8 @@ pub(crate) fn programs_of(
     let (mut programs, mut errors) = (Vec::new(), Vec::new());
     for mut raw in parsed {
         raw.offline |= family.offline && !raw.online;
-        let line = raw.line;
-        let (names, checked) = (raw.names.clone(), raw.checked.take());
-        let loaded = checked
-            .map(|raw| {
-                checked_of(raw).map_err(|message| EntryError::of_entry(&names, line, message))
-            })
-            .transpose()
-            .and_then(|checked| Ok((checked, program(raw, None)?)));
-        match loaded {
-            Ok((checked, program)) => programs.push(NamedProgram {
-                file: source.file.clone(),
-                names,
-                checked,
-                program: Rc::new(program),
-            }),
+        match named_program(raw, &source.file) {
+            Ok(program) => programs.push(program),
             Err(fault) => errors.push(fault.located(source)),
         }
     }
@@ -179,35 +167,57 @@ fn variables(raw: RawVariables) -> Vec<VariableDef> {
     raw.variable.into_iter().flat_map(one).collect()
 }
 
+/// Loads a program of a file, with the keys that are allowed for programs only.
+fn named_program(mut raw: RawProgram, file: &str) -> Result<NamedProgram, EntryError> {
+    let (names, line) = (raw.names.clone(), raw.line);
+    let of_entry = |message: String| EntryError::of_entry(&names, line, message);
+    let checked = raw.checked.take().map(checked_of).transpose();
+    let checked = checked.map_err(of_entry)?;
+    let packages_in = raw.packages_in.take();
+    if packages_in.is_some() && raw.runs_packages.is_empty() {
+        return Err(of_entry("`packages_in` needs `runs_packages`".to_owned()));
+    }
+    let call_lists = [
+        ("outside", std::mem::take(&mut raw.outside)),
+        ("installs", std::mem::take(&mut raw.installs)),
+        ("runs_packages", std::mem::take(&mut raw.runs_packages)),
+        ("places_links", std::mem::take(&mut raw.places_links)),
+    ];
+    let mut program = program(raw, None)?;
+    let [outside, installs, runs_packages, places_links] = call_lists.map(|(key, entries)| {
+        call_patterns(&entries, &program).map_err(|message| of_entry(format!("`{key}`: {message}")))
+    });
+    let details = &mut program.details;
+    (details.outside, details.installs) = (outside?, installs?);
+    (details.runs_packages, details.packages_in) = (runs_packages?, packages_in);
+    details.places_links = places_links?;
+    Ok(NamedProgram {
+        file: file.to_owned(),
+        names,
+        checked,
+        program: Rc::new(program),
+    })
+}
+
+/// Loads a program or a command with the commands below it.
 fn program(mut raw: RawProgram, parent: Option<&ProgramDef>) -> Result<ProgramDef, EntryError> {
     let (name, line) = (raw.names.first().cloned().unwrap_or_default(), raw.line);
     let names_files = raw.decided_by.is_some() || raw.configured_by.is_some();
     let commands = std::mem::take(&mut raw.command);
     let names = raw.names.clone();
     let of_entry = |message: String| EntryError::of_entry(&names, line, message);
-    let of_command = parent.is_some();
-    for (key, is_misplaced) in [
+    for (key, is_set) in [
         ("checked", raw.checked.is_some()),
-        ("outside", of_command && !raw.outside.is_empty()),
-        ("installs", of_command && !raw.installs.is_empty()),
-        ("runs_packages", of_command && !raw.runs_packages.is_empty()),
-        ("packages_in", of_command && raw.packages_in.is_some()),
-        ("places_links", of_command && !raw.places_links.is_empty()),
+        ("outside", !raw.outside.is_empty()),
+        ("installs", !raw.installs.is_empty()),
+        ("runs_packages", !raw.runs_packages.is_empty()),
+        ("packages_in", raw.packages_in.is_some()),
+        ("places_links", !raw.places_links.is_empty()),
     ] {
-        if is_misplaced {
+        if is_set {
             return Err(of_entry(format!("`{key}` is allowed for programs only")));
         }
     }
-    if raw.packages_in.is_some() && raw.runs_packages.is_empty() {
-        return Err(of_entry("`packages_in` needs `runs_packages`".to_owned()));
-    }
-    let call_lists = [
-        &mut raw.outside,
-        &mut raw.installs,
-        &mut raw.runs_packages,
-        &mut raw.places_links,
-    ];
-    let [outside, installs, runs_packages, places_links] = call_lists.map(std::mem::take);
     let mut own = entry(raw, parent).map_err(of_entry)?;
     for raw in commands {
         let names = raw.names.clone();
@@ -232,21 +242,13 @@ fn program(mut raw: RawProgram, parent: Option<&ProgramDef>) -> Result<ProgramDe
         FileLocatorDef::Options(names) => Some(names),
         _ => None,
     });
-    let without_value = options.flatten().find(|name| !takes_value(&own, name));
+    let takes_value = |option: &OptionDef| option.arity != ArityDef::None;
+    let mut options = options.flatten();
+    let without_value = options.find(|name| !own.has_option(name, takes_value));
     // An inherited name may be an option of another command of the program.
     if let Some(name) = without_value.filter(|_| names_files) {
         return Err(of_entry(format!("`{name}` is not an option with a value")));
     }
-    let patterns = |key: &str, entries: &[String]| {
-        call_patterns(entries, &own).map_err(|message| of_entry(format!("`{key}`: {message}")))
-    };
-    let outside = patterns("outside", &outside)?;
-    let installs = patterns("installs", &installs)?;
-    let runs_packages = patterns("runs_packages", &runs_packages)?;
-    let places_links = patterns("places_links", &places_links)?;
-    let details = &mut own.details;
-    (details.outside, details.installs) = (outside, installs);
-    (details.runs_packages, details.places_links) = (runs_packages, places_links);
     Ok(own)
 }
 
@@ -343,11 +345,8 @@ fn entry(raw: RawProgram, parent: Option<&ProgramDef>) -> Result<ProgramDef, Str
             None => above.map(|p| p.package_scripts.clone()).unwrap_or_default(),
         },
         replaces_files: raw.replaces_files,
-        outside: Vec::new(),
-        installs: Vec::new(),
-        runs_packages: Vec::new(),
-        packages_in: raw.packages_in,
-        places_links: Vec::new(),
+        // `named_program` sets the keys that are allowed for programs only.
+        ..DetailsDef::default()
     };
     let mut own = ProgramDef {
         does: raw.does,
@@ -445,16 +444,6 @@ fn decides(entries: &[String]) -> Result<Vec<FileLocatorDef>, String> {
         })
     };
     entries.iter().map(entry).collect()
-}
-
-/// Returns `true` if a program or one of its commands has an option of this name with a value.
-fn takes_value(program: &ProgramDef, name: &str) -> bool {
-    let option = program.options.get(name);
-    let patterns = program.patterns.iter().map(|(_, command)| command);
-    option.is_some_and(|option| option.arity != ArityDef::None)
-        || (program.commands.values())
-            .chain(patterns)
-            .any(|command| takes_value(command, name))
 }
 
 fn terminal(

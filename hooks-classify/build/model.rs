@@ -55,6 +55,22 @@ pub(crate) struct ProgramDef {
     pub(crate) details: DetailsDef,
 }
 
+impl ProgramDef {
+    /// Returns the commands by their names, then those by patterns of names.
+    pub(crate) fn every_command(&self) -> impl Iterator<Item = (&str, &Rc<Self>)> {
+        let by_name = (self.commands.iter()).map(|(name, command)| (name.as_str(), command));
+        let by_pattern = (self.patterns.iter()).map(|(name, command)| (name.as_str(), command));
+        by_name.chain(by_pattern)
+    }
+
+    /// Returns `true` if the program or one of its commands has an option of this name that fits.
+    pub(crate) fn has_option(&self, name: &str, fits: fn(&OptionDef) -> bool) -> bool {
+        let mut commands = self.every_command();
+        self.options.get(name).is_some_and(fits)
+            || commands.any(|(_, command)| command.has_option(name, fits))
+    }
+}
+
 #[derive(Clone, Debug, Default)]
 pub(crate) struct DetailsDef {
     pub(crate) commands_of: Option<String>,
