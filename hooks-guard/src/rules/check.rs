@@ -245,43 +245,32 @@ impl Rules {
 /// Returns `true` if one rule is stricter than another and applies whenever the other does.
 fn shadows(one: &Rule, other: &Rule) -> bool {
     let (a, b) = (&one.conditions, &other.conditions);
-    let covers = |a: &Option<Vec<String>>, b: &Option<Vec<String>>| match (a, b) {
-        (None, _) => true,
-        (Some(a), Some(b)) => b.iter().all(|one| a.contains(one)),
-        (Some(_), None) => false,
-    };
-    let subcommands = match (&a.subcommand, &b.subcommand) {
-        (None, _) => true,
-        (Some(a), Some(b)) => b.iter().all(|one| a.contains(one)),
-        (Some(_), None) => false,
-    };
-    let classes = match (&a.class, &b.class) {
-        (None, _) => true,
-        (Some(a), Some(b)) => b.iter().all(|one| a.contains(one)),
-        (Some(_), None) => false,
-    };
-    // Patterns are not compared.
+    // Patterns of words and paths are not compared.
     let plain =
         a.arguments.is_none() && a.path.is_none() && a.within.is_none() && a.outside.is_none();
     one.effect > other.effect
         && plain
-        && subcommands
-        && classes
-        && covers(&a.program, &b.program)
-        && covers(&a.tool, &b.tool)
+        && covers(&a.subcommand, &b.subcommand, PartialEq::eq)
+        && covers(&a.class, &b.class, PartialEq::eq)
+        && covers(&a.program, &b.program, PartialEq::eq)
+        && covers(&a.tool, &b.tool, PartialEq::eq)
         && a.host == b.host
-        && covers_tools(a.mcp.as_deref(), b.mcp.as_deref())
-        && covers(&a.agent, &b.agent)
+        && covers(&a.mcp, &b.mcp, McpPattern::covers)
+        && covers(&a.agent, &b.agent, PartialEq::eq)
 }
 
-/// Returns `true` if the patterns of one rule match every tool of an MCP server that those of another
-/// match. A rule without patterns also applies to these tools.
-fn covers_tools(one: Option<&[McpPattern]>, other: Option<&[McpPattern]>) -> bool {
+/// Returns `true` if the values of a rule's condition match all that the values of another rule's
+/// condition match. A rule without the condition matches everything.
+fn covers<T>(
+    one: &Option<Vec<T>>,
+    other: &Option<Vec<T>>,
+    value_covers: fn(&T, &T) -> bool,
+) -> bool {
     match (one, other) {
         (None, _) => true,
         (Some(one), Some(other)) => {
-            let covered = |other: &McpPattern| one.iter().any(|one| one.covers(other));
-            other.iter().all(covered)
+            let is_covered = |other: &T| one.iter().any(|one| value_covers(one, other));
+            other.iter().all(is_covered)
         }
         (Some(_), None) => false,
     }

@@ -275,17 +275,17 @@ impl RuleFileReader<'_> {
             "outside",
             "tool",
             "class",
+            "host",
         ];
-        let kinds = [
-            ("host", "requests for network access", ""),
-            ("mcp", "tools of MCP servers", "host"),
-        ];
-        for (key, requests, other_kind) in kinds {
+        for (key, requests) in [
+            ("host", "requests for network access"),
+            ("mcp", "tools of MCP servers"),
+        ] {
             let Some(at) = position_of_key(table, key) else {
                 continue;
             };
-            let mut others = others.iter().chain([&other_kind]);
-            if let Some(name) = others.find(|key| table.contains_key(**key)) {
+            let mut others = others.iter().filter(|name| **name != key);
+            if let Some(name) = others.find(|name| table.contains_key(**name)) {
                 let what = format!("`{key}` applies to {requests}, `{name}` to other requests");
                 self.add_mistake(at, what, "split it into two rules");
             }

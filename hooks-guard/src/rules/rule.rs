@@ -96,8 +96,8 @@ impl McpPattern {
         })
     }
 
-    /// Returns `true` if this pattern matches every tool that another one matches. Patterns are
-    /// compared by `*` alone, or as they are written.
+    /// Returns `true` if this pattern is known to match every tool that another pattern matches: its
+    /// server and its tool are `*`, or have the text of the other pattern.
     pub(super) fn covers(&self, other: &Self) -> bool {
         let covers = |one: &GlobMatcher, other: &GlobMatcher| {
             one.glob().glob() == "*" || one.glob() == other.glob()

@@ -168,7 +168,7 @@ impl Rules {
             return Some(verdict);
         }
         let typed = request.can_type_into(&found.classification);
-        // A tool that runs a command may do more than that.
+        // A tool that runs a command may have other effects, too.
         if found.classification.decision == Decision::AutoAllowed && !typed && request.mcp.is_none()
         {
             return None;
@@ -241,28 +241,26 @@ pub(super) fn restriction(rule: &Rule, context: &RequestContext<'_>) -> Option<R
     if rule.effect == RuleEffect::Allow {
         return None;
     }
-    let holds = match (&context.request.file, &context.request.network) {
-        (None, Some(access)) => rule.match_network(context, access),
-        (Some(file), _) => file
+    let request = context.request;
+    let command = || {
+        let parts = context.parts().all.iter();
+        parts
+            .map(|part| rule.restricts(context, part))
+            .fold(rule.restricts_all(context), MatchResult::max)
+    };
+    let holds = match (&request.file, &request.network, &request.mcp) {
+        (Some(file), ..) => file
             .paths
             .iter()
             .map(|path| rule.match_file(context, file, &path.to_string_lossy()))
             .max()
             .unwrap_or(MatchResult::No),
-        (None, None) => {
-            let mcp = context.request.mcp.as_ref();
-            let mcp = mcp.map_or(MatchResult::No, |call| rule.match_mcp(context, call));
-            match context.request.is_command() {
-                false => mcp,
-                true => {
-                    let parts = context.parts().all.iter();
-                    parts
-                        .map(|part| rule.restricts(context, part))
-                        .fold(rule.restricts_all(context), MatchResult::max)
-                        .max(mcp)
-                }
-            }
+        (None, Some(access), _) => rule.match_network(context, access),
+        (None, None, Some(call)) if call.runs_command => {
+            command().max(rule.match_mcp(context, call))
         }
+        (None, None, Some(call)) => rule.match_mcp(context, call),
+        (None, None, None) => command(),
     };
     let place = &rule.place;
     let verdict = |effect, reason, remember| RuleDecision {
