@@ -37,7 +37,7 @@ pub use self::hook::{Classify, Restrict, Restriction};
 pub use self::hooks::{GateHooks, HookDescription, SlotDescription};
 pub use self::modes::{Confirm, Modes};
 
-/// Start of the reason of a decision that the agent makes by itself, without a person.
+/// Start of the reason of a decision that is left to the agent because of its permission mode.
 pub(crate) const LEFT_TO_AGENT: &str = "left to the agent's mode ";
 
 /// How the gate derives a decision from a class.
@@ -103,8 +103,8 @@ pub struct GateDecision {
     /// |---|---|---|---|
     /// | allowed | `AutoAllowed` | `false` | `false` |
     /// | needs approval | `RequiresConfirmation` | `false` | `false` |
-    /// | denied by a rule or a hook | `RequiresConfirmation` | `true` | `false` |
-    /// | left to the agent, because of its permission mode | `RequiresConfirmation` | `false` | `true` |
+    /// | denied by a rule, a hook or `mcp.unknown` | `RequiresConfirmation` | `true` | `false` |
+    /// | left to the agent, because of its permission mode or as an MCP tool that no rule names | `RequiresConfirmation` | `false` | `true` |
     pub permission: PermissionDecision,
     /// Duration of the decision.
     pub response_time: Duration,
@@ -408,11 +408,12 @@ impl Gate {
             _ => request.mcp.as_ref(),
         };
         let is_restricted = unknown_tool.is_some() && unknown_mcp_tools != UnknownMcpTools::Agent;
+        let denies_tool = is_restricted && unknown_mcp_tools == UnknownMcpTools::Deny;
         let (allowed, because) = match (&verdict, found.decision) {
             _ if is_restricted => {
-                let value = match unknown_mcp_tools {
-                    UnknownMcpTools::Deny => "deny",
-                    UnknownMcpTools::Approval | UnknownMcpTools::Agent => "approval",
+                let value = match denies_tool {
+                    true => "deny",
+                    false => "approval",
                 };
                 let why = format!("no rule names this MCP tool, and `mcp.unknown` is `{value}`");
                 (false, Some(why))
@@ -444,8 +445,8 @@ impl Gate {
                 (allowed, allowed.then(|| because.to_owned()))
             }
         };
-        let denied = (verdict.as_ref()).is_some_and(|verdict| verdict.effect == RuleEffect::Deny)
-            || is_restricted && unknown_mcp_tools == UnknownMcpTools::Deny;
+        let denied = denies_tool
+            || (verdict.as_ref()).is_some_and(|verdict| verdict.effect == RuleEffect::Deny);
         let mode = request.permission_mode.as_deref();
         let confirm = modes.confirm(mode, request.agent.as_deref());
         let may_be_left = !allowed && !denied && !failed;

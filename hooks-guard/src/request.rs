@@ -92,8 +92,13 @@ impl PermissionRequest {
 
     /// Returns `true` if `command` is a shell command, and no description of another request.
     pub(crate) fn is_command(&self) -> bool {
-        let is_mcp = self.mcp.as_ref().is_some_and(|call| !call.runs_command);
-        self.file.is_none() && self.network.is_none() && !is_mcp
+        self.file.is_none() && self.network.is_none() && self.described_mcp_call().is_none()
+    }
+
+    /// Returns the call of a tool of an MCP server that `command` describes, unless the tool runs a
+    /// command.
+    pub(crate) fn described_mcp_call(&self) -> Option<&McpCall> {
+        self.mcp.as_ref().filter(|call| !call.runs_command)
     }
 
     /// Returns `true` if the agent could type commands into a program that the command starts.
@@ -276,14 +281,16 @@ pub struct PermissionDecision {
     /// Secret for reporting that the command ran; known only to the requesting client.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub secret: Option<String>,
-    /// `true` if a rule or a hook denies the request; it cannot be approved then.
+    /// `true` if a rule, a hook or the setting for MCP tools that no rule names denies the request; it
+    /// cannot be approved then.
     #[serde(default, skip_serializing_if = "is_false")]
     pub denied: bool,
     /// `true` if the request was approved earlier.
     #[serde(default, skip_serializing_if = "is_false")]
     pub approved: bool,
-    /// `true` if the decision is left to the agent because of the setting for its permission mode.
-    /// The guard asks neither the operator nor, through the agent, its user.
+    /// `true` if the decision is left to the agent because of the setting for its permission mode, or
+    /// because no rule names the MCP tool. The guard asks neither the operator nor, through the
+    /// agent, its user.
     #[serde(default, skip_serializing_if = "is_false")]
     pub left_to_agent: bool,
     /// `true` if the rule that allows the request names its MCP tool.

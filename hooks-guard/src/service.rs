@@ -718,7 +718,7 @@ fn command_hash(request: &PermissionRequest) -> [u8; 32] {
         parts.extend(paths.map(|path| path.as_os_str().as_encoded_bytes()));
         parts.push(access.input_hash.as_deref().unwrap_or("").as_bytes());
     }
-    let mcp = request.mcp.as_ref().filter(|call| !call.runs_command);
+    let mcp = request.described_mcp_call();
     if let Some(hash) = mcp.and_then(|call| call.input_hash.as_deref()) {
         parts.push(hash.as_bytes());
     }

@@ -55,17 +55,12 @@ impl<H: Classify> DynClassify for H {
 impl Classify for Classifier {
     async fn classify(&self, request: &PermissionRequest) -> Option<CommandAnalysis> {
         let context = request.context.as_deref();
-        Some(match (&request.file, &request.network) {
-            (Some(access), _) => access.analyze(&request.command),
-            (None, Some(access)) => access.analyze(&request.command),
-            (None, None) if !request.is_command() => {
-                let call = request.mcp.as_ref();
-                call.map_or_else(
-                    || Classification::fallback("the request is empty").into(),
-                    |call| call.analyze(&request.command),
-                )
-            }
-            (None, None) => match self.analyze_fully(&request.command, context).await {
+        let call = request.described_mcp_call();
+        Some(match (&request.file, &request.network, call) {
+            (Some(access), ..) => access.analyze(&request.command),
+            (None, Some(access), _) => access.analyze(&request.command),
+            (None, None, Some(call)) => call.analyze(&request.command),
+            (None, None, None) => match self.analyze_fully(&request.command, context).await {
                 Ok(found) => found,
                 Err(error) => Classification::fallback(&error.to_string()).into(),
             },

@@ -179,7 +179,7 @@ impl AgentDecision {
             return AgentDecision::Nothing;
         }
         let request = &question.request;
-        let is_mcp = request.mcp.as_ref().is_some_and(|call| !call.runs_command);
+        let is_mcp = request.described_mcp_call().is_some();
         match permission.decision {
             Decision::AutoAllowed if permission.names_tool => AgentDecision::Allow(reason),
             Decision::AutoAllowed if permission.approved && is_mcp => AgentDecision::Allow(reason),
