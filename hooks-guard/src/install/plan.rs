@@ -8,8 +8,8 @@ use serde_json::{Map, Value, json};
 
 use super::version::{claude_ignores_lateness, claude_is_unknown};
 use crate::protocol::{
-    AFTER_TOOL_TIMEOUT, Agent, BEFORE_TOOL_TIMEOUT, HandlerField, JsonRegistration,
-    RegistrationFormat, ReplyFormat, ToolKind, ToolMatcher,
+    AFTER_TOOL_TIMEOUT, Agent, BEFORE_TOOL_TIMEOUT, HandlerField, JsonRegistration, ReplyFormat,
+    ToolKind, ToolMatcher,
 };
 
 /// The entries for a settings file.
@@ -38,14 +38,15 @@ pub(crate) struct HookCall<'a> {
 impl Plan {
     /// Returns the entries for an agent; none if it uses a plugin.
     pub(crate) fn new(agent: Agent, call: HookCall<'_>) -> Self {
-        let RegistrationFormat::Json(format) = &agent.description().registration else {
+        let description = agent.description();
+        let Some(format) = description.json() else {
             return Self {
                 agent,
                 root: Vec::new(),
                 entries: Vec::new(),
             };
         };
-        let entries = agent.description().events.iter().filter_map(|event| {
+        let entries = description.events.iter().filter_map(|event| {
             let matcher = matcher(agent, event.matcher?);
             let entry = entry(agent, call, format, event.kind.is_before(), matcher);
             Some((event.name.to_owned(), entry))

@@ -416,6 +416,24 @@ pub(crate) struct JsonRegistration {
     pub(crate) needs_trust: bool,
 }
 
+impl JsonRegistration {
+    /// The format of Claude Code, which most agents use.
+    pub(crate) const COMMON: Self = Self {
+        version: None,
+        container: Some("hooks"),
+        grouped: true,
+        handler: &[
+            HandlerField::Text("type", "command"),
+            HandlerField::Command("command"),
+            HandlerField::Seconds("timeout"),
+        ],
+        fail_closed: None,
+        short_timeout: None,
+        companion: None,
+        needs_trust: false,
+    };
+}
+
 /// A field of a handler.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(
@@ -476,33 +494,32 @@ impl AgentDescription {
         }
     }
 
+    /// Returns the format of the entries in a document, if the agent reads them.
+    pub(crate) fn json(&self) -> Option<&JsonRegistration> {
+        match &self.registration {
+            RegistrationFormat::Json(format) => Some(format),
+            RegistrationFormat::Plugin | RegistrationFormat::ByHand(_) => None,
+        }
+    }
+
     /// Returns the second file that the agent needs, and its text.
     pub(crate) fn companion(&self) -> Option<(&'static str, &'static str)> {
-        match &self.registration {
-            RegistrationFormat::Json(format) => format.companion,
-            _ => None,
-        }
+        self.json()?.companion
     }
 
     /// Returns the key of the object with the events in a document; `None` if the document is this
     /// object.
     pub(crate) fn container(&self) -> Option<&'static str> {
-        match &self.registration {
-            RegistrationFormat::Json(format) => format.container,
-            RegistrationFormat::Plugin | RegistrationFormat::ByHand(_) => None,
-        }
+        self.json()?.container
     }
 
     /// Returns the field of a handler that makes the agent deny if the hook fails, if it has one.
     pub(crate) fn fail_closed(&self) -> Option<(&'static str, FieldValue)> {
-        match &self.registration {
-            RegistrationFormat::Json(format) => format.fail_closed,
-            RegistrationFormat::Plugin | RegistrationFormat::ByHand(_) => None,
-        }
+        self.json()?.fail_closed
     }
 
     /// Returns `true` if the agent skips the hook until Codex's `config.toml` trusts it.
     pub(crate) fn needs_trust(&self) -> bool {
-        matches!(&self.registration, RegistrationFormat::Json(format) if format.needs_trust)
+        self.json().is_some_and(|format| format.needs_trust)
     }
 }

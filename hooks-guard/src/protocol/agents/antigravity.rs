@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::PROMPTING_MODES;
 use crate::classify::TerminalInput;
 use crate::protocol::description::{
-    AgentDescription, AgentEvent, EventNaming, FailureRules, HandlerField, HookKind, JsonObject,
+    AgentDescription, AgentEvent, EventNaming, FailureRules, HookKind, JsonObject,
     JsonRegistration, RegistrationFormat, ReplyFormat, SettingsPlaces, ToolKind, ToolLocation,
     ToolMatcher,
 };
@@ -67,18 +67,8 @@ pub(crate) const ANTIGRAVITY: AgentDescription = AgentDescription {
         switches: &[],
     },
     registration: RegistrationFormat::Json(JsonRegistration {
-        version: None,
         container: Some("hooks-guard"),
-        grouped: true,
-        handler: &[
-            HandlerField::Text("type", "command"),
-            HandlerField::Command("command"),
-            HandlerField::Seconds("timeout"),
-        ],
-        fail_closed: None,
-        short_timeout: None,
-        companion: None,
-        needs_trust: false,
+        ..JsonRegistration::COMMON
     }),
     notes: &["Restart Antigravity; `/hooks` lists its hooks."],
 };

@@ -2,9 +2,9 @@
 
 use super::{MANUAL_TIMEOUT, PROMPTING_MODES};
 use crate::protocol::description::{
-    AgentDescription, AgentEvent, EventNaming, FailureReaction, FailureRules, FieldValue,
-    HandlerField, HookKind, HookSwitch, JsonRegistration, RegistrationFormat, ReplyFormat,
-    SettingsPlaces, ToolKind, ToolMatcher, UnattendedVariable,
+    AgentDescription, AgentEvent, EventNaming, FailureReaction, FailureRules, FieldValue, HookKind,
+    HookSwitch, JsonRegistration, RegistrationFormat, ReplyFormat, SettingsPlaces, ToolKind,
+    ToolMatcher, UnattendedVariable,
 };
 
 pub(crate) const CLAUDE_CODE: AgentDescription = AgentDescription {
@@ -72,18 +72,8 @@ pub(crate) const CLAUDE_CODE: AgentDescription = AgentDescription {
         }],
     },
     registration: RegistrationFormat::Json(JsonRegistration {
-        version: None,
-        container: Some("hooks"),
-        grouped: true,
-        handler: &[
-            HandlerField::Text("type", "command"),
-            HandlerField::Command("command"),
-            HandlerField::Seconds("timeout"),
-        ],
         fail_closed: Some(("onFailure", FieldValue::Text("block"))),
-        short_timeout: None,
-        companion: None,
-        needs_trust: false,
+        ..JsonRegistration::COMMON
     }),
     // They depend on the version.
     notes: &[],

@@ -55,19 +55,14 @@ pub(crate) const CODEX: AgentDescription = AgentDescription {
         switches: &[],
     },
     registration: RegistrationFormat::Json(JsonRegistration {
-        version: None,
-        container: Some("hooks"),
-        grouped: true,
         handler: &[
             HandlerField::Text("type", "command"),
             HandlerField::Command("command"),
             HandlerField::Seconds("timeout"),
             HandlerField::Text("statusMessage", "hooks-guard"),
         ],
-        fail_closed: None,
-        short_timeout: None,
-        companion: None,
         needs_trust: true,
+        ..JsonRegistration::COMMON
     }),
     notes: &[
         "Codex has no prompt for hooks. Requests that need approval are denied unless a rule \

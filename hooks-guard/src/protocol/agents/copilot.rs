@@ -61,7 +61,6 @@ pub(crate) const COPILOT: AgentDescription = AgentDescription {
     },
     registration: RegistrationFormat::Json(JsonRegistration {
         version: Some(1),
-        container: Some("hooks"),
         grouped: false,
         handler: &[
             HandlerField::Text("type", "command"),
@@ -70,10 +69,7 @@ pub(crate) const COPILOT: AgentDescription = AgentDescription {
             HandlerField::Matcher("matcher"),
             HandlerField::Seconds("timeoutSec"),
         ],
-        fail_closed: None,
-        short_timeout: None,
-        companion: None,
-        needs_trust: false,
+        ..JsonRegistration::COMMON
     }),
     notes: &[
         "VS Code reads this file, too, and gets replies in its own format; `install vscode` is \

@@ -54,18 +54,13 @@ pub(crate) const CRUSH: AgentDescription = AgentDescription {
         switches: &[],
     },
     registration: RegistrationFormat::Json(JsonRegistration {
-        version: None,
-        container: Some("hooks"),
         grouped: false,
         handler: &[
             HandlerField::Text("name", "hooks-guard"),
             HandlerField::Command("command"),
             HandlerField::Seconds("timeout"),
         ],
-        fail_closed: None,
-        short_timeout: None,
-        companion: None,
-        needs_trust: false,
+        ..JsonRegistration::COMMON
     }),
     notes: &[
         "Crush does not prompt if a hook asks. Requests that need approval are denied unless a \

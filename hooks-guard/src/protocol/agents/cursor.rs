@@ -64,7 +64,6 @@ pub(crate) const CURSOR: AgentDescription = AgentDescription {
     },
     registration: RegistrationFormat::Json(JsonRegistration {
         version: Some(1),
-        container: Some("hooks"),
         grouped: false,
         handler: &[
             HandlerField::Command("command"),
@@ -72,9 +71,7 @@ pub(crate) const CURSOR: AgentDescription = AgentDescription {
             HandlerField::Seconds("timeout"),
         ],
         fail_closed: Some(("failClosed", FieldValue::True)),
-        short_timeout: None,
-        companion: None,
-        needs_trust: false,
+        ..JsonRegistration::COMMON
     }),
     notes: &["Restart Cursor; its settings list its hooks."],
 };

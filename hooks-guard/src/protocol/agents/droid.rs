@@ -2,9 +2,8 @@
 
 use super::MANUAL_TIMEOUT;
 use crate::protocol::description::{
-    AgentDescription, AgentEvent, EventNaming, FailureReaction, FailureRules, HandlerField,
-    HookKind, HookSwitch, JsonRegistration, RegistrationFormat, ReplyFormat, SettingsPlaces,
-    ToolKind, ToolMatcher,
+    AgentDescription, AgentEvent, EventNaming, FailureReaction, FailureRules, HookKind, HookSwitch,
+    JsonRegistration, RegistrationFormat, ReplyFormat, SettingsPlaces, ToolKind, ToolMatcher,
 };
 
 pub(crate) const DROID: AgentDescription = AgentDescription {
@@ -71,19 +70,9 @@ pub(crate) const DROID: AgentDescription = AgentDescription {
         }],
     },
     registration: RegistrationFormat::Json(JsonRegistration {
-        version: None,
         // The events are at the top of `hooks.json`.
         container: None,
-        grouped: true,
-        handler: &[
-            HandlerField::Text("type", "command"),
-            HandlerField::Command("command"),
-            HandlerField::Seconds("timeout"),
-        ],
-        fail_closed: None,
-        short_timeout: None,
-        companion: None,
-        needs_trust: false,
+        ..JsonRegistration::COMMON
     }),
     notes: &[
         "Droid does not prompt if a hook asks. Requests that need approval are denied unless a \

@@ -60,19 +60,13 @@ pub(crate) const GEMINI: AgentDescription = AgentDescription {
         }],
     },
     registration: RegistrationFormat::Json(JsonRegistration {
-        version: None,
-        container: Some("hooks"),
-        grouped: true,
         handler: &[
             HandlerField::Text("type", "command"),
             HandlerField::Command("command"),
             HandlerField::Text("name", "hooks-guard"),
             HandlerField::Milliseconds("timeout"),
         ],
-        fail_closed: None,
-        short_timeout: None,
-        companion: None,
-        needs_trust: false,
+        ..JsonRegistration::COMMON
     }),
     notes: &["Restart Gemini CLI; `/hooks` lists its hooks."],
 };

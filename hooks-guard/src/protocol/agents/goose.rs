@@ -2,7 +2,7 @@
 
 use super::{MANUAL_TIMEOUT, PROMPTING_MODES};
 use crate::protocol::description::{
-    AgentDescription, AgentEvent, EventNaming, FailureRules, FieldValue, HandlerField, HookKind,
+    AgentDescription, AgentEvent, EventNaming, FailureRules, FieldValue, HookKind,
     JsonRegistration, RegistrationFormat, ReplyFormat, SettingsPlaces, ToolKind, ToolMatcher,
 };
 
@@ -55,18 +55,9 @@ pub(crate) const GOOSE: AgentDescription = AgentDescription {
         switches: &[],
     },
     registration: RegistrationFormat::Json(JsonRegistration {
-        version: None,
-        container: Some("hooks"),
-        grouped: true,
-        handler: &[
-            HandlerField::Text("type", "command"),
-            HandlerField::Command("command"),
-            HandlerField::Seconds("timeout"),
-        ],
         fail_closed: Some(("on_failure", FieldValue::Text("block"))),
-        short_timeout: None,
         companion: Some(("plugin.json", MANIFEST)),
-        needs_trust: false,
+        ..JsonRegistration::COMMON
     }),
     notes: &[
         "Goose does not prompt if a hook asks. Requests that need approval are denied unless a \

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use super::PROMPTING_MODES;
 use crate::protocol::description::{
-    AgentDescription, AgentEvent, EventNaming, FailureRules, HandlerField, HookKind,
-    JsonRegistration, RegistrationFormat, ReplyFormat, SettingsPlaces, ToolKind, ToolMatcher,
+    AgentDescription, AgentEvent, EventNaming, FailureRules, HookKind, JsonRegistration,
+    RegistrationFormat, ReplyFormat, SettingsPlaces, ToolKind, ToolMatcher,
 };
 
 pub(crate) const GROK: AgentDescription = AgentDescription {
@@ -50,20 +50,7 @@ pub(crate) const GROK: AgentDescription = AgentDescription {
         project_others: &[".grok/hooks"],
         switches: &[],
     },
-    registration: RegistrationFormat::Json(JsonRegistration {
-        version: None,
-        container: Some("hooks"),
-        grouped: true,
-        handler: &[
-            HandlerField::Text("type", "command"),
-            HandlerField::Command("command"),
-            HandlerField::Seconds("timeout"),
-        ],
-        fail_closed: None,
-        short_timeout: None,
-        companion: None,
-        needs_trust: false,
-    }),
+    registration: RegistrationFormat::Json(JsonRegistration::COMMON),
     notes: &[
         "Grok CLI does not prompt if a hook asks. Requests that need approval are denied unless a \
          rule allows them or you approve them while `hooks-guard serve` runs.",

@@ -3,8 +3,8 @@
 use super::{MANUAL_TIMEOUT, PROMPTING_MODES};
 use crate::classify::TerminalInput;
 use crate::protocol::description::{
-    AgentDescription, AgentEvent, EventNaming, FailureRules, HandlerField, JsonRegistration,
-    RegistrationFormat, ReplyFormat, SettingsPlaces, ToolKind, ToolMatcher,
+    AgentDescription, AgentEvent, EventNaming, FailureRules, JsonRegistration, RegistrationFormat,
+    ReplyFormat, SettingsPlaces, ToolKind, ToolMatcher,
 };
 
 pub(crate) const OPENHANDS: AgentDescription = AgentDescription {
@@ -49,20 +49,7 @@ pub(crate) const OPENHANDS: AgentDescription = AgentDescription {
         project_others: &[".openhands/hooks.json", ".openhands/hooks"],
         switches: &[],
     },
-    registration: RegistrationFormat::Json(JsonRegistration {
-        version: None,
-        container: Some("hooks"),
-        grouped: true,
-        handler: &[
-            HandlerField::Text("type", "command"),
-            HandlerField::Command("command"),
-            HandlerField::Seconds("timeout"),
-        ],
-        fail_closed: None,
-        short_timeout: None,
-        companion: None,
-        needs_trust: false,
-    }),
+    registration: RegistrationFormat::Json(JsonRegistration::COMMON),
     notes: &[
         "OpenHands does not prompt if a hook asks. Requests that need approval are denied unless a \
          rule allows them or you approve them while `hooks-guard serve` runs.",

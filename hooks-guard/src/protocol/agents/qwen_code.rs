@@ -62,9 +62,6 @@ pub(crate) const QWEN_CODE: AgentDescription = AgentDescription {
         }],
     },
     registration: RegistrationFormat::Json(JsonRegistration {
-        version: None,
-        container: Some("hooks"),
-        grouped: true,
         handler: &[
             HandlerField::Text("type", "command"),
             HandlerField::Command("command"),
@@ -73,10 +70,7 @@ pub(crate) const QWEN_CODE: AgentDescription = AgentDescription {
             // versions count in milliseconds.
             HandlerField::Milliseconds("timeout"),
         ],
-        fail_closed: None,
-        short_timeout: None,
-        companion: None,
-        needs_trust: false,
+        ..JsonRegistration::COMMON
     }),
     notes: &["Restart Qwen Code; `/hooks` lists its hooks."],
 };

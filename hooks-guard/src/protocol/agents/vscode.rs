@@ -3,8 +3,8 @@
 use super::{MANUAL_TIMEOUT, PROMPTING_MODES};
 use crate::classify::TerminalInput;
 use crate::protocol::description::{
-    AgentDescription, AgentEvent, EventNaming, FailureRules, HandlerField, JsonRegistration,
-    RegistrationFormat, ReplyFormat, SettingsPlaces, ToolKind, ToolMatcher,
+    AgentDescription, AgentEvent, EventNaming, FailureRules, JsonRegistration, RegistrationFormat,
+    ReplyFormat, SettingsPlaces, ToolKind, ToolMatcher,
 };
 
 pub(crate) const VSCODE: AgentDescription = AgentDescription {
@@ -54,18 +54,8 @@ pub(crate) const VSCODE: AgentDescription = AgentDescription {
         switches: &[],
     },
     registration: RegistrationFormat::Json(JsonRegistration {
-        version: None,
-        container: Some("hooks"),
         grouped: false,
-        handler: &[
-            HandlerField::Text("type", "command"),
-            HandlerField::Command("command"),
-            HandlerField::Seconds("timeout"),
-        ],
-        fail_closed: None,
-        short_timeout: None,
-        companion: None,
-        needs_trust: false,
+        ..JsonRegistration::COMMON
     }),
     notes: &[
         "Copilot CLI reads this file, too, and gets replies in its own format; `install copilot` \

@@ -1,4 +1,5 @@
-//! Windsurf, with the hooks of its agent Cascade. Follows the documentation; not tried with a published client.
+//! Windsurf, with the hooks of its agent Cascade. Follows the documentation; not tried with a
+//! published client.
 
 use std::time::Duration;
 
@@ -19,39 +20,11 @@ pub(crate) const WINDSURF: AgentDescription = AgentDescription {
         unnamed: |_| Err("agent_action_name"),
     },
     events: &[
-        AgentEvent::before("pre_run_command")
-            .without_prompt()
-            .with_tool(ToolLocation::Within {
-                object: INFO,
-                tool: "run_command",
-            })
-            .registered(ToolMatcher::Omitted),
-        AgentEvent::before("pre_write_code")
-            .without_prompt()
-            .with_tool(ToolLocation::Within {
-                object: INFO,
-                tool: "write_code",
-            })
-            .registered(ToolMatcher::Omitted),
-        AgentEvent::before("pre_read_code")
-            .without_prompt()
-            .with_tool(ToolLocation::Within {
-                object: INFO,
-                tool: "read_code",
-            })
-            .registered(ToolMatcher::Omitted),
-        AgentEvent::after("post_run_command")
-            .with_tool(ToolLocation::Within {
-                object: INFO,
-                tool: "run_command",
-            })
-            .registered(ToolMatcher::Omitted),
-        AgentEvent::after("post_write_code")
-            .with_tool(ToolLocation::Within {
-                object: INFO,
-                tool: "write_code",
-            })
-            .registered(ToolMatcher::Omitted),
+        before("pre_run_command", "run_command"),
+        before("pre_write_code", "write_code"),
+        before("pre_read_code", "read_code"),
+        after("post_run_command", "run_command"),
+        after("post_write_code", "write_code"),
         AgentEvent::of_kind("pre_user_prompt", HookKind::Other),
         AgentEvent::of_kind("pre_mcp_tool_use", HookKind::Other),
     ],
@@ -80,17 +53,13 @@ pub(crate) const WINDSURF: AgentDescription = AgentDescription {
         switches: &[],
     },
     registration: RegistrationFormat::Json(JsonRegistration {
-        version: None,
-        container: Some("hooks"),
         grouped: false,
         handler: &[
             HandlerField::Command("command"),
             HandlerField::True("show_output"),
         ],
-        fail_closed: None,
         short_timeout: Some(Duration::from_secs(30)),
-        companion: None,
-        needs_trust: false,
+        ..JsonRegistration::COMMON
     }),
     notes: &[
         "Windsurf does not prompt if a hook asks. Requests that need approval are denied unless a \
@@ -98,5 +67,20 @@ pub(crate) const WINDSURF: AgentDescription = AgentDescription {
     ],
 };
 
-/// Field with the arguments of a tool.
-const INFO: &str = "tool_info";
+/// An event before a tool is used.
+const fn before(name: &'static str, tool: &'static str) -> AgentEvent {
+    of_tool(AgentEvent::before(name).without_prompt(), tool)
+}
+
+/// An event after a tool was used.
+const fn after(name: &'static str, tool: &'static str) -> AgentEvent {
+    of_tool(AgentEvent::after(name), tool)
+}
+
+/// The event of a tool, whose arguments are in `tool_info`.
+const fn of_tool(event: AgentEvent, tool: &'static str) -> AgentEvent {
+    let object = "tool_info";
+    event
+        .with_tool(ToolLocation::Within { object, tool })
+        .registered(ToolMatcher::Omitted)
+}
