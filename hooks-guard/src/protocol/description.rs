@@ -32,6 +32,9 @@ pub(crate) struct AgentDescription {
     pub(crate) events: &'static [AgentEvent],
     /// The tools that `install` registers, shells first, in the agent's spelling.
     pub(crate) tools: &'static [(&'static str, ToolKind)],
+    /// How the agent names a tool of an MCP server, if it has another form than
+    /// [`McpNaming::COMMON`].
+    pub(crate) mcp_names: Option<McpNaming>,
     /// Format of the replies.
     pub(crate) reply: ReplyFormat,
     /// Permission modes in which the agent shows its prompt if a hook asks. An unknown mode may be
@@ -260,6 +263,23 @@ impl ToolKind {
     pub(crate) fn reads(self) -> bool {
         matches!(self, Self::Reads | Self::Searches | Self::Lists)
     }
+}
+
+/// How an agent joins the names of an MCP server and its tool.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct McpNaming {
+    /// Text before the server.
+    pub(crate) prefix: &'static str,
+    /// Text between the server and the tool.
+    pub(crate) separator: &'static str,
+}
+
+impl McpNaming {
+    /// The form of Claude Code, `mcp__SERVER__TOOL`, which is recognised from any agent.
+    pub(crate) const COMMON: Self = Self {
+        prefix: "mcp__",
+        separator: "__",
+    };
 }
 
 /// Format of a reply. It is derived from the input, because agents read the settings of other

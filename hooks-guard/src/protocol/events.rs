@@ -13,7 +13,7 @@ use super::model::{
 };
 use super::outcome::outcome;
 use super::tools;
-use crate::request::{MAX_PATH_CHARS, NetworkAccess, PermissionRequest};
+use crate::request::{MAX_PATH_CHARS, McpCall, NetworkAccess, PermissionRequest};
 
 /// Parses the input that an agent sends to its hook.
 ///
@@ -111,12 +111,11 @@ fn event(called: &CalledHook, object: &JsonObject) -> Result<HookEvent, Problem>
     } = tool_call(called, object)?;
     let listed = tools::tool(&name);
     let tool = listed.or_else(|| unlisted_shell(arguments.as_ref()));
-    let mut mcp = match (listed, &arguments) {
-        (Some(_), _) => None,
-        (None, Some(Ok(arguments))) => mcp::call(hook.agent, &name, arguments, object)?,
-        (None, _) => mcp::call(hook.agent, &name, &JsonObject::new(), object)?,
+    let mcp_tools = match listed {
+        Some(_) => Vec::new(),
+        None => mcp::tools(hook.agent, &name, object)?,
     };
-    if tool.is_none() && mcp.is_none() {
+    if tool.is_none() && mcp_tools.is_empty() {
         let name: String = name.chars().take(100).collect();
         return nothing(format!("the tool `{name}` is not checked"));
     }
@@ -135,12 +134,14 @@ fn event(called: &CalledHook, object: &JsonObject) -> Result<HookEvent, Problem>
         }
     };
     let mut request = request(hook, &name, tool, &arguments, object, names)?;
-    match (&mut mcp, tool) {
-        (Some(call), None) => request.command = mcp::line(call, &name, &arguments),
-        (Some(call), Some(_)) => call.runs_command = true,
-        (None, _) => {}
+    if tool.is_none() {
+        request.command = mcp::line(&mcp_tools, &name, &arguments);
     }
-    request.mcp = mcp;
+    request.mcp = (!mcp_tools.is_empty()).then(|| McpCall {
+        tools: mcp_tools,
+        runs_command: tool.is_some(),
+        input_hash: Some(input::hash(&arguments)),
+    });
     if hook.kind == HookKind::AfterTool {
         return Ok(match outcome(hook, &called.name, object) {
             Some(outcome) => HookEvent::Ran(ToolRun {

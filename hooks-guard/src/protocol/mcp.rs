@@ -12,33 +12,29 @@ use hooks_runtime::display::shorten;
 use serde_json::Value;
 
 use super::agent::Agent;
+use super::description::McpNaming;
 use super::error::Problem;
 use super::input::{self, JsonObject};
 use crate::classify::MAX_COMMAND_CHARS;
-use crate::request::{McpCall, McpTool};
+use crate::request::McpTool;
 
-/// Returns the call, if the name may be that of a tool of a server.
-pub(super) fn call(
+/// Returns the tool, or every way to read its name; empty if the name is not that of a tool of a
+/// server.
+pub(super) fn tools(
     agent: Agent,
     name: &str,
-    arguments: &JsonObject,
     object: &JsonObject,
-) -> Result<Option<McpCall>, Problem> {
-    let tools = match named(object)? {
+) -> Result<Vec<McpTool>, Problem> {
+    Ok(match named(object)? {
         Some(tool) => vec![tool],
         None => readings(agent, name, server(object)?.as_deref()),
-    };
-    Ok((!tools.is_empty()).then(|| McpCall {
-        tools,
-        runs_command: false,
-        input_hash: Some(input::hash(arguments)),
-    }))
+    })
 }
 
 /// Describes a call on one line of at most the length of a command, with its arguments.
-pub(super) fn line(call: &McpCall, name: &str, arguments: &JsonObject) -> String {
+pub(super) fn line(tools: &[McpTool], name: &str, arguments: &JsonObject) -> String {
     let arguments = serde_json::to_string(arguments).unwrap_or_default();
-    let whole = match call.tools.as_slice() {
+    let whole = match tools {
         [one] => format!("{} {arguments}", one.description()),
         _ => format!("{} {arguments}", McpTool::description_of(name)),
     };
@@ -88,15 +84,14 @@ fn inner<'a>(
 /// Returns every way to split a name into a server and a tool. `server` is the server, if the agent
 /// names it.
 fn readings(agent: Agent, name: &str, server: Option<&str>) -> Vec<McpTool> {
-    let (rest, separator) = if let Some(rest) = name.strip_prefix("mcp__") {
-        (rest, "__")
-    } else {
-        match (agent, name.strip_prefix("mcp_")) {
-            (Agent::Gemini | Agent::VsCode, Some(rest)) => (rest, "_"),
-            (Agent::Copilot, _) => (name, "-"),
-            (Agent::OpenCode, _) => (name, "_"),
-            _ => return Vec::new(),
-        }
+    let namings = [Some(McpNaming::COMMON), agent.description().mcp_names];
+    let mut namings = namings.into_iter().flatten();
+    let split = namings.find_map(|McpNaming { prefix, separator }| {
+        let rest = name.strip_prefix(prefix)?;
+        Some((rest, separator))
+    });
+    let Some((rest, separator)) = split else {
+        return Vec::new();
     };
     let tool = |(at, _): (usize, char)| {
         let (server, rest) = (&rest[..at], rest[at..].strip_prefix(separator)?);

@@ -82,9 +82,9 @@ pub fn failure_reply(agent: Agent, hook: Option<AgentHook>, why: &str) -> HookRe
             ..empty_reply(hook)
         },
         None => HookReply {
-            stdout: match agent {
+            stdout: match agent.description().reply {
                 // The plugin reads the output, not the exit status.
-                Agent::OpenCode => json!({"throws": why}).to_string(),
+                ReplyFormat::OpenCode1 => json!({"throws": why}).to_string(),
                 _ => String::new(),
             },
             stderr: why,

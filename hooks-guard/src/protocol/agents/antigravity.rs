@@ -42,6 +42,7 @@ pub(crate) const ANTIGRAVITY: AgentDescription = AgentDescription {
         ("find_by_name", ToolKind::Lists),
         ("grep_search", ToolKind::Searches),
     ],
+    mcp_names: None,
     reply: ReplyFormat::Antigravity,
     prompting_modes: PROMPTING_MODES,
     has_failure_event: false,

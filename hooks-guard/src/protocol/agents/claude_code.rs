@@ -38,6 +38,7 @@ pub(crate) const CLAUDE_CODE: AgentDescription = AgentDescription {
         ("LS", ToolKind::Lists),
         ("NotebookRead", ToolKind::Reads),
     ],
+    mcp_names: None,
     reply: ReplyFormat::Claude,
     prompting_modes: PROMPTING_MODES,
     has_failure_event: true,

@@ -40,6 +40,7 @@ pub(crate) const CLINE: AgentDescription = AgentDescription {
         ("list_files", ToolKind::Lists),
         ("search_files", ToolKind::Searches),
     ],
+    mcp_names: None,
     reply: ReplyFormat::Cline,
     prompting_modes: PROMPTING_MODES,
     has_failure_event: false,

@@ -23,6 +23,7 @@ pub(crate) const CODEX: AgentDescription = AgentDescription {
         AgentEvent::after("PostToolUse").registered(ToolMatcher::Exact),
     ],
     tools: &[("Bash", ToolKind::Shell), ("apply_patch", ToolKind::Patch)],
+    mcp_names: None,
     reply: ReplyFormat::Codex,
     prompting_modes: PROMPTING_MODES,
     has_failure_event: false,

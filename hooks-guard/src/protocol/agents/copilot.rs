@@ -4,8 +4,8 @@ use super::{MANUAL_TIMEOUT, PROMPTING_MODES};
 use crate::classify::TerminalInput;
 use crate::protocol::description::{
     AgentDescription, AgentEvent, EventNaming, FailureReaction, FailureRules, HandlerField,
-    HookKind, JsonObject, JsonRegistration, RegistrationFormat, ReplyFormat, SettingsPlaces,
-    ToolKind, ToolMatcher,
+    HookKind, JsonObject, JsonRegistration, McpNaming, RegistrationFormat, ReplyFormat,
+    SettingsPlaces, ToolKind, ToolMatcher,
 };
 
 pub(crate) const COPILOT: AgentDescription = AgentDescription {
@@ -35,6 +35,10 @@ pub(crate) const COPILOT: AgentDescription = AgentDescription {
         ("grep", ToolKind::Searches),
         ("view", ToolKind::Reads),
     ],
+    mcp_names: Some(McpNaming {
+        prefix: "",
+        separator: "-",
+    }),
     reply: ReplyFormat::Copilot,
     prompting_modes: PROMPTING_MODES,
     has_failure_event: false,

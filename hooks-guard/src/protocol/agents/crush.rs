@@ -34,6 +34,7 @@ pub(crate) const CRUSH: AgentDescription = AgentDescription {
         ("glob", ToolKind::Lists),
         ("grep", ToolKind::Searches),
     ],
+    mcp_names: None,
     reply: ReplyFormat::Gemini,
     prompting_modes: PROMPTING_MODES,
     has_failure_event: true,

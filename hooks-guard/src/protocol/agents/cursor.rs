@@ -43,6 +43,7 @@ pub(crate) const CURSOR: AgentDescription = AgentDescription {
         ("Read", ToolKind::Reads),
         ("Grep", ToolKind::Searches),
     ],
+    mcp_names: None,
     reply: ReplyFormat::Cursor,
     prompting_modes: PROMPTING_MODES,
     has_failure_event: false,

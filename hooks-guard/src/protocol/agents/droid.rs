@@ -31,6 +31,7 @@ pub(crate) const DROID: AgentDescription = AgentDescription {
         ("Glob", ToolKind::Lists),
         ("Grep", ToolKind::Searches),
     ],
+    mcp_names: None,
     reply: ReplyFormat::Claude,
     prompting_modes: &["off", "spec", "auto-low", "auto-medium", "auto-high"],
     has_failure_event: false,

@@ -5,8 +5,8 @@ use std::time::Duration;
 use super::PROMPTING_MODES;
 use crate::protocol::description::{
     AgentDescription, AgentEvent, EventNaming, FailureReaction, FailureRules, HandlerField,
-    HookSwitch, JsonRegistration, RegistrationFormat, ReplyFormat, SettingsPlaces, ToolKind,
-    ToolMatcher,
+    HookSwitch, JsonRegistration, McpNaming, RegistrationFormat, ReplyFormat, SettingsPlaces,
+    ToolKind, ToolMatcher,
 };
 
 pub(crate) const GEMINI: AgentDescription = AgentDescription {
@@ -30,6 +30,10 @@ pub(crate) const GEMINI: AgentDescription = AgentDescription {
         ("search_file_content", ToolKind::Searches),
         ("grep_search", ToolKind::Searches),
     ],
+    mcp_names: Some(McpNaming {
+        prefix: "mcp_",
+        separator: "_",
+    }),
     reply: ReplyFormat::Gemini,
     prompting_modes: PROMPTING_MODES,
     has_failure_event: false,

@@ -35,6 +35,7 @@ pub(crate) const GOOSE: AgentDescription = AgentDescription {
         ("developer__text_editor", ToolKind::UPDATES),
         ("developer__tree", ToolKind::Lists),
     ],
+    mcp_names: None,
     reply: ReplyFormat::ExitStatus,
     prompting_modes: PROMPTING_MODES,
     has_failure_event: true,

@@ -31,6 +31,7 @@ pub(crate) const GROK: AgentDescription = AgentDescription {
         ("list_dir", ToolKind::Lists),
         ("grep", ToolKind::Searches),
     ],
+    mcp_names: None,
     reply: ReplyFormat::Grok,
     prompting_modes: PROMPTING_MODES,
     has_failure_event: true,

@@ -22,6 +22,7 @@ pub(crate) const KIRO: AgentDescription = AgentDescription {
         ("fs_write", ToolKind::UPDATES),
         ("fs_read", ToolKind::Reads),
     ],
+    mcp_names: None,
     reply: ReplyFormat::ExitStatus,
     prompting_modes: PROMPTING_MODES,
     has_failure_event: false,

@@ -3,7 +3,7 @@
 use super::{MANUAL_TIMEOUT, PROMPTING_MODES};
 use crate::protocol::description::{
     AgentDescription, AgentEvent, EventNaming, FailureReaction, FailureRules, JsonObject,
-    RegistrationFormat, ReplyFormat, SettingsPlaces, ToolKind, ToolLocation,
+    McpNaming, RegistrationFormat, ReplyFormat, SettingsPlaces, ToolKind, ToolLocation,
 };
 
 pub(crate) const OPENCODE: AgentDescription = AgentDescription {
@@ -38,6 +38,10 @@ pub(crate) const OPENCODE: AgentDescription = AgentDescription {
         ("grep", ToolKind::Searches),
         ("list", ToolKind::Lists),
     ],
+    mcp_names: Some(McpNaming {
+        prefix: "",
+        separator: "_",
+    }),
     reply: ReplyFormat::OpenCode1,
     prompting_modes: PROMPTING_MODES,
     has_failure_event: false,

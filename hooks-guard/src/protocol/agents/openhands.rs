@@ -30,6 +30,7 @@ pub(crate) const OPENHANDS: AgentDescription = AgentDescription {
         ("glob", ToolKind::Lists),
         ("grep", ToolKind::Searches),
     ],
+    mcp_names: None,
     reply: ReplyFormat::ExitStatus,
     prompting_modes: PROMPTING_MODES,
     has_failure_event: false,

@@ -32,6 +32,7 @@ pub(crate) const QWEN_CODE: AgentDescription = AgentDescription {
         ("grep_search", ToolKind::Searches),
         ("list_directory", ToolKind::Lists),
     ],
+    mcp_names: None,
     reply: ReplyFormat::Claude,
     prompting_modes: &["default", "plan", "auto-edit", "auto_edit", "auto", "yolo"],
     has_failure_event: true,

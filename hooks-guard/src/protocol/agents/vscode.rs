@@ -3,8 +3,8 @@
 use super::{MANUAL_TIMEOUT, PROMPTING_MODES};
 use crate::classify::TerminalInput;
 use crate::protocol::description::{
-    AgentDescription, AgentEvent, EventNaming, FailureRules, JsonRegistration, RegistrationFormat,
-    ReplyFormat, SettingsPlaces, ToolKind, ToolMatcher,
+    AgentDescription, AgentEvent, EventNaming, FailureRules, JsonRegistration, McpNaming,
+    RegistrationFormat, ReplyFormat, SettingsPlaces, ToolKind, ToolMatcher,
 };
 
 pub(crate) const VSCODE: AgentDescription = AgentDescription {
@@ -33,6 +33,10 @@ pub(crate) const VSCODE: AgentDescription = AgentDescription {
         ("grep_search", ToolKind::Searches),
         ("file_search", ToolKind::Lists),
     ],
+    mcp_names: Some(McpNaming {
+        prefix: "mcp_",
+        separator: "_",
+    }),
     reply: ReplyFormat::Claude,
     prompting_modes: PROMPTING_MODES,
     has_failure_event: true,

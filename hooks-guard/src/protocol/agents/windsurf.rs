@@ -33,6 +33,7 @@ pub(crate) const WINDSURF: AgentDescription = AgentDescription {
         ("write_code", ToolKind::UPDATES),
         ("read_code", ToolKind::Reads),
     ],
+    mcp_names: None,
     reply: ReplyFormat::ExitStatus,
     prompting_modes: PROMPTING_MODES,
     has_failure_event: false,
