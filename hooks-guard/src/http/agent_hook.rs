@@ -42,7 +42,7 @@ const MAX_TIMEOUT_SECONDS: u64 = 3_600;
 pub(super) const MAX_DURATION: Duration = Duration::from_secs(MAX_TIMEOUT_SECONDS);
 
 /// Path of this endpoint, without the agent's name.
-pub(super) const PATH: &str = "/api/hooks/agents/";
+pub(crate) const PATH: &str = "/api/hooks/agents/";
 
 /// Prefix of headers with variables of the agent's environment. `X-Hooks-Guard-Env-NAME` holds the
 /// variable `NAME`, with `-` for `_`.

@@ -73,6 +73,8 @@ mod upkeep;
 pub use self::app::app;
 pub use self::limit::Peer;
 pub use self::state::AppState;
+#[cfg(feature = "cli")]
+pub(crate) use agent_hook::PATH as AGENT_HOOK_PATH;
 pub use metrics::Metrics;
 pub use openapi::document;
 pub use operator::OperatorToken;

@@ -3,10 +3,8 @@
 
 use jsonc_parser::ast::Object;
 
+use crate::http::AGENT_HOOK_PATH;
 use crate::protocol::Agent;
-
-/// Path of the endpoint, without the agent's name.
-pub(super) const PATH: &str = "/api/hooks/agents/";
 
 /// Returns `true` if a handler calls the service's endpoint for the agent, at any address.
 pub(super) fn is_called(handler: &Object<'_>, agent: Agent) -> bool {
@@ -17,6 +15,6 @@ pub(super) fn is_called(handler: &Object<'_>, agent: Agent) -> bool {
 /// Returns `true` if a URL is that of the service's endpoint for the agent.
 fn is_endpoint(url: &str, agent: Agent) -> bool {
     let path = url.split(['?', '#']).next().unwrap_or(url);
-    let name = path.split_once(PATH).map(|(_, name)| name);
+    let name = path.split_once(AGENT_HOOK_PATH).map(|(_, name)| name);
     name.is_some_and(|name| name.parse() == Ok(agent))
 }

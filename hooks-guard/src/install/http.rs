@@ -9,10 +9,10 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use serde_json::{Value, json};
 
-use super::endpoint::PATH;
 use super::error::InstallError;
 use super::plan::Plan;
 use super::version::claude_ignores_lateness;
+use crate::http::AGENT_HOOK_PATH;
 use crate::protocol::{AFTER_TOOL_TIMEOUT, Agent, BEFORE_TOOL_TIMEOUT, ToolMatcher};
 
 /// Variable of the agent's environment with its token.
@@ -34,10 +34,18 @@ pub(crate) fn plan(
         return Err(InstallError::HttpUnsupported { agent });
     }
     let address = loopback(service).ok_or(InstallError::HttpAddress { address: service })?;
-    let events = agent.description().events.iter();
+    let mut headers = json!({"Authorization": format!("Bearer ${TOKEN_VARIABLE}")});
+    for name in VARIABLES {
+        let header = format!("X-Hooks-Guard-Env-{}", name.replace('_', "-"));
+        headers[header] = format!("${name}").into();
+    }
+    let allowed = [&[TOKEN_VARIABLE], VARIABLES].concat();
+    let description = agent.description();
+    let events = description.events.iter();
     let registered = events.filter(|event| event.matcher == Some(ToolMatcher::Any));
     let entries = registered.map(|event| {
-        let time = match event.kind.is_before() {
+        let is_before = event.kind.is_before();
+        let time = match is_before {
             true => BEFORE_TOOL_TIMEOUT,
             false => AFTER_TOOL_TIMEOUT,
         };
@@ -48,20 +56,13 @@ pub(crate) fn plan(
         };
         let mut handler = json!({
             "type": "http",
-            "url": format!("http://{address}{PATH}{agent}?{query}"),
+            "url": format!("http://{address}{AGENT_HOOK_PATH}{agent}?{query}"),
             "timeout": seconds,
-            "headers": {"Authorization": format!("Bearer ${TOKEN_VARIABLE}")},
-            "allowedEnvVars": [TOKEN_VARIABLE],
+            "headers": headers,
+            "allowedEnvVars": allowed,
         });
-        for name in VARIABLES {
-            let header = format!("X-Hooks-Guard-Env-{}", name.replace('_', "-"));
-            handler["headers"][header] = format!("${name}").into();
-            if let Some(allowed) = handler["allowedEnvVars"].as_array_mut() {
-                allowed.push((*name).into());
-            }
-        }
-        if event.kind.is_before() {
-            handler["onFailure"] = "block".into();
+        if let Some((key, value)) = description.fail_closed().filter(|_| is_before) {
+            handler[key] = value.to_json();
         }
         let entry = json!({"matcher": "*", "hooks": [handler]});
         (event.name.to_owned(), entry)
