@@ -93,14 +93,14 @@ impl InstallOptions {
     }
 
     /// Returns the entries for an agent's settings.
-    fn plan(&self, agent: Agent) -> Result<Plan, InstallError> {
+    fn plan(&self, agent: Agent, call: HookCall<'_>) -> Result<Plan, InstallError> {
         match self.http {
             true => {
                 let plan = http::plan(agent, self.service, self.unattended)?;
                 http::check_version(self.path.as_deref())?;
                 Ok(plan)
             }
-            false => Ok(Plan::new(agent, self.call()?)),
+            false => Ok(Plan::new(agent, call)),
         }
     }
 }
@@ -113,7 +113,7 @@ impl InstallOptions {
 /// If the settings cannot be read, parsed or written; they are unchanged then.
 pub fn install(agent: Agent, options: &InstallOptions) -> Result<Report, InstallError> {
     let call = options.call()?;
-    let plan = options.plan(agent)?;
+    let plan = options.plan(agent, call)?;
     check_installable(agent, call)?;
     let path = options.homes.settings(agent, &options.place);
     let settings = Settings::read(&path)?;
@@ -131,13 +131,16 @@ pub fn install(agent: Agent, options: &InstallOptions) -> Result<Report, Install
         (wanted, had)
     };
     let change = settings.change(&wanted);
+    let http_steps = match options.http {
+        true => http::TO_DO,
+        false => &[],
+    };
     let mut report = Report {
-        to_do: match options.http {
-            true => (http::TO_DO.iter().map(|&text| text.to_owned()))
-                .chain(plan::to_do(agent, options.path.as_deref()))
-                .collect(),
-            false => plan::to_do(agent, options.path.as_deref()),
-        },
+        to_do: http_steps
+            .iter()
+            .map(|&text| text.to_owned())
+            .chain(plan::to_do(agent, options.path.as_deref()))
+            .collect(),
         ..settings.report(change, Some(&wanted))
     };
     if change != FileChange::None && !options.dry_run {
@@ -195,38 +198,18 @@ pub fn append<E: From<InstallError>>(
 
 /// Writes the `.npmrc` beside opencode's settings; returns `None` if there is another one.
 fn write_npmrc(plugin: &Path, options: &InstallOptions) -> Result<Option<Report>, InstallError> {
-    let Some(path) = plugin::npmrc(plugin) else {
+    let (name, text) = plugin::NPMRC;
+    let Some(path) = plugin::beside(plugin, name) else {
         return Ok(None);
     };
     let settings = Settings::read(&path)?;
-    let change = match settings.text() {
-        None => FileChange::Created,
-        Some(plugin::NPMRC) => FileChange::None,
-        Some(text) if text.contains("fetch-retries") => {
-            return Ok(Some(settings.report(FileChange::None, Some(text))));
-        }
-        Some(_) => return Ok(None),
-    };
-    if change == FileChange::Created && !options.dry_run {
-        settings.replace(plugin::NPMRC)?;
+    match settings.text() {
+        Some(there) if !there.contains("fetch-retries") => Ok(None),
+        _ => create(&settings, text, options).map(Some),
     }
-    Ok(Some(settings.report(change, Some(plugin::NPMRC))))
 }
 
-/// Plans the removal of that `.npmrc`, unless it was changed.
-fn plan_npmrc_removal(plugin: &Path) -> Result<Option<Undo>, InstallError> {
-    let Some(path) = plugin::npmrc(plugin) else {
-        return Ok(None);
-    };
-    let settings = Settings::read(&path)?;
-    let ours = settings.text() == Some(plugin::NPMRC);
-    Ok(ours.then_some(Undo {
-        settings,
-        remaining: None,
-    }))
-}
-
-/// Writes the second file that an agent needs; an existing one stays as it is.
+/// Writes the second file that an agent needs.
 fn write_companion(
     hooks: &Path,
     (name, text): (&str, &str),
@@ -235,19 +218,25 @@ fn write_companion(
     let Some(path) = plugin::beside(hooks, name) else {
         return Ok(None);
     };
-    let settings = Settings::read(&path)?;
-    let change = match settings.text() {
-        None => FileChange::Created,
-        Some(_) => FileChange::None,
-    };
-    if change == FileChange::Created && !options.dry_run {
-        settings.replace(text)?;
-    }
-    let shown = settings.text().unwrap_or(text);
-    Ok(Some(settings.report(change, Some(shown))))
+    create(&Settings::read(&path)?, text, options).map(Some)
 }
 
-/// Plans the removal of that file, unless it was changed.
+/// Writes a file; an existing one stays as it is.
+fn create(
+    settings: &Settings,
+    text: &str,
+    options: &InstallOptions,
+) -> Result<Report, InstallError> {
+    if let Some(there) = settings.text() {
+        return Ok(settings.report(FileChange::None, Some(there)));
+    }
+    if !options.dry_run {
+        settings.replace(text)?;
+    }
+    Ok(settings.report(FileChange::Created, Some(text)))
+}
+
+/// Plans the removal of the second file, unless it was changed.
 fn plan_companion_removal(
     hooks: &Path,
     (name, text): (&str, &str),
@@ -372,13 +361,10 @@ pub fn uninstall(agent: Agent, options: &InstallOptions) -> Result<Report, Insta
         plugin::check(&settings)?;
         None
     } else {
-        let plans = [
-            Some(Plan::new(agent, call)),
-            // The agent may call its hooks over HTTP, whatever the options are.
-            http::plan(agent, options.service, options.unattended).ok(),
-        ];
-        let plans: Vec<Plan> = plans.into_iter().flatten().collect();
-        before(&settings, text, &plans).map_err(|source| settings.document(source))?
+        // The agent may call its hooks over HTTP, whatever the options are.
+        let http = http::plan(agent, options.service, options.unattended).ok();
+        before(&settings, text, &Plan::new(agent, call), http.as_ref())
+            .map_err(|source| settings.document(source))?
     };
     report.change = match &wanted {
         None => FileChange::Removed,
@@ -386,15 +372,15 @@ pub fn uninstall(agent: Agent, options: &InstallOptions) -> Result<Report, Insta
         Some(_) => FileChange::Changed,
     };
     report.diff = diff::unified(&settings.path, Some(text), wanted.as_deref());
-    let also = if agent.description().needs_trust() {
+    let description = agent.description();
+    let also = if description.needs_trust() {
         plan_distrust(&path, text, options)?
-    } else if agent.description().uses_plugin() {
-        plan_npmrc_removal(&path)?
+    } else if description.uses_plugin() {
+        plan_companion_removal(&path, plugin::NPMRC)?
+    } else if let Some(companion) = description.companion() {
+        plan_companion_removal(&path, companion)?
     } else {
-        match agent.description().companion() {
-            Some(companion) => plan_companion_removal(&path, companion)?,
-            None => None,
-        }
+        None
     };
     report.also = also.as_ref().map(|also| Box::new(also.report()));
     if options.dry_run {
@@ -414,28 +400,26 @@ pub fn uninstall(agent: Agent, options: &InstallOptions) -> Result<Report, Insta
     Ok(report)
 }
 
-/// Returns the settings before the installation; `None` if there were none.
+/// Returns the settings before the installation of one of the two plans; `None` if there were none.
 fn before(
     settings: &Settings,
     text: &str,
-    plans: &[Plan],
+    plan: &Plan,
+    http: Option<&Plan>,
 ) -> Result<Option<String>, DocumentError> {
-    for plan in plans {
+    let backup = settings.backup();
+    let backup = backup.filter(|backup| !document::has(backup, plan).unwrap_or(true));
+    for plan in std::iter::once(plan).chain(http) {
         // If installing into the backup gives the current content, nothing else was changed.
-        if let Some(backup) = settings.backup()
-            && !document::has(&backup, plan).unwrap_or(true)
-            && document::with(Some(&backup), plan).is_ok_and(|with| with == text)
-        {
-            return Ok(Some(backup));
+        let gives = |backup| document::with(Some(backup), plan).is_ok_and(|with| with == text);
+        if backup.as_deref().is_some_and(gives) {
+            return Ok(backup);
         }
         if document::with(None, plan)? == text {
             return Ok(None);
         }
     }
-    match plans.first() {
-        Some(plan) => document::without(text, plan).map(Some),
-        None => Ok(Some(text.to_owned())),
-    }
+    document::without(text, plan).map(Some)
 }
 
 fn check_usable(binary: &Path) -> Result<&str, InstallError> {

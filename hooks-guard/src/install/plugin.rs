@@ -17,17 +17,14 @@ use crate::protocol::{Agent, BEFORE_TOOL_TIMEOUT};
 const SOURCE: &str = include_str!("opencode.js");
 const MARK: &str = "// Written by hooks-guard, sha256 ";
 
-/// Content of the `.npmrc` in the directory of opencode's settings.
-pub(super) const NPMRC: &str =
+/// Name and content of the `.npmrc` in the directory of opencode's settings.
+pub(super) const NPMRC: (&str, &str) = (
+    ".npmrc",
     "# Written by hooks-guard: opencode waits for a package at its first start.
 fetch-retries=0
 fetch-timeout=15000
-";
-
-/// Returns the path of the `.npmrc` for a plugin in this file.
-pub(super) fn npmrc(plugin: &Path) -> Option<PathBuf> {
-    beside(plugin, ".npmrc")
-}
+",
+);
 
 /// Returns the path of a file in the directory above that of a plugin's file.
 pub(super) fn beside(file: &Path, name: &str) -> Option<PathBuf> {
