@@ -28,8 +28,7 @@ fn all() -> impl Iterator<Item = (&'static str, ToolKind)> {
 /// Returns the effect of the tool with this name, if it is known. Agents spell names in several
 /// ways.
 pub(crate) fn tool(name: &str) -> Option<ToolKind> {
-    let plain = plain(name);
-    let known = all().find(|(known, _)| self::plain(known) == plain);
+    let known = all().find(|(known, _)| plain_chars(known).eq(plain_chars(name)));
     known.map(|(_, tool)| tool)
 }
 
@@ -46,8 +45,12 @@ pub(crate) fn lists(name: &str) -> bool {
 
 /// Returns a name in normalized spelling.
 pub(crate) fn plain(name: &str) -> String {
+    plain_chars(name).collect()
+}
+
+fn plain_chars(name: &str) -> impl Iterator<Item = char> {
     let letters = name.chars().filter(|c| !matches!(c, '_' | '-' | '.'));
-    letters.flat_map(char::to_lowercase).collect()
+    letters.flat_map(char::to_lowercase)
 }
 
 /// Fields in which tools name files.
