@@ -42,15 +42,9 @@ fn of(agent: Agent, around: &DoctorContext<'_>) -> Vec<Check> {
         let is_there = around.homes.sign(agent).is_dir();
         return is_there.then(check).into_iter().collect();
     }
-    let places = [
-        Some(SettingsScope::User),
-        around
-            .project
-            .map(|project| SettingsScope::Project(project.to_owned())),
-    ];
     let mut checks = Vec::new();
     let mut installed = false;
-    for place in places.into_iter().flatten() {
+    for place in SettingsScope::all(around.project) {
         let file = around.homes.settings(agent, &place);
         match read(&file) {
             SettingsText::Nothing => {}
@@ -219,7 +213,8 @@ fn http_checks(
         );
         Check::new(agent.name(), CheckState::Ok, what, "")
     })];
-    if !around.variables.iter().any(|name| name == TOKEN_VARIABLE) {
+    let is_set = |name: &str| around.variables.iter().any(|variable| variable == name);
+    if !is_set(TOKEN_VARIABLE) {
         checks.push(Check::new(
             agent.name(),
             CheckState::Warn,
@@ -232,10 +227,7 @@ fn http_checks(
             ),
         ));
     }
-    if let Some(proxy) = PROXIES.iter().find(|name| {
-        let mut variables = around.variables.iter();
-        variables.any(|variable| variable == *name)
-    }) {
+    if let Some(proxy) = PROXIES.into_iter().find(|name| is_set(name)) {
         checks.push(Check::new(
             agent.name(),
             CheckState::Warn,

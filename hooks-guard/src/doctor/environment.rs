@@ -76,26 +76,12 @@ pub(super) fn checks(around: &DoctorContext<'_>) -> Vec<Check> {
         .flat_map(|(file, format)| check_file(&file, format, true))
         .collect();
     let user = [
-        (
-            around
-                .homes
-                .directory(Agent::ClaudeCode)
-                .join("settings.json"),
-            VariableFormat::Claude,
-        ),
-        (
-            around.homes.directory(Agent::Codex).join("config.toml"),
-            VariableFormat::Codex,
-        ),
-        (
-            around.homes.directory(Agent::Codex).join(".env"),
-            VariableFormat::Lines,
-        ),
-        (
-            around.homes.home.join(".gemini/.env"),
-            VariableFormat::Lines,
-        ),
-    ];
+        (Agent::ClaudeCode, "settings.json", VariableFormat::Claude),
+        (Agent::Codex, "config.toml", VariableFormat::Codex),
+        (Agent::Codex, ".env", VariableFormat::Lines),
+        (Agent::Gemini, ".env", VariableFormat::Lines),
+    ]
+    .map(|(agent, name, format)| (around.homes.directory(agent).join(name), format));
     checks.extend(
         user.into_iter()
             .flat_map(|(file, format)| check_file(&file, format, false)),

@@ -15,6 +15,14 @@ pub enum SettingsScope {
     Project(PathBuf),
 }
 
+impl SettingsScope {
+    /// Returns the user's settings, and those of the project if there is one.
+    pub(crate) fn all(project: Option<&Path>) -> Vec<Self> {
+        let project = project.map(|project| Self::Project(project.to_owned()));
+        std::iter::once(Self::User).chain(project).collect()
+    }
+}
+
 /// Directories of the user's agent settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Homes {
@@ -83,11 +91,9 @@ fn below(directory: &Path, path: &str) -> PathBuf {
 pub fn settings_files(homes: &Homes, project: Option<&Path>) -> Vec<PathBuf> {
     // Claude Code's own list of permissions and trusted projects.
     let mut files = vec![homes.home.join(".claude.json")];
+    let scopes = SettingsScope::all(project);
     for agent in Agent::ALL {
-        files.push(homes.settings(agent, &SettingsScope::User));
-        if let Some(project) = project {
-            files.push(homes.settings(agent, &SettingsScope::Project(project.to_owned())));
-        }
+        files.extend(scopes.iter().map(|scope| homes.settings(agent, scope)));
         files.extend(others(agent, homes, project));
     }
     // By their bytes: paths are compared part by part; `ls -la` −8 % instructions.
