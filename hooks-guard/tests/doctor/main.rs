@@ -59,6 +59,13 @@ fn now() -> Timestamp {
     "2026-05-01T10:00:00Z".parse().unwrap()
 }
 
+/// Returns the agents that `install` can register the hook with.
+fn installable() -> impl Iterator<Item = Agent> {
+    Agent::ALL
+        .into_iter()
+        .filter(|agent| agent.is_installable())
+}
+
 impl Home {
     /// Creates a home without problems and without an agent.
     fn new() -> Self {
@@ -97,8 +104,8 @@ impl Home {
         self.directory.path().join(path)
     }
 
-    fn install(&self, agent: Agent) -> PathBuf {
-        let options = InstallOptions {
+    fn options(&self) -> InstallOptions {
+        InstallOptions {
             homes: self.homes.clone(),
             place: SettingsScope::User,
             binary: self.binary.clone(),
@@ -109,8 +116,11 @@ impl Home {
             service: SERVICE,
             http: false,
             dry_run: false,
-        };
-        install(agent, &options).unwrap().file
+        }
+    }
+
+    fn install(&self, agent: Agent) -> PathBuf {
+        install(agent, &self.options()).unwrap().file
     }
 
     fn examine(&self) -> Vec<Check> {
@@ -160,18 +170,12 @@ fn program(path: &Path) {
 #[test]
 fn every_check_is_ok_after_an_installation() {
     let home = Home::new();
-    for agent in Agent::ALL
-        .into_iter()
-        .filter(|agent| agent.is_installable())
-    {
+    for agent in installable() {
         home.install(agent);
     }
     let checks = home.examine();
     assert_eq!(worst_state(&checks), CheckState::Ok, "{checks:#?}");
-    for agent in Agent::ALL
-        .into_iter()
-        .filter(|agent| agent.is_installable())
-    {
+    for agent in installable() {
         home.assert(agent.name(), CheckState::Ok, "");
     }
     let json = serde_json::to_value(&checks).unwrap();
@@ -537,16 +541,11 @@ fn an_agent_that_is_installed_by_hand_is_not_checked() {
 #[test]
 fn examining_changes_no_file() {
     let home = Home::new();
-    for agent in Agent::ALL
-        .into_iter()
-        .filter(|agent| agent.is_installable())
-    {
+    for agent in installable() {
         home.install(agent);
     }
     let stamp = |path: &Path| fs::metadata(path).unwrap().modified().unwrap();
-    let files: Vec<_> = Agent::ALL
-        .into_iter()
-        .filter(|agent| agent.is_installable())
+    let files: Vec<_> = installable()
         .map(|agent| home.homes.settings(agent, &SettingsScope::User))
         .collect();
     let before: Vec<_> = files
@@ -641,10 +640,7 @@ fn variables_set_by_the_user_are_a_warning() {
 /// Earlier versions registered the hook without its files.
 #[test]
 fn a_hook_of_an_earlier_version_or_for_other_files_is_reported() {
-    for agent in Agent::ALL
-        .into_iter()
-        .filter(|agent| agent.is_installable())
-    {
+    for agent in installable() {
         let home = Home::new();
         let file = home.install(agent);
         home.assert(agent.name(), CheckState::Ok, "calls the hook");
@@ -680,16 +676,9 @@ fn a_hook_of_an_earlier_version_or_for_other_files_is_reported() {
 fn hooks_over_http_are_checked() {
     let mut home = Home::new();
     let mut options = InstallOptions {
-        homes: home.homes.clone(),
-        place: SettingsScope::User,
-        binary: home.binary.clone(),
-        config: PathBuf::from("/srv/ada/.config/hooks-guard/config.toml"),
         database: None,
-        path: None,
-        unattended: false,
-        service: SERVICE,
         http: true,
-        dry_run: false,
+        ..home.options()
     };
     let file = install(Agent::ClaudeCode, &options).unwrap().file;
     home.assert(
@@ -737,16 +726,9 @@ fn hooks_over_http_are_checked() {
 fn a_plugin_for_other_files_is_reported() {
     let home = Home::new();
     let options = InstallOptions {
-        homes: home.homes.clone(),
-        place: SettingsScope::User,
-        binary: home.binary.clone(),
         config: "/srv/bob/config.toml".into(),
         database: None,
-        path: None,
-        unattended: false,
-        service: SERVICE,
-        http: false,
-        dry_run: false,
+        ..home.options()
     };
     install(Agent::OpenCode, &options).unwrap();
     home.assert(

@@ -12,7 +12,7 @@ use hooks_guard::install::{
 use hooks_guard::protocol::Agent;
 use serde_json::Value;
 
-use crate::Home;
+use crate::{Home, installable};
 
 const TEXT: &str = "{\"model\": \"x\"}\n";
 
@@ -24,10 +24,7 @@ fn mode(path: &std::path::Path) -> u32 {
 fn a_dry_run_writes_nothing() {
     let mut home = Home::with(Agent::ClaudeCode, TEXT);
     home.options.dry_run = true;
-    for agent in Agent::ALL
-        .into_iter()
-        .filter(|agent| agent.is_installable())
-    {
+    for agent in installable() {
         let report = home.install(agent);
         assert_ne!(report.change, FileChange::None, "{agent}");
         assert!(report.diff.contains("+++ "), "{agent}: {}", report.diff);
@@ -68,10 +65,7 @@ fn a_backup_is_private_and_removed_with_the_hook() {
 
 #[test]
 fn uninstalling_removes_the_created_files() {
-    for agent in Agent::ALL
-        .into_iter()
-        .filter(|agent| agent.is_installable())
-    {
+    for agent in installable() {
         let home = Home::new();
         assert_eq!(home.uninstall(agent).change, FileChange::None);
         home.install(agent);
@@ -196,10 +190,7 @@ fn project_settings_are_inside_the_project() {
     let project = home.path().join("project");
     fs::create_dir(&project).unwrap();
     home.options.place = SettingsScope::Project(project.clone());
-    for agent in Agent::ALL
-        .into_iter()
-        .filter(|agent| agent.is_installable())
-    {
+    for agent in installable() {
         let file = home.install(agent).file;
         assert!(file.starts_with(&project), "{}", file.display());
         home.uninstall(agent);

@@ -16,6 +16,13 @@ use tempfile::TempDir;
 /// Default address of the service.
 const SERVICE: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 3000);
 
+/// Returns the agents that `install` can register the hook with.
+fn installable() -> impl Iterator<Item = Agent> {
+    Agent::ALL
+        .into_iter()
+        .filter(|agent| agent.is_installable())
+}
+
 /// A temporary home directory.
 struct Home {
     directory: TempDir,
