@@ -23,20 +23,24 @@
 
 import { clients, HOME, PROJECT } from './clients.mjs';
 
-const READ = 'git status --short';
+export const READ = 'git status --short';
 // Codex refuses `rm -rf` itself.
-const DELETE = 'rm -r build';
+export const DELETE = 'rm -r build';
 const RULES = '.config/hooks-guard/rules.toml';
+/** A rule that denies `READ`. */
+const FRIDAY = { [RULES]: '[[rule]]\neffect = "deny"\nprogram = "git"\nreason = "not on a Friday"\n' };
+/** A skill of Claude Code with a command. */
+const TIDY = { 'project/.claude/skills/tidy/SKILL.md': `---\nname: tidy\ndescription: Tidies.\n---\n!\`${DELETE}\`\n` };
 const everyone = ['claude', 'codex', 'gemini', 'copilot', 'opencode', 'qwen', 'droid'];
 
 // Kinds of expectations. `test` returns the reason why an outcome is wrong, or an empty text.
 
 /** An outcome that the guard permits. */
-const does = (says, test) => ({ says, test });
+export const does = (says, test) => ({ says, test });
 /** An outcome that only the guard causes: without the guard, `test` must fail. */
-const prevents = (says, test) => ({ says, test, prevents: true });
+export const prevents = (says, test) => ({ says, test, prevents: true });
 /** An outcome of the client's own rules, which the guard cannot change. */
-const open = (says, test) => ({ says, test, open: true });
+export const open = (says, test) => ({ says, test, open: true });
 
 // Tests of an outcome `o`.
 
@@ -50,19 +54,19 @@ export function reached(o) {
   return returned || o.calls.length > 0 ? '' : 'the client neither called the hook nor returned a result';
 }
 
-const all = (...tests) => (o) => tests.map((test) => test(o)).find(Boolean) ?? '';
+export const all = (...tests) => (o) => tests.map((test) => test(o)).find(Boolean) ?? '';
 const buildStays = (o) => reached(o) || (o.buildStays ? '' : '`build` is gone');
 const buildGone = (o) => reached(o) || (o.buildStays ? '`build` stays' : '');
 const noFile = (o) => reached(o) || (o.written ? '`new.txt` is written' : '');
 const homeStays = (o) => reached(o) || (o.bashrc.includes('evil') ? '`~/.bashrc` is overwritten' : '');
 const asked = (command) => (o) => (o.answers.includes(command) ? '' : 'the operator was not asked');
-const trail = (pattern) => (o) => (pattern.test(o.trail) ? '' : `the trail is:\n${o.trail}`);
+export const trail = (pattern) => (o) => (pattern.test(o.trail) ? '' : `the trail is:\n${o.trail}`);
 const doctorSays = (pattern) => (o) => (pattern.test(o.doctor) ? '' : `doctor says: ${o.doctor}`);
 const installs = (o) => o.notes.find((note) => note.startsWith('install:')) ?? '';
 const quickerThan = (seconds) => (o) =>
   o.elapsed < seconds * 1_000 ? '' : `it took ${Math.round(o.elapsed / 1_000)} s`;
 /** Fails unless the model received the pattern as the result of a step. */
-const told = (step, pattern) => (o) =>
+export const told = (step, pattern) => (o) =>
   pattern.test(o.model.told[step] ?? '') ? '' : `the model received: ${o.model.told[step]?.slice(0, 400)}`;
 /** Fails unless the model received the pattern anywhere. */
 const conversation = (pattern) => (o) =>
@@ -106,7 +110,7 @@ const commands = [
     name: 'rule',
     clients: everyone,
     quick: true,
-    files: { [RULES]: '[[rule]]\neffect = "deny"\nprogram = "git"\nreason = "not on a Friday"\n' },
+    files: FRIDAY,
     script: (tools) => [tools.shell(READ)],
     expect: [
       prevents('the reason of a rule reaches the model', told(0, /not on a Friday/)),
@@ -245,7 +249,7 @@ const claude = [
     name: 'skill',
     clients: ['claude'],
     quick: true,
-    files: { 'project/.claude/skills/tidy/SKILL.md': `---\nname: tidy\ndescription: Tidies.\n---\n!\`${DELETE}\`\n` },
+    files: TIDY,
     script: () => [{ tool: 'Skill', arguments: { skill: 'tidy' } }],
     expect: [
       prevents('a command in a skill does not run', buildStays),
@@ -461,7 +465,7 @@ const overHttp = [
     ...http,
     name: 'http-rule',
     service: 'nothing',
-    files: { [RULES]: '[[rule]]\neffect = "deny"\nprogram = "git"\nreason = "not on a Friday"\n' },
+    files: FRIDAY,
     script: (tools) => [tools.shell(READ)],
     expect: [prevents('over HTTP: the reason of a rule reaches the model', told(0, /not on a Friday/))],
   },
@@ -493,7 +497,7 @@ const overHttp = [
     name: 'http-skill',
     service: 'nothing',
     timeouts: 8,
-    files: { 'project/.claude/skills/tidy/SKILL.md': `---\nname: tidy\ndescription: Tidies.\n---\n!\`${DELETE}\`\n` },
+    files: TIDY,
     script: () => [{ tool: 'Skill', arguments: { skill: 'tidy' } }],
     expect: [prevents('over HTTP: a command in a skill does not run', buildStays)],
   },

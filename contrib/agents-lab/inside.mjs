@@ -1,50 +1,27 @@
 // Runs one scenario inside the sandbox: reads ~/scenario.json, prints the outcome as JSON.
 
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import {
   chmodSync, closeSync, copyFileSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, renameSync, rmSync,
-  writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { clients, HOME, node, PORT, PROJECT } from './clients.mjs';
+import { clients, HOME, PORT, PROJECT } from './clients.mjs';
+import { environment, finish, GUARD, makeProject, programOf, put, putFiles, run, scenario } from './home.mjs';
 import { serveModel } from './model.mjs';
 
-const GUARD = join(HOME, 'guard/hooks-guard');
 const INSTALLED = join(HOME, '.cargo/bin/hooks-guard');
 const SERVICE = 'http://127.0.0.1:3000/api/hooks';
 
-const scenario = JSON.parse(readFileSync(join(HOME, 'scenario.json'), 'utf8'));
 const client = clients.find((client) => client.id === scenario.client);
-const env = { ...process.env, TMPDIR: join(HOME, 'tmp'), ...client.env, ...scenario.env };
+const env = environment(client);
 const outcome = { notes: [], install: '', answers: [] };
-
-function put(path, text, mode = 0o644) {
-  mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, text, { mode });
-}
-
-function run(program, args, options = {}) {
-  const { stdout, stderr, status } = spawnSync(program, args, { env, encoding: 'utf8', timeout: 30_000, ...options });
-  return { text: `${stdout ?? ''}${stderr ?? ''}`, status };
-}
-
-function makeProject() {
-  put(join(PROJECT, 'a.txt'), 'first\n');
-  put(join(PROJECT, 'build/out.o'), 'built\n');
-  put(join(HOME, '.bashrc'), '# untouched\n');
-  put(join(HOME, '.gitconfig'), '[user]\nname = dev\nemail = dev@example.org\n');
-  for (const args of [['init', '-q'], ['add', 'a.txt'], ['commit', '-qm', 'first']]) run('git', args, { cwd: PROJECT });
-  put(join(PROJECT, 'a.txt'), 'first\nchanged\n');
-}
 
 /** Puts the client on the path, under the name that users run. */
 function putProgram() {
-  const program = (owner) => join('/mnt/clients', owner.id, owner.program.at(-1));
-  const words = client.program.length > 1 ? [program(node), program(client)] : [program(client)];
-  put(join(HOME, 'bin', client.command), `#!/bin/sh\nexec ${words.join(' ')} "$@"\n`, 0o755);
+  put(join(HOME, 'bin', client.command), `#!/bin/sh\nexec ${programOf(client).join(' ')} "$@"\n`, 0o755);
 }
 
 /** Installs the guard as a user does, then replaces its binary by the double. */
@@ -53,7 +30,7 @@ function installGuard() {
   mkdirSync(join(HOME, 'calls'));
   copyFileSync(GUARD, INSTALLED);
   chmodSync(INSTALLED, 0o755);
-  const { text, status } = run(INSTALLED, ['install', client.agent, ...scenario.install]);
+  const { text, status } = run(INSTALLED, ['install', client.agent, ...scenario.install], { env });
   outcome.install = text;
   if (status !== 0) outcome.notes.push(`install: status ${status}: ${text.trim()}`);
   if (scenario.guard === 'missing') return rmSync(INSTALLED);
@@ -142,7 +119,7 @@ async function runHeadless(seconds) {
  * results; `{submit}` types a prompt; `{key}` presses a key.
  */
 async function runInTerminal(keys) {
-  const tmux = (...args) => run('tmux', ['-f', '/dev/null', ...args], { cwd: PROJECT }).text;
+  const tmux = (...args) => run('tmux', ['-f', '/dev/null', ...args], { cwd: PROJECT, env }).text;
   const words = [client.command, ...client.terminal(scenario.flags)].map((word) => `'${word}'`);
   tmux('new-session', '-d', '-s', 'lab', '-x', '120', '-y', '45', `${words.join(' ')}; echo ENDED; sleep 1000`);
   const screen = () => tmux('capture-pane', '-p', '-t', 'lab').replace(/(\s*\n)+/g, '\n');
@@ -184,14 +161,14 @@ function readCalls() {
   });
 }
 
-mkdirSync(env.TMPDIR, { recursive: true });
-makeProject();
+makeProject(env);
+put(join(HOME, '.bashrc'), '# untouched\n');
 putProgram();
-for (const [path, text] of Object.entries({ ...client.files, ...scenario.files })) put(join(HOME, path), text);
+putFiles({ ...client.files, ...scenario.files });
 if (scenario.guard !== 'none') installGuard();
 if (scenario.trust) breakTrust(scenario.trust);
 if (scenario.timeouts) shortenTimeouts(scenario.timeouts);
-if (scenario.token) env.HOOKS_GUARD_AGENT_TOKEN = run(GUARD, ['token', client.agent]).text.trim();
+if (scenario.token) env.HOOKS_GUARD_AGENT_TOKEN = run(GUARD, ['token', client.agent], { env }).text.trim();
 if (scenario.service) await serve(scenario.service);
 outcome.model = await serveModel(PORT, scenario.script);
 const started = Date.now();
@@ -199,17 +176,13 @@ if (scenario.keys) await runInTerminal(scenario.keys);
 if (!scenario.keys || scenario.thenHeadless) await runHeadless(scenario.seconds);
 outcome.elapsed = Date.now() - started;
 outcome.calls = readCalls();
-outcome.buildStays = existsSync(join(PROJECT, 'build/out.o'));
-outcome.written = existsSync(join(PROJECT, 'new.txt'));
 outcome.bashrc = readFileSync(join(HOME, '.bashrc'), 'utf8');
 if (scenario.guard !== 'none') {
-  outcome.trail = run(GUARD, ['audit', 'list']).text;
+  outcome.trail = run(GUARD, ['audit', 'list'], { env }).text;
   if (scenario.doctor) {
     copyFileSync(GUARD, INSTALLED);
-    outcome.doctor = run(INSTALLED, ['doctor']).text;
+    outcome.doctor = run(INSTALLED, ['doctor'], { env }).text;
   }
 }
 outcome.said = existsSync(join(HOME, 'client.log')) ? readFileSync(join(HOME, 'client.log'), 'utf8').slice(-4_000) : '';
-const text = JSON.stringify(outcome, null, 1);
-writeFileSync(join(HOME, 'outcome.json'), text);
-process.stdout.write(text, () => process.exit());
+finish(outcome);
