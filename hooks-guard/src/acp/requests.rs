@@ -9,16 +9,15 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use agent_client_protocol_schema::{v1, v2};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
-use serde_json::{Map, Value};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
 use super::message::{BrokenMessage, MessageId, code, folded};
 use super::options::PermissionOptions;
 use crate::changes::{ProposedChange, ProposedEdit, Replacement};
 use crate::classify::{Crud, MAX_COMMAND_CHARS};
-use crate::protocol::{ToolKind, access, line};
+use crate::protocol::{self, ToolKind, access, input_hash, line};
 use crate::request::{FileAccess, MAX_NAME_CHARS, MAX_PATH_CHARS, PermissionRequest};
 
 /// A request of an agent that needs a decision.
@@ -26,18 +25,18 @@ use crate::request::{FileAccess, MAX_NAME_CHARS, MAX_PATH_CHARS, PermissionReque
 pub struct AgentRequest {
     /// Id of the session.
     pub session_id: String,
-    /// What the request asks of the client.
+    /// Kind of the request.
     pub kind: RequestKind,
     /// The command or the file access. A command may have several readings: a client may start the
     /// words as a program, or pass them to a shell.
     pub readings: Vec<PermissionRequest>,
-    /// What the readings prove.
+    /// Completeness of the readings.
     pub evidence: Evidence,
     /// The changes of files.
     pub edits: Vec<ProposedChange>,
 }
 
-/// What a request asks of the client.
+/// Kind of a request of an agent.
 #[derive(Clone, Debug)]
 pub enum RequestKind {
     /// Runs a command: `terminal/create`.
@@ -48,7 +47,7 @@ pub enum RequestKind {
     Permission(PermissionOptions),
 }
 
-/// What the readings of a request prove.
+/// Completeness of the readings of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Evidence {
     /// They are all that the request asks for.
@@ -59,8 +58,8 @@ pub enum Evidence {
     Display,
 }
 
-/// Reads the parameters of a request; `None` if its method needs no decision. `directory` returns
-/// the directory of a session.
+/// Reads the parameters of a request whose method [needs a decision](needs_decision). `directory`
+/// returns the directory of a session.
 ///
 /// # Errors
 /// If the parameters are not valid.
@@ -70,10 +69,11 @@ pub(super) fn read(
     params: Option<Value>,
     directory: impl Fn(&str) -> Option<PathBuf>,
 ) -> Result<AgentRequest, BrokenMessage> {
-    let Some(Value::Object(params)) = params else {
+    let params = params.unwrap_or_default();
+    let Some(fields) = params.as_object() else {
         return Err(invalid("`params` is not an object"));
     };
-    check_case(&params)?;
+    check_case(fields)?;
     let names = v1::CLIENT_METHOD_NAMES;
     let reader = Reader {
         id,
@@ -138,24 +138,15 @@ fn check_case(params: &Map<String, Value>) -> Result<(), BrokenMessage> {
 /// Reads the parameters of one request.
 struct Reader<'a, D> {
     id: &'a MessageId,
-    params: &'a Map<String, Value>,
+    /// An object.
+    params: &'a Value,
     directory: &'a D,
 }
 
-impl<D: Fn(&str) -> Option<PathBuf>> Reader<'_, D> {
+impl<'a, D: Fn(&str) -> Option<PathBuf>> Reader<'a, D> {
     /// Reads the parameters as a type of the protocol.
-    fn typed<T: DeserializeOwned>(&self) -> Result<T, BrokenMessage> {
-        let params = Value::Object(self.params.clone());
-        serde_json::from_value(params).map_err(|error| invalid(error.to_string()))
-    }
-
-    /// Returns `Complete` if the type has all parameters.
-    fn evidence<T: Serialize>(&self, typed: &T) -> Evidence {
-        let read = serde_json::to_value(typed).unwrap_or_default();
-        match has_all(&Value::Object(self.params.clone()), &read) {
-            true => Evidence::Complete,
-            false => Evidence::Partial,
-        }
+    fn typed<T: Deserialize<'a>>(&self) -> Result<T, BrokenMessage> {
+        T::deserialize(self.params).map_err(|error| invalid(error.to_string()))
     }
 
     /// Returns a request with the session, the call's id and a directory.
@@ -180,20 +171,15 @@ impl<D: Fn(&str) -> Option<PathBuf>> Reader<'_, D> {
         }
         let session = typed.session_id.to_string();
         let base = self.base(&session, None, typed.cwd.clone());
-        let mut evidence = self.evidence(&typed);
-        let mut assignments = Vec::new();
-        let mut through_env = false;
-        for variable in &typed.env {
-            through_env |= !is_variable_name(&variable.name);
-            assignments.push((variable.name.as_str(), variable.value.as_str()));
-        }
+        let mut evidence = evidence(self.params, &typed);
         let mut prefix = String::new();
+        let through_env = typed.env.iter().any(|one| !is_variable_name(&one.name));
         if through_env {
             // A shell cannot assign such a name; a client can set it.
             evidence = Evidence::Partial;
             prefix.push_str("env ");
         }
-        for (name, value) in assignments {
+        for v1::EnvVariable { name, value, .. } in &typed.env {
             let assignment = match through_env {
                 true => quoted(&format!("{name}={value}"))?.into_owned(),
                 false => format!("{name}={}", quoted(value)?),
@@ -223,56 +209,50 @@ impl<D: Fn(&str) -> Option<PathBuf>> Reader<'_, D> {
 
     fn write(&self) -> Result<AgentRequest, BrokenMessage> {
         let typed: v1::WriteTextFileRequest = self.typed()?;
-        let effect = ToolKind::Changes(Crud::Create);
-        let mut request = self.file("Write", effect, &typed.session_id.to_string(), &typed.path)?;
-        request.evidence = self.evidence(&typed);
-        request.edits = vec![ProposedChange {
+        let session = typed.session_id.to_string();
+        let mut request = self.file("Write", Crud::Create, session, &typed.path, &typed)?;
+        request.edits.push(ProposedChange {
             path: typed.path,
             edit: ProposedEdit::Write(typed.content),
-        }];
+        });
         Ok(request)
     }
 
     fn read_file(&self) -> Result<AgentRequest, BrokenMessage> {
         let typed: v1::ReadTextFileRequest = self.typed()?;
         let session = typed.session_id.to_string();
-        let mut request = self.file("Read", ToolKind::Reads, &session, &typed.path)?;
-        request.evidence = self.evidence(&typed);
-        Ok(request)
+        self.file("Read", Crud::Read, session, &typed.path, &typed)
     }
 
     fn file(
         &self,
         tool: &str,
-        kind: ToolKind,
-        session: &str,
+        effect: Crud,
+        session_id: String,
         path: &Path,
+        typed: &impl Serialize,
     ) -> Result<AgentRequest, BrokenMessage> {
         if !path.is_absolute() {
             return Err(invalid("`path` is not an absolute path"));
         }
         check_path(Some(path))?;
-        let effect = match kind {
-            ToolKind::Changes(effect) => effect,
-            _ => Crud::Read,
-        };
         let access = FileAccess {
             tool: tool.to_owned(),
             effect,
             paths: vec![path.to_owned()],
-            input_hash: Some(hash(self.params)),
+            input_hash: Some(input_hash(self.params)),
         };
         Ok(AgentRequest {
-            session_id: session.to_owned(),
+            readings: vec![file_request(&self.base(&session_id, None, None), access)],
+            session_id,
             kind: RequestKind::File,
-            readings: vec![file_request(&self.base(session, None, None), access)],
-            evidence: Evidence::Complete,
+            evidence: evidence(self.params, typed),
             edits: Vec::new(),
         })
     }
 
     fn permission(&self) -> Result<AgentRequest, BrokenMessage> {
-        let has = |key: &str| self.params.get(key).is_some_and(|value| !value.is_null());
+        let has = |key: &str| !self.params[key].is_null();
         match (has("toolCall"), has("subject") || has("title")) {
             (true, true) => Err(invalid(
                 "`toolCall` is of version 1, `subject` and `title` of 2",
@@ -294,21 +274,14 @@ impl<D: Fn(&str) -> Option<PathBuf>> Reader<'_, D> {
         let session = typed.session_id.to_string();
         match &typed.subject {
             Some(v2::RequestPermissionSubject::Command(subject)) => {
-                let cwd = Path::new(&self.params["subject"]["cwd"].as_str().unwrap_or_default())
-                    .to_owned();
+                let written = &self.params["subject"];
+                let cwd = PathBuf::from(written["cwd"].as_str().unwrap_or_default());
                 if !cwd.is_absolute() {
                     return Err(invalid("`cwd` is not an absolute path"));
                 }
                 check_path(Some(&cwd))?;
-                let call = self.params["subject"]["toolCallId"].as_str();
-                let base = self.base(&session, call, Some(cwd));
-                let evidence = match has_all(
-                    &self.params["subject"],
-                    &serde_json::to_value(&typed.subject).unwrap_or_default(),
-                ) {
-                    true => Evidence::Complete,
-                    false => Evidence::Partial,
-                };
+                let base = self.base(&session, written["toolCallId"].as_str(), Some(cwd));
+                let evidence = evidence(written, &typed.subject);
                 let reading = command_request(&base, subject.command.clone())?;
                 Ok(permission(session, options, vec![reading], evidence))
             }
@@ -321,8 +294,8 @@ impl<D: Fn(&str) -> Option<PathBuf>> Reader<'_, D> {
     }
 
     fn options(&self) -> Result<PermissionOptions, BrokenMessage> {
-        let options = self.params.get("options").cloned().unwrap_or_default();
-        serde_json::from_value(options).map_err(|error| invalid(error.to_string()))
+        let options = &self.params["options"];
+        PermissionOptions::deserialize(options).map_err(|error| invalid(error.to_string()))
     }
 
     fn tool_call(
@@ -332,11 +305,7 @@ impl<D: Fn(&str) -> Option<PathBuf>> Reader<'_, D> {
         call: &PermissionToolCall<'_>,
     ) -> Result<AgentRequest, BrokenMessage> {
         let below = call.text_of(&["cwd", "workdir", "working_directory", "directory"]);
-        let cwd = match (below, (self.directory)(session)) {
-            (Some(below), Some(base)) => Some(base.join(below)),
-            (Some(below), None) => Some(PathBuf::from(below)).filter(|path| path.is_absolute()),
-            (None, base) => base,
-        };
+        let cwd = protocol::directory((self.directory)(session), below);
         check_path(cwd.as_deref())?;
         let base = self.base(session, Some(call.id), cwd);
         let commands = call.commands()?;
@@ -552,17 +521,12 @@ impl<'a> PermissionToolCall<'a> {
             ToolKind::Changes(effect) => effect,
             _ => Crud::Read,
         };
-        let mut facts = Map::new();
-        facts.insert(
-            "input".to_owned(),
-            self.input.cloned().map_or(Value::Null, Value::Object),
-        );
-        facts.insert("content".to_owned(), self.content.to_vec().into());
+        let facts = json!({ "input": self.input, "content": self.content });
         (!paths.is_empty()).then(|| FileAccess {
             tool: tool.to_owned(),
             effect,
             paths,
-            input_hash: Some(hash(&facts)),
+            input_hash: Some(input_hash(&facts)),
         })
     }
 
@@ -641,9 +605,13 @@ fn shortened(name: &str) -> String {
     }
 }
 
-fn hash(arguments: &Map<String, Value>) -> String {
-    let text = serde_json::to_vec(arguments).unwrap_or_default();
-    hex::encode(Sha256::digest(text))
+/// Returns `Complete` if a type has all values of the parameters that it was read from.
+fn evidence(written: &Value, read: &impl Serialize) -> Evidence {
+    let read = serde_json::to_value(read).unwrap_or_default();
+    match has_all(written, &read) {
+        true => Evidence::Complete,
+        false => Evidence::Partial,
+    }
 }
 
 /// Returns `true` if `read` has all values of `written`, except `_meta`, `null` and empty lists.

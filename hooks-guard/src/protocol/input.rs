@@ -4,6 +4,7 @@
 use std::path::PathBuf;
 
 use hooks_runtime::display::json_message;
+use serde::Serialize;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
@@ -39,7 +40,7 @@ fn parse(text: &str, place: &'static str) -> Result<JsonObject, Problem> {
 }
 
 /// Returns the SHA-256 of a tool's arguments, in hexadecimal.
-pub(crate) fn hash(arguments: &JsonObject) -> String {
+pub(crate) fn hash(arguments: &impl Serialize) -> String {
     let text = serde_json::to_vec(arguments).unwrap_or_default();
     hex::encode(Sha256::digest(text))
 }

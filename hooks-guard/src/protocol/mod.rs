@@ -59,6 +59,10 @@ pub(crate) use description::{HandlerField, JsonRegistration, ReplyFormat, ToolMa
 pub use events::read;
 #[doc(hidden)]
 pub use fuzz::fuzz_protocol;
+#[cfg(feature = "acp")]
+pub(crate) use input::hash as input_hash;
+#[cfg(feature = "acp")]
+pub(crate) use model::directory;
 pub use limit::limit;
 #[cfg(feature = "cli")]
 pub(crate) use limit::{AFTER_TOOL_TIMEOUT, BEFORE_TOOL_TIMEOUT};
