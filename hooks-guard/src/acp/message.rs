@@ -223,11 +223,10 @@ struct Fields {
     id: Option<Option<MessageId>>,
     method: Option<String>,
     has_params: bool,
-    has_result: bool,
+    /// `Some(false)` for `null`.
+    result: Option<bool>,
     /// `Some(false)` for `null`.
     error: Option<bool>,
-    /// `true` if the result is not `null`.
-    has_value: bool,
 }
 
 impl Fields {
@@ -243,7 +242,7 @@ impl Fields {
             return Err(broken("`jsonrpc` is not `2.0`"));
         }
         match (self.method, self.id) {
-            (Some(_), _) if self.has_result || self.error.is_some() => {
+            (Some(_), _) if self.result.is_some() || self.error.is_some() => {
                 Err(broken("a request with a result or an error"))
             }
             (Some(_), Some(None)) => Err(broken("the id of a request is `null`")),
@@ -251,10 +250,10 @@ impl Fields {
             (Some(method), None) => Ok(Envelope::Notification { method }),
             (None, None) => Err(broken("neither `method` nor `id`")),
             (None, Some(_)) if self.has_params => Err(broken("a response with `params`")),
-            (None, Some(_)) if self.error == Some(true) && self.has_value => {
+            (None, Some(_)) if self.error == Some(true) && self.result == Some(true) => {
                 Err(broken("a response with a result and an error"))
             }
-            (None, Some(_)) if !self.has_result && self.error.is_none() => {
+            (None, Some(_)) if self.result.is_none() && self.error.is_none() => {
                 Err(broken("a response without a result and an error"))
             }
             (None, Some(id)) => Ok(Envelope::Response {
@@ -288,10 +287,7 @@ impl<'de> Deserialize<'de> for Fields {
                             fields.has_params = true;
                             map.next_value_seed(Checked)?;
                         }
-                        "result" => {
-                            fields.has_result = true;
-                            fields.has_value = map.next_value_seed(Checked)?;
-                        }
+                        "result" => fields.result = Some(map.next_value_seed(Checked)?),
                         "error" => fields.error = Some(map.next_value_seed(Checked)?),
                         other if ENVELOPE.contains(&folded(other).as_str()) => {
                             let problem =
