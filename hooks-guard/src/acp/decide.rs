@@ -1,5 +1,5 @@
 //! The interface between the proxy and the guard. In: a request of the agent. Out: a decision, and
-//! later a report of what became of the request.
+//! later a report of its outcome.
 
 use std::fmt;
 use std::future::Future;
@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::requests::AgentRequest;
 use crate::request::PermissionRequest;
 
-/// Decides about requests of an agent, and records what became of them.
+/// Decides about requests of an agent, and records their outcomes.
 pub trait RequestGate: Send + Sync + 'static {
     /// Decides about a request. `agent` is the agent's name, if it has told one.
     fn decide(
@@ -18,7 +18,7 @@ pub trait RequestGate: Send + Sync + 'static {
         agent: Option<String>,
     ) -> impl Future<Output = DecidedRequest> + Send;
 
-    /// Records what became of a request.
+    /// Records the outcome of a request.
     fn report(&self, record: DecisionRecord, outcome: RequestOutcome);
 }
 
@@ -69,7 +69,7 @@ pub struct DecisionRecord {
     pub call: Option<(i64, String)>,
 }
 
-/// What became of a request.
+/// Outcome of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RequestOutcome {
     /// The client has run it.

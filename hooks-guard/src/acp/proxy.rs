@@ -8,7 +8,7 @@
 use std::fmt;
 use std::future::Future;
 use std::io;
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use hooks_runtime::display::{escape, shorten};
@@ -16,7 +16,9 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncBufRead, AsyncWrite};
 use tokio::sync::oneshot;
 
-use super::decide::{DecidedRequest, DecisionRecord, RequestDecision, RequestGate, RequestOutcome};
+use super::decide::{
+    DecidedRequest, DecisionRecord, OperatorDecision, RequestDecision, RequestGate, RequestOutcome,
+};
 use super::lines::{Line, MAX_LINE_BYTES, Outbox, outbox, read_line};
 use super::message::{
     self, BrokenMessage, Envelope, MessageId, code, error_reply, is_blank, result_reply,
@@ -187,17 +189,19 @@ impl<G: RequestGate> Shared<G> {
         let Some(id) = broken.id.filter(|_| broken.is_response) else {
             return;
         };
-        let error = |id| error_reply(Some(id), code::INTERNAL_ERROR, "the response is broken");
-        let is_open = match from {
-            Side::Agent => self.state().answered_by_agent(&id).is_some(),
-            Side::Client => self.state().answered_by_client(&id).is_some(),
+        let (is_open, receiver) = match from {
+            Side::Agent => (
+                self.state().answered_by_agent(&id).is_some(),
+                &self.to_client,
+            ),
+            Side::Client => (
+                self.state().answered_by_client(&id).is_some(),
+                &self.to_agent,
+            ),
         };
         if is_open {
-            let receiver = match from {
-                Side::Agent => Side::Client,
-                Side::Client => Side::Agent,
-            };
-            self.to(receiver).reply(error(&id)).await;
+            let error = error_reply(Some(&id), code::INTERNAL_ERROR, "the response is broken");
+            receiver.reply(error).await;
         }
         if let MessageId::Text(id) = &id {
             // Dropping the sender ends the question without an approval.
@@ -238,7 +242,7 @@ impl<G: RequestGate> Shared<G> {
             Envelope::Response { id, is_error } => {
                 let request = id.and_then(|id| self.state().answered_by_agent(&id));
                 if !is_error && let Some(request) = request {
-                    self.read_response(&request, &line);
+                    self.read_response(request, &line);
                 }
                 self.to_client.pass(line).await;
             }
@@ -254,7 +258,7 @@ impl<G: RequestGate> Shared<G> {
     }
 
     /// Reads facts from a response of the agent.
-    fn read_response(&self, request: &ClientRequest, line: &[u8]) {
+    fn read_response(&self, request: ClientRequest, line: &[u8]) {
         if matches!(request, ClientRequest::Other) || line.len() > MAX_INPUT_BYTES {
             return;
         }
@@ -272,12 +276,12 @@ impl<G: RequestGate> Shared<G> {
                 state.agent_name = name.map(|name| shorten(&escape(name), 100));
                 state.is_version_2 = result["protocolVersion"].as_u64() == Some(2);
             }
-            ClientRequest::NewSession(Some(cwd)) => {
+            ClientRequest::NewSession(cwd) => {
                 if let Some(session) = result["sessionId"].as_str() {
-                    state.add_session(session, cwd.clone());
+                    state.add_session(session, cwd);
                 }
             }
-            ClientRequest::NewSession(None) | ClientRequest::Other => {}
+            ClientRequest::Other => {}
         }
     }
 
@@ -335,30 +339,31 @@ impl<G: RequestGate> Shared<G> {
 
     /// Reads facts from a request of the client.
     fn read_request(&self, method: &str, line: &[u8]) -> ClientRequest {
-        let is_new = matches!(method, "session/new" | "session/fork");
-        let is_old = matches!(method, "session/load" | "session/resume");
-        if method == "initialize" {
-            return ClientRequest::Initialize;
-        }
-        if !is_new && !is_old || line.len() > MAX_INPUT_BYTES {
+        let is_new = match method {
+            "initialize" => return ClientRequest::Initialize,
+            "session/new" | "session/fork" => true,
+            "session/load" | "session/resume" => false,
+            _ => return ClientRequest::Other,
+        };
+        if line.len() > MAX_INPUT_BYTES {
             return ClientRequest::Other;
         }
         let Ok(Some(params)) = message::params(line) else {
             return ClientRequest::Other;
         };
-        let cwd = params["cwd"].as_str().map(PathBuf::from);
-        let is_valid = |cwd: &PathBuf| {
-            let length = cwd.to_string_lossy().chars().count();
-            cwd.is_absolute() && length <= MAX_PATH_CHARS
+        let is_valid = |cwd: &&str| {
+            Path::new(cwd).is_absolute() && cwd.chars().count() <= MAX_PATH_CHARS
         };
-        let cwd = cwd.filter(is_valid);
-        if let (true, Some(session), Some(cwd)) = (is_old, params["sessionId"].as_str(), &cwd) {
-            self.state().add_session(session, cwd.clone());
+        let Some(cwd) = params["cwd"].as_str().filter(is_valid) else {
+            return ClientRequest::Other;
+        };
+        if is_new {
+            return ClientRequest::NewSession(cwd.into());
         }
-        match is_new {
-            true => ClientRequest::NewSession(cwd),
-            false => ClientRequest::Other,
+        if let Some(session) = params["sessionId"].as_str() {
+            self.state().add_session(session, cwd.into());
         }
+        ClientRequest::Other
     }
 
     /// Cancels the held requests of a session, or all.
@@ -446,15 +451,7 @@ impl<G: RequestGate> Shared<G> {
             }
             RequestDecision::AskOperator(answer) => {
                 let shared = Arc::clone(self);
-                tokio::spawn(async move {
-                    tokio::select! {
-                        _ = &mut cancelled => shared.report(request.record, RequestOutcome::Cancelled),
-                        answer = answer => match answer {
-                            Ok(reason) => shared.allow(request, &reason).await,
-                            Err(reason) => shared.deny(request, &reason).await,
-                        },
-                    }
-                });
+                tokio::spawn(async move { shared.ask_operator(request, answer, cancelled).await });
             }
         }
     }
@@ -539,18 +536,33 @@ impl<G: RequestGate> Shared<G> {
         }
     }
 
+    /// Waits for the operator's answer to a request.
+    async fn ask_operator(
+        &self,
+        request: OpenRequest,
+        answer: OperatorDecision,
+        cancelled: oneshot::Receiver<()>,
+    ) {
+        let answer = tokio::select! {
+            _ = cancelled => return self.report(request.record, RequestOutcome::Cancelled),
+            answer = answer => answer,
+        };
+        match answer {
+            Ok(reason) => self.allow(request, &reason).await,
+            Err(reason) => self.deny(request, &reason).await,
+        }
+    }
+
     /// Asks the user of the client about a request that the client would run.
     async fn ask_client(
         &self,
-        request: OpenRequest,
+        mut request: OpenRequest,
         reason: &str,
         cancelled: oneshot::Receiver<()>,
     ) {
         let own_id = format!("{}{}", self.id_prefix, random::<8>());
-        let question = {
-            let state = self.state();
-            question(&own_id, &request, reason, state.is_version_2)
-        };
+        let is_version_2 = self.state().is_version_2;
+        let question = question(&own_id, &request, reason, is_version_2);
         let answer = self.state().own_request(own_id.clone());
         self.to_client.reply(message::line(&question)).await;
         let answer = tokio::select! {
@@ -569,27 +581,20 @@ impl<G: RequestGate> Shared<G> {
             let is_selected = outcome["outcome"] == "selected";
             outcome["optionId"].as_str().filter(|_| is_selected)
         });
-        match selected {
-            Ok(Some(ALLOW)) => self.pass_on(request).await,
-            Ok(Some(_)) => {
-                self.report(request.record.clone(), RequestOutcome::DeniedByUser);
-                self.deny(request, &format!("{reason}; denied by the user"))
-                    .await;
-            }
-            Ok(None) => {
-                self.report(request.record.clone(), RequestOutcome::Cancelled);
-                self.deny(
-                    request,
-                    &format!("{reason}; the user cancelled the question"),
-                )
-                .await;
-            }
-            Err(_) => {
-                self.report(request.record.clone(), RequestOutcome::Cancelled);
-                let why = format!("{reason}; the client did not answer the question");
-                self.deny(request, &why).await;
-            }
-        }
+        let (outcome, why) = match selected {
+            Ok(Some(ALLOW)) => return self.pass_on(request).await,
+            Ok(Some(_)) => (RequestOutcome::DeniedByUser, "denied by the user"),
+            Ok(None) => (
+                RequestOutcome::Cancelled,
+                "the user cancelled the question",
+            ),
+            Err(_) => (
+                RequestOutcome::Cancelled,
+                "the client did not answer the question",
+            ),
+        };
+        self.report(request.record.take(), outcome);
+        self.deny(request, &format!("{reason}; {why}")).await;
     }
 }
 

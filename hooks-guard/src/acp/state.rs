@@ -42,7 +42,7 @@ pub(super) struct HeldRequest {
     pub(super) session_id: String,
     pub(super) is_permission: bool,
     /// Dropped when the request is cancelled.
-    pub(super) _cancel: oneshot::Sender<()>,
+    _cancel: oneshot::Sender<()>,
 }
 
 /// A request of the agent that the client answers.
@@ -58,7 +58,7 @@ pub(super) struct PassedRequest {
 pub(super) enum ClientRequest {
     Initialize,
     /// Creates a session in this directory.
-    NewSession(Option<PathBuf>),
+    NewSession(PathBuf),
     Other,
 }
 
