@@ -309,6 +309,14 @@ pub struct PermissionDecision {
     pub rule: Option<String>,
 }
 
+impl PermissionDecision {
+    /// Returns the class and the reasoning as one text.
+    #[must_use]
+    pub fn reason(&self) -> String {
+        format!("{}: {}", self.classification, self.reasoning)
+    }
+}
+
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde calls")]
 fn is_false(value: &bool) -> bool {
     !value

@@ -1,9 +1,9 @@
 //! The answer to a tool call of an agent. In: the question of the agent's hook, and the service that
 //! has decided it. Out: the answer, after that of the operator if the agent shows no prompt.
 //!
-//! `hooks-guard hook` calls the service over HTTP. The endpoint for
-//! hooks over HTTP calls it in the same process. Both answer by [`resolve`]. The proxy of the Agent
-//! Client Protocol only waits for the operator, by [`ask_operator`].
+//! `hooks-guard hook` calls the service over HTTP. The endpoint for hooks over HTTP calls it in the
+//! same process. Both answer by [`resolve`]. The proxy of the Agent Client Protocol only waits for
+//! the operator, by [`ask_operator`].
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -48,8 +48,8 @@ pub trait QuestionDecider {
 
 /// The service that has decided a question, in this process or over HTTP.
 pub trait QuestionService {
-    /// Shows changes with the question. The question also stands without them, so errors are only
-    /// logged.
+    /// Shows changes with the question. Errors are only logged, because the question is valid
+    /// without changes.
     fn show_changes(
         &self,
         id: i64,
@@ -138,10 +138,9 @@ pub async fn resolve(
     service: &(impl QuestionService + Sync),
     decider: &(impl QuestionDecider + Sync),
     question: &DecisionRequest,
-    permission: PermissionDecision,
+    mut permission: PermissionDecision,
     deadline: Instant,
 ) -> AgentDecision {
-    let mut permission = permission;
     loop {
         let Some(recorded) = recorded(question, &permission) else {
             return AgentDecision::of(question, &permission);
@@ -175,7 +174,7 @@ fn recorded(
     Some(RecordedQuestion {
         id: permission.id?,
         secret: permission.secret.clone()?,
-        reason: format!("{}: {}", permission.classification, permission.reasoning),
+        reason: permission.reason(),
         edits: question.edits(),
         cwd: question.request.cwd.clone(),
     })

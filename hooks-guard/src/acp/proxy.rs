@@ -351,9 +351,8 @@ impl<G: RequestGate> Shared<G> {
         let Ok(Some(params)) = message::params(line) else {
             return ClientRequest::Other;
         };
-        let is_valid = |cwd: &&str| {
-            Path::new(cwd).is_absolute() && cwd.chars().count() <= MAX_PATH_CHARS
-        };
+        let is_valid =
+            |cwd: &&str| Path::new(cwd).is_absolute() && cwd.chars().count() <= MAX_PATH_CHARS;
         let Some(cwd) = params["cwd"].as_str().filter(is_valid) else {
             return ClientRequest::Other;
         };
@@ -584,10 +583,7 @@ impl<G: RequestGate> Shared<G> {
         let (outcome, why) = match selected {
             Ok(Some(ALLOW)) => return self.pass_on(request).await,
             Ok(Some(_)) => (RequestOutcome::DeniedByUser, "denied by the user"),
-            Ok(None) => (
-                RequestOutcome::Cancelled,
-                "the user cancelled the question",
-            ),
+            Ok(None) => (RequestOutcome::Cancelled, "the user cancelled the question"),
             Err(_) => (
                 RequestOutcome::Cancelled,
                 "the client did not answer the question",

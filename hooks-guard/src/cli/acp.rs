@@ -4,7 +4,7 @@
 
 use std::ffi::OsString;
 use std::io;
-use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::os::unix::process::ExitStatusExt;
 use std::process::{ExitStatus, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use hooks_guard::acp::{
 };
 use hooks_guard::classify::Decision;
 use hooks_guard::client::Client;
-use hooks_guard::doctor::SERVER_VARIABLES;
+use hooks_guard::protocol::DENIED;
 use hooks_guard::tool_call::{self, OperatorReply, RecordedQuestion};
 use hooks_guard::{PermissionDecision, PermissionRequest};
 use rustix::process::{Pid, Signal, kill_process};
@@ -30,7 +30,7 @@ use super::decide::{DecisionContext, DecisionSource, RemoteService, STACK_BYTES}
 use super::failure::CommandError;
 use super::ownership;
 use super::serve::logs;
-use super::setup::{HookSetup, LoadedConfig};
+use super::setup::{HookSetup, LoadedConfig, forget_variables};
 
 #[derive(Debug, Args)]
 pub(crate) struct AcpArgs {
@@ -76,7 +76,7 @@ const DRAIN_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Runs the agent. Returns its exit status.
 pub(crate) fn acp(options: AcpArgs) -> Result<u8, CommandError> {
-    forget_variables()?;
+    forget_variables(Some("--agent-variable"))?;
     // A configuration with an error denies every request; report it before the agent starts.
     options.setup.load()?;
     logs();
@@ -89,30 +89,6 @@ pub(crate) fn acp(options: AcpArgs) -> Result<u8, CommandError> {
     // Do not wait for a thread that reads standard input.
     runtime.shutdown_background();
     status
-}
-
-/// Restarts this process without the variables that would redirect it to another server, if one is
-/// set. The agent gets them.
-fn forget_variables() -> io::Result<()> {
-    let set = SERVER_VARIABLES.map(|name| (name, std::env::var_os(name)));
-    let set: Vec<_> = set
-        .into_iter()
-        .filter_map(|(name, value)| Some((name, value?)))
-        .collect();
-    if set.is_empty() {
-        return Ok(());
-    }
-    let mut arguments = std::env::args_os().skip(1);
-    let mut command = std::process::Command::new(std::env::current_exe()?);
-    command.args(arguments.next());
-    for (name, value) in set {
-        let mut variable = OsString::from("--agent-variable=");
-        variable.push(name);
-        variable.push("=");
-        variable.push(value);
-        command.arg(variable).env_remove(name);
-    }
-    Err(command.args(arguments).exec())
 }
 
 async fn run(options: AcpArgs) -> Result<u8, CommandError> {
@@ -253,9 +229,6 @@ struct GuardGate {
     runtime: Handle,
 }
 
-/// End of the reason of a denied request, for the agent's model.
-const DENIED: &str = "denied by hooks-guard; do not retry it in another form, ask the user instead";
-
 /// Name of an agent that tells none.
 const UNNAMED: &str = "acp";
 
@@ -280,10 +253,7 @@ impl RequestGate for GuardGate {
             Ok(Err(error)) => format!("hooks-guard cannot decide: {error}"),
             Err(_) => "no decision before the timeout; run `hooks-guard doctor`".to_owned(),
         };
-        DecidedRequest {
-            answer: self.without_decision(why),
-            record: None,
-        }
+        unrecorded(self.without_decision(why))
     }
 
     fn report(&self, record: DecisionRecord, outcome: RequestOutcome) {
@@ -296,14 +266,26 @@ impl RequestGate for GuardGate {
     }
 }
 
+fn context(loaded: &LoadedConfig) -> DecisionContext<'_> {
+    let now = Instant::now();
+    DecisionContext::new(loaded, now, now + DECIDE_TIMEOUT).in_long_lived_process()
+}
+
+/// Returns a decision without a record in the trail.
+fn unrecorded(answer: RequestDecision) -> DecidedRequest {
+    DecidedRequest {
+        answer,
+        record: None,
+    }
+}
+
 async fn report(
     setup: &HookSetup,
     record: DecisionRecord,
     outcome: RequestOutcome,
 ) -> Result<(), CommandError> {
     let loaded = setup.load()?;
-    let now = Instant::now();
-    let context = DecisionContext::new(&loaded, now, now + DECIDE_TIMEOUT);
+    let context = context(&loaded);
     let DecisionRecord { request, call } = record;
     match (outcome, call) {
         (RequestOutcome::Ran, Some((id, secret))) => context.report(id, &secret, None).await,
@@ -325,18 +307,13 @@ impl GuardGate {
     }
 
     async fn try_decide(&self, mut request: AgentRequest) -> Result<DecidedRequest, CommandError> {
-        let undecided = DecidedRequest {
-            answer: RequestDecision::Undecided,
-            record: None,
-        };
+        let undecided = unrecorded(RequestDecision::Undecided);
         let loaded = match self.setup.load() {
             Ok(loaded) => loaded,
             // The settings may deny the request.
             Err(error) => {
-                return Ok(DecidedRequest {
-                    answer: RequestDecision::Deny(format!("hooks-guard cannot decide: {error}")),
-                    record: None,
-                });
+                let why = format!("hooks-guard cannot decide: {error}");
+                return Ok(unrecorded(RequestDecision::Deny(why)));
             }
         };
         let cwd = request
@@ -349,8 +326,7 @@ impl GuardGate {
         if !loaded.config.enabled {
             return Ok(undecided);
         }
-        let now = Instant::now();
-        let context = DecisionContext::new(&loaded, now, now + DECIDE_TIMEOUT);
+        let context = context(&loaded);
         let readings = std::mem::take(&mut request.readings);
         let Some((mut asked, own)) = context.strictest(readings).await? else {
             return Ok(undecided);
@@ -361,36 +337,33 @@ impl GuardGate {
         // The request may ask for more than its readings.
         asked.confirm |= request.evidence == Evidence::Partial;
         asked.asks_itself = self.ask == Some(Approver::Editor);
-        let by_service = match context.decide_by_service(&asked).await {
-            Ok((client, permission)) => Ok(DecisionSource::Service(client, permission)),
+        let source = match context.decide_by_service(&asked).await {
+            Ok((client, permission)) => DecisionSource::Service(client, permission),
             Err(why) => {
                 asked.asks_itself = self.ask != Some(Approver::Operator);
-                context.decide_in_process(&asked, MISSING, why).await
+                let decided = context.decide_in_process(&asked, MISSING, why).await;
+                decided.map_err(CommandError::Other)?
             }
         };
-        let source = by_service.map_err(CommandError::Other)?;
-        Ok(self.answer(&loaded, &request, asked, source))
+        Ok(self.answer(request, asked, source, loaded.config.approval_ttl()))
     }
 
+    /// Converts the decision of a source. `ttl` limits the time of the operator.
     fn answer(
         &self,
-        loaded: &LoadedConfig,
-        request: &AgentRequest,
+        request: AgentRequest,
         asked: PermissionRequest,
         source: DecisionSource,
+        ttl: Duration,
     ) -> DecidedRequest {
         let (client, permission, failure) = match source {
             DecisionSource::Service(client, permission) => (Some(client), permission, None),
             DecisionSource::Local(permission, failure) => (None, permission, failure),
         };
-        let reason = format!("{}: {}", permission.classification, permission.reasoning);
-        let is_of_service = client.is_some();
-        let call = permission.id.zip(permission.secret.clone());
-        let answer = self.decision(request, &asked, &permission, reason.clone());
-        let answer = match (answer, failure) {
+        let answer = match (self.decision(&request, &asked, &permission), failure) {
             // The service may have refused this trail, and a new process cannot know its earlier
             // state.
-            (RequestDecision::Allow(_), Some(why)) if permission.approved => {
+            (RequestDecision::Allow(reason), Some(why)) if permission.approved => {
                 self.without_decision(format!("{reason}; {why}"))
             }
             (RequestDecision::AskClient(reason), Some(why)) => {
@@ -400,27 +373,27 @@ impl GuardGate {
         };
         // The operator does not see the hidden part, and so cannot approve it.
         let is_for_editor = permission.hidden_code && self.ask.is_none();
+        let reason = permission.reason();
+        let call = permission.id.zip(permission.secret);
+        let call = call.filter(|_| client.is_some());
         let answer = match (answer, client, &call) {
             (RequestDecision::AskClient(_), Some(client), Some((id, secret)))
                 if !asked.asks_itself && !is_for_editor =>
             {
-                let question = OperatorQuestion {
-                    loaded: loaded.clone(),
-                    request: request.clone(),
-                    asked: asked.clone(),
-                    client,
+                let question = RecordedQuestion {
                     id: *id,
                     secret: secret.clone(),
                     reason,
+                    edits: request.edits,
+                    cwd: asked.cwd.clone(),
                 };
-                RequestDecision::AskOperator(Box::pin(question.wait()))
+                RequestDecision::AskOperator(Box::pin(ask_operator(client, question, ttl)))
             }
             (RequestDecision::AskClient(reason), ..) if self.ask == Some(Approver::Operator) => {
                 RequestDecision::Deny(format!("{reason}; {MISSING}"))
             }
             (answer, ..) => answer,
         };
-        let call = call.filter(|_| is_of_service);
         DecidedRequest {
             answer,
             record: Some(DecisionRecord {
@@ -436,8 +409,8 @@ impl GuardGate {
         request: &AgentRequest,
         asked: &PermissionRequest,
         permission: &PermissionDecision,
-        reason: String,
     ) -> RequestDecision {
+        let reason = permission.reason();
         if permission.denied {
             return RequestDecision::Deny(format!("{reason}; {DENIED}"));
         }
@@ -465,43 +438,17 @@ impl GuardGate {
     }
 }
 
-/// A question to the operator.
-struct OperatorQuestion {
-    loaded: LoadedConfig,
-    request: AgentRequest,
-    asked: PermissionRequest,
+/// Waits for the operator's answer. The files that an approval is bound to must not have changed.
+async fn ask_operator(
     client: Client,
-    id: i64,
-    secret: String,
-    reason: String,
-}
-
-impl OperatorQuestion {
-    /// Waits for the answer. The files that an approval is bound to must not have changed.
-    async fn wait(self) -> Result<String, String> {
-        let Self {
-            loaded,
-            request,
-            asked,
-            client,
-            id,
-            secret,
-            reason,
-        } = self;
-        let now = Instant::now();
-        // The service denies the question at the end of its time.
-        let deadline = now + loaded.config.approval_ttl() + DECIDE_TIMEOUT;
-        let question = RecordedQuestion {
-            id,
-            secret,
-            reason,
-            edits: request.edits,
-            cwd: asked.cwd,
-        };
-        let service = RemoteService::new(client);
-        match tool_call::ask_operator(&service, question, deadline).await {
-            OperatorReply::Approved(why) => Ok(why),
-            OperatorReply::Denied(why) | OperatorReply::Changed(why) => Err(why),
-        }
+    question: RecordedQuestion,
+    ttl: Duration,
+) -> Result<String, String> {
+    let service = RemoteService::new(client);
+    // The service denies the question at the end of its time.
+    let deadline = Instant::now() + ttl + DECIDE_TIMEOUT;
+    match tool_call::ask_operator(&service, question, deadline).await {
+        OperatorReply::Approved(why) => Ok(why),
+        OperatorReply::Denied(why) | OperatorReply::Changed(why) => Err(why),
     }
 }

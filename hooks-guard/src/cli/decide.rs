@@ -5,6 +5,7 @@
 //! the service's address. A decision therefore depends on the configuration and the system's user
 //! database only, and nothing is sent to a service that does not prove that it has the key.
 
+use std::future::Future;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -67,6 +68,8 @@ pub(super) struct DecisionContext<'a> {
     /// `true` if the trail does not exist yet: creating it takes longer, and no process can have
     /// locked it.
     is_new: bool,
+    /// `true` if this process ends after the request, so that it need not close the trail.
+    exits: bool,
     began: Instant,
     /// Deadline of the decision, or of the operator's answer.
     pub(super) deadline: Instant,
@@ -77,8 +80,18 @@ impl<'a> DecisionContext<'a> {
         Self {
             is_new: loaded.trail_file().is_some_and(|file| !file.exists()),
             loaded,
+            exits: true,
             began,
             deadline,
+        }
+    }
+
+    /// Closes the trail after each use, for a process that decides further requests.
+    #[cfg(feature = "acp")]
+    pub(super) fn in_long_lived_process(self) -> Self {
+        Self {
+            exits: false,
+            ..self
         }
     }
 
@@ -179,7 +192,7 @@ impl<'a> DecisionContext<'a> {
         };
         let connected = client.connect().await.map_err(failed)?;
         // Evaluate in parallel with the service.
-        let own = self.local_decisions(request);
+        let own = self.local_decisions(vec![request.clone()]);
         let limit = DECISION_TIMEOUT.min(self.remaining() / 2);
         let answer = connected.post("/api/hooks/permission-request", &body, limit);
         // The service or the request is faulty; this process decides, and its decision is at least
@@ -199,6 +212,7 @@ impl<'a> DecisionContext<'a> {
         // A language model can only raise a class, so a decision without it never allows less.
         match own
             .iter()
+            .flatten()
             .all(|own| strictness(own) <= strictness(&permission))
         {
             true => Ok(permission),
@@ -210,23 +224,25 @@ impl<'a> DecisionContext<'a> {
         }
     }
 
-    /// Evaluates a request by the tables and rules of this process, once for each directory that
-    /// `~` may mean. A thread runs this in parallel with the service.
+    /// Evaluates requests by the tables and rules of this process, each once for each directory
+    /// that `~` may mean. A thread runs this in parallel with the service.
     fn local_decisions(
         &self,
-        request: &PermissionRequest,
-    ) -> oneshot::Receiver<Result<Vec<PermissionDecision>, CommandError>> {
+        requests: Vec<PermissionRequest>,
+    ) -> oneshot::Receiver<Result<Vec<Vec<PermissionDecision>>, CommandError>> {
         let own = self.loaded.places.home.clone();
         let homes: Vec<PathBuf> = std::iter::once(own).chain(self.other_home()).collect();
-        let (loaded, request) = (self.loaded.clone(), request.clone());
+        let loaded = self.loaded.clone();
         let (send, receive) = oneshot::channel();
-        let evaluate = move || -> Result<Vec<PermissionDecision>, CommandError> {
+        let evaluate = move || -> Result<Vec<Vec<PermissionDecision>>, CommandError> {
             let runtime = runtime()?;
-            let decisions = homes.iter().map(|home| {
-                let gate = gate_without_model(&loaded, home)?;
-                Ok(runtime.block_on(gate.decide(&request)).permission)
-            });
-            decisions.collect()
+            let gates = homes.iter().map(|home| gate_without_model(&loaded, home));
+            let gates = gates.collect::<Result<Vec<_>, _>>()?;
+            let decisions = |request| {
+                let by = |gate: &Gate| runtime.block_on(gate.decide(request)).permission;
+                gates.iter().map(by).collect()
+            };
+            Ok(requests.iter().map(decisions).collect())
         };
         let evaluation = move || {
             // The receiver is dropped if the decisions are no longer needed.
@@ -246,13 +262,16 @@ impl<'a> DecisionContext<'a> {
         &self,
         readings: Vec<PermissionRequest>,
     ) -> Result<Option<(PermissionRequest, PermissionDecision)>, CommandError> {
+        if readings.is_empty() {
+            return Ok(None);
+        }
+        let decisions = self.local_decisions(readings.clone()).await;
+        let panicked = |_| CommandError::Other("hooks-guard panicked".to_owned());
+        let decisions = decisions.map_err(panicked)??;
+        let rank = |decision: &PermissionDecision| (strictness(decision), decision.classification);
         let mut found: Option<(PermissionRequest, PermissionDecision)> = None;
-        for reading in readings {
-            let decisions = self.local_decisions(&reading).await;
-            let panicked = |_| CommandError::Other("hooks-guard panicked".to_owned());
-            for decision in decisions.map_err(panicked)?? {
-                let rank =
-                    |decision: &PermissionDecision| (strictness(decision), decision.classification);
+        for (reading, decisions) in readings.into_iter().zip(decisions) {
+            for decision in decisions {
                 let strictest = found.as_ref().map(|(_, strictest)| rank(strictest));
                 if strictest.is_none_or(|strictest| rank(&decision) > strictest) {
                     found = Some((reading.clone(), decision));
@@ -295,22 +314,43 @@ impl<'a> DecisionContext<'a> {
                 return Ok(decided.permission);
             }
         }
-        let recorded = async {
+        // An operator cannot answer a question of this process.
+        let decide = |service: PermissionService| async move {
+            let decided = service.request_without_operator(request.clone(), missing);
+            decided.await
+        };
+        match self.with_trail(gate.clone(), decide).await {
+            Ok(permission) => Ok(permission),
+            Err(error) => {
+                let denial = find_denial(&gate, request).await;
+                denial.ok_or_else(|| failed(&error))
+            }
+        }
+    }
+
+    /// Opens the trail in this process for `work`, which must end before the local deadline.
+    async fn with_trail<T, E, F>(
+        &self,
+        gate: Gate,
+        work: impl FnOnce(PermissionService) -> F,
+    ) -> Result<T, CommandError>
+    where
+        F: Future<Output = Result<T, E>>,
+        CommandError: From<E>,
+    {
+        let done = async {
             let audit = open_one_shot(&self.loaded.config).await?;
             let ttl = self.loaded.config.approval_ttl();
-            let service = PermissionService::new(gate.clone(), audit.clone(), ttl);
-            // An operator cannot answer a question of a process that exits.
-            let decided = service.request_without_operator(request.clone(), missing);
-            let decided = decided.await;
-            audit.leave_open();
-            Ok::<_, CommandError>(decided?)
+            let done = work(PermissionService::new(gate, audit.clone(), ttl)).await;
+            if self.exits {
+                audit.leave_open();
+            }
+            Ok(done?)
         };
-        let error = match timeout_at(self.local_deadline(), recorded).await {
-            Ok(Ok(permission)) => return Ok(permission),
-            Ok(Err(error)) => failed(&error),
-            Err(_) => failed(&LOCKED),
-        };
-        find_denial(&gate, request).await.ok_or(error)
+        let late = |_| CommandError::Other(LOCKED.to_owned());
+        timeout_at(self.local_deadline(), done)
+            .await
+            .map_err(late)?
     }
 
     fn remaining(&self) -> Duration {
@@ -323,19 +363,10 @@ impl<'a> DecisionContext<'a> {
         request: PermissionRequest,
         reason: &str,
     ) -> Result<(), CommandError> {
-        let recorded = async {
-            let config = &self.loaded.config;
-            let gate = gate(self.loaded, None)?;
-            let audit = open_one_shot(config).await?;
-            let service = PermissionService::new(gate, audit.clone(), config.approval_ttl());
-            let recorded = service.record_agent_denial(request, reason).await;
-            audit.leave_open();
-            Ok::<_, CommandError>(recorded?)
+        let record = |service: PermissionService| async move {
+            service.record_agent_denial(request, reason).await
         };
-        let late = |_| CommandError::Other(LOCKED.to_owned());
-        timeout_at(self.local_deadline(), recorded)
-            .await
-            .map_err(late)?
+        self.with_trail(gate(self.loaded, None)?, record).await
     }
 
     /// Reports to the service that an approved call ran. If the service is unreachable, this
@@ -370,18 +401,12 @@ impl<'a> DecisionContext<'a> {
                 }
             }
         };
-        let both = |here: &dyn std::fmt::Display| CommandError::Other(format!("{error}; {here}"));
-        let recorded = async {
-            let trail = self.trail().await?;
-            let done = trail.record_execution(id, secret, status).await;
-            trail.audit().clone().leave_open();
-            Ok::<_, CommandError>(done?)
+        let both = |here| CommandError::Other(format!("{error}; {here}"));
+        let record = |service: PermissionService| async move {
+            service.record_execution(id, secret, status).await
         };
-        let late = |_| both(&LOCKED);
-        let done = timeout_at(self.local_deadline(), recorded)
-            .await
-            .map_err(late)?;
-        match done.map_err(|here| both(&here))? {
+        let done = self.with_trail(Gate::tables_only(), record).await;
+        match done.map_err(both)? {
             ExecutionResult::Done(_) | ExecutionResult::Already(_) => Ok(()),
             ExecutionResult::WrongSecret | ExecutionResult::Unknown => Err(error),
         }
@@ -398,26 +423,11 @@ impl<'a> DecisionContext<'a> {
         else {
             return Ok(());
         };
-        let recorded = async {
-            let trail = self.trail().await?;
-            let done = trail
-                .record_call_execution(agent, session, call, status)
-                .await;
-            trail.audit().clone().leave_open();
-            done?;
-            Ok(())
+        let record = |service: PermissionService| async move {
+            let recorded = service.record_call_execution(agent, session, call, status);
+            recorded.await.map(drop)
         };
-        let late = |_| CommandError::Other(LOCKED.to_owned());
-        timeout_at(self.local_deadline(), recorded)
-            .await
-            .map_err(late)?
-    }
-
-    /// Opens the trail in this process, to record calls without deciding.
-    async fn trail(&self) -> Result<PermissionService, CommandError> {
-        let audit = open_one_shot(&self.loaded.config).await?;
-        let ttl = self.loaded.config.approval_ttl();
-        Ok(PermissionService::new(Gate::tables_only(), audit, ttl))
+        self.with_trail(Gate::tables_only(), record).await
     }
 }
 

@@ -9,15 +9,12 @@
 //! database only, and sends nothing to a service that does not prove that it has the key.
 
 use std::io::{self, IsTerminal, Read, Write};
-use std::os::unix::process::CommandExt;
-use std::process::Command;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
 use clap::Args;
 use clap::builder::FalseyValueParser;
-use hooks_guard::doctor::SERVER_VARIABLES;
 use hooks_guard::protocol::{
     self, Agent, AgentDecision, AgentDenial, AgentHook, DecisionRequest, HookEvent, HookReply,
     ProtocolError, ToolRun,
@@ -31,7 +28,7 @@ use super::color::is_turned_off;
 use super::decide::{DecisionContext, DecisionSource, RemoteService, STACK_BYTES};
 use super::failure::CommandError;
 use super::ownership;
-use super::setup::{HookSetup, agents, runtime};
+use super::setup::{HookSetup, agents, forget_variables, runtime};
 
 #[derive(Debug, Args)]
 pub(crate) struct HookArgs {
@@ -72,7 +69,7 @@ enum WorkerMessage {
 /// endless input.
 pub(crate) fn hook(options: HookArgs) -> u8 {
     let (agent, installed) = (options.agent, options.timeout.map(Duration::from_secs));
-    if let Err(error) = forget_variables() {
+    if let Err(error) = forget_variables(None) {
         let reply =
             protocol::failure_reply(agent, None, &format!("cannot restart the hook: {error}"));
         return finish(&reply);
@@ -91,22 +88,6 @@ pub(crate) fn hook(options: HookArgs) -> u8 {
         }
     };
     finish(&reply)
-}
-
-/// Restarts the hook without the variables that would redirect it to another server, if one is set.
-fn forget_variables() -> io::Result<()> {
-    let mut set = SERVER_VARIABLES
-        .into_iter()
-        .filter(|name| std::env::var_os(name).is_some());
-    let Some(first) = set.next() else {
-        return Ok(());
-    };
-    let mut command = Command::new(std::env::current_exe()?);
-    command.args(std::env::args_os().skip(1)).env_remove(first);
-    for name in set {
-        command.env_remove(name);
-    }
-    Err(command.exec())
 }
 
 /// Prints the reply. Returns the exit status.

@@ -13,8 +13,9 @@ use nix::unistd::{Gid, Group, User, geteuid};
 
 use super::setup::LoadedConfig;
 
-/// Returns the reason why a file of this configuration must not be trusted for a request in `cwd`
-/// that this process decides in the agent's directory, if there is one.
+/// Returns the reason why a file of this configuration must not be trusted for a request in `cwd`,
+/// if there is one. The agent starts this process in its own directory, which may be in a project,
+/// too.
 pub(crate) fn problem(loaded: &LoadedConfig, cwd: Option<&Path>) -> Option<String> {
     let own = env::current_dir().ok();
     problem_for(loaded, cwd.into_iter().chain(own.as_deref()))
@@ -54,8 +55,8 @@ pub(crate) fn problem_for<'a>(
 struct Projects(Vec<PathBuf>);
 
 impl Projects {
-    /// Collects these directories and the repositories around them. A directory that contains the user's home is not a project: some users keep their
-    /// settings in such a repository.
+    /// Collects these directories and the repositories around them. A directory that contains the
+    /// user's home is not a project: some users keep their settings in such a repository.
     fn around<'a>(directories: impl IntoIterator<Item = &'a Path>, home: Option<&Path>) -> Self {
         let homes: Vec<PathBuf> = home
             .into_iter()

@@ -1,9 +1,13 @@
 //! Shared start-up code of the commands. In: options and the environment. Out: the configuration,
 //! its files, the trail, the gate and clients of the service.
 
+use std::ffi::OsString;
 use std::net::SocketAddr;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::Duration;
+use std::{env, io};
 
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -11,6 +15,7 @@ use hooks_guard::audit::{AuditError, AuditStore, TrailAddress};
 use hooks_guard::classify::Classifier;
 use hooks_guard::client::{Address, Client};
 use hooks_guard::config::Config;
+use hooks_guard::doctor::SERVER_VARIABLES;
 use hooks_guard::gate::Gate;
 use hooks_guard::install::{Homes, settings_files};
 use hooks_guard::places::Places;
@@ -281,6 +286,31 @@ impl LoadedConfig {
     }
 }
 
+/// Restarts this process without the variables that would redirect it to another server, if one is
+/// set. With `option`, the new process gets them as this option, each as `NAME=VALUE`.
+pub(crate) fn forget_variables(option: Option<&str>) -> io::Result<()> {
+    let set: Vec<_> = SERVER_VARIABLES
+        .into_iter()
+        .filter_map(|name| Some((name, env::var_os(name)?)))
+        .collect();
+    if set.is_empty() {
+        return Ok(());
+    }
+    let mut arguments = env::args_os().skip(1);
+    let mut command = Command::new(env::current_exe()?);
+    // Options follow the name of the command.
+    command.args(arguments.next());
+    for (name, value) in set {
+        command.env_remove(name);
+        if let Some(option) = option {
+            let mut variable = OsString::from(format!("{option}={name}="));
+            variable.push(value);
+            command.arg(variable);
+        }
+    }
+    Err(command.args(arguments).exec())
+}
+
 /// Name of the file with the service's key.
 const KEY_FILE: &str = "service.key";
 
@@ -468,16 +498,14 @@ pub(crate) fn places() -> Result<Places, CommandError> {
 
 /// Returns the places where agents keep this user's settings.
 pub(crate) fn homes(places: &Places) -> Homes {
-    Homes::new(&places.home, |name| {
-        std::env::var_os(name).map(PathBuf::from)
-    })
+    Homes::new(&places.home, |name| env::var_os(name).map(PathBuf::from))
 }
 
 /// Returns the settings files of agents in a home directory: at their default places, and where
 /// variables move them, which a project may have set.
 fn agents_settings(home: &Path) -> Vec<PathBuf> {
     let fixed = Homes::new(home, |_| None);
-    let moved = Homes::new(home, |name| std::env::var_os(name).map(PathBuf::from));
+    let moved = Homes::new(home, |name| env::var_os(name).map(PathBuf::from));
     let mut files = settings_files(&fixed, None);
     if moved != fixed {
         files.extend(settings_files(&moved, None));
@@ -503,7 +531,7 @@ pub(crate) fn protected(loaded: &LoadedConfig) -> Protected {
         loaded.key_file(),
         loaded.calls(),
     ];
-    files.extend(std::env::current_exe());
+    files.extend(env::current_exe());
     files.extend(config.scripts.iter().cloned());
     if let Some(trail) = loaded.trail_file() {
         files.extend(["", "-wal", "-shm", "-journal"].map(|end| with_suffix(&trail, end)));

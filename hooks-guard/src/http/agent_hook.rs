@@ -9,7 +9,6 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
-use axum::body::{Body, Bytes};
 use axum::extract::{Extension, Path, Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -17,6 +16,7 @@ use serde_json::json;
 use subtle::ConstantTimeEq;
 use tokio::time::{Instant, timeout, timeout_at};
 
+use super::common::{failed, unknown};
 use super::error::{ApiError, RequestId};
 use super::limit::Peer;
 use super::operator::bearer_token;
@@ -25,12 +25,13 @@ use super::query::Query;
 use super::state::AppState;
 use super::{body, decisions};
 use crate::audit::UserResponse;
-use crate::changes::FileChanges;
+use crate::changes::{AttachResult, FileChanges};
 use crate::protocol::{
-    self, Agent, AgentDecision, AgentDenial, DecisionRequest, HookEvent, HookReply,
+    self, Agent, AgentDecision, AgentDenial, AgentHook, DecisionRequest, HookEvent, HookReply,
     MAX_INPUT_BYTES, ToolRun, UnknownAgent,
 };
 use crate::request::PermissionDecision;
+use crate::service::ServiceError;
 use crate::tool_call::{
     self, NO_DECISION, QuestionAnswer, QuestionDecider, QuestionService, RedeemError,
 };
@@ -81,11 +82,11 @@ pub(crate) async fn hook(
         Err(UnknownAgent { name }) => return unknown_agent(&name),
     };
     let peer = peer.and_then(|Extension(Peer(peer))| peer);
-    let call = query.and_then(|query| HookOptions::read(&query, request.headers(), agent));
     let read = async {
-        let options = call?;
+        let options = HookOptions::read(&query?, request.headers(), agent)?;
         check_token(&state, agent, request.headers())?;
-        Ok::<_, ApiError>((options, input(request.into_body()).await?))
+        let input = body::bytes_up_to(request.into_body(), MAX_INPUT_BYTES).await?;
+        Ok::<_, ApiError>((options, input))
     };
     let reply = match read.await {
         Ok((options, input)) => {
@@ -115,7 +116,6 @@ struct Caller {
 }
 
 /// How an agent calls its hook.
-#[derive(Clone, Debug)]
 struct HookOptions {
     /// Timeout in the agent's settings.
     timeout: Option<Duration>,
@@ -172,11 +172,6 @@ fn check_token(state: &AppState, agent: Agent, headers: &HeaderMap) -> Result<()
         true => Ok(()),
         false => Err(ApiError::no_agent_token(agent)),
     }
-}
-
-/// Reads the agent's input.
-async fn input(body: Body) -> Result<Bytes, ApiError> {
-    body::bytes_up_to(body, MAX_INPUT_BYTES).await
 }
 
 async fn answer(
@@ -306,33 +301,34 @@ impl AgentHookCall<'_> {
             return protocol::empty_reply(ran.hook);
         };
         let service = self.state.service();
-        let recorded = service.record_call_execution(self.agent.name(), session, call, status);
-        let error = match timeout_at(self.deadline, recorded).await {
-            Ok(Ok(_)) => return protocol::empty_reply(ran.hook),
-            Ok(Err(error)) => error.to_string(),
-            Err(_) => "timeout".to_owned(),
-        };
-        tracing::error!(request_id = self.id.0, error, "cannot record the execution");
-        protocol::failure_reply(self.agent, Some(ran.hook), "cannot record the execution")
+        let recording = service.record_call_execution(self.agent.name(), session, call, status);
+        self.record(ran.hook, recording, "cannot record the execution")
+            .await
     }
 
     /// Records that the agent itself denied a tool call.
     async fn record_denial(&self, mut refused: AgentDenial) -> HookReply {
         tool_call::complete(&mut refused.request, self.agent.name());
         let service = self.state.service();
-        let recorded = service.record_agent_denial(refused.request, &refused.reason);
-        let error = match timeout_at(self.deadline, recorded).await {
-            Ok(Ok(())) => return protocol::empty_reply(refused.hook),
+        let recording = service.record_agent_denial(refused.request, &refused.reason);
+        self.record(refused.hook, recording, "cannot record the agent's denial")
+            .await
+    }
+
+    /// Returns the reply after a record was written, or with the problem if it was not.
+    async fn record<T>(
+        &self,
+        hook: AgentHook,
+        recording: impl Future<Output = Result<T, ServiceError>>,
+        problem: &str,
+    ) -> HookReply {
+        let error = match timeout_at(self.deadline, recording).await {
+            Ok(Ok(_)) => return protocol::empty_reply(hook),
             Ok(Err(error)) => error.to_string(),
             Err(_) => "timeout".to_owned(),
         };
-        tracing::error!(
-            request_id = self.id.0,
-            error,
-            "cannot record the agent's denial"
-        );
-        let why = "cannot record the agent's denial";
-        protocol::failure_reply(self.agent, Some(refused.hook), why)
+        tracing::error!(request_id = self.id.0, error, "{problem}");
+        protocol::failure_reply(self.agent, Some(hook), problem)
     }
 }
 
@@ -351,9 +347,7 @@ impl QuestionDecider for AgentHookCall<'_> {
 impl QuestionService for AgentHookCall<'_> {
     async fn show_changes(&self, id: i64, secret: &str, changes: FileChanges, limit: Duration) {
         let attached = self.state.service().attach_changes(id, secret, changes);
-        if timeout(limit, attached).await.is_ok()
-            && let Some(totals) = self.state.service().change_totals(id)
-        {
+        if let Ok(AttachResult::Attached(totals)) = timeout(limit, attached).await {
             self.state.inner.hub.announce_changes(id, totals);
         }
     }
@@ -373,8 +367,8 @@ impl QuestionService for AgentHookCall<'_> {
                 return Err("the service is shutting down; try again".to_owned());
             }
         };
-        let record = found.map_err(|error| super::common::failed(self.id, &error).message())?;
-        let record = record.ok_or_else(|| super::common::unknown().message())?;
+        let record = found.map_err(|error| failed(self.id, &error).message())?;
+        let record = record.ok_or_else(|| unknown().message())?;
         Ok(record.user_response.map(|answer| match answer {
             UserResponse::Approved => QuestionAnswer::Approved,
             UserResponse::Timeout => QuestionAnswer::Expired,
@@ -387,9 +381,8 @@ impl QuestionService for AgentHookCall<'_> {
     async fn redeem(&self, id: i64, secret: &str, limit: Duration) -> Result<(), RedeemError> {
         let redeemed = timeout(limit, self.state.service().redeem(id, secret)).await;
         let redeemed = redeemed.map_err(|_| RedeemError::Failed(NO_DECISION.to_owned()))?;
-        let redeemed = redeemed.map_err(|error| {
-            RedeemError::Failed(super::common::failed(self.id, &error).message())
-        })?;
+        let redeemed =
+            redeemed.map_err(|error| RedeemError::Failed(failed(self.id, &error).message()))?;
         match decisions::redeemed(redeemed) {
             Ok(_) => Ok(()),
             Err(error) if error.code() == "CHANGED" => Err(RedeemError::Changed(error.message())),

@@ -49,9 +49,7 @@ pub(crate) async fn request(
     mut request: Request,
 ) -> Response {
     let peer = request.extract_parts::<Extension<Peer>>().await.ok();
-    let client = ClientIdentity::of(peer.and_then(|Extension(Peer(peer))| peer));
-    let limit = state.inner.limit.as_ref();
-    let allowance = limit.map(|limit| limit.ask(client, Instant::now()));
+    let allowance = allowance(&state, peer.and_then(|Extension(Peer(peer))| peer));
     let mut response = match allowance {
         Some(allowance) if !allowance.allowed => allowance.error().into_response(),
         _ => match decide(&state, &id, request.into_body()).await {
@@ -125,11 +123,16 @@ pub(super) async fn rule(
     Ok(permission)
 }
 
-/// Counts a request of the client at an address, unless its limit is reached.
+/// Counts a request of the client at an address, unless its limit is reached. Returns `None` if
+/// there is no limit.
+fn allowance(state: &AppState, peer: Option<SocketAddr>) -> Option<Allowance> {
+    let limit = state.inner.limit.as_ref()?;
+    Some(limit.ask(ClientIdentity::of(peer), Instant::now()))
+}
+
+/// Counts a request as [`allowance`] does. Returns an error if the limit is reached.
 pub(super) fn check_rate(state: &AppState, peer: Option<SocketAddr>) -> Result<(), ApiError> {
-    let limit = state.inner.limit.as_ref();
-    let allowance = limit.map(|limit| limit.ask(ClientIdentity::of(peer), Instant::now()));
-    match allowance {
+    match allowance(state, peer) {
         Some(allowance) if !allowance.allowed => Err(allowance.error()),
         _ => Ok(()),
     }

@@ -48,8 +48,8 @@ mod tools;
 pub use self::description::{FailureReaction, FailureRules, HookKind};
 pub use self::error::{MAX_INPUT_BYTES, Problem, ProtocolError};
 pub use self::model::{
-    AgentDecision, AgentDenial, AgentHook, AgentPrompt, DecisionRequest, HookEvent, MAX_TEXT_CHARS,
-    ToolOutcome, ToolRun,
+    AgentDecision, AgentDenial, AgentHook, AgentPrompt, DENIED, DecisionRequest, HookEvent,
+    MAX_TEXT_CHARS, ToolOutcome, ToolRun,
 };
 pub use agent::{Agent, UnknownAgent, is_unattended};
 #[cfg(any(feature = "cli", feature = "acp"))]
@@ -61,11 +61,11 @@ pub use events::read;
 pub use fuzz::fuzz_protocol;
 #[cfg(feature = "acp")]
 pub(crate) use input::hash as input_hash;
-#[cfg(feature = "acp")]
-pub(crate) use model::directory;
 pub use limit::limit;
 #[cfg(feature = "cli")]
 pub(crate) use limit::{AFTER_TOOL_TIMEOUT, BEFORE_TOOL_TIMEOUT};
+#[cfg(feature = "acp")]
+pub(crate) use model::directory;
 pub use reply::{
     HookReply, approval_missing, decision_reply, empty_reply, failure_reply, unread_reply,
 };

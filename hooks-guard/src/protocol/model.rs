@@ -161,7 +161,8 @@ pub enum AgentDecision {
 
 /// End of the reason of a denied request, for the agent's model: a model often tries the same in
 /// another way.
-const DENIED: &str = "denied by hooks-guard; do not retry it in another form, ask the user instead";
+pub const DENIED: &str =
+    "denied by hooks-guard; do not retry it in another form, ask the user instead";
 
 impl AgentDecision {
     /// Converts a decision to the answer to a question.
@@ -171,7 +172,7 @@ impl AgentDecision {
     /// classifier knows only the verbs, needs confirmation unless a rule or an approval allows it.
     #[must_use]
     pub fn of(question: &DecisionRequest, permission: &PermissionDecision) -> Self {
-        let reason = format!("{}: {}", permission.classification, permission.reasoning);
+        let reason = permission.reason();
         if permission.denied {
             return AgentDecision::Deny(format!("{reason}; {DENIED}"));
         }
