@@ -139,7 +139,7 @@ const RUN_BY: [(&str, &str, &[&str]); 16] = [
     ),
     (
         "hooks-guard serve",
-        "hooks-guard/tests/agent/main.rs",
+        "hooks-guard/tests/support/running_service.rs",
         &["\"serve\""],
     ),
 ];

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Connection, Home, notification, selected, shell, terminal};
+use super::{Connection, Home, Service, notification, selected, shell, terminal};
 
 #[test]
 fn the_end_of_a_turn_cancels_held_requests_of_its_session() {
@@ -41,7 +41,7 @@ fn the_end_of_a_turn_cancels_held_requests_of_its_session() {
 #[test]
 fn the_agent_cancels_a_held_request() {
     let home = Home::new();
-    let service = super::service::Service::start(&home);
+    let service = Service::start(&home);
     let mut connection = Connection::with(home, &[]);
     connection.start_session(1);
     connection.agent(&shell(8, "rm -r build"));

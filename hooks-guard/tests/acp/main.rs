@@ -10,6 +10,8 @@ mod cancel;
 mod permission;
 mod question;
 mod requests;
+#[path = "../support/running_service.rs"]
+mod running_service;
 mod service;
 mod streams;
 
@@ -23,6 +25,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
+
+use running_service::Service;
 
 const WAIT: Duration = Duration::from_secs(30);
 /// How long a message must not arrive.

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Connection, Home, request, terminal};
+use super::{Connection, Home, Service, request, terminal};
 
 fn connection(version: u64) -> Connection {
     let mut connection = Connection::with(Home::new(), &[]);
@@ -137,7 +137,7 @@ fn a_broken_answer_denies() {
 #[test]
 fn the_option_asks_the_client_although_a_service_runs() {
     let home = Home::new();
-    let _service = super::service::Service::start(&home);
+    let _service = Service::start(&home);
     let mut connection = Connection::with(home, &["--ask", "editor"]);
     connection.start_session(1);
     connection.agent(&terminal(8, "rm", &["-r", "build"]));

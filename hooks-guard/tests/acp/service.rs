@@ -1,90 +1,21 @@
 //! The operator's answers, with a running service.
 
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
-use std::process::{Child, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use serde_json::{Value, json};
 
-use super::{Connection, DENY_MAKE, Home, WAIT, notification, request, selected, shell, terminal};
-
-const TOKEN: &str = "a token that cannot be guessed";
-
-/// A running service; ends with the test.
-pub(super) struct Service {
-    child: Child,
-    port: u16,
-}
+use super::{
+    Connection, DENY_MAKE, Home, Service, WAIT, notification, request, selected, shell, terminal,
+};
 
 impl Service {
     pub(super) fn start(home: &Home) -> Self {
-        let token = home.path().join("token");
-        std::fs::write(&token, TOKEN).expect("a file");
-        let mut child = home
-            .command()
-            .args(["serve", "--listen", "127.0.0.1:0", "--token-file"])
-            .arg(&token)
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("it starts");
-        let mut line = String::new();
-        let stderr = child.stderr.take().expect("a pipe");
-        let mut stderr = BufReader::new(stderr);
-        stderr.read_line(&mut line).expect("the address is printed");
-        let port = line.trim().rsplit(':').next().expect("a port");
-        let port = port.parse().unwrap_or_else(|_| panic!("a port in {line}"));
-        std::thread::spawn(move || std::io::copy(&mut stderr, &mut std::io::sink()));
-        home.write("config.toml", &format!("listen = '127.0.0.1:{port}'"));
-        Self { child, port }
-    }
-
-    fn send(&self, method: &str, path: &str, body: &Value) -> Value {
-        let body = body.to_string();
-        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).expect("it listens");
-        write!(
-            stream,
-            "{method} {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\
-             Authorization: Bearer {TOKEN}\r\nContent-Length: {}\r\n\r\n{body}",
-            body.len()
-        )
-        .expect("it reads");
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).expect("it answers");
-        let (_, body) = answer.split_once("\r\n\r\n").expect("a body");
-        serde_json::from_str(body).unwrap_or_else(|_| panic!("an object in {answer}"))
-    }
-
-    pub(super) fn questions(&self) -> Vec<Value> {
-        let waiting = self.send("GET", "/api/hooks/pending", &Value::Null);
-        waiting["pending"].as_array().cloned().unwrap_or_default()
-    }
-
-    pub(super) fn wait_for_question(&self) -> Value {
-        let until = Instant::now() + WAIT;
-        loop {
-            if let Some(question) = self.questions().into_iter().next() {
-                return question;
-            }
-            assert!(Instant::now() < until, "nothing was asked");
-            std::thread::sleep(Duration::from_millis(50));
-        }
-    }
-
-    /// Answers the first question.
-    fn answer(&self, response: &str) -> Value {
-        let question = self.wait_for_question();
-        let answer = json!({"id": question["id"], "response": response});
-        let record = self.send("POST", "/api/hooks/permission-response", &answer);
-        assert_eq!(record["user_response"], response, "{record}");
-        question
-    }
-}
-
-impl Drop for Service {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        let service = Self::spawn(home.command(), home.path(), "127.0.0.1:0", &[]);
+        home.write(
+            "config.toml",
+            &format!("listen = '127.0.0.1:{}'", service.port),
+        );
+        service
     }
 }
 

@@ -221,7 +221,7 @@ fn files_writable_by_other_users_are_refused() {
     let home = Home::new();
     home.config("auto_allow_read = true");
     let folder = home.config_file().parent().expect("a folder").to_owned();
-    fs::write(home.rules_file(), "").expect("a file");
+    home.rules("");
     decision_of(&home.hook("claude-code", &[], &pre_tool_use("ls", "0")));
     let data = home.database().parent().expect("a folder").to_owned();
     for (path, mode) in [
@@ -258,7 +258,7 @@ fn agent_settings_stay_protected_if_a_variable_moves_them() {
     let home = Home::new();
     home.config("");
     let allow = "[[rule]]\neffect = 'allow'\nprogram = 'touch'\n";
-    fs::write(home.rules_file(), allow).expect("a file");
+    home.rules(allow);
     let settings = home.path().join(".claude/settings.json");
     for variables in [&[][..], &[("CLAUDE_CONFIG_DIR", "/srv/x")]] {
         let touch = format!("touch {}", settings.display());
@@ -274,7 +274,7 @@ fn a_tilde_is_resolved_with_the_homes_of_shell_and_user() {
     let home = Home::new();
     home.config("");
     let allow = "[[rule]]\neffect = 'allow'\nprogram = 'touch'\n";
-    fs::write(home.rules_file(), allow).expect("a file");
+    home.rules(allow);
     let above = home.path().join(".config");
     let above = above.to_str().expect("text");
     for (variables, command, decision) in [

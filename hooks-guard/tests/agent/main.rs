@@ -7,19 +7,23 @@ mod environment;
 mod mcp;
 mod modes;
 mod presets;
+#[path = "../support/running_service.rs"]
+mod running_service;
 mod stopped;
 mod stranger;
 
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-const TOKEN: &str = "a token that cannot be guessed";
+use running_service::Service;
+
+/// Time after which a test treats a question as missing.
+const WAIT: Duration = Duration::from_secs(20);
 
 /// A temporary home directory.
 struct Home(TempDir);
@@ -34,9 +38,11 @@ impl Home {
     }
 
     fn config(&self, text: &str) {
-        let folder = self.path().join(".config/hooks-guard");
-        std::fs::create_dir_all(&folder).expect("a folder");
-        std::fs::write(folder.join("config.toml"), text).expect("a file");
+        write(&self.config_file(), text);
+    }
+
+    fn rules(&self, text: &str) {
+        write(&self.rules_file(), text);
     }
 
     fn database(&self) -> PathBuf {
@@ -102,6 +108,13 @@ impl Home {
     }
 }
 
+/// Writes a file, and creates its folder.
+fn write(file: &Path, text: &str) {
+    let folder = file.parent().expect("a folder");
+    std::fs::create_dir_all(folder).expect("a folder");
+    std::fs::write(file, text).expect("a file");
+}
+
 /// Returns a hook's reply to an input.
 fn run_hook(hook: &mut Command, input: &Value) -> Output {
     let mut child = hook
@@ -142,12 +155,6 @@ fn decision_of(output: &Output) -> (String, String) {
     (text("permissionDecision"), text("permissionDecisionReason"))
 }
 
-/// A running service; ends with the test.
-struct Service {
-    child: Child,
-    port: u16,
-}
-
 impl Service {
     fn start(home: &Home) -> Self {
         Self::at(home, "127.0.0.1:0")
@@ -158,25 +165,9 @@ impl Service {
     }
 
     fn with(home: &Home, address: &str, more: &[&str]) -> Self {
-        let token = home.path().join("token");
-        std::fs::write(&token, TOKEN).expect("a file");
-        let mut child = home
-            .command()
-            .args(["serve", "--listen", address, "--token-file"])
-            .arg(&token)
-            .args(more)
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("it starts");
-        let mut line = String::new();
-        let stderr = child.stderr.take().expect("a pipe");
-        let mut stderr = BufReader::new(stderr);
-        stderr.read_line(&mut line).expect("the address is printed");
-        let port = line.trim().rsplit(':').next().expect("a port");
-        let port = port.parse().unwrap_or_else(|_| panic!("a port in {line}"));
-        std::thread::spawn(move || std::io::copy(&mut stderr, &mut std::io::sink()));
-        home.config(&format!("listen = '127.0.0.1:{port}'"));
-        Self { child, port }
+        let service = Self::spawn(home.command(), home.path(), address, more);
+        home.config(&format!("listen = '127.0.0.1:{}'", service.port));
+        service
     }
 
     /// Stops the service and starts a new one in its place.
@@ -187,57 +178,6 @@ impl Service {
         assert!(result.expect("`kill` runs").success());
         assert!(self.child.wait().expect("it ends").success());
         Self::at(home, &format!("127.0.0.1:{}", self.port))
-    }
-
-    fn send(&self, method: &str, path: &str, body: &Value) -> Value {
-        send(self.port, method, path, body)
-    }
-
-    /// Answers the first question.
-    fn answer(&self, response: &str) {
-        self.answer_with(response, &json!({}));
-    }
-
-    /// Answers the first question, with more fields in the answer.
-    fn answer_with(&self, response: &str, more: &Value) {
-        let until = Instant::now() + Duration::from_secs(20);
-        loop {
-            let waiting = self.send("GET", "/api/hooks/pending", &Value::Null);
-            if let Some(question) = waiting["pending"].as_array().and_then(|all| all.first()) {
-                let mut answer = json!({"id": question["id"], "response": response});
-                let more = more.as_object().expect("an object").clone();
-                answer.as_object_mut().expect("an object").extend(more);
-                let record = self.send("POST", "/api/hooks/permission-response", &answer);
-                assert_eq!(record["user_response"], response, "{record}");
-                return;
-            }
-            assert!(Instant::now() < until, "nothing was asked");
-            std::thread::sleep(Duration::from_millis(50));
-        }
-    }
-}
-
-/// Sends a request with the token, like a client without the key.
-fn send(port: u16, method: &str, path: &str, body: &Value) -> Value {
-    let body = body.to_string();
-    let mut stream = TcpStream::connect(("127.0.0.1", port)).expect("it listens");
-    write!(
-        stream,
-        "{method} {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\
-         Authorization: Bearer {TOKEN}\r\nContent-Length: {}\r\n\r\n{body}",
-        body.len()
-    )
-    .expect("it reads");
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).expect("it answers");
-    let (_, body) = answer.split_once("\r\n\r\n").expect("a body");
-    serde_json::from_str(body).unwrap_or_else(|_| panic!("an object in {answer}"))
-}
-
-impl Drop for Service {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 
@@ -305,9 +245,7 @@ fn invalid_configuration_trail_or_rules_allow_nothing() {
     assert!(reason.contains("audit.db"), "{reason}");
 
     let home = Home::new();
-    let rules = home.path().join(".config/hooks-guard");
-    std::fs::create_dir_all(&rules).expect("a folder");
-    std::fs::write(rules.join("rules.toml"), "[[rule]]\neffect = 'perhaps'").expect("a file");
+    home.rules("[[rule]]\neffect = 'perhaps'");
     let (decision, reason) = decision_of(&home.hook("claude-code", &[], &pre_tool_use("ls", "1")));
     assert_eq!(decision, "ask", "{reason}");
 
@@ -321,10 +259,7 @@ fn invalid_configuration_trail_or_rules_allow_nothing() {
 #[test]
 fn denials_hold_without_a_trail_and_codex_requests_are_denied() {
     let home = Home::new();
-    let rules = home.path().join(".config/hooks-guard");
-    std::fs::create_dir_all(&rules).expect("a folder");
-    let deny = "[[rule]]\neffect = 'deny'\nprogram = 'make'\nreason = 'not here'\n";
-    std::fs::write(rules.join("rules.toml"), deny).expect("a file");
+    home.rules("[[rule]]\neffect = 'deny'\nprogram = 'make'\nreason = 'not here'\n");
     std::fs::create_dir_all(home.database()).expect("a folder in the trail's place");
     let (decision, reason) =
         decision_of(&home.hook("claude-code", &[], &pre_tool_use("make all", "1")));
@@ -764,7 +699,7 @@ fn a_script_that_changes_during_its_question_is_asked_about_again() {
         let arguments = ["--unattended", "--timeout", "60"];
         let output = std::thread::scope(|scope| {
             let asked = scope.spawn(|| home.hook("claude-code", &arguments, &call));
-            while open_questions(&service) == 0 {
+            while service.questions().is_empty() {
                 assert!(!asked.is_finished(), "nothing was asked");
                 std::thread::sleep(Duration::from_millis(50));
             }
@@ -781,11 +716,6 @@ fn a_script_that_changes_during_its_question_is_asked_about_again() {
         let expected_reason = "approved before as decision 1; `deploy.sh` has changed";
         assert!(reasoning.contains(expected_reason), "{reasoning}");
     }
-}
-
-fn open_questions(service: &Service) -> usize {
-    let waiting = service.send("GET", "/api/hooks/pending", &Value::Null);
-    waiting["pending"].as_array().map_or(0, Vec::len)
 }
 
 /// Each hook reads the log that earlier hooks have left.

@@ -35,7 +35,7 @@ reason = 'never by an agent'
 fn home_with(rules: &str, config: &str) -> Home {
     let home = Home::new();
     home.config(config);
-    std::fs::write(home.rules_file(), rules).expect("a file");
+    home.rules(rules);
     home
 }
 

@@ -235,7 +235,7 @@ impl Place {
         let rules = "[[rule]]\neffect = 'deny'\nprogram = 'docker'\n[[rule]]\neffect = \
                      'ask'\npath = 'asked'\n";
         home.config("");
-        std::fs::write(home.rules_file(), rules).expect("a file");
+        home.rules(rules);
         Self { home, project }
     }
 
@@ -368,8 +368,7 @@ fn a_configured_mode_applies_to_every_agent() {
 #[test]
 fn unreadable_rules_leave_nothing_to_the_agent() {
     let place = Place::new();
-    let rules = place.home.rules_file();
-    std::fs::write(rules, "[[rule]]\neffect = 'sometimes'\n").expect("a file");
+    place.home.rules("[[rule]]\neffect = 'sometimes'\n");
     for (mode, agent, _, asks) in MODES {
         let input = place.input(mode, "Bash", "mkdir x");
         assert_eq!(&reply(&place.home.hook(agent, &[], &input)), asks, "{mode}");

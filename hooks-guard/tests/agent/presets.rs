@@ -30,7 +30,7 @@ fn a_preset_is_written_replaced_and_removed() {
     let home = Home::new();
     home.config("");
     std::fs::create_dir_all(home.path().join("work/project")).expect("a folder");
-    std::fs::write(home.rules_file(), OWN).expect("a file");
+    home.rules(OWN);
     assert_eq!(decision(&home, "cargo test"), "ask");
     let shown = run(&home, &["rules", "preset", "development", "--dry-run"]);
     assert!(shown.contains("+program = \"cargo\""), "{shown}");
@@ -84,7 +84,7 @@ fn a_rules_file_with_mistakes_is_left_unchanged() {
             "line 1: the marks of a preset",
         ),
     ] {
-        std::fs::write(home.rules_file(), text).expect("a file");
+        home.rules(text);
         let output = output(&home, &["rules", "preset", "development"]);
         assert_eq!(output.status.code(), Some(3), "{output:?}");
         let why = String::from_utf8_lossy(&output.stderr);

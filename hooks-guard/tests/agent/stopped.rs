@@ -93,16 +93,16 @@ fn a_trail_locked_by_a_stopped_service_allows_nothing_within_a_second() {
 fn a_busy_service_decides_instead_of_the_hook() {
     let home = Home::new();
     let service = Service::with(&home, "127.0.0.1:0", &["--rate-limit", "0"]);
+    let service = Arc::new(service);
     let ends = Arc::new(AtomicBool::new(false));
-    let port = service.port;
     let busy: Vec<_> = (0..4)
         .map(|number| {
-            let ends = Arc::clone(&ends);
+            let (service, ends) = (Arc::clone(&service), Arc::clone(&ends));
             thread::spawn(move || {
                 let command = format!("for f in a b; do mkdir -p $f/{number} && rm -r $f; done");
                 let body = json!({"command": command, "asks_itself": true});
                 while !ends.load(Ordering::Relaxed) {
-                    crate::send(port, "POST", "/api/hooks/permission-request", &body);
+                    service.send("POST", "/api/hooks/permission-request", &body);
                 }
             })
         })

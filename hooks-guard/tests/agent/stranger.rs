@@ -325,7 +325,7 @@ fn an_allow_of_the_service_needs_the_hooks_consent_or_an_approval() {
     assert_eq!(decision, "deny", "{reason}");
     // The hook and the service apply the same `deny` rules.
     let deny = "[[rule]]\neffect = 'deny'\nprogram = 'make'\nreason = 'not here'\n";
-    std::fs::write(home.rules_file(), deny).expect("a file");
+    home.rules(deny);
     let (decision, reason) =
         decision_of(&home.hook("claude-code", &[], &pre_tool_use("make all", "3")));
     assert_eq!(
