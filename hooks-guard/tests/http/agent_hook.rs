@@ -2,7 +2,7 @@
 
 use std::path::Path;
 use std::process::Command;
-use std::thread;
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -24,10 +24,19 @@ fn token(daemon: &Daemon, agent: &str) -> String {
     String::from_utf8(output.stdout).unwrap().trim().to_owned()
 }
 
-fn call(daemon: &Daemon, target: &str, input: &Value) -> Answer {
+/// Returns a request without an input. `target` is the agent, with the query if there is one.
+fn hook(target: &str, token: &str) -> Request {
+    Request::new("POST", &format!("/api/hooks/agents/{target}")).bearer(token)
+}
+
+/// Returns the request of a hook with the agent's token.
+fn request(daemon: &Daemon, target: &str, input: &Value) -> Request {
     let agent = target.split('?').next().unwrap();
-    let request = Request::new("POST", &format!("/api/hooks/agents/{target}"));
-    daemon.send(&request.bearer(&token(daemon, agent)).json(input))
+    hook(target, &token(daemon, agent)).json(input)
+}
+
+fn call(daemon: &Daemon, target: &str, input: &Value) -> Answer {
+    daemon.send(&request(daemon, target, input))
 }
 
 fn bash(command: &str, call: &str) -> Value {
@@ -171,7 +180,7 @@ fn only_the_token_of_the_agent_opens_the_endpoint() {
     }
     let listed = daemon.get("/api/hooks/decisions").ok();
     assert_eq!(listed["pagination"]["total"], 0, "{listed}");
-    let right = Request::new("POST", target).bearer(&own).json(&input);
+    let right = hook("claude-code", &own).json(&input);
     assert_eq!(decision(&daemon.send(&right)).0, "allow");
     // It is not a token of the operator.
     let permission = daemon.ask("mkdir out");
@@ -181,11 +190,9 @@ fn only_the_token_of_the_agent_opens_the_endpoint() {
     answer.error(401, "OPERATOR_TOKEN_REQUIRED");
 }
 
-/// Answers the question of a hook that waits.
-fn hold(daemon: &Daemon, target: &str, input: &Value, answers: impl Fn(&Daemon, &Value)) -> Answer {
-    let agent = target.split('?').next().unwrap();
-    let request = Request::new("POST", &format!("/api/hooks/agents/{target}"));
-    let request = request.bearer(&token(daemon, agent)).json(input);
+/// Starts a hook, and waits until its question is pending.
+fn ask(daemon: &Daemon, target: &str, input: &Value) -> JoinHandle<Answer> {
+    let request = request(daemon, target, input);
     let port = daemon.port;
     let waiting = thread::spawn(move || request.send(port));
     let started = Instant::now();
@@ -194,6 +201,12 @@ fn hold(daemon: &Daemon, target: &str, input: &Value, answers: impl Fn(&Daemon, 
         assert!(!waiting.is_finished(), "it did not wait");
         thread::sleep(Duration::from_millis(50));
     }
+    waiting
+}
+
+/// Answers the question of a hook that waits.
+fn hold(daemon: &Daemon, target: &str, input: &Value, answers: impl Fn(&Daemon, &Value)) -> Answer {
+    let waiting = ask(daemon, target, input);
     let pending = daemon.pending();
     answers(daemon, &pending[0]["id"]);
     waiting.join().unwrap()
@@ -225,7 +238,7 @@ fn the_headers_of_an_agent_tell_that_no_user_is_there() {
     let daemon = Daemon::plain();
     let own = token(&daemon, "claude-code");
     let send = |headers: &[(&str, &str)]| {
-        let request = Request::new("POST", "/api/hooks/agents/claude-code?timeout=2").bearer(&own);
+        let request = hook("claude-code?timeout=2", &own);
         let named = |request: Request, (name, value): &(&str, &str)| {
             request.header(&format!("X-Hooks-Guard-Env-{name}"), value)
         };
@@ -260,8 +273,7 @@ fn the_service_does_not_decide_for_another_home_or_for_files_of_the_project() {
     let daemon = Daemon::plain();
     let own = token(&daemon, "claude-code");
     let send = |home: &Path, query: &str| {
-        let target = format!("/api/hooks/agents/claude-code?{query}");
-        let request = Request::new("POST", &target).bearer(&own);
+        let request = hook(&format!("claude-code?{query}"), &own);
         let request = request.header("X-Hooks-Guard-Env-HOME", home.to_str().unwrap());
         decision(&daemon.send(&request.json(&bash("cat ~/a", "c"))))
     };
@@ -359,25 +371,20 @@ fn an_execution_and_a_denial_of_the_agent_are_recorded() {
 #[test]
 fn an_input_that_cannot_be_read_is_denied() {
     let daemon = Daemon::plain();
-    let own = token(&daemon, "claude-code");
-    let send = |agent: &str, body: Vec<u8>| {
-        let request = Request::new("POST", &format!("/api/hooks/agents/{agent}"));
-        daemon.send(&request.bearer(&token(&daemon, agent)).body(body))
+    let send = |agent: &str, body: &str| {
+        let own = token(&daemon, agent);
+        daemon.send(&hook(agent, &own).body(body))
     };
-    let text = |text: &str| text.as_bytes().to_vec();
     for body in ["", "[]", "{\"hook_event_name\": ", "{}"] {
-        blocked(&send("claude-code", text(body)));
+        blocked(&send("claude-code", body));
     }
-    assert_eq!(send("gemini", text("[]")).ok()["decision"], "deny");
-    assert_eq!(send("cursor", text("[]")).ok()["permission"], "deny");
-    assert_eq!(
-        send("copilot", text("[]")).ok()["permissionDecision"],
-        "deny"
-    );
-    assert!(send("opencode", text("[]")).ok()["throws"].is_string());
+    assert_eq!(send("gemini", "[]").ok()["decision"], "deny");
+    assert_eq!(send("cursor", "[]").ok()["permission"], "deny");
+    assert_eq!(send("copilot", "[]").ok()["permissionDecision"], "deny");
+    assert!(send("opencode", "[]").ok()["throws"].is_string());
     // These agents know a denial only by the exit status.
     for agent in ["goose", "kiro", "windsurf"] {
-        let answer = send(agent, text("[]"));
+        let answer = send(agent, "[]");
         blocked(&answer);
         assert_eq!(
             answer.header("x-hooks-guard-exit-status"),
@@ -407,22 +414,16 @@ fn an_input_that_cannot_be_read_is_denied() {
         "unattended=maybe",
         "timeout=",
     ] {
-        let target = format!("/api/hooks/agents/claude-code?{query}");
-        let request = Request::new("POST", &target)
-            .bearer(&own)
-            .json(&bash("ls", "c"));
-        blocked(&daemon.send(&request));
+        let target = format!("claude-code?{query}");
+        blocked(&call(&daemon, &target, &bash("ls", "c")));
     }
 }
 
 #[test]
 fn a_web_page_cannot_call_a_hook() {
     let daemon = Daemon::plain();
-    let own = token(&daemon, "claude-code");
-    let request = Request::new("POST", "/api/hooks/agents/claude-code").bearer(&own);
-    let request = request
-        .header("Origin", "http://evil.test")
-        .json(&bash("ls", "c"));
+    let request = request(&daemon, "claude-code", &bash("ls", "c"));
+    let request = request.header("Origin", "http://evil.test");
     daemon.send(&request).error(403, "FORBIDDEN_ORIGIN");
 }
 
@@ -445,17 +446,8 @@ fn a_client_beyond_its_rate_limit_is_denied() {
 #[test]
 fn a_service_that_ends_denies_the_hooks_that_wait() {
     let mut daemon = Daemon::plain();
-    let own = token(&daemon, "claude-code");
-    let target = "/api/hooks/agents/claude-code?timeout=600&unattended=true";
-    let request = Request::new("POST", target)
-        .bearer(&own)
-        .json(&bash("mkdir out", "c"));
-    let port = daemon.port;
-    let waiting = thread::spawn(move || request.send(port));
-    while daemon.pending().is_empty() {
-        assert!(!waiting.is_finished(), "it did not wait");
-        thread::sleep(Duration::from_millis(50));
-    }
+    let target = "claude-code?timeout=600&unattended=true";
+    let waiting = ask(&daemon, target, &bash("mkdir out", "c"));
     daemon.terminate();
     let (got, why) = decision(&waiting.join().unwrap());
     assert_eq!(got, "deny");
@@ -471,9 +463,8 @@ async fn a_decision_that_cannot_be_recorded_is_no_allow() {
     let mut other = open(&daemon).await;
     run(&mut other, "BEGIN EXCLUSIVE".to_owned()).await;
     for (query, expected) in [("timeout=9", "ask"), ("timeout=9&unattended=true", "deny")] {
-        let target = format!("/api/hooks/agents/claude-code?{query}");
-        let request = Request::new("POST", &target).bearer(&own);
-        let (got, why) = decision(&daemon.send(&request.json(&bash("ls", "c2"))));
+        let request = hook(&format!("claude-code?{query}"), &own).json(&bash("ls", "c2"));
+        let (got, why) = decision(&daemon.send(&request));
         assert_eq!(got, expected, "{why}");
     }
 }

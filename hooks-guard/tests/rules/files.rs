@@ -353,6 +353,10 @@ expect = "deny"
     );
 }
 
+fn warnings(rules: &Rules) -> Vec<String> {
+    rules.warnings().iter().map(ToString::to_string).collect()
+}
+
 #[test]
 fn tests_and_warnings_know_tools_of_mcp_servers() {
     let text = r#"
@@ -400,7 +404,7 @@ mcp = "other/*"
             .why
             .contains("no rule allows the MCP tool `github/create_issue`")
     );
-    let warnings: Vec<String> = rules.warnings().iter().map(ToString::to_string).collect();
+    let warnings = warnings(&rules);
     assert_eq!(warnings.len(), 3, "{warnings:#?}");
     assert!(
         warnings[0].contains("guard.toml:22: `guard.toml:14` is stricter and always applies"),
@@ -454,7 +458,7 @@ effect = "allow"
 program = "hooks-guard"
 "#,
     );
-    let all: Vec<String> = rules.warnings().iter().map(ToString::to_string).collect();
+    let all = warnings(&rules);
     let has = |rule: &str, what: &str| {
         all.iter()
             .any(|one| one.starts_with(&format!("guard.toml:{rule}:")) && one.contains(what))
