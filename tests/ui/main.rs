@@ -1,5 +1,5 @@
-//! Programs that the macros refuse (`fail`). `passing.rs` and the files of
-//! `alone` are the programs that must compile.
+//! Programs that the macros refuse (`fail`). The programs that must compile are in `pass`, which
+//! `passing.rs` runs, and in `alone`.
 //!
 //! A case of `fail` contains one mistake in at most fifteen lines. The compiler's output is in a
 //! file beside it and is compared, with the compiler that recorded it; run with

@@ -16,48 +16,47 @@ use std::path::Path;
 
 /// Declares a module and a test for each file of `pass`.
 macro_rules! programs {
-    ($($file:literal $name:ident)*) => {
-        $(
-            #[path = $file]
-            mod $name;
-        )*
+    ($($name:ident)*) => {
+        mod pass {
+            $(mod $name;)*
 
-        const FILES: &[&str] = &[$($file),*];
-
-        mod runs {
-            $(
-                #[test]
-                fn $name() {
-                    super::$name::main();
-                }
-            )*
+            mod runs {
+                $(
+                    #[test]
+                    fn $name() {
+                        super::$name::main();
+                    }
+                )*
+            }
         }
+
+        const FILES: &[&str] = &[$(concat!(stringify!($name), ".rs")),*];
     };
 }
 
 programs! {
-    "pass/attributes.rs" attributes
-    "pass/attributes_inside.rs" attributes_inside
-    "pass/attributes_under_a_condition.rs" attributes_under_a_condition
-    "pass/borrowed_hooks.rs" borrowed_hooks
-    "pass/cfg_methods.rs" cfg_methods
-    "pass/elided_lifetime_in_impl.rs" elided_lifetime_in_impl
-    "pass/elided_lifetime_of_str.rs" elided_lifetime_of_str
-    "pass/equal_slot_names.rs" equal_slot_names
-    "pass/expected_lints.rs" expected_lints
-    "pass/functions_named_like_slots.rs" functions_named_like_slots
-    "pass/lifetimes_named_like_the_sets.rs" lifetimes_named_like_the_sets
-    "pass/methods_of_blanket_traits.rs" methods_of_blanket_traits
-    "pass/names_of_configured_slots.rs" names_of_configured_slots
-    "pass/parameters_named_like_locals.rs" parameters_named_like_locals
-    "pass/raw_identifiers.rs" raw_identifiers
-    "pass/shadowed_names.rs" shadowed_names
-    "pass/slots_in_modules.rs" slots_in_modules
-    "pass/slots_named_like_sets.rs" slots_named_like_sets
-    "pass/toolset_named_executor.rs" toolset_named_executor
-    "pass/toolset_shadowed_names.rs" toolset_shadowed_names
-    "pass/trait_in_function.rs" trait_in_function
-    "pass/traits_from_macros.rs" traits_from_macros
+    attributes
+    attributes_inside
+    attributes_under_a_condition
+    borrowed_hooks
+    cfg_methods
+    elided_lifetime_in_impl
+    elided_lifetime_of_str
+    equal_slot_names
+    expected_lints
+    functions_named_like_slots
+    lifetimes_named_like_the_sets
+    methods_of_blanket_traits
+    names_of_configured_slots
+    parameters_named_like_locals
+    raw_identifiers
+    shadowed_names
+    slots_in_modules
+    slots_named_like_sets
+    toolset_named_executor
+    toolset_shadowed_names
+    trait_in_function
+    traits_from_macros
 }
 
 #[test]
@@ -66,7 +65,7 @@ fn every_program_is_run() {
     let entries = fs::read_dir(folder).expect("the folder is there");
     let found: BTreeSet<_> = entries
         .map(|entry| entry.expect("the folder can be read").file_name())
-        .map(|name| format!("pass/{}", name.to_string_lossy()))
+        .map(|name| name.to_string_lossy().into_owned())
         .collect();
     let declared: BTreeSet<_> = FILES.iter().map(|file| (*file).to_owned()).collect();
     assert_eq!(found, declared);

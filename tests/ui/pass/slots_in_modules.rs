@@ -8,7 +8,7 @@ mod declared {
         use std::ops::ControlFlow;
 
         #[derive(Default)]
-        pub(in crate::slots_in_modules::declared) struct Stop;
+        pub(in crate::pass::slots_in_modules::declared) struct Stop;
 
         impl super::super::Chain<bool> for Stop {
             async fn call(&self, output: &bool) -> ControlFlow<()> {
@@ -17,7 +17,7 @@ mod declared {
         }
 
         #[hooks_core::hooks]
-        pub(in crate::slots_in_modules::declared) trait DeepHooks {
+        pub(in crate::pass::slots_in_modules::declared) trait DeepHooks {
             #[hook(singleton)]
             async fn deep() -> u8 {
                 1
