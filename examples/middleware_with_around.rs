@@ -1,8 +1,8 @@
 //! How does a hook enclose a call, as middleware does?
 //!
 //! A slot with the option `around` takes around hooks. Such a hook runs code before and after the
-//! rest of the call, and decides how often the rest runs: `next` stands for the inner around hooks,
-//! the default, the hooks and the companions. The first around hook is the outermost.
+//! rest of the call, and decides how often the rest runs: `next` runs the inner around hooks, the
+//! default, the hooks and the companions. The first around hook is the outermost.
 
 use std::time::Instant;
 

@@ -1,5 +1,6 @@
-//! Calls that tables select: those that change something outside of the project, install or run packages,
-//! or place links, by the keys `outside`, `installs`, `runs_packages` and `places_links`.
+//! Tests the keys `outside`, `installs`, `runs_packages` and `places_links` of the tables. They
+//! select calls that change something outside of the project, install or run packages, or place
+//! links.
 
 use hooks_classify::{Classifier, Part, Tables};
 

@@ -75,7 +75,7 @@ macro_rules! __hooks_write_hook {
 }
 
 /// Selects the first part, the error. `#[hooks]` gives this macro the name of a set's trait, so
-/// that `#[impl_hook(…)]` with that name finds it in place of [`write_hook`].
+/// that `#[impl_hook(…)]` with this name resolves to it and not to [`write_hook`].
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __hooks_refuse_set {
@@ -92,7 +92,7 @@ macro_rules! __hooks_keep_method {
 }
 
 /// One macro for each number of arguments of a slot that passes `last`. `#[hooks]` gives it the
-/// name of the slot's trait, so that `#[impl_hook(…)]` with that name finds it in place of
+/// name of the slot's trait, so that `#[impl_hook(…)]` with this name resolves to it and not to
 /// [`write_hook`]. It selects the third part, the error, for a function that takes the arguments
 /// alone.
 mod last_macros {

@@ -411,7 +411,7 @@ impl<T: ?Sized + Send + Sync + 'static> TransformRegistry<T> {
     /// Dropping the future cancels the running hook, and starts no further ones.
     ///
     /// # Errors
-    /// If a hook denies or fails: the raw value must not be used in place of the result.
+    /// If a hook denies or fails. The caller must not use the raw value instead of the result.
     pub async fn apply(
         &self,
         value: impl Into<Arc<T>>,

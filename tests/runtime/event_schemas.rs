@@ -294,7 +294,7 @@ const TYPES: [FieldType; 7] = [
     FieldType::AnyValue,
 ];
 
-/// Whether a value has the type, by the definition of JSON Schema.
+/// Returns `true` if a value has the type, by the definition of JSON Schema.
 fn has_type(value: &Value, of: FieldType) -> bool {
     match of {
         FieldType::Text => value.is_string(),

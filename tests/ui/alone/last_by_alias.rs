@@ -1,4 +1,5 @@
-//! Hooks whose last parameter is the previous output, under a name by which the macros cannot tell.
+//! Hooks whose last parameter is the previous output by a type alias, which the macros cannot
+//! resolve.
 
 #![allow(missing_docs, reason = "a program that shows what compiles")]
 
@@ -28,7 +29,7 @@ impl AppHooks for Policy {
     }
 }
 
-/// Of another set than the one before, with a slot that takes as many parameters.
+/// A second set, with a slot that has as many parameters as `check` with `last`.
 mod other {
     use hooks_core::{hooks, impl_hook};
 

@@ -1,5 +1,5 @@
-//! Hooks without `last`, for a set whose names shadow those of another set that passes it; and sets
-//! with the names of traits of the prelude.
+//! Hooks without `last`, for a set whose names shadow the names of a set that passes `last`; and
+//! slots with the names of traits of the prelude.
 
 #![allow(missing_docs, reason = "a program that shows what compiles")]
 
