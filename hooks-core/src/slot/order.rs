@@ -31,10 +31,10 @@ pub(super) fn check_keys(entry: &EntryMeta, entries: &[&EntryMeta]) {
 pub(super) fn arrange(entries: &[&EntryMeta]) -> Vec<usize> {
     let mut arrangement = Arrangement::new(entries);
     if let Some(cycle) = arrangement.cycle() {
-        let names: Vec<_> = cycle.iter().map(|&at| entries[at].name()).collect();
+        let names: Vec<_> = cycle.iter().map(|&at| display(entries[at])).collect();
         panic!(
-            "the order of `{}` is a cycle; remove one of their `before` and `after` options",
-            names.join("`, `")
+            "the order of {} is a cycle; remove one of their `before` and `after` options",
+            names.join(", ")
         );
     }
     for at in 0..entries.len() {
@@ -45,6 +45,15 @@ pub(super) fn arrange(entries: &[&EntryMeta]) -> Vec<usize> {
         }
     }
     arrangement.order
+}
+
+/// Returns the name of an entry, with its key: several entries may have the same name.
+fn display(entry: &EntryMeta) -> String {
+    let name = entry.name();
+    match entry.key() {
+        Some(key) if key != name => format!("`{name}` (key `{key}`)"),
+        _ => format!("`{name}`"),
+    }
 }
 
 struct Arrangement {
