@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use hooks_core::{EntryId, EntryMeta, Failure, HookFuture, Never, Policy, Step};
+use hooks_core::{EntryId, EntryMeta, Failure, HookFuture, Never, Policy, Slot, Step};
 
 use crate::lock::lock;
 
@@ -18,6 +18,7 @@ pub(crate) struct FailureCounts {
     is_used: AtomicBool,
 }
 
+#[derive(Clone)]
 struct FailureCount {
     limit: NonZeroU32,
     failures: u32,
@@ -41,6 +42,14 @@ impl FailureCounts {
     #[inline]
     pub(crate) fn in_use(&self) -> Option<&Self> {
         self.is_used().then_some(self)
+    }
+
+    /// Returns the counts of a copied registry, which continue from these counts.
+    pub(crate) fn copied(&self) -> Self {
+        FailureCounts {
+            counts: Mutex::new(lock(&self.counts).clone()),
+            is_used: AtomicBool::new(self.is_used()),
+        }
     }
 
     /// Begins to count the failures of a registration, if it has a limit. Ends the count of the
@@ -80,13 +89,19 @@ impl FailureCounts {
             .map_or(0, |count| count.failures)
     }
 
+    /// Returns the number of failures that disables the hook of a registration, if there is one.
+    pub(crate) fn limit(&self, id: EntryId) -> Option<NonZeroU32> {
+        lock(&self.counts).get(&id).map(|count| count.limit)
+    }
+
     /// Counts a failure of the hook of this registration. Returns the hook if it has reached its
     /// limit.
     fn failed(&self, entry: &EntryMeta) -> Option<FailedHook> {
         let mut counts = lock(&self.counts);
         let count = counts.get_mut(&entry.id())?;
         count.failures = count.failures.saturating_add(1);
-        (count.failures == count.limit.get()).then(|| FailedHook {
+        // More failures than the limit: an earlier run was dropped before it disabled the hook.
+        (count.failures >= count.limit.get()).then(|| FailedHook {
             id: entry.id(),
             name: entry.name_arc(),
             failures: count.failures,
@@ -193,13 +208,19 @@ where
 }
 
 /// Disables hooks that have reached their limit. `place` is the event or the phase; `disable`
-/// returns `true` if the hook is still registered.
+/// returns `true` if the hook is still registered and was enabled.
 pub(crate) fn disable(failed: Vec<FailedHook>, place: &str, disable: impl Fn(EntryId) -> bool) {
     for hook in failed {
         if disable(hook.id) {
             hook.log(place);
         }
     }
+}
+
+/// Returns `true` if the registration exists and is enabled.
+pub(crate) fn is_entry_enabled<H: ?Sized>(slot: &Slot<H>, id: EntryId) -> bool {
+    let mut entries = slot.iter();
+    entries.any(|(_, entry)| entry.id() == id && entry.is_enabled())
 }
 
 impl FailedHook {

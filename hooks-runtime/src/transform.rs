@@ -56,7 +56,7 @@ use serde::Serialize;
 use crate::HookError;
 use crate::cow_cell::CowCell;
 use crate::error::text;
-use crate::health::{self, Counting, FailureCounts};
+use crate::health::{self, Counting, FailureCounts, is_entry_enabled};
 use crate::options::{RegisterOptions, insert_with_id, refuse_disabling};
 use crate::timer::HostTimer;
 
@@ -332,14 +332,12 @@ impl<T: ?Sized> TransformRegistry<T> {
 
     /// Creates a registry without hooks, with this timer.
     pub fn with_timer(timer: Arc<dyn Timer>) -> Self {
-        TransformRegistry::of(CowCell::new(Slot::with_timer(timer)))
+        let hooks = CowCell::new(Slot::with_timer(timer));
+        TransformRegistry::of(hooks, FailureCounts::default())
     }
 
-    fn of(hooks: CowCell<Slot<dyn DynTransform<T>>>) -> Self {
-        let inner = TransformRegistryInner {
-            hooks,
-            counts: FailureCounts::default(),
-        };
+    fn of(hooks: CowCell<Slot<dyn DynTransform<T>>>, counts: FailureCounts) -> Self {
+        let inner = TransformRegistryInner { hooks, counts };
         TransformRegistry {
             inner: Arc::new(inner),
         }
@@ -348,7 +346,7 @@ impl<T: ?Sized> TransformRegistry<T> {
     /// Returns a copy of the registry. The copy shares the hooks; later changes of one do not
     /// affect the other.
     pub(crate) fn copied(&self) -> Self {
-        TransformRegistry::of(self.inner.hooks.copied())
+        TransformRegistry::of(self.inner.hooks.copied(), self.inner.counts.copied())
     }
 }
 
@@ -429,7 +427,9 @@ impl<T: ?Sized + Send + Sync + 'static> TransformRegistry<T> {
         let (outcome, failed) = slot.dispatch(policy).await;
         drop_catching_panic(slot);
         health::disable(failed, "transforms", |id| {
-            let disable = |slot: &mut Slot<_>| slot.set_entry_enabled(id, false);
+            let disable = |slot: &mut Slot<_>| {
+                is_entry_enabled(slot, id) && slot.set_entry_enabled(id, false)
+            };
             self.inner.hooks.update(disable)
         });
         outcome
@@ -447,6 +447,8 @@ impl<T: ?Sized + Send + Sync + 'static> TransformRegistry<T> {
             .map(|(_, entry)| TransformDescriptor {
                 id: entry.key().unwrap_or_default().to_owned(),
                 priority: entry.priority(),
+                before: entry.before().map(str::to_owned).collect(),
+                after: entry.after().map(str::to_owned).collect(),
                 timeout: entry.timeout(),
                 on_failure: policy(entry.on_failure()),
                 enabled: entry.is_enabled(),
@@ -491,6 +493,10 @@ pub struct TransformDescriptor {
     pub id: String,
     /// Lower runs first.
     pub priority: i32,
+    /// The ids of the hooks before which this hook runs.
+    pub before: Vec<String>,
+    /// The ids of the hooks after which this hook runs.
+    pub after: Vec<String>,
     /// Timeout of a call.
     pub timeout: Option<Duration>,
     /// Failure policy.

@@ -11,6 +11,7 @@ mod kit;
 mod approval;
 mod around;
 mod collect;
+mod combinations;
 mod defaults_and_listing;
 mod emit;
 mod engine;

@@ -83,8 +83,10 @@ impl HookRegistryInner {
     /// Disables hooks that have reached their limit of failures.
     fn disable(&self, event: &str, failed: Vec<FailedHook>) {
         health::disable(failed, event, |id| {
-            self.table
-                .update(|table| table.set_entry_enabled(event, id, false))
+            self.table.update(|table| {
+                let is_enabled = |entry: &EntryMeta| entry.id() == id && entry.is_enabled();
+                !table.find(is_enabled).is_empty() && table.set_entry_enabled(event, id, false)
+            })
         });
     }
 }
@@ -315,6 +317,16 @@ impl HookRegistry {
         })
     }
 
+    /// Returns the around hooks of an event, the outermost hook first.
+    pub fn around_hooks(&self, event: &str) -> Vec<EntryMeta> {
+        let table = self.inner.table.load();
+        let later = table
+            .find_hooks(event)
+            .and_then(|(_, hooks)| hooks.later.as_deref());
+        let around = later.into_iter().flat_map(|later| later.around.iter());
+        around.map(|(_, entry)| entry.clone()).collect()
+    }
+
     /// Emits an event: its hooks run one after the other, by priority. Each hook receives the data
     /// with the changes of the previous hooks. See [the module](super) for the precedence of
     /// actions.
@@ -514,7 +526,8 @@ impl HookRegistry {
     /// the hooks, and the registry stays unchanged.
     ///
     /// Registrations of the registry do not unregister the hooks of the copy, and failures in the
-    /// copy do not disable hooks of the registry. The time to copy depends on the number of events
+    /// copy do not disable hooks of the registry. The copy continues the counts of failures of the
+    /// registry. The time to copy depends on the number of events
     /// with hooks, and hardly on the number of hooks.
     ///
     /// ```
@@ -539,7 +552,7 @@ impl HookRegistry {
         let inner = HookRegistryInner {
             table: self.inner.table.copied(),
             names: Arc::clone(&self.inner.names),
-            counts: FailureCounts::default(),
+            counts: self.inner.counts.copied(),
             timer: Arc::clone(&self.inner.timer),
         };
         let copy = HookRegistry {
@@ -779,13 +792,17 @@ async fn emit_with(
             let data = Arc::clone(&map);
             let args = (EventCall::new(Arc::clone(name), map),);
             let call = Next::new(&later.around, &emitted).call(args);
-            match run.deadline.race(call).await {
+            let mut outcome = match run.deadline.race(call).await {
                 Ok(outcome) => outcome,
                 Err(after) => Err(EmitError::Deadline {
                     after,
                     emission: Box::new(Emission::of(table.completed(data))),
                 }),
+            };
+            if options.report {
+                add_report(&mut outcome);
             }
+            outcome
         }
         _ => emitted.decide(&mut run, map).await,
     };
@@ -802,6 +819,18 @@ async fn emit_with(
     registry.disable(event, run.failed);
     drop_catching_panic(table);
     outcome
+}
+
+/// Adds an empty report to an emission that an around hook created.
+fn add_report(outcome: &mut Result<Emission, EmitError>) {
+    let emission = match outcome {
+        Ok(emission) => Some(emission),
+        Err(error) => error.emission_mut(),
+    };
+    if let Some(emission) = emission {
+        let rare_fields = emission.rare_fields.get_or_default();
+        rare_fields.report.get_or_insert_default();
+    }
 }
 
 /// An event, as the innermost call of around hooks.

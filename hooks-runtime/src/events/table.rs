@@ -590,6 +590,10 @@ pub struct EventDescriptor {
     pub hook_type: &'static str,
     /// Lower runs first.
     pub priority: i32,
+    /// The keys of the hooks before which this hook runs.
+    pub before: Vec<String>,
+    /// The keys of the hooks after which this hook runs.
+    pub after: Vec<String>,
     /// Timeout of a call.
     pub timeout: Option<Duration>,
     /// Failure policy.
@@ -614,6 +618,8 @@ impl EventDescriptor {
             name: entry.explicit_name().map(str::to_owned),
             hook_type: entry.hook_type(),
             priority: entry.priority(),
+            before: entry.before().map(str::to_owned).collect(),
+            after: entry.after().map(str::to_owned).collect(),
             timeout: entry.timeout(),
             on_failure: policy(entry),
             trusted: entry.is_trusted(),

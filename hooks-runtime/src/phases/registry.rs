@@ -108,7 +108,9 @@ impl<Req: ?Sized, Res: ?Sized> PhaseRegistryInner<Req, Res> {
             }
         };
         health::disable(failed, phase.name(), |id| {
-            self.change(phase, |slot| slot.set_entry_enabled(id, false))
+            self.change(phase, |slot| {
+                slot.is_entry_enabled(id) && slot.set_entry_enabled(id, false)
+            })
         });
         output
     }
@@ -127,6 +129,8 @@ impl<Req: ?Sized, Res: ?Sized> PhaseRegistryInner<Req, Res> {
 trait DynSlot {
     fn id_of(&self, key: &str) -> Option<EntryId>;
 
+    fn is_entry_enabled(&self, id: EntryId) -> bool;
+
     fn set_entry_enabled(&mut self, id: EntryId, is_enabled: bool) -> bool;
 
     fn remove_entry(&mut self, id: EntryId) -> bool;
@@ -135,6 +139,10 @@ trait DynSlot {
 impl<H: ?Sized> DynSlot for Slot<H> {
     fn id_of(&self, key: &str) -> Option<EntryId> {
         self.get(key).map(|(_, entry)| entry.id())
+    }
+
+    fn is_entry_enabled(&self, id: EntryId) -> bool {
+        health::is_entry_enabled(self, id)
     }
 
     fn set_entry_enabled(&mut self, id: EntryId, is_enabled: bool) -> bool {
@@ -251,7 +259,12 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
     where
         H: PreHook<Req> + 'static,
     {
-        self.insert_pre(hook, conditions)
+        self.insert_pre(hook, |slot, id| RegisterOptions {
+            disable_after: slot
+                .get(id)
+                .and_then(|(_, entry)| self.inner.counts.limit(entry.id())),
+            ..options_of(slot, id)
+        })
     }
 
     /// Registers a hook with options that are computed from the existing hooks and its id.
@@ -347,7 +360,8 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
     /// hooks, and the registry stays unchanged.
     ///
     /// Registrations of the registry do not unregister the hooks of the copy, and failures in the
-    /// copy do not disable hooks of the registry.
+    /// copy do not disable hooks of the registry. The copy continues the counts of failures of the
+    /// registry.
     ///
     /// ```
     /// use hooks_runtime::phases::PreFn;
@@ -374,7 +388,7 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
             results: self.inner.results.copied(),
             around_pre: copied(&self.inner.around_pre, |around| around.copied()),
             around_post: copied(&self.inner.around_post, |around| around.copied()),
-            counts: FailureCounts::default(),
+            counts: self.inner.counts.copied(),
             timer: Arc::clone(&self.inner.timer),
         };
         let copy = PhaseRegistry {
@@ -540,6 +554,8 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
             id: entry.key().unwrap_or_default().to_owned(),
             phase,
             priority: (phase == Phase::Pre).then(|| entry.priority()),
+            before: entry.before().map(str::to_owned).collect(),
+            after: entry.after().map(str::to_owned).collect(),
             timeout: entry.timeout(),
             on_failure: phase.policy(entry.on_failure()),
             enabled: entry.is_enabled(),
@@ -802,7 +818,7 @@ fn log_removal(found: bool, phase: Phase, id: &str) -> bool {
 }
 
 /// Returns the options of the hook with this id.
-fn conditions<H: ?Sized>(slot: &Slot<H>, id: &str) -> RegisterOptions {
+fn options_of<H: ?Sized>(slot: &Slot<H>, id: &str) -> RegisterOptions {
     match slot.get(id) {
         None => RegisterOptions::new(),
         Some((_, entry)) => RegisterOptions {
@@ -886,6 +902,10 @@ pub struct HookDescriptor {
     pub phase: Phase,
     /// Its priority; POST hooks and observers have none.
     pub priority: Option<i32>,
+    /// The ids of the hooks before which this hook runs.
+    pub before: Vec<String>,
+    /// The ids of the hooks after which this hook runs.
+    pub after: Vec<String>,
     /// Timeout of a call.
     pub timeout: Option<Duration>,
     /// Failure policy.
