@@ -106,6 +106,7 @@ mod cow_cell;
 mod digest;
 mod error;
 mod health;
+mod input_filter;
 mod lock;
 mod map;
 mod options;

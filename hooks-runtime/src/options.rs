@@ -9,6 +9,7 @@ use hooks_core::{Entry, EntryId, FailurePolicy, Slot};
 
 use crate::events::condition::Conditions;
 use crate::events::{Event, EventPhase};
+use crate::input_filter::InputFilter;
 
 /// Options of a registration; each has a default of the registry.
 ///
@@ -126,7 +127,8 @@ impl RegisterOptions {
     }
 
     /// Runs the event hook only for events for which this filter returns `true`; further filters
-    /// and [`tools`](Self::tools) have to hold, too. The registration of any other hook panics.
+    /// and [`tools`](Self::tools) have to hold, too. The registration of any other hook panics: use
+    /// [`when_input`](Self::when_input).
     ///
     /// The filter is called once for each emission, before the first hook of the phase: it does not
     /// see the changes by hooks of the same phase. If it panics, the hook runs.
@@ -146,9 +148,37 @@ impl RegisterOptions {
         self
     }
 
-    /// Runs the event hook only for these tools: one of the patterns matches the whole field
-    /// `tool_name` of the data. `*` matches any characters, `?` one character. Otherwise as
-    /// [`when`](Self::when). For an event without a text in this field, the hook runs.
+    /// Runs a PRE hook, a POST hook, an observer or a transform only for inputs for which this
+    /// filter returns `true`: requests, results, or values. Further filters and
+    /// [`tools`](Self::tools) have to hold, too. The registration panics if the hook has another
+    /// type of input, or if it is an event hook: use [`when`](Self::when).
+    ///
+    /// The filter is called once for each run, before its first hook. If it panics, the hook runs.
+    ///
+    /// ```
+    /// use hooks_runtime::RegisterOptions;
+    ///
+    /// struct Call { cost: u32 }
+    ///
+    /// let expensive = RegisterOptions::new().when_input(|call: &Call| call.cost > 100);
+    /// ```
+    #[must_use]
+    pub fn when_input<I: ?Sized + 'static>(
+        mut self,
+        filter: impl Fn(&I) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        let filter = Arc::new(InputFilter::new(filter));
+        self.conditions
+            .add_input(filter, std::any::type_name::<I>());
+        self
+    }
+
+    /// Runs the hook only for these tools: one of the patterns matches the whole name of the tool.
+    /// `*` matches any characters, `?` one character. Otherwise as [`when`](Self::when).
+    ///
+    /// For an event, the name is the field `tool_name` of the data. The hook engine and the result
+    /// hooks of a `ToolRunner` know the names; any other registry learns them by
+    /// [`set_tool_names`](crate::PhaseRegistry::set_tool_names). If there is no name, the hook runs.
     ///
     /// ```
     /// use hooks_runtime::RegisterOptions;
@@ -192,8 +222,6 @@ impl RegisterOptions {
             "phase"
         } else if self.key.is_some() {
             "key"
-        } else if !self.conditions.is_empty() {
-            "when` or `tools"
         } else {
             return;
         };

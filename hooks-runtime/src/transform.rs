@@ -43,7 +43,7 @@ use std::error::Error;
 use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
 use hooks_core::__private::drop_catching_panic;
@@ -57,6 +57,8 @@ use crate::HookError;
 use crate::cow_cell::CowCell;
 use crate::error::text;
 use crate::health::{self, Counting, FailureCounts, is_entry_enabled};
+use crate::input_filter::{FilteredHook, InputFilters, PlainHook, ToolName};
+use crate::lock::lock;
 use crate::options::{RegisterOptions, insert_with_id, refuse_disabling};
 use crate::timer::HostTimer;
 
@@ -299,15 +301,38 @@ trait DynTransform<T: ?Sized>: Send + Sync {
         raw: &Arc<T>,
         current: &Arc<T>,
     ) -> HookFuture<'a, Result<Transformed<T>, HookError>>;
+
+    /// Returns the filters of the registration, if there are any.
+    fn filters(&self) -> Option<&InputFilters<T>> {
+        None
+    }
 }
 
-impl<T: ?Sized + Send + Sync + 'static, H: TransformHook<T>> DynTransform<T> for H {
+impl<T: ?Sized> DynTransform<T> for FilteredHook<dyn DynTransform<T>, T> {
     fn start<'a>(
         &'a self,
         raw: &Arc<T>,
         current: &Arc<T>,
     ) -> HookFuture<'a, Result<Transformed<T>, HookError>> {
-        self.__start(raw, current)
+        self.hook.start(raw, current)
+    }
+
+    fn filters(&self) -> Option<&InputFilters<T>> {
+        Some(&self.filters)
+    }
+}
+
+impl<T, H> DynTransform<T> for PlainHook<H>
+where
+    T: ?Sized + Send + Sync + 'static,
+    H: TransformHook<T>,
+{
+    fn start<'a>(
+        &'a self,
+        raw: &Arc<T>,
+        current: &Arc<T>,
+    ) -> HookFuture<'a, Result<Transformed<T>, HookError>> {
+        self.0.__start(raw, current)
     }
 }
 
@@ -322,6 +347,7 @@ pub struct TransformRegistry<T: ?Sized> {
 struct TransformRegistryInner<T: ?Sized> {
     hooks: CowCell<Slot<dyn DynTransform<T>>>,
     counts: FailureCounts,
+    tool_name: Mutex<Option<ToolName<T>>>,
 }
 
 impl<T: ?Sized> TransformRegistry<T> {
@@ -333,11 +359,19 @@ impl<T: ?Sized> TransformRegistry<T> {
     /// Creates a registry without hooks, with this timer.
     pub fn with_timer(timer: Arc<dyn Timer>) -> Self {
         let hooks = CowCell::new(Slot::with_timer(timer));
-        TransformRegistry::of(hooks, FailureCounts::default())
+        TransformRegistry::of(hooks, FailureCounts::default(), None)
     }
 
-    fn of(hooks: CowCell<Slot<dyn DynTransform<T>>>, counts: FailureCounts) -> Self {
-        let inner = TransformRegistryInner { hooks, counts };
+    fn of(
+        hooks: CowCell<Slot<dyn DynTransform<T>>>,
+        counts: FailureCounts,
+        tool_name: Option<ToolName<T>>,
+    ) -> Self {
+        let inner = TransformRegistryInner {
+            hooks,
+            counts,
+            tool_name: Mutex::new(tool_name),
+        };
         TransformRegistry {
             inner: Arc::new(inner),
         }
@@ -346,7 +380,23 @@ impl<T: ?Sized> TransformRegistry<T> {
     /// Returns a copy of the registry. The copy shares the hooks; later changes of one do not
     /// affect the other.
     pub(crate) fn copied(&self) -> Self {
-        TransformRegistry::of(self.inner.hooks.copied(), self.inner.counts.copied())
+        let inner = &self.inner;
+        TransformRegistry::of(
+            inner.hooks.copied(),
+            inner.counts.copied(),
+            self.tool_name(),
+        )
+    }
+
+    /// Returns the function that returns the name of the tool in a value, if there is one.
+    pub(crate) fn tool_name(&self) -> Option<ToolName<T>> {
+        *lock(&self.inner.tool_name)
+    }
+
+    /// Sets the function that returns the name of the tool in a value, for later registrations with
+    /// [`tools`](RegisterOptions::tools).
+    pub fn set_tool_name(&self, tool_name: fn(&T) -> Option<&str>) {
+        *lock(&self.inner.tool_name) = Some(tool_name);
     }
 }
 
@@ -355,9 +405,9 @@ impl<T: ?Sized + Send + Sync + 'static> TransformRegistry<T> {
     ///
     /// # Panics
     /// If the options are for events only ([`key`](RegisterOptions::key),
-    /// [`phase`](RegisterOptions::phase), [`when`](RegisterOptions::when),
-    /// [`tools`](RegisterOptions::tools)), name an unknown id, or disable a hook whose failures are
-    /// not isolated.
+    /// [`phase`](RegisterOptions::phase), [`when`](RegisterOptions::when)), name an unknown id,
+    /// filter inputs of another type, match [tools](RegisterOptions::tools) without
+    /// [their names](Self::set_tool_name), or disable a hook whose failures are not isolated.
     #[track_caller]
     pub fn register<H>(&self, hook: H, options: RegisterOptions) -> Registration
     where
@@ -365,11 +415,17 @@ impl<T: ?Sized + Send + Sync + 'static> TransformRegistry<T> {
     {
         let key = hook.id().to_owned();
         let policy = policy(options.on_failure);
-        options.refuse_event_options(&format!("transform `{key}`"));
+        let description = format!("transform `{key}`");
+        options.refuse_event_options(&description);
         let disable_after = options.disable_after;
-        refuse_disabling(&format!("transform `{key}`"), disable_after, policy);
-        let hook: Arc<dyn DynTransform<T>> = Arc::new(hook);
-        let entry = options.entry(hook, std::any::type_name::<H>(), 0);
+        refuse_disabling(&description, disable_after, policy);
+        let filters = InputFilters::new(&options.conditions, &description, self.tool_name());
+        let hook: Arc<dyn DynTransform<T>> = Arc::new(PlainHook(hook));
+        let mut entry = options.entry(hook, std::any::type_name::<H>(), 0);
+        if let Some(filters) = filters {
+            let filtered = |hook| Arc::new(FilteredHook { hook, filters }) as Arc<_>;
+            entry = entry.conditional(true).map(filtered);
+        }
         let insert = |slot: &mut Slot<_>| insert_with_id(slot, entry, &key);
         let (id, replaced) = self.inner.hooks.update(insert);
         self.inner.counts.register(id, disable_after, replaced);
@@ -452,6 +508,7 @@ impl<T: ?Sized + Send + Sync + 'static> TransformRegistry<T> {
                 timeout: entry.timeout(),
                 on_failure: policy(entry.on_failure()),
                 enabled: entry.is_enabled(),
+                conditional: entry.is_conditional(),
                 failures: self.inner.counts.failures(entry.id()),
             })
             .collect()
@@ -503,6 +560,8 @@ pub struct TransformDescriptor {
     pub on_failure: FailurePolicy,
     /// `false` if the hook is disabled.
     pub enabled: bool,
+    /// `true` if the hook runs for some values only.
+    pub conditional: bool,
     /// Failures since the last success, if a number of them disables the hook; else 0.
     pub failures: u32,
 }
@@ -576,6 +635,13 @@ impl<'h, T: ?Sized> Policy<dyn DynTransform<T> + 'h> for TransformPolicy<T> {
 
     fn slot_name(&self) -> &str {
         "transforms"
+    }
+
+    fn admits(&mut self, entry: &EntryMeta, hook: &(dyn DynTransform<T> + 'h)) -> bool {
+        match (hook.filters(), &self.outcome) {
+            (Some(filters), Ok(outcome)) => filters.hold(&outcome.value, entry),
+            _ => true,
+        }
     }
 
     fn invoke<'b>(

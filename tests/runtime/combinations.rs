@@ -928,6 +928,253 @@ async fn pre_post_hooks_observers_and_transforms_are_disabled_after_failures() {
     assert!(!values.hooks()[0].enabled);
 }
 
+struct Call {
+    tool: &'static str,
+    cost: u32,
+}
+
+/// A registry of calls that knows the names of tools, and its log.
+fn calls() -> (PhaseRegistry<Call, Call>, Log) {
+    let hooks: PhaseRegistry<Call, Call> = PhaseRegistry::new();
+    let name: fn(&Call) -> Option<&str> = |call| (!call.tool.is_empty()).then_some(call.tool);
+    hooks.set_tool_names(name, name);
+    (hooks, Log::new())
+}
+
+#[tokio::test]
+async fn pre_and_post_hooks_observers_and_transforms_run_for_some_inputs_and_tools() {
+    let (hooks, log) = calls();
+    let some = || {
+        plain()
+            .tools(["write_*", "bash"])
+            .when_input(|call: &Call| call.cost > 10)
+    };
+    let lines = log.clone();
+    hooks.register_pre(
+        PreFn::new("pre", move |_: &Call| {
+            lines.add("pre");
+            HookResponse::new(ResponseAction::Deny)
+        }),
+        some(),
+    );
+    let lines = log.clone();
+    hooks.register_observer(
+        PreObserverFn::new("observer", move |_: &Call, _: PreResult<'_>| {
+            lines.add("observer")
+        }),
+        some(),
+    );
+    let lines = log.clone();
+    hooks.register_post(
+        PostFn::new("post", move |_: &Call, _: Option<&str>| lines.add("post")),
+        some(),
+    );
+    for transforms in [hooks.requests(), hooks.results()] {
+        let lines = log.clone();
+        transforms.register(
+            TransformFn::new("transform", move |_: TransformInput<'_, Call>| {
+                lines.add("transform");
+                Transformed::<Call>::Unchanged
+            }),
+            some(),
+        );
+    }
+    for (tool, cost, is_matched) in [
+        ("write_file", 11, true),
+        ("bash", 11, true),
+        ("bash", 10, false),
+        ("read_file", 11, false),
+        ("", 11, true),
+    ] {
+        let run = hooks.run_pre(Call { tool, cost }).await;
+        assert_eq!(
+            run.response.unwrap().is_continue(),
+            !is_matched,
+            "{tool} {cost}"
+        );
+        hooks.results().apply(Call { tool, cost }).await.unwrap();
+        hooks.execute_post(&Call { tool, cost }, None).await;
+        let all = ["transform", "pre", "observer", "transform", "post"];
+        assert_eq!(
+            log.take(),
+            if is_matched { &all[..] } else { &[] },
+            "{tool} {cost}"
+        );
+    }
+    for phase in [Phase::Pre, Phase::Post, Phase::Observe] {
+        assert!(hooks.registered_hooks(phase)[0].conditional);
+    }
+    assert!(hooks.requests().hooks()[0].conditional);
+
+    // A hook that is left out does not replace the last response, and the report lists it.
+    hooks.register_pre(
+        PreFn::new("first", |_: &Call| HookResponse::default().reason("first")),
+        at(-1),
+    );
+    let (response, report) = hooks
+        .execute_pre_reported(&Call {
+            tool: "read",
+            cost: 0,
+        })
+        .await;
+    assert_eq!(response.unwrap().reason.as_deref(), Some("first"));
+    let status = |name: &str| {
+        let mut entries = report.entries.iter();
+        entries
+            .find(|entry| &*entry.name == name)
+            .map(|entry| entry.status.clone())
+    };
+    assert!(
+        matches!(status("pre"), Some(HookStatus::Excluded)),
+        "{report}"
+    );
+
+    // A replacement keeps the filters; a copy for one call has the names of tools.
+    hooks.replace_pre(PreFn::new("pre", |_: &Call| {
+        HookResponse::new(ResponseAction::Halt)
+    }));
+    assert!(
+        hooks
+            .execute_pre(&Call {
+                tool: "read",
+                cost: 99
+            })
+            .await
+            .unwrap()
+            .is_continue()
+    );
+    let halted = hooks
+        .execute_pre(&Call {
+            tool: "bash",
+            cost: 99,
+        })
+        .await
+        .unwrap();
+    assert_eq!(halted.action, ResponseAction::Halt);
+    let call = hooks.for_call(|call| {
+        let closed = |_: &Call| HookResponse::new(ResponseAction::Deny);
+        call.register_pre(PreFn::new("closed", closed), at(-9).tools(["read"]));
+    });
+    assert!(
+        !call
+            .execute_pre(&Call {
+                tool: "read",
+                cost: 0
+            })
+            .await
+            .unwrap()
+            .is_continue()
+    );
+    assert!(
+        hooks
+            .execute_pre(&Call {
+                tool: "read",
+                cost: 0
+            })
+            .await
+            .unwrap()
+            .is_continue()
+    );
+}
+
+#[tokio::test]
+async fn a_filter_of_an_input_that_panics_does_not_skip_a_check() {
+    let (hooks, _) = calls();
+    let closed = |_: &Call| HookResponse::new(ResponseAction::Deny);
+    hooks.register_pre(
+        PreFn::new("closed", closed),
+        plain().when_input(|_: &Call| panic!("filter")),
+    );
+    let (response, lines) = capture_logs(hooks.execute_pre(&Call { tool: "x", cost: 0 })).await;
+    assert_eq!(response.unwrap().action, ResponseAction::Deny);
+    assert!(has_line(&lines, "WARN", &["closed", "filter"]), "{lines:?}");
+}
+
+#[test]
+fn filters_of_another_front_end_are_refused_with_the_remedy() {
+    let (hooks, _) = calls();
+    let pre = || PreFn::new("check", |_: &Call| HookResponse::default());
+    let message = refusal(|| hooks.register_pre(pre(), plain().when(|_| true)));
+    assert!(
+        message.contains("check") && message.contains("use `when_input`"),
+        "{message}"
+    );
+    let message = refusal(|| hooks.register_pre(pre(), plain().when_input(|_: &str| true)));
+    assert!(
+        message.contains("`str`") && message.contains("Call`"),
+        "{message}"
+    );
+    assert!(hooks.registered_hooks(Phase::Pre).is_empty());
+
+    let nameless: PhaseRegistry<str, str> = PhaseRegistry::new();
+    let check = PreFn::new("check", |_: &str| HookResponse::default());
+    let message = refusal(|| nameless.register_pre(check, plain().tools(["bash"])));
+    assert!(
+        message.contains("check") && message.contains("set_tool_names"),
+        "{message}"
+    );
+
+    let events = HookRegistry::new();
+    let message = refusal(|| events.register("e", proceed, named("x").when_input(|_: &str| true)));
+    assert!(
+        message.contains("`x`") && message.contains("use `when`"),
+        "{message}"
+    );
+    assert!(events.descriptors().is_empty());
+}
+
+#[tokio::test]
+async fn the_engine_and_a_tool_runner_know_the_names_of_tools() {
+    let engine = hooks_runtime::HookEngine::new();
+    let hooks = engine.registry();
+    let log = Log::new();
+    for phase in [Phase::Pre, Phase::Post] {
+        for hook in hooks.registered_hooks(phase) {
+            hooks.deregister(phase, &hook.id);
+        }
+    }
+    hooks.register_pre(
+        PreFn::new("closed", |_: &hooks_runtime::ToolRequest| {
+            HookResponse::new(ResponseAction::Deny)
+        }),
+        plain().tools(["write_*"]),
+    );
+    let lines = log.clone();
+    hooks.register_post(
+        PostFn::new(
+            "log",
+            move |result: &hooks_runtime::ToolResult, _: Option<&str>| {
+                lines.add(&result.request.tool);
+            },
+        ),
+        plain().tools(["read_*"]),
+    );
+    for tool in ["write_file", "read_file"] {
+        let request = hooks_runtime::ToolRequest::new(tool);
+        let response = engine.pre_tool_use(&request).await.unwrap();
+        assert_eq!(response.is_continue(), tool == "read_file");
+        engine
+            .post_tool_use(&hooks_runtime::ToolResult::of(request), None)
+            .await;
+    }
+    assert_eq!(log.take(), ["read_file"]);
+
+    let runner = ToolRunner::<WebTools, _>::new(Web(log, AtomicU32::new(1)));
+    for (pattern, text) in [("fet??", "[1]"), ("other", "[2]")] {
+        runner.results().register(
+            TransformFn::new(
+                pattern,
+                move |result: TransformInput<'_, ToolCallOutput>| {
+                    let output = format!("{}{text}", result.current().output.as_str().unwrap());
+                    Transformed::changed(result.current().with_output(output))
+                },
+            ),
+            plain().tools([pattern]),
+        );
+    }
+    assert_eq!(runner.execute(fetch("/")).await.unwrap(), "secret of /[1]");
+}
+
 #[tokio::test]
 async fn a_replaced_pre_hook_keeps_every_option() {
     let hooks: PhaseRegistry<str, str> = PhaseRegistry::new();

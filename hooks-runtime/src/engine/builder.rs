@@ -215,6 +215,10 @@ impl HookEngine {
     /// Creates an engine with the sixteen default hooks on this context.
     pub fn of(context: EngineContext) -> Self {
         let registry = PhaseRegistry::new();
+        registry.set_tool_names(
+            |request: &ToolRequest| Some(&request.tool),
+            |result: &ToolResult| Some(&result.request.tool),
+        );
         fill(&registry, &context);
         HookEngine { registry, context }
     }

@@ -1,5 +1,6 @@
-//! Conditions of registrations: closures, and the names of tools.
+//! Conditions of registrations: closures, the names of tools, and filters of inputs.
 
+use std::any::Any;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -13,13 +14,18 @@ use super::event::Event;
 pub(crate) struct Conditions(Vec<Condition>);
 
 #[derive(Clone)]
-enum Condition {
+pub(crate) enum Condition {
     Closure(Closure),
     /// One of these patterns matches the name of the tool.
     Tools(Arc<[String]>),
+    /// An `InputFilter`, and the type of its input.
+    Input {
+        filter: Arc<dyn Any + Send + Sync>,
+        input: &'static str,
+    },
 }
 
-type Closure = Arc<dyn Fn(Event<'_>) -> bool + Send + Sync>;
+pub(crate) type Closure = Arc<dyn Fn(Event<'_>) -> bool + Send + Sync>;
 
 /// Field with the name of a tool in the data of an event.
 const TOOL_NAME: &str = "tool_name";
@@ -31,6 +37,20 @@ impl Conditions {
 
     pub(crate) fn add_tools(&mut self, patterns: Vec<String>) {
         self.0.push(Condition::Tools(patterns.into()));
+    }
+
+    pub(crate) fn add_input(&mut self, filter: Arc<dyn Any + Send + Sync>, input: &'static str) {
+        self.0.push(Condition::Input { filter, input });
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Condition> {
+        self.0.iter()
+    }
+
+    /// Returns `true` if a filter is not for events.
+    pub(crate) fn has_input_filter(&self) -> bool {
+        let mut conditions = self.0.iter();
+        conditions.any(|condition| matches!(condition, Condition::Input { .. }))
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -59,6 +79,8 @@ impl Conditions {
                 Some(tool) => patterns.iter().any(|pattern| matches(pattern, tool)),
                 None => true,
             },
+            // Refused at registration.
+            Condition::Input { .. } => true,
         })
     }
 }
@@ -69,6 +91,9 @@ impl PartialEq for Conditions {
         let are_equal = |(one, other): (&Condition, &Condition)| match (one, other) {
             (Condition::Closure(one), Condition::Closure(other)) => Arc::ptr_eq(one, other),
             (Condition::Tools(one), Condition::Tools(other)) => one == other,
+            (Condition::Input { filter: one, .. }, Condition::Input { filter: other, .. }) => {
+                Arc::ptr_eq(one, other)
+            }
             _ => false,
         };
         self.0.len() == other.0.len() && self.0.iter().zip(&other.0).all(are_equal)
@@ -82,13 +107,14 @@ impl fmt::Debug for Conditions {
         let conditions = self.0.iter().map(|condition| match condition {
             Condition::Closure(_) => "closure".to_owned(),
             Condition::Tools(patterns) => format!("tools {patterns:?}"),
+            Condition::Input { input, .. } => format!("filter of `{input}`"),
         });
         f.debug_list().entries(conditions).finish()
     }
 }
 
 /// Returns `true` if the pattern matches the whole name. `*` matches any characters, `?` one.
-fn matches(pattern: &str, name: &str) -> bool {
+pub(crate) fn matches(pattern: &str, name: &str) -> bool {
     let (mut pattern, mut name) = (pattern.chars(), name.chars());
     // The rest of the pattern after the last `*`, and the name that it was last compared with.
     let mut retry = None;

@@ -186,6 +186,11 @@ impl HookRegistry {
             None => options.trusted(is_trusted),
         };
         let mut entry = options.entry(hook, hook_type, 0);
+        assert!(
+            !conditions.has_input_filter(),
+            "hook `{}` of event `{event}` has the option `when_input`, which is for PRE and POST hooks, observers and transforms; use `when`",
+            entry.meta().name()
+        );
         if !conditions.is_empty() {
             entry = entry.conditional(true);
             entry = entry.map(|hook| conditional(hook, conditions));

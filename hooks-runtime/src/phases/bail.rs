@@ -36,6 +36,11 @@ impl<'h, Req: ?Sized> Policy<dyn Pre<Req> + 'h> for Bail<'_, Req> {
         "PRE"
     }
 
+    fn admits(&mut self, entry: &EntryMeta, hook: &(dyn Pre<Req> + 'h)) -> bool {
+        let filters = hook.filters();
+        filters.is_none_or(|filters| filters.hold(self.request, entry))
+    }
+
     fn invoke<'b>(
         &mut self,
         _: &'b EntryMeta,

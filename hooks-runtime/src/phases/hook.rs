@@ -10,6 +10,7 @@ use hooks_core::HookFuture;
 
 use super::response::HookResponse;
 use crate::HookError;
+use crate::input_filter::{FilteredHook, InputFilters, PlainHook};
 
 /// A hook before a call; receives the request.
 ///
@@ -190,12 +191,27 @@ pointers_to_hooks!(Arc<H>, Box<H>, &H);
 /// Type-erased [`PreHook`], as the registry stores it.
 pub(crate) trait Pre<Req: ?Sized>: Send + Sync {
     fn start<'a>(&'a self, request: &'a Req) -> HookFuture<'a, Result<HookResponse, HookError>>;
+
+    /// Returns the filters of the registration, if there are any.
+    fn filters(&self) -> Option<&InputFilters<Req>> {
+        None
+    }
 }
 
-impl<Req: ?Sized, H: PreHook<Req>> Pre<Req> for H {
+impl<Req: ?Sized> Pre<Req> for FilteredHook<dyn Pre<Req>, Req> {
+    fn start<'a>(&'a self, request: &'a Req) -> HookFuture<'a, Result<HookResponse, HookError>> {
+        self.hook.start(request)
+    }
+
+    fn filters(&self) -> Option<&InputFilters<Req>> {
+        Some(&self.filters)
+    }
+}
+
+impl<Req: ?Sized, H: PreHook<Req>> Pre<Req> for PlainHook<H> {
     #[inline]
     fn start<'a>(&'a self, request: &'a Req) -> HookFuture<'a, Result<HookResponse, HookError>> {
-        self.__start(request)
+        self.0.__start(request)
     }
 }
 
@@ -206,16 +222,35 @@ pub(crate) trait Post<Res: ?Sized>: Send + Sync {
         result: &'a Res,
         request_id: Option<&'a str>,
     ) -> HookFuture<'a, Result<(), HookError>>;
+
+    /// Returns the filters of the registration, if there are any.
+    fn filters(&self) -> Option<&InputFilters<Res>> {
+        None
+    }
 }
 
-impl<Res: ?Sized, H: PostHook<Res>> Post<Res> for H {
+impl<Res: ?Sized> Post<Res> for FilteredHook<dyn Post<Res>, Res> {
+    fn start<'a>(
+        &'a self,
+        result: &'a Res,
+        request_id: Option<&'a str>,
+    ) -> HookFuture<'a, Result<(), HookError>> {
+        self.hook.start(result, request_id)
+    }
+
+    fn filters(&self) -> Option<&InputFilters<Res>> {
+        Some(&self.filters)
+    }
+}
+
+impl<Res: ?Sized, H: PostHook<Res>> Post<Res> for PlainHook<H> {
     #[inline]
     fn start<'a>(
         &'a self,
         result: &'a Res,
         request_id: Option<&'a str>,
     ) -> HookFuture<'a, Result<(), HookError>> {
-        self.__start(result, request_id)
+        self.0.__start(result, request_id)
     }
 }
 

@@ -30,6 +30,11 @@ impl<'h, Res: ?Sized> Policy<dyn Post<Res> + 'h> for Observe<'_, Res> {
         "POST"
     }
 
+    fn admits(&mut self, entry: &EntryMeta, hook: &(dyn Post<Res> + 'h)) -> bool {
+        let filters = hook.filters();
+        filters.is_none_or(|filters| filters.hold(self.result, entry))
+    }
+
     fn invoke<'b>(
         &mut self,
         _: &'b EntryMeta,

@@ -12,6 +12,7 @@ use super::hook::IntoDone;
 use super::phase::{Phase, log};
 use super::response::HookResponse;
 use crate::HookError;
+use crate::input_filter::{FilteredHook, InputFilters, PlainHook};
 
 /// Result of a PRE run, as an observer receives it.
 pub type PreResult<'a> = Result<&'a HookResponse, &'a HookError>;
@@ -165,15 +166,34 @@ pub(crate) trait DynPreObserver<Req: ?Sized>: Send + Sync {
         request: &'a Req,
         response: PreResult<'a>,
     ) -> HookFuture<'a, Result<(), HookError>>;
+
+    /// Returns the filters of the registration, if there are any.
+    fn filters(&self) -> Option<&InputFilters<Req>> {
+        None
+    }
 }
 
-impl<Req: ?Sized, H: PreObserver<Req>> DynPreObserver<Req> for H {
+impl<Req: ?Sized> DynPreObserver<Req> for FilteredHook<dyn DynPreObserver<Req>, Req> {
     fn start<'a>(
         &'a self,
         request: &'a Req,
         response: PreResult<'a>,
     ) -> HookFuture<'a, Result<(), HookError>> {
-        self.__start(request, response)
+        self.hook.start(request, response)
+    }
+
+    fn filters(&self) -> Option<&InputFilters<Req>> {
+        Some(&self.filters)
+    }
+}
+
+impl<Req: ?Sized, H: PreObserver<Req>> DynPreObserver<Req> for PlainHook<H> {
+    fn start<'a>(
+        &'a self,
+        request: &'a Req,
+        response: PreResult<'a>,
+    ) -> HookFuture<'a, Result<(), HookError>> {
+        self.0.__start(request, response)
     }
 }
 
@@ -200,6 +220,11 @@ impl<'h, Req: ?Sized> Policy<dyn DynPreObserver<Req> + 'h> for ObservingPre<'_, 
 
     fn slot_name(&self) -> &str {
         "OBSERVE"
+    }
+
+    fn admits(&mut self, entry: &EntryMeta, hook: &(dyn DynPreObserver<Req> + 'h)) -> bool {
+        let filters = hook.filters();
+        filters.is_none_or(|filters| filters.hold(self.request, entry))
     }
 
     fn invoke<'b>(

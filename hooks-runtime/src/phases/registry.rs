@@ -24,6 +24,7 @@ use crate::HookError;
 use crate::around_registry::AroundRegistry;
 use crate::cow_cell::{CowCell, Writer};
 use crate::health::{self, Counting, FailureCounts};
+use crate::input_filter::{FilteredHook, InputFilters, PlainHook};
 use crate::lock::lock;
 use crate::options::{RegisterOptions, insert_with_id, refuse_disabling};
 use crate::timer::HostTimer;
@@ -238,19 +239,53 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
         &self.inner.results
     }
 
+    /// Sets the functions that return the name of the tool in a request and in a result, for later
+    /// registrations with [`tools`](RegisterOptions::tools): of PRE and POST hooks, of observers,
+    /// and of the hooks in [`requests`](Self::requests) and [`results`](Self::results). The
+    /// registry of a hook engine has these functions.
+    ///
+    /// ```
+    /// use hooks_runtime::phases::PreFn;
+    /// use hooks_runtime::{HookResponse, PhaseRegistry, RegisterOptions, ResponseAction};
+    ///
+    /// struct Call { tool: String }
+    ///
+    /// let registry: PhaseRegistry<Call, bool> = PhaseRegistry::new();
+    /// registry.set_tool_names(|call| Some(&call.tool), |_| None);
+    /// registry.register_pre(
+    ///     PreFn::new("read-only", |_: &Call| HookResponse::new(ResponseAction::Deny)),
+    ///     RegisterOptions::new().tools(["write_*"]),
+    /// );
+    /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+    /// assert!(registry.execute_pre(&Call { tool: "read_file".into() }).await?.is_continue());
+    /// # Ok::<_, hooks_runtime::HookError>(())
+    /// # }).unwrap();
+    /// ```
+    pub fn set_tool_names(
+        &self,
+        request: fn(&Req) -> Option<&str>,
+        result: fn(&Res) -> Option<&str>,
+    ) {
+        self.inner.requests.set_tool_name(request);
+        self.inner.results.set_tool_name(result);
+    }
+
     /// Registers a PRE hook; replaces a hook with an equal id. Its priority is that of the options,
     /// else its own, else 100.
     ///
     /// # Panics
-    /// If the options are for events only, name an unknown id in `before` or `after`, or disable a
-    /// hook whose failures are not isolated.
+    /// If the options are for events only, name an unknown id in `before` or `after`, filter inputs of
+    /// another type, match tools without [their names](Self::set_tool_names), or disable a hook whose
+    /// failures are not isolated.
     #[track_caller]
     pub fn register_pre<H>(&self, hook: H, options: RegisterOptions) -> Registration
     where
         H: PreHook<Req> + 'static,
     {
-        refuse(Phase::Pre, hook.id(), &options);
-        self.insert_pre(hook, |_, _| options)
+        let description = refuse(Phase::Pre, hook.id(), &options);
+        let tool_name = self.inner.requests.tool_name();
+        let filters = InputFilters::new(&options.conditions, &description, tool_name);
+        self.insert_pre(hook, |_, _| (options, filters))
     }
 
     /// Registers a PRE hook with the options of the hook that it replaces by id; without such a
@@ -259,11 +294,15 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
     where
         H: PreHook<Req> + 'static,
     {
-        self.insert_pre(hook, |slot, id| RegisterOptions {
-            disable_after: slot
-                .get(id)
-                .and_then(|(_, entry)| self.inner.counts.limit(entry.id())),
-            ..options_of(slot, id)
+        self.insert_pre(hook, |slot, id| {
+            let Some((hook, entry)) = slot.get(id) else {
+                return (RegisterOptions::new(), None);
+            };
+            let options = RegisterOptions {
+                disable_after: self.inner.counts.limit(entry.id()),
+                ..options_of(entry)
+            };
+            (options, hook.filters().cloned())
         })
     }
 
@@ -272,18 +311,22 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
     fn insert_pre<H>(
         &self,
         hook: H,
-        options: impl FnOnce(&Slot<dyn Pre<Req>>, &str) -> RegisterOptions,
+        options: impl FnOnce(&Slot<dyn Pre<Req>>, &str) -> (RegisterOptions, Option<InputFilters<Req>>),
     ) -> Registration
     where
         H: PreHook<Req> + 'static,
     {
         let key = PreHook::id(&hook).to_owned();
         let priority = PreHook::priority(&hook).unwrap_or(PRIORITY);
-        let hook: Arc<dyn Pre<Req>> = Arc::new(hook);
+        let hook: Arc<dyn Pre<Req>> = Arc::new(PlainHook(hook));
         let (inserted, limit) = self.inner.pre.update(|slots| {
-            let options = options(&slots.hooks, &key);
+            let (options, filters) = options(&slots.hooks, &key);
             let limit = options.disable_after;
-            let entry = options.entry(hook, std::any::type_name::<H>(), priority);
+            let mut entry = options.entry(hook, std::any::type_name::<H>(), priority);
+            if let Some(filters) = filters {
+                let filtered = |hook| Arc::new(FilteredHook { hook, filters }) as Arc<_>;
+                entry = entry.conditional(true).map(filtered);
+            }
             (insert_with_id(&mut slots.hooks, entry, &key), limit)
         });
         self.registered(Phase::Pre, key, inserted, limit)
@@ -300,13 +343,19 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
     where
         H: PreObserver<Req> + 'static,
     {
-        refuse(Phase::Observe, observer.id(), &options);
+        let description = refuse(Phase::Observe, observer.id(), &options);
+        let tool_name = self.inner.requests.tool_name();
+        let filters = InputFilters::new(&options.conditions, &description, tool_name);
         let key = observer.id().to_owned();
         let limit = options.disable_after;
-        let observer: Arc<dyn DynPreObserver<Req>> = Arc::new(observer);
-        let entry = options
+        let observer: Arc<dyn DynPreObserver<Req>> = Arc::new(PlainHook(observer));
+        let mut entry = options
             .entry(observer, std::any::type_name::<H>(), 0)
             .priority(0);
+        if let Some(filters) = filters {
+            let filtered = |hook| Arc::new(FilteredHook { hook, filters }) as Arc<_>;
+            entry = entry.conditional(true).map(filtered);
+        }
         let timer = &self.inner.timer;
         let inserted = self.inner.pre.update(|slots| {
             let new = || Slot::with_timer(Arc::clone(timer));
@@ -322,21 +371,28 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
     ///
     /// # Panics
     /// If the options set a failure policy other than [isolate](FailurePolicy::Isolate): the call
-    /// is over when POST hooks run. If the options are for events only, or name an unknown id in
-    /// `before` or `after`.
+    /// is over when POST hooks run. If the options are for events only, name an unknown id in `before`
+    /// or `after`, filter inputs of another type, or match tools without
+    /// [their names](Self::set_tool_names).
     #[track_caller]
     pub fn register_post<H>(&self, hook: H, options: RegisterOptions) -> Registration
     where
         H: PostHook<Res> + 'static,
     {
-        refuse(Phase::Post, hook.id(), &options);
+        let description = refuse(Phase::Post, hook.id(), &options);
+        let tool_name = self.inner.results.tool_name();
+        let filters = InputFilters::new(&options.conditions, &description, tool_name);
         // The order of registration alone counts.
         let key = PostHook::id(&hook).to_owned();
         let limit = options.disable_after;
-        let hook: Arc<dyn Post<Res>> = Arc::new(hook);
-        let entry = options
+        let hook: Arc<dyn Post<Res>> = Arc::new(PlainHook(hook));
+        let mut entry = options
             .entry(hook, std::any::type_name::<H>(), 0)
             .priority(0);
+        if let Some(filters) = filters {
+            let filtered = |hook| Arc::new(FilteredHook { hook, filters }) as Arc<_>;
+            entry = entry.conditional(true).map(filtered);
+        }
         let insert = |slot: &mut Slot<_>| insert_with_id(slot, entry, &key);
         let inserted = self.inner.post.update(insert);
         self.registered(Phase::Post, key, inserted, limit)
@@ -559,6 +615,7 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
             timeout: entry.timeout(),
             on_failure: phase.policy(entry.on_failure()),
             enabled: entry.is_enabled(),
+            conditional: entry.is_conditional(),
             failures: self.inner.counts.failures(entry.id()),
         };
         match phase {
@@ -791,9 +848,9 @@ pub struct PreRun<Req: ?Sized> {
     pub response: Result<HookResponse, HookError>,
 }
 
-/// Checks that a phase supports the options.
+/// Checks that a phase supports the options. Returns the description of the hook in messages.
 #[track_caller]
-fn refuse(phase: Phase, id: &str, options: &RegisterOptions) {
+fn refuse(phase: Phase, id: &str, options: &RegisterOptions) -> String {
     let policy = phase.policy(options.on_failure);
     assert!(
         phase == Phase::Pre || policy == FailurePolicy::Isolate,
@@ -807,6 +864,7 @@ fn refuse(phase: Phase, id: &str, options: &RegisterOptions) {
     let hook = format!("{phase} hook `{id}`");
     options.refuse_event_options(&hook);
     refuse_disabling(&hook, options.disable_after, policy);
+    hook
 }
 
 /// Logs the removal of a hook, if it was registered.
@@ -817,21 +875,18 @@ fn log_removal(found: bool, phase: Phase, id: &str) -> bool {
     found
 }
 
-/// Returns the options of the hook with this id.
-fn options_of<H: ?Sized>(slot: &Slot<H>, id: &str) -> RegisterOptions {
-    match slot.get(id) {
-        None => RegisterOptions::new(),
-        Some((_, entry)) => RegisterOptions {
-            priority: Some(entry.priority()),
-            name: entry.explicit_name().map(|name| name.to_owned().into()),
-            timeout: entry.timeout(),
-            on_failure: entry.on_failure(),
-            trusted: Some(entry.is_trusted()),
-            before: entry.before().map(|key| key.to_owned().into()).collect(),
-            after: entry.after().map(|key| key.to_owned().into()).collect(),
-            disabled: !entry.is_enabled(),
-            ..RegisterOptions::new()
-        },
+/// Returns the options in an entry.
+fn options_of(entry: &EntryMeta) -> RegisterOptions {
+    RegisterOptions {
+        priority: Some(entry.priority()),
+        name: entry.explicit_name().map(|name| name.to_owned().into()),
+        timeout: entry.timeout(),
+        on_failure: entry.on_failure(),
+        trusted: Some(entry.is_trusted()),
+        before: entry.before().map(|key| key.to_owned().into()).collect(),
+        after: entry.after().map(|key| key.to_owned().into()).collect(),
+        disabled: !entry.is_enabled(),
+        ..RegisterOptions::new()
     }
 }
 
@@ -912,6 +967,8 @@ pub struct HookDescriptor {
     pub on_failure: FailurePolicy,
     /// `false` if the hook is disabled.
     pub enabled: bool,
+    /// `true` if the hook runs for some requests or results only.
+    pub conditional: bool,
     /// Failures since the last success, if a number of them disables the hook; else 0.
     pub failures: u32,
 }

@@ -64,10 +64,12 @@ impl<'h, T: ToolSet, X> ToolRunner<'h, T, X> {
 
     /// Creates a runner from these parts, with these hooks.
     pub fn from_parts_with_hooks(parts: ToolParts<X>, hooks: T::Hooks<'h>) -> Self {
+        let results = TransformRegistry::new();
+        results.set_tool_name(|result: &ToolCallOutput| Some(result.tool()));
         ToolRunner {
             parts,
             hooks,
-            results: TransformRegistry::new(),
+            results,
             around: AroundRegistry::new(),
         }
     }

@@ -1,0 +1,110 @@
+//! Filters of PRE and POST hooks, observers and transforms by the input of their run.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use hooks_core::{EntryMeta, Failure};
+
+use crate::events::condition::{Condition, Conditions, matches};
+
+/// Returns the name of the tool in an input.
+pub(crate) type ToolName<I> = fn(&I) -> Option<&str>;
+
+/// A filter of inputs of the type `I`.
+pub(crate) struct InputFilter<I: ?Sized>(Box<dyn Fn(&I) -> bool + Send + Sync>);
+
+impl<I: ?Sized> InputFilter<I> {
+    pub(crate) fn new(filter: impl Fn(&I) -> bool + Send + Sync + 'static) -> Self {
+        InputFilter(Box::new(filter))
+    }
+}
+
+/// The filters of one registration; all of them have to hold.
+pub(crate) struct InputFilters<I: ?Sized>(Arc<[Filter<I>]>);
+
+enum Filter<I: ?Sized> {
+    Closure(Arc<InputFilter<I>>),
+    /// One of these patterns matches the name of the tool.
+    Tools(Arc<[String]>, ToolName<I>),
+}
+
+impl<I: ?Sized> Clone for InputFilters<I> {
+    fn clone(&self) -> Self {
+        InputFilters(Arc::clone(&self.0))
+    }
+}
+
+impl<I: ?Sized + 'static> InputFilters<I> {
+    /// Returns the filters in the options of a registration; `None` if the options have none.
+    /// `hook` describes the hook.
+    ///
+    /// # Panics
+    /// If a filter is for another type of input, or for the names of tools and there is no
+    /// `tool_name`.
+    #[track_caller]
+    pub(crate) fn new(
+        conditions: &Conditions,
+        hook: &str,
+        tool_name: Option<ToolName<I>>,
+    ) -> Option<Self> {
+        let mut filters = Vec::new();
+        for condition in conditions.iter() {
+            filters.push(match condition {
+                Condition::Closure(_) => panic!(
+                    "{hook} has the option `when`, which is for hooks of events; use `when_input`"
+                ),
+                Condition::Tools(patterns) => match tool_name {
+                    Some(name) => Filter::Tools(Arc::clone(patterns), name),
+                    None => panic!(
+                        "{hook} has the option `tools`, and its registry does not know the names of tools; call `set_tool_names` first, or use `when_input`"
+                    ),
+                },
+                Condition::Input { filter, input } => {
+                    match Arc::clone(filter).downcast::<InputFilter<I>>() {
+                        Ok(filter) => Filter::Closure(filter),
+                        Err(_) => panic!(
+                            "{hook} has a filter for `{input}`, and its input is `{}`; write this type at the parameter of the filter",
+                            std::any::type_name::<I>()
+                        ),
+                    }
+                }
+            });
+        }
+        (!filters.is_empty()).then(|| InputFilters(filters.into()))
+    }
+}
+
+impl<I: ?Sized> InputFilters<I> {
+    /// Returns `true` if the hook runs for this input. A filter without a result holds, because the
+    /// hook may be a check: a filter that panics, and patterns for an input without the name of a
+    /// tool.
+    pub(crate) fn hold(&self, input: &I, entry: &EntryMeta) -> bool {
+        self.0.iter().all(|filter| match filter {
+            Filter::Closure(filter) => {
+                let result = catch_unwind(AssertUnwindSafe(|| (filter.0)(input)));
+                result.unwrap_or_else(|payload| {
+                    let failure = Failure::panic(payload);
+                    tracing::warn!(
+                        target: "hooks_runtime",
+                        hook = &*entry.name(),
+                        "the filter {failure}; the hook runs"
+                    );
+                    true
+                })
+            }
+            Filter::Tools(patterns, name) => match name(input) {
+                Some(tool) => patterns.iter().any(|pattern| matches(pattern, tool)),
+                None => true,
+            },
+        })
+    }
+}
+
+/// A hook without filters, as its registry stores it.
+pub(crate) struct PlainHook<H>(pub(crate) H);
+
+/// A hook with filters, as its registry stores it.
+pub(crate) struct FilteredHook<H: ?Sized, I: ?Sized> {
+    pub(crate) hook: Arc<H>,
+    pub(crate) filters: InputFilters<I>,
+}
