@@ -93,6 +93,15 @@ impl<C: AroundCall + ?Sized + 'static> AroundRegistry<C> {
         }
     }
 
+    /// Returns a copy of the registry with changes, for one call or for some. The copy shares the
+    /// hooks, and the registry stays unchanged.
+    #[must_use]
+    pub fn for_call(&self, change: impl FnOnce(&Self)) -> Self {
+        let copy = self.copied();
+        change(&copy);
+        copy
+    }
+
     /// Registers an around hook: an [`Around`](hooks_core::Around), a function or a closure, or an
     /// [`Entry`] with a key, a priority or a condition.
     ///

@@ -401,6 +401,15 @@ impl<T: ?Sized> TransformRegistry<T> {
 }
 
 impl<T: ?Sized + Send + Sync + 'static> TransformRegistry<T> {
+    /// Returns a copy of the registry with changes, for one run or for some. The copy shares the
+    /// hooks, and the registry stays unchanged.
+    #[must_use]
+    pub fn for_call(&self, change: impl FnOnce(&Self)) -> Self {
+        let copy = self.copied();
+        change(&copy);
+        copy
+    }
+
     /// Registers a hook; replaces a hook with an equal id. Priority 0 by default.
     ///
     /// # Panics

@@ -1581,6 +1581,51 @@ async fn around_hooks_of_tools_enclose_hooks_the_tool_and_result_hooks() {
     assert!(!error.to_string().contains("secret"), "{error}");
 }
 
+#[tokio::test]
+async fn a_copy_of_a_tool_runner_for_one_call_changes_only_the_copy() {
+    let log = Log::new();
+    let runner = ToolRunner::<WebTools, _>::new(Web(log.clone(), AtomicU32::new(1)));
+    runner
+        .around()
+        .register(Entry::new(Again(log.clone(), "around")).key("around"));
+    let append = |text: &'static str| {
+        TransformFn::new(text, move |result: TransformInput<'_, ToolCallOutput>| {
+            let output = format!("{}{text}", result.current().output.as_str().unwrap());
+            Transformed::changed(result.current().with_output(output))
+        })
+    };
+    runner.results().register(append(" [all]"), plain());
+    let call = runner.for_call(|call| {
+        call.around().remove("around");
+        call.results()
+            .register(append(" [one]"), plain().before(" [all]").tools(["fetch"]));
+        call.hooks_mut()
+            .register_fetch(async |mut input: Fetch, _: ToolCallContext| {
+                input.url.push('?');
+                ToolDecision::<Fetch, String>::Run(input)
+            });
+    });
+    assert_eq!(
+        call.execute(fetch("/")).await.unwrap(),
+        "secret of /? [one] [all]"
+    );
+    assert_eq!(log.take(), ["fetch /?"]);
+    assert_eq!(
+        runner.execute(fetch("/")).await.unwrap(),
+        "secret of / [all]"
+    );
+    assert_eq!(log.take().len(), 2);
+
+    let values = runner
+        .results()
+        .for_call(|values| _ = values.deregister(" [all]"));
+    assert!(values.is_empty() && !runner.results().is_empty());
+    let around = runner
+        .around()
+        .for_call(|around| _ = around.remove("around"));
+    assert!(around.is_empty() && !runner.around().is_empty());
+}
+
 // Declarations
 
 #[tokio::test]

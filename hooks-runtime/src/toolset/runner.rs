@@ -92,6 +92,67 @@ impl<'h, T: ToolSet, X> ToolRunner<'h, T, X> {
         &self.hooks
     }
 
+    /// Returns the hooks, for changes of the set.
+    pub fn hooks_mut(&mut self) -> &mut T::Hooks<'h> {
+        &mut self.hooks
+    }
+
+    /// Returns a copy of the runner with changes, for one call or for some: of the hooks of the
+    /// tools, of their results, and of the around hooks. The copy borrows the executor and shares
+    /// the hooks; the runner stays unchanged.
+    ///
+    /// ```
+    /// # use hooks_runtime::toolset::{ExecuteTool, ToolCall, ToolCallContext, ToolFailure, ToolSet};
+    /// use hooks_runtime::Entry;
+    /// use hooks_runtime::toolset::{ToolDecision, ToolRunner};
+    /// # use serde_json::json;
+    /// #
+    /// # #[derive(serde::Deserialize)]
+    /// # struct Fetch {}
+    /// #
+    /// # #[derive(ToolSet)]
+    /// # enum Tools {
+    /// #     #[tool(output = String)]
+    /// #     Fetch(Fetch),
+    /// # }
+    /// #
+    /// # struct Web;
+    /// #
+    /// # impl ExecuteTool<Fetch, String> for Web {
+    /// #     async fn execute(&self, _: Fetch, _: ToolCallContext) -> Result<String, ToolFailure> {
+    /// #         Ok("a page".to_owned())
+    /// #     }
+    /// # }
+    ///
+    /// let offline = async |_: Fetch, _: ToolCallContext| ToolDecision::reject("offline");
+    /// let hooks = ToolsHooksSet::new().with_fetch(Entry::new(offline).key("offline"));
+    /// let runner = ToolRunner::<Tools, _>::with_hooks(Web, hooks);
+    ///
+    /// let online = runner.for_call(|call| _ = call.hooks_mut().fetch_mut().remove("offline"));
+    /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+    /// let call = ToolCall::new("call-1", "fetch", json!({}));
+    /// assert_eq!(online.execute(call.clone()).await.unwrap(), "a page");
+    /// assert!(runner.execute(call).await.is_err());
+    /// # });
+    /// ```
+    #[must_use]
+    pub fn for_call<'x>(
+        &'x self,
+        change: impl FnOnce(&mut ToolRunner<'h, T, &'x X>),
+    ) -> ToolRunner<'h, T, &'x X> {
+        let mut copy = ToolRunner {
+            parts: ToolParts {
+                executor: &self.parts.executor,
+                extensions: self.parts.extensions.clone(),
+            },
+            hooks: self.hooks.clone(),
+            results: self.results.copied(),
+            around: self.around.copied(),
+        };
+        change(&mut copy);
+        copy
+    }
+
     /// Returns the hooks that may change the outputs of all tools. Clones of the runner share them.
     ///
     /// They receive the output of the tool, or of a hook that completed the call, as JSON. Errors of
