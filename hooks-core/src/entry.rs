@@ -312,6 +312,13 @@ impl EntryMeta {
         self.sequence
     }
 
+    /// Returns the place in the execution order of the slot, for comparisons with other entries of
+    /// the slot. A concurrent [`Policy`](crate::Policy) sorts outputs by it, because hooks complete
+    /// in any order.
+    pub fn rank(&self) -> (i32, u64) {
+        self.rank
+    }
+
     /// Returns the [`name`](Self::name) as a shared string.
     pub fn name_arc(&self) -> Arc<str> {
         match &self.name {
@@ -444,11 +451,6 @@ impl EntryMeta {
         self.id = EntryId::next();
         self.sequence = sequence;
         self.rank = self.natural_rank();
-    }
-
-    /// Returns the place in the list.
-    pub(crate) fn rank(&self) -> (i32, u64) {
-        self.rank
     }
 
     /// Returns the place in a list without constraints.

@@ -1802,3 +1802,271 @@ async fn transforms_deny_fail_and_isolate_as_their_options_say() {
         "raw b"
     );
 }
+
+// Changes during a run
+
+#[tokio::test]
+async fn changes_by_hooks_during_an_emission_affect_later_emissions() {
+    let (hooks, log) = (HookRegistry::new(), Log::new());
+    let (weak, lines) = (hooks.downgrade(), log.clone());
+    hooks.register(
+        "e",
+        move |_: Event<'_>| {
+            let hooks = weak.upgrade().unwrap();
+            lines.add("changes");
+            hooks.set_enabled("second", false);
+            hooks.set_enabled("changes", false);
+            hooks.set_around_enabled("e", "around", false);
+            hooks.register("e", adds(&lines, "new"), keyed("new").before("second"));
+            hooks.register(
+                "e",
+                adds(&lines, "check"),
+                named("check").phase(EventPhase::Decide),
+            );
+            HookResult::proceed()
+        },
+        named("changes").priority(-1),
+    );
+    hooks.register("e", adds(&log, "second"), keyed("second"));
+    hooks.around("e", Entry::new(bracket(&log, "around")).key("around"));
+    emit(&hooks, "e", ()).await;
+    assert_eq!(
+        log.take(),
+        ["before around", "changes", "second", "after around"]
+    );
+    emit(&hooks, "e", ()).await;
+    assert_eq!(log.take(), ["new", "check"]);
+    hooks.set_enabled("second", true);
+    emit(&hooks, "e", ()).await;
+    assert_eq!(log.take(), ["new", "second", "check"]);
+}
+
+#[tokio::test]
+async fn a_replaced_registration_does_not_remove_its_replacement_and_counts_anew() {
+    let hooks = HookRegistry::new();
+    let fails = |_: Event<'_>| Err::<HookResult, _>("broken");
+    let old = hooks.register("e", fails, keyed("k").disable_after(2));
+    hooks.register("e", proceed, keyed("k").phase(EventPhase::Decide));
+    assert_eq!(
+        hooks.descriptors().len(),
+        2,
+        "a key is unique within its phase"
+    );
+    emit(&hooks, "e", ()).await;
+    let new = hooks.register("e", fails, keyed("k").disable_after(2));
+    assert!(!old.unregister());
+    emit(&hooks, "e", ()).await;
+    assert!(
+        hooks.descriptors()[0].enabled,
+        "one failure of the new hook"
+    );
+    emit(&hooks, "e", ()).await;
+    assert!(!hooks.descriptors()[0].enabled);
+    assert!(new.unregister());
+    assert_eq!(hooks.descriptors().len(), 1);
+}
+
+#[tokio::test]
+async fn concurrent_emissions_count_every_failure() {
+    let hooks = HookRegistry::new();
+    hooks.register(
+        "e",
+        async |_: Arc<str>, _: Arc<hooks_runtime::Map>| {
+            yield_once().await;
+            Err::<HookResult, _>(HookError::new("broken"))
+        },
+        named("broken").disable_after(3),
+    );
+    let (_, lines) = capture_logs(async {
+        futures::join!(
+            emit(&hooks, "e", ()),
+            emit(&hooks, "e", ()),
+            emit(&hooks, "e", ()),
+            emit(&hooks, "e", ()),
+        )
+    })
+    .await;
+    assert!(!hooks.descriptors()[0].enabled);
+    let warnings = lines
+        .iter()
+        .filter(|line| line.contains("disabled hook"))
+        .count();
+    assert_eq!(warnings, 1, "{lines:?}");
+}
+
+#[tokio::test]
+async fn a_collection_uses_order_filters_and_switches_and_runs_one_phase() {
+    let hooks = HookRegistry::new();
+    let tagged = |tag: &'static str| move |_: Event<'_>| HookResult::set("tag", tag);
+    hooks.register("e", tagged("b"), keyed("b"));
+    hooks.register("e", tagged("a"), keyed("a").before("b").priority(7));
+    hooks.register("e", tagged("off"), keyed("off").enabled(false));
+    hooks.register("e", tagged("filtered"), keyed("filtered").tools(["other"]));
+    hooks.register("e", deny, plain().phase(EventPhase::Decide));
+    hooks.register("e", proceed, plain().phase(EventPhase::Observe));
+    let data = json!({"tool_name": "bash"});
+    let collected = hooks
+        .emit_and_collect("e", data, HookRegistry::COLLECT_TIMEOUT)
+        .await;
+    let tags: Vec<_> = collected
+        .iter()
+        .map(|data| data["tag"].as_str().unwrap())
+        .collect();
+    assert_eq!(tags, ["a", "b"]);
+}
+
+#[tokio::test]
+async fn messages_of_observers_are_in_the_order_of_their_constraints() {
+    let hooks = HookRegistry::new();
+    let speaks = |text: &'static str| {
+        move |_: Arc<str>, _: Arc<hooks_runtime::Map>| async move {
+            if text == "a" {
+                yield_once().await;
+            }
+            HookResult::proceed().user_message(text)
+        }
+    };
+    let observer = |key| keyed(key).phase(EventPhase::Observe);
+    hooks.register("e", speaks("b"), observer("b"));
+    hooks.register("e", speaks("a"), observer("a").before("b"));
+    let emission = emit(&hooks, "e", ()).await;
+    let texts: Vec<_> = emission
+        .messages
+        .iter()
+        .map(|message| &*message.text)
+        .collect();
+    assert_eq!(texts, ["a", "b"]);
+}
+
+#[tokio::test]
+async fn a_pre_hook_runs_its_registry_again_and_a_dropped_run_leaves_nothing_locked() {
+    struct Nested(hooks_runtime::phases::WeakPhaseRegistry<str, str>, Log);
+
+    impl hooks_runtime::PreHook<str> for Nested {
+        fn id(&self) -> &str {
+            "nested"
+        }
+
+        async fn execute(&self, request: &str) -> Result<HookResponse, HookError> {
+            self.1.add(request);
+            yield_once().await;
+            match request.strip_prefix('>') {
+                Some(rest) => {
+                    let hooks = self.0.upgrade().unwrap();
+                    Box::pin(hooks.execute_pre(rest)).await
+                }
+                None => Ok(HookResponse::default()),
+            }
+        }
+    }
+
+    let (hooks, log) = (PhaseRegistry::<str, str>::new(), Log::new());
+    hooks.register_pre(Nested(hooks.downgrade(), log.clone()), plain());
+    hooks.around_pre().register(
+        Entry::new(async |request: &str, next: Next<'_, PreCall<str>>| next.call((request,)).await)
+            .key("around"),
+    );
+    let lines = log.clone();
+    hooks.register_observer(
+        PreObserverFn::new("audit", move |request: &str, _: PreResult<'_>| {
+            lines.add(format!("observed {request}"));
+        }),
+        plain(),
+    );
+    assert!(hooks.execute_pre(">>a").await.unwrap().is_continue());
+    assert_eq!(
+        log.take(),
+        [
+            ">>a",
+            ">a",
+            "a",
+            "observed a",
+            "observed >a",
+            "observed >>a"
+        ]
+    );
+    assert!(hooks.execute_pre("a").now_or_never().is_none());
+    assert_eq!(log.take(), ["a"], "no observer starts");
+    assert!(hooks.around_pre().remove("around"));
+    assert!(hooks.deregister(Phase::Pre, "nested"));
+    assert!(hooks.execute_pre("a").await.unwrap().is_continue());
+    assert_eq!(log.take(), ["observed a"]);
+}
+
+#[tokio::test]
+async fn a_detached_post_run_has_around_hooks_and_filters() {
+    let (hooks, log) = (PhaseRegistry::<String, String>::new(), Log::new());
+    for (id, filter) in [("all", ""), ("a only", "a")] {
+        let lines = log.clone();
+        hooks.register_post(
+            PostFn::new(id, move |result: &String, _: Option<&str>| {
+                lines.add(format!("{id}: {result}"));
+            }),
+            plain().when_input(move |result: &String| result.starts_with(filter)),
+        );
+    }
+    hooks.around_post().register(
+        async |result: &String, id: Option<&str>, next: Next<'_, PostCall<String>>| {
+            next.call((&format!("{result}{}", id.unwrap_or_default()), id))
+                .await;
+        },
+    );
+    hooks
+        .execute_post_detached("a".to_owned(), Some("1".to_owned()))
+        .await
+        .unwrap();
+    hooks
+        .execute_post_detached("b".to_owned(), None)
+        .await
+        .unwrap();
+    assert_eq!(log.take(), ["all: a1", "a only: a1", "all: b"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_deadline_of_zero_still_polls_observers_once() {
+    let (hooks, log) = (HookRegistry::new(), Log::new());
+    hooks.register(
+        "e",
+        async |_: Arc<str>, _: Arc<hooks_runtime::Map>| {
+            yield_once().await;
+            HookResult::proceed()
+        },
+        named("slow"),
+    );
+    hooks.register("e", observes(&log), plain().phase(EventPhase::Observe));
+    let options = EmitOptions::new().deadline(Duration::ZERO).report();
+    let error = hooks.emit_with("e", (), options).await.unwrap_err();
+    assert!(matches!(error, EmitError::Deadline { .. }), "{error}");
+    assert_eq!(log.take().len(), 1);
+}
+
+#[tokio::test]
+async fn an_event_without_hooks_is_compared_with_its_schema() {
+    let hooks = HookRegistry::new();
+    hooks.declare(EventSchema::new("e").field(EventField::boolean("dry_run")));
+    assert!(hooks.emit("e", ()).await.is_err());
+    assert!(hooks.emit("e", json!({"dry_run": true})).await.is_ok());
+    hooks.set_default_fields(json!({"dry_run": false}).as_object().unwrap().clone());
+    assert!(
+        hooks.emit("e", ()).await.is_ok(),
+        "default fields are part of the data"
+    );
+    hooks.declare(
+        EventSchema::new("e")
+            .field(EventField::string("dry_run"))
+            .warn_only(),
+    );
+    let (outcomes, lines) = capture_logs(async {
+        [
+            hooks.emit("e", ()).await.is_ok(),
+            hooks.emit("e", ()).await.is_ok(),
+        ]
+    })
+    .await;
+    assert_eq!(outcomes, [true, true]);
+    assert_eq!(
+        lines.iter().filter(|line| line.contains("dry_run")).count(),
+        1,
+        "{lines:?}"
+    );
+}

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use hooks_core::{EntryMeta, Failure, HookFuture, Never, Policy, Step};
 
-use super::concurrent::{ConcurrentRun, Rank, in_order, rank};
+use super::concurrent::{ConcurrentRun, Rank, in_order};
 use super::emission::{HandlerFailure, HookOutput, UserMessage};
 use super::handler::{Handler, HandlerOutput, ReplyBody};
 use super::record::{Fields, Transcript};
@@ -90,7 +90,7 @@ impl<'a, 'h> Policy<dyn Handler + 'h> for Collect<'a> {
         };
         self.run.record(entry, &result);
         if let Some(data) = result.into_data() {
-            self.outputs.push((rank(entry), (entry.name_arc(), data)));
+            self.outputs.push((entry.rank(), (entry.name_arc(), data)));
         }
         Step::Next
     }

@@ -69,14 +69,14 @@ impl<'t> ConcurrentRun<'t> {
             self.muted.push(entry.id());
         }
         if let Some(message) = UserMessage::of(result, entry) {
-            self.messages.push((rank(entry), message));
+            self.messages.push((entry.rank(), message));
         }
     }
 
     /// Records and logs a failure.
     pub(super) fn fail(&mut self, entry: &EntryMeta, failure: Failure) {
         let failure = HandlerFailure::logged(entry, self.name, failure);
-        self.failures.push((rank(entry), failure));
+        self.failures.push((entry.rank(), failure));
     }
 
     /// Returns the messages, the printed texts and the failures.
@@ -109,12 +109,8 @@ impl ConcurrentOutput {
     }
 }
 
-/// Place of a hook in the order of priority.
+/// Place of a hook in the execution order.
 pub(super) type Rank = (i32, u64);
-
-pub(super) fn rank(entry: &EntryMeta) -> Rank {
-    (entry.priority(), entry.sequence())
-}
 
 pub(super) fn in_order<T>(mut items: Vec<(Rank, T)>) -> Vec<T> {
     items.sort_by_key(|(rank, _)| *rank);
