@@ -5,7 +5,6 @@
 #[path = "table/kit.rs"]
 mod kit;
 
-use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -869,7 +868,7 @@ fn registrations_and_dispatches_on_several_threads_use_whole_lists() {
 #[cfg(not(hooks_single_threaded))]
 #[test]
 fn the_futures_of_all_these_dispatches_are_send() {
-    fn is_send<F: Future + Send>(future: F) -> F {
+    fn is_send<F: std::future::Future + Send>(future: F) -> F {
         future
     }
 
