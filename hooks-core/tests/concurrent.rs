@@ -5,6 +5,7 @@
 mod kit;
 
 use std::future::{Future, poll_fn};
+use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,7 +13,7 @@ use std::sync::{Arc, Mutex};
 use std::task::Poll;
 
 use futures::executor::block_on;
-use hooks_core::{Aggregate, AggregateInto, Entry, hooks};
+use hooks_core::{Aggregate, AggregateInto, Chain, Entry, ShortCircuit, hooks};
 use proptest::prelude::*;
 
 /// Returns the outputs.
@@ -35,6 +36,20 @@ impl Aggregate<Result<u32, String>> for AllOrError {
     }
 }
 
+/// Stops after an output of at least 10; decides later.
+#[derive(Default)]
+struct StopsAtTen;
+
+impl Chain<u32> for StopsAtTen {
+    async fn call(&self, output: &u32) -> ControlFlow<()> {
+        kit::yield_once().await;
+        match *output >= 10 {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    }
+}
+
 #[hooks]
 trait PollHooks {
     #[hook(always, aggregate = List, output = Vec<u32>, concurrent)]
@@ -51,6 +66,17 @@ trait PollHooks {
     #[hook(fallback, concurrent, aggregate = AllOrError)]
     async fn verify(_text: String) -> Result<u32, String> {
         Err("no hook".into())
+    }
+
+    #[hook(fallback, concurrent, chain = ShortCircuit<u32, String>, aggregate = AllOrError)]
+    async fn try_all(_text: String) -> Result<u32, String> {
+        Err("no hook".into())
+    }
+
+    #[hook(always, concurrent, chain = StopsAtTen, aggregate = List, output = Vec<u32>)]
+    async fn until_ten(start: u32) -> u32 {
+        kit::yield_once().await;
+        start
     }
 
     #[hook(always, concurrent)]
@@ -129,6 +155,112 @@ fn without_hooks_the_default_is_the_only_output() {
         .with_collect(Entry::new(async |_: String| 2).enabled(false));
     assert_eq!(block_on(hooks.collect("one")), [1]);
     assert_eq!(block_on(hooks.collect("two")), [0], "as without hooks");
+}
+
+/// Completes after some polls, and logs that it is dropped before.
+async fn part(log: Log, polls: u32, output: u32) -> u32 {
+    struct OnDrop(Log, u32);
+    impl Drop for OnDrop {
+        fn drop(&mut self) {
+            self.0.lock().unwrap().push(format!("dropped {}", self.1));
+        }
+    }
+    let on_drop = OnDrop(Arc::clone(&log), output);
+    for _ in 0..polls {
+        kit::yield_once().await;
+    }
+    std::mem::forget(on_drop);
+    log.lock().unwrap().push(format!("end {output}"));
+    output
+}
+
+#[test]
+fn a_chain_ends_the_dispatch_at_the_first_failure() {
+    let log = Log::default();
+    let hook = |polls, output| {
+        let log = Arc::clone(&log);
+        move |text: String| {
+            let part = part(Arc::clone(&log), polls, output);
+            async move {
+                match part.await {
+                    2 if text.is_empty() => Err("empty".to_owned()),
+                    output => Ok(output),
+                }
+            }
+        }
+    };
+    let hooks = PollHooksSet::new()
+        .with_try_all(hook(5, 1))
+        .with_try_all(hook(1, 2))
+        .with_try_all(hook(9, 3));
+    assert_eq!(block_on(hooks.try_all("all".into())), Ok(6));
+    assert_eq!(*log.lock().unwrap(), ["end 2", "end 1", "end 3"]);
+
+    log.lock().unwrap().clear();
+    assert_eq!(block_on(hooks.try_all(String::new())), Err("empty".into()));
+    let mut logged = log.lock().unwrap().clone();
+    logged.sort();
+    assert_eq!(logged, ["dropped 1", "dropped 3", "end 2"]);
+}
+
+#[test]
+fn a_chain_without_hooks_or_without_a_break_changes_nothing() {
+    let hooks = PollHooksSet::new();
+    assert_eq!(
+        block_on(hooks.try_all(String::new())),
+        Err("no hook".into())
+    );
+    assert_eq!(block_on(hooks.until_ten(10)), [10]);
+    let hooks = hooks
+        .with_until_ten(async |start: u32| start + 1)
+        .with_until_ten(async |start: u32| {
+            kit::yield_once().await;
+            start + 2
+        });
+    assert_eq!(block_on(hooks.until_ten(7)), [7, 8, 9]);
+}
+
+#[test]
+fn a_chain_that_is_pending_stops_the_dispatch_later() {
+    let started = Arc::new(AtomicUsize::new(0));
+    let counter = Arc::clone(&started);
+    let hooks = PollHooksSet::new()
+        .with_until_ten(async |start: u32| {
+            kit::yield_once().await;
+            kit::yield_once().await;
+            start
+        })
+        .with_until_ten(async |start: u32| start + 4)
+        .with_until_ten(move |start: u32| {
+            counter.fetch_add(1, Ordering::SeqCst);
+            async move { start }
+        });
+    // The default breaks the chain: no hook starts.
+    assert_eq!(block_on(hooks.until_ten(10)), [10]);
+    assert_eq!(started.load(Ordering::SeqCst), 0);
+    // The second hook does: the first is dropped, and the third does not start.
+    assert_eq!(block_on(hooks.until_ten(6)), [6, 10]);
+    assert_eq!(started.load(Ordering::SeqCst), 0);
+    assert_eq!(block_on(hooks.until_ten(1)), [1, 1, 5, 1]);
+    assert_eq!(started.load(Ordering::SeqCst), 1);
+}
+
+#[test]
+fn a_replaced_chain_decides_about_concurrent_outputs() {
+    let mut hooks = PollHooksSet::new().with_try_all(async |_: String| Ok(2));
+    hooks.register_try_all(async |_: String| Err("late".to_owned()));
+    assert_eq!(block_on(hooks.try_all(String::new())), Err("late".into()));
+    let hooks = hooks.with_try_all_chain(FirstOutput);
+    assert_eq!(block_on(hooks.try_all(String::new())), Ok(2));
+}
+
+/// Stops after the first output.
+struct FirstOutput;
+
+impl<T: Sync> Chain<T> for FirstOutput {
+    async fn call(&self, _: &T) -> ControlFlow<()> {
+        ControlFlow::Break(())
+    }
 }
 
 #[test]

@@ -116,7 +116,7 @@ use proc_macro::TokenStream;
 /// | `aggregate = Type` | `always`, `fallback`; not with `finalize` | `Aggregate<Output>` | reduces the outputs of a dispatch to one output |
 /// | `finalize = Type` | `always`, `fallback`; not with `aggregate` | `Finalize<Output>` | transforms the result of a dispatch |
 /// | `output = Type` | `aggregate` or `finalize` | `AggregateInto<Output, Type>`, `FinalizeInto<Output, Type>` | sets the type of the result |
-/// | `concurrent` | `always`, `fallback`, with `aggregate` or without an output | | runs the hooks concurrently; the outputs keep their order |
+/// | `concurrent` | `always`, `fallback`, with `aggregate` or without an output | | runs the hooks concurrently; the outputs keep their order, and a `chain` stops at the first output at which it breaks |
 /// | `around` | any kind | | adds around hooks (middleware), which enclose the default, the hooks and the companions |
 /// | `name = Name` | any kind | | sets the name of the slot's trait; the default is the name of the method in UpperCamelCase |
 ///

@@ -1,45 +1,59 @@
 //! The policy of concurrent slots (`#[hook(…, concurrent)]`): the hooks start one after the other
-//! and are then polled together. The default of an `always` slot runs before them.
+//! and are then polled together. The default of an `always` slot runs before them. A chain checks
+//! each output when its hook completes.
 
 use std::future::Future;
 use std::marker::PhantomData;
+use std::ops::ControlFlow;
 
 use crate::bounds::MaybeSend;
-use crate::companion::Outputs;
+use crate::companion::{Outputs, StopCondition};
 use crate::dispatch::{Policy, Step};
 use crate::entry::EntryMeta;
 use crate::hook_future::HookFuture;
 use crate::typed::accumulator::Handover;
 use crate::typed::kind::Kind;
-use crate::typed::policy::supply;
+use crate::typed::policy::{SlotFuture, SlotFutureOutput, check_now, into_step, supply};
 use crate::typed::slot_def::{DynHook, SlotDef};
 
-/// The policy of one dispatch of a concurrent slot. `D` creates the future of a default that may
-/// suspend.
-pub(crate) struct ConcurrentPolicy<'a, S: SlotDef + ?Sized, M, D> {
+/// The policy of one dispatch of a concurrent slot. `later` and `check` create futures, as in
+/// [`SlotPolicy`](super::policy::SlotPolicy).
+pub(crate) struct ConcurrentPolicy<'a, S: SlotDef + ?Sized, M, G, V, D> {
     args: Option<S::Args<'a>>,
     later: D,
+    stop_condition: G,
+    check: V,
     hooks: usize,
-    default: Option<S::Out>,
-    /// The outputs in the order in which the hooks completed, with their place in the slot.
-    outputs: Vec<((i32, u64), S::Out)>,
+    /// The outputs in the order in which the hooks completed.
+    outputs: Vec<(Place, S::Out)>,
+    /// The place of the output that a future checks.
+    checked: Place,
     kind: PhantomData<fn() -> M>,
 }
 
-impl<'a, S, M, D, F> ConcurrentPolicy<'a, S, M, D>
+/// The place of an output among the outputs: the rank of the hook, or `None` for the default, which
+/// is the first.
+type Place = Option<(i32, u64)>;
+
+impl<'a, S, M, G, V, R, D, F> ConcurrentPolicy<'a, S, M, G, V, D>
 where
     S: SlotDef + ?Sized,
     M: Kind,
+    G: StopCondition<S::Out>,
+    V: Fn(G, S::Out) -> R,
+    R: Future<Output = (S::Out, ControlFlow<()>)>,
     D: Fn(S::Args<'a>) -> F,
     F: Future<Output = S::Out> + MaybeSend,
 {
-    pub(crate) fn new(args: S::Args<'a>, later: D) -> Self {
+    pub(crate) fn new(args: S::Args<'a>, later: D, stop_condition: G, check: V) -> Self {
         ConcurrentPolicy {
             args: Some(args),
             later,
+            stop_condition,
+            check,
             hooks: 0,
-            default: None,
             outputs: Vec::new(),
+            checked: None,
             kind: PhantomData,
         }
     }
@@ -48,22 +62,55 @@ where
         supply::<S>(&mut self.args, self.hooks == 0)
     }
 
-    fn default_future(&mut self) -> F {
+    fn default_future(&mut self) -> SlotFuture<F, R> {
         let args = self.default_args();
-        (self.later)(args)
+        SlotFuture::Default {
+            future: (self.later)(args),
+        }
+    }
+
+    fn on_default_output(&mut self, output: S::Out) -> Step<Self, SlotFuture<F, R>> {
+        if self.hooks == 0 {
+            self.outputs.push((None, output));
+            return Step::Next;
+        }
+        self.check_output(None, output)
+    }
+
+    /// Checks an output and stores it.
+    fn check_output(&mut self, place: Place, output: S::Out) -> Step<Self, SlotFuture<F, R>> {
+        let (output, flow) = check_now(self.stop_condition, output);
+        self.outputs.push((place, output));
+        match flow {
+            Some(flow) => into_step(flow),
+            None => Step::Wait(Self::check_future),
+        }
+    }
+
+    fn check_future(&mut self) -> SlotFuture<F, R> {
+        let stored = self.outputs.pop();
+        let (place, output) = stored.expect("an output is stored before it is checked");
+        self.checked = place;
+        SlotFuture::Check {
+            future: (self.check)(self.stop_condition, output),
+        }
     }
 }
 
-impl<'a, 'h, S, M, D, F> Policy<dyn DynHook<S> + 'h> for ConcurrentPolicy<'a, S, M, D>
+impl<'a, 'h, S, M, G, V, R, D, F> Policy<dyn DynHook<S> + 'h>
+    for ConcurrentPolicy<'a, S, M, G, V, D>
 where
     S: SlotDef + ?Sized,
     M: Kind,
+    G: StopCondition<S::Out>,
+    V: Fn(G, S::Out) -> R,
+    R: Future<Output = (S::Out, ControlFlow<()>)>,
     D: Fn(S::Args<'a>) -> F,
     F: Future<Output = S::Out> + MaybeSend,
 {
     type HookOutput = S::Out;
     type Output = Outputs<S::Out>;
-    type Future = F;
+    type Future = SlotFuture<F, R>;
     const CONCURRENT: bool = true;
 
     fn slot_name(&self) -> &str {
@@ -75,7 +122,7 @@ where
         args.is_none_or(|args| hook.admits(args))
     }
 
-    fn before_hooks(&mut self, hooks: usize) -> Step<Self, F> {
+    fn before_hooks(&mut self, hooks: usize) -> Step<Self, Self::Future> {
         self.hooks = hooks;
         self.outputs.reserve(hooks);
         if !M::default_runs_first(hooks) {
@@ -85,8 +132,7 @@ where
             return Step::Wait(Self::default_future);
         }
         let args = self.default_args();
-        self.default = Some(S::now(args));
-        Step::Next
+        self.on_default_output(S::now(args))
     }
 
     fn invoke<'b>(
@@ -102,24 +148,28 @@ where
         hook.start(args, S::Last::none())
     }
 
-    fn on_output(&mut self, entry: &EntryMeta, output: S::Out) -> Step<Self, F> {
-        self.outputs.push((entry.rank(), output));
-        Step::Next
+    fn on_output(&mut self, entry: &EntryMeta, output: S::Out) -> Step<Self, Self::Future> {
+        self.check_output(Some(entry.rank()), output)
     }
 
-    fn on_future_ready(&mut self, output: S::Out) -> Step<Self, F> {
-        self.default = Some(output);
-        Step::Next
+    fn on_future_ready(&mut self, output: SlotFutureOutput<S::Out>) -> Step<Self, Self::Future> {
+        match output {
+            SlotFutureOutput::Default(output) => self.on_default_output(output),
+            SlotFutureOutput::Checked(output, flow) => {
+                self.outputs.push((self.checked, output));
+                into_step(flow)
+            }
+        }
     }
 
     fn finish(mut self) -> Outputs<S::Out> {
-        // The default of a `fallback` slot runs only without hooks.
-        match self.default.take() {
-            Some(output) if M::FALLS_BACK => return Outputs::Default(output),
-            output => self.default = output,
+        if M::FALLS_BACK && self.hooks == 0 {
+            if let Some((_, output)) = self.outputs.pop() {
+                return Outputs::Default(output);
+            }
         }
-        self.outputs.sort_by_key(|(rank, _)| *rank);
+        self.outputs.sort_by_key(|(place, _)| *place);
         let outputs = self.outputs.into_iter().map(|(_, output)| output);
-        Outputs::All(self.default.into_iter().chain(outputs).collect())
+        Outputs::All(outputs.collect())
     }
 }

@@ -108,15 +108,7 @@ where
     /// Checks an output and stores it. Returns `Stop` if the stop condition breaks.
     #[inline(always)]
     fn check_output(&mut self, output: S::Out) -> Step<Self, SlotFuture<F, R>> {
-        if !G::IS_IMMEDIATE {
-            self.accumulator.push(output);
-            return Step::Wait(Self::check_future);
-        }
-        if let Some(flow) = self.stop_condition.check_now(&output) {
-            self.accumulator.push(output);
-            return into_step(flow);
-        }
-        let (output, flow) = self.stop_condition.check_override(output);
+        let (output, flow) = check_now(self.stop_condition, output);
         self.accumulator.push(output);
         match flow {
             Some(flow) => into_step(flow),
@@ -147,8 +139,24 @@ pub(super) fn supply<'a, S: SlotDef + ?Sized>(
     }
 }
 
+/// Checks an output without a future, and returns the output. The flow is `None` if the check needs a
+/// future.
+#[inline(always)]
+pub(super) fn check_now<T, G: StopCondition<T>>(
+    stop_condition: G,
+    output: T,
+) -> (T, Option<ControlFlow<()>>) {
+    if !G::IS_IMMEDIATE {
+        return (output, None);
+    }
+    match stop_condition.check_now(&output) {
+        Some(flow) => (output, Some(flow)),
+        None => stop_condition.check_override(output),
+    }
+}
+
 #[inline]
-fn into_step<C, W>(flow: ControlFlow<()>) -> Step<C, W> {
+pub(super) fn into_step<C, W>(flow: ControlFlow<()>) -> Step<C, W> {
     match flow {
         ControlFlow::Continue(()) => Step::Next,
         ControlFlow::Break(()) => Step::Stop,

@@ -179,40 +179,55 @@ where
 }
 
 /// Concurrent dispatch.
-impl<'h, S, M, E> TypedSlot<'h, S, M, NoCompanion, E>
+impl<'h, S, M, G, E> TypedSlot<'h, S, M, G, E>
 where
     S: SlotDef + ?Sized,
     M: Kind,
 {
-    /// Dispatches concurrently; the aggregate converts the outputs into the result.
-    pub fn __hooks_dispatch_concurrent_aggregated<'a, A, O>(
+    /// Dispatches concurrently; the aggregate converts the outputs into the result, and a chain may
+    /// stop after any output.
+    pub fn __hooks_dispatch_concurrent_aggregated<'a, C, A, O>(
         &'a self,
+        chain: C,
         aggregate: &'a A,
         args: S::Args<'a>,
-    ) -> impl Future<Output = O> + MaybeSend + use<'a, 'h, S, M, E, A, O>
+    ) -> impl Future<Output = O> + MaybeSend + use<'a, 'h, S, M, G, E, C, A, O>
     where
+        C: StopCondition<S::Out> + 'a,
         A: PostProcess<Outputs<S::Out>, O>,
     {
-        let policy = ConcurrentPolicy::<S, M, _>::new(args, S::later);
-        AndThen::new(self.slot.dispatch(policy), |outputs| {
-            match A::skip(outputs) {
+        AndThen::new(
+            self.run_concurrently(chain, args),
+            |outputs| match A::skip(outputs) {
                 Ok(result) => Continuation::Done(result),
                 Err(outputs) => Continuation::Future(aggregate.post_process(outputs)),
-            }
-        })
+            },
+        )
     }
 
     /// Dispatches concurrently; there is no result.
     pub fn __hooks_dispatch_concurrent<'a>(
         &'a self,
         args: S::Args<'a>,
-    ) -> impl Future<Output = ()> + MaybeSend + use<'a, 'h, S, M, E>
+    ) -> impl Future<Output = ()> + MaybeSend + use<'a, 'h, S, M, G, E>
     where
         S: SlotDef<Out = ()>,
     {
-        let policy = ConcurrentPolicy::<S, M, _>::new(args, S::later);
-        let outputs = self.slot.dispatch(policy);
-        AndThen::new(outputs, |_| Continuation::<(), Never<()>>::Done(()))
+        AndThen::new(self.run_concurrently(NoCompanion, args), |_| {
+            Continuation::<(), Never<()>>::Done(())
+        })
+    }
+
+    fn run_concurrently<'a, C>(
+        &'a self,
+        chain: C,
+        args: S::Args<'a>,
+    ) -> impl Future<Output = Outputs<S::Out>> + use<'a, 'h, S, M, G, E, C>
+    where
+        C: StopCondition<S::Out> + 'a,
+    {
+        let policy = ConcurrentPolicy::<S, M, C, _, _>::new(args, S::later, chain, C::check);
+        self.slot.dispatch(policy)
     }
 }
 

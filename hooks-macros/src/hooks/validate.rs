@@ -278,7 +278,7 @@ pub(super) fn kind(method: &Method, errors: &mut Errors) -> Option<(Kind, Flags)
     Some((kind, flags))
 }
 
-/// Checks that concurrent hooks do not depend on each other.
+/// Checks that the hooks of a concurrent slot do not depend on each other.
 fn concurrent(attr: &HookAttr, method: &Method, errors: &mut Errors) {
     let Some(concurrent) = &attr.concurrent else {
         return;
@@ -288,10 +288,10 @@ fn concurrent(attr: &HookAttr, method: &Method, errors: &mut Errors) {
         "a `singleton` slot runs one hook; remove `concurrent`"
     } else if attr.custom.is_some() {
         "a `custom` pipeline passes its call from hook to hook; remove `concurrent`"
-    } else if attr.chain.is_some() {
-        "the hooks of a `concurrent` slot start together, so a `chain` cannot stop them; remove `chain` or `concurrent`"
     } else if attr.finalize.is_some() && !has_aggregate {
         "a `concurrent` slot takes an aggregate and no `finalize`; finalize the result in the aggregate"
+    } else if attr.chain.is_some() && !has_aggregate {
+        "the chain of a `concurrent` slot decides when its aggregate has enough outputs; add `aggregate = Type`, or remove `chain` or `concurrent`"
     } else if !has_aggregate && !is_unit(&params::output(&method.sig)) {
         "the hooks of a `concurrent` slot start together and receive no `last`; add `aggregate = Type`, or remove the return type or `concurrent`"
     } else {

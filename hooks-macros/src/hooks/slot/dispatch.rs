@@ -56,7 +56,7 @@ impl SlotExpansion<'_> {
                 let ended = self.end(end, of);
                 match end.role {
                     Role::Aggregate if slot.concurrent => {
-                        quote!(#of.__hooks_dispatch_concurrent_aggregated(#ended, #args))
+                        quote!(#of.__hooks_dispatch_concurrent_aggregated(#chain, #ended, #args))
                     }
                     Role::Aggregate => {
                         quote!(#of.__hooks_dispatch_aggregated(#chain, #ended, #args))
