@@ -22,7 +22,7 @@ use std::mem;
 use std::sync::Arc;
 
 use hooks_core::form::ByState;
-use hooks_core::{EntryMeta, Failure, Hook, HookFuture, Stateful, hooks};
+use hooks_core::{EntryMeta, Failure, Hook, HookFuture, HookObject, Stateful, hooks};
 
 use super::condition::Conditions;
 use super::event::{Event, EventContext};
@@ -366,7 +366,7 @@ pub mod form {
 
 impl<F, R> IntoHandler<form::Shared<R>> for F
 where
-    F: Fn(Arc<str>, Arc<Map>) -> R + Send + Sync + 'static + ?Sized,
+    F: Fn(Arc<str>, Arc<Map>) -> R + HookObject + 'static + ?Sized,
 {
     type Return = R;
 
@@ -384,7 +384,7 @@ where
 
 impl<F, R> IntoHandler<form::Borrowed<R>> for F
 where
-    F: for<'e> Fn(Event<'e>) -> R + Send + Sync + 'static + ?Sized,
+    F: for<'e> Fn(Event<'e>) -> R + HookObject + 'static + ?Sized,
 {
     type Return = R;
 
