@@ -23,8 +23,8 @@ pub use crate::typed::kind::{Always, Concurrent, Fallback, Singleton};
 pub use crate::typed::registrations::Registrations;
 pub use crate::typed::slot::{ChainedSlot, TypedSlot};
 pub use crate::typed::slot_def::{
-    CallHook, CallMethod, CallStateful, DynHook, Lent, OwnedArgs, SlotDef, SlotInfo, Started,
-    default, or_call,
+    CallHook, CallMethod, CallStateful, DynHook, Lent, OmittedOutput, OwnedArgs, SlotDef, SlotInfo,
+    Started, default, or_call,
 };
 
 pub use crate::{

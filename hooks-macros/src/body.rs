@@ -2,7 +2,7 @@
 
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
-use syn::{Attribute, Path, ReturnType, Signature};
+use syn::{Attribute, Block, Expr, Path, ReturnType, Signature, Stmt};
 
 use crate::spans;
 
@@ -144,6 +144,23 @@ pub(crate) fn emit(body: &Group, ready: bool, sig: &Signature) -> TokenStream {
     let mut outer = Group::new(Delimiter::Brace, quote!((move || #output #body)()));
     outer.set_span(body.span());
     outer.into_token_stream()
+}
+
+/// Returns `true` if the body ends in an expression that may have another value than `()`.
+pub(crate) fn ends_in_value(body: &Group) -> bool {
+    let Ok(block) = syn::parse2::<Block>(body.to_token_stream()) else {
+        return false;
+    };
+    let Some(Stmt::Expr(value, None)) = block.stmts.last() else {
+        return false;
+    };
+    match value {
+        Expr::If(value) => value.else_branch.is_some(),
+        Expr::Assign(_) | Expr::ForLoop(_) | Expr::Loop(_) | Expr::Return(_) | Expr::While(_) => {
+            false
+        }
+        _ => true,
+    }
 }
 
 /// Returns the output of a function, also `()` if there is none. If the body returns another type,

@@ -2,7 +2,7 @@
 
 use proc_macro2::{Literal, Span, TokenStream};
 use quote::{quote, quote_spanned};
-use syn::{Attribute, FnArg, Ident, Path, PathSegment, Safety, Signature, Token, Type};
+use syn::{Attribute, FnArg, Ident, Path, PathSegment, ReturnType, Safety, Signature, Token, Type};
 
 use crate::attrs;
 use crate::body;
@@ -47,6 +47,8 @@ struct Hook<'a> {
     /// The valid signature.
     sig: Signature,
     params: Vec<&'a Type>,
+    /// Where the return type is missing, if the slot has an output.
+    omitted_at: Option<Span>,
 }
 
 /// Validates a function. A function with minor errors is expanded as a hook, so that its uses cause
@@ -139,14 +141,43 @@ fn validate<'a>(
     if errors.found_in(mistakes) {
         return None;
     }
-    let inputs = &function.sig.inputs;
+    let (inputs, slot) = (&function.sig.inputs, slot?);
+    let end = may_lack_output(&slot, function).then(|| sig.paren_token.span.close());
+    if let Some(end) = end {
+        sig.output = omitted_output(&slot, end);
+    }
     Some(Hook {
-        slot: slot?,
+        slot,
+        omitted_at: end.map(spans::generated_at),
         function,
         name: name?,
         sig,
         params: params::typed(inputs).map(|arg| &*arg.ty).collect(),
     })
+}
+
+/// Returns `true` if the function has no return type, and its body ends in a value that may be the
+/// output of the slot.
+fn may_lack_output(slot: &Path, function: &Function) -> bool {
+    matches!(function.sig.output, ReturnType::Default)
+        && !may_be_set(slot)
+        && body::ends_in_value(&function.body)
+}
+
+/// Returns `-> <<dyn Check as SlotDef>::Out as OmittedOutput>::Type`, which is `()` if the output of
+/// the slot is `()`. Otherwise the compiler reports the missing return type, and compares neither
+/// the body nor the slot with `()`.
+fn omitted_output(slot: &Path, end: Span) -> ReturnType {
+    let (private, end) = (krate::private(), spans::generated_at(end));
+    let output = slot_output(slot, end);
+    let omitted = quote_spanned!(end=> <#output as #private::OmittedOutput>::Type);
+    ReturnType::Type(Token![->](end), Box::new(Type::Verbatim(omitted)))
+}
+
+/// Returns `<dyn Check as SlotDef>::Out`.
+fn slot_output(slot: &Path, place: Span) -> TokenStream {
+    let private = krate::private();
+    quote_spanned!(place=> <dyn #slot as #private::SlotDef>::Out)
 }
 
 /// Returns an item that already has the name of the hook, and would be hidden by it.
@@ -230,9 +261,11 @@ fn expand(hook: &Hook<'_>) -> TokenStream {
         Some(local) => guarded(hook, local, lacks_last, &cfgs, private, &implementation),
         None => implementation,
     };
+    // An omitted return type names the slot's trait, which may be less visible than the function.
+    let private_slot = hook.omitted_at.map(|_| quote!(, private_interfaces));
     quote! {
         #(#attrs)*
-        #[allow(clippy::redundant_closure_call)]
+        #[allow(clippy::redundant_closure_call #private_slot)]
         #vis #sig #body
 
         #(#cfgs)*
@@ -349,7 +382,13 @@ fn guarded(
 /// reports a difference at the function.
 fn call(hook: &Hook<'_>, private: &TokenStream) -> TokenStream {
     let function = &hook.function.sig.ident;
-    let output = body::output(&hook.function.sig);
+    let output = match hook.omitted_at {
+        Some(place) => {
+            let output = slot_output(&hook.slot, place);
+            quote_spanned!(place=> -> #output)
+        }
+        None => body::output(&hook.function.sig),
+    };
     let idents = params::places(hook.params.len());
     let types = hook.params.iter().map(|ty| params::hook_type(ty, private));
     let given = hook
@@ -357,14 +396,27 @@ fn call(hook: &Hook<'_>, private: &TokenStream) -> TokenStream {
         .iter()
         .zip(&idents)
         .map(|(ty, ident)| match Passing::of(ty) {
-            Passing::Str => quote!(&#ident),
+            Passing::Str => quote!(&*#ident),
             Passing::Borrowed | Passing::Owned => quote!(#ident),
         });
     let receiver = quote_spanned!(function.span()=> &self);
+    let call = match hook.omitted_at {
+        // By way of two traits, so that a missing return type is reported at the function only.
+        Some(place) => {
+            let slot = &hook.slot;
+            quote_spanned! {place=>
+                #[allow(unused_imports)]
+                use #private::direct::{LacksOutput as _, ReturnsOutput as _};
+                let __hooks_function = #private::direct::Function::<dyn #slot, _, false>::new(#function);
+                (&&__hooks_function).__hooks_call((#(#given,)*)).await
+            }
+        }
+        None => quote!(#function(#(#given),*).await),
+    };
     quote! {
         #[allow(deprecated)]
         async fn call(#receiver, #(#idents: #types),*) #output {
-            #function(#(#given),*).await
+            #call
         }
     }
 }

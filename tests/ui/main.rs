@@ -45,8 +45,6 @@ fn compiler_version() -> String {
 const ERRORS: &[(&str, usize)] = &[
     ("hooks_trait_several_mistakes", 9),
     ("toolset_several_mistakes", 6),
-    // The body against the function's output, and that against the slot's.
-    ("impl_hook_return_missing", 2),
     // Each item of the slot, by the compiler's check of names and that of implementations.
     ("hooks_slots_same_name_in_two_sets", 6),
     // The user's type has the name of the slot's trait.
@@ -55,7 +53,6 @@ const ERRORS: &[(&str, usize)] = &[
     // value which is not `Sync` returns a future which is not `Send`.
     ("hooks_value_not_sync", 2),
     ("hooks_value_not_send_or_sync", 3),
-    ("register_closure_not_send", 2),
     // The type of `next`, and the method that it then does not have.
     ("hooks_around_without_option", 2),
     // For the argument, for the returned future, and for its `.await`.

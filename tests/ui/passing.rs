@@ -45,6 +45,7 @@ programs! {
     equal_slot_names
     expected_lints
     functions_named_like_slots
+    functions_without_return_type
     lifetimes_named_like_the_sets
     methods_of_blanket_traits
     names_of_configured_slots

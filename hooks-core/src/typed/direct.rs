@@ -9,6 +9,7 @@ use std::future::Future;
 use std::marker::PhantomData;
 
 use crate::bounds::MaybeSend;
+use crate::future::Never;
 use crate::hook_future::HookFuture;
 use crate::typed::slot_def::{Lent, SlotDef, Started};
 
@@ -110,6 +111,41 @@ pub trait NotPassed: Sized {
 
 #[diagnostic::do_not_recommend]
 impl NotPassed for () {}
+
+/// The function returns the output of the slot.
+pub trait ReturnsOutput<S: SlotDef + ?Sized, Args> {
+    /// Future that it returns.
+    type Output: Future<Output = S::Out>;
+
+    /// Calls the function with all its arguments.
+    fn __hooks_call(&self, args: Args) -> Self::Output;
+}
+
+/// The function lacks its return type: the compiler reports that at the function.
+pub trait LacksOutput<S: SlotDef + ?Sized, Args> {
+    /// Refuses to compile a call.
+    fn __hooks_call(&self, _: Args) -> Never<S::Out> {
+        const { panic!("the function does not return the output of its slot") }
+    }
+}
+
+impl<S, F, Args, const READY: bool> ReturnsOutput<S, Args> for &Function<S, F, READY>
+where
+    S: SlotDef + ?Sized,
+    F: CallPlain<Args>,
+    F::Output: Future<Output = S::Out>,
+{
+    type Output = F::Output;
+
+    fn __hooks_call(&self, args: Args) -> F::Output {
+        self.function.call_plain(args)
+    }
+}
+
+impl<S, F, Args, const READY: bool> LacksOutput<S, Args> for Function<S, F, READY> where
+    S: SlotDef + ?Sized
+{
+}
 
 /// A method under `#[impl_hooks]` with `N` parameters and without `last`, as a hook of the slot
 /// `S`.

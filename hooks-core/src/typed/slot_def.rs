@@ -14,6 +14,21 @@ use crate::future::{Either, Lazy, Never};
 use crate::hook_future::HookFuture;
 use crate::typed::accumulator::Handover;
 
+/// Output of a slot for which a function under `#[impl_hook]` may omit the return type.
+#[diagnostic::on_unimplemented(
+    message = "missing return type; add `-> {Self}`",
+    label = "the output of the slot is `{Self}`"
+)]
+pub trait OmittedOutput {
+    /// The return type of the function.
+    type Type;
+}
+
+#[diagnostic::do_not_recommend]
+impl OmittedOutput for () {
+    type Type = ();
+}
+
 /// The definition of a slot: its arguments, its output and its default. `#[hooks]` implements it
 /// for `dyn SlotTrait`, the type by which a slot is named.
 pub trait SlotDef {
