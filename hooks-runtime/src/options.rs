@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hooks_core::{Entry, EntryId, FailurePolicy, Slot};
+use hooks_core::{Entry, EntryId, FailurePolicy, HookObject, Slot};
 
 use crate::events::condition::Conditions;
 use crate::events::{Event, EventPhase};
@@ -142,7 +142,7 @@ impl RegisterOptions {
     #[must_use]
     pub fn when<F>(mut self, filter: F) -> Self
     where
-        F: Fn(Event<'_>) -> bool + Send + Sync + 'static,
+        F: Fn(Event<'_>) -> bool + HookObject + 'static,
     {
         self.conditions.add_closure(Arc::new(filter));
         self

@@ -48,8 +48,8 @@ use std::time::Duration;
 
 use hooks_core::__private::drop_catching_panic;
 use hooks_core::{
-    EntryId, EntryMeta, Failure, FailurePolicy, HookFuture, Never, Policy, Registration, Slot,
-    Step, Timer, Unregister,
+    EntryId, EntryMeta, Failure, FailurePolicy, HookFuture, HookObject, Never, Policy,
+    Registration, Slot, Step, Timer, Unregister,
 };
 use serde::Serialize;
 
@@ -235,7 +235,7 @@ impl<F> TransformFn<F> {
 impl<T, F, R> TransformHook<T> for TransformFn<F, R>
 where
     T: ?Sized + Send + Sync,
-    F: Fn(TransformInput<'_, T>) -> R + Send + Sync,
+    F: Fn(TransformInput<'_, T>) -> R + HookObject,
     R: IntoTransformed<T>,
 {
     fn id(&self) -> &str {

@@ -6,7 +6,7 @@ use std::future::Future;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use hooks_core::HookFuture;
+use hooks_core::{HookFuture, HookObject};
 
 use super::response::HookResponse;
 use crate::HookError;
@@ -303,7 +303,7 @@ impl<F, R> PreFn<F, R> {
 
 impl<Req: ?Sized + Sync, F, R> PreHook<Req> for PreFn<F, R>
 where
-    F: Fn(&Req) -> R + Send + Sync,
+    F: Fn(&Req) -> R + HookObject,
     R: IntoResponse,
 {
     fn id(&self) -> &str {
@@ -363,7 +363,7 @@ impl<F> PostFn<F> {
 
 impl<Res: ?Sized + Sync, F, R> PostHook<Res> for PostFn<F, R>
 where
-    F: Fn(&Res, Option<&str>) -> R + Send + Sync,
+    F: Fn(&Res, Option<&str>) -> R + HookObject,
     R: IntoDone,
 {
     fn id(&self) -> &str {

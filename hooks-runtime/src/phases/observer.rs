@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use hooks_core::__private::drop_catching_panic;
-use hooks_core::{EntryMeta, Failure, HookFuture, Never, Policy, Step};
+use hooks_core::{EntryMeta, Failure, HookFuture, HookObject, Never, Policy, Step};
 
 use super::hook::IntoDone;
 use super::phase::{Phase, log};
@@ -133,7 +133,7 @@ impl<F> PreObserverFn<F> {
 
 impl<Req: ?Sized + Sync, F, R> PreObserver<Req> for PreObserverFn<F, R>
 where
-    F: Fn(&Req, PreResult<'_>) -> R + Send + Sync,
+    F: Fn(&Req, PreResult<'_>) -> R + HookObject,
     R: IntoDone,
 {
     fn id(&self) -> &str {
