@@ -63,6 +63,13 @@ impl<'p> Block<'p> {
     }
 }
 
+/// Table of the reader's manifest that no page mentions. Its condition is always true, because the
+/// pages change the table without one.
+const SHARED_FEATURES: &str = r#"
+[target."cfg(all())".dependencies]
+shared-features = { path = "../hooks/tests/fixtures/shared-features" }
+"#;
+
 /// State of a reader: a folder beside the repository, and the last output.
 struct Reader {
     place: PathBuf,
@@ -91,6 +98,7 @@ impl Reader {
     }
 
     fn run(&mut self, commands: &str) {
+        self.share_features();
         let left = self.place.join("left-off");
         let output = Command::new("sh")
             .args(["-ec", &format!("{commands}pwd > \"$LEFT_OFF\"")])
@@ -113,6 +121,19 @@ impl Reader {
         let lock = self.place.join("Cargo.lock");
         if self.place.join("Cargo.toml").exists() && !lock.exists() {
             fs::copy(repository().join("Cargo.lock"), lock).expect("the lock file is copied");
+        }
+    }
+
+    /// Gives the program's third-party crates the features that they have in the workspace, so that
+    /// its build reuses the workspace's artifacts. The features of the crates of this repository
+    /// remain as the pages write them, and so do `tokio`'s and `serde_json`'s.
+    fn share_features(&self) {
+        let path = self.place.join("Cargo.toml");
+        let Ok(manifest) = fs::read_to_string(&path) else {
+            return;
+        };
+        if !manifest.contains(SHARED_FEATURES) {
+            fs::write(path, manifest + SHARED_FEATURES).expect("the manifest is written");
         }
     }
 
@@ -142,11 +163,14 @@ fn reader_folder(page: &str) -> PathBuf {
     std::env::temp_dir().join(format!("hooks-guide-{:x}", hasher.finish()))
 }
 
-/// Returns the profiles of the repository, so that the reader's build reuses its artifacts.
-fn profiles() -> String {
+/// Returns the profiles and the replaced crate of the repository, so that the reader's build reuses
+/// its artifacts.
+fn config() -> String {
     let manifest = fs::read_to_string(repository().join("Cargo.toml")).expect("the manifest");
     let from = manifest.find("[profile.").expect("a profile");
-    manifest[from..].to_owned()
+    let insta = repository().join("contrib/insta");
+    let patch = format!("[patch.crates-io]\ninsta = {{ path = {insta:?} }}\n\n");
+    patch + &manifest[from..]
 }
 
 /// Follows the pages of one program.
@@ -159,9 +183,9 @@ fn follow(pages: &[&str]) {
     }
     fs::create_dir(&reader_folder).expect("a place for the reader");
     std::os::unix::fs::symlink(repository(), reader_folder.join("hooks")).expect("a link");
-    fs::create_dir(reader_folder.join(".cargo")).expect("a folder for the profile");
-    fs::write(reader_folder.join(".cargo/config.toml"), profiles())
-        .expect("the profile is written");
+    fs::create_dir(reader_folder.join(".cargo")).expect("a folder for the configuration");
+    fs::write(reader_folder.join(".cargo/config.toml"), config())
+        .expect("the configuration is written");
     let mut reader = Reader {
         place: reader_folder,
         printed: None,
