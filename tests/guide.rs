@@ -98,7 +98,7 @@ impl Reader {
     }
 
     fn run(&mut self, commands: &str) {
-        self.share_features();
+        self.share_dependencies();
         let left = self.place.join("left-off");
         let output = Command::new("sh")
             .args(["-ec", &format!("{commands}pwd > \"$LEFT_OFF\"")])
@@ -117,17 +117,12 @@ impl Reader {
         fs::remove_file(left).expect("it is there");
         self.place = PathBuf::from(place.trim_end());
         self.printed = Some(String::from_utf8(output.stdout).expect("UTF-8"));
-        // The versions that the rest of the repository is tested with, and no network.
-        let lock = self.place.join("Cargo.lock");
-        if self.place.join("Cargo.toml").exists() && !lock.exists() {
-            fs::copy(repository().join("Cargo.lock"), lock).expect("the lock file is copied");
-        }
     }
 
-    /// Gives the program's third-party crates the features that they have in the workspace, so that
-    /// its build reuses the workspace's artifacts. The features of the crates of this repository
-    /// remain as the pages write them, and so do `tokio`'s and `serde_json`'s.
-    fn share_features(&self) {
+    /// Gives the program's third-party crates the versions and features that they have in the
+    /// workspace, so that its build needs no network and reuses the workspace's artifacts. The
+    /// features of `tokio` and of the crates of this repository remain as the pages write them.
+    fn share_dependencies(&self) {
         let path = self.place.join("Cargo.toml");
         let Ok(manifest) = fs::read_to_string(&path) else {
             return;
@@ -135,6 +130,12 @@ impl Reader {
         if !manifest.contains(SHARED_FEATURES) {
             fs::write(path, manifest + SHARED_FEATURES).expect("the manifest is written");
         }
+        // Before each build: `cargo` removes the versions of crates that it does not build yet.
+        fs::copy(
+            repository().join("Cargo.lock"),
+            self.place.join("Cargo.lock"),
+        )
+        .expect("the lock file is copied");
     }
 
     /// Applies a change that is shown as a diff without line numbers.

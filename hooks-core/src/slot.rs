@@ -182,7 +182,11 @@ impl<H: ?Sized> Slot<H> {
     }
 
     fn to_nodes(&self) -> Vec<Node<H>> {
-        self.registered().cloned().collect()
+        let mut nodes = Vec::with_capacity(self.len() + 1);
+        for node in self.registered() {
+            nodes.push(node.clone());
+        }
+        nodes
     }
 
     /// Inserts an entry and computes the order. The keys that the entry names have to be registered.
@@ -190,7 +194,7 @@ impl<H: ?Sized> Slot<H> {
     fn put_arranged(&mut self, hook: Arc<H>, meta: EntryMeta) -> EntryId {
         let (mut nodes, mut next_sequence) = (self.to_nodes(), self.next_sequence);
         let at = add(&mut nodes, &mut next_sequence, hook, meta);
-        let metas: Vec<_> = nodes.iter().map(|node| &*node.meta).collect();
+        let metas = metas(&nodes);
         order::check_keys(metas[at], &metas);
         let id = metas[at].id();
         let _old = self.set_nodes(nodes);
@@ -204,28 +208,26 @@ impl<H: ?Sized> Slot<H> {
     /// # Panics
     /// If the order would be a cycle; the slot is then unchanged.
     #[track_caller]
-    fn set_nodes(&mut self, mut nodes: Vec<Node<H>>) -> (Option<List<H>>, Option<Leaf<H>>) {
-        nodes.sort_by_key(|node| node.meta.natural_rank());
-        let is_arranged = nodes.iter().any(|node| node.meta.needs_arrangement());
-        if is_arranged {
-            let metas: Vec<_> = nodes.iter().map(|node| &*node.meta).collect();
-            let order = order::arrange(&metas);
-            nodes = order.into_iter().map(|at| nodes[at].clone()).collect();
+    fn set_nodes(&mut self, nodes: Vec<Node<H>>) -> (Option<List<H>>, Option<Leaf<H>>) {
+        let (order, is_arranged) = order::execution_order(&metas(&nodes));
+        let mut ordered = Vec::with_capacity(nodes.len());
+        for at in order {
+            ordered.push(nodes[at].clone());
         }
-        for (place, node) in (0..).zip(&mut nodes) {
-            let rank = match is_arranged {
-                true => (0, place),
-                false => node.meta.natural_rank(),
-            };
-            if node.meta.rank() != rank {
-                Arc::make_mut(&mut node.meta).set_rank(rank);
+        drop(nodes);
+        for (place, node) in ordered.iter_mut().enumerate() {
+            order::set_rank(&mut node.meta, is_arranged.then_some(place));
+        }
+        self.len = ordered.len();
+        self.index = None;
+        let arranged = is_arranged.then(|| ordered.as_slice().into());
+        let mut enabled = Vec::with_capacity(ordered.len());
+        for node in ordered {
+            if node.meta.is_enabled() {
+                enabled.push(node);
             }
         }
-        self.len = nodes.len();
-        self.index = None;
-        let arranged = is_arranged.then(|| nodes.as_slice().into());
-        nodes.retain(|node| node.meta.is_enabled());
-        let enabled = List::of_nodes(nodes);
+        let enabled = List::of_nodes(enabled);
         (
             mem::replace(&mut self.nodes, enabled),
             mem::replace(&mut self.arranged, arranged),
@@ -303,8 +305,12 @@ impl<H: ?Sized> Slot<H> {
     /// Removes the entry of this rank.
     fn take(&mut self, rank: Rank) {
         if self.is_arranged() {
-            let mut nodes = self.to_nodes();
-            nodes.retain(|node| node.meta.rank() != rank);
+            let mut nodes = Vec::with_capacity(self.len());
+            for node in self.registered() {
+                if node.meta.rank() != rank {
+                    nodes.push(node.clone());
+                }
+            }
             self.set_nodes(nodes);
             return;
         }
@@ -391,6 +397,15 @@ impl<H: ?Sized> Slot<H> {
         let admitted = |node: &&Node<H>| !node.meta.is_conditional() || admits(node);
         Some(leaf.iter().filter(admitted).collect())
     }
+}
+
+/// Returns the options of these entries.
+fn metas<H: ?Sized>(nodes: &[Node<H>]) -> Vec<&EntryMeta> {
+    let mut metas = Vec::with_capacity(nodes.len());
+    for node in nodes {
+        metas.push(&*node.meta);
+    }
+    metas
 }
 
 /// Adds an entry to a list to be arranged, in the place of the entry with an equal key. Returns its

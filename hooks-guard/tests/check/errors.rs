@@ -8,7 +8,7 @@ use std::process::{Command, Output, Stdio};
 
 use tempfile::TempDir;
 
-use crate::program;
+use crate::check::program;
 
 /// A home with a configuration's directory.
 struct Home {

@@ -7,7 +7,7 @@ use std::process::Command;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::{err, out, program};
+use crate::check::{err, out, program};
 
 /// A user with a home directory who works in a project.
 struct User {

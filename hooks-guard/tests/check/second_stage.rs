@@ -5,8 +5,8 @@ use std::process::{Command, Output};
 
 use serde_json::Value;
 
-use crate::endpoint::{Behavior, Endpoint};
-use crate::{err, out, program};
+use crate::check::endpoint::{Behavior, Endpoint};
+use crate::check::{err, out, program};
 
 const NO_HELP: &str = "the second stage failed";
 

@@ -3,7 +3,7 @@
 use hooks_runtime::display::hides_text;
 use serde_json::Value;
 
-use crate::{out, program};
+use crate::check::{out, program};
 
 /// Resets the terminal, reverses the text, and hides a character; twice, so that reasons quote it.
 const TRICKS: &str = "frob\u{1b}c\u{202e}x\u{200b} --a\u{9b}b 'c\u{7}\u{1b}]0;t'; \u{2066}frob\td";

@@ -17,7 +17,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
-use crate::{err, out, program};
+use crate::check::{err, out, program};
 
 /// A user whose agent asked about commands, with the answers in a trail.
 struct User {

@@ -9,7 +9,7 @@ use hooks_guard::protocol::Agent;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::Home;
+use crate::install::Home;
 
 const JSON: [Agent; 6] = [
     Agent::ClaudeCode,

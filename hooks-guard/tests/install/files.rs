@@ -12,7 +12,7 @@ use hooks_guard::install::{
 use hooks_guard::protocol::Agent;
 use serde_json::Value;
 
-use crate::{Home, installable};
+use crate::install::{Home, installable};
 
 const TEXT: &str = "{\"model\": \"x\"}\n";
 

@@ -7,7 +7,7 @@ use hooks_guard::install::{FileChange, InstallError, install};
 use hooks_guard::protocol::Agent;
 use serde_json::{Value, json};
 
-use crate::Home;
+use crate::install::Home;
 
 fn entries(home: &Home) -> Value {
     let settings: Value = serde_json::from_str(&home.read(Agent::ClaudeCode)).unwrap();

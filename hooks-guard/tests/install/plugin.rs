@@ -7,7 +7,7 @@ use std::process::Command;
 use hooks_guard::install::{FileChange, InstallError, install, uninstall};
 use hooks_guard::protocol::Agent;
 
-use crate::Home;
+use crate::install::Home;
 
 #[test]
 fn a_modified_plugin_is_neither_replaced_nor_removed() {

@@ -2,8 +2,8 @@
 
 use hooks_guard::protocol::fuzz_protocol;
 
-use crate::random::Random;
-use crate::{Sample, samples};
+use crate::protocol::random::Random;
+use crate::protocol::{Sample, samples};
 
 /// Number of changes of each sample; a few seconds without optimisation.
 const CHANGES: usize = 300;

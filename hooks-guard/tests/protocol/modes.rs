@@ -10,7 +10,7 @@ use hooks_guard::protocol::{
 };
 use serde_json::{Value, json};
 
-use crate::{permission, question};
+use crate::protocol::{permission, question};
 
 fn shell(mode: &str) -> Value {
     json!({"hook_event_name": "PreToolUse", "session_id": "s", "cwd": "/srv/p", "tool_name": "Bash",

@@ -8,7 +8,7 @@ use hooks_guard::protocol::{
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::permission;
+use crate::protocol::permission;
 
 /// Asserts that a reply has nothing that Codex rejects; after a rejection Codex continues without
 /// the hook. Rejected are `ask`, an `allow` without `updatedInput`, a `deny` without a reason,

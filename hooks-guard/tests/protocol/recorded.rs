@@ -9,7 +9,7 @@ use hooks_guard::protocol::{
 };
 use serde_json::{Value, json};
 
-use crate::{Sample, samples};
+use crate::protocol::{Sample, samples};
 
 /// Expected event of a recorded input.
 #[derive(Debug)]

@@ -6,7 +6,7 @@ use hooks_guard::classify::{Crud, MAX_COMMAND_CHARS};
 use hooks_guard::protocol::{Agent, HookEvent, Problem, read};
 use serde_json::{Value, json};
 
-use crate::question;
+use crate::protocol::question;
 
 fn input(tool: &str, arguments: &Value) -> Value {
     json!({"hook_event_name": "PreToolUse", "session_id": "s", "cwd": "/srv/p",

@@ -15,7 +15,7 @@ use jiff::Timestamp;
 use proptest::prelude::*;
 use tempfile::TempDir;
 
-use crate::decide;
+use crate::rules::decide;
 
 /// A user with a project and the answers of a trail.
 struct Trail {
@@ -125,7 +125,7 @@ impl Trail {
 fn effect_in(rules: &Rules, command: &str, cwd: &Path) -> RuleEffect {
     let request = PermissionRequest {
         cwd: Some(cwd.to_owned()),
-        ..crate::command(command)
+        ..crate::rules::command(command)
     };
     decide(rules, &request).0
 }

@@ -12,6 +12,6 @@ fn the_committed_document_equals_the_served_one() {
     let committed = std::fs::read_to_string(path).unwrap_or_default();
     assert!(
         committed == served,
-        "`hooks-guard/openapi.json` is out of date; update it with `HOOKS_WRITE=1 cargo test -p hooks-guard --test openapi`"
+        "`hooks-guard/openapi.json` is out of date; update it with `HOOKS_WRITE=1 cargo test -p hooks-guard --test guard openapi`"
     );
 }

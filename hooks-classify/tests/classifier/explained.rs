@@ -304,7 +304,7 @@ fn reasons_name_the_effect_or_the_unknown_part() {
 
 #[test]
 fn the_readme_and_the_book_show_the_output_of_explain() {
-    let readme = include_str!("../README.md");
+    let readme = include_str!("../../README.md");
     let (_, shown) = readme
         .split_once("```text\n")
         .expect("the output of the example");
@@ -316,7 +316,7 @@ fn the_readme_and_the_book_show_the_output_of_explain() {
         assert!(readme.contains(command), "{command}");
     }
 
-    let page = include_str!("../../docs/classifier.md");
+    let page = include_str!("../../../docs/classifier.md");
     let (_, shown) = page
         .split_once("$ hooks-guard explain --tables-only \"")
         .expect("the command `explain`");

@@ -1,0 +1,14 @@
+//! Tests of the guard without a running service. They are one program, because each program links
+//! the whole guard.
+
+mod check;
+mod day;
+#[cfg(unix)]
+mod doctor;
+mod gate;
+mod hook;
+mod install;
+mod openapi;
+mod protocol;
+mod rules;
+mod semantic;
