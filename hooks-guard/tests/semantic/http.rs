@@ -446,7 +446,7 @@ async fn a_proxy_is_used_only_if_enabled() {
         let url = server.url.clone();
         let status = tokio::task::spawn_blocking(move || {
             std::process::Command::new(program)
-                .args(["--exact", "http::a_proxy_is_used_only_if_enabled"])
+                .args(["--exact", "semantic::http::a_proxy_is_used_only_if_enabled"])
                 .env(PROXY, asked)
                 .env("HTTP_PROXY", url.trim_end_matches("/v1"))
                 .env("http_proxy", url.trim_end_matches("/v1"))
