@@ -76,6 +76,10 @@ impl Cluster {
                 "listen_addresses=",
                 "-c",
                 "max_connections=200",
+                // The tests kill processes and never the machine, so that no write has to reach the
+                // disk.
+                "-c",
+                "fsync=off",
             ])
             .stdin(Stdio::null())
             .stdout(Stdio::null())

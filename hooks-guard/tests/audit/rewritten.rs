@@ -12,6 +12,7 @@ use jiff::Timestamp;
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection};
 
+use crate::cluster::Cluster;
 use crate::contract::{Place, cluster};
 use crate::kit::{assert_intact, decision, hash, minute, run, scope};
 
@@ -34,7 +35,7 @@ async fn execute_sql(url: &str, sql: &str) {
     connection.close().await.expect("closed");
 }
 
-fn places() -> Vec<(Place, Option<std::sync::Arc<crate::cluster::Cluster>>)> {
+fn places() -> Vec<(Place, Option<std::sync::Arc<Cluster>>)> {
     let mut places = vec![(Place::sqlite(), None)];
     if let Some(cluster) = cluster() {
         places.push((Place::at(cluster.database()), Some(cluster)));
@@ -579,7 +580,10 @@ fn p_15_replaced_tables_in_postgresql_are_detected() {
 /// A standby is promoted without the last entries.
 #[test]
 fn p_15_a_standby_is_readable_and_rejected_if_it_lacks_the_last_entries() {
-    let Some(primary) = cluster() else { return };
+    // A separate server: the standby copies all of its databases.
+    let Some(primary) = Cluster::start() else {
+        return;
+    };
     let primary_url = primary.database();
     let (_, database) = primary_url.rsplit_once('/').expect("a name");
     run(async {

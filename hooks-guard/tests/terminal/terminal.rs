@@ -168,13 +168,19 @@ impl Terminal {
     #[track_caller]
     pub(crate) fn end(&self) -> i32 {
         let start = Instant::now();
+        // The status can be read only once, and the output may arrive later.
+        let mut ended = None;
         loop {
-            match self.process.status() {
-                Some(WaitStatus::Exited(_, status)) if self.seen.lock().unwrap().is_whole => {
-                    return status;
+            if ended.is_none() {
+                match self.process.status() {
+                    Some(WaitStatus::Exited(_, status)) => ended = Some(status),
+                    Some(WaitStatus::StillAlive) => {}
+                    other => panic!("{other:?}: {}", self.screen()),
                 }
-                Some(WaitStatus::Exited(..) | WaitStatus::StillAlive) => {}
-                other => panic!("{other:?}: {}", self.screen()),
+            }
+            match ended {
+                Some(status) if self.seen.lock().unwrap().is_whole => return status,
+                _ => {}
             }
             assert!(
                 start.elapsed() < PATIENCE,
