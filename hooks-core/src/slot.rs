@@ -182,11 +182,7 @@ impl<H: ?Sized> Slot<H> {
     }
 
     fn to_nodes(&self) -> Vec<Node<H>> {
-        let mut nodes = Vec::with_capacity(self.len() + 1);
-        for node in self.registered() {
-            nodes.push(node.clone());
-        }
-        nodes
+        self.registered().cloned().collect()
     }
 
     /// Inserts an entry and computes the order. The keys that the entry names have to be registered.
@@ -208,26 +204,17 @@ impl<H: ?Sized> Slot<H> {
     /// # Panics
     /// If the order would be a cycle; the slot is then unchanged.
     #[track_caller]
-    fn set_nodes(&mut self, nodes: Vec<Node<H>>) -> (Option<List<H>>, Option<Leaf<H>>) {
+    fn set_nodes(&mut self, mut nodes: Vec<Node<H>>) -> (Option<List<H>>, Option<Leaf<H>>) {
         let (order, is_arranged) = order::execution_order(&metas(&nodes));
-        let mut ordered = Vec::with_capacity(nodes.len());
-        for at in order {
-            ordered.push(nodes[at].clone());
-        }
-        drop(nodes);
-        for (place, node) in ordered.iter_mut().enumerate() {
+        nodes = order.into_iter().map(|at| nodes[at].clone()).collect();
+        for (place, node) in nodes.iter_mut().enumerate() {
             order::set_rank(&mut node.meta, is_arranged.then_some(place));
         }
-        self.len = ordered.len();
+        self.len = nodes.len();
         self.index = None;
-        let arranged = is_arranged.then(|| ordered.as_slice().into());
-        let mut enabled = Vec::with_capacity(ordered.len());
-        for node in ordered {
-            if node.meta.is_enabled() {
-                enabled.push(node);
-            }
-        }
-        let enabled = List::of_nodes(enabled);
+        let arranged = is_arranged.then(|| nodes.as_slice().into());
+        nodes.retain(|node| node.meta.is_enabled());
+        let enabled = List::of_nodes(nodes);
         (
             mem::replace(&mut self.nodes, enabled),
             mem::replace(&mut self.arranged, arranged),
@@ -305,12 +292,8 @@ impl<H: ?Sized> Slot<H> {
     /// Removes the entry of this rank.
     fn take(&mut self, rank: Rank) {
         if self.is_arranged() {
-            let mut nodes = Vec::with_capacity(self.len());
-            for node in self.registered() {
-                if node.meta.rank() != rank {
-                    nodes.push(node.clone());
-                }
-            }
+            let mut nodes = self.to_nodes();
+            nodes.retain(|node| node.meta.rank() != rank);
             self.set_nodes(nodes);
             return;
         }
@@ -401,11 +384,7 @@ impl<H: ?Sized> Slot<H> {
 
 /// Returns the options of these entries.
 fn metas<H: ?Sized>(nodes: &[Node<H>]) -> Vec<&EntryMeta> {
-    let mut metas = Vec::with_capacity(nodes.len());
-    for node in nodes {
-        metas.push(&*node.meta);
-    }
-    metas
+    nodes.iter().map(|node| &*node.meta).collect()
 }
 
 /// Adds an entry to a list to be arranged, in the place of the entry with an equal key. Returns its

@@ -46,27 +46,15 @@ impl<H: ?Sized> List<H> {
 
     /// Returns a list of these entries, whose ranks ascend; `None` if there are none.
     pub(super) fn of_nodes(nodes: Vec<Node<H>>) -> Option<Self> {
-        for node in &nodes {
-            if node.meta.is_conditional() {
-                return Some(List::Conditional(nodes.into()));
-            }
+        if nodes.iter().any(|node| node.meta.is_conditional()) {
+            return Some(List::Conditional(nodes.into()));
         }
-        let mut leaves = Vec::new();
-        let mut rest = nodes.as_slice();
-        while !rest.is_empty() {
-            let (leaf, others) = rest.split_at(rest.len().min(MAX_ENTRIES));
-            leaves.push(Leaf::from(leaf));
-            rest = others;
-        }
+        let leaves: Vec<_> = nodes.chunks(MAX_ENTRIES).map(Leaf::from).collect();
         (!leaves.is_empty()).then(|| List::of(leaves))
     }
 
     pub(super) fn len(&self) -> usize {
-        let mut len = 0;
-        for leaf in self.leaves() {
-            len += leaf.len();
-        }
-        len
+        self.leaves().iter().map(|leaf| leaf.len()).sum()
     }
 
     /// Returns the entry of this rank.

@@ -27,7 +27,7 @@ use super::{body, decisions};
 use crate::audit::UserResponse;
 use crate::changes::{AttachResult, FileChanges};
 use crate::protocol::{
-    self, Agent, AgentDecision, AgentDenial, AgentHook, DecisionRequest, HookEvent, HookReply,
+    self, Agent, AgentDecision, AgentDenial, DecisionRequest, HookEvent, HookReply,
     MAX_INPUT_BYTES, ToolRun, UnknownAgent,
 };
 use crate::request::PermissionDecision;
@@ -302,8 +302,11 @@ impl AgentHookCall<'_> {
         };
         let service = self.state.service();
         let recording = service.record_call_execution(self.agent.name(), session, call, status);
-        self.record(ran.hook, recording, "cannot record the execution")
-            .await
+        let Err(error) = self.written(recording).await else {
+            return protocol::empty_reply(ran.hook);
+        };
+        tracing::error!(request_id = self.id.0, error, "cannot record the execution");
+        protocol::failure_reply(self.agent, Some(ran.hook), "cannot record the execution")
     }
 
     /// Records that the agent itself denied a tool call.
@@ -311,24 +314,28 @@ impl AgentHookCall<'_> {
         tool_call::complete(&mut refused.request, self.agent.name());
         let service = self.state.service();
         let recording = service.record_agent_denial(refused.request, &refused.reason);
-        self.record(refused.hook, recording, "cannot record the agent's denial")
-            .await
+        let Err(error) = self.written(recording).await else {
+            return protocol::empty_reply(refused.hook);
+        };
+        let why = "cannot record the agent's denial";
+        tracing::error!(
+            request_id = self.id.0,
+            error,
+            "cannot record the agent's denial"
+        );
+        protocol::failure_reply(self.agent, Some(refused.hook), why)
     }
 
-    /// Returns the reply after a record was written, or with the problem if it was not.
-    async fn record<T>(
+    /// Waits until a record is written, at most until the deadline. Returns the error as text.
+    async fn written<T>(
         &self,
-        hook: AgentHook,
         recording: impl Future<Output = Result<T, ServiceError>>,
-        problem: &str,
-    ) -> HookReply {
-        let error = match timeout_at(self.deadline, recording).await {
-            Ok(Ok(_)) => return protocol::empty_reply(hook),
-            Ok(Err(error)) => error.to_string(),
-            Err(_) => "timeout".to_owned(),
-        };
-        tracing::error!(request_id = self.id.0, error, "{problem}");
-        protocol::failure_reply(self.agent, Some(hook), problem)
+    ) -> Result<(), String> {
+        match timeout_at(self.deadline, recording).await {
+            Ok(Ok(_)) => Ok(()),
+            Ok(Err(error)) => Err(error.to_string()),
+            Err(_) => Err("timeout".to_owned()),
+        }
     }
 }
 
