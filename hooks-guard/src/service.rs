@@ -622,6 +622,30 @@ impl PermissionService {
         Ok(())
     }
 
+    /// Records the answer of a user whom another program has asked about a request, for a client
+    /// with the decision's secret. That program acts on the answer, so an approval allows no other
+    /// request. Returns `false` if the request has an answer already, or needed none.
+    ///
+    /// # Errors
+    /// If the trail cannot be written.
+    pub async fn record_prompt_answer(
+        &self,
+        id: i64,
+        secret: &str,
+        response: UserResponse,
+        by: &str,
+        note: Option<&str>,
+    ) -> Result<bool, ServiceError> {
+        let answer = NewAnswer {
+            response,
+            by: by.to_owned(),
+            note: note.map(mask::note),
+            at: Timestamp::now(),
+        };
+        let audit = &self.inner.audit;
+        Ok(audit.answer_and_use(id, secret, answer).await?)
+    }
+
     async fn record_run(
         &self,
         which: DecisionSelector,

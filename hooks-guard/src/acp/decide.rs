@@ -19,7 +19,14 @@ pub trait RequestGate: Send + Sync + 'static {
     ) -> impl Future<Output = DecidedRequest> + Send;
 
     /// Records the outcome of a request.
-    fn report(&self, record: DecisionRecord, outcome: RequestOutcome);
+    fn report(
+        &self,
+        record: DecisionRecord,
+        outcome: RequestOutcome,
+    ) -> impl Future<Output = ()> + Send;
+
+    /// Records that a request ran.
+    fn report_run(&self, key: RecordKey) -> impl Future<Output = ()> + Send;
 }
 
 /// A decision with its record.
@@ -63,17 +70,28 @@ impl fmt::Debug for RequestDecision {
 /// A decision in the trail.
 #[derive(Clone, Debug)]
 pub struct DecisionRecord {
-    /// The request, by which the trail finds the decision.
+    /// The request.
     pub request: PermissionRequest,
-    /// Id and secret of a decision of the service.
-    pub call: Option<(i64, String)>,
+    /// Id and secret of the decision.
+    pub key: RecordKey,
+}
+
+/// Id and secret of a decision in the trail.
+#[derive(Clone, Debug)]
+pub struct RecordKey {
+    /// Id of the decision.
+    pub id: i64,
+    /// Secret with which its outcome can be reported.
+    pub secret: String,
+    /// `true` if the service decided.
+    pub by_service: bool,
 }
 
 /// Outcome of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RequestOutcome {
-    /// The client has run it.
-    Ran,
+    /// The user of the client allowed it.
+    AllowedByUser,
     /// The user of the client denied it.
     DeniedByUser,
     /// It was cancelled.

@@ -192,7 +192,11 @@ pub(super) fn result(line: &[u8]) -> Result<Option<Value>, BrokenMessage> {
     parse::<WithResult>(line).map(|message| message.result)
 }
 
-fn parse<'a, T: Deserialize<'a>>(line: &'a [u8]) -> Result<T, BrokenMessage> {
+/// Reads fields of a message that [`read`] has accepted.
+///
+/// # Errors
+/// If the message has not these fields.
+pub(super) fn parse<'a, T: Deserialize<'a>>(line: &'a [u8]) -> Result<T, BrokenMessage> {
     serde_json::from_slice(line)
         .map_err(|error| BrokenMessage::new(code::PARSE_ERROR, json_message(&error)))
 }

@@ -10,8 +10,10 @@
 //! | `decide` | [`RequestGate`], which decides about requests |
 //! | `state` | Open requests and sessions |
 //! | `proxy` | [`Proxy`], which passes messages on |
+//! | `fuzz` | Properties that hold for any messages |
 
 mod decide;
+mod fuzz;
 mod lines;
 mod message;
 mod options;
@@ -20,8 +22,11 @@ mod requests;
 mod state;
 
 pub use self::decide::{
-    DecidedRequest, DecisionRecord, OperatorDecision, RequestDecision, RequestGate, RequestOutcome,
+    DecidedRequest, DecisionRecord, OperatorDecision, RecordKey, RequestDecision, RequestGate,
+    RequestOutcome,
 };
+#[doc(hidden)]
+pub use self::fuzz::fuzz_proxy;
 pub use self::options::PermissionOptions;
 pub use self::proxy::{Proxy, ProxyTasks};
 pub use self::requests::{AgentRequest, Evidence, RequestKind};

@@ -5,6 +5,7 @@
 //! decision is decided before the next message of the agent is read, so allowed requests keep their
 //! order. A request that waits for a person is held aside, and the next messages pass it.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::future::Future;
 use std::io;
@@ -12,6 +13,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use hooks_runtime::display::{escape, shorten};
+use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufRead, AsyncWrite};
 use tokio::sync::oneshot;
@@ -24,8 +26,8 @@ use super::message::{
     self, BrokenMessage, Envelope, MessageId, code, error_reply, is_blank, result_reply,
 };
 use super::options;
-use super::requests::{self, AgentRequest, RequestKind, needs_decision};
-use super::state::{ClientRequest, Full, HeldRequest, PassedRequest, State};
+use super::requests::{self, AgentRequest, RequestKind, needs_decision, shortened};
+use super::state::{ClientRequest, Full, HeldRequest, PassedRequest, State, ToolCallKey};
 use crate::protocol::MAX_INPUT_BYTES;
 use crate::random::random;
 use crate::request::MAX_PATH_CHARS;
@@ -102,6 +104,11 @@ impl<G: RequestGate> Proxy<G> {
             write_client: client_writer.run(),
         };
         (proxy, tasks)
+    }
+
+    /// Returns the number of held requests, and of open requests of the agent and of the client.
+    pub(super) fn open_requests(&self) -> [usize; 3] {
+        self.shared.state().open_requests()
     }
 
     /// Cancels the held requests, and closes the agent's input.
@@ -237,6 +244,9 @@ impl<G: RequestGate> Shared<G> {
                 if method == CANCEL_REQUEST && self.cancel_request(&line).await {
                     return;
                 }
+                if method == SESSION_UPDATE {
+                    self.read_update(&line).await;
+                }
                 self.to_client.pass(line).await;
             }
             Envelope::Response { id, is_error } => {
@@ -285,6 +295,29 @@ impl<G: RequestGate> Shared<G> {
         }
     }
 
+    /// Reports the run of an allowed tool call if a `session/update` of the agent ends the call.
+    async fn read_update(&self, line: &[u8]) {
+        if line.len() > MAX_INPUT_BYTES || !self.state().awaits_calls() {
+            return;
+        }
+        let Ok(UpdateMessage { params }) = message::parse(line) else {
+            return;
+        };
+        let has_run = match params.update.status.as_deref() {
+            Some("completed" | "failed") => true,
+            Some("cancelled") => false,
+            _ => return,
+        };
+        let call = ToolCallKey {
+            session_id: shortened(&params.session_id),
+            call_id: shortened(&params.update.tool_call_id),
+        };
+        let ended = self.state().end_call(&call);
+        for key in ended.into_iter().filter(|_| has_run) {
+            self.gate.report_run(key).await;
+        }
+    }
+
     /// Handles a message of the client.
     async fn from_client(self: &Arc<Self>, line: Vec<u8>) {
         let envelope = match message::read(&line) {
@@ -327,14 +360,30 @@ impl<G: RequestGate> Shared<G> {
                     .and_then(|id| self.state().answered_by_client(&id))
                     .flatten();
                 if let Some(passed) = passed {
-                    let result = message::result(&line).ok().flatten();
-                    if let Some(outcome) = passed.outcome(result.as_ref(), is_error) {
-                        self.gate.report(passed.record, outcome);
-                    }
+                    self.read_answer(passed, is_error, &line).await;
                 }
                 self.to_agent.pass(line).await;
             }
         }
+    }
+
+    /// Reports the response of the client to a request of the agent.
+    async fn read_answer(&self, passed: PassedRequest, is_error: bool, line: &[u8]) {
+        let PassedRequest { record, options } = passed;
+        let Some(options) = options else {
+            if !is_error {
+                self.gate.report_run(record.key).await;
+            }
+            return;
+        };
+        let result = message::result(line).ok().flatten();
+        let Some(outcome) = PassedRequest::answer(&options, result.as_ref()) else {
+            return;
+        };
+        if outcome == RequestOutcome::AllowedByUser {
+            self.state().add_allowed_call(&record);
+        }
+        self.gate.report(record, outcome).await;
     }
 
     /// Reads facts from a request of the client.
@@ -455,9 +504,9 @@ impl<G: RequestGate> Shared<G> {
         }
     }
 
-    fn report(&self, record: Option<DecisionRecord>, outcome: RequestOutcome) {
+    async fn report(&self, record: Option<DecisionRecord>, outcome: RequestOutcome) {
         if let Some(record) = record {
-            self.gate.report(record, outcome);
+            self.gate.report(record, outcome).await;
         }
     }
 
@@ -473,6 +522,9 @@ impl<G: RequestGate> Shared<G> {
         };
         let released = self.state().release(&request.id);
         if released.is_some() {
+            if let Some(record) = &request.record {
+                self.state().add_allowed_call(record);
+            }
             let reason = shorten(reason, MAX_REASON_CHARS);
             let result = options::selected(option, &reason);
             self.to_agent
@@ -543,7 +595,7 @@ impl<G: RequestGate> Shared<G> {
         cancelled: oneshot::Receiver<()>,
     ) {
         let answer = tokio::select! {
-            _ = cancelled => return self.report(request.record, RequestOutcome::Cancelled),
+            _ = cancelled => return self.report(request.record, RequestOutcome::Cancelled).await,
             answer = answer => answer,
         };
         match answer {
@@ -571,7 +623,7 @@ impl<G: RequestGate> Shared<G> {
                 let cancel =
                     json!({ "jsonrpc": "2.0", "method": CANCEL_REQUEST, "params": params });
                 self.to_client.reply(message::line(&cancel)).await;
-                return self.report(request.record, RequestOutcome::Cancelled);
+                return self.report(request.record, RequestOutcome::Cancelled).await;
             }
             answer = answer => answer,
         };
@@ -581,7 +633,11 @@ impl<G: RequestGate> Shared<G> {
             outcome["optionId"].as_str().filter(|_| is_selected)
         });
         let (outcome, why) = match selected {
-            Ok(Some(ALLOW)) => return self.pass_on(request).await,
+            Ok(Some(ALLOW)) => {
+                let record = request.record.clone();
+                self.report(record, RequestOutcome::AllowedByUser).await;
+                return self.pass_on(request).await;
+            }
             Ok(Some(_)) => (RequestOutcome::DeniedByUser, "denied by the user"),
             Ok(None) => (RequestOutcome::Cancelled, "the user cancelled the question"),
             Err(_) => (
@@ -589,9 +645,31 @@ impl<G: RequestGate> Shared<G> {
                 "the client did not answer the question",
             ),
         };
-        self.report(request.record.take(), outcome);
+        self.report(request.record.take(), outcome).await;
         self.deny(request, &format!("{reason}; {why}")).await;
     }
+}
+
+/// The fields of a `session/update` that tell the state of a tool call.
+#[derive(Deserialize)]
+struct UpdateMessage<'a> {
+    #[serde(borrow)]
+    params: UpdateParams<'a>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct UpdateParams<'a> {
+    session_id: Cow<'a, str>,
+    #[serde(borrow)]
+    update: CallUpdate<'a>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct CallUpdate<'a> {
+    tool_call_id: Cow<'a, str>,
+    status: Option<Cow<'a, str>>,
 }
 
 /// A request of the agent with its decision.
@@ -604,6 +682,7 @@ struct OpenRequest {
 
 const CANCEL_REQUEST: &str = "$/cancel_request";
 const CANCEL_SESSION: &str = "session/cancel";
+const SESSION_UPDATE: &str = "session/update";
 /// Id of the option of the proxy's own question that allows the request.
 const ALLOW: &str = "hooks-guard-allow-once";
 const REJECT: &str = "hooks-guard-reject-once";

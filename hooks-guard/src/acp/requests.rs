@@ -597,7 +597,8 @@ fn check_path(path: Option<&Path>) -> Result<(), BrokenMessage> {
 }
 
 /// Returns a name of at most the length that the trail stores.
-fn shortened(name: &str) -> String {
+#[must_use]
+pub(super) fn shortened(name: &str) -> String {
     match name.chars().count() <= MAX_NAME_CHARS {
         true => name.to_owned(),
         // Different names stay different.

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use serde_json::Value;
 use tokio::sync::oneshot;
 
-use super::decide::{DecisionRecord, RequestOutcome};
+use super::decide::{DecisionRecord, RecordKey, RequestOutcome};
 use super::message::MessageId;
 use super::options::PermissionOptions;
 
@@ -17,6 +17,8 @@ const MAX_OPEN_REQUESTS: usize = 10_000;
 const MAX_HELD_REQUESTS: usize = 64;
 /// Maximum number of sessions whose directory is known.
 const MAX_SESSIONS: usize = 1_000;
+/// Maximum number of allowed tool calls whose end is awaited.
+const MAX_ALLOWED_CALLS: usize = 1_000;
 
 /// State of one connection.
 #[derive(Debug, Default)]
@@ -30,6 +32,8 @@ pub(super) struct State {
     /// Requests of the proxy that the client has.
     own: HashMap<String, oneshot::Sender<Value>>,
     sessions: SessionDirectories,
+    /// Allowed tool calls that the agent has not ended yet; the oldest are forgotten.
+    allowed_calls: VecDeque<AllowedCall>,
     /// Name in the agent's response to `initialize`.
     pub(super) agent_name: Option<String>,
     /// `true` if the agent has chosen version 2 of the protocol.
@@ -51,6 +55,20 @@ pub(super) struct PassedRequest {
     pub(super) record: DecisionRecord,
     /// The options of a permission request.
     pub(super) options: Option<PermissionOptions>,
+}
+
+/// A tool call that the agent may run.
+#[derive(Debug)]
+struct AllowedCall {
+    call: ToolCallKey,
+    record: RecordKey,
+}
+
+/// Session and id of a tool call, as the trail stores them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct ToolCallKey {
+    pub(super) session_id: String,
+    pub(super) call_id: String,
 }
 
 /// A request of the client whose response the proxy reads.
@@ -101,6 +119,17 @@ impl State {
         };
         self.held.insert(id.clone(), held);
         Ok(cancelled)
+    }
+
+    /// Returns the number of held requests, and of open requests of the agent and of the client.
+    pub(super) fn open_requests(&self) -> [usize; 3] {
+        let Self {
+            held,
+            from_agent,
+            from_client,
+            ..
+        } = self;
+        [held.len(), from_agent.len(), from_client.len()]
     }
 
     /// Takes a held request; `None` if it was cancelled.
@@ -177,6 +206,42 @@ impl State {
         self.own.remove(id)
     }
 
+    /// Adds an allowed tool call of a permission request, whose end the agent may report.
+    pub(super) fn add_allowed_call(&mut self, record: &DecisionRecord) {
+        let (Some(session_id), Some(call_id)) =
+            (&record.request.session_id, &record.request.call_id)
+        else {
+            return;
+        };
+        let call = ToolCallKey {
+            session_id: session_id.clone(),
+            call_id: call_id.clone(),
+        };
+        let record = record.key.clone();
+        self.allowed_calls.push_back(AllowedCall { call, record });
+        if self.allowed_calls.len() > MAX_ALLOWED_CALLS {
+            self.allowed_calls.pop_front();
+        }
+    }
+
+    /// Returns `true` if the end of a tool call is awaited.
+    pub(super) fn awaits_calls(&self) -> bool {
+        !self.allowed_calls.is_empty()
+    }
+
+    /// Takes the decisions about a tool call that has ended.
+    pub(super) fn end_call(&mut self, call: &ToolCallKey) -> Vec<RecordKey> {
+        let mut ended = Vec::new();
+        self.allowed_calls.retain(|allowed| {
+            let is_ended = allowed.call == *call;
+            if is_ended {
+                ended.push(allowed.record.clone());
+            }
+            !is_ended
+        });
+        ended
+    }
+
     /// Records the directory of a session.
     pub(super) fn add_session(&mut self, id: &str, cwd: PathBuf) {
         self.sessions.add(id, cwd);
@@ -189,18 +254,16 @@ impl State {
 }
 
 impl PassedRequest {
-    /// Returns the outcome of a response of the client.
-    pub(super) fn outcome(
-        &self,
+    /// Returns the answer of the client's user to a permission request; `None` if there is none.
+    pub(super) fn answer(
+        options: &PermissionOptions,
         response: Option<&Value>,
-        is_error: bool,
     ) -> Option<RequestOutcome> {
-        let Some(options) = &self.options else {
-            return (!is_error).then_some(RequestOutcome::Ran);
-        };
         let outcome = &response?["outcome"];
         match (outcome["outcome"].as_str(), outcome["optionId"].as_str()) {
-            (Some("selected"), Some(id)) if options.allows(id) => None,
+            (Some("selected"), Some(id)) if options.allows(id) => {
+                Some(RequestOutcome::AllowedByUser)
+            }
             (Some("selected"), Some(_)) => Some(RequestOutcome::DeniedByUser),
             (Some("cancelled"), _) => Some(RequestOutcome::Cancelled),
             _ => None,

@@ -11,10 +11,11 @@ use tokio::time::timeout;
 
 use super::chain::{self, LogEntryKind, used};
 use super::deadlines::{Deadlines, TOLERANCE_US};
-use super::decide::{find, proves};
+use super::decide::{find, proves, record_answer};
 use super::error::AuditError;
 use super::record::{
-    AuditRecord, DecisionRow, UserResponse, columns, floor_us, response_code, scope_of, storable,
+    AuditRecord, DecisionRow, NewAnswer, UserResponse, columns, floor_us, response_code, scope_of,
+    storable,
 };
 use super::remembered::Remembered;
 use super::store::AuditStore;
@@ -93,6 +94,24 @@ impl AuditStore {
             scope: now,
         };
         self.inner.writer.run(redeem).await
+    }
+
+    /// Answers the open question of a decision that another program has asked its user about. The
+    /// caller must present the secret of the decision. An approval is recorded as used, so that it
+    /// allows no other request. Returns `false` if there is no open question with this secret.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the answer could not be written.
+    pub(crate) async fn answer_and_use(
+        &self,
+        id: i64,
+        secret: &str,
+        answer: NewAnswer,
+    ) -> Result<bool, AuditError> {
+        let secret = secret.to_owned();
+        let answer = AnswerAndUse { id, secret, answer };
+        self.inner.writer.run(answer).await
     }
 
     /// Searches for an approval of a command in its directory and session, with an equal scope.
@@ -305,6 +324,33 @@ impl Work for RedeemApproval {
         }
         record_use(batch, self.id, self.at).await?;
         Ok(RedeemResult::Done(record))
+    }
+}
+
+struct AnswerAndUse {
+    id: i64,
+    secret: String,
+    answer: NewAnswer,
+}
+
+impl Work for AnswerAndUse {
+    type Out = bool;
+
+    async fn apply(self, batch: &mut Batch) -> Result<bool, AuditError> {
+        let found = find(&mut batch.tx, self.id).await?;
+        let open = found.filter(|row| {
+            row.requires && row.response.is_none() && proves(&self.secret, row.secret_hash.as_ref())
+        });
+        let Some(row) = open else {
+            return Ok(false);
+        };
+        // Only an approval with a deadline can be used.
+        let is_usable = row.deadline.is_some() && self.answer.response == UserResponse::Approved;
+        record_answer(batch, row, &self.answer).await?;
+        if is_usable {
+            record_use(batch, self.id, floor_us(self.answer.at)).await?;
+        }
+        Ok(true)
     }
 }
 

@@ -11,9 +11,10 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use hooks_guard::acp::{
-    AgentRequest, DecidedRequest, DecisionRecord, Evidence, Proxy, RequestDecision, RequestGate,
-    RequestKind, RequestOutcome,
+    AgentRequest, DecidedRequest, DecisionRecord, Evidence, Proxy, RecordKey, RequestDecision,
+    RequestGate, RequestKind, RequestOutcome,
 };
+use hooks_guard::audit::UserResponse;
 use hooks_guard::classify::Decision;
 use hooks_guard::client::Client;
 use hooks_guard::protocol::DENIED;
@@ -22,8 +23,9 @@ use hooks_guard::{PermissionDecision, PermissionRequest};
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::io::BufReader;
 use tokio::process::{Child, Command};
-use tokio::runtime::{Builder, Handle};
+use tokio::runtime::Builder;
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep_until, timeout};
 
 use super::decide::{DecisionContext, DecisionSource, RemoteService, STACK_BYTES};
@@ -106,9 +108,10 @@ async fn run(options: AcpArgs) -> Result<u8, CommandError> {
     let gate = Arc::new(GuardGate {
         agent,
         ask,
+        reports: start_reports(setup.clone()),
         setup,
-        runtime: Handle::current(),
     });
+    let reports = gate.reports.clone();
     let agent = (BufReader::new(from_agent), to_agent);
     let client = (BufReader::new(tokio::io::stdin()), tokio::io::stdout());
     let (proxy, tasks) = Proxy::new(gate, agent, client);
@@ -156,6 +159,9 @@ async fn run(options: AcpArgs) -> Result<u8, CommandError> {
             let _ = (&mut write_client).await;
         };
         let _ = timeout(DRAIN_TIMEOUT, written).await;
+    }
+    if timeout(DRAIN_TIMEOUT, flush(&reports)).await.is_err() {
+        tracing::warn!("cannot record what became of the last requests before the timeout");
     }
     Ok(exit_status(status))
 }
@@ -226,7 +232,52 @@ struct GuardGate {
     agent: Option<String>,
     ask: Option<Approver>,
     setup: HookSetup,
-    runtime: Handle,
+    reports: mpsc::Sender<OutcomeReport>,
+}
+
+/// What became of a request, for the trail.
+#[derive(Debug)]
+enum OutcomeReport {
+    Answered(Box<DecisionRecord>, RequestOutcome),
+    Ran(RecordKey),
+    /// Tells the receiver that the earlier reports are recorded.
+    Flush(oneshot::Sender<()>),
+}
+
+/// Maximum number of reports that wait for the trail.
+const MAX_REPORTS: usize = 64;
+
+/// Starts a task that records the reports in their order.
+fn start_reports(setup: HookSetup) -> mpsc::Sender<OutcomeReport> {
+    let (send, mut receive) = mpsc::channel(MAX_REPORTS);
+    tokio::spawn(async move {
+        while let Some(report) = receive.recv().await {
+            let recorded = match report {
+                OutcomeReport::Answered(record, outcome) => {
+                    record_answer(&setup, *record, outcome).await
+                }
+                OutcomeReport::Ran(key) => record_run(&setup, key).await,
+                OutcomeReport::Flush(done) => {
+                    // The receiver is gone after its timeout.
+                    let _ = done.send(());
+                    Ok(())
+                }
+            };
+            if let Err(error) = recorded {
+                tracing::warn!(%error, "cannot record what became of a request");
+            }
+        }
+    });
+    send
+}
+
+/// Waits until the earlier reports are recorded.
+async fn flush(reports: &mpsc::Sender<OutcomeReport>) {
+    let (done, is_done) = oneshot::channel();
+    if reports.send(OutcomeReport::Flush(done)).await.is_ok() {
+        // An error means that the task has ended.
+        let _ = is_done.await;
+    }
 }
 
 /// Name of an agent that tells none.
@@ -256,13 +307,14 @@ impl RequestGate for GuardGate {
         unrecorded(self.without_decision(why))
     }
 
-    fn report(&self, record: DecisionRecord, outcome: RequestOutcome) {
-        let setup = self.setup.clone();
-        self.runtime.spawn(async move {
-            if let Err(error) = report(&setup, record, outcome).await {
-                tracing::warn!(%error, "cannot record what became of a request");
-            }
-        });
+    async fn report(&self, record: DecisionRecord, outcome: RequestOutcome) {
+        let report = OutcomeReport::Answered(Box::new(record), outcome);
+        // The task ends with the process only.
+        let _ = self.reports.send(report).await;
+    }
+
+    async fn report_run(&self, key: RecordKey) {
+        let _ = self.reports.send(OutcomeReport::Ran(key)).await;
     }
 }
 
@@ -279,21 +331,44 @@ fn unrecorded(answer: RequestDecision) -> DecidedRequest {
     }
 }
 
-async fn report(
+/// Recorded as the answerer of a request that the user of the editor answered.
+const BY_EDITOR: &str = "editor";
+/// Recorded as the answerer of a request that the editor or the agent cancelled.
+const BY_AGENT: &str = "agent";
+
+async fn record_answer(
     setup: &HookSetup,
     record: DecisionRecord,
     outcome: RequestOutcome,
 ) -> Result<(), CommandError> {
     let loaded = setup.load()?;
     let context = context(&loaded);
-    let DecisionRecord { request, call } = record;
-    match (outcome, call) {
-        (RequestOutcome::Ran, Some((id, secret))) => context.report(id, &secret, None).await,
-        (RequestOutcome::Ran, None) => context.record_locally(&request, None).await,
-        (RequestOutcome::DeniedByUser, _) => {
-            context.record_denial(request, "denied in the editor").await
-        }
-        (RequestOutcome::Cancelled, _) => context.record_denial(request, "cancelled").await,
+    let DecisionRecord { request, key } = record;
+    let (response, by, note) = match outcome {
+        RequestOutcome::AllowedByUser => (UserResponse::Approved, BY_EDITOR, None),
+        RequestOutcome::DeniedByUser => (
+            UserResponse::Denied,
+            BY_EDITOR,
+            Some("denied in the editor"),
+        ),
+        RequestOutcome::Cancelled => (UserResponse::Denied, BY_AGENT, Some("cancelled")),
+    };
+    let is_answered = context
+        .record_prompt_answer(key.id, &key.secret, response, by, note)
+        .await?;
+    match note {
+        // The guard had allowed it.
+        Some(why) if !is_answered => context.record_denial(request, why).await,
+        _ => Ok(()),
+    }
+}
+
+async fn record_run(setup: &HookSetup, key: RecordKey) -> Result<(), CommandError> {
+    let loaded = setup.load()?;
+    let context = context(&loaded);
+    match key.by_service {
+        true => context.report(key.id, &key.secret, None).await,
+        false => context.record_run(key.id, &key.secret).await,
     }
 }
 
@@ -374,15 +449,20 @@ impl GuardGate {
         // The operator does not see the hidden part, and so cannot approve it.
         let is_for_editor = permission.hidden_code && self.ask.is_none();
         let reason = permission.reason();
-        let call = permission.id.zip(permission.secret);
-        let call = call.filter(|_| client.is_some());
-        let answer = match (answer, client, &call) {
-            (RequestDecision::AskClient(_), Some(client), Some((id, secret)))
+        let by_service = client.is_some();
+        let key = permission.id.zip(permission.secret);
+        let key = key.map(|(id, secret)| RecordKey {
+            id,
+            secret,
+            by_service,
+        });
+        let answer = match (answer, client, &key) {
+            (RequestDecision::AskClient(_), Some(client), Some(key))
                 if !asked.asks_itself && !is_for_editor =>
             {
                 let question = RecordedQuestion {
-                    id: *id,
-                    secret: secret.clone(),
+                    id: key.id,
+                    secret: key.secret.clone(),
                     reason,
                     edits: request.edits,
                     cwd: asked.cwd.clone(),
@@ -396,9 +476,9 @@ impl GuardGate {
         };
         DecidedRequest {
             answer,
-            record: Some(DecisionRecord {
+            record: key.map(|key| DecisionRecord {
                 request: asked,
-                call,
+                key,
             }),
         }
     }

@@ -11,7 +11,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use hooks_guard::audit::ExecutionResult;
+use hooks_guard::audit::{ExecutionResult, UserResponse};
 use hooks_guard::changes::FileChanges;
 use hooks_guard::classify::Decision;
 use hooks_guard::client::{Client, ClientError};
@@ -367,6 +367,34 @@ impl<'a> DecisionContext<'a> {
             service.record_agent_denial(request, reason).await
         };
         self.with_trail(gate(self.loaded, None)?, record).await
+    }
+
+    /// Records the answer of a user whom the agent's editor has asked about a request. Returns
+    /// `false` if the request has an answer already, or needed none.
+    #[cfg(feature = "acp")]
+    pub(super) async fn record_prompt_answer(
+        &self,
+        id: i64,
+        secret: &str,
+        response: UserResponse,
+        by: &str,
+        note: Option<&str>,
+    ) -> Result<bool, CommandError> {
+        let record = |service: PermissionService| async move {
+            service
+                .record_prompt_answer(id, secret, response, by, note)
+                .await
+        };
+        self.with_trail(Gate::tables_only(), record).await
+    }
+
+    /// Records in the trail that a request ran that this process decided about.
+    #[cfg(feature = "acp")]
+    pub(super) async fn record_run(&self, id: i64, secret: &str) -> Result<(), CommandError> {
+        let record = |service: PermissionService| async move {
+            service.record_execution(id, secret, None).await.map(drop)
+        };
+        self.with_trail(Gate::tables_only(), record).await
     }
 
     /// Reports to the service that an approved call ran. If the service is unreachable, this

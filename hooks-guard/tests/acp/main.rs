@@ -9,9 +9,11 @@ mod broken;
 mod cancel;
 mod permission;
 mod question;
+mod random;
 mod requests;
 #[path = "../support/running_service.rs"]
 mod running_service;
+mod runs;
 mod service;
 mod streams;
 
@@ -88,17 +90,22 @@ impl Home {
             .collect()
     }
 
-    /// Waits until the newest record of the trail passes a test.
-    fn wait_for_record(&self, test: impl Fn(&Value) -> bool) -> Value {
+    /// Waits until a search in the trail, newest record first, finds a value.
+    fn wait_for<T>(&self, search: impl Fn(&[Value]) -> Option<T>) -> T {
         let until = Instant::now() + WAIT;
         loop {
-            let record = self.trail().into_iter().next().unwrap_or_default();
-            if test(&record) {
-                return record;
+            let trail = self.trail();
+            if let Some(found) = search(&trail) {
+                return found;
             }
-            assert!(Instant::now() < until, "the newest record is {record}");
+            assert!(Instant::now() < until, "the trail is {trail:?}");
             thread::sleep(Duration::from_millis(50));
         }
+    }
+
+    /// Waits until the newest record of the trail passes a test.
+    fn wait_for_record(&self, test: impl Fn(&Value) -> bool) -> Value {
+        self.wait_for(|trail| trail.first().filter(|record| test(record)).cloned())
     }
 }
 
