@@ -17,11 +17,10 @@ use super::decide::{
 };
 use super::message::{self, Envelope, MessageId};
 use super::proxy::Proxy;
-use super::requests::{AgentRequest, needs_decision};
+use super::requests::AgentRequest;
 
-/// Passes the bytes through a proxy whose gate denies every request, and checks both outputs. A NUL
-/// separates the bytes of the sides: the first part is from the agent, the next from the client, and
-/// so on.
+/// Passes the bytes through a proxy whose gate denies every request, and checks both outputs. A line
+/// that starts with `>` is from the client, without the `>`; any other line is from the agent.
 ///
 /// # Panics
 /// If a request for a terminal, a file or a permission reaches the client; if another message does
@@ -32,6 +31,13 @@ pub fn fuzz_proxy(data: &[u8]) {
     runtime.expect("a runtime").block_on(run(data));
 }
 
+/// The methods of the requests that need a decision.
+const DECIDED: [&str; 4] = [
+    "terminal/create",
+    "fs/write_text_file",
+    "fs/read_text_file",
+    "session/request_permission",
+];
 /// Number of yields in which the proxy must pass a message on.
 const MAX_YIELDS: usize = 1_000_000;
 /// Bytes in transit of one stream.
@@ -56,18 +62,18 @@ async fn run(data: &[u8]) {
     let mut agent = Peer::new(agent_in, agent_out);
     let mut client = Peer::new(client_in, client_out);
     let mut expected = Expected::default();
-    for (number, part) in data.split(|byte| *byte == 0).enumerate() {
+    for (number, (is_from_client, part)) in parts(data).into_iter().enumerate() {
         // The mark passes after all earlier messages of its side.
         let mark = format!("\n{{\"jsonrpc\":\"2.0\",\"method\":\"_mark\",\"params\":{number}}}\n");
-        let bytes = [part, mark.as_bytes()].concat();
+        let bytes = [part.as_slice(), mark.as_bytes()].concat();
         let mark = mark.trim_start().as_bytes();
-        match number % 2 {
-            0 => {
+        match is_from_client {
+            false => {
                 expected.add_lines(&bytes, Expected::add_from_agent);
                 agent.send(&bytes).await;
                 client.wait_for(mark, &expected.to_client).await;
             }
-            _ => {
+            true => {
                 expected.add_lines(&bytes, Expected::add_from_client);
                 client.send(&bytes).await;
                 agent.wait_for(mark, &expected.to_agent).await;
@@ -88,6 +94,20 @@ async fn run(data: &[u8]) {
     }
     expected.check_agent(&bytes_of(&to_agent));
     expected.check_client(&bytes_of(&to_client));
+}
+
+/// Returns the bytes of both sides in their order; `true` are those of the client.
+fn parts(data: &[u8]) -> Vec<(bool, Vec<u8>)> {
+    let mut parts: Vec<(bool, Vec<u8>)> = Vec::new();
+    for line in data.split_inclusive(|byte| *byte == b'\n') {
+        let from_client = line.strip_prefix(b">");
+        let (is_from_client, line) = (from_client.is_some(), from_client.unwrap_or(line));
+        match parts.last_mut() {
+            Some((side, bytes)) if *side == is_from_client => bytes.extend_from_slice(line),
+            _ => parts.push((is_from_client, line.to_owned())),
+        }
+    }
+    parts
 }
 
 /// Denies every request.
@@ -212,12 +232,12 @@ impl Expected {
                     self.to_client.replies += 1;
                 }
             }
-            Ok(Envelope::Request { id, method }) if needs_decision(&method) => {
+            Ok(Envelope::Request { id, method }) if DECIDED.contains(&method.as_str()) => {
                 self.to_agent.replies += 1;
                 let options = rejecting_options(line);
                 self.rejecting.entry(id).or_default().extend(options);
             }
-            Ok(Envelope::Notification { method }) if needs_decision(&method) => {
+            Ok(Envelope::Notification { method }) if DECIDED.contains(&method.as_str()) => {
                 self.to_agent.replies += 1;
             }
             Ok(Envelope::Request { id, .. }) if !self.open_of_agent.insert(id.clone()) => {
@@ -272,7 +292,7 @@ impl Expected {
             let keys = serde_json::Deserializer::from_slice(line).deserialize_map(Methods);
             for method in keys.expect("an object") {
                 assert!(
-                    !needs_decision(&method),
+                    !DECIDED.contains(&method.as_str()),
                     "undecided: {}",
                     String::from_utf8_lossy(line)
                 );
