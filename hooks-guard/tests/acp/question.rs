@@ -146,3 +146,20 @@ fn the_option_asks_the_client_although_a_service_runs() {
     connection.client(&answer(&question, &allow));
     assert_eq!(connection.client_reads.next()["method"], "terminal/create");
 }
+
+/// A response of the agent goes to the client, whatever its id is.
+#[test]
+fn the_agent_cannot_answer_the_question() {
+    let mut connection = connection(1);
+    connection.agent(&terminal(8, "rm", &["-r", "build"]));
+    let question = connection.client_reads.next();
+    let [allow, reject] = option_ids(&question);
+    connection.passes(&answer(&question, &allow));
+    connection.client_reads.is_silent();
+    let mut reused = terminal(8, "ls", &[]);
+    reused["id"] = question["id"].clone();
+    let reply = connection.is_answered(&reused);
+    assert_eq!(reply["error"]["code"], -32600, "{reply}");
+    connection.client(&answer(&question, &reject));
+    assert_eq!(connection.agent_reads.next()["error"]["code"], -32003);
+}
