@@ -119,6 +119,40 @@ const commands = [
   },
 ];
 
+// Tools of an MCP server.
+
+const noNote = (o) => reached(o) || (o.noted ? 'the note is created' : '');
+/** Settings with the server, and a rule about its tool. opencode's name for it can be read in two ways. */
+const notes = (effect) => (client) => ({
+  ...client.notes(client),
+  [RULES]: `[[rule]]\neffect = "${effect}"\nmcp = ["notes/create_*", "notes_create/*"]\nreason = "notes of the lab"\n`,
+});
+
+const mcp = [
+  {
+    name: 'mcp',
+    clients: everyone,
+    quick: ['codex', 'gemini', 'copilot'],
+    files: notes('deny'),
+    script: (tools) => [tools.note('x')],
+    expect: [
+      prevents('a rule denies a tool of an MCP server', noNote),
+      prevents('the model receives the reason of the rule about the tool', told(0, /notes of the lab/)),
+      does('the trail has the call of the tool', trail(/rule.*notes[/_]create_note/)),
+    ],
+  },
+  {
+    name: 'mcp-allowed',
+    clients: everyone,
+    files: notes('allow'),
+    script: (tools) => [tools.note('x')],
+    expect: [
+      does('a tool of an MCP server that a rule allows runs', (o) => reached(o) || (o.noted ? '' : 'there is no note')),
+      does('the trail has the run of the tool', trail(/yes\s+MCP tool notes[/_]create_note/)),
+    ],
+  },
+];
+
 // Failures of the guard. The installed command sees the exit status, not the output.
 
 const failing = (guard, says, quick) => ({
@@ -512,7 +546,7 @@ const overHttp = [
 ];
 
 export const checks = [
-  ...commands, ...failures, ...service, ...claude, ...terminals, ...codex, ...rest, ...overHttp,
+  ...commands, ...mcp, ...failures, ...service, ...claude, ...terminals, ...codex, ...rest, ...overHttp,
 ];
 
 /** Returns the scenario of a check for a client, as inside.mjs reads it. */

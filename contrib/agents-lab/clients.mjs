@@ -12,7 +12,9 @@
 //              the client itself refuses nothing, so that only the guard is left
 //   unattended environment of a headless run that tells the guard that there is no user
 //   terminal   arguments that start it in a terminal
-//   tools      its own calls for `shell`, `write` and `read`
+//   tools      its own calls for `shell`, `write` and `read`, and for `note`, a tool of the MCP server
+//              `notes` (notes.mjs)
+//   notes      its settings with this server, by path; files of `files` without it are kept
 
 export const PORT = 18080;
 export const HOME = '/home/dev';
@@ -20,6 +22,8 @@ export const PROJECT = `${HOME}/project`;
 const arch = process.arch;
 const root = `http://127.0.0.1:${PORT}`;
 const json = (value) => JSON.stringify(value, null, 2);
+/** Returns a file of settings with more in it. */
+const merged = (text, more) => json({ ...JSON.parse(text), ...more });
 
 /** Runs inside.mjs, and Gemini CLI, which needs a newer Node than some systems have. */
 export const node = {
@@ -27,6 +31,11 @@ export const node = {
   packages: [`node-linux-${arch}@22.23.3`],
   program: [`node_modules/node-linux-${arch}/bin/node`],
 };
+
+/** Command line of the MCP server `notes`. */
+const SERVER = [`/mnt/clients/${node.id}/${node.program[0]}`, '/mnt/lab/notes.mjs'];
+const [command, ...args] = SERVER;
+const servers = (more) => ({ mcpServers: { notes: { command, args, ...more } } });
 
 const claude = {
   id: 'claude',
@@ -57,7 +66,9 @@ const claude = {
     shell: (command) => ({ tool: 'Bash', arguments: { command, description: 'x' } }),
     write: (path, content) => ({ tool: 'Write', arguments: { file_path: path, content } }),
     read: (path) => ({ tool: 'Read', arguments: { file_path: path } }),
+    note: (text) => ({ tool: 'mcp__notes__create_note', unlisted: true, arguments: { text } }),
   },
+  notes: ({ files }) => ({ '.claude.json': merged(files['.claude.json'], servers({ type: 'stdio' })) }),
 };
 
 /** The newest version for Node 20; it does not support `onFailure`. */
@@ -103,7 +114,11 @@ const codex = {
     shell: (cmd) => ({ tool: 'exec_command', arguments: { cmd } }),
     write: (path, text) => ({ tool: 'apply_patch', text: patch(path, text) }),
     read: (path) => ({ tool: 'exec_command', arguments: { cmd: `cat ${path}` } }),
+    note: (text) => ({ tool: 'create_note', unlisted: true, namespace: 'mcp__notes', arguments: { text } }),
   },
+  notes: ({ files }) => ({
+    '.codex/config.toml': `${files['.codex/config.toml']}[mcp_servers.notes]\ncommand = "${command}"\nargs = ${JSON.stringify(args)}\n[mcp_servers.notes.tools.create_note]\napproval_mode = "approve"\n`,
+  }),
 };
 
 const gemini = {
@@ -133,7 +148,9 @@ const gemini = {
     shell: (command) => ({ tool: 'run_shell_command', arguments: { command } }),
     write: (path, content) => ({ tool: 'write_file', arguments: { file_path: path, content } }),
     read: (path) => ({ tool: 'read_file', arguments: { file_path: path } }),
+    note: (text) => ({ tool: 'mcp_notes_create_note', arguments: { text } }),
   },
+  notes: ({ files }) => ({ '.gemini/settings.json': merged(files['.gemini/settings.json'], servers()) }),
 };
 
 const copilot = {
@@ -160,7 +177,9 @@ const copilot = {
     shell: (command) => ({ tool: 'bash', arguments: { command, description: 'x' } }),
     write: (path, text) => ({ tool: 'create', arguments: { path, file_text: text } }),
     read: (path) => ({ tool: 'view', arguments: { path } }),
+    note: (text) => ({ tool: 'notes-create_note', arguments: { text } }),
   },
+  notes: () => ({ '.copilot/mcp-config.json': json(servers({ type: 'local', tools: ['*'] })) }),
 };
 
 const opencode = {
@@ -197,6 +216,11 @@ const opencode = {
     shell: (command) => ({ tool: 'bash', arguments: { command, description: 'x' } }),
     write: (path, content) => ({ tool: 'write', arguments: { filePath: path, content } }),
     read: (path) => ({ tool: 'read', arguments: { filePath: path } }),
+    note: (text) => ({ tool: 'notes_create_note', arguments: { text } }),
+  },
+  notes: ({ files }) => {
+    const path = '.config/opencode/opencode.json';
+    return { [path]: merged(files[path], { mcp: { notes: { type: 'local', command: SERVER } } }) };
   },
 };
 
@@ -228,7 +252,9 @@ const qwen = {
     shell: (command) => ({ tool: 'run_shell_command', arguments: { command, is_background: false } }),
     write: (path, content) => ({ tool: 'write_file', arguments: { file_path: path, content } }),
     read: (path) => ({ tool: 'read_file', arguments: { file_path: path } }),
+    note: (text) => ({ tool: 'mcp__notes__create_note', unlisted: true, arguments: { text } }),
   },
+  notes: ({ files }) => ({ '.qwen/settings.json': merged(files['.qwen/settings.json'], servers()) }),
 };
 
 const droid = {
@@ -268,7 +294,9 @@ const droid = {
     }),
     write: (path, content) => ({ tool: 'Create', arguments: { file_path: path, content } }),
     read: (path) => ({ tool: 'Read', arguments: { file_path: path } }),
+    note: (text) => ({ tool: 'notes___create_note', unlisted: true, arguments: { text } }),
   },
+  notes: () => ({ '.factory/mcp.json': json(servers({ type: 'stdio', disabled: false })) }),
 };
 
 export const clients = [claude, olderClaude, codex, gemini, copilot, opencode, qwen, droid];

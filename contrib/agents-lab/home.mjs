@@ -52,6 +52,7 @@ export function programOf(client) {
 export function finish(outcome) {
   outcome.buildStays = existsSync(join(PROJECT, 'build/out.o'));
   outcome.written = existsSync(join(PROJECT, 'new.txt'));
+  outcome.noted = existsSync(join(HOME, 'notes.txt'));
   const text = JSON.stringify(outcome, null, 1);
   writeFileSync(join(HOME, 'outcome.json'), text);
   process.stdout.write(text, () => process.exit());

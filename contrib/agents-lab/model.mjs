@@ -50,7 +50,9 @@ const messages = {
 /** OpenAI's `/v1/responses`: Codex. Its patch tool takes plain text instead of JSON. */
 const responses = {
   path: /\/v1\/responses$/,
-  offered: (body) => (body.tools ?? []).map((tool) => tool.name ?? tool.type),
+  // Tools of MCP servers are in namespaces.
+  offered: (body) =>
+    (body.tools ?? []).flatMap((tool) => (tool.tools ?? [tool]).map((inner) => inner.name ?? inner.type)),
   results: (body) =>
     (Array.isArray(body.input) ? body.input : [])
       .filter((item) => item.type?.endsWith('_call_output'))
@@ -65,7 +67,8 @@ const responses = {
     } else if (call.text !== undefined) {
       item = { type: 'custom_tool_call', ...common, input: call.text };
     } else {
-      item = { type: 'function_call', ...common, arguments: JSON.stringify(call.arguments) };
+      const { namespace } = call;
+      item = { type: 'function_call', ...common, namespace, arguments: JSON.stringify(call.arguments) };
     }
     const response = { id: `resp_${id}`, object: 'response', model: body.model, output: [] };
     const usage = { input_tokens: 1, output_tokens: 1, total_tokens: 2 };

@@ -11,7 +11,8 @@ use crate::excerpt::Excerpt;
 use crate::files;
 use crate::install::{
     HookCall, Plan, SettingsScope, TOKEN_VARIABLE, claude_ignores_lateness, codex_skips,
-    document_value, entries, http_plan, is_http, others, plugin_is_installed, plugin_text,
+    document_value, entries, http_plan, is_http, mcp_pattern, others, plugin_is_installed,
+    plugin_text,
 };
 use crate::protocol::{Agent, FailureReaction};
 
@@ -353,10 +354,22 @@ fn compare_entries(
     let missing = wanted
         .iter()
         .find(|(event, _)| !there.iter().any(|(other, _)| other == event));
+    let skips_mcp = wanted
+        .iter()
+        .any(|(event, entry)| skips_mcp_tools(agent, event, entry, there));
     Some(match missing {
         Some((event, _)) => failed_check(
             agent,
             format!("`{shown}` does not call the hook at `{event}`"),
+            again,
+        ),
+        None if skips_mcp => Check::new(
+            agent.name(),
+            CheckState::Warn,
+            format!(
+                "`{shown}` does not call the hook for tools of MCP servers, so rules with `mcp` \
+                 have no effect"
+            ),
             again,
         ),
         None => Check::new(
@@ -366,6 +379,21 @@ fn compare_entries(
             again,
         ),
     })
+}
+
+/// Returns `true` if the entries at an event have matchers without the tools of MCP servers, which
+/// the entry of this version has.
+fn skips_mcp_tools(agent: Agent, event: &str, wanted: &Value, there: &[(String, Value)]) -> bool {
+    let pattern = mcp_pattern(agent);
+    let has_pattern = |entry: &Value| {
+        let matcher = entry["matcher"].as_str();
+        matcher.is_none_or(|matcher| matcher == "*" || matcher.contains(&pattern))
+    };
+    let is_named = wanted["matcher"]
+        .as_str()
+        .is_some_and(|wanted| wanted.contains(&pattern));
+    let mut entries = there.iter().filter(|(other, _)| other == event);
+    is_named && !entries.any(|(_, entry)| has_pattern(entry))
 }
 
 /// Returns the words of an entry's command line, the binary first.

@@ -37,7 +37,7 @@ pub(crate) use http::{TOKEN_VARIABLE, is_http, plan as http_plan};
 pub use jsonc::DocumentError;
 pub(crate) use places::others;
 pub use places::{Homes, SettingsScope, settings_files};
-pub(crate) use plan::{HookCall, Plan};
+pub(crate) use plan::{HookCall, Plan, mcp_pattern};
 pub(crate) use plugin::{is_installed as plugin_is_installed, text as plugin_text};
 pub(crate) use version::{claude_ignores_lateness, in_path};
 

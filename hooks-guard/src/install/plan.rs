@@ -8,8 +8,8 @@ use serde_json::{Map, Value, json};
 
 use super::version::{claude_ignores_lateness, claude_is_unknown};
 use crate::protocol::{
-    AFTER_TOOL_TIMEOUT, Agent, BEFORE_TOOL_TIMEOUT, HandlerField, JsonRegistration, ReplyFormat,
-    ToolKind, ToolMatcher,
+    AFTER_TOOL_TIMEOUT, Agent, BEFORE_TOOL_TIMEOUT, HandlerField, JsonRegistration, McpNaming,
+    ReplyFormat, ToolKind, ToolMatcher,
 };
 
 /// The entries for a settings file.
@@ -167,12 +167,24 @@ fn matcher(agent: Agent, tools: ToolMatcher) -> Option<String> {
         let names = tools.filter(|&&(_, tool)| which(tool));
         names.map(|&(name, _)| name).collect::<Vec<_>>().join("|")
     };
+    let all = || format!("{}|{}", names(&|_| true), mcp_pattern(agent));
     match tools {
         ToolMatcher::Omitted => None,
         ToolMatcher::Any => Some("*".to_owned()),
-        ToolMatcher::Exact => Some(format!("^({})$", names(&|_| true))),
-        ToolMatcher::Names => Some(names(&|_| true)),
+        ToolMatcher::Exact => Some(format!("^({})$", all())),
+        ToolMatcher::Names => Some(all()),
         ToolMatcher::FileNames => Some(names(&|tool| !is_shell(tool))),
+    }
+}
+
+/// Returns a regular expression for the names of tools of MCP servers. It names the separator only if
+/// there is no prefix: an agent may shorten a long name.
+pub(crate) fn mcp_pattern(agent: Agent) -> String {
+    let naming = agent.description().mcp_names;
+    let McpNaming { prefix, separator } = naming.unwrap_or(McpNaming::COMMON);
+    match prefix {
+        "" => format!(".+{separator}.+"),
+        prefix => format!("{prefix}.*"),
     }
 }
 

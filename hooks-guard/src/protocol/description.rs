@@ -224,9 +224,9 @@ pub(crate) enum ToolMatcher {
     Omitted,
     /// All tools, as `*`.
     Any,
-    /// The agent's tools, as a regular expression for the whole name.
+    /// The agent's tools and those of MCP servers, as a regular expression for the whole name.
     Exact,
-    /// The agent's tools, as alternatives.
+    /// The agent's tools and those of MCP servers, as alternatives.
     Names,
     /// The agent's file tools, as alternatives.
     FileNames,

@@ -3,10 +3,11 @@
 //!
 //! | Agent | Name of a tool | Server and tool |
 //! |---|---|---|
-//! | Claude Code, Codex | `mcp__SERVER__TOOL` | Claude Code names the server in `mcp_server.name` |
+//! | Claude Code, Codex, Qwen Code | `mcp__SERVER__TOOL` | Claude Code names the server in `mcp_server.name` |
 //! | Gemini CLI, VS Code | `mcp_SERVER_TOOL` | Gemini CLI names both in `mcp_context` |
 //! | Copilot CLI | `SERVER-TOOL` | |
 //! | opencode | `SERVER_TOOL` | |
+//! | Factory Droid | `SERVER___TOOL` | |
 
 use hooks_runtime::display::shorten;
 use serde_json::Value;

@@ -55,7 +55,7 @@ pub use agent::{Agent, UnknownAgent, is_unattended};
 #[cfg(any(feature = "cli", feature = "acp"))]
 pub(crate) use description::ToolKind;
 #[cfg(feature = "cli")]
-pub(crate) use description::{HandlerField, JsonRegistration, ReplyFormat, ToolMatcher};
+pub(crate) use description::{HandlerField, JsonRegistration, McpNaming, ReplyFormat, ToolMatcher};
 pub use events::read;
 #[doc(hidden)]
 pub use fuzz::fuzz_protocol;

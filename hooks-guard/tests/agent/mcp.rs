@@ -134,6 +134,11 @@ fn each_agent_names_tools_in_its_own_way() {
                 "toolArgs": {"title": "t"}}),
         ),
         (
+            "qwen-code",
+            fields("PreToolUse", "mcp__github__create_issue"),
+        ),
+        ("droid", fields("PreToolUse", "github___create_issue")),
+        (
             "opencode",
             json!({"hook": "tool.execute.before", "directory": "/srv",
                 "input": {"tool": "github_create_issue", "sessionID": "s", "callID": "c"},

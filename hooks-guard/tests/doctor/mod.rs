@@ -722,6 +722,29 @@ fn hooks_over_http_are_checked() {
     home.assert("claude-code", CheckState::Warn, "2.1.294 runs the tool");
 }
 
+/// Earlier versions registered the hook for shell and file tools only.
+#[test]
+fn an_entry_without_the_tools_of_mcp_servers_is_reported() {
+    for (agent, pattern) in [
+        (Agent::Codex, "|mcp__.*"),
+        (Agent::Gemini, "|mcp_.*"),
+        (Agent::Copilot, "|.+-.+"),
+    ] {
+        let home = Home::new();
+        let file = home.install(agent);
+        home.assert(agent.name(), CheckState::Ok, "calls the hook");
+        let text = fs::read_to_string(&file).unwrap();
+        let before = text.replace(pattern, "");
+        assert_ne!(text, before);
+        fs::write(&file, before).unwrap();
+        let what = "does not call the hook for tools of MCP servers";
+        home.assert(agent.name(), CheckState::Warn, what);
+        home.install(agent);
+        assert_eq!(fs::read_to_string(&file).unwrap(), text);
+        home.assert(agent.name(), CheckState::Ok, "calls the hook");
+    }
+}
+
 #[test]
 fn a_plugin_for_other_files_is_reported() {
     let home = Home::new();

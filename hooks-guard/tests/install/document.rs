@@ -63,7 +63,10 @@ fn installed_settings_have_the_format_of_each_agent() {
         ["hooks"]
     );
     for event in ["PreToolUse", "PermissionRequest", "PostToolUse"] {
-        assert_eq!(codex["hooks"][event][0]["matcher"], "^(Bash|apply_patch)$");
+        assert_eq!(
+            codex["hooks"][event][0]["matcher"],
+            "^(Bash|apply_patch|mcp__.*)$"
+        );
     }
     assert_eq!(
         codex["hooks"]["PreToolUse"][0]["hooks"][0]["command"],
@@ -78,6 +81,7 @@ fn installed_settings_have_the_format_of_each_agent() {
             .unwrap()
             .starts_with("^(run_shell_command|")
     );
+    assert!(before["matcher"].as_str().unwrap().ends_with("|mcp_.*)$"));
     assert_eq!(before["hooks"][0]["timeout"], 600_000, "milliseconds");
 
     let cursor = read(Agent::Cursor);

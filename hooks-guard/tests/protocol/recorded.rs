@@ -14,7 +14,8 @@ use crate::protocol::{Sample, samples};
 /// Expected event of a recorded input.
 #[derive(Debug)]
 enum ExpectedEvent {
-    /// A question about a command, or about files in the form `Tool path`.
+    /// A question about a command, about files in the form `Tool path`, or about a tool of an MCP
+    /// server.
     Asks(&'static str),
     /// A command that ran, and whether it succeeded.
     Ran(&'static str, Option<bool>),
@@ -26,6 +27,10 @@ use ExpectedEvent::{Asks, Nothing, Ran};
 
 const STATUS: &str = "git status --short";
 const YES: Option<bool> = Some(true);
+/// A call of the tool `create_note` of the MCP server `notes`.
+const NOTE: &str = r#"MCP tool notes/create_note {"text":"x"}"#;
+/// The call of `create_note` if its name can be read in several ways.
+const AMBIGUOUS_NOTE: &str = r#"MCP tool notes_create_note {"text":"x"}"#;
 
 /// Every recording, one line each.
 #[rustfmt::skip]
@@ -41,6 +46,7 @@ const RECORDED: &[(&str, ExpectedEvent)] = &[
     ("claude-code/PostToolUse.Read.bypassPermissions", Ran("Read /srv/dev/proj/a.txt", YES)),
     ("claude-code/PostToolUse.Read.default", Ran("Read /srv/dev/proj/a.txt", YES)),
     ("claude-code/PostToolUse.Write.auto", Ran("Write /srv/dev/proj/new.txt", YES)),
+    ("claude-code/PostToolUse.mcp__notes__create_note.bypassPermissions", Ran(NOTE, YES)),
     ("claude-code/PostToolUseFailure.Bash.default", Ran("ls /nonexistent", Some(false))),
     ("claude-code/PreSkillShellCommand.Bash.bypassPermissions", Asks("rm -rf build")),
     ("claude-code/PreToolUse.Bash.allow.acceptEdits", Asks(STATUS)),
@@ -59,40 +65,53 @@ const RECORDED: &[(&str, ExpectedEvent)] = &[
     ("claude-code/PreToolUse.Write.ask.auto", Asks("Write /srv/dev/proj/new.txt")),
     ("claude-code/PreToolUse.Write.ask.default", Asks("Write /srv/dev/proj/new.txt")),
     ("claude-code/PreToolUse.Write.deny.bypassPermissions", Asks("Write /srv/dev/proj/new.txt")),
+    ("claude-code/PreToolUse.mcp__notes__create_note.deny.bypassPermissions", Asks(NOTE)),
     ("codex/PermissionRequest.Bash.default", Asks("rm -r build")),
     ("codex/PostToolUse.Bash.bypassPermissions", Ran(STATUS, None)),
     ("codex/PostToolUse.Bash.default", Ran(STATUS, None)),
+    ("codex/PostToolUse.mcp__notes__create_note.bypassPermissions", Ran(NOTE, None)),
     ("codex/PreToolUse.Bash.bypassPermissions", Asks(STATUS)),
     ("codex/PreToolUse.Bash.default", Asks("rm -r build")),
     ("codex/PreToolUse.Bash.deny.bypassPermissions", Asks("rm -r build")),
     ("codex/PreToolUse.apply_patch.deny.bypassPermissions", Asks("apply_patch /srv/dev/proj/new.txt")),
+    ("codex/PreToolUse.mcp__notes__create_note.deny.bypassPermissions", Asks(NOTE)),
     ("codex/PreToolUse.view_image.bypassPermissions", Asks("view_image /srv/dev/proj/a.txt")),
     ("copilot/postToolUse.bash", Ran(STATUS, YES)),
     ("copilot/postToolUse.create", Ran("create /srv/dev/proj/new.txt", YES)),
+    ("copilot/postToolUse.notes-create_note", Ran(NOTE, YES)),
     ("copilot/postToolUse.view", Ran("view /srv/dev/proj/a.txt", YES)),
     ("copilot/preToolUse.bash.allow", Asks(STATUS)),
     ("copilot/preToolUse.bash.ask", Asks("rm -rf build")),
     ("copilot/preToolUse.create.ask", Asks("create /srv/dev/proj/new.txt")),
+    ("copilot/preToolUse.notes-create_note.deny", Asks(NOTE)),
     ("copilot/preToolUse.view", Asks("view /srv/dev/proj/a.txt")),
     ("droid/PostToolUse.Execute.auto-low", Ran(STATUS, YES)),
+    ("droid/PostToolUse.notes___create_note.auto-low", Ran(NOTE, None)),
     ("droid/PreToolUse.Create.deny.auto-low", Asks("Create /srv/dev/proj/new.txt")),
     ("droid/PreToolUse.Execute.allow.auto-low", Asks(STATUS)),
     ("droid/PreToolUse.Execute.deny.auto-low", Asks("rm -r build")),
+    ("droid/PreToolUse.notes___create_note.deny.auto-low", Asks(NOTE)),
+    ("gemini/AfterTool.mcp_notes_create_note", Ran(NOTE, None)),
     ("gemini/AfterTool.run_shell_command", Ran(STATUS, None)),
     ("gemini/AfterTool.write_file", Ran("write_file /srv/dev/proj/new.txt", None)),
+    ("gemini/BeforeTool.mcp_notes_create_note.deny", Asks(NOTE)),
     ("gemini/BeforeTool.run_shell_command.allow", Asks(STATUS)),
     ("gemini/BeforeTool.run_shell_command.ask", Asks("rm -rf build")),
     ("gemini/BeforeTool.run_shell_command.deny", Asks(STATUS)),
     ("gemini/BeforeTool.write_file.ask", Asks("write_file /srv/dev/proj/new.txt")),
     ("opencode/tool.execute.after.bash", Ran(STATUS, YES)),
+    ("opencode/tool.execute.after.notes_create_note", Ran(AMBIGUOUS_NOTE, None)),
     ("opencode/tool.execute.after.read", Ran("read /srv/dev/proj/a.txt", None)),
     ("opencode/tool.execute.after.task", Nothing),
     ("opencode/tool.execute.before.bash", Asks(STATUS)),
     ("opencode/tool.execute.before.bash.throws", Asks("rm -rf build")),
+    ("opencode/tool.execute.before.notes_create_note.throws", Asks(AMBIGUOUS_NOTE)),
     ("opencode/tool.execute.before.read", Asks("read /srv/dev/proj/a.txt")),
     ("opencode/tool.execute.before.task", Nothing),
     ("opencode/tool.execute.before.write.throws", Asks("write /srv/dev/proj/new.txt")),
+    ("qwen-code/PostToolUse.mcp__notes__create_note.yolo", Ran(NOTE, YES)),
     ("qwen-code/PostToolUse.run_shell_command.yolo", Ran(STATUS, YES)),
+    ("qwen-code/PreToolUse.mcp__notes__create_note.deny.yolo", Asks(NOTE)),
     ("qwen-code/PreToolUse.run_shell_command.allow.yolo", Asks(STATUS)),
     ("qwen-code/PreToolUse.run_shell_command.ask.yolo", Asks("rm -r build")),
     ("qwen-code/PreToolUse.run_shell_command.deny.yolo", Asks("rm -r build")),

@@ -3,7 +3,8 @@
 use super::MANUAL_TIMEOUT;
 use crate::protocol::description::{
     AgentDescription, AgentEvent, EventNaming, FailureReaction, FailureRules, HookKind, HookSwitch,
-    JsonRegistration, RegistrationFormat, ReplyFormat, SettingsPlaces, ToolKind, ToolMatcher,
+    JsonRegistration, McpNaming, RegistrationFormat, ReplyFormat, SettingsPlaces, ToolKind,
+    ToolMatcher,
 };
 
 pub(crate) const DROID: AgentDescription = AgentDescription {
@@ -31,7 +32,10 @@ pub(crate) const DROID: AgentDescription = AgentDescription {
         ("Glob", ToolKind::Lists),
         ("Grep", ToolKind::Searches),
     ],
-    mcp_names: None,
+    mcp_names: Some(McpNaming {
+        prefix: "",
+        separator: "___",
+    }),
     reply: ReplyFormat::Claude,
     prompting_modes: &["off", "spec", "auto-low", "auto-medium", "auto-high"],
     has_failure_event: false,
