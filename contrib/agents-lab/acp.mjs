@@ -110,19 +110,27 @@ export function acpChecks({ only, ids }) {
         does('the trail has the file', all(reached, trail(/guard.*new\.txt/))),
       ],
     };
+    const run = {
+      name: 'acp-run',
+      ask: 'editor',
+      expect: [
+        does('the editor allows a new file: it is written', happens.write),
+        does('the trail has the answer of the editor and the run', all(reached, trail(/editor\s+yes\s+.*new\.txt/))),
+      ],
+    };
     const installed = client.silent.map((what) => ({
       name: `acp-installed-${what}`,
       expect: [open(`as installed, a ${what} happens without a denial of the guard`, happens[what])],
     }));
-    const checks = [asking, files, ...installed].filter(({ name }) => !only || name.startsWith(only));
+    const checks = [asking, files, run, ...installed].filter(({ name }) => !only || name.startsWith(only));
     return checks.map((check) => ({ check, client }));
   });
 }
 
 /** Returns the scenario of a check. */
 export function acpScenario(check, agent, guard) {
-  const what = /file|write/.test(check.name) ? 'write' : 'delete';
+  const what = /file|run|write/.test(check.name) ? 'write' : 'delete';
   const asks = !check.name.startsWith('acp-installed');
   const asking = asks ? agent.asking : {};
-  return { program: 'editor.mjs', client: agent.id, guard: guard ?? 'fine', script: scripts[what](agent, asks), asking, seconds: 150 };
+  return { program: 'editor.mjs', client: agent.id, guard: guard ?? 'fine', ask: check.ask ?? 'operator', script: scripts[what](agent, asks), asking, seconds: 150 };
 }

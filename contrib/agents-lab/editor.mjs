@@ -105,7 +105,7 @@ putFiles({ ...agent.files, ...files });
 if (rules) put(join(HOME, '.config/hooks-guard/rules.toml'), rules);
 outcome.model = await serveModel(PORT, scenario.script);
 const direct = [...programOf(agent), ...agent.acp];
-const guarded = [GUARD, 'acp', '--ask', 'operator', '--agent', agent.agent, '--', ...direct];
+const guarded = [GUARD, 'acp', '--ask', scenario.ask, '--agent', agent.agent, '--', ...direct];
 const [first, ...rest] = scenario.guard === 'none' ? direct : guarded;
 const started = Date.now();
 const editor = new Editor(first, rest, env);

@@ -230,10 +230,12 @@ impl McpTool {
         format!("{MCP_TOOL}{name}")
     }
 
-    /// Returns `true` if a command in the trail describes a call of a tool of an MCP server.
+    /// Returns the name of the tool in a command in the trail that describes a call of a tool of an
+    /// MCP server: `SERVER/TOOL`, or the agent's name.
     #[cfg(any(feature = "sqlite", feature = "postgres"))]
-    pub(crate) fn is_described_by(command: &str) -> bool {
-        command.starts_with(MCP_TOOL)
+    pub(crate) fn described_name(command: &str) -> Option<&str> {
+        let rest = command.strip_prefix(MCP_TOOL)?;
+        Some(rest.split_once(" {").map_or(rest, |(name, _)| name))
     }
 }
 

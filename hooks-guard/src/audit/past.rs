@@ -1,5 +1,5 @@
-//! Past answers. In: a record of the trail. Out: the answer to a shell command, which rules are
-//! suggested from.
+//! Past answers. In: a record of the trail. Out: the answer to a shell command or to a call of an MCP
+//! tool, which rules are suggested from.
 
 use super::record::{AuditRecord, UserResponse};
 use crate::classify::Method;
@@ -9,8 +9,8 @@ use crate::request::{McpTool, NetworkAccess};
 use crate::rules::{PastAnswer, RuleDecision};
 
 impl AuditRecord {
-    /// Returns the answer in the record; `None` if no person approved, or if the request is not a
-    /// shell command.
+    /// Returns the answer in the record; `None` if no person approved, or if the request is neither a
+    /// shell command nor a call of an MCP tool.
     #[must_use]
     pub fn past_answer(self) -> Option<PastAnswer> {
         let approved = match self.user_response? {
@@ -24,9 +24,13 @@ impl AuditRecord {
         let is_shown = self.shows_whole_command();
         let masked = !is_shown && mask::has_label(&self.command);
         // The hash of a call of a file tool covers more than the text.
-        let is_other = NetworkAccess::is_described_by(&self.command)
-            || McpTool::is_described_by(&self.command);
-        if (!is_shown && !masked) || is_other {
+        let mcp = McpTool::described_name(&self.command).map(str::to_owned);
+        let is_known = match &mcp {
+            // A shell command may have the text of such a description.
+            Some(_) => !is_shown,
+            None => is_shown || masked,
+        };
+        if !is_known || NetworkAccess::is_described_by(&self.command) {
             return None;
         }
         let rule = self.rule.as_deref();
@@ -34,7 +38,9 @@ impl AuditRecord {
             Some(format!("it touched a protection:{protection}"))
         } else if rule.is_some_and(RuleDecision::is_from_hook) {
             Some("a hook required approval".to_owned())
-        } else if self.error.is_some() || self.classification_method == Method::Fallback {
+        } else if self.error.is_some()
+            || (mcp.is_none() && self.classification_method == Method::Fallback)
+        {
             Some("it was not classified".to_owned())
         } else {
             None
@@ -47,6 +53,7 @@ impl AuditRecord {
             at: self.timestamp,
             masked,
             unsuitable,
+            mcp,
         })
     }
 }

@@ -1,13 +1,15 @@
 //! Suggests `allow` rules. In: the answers of an audit trail, and the rules in force. Out: rules that
-//! would have allowed the approved commands, each with its tests, and the commands that no rule is
-//! suggested for.
+//! would have allowed the approved commands and calls of MCP tools, each with its tests, and the
+//! commands that no rule is suggested for.
 //!
 //! A suggestion never allows a command that was denied. The engine of the rules confirms every
 //! suggestion: it decides the approved commands, the denied ones and the tests with the suggestion
 //! loaded.
 
+mod answer;
 mod call;
 mod draft;
+mod tools;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -16,14 +18,17 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde::Serialize;
 
+use self::answer::Rejections;
+pub use self::answer::{PastAnswer, UnsuitableCommand};
 use self::call::{ApprovedCall, approved_calls};
 use self::draft::{Draft, DraftKey};
+use self::tools::{ApprovedTool, ToolAnswers};
 use super::book::{BookError, RuleBook};
 use super::context::RequestContext;
 use super::set::Rules;
 use super::verdict::{Origin, RuleDecision, RuleEffect};
 use crate::classify::{Classifier, CommandAnalysis, Decision, Part};
-use crate::request::PermissionRequest;
+use crate::request::{McpTool, PermissionRequest};
 
 /// Maximum number of approved commands in the tests of a rule.
 const MAX_EXAMPLES: usize = 3;
@@ -35,26 +40,6 @@ const MAX_TEST_CHARS: usize = 300;
 const MAX_SUGGESTIONS: usize = 50;
 /// Name of the suggested rules as a file, in the names of rules.
 const FILE: &str = "suggestion";
-
-/// A shell command that was approved or denied.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PastAnswer {
-    /// The command, as the trail has it.
-    pub command: String,
-    /// Directory of the request.
-    pub cwd: Option<PathBuf>,
-    /// Agent that sent the request.
-    pub agent: Option<String>,
-    /// `true` if the command was approved, `false` if it was denied.
-    pub approved: bool,
-    /// Time of the decision.
-    pub at: Timestamp,
-    /// `true` if secrets in the command are masked. No rule is suggested from such a command, nor a
-    /// rule for a program in it if it was denied.
-    pub masked: bool,
-    /// Reason why the approval justifies no rule, if there is one.
-    pub unsuitable: Option<String>,
-}
 
 /// Suggested rules.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -72,10 +57,13 @@ pub struct Suggestions {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct SuggestedRule {
-    /// The program.
+    /// The program; empty if the rule is for a tool of an MCP server.
     pub program: String,
     /// Its subcommands; empty if the rule names none.
     pub subcommand: Vec<String>,
+    /// The tool of an MCP server, as `SERVER/TOOL`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mcp: Option<String>,
     /// Number of approvals that the rule would have saved, alone or with other suggested rules.
     pub approvals: usize,
     /// Time of the first of these decisions.
@@ -94,22 +82,13 @@ pub struct SuggestedRule {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct SuggestedTest {
-    /// The command.
+    /// The command, or a description of the call of an MCP tool.
     pub command: String,
+    /// The tool of an MCP server, as `SERVER/TOOL`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mcp: Option<String>,
     /// The expected effect.
     pub expect: RuleEffect,
-}
-
-/// An approved command that no rule is suggested for.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
-pub struct UnsuitableCommand {
-    /// The command.
-    pub command: String,
-    /// Number of its approvals.
-    pub approvals: usize,
-    /// Reason why no rule is suggested.
-    pub reason: String,
 }
 
 impl Suggestions {
@@ -128,10 +107,14 @@ impl RuleBook {
     /// If the user's rules cannot be read.
     pub fn suggest(&self, answers: &[PastAnswer], min: usize) -> Result<Suggestions, BookError> {
         let mut search = SuggestionSearch::new(self, self.rules_in(None)?, min.max(1));
+        let mut tools = ToolAnswers::default();
         for answer in answers {
-            search.add(answer);
+            if !tools.add(answer, &mut search.unsuitable) {
+                search.add(answer);
+            }
         }
         search.run();
+        search.add_tools(tools);
         Ok(search.finish())
     }
 }
@@ -148,6 +131,7 @@ pub(crate) fn rule_for(book: &RuleBook, request: &PermissionRequest) -> Result<S
         at: Timestamp::now(),
         masked: false,
         unsuitable: None,
+        mcp: None,
     };
     let found = book.suggest(&[approval], 1);
     let found = found.map_err(|_| "the rules cannot be read".to_owned())?;
@@ -234,8 +218,12 @@ struct SuggestionSearch<'b> {
     denied: Vec<PastCommand>,
     /// Programs in denied commands with masked secrets.
     masked_programs: BTreeSet<String>,
-    unsuitable: BTreeMap<String, UnsuitableCommand>,
+    unsuitable: Rejections,
     accepted: Vec<Candidate>,
+    /// The rules for tools of MCP servers.
+    tool_rules: Vec<SuggestedRule>,
+    /// Number of approvals of tools that were approved too seldom.
+    rare_tools: usize,
     next_number: usize,
 }
 
@@ -252,20 +240,16 @@ impl<'b> SuggestionSearch<'b> {
             approved: Vec::new(),
             denied: Vec::new(),
             masked_programs: BTreeSet::new(),
-            unsuitable: BTreeMap::new(),
+            unsuitable: Rejections::default(),
             accepted: Vec::new(),
+            tool_rules: Vec::new(),
+            rare_tools: 0,
             next_number: 0,
         }
     }
 
     fn reject(&mut self, command: &str, count: usize, reason: &str) {
-        let entry = self.unsuitable.entry(command.to_owned());
-        let entry = entry.or_insert_with(|| UnsuitableCommand {
-            command: command.to_owned(),
-            approvals: 0,
-            reason: reason.to_owned(),
-        });
-        entry.approvals += count;
+        self.unsuitable.add(command, count, reason);
     }
 
     /// Adds an answer of the trail.
@@ -613,6 +597,28 @@ impl<'b> SuggestionSearch<'b> {
         Some(tests)
     }
 
+    /// Adds the rules for tools of MCP servers whose tests pass.
+    fn add_tools(&mut self, mut tools: ToolAnswers) {
+        let suitable = tools.suitable(self.book, &self.user, self.min, &mut self.unsuitable);
+        self.rare_tools = tools.rare;
+        if !suitable.is_empty() {
+            self.failed = failed_tests(&self.user);
+        }
+        for tool in suitable {
+            let description = tool.tool.description();
+            if self.tool_rules.len() >= MAX_SUGGESTIONS {
+                let reason = format!("more than {MAX_SUGGESTIONS} rules would be suggested");
+                self.reject(&description, tool.count, &reason);
+                continue;
+            }
+            let rule = suggested_tool_rule(&tool);
+            match self.pass_tests(std::slice::from_ref(&rule)) {
+                true => self.tool_rules.push(rule),
+                false => self.reject(&description, tool.count, "a test of your rules would fail"),
+            }
+        }
+    }
+
     /// Returns the accepted rules with their tests, after the tests have passed.
     fn finish(mut self) -> Suggestions {
         let mut rules = loop {
@@ -638,11 +644,12 @@ impl<'b> SuggestionSearch<'b> {
         };
         let covered: BTreeSet<usize> = self.saved().into_values().flatten().collect();
         let rare = self.approved.iter().enumerate().filter(|(index, command)| {
-            !covered.contains(index) && !self.unsuitable.contains_key(&command.request.command)
+            !covered.contains(index) && !self.unsuitable.contains(&command.request.command)
         });
-        let rare = rare.map(|(_, command)| command.count).sum();
+        let rare = rare.map(|(_, command)| command.count).sum::<usize>() + self.rare_tools;
+        rules.append(&mut self.tool_rules);
         rules.sort_by_key(|rule| std::cmp::Reverse(rule.approvals));
-        let mut unsuitable: Vec<UnsuitableCommand> = self.unsuitable.into_values().collect();
+        let mut unsuitable: Vec<UnsuitableCommand> = self.unsuitable.into_commands();
         unsuitable.sort_by_key(|command| std::cmp::Reverse(command.approvals));
         Suggestions {
             rules,
@@ -691,17 +698,11 @@ impl<'b> SuggestionSearch<'b> {
                 examples.push(command.request.command.clone());
             }
         }
-        let count = match approvals {
-            1 => "1 approval".to_owned(),
-            count => format!("{count} approvals"),
-        };
-        let comment = match (day(first), day(last)) {
-            (first, last) if first == last => format!("Suggested from {count} on {first}."),
-            (first, last) => format!("Suggested from {count}, {first} to {last}."),
-        };
+        let comment = comment(approvals, first, last);
         Some(SuggestedRule {
             program: candidate.draft.program.clone(),
             subcommand: candidate.draft.subcommands.clone(),
+            mcp: None,
             approvals,
             first,
             last,
@@ -709,9 +710,36 @@ impl<'b> SuggestionSearch<'b> {
             toml: candidate.draft.text(&comment, &tests),
             tests: tests
                 .into_iter()
-                .map(|(command, expect)| SuggestedTest { command, expect })
+                .map(|(command, expect)| SuggestedTest {
+                    command,
+                    mcp: None,
+                    expect,
+                })
                 .collect(),
         })
+    }
+}
+
+/// Returns the rule for a tool of an MCP server.
+fn suggested_tool_rule(tool: &ApprovedTool) -> SuggestedRule {
+    let test = |name: String, expect| SuggestedTest {
+        command: McpTool::description_of(&name),
+        mcp: Some(name),
+        expect,
+    };
+    SuggestedRule {
+        program: String::new(),
+        subcommand: Vec::new(),
+        mcp: Some(tool.name()),
+        approvals: tool.count,
+        first: tool.first,
+        last: tool.last,
+        examples: tool.examples.clone(),
+        tests: vec![
+            test(tool.name(), RuleEffect::Allow),
+            test(tool.near_miss(), RuleEffect::Ask),
+        ],
+        toml: tool.text(&comment(tool.count, tool.first, tool.last)),
     }
 }
 
@@ -739,6 +767,18 @@ fn failed_tests(rules: &Rules) -> BTreeSet<String> {
     failed
         .map(|outcome| format!("{}\n{}", outcome.rule, outcome.command))
         .collect()
+}
+
+/// Returns the comment of a rule.
+fn comment(approvals: usize, first: Timestamp, last: Timestamp) -> String {
+    let count = match approvals {
+        1 => "1 approval".to_owned(),
+        count => format!("{count} approvals"),
+    };
+    match (day(first), day(last)) {
+        (first, last) if first == last => format!("Suggested from {count} on {first}."),
+        (first, last) => format!("Suggested from {count}, {first} to {last}."),
+    }
 }
 
 /// Returns the day of a time in the time zone of this machine.

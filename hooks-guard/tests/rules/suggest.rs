@@ -47,6 +47,7 @@ impl Trail {
             at: Timestamp::UNIX_EPOCH,
             masked: false,
             unsuitable: None,
+            mcp: None,
         }
     }
 

@@ -291,7 +291,8 @@ fn escaped(text: &str) -> String {
 }
 
 /// Returns a TOML string. JSON's escapes are valid in TOML.
-fn string(text: &str) -> String {
+/// Returns a string of TOML.
+pub(super) fn string(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
