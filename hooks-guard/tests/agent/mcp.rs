@@ -307,3 +307,57 @@ fn a_rule_without_a_tool_applies_to_every_call_of_an_agent() {
         "deny"
     );
 }
+
+/// The user allows a tool in the agent's prompt, until a suggested rule allows it.
+#[test]
+fn a_rule_is_suggested_for_a_tool_that_was_approved_repeatedly() {
+    let home = home_with("", "[mcp]\nunknown = 'approval'\n");
+    let call = |number: u32| {
+        let mut input = claude("notes", "create_note", &json!({"number": number}));
+        input["tool_use_id"] = format!("c{number}").into();
+        input
+    };
+    for number in 0..3 {
+        let (got, why) = decision_of(&home.hook("claude-code", &[], &call(number)));
+        assert_eq!(got, "ask", "{why}");
+        let mut ran = call(number);
+        ran["hook_event_name"] = "PostToolUse".into();
+        ran["tool_response"] = json!([{"type": "text", "text": "done"}]);
+        assert!(is_silent(&home.hook("claude-code", &[], &ran)));
+    }
+    // A shell command with the text of such a call is no call of the tool.
+    let text = "MCP tool payments/send {}";
+    for call in ["1", "2", "3"] {
+        home.hook("claude-code", &[], &pre_tool_use(text, call));
+        home.hook("claude-code", &[], &crate::post_tool_use(text, call));
+    }
+    let trail = home.trail();
+    assert!(
+        trail
+            .iter()
+            .all(|record| record["user_response"] == "APPROVED"),
+        "{trail:?}"
+    );
+    let suggest = |options: &[&str]| {
+        let mut command = home.command();
+        let output = command.args(["rules", "suggest"]).args(options).output();
+        let output = output.expect("it runs");
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).expect("text")
+    };
+    let json: Value = serde_json::from_str(&suggest(&["--json"])).expect("JSON");
+    assert_eq!(json["rules"].as_array().map(Vec::len), Some(1), "{json}");
+    assert_eq!(json["rules"][0]["mcp"], "notes/create_note");
+    assert_eq!(json["rules"][0]["tests"][0]["mcp"], "notes/create_note");
+    let text = suggest(&["--write", "--yes"]);
+    assert!(text.contains("mcp = \"notes/create_note\"\n"), "{text}");
+    assert!(!text.contains("payments"), "{text}");
+    let tested = home.command().arg("test-rules").output().expect("it runs");
+    assert!(tested.status.success(), "{tested:?}");
+    assert_eq!(
+        decision_of(&home.hook("claude-code", &[], &call(9))).0,
+        "allow"
+    );
+    let other = claude("notes", "delete_note", &json!({}));
+    assert_eq!(decision_of(&home.hook("claude-code", &[], &other)).0, "ask");
+}

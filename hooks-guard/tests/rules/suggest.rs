@@ -63,6 +63,18 @@ impl Trail {
         self
     }
 
+    /// Adds answers about a tool of an MCP server, with different arguments.
+    fn tool(mut self, name: &str, approved: bool, times: usize) -> Self {
+        for number in 0..times {
+            let command = format!("MCP tool {name} {{\"number\":{number}}}");
+            self.answers.push(PastAnswer {
+                mcp: Some(name.to_owned()),
+                ..self.answer(&command, approved)
+            });
+        }
+        self
+    }
+
     fn rules(self, text: &str) -> Self {
         let places = Places::below(self.home.path());
         fs::write(places.rules_file(), text).expect("a file");
@@ -641,6 +653,102 @@ const COMMANDS: &[&str] = &[
     "echo x > src/x.txt",
     "curl -o src/x.txt https://x.example/",
 ];
+
+#[test]
+fn a_rule_is_suggested_for_a_tool_of_an_mcp_server() {
+    let trail = Trail::new()
+        .tool("notes/create_note", true, 4)
+        .tool("notes/list.all-notes", true, 3)
+        .tool("notes/seldom", true, 2)
+        .approved("make", 3);
+    let suggestions = trail.suggest(3);
+    let tools: Vec<_> = suggestions
+        .rules
+        .iter()
+        .map(|rule| rule.mcp.as_deref())
+        .collect();
+    assert_eq!(
+        tools,
+        [
+            Some("notes/create_note"),
+            None,
+            Some("notes/list.all-notes")
+        ]
+    );
+    let rule = &suggestions.rules[0];
+    assert_eq!((rule.approvals, rule.program.as_str()), (4, ""));
+    assert_eq!(rule.examples.len(), 3);
+    assert_eq!(
+        rule.toml,
+        "# Suggested from 4 approvals on 1970-01-01.\n[[rule]]\neffect = \"allow\"\n\
+         mcp = \"notes/create_note\"\n\n[[rule.test]]\nmcp = \"notes/create_note\"\n\
+         expect = \"allow\"\n\n[[rule.test]]\nmcp = \"notes/create_note_x\"\n\
+         expect = \"ask\"\n"
+    );
+    assert_eq!(suggestions.rare, 2);
+    trail.tested(&suggestions);
+    // The rules are there: nothing is left to suggest.
+    let text = suggestions.toml();
+    let again = trail.rules(&text).suggest(3);
+    assert!(
+        again.rules.is_empty() && again.unsuitable.is_empty(),
+        "{again:?}"
+    );
+}
+
+#[test]
+fn no_rule_is_suggested_for_a_tool_that_is_denied_restricted_or_uncertain() {
+    let mut trail = Trail::new()
+        .rules(
+            "[[rule]]\neffect = 'ask'\nmcp = 'asked/*'\n\
+             [[rule]]\neffect = 'deny'\nmcp = '*/delete_*'\n",
+        )
+        .tool("notes/create", true, 3)
+        .tool("notes/create", false, 1)
+        .tool("docs/search", true, 3)
+        // opencode's name of the tool, and that of an agent with a prefix.
+        .tool("docs_search", false, 1)
+        .tool("wiki/edit", true, 3)
+        .tool("mcp__wiki__edit", false, 1)
+        .tool("asked/tool", true, 3)
+        .tool("notes/delete_all", true, 3)
+        .tool("notes_create_note", true, 3)
+        .tool("notes/*", true, 3)
+        .tool("no{tes/[a]", true, 3)
+        .tool("masked/tool", true, 3)
+        .tool("hook/tool", true, 3);
+    for answer in &mut trail.answers {
+        match answer.mcp.as_deref() {
+            Some("masked/tool") => answer.masked = true,
+            Some("hook/tool") => answer.unsuitable = Some("a hook required approval".to_owned()),
+            _ => {}
+        }
+    }
+    let suggestions = trail.suggest(1);
+    assert!(suggestions.rules.is_empty(), "{suggestions:?}");
+    let reason = |start: &str| {
+        let mut found = suggestions.unsuitable.iter();
+        let found = found.find(|one| one.command.starts_with(&format!("MCP tool {start}")));
+        found.unwrap_or_else(|| panic!("{start}")).reason.as_str()
+    };
+    for tool in ["notes/create", "docs/search", "wiki/edit"] {
+        assert_eq!(reason(tool), "a call of it was denied");
+    }
+    assert_eq!(
+        reason("asked/tool"),
+        "a stricter rule applies: rules.toml:1"
+    );
+    assert_eq!(
+        reason("notes/delete_all"),
+        "a stricter rule applies: rules.toml:4"
+    );
+    assert!(reason("notes_create_note").contains("several ways"));
+    for tool in ["notes/*", "no{tes/[a]"] {
+        assert!(reason(tool).contains("pattern"), "{tool}");
+    }
+    assert!(reason("masked/tool").contains("masked"));
+    assert_eq!(reason("hook/tool"), "a hook required approval");
+}
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
