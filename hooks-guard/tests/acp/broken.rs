@@ -183,3 +183,63 @@ fn a_message_has_a_maximum_length() {
     );
     connection.passes(&notification("x", &json!(&long[..20 << 20])));
 }
+
+#[test]
+fn deep_messages_and_ids_that_programs_round_are_broken() {
+    let mut connection = Connection::new();
+    connection.start_session(1);
+    let nested = |levels: usize| {
+        let (open, close) = ("[".repeat(levels - 1), "]".repeat(levels - 1));
+        format!("{{\"jsonrpc\":\"2.0\",\"method\":\"x\",\"params\":{open}{close}}}\n")
+    };
+    let with_id = |id: &str| format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"x\"}}\n");
+    for line in [
+        nested(127),
+        with_id("9007199254740991"),
+        with_id("-9007199254740991"),
+    ] {
+        connection.agent_bytes(line.as_bytes());
+        assert_eq!(connection.client_reads.bytes(), line.as_bytes());
+    }
+    let long = format!("\"{}\"", "i".repeat(501));
+    for line in [
+        nested(128),
+        with_id("9007199254740993"),
+        with_id("1e400"),
+        with_id(&long),
+    ] {
+        connection.agent_bytes(line.as_bytes());
+        let reply = connection.agent_reads.next();
+        assert!(reply["error"]["code"].is_i64(), "{line}: {reply}");
+    }
+    connection.client_reads.is_silent();
+}
+
+#[test]
+fn a_side_has_a_maximum_number_of_open_requests() {
+    let mut connection = Connection::new();
+    connection.start_session(1);
+    let ask = |id: u64| format!("{}\n", request(id, "_ext/x", &Value::Null));
+    for id in 0..10_000 {
+        connection.agent_bytes(ask(id).as_bytes());
+        assert_eq!(connection.client_reads.bytes(), ask(id).as_bytes());
+    }
+    let reply = connection.is_answered(&request(10_000, "_ext/x", &Value::Null));
+    assert_eq!(
+        (&reply["id"], &reply["error"]["code"]),
+        (&json!(10_000), &json!(-32600))
+    );
+    let reply = connection.is_answered(&terminal(10_001, "ls", &[]));
+    assert_eq!(
+        (&reply["id"], &reply["error"]["code"]),
+        (&json!(10_001), &json!(-32600))
+    );
+    // A response makes a place, and the client has its own places.
+    let response = json!({"jsonrpc": "2.0", "id": 7, "result": null});
+    connection.client(&response);
+    assert_eq!(connection.agent_reads.next(), response);
+    connection.passes(&request(10_000, "_ext/x", &Value::Null));
+    let prompt = request(10_000, "session/prompt", &json!({}));
+    connection.client(&prompt);
+    assert_eq!(connection.agent_reads.next(), prompt);
+}

@@ -215,3 +215,26 @@ fn the_answer_of_the_user_is_recorded() {
         .wait_for_record(|record| record["user_response"] == "DENIED");
     assert_eq!(record["command"], "rm -r build");
 }
+
+/// Neither a rule nor the classifier allows more than the guard can read.
+#[test]
+fn a_rule_allows_no_request_with_unknown_parts() {
+    let allow = "[[rule]]\neffect = 'allow'\nprogram = 'make'\narguments = ['*']\n";
+    let mut connection = connection(allow);
+    let known = json!({"kind": "execute", "rawInput": {"command": "make all"}});
+    let reply = connection.is_answered(&permission(8, &known, &options()));
+    assert_eq!(selected(&reply), "yes");
+    for (id, call) in [
+        (
+            9,
+            json!({"kind": "other", "rawInput": {"command": "make all"}}),
+        ),
+        (
+            10,
+            json!({"kind": "execute", "rawInput": {"command": "make all", "sandbox": false}}),
+        ),
+        (11, json!({"kind": "execute", "title": "make all"})),
+    ] {
+        connection.passes(&permission(id, &call, &options()));
+    }
+}

@@ -1,5 +1,7 @@
 //! Requests that the client would run: commands and files.
 
+use std::process::Stdio;
+
 use serde_json::{Value, json};
 
 use super::{Connection, DENY_MAKE, Home, request, terminal};
@@ -224,4 +226,35 @@ fn a_broken_configuration_denies() {
         .write("config.toml", "auto_alow_read = true");
     let reply = connection.is_answered(&terminal(8, "ls", &[]));
     assert!(error(&reply).contains("auto_alow_read"), "{reply}");
+}
+
+#[test]
+fn an_agent_without_a_name_is_recorded_as_acp() {
+    let mut connection = Connection::new();
+    connection.passes(&terminal(8, "ls", &[]));
+    assert_eq!(connection.home.trail()[0]["agent"], "acp");
+}
+
+#[test]
+fn the_log_has_denials_if_the_user_wants_so() {
+    for (level, has_denial) in [("info", true), ("warn", false)] {
+        let home = Home::new();
+        home.write("rules.toml", DENY_MAKE);
+        let script = r#"echo "$1"; read -r reply"#;
+        let mut command = home.acp(&[]);
+        command.env("HOOKS_GUARD_LOG", level);
+        command.args(["sh", "-c", script, "agent"]);
+        command.arg(terminal(8, "make", &[]).to_string());
+        command.stdin(Stdio::piped()).stderr(Stdio::piped());
+        let mut proxy = command.spawn().expect("it starts");
+        let client = proxy.stdin.take();
+        let output = proxy.wait_with_output().expect("it runs");
+        drop(client);
+        let log = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(
+            log.contains("denied") && log.contains("not here"),
+            has_denial,
+            "{log}"
+        );
+    }
 }

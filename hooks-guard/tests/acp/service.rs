@@ -20,10 +20,14 @@ impl Service {
 }
 
 fn connection() -> (Service, Connection) {
+    connection_with(&[])
+}
+
+fn connection_with(options: &[&str]) -> (Service, Connection) {
     let home = Home::new();
     home.write("rules.toml", DENY_MAKE);
     let service = Service::start(&home);
-    let mut connection = Connection::with(home, &[]);
+    let mut connection = Connection::with(home, options);
     connection.start_session(1);
     (service, connection)
 }
@@ -54,7 +58,12 @@ fn a_command_waits_for_the_operator_while_other_messages_pass() {
 
 #[test]
 fn the_operator_denies() {
-    let (service, mut connection) = connection();
+    for options in [&[][..], &["--ask", "operator"]] {
+        operator_denies(connection_with(options));
+    }
+}
+
+fn operator_denies((service, mut connection): (Service, Connection)) {
     connection.agent(&terminal(8, "rm", &["-r", "build"]));
     service.answer("DENIED");
     let reply = connection.agent_reads.next();
