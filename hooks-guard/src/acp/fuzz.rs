@@ -59,8 +59,8 @@ async fn run(data: &[u8]) {
         tokio::spawn(async { tasks.write_agent.await.expect("the agent reads") }),
         tokio::spawn(async { tasks.write_client.await.expect("the client reads") }),
     ];
-    let mut agent = Peer::new(agent_in, agent_out);
-    let mut client = Peer::new(client_in, client_out);
+    let mut agent = ProxyPeer::new(agent_in, agent_out);
+    let mut client = ProxyPeer::new(client_in, client_out);
     let mut expected = Expected::default();
     for (number, (is_from_client, part)) in parts(data).into_iter().enumerate() {
         // The mark passes after all earlier messages of its side.
@@ -140,13 +140,13 @@ fn bytes_of(output: &Output) -> Vec<u8> {
 }
 
 /// The agent or the client of a test.
-struct Peer {
+struct ProxyPeer {
     input: DuplexStream,
     output: Output,
     reader: tokio::task::JoinHandle<()>,
 }
 
-impl Peer {
+impl ProxyPeer {
     fn new(input: DuplexStream, mut from: impl AsyncRead + Send + Unpin + 'static) -> Self {
         let output = Output::default();
         let written = Arc::clone(&output);

@@ -134,10 +134,11 @@ enum RulesCommand {
     /// The rules are in a marked block, which replaces the block of another preset. Your own rules are
     /// kept.
     Preset(presets::PresetArgs),
-    /// Suggests rules that would have allowed the commands that you approved, each with its tests.
+    /// Suggests rules that would have allowed the commands and MCP tools that you approved, each with
+    /// its tests.
     ///
     /// Prints TOML that can be appended to the user's rules as it is. A suggested rule never allows
-    /// a command that the audit trail has as denied. Commands that no rule is suggested for follow
+    /// a command or tool that the audit trail has as denied. Commands that no rule is suggested for follow
     /// on standard error, with the reason.
     Suggest(suggest::SuggestArgs),
 }

@@ -31,6 +31,7 @@ const SPLICES: &[&str] = &[
     "\"ID\":1,",
     "\"method\":\"terminal/create\",",
     "\"Method\":\"x\",",
+    "\"Method\":\"terminal/create\",",
     "\"result\":{},",
     "\"error\":null,",
     "\"method\":\"session\\/request_permission\",",
