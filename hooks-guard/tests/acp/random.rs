@@ -47,11 +47,33 @@ const SPLICES: &[&str] = &[
     "\"optionId\":\"no\",",
 ];
 
+/// Returns the places at which a text is inserted: between the keys and values, where the message may
+/// still be JSON, the keys of the envelope more often.
+fn places(text: &[u8]) -> Vec<usize> {
+    let mut places: Vec<usize> = (0..=text.len()).step_by(20).collect();
+    let mut depth = 0;
+    for (at, byte) in text.iter().enumerate() {
+        match byte {
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => depth -= 1,
+            b',' | b':' => {}
+            _ => continue,
+        }
+        let is_envelope = depth == 1 && *byte != b':';
+        places.extend(std::iter::repeat_n(
+            at + 1,
+            if is_envelope { 10 } else { 1 },
+        ));
+    }
+    places
+}
+
 /// Returns a line of a sample, of either side, with up to four changes.
 fn line() -> impl Strategy<Value = Vec<u8>> {
     let lines: Vec<&str> = SAMPLES.into_iter().flat_map(str::lines).collect();
     let splices = prop::collection::vec((any::<Index>(), 0..SPLICES.len()), 0..3);
-    let bytes = prop::collection::vec((any::<Index>(), any::<u8>()), 0..2);
+    let byte = (any::<Index>(), any::<u8>());
+    let bytes = prop::option::weighted(0.2, byte);
     let changes = prop::option::of((splices, bytes));
     let other_side = prop::bool::weighted(0.2);
     (0..lines.len(), changes, other_side).prop_map(move |(index, changes, other_side)| {
@@ -64,7 +86,8 @@ fn line() -> impl Strategy<Value = Vec<u8>> {
         let mut text = text.into_bytes();
         if let Some((splices, bytes)) = changes {
             for (at, splice) in splices {
-                let at = at.index(text.len() + 1);
+                let places = places(&text);
+                let at = places[at.index(places.len())];
                 text.splice(at..at, SPLICES[splice].bytes());
             }
             for (at, byte) in bytes {
