@@ -118,12 +118,22 @@ export function acpChecks({ only, ids }) {
         does('the trail has the answer of the editor and the run', all(reached, trail(/editor\s+yes\s+.*new\.txt/))),
       ],
     };
+    const hook = {
+      name: 'acp-hook',
+      hook: true,
+      expect: [
+        prevents('with the hook installed, too, a delete is denied', stays.delete),
+        does('the hook finds no user at the keyboard', told(1, /no user is at the keyboard/)),
+        does('the agent sends no request for a delete', noRequest),
+      ],
+    };
     const installed = client.silent.map((what) => ({
       name: `acp-installed-${what}`,
       expect: [open(`as installed, a ${what} happens without a denial of the guard`, happens[what])],
     }));
-    const checks = [asking, files, run, ...installed].filter(({ name }) => !only || name.startsWith(only));
-    return checks.map((check) => ({ check, client }));
+    const hooks = client.id === 'claude-acp' ? [hook] : [];
+    const checks = [asking, files, run, ...hooks, ...installed];
+    return checks.filter(({ name }) => !only || name.startsWith(only)).map((check) => ({ check, client }));
   });
 }
 
@@ -132,5 +142,14 @@ export function acpScenario(check, agent, guard) {
   const what = /file|run|write/.test(check.name) ? 'write' : 'delete';
   const asks = !check.name.startsWith('acp-installed');
   const asking = asks ? agent.asking : {};
-  return { program: 'editor.mjs', client: agent.id, guard: guard ?? 'fine', ask: check.ask ?? 'operator', script: scripts[what](agent, asks), asking, seconds: 150 };
+  return {
+    program: 'editor.mjs',
+    client: agent.id,
+    guard: guard ?? 'fine',
+    ask: check.ask ?? 'operator',
+    hook: check.hook,
+    script: scripts[what](agent, asks),
+    asking,
+    seconds: 150,
+  };
 }

@@ -3,8 +3,8 @@
 // JSON. The editor allows everything that reaches it.
 
 import { spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { chmodSync, copyFileSync, mkdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -103,6 +103,13 @@ makeProject(env);
 const { files = {}, mode, rules } = scenario.asking;
 putFiles({ ...agent.files, ...files });
 if (rules) put(join(HOME, '.config/hooks-guard/rules.toml'), rules);
+if (scenario.hook && scenario.guard !== 'none') {
+  const installed = join(HOME, '.cargo/bin/hooks-guard');
+  mkdirSync(dirname(installed), { recursive: true });
+  copyFileSync(GUARD, installed);
+  chmodSync(installed, 0o755);
+  outcome.install = run(installed, ['install', agent.agent], { env }).text;
+}
 outcome.model = await serveModel(PORT, scenario.script);
 const direct = [...programOf(agent), ...agent.acp];
 const guarded = [GUARD, 'acp', '--ask', scenario.ask, '--agent', agent.agent, '--', ...direct];
