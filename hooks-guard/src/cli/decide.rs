@@ -11,7 +11,9 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use hooks_guard::audit::{ExecutionResult, UserResponse};
+use hooks_guard::audit::ExecutionResult;
+#[cfg(feature = "acp")]
+use hooks_guard::audit::UserResponse;
 use hooks_guard::changes::FileChanges;
 use hooks_guard::classify::Decision;
 use hooks_guard::client::{Client, ClientError};
