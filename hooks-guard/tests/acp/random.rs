@@ -90,7 +90,7 @@ fn line() -> impl Strategy<Value = Vec<u8>> {
                 let at = places[at.index(places.len())];
                 text.splice(at..at, SPLICES[splice].bytes());
             }
-            for (at, byte) in bytes {
+            if let Some((at, byte)) = bytes {
                 let at = at.index(text.len());
                 text[at] = byte;
             }
