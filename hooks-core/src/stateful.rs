@@ -81,7 +81,7 @@ impl<T> Stateful<T> {
                 };
                 self.run(future).await
             }
-            Err(error) => S::ON_REENTRANCY(error),
+            Err(error) => S::ON_REENTRY(error),
         }
     }
 

@@ -54,7 +54,7 @@ pub trait Plain<'b, 'a, S: SlotDef + ?Sized> {
 
 /// The function takes something else.
 pub trait Owned<'b, 'a, S: SlotDef + ?Sized> {
-    /// Returns the arguments unchanged.
+    /// Returns the arguments for `call`.
     fn __hooks_start(&self, lent: Lent<'a, S>) -> Started<'b, 'a, S>;
 
     /// Returns the type of no `last`: the compiler reports the function otherwise.
@@ -70,8 +70,8 @@ where
     F::Output: Future<Output = S::Out> + MaybeSend + 'b,
 {
     #[inline]
-    fn __hooks_start(&self, (args, last): Lent<'a, S>) -> Started<'b, 'a, S> {
-        Ok(HookFuture::__new(
+    fn __hooks_start(&self, Lent { args, last }: Lent<'a, S>) -> Started<'b, 'a, S> {
+        Started::StartedHook(HookFuture::__new(
             READY,
             self.function.call_last(args, last),
         ))
@@ -85,8 +85,8 @@ where
     F::Output: Future<Output = S::Out> + MaybeSend + 'b,
 {
     #[inline]
-    fn __hooks_start(&self, (args, _): Lent<'a, S>) -> Started<'b, 'a, S> {
-        Ok(HookFuture::__new(READY, self.function.call_plain(args)))
+    fn __hooks_start(&self, Lent { args, .. }: Lent<'a, S>) -> Started<'b, 'a, S> {
+        Started::StartedHook(HookFuture::__new(READY, self.function.call_plain(args)))
     }
 }
 
@@ -95,7 +95,7 @@ where
     S: SlotDef + ?Sized,
 {
     fn __hooks_start(&self, lent: Lent<'a, S>) -> Started<'b, 'a, S> {
-        Err(lent)
+        Started::owned(lent)
     }
 }
 

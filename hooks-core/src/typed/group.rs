@@ -108,12 +108,30 @@ impl NoSlot {
     pub fn __hooks_register<P>(self, _: &Arc<HookGroupPtr<P>>) {}
 }
 
-/// Returns `true` if the body of a method cannot suspend, by the list of such methods.
+/// Returns for each of `N` slots whether the body of its method cannot suspend, by the list of such
+/// methods. `slots` are the names of the slots, each followed by a space. One constant for a set,
+/// because the compiler checks each constant.
 #[must_use]
-pub const fn is_ready(ready: &[&str], method: &str) -> bool {
+pub const fn ready_slots<const N: usize>(ready: &[&str], slots: &str) -> [bool; N] {
+    let mut are_ready = [false; N];
+    let (mut at, mut names) = (0, slots.as_bytes());
+    while at < N {
+        let mut end = 0;
+        while names[end] != b' ' {
+            end += 1;
+        }
+        let (name, rest) = names.split_at(end);
+        are_ready[at] = is_ready(ready, name);
+        (_, names) = rest.split_at(1);
+        at += 1;
+    }
+    are_ready
+}
+
+const fn is_ready(ready: &[&str], method: &[u8]) -> bool {
     let mut at = 0;
     while at < ready.len() {
-        if is_same(ready[at].as_bytes(), method.as_bytes()) {
+        if is_same(ready[at].as_bytes(), method) {
             return true;
         }
         at += 1;

@@ -17,7 +17,7 @@ use crate::form::{
 use crate::hook_future::HookFuture;
 use crate::stateful::Stateful;
 use crate::typed::direct::{CallPlain, Condition};
-use crate::typed::slot_def::{CallHook, CallStateful, DynHook, OwnedArgs, SlotDef};
+use crate::typed::slot_def::{CallHook, CallStateful, DynHook, Lent, OwnedArgs, SlotDef};
 
 /// A value that can be registered in the slot `S`.
 ///
@@ -137,7 +137,7 @@ impl<S: SlotDef + ?Sized, H: Hook<S, M>, M> DynHook<S> for SingleHook<H, M> {
 impl<S: CallHook<H> + ?Sized + 'static, H: HookObject> Hook<S, ByTrait> for H {
     #[inline]
     fn start<'b, 'a: 'b>(&'b self, args: S::Args<'a>, last: S::Last) -> HookFuture<'b, S::Out> {
-        S::start(self, (args, last))
+        S::start(self, Lent { args, last })
     }
 }
 
@@ -188,7 +188,7 @@ impl<S: SlotDef + ?Sized, T: Hook<S, M> + ?Sized, M> Hook<S, InArc<M>> for Arc<T
 impl<S: CallHook<T> + ?Sized + 'static, T: HookObject> Hook<S, InBox> for Box<T> {
     #[inline]
     fn start<'b, 'a: 'b>(&'b self, args: S::Args<'a>, last: S::Last) -> HookFuture<'b, S::Out> {
-        S::start(self, (args, last))
+        S::start(self, Lent { args, last })
     }
 
     fn type_name() -> &'static str {
@@ -200,7 +200,7 @@ impl<S: CallHook<T> + ?Sized + 'static, T: HookObject> Hook<S, InBox> for Box<T>
 impl<S: CallHook<T> + ?Sized + 'static, T: HookObject> Hook<S, Borrowed> for &T {
     #[inline]
     fn start<'b, 'a: 'b>(&'b self, args: S::Args<'a>, last: S::Last) -> HookFuture<'b, S::Out> {
-        S::start(self, (args, last))
+        S::start(self, Lent { args, last })
     }
 
     fn type_name() -> &'static str {

@@ -23,7 +23,7 @@ use crate::entry::EntryMeta;
 use crate::hook_future::HookFuture;
 use crate::typed::accumulator::{Accumulator, Handover};
 use crate::typed::kind::Kind;
-use crate::typed::slot_def::{DynHook, SlotDef};
+use crate::typed::slot_def::{DynHook, PassArgs, Passing, SlotDef};
 
 /// The policy of one dispatch of a typed slot.
 ///
@@ -132,10 +132,15 @@ pub(super) fn supply<'a, S: SlotDef + ?Sized>(
     is_last_call: bool,
 ) -> S::Args<'a> {
     const TAKEN: &str = "the last call of a dispatch takes its arguments";
-    if is_last_call && !S::REFERENCES {
+    if is_last_call && !S::Passing::IS_COPY {
         args.take().expect(TAKEN)
     } else {
-        S::clone_args(args.as_ref().expect(TAKEN))
+        let args = args.as_ref().expect(TAKEN);
+        if S::Passing::IS_COPY {
+            args.copied()
+        } else {
+            S::clone_args(args)
+        }
     }
 }
 

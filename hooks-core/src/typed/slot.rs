@@ -18,7 +18,7 @@ use crate::typed::accumulator::{Accumulator, AllOutputs, LastOutput};
 use crate::typed::concurrent::ConcurrentPolicy;
 use crate::typed::custom::{Relay, Relayed, Steps};
 use crate::typed::into_hook::IntoHook;
-use crate::typed::kind::Kind;
+use crate::typed::kind::{Always, Fallback, Kind, Singleton};
 use crate::typed::policy::SlotPolicy;
 use crate::typed::registrations::Registrations;
 use crate::typed::slot_def::{DynHook, SlotDef};
@@ -34,6 +34,15 @@ pub struct TypedSlot<'h, S: SlotDef + ?Sized, M, G = NoCompanion, E = NoCompanio
     end: E,
     kind: PhantomData<fn() -> M>,
 }
+
+/// A slot of the kind `always`, without companions.
+pub type AlwaysSlot<'h, S> = TypedSlot<'h, S, Always>;
+
+/// A slot of the kind `fallback`, without companions.
+pub type FallbackSlot<'h, S> = TypedSlot<'h, S, Fallback>;
+
+/// A slot of the kind `singleton`.
+pub type SingletonSlot<'h, S> = TypedSlot<'h, S, Singleton>;
 
 /// A slot with a chain `C`.
 pub type ChainedSlot<'h, S, M, C> = TypedSlot<'h, S, M, Chained<'h, C, <S as SlotDef>::Out>>;
@@ -285,8 +294,10 @@ impl<'h, S: SlotDef + ?Sized, M, C> TypedSlot<'h, S, M, Chained<'h, C, S::Out>> 
     }
 }
 
-impl<S: SlotDef + ?Sized, M, G: Clone, E: Clone> Clone for TypedSlot<'_, S, M, G, E> {
-    fn clone(&self) -> Self {
+impl<S: SlotDef + ?Sized, M, G: Clone, E: Clone> TypedSlot<'_, S, M, G, E> {
+    /// Returns a copy, which shares the hooks.
+    #[must_use]
+    pub fn __hooks_clone(&self) -> Self {
         TypedSlot {
             slot: self.slot.clone(),
             gate: self.gate.clone(),

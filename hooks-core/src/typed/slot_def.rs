@@ -33,7 +33,9 @@ impl OmittedOutput for () {
 /// for `dyn SlotTrait`, the type by which a slot is named.
 pub trait SlotDef {
     /// The arguments as a tuple, references borrowed for `'a`.
-    type Args<'a>: MaybeSend;
+    type Args<'a>: MaybeSend + PassArgs<Self::Passing>;
+    /// How a further hook gets the arguments: [`Copied`] or [`Cloned`].
+    type Passing: Passing;
     /// `Option<Out>` if hooks get the previous output, else `()`.
     type Last: Handover<Self::Out>;
     /// The output of a hook and of the default.
@@ -48,9 +50,6 @@ pub trait SlotDef {
     const NAME: &'static str = Self::INFO.name;
     /// `true` if the default is [`now`](Self::now), `false` if it is [`later`](Self::later).
     const READY: bool = Self::INFO.is_ready;
-    /// `true` if all arguments are references: the last call copies them as every other call does,
-    /// and the policy does not have to keep track of them.
-    const REFERENCES: bool = Self::INFO.takes_references;
 
     /// Runs a default whose body cannot suspend.
     fn now<'a>(_: Self::Args<'a>) -> Self::Out {
@@ -62,11 +61,11 @@ pub trait SlotDef {
         never()
     }
 
-    /// Clones the arguments for one more hook. Not implemented by slots that pass their arguments
-    /// once (singletons and custom pipelines).
+    /// Clones the arguments for one more hook. Not implemented by slots whose arguments are
+    /// [`Copied`], and by slots that pass their arguments once (singletons and custom pipelines).
     #[must_use]
     fn clone_args<'a>(_: &Self::Args<'a>) -> Self::Args<'a> {
-        unreachable!("a slot that passes its arguments once does not clone them")
+        unreachable!("arguments that are copied, or passed once, are not cloned")
     }
 
     /// Converts the arguments into owned ones.
@@ -78,7 +77,6 @@ pub trait SlotDef {
 pub struct SlotInfo {
     name: &'static str,
     is_ready: bool,
-    takes_references: bool,
 }
 
 impl SlotInfo {
@@ -89,7 +87,6 @@ impl SlotInfo {
         SlotInfo {
             name,
             is_ready: true,
-            takes_references: false,
         }
     }
 
@@ -99,12 +96,51 @@ impl SlotInfo {
         self.is_ready = false;
         self
     }
+}
 
-    /// Describes a slot whose arguments are all references.
+/// How a further hook gets the arguments of a slot.
+pub trait Passing {
+    /// `true` if all arguments are references: the last call copies them as every other call does,
+    /// and the policy does not have to keep track of them.
+    const IS_COPY: bool;
+}
+
+/// All arguments are references, and are copied.
+#[derive(Debug)]
+pub struct Copied;
+
+/// The arguments are cloned, or passed once.
+#[derive(Debug)]
+pub struct Cloned;
+
+impl Passing for Copied {
+    const IS_COPY: bool = true;
+}
+
+impl Passing for Cloned {
+    const IS_COPY: bool = false;
+}
+
+/// Arguments for the [`Passing`] `P`. Its method replaces one of each slot, which the compiler would
+/// check: 1 % of the instructions of `cargo check`.
+pub trait PassArgs<P>: Sized {
+    /// Copies the arguments.
     #[must_use]
-    pub const fn of_references(mut self) -> Self {
-        self.takes_references = true;
-        self
+    fn copied(&self) -> Self;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Copy> PassArgs<Copied> for T {
+    #[inline]
+    fn copied(&self) -> T {
+        *self
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<T> PassArgs<Cloned> for T {
+    fn copied(&self) -> T {
+        unreachable!("only arguments that are all references are copied")
     }
 }
 
@@ -151,8 +187,11 @@ pub trait CallStateful<State, Owned>: SlotDef {
     fn call_mut(state: State, owned: Owned) -> impl Future<Output = Self::Out> + MaybeSend;
 
     /// Returns the output of a call from inside the hook's own call.
-    const ON_REENTRANCY: fn(crate::HookReentrancyError) -> Self::Out;
+    const ON_REENTRY: OnReentry<Self>;
 }
+
+/// The `on_reentrancy` of a stateful hook of the slot `S`.
+pub type OnReentry<S> = fn(crate::HookReentrancyError) -> <S as SlotDef>::Out;
 
 /// A slot whose hook may be a method of a `T`, which implements the declaring trait (`AppHooks`).
 /// `#[hooks]` implements it for `dyn SlotTrait` and every `T: AppHooks`.
@@ -177,24 +216,45 @@ pub trait DynHook<S: SlotDef + ?Sized>: HookObject {
 }
 
 /// The arguments of a call and the previous output, as the slot lends them.
-pub type Lent<'a, S> = (<S as SlotDef>::Args<'a>, <S as SlotDef>::Last);
+pub struct Lent<'a, S: SlotDef + ?Sized> {
+    /// The arguments.
+    pub args: S::Args<'a>,
+    /// The previous output.
+    pub last: S::Last,
+}
 
-/// `Ok`: the started hook. `Err` is not a failure: the hook takes owned arguments, and these are the
-/// lent ones. The compiler selects the form from the hook's signature (module `direct`).
-pub type Started<'b, 'a, S> = Result<HookFuture<'b, <S as SlotDef>::Out>, Lent<'a, S>>;
-
-/// Returns the started hook. If it takes owned arguments, converts the lent ones and starts it with
-/// `call`.
-#[inline]
-pub fn or_call<'b, 'a, S: SlotDef + ?Sized, F>(
-    started: Started<'b, 'a, S>,
-    call: impl FnOnce(S::Owned<'a>) -> F,
-) -> HookFuture<'b, S::Out>
-where
-    F: Future<Output = S::Out> + MaybeSend + 'b,
-{
-    match started {
-        Ok(started) => started,
-        Err((args, last)) => HookFuture::boxed(call(S::to_owned(args, last))),
+impl<S: SlotDef + ?Sized> fmt::Debug for Lent<'_, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Lent").finish_non_exhaustive()
     }
+}
+
+/// A started hook, or the arguments for its `call`. The compiler selects the form from the hook's
+/// signature (module `direct`). A type, not an alias of `Result`, whose types the compiler would
+/// normalise for each slot.
+pub enum Started<'b, 'a, S: SlotDef + ?Sized> {
+    /// The hook takes lent arguments, and is started.
+    StartedHook(HookFuture<'b, S::Out>),
+    /// The hook takes these owned arguments.
+    Args(S::Owned<'a>),
+}
+
+impl<'a, S: SlotDef + ?Sized> Started<'_, 'a, S> {
+    /// Converts the lent arguments into owned ones.
+    #[inline]
+    pub fn owned(lent: Lent<'a, S>) -> Self {
+        Started::Args(S::to_owned(lent.args, lent.last))
+    }
+}
+
+impl<S: SlotDef + ?Sized> fmt::Debug for Started<'_, '_, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Started").finish_non_exhaustive()
+    }
+}
+
+/// Boxes the future of a hook that takes owned arguments.
+#[inline]
+pub fn boxed_hook<'b, T>(future: impl Future<Output = T> + MaybeSend + 'b) -> HookFuture<'b, T> {
+    HookFuture::boxed(future)
 }

@@ -1,6 +1,6 @@
 //! Expands the model into the trait and its set.
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Literal, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::{Attribute, Lifetime, Visibility};
@@ -46,6 +46,7 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
     let short = &SharedTokens::from(quote_spanned!(place=> __hooks));
     let slots: Vec<_> = slots
         .iter()
+        .enumerate()
         .map(|slot| SlotExpansion::new(slot, set, root, private, &cfgs))
         .collect();
     let inner: Vec<_> = slots.iter().map(|slot| slot.inside(short)).collect();
@@ -56,6 +57,8 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
     let trait_methods = slots.iter().map(SlotExpansion::trait_method);
     let set_methods = slots.iter().map(SlotExpansion::set_methods);
     let traits = slots.iter().map(SlotExpansion::traits);
+    let slot_texts: String = slots.iter().map(|slot| slot.text() + " ").collect();
+    let count = Literal::usize_unsuffixed(slots.len());
     let impls = inner.iter().map(SlotExpansion::impls);
 
     let nested_fields: Vec<_> = nested.iter().map(|nested| &nested.field).collect();
@@ -128,6 +131,10 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
             const __HOOKS_READY: &'static [&'static #private::str] = &[];
 
             #[doc(hidden)]
+            const __HOOKS_READY_SLOTS: [#private::bool; #count] =
+                #private::ready_slots(Self::__HOOKS_READY, #slot_texts);
+
+            #[doc(hidden)]
             fn __hooks_set<#h>() -> #private::PhantomData<#set_name<#h>> {
                 #private::PhantomData
             }
@@ -145,7 +152,6 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
         #(#cfgs)*
         #[doc = #set_doc]
         #[allow(dead_code, non_snake_case #deprecated)]
-        #[derive(#private::Clone)]
         #[must_use = "a set without dispatches runs no hook"]
         #vis struct #set_name<#h> {
             #(#slot_cfgs #fields: #field_types,)*
@@ -247,6 +253,16 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
             impl #short::Debug for #set_name<'_> {
                 fn fmt(&self, f: &mut #short::Formatter<'_>) -> #short::FmtResult {
                     #short::Debug::fmt(&#set_name::describe(self).__names(), f)
+                }
+            }
+
+            impl #short::Clone for #set_name<'_> {
+                fn clone(&self) -> Self {
+                    #set_name {
+                        #(#slot_cfgs #fields: self.#fields.__hooks_clone(),)*
+                        #(#nested_fields: #short::Clone::clone(&self.#nested_fields),)*
+                        #(#marker: #short::PhantomData,)*
+                    }
                 }
             }
 

@@ -29,6 +29,8 @@ pub(crate) struct SlotExpansion<'a> {
     set: &'a Set,
     root: SharedTokens,
     private: SharedTokens,
+    /// The slot's place among the slots of the set.
+    index: usize,
     /// Lifetime for which a dispatch borrows the arguments.
     args_lifetime: Lifetime,
     /// `cfg` and lint attributes of the slot and of the trait.
@@ -54,7 +56,7 @@ pub(crate) struct SlotExpansion<'a> {
 
 impl<'a> SlotExpansion<'a> {
     pub(crate) fn new(
-        slot: &'a Slot,
+        (index, slot): (usize, &'a Slot),
         set: &'a Set,
         root: &SharedTokens,
         private: &SharedTokens,
@@ -74,6 +76,7 @@ impl<'a> SlotExpansion<'a> {
         SlotExpansion {
             slot,
             set,
+            index,
             root: root.respan(place),
             private: private.respan(place),
             cfgs: set_cfgs
@@ -146,6 +149,13 @@ impl<'a> SlotExpansion<'a> {
         (self.text(), count)
     }
 
+    /// Returns the slot's place among the slots of the set.
+    fn index(&self) -> Literal {
+        let mut index = Literal::usize_unsuffixed(self.index);
+        index.set_span(self.place);
+        index
+    }
+
     pub(crate) fn slot_attrs(&self) -> &'a [Attribute] {
         &self.slot.attrs
     }
@@ -202,8 +212,14 @@ impl<'a> SlotExpansion<'a> {
             let custom = quote!(#private::Custom<#pipeline>);
             return quote!(#private::TypedSlot<#h, dyn #name, #kind, #custom>);
         }
+        let plain = match slot.kind {
+            Kind::Always(_) => quote!(AlwaysSlot),
+            Kind::Fallback(_) | Kind::Custom(_) => quote!(FallbackSlot),
+            Kind::Singleton => quote!(SingletonSlot),
+        };
         match (slot.chain(), slot.end()) {
-            (None, None) => quote!(#private::TypedSlot<#h, dyn #name, #kind>),
+            (None, None) if slot.concurrent => quote!(#private::TypedSlot<#h, dyn #name, #kind>),
+            (None, None) => quote!(#private::#plain<#h, dyn #name>),
             (Some(chain), None) => {
                 quote!(#private::ChainedSlot<#h, dyn #name, #kind, #chain>)
             }
@@ -231,7 +247,10 @@ impl<'a> SlotExpansion<'a> {
         }
         let made = |ty: &Type| quote!(<#ty as ::core::default::Default>::default());
         if let (Some(chain), None) = (slot.chain(), slot.end()) {
-            let chain = made(chain);
+            // Of the field's type, at the chain.
+            let (first, last) = spans::ends(chain);
+            let open = quote_spanned!(first=> <);
+            let chain = quote_spanned!(last=> #open _ as ::core::default::Default>::default());
             return quote!(#private::TypedSlot::with_chain(#chain));
         }
         let chain = match slot.chain().map(made) {
@@ -319,12 +338,11 @@ impl<'a> SlotExpansion<'a> {
                 fn now<#a>((#(#idents,)*): Self::Args<#a>) -> #output #body
             };
         }
-        let (pats, body) = (
-            slot.inputs.iter().map(|input| &input.pat),
-            self.default_body(),
-        );
+        let (pats, body) = (slot.inputs.iter().map(|input| &input.pat), &slot.body);
+        // On the parameter, not in the body: the lint stays as it is for the user's variables.
+        let unused = (!idents.is_empty()).then(|| quote!(#[allow(unused_variables)]));
         quote_spanned! {*place=>
-            fn now<#a>((#(#pats,)*): Self::Args<#a>) -> #output #body
+            fn now<#a>(#unused (#(#pats,)*): Self::Args<#a>) -> #output #body
         }
     }
 
@@ -414,7 +432,7 @@ impl<'a> SlotExpansion<'a> {
     }
 
     /// Returns the slot's name, for spans and descriptions.
-    fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         self.slot.method.unraw().to_string()
     }
 }

@@ -21,6 +21,7 @@ use std::marker::PhantomData;
 use std::mem;
 use std::sync::Arc;
 
+use hooks_core::__private::{Lent, Started};
 use hooks_core::form::ByState;
 use hooks_core::{EntryMeta, Failure, Hook, HookFuture, HookObject, Stateful, hooks};
 
@@ -410,8 +411,12 @@ impl<H: EventHook + 'static> IntoHandler<form::Typed> for H {
         _: impl FnOnce(Self::Return, EventContext<'_>) -> HookFuture<'a, HandlerOutput>,
     ) -> HookFuture<'a, HandlerOutput> {
         // Call a hook that may await again, with an event that its future owns.
-        let answer = match self.__hooks_start(((context.event(entry),), ())) {
-            Ok(HookFuture::Ready(result)) => Some(result),
+        let lent = Lent {
+            args: (context.event(entry),),
+            last: (),
+        };
+        let answer = match self.__hooks_start(lent) {
+            Started::StartedHook(HookFuture::Ready(result)) => Some(result),
             _ => None,
         };
         if let Some(result) = answer {

@@ -24,27 +24,24 @@ impl SlotExpansion<'_> {
         } = self;
         let (name, output, a) = (&slot.name, &slot.output, &self.args_lifetime);
         let slot_text = self.text();
-        let clone_args = match slot.kind {
-            Kind::Singleton | Kind::Custom(_) => TokenStream::new(),
-            Kind::Always(_) | Kind::Fallback(_) => self.clone_args(),
-        };
+        let passes_once = matches!(slot.kind, Kind::Singleton | Kind::Custom(_));
+        let copies = !passes_once && slot.params.iter().all(Param::is_reference);
+        let passing = Ident::new(if copies { "Copied" } else { "Cloned" }, *place);
+        let clone_args = (!passes_once && !copies).then(|| self.clone_args());
         let awaiting = (!slot.ready).then(|| quote!(.awaiting()));
-        let references = self.copies_args().then(|| quote!(.of_references()));
         let default = self.default();
-        let owned_types = slot.params.iter().map(|param| param.owned_type(private, a));
         let owned = slot.params.iter().map(|param| param.owned(private));
-        let (last, last_owned_type) = match slot.passes_last() {
-            true => (quote!(last,), quote!(#last_type,)),
-            false => Default::default(),
-        };
+        let owned_type = self.owned_type();
+        let last = slot.passes_last().then(|| quote!(last,));
         quote_spanned! {*place=>
             #(#cfgs)*
             impl #private::SlotDef for dyn #name + '_ {
                 type Args<#a> = #args_type;
+                type Passing = #private::#passing;
                 type Last = #last_type;
                 type Out = #output;
-                type Owned<#a> = (#(#owned_types,)* #last_owned_type);
-                const INFO: #private::SlotInfo = #private::SlotInfo::new(#slot_text) #awaiting #references;
+                type Owned<#a> = #owned_type;
+                const INFO: #private::SlotInfo = #private::SlotInfo::new(#slot_text) #awaiting;
                 #default
                 #clone_args
                 fn to_owned<#a>((#(#idents,)*): Self::Args<#a>, last: Self::Last) -> Self::Owned<#a> {
@@ -54,10 +51,18 @@ impl SlotExpansion<'_> {
         }
     }
 
-    /// Returns `true` if further hooks get copies of the arguments, which are references.
-    fn copies_args(&self) -> bool {
-        let passes_once = matches!(self.slot.kind, Kind::Singleton | Kind::Custom(_));
-        !passes_once && self.slot.params.iter().all(Param::is_reference)
+    /// Returns `(String, Option<Out>,)`, the parameters of a hook.
+    fn owned_type(&self) -> TokenStream {
+        let SlotExpansion {
+            slot,
+            private,
+            last_type,
+            ..
+        } = self;
+        let a = &self.args_lifetime;
+        let types = slot.params.iter().map(|param| param.owned_type(private, a));
+        let last = slot.passes_last().then_some(last_type).into_iter();
+        quote!((#(#types,)* #(#last,)*))
     }
 
     /// Returns the clone of the arguments for one more hook.
@@ -69,13 +74,6 @@ impl SlotExpansion<'_> {
             ..
         } = self;
         let a = &self.args_lifetime;
-        if self.copies_args() {
-            return quote_spanned! {*place=>
-                fn clone_args<#a>(args: &Self::Args<#a>) -> Self::Args<#a> {
-                    *args
-                }
-            };
-        }
         let clones = slot.params.iter().map(|param| self.clone_arg(param));
         quote_spanned! {*place=>
             fn clone_args<#a>((#(#idents,)*): &Self::Args<#a>) -> Self::Args<#a> {
@@ -152,7 +150,7 @@ impl SlotExpansion<'_> {
         let output = &slot.output;
         let (stateful, a) = (slot.stateful(), &self.args_lifetime);
         let last = slot.passes_last().then(|| quote!(last));
-        let slot_text = self.text();
+        let index = self.index();
         let future =
             quote_spanned!(*place=> impl #private::Future<Output = #output> + #private::MaybeSend);
         // Variables that cannot clash with the user's.
@@ -164,32 +162,34 @@ impl SlotExpansion<'_> {
         // normalise for each check of the function.
         quote_spanned! {*place=>
             #(#cfgs)*
-            impl<__H: #name> #private::CallHook<__H> for dyn #name + '_ {
+            impl<__H: #name> #private::CallHook<__H> for dyn #name {
                 fn start<'b, #a: 'b>(
                     #hook: &'b __H,
-                    lent: (#args_type, #last_type),
+                    lent: #private::Lent<#a, Self>,
                 ) -> #private::HookFuture<'b, #output> {
-                    let started = #name::__hooks_start(#hook, lent);
-                    #private::or_call::<Self, _>(started, |(#hook_args)| #name::call(#hook, #hook_args))
+                    match #name::__hooks_start(#hook, lent) {
+                        #private::StartedHook(started) => started,
+                        #private::Args((#hook_args)) => #private::boxed_hook(#name::call(#hook, #hook_args)),
+                    }
                 }
             }
 
             #(#cfgs)*
-            impl<'b, #a, __H: #stateful> #private::CallStateful<&'b mut __H, #private::OwnedArgs<#a, Self>> for dyn #name + '_ {
+            impl<'b, #a, __H: #stateful> #private::CallStateful<&'b mut __H, #private::OwnedArgs<#a, Self>> for dyn #name {
                 fn call_mut(#hook: &'b mut __H, #private::OwnedArgs((#hook_args)): #private::OwnedArgs<#a, Self>) -> #future {
                     #stateful::call_mut(#hook, #hook_args)
                 }
-                const ON_REENTRANCY: fn(#private::HookReentrancyError) -> #output = <__H as #stateful>::on_reentrancy;
+                const ON_REENTRY: #private::OnReentry<Self> = <__H as #stateful>::on_reentrancy;
             }
 
             #(#cfgs)*
-            impl<__T: #owner + ?#private::Sized> #private::CallMethod<__T> for dyn #name + '_ {
+            impl<__T: #owner + ?#private::Sized> #private::CallMethod<__T> for dyn #name {
                 fn start<'b, #a: 'b>(
                     #value: &'b __T,
                     (#(#idents,)*): #args_type,
                     last: #last_type,
                 ) -> #private::HookFuture<'b, #output> {
-                    let #ready = const { #private::is_ready(__T::__HOOKS_READY, #slot_text) };
+                    let #ready = __T::__HOOKS_READY_SLOTS[#index];
                     #private::HookFuture::__new(#ready, #owner::#method(#value, #(#idents,)* #last))
                 }
             }

@@ -56,7 +56,7 @@ impl SlotExpansion<'_> {
             #[doc = #register_doc]
             #[track_caller]
             #vis fn #with<#form>(mut self, hook: #bound) -> Self {
-                self.#field.#inner_register(hook);
+                Self::#register(&mut self, hook);
                 self
             }
 
