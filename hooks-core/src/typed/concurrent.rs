@@ -13,7 +13,7 @@ use crate::entry::EntryMeta;
 use crate::hook_future::HookFuture;
 use crate::typed::accumulator::Handover;
 use crate::typed::kind::Kind;
-use crate::typed::policy::{SlotFuture, SlotFutureOutput, check_now, into_step, supply};
+use crate::typed::policy::{SlotFuture, SlotFutureOutput, into_step, supply};
 use crate::typed::slot_def::{DynHook, SlotDef};
 
 /// The policy of one dispatch of a concurrent slot. `later` and `check` create futures, as in
@@ -79,7 +79,10 @@ where
 
     /// Checks an output and stores it.
     fn check_output(&mut self, place: Place, output: S::Out) -> Step<Self, SlotFuture<F, R>> {
-        let (output, flow) = check_now(self.stop_condition, output);
+        let (output, flow) = match self.stop_condition.check_now(&output) {
+            Some(flow) => (output, Some(flow)),
+            None => self.stop_condition.check_override(output),
+        };
         self.outputs.push((place, output));
         match flow {
             Some(flow) => into_step(flow),
@@ -124,8 +127,10 @@ where
 
     fn before_hooks(&mut self, hooks: usize) -> Step<Self, Self::Future> {
         self.hooks = hooks;
-        self.outputs.reserve(hooks);
-        if !M::default_runs_first(hooks) {
+        let default_runs_first = M::default_runs_first(hooks);
+        self.outputs
+            .reserve(hooks + usize::from(default_runs_first));
+        if !default_runs_first {
             return Step::Next;
         }
         if !S::READY {

@@ -108,7 +108,15 @@ where
     /// Checks an output and stores it. Returns `Stop` if the stop condition breaks.
     #[inline(always)]
     fn check_output(&mut self, output: S::Out) -> Step<Self, SlotFuture<F, R>> {
-        let (output, flow) = check_now(self.stop_condition, output);
+        if !G::IS_IMMEDIATE {
+            self.accumulator.push(output);
+            return Step::Wait(Self::check_future);
+        }
+        if let Some(flow) = self.stop_condition.check_now(&output) {
+            self.accumulator.push(output);
+            return into_step(flow);
+        }
+        let (output, flow) = self.stop_condition.check_override(output);
         self.accumulator.push(output);
         match flow {
             Some(flow) => into_step(flow),
@@ -141,22 +149,6 @@ pub(super) fn supply<'a, S: SlotDef + ?Sized>(
         } else {
             S::clone_args(args)
         }
-    }
-}
-
-/// Checks an output without a future, and returns the output. The flow is `None` if the check needs a
-/// future.
-#[inline(always)]
-pub(super) fn check_now<T, G: StopCondition<T>>(
-    stop_condition: G,
-    output: T,
-) -> (T, Option<ControlFlow<()>>) {
-    if !G::IS_IMMEDIATE {
-        return (output, None);
-    }
-    match stop_condition.check_now(&output) {
-        Some(flow) => (output, Some(flow)),
-        None => stop_condition.check_override(output),
     }
 }
 
