@@ -8,7 +8,7 @@ mod kit;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, RwLock};
+use std::sync::{Arc, Mutex, RwLock};
 use std::task::Poll;
 
 use futures::executor::block_on;
@@ -396,12 +396,20 @@ fn hooks_of_a_concurrent_slot_are_ordered_switched_and_dropped_together() {
 
 #[test]
 fn hooks_dispatch_their_own_slot_again() {
-    struct Deeper(Arc<OnceLock<OuterHooksSet<'static>>>);
+    /// The set that contains the hook; empty at the end, because the two own each other.
+    #[derive(Clone, Default)]
+    struct Deeper(Arc<Mutex<Option<OuterHooksSet<'static>>>>);
+
+    impl Deeper {
+        fn set(&self) -> OuterHooksSet<'static> {
+            self.0.lock().unwrap().clone().unwrap()
+        }
+    }
 
     impl Around<dyn Trail> for Deeper {
         async fn call<'a>(&'a self, (text,): (&'a str,), next: Next<'a, dyn Trail>) -> Vec<String> {
             let mut names = match text.strip_prefix('>') {
-                Some(rest) => self.0.get().unwrap().clone().trail(rest).await,
+                Some(rest) => self.set().trail(rest).await,
                 None => vec![],
             };
             names.extend(next.call((text,)).await);
@@ -415,23 +423,24 @@ fn hooks_dispatch_their_own_slot_again() {
                 0 => 0,
                 _ => {
                     kit::yield_once().await;
-                    let inner = self.0.get().unwrap().gather(start - 1).await;
+                    let inner = self.set().gather(start - 1).await;
                     1 + inner.into_iter().sum::<u32>()
                 }
             }
         }
     }
 
-    let own = Arc::new(OnceLock::new());
+    let deeper = Deeper::default();
     let set = OuterHooksSet::new()
         .with_trail(named("hook"))
-        .with_trail_around(Deeper(Arc::clone(&own)))
-        .with_gather(Deeper(Arc::clone(&own)))
-        .with_gather(Entry::new(Deeper(Arc::clone(&own))).when(|start: &u32| *start == 2));
-    assert!(own.set(set.clone()).is_ok());
+        .with_trail_around(deeper.clone())
+        .with_gather(deeper.clone())
+        .with_gather(Entry::new(deeper.clone()).when(|start: &u32| *start == 2));
+    *deeper.0.lock().unwrap() = Some(set.clone());
     assert_eq!(block_on(set.trail(">>a")), ["hook", "hook", "hook"]);
     // gather(1) = [1, 1 + 0]; gather(2) = [2, 1 + 2, 1 + 2].
     assert_eq!(block_on(set.gather(2)), [2, 3, 3]);
+    deeper.0.lock().unwrap().take();
 }
 
 // Relative order
