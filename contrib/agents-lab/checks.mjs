@@ -31,7 +31,7 @@ const RULES = '.config/hooks-guard/rules.toml';
 const FRIDAY = { [RULES]: '[[rule]]\neffect = "deny"\nprogram = "git"\nreason = "not on a Friday"\n' };
 /** A skill of Claude Code with a command. */
 const TIDY = { 'project/.claude/skills/tidy/SKILL.md': `---\nname: tidy\ndescription: Tidies.\n---\n!\`${DELETE}\`\n` };
-const everyone = ['claude', 'codex', 'gemini', 'copilot', 'opencode', 'qwen', 'droid'];
+const everyone = ['claude', 'codex', 'gemini', 'copilot', 'opencode', 'qwen', 'droid', 'grok'];
 
 // Kinds of expectations. `test` returns the reason why an outcome is wrong, or an empty text.
 
@@ -170,8 +170,8 @@ const stillOpen = (ids, guard, says, more) => ({
   clients: ids,
   expect: [open(`${says}: runs, by the rules of the client`, buildGone)],
 });
-const LATE_IS_OPEN = ['codex', 'gemini', 'copilot', 'claude-2.1.197', 'qwen', 'droid'];
-const GARBAGE_IS_OPEN = ['claude', 'claude-2.1.197', 'codex', 'gemini', 'copilot', 'qwen', 'droid'];
+const LATE_IS_OPEN = ['codex', 'gemini', 'copilot', 'claude-2.1.197', 'qwen', 'droid', 'grok'];
+const GARBAGE_IS_OPEN = ['claude', 'claude-2.1.197', 'codex', 'gemini', 'copilot', 'qwen', 'droid', 'grok'];
 
 const failures = [
   failing('exit-1', 'the guard exits with 1', ['codex', 'gemini', 'claude-2.1.197']),
@@ -218,14 +218,14 @@ const service = [
   },
   {
     name: 'attended',
-    clients: ['gemini', 'copilot', 'qwen'],
+    clients: ['gemini', 'copilot', 'qwen', 'grok'],
     env: { HOOKS_GUARD_UNATTENDED: '' },
     script: (tools) => [tools.shell(DELETE)],
     expect: [prevents('without a terminal, unknown to the guard: a delete does not run', buildStays)],
   },
   {
     name: 'installed-unattended',
-    clients: ['gemini', 'copilot', 'qwen'],
+    clients: ['gemini', 'copilot', 'qwen', 'grok'],
     quick: true,
     install: ['--unattended'],
     env: { HOOKS_GUARD_UNATTENDED: '' },
@@ -235,7 +235,7 @@ const service = [
   },
   {
     name: 'installed-unattended-alone',
-    clients: ['gemini', 'copilot', 'qwen'],
+    clients: ['gemini', 'copilot', 'qwen', 'grok'],
     install: ['--unattended'],
     env: { HOOKS_GUARD_UNATTENDED: '' },
     script: (tools) => [tools.shell(DELETE)],
@@ -351,6 +351,7 @@ const terminals = [
   terminal('copilot', '/ commands', 'Do you want', ['--allow-all-tools']),
   terminal('opencode', 'Ask anything', 'All done'),
   terminal('qwen', 'Type your message', 'Allow|apply this', ['--approval-mode', 'yolo']),
+  terminal('grok', '❯', 'All done', ['--always-approve']),
 ];
 
 // Codex.
@@ -462,6 +463,80 @@ const rest = [
   },
 ];
 
+// Grok CLI.
+
+/** Settings of Grok CLI with more in them. */
+const grokSettings = (more) => ({ files }) => ({ '.grok/config.toml': `${files['.grok/config.toml']}${more}` });
+const DELETE_FILE = 'rm a.txt';
+const grok = [
+  {
+    name: 'prompt',
+    clients: ['grok'],
+    quick: true,
+    flags: [],
+    // Without the guard, Grok CLI runs the delete without a prompt.
+    files: grokSettings('[permission]\nallow = ["Bash(rm *)"]\n'),
+    script: (tools) => [tools.shell(DELETE)],
+    keys: [{ see: '❯' }, { submit: 'do it' }, { see: 'Yes, proceed', orTold: 1 }],
+    expect: [
+      prevents('in a terminal: a delete that the user always allows does not run without an answer', buildStays),
+      does('in a terminal: the prompt shows the reason', (o) => (/asks: DELETE/.test(o.screen) ? '' : o.screen)),
+    ],
+  },
+  {
+    name: 'always-approve',
+    clients: ['grok'],
+    flags: [],
+    script: (tools) => [tools.shell(DELETE), tools.shell(DELETE_FILE)],
+    // The first option of the prompt approves everything in this session.
+    keys: [{ see: '❯' }, { submit: 'do it' }, { see: 'Yes, and don.t ask again' }, { key: 'Enter' }, { see: 'All done' }],
+    expect: [
+      does('the user approves everything: the first delete runs', buildGone),
+      prevents('the user approves everything: the next delete does not run', all(reached, told(1, /DELETE/))),
+    ],
+  },
+  {
+    name: 'no-terminal',
+    clients: ['grok'],
+    flags: [],
+    env: { HOOKS_GUARD_UNATTENDED: '' },
+    files: grokSettings('[permission]\nallow = ["Bash(rm *)"]\n'),
+    script: (tools) => [tools.shell(DELETE)],
+    expect: [prevents('mode default, without a terminal, unknown to the guard: a delete does not run', buildStays)],
+  },
+  {
+    name: 'denied-by-settings',
+    clients: ['grok'],
+    files: grokSettings('[permission]\ndeny = ["Bash(git *)"]\n'),
+    script: (tools) => [tools.shell(READ)],
+    expect: [does('the trail records that the agent refused', all(reached, trail(/agent.*git status/)))],
+  },
+  {
+    name: 'background',
+    clients: ['grok'],
+    script: () => [{ tool: 'monitor', arguments: { command: DELETE, description: 'x' } }],
+    expect: [prevents('the command of a monitor does not run', buildStays)],
+  },
+  {
+    name: 'mcp-in-a-file',
+    clients: ['grok'],
+    files: (client) => ({
+      ...notes('deny')(client),
+      'project/call.json': '{"tool_name":"notes__create_note","tool_input":{"text":"x"}}',
+    }),
+    script: () => [{ tool: 'use_tool', arguments: { file: `${PROJECT}/call.json` } }],
+    expect: [prevents('a rule denies a tool of an MCP server that a file names', noNote)],
+  },
+  {
+    name: 'moved-grok-home',
+    clients: ['grok'],
+    env: { GROK_HOME: `${HOME}/moved` },
+    files: ({ files }) => ({ 'moved/config.toml': files['.grok/config.toml'] }),
+    script: (tools) => [tools.shell(DELETE)],
+    expect: [prevents('`GROK_HOME`: a delete does not run', all(installs, buildStays))],
+  },
+];
+
 // Claude Code with hooks over HTTP.
 
 const http = { clients: ['claude'], install: ['--http'], token: true, script: (tools) => [tools.shell(DELETE)] };
@@ -546,7 +621,7 @@ const overHttp = [
 ];
 
 export const checks = [
-  ...commands, ...mcp, ...failures, ...service, ...claude, ...terminals, ...codex, ...rest, ...overHttp,
+  ...commands, ...mcp, ...failures, ...service, ...claude, ...terminals, ...codex, ...rest, ...grok, ...overHttp,
 ];
 
 /** Returns the scenario of a check for a client, as inside.mjs reads it. */

@@ -4,6 +4,8 @@
 //   agent      name of the agent for `hooks-guard`
 //   title      name in the book
 //   packages   npm packages with exact versions; the first one is the client
+//   unpacks    compressed program (brotli) that the package's own script would unpack, relative to
+//              the folder of the packages
 //   command    name under which users and `hooks-guard` find it
 //   program    command line of the program, relative to the folder of the packages
 //   env        environment that points it at the stand-in model
@@ -299,4 +301,44 @@ const droid = {
   notes: () => ({ '.factory/mcp.json': json(servers({ type: 'stdio', disabled: false })) }),
 };
 
-export const clients = [claude, olderClaude, codex, gemini, copilot, opencode, qwen, droid];
+const grokFolder = `node_modules/@xai-official/grok-linux-${arch}/bin`;
+const grok = {
+  id: 'grok',
+  title: 'Grok CLI',
+  command: 'grok',
+  agent: 'grok',
+  packages: [`@xai-official/grok-linux-${arch}@1.0.41`],
+  unpacks: `${grokFolder}/grok.br`,
+  program: [`${grokFolder}/grok`],
+  env: {
+    XAI_API_KEY: 'test',
+    GROK_DISABLE_AUTOUPDATER: '1',
+    GROK_TELEMETRY_ENABLED: '0',
+  },
+  files: {
+    '.grok/config.toml': [
+      '[models]',
+      'default = "stand-in"',
+      '[model.stand-in]',
+      'model = "stand-in"',
+      `base_url = "${root}/v1"`,
+      'api_key = "test"',
+      '',
+    ].join('\n'),
+  },
+  terminal: (flags) => flags,
+  headless: (flags, prompt) => [...flags, '-p', prompt],
+  free: ['--always-approve'],
+  unattended: { HOOKS_GUARD_UNATTENDED: '1' },
+  tools: {
+    shell: (command) => ({ tool: 'run_terminal_command', arguments: { command, description: 'x' } }),
+    write: (path, content) => ({ tool: 'write', arguments: { file_path: path, content } }),
+    read: (path) => ({ tool: 'read_file', arguments: { target_file: path } }),
+    note: (text) => ({ tool: 'use_tool', arguments: { tool_name: 'notes__create_note', tool_input: { text } } }),
+  },
+  notes: ({ files }) => ({
+    '.grok/config.toml': `${files['.grok/config.toml']}[mcp_servers.notes]\ncommand = "${command}"\nargs = ${JSON.stringify(args)}\n`,
+  }),
+};
+
+export const clients = [claude, olderClaude, codex, gemini, copilot, opencode, qwen, droid, grok];

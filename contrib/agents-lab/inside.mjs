@@ -60,7 +60,7 @@ function shortenTimeouts(seconds) {
       .replace(/(--timeout(?:"?,\s*"| )|\?timeout=)(\d{3,})/g, `$1${seconds}`);
   const settings = ['.claude/settings.json', '.codex/hooks.json', '.gemini/settings.json',
     '.copilot/hooks/hooks-guard.json', '.config/opencode/plugins/hooks-guard.js', '.qwen/settings.json',
-    '.factory/hooks.json'];
+    '.factory/hooks.json', '.grok/hooks/hooks-guard.json'];
   let changed = false;
   for (const path of settings.map((path) => join(HOME, path)).filter(existsSync)) {
     const text = readFileSync(path, 'utf8');

@@ -3,6 +3,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { brotliDecompressSync } from 'node:zlib';
 
 /** Statuses of npm for a registry that refuses, or cannot be reached. */
 const REFUSED = /\b(E40[134]|E429|E5\d\d|ETARGET|ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH)\b/;
@@ -34,6 +35,11 @@ export function install(client, folder) {
     return { why: said.split('\n').slice(0, 3).join('; ') || `npm: ${npm.signal}`, refused: REFUSED.test(said) };
   }
   const program = join(fresh, client.program.at(-1));
+  if (client.unpacks) {
+    const packed = join(fresh, client.unpacks);
+    writeFileSync(program, brotliDecompressSync(readFileSync(packed)), { mode: 0o755 });
+    rmSync(packed);
+  }
   if (!existsSync(program)) return { why: `${client.packages} has no ${client.program.at(-1)}`, refused: false };
   writeFileSync(join(fresh, 'pinned'), pins);
   renameSync(fresh, place);

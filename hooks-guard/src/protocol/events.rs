@@ -44,11 +44,13 @@ struct CalledHook {
 fn called_hook(agent: Agent, object: &JsonObject) -> Result<CalledHook, Problem> {
     let agent = sender(agent, object);
     let naming = agent.description().input;
-    let name = match input::text_of_spellings(object, naming.fields)? {
+    let name = match event_name(object, naming.fields)? {
         Some(name) => name,
-        None => (naming.unnamed)(object).map_err(|field| Problem::Missing { field })?,
+        None => {
+            let name = (naming.unnamed)(object).map_err(|field| Problem::Missing { field })?;
+            tools::plain(name)
+        }
     };
-    let name = tools::plain(name);
     let found = find_event(agent, &name);
     let is_before = name.starts_with("pre") || name.starts_with("before");
     if found.is_none() && is_before && agent.description().denies_unknown_events {
@@ -64,12 +66,31 @@ fn called_hook(agent: Agent, object: &JsonObject) -> Result<CalledHook, Problem>
     Ok(CalledHook { hook, event, name })
 }
 
+/// Returns the normalized name of the event. If several fields name it, they must name the same event;
+/// Grok sends `PreToolUse` in one field and `pre_tool_use` in another.
+fn event_name(object: &JsonObject, fields: &[&'static str]) -> Result<Option<String>, Problem> {
+    let mut found: Option<(&'static str, String)> = None;
+    for &second in fields {
+        let Some(name) = input::text(object, second)?.map(tools::plain) else {
+            continue;
+        };
+        match &found {
+            Some((first, other)) if *other != name => {
+                return Err(Problem::Contradiction { first, second });
+            }
+            _ => found = Some((second, name)),
+        }
+    }
+    Ok(found.map(|(_, name)| name))
+}
+
 /// Returns the agent that sent the input: VS Code reads the settings of Claude Code and Copilot,
 /// Copilot those of VS Code, and Grok those of Claude Code and Cursor.
 fn sender(agent: Agent, object: &JsonObject) -> Agent {
     let vscode = object.contains_key("hookEventName") && object.contains_key("tool_name");
     let copilot = object.contains_key("toolName") && !object.contains_key("tool_name");
-    let grok = copilot && object.contains_key("workspaceRoot");
+    // Grok sends the fields of Claude Code, too.
+    let grok = object.contains_key("toolName") && object.contains_key("workspaceRoot");
     match agent {
         Agent::ClaudeCode | Agent::Cursor if grok => Agent::Grok,
         Agent::ClaudeCode | Agent::Copilot if vscode => Agent::VsCode,
@@ -109,6 +130,8 @@ fn event(called: &CalledHook, object: &JsonObject) -> Result<HookEvent, Problem>
         arguments,
         names,
     } = tool_call(called, object)?;
+    let inner = |arguments| mcp::tool_arguments(hook.agent, &name, arguments);
+    let arguments = arguments.map(|arguments| arguments.map(inner));
     let listed = tools::tool(&name);
     let tool = listed.or_else(|| unlisted_shell(arguments.as_ref()));
     let mcp_tools = match listed {

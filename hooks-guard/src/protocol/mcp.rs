@@ -8,6 +8,7 @@
 //! | Copilot CLI | `SERVER-TOOL` | |
 //! | opencode | `SERVER_TOOL` | |
 //! | Factory Droid | `SERVER___TOOL` | |
+//! | Grok CLI | `SERVER__TOOL` | |
 
 use hooks_runtime::display::shorten;
 use serde_json::Value;
@@ -30,6 +31,20 @@ pub(super) fn tools(
         Some(tool) => vec![tool],
         None => readings(agent, name, server(object)?.as_deref()),
     })
+}
+
+/// Returns the arguments of the tool. Grok calls a tool by its own tool `use_tool`, and sends the
+/// arguments of `use_tool`: the name and the arguments of the tool.
+pub(super) fn tool_arguments(agent: Agent, name: &str, arguments: JsonObject) -> JsonObject {
+    let names_tool = arguments.get("tool_name").and_then(Value::as_str) == Some(name);
+    match arguments.get("tool_input") {
+        Some(Value::Object(inner))
+            if agent == Agent::Grok && names_tool && arguments.len() == 2 =>
+        {
+            inner.clone()
+        }
+        _ => arguments,
+    }
 }
 
 /// Describes a call on one line of at most the length of a command, with its arguments.

@@ -49,7 +49,11 @@ pub(super) fn outcome(hook: AgentHook, name: &str, object: &JsonObject) -> Optio
     if name == "posttoolusefailure" {
         outcome.succeeded = Some(false);
     } else if outcome.succeeded.is_none() && hook.agent.description().has_failure_event {
-        outcome.succeeded = Some(name == "posttooluse");
+        // At `PostToolUse`, Grok also reports commands that failed, and commands that it moved to the
+        // background.
+        let failed = outcome.exit_status.is_some_and(|status| status != 0);
+        let is_running = within(&["status"]).and_then(Value::as_str) == Some("running");
+        outcome.succeeded = (!is_running).then_some(name == "posttooluse" && !failed);
     }
     if outcome.succeeded.is_none() {
         outcome.succeeded = outcome.exit_status.map(|status| status == 0);

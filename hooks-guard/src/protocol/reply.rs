@@ -171,9 +171,10 @@ fn ask(hook: AgentHook, reason: &str) -> HookReply {
         (ReplyFormat::OpenCode2, _) => json!({"effect": "ask", "message": reason}),
         // `ask` would respect a command that the user always allows.
         (ReplyFormat::Antigravity, _) => json!({"decision": "force_ask", "reason": reason}),
-        (ReplyFormat::Grok | ReplyFormat::Cline | ReplyFormat::ExitStatus, _) => {
-            return deny(hook, reason);
-        }
+        // Grok 1.0.5 and older versions know no `ask`: they read `decision`, and run what is not
+        // denied. Newer versions prefer `permissionDecision`.
+        (ReplyFormat::Grok, kind) => with_decision(decision(kind, "ask", reason), "deny", reason),
+        (ReplyFormat::Cline | ReplyFormat::ExitStatus, _) => return deny(hook, reason),
     };
     HookReply::json(&reply)
 }
@@ -200,9 +201,7 @@ fn deny(hook: AgentHook, reason: &str) -> HookReply {
         (ReplyFormat::Antigravity, _) => json!({"decision": "deny", "reason": reason}),
         (ReplyFormat::Cline, _) => json!({"cancel": true, "errorMessage": reason}),
         (ReplyFormat::Grok, kind) => {
-            let mut reply = decision(kind, "deny", reason);
-            reply["decision"] = "deny".into();
-            reply["reason"] = reason.into();
+            let reply = with_decision(decision(kind, "deny", reason), "deny", reason);
             return HookReply {
                 stdout: reply.to_string(),
                 stderr: reason.to_owned(),
@@ -230,6 +229,13 @@ fn decision(kind: HookKind, decision: &str, reason: &str) -> Value {
         "permissionDecision": decision,
         "permissionDecisionReason": reason,
     }})
+}
+
+/// Adds a decision at the top.
+fn with_decision(mut reply: Value, decision: &str, reason: &str) -> Value {
+    reply["decision"] = decision.into();
+    reply["reason"] = reason.into();
+    reply
 }
 
 fn prompt(decision: &Value) -> Value {

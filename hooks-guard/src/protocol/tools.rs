@@ -63,6 +63,7 @@ pub(super) const PATHS: &[&str] = &[
     "notebookPath",
     "target_file",
     "target_notebook",
+    "target_directory",
     "dir_path",
     "dirPath",
     "uri",

@@ -1,59 +1,77 @@
-//! xAI's Grok CLI. Follows the documentation; not tried with a published client.
+//! xAI's Grok CLI.
 
 use std::time::Duration;
 
-use super::PROMPTING_MODES;
 use crate::protocol::description::{
-    AgentDescription, AgentEvent, EventNaming, FailureRules, HookKind, JsonRegistration,
-    RegistrationFormat, ReplyFormat, SettingsPlaces, ToolKind, ToolMatcher,
+    AgentDescription, AgentEvent, EventNaming, FailureReaction, FailureRules, HookKind,
+    JsonRegistration, McpNaming, RegistrationFormat, ReplyFormat, SettingsPlaces, ToolKind,
+    ToolMatcher,
 };
 
 pub(crate) const GROK: AgentDescription = AgentDescription {
     name: "grok",
     aliases: &[],
     title: "Grok CLI",
-    tested_versions: &[],
+    tested_versions: &["1.0.41"],
     input: EventNaming::COMMON,
     events: &[
-        AgentEvent::before("PreToolUse")
-            .without_prompt()
-            .registered(ToolMatcher::Omitted),
-        AgentEvent::of_kind("PermissionDenied", HookKind::Refused),
+        AgentEvent::before("PreToolUse").registered(ToolMatcher::Omitted),
+        AgentEvent::of_kind("PermissionDenied", HookKind::Refused).registered(ToolMatcher::Omitted),
         AgentEvent::after("PostToolUse").registered(ToolMatcher::Omitted),
         AgentEvent::after("PostToolUseFailure").registered(ToolMatcher::Omitted),
         AgentEvent::of_kind("PreCompact", HookKind::Other),
     ],
     tools: &[
         ("run_terminal_command", ToolKind::Shell),
-        ("write_file", ToolKind::CREATES),
+        ("monitor", ToolKind::Shell),
+        ("write", ToolKind::CREATES),
         ("search_replace", ToolKind::UPDATES),
         ("read_file", ToolKind::Reads),
         ("list_dir", ToolKind::Lists),
         ("grep", ToolKind::Searches),
     ],
-    mcp_names: None,
+    mcp_names: Some(McpNaming {
+        prefix: "",
+        separator: "__",
+    }),
     reply: ReplyFormat::Grok,
-    prompting_modes: PROMPTING_MODES,
+    // In `bypassPermissions`, Grok approves what a hook asks about.
+    prompting_modes: &["default", "auto", "plan"],
     has_failure_event: true,
     unattended: &[],
     denies_unknown_events: true,
     types_into_programs: None,
     manual_timeout: Duration::from_secs(5),
-    failures: FailureRules::UNKNOWN,
+    failures: FailureRules {
+        failed: FailureReaction::Denies,
+        late: FailureReaction::Continues,
+        invalid_output: FailureReaction::Continues,
+    },
     places: SettingsPlaces {
         directory: ".grok",
-        variable: None,
+        variable: Some("GROK_HOME"),
         sign: "",
         user: "hooks/hooks-guard.json",
         project: ".grok/hooks/hooks-guard.json",
-        user_others: &["hooks", "config.toml", "trusted_folders.toml"],
-        machine: &[],
-        project_others: &[".grok/hooks"],
+        user_others: &[
+            "hooks",
+            "config.toml",
+            "managed_config.toml",
+            "requirements.toml",
+            "trusted_folders.toml",
+            "disabled-hooks",
+        ],
+        machine: &[
+            "/etc/grok/managed_config.toml",
+            "/etc/grok/requirements.toml",
+        ],
+        project_others: &[".grok/hooks", ".grok/config.toml"],
         switches: &[],
     },
     registration: RegistrationFormat::Json(JsonRegistration::COMMON),
     notes: &[
-        "Grok CLI does not prompt if a hook asks. Requests that need approval are denied unless a \
-         rule allows them or you approve them while `hooks-guard serve` runs.",
+        "Restart Grok CLI; `/hooks` lists its hooks.",
+        "With `--always-approve`, Grok CLI shows no prompt. Requests that need approval are then \
+         denied unless a rule allows them or you approve them while `hooks-guard serve` runs.",
     ],
 };
