@@ -467,27 +467,28 @@ const rest = [
 
 /** Settings of Grok CLI with more in them. */
 const grokSettings = (more) => ({ files }) => ({ '.grok/config.toml': `${files['.grok/config.toml']}${more}` });
-const DELETE_FILE = 'rm a.txt';
+/** A change that Grok CLI runs without a prompt, with these settings. */
+const CHANGE = 'touch new.txt';
+const CHANGE_ALLOWED = grokSettings('[permission]\nallow = ["Bash(touch *)"]\n');
 const grok = [
   {
     name: 'prompt',
     clients: ['grok'],
     quick: true,
     flags: [],
-    // Without the guard, Grok CLI runs the delete without a prompt.
-    files: grokSettings('[permission]\nallow = ["Bash(rm *)"]\n'),
-    script: (tools) => [tools.shell(DELETE)],
+    files: CHANGE_ALLOWED,
+    script: (tools) => [tools.shell(CHANGE)],
     keys: [{ see: '❯' }, { submit: 'do it' }, { see: 'Yes, proceed', orTold: 1 }],
     expect: [
-      prevents('in a terminal: a delete that the user always allows does not run without an answer', buildStays),
-      does('in a terminal: the prompt shows the reason', (o) => (/asks: DELETE/.test(o.screen) ? '' : o.screen)),
+      prevents('in a terminal: a change that the settings allow does not run without an answer', noFile),
+      does('in a terminal: the prompt shows the reason', (o) => (/asks: CREATE/.test(o.screen) ? '' : o.screen)),
     ],
   },
   {
     name: 'always-approve',
     clients: ['grok'],
     flags: [],
-    script: (tools) => [tools.shell(DELETE), tools.shell(DELETE_FILE)],
+    script: (tools) => [tools.shell(DELETE), tools.shell('rm a.txt')],
     // The first option of the prompt approves everything in this session.
     keys: [{ see: '❯' }, { submit: 'do it' }, { see: 'Yes, and don.t ask again' }, { key: 'Enter' }, { see: 'All done' }],
     expect: [
@@ -500,9 +501,9 @@ const grok = [
     clients: ['grok'],
     flags: [],
     env: { HOOKS_GUARD_UNATTENDED: '' },
-    files: grokSettings('[permission]\nallow = ["Bash(rm *)"]\n'),
-    script: (tools) => [tools.shell(DELETE)],
-    expect: [prevents('mode default, without a terminal, unknown to the guard: a delete does not run', buildStays)],
+    files: CHANGE_ALLOWED,
+    script: (tools) => [tools.shell(CHANGE)],
+    expect: [prevents('mode default, without a terminal, unknown to the guard: a change does not run', noFile)],
   },
   {
     name: 'denied-by-settings',

@@ -138,6 +138,7 @@ fn each_agent_names_tools_in_its_own_way() {
             fields("PreToolUse", "mcp__github__create_issue"),
         ),
         ("droid", fields("PreToolUse", "github___create_issue")),
+        ("grok", fields("PreToolUse", "github__create_issue")),
         (
             "opencode",
             json!({"hook": "tool.execute.before", "directory": "/srv",

@@ -192,17 +192,86 @@ fn vscode_and_copilot_are_distinguished_by_their_input() {
 /// Grok runs the hooks of Claude Code and Cursor, and reads another reply.
 #[test]
 fn grok_is_recognized_by_its_input() {
-    let input = json!({"hookEventName": "pre_tool_use", "sessionId": "s", "cwd": "/srv/p",
-        "workspaceRoot": "/srv/p", "toolName": "run_terminal_command",
-        "toolInput": {"command": "make"}});
-    for called in [Agent::ClaudeCode, Agent::Cursor, Agent::Grok] {
-        let asked = question(called, &input);
-        assert_eq!(asked.request.agent.as_deref(), Some("grok"), "{called}");
-        assert!(asked.unattended(), "{called}");
-        let reply = decision_reply(&asked, &AgentDecision::Ask("CREATE".into()));
-        assert_eq!(reply.exit, 2, "{called}: {reply:?}");
-        assert!(reply.stdout.contains(r#""decision":"deny""#), "{reply:?}");
+    let old = json!({"hookEventName": "pre_tool_use", "sessionId": "s", "cwd": "/srv/p",
+        "workspaceRoot": "/srv/p", "permissionMode": "bypassPermissions",
+        "toolName": "run_terminal_command", "toolInput": {"command": "make"}});
+    let mut new = old.clone();
+    for (field, copied) in [
+        ("session_id", "sessionId"),
+        ("permission_mode", "permissionMode"),
+        ("tool_name", "toolName"),
+        ("tool_input", "toolInput"),
+    ] {
+        new[field] = old[copied].clone();
     }
+    new["hook_event_name"] = "PreToolUse".into();
+    for input in [old, new] {
+        for called in [Agent::ClaudeCode, Agent::Cursor, Agent::Grok] {
+            let asked = question(called, &input);
+            assert_eq!(asked.request.agent.as_deref(), Some("grok"), "{called}");
+            assert!(asked.unattended(), "{called}");
+            let reply = decision_reply(&asked, &AgentDecision::Ask("CREATE".into()));
+            assert_eq!(reply.exit, 2, "{called}: {reply:?}");
+            assert!(reply.stdout.contains(r#""decision":"deny""#), "{reply:?}");
+        }
+    }
+}
+
+/// Grok CLI 1.0.41 prompts; 1.0.5 knows no `ask`, reads `decision` alone, and denies.
+#[test]
+fn grok_prompts_in_its_modes_with_prompts() {
+    for (mode, shown) in [
+        ("default", true),
+        ("auto", true),
+        ("plan", true),
+        ("bypassPermissions", false),
+        ("dontAsk", false),
+        ("another", false),
+    ] {
+        let input = json!({"hook_event_name": "PreToolUse", "hookEventName": "pre_tool_use",
+            "workspaceRoot": "/srv/p", "cwd": "/srv/p", "permissionMode": mode,
+            "toolName": "run_terminal_command", "toolInput": {"command": "make"}});
+        let asked = question(Agent::Grok, &input);
+        assert_eq!(asked.unattended(), !shown, "{mode}");
+        let reply = decision_reply(&asked, &AgentDecision::Ask("CREATE".into()));
+        let output: Value = serde_json::from_str(&reply.stdout).unwrap();
+        let decision = &output["hookSpecificOutput"]["permissionDecision"];
+        assert_eq!(output["decision"], "deny", "{mode}");
+        let expected = if shown { ("ask", 0) } else { ("deny", 2) };
+        assert_eq!(
+            (decision.as_str(), reply.exit),
+            (Some(expected.0), expected.1)
+        );
+    }
+}
+
+#[test]
+fn two_names_of_an_event_must_not_differ() {
+    let input = json!({"hook_event_name": "PostToolUse", "hookEventName": "pre_tool_use",
+        "workspaceRoot": "/srv/p", "cwd": "/srv/p", "toolName": "run_terminal_command",
+        "toolInput": {"command": "make"}});
+    for agent in [Agent::Grok, Agent::ClaudeCode, Agent::QwenCode] {
+        let error = read(agent, input.to_string().as_bytes()).unwrap_err();
+        assert!(error.to_string().contains("differ"), "{agent}: {error}");
+    }
+}
+
+/// Grok sends the arguments of its tool `use_tool`, which calls the tool of a server.
+#[test]
+fn a_command_of_an_mcp_tool_is_found_in_the_arguments_of_use_tool() {
+    let input = |arguments: Value| {
+        json!({"hookEventName": "pre_tool_use", "workspaceRoot": "/srv/p", "cwd": "/srv/p",
+            "toolName": "shell__run", "toolInput": arguments})
+    };
+    let wrapped = json!({"tool_name": "shell__run", "tool_input": {"command": "rm -r build"}});
+    for arguments in [wrapped.clone(), wrapped["tool_input"].clone()] {
+        let asked = question(Agent::Grok, &input(arguments));
+        assert_eq!(asked.request.command, "rm -r build");
+        assert!(asked.request.mcp.is_some_and(|call| call.runs_command));
+    }
+    let other = json!({"tool_name": "another", "tool_input": {"command": "rm -r build"}});
+    let asked = question(Agent::Grok, &input(other));
+    assert!(asked.request.command.contains("another"), "{asked:?}");
 }
 
 /// Inputs of an agent that runs what its hook does not deny, with the name of the event replaced.

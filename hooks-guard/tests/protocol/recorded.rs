@@ -19,11 +19,13 @@ enum ExpectedEvent {
     Asks(&'static str),
     /// A command that ran, and whether it succeeded.
     Ran(&'static str, Option<bool>),
+    /// A command that the agent itself denied.
+    Refused(&'static str),
     /// Nothing to decide.
     Nothing,
 }
 
-use ExpectedEvent::{Asks, Nothing, Ran};
+use ExpectedEvent::{Asks, Nothing, Ran, Refused};
 
 const STATUS: &str = "git status --short";
 const YES: Option<bool> = Some(true);
@@ -99,6 +101,17 @@ const RECORDED: &[(&str, ExpectedEvent)] = &[
     ("gemini/BeforeTool.run_shell_command.ask", Asks("rm -rf build")),
     ("gemini/BeforeTool.run_shell_command.deny", Asks(STATUS)),
     ("gemini/BeforeTool.write_file.ask", Asks("write_file /srv/dev/proj/new.txt")),
+    ("grok/PermissionDenied.run_terminal_command.bypassPermissions", Refused(STATUS)),
+    ("grok/PostToolUse.notes__create_note.bypassPermissions", Ran(NOTE, YES)),
+    ("grok/PostToolUse.run_terminal_command.background.bypassPermissions", Ran("sleep 3", None)),
+    ("grok/PostToolUse.run_terminal_command.bypassPermissions", Ran(STATUS, YES)),
+    ("grok/PostToolUse.run_terminal_command.failed.bypassPermissions", Ran("ls /nonexistent", Some(false))),
+    ("grok/PreToolUse.list_dir.bypassPermissions", Asks("list_dir /srv/dev/proj")),
+    ("grok/PreToolUse.notes__create_note.deny.bypassPermissions", Asks(NOTE)),
+    ("grok/PreToolUse.run_terminal_command.allow.bypassPermissions", Asks(STATUS)),
+    ("grok/PreToolUse.run_terminal_command.ask.default", Asks("rm -r build")),
+    ("grok/PreToolUse.run_terminal_command.deny.bypassPermissions", Asks("rm -r build")),
+    ("grok/PreToolUse.write.deny.bypassPermissions", Asks("write /srv/dev/proj/new.txt")),
     ("opencode/tool.execute.after.bash", Ran(STATUS, YES)),
     ("opencode/tool.execute.after.notes_create_note", Ran(AMBIGUOUS_NOTE, None)),
     ("opencode/tool.execute.after.read", Ran("read /srv/dev/proj/a.txt", None)),
@@ -145,6 +158,8 @@ const DECISIONS: &[(Agent, &str, &str, [Field; 3])] = &[
     (Agent::OpenCode, "tool.execute.before", "", [Silent, Deny, Deny]),
     (Agent::QwenCode, "PreToolUse", "", [Allow, Ask, Deny]),
     (Agent::Droid, "PreToolUse", "", [Allow, Deny, Deny]),
+    (Agent::Grok, "PreToolUse", "bypassPermissions", [Silent, Deny, Deny]),
+    (Agent::Grok, "PreToolUse", "", [Silent, Ask, Deny]),
 ];
 
 /// One recording.
@@ -172,14 +187,23 @@ fn recording(name: &str) -> Recording {
         None => file.split('.').next().unwrap().to_owned(),
     };
     let input = &recorded["input"];
-    assert_eq!(recorded["exit"], "0", "{name}");
-    Recording {
+    let recording = Recording {
         agent,
         event,
         mode: input["permission_mode"].as_str().unwrap_or_default().into(),
         input: input.to_string().into_bytes(),
         output: recorded["output"].clone(),
-    }
+    };
+    let denies =
+        recording.event == "PreToolUse" && decision(agent, "PreToolUse", &recording.output) == Deny;
+    let exit = exit_status(agent, denies).to_string();
+    assert_eq!(recorded["exit"], exit, "{name}");
+    recording
+}
+
+/// Returns the exit status of a reply. Only Grok reads it.
+fn exit_status(agent: Agent, denies: bool) -> u8 {
+    if agent == Agent::Grok && denies { 2 } else { 0 }
 }
 
 /// Returns the decision in a reply, read as the client reads it.
@@ -188,7 +212,7 @@ fn decision(agent: Agent, event: &str, output: &Value) -> Field {
         (Agent::ClaudeCode | Agent::Codex, "PermissionRequest") => {
             "/hookSpecificOutput/decision/behavior"
         }
-        (Agent::ClaudeCode | Agent::Codex | Agent::QwenCode | Agent::Droid, _) => {
+        (Agent::ClaudeCode | Agent::Codex | Agent::QwenCode | Agent::Droid | Agent::Grok, _) => {
             "/hookSpecificOutput/permissionDecision"
         }
         (Agent::Gemini, _) => "/decision",
@@ -288,6 +312,11 @@ fn each_recording_is_parsed_as_its_event() {
                 );
                 &ran.request
             }
+            (Refused(command), HookEvent::Refused(denial)) => {
+                assert_eq!(denial.request.command, *command, "{name}");
+                assert_eq!(recording.output, printed(&empty_reply(denial.hook).stdout));
+                &denial.request
+            }
             (Nothing, HookEvent::Nothing { hook, .. }) => {
                 assert_eq!(
                     recording.output,
@@ -337,7 +366,9 @@ fn each_reply_has_the_shape_that_the_client_accepted() {
         let [allow, ask, deny] = expected(&recording);
         for (given, field) in answers.iter().zip([allow, ask, deny, Silent]) {
             let reply = decision_reply(&question, given);
-            assert_eq!((reply.exit, reply.stderr.as_str()), (0, ""), "{name}");
+            let exit = exit_status(agent, field == Deny);
+            assert_eq!(reply.exit, exit, "{name}");
+            assert_eq!(reply.stderr.is_empty(), exit == 0, "{name}");
             let output = printed(&reply.stdout);
             let what = format!("{name}: {given:?} is answered {output}");
             assert_eq!(decision(agent, &recording.event, &output), field, "{what}");
@@ -360,6 +391,7 @@ fn an_unreadable_input_is_denied_by_the_exit_status() {
         Agent::Copilot,
         Agent::QwenCode,
         Agent::Droid,
+        Agent::Grok,
     ] {
         let reply = failure_reply(agent, None, "not JSON");
         assert_eq!(

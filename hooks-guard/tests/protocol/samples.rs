@@ -258,6 +258,21 @@ fn opencode_samples() {
     );
 }
 
+/// The input of Grok CLI 1.0.5, which has no fields of Claude Code.
+#[test]
+fn grok_samples() {
+    check(
+        "grok.pre_tool_use",
+        Agent::Grok,
+        &Asks("rm -rf build"),
+        &[
+            ("allow", Allow("READ")),
+            ("deny", Deny("DELETE: refused")),
+            ("deny_by_exit", Failed("DELETE: refused")),
+        ],
+    );
+}
+
 /// Agents whose hooks were not tried: the reply to each answer is that of their documentation.
 #[test]
 fn samples_of_agents_that_were_not_tried() {
@@ -269,7 +284,6 @@ fn samples_of_agents_that_were_not_tried() {
     ];
     let command = Asks("rm -rf build");
     for (file, agent) in [
-        ("grok.pre_tool_use", Agent::Grok),
         ("openhands.pre_tool_use", Agent::OpenHands),
         ("goose.pre_tool_use", Agent::Goose),
         ("windsurf.pre_run_command", Agent::Windsurf),
