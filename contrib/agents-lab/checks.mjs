@@ -485,6 +485,14 @@ const grok = [
     ],
   },
   {
+    name: 'rejected',
+    clients: ['grok'],
+    flags: [],
+    script: (tools) => [tools.shell(DELETE)],
+    keys: [{ see: '❯' }, { submit: 'do it' }, { see: '4 .*No, reject' }, { key: '4' }, { key: 'Enter' }, { see: 'cancelled' }],
+    expect: [does('the user rejects: the trail records that the agent refused', all(buildStays, trail(/agent.*rm -r build/)))],
+  },
+  {
     name: 'always-approve',
     clients: ['grok'],
     flags: [],

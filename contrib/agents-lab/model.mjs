@@ -84,7 +84,7 @@ const responses = {
   },
 };
 
-/** OpenAI's `/v1/chat/completions`: Copilot CLI and opencode. */
+/** OpenAI's `/v1/chat/completions`: Copilot CLI, opencode, Qwen Code, Factory Droid and Grok CLI. */
 const chat = {
   path: /\/v1\/chat\/completions$/,
   offered: (body) => (body.tools ?? []).map((tool) => tool.function?.name),

@@ -356,7 +356,7 @@ fn an_unknown_tool_is_never_allowed() {
 #[test]
 fn agents_that_only_deny_have_no_prompt() {
     for (agent, input) in deny_only("PreToolUse", "bash") {
-        let prompts = matches!(agent, Agent::QwenCode);
+        let prompts = matches!(agent, Agent::QwenCode | Agent::Grok);
         if matches!(agent, Agent::Windsurf | Agent::Antigravity) {
             continue;
         }
