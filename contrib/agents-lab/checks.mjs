@@ -527,6 +527,16 @@ const grok = [
     expect: [prevents('the command of a monitor does not run', buildStays)],
   },
   {
+    name: 'tools-of-cursor',
+    clients: ['grok'],
+    flags: ['--always-approve', '--agent', 'cursor'],
+    script: () => [
+      { tool: 'Shell', arguments: { command: DELETE, description: 'x' } },
+      { tool: 'Delete', arguments: { path: `${PROJECT}/a.txt` } },
+    ],
+    expect: [prevents('with the tools of Cursor: a delete does not run', all(buildStays, told(1, /DELETE/)))],
+  },
+  {
     name: 'mcp-in-a-file',
     clients: ['grok'],
     files: (client) => ({

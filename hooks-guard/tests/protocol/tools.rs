@@ -39,6 +39,27 @@ fn file_tools_name_their_files() {
             vec!["a"],
         ),
         (
+            Agent::Grok,
+            "list_dir",
+            json!({"target_directory": "/etc"}),
+            Crud::Read,
+            vec!["/etc"],
+        ),
+        (
+            Agent::Grok,
+            "grep_files",
+            json!({"pattern": "x", "path": "/srv"}),
+            Crud::Read,
+            vec!["/srv"],
+        ),
+        (
+            Agent::Grok,
+            "hashline_edit",
+            json!({"file_path": "a", "edits": []}),
+            Crud::Update,
+            vec!["a"],
+        ),
+        (
             Agent::ClaudeCode,
             "NotebookEdit",
             json!({"notebook_path": "/n.ipynb"}),

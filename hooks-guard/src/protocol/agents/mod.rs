@@ -59,4 +59,9 @@ pub(super) const OTHER_TOOLS: &[(&str, ToolKind)] = &[
     ("edit_file", ToolKind::UPDATES),
     ("delete_file", ToolKind::DELETES),
     ("view_image", ToolKind::Reads),
+    // Grok has them with another set of tools.
+    ("hashline_edit", ToolKind::UPDATES),
+    ("hashline_read", ToolKind::Reads),
+    ("hashline_grep", ToolKind::Searches),
+    ("grep_files", ToolKind::Searches),
 ];
