@@ -26,7 +26,7 @@ pub use crate::typed::slot_def::{
     CallHook, CallMethod, CallStateful, Cloned, Copied, DynHook, Lent, OmittedOutput, OnReentry,
     OwnedArgs, SlotDef, SlotInfo, Started,
     Started::{Args, StartedHook},
-    boxed_hook, default,
+    default, pin,
 };
 
 pub use crate::{

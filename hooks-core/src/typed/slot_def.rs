@@ -255,6 +255,6 @@ impl<S: SlotDef + ?Sized> fmt::Debug for Started<'_, '_, S> {
 
 /// Boxes the future of a hook that takes owned arguments.
 #[inline]
-pub fn boxed_hook<'b, T>(future: impl Future<Output = T> + MaybeSend + 'b) -> HookFuture<'b, T> {
+pub fn pin<'b, T>(future: impl Future<Output = T> + MaybeSend + 'b) -> HookFuture<'b, T> {
     HookFuture::boxed(future)
 }

@@ -169,7 +169,7 @@ impl SlotExpansion<'_> {
                 ) -> #private::HookFuture<'b, #output> {
                     match #name::__hooks_start(#hook, lent) {
                         #private::StartedHook(started) => started,
-                        #private::Args((#hook_args)) => #private::boxed_hook(#name::call(#hook, #hook_args)),
+                        #private::Args((#hook_args)) => #private::pin(#name::call(#hook, #hook_args)),
                     }
                 }
             }
