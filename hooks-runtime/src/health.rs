@@ -217,10 +217,10 @@ pub(crate) fn disable(failed: Vec<FailedHook>, place: &str, disable: impl Fn(Ent
     }
 }
 
-/// Returns `true` if the registration exists and is enabled.
-pub(crate) fn is_entry_enabled<H: ?Sized>(slot: &Slot<H>, id: EntryId) -> bool {
-    let mut entries = slot.iter();
-    entries.any(|(_, entry)| entry.id() == id && entry.is_enabled())
+/// Disables a hook. Returns `true` if it is registered and was enabled.
+pub(crate) fn disable_entry<H: ?Sized>(slot: &mut Slot<H>, id: EntryId) -> bool {
+    let is_enabled = |(_, entry): (&H, &EntryMeta)| entry.id() == id && entry.is_enabled();
+    slot.iter().any(is_enabled) && slot.set_entry_enabled(id, false)
 }
 
 impl FailedHook {

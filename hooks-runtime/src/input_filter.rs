@@ -3,9 +3,9 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use hooks_core::{EntryMeta, Failure};
+use hooks_core::{Entry, EntryMeta, Failure};
 
-use crate::events::condition::{Condition, Conditions, matches};
+use crate::events::condition::{Condition, Conditions, names_tool};
 
 /// Returns the name of the tool in an input.
 pub(crate) type ToolName<I> = fn(&I) -> Option<&str>;
@@ -92,10 +92,7 @@ impl<I: ?Sized> InputFilters<I> {
                     true
                 })
             }
-            Filter::Tools(patterns, name) => match name(input) {
-                Some(tool) => patterns.iter().any(|pattern| matches(pattern, tool)),
-                None => true,
-            },
+            Filter::Tools(patterns, name) => names_tool(patterns, name(input)),
         })
     }
 }
@@ -107,4 +104,19 @@ pub(crate) struct PlainHook<H>(pub(crate) H);
 pub(crate) struct FilteredHook<H: ?Sized, I: ?Sized> {
     pub(crate) hook: Arc<H>,
     pub(crate) filters: InputFilters<I>,
+}
+
+/// Returns the entry of a hook with these filters. `erase` converts the hook to the type that its
+/// registry stores.
+pub(crate) fn with_filters<H: ?Sized, I: ?Sized>(
+    entry: Entry<Arc<H>>,
+    filters: Option<InputFilters<I>>,
+    erase: impl FnOnce(Arc<FilteredHook<H, I>>) -> Arc<H>,
+) -> Entry<Arc<H>> {
+    match filters {
+        Some(filters) => entry
+            .conditional(true)
+            .map(|hook| erase(Arc::new(FilteredHook { hook, filters }))),
+        None => entry,
+    }
 }

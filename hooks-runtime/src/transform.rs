@@ -56,8 +56,8 @@ use serde::Serialize;
 use crate::HookError;
 use crate::cow_cell::CowCell;
 use crate::error::text;
-use crate::health::{self, Counting, FailureCounts, is_entry_enabled};
-use crate::input_filter::{FilteredHook, InputFilters, PlainHook, ToolName};
+use crate::health::{self, Counting, FailureCounts, disable_entry};
+use crate::input_filter::{FilteredHook, InputFilters, PlainHook, ToolName, with_filters};
 use crate::lock::lock;
 use crate::options::{RegisterOptions, insert_with_id, refuse_disabling};
 use crate::timer::HostTimer;
@@ -430,11 +430,8 @@ impl<T: ?Sized + Send + Sync + 'static> TransformRegistry<T> {
         refuse_disabling(&description, disable_after, policy);
         let filters = InputFilters::new(&options.conditions, &description, self.tool_name());
         let hook: Arc<dyn DynTransform<T>> = Arc::new(PlainHook(hook));
-        let mut entry = options.entry(hook, std::any::type_name::<H>(), 0);
-        if let Some(filters) = filters {
-            let filtered = |hook| Arc::new(FilteredHook { hook, filters }) as Arc<_>;
-            entry = entry.conditional(true).map(filtered);
-        }
+        let entry = options.entry(hook, std::any::type_name::<H>(), 0);
+        let entry = with_filters(entry, filters, |hook| hook);
         let insert = |slot: &mut Slot<_>| insert_with_id(slot, entry, &key);
         let (id, replaced) = self.inner.hooks.update(insert);
         self.inner.counts.register(id, disable_after, replaced);
@@ -492,10 +489,7 @@ impl<T: ?Sized + Send + Sync + 'static> TransformRegistry<T> {
         let (outcome, failed) = slot.dispatch(policy).await;
         drop_catching_panic(slot);
         health::disable(failed, "transforms", |id| {
-            let disable = |slot: &mut Slot<_>| {
-                is_entry_enabled(slot, id) && slot.set_entry_enabled(id, false)
-            };
-            self.inner.hooks.update(disable)
+            self.inner.hooks.update(|slot| disable_entry(slot, id))
         });
         outcome
     }

@@ -75,10 +75,7 @@ impl Conditions {
                     true
                 })
             }
-            Condition::Tools(patterns) => match event.str(TOOL_NAME) {
-                Some(tool) => patterns.iter().any(|pattern| matches(pattern, tool)),
-                None => true,
-            },
+            Condition::Tools(patterns) => names_tool(patterns, event.str(TOOL_NAME)),
             // Refused at registration.
             Condition::Input { .. } => true,
         })
@@ -113,8 +110,13 @@ impl fmt::Debug for Conditions {
     }
 }
 
+/// Returns `true` if one of the patterns matches the name of the tool, or if there is no name.
+pub(crate) fn names_tool(patterns: &[String], tool: Option<&str>) -> bool {
+    tool.is_none_or(|tool| patterns.iter().any(|pattern| matches(pattern, tool)))
+}
+
 /// Returns `true` if the pattern matches the whole name. `*` matches any characters, `?` one.
-pub(crate) fn matches(pattern: &str, name: &str) -> bool {
+fn matches(pattern: &str, name: &str) -> bool {
     let (mut pattern, mut name) = (pattern.chars(), name.chars());
     // The rest of the pattern after the last `*`, and the name that it was last compared with.
     let mut retry = None;

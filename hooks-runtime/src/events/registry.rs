@@ -828,13 +828,17 @@ async fn emit_with(
 
 /// Adds an empty report to an emission that an around hook created.
 fn add_report(outcome: &mut Result<Emission, EmitError>) {
-    let emission = match outcome {
-        Ok(emission) => Some(emission),
-        Err(error) => error.emission_mut(),
-    };
-    if let Some(emission) = emission {
+    if let Some(emission) = emission_mut(outcome) {
         let rare_fields = emission.rare_fields.get_or_default();
         rare_fields.report.get_or_insert_default();
+    }
+}
+
+/// Returns the emission, whole or up to an error.
+fn emission_mut(outcome: &mut Result<Emission, EmitError>) -> Option<&mut Emission> {
+    match outcome {
+        Ok(emission) => Some(emission),
+        Err(error) => error.emission_mut(),
     }
 }
 
@@ -992,11 +996,7 @@ async fn observe(
     }
     let observations = observers.finish();
     let mut outcome = Arc::try_unwrap(outcome).unwrap_or_else(|shared| (*shared).clone());
-    let emission = match &mut outcome {
-        Ok(emission) => Some(emission),
-        Err(error) => error.emission_mut(),
-    };
-    if let Some(emission) = emission {
+    if let Some(emission) = emission_mut(&mut outcome) {
         observations.add_to(emission);
         if let (Some(report), Some(all)) = (run.take_report(), emission.report_mut()) {
             all.entries.extend(report.entries);

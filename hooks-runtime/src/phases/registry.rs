@@ -24,7 +24,7 @@ use crate::HookError;
 use crate::around_registry::AroundRegistry;
 use crate::cow_cell::{CowCell, Writer};
 use crate::health::{self, Counting, FailureCounts};
-use crate::input_filter::{FilteredHook, InputFilters, PlainHook};
+use crate::input_filter::{InputFilters, PlainHook, with_filters};
 use crate::lock::lock;
 use crate::options::{RegisterOptions, insert_with_id, refuse_disabling};
 use crate::timer::HostTimer;
@@ -109,9 +109,7 @@ impl<Req: ?Sized, Res: ?Sized> PhaseRegistryInner<Req, Res> {
             }
         };
         health::disable(failed, phase.name(), |id| {
-            self.change(phase, |slot| {
-                slot.is_entry_enabled(id) && slot.set_entry_enabled(id, false)
-            })
+            self.change(phase, |slot| slot.disable_entry(id))
         });
         output
     }
@@ -130,7 +128,7 @@ impl<Req: ?Sized, Res: ?Sized> PhaseRegistryInner<Req, Res> {
 trait DynSlot {
     fn id_of(&self, key: &str) -> Option<EntryId>;
 
-    fn is_entry_enabled(&self, id: EntryId) -> bool;
+    fn disable_entry(&mut self, id: EntryId) -> bool;
 
     fn set_entry_enabled(&mut self, id: EntryId, is_enabled: bool) -> bool;
 
@@ -142,8 +140,8 @@ impl<H: ?Sized> DynSlot for Slot<H> {
         self.get(key).map(|(_, entry)| entry.id())
     }
 
-    fn is_entry_enabled(&self, id: EntryId) -> bool {
-        health::is_entry_enabled(self, id)
+    fn disable_entry(&mut self, id: EntryId) -> bool {
+        health::disable_entry(self, id)
     }
 
     fn set_entry_enabled(&mut self, id: EntryId, is_enabled: bool) -> bool {
@@ -322,11 +320,8 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
         let (inserted, limit) = self.inner.pre.update(|slots| {
             let (options, filters) = options(&slots.hooks, &key);
             let limit = options.disable_after;
-            let mut entry = options.entry(hook, std::any::type_name::<H>(), priority);
-            if let Some(filters) = filters {
-                let filtered = |hook| Arc::new(FilteredHook { hook, filters }) as Arc<_>;
-                entry = entry.conditional(true).map(filtered);
-            }
+            let entry = options.entry(hook, std::any::type_name::<H>(), priority);
+            let entry = with_filters(entry, filters, |hook| hook);
             (insert_with_id(&mut slots.hooks, entry, &key), limit)
         });
         self.registered(Phase::Pre, key, inserted, limit)
@@ -349,13 +344,10 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
         let key = observer.id().to_owned();
         let limit = options.disable_after;
         let observer: Arc<dyn DynPreObserver<Req>> = Arc::new(PlainHook(observer));
-        let mut entry = options
+        let entry = options
             .entry(observer, std::any::type_name::<H>(), 0)
             .priority(0);
-        if let Some(filters) = filters {
-            let filtered = |hook| Arc::new(FilteredHook { hook, filters }) as Arc<_>;
-            entry = entry.conditional(true).map(filtered);
-        }
+        let entry = with_filters(entry, filters, |hook| hook);
         let timer = &self.inner.timer;
         let inserted = self.inner.pre.update(|slots| {
             let new = || Slot::with_timer(Arc::clone(timer));
@@ -386,13 +378,10 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
         let key = PostHook::id(&hook).to_owned();
         let limit = options.disable_after;
         let hook: Arc<dyn Post<Res>> = Arc::new(PlainHook(hook));
-        let mut entry = options
+        let entry = options
             .entry(hook, std::any::type_name::<H>(), 0)
             .priority(0);
-        if let Some(filters) = filters {
-            let filtered = |hook| Arc::new(FilteredHook { hook, filters }) as Arc<_>;
-            entry = entry.conditional(true).map(filtered);
-        }
+        let entry = with_filters(entry, filters, |hook| hook);
         let insert = |slot: &mut Slot<_>| insert_with_id(slot, entry, &key);
         let inserted = self.inner.post.update(insert);
         self.registered(Phase::Post, key, inserted, limit)

@@ -289,26 +289,12 @@ async fn pre_and_post_hooks_observers_and_transforms_run_for_some_inputs_and_too
         let closed = |_: &Call| HookResponse::new(ResponseAction::Deny);
         call.register_pre(PreFn::new("closed", closed), at(-9).tools(["read"]));
     });
-    assert!(
-        !call
-            .execute_pre(&Call {
-                tool: "read",
-                cost: 0
-            })
-            .await
-            .unwrap()
-            .is_continue()
-    );
-    assert!(
-        hooks
-            .execute_pre(&Call {
-                tool: "read",
-                cost: 0
-            })
-            .await
-            .unwrap()
-            .is_continue()
-    );
+    let read = Call {
+        tool: "read",
+        cost: 0,
+    };
+    assert!(!call.execute_pre(&read).await.unwrap().is_continue());
+    assert!(hooks.execute_pre(&read).await.unwrap().is_continue());
 }
 
 #[tokio::test]
