@@ -181,7 +181,9 @@ fn matcher(agent: Agent, tools: ToolMatcher) -> Option<String> {
 /// there is no prefix: an agent may shorten a long name.
 pub(crate) fn mcp_pattern(agent: Agent) -> String {
     let naming = agent.description().mcp_names;
-    let McpNaming { prefix, separator } = naming.unwrap_or(McpNaming::COMMON);
+    let McpNaming {
+        prefix, separator, ..
+    } = naming.unwrap_or(McpNaming::COMMON);
     match prefix {
         "" => format!(".+{separator}.+"),
         prefix => format!("{prefix}.*"),

@@ -272,6 +272,9 @@ pub(crate) struct McpNaming {
     pub(crate) prefix: &'static str,
     /// Text between the server and the tool.
     pub(crate) separator: &'static str,
+    /// `true` if the input of the tool has the form `{"tool_name": …, "tool_input": …}`, because the
+    /// agent calls it by a tool of its own.
+    pub(crate) wraps_arguments: bool,
 }
 
 impl McpNaming {
@@ -279,6 +282,7 @@ impl McpNaming {
     pub(crate) const COMMON: Self = Self {
         prefix: "mcp__",
         separator: "__",
+        wraps_arguments: false,
     };
 }
 

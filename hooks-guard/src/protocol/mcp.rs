@@ -33,18 +33,24 @@ pub(super) fn tools(
     })
 }
 
-/// Returns the arguments of the tool. Grok calls a tool by its own tool `use_tool`, and sends the
-/// arguments of `use_tool`: the name and the arguments of the tool.
+/// Returns the arguments of the tool, which Grok wraps.
 pub(super) fn tool_arguments(agent: Agent, name: &str, arguments: JsonObject) -> JsonObject {
-    let names_tool = arguments.get("tool_name").and_then(Value::as_str) == Some(name);
+    let naming = agent.description().mcp_names;
+    let is_wrapped = naming.is_some_and(|naming| naming.wraps_arguments)
+        && arguments.len() == 2
+        && arguments.get("tool_name").and_then(Value::as_str) == Some(name);
     match arguments.get("tool_input") {
-        Some(Value::Object(inner))
-            if agent == Agent::Grok && names_tool && arguments.len() == 2 =>
-        {
-            inner.clone()
-        }
+        Some(Value::Object(inner)) if is_wrapped => inner.clone(),
         _ => arguments,
     }
+}
+
+/// Returns the texts with which agents join the names of a server and a tool.
+pub(crate) fn separators() -> impl Iterator<Item = &'static str> {
+    let agents = Agent::ALL.into_iter();
+    let namings = agents.filter_map(|agent| agent.description().mcp_names);
+    let namings = namings.chain([McpNaming::COMMON]);
+    namings.map(|naming| naming.separator)
 }
 
 /// Describes a call on one line of at most the length of a command, with its arguments.
@@ -102,10 +108,14 @@ fn inner<'a>(
 fn readings(agent: Agent, name: &str, server: Option<&str>) -> Vec<McpTool> {
     let namings = [Some(McpNaming::COMMON), agent.description().mcp_names];
     let mut namings = namings.into_iter().flatten();
-    let split = namings.find_map(|McpNaming { prefix, separator }| {
-        let rest = name.strip_prefix(prefix)?;
-        Some((rest, separator))
-    });
+    let split = namings.find_map(
+        |McpNaming {
+             prefix, separator, ..
+         }| {
+            let rest = name.strip_prefix(prefix)?;
+            Some((rest, separator))
+        },
+    );
     let Some((rest, separator)) = split else {
         return Vec::new();
     };

@@ -64,6 +64,7 @@ pub(crate) use input::hash as input_hash;
 pub use limit::limit;
 #[cfg(feature = "cli")]
 pub(crate) use limit::{AFTER_TOOL_TIMEOUT, BEFORE_TOOL_TIMEOUT};
+pub(crate) use mcp::separators as mcp_separators;
 #[cfg(feature = "acp")]
 pub(crate) use model::directory;
 pub use reply::{

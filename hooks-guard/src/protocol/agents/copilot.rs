@@ -38,6 +38,7 @@ pub(crate) const COPILOT: AgentDescription = AgentDescription {
     mcp_names: Some(McpNaming {
         prefix: "",
         separator: "-",
+        wraps_arguments: false,
     }),
     reply: ReplyFormat::Copilot,
     prompting_modes: PROMPTING_MODES,

@@ -35,6 +35,7 @@ pub(crate) const DROID: AgentDescription = AgentDescription {
     mcp_names: Some(McpNaming {
         prefix: "",
         separator: "___",
+        wraps_arguments: false,
     }),
     reply: ReplyFormat::Claude,
     prompting_modes: &["off", "spec", "auto-low", "auto-medium", "auto-high"],

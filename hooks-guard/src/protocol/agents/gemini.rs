@@ -33,6 +33,7 @@ pub(crate) const GEMINI: AgentDescription = AgentDescription {
     mcp_names: Some(McpNaming {
         prefix: "mcp_",
         separator: "_",
+        wraps_arguments: false,
     }),
     reply: ReplyFormat::Gemini,
     prompting_modes: PROMPTING_MODES,

@@ -33,6 +33,7 @@ pub(crate) const GROK: AgentDescription = AgentDescription {
     mcp_names: Some(McpNaming {
         prefix: "",
         separator: "__",
+        wraps_arguments: true,
     }),
     reply: ReplyFormat::Grok,
     // In `bypassPermissions`, Grok approves what a hook asks about.

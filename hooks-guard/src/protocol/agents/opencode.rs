@@ -41,6 +41,7 @@ pub(crate) const OPENCODE: AgentDescription = AgentDescription {
     mcp_names: Some(McpNaming {
         prefix: "",
         separator: "_",
+        wraps_arguments: false,
     }),
     reply: ReplyFormat::OpenCode1,
     prompting_modes: PROMPTING_MODES,

@@ -36,6 +36,7 @@ pub(crate) const VSCODE: AgentDescription = AgentDescription {
     mcp_names: Some(McpNaming {
         prefix: "mcp_",
         separator: "_",
+        wraps_arguments: false,
     }),
     reply: ReplyFormat::Claude,
     prompting_modes: PROMPTING_MODES,

@@ -291,7 +291,6 @@ fn escaped(text: &str) -> String {
 }
 
 /// Returns a TOML string. JSON's escapes are valid in TOML.
-/// Returns a string of TOML.
 pub(super) fn string(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }

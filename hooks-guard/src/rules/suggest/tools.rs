@@ -8,14 +8,13 @@ use jiff::Timestamp;
 
 use super::answer::{PastAnswer, Rejections};
 use super::draft::string;
+use crate::protocol::mcp_separators;
 use crate::request::{McpCall, McpTool, PermissionRequest};
 use crate::rules::book::RuleBook;
 use crate::rules::rule::mcp_tool;
 use crate::rules::set::Rules;
 use crate::rules::verdict::{RuleDecision, RuleEffect};
 
-/// Separators with which agents join the names of a server and a tool.
-const SEPARATORS: [&str; 4] = ["_", "__", "___", "-"];
 /// Maximum number of examples of a tool.
 const MAX_EXAMPLES: usize = 3;
 
@@ -63,9 +62,7 @@ impl ApprovedTool {
     /// Returns `true` if a name in the trail may name the tool.
     fn may_be(&self, name: &str) -> bool {
         let McpTool { server, tool } = &self.tool;
-        let mut joined = SEPARATORS
-            .iter()
-            .map(|join| format!("{server}{join}{tool}"));
+        let mut joined = mcp_separators().map(|join| format!("{server}{join}{tool}"));
         // An agent may add a prefix.
         name == self.name() || joined.any(|joined| name.ends_with(&joined))
     }
