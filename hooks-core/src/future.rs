@@ -107,12 +107,14 @@ where
 /// A future on a rarely taken branch. It is created, polled and dropped in functions that are not
 /// inlined, so that the output of the common branch stays in registers: `aggregate/0` −6 %,
 /// `own_chain/0` −13 % instructions, with [`ColdOption`].
-pub(crate) struct ColdFuture<F>(ColdOption<F>);
+#[derive(Debug)]
+pub struct ColdFuture<F>(ColdOption<F>);
 
 impl<F: Future + Unpin> ColdFuture<F> {
+    /// Returns a future that runs this one.
     #[cold]
     #[inline(never)]
-    pub(crate) fn new(future: F) -> Self {
+    pub fn new(future: F) -> Self {
         let mut place = ColdOption::none();
         place.set(Some(future));
         ColdFuture(place)

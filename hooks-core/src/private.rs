@@ -10,7 +10,7 @@ pub use crate::companion::{
 pub use crate::describe::SetDescription;
 pub use crate::entry::Entry;
 pub use crate::failure::drop_catching_panic;
-pub use crate::future::Lazy;
+pub use crate::future::{ColdFuture, Lazy};
 pub use crate::hook_future::HookFuture;
 pub use crate::shown::{escape, is_blank};
 pub use crate::stateful::{HookReentrancyError, Stateful};

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, TryLockError, Weak};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use hooks_core::__private::drop_catching_panic;
+use hooks_core::__private::{ColdFuture, drop_catching_panic};
 use hooks_core::{
     BoxFuture, EntryId, EntryMeta, FailurePolicy, Innermost, IntoAround, Never, Next, Policy,
     Registration, Report, Slot, Timer, Unregister,
@@ -29,7 +29,7 @@ use super::schema::{DeclaredSchema, EventSchema};
 use super::table::{EventDescriptor, EventSlots, EventTable, LaterSlots, TableWriter, filter_bit};
 use crate::Map;
 use crate::around_registry::checked;
-use crate::cow_cell::{CowCell, Snapshot};
+use crate::cow_cell::CowCell;
 use crate::health::{self, Counting, FailedHook, FailureCounts};
 use crate::lock::lock;
 use crate::options::{RegisterOptions, refuse_disabling};
@@ -371,7 +371,10 @@ impl HookRegistry {
         options: EmitOptions,
     ) -> Result<Emission, EmitError> {
         let map = data.into_event_data().into_map()?;
-        emit_with(&self.inner, self.inner.table.load(), event, map, options).await
+        let table = self.inner.table.load();
+        let outcome = emit_with(&self.inner, &table, event, map, options).await;
+        drop_catching_panic(table);
+        outcome
     }
 
     /// Emits an event in a separate task, which continues if the caller drops the handle. Its
@@ -736,10 +739,17 @@ async fn emit_to(
     map: Arc<Map>,
 ) -> Result<Emission, EmitError> {
     let table = registry.table.load();
-    if table.has_extras(event) {
-        return Box::pin(emit_with(registry, table, event, map, EmitOptions::new())).await;
-    }
-    let map = table.stamped(map);
+    let map = if table.is_plain() {
+        map
+    } else if table.has_extras(event) {
+        let options = EmitOptions::new();
+        let emitted = Box::pin(emit_with(registry, &table, event, map, options));
+        let outcome = ColdFuture::new(emitted).await;
+        drop_catching_panic(table);
+        return outcome;
+    } else {
+        table.stamped(map)
+    };
     let Some((name, hooks)) = table.hooks(event) else {
         if table.is_watched(event) {
             registry.check_emission(event, &table);
@@ -757,7 +767,7 @@ async fn emit_to(
 /// Emits an event with options, a schema, or hooks of all phases.
 async fn emit_with(
     registry: &HookRegistryInner,
-    table: Snapshot<EventTable>,
+    table: &EventTable,
     event: &str,
     map: Arc<Map>,
     options: EmitOptions,
@@ -770,7 +780,7 @@ async fn emit_with(
     }
     let Some((name, hooks)) = table.find_hooks(event) else {
         if table.is_watched(event) {
-            registry.check_emission(event, &table);
+            registry.check_emission(event, table);
         }
         let mut emission = Emission::of(table.completed(map));
         if options.report {
@@ -786,7 +796,7 @@ async fn emit_with(
     let mut run = PhaseRun::new(registry, hooks, options.deadline, options.report);
     let emitted = EmittedEvent {
         registry,
-        table: &table,
+        table,
         name,
         hooks,
         background: &background,
@@ -822,7 +832,6 @@ async fn emit_with(
         _ => outcome,
     };
     registry.disable(event, run.failed);
-    drop_catching_panic(table);
     outcome
 }
 

@@ -30,6 +30,8 @@ pub(super) struct EventTable {
     stamps: bool,
     /// `true` if an emission of some event needs more than the hooks of the first phase.
     has_extras: bool,
+    /// `true` without time stamps and extras: one test for both in most emissions.
+    is_plain: bool,
     /// `None` if no event has a schema.
     schemas: Option<Arc<Schemas>>,
     /// Filter bits of the names that emissions without hooks still check.
@@ -222,15 +224,17 @@ impl EventTable {
     /// Returns `true` if an emission of this event needs more than the hooks of the first phase:
     /// the event has a schema, hooks of another phase, around hooks, or hooks whose failures are
     /// counted.
-    #[inline]
+    #[cold]
     pub(super) fn has_extras(&self, event: &str) -> bool {
-        self.has_extras && self.find_extras(event)
+        let has_extras = |(_, hooks): (_, &EventSlots)| hooks.has_extras();
+        self.has_extras
+            && (self.schema(event).is_some() || self.find_hooks(event).is_some_and(has_extras))
     }
 
-    #[cold]
-    fn find_extras(&self, event: &str) -> bool {
-        let has_extras = |(_, hooks): (_, &EventSlots)| hooks.has_extras();
-        self.schema(event).is_some() || self.find_hooks(event).is_some_and(has_extras)
+    /// Returns `true` if no event has extras, and emissions get no time stamps.
+    #[inline]
+    pub(super) fn is_plain(&self) -> bool {
+        self.is_plain
     }
 
     /// Returns the schema of an event.
@@ -516,6 +520,7 @@ impl Writer for TableWriter {
     type Snapshot = EventTable;
 
     fn snapshot(&self) -> EventTable {
+        let has_extras = self.with_extras > 0 || self.schemas.is_some();
         EventTable {
             events: match &self.many {
                 None => Events::Few(self.slots.clone()),
@@ -523,7 +528,8 @@ impl Writer for TableWriter {
             },
             defaults: self.defaults.clone(),
             stamps: self.stamps,
-            has_extras: self.with_extras > 0 || self.schemas.is_some(),
+            has_extras,
+            is_plain: !has_extras && !self.stamps,
             schemas: self.schemas.clone(),
             watched: self.watched,
         }
