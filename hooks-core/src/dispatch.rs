@@ -149,14 +149,11 @@ impl<'a, H: ?Sized, P: Policy<H> + 'a> Dispatch<'a, H, P> {
     #[inline(never)]
     fn start_cold(mut self: Pin<&mut Self>, cx: &mut Context<'_>, mut policy: P) -> Poll<()> {
         let this = self.as_mut().project();
-        let selected = this
-            .slot
-            .select(|node| policy.admits(&node.meta, &node.hook));
-        let progress = match selected {
+        let admits = |node: &Node<H>| policy.admits(&node.meta, &node.hook);
+        let (hooks, mut progress) = match this.slot.select(admits) {
             None => (this.slot.enabled_len(), Progress::new(this.slot.cursor())),
             Some(selected) => (selected.len(), Progress::of_selected(selected)),
         };
-        let (hooks, mut progress) = progress;
         let span = if trace::is_wanted() {
             DispatchSpan::new(policy.slot_name(), hooks)
         } else {
@@ -265,7 +262,7 @@ impl<H: ?Sized, P: Policy<H>> fmt::Debug for Dispatch<'_, H, P> {
         let remaining = match (&self.policy, self.suspended.as_ref()) {
             (None, _) => 0,
             (Some(_), None) => hooks,
-            (Some(_), Some(suspended)) => suspended.progress.remaining.count(),
+            (Some(_), Some(suspended)) => suspended.progress.remaining(),
         };
         f.debug_struct("Dispatch")
             .field("hooks", &hooks)

@@ -30,12 +30,10 @@ use crate::trace;
 /// Progress of a dispatch through its hooks. A suspended dispatch stores it between polls.
 pub(super) struct Progress<'a, H: ?Sized, T> {
     /// The hooks that have not been started.
-    pub(super) remaining: Cursor<'a, H>,
+    remaining: Cursor<'a, H>,
     /// The hooks that conditions selected, and the pending hooks of a policy that runs hooks
     /// concurrently. Most dispatches have neither, so an `Option` optimised for `None` stores them.
-    /// One queue for both keeps a suspended dispatch within 128 bytes: more are moved by a call of
-    /// `memcpy`, whose registers the drop of every dispatch saves, `chain/0` +5 % instructions.
-    queue: ColdOption<Queue<'a, H, T>>,
+    rare: ColdOption<Rare<'a, H, T>>,
     /// `true` once [`Policy::after_hooks`] was called.
     called_after_hooks: bool,
 }
@@ -45,18 +43,24 @@ impl<'a, H: ?Sized, T> Progress<'a, H, T> {
     pub(super) fn new(remaining: Cursor<'a, H>) -> Self {
         Progress {
             remaining,
-            queue: ColdOption::none(),
+            rare: ColdOption::none(),
             called_after_hooks: false,
         }
     }
 
     /// Returns the state of a dispatch that runs some of the hooks of a slot.
-    pub(super) fn of_selected(selected: Vec<&'a Node<H>>) -> Self {
+    pub(super) fn of_selected(mut selected: Vec<&'a Node<H>>) -> Self {
         let mut progress = Progress::new(Cursor::of_leaf(&[]));
-        let selected = selected.into_iter().map(Queued::Selected);
-        progress.queue.get_or_default().0.extend(selected);
+        selected.reverse();
+        progress.rare.get_or_default().selected = selected;
         progress.next_selected();
         progress
+    }
+
+    /// Returns the number of hooks that have not been started.
+    pub(super) fn remaining(&self) -> usize {
+        let rare = self.rare.as_ref();
+        self.remaining.count() + rare.map_or(0, |rare| rare.selected.len())
     }
 
     /// Returns the next hook to start, of any leaf.
@@ -72,33 +76,48 @@ impl<'a, H: ?Sized, T> Progress<'a, H, T> {
     /// Makes the next selected hook, if there is one, the only hook of the current leaf.
     #[inline]
     fn next_selected(&mut self) {
-        let Some(queue) = self.queue.as_mut() else {
-            return;
-        };
-        if let Some(Queued::Selected(node)) = queue.0.front() {
-            self.remaining = Cursor::of_leaf(slice::from_ref(*node));
-            queue.0.pop_front();
+        let rare = self.rare.as_mut();
+        if let Some(node) = rare.and_then(|rare| rare.selected.pop()) {
+            self.remaining = Cursor::of_leaf(slice::from_ref(node));
+        }
+    }
+
+    #[inline]
+    fn pending(&mut self) -> &mut VecDeque<PendingHook<'a, T>> {
+        let pending = &mut self.rare.get_or_default().pending;
+        &mut pending.get_or_insert_default().0
+    }
+}
+
+/// State that most dispatches do not have. With 8 bytes more, a suspended dispatch would exceed 128
+/// bytes, and be moved by a call of `memcpy`, whose registers the drop of every dispatch would save:
+/// `chain/0` +5 % instructions.
+struct Rare<'a, H: ?Sized, T> {
+    /// The hooks that conditions selected, after the first of [`Progress::remaining`], the last one
+    /// first.
+    selected: Vec<&'a Node<H>>,
+    pending: Option<Box<PendingHooks<'a, T>>>,
+}
+
+impl<H: ?Sized, T> Default for Rare<'_, H, T> {
+    fn default() -> Self {
+        Rare {
+            selected: Vec::new(),
+            pending: None,
         }
     }
 }
 
-/// The hooks that conditions selected, after the one in [`Progress::remaining`], then the pending
-/// hooks of a dispatch that runs hooks concurrently, in the order of the next polls. Pending hooks
-/// are polled once all hooks have been started.
-struct Queue<'a, H: ?Sized, T>(VecDeque<Queued<'a, H, T>>);
+/// The pending hooks of a dispatch that runs hooks concurrently, in the order of the next polls.
+struct PendingHooks<'a, T>(VecDeque<PendingHook<'a, T>>);
 
-enum Queued<'a, H: ?Sized, T> {
-    Selected(&'a Node<H>),
-    Pending(PendingHook<'a, T>),
-}
-
-impl<H: ?Sized, T> Default for Queue<'_, H, T> {
+impl<T> Default for PendingHooks<'_, T> {
     fn default() -> Self {
-        Queue(VecDeque::new())
+        PendingHooks(VecDeque::new())
     }
 }
 
-impl<H: ?Sized, T> Drop for Queue<'_, H, T> {
+impl<T> Drop for PendingHooks<'_, T> {
     /// Dropping a pending hook may panic. Swallows the panic so that the remaining hooks are
     /// still dropped.
     fn drop(&mut self) {
@@ -186,8 +205,9 @@ impl<'a, H: ?Sized, P: Policy<H> + 'a, const WALKS_LEAVES: bool>
         } else {
             self.run_propagating(cx)?;
         }
-        let queue = self.progress.queue.as_ref();
-        if P::CONCURRENT && queue.is_some_and(|queue| !queue.0.is_empty()) {
+        let rare = self.progress.rare.as_ref();
+        let pending = rare.and_then(|rare| rare.pending.as_ref());
+        if P::CONCURRENT && pending.is_some_and(|hooks| !hooks.0.is_empty()) {
             return Break(Some(Waiting::PendingHooks));
         }
         if mem::replace(&mut self.progress.called_after_hooks, true) {
@@ -358,8 +378,7 @@ impl<'a, H: ?Sized, P: Policy<H> + 'a, const WALKS_LEAVES: bool>
             }
         }
         if P::CONCURRENT {
-            let queue = self.progress.queue.get_or_default();
-            queue.0.push_back(Queued::Pending(hook));
+            self.progress.pending().push_back(hook);
             Continue(())
         } else {
             Break(Some(Waiting::Hook(hook)))
@@ -395,17 +414,17 @@ impl<'a, H: ?Sized, P: Policy<H> + 'a, const WALKS_LEAVES: bool>
 
     /// Polls each concurrent hook once, and passes the outputs to the policy.
     fn poll_pending_hooks(&mut self, cx: &mut Context<'_>) -> Poll<Step<P, P::Future>> {
-        let count = self.progress.queue.get_or_default().0.len();
+        let count = self.progress.pending().len();
         for _ in 0..count {
-            let queue = &mut self.progress.queue.get_or_default().0;
-            let Some(Queued::Pending(hook)) = queue.front_mut() else {
+            let hooks = self.progress.pending();
+            let Some(hook) = hooks.front_mut() else {
                 break;
             };
             let Poll::Ready(output) = hook.poll(cx, P::CATCH_FAILURES) else {
-                queue.rotate_left(1);
+                hooks.rotate_left(1);
                 continue;
             };
-            let Some(Queued::Pending(hook)) = queue.pop_front() else {
+            let Some(hook) = hooks.pop_front() else {
                 break;
             };
             match self.finish_hook(hook, output) {
@@ -413,13 +432,13 @@ impl<'a, H: ?Sized, P: Policy<H> + 'a, const WALKS_LEAVES: bool>
                 step => return Poll::Ready(step),
             }
         }
-        let queue = &mut self.progress.queue.get_or_default().0;
-        if queue.is_empty() {
+        let hooks = self.progress.pending();
+        if hooks.is_empty() {
             return Poll::Ready(Step::Next);
         }
         // The next poll starts with another hook. A runtime limits the work of a task in one poll
         // (its cooperative budget), and hooks that are polled after the limit make no progress.
-        queue.rotate_left(1);
+        hooks.rotate_left(1);
         Poll::Pending
     }
 
