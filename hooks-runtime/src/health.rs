@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::num::NonZeroU32;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -21,7 +21,27 @@ pub(crate) struct FailureCounts {
 #[derive(Clone)]
 struct FailureCount {
     limit: NonZeroU32,
-    failures: u32,
+    /// Shared with the copies of the registry: a copy may exist for one call only.
+    failures: Arc<AtomicU32>,
+}
+
+impl FailureCount {
+    fn failures(&self) -> u32 {
+        self.failures.load(Ordering::Relaxed)
+    }
+
+    fn reset(&self) {
+        self.failures.store(0, Ordering::Relaxed);
+    }
+
+    /// Adds a failure, and returns the number of failures.
+    fn add(&self) -> u32 {
+        let add = |failures: u32| Some(failures.saturating_add(1));
+        let before = self
+            .failures
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, add);
+        before.unwrap_or_default().saturating_add(1)
+    }
 }
 
 /// A hook that has reached its limit.
@@ -44,7 +64,8 @@ impl FailureCounts {
         self.is_used().then_some(self)
     }
 
-    /// Returns the counts of a copied registry, which continue from these counts.
+    /// Returns the counts of a copied registry. Registrations of both share their counts; later
+    /// registrations and removals affect one of them only.
     pub(crate) fn copied(&self) -> Self {
         FailureCounts {
             counts: Mutex::new(lock(&self.counts).clone()),
@@ -64,7 +85,8 @@ impl FailureCounts {
             self.forget(replaced);
         }
         if let Some(limit) = limit {
-            let count = FailureCount { limit, failures: 0 };
+            let failures = Arc::default();
+            let count = FailureCount { limit, failures };
             lock(&self.counts).insert(id, count);
             self.is_used.store(true, Ordering::Relaxed);
         }
@@ -77,8 +99,8 @@ impl FailureCounts {
 
     /// Resets the count of a registration.
     pub(crate) fn reset(&self, id: EntryId) {
-        if let Some(count) = lock(&self.counts).get_mut(&id) {
-            count.failures = 0;
+        if let Some(count) = lock(&self.counts).get(&id) {
+            count.reset();
         }
     }
 
@@ -86,7 +108,7 @@ impl FailureCounts {
     pub(crate) fn failures(&self, id: EntryId) -> u32 {
         lock(&self.counts)
             .get(&id)
-            .map_or(0, |count| count.failures)
+            .map_or(0, FailureCount::failures)
     }
 
     /// Returns the number of failures that disables the hook of a registration, if there is one.
@@ -97,14 +119,14 @@ impl FailureCounts {
     /// Counts a failure of the hook of this registration. Returns the hook if it has reached its
     /// limit.
     fn failed(&self, entry: &EntryMeta) -> Option<FailedHook> {
-        let mut counts = lock(&self.counts);
-        let count = counts.get_mut(&entry.id())?;
-        count.failures = count.failures.saturating_add(1);
+        let counts = lock(&self.counts);
+        let count = counts.get(&entry.id())?;
+        let failures = count.add();
         // More failures than the limit: an earlier run was dropped before it disabled the hook.
-        (count.failures >= count.limit.get()).then(|| FailedHook {
+        (failures >= count.limit.get()).then(|| FailedHook {
             id: entry.id(),
             name: entry.name_arc(),
-            failures: count.failures,
+            failures,
         })
     }
 }

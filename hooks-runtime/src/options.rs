@@ -196,7 +196,7 @@ impl RegisterOptions {
     }
 
     /// Disables the hook after this number of consecutive failures, and logs a warning. Not
-    /// disabled by default.
+    /// disabled by default. Failures in copies of the registry for one call count, too.
     ///
     /// A registration whose failures are not [isolated](FailurePolicy::Isolate) panics: without the
     /// hook, everything that it has to deny would pass.

@@ -348,6 +348,27 @@ struct TransformRegistryInner<T: ?Sized> {
     hooks: CowCell<Slot<dyn DynTransform<T>>>,
     counts: FailureCounts,
     tool_name: Mutex<Option<ToolName<T>>>,
+    /// The registry of which this one is a copy, or a copy of a copy.
+    origin: Option<Weak<TransformRegistryInner<T>>>,
+}
+
+impl<T: ?Sized> TransformRegistryInner<T> {
+    /// Returns the origin of a copy of this registry. It is never a copy itself, because a copy may
+    /// end before a copy of it.
+    fn origin(self: &Arc<Self>) -> Weak<Self> {
+        match &self.origin {
+            Some(origin) => Weak::clone(origin),
+            None => Arc::downgrade(self),
+        }
+    }
+
+    /// Disables a hook, also in the registry of which this one is a copy. Returns `true` if the hook
+    /// was enabled in one of them.
+    fn disable_entry(&self, id: EntryId) -> bool {
+        let is_disabled = self.hooks.update(|slot| disable_entry(slot, id));
+        let origin = self.origin.as_ref().and_then(Weak::upgrade);
+        origin.is_some_and(|origin| origin.disable_entry(id)) || is_disabled
+    }
 }
 
 impl<T: ?Sized> TransformRegistry<T> {
@@ -358,34 +379,29 @@ impl<T: ?Sized> TransformRegistry<T> {
 
     /// Creates a registry without hooks, with this timer.
     pub fn with_timer(timer: Arc<dyn Timer>) -> Self {
-        let hooks = CowCell::new(Slot::with_timer(timer));
-        TransformRegistry::of(hooks, FailureCounts::default(), None)
-    }
-
-    fn of(
-        hooks: CowCell<Slot<dyn DynTransform<T>>>,
-        counts: FailureCounts,
-        tool_name: Option<ToolName<T>>,
-    ) -> Self {
         let inner = TransformRegistryInner {
-            hooks,
-            counts,
-            tool_name: Mutex::new(tool_name),
+            hooks: CowCell::new(Slot::with_timer(timer)),
+            counts: FailureCounts::default(),
+            tool_name: Mutex::new(None),
+            origin: None,
         };
         TransformRegistry {
             inner: Arc::new(inner),
         }
     }
 
-    /// Returns a copy of the registry. The copy shares the hooks; later changes of one do not
-    /// affect the other.
+    /// Returns a copy of the registry. The copy shares the hooks and the counts of their failures;
+    /// later changes of one do not affect the other.
     pub(crate) fn copied(&self) -> Self {
-        let inner = &self.inner;
-        TransformRegistry::of(
-            inner.hooks.copied(),
-            inner.counts.copied(),
-            self.tool_name(),
-        )
+        let inner = TransformRegistryInner {
+            hooks: self.inner.hooks.copied(),
+            counts: self.inner.counts.copied(),
+            tool_name: Mutex::new(self.tool_name()),
+            origin: Some(self.inner.origin()),
+        };
+        TransformRegistry {
+            inner: Arc::new(inner),
+        }
     }
 
     /// Returns the function that returns the name of the tool in a value, if there is one.
@@ -488,9 +504,7 @@ impl<T: ?Sized + Send + Sync + 'static> TransformRegistry<T> {
         let policy = Counting::new(policy, self.inner.counts.in_use());
         let (outcome, failed) = slot.dispatch(policy).await;
         drop_catching_panic(slot);
-        health::disable(failed, "transforms", |id| {
-            self.inner.hooks.update(|slot| disable_entry(slot, id))
-        });
+        health::disable(failed, "transforms", |id| self.inner.disable_entry(id));
         outcome
     }
 

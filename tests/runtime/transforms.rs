@@ -194,6 +194,14 @@ fn a_failing_transform_is_disabled_only_if_its_failures_are_isolated() {
         assert_eq!(texts.hooks()[0].failures, failures);
     }
     assert!(!texts.hooks()[0].enabled);
+
+    // Copies for one call share the counts.
+    assert!(texts.set_enabled("fails", true));
+    for failures in 1..=2 {
+        apply(&texts.for_call(|_| {}), "raw").unwrap();
+        assert_eq!(texts.hooks()[0].failures, failures);
+    }
+    assert!(!texts.hooks()[0].enabled);
     refusal(|| texts.register(fails("strict"), plain().disable_after(2)));
 }
 

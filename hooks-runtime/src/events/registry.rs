@@ -51,6 +51,8 @@ struct HookRegistryInner {
     names: Arc<Mutex<EventNames>>,
     counts: FailureCounts,
     timer: Arc<dyn Timer>,
+    /// The registry of which this one is a copy, or a copy of a copy.
+    origin: Option<Weak<HookRegistryInner>>,
 }
 
 impl HookRegistryInner {
@@ -82,12 +84,27 @@ impl HookRegistryInner {
 
     /// Disables hooks that have reached their limit of failures.
     fn disable(&self, event: &str, failed: Vec<FailedHook>) {
-        health::disable(failed, event, |id| {
-            self.table.update(|table| {
-                let is_enabled = |entry: &EntryMeta| entry.id() == id && entry.is_enabled();
-                !table.find(is_enabled).is_empty() && table.set_entry_enabled(event, id, false)
-            })
+        health::disable(failed, event, |id| self.disable_entry(event, id));
+    }
+
+    /// Returns the origin of a copy of this registry. It is never a copy itself, because a copy may
+    /// end before a copy of it.
+    fn origin(self: &Arc<Self>) -> Weak<Self> {
+        match &self.origin {
+            Some(origin) => Weak::clone(origin),
+            None => Arc::downgrade(self),
+        }
+    }
+
+    /// Disables a hook, also in the registry of which this one is a copy. Returns `true` if the hook
+    /// was enabled in one of them.
+    fn disable_entry(&self, event: &str, id: EntryId) -> bool {
+        let is_disabled = self.table.update(|table| {
+            let is_enabled = |entry: &EntryMeta| entry.id() == id && entry.is_enabled();
+            !table.find(is_enabled).is_empty() && table.set_entry_enabled(event, id, false)
         });
+        let origin = self.origin.as_ref().and_then(Weak::upgrade);
+        origin.is_some_and(|origin| origin.disable_entry(event, id)) || is_disabled
     }
 }
 
@@ -111,6 +128,7 @@ impl HookRegistry {
             names: Arc::new(Mutex::new(EventNames::new(HookRegistry::STANDARD_EVENTS))),
             counts: FailureCounts::default(),
             timer,
+            origin: None,
         };
         HookRegistry {
             inner: Arc::new(inner),
@@ -533,10 +551,10 @@ impl HookRegistry {
     /// Returns a copy of the registry with changes, for one emission or for some. The copy shares
     /// the hooks, and the registry stays unchanged.
     ///
-    /// Registrations of the registry do not unregister the hooks of the copy, and failures in the
-    /// copy do not disable hooks of the registry. The copy continues the counts of failures of the
-    /// registry. The time to copy depends on the number of events
-    /// with hooks, and hardly on the number of hooks.
+    /// Registrations of the registry do not unregister the hooks of the copy. Failures in the copy
+    /// count for the registry, too: [`disable_after`](crate::RegisterOptions::disable_after)
+    /// disables a shared hook in both. The time to copy depends on the number of events with hooks,
+    /// and hardly on the number of hooks.
     ///
     /// ```
     /// use hooks_runtime::{Event, HookRegistry, HookResult, RegisterOptions};
@@ -562,6 +580,7 @@ impl HookRegistry {
             names: Arc::clone(&self.inner.names),
             counts: self.inner.counts.copied(),
             timer: Arc::clone(&self.inner.timer),
+            origin: Some(self.inner.origin()),
         };
         let copy = HookRegistry {
             inner: Arc::new(inner),

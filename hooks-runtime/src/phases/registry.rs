@@ -73,6 +73,8 @@ struct PhaseRegistryInner<Req: ?Sized, Res: ?Sized> {
     around_post: OnceLock<Arc<dyn EnclosePost<Res>>>,
     counts: FailureCounts,
     timer: Arc<dyn Timer>,
+    /// The registry of which this one is a copy, or a copy of a copy.
+    origin: Option<Weak<PhaseRegistryInner<Req, Res>>>,
 }
 
 impl<Req: ?Sized, Res: ?Sized> PhaseRegistryInner<Req, Res> {
@@ -108,10 +110,25 @@ impl<Req: ?Sized, Res: ?Sized> PhaseRegistryInner<Req, Res> {
                 output
             }
         };
-        health::disable(failed, phase.name(), |id| {
-            self.change(phase, |slot| slot.disable_entry(id))
-        });
+        health::disable(failed, phase.name(), |id| self.disable_entry(phase, id));
         output
+    }
+
+    /// Returns the origin of a copy of this registry. It is never a copy itself, because a copy may
+    /// end before a copy of it.
+    fn origin(self: &Arc<Self>) -> Weak<Self> {
+        match &self.origin {
+            Some(origin) => Weak::clone(origin),
+            None => Arc::downgrade(self),
+        }
+    }
+
+    /// Disables a hook, also in the registry of which this one is a copy. Returns `true` if the hook
+    /// was enabled in one of them.
+    fn disable_entry(&self, phase: Phase, id: EntryId) -> bool {
+        let is_disabled = self.change(phase, |slot| slot.disable_entry(id));
+        let origin = self.origin.as_ref().and_then(Weak::upgrade);
+        origin.is_some_and(|origin| origin.disable_entry(phase, id)) || is_disabled
     }
 
     /// Changes the hooks of a phase. Returns the default of `R` if the phase has no slot.
@@ -220,6 +237,7 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
                 around_post: OnceLock::new(),
                 counts: FailureCounts::default(),
                 timer,
+                origin: None,
             }),
         }
     }
@@ -404,9 +422,9 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
     /// Returns a copy of the registry with changes, for one call or for some. The copy shares the
     /// hooks, and the registry stays unchanged.
     ///
-    /// Registrations of the registry do not unregister the hooks of the copy, and failures in the
-    /// copy do not disable hooks of the registry. The copy continues the counts of failures of the
-    /// registry.
+    /// Registrations of the registry do not unregister the hooks of the copy. Failures in the copy
+    /// count for the registry, too: [`disable_after`](RegisterOptions::disable_after) disables a
+    /// shared hook in both.
     ///
     /// ```
     /// use hooks_runtime::phases::PreFn;
@@ -435,6 +453,7 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
             around_post: copied(&self.inner.around_post, |around| around.copied()),
             counts: self.inner.counts.copied(),
             timer: Arc::clone(&self.inner.timer),
+            origin: Some(self.inner.origin()),
         };
         let copy = PhaseRegistry {
             inner: Arc::new(inner),

@@ -552,13 +552,18 @@ async fn failures_in_succession_disable_a_hook_until_it_is_enabled_again() {
     emit(&hooks, "e", ()).await;
     assert_eq!(log.take(), ["ran"]);
 
-    // In a copy for one call, failures do not disable the hook of the registry.
+    // Failures in copies for one call count for the registry, and disable the hook in it.
     works.store(false, Ordering::Relaxed);
-    let call = hooks.for_call(|_| {});
-    emit(&call, "e", ()).await;
-    emit(&call, "e", ()).await;
+    emit(&hooks.for_call(|_| {}), "e", ()).await;
+    assert_eq!(state(&hooks), (true, 1));
+    let call = hooks.for_call(|_| {}).for_call(|_| {});
+    let (_, lines) = capture_logs(async { emit(&call, "e", ()).await }).await;
     assert!(!state(&call).0);
-    assert!(state(&hooks).0);
+    assert!(!state(&hooks).0);
+    assert!(
+        has_line(&lines, "WARN", &["flaky", "disabled"]),
+        "{lines:?}"
+    );
 
     for options in [
         named("gate")
