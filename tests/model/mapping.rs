@@ -37,7 +37,7 @@ async fn t_72_hooks_see_invalid_tool_calls_that_become_errors_for_the_caller() {
     for (scripted, expected) in [
         (
             call("launch", "{}"),
-            "the model calls `launch`, which is no tool of the input; the tools are [\"weather\"]",
+            "the model calls `launch`, which is not a tool of the input; the tools are [\"weather\"]",
         ),
         (
             call("weather", "{\"city\": "),

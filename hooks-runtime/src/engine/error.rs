@@ -26,7 +26,7 @@ pub enum TraceabilityError {
         tool: String,
     },
     /// The call's intent is not a valid id.
-    #[error("`{intent}` is no id of an intent; it has to match `{pattern}`")]
+    #[error("`{intent}` is not an id of an intent; it has to match `{pattern}`")]
     Invalid {
         /// The value in the call.
         intent: String,
@@ -88,7 +88,7 @@ pub enum EngineError {
         source: serde_json::Error,
     },
     /// A glob of an intent's scope is invalid.
-    #[error("`{glob}`, in the scope of `{intent}`, is no glob; write one such as `src/**`")]
+    #[error("`{glob}`, in the scope of `{intent}`, is not a glob; write one such as `src/**`")]
     Glob {
         /// The intent.
         intent: String,
@@ -111,7 +111,7 @@ pub enum EngineError {
     #[error("there are two intents `{0}`; give each an id of its own")]
     TwoIntents(String),
     /// A pattern is not a regular expression.
-    #[error("`{pattern}` is no regular expression; write one such as `^REQ-[0-9]+$`")]
+    #[error("`{pattern}` is not a regular expression; write one such as `^REQ-[0-9]+$`")]
     Pattern {
         /// The pattern.
         pattern: String,

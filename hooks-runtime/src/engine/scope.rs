@@ -27,7 +27,7 @@ impl EngineContext {
             Ok(real) => real,
             Err(refusal) => {
                 return Verdict::Violation(format!(
-                    "`{path}` is no file of the workspace: {refusal}"
+                    "`{path}` is not a file of the workspace: {refusal}"
                 ));
             }
         };

@@ -208,7 +208,7 @@ impl ToolTable {
             return Err(UnreadablePath::NoPatch(tool.patches.clone()));
         }
         for (name, value) in patches {
-            let text = value.as_str().ok_or("it is no text");
+            let text = value.as_str().ok_or("it is not text");
             let files = text.and_then(patch::files);
             found.extend(files.map_err(|why| UnreadablePath::Patch {
                 parameter: name.to_owned(),

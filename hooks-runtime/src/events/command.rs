@@ -419,7 +419,7 @@ const MAX_FIELD_CHARS: usize = 40;
 /// have.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "there is no `action`, and `{field}` is no field of a result; give an `action`, such as `deny`, or print nothing to continue"
+    "there is no `action`, and `{field}` is not a field of a result; give an `action`, such as `deny`, or print nothing to continue"
 )]
 pub(crate) struct Unrecognised {
     field: String,

@@ -43,7 +43,9 @@ pub enum ModelError {
         source: serde_json::Error,
     },
     /// The model called a tool that is not in the input.
-    #[error("the model calls `{name}`, which is no tool of the input; the tools are {available:?}")]
+    #[error(
+        "the model calls `{name}`, which is not a tool of the input; the tools are {available:?}"
+    )]
     UnknownTool {
         /// Name in the call.
         name: String,

@@ -55,7 +55,7 @@ pub enum ToolError {
         source: TransformError,
     },
     /// The output of the tool, or of a hook in its place, cannot be serialised as JSON.
-    #[error("the output of tool `{tool}` is no JSON: {source}; check its `Serialize`")]
+    #[error("the output of tool `{tool}` is not JSON: {source}; check its `Serialize`")]
     Output {
         /// The name of the tool.
         tool: &'static str,
