@@ -213,3 +213,100 @@ fn the_validator_installs_and_runs_as_documented() {
     assert!(output.status.success(), "{said}");
     assert!(said.contains("PASS  survives_empty_data\n"), "{said}");
 }
+
+/// Returns the headings of a page, in lower case.
+fn headings(page: &str) -> Vec<String> {
+    let page = fs::read_to_string(repository().join("docs").join(page)).expect("a page");
+    let headings = page.lines().filter(|line| line.starts_with('#'));
+    headings.map(str::to_lowercase).collect()
+}
+
+/// Features that users of other hook systems look for: the page and its section, an example, and the
+/// names in other systems.
+const WANTED: [(&str, &str, &[&str]); 12] = [
+    (
+        "around.md",
+        "middleware_with_around",
+        &["around", "middleware", "wrapper"],
+    ),
+    (
+        "events-control.md#middleware-around-an-event",
+        "middleware_with_around",
+        &["middleware"],
+    ),
+    (
+        "ordering.md#before-and-after-another-hook",
+        "ordering_relative_to_a_key",
+        &["before", "after"],
+    ),
+    (
+        "entries.md#conditions-filters",
+        "hooks_with_conditions",
+        &["condition", "filter"],
+    ),
+    (
+        "entries.md#switches",
+        "filtering_events_by_tool",
+        &["switch"],
+    ),
+    (
+        "events-control.md#filters-and-matchers",
+        "filtering_events_by_tool",
+        &["filter", "matcher"],
+    ),
+    ("results.md", "changing_tool_results", &["result hook"]),
+    (
+        "hook-kinds.md#concurrent-slots-hooks-in-parallel",
+        "asking_services_in_parallel",
+        &["concurrent", "parallel"],
+    ),
+    (
+        "events-control.md#transform-decide-observe",
+        "deciding_and_observing",
+        &["observe"],
+    ),
+    (
+        "phases.md#observers",
+        "deciding_and_observing",
+        &["observer"],
+    ),
+    (
+        "entries.md#for-one-call",
+        "hooks_for_one_call",
+        &["for one call"],
+    ),
+    (
+        "events-control.md#declared-events",
+        "declaring_events",
+        &["declared"],
+    ),
+];
+
+#[test]
+fn wanted_features_are_found_by_their_names_in_other_systems() {
+    let read = |path: &str| fs::read_to_string(repository().join(path)).expect("a text");
+    let glossary = read("docs/glossary.md").to_lowercase();
+    let coming_from = ["docs/coming-from.md", "docs/coming-from-plugins.md"]
+        .map(read)
+        .concat();
+    let examples = read("examples/README.md");
+    for (section, example, names) in WANTED {
+        let page = section.split('#').next().unwrap_or(section);
+        let headings = headings(page);
+        for name in names {
+            let found = headings.iter().any(|heading| heading.contains(name));
+            assert!(found, "no heading of {page} has `{name}`");
+            assert!(glossary.contains(name), "no term `{name}` in the glossary");
+        }
+        let link = format!("]({section})");
+        assert!(
+            coming_from.contains(&link),
+            "`Coming from elsewhere` has no link to {section}"
+        );
+        assert!(examples.contains(&format!("[`{example}`]")), "{example}");
+        assert!(
+            repository().join(format!("examples/{example}.rs")).exists(),
+            "{example}"
+        );
+    }
+}
