@@ -92,6 +92,8 @@ pub struct RecordKey {
 pub enum RequestOutcome {
     /// The user of the client allowed it.
     AllowedByUser,
+    /// A person allowed it in an earlier request for permission.
+    AllowedByPermission,
     /// The user of the client denied it.
     DeniedByUser,
     /// It was cancelled.

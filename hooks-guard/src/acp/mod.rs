@@ -9,9 +9,11 @@
 //! | `options` | The options of a permission request |
 //! | `decide` | [`RequestGate`], which decides about requests |
 //! | `state` | Open requests and sessions |
+//! | `approved` | Approved changes of files, which cover one write each |
 //! | `proxy` | [`Proxy`], which passes messages on |
 //! | `fuzz` | Properties that hold for any messages |
 
+mod approved;
 mod decide;
 mod fuzz;
 mod lines;

@@ -18,6 +18,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncBufRead, AsyncWrite};
 use tokio::sync::oneshot;
 
+use super::approved::WholeChange;
 use super::decide::{
     DecidedRequest, DecisionRecord, OperatorDecision, RequestDecision, RequestGate, RequestOutcome,
 };
@@ -132,6 +133,14 @@ impl fmt::Display for Side {
             Self::Client => "client",
         })
     }
+}
+
+/// Who allowed a request.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum AllowedBy {
+    /// The rules or the classifier.
+    Guard,
+    Operator,
 }
 
 async fn read_agent<G: RequestGate>(shared: Arc<Shared<G>>, mut from: impl AsyncBufRead + Unpin) {
@@ -369,7 +378,11 @@ impl<G: RequestGate> Shared<G> {
 
     /// Reports the response of the client to a request of the agent.
     async fn read_answer(&self, passed: PassedRequest, is_error: bool, line: &[u8]) {
-        let PassedRequest { record, options } = passed;
+        let PassedRequest {
+            record,
+            options,
+            change,
+        } = passed;
         let Some(options) = options else {
             if !is_error {
                 self.gate.report_run(record.key).await;
@@ -381,7 +394,11 @@ impl<G: RequestGate> Shared<G> {
             return;
         };
         if outcome == RequestOutcome::AllowedByUser {
-            self.state().add_allowed_call(&record);
+            let mut state = self.state();
+            state.add_allowed_call(&record);
+            if let Some(change) = change {
+                state.approved_changes.add(change);
+            }
         }
         self.gate.report(record, outcome).await;
     }
@@ -416,7 +433,13 @@ impl<G: RequestGate> Shared<G> {
 
     /// Cancels the held requests of a session, or all.
     async fn cancel(&self, session: Option<&str>, reason: &str) {
-        let released = self.state().release_session(session);
+        let released = {
+            let mut state = self.state();
+            if let Some(session) = session {
+                state.approved_changes.forget(session);
+            }
+            state.release_session(session)
+        };
         for (id, held) in released {
             self.reply_cancelled(&id, &held, reason).await;
         }
@@ -459,7 +482,7 @@ impl<G: RequestGate> Shared<G> {
                 requests::read(&id, method, params, directory)
             }),
         };
-        let request = match read {
+        let mut request = match read {
             Ok(request) => request,
             Err(broken) => {
                 let id = Some(id);
@@ -475,6 +498,7 @@ impl<G: RequestGate> Shared<G> {
             Ok(cancelled) => cancelled,
             Err(full) => return self.reject_full(Side::Agent, id, full).await,
         };
+        self.find_approval(&mut request).await;
         let agent = self.state().agent_name.clone();
         let decided = Arc::clone(&self.gate).decide(request.clone(), agent);
         let decided = tokio::select! {
@@ -482,14 +506,20 @@ impl<G: RequestGate> Shared<G> {
             decided = decided => decided,
         };
         let DecidedRequest { answer, record } = decided;
+        let change = match &answer {
+            RequestDecision::Allow(_) | RequestDecision::Deny(_) => None,
+            // A person may approve the change.
+            _ => read_change(&request, WholeChange::of_permission).await,
+        };
         let request = OpenRequest {
             id,
             line,
             request,
             record,
+            change,
         };
         match answer {
-            RequestDecision::Allow(reason) => self.allow(request, &reason).await,
+            RequestDecision::Allow(reason) => self.allow(request, &reason, AllowedBy::Guard).await,
             RequestDecision::Deny(reason) => self.deny(request, &reason).await,
             RequestDecision::Undecided => self.pass_on(request).await,
             RequestDecision::AskClient(_) if is_permission => self.pass_on(request).await,
@@ -504,6 +534,17 @@ impl<G: RequestGate> Shared<G> {
         }
     }
 
+    /// Marks a request to write a file if a person has approved this change with a request for
+    /// permission.
+    async fn find_approval(&self, request: &mut AgentRequest) {
+        if !matches!(request.kind, RequestKind::File) || self.state().approved_changes.is_empty() {
+            return;
+        }
+        if let Some(write) = read_change(request, WholeChange::of_write).await {
+            request.is_approved = self.state().approved_changes.take(&write);
+        }
+    }
+
     async fn report(&self, record: Option<DecisionRecord>, outcome: RequestOutcome) {
         if let Some(record) = record {
             self.gate.report(record, outcome).await;
@@ -511,7 +552,7 @@ impl<G: RequestGate> Shared<G> {
     }
 
     /// Passes an allowed request to the client, or answers a permission request.
-    async fn allow(&self, request: OpenRequest, reason: &str) {
+    async fn allow(&self, request: OpenRequest, reason: &str, by: AllowedBy) {
         let selected = match &request.request.kind {
             RequestKind::Permission(options) => options.allow_once(),
             RequestKind::Terminal | RequestKind::File => None,
@@ -524,6 +565,9 @@ impl<G: RequestGate> Shared<G> {
         if released.is_some() {
             if let Some(record) = &request.record {
                 self.state().add_allowed_call(record);
+            }
+            if let (AllowedBy::Operator, Some(change)) = (by, request.change) {
+                self.state().approved_changes.add(change);
             }
             let reason = shorten(reason, MAX_REASON_CHARS);
             let result = options::selected(option, &reason);
@@ -564,6 +608,7 @@ impl<G: RequestGate> Shared<G> {
             line,
             request,
             record,
+            change,
         } = request;
         let options = match request.kind {
             RequestKind::Permission(options) => Some(options),
@@ -571,7 +616,11 @@ impl<G: RequestGate> Shared<G> {
         };
         let passed = {
             let mut state = self.state();
-            let passed = record.map(|record| PassedRequest { record, options });
+            let passed = record.map(|record| PassedRequest {
+                record,
+                options,
+                change,
+            });
             // A cancelled request has its response already.
             state.release(&id).map(|_| state.pass(&id, passed))
         };
@@ -599,7 +648,7 @@ impl<G: RequestGate> Shared<G> {
             answer = answer => answer,
         };
         match answer {
-            Ok(reason) => self.allow(request, &reason).await,
+            Ok(reason) => self.allow(request, &reason, AllowedBy::Operator).await,
             Err(reason) => self.deny(request, &reason).await,
         }
     }
@@ -650,6 +699,20 @@ impl<G: RequestGate> Shared<G> {
     }
 }
 
+/// Reads the change that a request shows, and the file that it changes.
+async fn read_change(
+    request: &AgentRequest,
+    read: fn(&AgentRequest) -> Option<WholeChange>,
+) -> Option<WholeChange> {
+    if request.edits.is_empty() {
+        return None;
+    }
+    let request = request.clone();
+    // An error means that the task has panicked: the person is asked about the write, too.
+    let change = tokio::task::spawn_blocking(move || read(&request)).await;
+    change.ok().flatten()
+}
+
 /// The fields of a `session/update` that tell the state of a tool call.
 #[derive(Deserialize)]
 struct UpdateMessage<'a> {
@@ -678,6 +741,8 @@ struct OpenRequest {
     line: Vec<u8>,
     request: AgentRequest,
     record: Option<DecisionRecord>,
+    /// The change of a file that a permission request shows.
+    change: Option<WholeChange>,
 }
 
 const CANCEL_REQUEST: &str = "$/cancel_request";

@@ -34,6 +34,9 @@ pub struct AgentRequest {
     pub evidence: Evidence,
     /// The changes of files.
     pub edits: Vec<ProposedChange>,
+    /// `true` if a person has approved this change of a file in a request for permission. The rules
+    /// still apply.
+    pub is_approved: bool,
 }
 
 /// Kind of a request of an agent.
@@ -204,6 +207,7 @@ impl<'a, D: Fn(&str) -> Option<PathBuf>> Reader<'a, D> {
             readings,
             evidence,
             edits: Vec::new(),
+            is_approved: false,
         })
     }
 
@@ -248,6 +252,7 @@ impl<'a, D: Fn(&str) -> Option<PathBuf>> Reader<'a, D> {
             kind: RequestKind::File,
             evidence: evidence(self.params, typed),
             edits: Vec::new(),
+            is_approved: false,
         })
     }
 
@@ -348,6 +353,7 @@ fn permission(
         readings,
         evidence,
         edits: Vec::new(),
+        is_approved: false,
     }
 }
 

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use serde_json::Value;
 use tokio::sync::oneshot;
 
+use super::approved::{ApprovedChanges, WholeChange};
 use super::decide::{DecisionRecord, RecordKey, RequestOutcome};
 use super::message::MessageId;
 use super::options::PermissionOptions;
@@ -34,6 +35,8 @@ pub(super) struct State {
     sessions: SessionDirectories,
     /// Allowed tool calls that the agent has not ended yet; the oldest are forgotten.
     allowed_calls: VecDeque<AllowedCall>,
+    /// Approved changes of files that the client has not written yet.
+    pub(super) approved_changes: ApprovedChanges,
     /// Name in the agent's response to `initialize`.
     pub(super) agent_name: Option<String>,
     /// `true` if the agent has chosen version 2 of the protocol.
@@ -55,6 +58,8 @@ pub(super) struct PassedRequest {
     pub(super) record: DecisionRecord,
     /// The options of a permission request.
     pub(super) options: Option<PermissionOptions>,
+    /// The change of a file that a permission request shows.
+    pub(super) change: Option<WholeChange>,
 }
 
 /// A tool call that the agent may run.

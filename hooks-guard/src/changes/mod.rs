@@ -30,6 +30,12 @@ pub use self::held::AttachResult;
 pub(crate) use self::held::HeldChanges;
 pub use self::proposal::{CellEdit, PatchHunk, ProposedChange, ProposedEdit, Replacement};
 
+/// Returns a text after replacements; `None` if they do not apply to it.
+#[cfg(feature = "acp")]
+pub(crate) fn replaced(present: &str, replacements: &[Replacement]) -> Option<String> {
+    apply::replace(present, replacements).ok()
+}
+
 /// Maximum number of files of one question.
 pub const MAX_CHANGED_FILES: usize = 50;
 /// Maximum number of lines of all diffs of one question, with their headers.

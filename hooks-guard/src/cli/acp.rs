@@ -333,6 +333,8 @@ fn unrecorded(answer: RequestDecision) -> DecidedRequest {
 
 /// Recorded as the answerer of a request that the user of the editor answered.
 const BY_EDITOR: &str = "editor";
+/// Recorded as the answerer of a request that a person approved in a request for permission.
+const BY_PERMISSION: &str = "permission request";
 /// Recorded as the answerer of a request that the editor or the agent cancelled.
 const BY_AGENT: &str = "agent";
 
@@ -346,6 +348,7 @@ async fn record_answer(
     let DecisionRecord { request, key } = record;
     let (response, by, note) = match outcome {
         RequestOutcome::AllowedByUser => (UserResponse::Approved, BY_EDITOR, None),
+        RequestOutcome::AllowedByPermission => (UserResponse::Approved, BY_PERMISSION, None),
         RequestOutcome::DeniedByUser => (
             UserResponse::Denied,
             BY_EDITOR,
@@ -411,16 +414,31 @@ impl GuardGate {
         }
         // The request may ask for more than its readings.
         asked.confirm |= request.evidence == Evidence::Partial;
-        asked.asks_itself = self.ask == Some(Approver::Editor);
+        asked.asks_itself = self.ask == Some(Approver::Editor) || request.is_approved;
         let source = match context.decide_by_service(&asked).await {
             Ok((client, permission)) => DecisionSource::Service(client, permission),
             Err(why) => {
-                asked.asks_itself = self.ask != Some(Approver::Operator);
+                asked.asks_itself = self.ask != Some(Approver::Operator) || request.is_approved;
                 let decided = context.decide_in_process(&asked, MISSING, why).await;
                 decided.map_err(CommandError::Other)?
             }
         };
-        Ok(self.answer(request, asked, source, loaded.config.approval_ttl()))
+        let is_approved = request.is_approved;
+        let decided = self.answer(request, asked, source, loaded.config.approval_ttl());
+        Ok(match decided.answer {
+            RequestDecision::AskClient(reason) if is_approved => {
+                if let Some(record) = decided.record.clone() {
+                    self.report(record, RequestOutcome::AllowedByPermission)
+                        .await;
+                }
+                let reason = format!("{reason}; approved in the request for permission");
+                DecidedRequest {
+                    answer: RequestDecision::Allow(reason),
+                    ..decided
+                }
+            }
+            answer => DecidedRequest { answer, ..decided },
+        })
     }
 
     /// Converts the decision of a source. `ttl` limits the time of the operator.
@@ -469,7 +487,9 @@ impl GuardGate {
                 };
                 RequestDecision::AskOperator(Box::pin(ask_operator(client, question, ttl)))
             }
-            (RequestDecision::AskClient(reason), ..) if self.ask == Some(Approver::Operator) => {
+            (RequestDecision::AskClient(reason), ..)
+                if self.ask == Some(Approver::Operator) && !request.is_approved =>
+            {
                 RequestDecision::Deny(format!("{reason}; {MISSING}"))
             }
             (answer, ..) => answer,

@@ -5,6 +5,7 @@
 
 #![cfg(all(unix, feature = "acp"))]
 
+mod approved;
 mod broken;
 mod cancel;
 mod permission;
