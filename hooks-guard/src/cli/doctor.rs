@@ -17,6 +17,7 @@ use hooks_guard::rules::{Mistake, Rules, RulesError, Trust};
 use jiff::Timestamp;
 use tokio::runtime::Runtime;
 
+use super::color::{LineState, has_color, label};
 use super::failure::CommandError;
 use super::ownership;
 use super::setup::{
@@ -105,11 +106,12 @@ pub(crate) fn doctor(options: DoctorArgs) -> Result<bool, CommandError> {
         serde_json::to_writer_pretty(&mut out, &checks)?;
         writeln!(out)?;
     } else {
+        let has_color = has_color(&out);
         for check in &checks {
             let state = match check.state {
-                CheckState::Ok => "ok  ",
-                CheckState::Warn => "warn",
-                CheckState::Bad => "BAD ",
+                CheckState::Ok => label(LineState::Good, "ok", has_color),
+                CheckState::Warn => label(LineState::Warning, "warn", has_color),
+                CheckState::Bad => label(LineState::Bad, "BAD", has_color),
             };
             writeln!(out, "{state} {}: {}", check.name, check.what)?;
             for line in check.excerpt.iter().flatten() {

@@ -9,6 +9,7 @@ use hooks_guard::places::Places;
 use hooks_guard::rules::{Rules, RulesError, Trust};
 use hooks_runtime::display::escape;
 
+use super::color::{LineState, has_color, label};
 use super::failure::CommandError;
 use super::setup::{Setup, protected};
 
@@ -48,6 +49,7 @@ pub(crate) fn test(options: TestRulesArgs) -> Result<bool, CommandError> {
         files.retain(|file| file.exists());
     }
     let mut out = io::stdout().lock();
+    let has_color = has_color(&out);
     if files.is_empty() {
         writeln!(
             out,
@@ -80,8 +82,12 @@ pub(crate) fn test(options: TestRulesArgs) -> Result<bool, CommandError> {
             Err(error) => return Err(error.into()),
         };
         let shown = file.display();
+        let warn = label(LineState::Warning, "warn", has_color);
         for outcome in rules.test() {
-            let mark = if outcome.passed() { "ok  " } else { "FAIL" };
+            let mark = match outcome.passed() {
+                true => label(LineState::Good, "ok", has_color),
+                false => label(LineState::Bad, "FAIL", has_color),
+            };
             let tried = format!("{shown}:{}: `{}`", outcome.line, outcome.command);
             write!(out, "{mark} {} → {}", escape(&tried), outcome.got)?;
             match outcome.passed() {
@@ -97,13 +103,13 @@ pub(crate) fn test(options: TestRulesArgs) -> Result<bool, CommandError> {
             }
         }
         for warning in rules.warnings() {
-            writeln!(out, "warn {}", escape(&warning.to_string()))?;
+            writeln!(out, "{warn} {}", escape(&warning.to_string()))?;
         }
         if rules.untrusted() {
             let file = escape(&file.display().to_string());
             writeln!(
                 out,
-                "warn {file} is not trusted: its `allow` rules are ignored; review it, then run \
+                "{warn} {file} is not trusted: its `allow` rules are ignored; review it, then run \
                  `hooks-guard trust`"
             )?;
         }

@@ -224,3 +224,31 @@ fn audit_list_filters_by_the_values_that_it_prints() {
     terminal.shows("5 of 5");
     assert_fits(&terminal.screen(), 80);
 }
+
+#[test]
+fn reports_have_colour_on_a_terminal() {
+    let daemon = Daemon::plain();
+    let rules = daemon.setup().folder().join("operator/rules.toml");
+    let test = |command: &str| format!("[[rule.test]]\ncommand = '{command}'\nexpect = 'ask'\n");
+    let rule = "[[rule]]\neffect = 'ask'\nprogram = 'jq'\n";
+    std::fs::write(&rules, [rule, &test("jq ."), &test("ls")].concat()).unwrap();
+    for (variables, has_color) in [([].as_slice(), true), (&[("NO_COLOR", "1")], false)] {
+        for (command, status, words) in [
+            (
+                "test-rules",
+                1,
+                [("32", "ok  "), ("1;31", "FAIL")].as_slice(),
+            ),
+            ("doctor", 0, &[("32", "ok  "), ("33", "warn")]),
+        ] {
+            let terminal = Terminal::in_environment(&daemon, &[command], 40, 120, variables);
+            assert_eq!(terminal.end(), status, "{}", terminal.screen());
+            let bytes = String::from_utf8_lossy(&terminal.bytes()).into_owned();
+            for (color, word) in words {
+                let colored = format!("\u{1b}[{color}m{word}\u{1b}[0m");
+                assert_eq!(bytes.contains(&colored), has_color, "{bytes:?}");
+                assert!(bytes.contains(word), "{bytes:?}");
+            }
+        }
+    }
+}
