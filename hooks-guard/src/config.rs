@@ -423,7 +423,8 @@ impl Config {
         }
     }
 
-    /// Returns warnings for the operator: settings that weaken the guard.
+    /// Returns warnings for the operator: settings that weaken the guard. If a warning has a remedy,
+    /// the remedy follows a semicolon.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
         let mut warnings: Vec<String> = Vec::new();
@@ -449,7 +450,7 @@ impl Config {
         if self.cleanup == CleanupAccess::Open {
             warnings.push(
                 "`cleanup` is `open`: everyone who can reach the service can delete \
-                 records; set it to `operator`"
+                 records; set `cleanup = \"operator\"` in the configuration"
                     .to_owned(),
             );
         }

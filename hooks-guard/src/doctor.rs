@@ -273,8 +273,13 @@ fn configuration(service: &impl Service) -> Vec<Check> {
             )]
         }
         Ok(warnings) => {
-            let remedy = "revert the setting unless it is intended";
-            let check = |warning| Check::new("configuration", CheckState::Warn, warning, remedy);
+            let check = |warning: String| {
+                let (what, remedy) = match warning.split_once("; ") {
+                    Some((what, remedy)) => (what, remedy),
+                    None => (&*warning, "revert the setting unless it is intended"),
+                };
+                Check::new("configuration", CheckState::Warn, what, remedy)
+            };
             warnings.into_iter().map(check).collect()
         }
         Err(error) => vec![

@@ -2,10 +2,10 @@
 
 use std::ffi::OsString;
 use std::fs;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
+use hooks_guard::config::Config;
 use hooks_guard::doctor::{
     Check, CheckError, CheckState, Daemon, DoctorContext, RuleFile, Service, TrailStatus, examine,
     worst_state,
@@ -16,8 +16,7 @@ use hooks_guard::protocol::Agent;
 use jiff::{Timestamp, ToSpan};
 use tempfile::TempDir;
 
-/// Default address of the service.
-const SERVICE: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 3000);
+use crate::install::{SERVICE, installable, options};
 
 /// Findings of the other components.
 #[derive(Clone)]
@@ -57,13 +56,6 @@ struct Home {
 
 fn now() -> Timestamp {
     "2026-05-01T10:00:00Z".parse().unwrap()
-}
-
-/// Returns the agents that `install` can register the hook with.
-fn installable() -> impl Iterator<Item = Agent> {
-    Agent::ALL
-        .into_iter()
-        .filter(|agent| agent.is_installable())
 }
 
 impl Home {
@@ -107,15 +99,8 @@ impl Home {
     fn options(&self) -> InstallOptions {
         InstallOptions {
             homes: self.homes.clone(),
-            place: SettingsScope::User,
             binary: self.binary.clone(),
-            config: PathBuf::from("/srv/ada/.config/hooks-guard/config.toml"),
-            database: Some("/srv/ada/.local/share/hooks-guard/audit.db".into()),
-            path: None,
-            unattended: false,
-            service: SERVICE,
-            http: false,
-            dry_run: false,
+            ..options(self.directory.path())
         }
     }
 
@@ -497,6 +482,15 @@ fn rules_and_configuration_are_checked() {
         CheckState::Warn,
         "dangerously_skip_confirmations",
     );
+    // The remedy of a warning is the one that it names.
+    home.found.configuration = Ok(Config::default().warnings());
+    let check = home.check("configuration");
+    assert_eq!(
+        check.what,
+        "`cleanup` is `open`: everyone who can reach the service can delete records"
+    );
+    let remedy = "set `cleanup = \"operator\"` in the configuration";
+    assert_eq!(check.remedy.as_deref(), Some(remedy));
     home.found.configuration = Err(CheckError {
         message: "config.toml:2:1: unknown key".to_owned(),
         excerpt: Some(Excerpt::new("a = 1\nbcd = 2\n", 6..9)),

@@ -14,13 +14,29 @@ use hooks_guard::protocol::Agent;
 use tempfile::TempDir;
 
 /// Default address of the service.
-const SERVICE: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 3000);
+pub(crate) const SERVICE: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 3000);
 
 /// Returns the agents that `install` can register the hook with.
-fn installable() -> impl Iterator<Item = Agent> {
+pub(crate) fn installable() -> impl Iterator<Item = Agent> {
     Agent::ALL
         .into_iter()
         .filter(|agent| agent.is_installable())
+}
+
+/// Returns options for the user's settings in a home directory.
+pub(crate) fn options(home: &Path) -> InstallOptions {
+    InstallOptions {
+        homes: Homes::new(home, |_| None),
+        place: SettingsScope::User,
+        binary: PathBuf::from("/opt/guard/hooks-guard"),
+        config: PathBuf::from("/srv/ada/.config/hooks-guard/config.toml"),
+        database: Some("/srv/ada/.local/share/hooks-guard/audit.db".into()),
+        path: None,
+        unattended: false,
+        service: SERVICE,
+        http: false,
+        dry_run: false,
+    }
 }
 
 /// A temporary home directory.
@@ -32,18 +48,7 @@ struct Home {
 impl Home {
     fn new() -> Self {
         let directory = tempfile::tempdir().unwrap();
-        let options = InstallOptions {
-            homes: Homes::new(directory.path(), |_| None),
-            place: SettingsScope::User,
-            binary: PathBuf::from("/opt/guard/hooks-guard"),
-            config: PathBuf::from("/srv/ada/.config/hooks-guard/config.toml"),
-            database: Some("/srv/ada/.local/share/hooks-guard/audit.db".into()),
-            path: None,
-            unattended: false,
-            service: SERVICE,
-            http: false,
-            dry_run: false,
-        };
+        let options = options(directory.path());
         Self { directory, options }
     }
 
