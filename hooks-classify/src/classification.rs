@@ -170,6 +170,17 @@ impl Classification {
         Self::new(line, &found, true)
     }
 
+    /// Returns the explanation without its statement about approval, for a caller whose own rules
+    /// decide.
+    #[must_use]
+    pub fn explanation_of_effects(&self) -> String {
+        let (full, effects) = closing(self.crud, self.decision == Decision::RequiresConfirmation);
+        match self.explanation.strip_suffix(full) {
+            Some(findings) => format!("{findings}{effects}"),
+            None => self.explanation.clone(),
+        }
+    }
+
     pub(crate) fn new(command: &str, found: &[SpanFinding], agreed: bool) -> Self {
         let crud = found
             .iter()
@@ -337,12 +348,32 @@ fn explanation(crud: Crud, ask: bool, findings: &[Finding]) -> String {
         let part: String = finding.part.chars().take(80).collect();
         text.push_str(&format!("`{part}`: {}. ", finding.reason));
     }
-    text.push_str(match (crud, ask) {
-        (Crud::Read, false) => "Nothing changes; no confirmation needed.",
-        (Crud::Read, true) => "Nothing changes, but what it reads or sends requires approval.",
-        (Crud::Create, _) => "This creates something or runs code, and requires approval.",
-        (Crud::Update, _) => "This changes something that exists, and requires approval.",
-        (Crud::Delete, _) => "This deletes or discards something, and requires approval.",
-    });
+    text.push_str(closing(crud, ask).0);
     text
+}
+
+/// Returns the last sentence of an explanation, with and without its statement about approval.
+fn closing(crud: Crud, ask: bool) -> (&'static str, &'static str) {
+    match (crud, ask) {
+        (Crud::Read, false) => (
+            "Nothing changes; no confirmation needed.",
+            "Nothing changes.",
+        ),
+        (Crud::Read, true) => (
+            "Nothing changes, but what it reads or sends requires approval.",
+            "Nothing changes.",
+        ),
+        (Crud::Create, _) => (
+            "This creates something or runs code, and requires approval.",
+            "This creates something or runs code.",
+        ),
+        (Crud::Update, _) => (
+            "This changes something that exists, and requires approval.",
+            "This changes something that exists.",
+        ),
+        (Crud::Delete, _) => (
+            "This deletes or discards something, and requires approval.",
+            "This deletes or discards something.",
+        ),
+    }
 }

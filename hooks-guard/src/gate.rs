@@ -494,18 +494,24 @@ impl Gate {
             parts,
             ..
         } = analysis;
+        let decision = match allowed && !is_of_agent {
+            true => Decision::AutoAllowed,
+            false => Decision::RequiresConfirmation,
+        };
+        // The classifier's statement about approval holds only if its decision does.
+        let explanation = match decision == found.decision && !denied && !left_to_agent {
+            true => found.explanation,
+            false => found.explanation_of_effects(),
+        };
         let permission = PermissionDecision {
-            decision: match allowed && !is_of_agent {
-                true => Decision::AutoAllowed,
-                false => Decision::RequiresConfirmation,
-            },
+            decision,
             classification: found.crud,
             reasoning: match because {
                 Some(because) => format!("{because}; {}", found.reasoning),
                 None => found.reasoning,
             },
             confidence: found.confidence,
-            explanation: found.explanation,
+            explanation,
             classification_method: found.method,
             timestamp: Timestamp::now(),
             id: None,

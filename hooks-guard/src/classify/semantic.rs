@@ -136,10 +136,9 @@ fn combine(mut verdict: Classification, answer: &SemanticOutput) -> Classificati
         return verdict;
     }
     let why = escape_text(&answer.reasoning);
-    let before = if nothing_found {
-        ""
-    } else {
-        verdict.explanation.as_str()
+    let before = match nothing_found {
+        true => String::new(),
+        false => verdict.explanation_of_effects(),
     };
     let explanation = format!(
         "A language model classified this as {}: {why}. This is not proven and requires approval. {before}",

@@ -413,6 +413,47 @@ async fn a_permission_mode_selects_the_requests_that_need_confirmation() {
 }
 
 /// The model writes the text that names the host, so a rule for hosts allows no other command.
+/// The classifier says whether the class needs approval; a rule may decide otherwise.
+#[tokio::test]
+async fn an_explanation_agrees_with_the_decision() {
+    let home = tempfile::tempdir().unwrap();
+    let places = Places::below(home.path());
+    std::fs::create_dir_all(&places.config).unwrap();
+    let rule = |effect: &str, program: &str| {
+        format!("[[rule]]\neffect = '{effect}'\nprogram = '{program}'\n")
+    };
+    let rules = [
+        rule("allow", "mkdir"),
+        rule("ask", "ls"),
+        rule("deny", "rm"),
+    ];
+    std::fs::write(places.rules_file(), rules.concat()).unwrap();
+    let book = RuleBook::new(&places, Protected::new(home.path()));
+    let gate = Gate::tables_only().with_rules(book);
+    for (command, explanation) in [
+        ("mkdir a", "This creates something or runs code."),
+        (
+            "touch a",
+            "This creates something or runs code, and requires approval.",
+        ),
+        ("ls", "Nothing changes."),
+        ("cat a", "Nothing changes; no confirmation needed."),
+        (
+            "cat .env",
+            "Nothing changes, but what it reads or sends requires approval.",
+        ),
+        ("rm a", "This deletes or discards something."),
+    ] {
+        let request = PermissionRequest::new(command);
+        let permission = gate.decide(&request).await.permission;
+        assert!(
+            permission.explanation.ends_with(explanation),
+            "{command}: {}",
+            permission.explanation
+        );
+    }
+}
+
 #[tokio::test]
 async fn network_access_is_allowed_only_for_an_allowed_command() {
     let home = tempfile::tempdir().unwrap();

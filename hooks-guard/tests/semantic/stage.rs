@@ -118,7 +118,7 @@ async fn p_07_the_model_is_called_for_unknown_commands() {
         assert!(
             classification
                 .explanation
-                .contains(&classify_by_tables(command).explanation)
+                .contains(&classify_by_tables(command).explanation_of_effects())
         );
         assert_eq!(
             classification.findings,
