@@ -93,8 +93,14 @@ pub(super) fn note_effect(
         (Some("--version"), Effect::Read) => format!("`{path} --version` prints its version"),
         (Some(option), effect) => format!("`{path}` with `{option}` {}", effect_phrase(effect)),
         (None, Effect::Unknown) => format!("`{path}` is not understood"),
+        (None, Effect::Code) if program.does.split(' ').any(|word| word == "runs") => {
+            format!(
+                "`{path}` {} (code not visible in the command)",
+                program.does
+            )
+        }
         (None, Effect::Code) => format!(
-            "`{path}` {}, which runs code that is not shown",
+            "`{path}` {}, which runs code not visible in the command",
             program.does
         ),
         (None, _) => format!("`{path}` {}", program.does),
@@ -195,7 +201,7 @@ fn effect_phrase(effect: Effect) -> &'static str {
     match effect {
         Effect::Read => "only reads",
         Effect::Create => "creates something",
-        Effect::Code => "runs code that is not shown",
+        Effect::Code => "runs code not visible in the command",
         Effect::Unknown => "is not understood",
         Effect::Update => "changes something",
         Effect::Delete => "deletes or discards something",

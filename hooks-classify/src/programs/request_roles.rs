@@ -66,7 +66,7 @@ pub(super) fn check_endpoints(
 pub(super) fn note_requests_in_files(analysis: &mut Analysis, path: &str, requests: &[Arg]) {
     for request in requests {
         if request_members(&request.text).is_none() {
-            let reason = format!("`{path}` sends a request that is not shown");
+            let reason = format!("`{path}` sends a request not visible in the command");
             analysis.add_finding(Effect::Code, request.span, reason);
         }
     }
