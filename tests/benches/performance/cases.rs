@@ -235,8 +235,14 @@ fn sized<const N: usize>(prompt: &'static str) -> Vec<Case> {
     cases
 }
 
+/// Dispatches with one more hook than the set has.
+async fn for_call(set: &OptionBenchSet<'_>, prompt: &str) -> Verdict {
+    let call = set.for_call(|call| _ = call.register_arranged(ArrangedFunction));
+    call.arranged(prompt).await
+}
+
 /// Returns the cases of slots and entries with options.
-fn options<const N: usize>(prompt: &'static str) -> [Case; 6] {
+fn options<const N: usize>(prompt: &'static str) -> [Case; 7] {
     fn set<const N: usize>(
         with: impl Fn(OptionBenchSet<'static>, usize) -> OptionBenchSet<'static>,
     ) -> OptionBenchSet<'static> {
@@ -255,7 +261,18 @@ fn options<const N: usize>(prompt: &'static str) -> [Case; 6] {
         }};
     }
     let keyed = |number: usize| Entry::new(ArrangedFunction).key(number.to_string());
+    let others = (1..N).fold(OptionBenchSet::new(), |set, _| {
+        set.with_arranged(ArrangedFunction)
+    });
+    let hooks = [Word::FIRST; N];
     [
+        Case {
+            slot: "for_call",
+            hooks: N,
+            ours: dispatch!(for_call(&others, black_box(prompt))),
+            baseline: dispatch!(contenders::limit_chain(&hooks, black_box(prompt))),
+            subject: Subject::Options,
+        },
         case!("around", |set, _| set.with_enclosed_around(contenders::around) => enclosed, limit_always),
         case!("around_unused", |set, _| set.with_enclosed(EnclosedFunction) => enclosed, limit_always),
         case!("concurrent", |set, _| set.with_joined(JoinedFunction) => joined, limit_aggregate),

@@ -309,7 +309,8 @@ fn options(cases: &[Measured]) -> String {
          with a check and one call of `next`; `around unused` has ordinary hooks in a slot that \
          takes around hooks. In `relative order`, hooks are registered with `before`; in \
          `disabled`, as many disabled hooks are registered beside the hooks that run; in \
-         `conditional`, each hook has a condition that holds. The rows of events have the hooks of \
+         `conditional`, each hook has a condition that holds; in `for call`, each dispatch copies \
+         the set and registers the last of the hooks in the copy. The rows of events have the hooks of \
          [Events](#events): in `event filter` with a matcher of the tool, in `event decide` in the \
          phase `Decide`, in `event observer` with an observer beside them, in `event around` with \
          one around hook, in `event schema` with a declared schema of the five fields. In `tool \
