@@ -16,6 +16,8 @@
 //   install    arguments of `hooks-guard install`
 //   env        environment
 //   files      files of the home, or a function of the client that returns them
+//   late       seconds after which a late guard ends; default 20
+//   seconds    time limit of the client; default 90
 //   timeouts   timeout of the hook in seconds, in place of the one that `install` writes
 //   trust      state of Codex's trust in the hooks after `install`: missing or stale
 //   keys       keys of a session in a terminal; `thenHeadless` adds a run without a terminal
@@ -31,7 +33,7 @@ const RULES = '.config/hooks-guard/rules.toml';
 const FRIDAY = { [RULES]: '[[rule]]\neffect = "deny"\nprogram = "git"\nreason = "not on a Friday"\n' };
 /** A skill of Claude Code with a command. */
 const TIDY = { 'project/.claude/skills/tidy/SKILL.md': `---\nname: tidy\ndescription: Tidies.\n---\n!\`${DELETE}\`\n` };
-const everyone = ['claude', 'codex', 'gemini', 'copilot', 'opencode', 'qwen', 'droid', 'grok'];
+const everyone = ['claude', 'codex', 'gemini', 'copilot', 'opencode', 'qwen', 'droid', 'grok', 'cline'];
 
 // Kinds of expectations. `test` returns the reason why an outcome is wrong, or an empty text.
 
@@ -39,6 +41,8 @@ const everyone = ['claude', 'codex', 'gemini', 'copilot', 'opencode', 'qwen', 'd
 export const does = (says, test) => ({ says, test });
 /** An outcome that only the guard causes: without the guard, `test` must fail. */
 export const prevents = (says, test) => ({ says, test, prevents: true });
+/** An expectation about the result that the model receives: Cline ends the run instead. */
+const unlessItEnds = (expectation) => ({ ...expectation, except: ['cline'] });
 /** An outcome of the client's own rules, which the guard cannot change. */
 export const open = (says, test) => ({ says, test, open: true });
 
@@ -51,7 +55,8 @@ export function reached(o) {
   if (!o.model.requested[last]) return `the client never received call ${last + 1} of ${o.script.length}`;
   const returned = o.model.told.length > last;
   if (!returned && o.status === 'SIGKILL') return 'the client hung until it was killed, and returned no result';
-  return returned || o.calls.length > 0 ? '' : 'the client neither called the hook nor returned a result';
+  const ended = o.endsAtDenial && o.status === 0;
+  return returned || ended || o.calls.length > 0 ? '' : 'the client neither called the hook nor returned a result';
 }
 
 export const all = (...tests) => (o) => tests.map((test) => test(o)).find(Boolean) ?? '';
@@ -86,7 +91,7 @@ const commands = [
       does('a read-only command runs', told(0, /a\.txt/)),
       prevents('a delete does not run', buildStays),
       does('the trail has both, with the source of the refusal', all(trail(/yes\s+git status/), trail(/guard.*rm -r build/))),
-      does('the model receives the reason and the remedy', all(told(1, /DELETE/), told(1, NO_APPROVAL))),
+      unlessItEnds(does('the model receives the reason and the remedy', all(told(1, /DELETE/), told(1, NO_APPROVAL)))),
     ],
   },
   {
@@ -96,7 +101,7 @@ const commands = [
     script: (tools) => [tools.write(`${PROJECT}/new.txt`, 'hello')],
     expect: [
       prevents('no file is written in the project', noFile),
-      does('the reason about a file has no character positions', told(0, NO_POSITIONS)),
+      unlessItEnds(does('the reason about a file has no character positions', told(0, NO_POSITIONS))),
     ],
   },
   {
@@ -113,7 +118,7 @@ const commands = [
     files: FRIDAY,
     script: (tools) => [tools.shell(READ)],
     expect: [
-      prevents('the reason of a rule reaches the model', told(0, /not on a Friday/)),
+      unlessItEnds(prevents('the reason of a rule reaches the model', told(0, /not on a Friday/))),
       does('the trail records that a rule refused', trail(/rule.*git status/)),
     ],
   },
@@ -137,7 +142,7 @@ const mcp = [
     script: (tools) => [tools.note('x')],
     expect: [
       prevents('a rule denies a tool of an MCP server', noNote),
-      prevents('the model receives the reason of the rule about the tool', told(0, /notes of the lab/)),
+      unlessItEnds(prevents('the model receives the reason of the rule about the tool', told(0, /notes of the lab/))),
       does('the trail has the call of the tool', trail(/rule.*notes[/_]create_note/)),
     ],
   },
@@ -171,7 +176,9 @@ const stillOpen = (ids, guard, says, more) => ({
   expect: [open(`${says}: runs, by the rules of the client`, buildGone)],
 });
 const LATE_IS_OPEN = ['codex', 'gemini', 'copilot', 'claude-2.1.197', 'qwen', 'droid', 'grok'];
-const GARBAGE_IS_OPEN = ['claude', 'claude-2.1.197', 'codex', 'gemini', 'copilot', 'qwen', 'droid', 'grok'];
+const GARBAGE_IS_OPEN = ['claude', 'claude-2.1.197', 'codex', 'gemini', 'copilot', 'qwen', 'droid', 'grok', 'cline'];
+/** Cline's timeout is not in its settings: two minutes, for the hook after the tool, too. */
+const AFTER_TWO_MINUTES = { late: 125, seconds: 300 };
 
 const failures = [
   failing('exit-1', 'the guard exits with 1', ['codex', 'gemini', 'claude-2.1.197']),
@@ -184,6 +191,7 @@ const failures = [
   { ...failing('late', 'the guard is late', true), clients: ['claude', 'opencode'], timeouts: 4 },
   stillOpen(GARBAGE_IS_OPEN, 'garbage', 'the guard prints garbage'),
   stillOpen(LATE_IS_OPEN, 'late', 'the guard is late', { timeouts: 4 }),
+  stillOpen(['cline'], 'late', 'the guard is late', AFTER_TWO_MINUTES),
 ];
 
 // An operator, who answers over the API.
@@ -556,6 +564,50 @@ const grok = [
   },
 ];
 
+// Cline.
+
+const cline = [
+  {
+    name: 'ends-the-run',
+    clients: ['cline'],
+    script: (tools) => [tools.shell(DELETE), tools.shell(READ)],
+    expect: [
+      prevents('a denial ends the run: the model requests nothing more', (o) =>
+        o.model.requested.length === 1 && o.buildStays ? '' : 'the client goes on'),
+    ],
+  },
+  {
+    name: 'sub-folder',
+    clients: ['cline'],
+    // The input names the root of the repository only.
+    files: {
+      'project/sub/x.txt': 'x\n',
+      [RULES]: `[[rule]]\neffect = "deny"\npath = "${PROJECT}/sub/x.txt"\nreason = "not this file"\n`,
+    },
+    flags: ['--cwd', `${PROJECT}/sub`],
+    script: (tools) => [tools.shell('cat x.txt')],
+    expect: [
+      prevents('in a folder of the repository: a rule about a file in it is obeyed', (o) =>
+        reached(o) || (o.model.told.length > 0 ? `the model received: ${o.model.told[0]}` : '')),
+      does('in a folder of the repository: the trail records that a rule refused', trail(/rule.*cat x\.txt/)),
+    ],
+  },
+  {
+    name: 'words',
+    clients: ['cline'],
+    script: () => [{ tool: 'run_commands', arguments: { command: 'rm', args: ['-r', 'build'] } }],
+    expect: [prevents('a delete in words, without a shell, does not run', buildStays)],
+  },
+  {
+    name: 'words-in-a-list',
+    clients: ['cline'],
+    script: (tools) => [
+      { tool: 'run_commands', arguments: { commands: [READ, { command: 'rm', args: ['-r', 'build'] }] } },
+    ],
+    expect: [prevents('a delete in words, in a list of commands, does not run', buildStays)],
+  },
+];
+
 // Claude Code with hooks over HTTP.
 
 const http = { clients: ['claude'], install: ['--http'], token: true, script: (tools) => [tools.shell(DELETE)] };
@@ -640,7 +692,7 @@ const overHttp = [
 ];
 
 export const checks = [
-  ...commands, ...mcp, ...failures, ...service, ...claude, ...terminals, ...codex, ...rest, ...grok, ...overHttp,
+  ...commands, ...mcp, ...failures, ...service, ...claude, ...terminals, ...codex, ...rest, ...grok, ...cline, ...overHttp,
 ];
 
 /** Returns the scenario of a check for a client, as inside.mjs reads it. */
@@ -661,7 +713,8 @@ export function scenario(check, client, guard) {
     keys: check.keys,
     thenHeadless: check.thenHeadless,
     doctor: check.doctor,
-    seconds: 90,
+    late: check.late ?? 20,
+    seconds: check.seconds ?? 90,
   };
 }
 

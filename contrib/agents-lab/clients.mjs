@@ -16,6 +16,7 @@
 //   terminal   arguments that start it in a terminal
 //   tools      its own calls for `shell`, `write` and `read`, and for `note`, a tool of the MCP server
 //              `notes` (notes.mjs)
+//   endsAtDenial  true if the client ends the run when a hook denies a call; the model gets no result then
 //   notes      its settings with this server, by path; files of `files` without it are kept
 
 export const PORT = 18080;
@@ -341,4 +342,40 @@ const grok = {
   }),
 };
 
-export const clients = [claude, olderClaude, codex, gemini, copilot, opencode, qwen, droid, grok];
+const cline = {
+  id: 'cline',
+  title: 'Cline',
+  command: 'cline',
+  agent: 'cline',
+  packages: [`@cline/cli-linux-${arch}@3.0.65`],
+  program: [`node_modules/@cline/cli-linux-${arch}/bin/cline`],
+  env: { CLINE_NO_AUTO_UPDATE: '1' },
+  files: {
+    '.cline/data/settings/providers.json': json({
+      version: 1,
+      lastUsedProvider: 'openai-compatible',
+      modes: {},
+      providers: {
+        'openai-compatible': {
+          settings: { provider: 'openai-compatible', apiKey: 'test', model: 'stand-in', baseUrl: `${root}/v1` },
+          updatedAt: '2026-01-01T00:00:00.000Z',
+          tokenSource: 'manual',
+        },
+      },
+    }),
+  },
+  terminal: (flags) => ['--tui', ...flags],
+  headless: (flags, prompt) => [...flags, prompt],
+  // A denial ends the run: the model gets no result.
+  endsAtDenial: true,
+  free: [],
+  tools: {
+    shell: (command) => ({ tool: 'run_commands', arguments: { commands: [command] } }),
+    write: (path, text) => ({ tool: 'editor', arguments: { path, new_text: text } }),
+    read: (path) => ({ tool: 'read_files', arguments: { files: [{ path }] } }),
+    note: (text) => ({ tool: 'notes__create_note', unlisted: true, arguments: { text } }),
+  },
+  notes: () => ({ '.cline/data/settings/cline_mcp_settings.json': json(servers({ disabled: false })) }),
+};
+
+export const clients = [claude, olderClaude, codex, gemini, copilot, opencode, qwen, droid, grok, cline];

@@ -11,7 +11,7 @@ exit-101)
     ;;
 killed) kill -KILL $$ ;;
 # Longer than the client's timeout, but not forever: Gemini CLI waits for the end and then runs the tool.
-late) exec sleep 20 ;;
+late) exec sleep "$(cat $home/late-seconds)" ;;
 cut-short)
     printf '{"hookSpecificOutput":'
     kill -KILL $$

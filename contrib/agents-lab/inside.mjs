@@ -35,6 +35,7 @@ function installGuard() {
   if (status !== 0) outcome.notes.push(`install: status ${status}: ${text.trim()}`);
   if (scenario.guard === 'missing') return rmSync(INSTALLED);
   put(join(HOME, 'guard-mode'), scenario.guard);
+  put(join(HOME, 'late-seconds'), String(scenario.late));
   const double = `${INSTALLED}.double`;
   copyFileSync(join(import.meta.dirname, 'guard-double.sh'), double);
   chmodSync(double, 0o755);
@@ -60,7 +61,7 @@ function shortenTimeouts(seconds) {
       .replace(/(--timeout(?:"?,\s*"| )|\?timeout=)(\d{3,})/g, `$1${seconds}`);
   const settings = ['.claude/settings.json', '.codex/hooks.json', '.gemini/settings.json',
     '.copilot/hooks/hooks-guard.json', '.config/opencode/plugins/hooks-guard.js', '.qwen/settings.json',
-    '.factory/hooks.json', '.grok/hooks/hooks-guard.json'];
+    '.factory/hooks.json', '.grok/hooks/hooks-guard.json', '.cline/hooks/PreToolUse.sh'];
   let changed = false;
   for (const path of settings.map((path) => join(HOME, path)).filter(existsSync)) {
     const text = readFileSync(path, 'utf8');

@@ -144,13 +144,14 @@ async function runCheck({ check, client }) {
   const guard = options.unguarded ? 'none' : undefined;
   const scene = client.acp ? acpScenario(check, client, guard) : scenario(check, client, guard);
   const { outcome, said } = await runScenario(`${client.id}-${check.name}`, scene);
-  const expected = options.unguarded ? check.expect.filter((expectation) => expectation.prevents) : check.expect;
+  const own = check.expect.filter(({ except }) => !except?.includes(client.id));
+  const expected = options.unguarded ? own.filter((expectation) => expectation.prevents) : own;
   for (const { says, test, open } of expected) {
     if (!outcome) {
       report('BAD', client.id, says, `the sandbox ended without an outcome: ${said}`, check.name);
       continue;
     }
-    const o = { ...outcome, script: scene.script };
+    const o = { ...outcome, script: scene.script, endsAtDenial: client.endsAtDenial };
     const why = test(o);
     if (options.unguarded) {
       const idle = reached(o);

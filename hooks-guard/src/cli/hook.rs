@@ -134,11 +134,12 @@ fn wait_for_reply(
 
 fn reply(options: HookArgs, began: Instant, say: &mpsc::Sender<WorkerMessage>) -> HookReply {
     let agent = options.agent;
+    let directory = std::env::current_dir().ok();
     match read() {
         Err(error) => {
             protocol::failure_reply(agent, None, &format!("cannot read the input: {error}"))
         }
-        Ok(input) => match protocol::read(agent, &input) {
+        Ok(input) => match protocol::read_in(agent, &input, directory.as_deref()) {
             Err(error) => invalid(agent, &error),
             Ok(event) => answer(options, event, began, say),
         },

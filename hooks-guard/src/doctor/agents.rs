@@ -120,8 +120,13 @@ fn check_registration(
         )
     };
     let mut checks = Vec::new();
-    if agent.description().uses_plugin() {
-        let json = |text: &str| Value::from(text).to_string();
+    if agent.description().owns_file() {
+        let is_script = agent.description().scripts().is_some();
+        // A plugin has the arguments as JSON texts.
+        let json = |text: &str| match is_script {
+            true => text.to_owned(),
+            false => Value::from(text).to_string(),
+        };
         let calls = text.contains(&json(&around.binary.to_string_lossy()));
         let (binary, config) = (
             around.binary.to_string_lossy(),
@@ -134,7 +139,7 @@ fn check_registration(
                 database: around.database,
                 unattended,
             };
-            text == plugin_text(call)
+            text == plugin_text(agent, call)
         });
         checks.push(match (plugin_is_installed(text), calls) {
             (true, true) if is_as_now => good(),
@@ -148,7 +153,10 @@ fn check_registration(
             (true, false) => other_binary_check(agent, file, &again),
             (false, _) => failed_check(
                 agent,
-                format!("the plugin `{shown}` was changed after its installation"),
+                match is_script {
+                    true => format!("the script `{shown}` was changed after its installation"),
+                    false => format!("the plugin `{shown}` was changed after its installation"),
+                },
                 &format!("remove it, and {again}"),
             ),
         });

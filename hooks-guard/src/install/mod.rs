@@ -19,6 +19,7 @@ mod plugin;
 mod preset;
 mod removal;
 mod report;
+mod script;
 mod version;
 
 use std::ffi::OsString;
@@ -117,8 +118,8 @@ pub fn install(agent: Agent, options: &InstallOptions) -> Result<Report, Install
     check_installable(agent, call)?;
     let path = options.homes.settings(agent, &options.place);
     let settings = Settings::read(&path)?;
-    let (wanted, had) = if agent.description().uses_plugin() {
-        let wanted = plugin::text(call);
+    let (wanted, had) = if agent.description().owns_file() {
+        let wanted = plugin::text(agent, call);
         plugin::check(&settings)?;
         (wanted, settings.text().is_some())
     } else {
@@ -157,6 +158,12 @@ pub fn install(agent: Agent, options: &InstallOptions) -> Result<Report, Install
         (trust(&path, &wanted, options), plan::TRUST_BY_HAND)
     } else if description.uses_plugin() {
         (write_npmrc(&path, options), plan::LONG_START)
+    } else if let Some(scripts) = description.scripts() {
+        let after = path.with_file_name(scripts.after);
+        (
+            write_script(&after, &script::after(agent, call), options),
+            plan::NO_RUNS,
+        )
     } else if let Some(companion) = description.companion() {
         report.also = write_companion(&path, companion, options)?.map(Box::new);
         return Ok(report);
@@ -207,6 +214,36 @@ fn write_npmrc(plugin: &Path, options: &InstallOptions) -> Result<Option<Report>
         Some(there) if !there.contains("fetch-retries") => Ok(None),
         _ => create(&settings, text, options).map(Some),
     }
+}
+
+/// Writes the script after a tool; returns `None` if there is another one.
+fn write_script(
+    path: &Path,
+    text: &str,
+    options: &InstallOptions,
+) -> Result<Option<Report>, InstallError> {
+    let settings = Settings::read(path)?;
+    if settings
+        .text()
+        .is_some_and(|there| !plugin::is_installed(there))
+    {
+        return Ok(None);
+    }
+    let change = settings.change(text);
+    if change != FileChange::None && !options.dry_run {
+        settings.replace(text)?;
+    }
+    Ok(Some(settings.report(change, Some(text))))
+}
+
+/// Plans the removal of the script after a tool, unless it was changed.
+fn plan_script_removal(path: &Path) -> Result<Option<Undo>, InstallError> {
+    let settings = Settings::read(path)?;
+    let ours = settings.text().is_some_and(plugin::is_installed);
+    Ok(ours.then_some(Undo {
+        settings,
+        remaining: None,
+    }))
 }
 
 /// Writes the second file that an agent needs.
@@ -357,7 +394,7 @@ pub fn uninstall(agent: Agent, options: &InstallOptions) -> Result<Report, Insta
     let Some(text) = settings.text() else {
         return Ok(report);
     };
-    let wanted = if agent.description().uses_plugin() {
+    let wanted = if agent.description().owns_file() {
         plugin::check(&settings)?;
         None
     } else {
@@ -377,6 +414,8 @@ pub fn uninstall(agent: Agent, options: &InstallOptions) -> Result<Report, Insta
         plan_distrust(&path, text, options)?
     } else if description.uses_plugin() {
         plan_companion_removal(&path, plugin::NPMRC)?
+    } else if let Some(scripts) = description.scripts() {
+        plan_script_removal(&path.with_file_name(scripts.after))?
     } else if let Some(companion) = description.companion() {
         plan_companion_removal(&path, companion)?
     } else {

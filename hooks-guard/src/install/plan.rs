@@ -36,7 +36,7 @@ pub(crate) struct HookCall<'a> {
 }
 
 impl Plan {
-    /// Returns the entries for an agent; none if it uses a plugin.
+    /// Returns the entries for an agent; none if it uses a plugin or scripts.
     pub(crate) fn new(agent: Agent, call: HookCall<'_>) -> Self {
         let description = agent.description();
         let Some(format) = description.json() else {
@@ -128,6 +128,10 @@ pub(super) const TRUST_BY_HAND: &str = "Codex silently skips the hooks until you
                                         Codex and trust the three hooks of hooks-guard. \
                                         `hooks-guard doctor` checks whether they are trusted.";
 
+/// Note if the script after a tool cannot be written.
+pub(super) const NO_RUNS: &str = "The script after a tool was not written by hooks-guard, so runs \
+                                  are not recorded. Move it away and run `install` again.";
+
 /// Note if opencode's directory already has a `.npmrc`.
 pub(super) const LONG_START: &str = "Without a network, opencode waits more than a minute at its \
                                      first start. To shorten this, add `fetch-retries=0` to the \
@@ -207,7 +211,7 @@ pub(super) fn arguments(agent: Agent, call: HookCall<'_>, time: Duration) -> Vec
 }
 
 /// Returns the command line for the POSIX shell of an agent.
-fn command_line(agent: Agent, call: HookCall<'_>, time: Duration) -> String {
+pub(super) fn command_line(agent: Agent, call: HookCall<'_>, time: Duration) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+@%:".contains(c);
     let quoted = |word: &str| match word.chars().all(plain) {
         true => word.to_owned(),

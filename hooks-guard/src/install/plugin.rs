@@ -12,6 +12,7 @@ use sha2::{Digest, Sha256};
 use super::error::InstallError;
 use super::file::Settings;
 use super::plan::{HookCall, arguments};
+use super::script;
 use crate::protocol::{Agent, BEFORE_TOOL_TIMEOUT};
 
 const SOURCE: &str = include_str!("opencode.js");
@@ -31,14 +32,17 @@ pub(super) fn beside(file: &Path, name: &str) -> Option<PathBuf> {
     Some(file.parent()?.parent()?.join(name))
 }
 
-/// Returns the text of the plugin that calls the hook.
-pub(crate) fn text(call: HookCall<'_>) -> String {
+/// Returns the text of the file that calls the hook, for an agent whose file is written as a whole.
+pub(crate) fn text(agent: Agent, call: HookCall<'_>) -> String {
+    if let Some(scripts) = agent.description().scripts() {
+        return script::before(agent, scripts, call);
+    }
     let json = |value: serde_json::Value| value.to_string();
     let body = SOURCE
         .replace("\"@BINARY@\"", &json(call.binary.into()))
         .replace(
             "\"@ARGUMENTS@\"",
-            &json(arguments(Agent::OpenCode, call, BEFORE_TOOL_TIMEOUT).into()),
+            &json(arguments(agent, call, BEFORE_TOOL_TIMEOUT).into()),
         )
         .replace(
             "\"@LIMIT@\"",
@@ -47,12 +51,14 @@ pub(crate) fn text(call: HookCall<'_>) -> String {
     format!("{MARK}{}\n{body}", hash(&body))
 }
 
-/// Returns `true` if a file is the unchanged plugin of any version.
+/// Returns `true` if a file is the unchanged plugin or script of any version.
 pub(crate) fn is_installed(text: &str) -> bool {
+    let text = text.strip_prefix(script::SHEBANG).unwrap_or(text);
     let Some((first, body)) = text.split_once('\n') else {
         return false;
     };
-    first.strip_prefix(MARK) == Some(&hash(body))
+    let mut marks = [MARK, script::MARK].into_iter();
+    marks.any(|mark| first.strip_prefix(mark) == Some(&hash(body)))
 }
 
 /// Checks that the file may be replaced or removed.

@@ -50,6 +50,9 @@ pub(crate) struct AgentDescription {
     /// Minimum of terminal input with which the agent could run commands through a tool that types
     /// into a running program without calling the hook; `None` if it has no such tool.
     pub(crate) types_into_programs: Option<TerminalInput>,
+    /// `true` if the directory of the hook's process is that of the agent's commands, and the input
+    /// does not name it.
+    pub(crate) runs_in_hook_directory: bool,
     /// Assumed timeout of hand-written settings.
     pub(crate) manual_timeout: Duration,
     /// What the agent does if the hook fails.
@@ -210,6 +213,8 @@ pub(crate) enum ToolLocation {
         name: &'static str,
         /// Field of the arguments in it.
         arguments: &'static str,
+        /// Field of the id of the call in it, if the id is there.
+        id: Option<&'static str>,
     },
     /// In `input` and `output.args` of opencode 1.
     Plugin,
@@ -409,8 +414,23 @@ pub(crate) enum RegistrationFormat {
     Json(JsonRegistration),
     /// By a plugin for opencode, which is the whole file.
     Plugin,
+    /// By a script of a POSIX shell for each event, which is the whole file.
+    Scripts(ScriptRegistration),
     /// By the user: the agent has no settings file for all of its sessions. The text says how.
     ByHand(&'static str),
+}
+
+/// The scripts of a hook. The settings file is the script before a tool.
+#[derive(Debug)]
+#[cfg_attr(
+    not(feature = "cli"),
+    expect(dead_code, reason = "the settings are for the command line")
+)]
+pub(crate) struct ScriptRegistration {
+    /// Name of the script after a tool, in the same directory.
+    pub(crate) after: &'static str,
+    /// The agent's timeout for a script.
+    pub(crate) timeout: Duration,
 }
 
 /// The entries of a hook in a JSON document.
@@ -510,6 +530,19 @@ impl AgentDescription {
         matches!(self.registration, RegistrationFormat::Plugin)
     }
 
+    /// Returns the scripts, if the agent runs them instead of entries in a document.
+    pub(crate) fn scripts(&self) -> Option<&ScriptRegistration> {
+        match &self.registration {
+            RegistrationFormat::Scripts(scripts) => Some(scripts),
+            _ => None,
+        }
+    }
+
+    /// Returns `true` if `install` writes the whole settings file.
+    pub(crate) fn owns_file(&self) -> bool {
+        self.uses_plugin() || self.scripts().is_some()
+    }
+
     /// Returns how the user registers the hook, if `install` cannot.
     pub(crate) fn by_hand(&self) -> Option<&'static str> {
         match self.registration {
@@ -522,7 +555,9 @@ impl AgentDescription {
     pub(crate) fn json(&self) -> Option<&JsonRegistration> {
         match &self.registration {
             RegistrationFormat::Json(format) => Some(format),
-            RegistrationFormat::Plugin | RegistrationFormat::ByHand(_) => None,
+            RegistrationFormat::Plugin
+            | RegistrationFormat::Scripts(_)
+            | RegistrationFormat::ByHand(_) => None,
         }
     }
 

@@ -1,5 +1,7 @@
 //! Parses the input of a hook. In: the bytes that an agent sends. Out: an event, or an error.
 
+use std::path::Path;
+
 use serde_json::Value;
 
 use super::agent::Agent;
@@ -21,11 +23,32 @@ use crate::request::{MAX_PATH_CHARS, McpCall, NetworkAccess, PermissionRequest};
 /// If the input is too long, not a JSON object, or lacks a required field;
 /// [`failure_reply`](super::failure_reply) turns the error into a denial.
 pub fn read(agent: Agent, input: &[u8]) -> Result<HookEvent, ProtocolError> {
+    read_in(agent, input, None)
+}
+
+/// Parses the input as [`read`] does. `directory` is the directory of the hook's process, in which
+/// Cline runs its commands; its input names the root of the repository only.
+///
+/// # Errors
+/// As for [`read`].
+pub fn read_in(
+    agent: Agent,
+    input: &[u8],
+    directory: Option<&Path>,
+) -> Result<HookEvent, ProtocolError> {
     let unread = |problem| ProtocolError {
         problem,
         hook: None,
     };
-    let object = input::object(input).map_err(unread)?;
+    let mut object = input::object(input).map_err(unread)?;
+    if agent.description().runs_in_hook_directory
+        && let Some(directory) = directory.and_then(Path::to_str)
+    {
+        let cwd = object.entry("cwd").or_insert(Value::Null);
+        if cwd.is_null() {
+            *cwd = directory.into();
+        }
+    }
     let called = called_hook(agent, &object).map_err(unread)?;
     event(&called, &object).map_err(|problem| ProtocolError {
         problem,
@@ -129,6 +152,7 @@ fn event(called: &CalledHook, object: &JsonObject) -> Result<HookEvent, Problem>
         name,
         arguments,
         names,
+        id,
     } = tool_call(called, object)?;
     let inner = |arguments| mcp::tool_arguments(hook.agent, &name, arguments);
     let arguments = arguments.map(|arguments| arguments.map(inner));
@@ -157,6 +181,7 @@ fn event(called: &CalledHook, object: &JsonObject) -> Result<HookEvent, Problem>
         }
     };
     let mut request = request(hook, &name, tool, &arguments, object, names)?;
+    request.call_id = request.call_id.or(id);
     if tool.is_none() {
         request.command = mcp::line(&mcp_tools, &name, &arguments);
     }
@@ -238,6 +263,8 @@ struct ToolCall<'a> {
     arguments: Option<Result<JsonObject, Problem>>,
     /// The object with the ids of the session and the call.
     names: &'a JsonObject,
+    /// The id of the call, if it is elsewhere.
+    id: Option<String>,
 }
 
 fn tool_call<'a>(called: &CalledHook, object: &'a JsonObject) -> Result<ToolCall<'a>, Problem> {
@@ -254,6 +281,7 @@ fn tool_call<'a>(called: &CalledHook, object: &'a JsonObject) -> Result<ToolCall
             name: tool.to_owned(),
             arguments: Some(Ok(object.clone())),
             names: object,
+            id: None,
         }),
         ToolLocation::Fields => {
             let name = input::name(object, &["tool_name", "toolName"])?;
@@ -273,6 +301,7 @@ fn tool_call<'a>(called: &CalledHook, object: &'a JsonObject) -> Result<ToolCall
                 name: name.to_owned(),
                 arguments: arguments.map(|(field, value)| input::arguments(value, field)),
                 names: object,
+                id: None,
             })
         }
         ToolLocation::Within {
@@ -282,19 +311,27 @@ fn tool_call<'a>(called: &CalledHook, object: &'a JsonObject) -> Result<ToolCall
             name: tool.to_owned(),
             arguments: Some(Ok(inner(field)?.clone())),
             names: object,
+            id: None,
         }),
         ToolLocation::Call {
             object: field,
             name,
             arguments,
+            id,
         } => {
             let call = inner(field)?;
             let tool = input::name(call, &[name])?.ok_or(Problem::Missing { field: name })?;
             let given = call.get(arguments).filter(|value| !value.is_null());
+            let given = given.map(|value| input::arguments(value, arguments));
+            let id = match id {
+                Some(id) => input::name(call, &[id])?.map(str::to_owned),
+                None => None,
+            };
             Ok(ToolCall {
                 name: tool.to_owned(),
-                arguments: given.map(|value| input::arguments(value, arguments)),
+                arguments: given.map(|given| given.map(with_lists)),
                 names: object,
+                id,
             })
         }
         ToolLocation::Plugin => {
@@ -309,6 +346,7 @@ fn tool_call<'a>(called: &CalledHook, object: &'a JsonObject) -> Result<ToolCall
                 name: name.to_owned(),
                 arguments: arguments.map(|value| input::arguments(value, "args")),
                 names,
+                id: None,
             })
         }
         ToolLocation::Permission => {
@@ -335,6 +373,7 @@ fn tool_call<'a>(called: &CalledHook, object: &'a JsonObject) -> Result<ToolCall
                 name: action.to_owned(),
                 arguments: resource,
                 names: object,
+                id: None,
             })
         }
     }
@@ -412,18 +451,66 @@ fn request(
 fn command(arguments: &JsonObject) -> Result<String, Problem> {
     let spellings = ["command", "cmd", "CommandLine", "command_line"];
     if let Some(command) = input::text_of_spellings(arguments, &spellings)? {
-        return Ok(command.to_owned());
+        return with_words(command, arguments);
     }
     let (field, wanted) = ("commands", "a list of texts");
+    let one = |command: &Value| match command {
+        Value::String(command) => Ok(command.clone()),
+        Value::Object(parts) => {
+            let program = input::text(parts, "command")?;
+            with_words(program.ok_or(Problem::Type { field, wanted })?, parts)
+        }
+        _ => Err(Problem::Type { field, wanted }),
+    };
     match arguments.get(field) {
         None | Some(Value::Null) => Err(Problem::Missing { field: "command" }),
         Some(Value::Array(commands)) if !commands.is_empty() => {
-            let texts: Option<Vec<_>> = commands.iter().map(Value::as_str).collect();
-            let texts = texts.ok_or(Problem::Type { field, wanted })?;
-            Ok(texts.join("\n"))
+            let commands: Result<Vec<_>, _> = commands.iter().map(one).collect();
+            Ok(commands?.join("\n"))
         }
-        Some(_) => Err(Problem::Type { field, wanted }),
+        Some(Value::Array(_)) => Err(Problem::Type { field, wanted }),
+        Some(command) => one(command),
     }
+}
+
+/// Returns a command with the words of its field `args`, which Cline runs without a shell.
+fn with_words(command: &str, object: &JsonObject) -> Result<String, Problem> {
+    let (field, wanted) = ("args", "a list of texts");
+    let words = match object.get(field) {
+        Some(Value::Array(words)) => words,
+        _ => return Ok(command.to_owned()),
+    };
+    let mut line = command.to_owned();
+    for word in words {
+        let word = word.as_str().ok_or(Problem::Type { field, wanted })?;
+        line.push_str(&format!(" '{}'", word.replace('\'', r"'\''")));
+    }
+    Ok(line)
+}
+
+/// Arguments of Cline with lists.
+const LISTS: &[&str] = &[
+    "commands",
+    "args",
+    "files",
+    "file_paths",
+    "paths",
+    "queries",
+];
+
+/// Returns arguments with lists in place of the JSON texts that Cline makes of them.
+fn with_lists(mut arguments: JsonObject) -> JsonObject {
+    for &field in LISTS {
+        let Some(Value::String(text)) = arguments.get(field) else {
+            continue;
+        };
+        if text.starts_with(['[', '{'])
+            && let Ok(list @ (Value::Array(_) | Value::Object(_))) = serde_json::from_str(text)
+        {
+            arguments.insert(field.to_owned(), list);
+        }
+    }
+    arguments
 }
 
 /// Returns the agent's permission mode, by the agent's name for it.

@@ -55,8 +55,10 @@ pub use agent::{Agent, UnknownAgent, is_unattended};
 #[cfg(any(feature = "cli", feature = "acp"))]
 pub(crate) use description::ToolKind;
 #[cfg(feature = "cli")]
-pub(crate) use description::{HandlerField, JsonRegistration, McpNaming, ReplyFormat, ToolMatcher};
-pub use events::read;
+pub(crate) use description::{
+    HandlerField, JsonRegistration, McpNaming, ReplyFormat, ScriptRegistration, ToolMatcher,
+};
+pub use events::{read, read_in};
 #[doc(hidden)]
 pub use fuzz::fuzz_protocol;
 #[cfg(feature = "acp")]

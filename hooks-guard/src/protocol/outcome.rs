@@ -3,6 +3,7 @@
 
 use serde_json::Value;
 
+use super::description::ReplyFormat;
 use super::input::JsonObject;
 use super::model::{AgentHook, MAX_TEXT_CHARS, ToolOutcome};
 
@@ -18,6 +19,9 @@ pub(super) fn outcome(hook: AgentHook, name: &str, object: &JsonObject) -> Optio
         "output",
     ];
     let response = response.iter().find_map(|field| object.get(*field));
+    if hook.form == ReplyFormat::Cline {
+        return Some(cline_outcome(response));
+    }
     let printed_status = response.and_then(Value::as_str).and_then(status_in_text);
     let response = response.and_then(Value::as_object);
     let within = |fields: &[&str]| {
@@ -59,6 +63,36 @@ pub(super) fn outcome(hook: AgentHook, name: &str, object: &JsonObject) -> Optio
         outcome.succeeded = outcome.exit_status.map(|status| status == 0);
     }
     Some(outcome)
+}
+
+/// Returns the result in Cline's `tool_result`: an error, or a list with the result of each command.
+fn cline_outcome(response: Option<&Value>) -> ToolOutcome {
+    let output = response.and_then(|response| response.get("output"));
+    let error_of = |result: &Value| {
+        let text = result.get("error")?.as_str()?;
+        Some(text.chars().take(MAX_TEXT_CHARS).collect::<String>())
+    };
+    let results = match output {
+        Some(Value::Array(results)) => results.as_slice(),
+        Some(result) => std::slice::from_ref(result),
+        None => &[],
+    };
+    let error = results.iter().find_map(error_of);
+    let failed = |result: &Value| result.get("success").and_then(Value::as_bool) == Some(false);
+    let has_failed = error.is_some()
+        || results.iter().any(failed)
+        || response.is_some_and(|response| response.get("error").is_some());
+    let status = |error: &String| {
+        error
+            .strip_prefix("Command exited with code ")?
+            .parse()
+            .ok()
+    };
+    ToolOutcome {
+        succeeded: Some(!has_failed),
+        exit_status: error.as_ref().and_then(status),
+        error,
+    }
 }
 
 /// Returns the exit status at the end of a result, as Droid prints it.

@@ -81,6 +81,12 @@ pub fn failure_reply(agent: Agent, hook: Option<AgentHook>, why: &str) -> HookRe
             stderr: why,
             ..empty_reply(hook)
         },
+        // Cline ignores the exit status.
+        None if agent.description().reply == ReplyFormat::Cline => HookReply {
+            stdout: unread_reply(agent, &why).stdout,
+            stderr: why,
+            exit: 0,
+        },
         None => HookReply {
             stdout: match agent.description().reply {
                 // The plugin reads the output, not the exit status.

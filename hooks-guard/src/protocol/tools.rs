@@ -229,13 +229,25 @@ fn add(object: &JsonObject, files: &mut Vec<String>) -> Result<(), Problem> {
             Some(Value::String(file)) => push(file),
             Some(Value::Array(list)) => {
                 for file in list {
-                    push(file.as_str().ok_or(Problem::Type { field, wanted })?);
+                    push(listed_file(file)?.ok_or(Problem::Type { field, wanted })?);
                 }
+            }
+            // Cline also reads a file that is not in a list.
+            Some(file @ Value::Object(_)) => {
+                push(listed_file(file)?.ok_or(Problem::Type { field, wanted })?);
             }
             Some(_) => return Err(Problem::Type { field, wanted }),
         }
     }
     Ok(())
+}
+
+/// Returns the file in an item of a list: a text, or an object with its path and the lines to read.
+fn listed_file(item: &Value) -> Result<Option<&str>, Problem> {
+    match item {
+        Value::Object(item) => input::text_of_spellings(item, &["path", "file_path", "filePath"]),
+        item => Ok(item.as_str()),
+    }
 }
 
 /// Returns a path, also from a `file:` URI.

@@ -142,6 +142,11 @@ fn each_agent_names_tools_in_its_own_way() {
         ("droid", fields("PreToolUse", "github___create_issue")),
         ("grok", fields("PreToolUse", "github__create_issue")),
         (
+            "cline",
+            json!({"hookName": "tool_call", "workspaceRoots": ["/srv"],
+                "tool_call": {"id": "c", "name": "github__create_issue", "input": {}}}),
+        ),
+        (
             "opencode",
             json!({"hook": "tool.execute.before", "directory": "/srv",
                 "input": {"tool": "github_create_issue", "sessionID": "s", "callID": "c"},

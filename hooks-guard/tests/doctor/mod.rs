@@ -272,6 +272,19 @@ fn a_changed_plugin_is_bad() {
 }
 
 #[test]
+fn a_changed_script_is_bad() {
+    let mut home = Home::new();
+    let file = home.install(Agent::Cline);
+    home.assert("cline", CheckState::Ok, "not if it times out");
+    let text = fs::read_to_string(&file).unwrap();
+    fs::write(&file, text.replace("true", "false")).unwrap();
+    home.assert("cline", CheckState::Bad, "the script");
+    fs::write(&file, text).unwrap();
+    home.binary = home.below("other/hooks-guard");
+    home.assert("cline", CheckState::Bad, "calls another binary");
+}
+
+#[test]
 fn agent_settings_that_disable_hooks_are_bad() {
     let home = Home::new();
     home.install(Agent::ClaudeCode);
@@ -639,7 +652,7 @@ fn a_hook_of_an_earlier_version_or_for_other_files_is_reported() {
         let file = home.install(agent);
         home.assert(agent.name(), CheckState::Ok, "calls the hook");
         let text = fs::read_to_string(&file).unwrap();
-        if agent == Agent::OpenCode {
+        if matches!(agent, Agent::OpenCode | Agent::Cline) {
             continue;
         }
         let (config, trail) = (

@@ -446,10 +446,7 @@ fn a_manifest_is_written_beside_the_hooks_of_goose() {
 
 #[test]
 fn an_agent_without_settings_for_all_sessions_is_installed_by_hand() {
-    for (agent, place) in [
-        (Agent::Kiro, "hooks.preToolUse"),
-        (Agent::Cline, "Hooks/PreToolUse"),
-    ] {
+    for (agent, place) in [(Agent::Kiro, "hooks.preToolUse")] {
         let home = Home::new();
         let error = install(agent, &home.options).unwrap_err();
         assert!(matches!(error, InstallError::ByHand { .. }), "{error:?}");

@@ -4,6 +4,7 @@ mod document;
 mod files;
 mod http;
 mod plugin;
+mod script;
 
 use std::fs;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};

@@ -1,12 +1,13 @@
 //! Tests which prompts are shown, and how a decision becomes an answer.
 
+use std::path::Path;
 use std::time::Duration;
 
 use hooks_guard::PermissionDecision;
 use hooks_guard::classify::{Crud, Decision};
 use hooks_guard::protocol::{
     Agent, AgentDecision, AgentPrompt, HookEvent, decision_reply, failure_reply, is_unattended,
-    limit, read,
+    limit, read, read_in,
 };
 use serde_json::{Value, json};
 
@@ -312,6 +313,11 @@ fn an_unknown_event_before_an_action_is_denied() {
                 "{agent}: {error}"
             );
             let reply = failure_reply(agent, error.hook, &error.to_string());
+            if agent == Agent::Cline {
+                let reply: Value = serde_json::from_str(&reply.stdout).unwrap();
+                assert_eq!(reply["cancel"], true);
+                continue;
+            }
             assert_eq!(reply.exit, 2, "{agent}");
             assert!(!reply.stderr.is_empty(), "{agent}");
         }
@@ -388,10 +394,104 @@ fn commands_in_a_list_are_one_request() {
     };
     let one = question(Agent::Cline, &input(json!(["ls", "rm -r build"])));
     assert_eq!(one.request.command, "ls\nrm -r build");
-    for wrong in [json!([]), json!(["ls", 7]), json!("ls"), json!(null)] {
+    for wrong in [
+        json!([]),
+        json!(["ls", 7]),
+        json!(null),
+        json!({}),
+        json!([{"args": ["x"]}]),
+        json!([{"command": "ls", "args": [7]}]),
+    ] {
         let read = read(Agent::Cline, input(wrong.clone()).to_string().as_bytes());
         assert!(read.is_err(), "{wrong}: {read:?}");
     }
+}
+
+/// Returns the input of Cline before a tool.
+fn cline(tool: &str, arguments: &Value) -> Value {
+    json!({"hookName": "tool_call", "taskId": "t", "workspaceRoots": ["/srv/p"],
+        "tool_call": {"id": "c", "name": tool, "input": arguments}})
+}
+
+/// Cline accepts commands in many forms. It runs words without a shell.
+#[test]
+fn cline_sends_commands_in_many_forms() {
+    let words = json!({"command": "git", "args": ["commit", "-m", "it's $HOME"]});
+    let line = r"git 'commit' '-m' 'it'\''s $HOME'";
+    for (arguments, command) in [
+        (
+            json!({"commands": ["ls", "rm -r build"]}),
+            "ls\nrm -r build",
+        ),
+        (json!({"commands": "rm -r build"}), "rm -r build"),
+        (json!({"commands": r#"["ls", "make"]"#}), "ls\nmake"),
+        (json!({"commands": "[ -f a ] && make"}), "[ -f a ] && make"),
+        (json!({"commands": [words.clone()]}), line),
+        (json!({"commands": words.clone()}), line),
+        (
+            json!({"commands": json!([words.clone()]).to_string()}),
+            line,
+        ),
+        (words, line),
+        (
+            json!({"command": "git", "args": r#"["push"]"#}),
+            "git 'push'",
+        ),
+        (json!({"cmd": "make"}), "make"),
+    ] {
+        let one = question(Agent::Cline, &cline("run_commands", &arguments));
+        assert_eq!(one.request.command, command, "{arguments}");
+        assert_eq!(one.request.call_id.as_deref(), Some("c"), "{arguments}");
+    }
+}
+
+/// Cline names the files to read in objects, with their lines.
+#[test]
+fn cline_sends_files_in_many_forms() {
+    let lines = json!({"path": "/srv/a", "start_line": 1});
+    for arguments in [
+        json!({"files": [lines.clone()]}),
+        json!({"files": lines.clone()}),
+        json!({"files": json!([lines.clone()]).to_string()}),
+        json!({"files": [{"filePath": "/srv/a"}]}),
+        json!({"files": ["/srv/a"]}),
+        json!({"file_paths": "/srv/a"}),
+        json!({"paths": [lines.clone()]}),
+        lines,
+    ] {
+        let one = question(Agent::Cline, &cline("read_files", &arguments));
+        assert_eq!(one.request.command, "read_files /srv/a", "{arguments}");
+    }
+    let wrong = cline("read_files", &json!({"files": [{"start_line": 1}]}));
+    assert!(read(Agent::Cline, wrong.to_string().as_bytes()).is_err());
+}
+
+/// Cline runs commands in the directory of the hook, and names the root of the repository.
+#[test]
+fn the_directory_of_the_hook_is_that_of_clines_commands() {
+    let input = cline("run_commands", &json!({"commands": ["ls"]}));
+    let cwd = |agent, input: &Value, directory: Option<&str>| {
+        let read = read_in(
+            agent,
+            input.to_string().as_bytes(),
+            directory.map(Path::new),
+        );
+        let Ok(HookEvent::Ask(one)) = read else {
+            panic!("{read:?}");
+        };
+        one.request.cwd.unwrap().to_str().unwrap().to_owned()
+    };
+    assert_eq!(cwd(Agent::Cline, &input, Some("/srv/p/sub")), "/srv/p/sub");
+    assert_eq!(cwd(Agent::Cline, &input, None), "/srv/p");
+    let mut named = input;
+    named["cwd"] = "/srv/p/named".into();
+    assert_eq!(
+        cwd(Agent::Cline, &named, Some("/srv/p/sub")),
+        "/srv/p/named"
+    );
+    let other = shell("default");
+    let there = other["cwd"].as_str().unwrap();
+    assert_eq!(cwd(Agent::ClaudeCode, &other, Some("/elsewhere")), there);
 }
 
 #[test]

@@ -68,6 +68,20 @@ const RECORDED: &[(&str, ExpectedEvent)] = &[
     ("claude-code/PreToolUse.Write.ask.default", Asks("Write /srv/dev/proj/new.txt")),
     ("claude-code/PreToolUse.Write.deny.bypassPermissions", Asks("Write /srv/dev/proj/new.txt")),
     ("claude-code/PreToolUse.mcp__notes__create_note.deny.bypassPermissions", Asks(NOTE)),
+    ("cline/tool_call.editor", Asks("editor /srv/dev/proj/new.txt")),
+    ("cline/tool_call.editor.cancel", Asks("editor /srv/dev/proj/new.txt")),
+    ("cline/tool_call.notes__create_note", Asks(NOTE)),
+    ("cline/tool_call.notes__create_note.cancel", Asks(NOTE)),
+    ("cline/tool_call.read_files", Asks("read_files /srv/dev/proj/a.txt")),
+    ("cline/tool_call.run_commands", Asks(STATUS)),
+    ("cline/tool_call.run_commands.cancel", Asks("rm -r build")),
+    ("cline/tool_call.run_commands.words", Asks("git 'status' '--short'")),
+    ("cline/tool_result.editor", Ran("editor /srv/dev/proj/new.txt", YES)),
+    ("cline/tool_result.notes__create_note", Ran(NOTE, YES)),
+    ("cline/tool_result.notes__create_note.failed", Ran(NOTE, Some(false))),
+    ("cline/tool_result.read_files", Ran("read_files /srv/dev/proj/a.txt", YES)),
+    ("cline/tool_result.run_commands", Ran(STATUS, YES)),
+    ("cline/tool_result.run_commands.failed", Ran("ls /nonexistent", Some(false))),
     ("codex/PermissionRequest.Bash.default", Asks("rm -r build")),
     ("codex/PostToolUse.Bash.bypassPermissions", Ran(STATUS, None)),
     ("codex/PostToolUse.Bash.default", Ran(STATUS, None)),
@@ -160,6 +174,7 @@ const DECISIONS: &[(Agent, &str, &str, [Field; 3])] = &[
     (Agent::Droid, "PreToolUse", "", [Allow, Deny, Deny]),
     (Agent::Grok, "PreToolUse", "bypassPermissions", [Silent, Deny, Deny]),
     (Agent::Grok, "PreToolUse", "", [Silent, Ask, Deny]),
+    (Agent::Cline, "tool_call", "", [Silent, Deny, Deny]),
 ];
 
 /// One recording.
@@ -217,6 +232,11 @@ fn decision(agent: Agent, event: &str, output: &Value) -> Field {
         }
         (Agent::Gemini, _) => "/decision",
         (Agent::Copilot, _) => "/permissionDecision",
+        (Agent::Cline, _) => match output["cancel"].as_bool() {
+            Some(true) => return Deny,
+            Some(false) => return Silent,
+            None => panic!("{agent} {event}: {output}"),
+        },
         (Agent::OpenCode, _) if output["throws"].is_string() => return Deny,
         (Agent::OpenCode, _) => {
             assert_eq!(*output, json!({"returns": null}));
@@ -241,7 +261,8 @@ fn decision(agent: Agent, event: &str, output: &Value) -> Field {
 
 /// Returns a reply without its wording.
 fn form(output: &Value) -> Value {
-    const WORDING: [&str; 5] = [
+    const WORDING: [&str; 6] = [
+        "errorMessage",
         "permissionDecisionReason",
         "systemMessage",
         "reason",
@@ -399,6 +420,33 @@ fn an_unreadable_input_is_denied_by_the_exit_status() {
             (2, "", "not JSON"),
             "{agent}"
         );
+    }
+}
+
+#[test]
+fn an_unreadable_input_is_denied_by_the_output_for_cline_which_ignores_the_exit_status() {
+    let reply = failure_reply(Agent::Cline, None, "not JSON");
+    assert_eq!(
+        printed(&reply.stdout),
+        json!({"cancel": true, "errorMessage": "not JSON"})
+    );
+    assert_eq!(reply.stderr, "not JSON");
+    assert_eq!(reply.exit, 0, "the script would add a second reply");
+}
+
+#[test]
+fn the_result_of_cline_has_the_error_and_the_exit_status() {
+    for (name, status, error) in [
+        ("run_commands.failed", Some(2), "Command exited with code 2"),
+        ("notes__create_note.failed", None, "EISDIR"),
+    ] {
+        let recording = recording(&format!("cline/tool_result.{name}"));
+        let HookEvent::Ran(ran) = read(recording.agent, &recording.input).unwrap() else {
+            panic!("{name} ran");
+        };
+        assert_eq!(ran.outcome.exit_status, status, "{name}");
+        assert!(ran.outcome.error.unwrap().contains(error), "{name}");
+        assert!(ran.request.call_id.unwrap().starts_with("call_"), "{name}");
     }
 }
 

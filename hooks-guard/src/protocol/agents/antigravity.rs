@@ -25,6 +25,7 @@ pub(crate) const ANTIGRAVITY: AgentDescription = AgentDescription {
                 object: "toolCall",
                 name: "name",
                 arguments: "args",
+                id: None,
             })
             .registered(ToolMatcher::Any),
         // The input does not name the tool.
@@ -49,6 +50,7 @@ pub(crate) const ANTIGRAVITY: AgentDescription = AgentDescription {
     unattended: &[],
     denies_unknown_events: true,
     types_into_programs: Some(TerminalInput::Commands),
+    runs_in_hook_directory: false,
     manual_timeout: Duration::from_secs(5),
     failures: FailureRules::UNKNOWN,
     places: SettingsPlaces {

@@ -49,6 +49,7 @@ pub(crate) const CLAUDE_CODE: AgentDescription = AgentDescription {
     ],
     denies_unknown_events: false,
     types_into_programs: None,
+    runs_in_hook_directory: false,
     manual_timeout: MANUAL_TIMEOUT,
     failures: FailureRules {
         failed: FailureReaction::Denies,

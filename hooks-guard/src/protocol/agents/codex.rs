@@ -31,6 +31,7 @@ pub(crate) const CODEX: AgentDescription = AgentDescription {
     denies_unknown_events: false,
     // `write_stdin`. Its commands run with `PAGER=cat` and `GIT_PAGER=cat`.
     types_into_programs: Some(TerminalInput::Commands),
+    runs_in_hook_directory: false,
     manual_timeout: MANUAL_TIMEOUT,
     failures: FailureRules {
         failed: FailureReaction::Denies,

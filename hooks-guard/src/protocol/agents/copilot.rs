@@ -47,6 +47,7 @@ pub(crate) const COPILOT: AgentDescription = AgentDescription {
     denies_unknown_events: false,
     // `write_bash`.
     types_into_programs: Some(TerminalInput::Pager),
+    runs_in_hook_directory: false,
     manual_timeout: MANUAL_TIMEOUT,
     failures: FailureRules {
         failed: FailureReaction::Denies,

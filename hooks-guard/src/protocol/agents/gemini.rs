@@ -41,6 +41,7 @@ pub(crate) const GEMINI: AgentDescription = AgentDescription {
     unattended: &[],
     denies_unknown_events: false,
     types_into_programs: None,
+    runs_in_hook_directory: false,
     // Hand-written settings count in milliseconds.
     manual_timeout: Duration::from_secs(5),
     failures: FailureRules {

@@ -42,6 +42,7 @@ pub(crate) const GROK: AgentDescription = AgentDescription {
     unattended: &[],
     denies_unknown_events: true,
     types_into_programs: None,
+    runs_in_hook_directory: false,
     manual_timeout: Duration::from_secs(5),
     failures: FailureRules {
         failed: FailureReaction::Denies,

@@ -37,6 +37,7 @@ pub(crate) const OPENHANDS: AgentDescription = AgentDescription {
     unattended: &[],
     denies_unknown_events: true,
     types_into_programs: Some(TerminalInput::Commands),
+    runs_in_hook_directory: false,
     manual_timeout: MANUAL_TIMEOUT,
     failures: FailureRules::UNKNOWN,
     places: SettingsPlaces {

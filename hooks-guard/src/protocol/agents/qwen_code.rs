@@ -39,6 +39,7 @@ pub(crate) const QWEN_CODE: AgentDescription = AgentDescription {
     unattended: &[],
     denies_unknown_events: true,
     types_into_programs: None,
+    runs_in_hook_directory: false,
     // Hand-written settings may count in milliseconds.
     manual_timeout: MANUAL_TIMEOUT,
     failures: FailureRules {

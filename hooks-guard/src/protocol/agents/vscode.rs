@@ -44,6 +44,7 @@ pub(crate) const VSCODE: AgentDescription = AgentDescription {
     unattended: &[],
     denies_unknown_events: false,
     types_into_programs: Some(TerminalInput::Pager),
+    runs_in_hook_directory: false,
     manual_timeout: MANUAL_TIMEOUT,
     failures: FailureRules::UNKNOWN,
     places: SettingsPlaces {
