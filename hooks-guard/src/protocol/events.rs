@@ -417,6 +417,7 @@ fn request(
             };
             let below = [
                 "working_directory",
+                "working_dir",
                 "workdir",
                 "dir_path",
                 "cwd",

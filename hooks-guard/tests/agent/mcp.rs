@@ -142,6 +142,11 @@ fn each_agent_names_tools_in_its_own_way() {
         ("droid", fields("PreToolUse", "github___create_issue")),
         ("grok", fields("PreToolUse", "github__create_issue")),
         (
+            "crush",
+            json!({"event": "PreToolUse", "session_id": "s", "cwd": "/srv",
+                "tool_name": "mcp_github_create_issue", "tool_input": {"title": "t"}}),
+        ),
+        (
             "cline",
             json!({"hookName": "tool_call", "workspaceRoots": ["/srv"],
                 "tool_call": {"id": "c", "name": "github__create_issue", "input": {}}}),

@@ -413,6 +413,15 @@ fn cline(tool: &str, arguments: &Value) -> Value {
         "tool_call": {"id": "c", "name": tool, "input": arguments}})
 }
 
+/// Crush names the directory of one command.
+#[test]
+fn a_command_of_crush_runs_in_its_own_directory() {
+    let input = json!({"event": "PreToolUse", "session_id": "s", "cwd": "/srv/p",
+        "tool_name": "bash", "tool_input": {"command": "ls", "working_dir": "/srv/other"}});
+    let one = question(Agent::Crush, &input);
+    assert_eq!(one.request.cwd.as_deref(), Some(Path::new("/srv/other")));
+}
+
 /// Cline accepts commands in many forms. It runs words without a shell.
 #[test]
 fn cline_sends_commands_in_many_forms() {

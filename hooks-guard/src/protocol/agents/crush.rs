@@ -1,9 +1,10 @@
-//! Crush. Follows the documentation; not tried with a published client.
+//! Crush. Follows the documentation and the source; not tried with a published client.
 
 use super::{MANUAL_TIMEOUT, PROMPTING_MODES};
 use crate::protocol::description::{
     AgentDescription, AgentEvent, EventNaming, FailureRules, HandlerField, HookKind,
-    JsonRegistration, RegistrationFormat, ReplyFormat, SettingsPlaces, ToolKind, ToolMatcher,
+    JsonRegistration, McpNaming, RegistrationFormat, ReplyFormat, SettingsPlaces, ToolKind,
+    ToolMatcher,
 };
 
 pub(crate) const CRUSH: AgentDescription = AgentDescription {
@@ -29,12 +30,18 @@ pub(crate) const CRUSH: AgentDescription = AgentDescription {
         ("write", ToolKind::CREATES),
         ("edit", ToolKind::UPDATES),
         ("multiedit", ToolKind::UPDATES),
+        ("lsp_replace_symbol", ToolKind::UPDATES),
+        ("download", ToolKind::CREATES),
         ("view", ToolKind::Reads),
         ("ls", ToolKind::Lists),
         ("glob", ToolKind::Lists),
         ("grep", ToolKind::Searches),
     ],
-    mcp_names: None,
+    mcp_names: Some(McpNaming {
+        prefix: "mcp_",
+        separator: "_",
+        wraps_arguments: false,
+    }),
     reply: ReplyFormat::Gemini,
     prompting_modes: PROMPTING_MODES,
     has_failure_event: true,
@@ -52,7 +59,8 @@ pub(crate) const CRUSH: AgentDescription = AgentDescription {
         project: "crush.json",
         user_others: &["crush"],
         machine: &[],
-        project_others: &["crush.json", ".crush.json", ".crush"],
+        // Crush runs the files `crushrc` with its shell.
+        project_others: &["crush.json", ".crush.json", "crushrc", ".crushrc", ".crush"],
         switches: &[],
     },
     registration: RegistrationFormat::Json(JsonRegistration {
