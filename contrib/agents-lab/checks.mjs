@@ -573,7 +573,7 @@ const cline = [
     script: (tools) => [tools.shell(DELETE), tools.shell(READ)],
     expect: [
       prevents('a denial ends the run: the model requests nothing more', (o) =>
-        o.model.requested.length === 1 && o.buildStays ? '' : 'the client goes on'),
+        o.model.requested.length === 1 && o.buildStays ? '' : 'the client continues'),
     ],
   },
   {
