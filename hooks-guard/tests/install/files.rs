@@ -446,21 +446,20 @@ fn a_manifest_is_written_beside_the_hooks_of_goose() {
 
 #[test]
 fn an_agent_without_settings_for_all_sessions_is_installed_by_hand() {
-    for (agent, place) in [(Agent::Kiro, "hooks.preToolUse")] {
-        let home = Home::new();
-        let error = install(agent, &home.options).unwrap_err();
-        assert!(matches!(error, InstallError::ByHand { .. }), "{error:?}");
-        let text = error.to_string();
-        assert!(text.contains(place), "{text}");
-        assert!(
-            text.contains(&format!(
-                "/opt/guard/hooks-guard hook {agent} --timeout 600"
-            )),
-            "{text}"
-        );
-        assert!(uninstall(agent, &home.options).is_err());
-        assert!(home.files().is_empty());
-    }
+    let (agent, place) = (Agent::Kiro, "hooks.preToolUse");
+    let home = Home::new();
+    let error = install(agent, &home.options).unwrap_err();
+    assert!(matches!(error, InstallError::ByHand { .. }), "{error:?}");
+    let text = error.to_string();
+    assert!(text.contains(place), "{text}");
+    assert!(
+        text.contains(&format!(
+            "/opt/guard/hooks-guard hook {agent} --timeout 600"
+        )),
+        "{text}"
+    );
+    assert!(uninstall(agent, &home.options).is_err());
+    assert!(home.files().is_empty());
 }
 
 /// The hook's reason is not followed by an error if the hook itself denies by its exit status.
