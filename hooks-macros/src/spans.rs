@@ -52,14 +52,18 @@ pub(crate) fn call_by_way_of(
 
 /// Moves generated tokens to the span of the user's tokens.
 pub(crate) fn respan_range(over: &impl ToTokens, tokens: impl ToTokens) -> TokenStream {
-    let (first, last) = ends(over);
+    respan_between(ends(over), tokens).to_token_stream()
+}
+
+/// As [`respan_range`], with the [`ends`] of the user's tokens.
+pub(crate) fn respan_between((first, last): (Span, Span), tokens: impl ToTokens) -> SharedTokens {
     let mut span = first;
     let moved = |token| {
         let token = moved(token, span);
         span = last;
         token
     };
-    tokens.into_token_stream().into_iter().map(moved).collect()
+    SharedTokens(tokens.into_token_stream().into_iter().map(moved).collect())
 }
 
 /// Moves generated tokens before the user's tokens, as in `::core::Option<Answer>`: the first one

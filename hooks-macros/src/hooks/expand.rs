@@ -55,11 +55,11 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
     let field_types = slots.iter().map(SlotExpansion::field_type);
     let field_values = slots.iter().map(SlotExpansion::field_value);
     let trait_methods = slots.iter().map(SlotExpansion::trait_method);
-    let set_methods = slots.iter().map(SlotExpansion::set_methods);
-    let traits = slots.iter().map(SlotExpansion::traits);
+    let set_methods = slots.iter().flat_map(SlotExpansion::set_methods).flatten();
+    let traits = slots.iter().flat_map(SlotExpansion::traits);
     let slot_texts: String = slots.iter().map(|slot| slot.text() + " ").collect();
     let count = Literal::usize_unsuffixed(slots.len());
-    let impls = inner.iter().map(SlotExpansion::impls);
+    let impls = inner.iter().flat_map(SlotExpansion::impls).flatten();
 
     let nested_fields: Vec<_> = nested.iter().map(|nested| &nested.field).collect();
     // Errors about a nested set are reported at its name.

@@ -9,7 +9,7 @@ mod traits;
 use proc_macro2::{Delimiter, Group, Literal, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
-use syn::{Attribute, Ident, Lifetime, Type};
+use syn::{Attribute, Ident, Lifetime, Token, Type};
 
 use super::model::{End, Kind, Role, Set, Slot};
 use crate::attrs;
@@ -39,6 +39,10 @@ pub(crate) struct SlotExpansion<'a> {
     attrs: Vec<&'a Attribute>,
     /// Span of generated tokens: not the slot's name, at which an editor would show all of them.
     place: Span,
+    /// Visibility of the set, at `place`.
+    vis: SharedTokens,
+    /// Spans of the first and the last token of the output.
+    output_ends: (Span, Span),
     /// `prompt, count`
     idents: Vec<&'a Ident>,
     /// `(&'a str, usize,)`
@@ -69,7 +73,8 @@ impl<'a> SlotExpansion<'a> {
             .iter()
             .map(|param| param.type_for(&args_lifetime));
         let output = &slot.output;
-        let last_type = last_type(slot, private);
+        let output_ends = spans::ends(output);
+        let last_type = last_type(slot, private, output_ends);
         let last = last(slot);
         let idents: Vec<_> = slot.params.iter().map(|param| &param.ident).collect();
         let types = slot.params.iter().map(|param| param.hook_type(private));
@@ -86,10 +91,12 @@ impl<'a> SlotExpansion<'a> {
                 .collect(),
             attrs: attrs::given(&slot.attrs, SHOWN).collect(),
             place,
+            vis: SharedTokens::from(set.vis.to_token_stream()).respan(place),
+            output_ends,
             args_type: tuple(quote!(#(#args,)*), spans::generated_at(slot.parens)).into(),
             hook_params: quote!(#(#idents: #types,)* #(#last: #last_type,)*).into(),
             hook_args: quote!(#(#idents,)* #(#last,)*).into(),
-            hook_future: hook_future(output, root).into(),
+            hook_future: hook_future(output, root, output_ends).into(),
             idents,
             last_type,
             args_lifetime,
@@ -101,7 +108,7 @@ impl<'a> SlotExpansion<'a> {
     pub(crate) fn inside(&self, private: &SharedTokens) -> Self {
         SlotExpansion {
             private: private.respan(self.place),
-            last_type: last_type(self.slot, private),
+            last_type: last_type(self.slot, private, self.output_ends),
             cfgs: attrs::everywhere(&self.slot.attrs).collect(),
             ..self.clone()
         }
@@ -192,22 +199,6 @@ impl<'a> SlotExpansion<'a> {
             true => quote!(#private::Concurrent<#kind>),
             false => kind,
         };
-        let chain = match slot.chain() {
-            Some(chain) => quote!(#private::Chained<#h, #chain, #output>),
-            None => quote!(#private::NoCompanion),
-        };
-        let end = match slot.end() {
-            Some(end) => {
-                let wrapper = end.wrapper();
-                let (companion, result) = (&end.companion, slot.result_type());
-                let role = match end.role {
-                    Role::Aggregate => quote!(Aggregated),
-                    Role::Finalize => quote!(Finalized),
-                };
-                quote!(#private::#role<#h, #private::#wrapper<#companion>, #output, #result>)
-            }
-            None => quote!(#private::NoCompanion),
-        };
         if let Some(pipeline) = slot.pipeline() {
             let custom = quote!(#private::Custom<#pipeline>);
             return quote!(#private::TypedSlot<#h, dyn #name, #kind, #custom>);
@@ -223,7 +214,25 @@ impl<'a> SlotExpansion<'a> {
             (Some(chain), None) => {
                 quote!(#private::ChainedSlot<#h, dyn #name, #kind, #chain>)
             }
-            _ => quote!(#private::TypedSlot<#h, dyn #name, #kind, #chain, #end>),
+            _ => {
+                let chain = match slot.chain() {
+                    Some(chain) => quote!(#private::Chained<#h, #chain, #output>),
+                    None => quote!(#private::NoCompanion),
+                };
+                let end = match slot.end() {
+                    Some(end) => {
+                        let wrapper = end.wrapper();
+                        let (companion, result) = (&end.companion, slot.result_type());
+                        let role = match end.role {
+                            Role::Aggregate => quote!(Aggregated),
+                            Role::Finalize => quote!(Finalized),
+                        };
+                        quote!(#private::#role<#h, #private::#wrapper<#companion>, #output, #result>)
+                    }
+                    None => quote!(#private::NoCompanion),
+                };
+                quote!(#private::TypedSlot<#h, dyn #name, #kind, #chain, #end>)
+            }
         }
     }
 
@@ -397,21 +406,18 @@ impl<'a> SlotExpansion<'a> {
     }
 
     /// Returns the slot's traits.
-    pub(crate) fn traits(&self) -> TokenStream {
-        let (hook, stateful) = (self.hook_trait(), self.stateful_trait());
-        quote!(#hook #stateful)
+    pub(crate) fn traits(&self) -> [TokenStream; 2] {
+        [self.hook_trait(), self.stateful_trait()]
     }
 
     /// Returns the slot's definition, and the impls that call its hooks.
-    pub(crate) fn impls(&self) -> TokenStream {
-        let (definition, relay, calls) = (self.definition(), self.relay(), self.calls());
-        let around = self.around();
-        quote!(#definition #relay #calls #around)
-    }
-
-    /// Returns the visibility of the set, with the slot's span.
-    fn vis(&self) -> TokenStream {
-        spans::respan(self.set.vis.to_token_stream(), self.place)
+    pub(crate) fn impls(&self) -> [Option<TokenStream>; 4] {
+        [
+            Some(self.definition()),
+            self.relay(),
+            Some(self.calls()),
+            self.around(),
+        ]
     }
 
     /// Returns `&self`, with the span of the slot's name, so that the compiler shows it there.
@@ -441,14 +447,13 @@ impl<'a> SlotExpansion<'a> {
 const SHOWN: &[&str] = &["doc", "deprecated", "must_use"];
 
 /// Returns `Option<Out>`, at the span of the output, or `()`.
-fn last_type(slot: &Slot, private: &SharedTokens) -> SharedTokens {
+fn last_type(slot: &Slot, private: &SharedTokens, ends: (Span, Span)) -> SharedTokens {
     if !slot.passes_last() {
         return quote!(()).into();
     }
     let output = &slot.output;
-    let (_, end) = spans::ends(output);
-    let option = spans::respan_range(output, quote!(#private::Option));
-    quote_spanned!(end=> #option<#output>).into()
+    let option = spans::respan_between(ends, quote!(#private::Option));
+    quote_spanned!(ends.1=> #option<#output>).into()
 }
 
 /// Returns `last`, if the slot passes it.
@@ -458,12 +463,11 @@ fn last(slot: &Slot) -> Vec<Ident> {
 }
 
 /// Returns `impl Future<Output = Out> + MaybeSend`, at the span of the output.
-fn hook_future(output: &Type, root: &SharedTokens) -> TokenStream {
-    let (first, last) = spans::ends(output);
-    let keyword = quote_spanned!(first=> impl);
-    let future = spans::respan_range(output, quote!(::core::future::Future));
-    let send = spans::respan_range(output, quote!(#root::MaybeSend));
-    quote_spanned!(last=> #keyword #future<Output = #output> + #send)
+fn hook_future(output: &Type, root: &SharedTokens, ends: (Span, Span)) -> TokenStream {
+    let keyword = Token![impl](ends.0);
+    let future = spans::respan_between(ends, quote!(::core::future::Future));
+    let send = spans::respan_between(ends, quote!(#root::MaybeSend));
+    quote_spanned!(ends.1=> #keyword #future<Output = #output> + #send)
 }
 
 /// Returns a tuple whose errors are reported at the parameters.

@@ -14,11 +14,12 @@ impl SlotExpansion<'_> {
             slot,
             cfgs,
             place,
+            vis,
             attrs,
             idents,
             ..
         } = self;
-        let (field, result, vis) = (&slot.method, slot.result_type(), self.vis());
+        let (field, result) = (&slot.method, slot.result_type());
         let lifetime = &self.args_lifetime;
         let types = slot.params.iter().map(|param| param.type_for(lifetime));
         let root = &self.root;

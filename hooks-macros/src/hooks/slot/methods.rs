@@ -7,10 +7,10 @@ use syn::Ident;
 use super::SlotExpansion;
 use crate::attrs;
 use crate::names;
-use crate::spans;
+use crate::spans::{self, SharedTokens};
 
 impl SlotExpansion<'_> {
-    pub(crate) fn set_methods(&self) -> TokenStream {
+    pub(crate) fn set_methods(&self) -> [Option<TokenStream>; 4] {
         let dispatch = self.dispatch();
         let types = ["IntoHook", "Registrations"];
         let hooks = self.registration_methods("", types, ["a hook", "registrations"]);
@@ -19,7 +19,7 @@ impl SlotExpansion<'_> {
             let types = ["IntoAround", "AroundRegistrations"];
             self.registration_methods("_around", types, ["an around hook", "around hooks"])
         });
-        quote!(#dispatch #hooks #companions #around)
+        [Some(dispatch), Some(hooks), companions, around]
     }
 
     /// Returns the methods that register hooks. With the suffix `_around`, the hooks are around
@@ -35,9 +35,10 @@ impl SlotExpansion<'_> {
             root,
             cfgs,
             place,
+            vis,
             ..
         } = self;
-        let (field, hook, vis) = (&slot.method, &slot.name, self.vis());
+        let (field, hook) = (&slot.method, &slot.name);
         let deprecated: Vec<_> = attrs::given(&slot.attrs, &["deprecated"]).collect();
         let (form, h) = (names::form(hook), self.lifetime());
         let [into, listed] = types.map(|name| Ident::new(name, *place));
@@ -50,6 +51,7 @@ impl SlotExpansion<'_> {
         let at_name = spans::generated_at(field.span());
         let into = spans::respan_prefix(field, quote!(#root::#into), *place);
         let bound = quote_spanned!(at_name=> impl #into<dyn #hook, #form> + #h);
+        let bound = SharedTokens::from(bound);
         quote_spanned! {*place=>
             #(#cfgs)*
             #(#deprecated)*
@@ -78,14 +80,18 @@ impl SlotExpansion<'_> {
         }
     }
 
-    fn companion_methods(&self) -> TokenStream {
+    fn companion_methods(&self) -> Option<TokenStream> {
         let SlotExpansion {
             slot,
             private,
             cfgs,
+            vis,
             ..
         } = self;
-        let (field, vis, output) = (&slot.method, self.vis(), &slot.output);
+        if slot.chain().is_none() && slot.end().is_none() {
+            return None;
+        }
+        let (field, output) = (&slot.method, &slot.output);
         let (h, root) = (self.lifetime(), &self.root);
         let names = slot.names();
         let chain = slot.chain().map(|_| {
@@ -123,6 +129,6 @@ impl SlotExpansion<'_> {
                 }
             }
         });
-        quote!(#(#methods)*)
+        Some(methods.collect())
     }
 }

@@ -15,12 +15,12 @@ impl SlotExpansion<'_> {
             cfgs,
             attrs,
             place,
+            vis,
             hook_params,
             hook_future,
             ..
         } = self;
         let (name, set, a) = (&slot.name, &self.set.set, &self.args_lifetime);
-        let vis = self.vis();
         let blank = self.is_documented().then(|| quote!(#[doc = ""]));
         let doc = format!("A hook of the slot `{}` of [`{set}`].", slot.method);
         let bound = spans::respan_prefix(
@@ -60,12 +60,12 @@ impl SlotExpansion<'_> {
             private,
             cfgs,
             place,
+            vis,
             hook_params,
             hook_future,
             ..
         } = self;
         let (output, set) = (&slot.output, &self.set.set);
-        let vis = self.vis();
         let stateful = slot.stateful();
         let doc = format!(
             "A hook with state of the slot `{}` of [`{set}`]; register it as `Stateful::new(value)`.",
