@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
 use hooks_core::{EntryId, EntryMeta, Failure, HookFuture, Never, Policy, Slot, Step};
@@ -229,12 +229,36 @@ where
     }
 }
 
-/// Disables hooks that have reached their limit. `place` is the event or the phase; `disable`
-/// returns `true` if the hook is still registered and was enabled.
-pub(crate) fn disable(failed: Vec<FailedHook>, place: &str, disable: impl Fn(EntryId) -> bool) {
-    for hook in failed {
-        if disable(hook.id) {
-            hook.log(place);
+/// The registry of which another one is a copy.
+pub(crate) struct Origin<R>(Option<Weak<R>>);
+
+impl<R> Origin<R> {
+    /// The origin of a registry that is not a copy.
+    pub(crate) const NONE: Self = Origin(None);
+
+    /// Returns the origin of a copy of this registry. It is never a copy itself, because a copy may
+    /// end before a copy of it.
+    pub(crate) fn of_copy(registry: &Arc<R>, origin: &Self) -> Self {
+        let origin = origin.0.clone();
+        Origin(Some(origin.unwrap_or_else(|| Arc::downgrade(registry))))
+    }
+
+    /// Disables hooks that have reached their limit, in a registry with this origin and in the
+    /// origin. `place` is the event or the phase; `disable` returns `true` if the hook is still
+    /// registered and was enabled.
+    pub(crate) fn disable(
+        &self,
+        registry: &R,
+        failed: Vec<FailedHook>,
+        place: &str,
+        disable: impl Fn(&R, EntryId) -> bool,
+    ) {
+        for hook in failed {
+            let is_disabled = disable(registry, hook.id);
+            let origin = self.0.as_ref().and_then(Weak::upgrade);
+            if origin.is_some_and(|origin| disable(&origin, hook.id)) || is_disabled {
+                hook.log(place);
+            }
         }
     }
 }

@@ -56,7 +56,7 @@ use serde::Serialize;
 use crate::HookError;
 use crate::cow_cell::CowCell;
 use crate::error::text;
-use crate::health::{self, Counting, FailureCounts, disable_entry};
+use crate::health::{Counting, FailureCounts, Origin, disable_entry};
 use crate::input_filter::{FilteredHook, InputFilters, PlainHook, ToolName, with_filters};
 use crate::lock::lock;
 use crate::options::{RegisterOptions, insert_with_id, refuse_disabling};
@@ -348,27 +348,7 @@ struct TransformRegistryInner<T: ?Sized> {
     hooks: CowCell<Slot<dyn DynTransform<T>>>,
     counts: FailureCounts,
     tool_name: Mutex<Option<ToolName<T>>>,
-    /// The registry of which this one is a copy, or a copy of a copy.
-    origin: Option<Weak<TransformRegistryInner<T>>>,
-}
-
-impl<T: ?Sized> TransformRegistryInner<T> {
-    /// Returns the origin of a copy of this registry. It is never a copy itself, because a copy may
-    /// end before a copy of it.
-    fn origin(self: &Arc<Self>) -> Weak<Self> {
-        match &self.origin {
-            Some(origin) => Weak::clone(origin),
-            None => Arc::downgrade(self),
-        }
-    }
-
-    /// Disables a hook, also in the registry of which this one is a copy. Returns `true` if the hook
-    /// was enabled in one of them.
-    fn disable_entry(&self, id: EntryId) -> bool {
-        let is_disabled = self.hooks.update(|slot| disable_entry(slot, id));
-        let origin = self.origin.as_ref().and_then(Weak::upgrade);
-        origin.is_some_and(|origin| origin.disable_entry(id)) || is_disabled
-    }
+    origin: Origin<TransformRegistryInner<T>>,
 }
 
 impl<T: ?Sized> TransformRegistry<T> {
@@ -383,7 +363,7 @@ impl<T: ?Sized> TransformRegistry<T> {
             hooks: CowCell::new(Slot::with_timer(timer)),
             counts: FailureCounts::default(),
             tool_name: Mutex::new(None),
-            origin: None,
+            origin: Origin::NONE,
         };
         TransformRegistry {
             inner: Arc::new(inner),
@@ -397,7 +377,7 @@ impl<T: ?Sized> TransformRegistry<T> {
             hooks: self.inner.hooks.copied(),
             counts: self.inner.counts.copied(),
             tool_name: Mutex::new(self.tool_name()),
-            origin: Some(self.inner.origin()),
+            origin: Origin::of_copy(&self.inner, &self.inner.origin),
         };
         TransformRegistry {
             inner: Arc::new(inner),
@@ -504,7 +484,10 @@ impl<T: ?Sized + Send + Sync + 'static> TransformRegistry<T> {
         let policy = Counting::new(policy, self.inner.counts.in_use());
         let (outcome, failed) = slot.dispatch(policy).await;
         drop_catching_panic(slot);
-        health::disable(failed, "transforms", |id| self.inner.disable_entry(id));
+        let origin = &self.inner.origin;
+        origin.disable(&self.inner, failed, "transforms", |registry, id| {
+            registry.hooks.update(|slot| disable_entry(slot, id))
+        });
         outcome
     }
 

@@ -30,7 +30,7 @@ use super::table::{EventDescriptor, EventSlots, EventTable, LaterSlots, TableWri
 use crate::Map;
 use crate::around_registry::checked;
 use crate::cow_cell::CowCell;
-use crate::health::{self, Counting, FailedHook, FailureCounts};
+use crate::health::{Counting, FailedHook, FailureCounts, Origin};
 use crate::lock::lock;
 use crate::options::{RegisterOptions, refuse_disabling};
 use crate::timer::HostTimer;
@@ -51,8 +51,7 @@ struct HookRegistryInner {
     names: Arc<Mutex<EventNames>>,
     counts: FailureCounts,
     timer: Arc<dyn Timer>,
-    /// The registry of which this one is a copy, or a copy of a copy.
-    origin: Option<Weak<HookRegistryInner>>,
+    origin: Origin<HookRegistryInner>,
 }
 
 impl HookRegistryInner {
@@ -84,27 +83,12 @@ impl HookRegistryInner {
 
     /// Disables hooks that have reached their limit of failures.
     fn disable(&self, event: &str, failed: Vec<FailedHook>) {
-        health::disable(failed, event, |id| self.disable_entry(event, id));
-    }
-
-    /// Returns the origin of a copy of this registry. It is never a copy itself, because a copy may
-    /// end before a copy of it.
-    fn origin(self: &Arc<Self>) -> Weak<Self> {
-        match &self.origin {
-            Some(origin) => Weak::clone(origin),
-            None => Arc::downgrade(self),
-        }
-    }
-
-    /// Disables a hook, also in the registry of which this one is a copy. Returns `true` if the hook
-    /// was enabled in one of them.
-    fn disable_entry(&self, event: &str, id: EntryId) -> bool {
-        let is_disabled = self.table.update(|table| {
-            let is_enabled = |entry: &EntryMeta| entry.id() == id && entry.is_enabled();
-            !table.find(is_enabled).is_empty() && table.set_entry_enabled(event, id, false)
+        self.origin.disable(self, failed, event, |registry, id| {
+            registry.table.update(|table| {
+                let is_enabled = |entry: &EntryMeta| entry.id() == id && entry.is_enabled();
+                !table.find(is_enabled).is_empty() && table.set_entry_enabled(event, id, false)
+            })
         });
-        let origin = self.origin.as_ref().and_then(Weak::upgrade);
-        origin.is_some_and(|origin| origin.disable_entry(event, id)) || is_disabled
     }
 }
 
@@ -128,7 +112,7 @@ impl HookRegistry {
             names: Arc::new(Mutex::new(EventNames::new(HookRegistry::STANDARD_EVENTS))),
             counts: FailureCounts::default(),
             timer,
-            origin: None,
+            origin: Origin::NONE,
         };
         HookRegistry {
             inner: Arc::new(inner),
@@ -580,7 +564,7 @@ impl HookRegistry {
             names: Arc::clone(&self.inner.names),
             counts: self.inner.counts.copied(),
             timer: Arc::clone(&self.inner.timer),
-            origin: Some(self.inner.origin()),
+            origin: Origin::of_copy(&self.inner, &self.inner.origin),
         };
         let copy = HookRegistry {
             inner: Arc::new(inner),

@@ -23,7 +23,7 @@ use super::response::{HookResponse, ResponseAction};
 use crate::HookError;
 use crate::around_registry::AroundRegistry;
 use crate::cow_cell::{CowCell, Writer};
-use crate::health::{self, Counting, FailureCounts};
+use crate::health::{self, Counting, FailureCounts, Origin};
 use crate::input_filter::{InputFilters, PlainHook, with_filters};
 use crate::lock::lock;
 use crate::options::{RegisterOptions, insert_with_id, refuse_disabling};
@@ -73,8 +73,7 @@ struct PhaseRegistryInner<Req: ?Sized, Res: ?Sized> {
     around_post: OnceLock<Arc<dyn EnclosePost<Res>>>,
     counts: FailureCounts,
     timer: Arc<dyn Timer>,
-    /// The registry of which this one is a copy, or a copy of a copy.
-    origin: Option<Weak<PhaseRegistryInner<Req, Res>>>,
+    origin: Origin<PhaseRegistryInner<Req, Res>>,
 }
 
 impl<Req: ?Sized, Res: ?Sized> PhaseRegistryInner<Req, Res> {
@@ -110,25 +109,11 @@ impl<Req: ?Sized, Res: ?Sized> PhaseRegistryInner<Req, Res> {
                 output
             }
         };
-        health::disable(failed, phase.name(), |id| self.disable_entry(phase, id));
+        self.origin
+            .disable(self, failed, phase.name(), |registry, id| {
+                registry.change(phase, |slot| slot.disable_entry(id))
+            });
         output
-    }
-
-    /// Returns the origin of a copy of this registry. It is never a copy itself, because a copy may
-    /// end before a copy of it.
-    fn origin(self: &Arc<Self>) -> Weak<Self> {
-        match &self.origin {
-            Some(origin) => Weak::clone(origin),
-            None => Arc::downgrade(self),
-        }
-    }
-
-    /// Disables a hook, also in the registry of which this one is a copy. Returns `true` if the hook
-    /// was enabled in one of them.
-    fn disable_entry(&self, phase: Phase, id: EntryId) -> bool {
-        let is_disabled = self.change(phase, |slot| slot.disable_entry(id));
-        let origin = self.origin.as_ref().and_then(Weak::upgrade);
-        origin.is_some_and(|origin| origin.disable_entry(phase, id)) || is_disabled
     }
 
     /// Changes the hooks of a phase. Returns the default of `R` if the phase has no slot.
@@ -237,7 +222,7 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
                 around_post: OnceLock::new(),
                 counts: FailureCounts::default(),
                 timer,
-                origin: None,
+                origin: Origin::NONE,
             }),
         }
     }
@@ -453,7 +438,7 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
             around_post: copied(&self.inner.around_post, |around| around.copied()),
             counts: self.inner.counts.copied(),
             timer: Arc::clone(&self.inner.timer),
-            origin: Some(self.inner.origin()),
+            origin: Origin::of_copy(&self.inner, &self.inner.origin),
         };
         let copy = PhaseRegistry {
             inner: Arc::new(inner),
