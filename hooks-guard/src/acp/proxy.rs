@@ -509,7 +509,8 @@ impl<G: RequestGate> Shared<G> {
         let change = match &answer {
             RequestDecision::Allow(_) | RequestDecision::Deny(_) => None,
             // A person may approve the change.
-            _ => read_change(&request, WholeChange::of_permission).await,
+            _ if is_permission => read_change(&request, WholeChange::of_permission).await,
+            _ => None,
         };
         let request = OpenRequest {
             id,

@@ -499,7 +499,7 @@ const LISTS: &[&str] = &[
     "queries",
 ];
 
-/// Returns arguments with lists in place of the JSON texts that Cline makes of them.
+/// Parses the lists among the arguments, which Cline encodes as JSON texts.
 fn with_lists(mut arguments: JsonObject) -> JsonObject {
     for &field in LISTS {
         let Some(Value::String(text)) = arguments.get(field) else {
