@@ -78,7 +78,7 @@ impl<'a, H: ?Sized, P: Policy<H> + 'a> Future for Dispatch<'a, H, P> {
     /// # Panics
     /// If the dispatch is polled after its completion.
     // Inlined with `start` and `complete`: `always/0` −38 %, `own_chain/4` −3 % instructions.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<P::Output> {
         let this = self.as_mut().project();
         if this.suspended.as_ref().is_some() {
@@ -105,7 +105,7 @@ impl<'a, H: ?Sized, P: Policy<H> + 'a> Future for Dispatch<'a, H, P> {
 
 impl<'a, H: ?Sized, P: Policy<H> + 'a> Dispatch<'a, H, P> {
     /// Performs the first poll. The policy is a local variable.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn start(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -135,7 +135,7 @@ impl<'a, H: ?Sized, P: Policy<H> + 'a> Dispatch<'a, H, P> {
     /// `start_cold`, `suspend` and `resume` are seldom called, and not inlined: `own_chain/4` −2 %
     /// instructions. They return `Poll<()>` and leave the policy in its field, so that the output of
     /// an untraced dispatch that does not suspend stays in registers.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn complete(self: Pin<&mut Self>, polled: Poll<()>) -> Poll<P::Output> {
         polled.map(|()| {
             let policy = self.project().policy.take();

@@ -1,7 +1,7 @@
 //! Futures composed without a box and without an `async` block: an `async` block around a dispatch
 //! must be `Send` for every lifetime of the arguments, which the compiler cannot prove.
 //!
-//! Each `poll` is `#[inline(always)]`: `aggregate/0` −16 %, `aggregate/1` −10 % instructions.
+//! Each `poll` is `#[cfg_attr(not(debug_assertions), inline(always))]`: `aggregate/0` −16 %, `aggregate/1` −10 % instructions.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -95,7 +95,7 @@ where
 {
     type Output = A::Output;
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<A::Output> {
         match self.project() {
             Projected::Left { future } => future.poll(cx),
@@ -134,7 +134,7 @@ impl<F: Future + Unpin> ColdFuture<F> {
 impl<F: Future + Unpin> Future for ColdFuture<F> {
     type Output = F::Output;
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
         let mut output = None;
         self.poll_apart(cx, &mut output);
@@ -190,7 +190,7 @@ where
 {
     type Output = B::Output;
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<B::Output> {
         let mut this = self.project();
         if this.continuation.is_some() {

@@ -19,7 +19,7 @@ thread_local! {
 struct Outermost;
 
 impl Drop for Outermost {
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn drop(&mut self) {
         IS_POLLING.set(false);
     }
@@ -28,7 +28,7 @@ impl Drop for Outermost {
 /// Polls a hook, on a new stack if it is nested and this stack is nearly used up.
 ///
 /// The outermost hook is polled without measuring the stack: `chain_awaiting/1` −1 % instructions.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) fn poll<F: Future + ?Sized>(
     future: Pin<&mut F>,
     cx: &mut Context<'_>,

@@ -148,7 +148,7 @@ type Flow<'a, H, P> = ControlFlow<Option<Waiting<'a, H, P>>>;
 
 /// Runs a dispatch for the duration of one poll.
 ///
-/// The functions of the loop are `#[inline(always)]`, so that policy and progress stay in registers:
+/// The functions of the loop are `#[cfg_attr(not(debug_assertions), inline(always))]`, so that policy and progress stay in registers:
 /// `always/1` −19 %, `always/4` −12 %, `own_chain/4` −30 %, `event_continue/4` −6 % instructions.
 /// These are rows of the bench `performance`: a slot, and the number of its hooks.
 ///
@@ -172,7 +172,7 @@ impl<'a, H: ?Sized, P: Policy<H> + 'a, const WALKS_LEAVES: bool>
 {
     /// Returns a second driver of this dispatch, for a closure or a function that is not inlined.
     /// The references in `self` then stay in registers: `event_continue/1` −3 % instructions.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn reborrow(&mut self) -> Driver<'_, 'a, H, P, WALKS_LEAVES> {
         Driver {
             policy: &mut *self.policy,
@@ -183,7 +183,7 @@ impl<'a, H: ?Sized, P: Policy<H> + 'a, const WALKS_LEAVES: bool>
     }
 
     /// Performs a step and runs the remaining hooks. Returns `None` if the dispatch is complete.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn run(
         &mut self,
         cx: &mut Context<'_>,
@@ -195,7 +195,7 @@ impl<'a, H: ?Sized, P: Policy<H> + 'a, const WALKS_LEAVES: bool>
         }
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn run_hooks(&mut self, cx: &mut Context<'_>, step: Step<P, P::Future>) -> Flow<'a, H, P> {
         self.poll_new_future(cx, into_control_flow(step))?;
         // Hooks without failures to catch are polled where they start. All other policies run
@@ -222,7 +222,7 @@ impl<'a, H: ?Sized, P: Policy<H> + 'a, const WALKS_LEAVES: bool>
 
     /// Runs hooks one after the other, and polls each hook where it starts. A panic of a hook
     /// propagates to the caller.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn run_propagating(&mut self, cx: &mut Context<'_>) -> Flow<'a, H, P> {
         if WALKS_LEAVES {
             while let Some(node) = self.progress.next() {
@@ -252,7 +252,7 @@ impl<'a, H: ?Sized, P: Policy<H> + 'a, const WALKS_LEAVES: bool>
 
     /// Starts a hook, and polls its future if it is boxed. [`stack::poll`] polls a nested hook on a
     /// new stack if little of the current stack is left.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn run_hook(
         &mut self,
         cx: &mut Context<'_>,
@@ -278,7 +278,7 @@ impl<'a, H: ?Sized, P: Policy<H> + 'a, const WALKS_LEAVES: bool>
     /// One `catch_unwind` covers a batch, because entering it costs as much as starting a hook;
     /// without `CATCH_FAILURES`, there is none. `current` records which hook was running if it
     /// panics.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn run_batches(&mut self, cx: &mut Context<'_>) -> Flow<'a, H, P> {
         while !self.progress.remaining.leaf.is_empty() {
             let mut current = None;
@@ -304,7 +304,7 @@ impl<'a, H: ?Sized, P: Policy<H> + 'a, const WALKS_LEAVES: bool>
 
     /// Runs hooks as long as they are ready immediately. Returns the first hook with a boxed
     /// future, which it does not poll. While a hook starts, `current` is this hook.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn run_ready_hooks(&mut self, current: &mut Option<&'a Node<H>>) -> Flow<'a, H, P> {
         while let Some(node) = self.next_hook() {
             *current = Some(node);
@@ -325,7 +325,7 @@ impl<'a, H: ?Sized, P: Policy<H> + 'a, const WALKS_LEAVES: bool>
     }
 
     /// Returns the next hook to start.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn next_hook(&mut self) -> Option<&'a Node<H>> {
         if WALKS_LEAVES {
             return self.progress.next();
@@ -446,7 +446,7 @@ impl<'a, H: ?Sized, P: Policy<H> + 'a, const WALKS_LEAVES: bool>
     /// that a ready future does not suspend the dispatch. Applies to policies with
     /// [`__POLL_FUTURE_INLINE`](Policy::__POLL_FUTURE_INLINE), whose futures are mostly ready; the
     /// futures of other policies suspend the dispatch.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn poll_new_future(
         &mut self,
         cx: &mut Context<'_>,
@@ -468,7 +468,7 @@ impl<'a, H: ?Sized, P: Policy<H> + 'a, const WALKS_LEAVES: bool>
     }
 
     /// Polls the policy's future in its field.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn poll_policy_future(&mut self, cx: &mut Context<'_>) -> Poll<<P::Future as Future>::Output> {
         let future = self.future.as_mut().as_pin_mut();
         let future = future.expect("the policy's future was stored");
@@ -479,7 +479,7 @@ impl<'a, H: ?Sized, P: Policy<H> + 'a, const WALKS_LEAVES: bool>
     }
 
     /// Starts a hook. If the dispatch has a span, the hook gets a child span.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn start_hook(
         &mut self,
         node: &'a Node<H>,
@@ -510,7 +510,7 @@ impl<'a, H: ?Sized, P: Policy<H> + 'a, const WALKS_LEAVES: bool>
 
     /// Passes the output of a hook to the policy. If the policy catches failures, it validates the
     /// output first; an invalid output is passed as a failure.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn deliver(&mut self, entry: &EntryMeta, output: P::HookOutput) -> Step<P, P::Future> {
         if !P::CATCH_FAILURES {
             return self.policy.on_output(entry, output);
@@ -523,7 +523,7 @@ impl<'a, H: ?Sized, P: Policy<H> + 'a, const WALKS_LEAVES: bool>
 }
 
 /// Converts the step that a policy has returned into the control flow of the loop.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 fn into_control_flow<'a, H, P>(step: Step<P, P::Future>) -> Flow<'a, H, P>
 where
     H: ?Sized,
@@ -617,7 +617,7 @@ impl<'a, T> PendingHook<'a, T> {
 
 /// Calls `work`. With `catches_failures`, returns the payload of a panic; otherwise the panic
 /// propagates.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 fn catch<R>(catches_failures: bool, work: impl FnOnce() -> R) -> thread::Result<R> {
     if !catches_failures {
         return Ok(work());

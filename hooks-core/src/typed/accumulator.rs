@@ -93,19 +93,19 @@ impl<T> Accumulator<T> for LastOutput<T> {
 pub struct AllOutputs<T>(ManuallyDrop<Outputs<T>>);
 
 impl<T> AllOutputs<T> {
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn of(outputs: Outputs<T>) -> Self {
         AllOutputs(ManuallyDrop::new(outputs))
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn take(&mut self) -> Outputs<T> {
         mem::replace(&mut *self.0, Outputs::All(Vec::new()))
     }
 }
 
 impl<T> Drop for AllOutputs<T> {
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn drop(&mut self) {
         let is_empty = matches!(&*self.0, Outputs::All(outputs) if outputs.capacity() == 0);
         if !is_empty {
@@ -131,17 +131,17 @@ impl<T> Accumulator<T> for AllOutputs<T> {
     type Output = Outputs<T>;
     const STORES_ALL: bool = true;
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn new() -> Self {
         AllOutputs::of(Outputs::All(Vec::new()))
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn reserve(&mut self, outputs: usize) {
         *self = AllOutputs::of(Outputs::All(Vec::with_capacity(outputs)));
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn push(&mut self, output: T) {
         let Outputs::All(outputs) = &mut *self.0 else {
             return;
@@ -155,12 +155,12 @@ impl<T> Accumulator<T> for AllOutputs<T> {
         }
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn set_default(&mut self, output: T) {
         *self = AllOutputs::of(Outputs::Default(output));
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn take_last(&mut self) -> Option<T> {
         match &mut *self.0 {
             Outputs::All(outputs) => outputs.pop(),
@@ -168,7 +168,7 @@ impl<T> Accumulator<T> for AllOutputs<T> {
         }
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn finish(mut self) -> Outputs<T> {
         self.take()
     }

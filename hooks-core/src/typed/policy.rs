@@ -30,7 +30,7 @@ use crate::typed::slot_def::{DynHook, PassArgs, Passing, SlotDef};
 /// `later` creates the future of a default that may wait, `check` the future in which the stop
 /// condition checks an output: functions, because the types of these futures have no names.
 ///
-/// The methods are `#[inline(always)]`, so that the policy stays in registers: `chain/1` −10 %,
+/// The methods are `#[cfg_attr(not(debug_assertions), inline(always))]`, so that the policy stays in registers: `chain/1` −10 %,
 /// `own_chain/1` −15 %, `aggregate/0` −17 %, `owned_closure/4` −7 % instructions.
 pub(crate) struct SlotPolicy<'a, S: SlotDef + ?Sized, M, G, V, K, D> {
     args: Option<S::Args<'a>>,
@@ -53,7 +53,7 @@ where
     D: Fn(S::Args<'a>) -> F,
     F: Future<Output = S::Out>,
 {
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn new(args: S::Args<'a>, later: D, stop_condition: G, check: V) -> Self {
         SlotPolicy {
             args: Some(args),
@@ -69,7 +69,7 @@ where
     /// `true` if the default runs after the hooks.
     const DEFAULT_RUNS_LAST: bool = M::FALLS_BACK && G::IS_PRESENT && !K::STORES_ALL;
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn run_default(&mut self) -> Step<Self, SlotFuture<F, R>> {
         if !S::READY {
             return Step::Wait(Self::default_future);
@@ -85,13 +85,13 @@ where
         }
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn default_args(&mut self) -> S::Args<'a> {
         let is_last_call = self.hooks == 0 || Self::DEFAULT_RUNS_LAST;
         supply::<S>(&mut self.args, is_last_call)
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn on_default_output(&mut self, output: S::Out) -> Step<Self, SlotFuture<F, R>> {
         // No hook follows that the chain could stop.
         if M::FALLS_BACK {
@@ -106,7 +106,7 @@ where
     }
 
     /// Checks an output and stores it. Returns `Stop` if the stop condition breaks.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn check_output(&mut self, output: S::Out) -> Step<Self, SlotFuture<F, R>> {
         if !G::IS_IMMEDIATE {
             self.accumulator.push(output);
@@ -134,7 +134,7 @@ where
 }
 
 /// Returns the arguments for one call. The last call of a dispatch takes them.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) fn supply<'a, S: SlotDef + ?Sized>(
     args: &mut Option<S::Args<'a>>,
     is_last_call: bool,
@@ -177,7 +177,7 @@ where
     type Future = SlotFuture<F, R>;
     const __POLL_FUTURE_INLINE: bool = !G::IS_IMMEDIATE || !S::READY;
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn slot_name(&self) -> &str {
         S::NAME
     }
@@ -187,7 +187,7 @@ where
         args.is_none_or(|args| hook.admits(args))
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn before_hooks(&mut self, hooks: usize) -> Step<Self, Self::Future> {
         self.hooks = hooks;
         let default_runs_first = M::default_runs_first(hooks);
@@ -202,7 +202,7 @@ where
         }
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn invoke<'b>(
         &mut self,
         _: &'b EntryMeta,
@@ -216,12 +216,12 @@ where
         hook.start(args, S::Last::hand_over(&mut self.accumulator))
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn on_output(&mut self, _: &EntryMeta, output: S::Out) -> Step<Self, Self::Future> {
         self.check_output(output)
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn after_hooks(&mut self) -> Step<Self, Self::Future> {
         if Self::DEFAULT_RUNS_LAST {
             self.run_default()
@@ -230,7 +230,7 @@ where
         }
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn on_future_ready(&mut self, output: SlotFutureOutput<S::Out>) -> Step<Self, Self::Future> {
         match output {
             SlotFutureOutput::Default(output) => self.on_default_output(output),
@@ -241,7 +241,7 @@ where
         }
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn finish(self) -> K::Output {
         self.accumulator.finish()
     }
@@ -271,7 +271,7 @@ where
 {
     type Output = SlotFutureOutput<T>;
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<SlotFutureOutput<T>> {
         match self.project() {
             Projected::Default { future } => future.poll(cx).map(SlotFutureOutput::Default),

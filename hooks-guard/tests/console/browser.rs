@@ -55,7 +55,12 @@ impl Drop for Browser {
 #[track_caller]
 fn program() -> Option<PathBuf> {
     let paths = env::var_os("PATH").unwrap_or_default();
-    let names = ["chromium", "chromium-browser", "google-chrome"];
+    let names = [
+        "chromium-headless-shell",
+        "chromium",
+        "chromium-browser",
+        "google-chrome",
+    ];
     let found = env::split_paths(&paths)
         .flat_map(|path| names.map(|name| path.join(name)))
         .find(|path| path.is_file());
@@ -88,7 +93,7 @@ impl Process {
             .arg("sh")
             .args([&folder, program])
             .args([
-                "--headless=new",
+                "--headless",
                 "--remote-debugging-pipe",
                 // Containers run as root, for which the sandbox is unavailable.
                 "--no-sandbox",

@@ -137,7 +137,7 @@ impl Changes {
     }
 }
 
-#[inline(always)] // event_modify/4
+#[cfg_attr(not(debug_assertions), inline(always))] // event_modify/4
 fn put(data: &mut Map, (field, value): Change) {
     match lookup::get_mut(data, &field) {
         Some(old) => *old = value,

@@ -47,7 +47,7 @@ pub(crate) struct EmissionState<'t> {
 struct PackedAction(usize);
 
 impl PackedAction {
-    #[inline(always)] // event_continue/16
+    #[cfg_attr(not(debug_assertions), inline(always))] // event_continue/16
     fn get(self) -> Action {
         match self.0 {
             0 => Action::Continue,
@@ -58,7 +58,7 @@ impl PackedAction {
         }
     }
 
-    #[inline(always)] // event_continue/16
+    #[cfg_attr(not(debug_assertions), inline(always))] // event_continue/16
     fn set(&mut self, action: Action) {
         self.0 = action.strength().into();
     }
@@ -80,7 +80,7 @@ struct Extras {
 }
 
 impl<'t> EmissionState<'t> {
-    #[inline(always)] // event_continue/16
+    #[cfg_attr(not(debug_assertions), inline(always))] // event_continue/16
     pub(crate) fn new(name: &'t Arc<str>, fields: Fields) -> Self {
         EmissionState {
             name,
@@ -131,7 +131,7 @@ impl<'t> EmissionState<'t> {
     }
 
     /// Returns the policy that writes to this state.
-    #[inline(always)] // event_continue/16
+    #[cfg_attr(not(debug_assertions), inline(always))] // event_continue/16
     pub(crate) fn policy(&mut self) -> Waterfall<'_, 't> {
         Waterfall(self)
     }
@@ -297,7 +297,7 @@ impl<'h> Policy<dyn Handler + 'h> for Waterfall<'_, '_> {
         self.0.admits(entry, hook)
     }
 
-    #[inline(always)] // event_continue/16
+    #[cfg_attr(not(debug_assertions), inline(always))] // event_continue/16
     fn invoke<'b>(
         &mut self,
         entry: &'b EntryMeta,
@@ -316,13 +316,13 @@ impl<'h> Policy<dyn Handler + 'h> for Waterfall<'_, '_> {
         hook.start(entry, context)
     }
 
-    #[inline(always)] // event_continue/16
+    #[cfg_attr(not(debug_assertions), inline(always))] // event_continue/16
     fn validate_output(&mut self, reply: HandlerOutput) -> Result<HandlerOutput, Failure> {
         // Dropping the question or denial would allow the action; `take` handles it.
         reply.check(|action| matches!(action, Action::AskUser | Action::Deny))
     }
 
-    #[inline(always)] // event_continue/16
+    #[cfg_attr(not(debug_assertions), inline(always))] // event_continue/16
     fn on_output(&mut self, entry: &EntryMeta, reply: HandlerOutput) -> Step<Self, Never<()>> {
         if self.0.fields.has_changed() {
             self.0.modified(entry);
@@ -342,7 +342,7 @@ impl<'h> Policy<dyn Handler + 'h> for Waterfall<'_, '_> {
         Step::Next
     }
 
-    #[inline(always)] // event_continue/16
+    #[cfg_attr(not(debug_assertions), inline(always))] // event_continue/16
     fn finish(self) {}
 }
 
@@ -413,7 +413,7 @@ impl<'h> Policy<dyn Handler + 'h> for Deciding<'_, '_> {
     fn finish(self) {}
 }
 
-#[inline(always)] // event_continue/16
+#[cfg_attr(not(debug_assertions), inline(always))] // event_continue/16
 fn step<C, W>(flow: ControlFlow<()>) -> Step<C, W> {
     match flow {
         Continue(()) => Step::Next,
@@ -446,7 +446,7 @@ impl EmissionState<'_> {
     }
 
     /// Ends the emission to the hooks of this slot.
-    #[inline(always)] // event_continue/16
+    #[cfg_attr(not(debug_assertions), inline(always))] // event_continue/16
     pub(crate) fn conclude(self, slot: &Slot<dyn Handler>) -> Concluded {
         Concluded {
             fields: self.fields,
@@ -460,7 +460,7 @@ impl EmissionState<'_> {
 
 impl Concluded {
     /// Builds the emission. It is large, so it is built last, in the caller's place.
-    #[inline(always)] // event_continue/16
+    #[cfg_attr(not(debug_assertions), inline(always))] // event_continue/16
     pub(crate) fn emission(self, report: Option<Report>) -> Result<Emission, EmitError> {
         let emission = Emission {
             action: self.action,
@@ -520,7 +520,7 @@ pub(crate) fn policy(entry: &EntryMeta) -> FailurePolicy {
     entry.on_failure().unwrap_or(FailurePolicy::Isolate)
 }
 
-#[inline(always)] // event_modify/1
+#[cfg_attr(not(debug_assertions), inline(always))] // event_modify/1
 fn name(slot: &Slot<dyn Handler>, id: EntryId) -> Option<Arc<str>> {
     let mut entries = slot.iter().map(|(_, entry)| entry);
     let entry = entries.find(|entry| entry.id() == id)?;

@@ -82,7 +82,7 @@ pub enum ReplyBody {
 
 impl HandlerOutput {
     // Inlined into the hook, so that most fields are never written.
-    #[inline(always)] // event_continue/16
+    #[cfg_attr(not(debug_assertions), inline(always))] // event_continue/16
     fn of(result: HookResult, context: Option<EventContext<'_>>) -> Self {
         let is_bare = result.data.is_none()
             && result.reason.is_none()
@@ -111,7 +111,7 @@ impl HandlerOutput {
 
     /// Returns the failure of the hook, or of a result with invalid fields. If `stands` accepts
     /// the action of the invalid result, the result is returned unchanged.
-    #[inline(always)] // event_continue/16
+    #[cfg_attr(not(debug_assertions), inline(always))] // event_continue/16
     pub(crate) fn check(self, stands: impl FnOnce(Action) -> bool) -> Result<Self, Failure> {
         match self.0 {
             None => Ok(self),
@@ -171,14 +171,14 @@ pub trait HandlerResult {
 }
 
 impl HandlerResult for HookResult {
-    #[inline(always)] // event_continue/16
+    #[cfg_attr(not(debug_assertions), inline(always))] // event_continue/16
     fn apply(self, context: Option<EventContext<'_>>) -> HandlerOutput {
         HandlerOutput::of(self, context)
     }
 }
 
 impl<E: Into<Box<dyn Error + Send + Sync>>> HandlerResult for Result<HookResult, E> {
-    #[inline(always)] // event_continue/16
+    #[cfg_attr(not(debug_assertions), inline(always))] // event_continue/16
     fn apply(self, context: Option<EventContext<'_>>) -> HandlerOutput {
         match self {
             Ok(result) => HandlerOutput::of(result, context),
@@ -191,7 +191,7 @@ impl<E: Into<Box<dyn Error + Send + Sync>>> HandlerResult for Result<HookResult,
 impl<R: HandlerResult> HookReturn<Now> for R {
     type Waits = ();
 
-    #[inline(always)] // event_continue/16
+    #[cfg_attr(not(debug_assertions), inline(always))] // event_continue/16
     fn into_output<'a>(self, context: EventContext<'_>) -> HookFuture<'a, HandlerOutput> {
         HookFuture::Ready(self.apply(Some(context)))
     }
@@ -252,7 +252,7 @@ impl<H, Form, Time: 'static> Handler for Registered<H, Form, Time>
 where
     H: IntoHandler<Form, Return: HookReturn<Time, Waits: Send>>,
 {
-    #[inline(always)] // event_continue/16
+    #[cfg_attr(not(debug_assertions), inline(always))] // event_continue/16
     fn start<'a>(
         &'a self,
         entry: &'a EntryMeta,
@@ -371,7 +371,7 @@ where
 {
     type Return = R;
 
-    #[inline(always)] // event_continue/16
+    #[cfg_attr(not(debug_assertions), inline(always))] // event_continue/16
     fn start<'a>(
         &'a self,
         _: &'a EntryMeta,
@@ -389,7 +389,7 @@ where
 {
     type Return = R;
 
-    #[inline(always)] // event_continue/16
+    #[cfg_attr(not(debug_assertions), inline(always))] // event_continue/16
     fn start<'a>(
         &'a self,
         entry: &'a EntryMeta,
@@ -403,7 +403,7 @@ where
 impl<H: EventHook + 'static> IntoHandler<form::Typed> for H {
     type Return = HookResult;
 
-    #[inline(always)] // event_continue/16
+    #[cfg_attr(not(debug_assertions), inline(always))] // event_continue/16
     fn start<'a>(
         &'a self,
         entry: &'a EntryMeta,
@@ -462,7 +462,7 @@ where
 
     const TRUSTED: bool = H::TRUSTED;
 
-    #[inline(always)] // event_continue/16
+    #[cfg_attr(not(debug_assertions), inline(always))] // event_continue/16
     fn start<'a>(
         &'a self,
         entry: &'a EntryMeta,
@@ -485,7 +485,7 @@ macro_rules! pointers_to_hooks {
         impl<H: $bound + 'static> IntoHandler<form::Pointer<$form>> for $pointer {
             type Return = HookResult;
 
-            #[inline(always)] // event_continue/16
+            #[cfg_attr(not(debug_assertions), inline(always))] // event_continue/16
             fn start<'a>(
                 &'a self,
                 entry: &'a EntryMeta,

@@ -51,7 +51,7 @@ impl Fields {
     }
 
     /// Returns the value of a field.
-    #[inline(always)] // event_modify/4
+    #[cfg_attr(not(debug_assertions), inline(always))] // event_modify/4
     pub(crate) fn get(&self, field: &str) -> Option<&Value> {
         if self.is_plain() {
             lookup::get(&self.map, field)
@@ -91,12 +91,12 @@ impl Fields {
     }
 
     /// Returns `true` if the data have changed since the last call.
-    #[inline(always)] // event_modify/4
+    #[cfg_attr(not(debug_assertions), inline(always))] // event_modify/4
     pub(crate) fn has_changed(&mut self) -> bool {
         std::mem::take(&mut self.has_changed)
     }
 
-    #[inline(always)] // event_modify/4
+    #[cfg_attr(not(debug_assertions), inline(always))] // event_modify/4
     fn is_plain(&self) -> bool {
         self.changes.is_none() && self.defaults.is_none()
     }
@@ -136,7 +136,7 @@ impl Fields {
     }
 
     /// Returns all fields as one map, which is copied only if it is shared and has changed.
-    #[inline(always)] // event_modify/4
+    #[cfg_attr(not(debug_assertions), inline(always))] // event_modify/4
     pub(crate) fn into_map(self) -> Arc<Map> {
         let Fields {
             map,
@@ -242,7 +242,7 @@ impl Transcript {
     }
 
     /// Returns `true` if the transcript is unused.
-    #[inline(always)] // event_modify/4
+    #[cfg_attr(not(debug_assertions), inline(always))] // event_modify/4
     pub(crate) fn is_untouched(&self) -> bool {
         self.0.get().is_none()
     }

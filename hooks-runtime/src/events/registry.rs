@@ -1068,7 +1068,7 @@ where
 {
     type Output = F::Output;
 
-    #[inline(always)] // event_continue/1
+    #[cfg_attr(not(debug_assertions), inline(always))] // event_continue/1
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
         if let Stage::Start {
             registry,

@@ -206,7 +206,7 @@ struct FilterBits {
 
 impl EventTable {
     /// Returns the hooks of an event, and its shared name.
-    #[inline(always)] // event_continue/4
+    #[cfg_attr(not(debug_assertions), inline(always))] // event_continue/4
     pub(super) fn hooks(&self, event: &str) -> Option<(&Arc<str>, &EventSlots)> {
         match &self.events {
             Events::Few(slots) => slots.get_key_value(event),
@@ -277,7 +277,7 @@ impl EventTable {
     }
 
     /// Returns the event's data with the current time, if time stamps are on.
-    #[inline(always)] // event_continue/1
+    #[cfg_attr(not(debug_assertions), inline(always))] // event_continue/1
     pub(super) fn stamped(&self, mut map: Arc<Map>) -> Arc<Map> {
         if self.stamps {
             self.stamp(&mut map);
