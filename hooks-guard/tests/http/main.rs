@@ -21,6 +21,7 @@ mod events;
 mod flood;
 mod general;
 mod identity;
+mod incomplete;
 mod instances;
 mod load;
 mod masked;
