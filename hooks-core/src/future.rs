@@ -1,7 +1,7 @@
 //! Futures composed without a box and without an `async` block: an `async` block around a dispatch
 //! must be `Send` for every lifetime of the arguments, which the compiler cannot prove.
 //!
-//! Each `poll` is `#[cfg_attr(not(debug_assertions), inline(always))]`: `aggregate/0` −16 %, `aggregate/1` −10 % instructions.
+//! Each `poll` is `#[inline(always)]`: `aggregate/0` −16 %, `aggregate/1` −10 % instructions.
 
 use std::convert::Infallible;
 use std::fmt;
