@@ -1,6 +1,6 @@
 //! Implements `approve`, which answers pending questions of a running service.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::time::Duration;
 
@@ -164,19 +164,40 @@ fn answer_each(
         if new.is_empty() && after.is_none() {
             return Ok(all);
         }
-        for question in new {
-            show(question)?;
+        for equal in by_key(&new) {
+            let question = equal[0];
+            show(&equal)?;
             let changes = changes(runtime, &client, question);
             let hidden = show_changes(&changes, true)?;
             let whole = || show_changes(&changes, false).map(drop);
             let Some(mut answer) = ask(question, hidden, whole)? else {
                 continue;
             };
-            answer["id"] = question.id.into();
-            all &= send(runtime, &client, &answer)?;
+            for question in equal {
+                answer["id"] = question.id.into();
+                all &= send(runtime, &client, &answer)?;
+            }
         }
         page = runtime.block_on(questions::page_of(&client, which, after.as_deref()))?;
     }
+}
+
+/// Groups equal questions, in the order of the first ones. A question without a key is alone.
+fn by_key<'q>(questions: &[&'q AuditRecord]) -> Vec<Vec<&'q AuditRecord>> {
+    let mut groups: Vec<Vec<&AuditRecord>> = Vec::new();
+    let mut by_key: HashMap<&str, usize> = HashMap::new();
+    for question in questions {
+        let next = groups.len();
+        let at = match question.question_key.as_deref() {
+            Some(key) => *by_key.entry(key).or_insert(next),
+            None => next,
+        };
+        match groups.get_mut(at) {
+            Some(group) => group.push(question),
+            None => groups.push(vec![question]),
+        }
+    }
+    groups
 }
 
 /// Reads the token without echo.
@@ -189,7 +210,9 @@ pub(super) fn token() -> Result<String, CommandError> {
     Ok(rpassword::prompt_password("operator's token: ")?)
 }
 
-fn show(question: &AuditRecord) -> io::Result<()> {
+/// Prints a question. `equal` has it and the questions that are equal to it.
+fn show(equal: &[&AuditRecord]) -> io::Result<()> {
+    let (question, others) = (equal[0], &equal[1..]);
     let or_none = |text: Option<&str>| escape(text.unwrap_or("-"));
     let cwd = question.cwd.as_ref().map(|cwd| cwd.display().to_string());
     let mut out = io::stdout().lock();
@@ -209,10 +232,19 @@ fn show(question: &AuditRecord) -> io::Result<()> {
         or_none(question.agent.as_deref()),
         or_none(cwd.as_deref())
     )?;
-    match &question.always {
-        Some(always) => writeln!(out, "    {}", escape(always)),
-        None => Ok(()),
+    if let Some(always) = &question.always {
+        writeln!(out, "    {}", escape(always))?;
     }
+    if !others.is_empty() {
+        let ids: Vec<String> = others.iter().map(|other| other.id.to_string()).collect();
+        let ids = ids.join(", ");
+        writeln!(
+            out,
+            "    asked {} times; the answer applies to {ids}, too",
+            equal.len()
+        )?;
+    }
+    Ok(())
 }
 
 /// Returns the lines of the changes of a question.

@@ -119,6 +119,45 @@ fn approve_asks_each_question_in_turn_and_skips_empty_answers() {
 }
 
 #[test]
+fn approve_asks_equal_questions_once() {
+    for (key, response) in [
+        ("y", json!("APPROVED")),
+        ("n", json!("DENIED")),
+        ("", Value::Null),
+    ] {
+        let daemon = Daemon::plain();
+        let ask = |command: &str, session: &str| {
+            let mut request = request(command);
+            request["session_id"] = session.into();
+            daemon.post(&request).ok()["id"].clone()
+        };
+        let equal = [
+            ask("mkdir out", "s"),
+            ask("mkdir out", "t"),
+            ask("mkdir out", "s"),
+        ];
+        let other = ask("mkdir other", "s");
+        let mut terminal = start_approve(&daemon, &[]);
+        let screen = terminal.shows(CHOICES);
+        let line = format!(
+            "asked 3 times; the answer applies to {}, {}, too",
+            equal[1], equal[2]
+        );
+        assert!(screen.contains(&line), "`{line}` in {screen}");
+        terminal.send(&format!("{key}\n"));
+        let screen = terminal.until(|screen| screen.matches(CHOICES).count() == 2);
+        assert!(screen.contains("CREATE  mkdir other"), "{screen}");
+        assert_eq!(screen.matches("CREATE  mkdir out").count(), 1, "{screen}");
+        terminal.send("\n");
+        assert_eq!(terminal.end(), 0, "{}", terminal.screen());
+        for id in &equal {
+            assert_eq!(daemon.record(id)["user_response"], response, "`{key}`");
+        }
+        assert_eq!(daemon.record(&other)["user_response"], Value::Null);
+    }
+}
+
+#[test]
 fn approve_shows_the_questions_of_one_session_or_agent() {
     let daemon = Daemon::plain();
     for (command, session, agent) in [
