@@ -1,6 +1,7 @@
 //! Configuration of the service. In: a TOML file. Out: a [`Config`], or an error with the position
 //! of the mistake. The command line and variables override it.
 
+use std::fmt;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -423,50 +424,47 @@ impl Config {
         }
     }
 
-    /// Returns warnings for the operator: settings that weaken the guard. If a warning has a remedy,
-    /// the remedy follows a semicolon.
+    /// Returns the settings that weaken the guard.
     #[must_use]
-    pub fn warnings(&self) -> Vec<String> {
-        let mut warnings: Vec<String> = Vec::new();
-        if !self.enabled {
-            warnings.push(
-                "`enabled` is false: no command is checked, and agents use their own \
-                 prompts, if any"
-                    .to_owned(),
-            );
-        }
-        if self.dangerously_skip_confirmations {
-            warnings.push(
-                "`dangerously_skip_confirmations` is on: deletions run without confirmation"
-                    .to_owned(),
-            );
-        }
-        warnings.extend(self.mode_warnings());
-        if !self.require_confirmation_cud {
-            warnings.push(
-                "`require_confirmation_cud` is off: changes run without confirmation".to_owned(),
-            );
-        }
-        if self.cleanup == CleanupAccess::Open {
-            warnings.push(
-                "`cleanup` is `open`: everyone who can reach the service can delete \
-                 records; set `cleanup = \"operator\"` in the configuration"
-                    .to_owned(),
-            );
-        }
-        if self.allow_remote {
-            warnings.push(
-                "`allow_remote` is on: the audit trail is readable without a password".to_owned(),
-            );
-        }
-        if self.rate_limit_per_minute == 0 {
-            warnings.push("`rate_limit_per_minute` is 0: a client can fill the disk".to_owned());
-        }
-        warnings
+    pub fn warnings(&self) -> Vec<ConfigWarning> {
+        let weak = |is_weak: bool, problem: &str| is_weak.then(|| ConfigWarning::new(problem));
+        let deletes = weak(
+            self.cleanup == CleanupAccess::Open,
+            "`cleanup` is `open`: everyone who can reach the service can delete records",
+        );
+        let settings = [
+            weak(
+                !self.enabled,
+                "`enabled` is false: no command is checked, and agents use their own prompts, if \
+                 any",
+            ),
+            weak(
+                self.dangerously_skip_confirmations,
+                "`dangerously_skip_confirmations` is on: deletions run without confirmation",
+            ),
+            weak(
+                !self.require_confirmation_cud,
+                "`require_confirmation_cud` is off: changes run without confirmation",
+            ),
+            deletes.map(|warning| ConfigWarning {
+                remedy: Some("set `cleanup = \"operator\"` in the configuration".to_owned()),
+                ..warning
+            }),
+            weak(
+                self.allow_remote,
+                "`allow_remote` is on: the audit trail is readable without a password",
+            ),
+            weak(
+                self.rate_limit_per_minute == 0,
+                "`rate_limit_per_minute` is 0: a client can fill the disk",
+            ),
+        ];
+        let modes = self.weakened_modes().map(ConfigWarning::new);
+        settings.into_iter().flatten().chain(modes).collect()
     }
 
-    /// Returns a warning for each permission mode with a setting that is weaker than its default.
-    fn mode_warnings(&self) -> impl Iterator<Item = String> {
+    /// Returns a sentence for each permission mode with a setting that is weaker than its default.
+    fn weakened_modes(&self) -> impl Iterator<Item = String> {
         let modes = self.modes;
         let names = Modes::NAMES.into_iter();
         names.filter_map(move |name| {
@@ -480,6 +478,38 @@ impl Config {
     }
 }
 
+/// A setting, or a file beside the configuration, that weakens the guard. Displays the problem, and
+/// the remedy after a semicolon.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ConfigWarning {
+    /// What is unsafe, as a clause without a full stop.
+    pub problem: String,
+    /// What to do, if it is more than to revert a setting.
+    pub remedy: Option<String>,
+}
+
+impl ConfigWarning {
+    /// Creates a warning without a remedy of its own.
+    #[must_use]
+    pub fn new(problem: impl Into<String>) -> Self {
+        ConfigWarning {
+            problem: problem.into(),
+            remedy: None,
+        }
+    }
+}
+
+impl fmt::Display for ConfigWarning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.problem)?;
+        match &self.remedy {
+            Some(remedy) => write!(f, "; {remedy}"),
+            None => Ok(()),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::Config;
@@ -487,9 +517,10 @@ mod tests {
     /// Returns the warnings about modes.
     fn warnings(modes: &str) -> Vec<String> {
         let config = Config::parse(&format!("[modes]\n{modes}")).expect("a configuration");
-        let mut warnings = config.warnings();
-        warnings.retain(|warning| warning.contains("modes."));
+        let warnings = config.warnings().into_iter().map(|warning| warning.problem);
         warnings
+            .filter(|warning| warning.contains("modes."))
+            .collect()
     }
 
     #[test]

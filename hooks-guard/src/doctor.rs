@@ -16,6 +16,7 @@ use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
 
 use self::check::{mode, same};
+use crate::config::ConfigWarning;
 use crate::install::in_path;
 
 /// Checks that other parts of the program provide. An error is one line of text.
@@ -27,7 +28,7 @@ pub trait Service {
     /// Returns the rules files.
     fn rules(&self) -> Vec<RuleFile>;
     /// Returns warnings about the configuration, or an error if it cannot be read.
-    fn configuration(&self) -> Result<Vec<String>, CheckError>;
+    fn configuration(&self) -> Result<Vec<ConfigWarning>, CheckError>;
     /// Returns `false` if the configuration is invalid, so that the daemon and the trail are
     /// unknown.
     fn is_configured(&self) -> bool {
@@ -273,12 +274,10 @@ fn configuration(service: &impl Service) -> Vec<Check> {
             )]
         }
         Ok(warnings) => {
-            let check = |warning: String| {
-                let (what, remedy) = match warning.split_once("; ") {
-                    Some((what, remedy)) => (what, remedy),
-                    None => (&*warning, "revert the setting unless it is intended"),
-                };
-                Check::new("configuration", CheckState::Warn, what, remedy)
+            let check = |ConfigWarning { problem, remedy }| {
+                let remedy = remedy.as_deref();
+                let remedy = remedy.unwrap_or("revert the setting unless it is intended");
+                Check::new("configuration", CheckState::Warn, problem, remedy)
             };
             warnings.into_iter().map(check).collect()
         }

@@ -9,6 +9,7 @@ use std::time::Duration;
 use clap::Args;
 use hooks_guard::audit::{AuditStore, Filter, Page};
 use hooks_guard::client::{Address, Client, ClientError};
+use hooks_guard::config::ConfigWarning;
 use hooks_guard::doctor::{
     self, CheckError, CheckState, Daemon, DoctorContext, RuleFile, Service, TrailStatus,
 };
@@ -253,7 +254,7 @@ impl Service for InstallationChecks {
         self.loaded.is_ok()
     }
 
-    fn configuration(&self) -> Result<Vec<String>, CheckError> {
+    fn configuration(&self) -> Result<Vec<ConfigWarning>, CheckError> {
         let loaded = self.loaded.as_ref().map_err(Clone::clone)?;
         match ownership::problem(loaded, self.project.as_deref()) {
             Some(problem) => Err(format!("hooks refuse to decide: {problem}").into()),

@@ -125,7 +125,11 @@ async fn run(
     // cleanly.
     let mut interrupted = signal(SignalKind::interrupt())?;
     let mut terminated = signal(SignalKind::terminate())?;
-    print_addresses(&config, shown.as_ref(), warnings.into_iter().chain(exposed))?;
+    print_addresses(
+        &config,
+        shown.as_ref(),
+        warnings.iter().map(ToString::to_string).chain(exposed),
+    )?;
     Server::new(sockets, state)
         .run(async {
             tokio::select! {

@@ -14,7 +14,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use hooks_guard::audit::{AuditError, AuditStore, TrailAddress};
 use hooks_guard::classify::Classifier;
 use hooks_guard::client::{Address, Client};
-use hooks_guard::config::Config;
+use hooks_guard::config::{Config, ConfigWarning};
 use hooks_guard::doctor::SERVER_VARIABLES;
 use hooks_guard::gate::Gate;
 use hooks_guard::install::{Homes, settings_files};
@@ -235,17 +235,17 @@ impl LoadedConfig {
 
     /// Returns warnings for the operator: settings that weaken the guard, and files that are
     /// ignored.
-    pub(crate) fn warnings(&self) -> Vec<String> {
+    pub(crate) fn warnings(&self) -> Vec<ConfigWarning> {
         let mut warnings = self.config.warnings();
         let (read, others) = (&self.places, &self.defaults);
         if read.config != others.config {
             let unread = [others.rules_file(), others.trust_file()];
             warnings.extend(unread.iter().filter(|file| file.exists()).map(|file| {
                 let (file, folder) = (file.display(), read.config.display());
-                format!(
+                ConfigWarning::new(format!(
                     "`{file}` is ignored: this file is read from `{folder}`, the \
                      configuration's directory"
-                )
+                ))
             }));
         }
         warnings

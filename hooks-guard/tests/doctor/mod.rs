@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
-use hooks_guard::config::Config;
+use hooks_guard::config::{Config, ConfigWarning};
 use hooks_guard::doctor::{
     Check, CheckError, CheckState, Daemon, DoctorContext, RuleFile, Service, TrailStatus, examine,
     worst_state,
@@ -24,7 +24,7 @@ struct Found {
     daemon: Result<Option<Daemon>, String>,
     audit: Result<Option<TrailStatus>, String>,
     rules: Vec<RuleFile>,
-    configuration: Result<Vec<String>, CheckError>,
+    configuration: Result<Vec<ConfigWarning>, CheckError>,
 }
 
 impl Service for Found {
@@ -37,7 +37,7 @@ impl Service for Found {
     fn rules(&self) -> Vec<RuleFile> {
         self.rules.clone()
     }
-    fn configuration(&self) -> Result<Vec<String>, CheckError> {
+    fn configuration(&self) -> Result<Vec<ConfigWarning>, CheckError> {
         self.configuration.clone()
     }
 }
@@ -489,7 +489,9 @@ fn settings_may_be_readable_but_not_writable_by_other_users() {
 fn rules_and_configuration_are_checked() {
     let mut home = Home::new();
     home.assert("configuration", CheckState::Ok, "");
-    home.found.configuration = Ok(vec!["`dangerously_skip_confirmations` is on".into()]);
+    home.found.configuration = Ok(vec![ConfigWarning::new(
+        "`dangerously_skip_confirmations` is on",
+    )]);
     home.assert(
         "configuration",
         CheckState::Warn,
