@@ -428,7 +428,7 @@ impl Config {
     #[must_use]
     pub fn warnings(&self) -> Vec<ConfigWarning> {
         let weak = |is_weak: bool, problem: &str| is_weak.then(|| ConfigWarning::new(problem));
-        let deletes = weak(
+        let open_cleanup = weak(
             self.cleanup == CleanupAccess::Open,
             "`cleanup` is `open`: everyone who can reach the service can delete records",
         );
@@ -446,7 +446,7 @@ impl Config {
                 !self.require_confirmation_cud,
                 "`require_confirmation_cud` is off: changes run without confirmation",
             ),
-            deletes.map(|warning| ConfigWarning {
+            open_cleanup.map(|warning| ConfigWarning {
                 remedy: Some("set `cleanup = \"operator\"` in the configuration".to_owned()),
                 ..warning
             }),
