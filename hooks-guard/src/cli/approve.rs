@@ -1,6 +1,6 @@
 //! Implements `approve`, which answers pending questions of a running service.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::time::Duration;
 
@@ -185,14 +185,10 @@ fn answer_each(
 /// Groups equal questions, in the order of the first ones. A question without a key is alone.
 fn by_key<'q>(questions: &[&'q AuditRecord]) -> Vec<Vec<&'q AuditRecord>> {
     let mut groups: Vec<Vec<&AuditRecord>> = Vec::new();
-    let mut by_key: HashMap<&str, usize> = HashMap::new();
     for question in questions {
-        let next = groups.len();
-        let at = match question.question_key.as_deref() {
-            Some(key) => *by_key.entry(key).or_insert(next),
-            None => next,
-        };
-        match groups.get_mut(at) {
+        let key = &question.question_key;
+        let is_equal = |group: &&mut Vec<&AuditRecord>| group[0].question_key == *key;
+        match groups.iter_mut().find(is_equal).filter(|_| key.is_some()) {
             Some(group) => group.push(question),
             None => groups.push(vec![question]),
         }
