@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::client::Connection;
 use crate::daemon::Daemon;
-use crate::wire::{TARGET, host, statuses};
+use crate::wire::{TARGET, exchange, host, statuses};
 
 /// Sends part of a request and stops: others are served meanwhile, and the connection is closed
 /// finally.
@@ -90,5 +90,55 @@ fn incomplete_head_sent_slowly_is_cut_off() {
         connection.stream().write_all(drop.as_bytes()).is_err()
     });
     assert!(cut_off, "it waits for the end of a head for two minutes");
+    daemon.assert_healthy();
+}
+
+#[test]
+fn incomplete_or_invalid_http_is_never_a_success() {
+    let mut daemon = Daemon::plain();
+    let host = host(&daemon);
+    for bytes in [
+        "GARBAGE\r\n\r\n".to_owned(),
+        "\r\n\r\n\r\n".to_owned(),
+        "\0\0\0\0\0\0\0\0".to_owned(),
+        "\u{16}\u{3}\u{1}\u{2}\0\u{1}\0".to_owned(),
+        "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_owned(),
+        format!("GET /health HTTP/9.9\r\nHost: {host}\r\n\r\n"),
+        format!("GET /health\r\nHost: {host}\r\n\r\n"),
+        format!("GET  HTTP/1.1\r\nHost: {host}\r\n\r\n"),
+        format!("GET /health HTTP/1.1\r\nHost: {host}\r\nbroken\r\n\r\n"),
+        format!("GET /health HTTP/1.1\r\nHost: {host}\r\na b: c\r\n\r\n"),
+        format!("GET /he\0alth HTTP/1.1\r\nHost: {host}\r\n\r\n"),
+        format!("GET /health HTTP/1.1\r\nHost: {host}\r\nX: a\0b\r\n\r\n"),
+    ] {
+        let answers = exchange(&daemon, bytes.as_bytes());
+        for status in statuses(&answers) {
+            assert!(
+                status.starts_with('4') || status == "505",
+                "{bytes:?}: {answers}"
+            );
+        }
+    }
+    daemon.assert_healthy();
+}
+
+#[test]
+fn incomplete_or_invalid_chunks_are_refused() {
+    let mut daemon = Daemon::plain();
+    let host = host(&daemon);
+    for chunks in [
+        "zz\r\n{}\r\n0\r\n\r\n",
+        "-1\r\n{}\r\n",
+        "ffffffffffffffffff\r\n{}",
+        "10\r\n{}\r\n0\r\n\r\n",
+    ] {
+        let bytes = format!(
+            "POST {TARGET} HTTP/1.1\r\nHost: {host}\r\nTransfer-Encoding: chunked\r\n\r\n{chunks}"
+        );
+        let answers = exchange(&daemon, bytes.as_bytes());
+        for status in statuses(&answers) {
+            assert!(status.starts_with('4'), "{chunks:?}: {answers}");
+        }
+    }
     daemon.assert_healthy();
 }

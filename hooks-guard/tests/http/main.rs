@@ -5,6 +5,7 @@
 mod agent_hook;
 mod approval;
 mod bad_input;
+mod blocked;
 mod bound;
 mod changes;
 mod cleanup;
@@ -17,6 +18,7 @@ mod daemon;
 mod decisions;
 mod delayed;
 mod detours;
+mod disk;
 mod events;
 mod flood;
 mod general;

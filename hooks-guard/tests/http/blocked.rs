@@ -1,0 +1,176 @@
+//! Tests processes that are stopped while they hold a lock on the database. The module's name lets its
+//! long waits begin while other tests use the processors.
+
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use crate::daemon::{Daemon, Setup};
+use crate::disk::await_health;
+use crate::support::has;
+
+/// A process that holds the write lock and is stopped.
+struct StoppedWriter(std::process::Child);
+
+impl StoppedWriter {
+    fn with_lock(database: &std::path::Path) -> Self {
+        use std::io::{BufRead, BufReader, Write};
+        let mut child = Command::new("sqlite3")
+            .arg(database)
+            .stdin(std::process::Stdio::piped())
+            .stdout(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        let stdin = child.stdin.as_mut().unwrap();
+        let sql = b".timeout 30000\nBEGIN IMMEDIATE;\nSELECT 'locked';\n";
+        stdin.write_all(sql).unwrap();
+        stdin.flush().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.as_mut().unwrap())
+            .read_line(&mut line)
+            .unwrap();
+        assert_eq!(line.trim(), "locked");
+        let stopped = Self(child);
+        stopped.signal("STOP");
+        stopped
+    }
+
+    fn signal(&self, name: &str) {
+        let pid = self.0.id().to_string();
+        let status = Command::new("kill")
+            .args([&format!("-{name}"), &pid])
+            .status();
+        assert!(status.unwrap().success());
+    }
+}
+
+impl Drop for StoppedWriter {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Returns the latency of the slowest of many clients; no response may allow a command.
+#[track_caller]
+fn slowest(port: u16, clients: usize) -> Duration {
+    let asking: Vec<_> = (0..clients)
+        .map(|number| {
+            std::thread::spawn(move || {
+                let begin = Instant::now();
+                let command = format!("ls {number}");
+                let answer = crate::daemon::ask(&json!({ "command": command })).send(port);
+                (answer.status, begin.elapsed())
+            })
+        })
+        .collect();
+    let answers = asking.into_iter().map(|it| it.join().unwrap());
+    answers
+        .map(|(status, took)| {
+            assert_eq!(status, 500);
+            took
+        })
+        .max()
+        .unwrap()
+}
+
+/// Longer than delays of a busy test machine, and far shorter than the added waits of all clients.
+const SECOND: Duration = Duration::from_millis(1_000);
+
+#[test]
+fn a_process_stopped_in_a_transaction_does_not_delay_requests() {
+    if !has("sqlite3") {
+        return;
+    }
+    let mut daemon = Daemon::plain();
+    let pending = daemon.ask("mkdir out")["id"].clone();
+    let file = daemon.setup().database_file();
+    let stopped = StoppedWriter::with_lock(&file);
+    for clients in [1, 40] {
+        let took = slowest(daemon.port, clients);
+        assert!(took < SECOND, "{clients} clients: {took:?}");
+    }
+    // Also one after the other, while others wait.
+    let port = daemon.port;
+    let crowd = std::thread::spawn(move || slowest(port, 20));
+    std::thread::sleep(Duration::from_millis(200));
+    assert!(slowest(port, 1) < SECOND);
+    assert!(crowd.join().unwrap() < SECOND);
+    let begin = Instant::now();
+    assert_eq!(daemon.respond(&pending, "APPROVED").status, 500);
+    assert!(begin.elapsed() < SECOND);
+    // Reads continue.
+    daemon.get("/api/hooks/decisions").ok();
+    assert_eq!(daemon.get("/health").status, 503, "it cannot write");
+
+    // An agent's hook that decides alone, with a locked trail.
+    let input = json!({
+        "hook_event_name": "PreToolUse", "session_id": "s", "cwd": "/", "tool_name": "Bash",
+        "tool_input": { "command": "ls" }, "tool_use_id": "t",
+    });
+    let begin = Instant::now();
+    let mut hook = Command::new(env!("CARGO_BIN_EXE_hooks-guard"))
+        .args(["hook", "claude-code", "--database"])
+        .arg(format!("sqlite:{}", file.display()))
+        .env("HOME", daemon.setup().home())
+        .env("XDG_CONFIG_HOME", daemon.setup().home().join(".config"))
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    std::io::Write::write_all(
+        &mut hook.stdin.take().unwrap(),
+        input.to_string().as_bytes(),
+    )
+    .unwrap();
+    let output = hook.wait_with_output().unwrap();
+    let took = begin.elapsed();
+    let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(!stdout.contains("\"allow\""), "{stdout}");
+    assert!(took < SECOND, "{took:?}: {stdout}");
+
+    stopped.signal("CONT");
+    drop(stopped);
+    assert_eq!(daemon.ask("ls")["decision"], "AUTO_ALLOWED");
+    await_health(&daemon, 200);
+    daemon.assert_healthy();
+}
+
+/// Two services on one file, one of which is stopped at any point.
+#[test]
+fn a_stopped_service_does_not_delay_another_one() {
+    let mut one = Daemon::plain();
+    let url = format!("sqlite:{}", one.setup().database_file().display());
+    let other = Setup::new().database(&url).start();
+    for round in 0..8_u64 {
+        let port = other.port;
+        let load: Vec<_> = (0..4)
+            .map(|_| {
+                std::thread::spawn(move || {
+                    for number in 0..15 {
+                        let command = format!("mkdir {number}");
+                        let _ = crate::daemon::ask(&json!({ "command": command })).try_send(port);
+                    }
+                })
+            })
+            .collect();
+        std::thread::sleep(Duration::from_millis(20 + 7 * round));
+        other.signal("STOP");
+        for number in 0..6 {
+            let begin = Instant::now();
+            let answer = one.post(&json!({ "command": format!("ls {number}") }));
+            let took = begin.elapsed();
+            assert!(took < SECOND, "round {round}: {took:?}");
+            assert!(matches!(answer.status, 200 | 500), "{}", answer.status);
+        }
+        other.signal("CONT");
+        for asking in load {
+            asking.join().unwrap();
+        }
+    }
+    await_health(&one, 200);
+    await_health(&other, 200);
+    one.assert_healthy();
+    crate::operation::assert_intact(&url);
+}
