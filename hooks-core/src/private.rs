@@ -17,16 +17,16 @@ pub use crate::stateful::{HookReentrancyError, Stateful};
 pub use crate::typed::around::{AroundSlot, DispatchInner};
 pub use crate::typed::custom::{Custom, Pipeline, Relay};
 pub use crate::typed::direct;
-pub use crate::typed::group::{HookGroup, HookGroupPtr, NoSlot, SameSet, ready_slots};
+pub use crate::typed::group::{HookGroup, HookGroupPtr, NoSlot, SameSet};
 pub use crate::typed::into_hook::IntoHook;
 pub use crate::typed::kind::{Always, Concurrent, Fallback, Singleton};
 pub use crate::typed::registrations::Registrations;
 pub use crate::typed::slot::{AlwaysSlot, ChainedSlot, FallbackSlot, SingletonSlot, TypedSlot};
 pub use crate::typed::slot_def::{
     CallHook, CallMethod, CallStateful, Cloned, Copied, DynHook, Lent, OmittedOutput, OnReentry,
-    OwnedArgs, SlotDef, SlotInfo, Started,
+    OwnedArgs, SlotDef, Started,
     Started::{Args, StartedHook},
-    default, pin,
+    default, owned, pin,
 };
 
 pub use crate::{

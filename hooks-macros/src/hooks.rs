@@ -99,14 +99,11 @@ fn fallback(definition: &Trait) -> TokenStream {
         Item::Other(other) => Some(quote!(#other)),
     });
     let where_clause = &generics.where_clause;
-    let private = krate::private();
     quote! {
         #(#attrs)*
         #[allow(async_fn_in_trait, dead_code, unused_variables)]
         #vis #unsafety #trait_token #ident #generics : #supertraits #where_clause {
             #(#items)*
-            #[doc(hidden)]
-            const __HOOKS_READY: &'static [&'static #private::str] = &[];
             #[doc(hidden)]
             fn __hooks_set<__T>() -> __T {
                 ::core::unreachable!()

@@ -321,9 +321,6 @@ fn expand(group: &Group<'_>) -> TokenStream {
     });
     brace_token.surround(&mut implementation, |tokens| {
         tokens.extend(bodies);
-        tokens.extend(quote! {
-            const __HOOKS_READY: &'static [&'static #private::str] = &[#(#ready),*];
-        });
     });
     // Generated outside of the expansion's spans, so that a caller of a helper is not reported.
     let helpers = (!helpers.is_empty()).then(|| {
@@ -349,8 +346,10 @@ fn expand(group: &Group<'_>) -> TokenStream {
             Self: '__h,
             #(#predicates,)*
         {
+            const __HOOKS_READY: &'static [&'static #private::str] = &[#(#ready),*];
+
             fn __hooks_register<__P>(
-                group: &#private::Arc<#private::HookGroupPtr<__P>>,
+                group: &#private::Arc<#private::HookGroupPtr<__P, #set<'__h>>>,
                 set: &mut #set<'__h>,
             )
             where

@@ -11,7 +11,7 @@ use std::marker::PhantomData;
 use crate::bounds::MaybeSend;
 use crate::future::Never;
 use crate::hook_future::HookFuture;
-use crate::typed::slot_def::{Lent, SlotDef, Started};
+use crate::typed::slot_def::{Lent, SlotDef, Started, owned};
 
 /// A function `F` as a hook of the slot `S`; `READY` is `true` if its body cannot suspend.
 #[derive(Debug)]
@@ -95,7 +95,7 @@ where
     S: SlotDef + ?Sized,
 {
     fn __hooks_start(&self, lent: Lent<'a, S>) -> Started<'b, 'a, S> {
-        Started::owned(lent)
+        owned(lent)
     }
 }
 

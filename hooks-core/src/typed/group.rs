@@ -15,9 +15,13 @@ use crate::typed::slot_def::{CallMethod, DynHook};
     label = "no hooks for this set"
 )]
 pub trait HookGroup<'h, Set>: Sized {
+    /// The methods of the `impl` block whose bodies cannot suspend.
+    #[doc(hidden)]
+    const __HOOKS_READY: &'static [&'static str] = &[];
+
     /// Registers the methods of the `impl` block, for a value behind `provider`.
     #[doc(hidden)]
-    fn __hooks_register<P>(provider: &Arc<HookGroupPtr<P>>, set: &mut Set)
+    fn __hooks_register<P>(provider: &Arc<HookGroupPtr<P, Set>>, set: &mut Set)
     where
         P: Deref<Target = Self> + HookObject + 'h;
 
@@ -27,50 +31,64 @@ pub trait HookGroup<'h, Set>: Sized {
     where
         Self: HookObject + 'h,
     {
-        Self::__hooks_register(&Arc::new(HookGroupPtr(Held(self))), set);
+        Self::__hooks_register(&Arc::new(HookGroupPtr::new(Held(self))), set);
     }
 }
 
 #[diagnostic::do_not_recommend]
 impl<'h, Set, T: HookGroup<'h, Set> + HookObject> HookGroup<'h, Set> for &'h T {
-    fn __hooks_register<P>(provider: &Arc<HookGroupPtr<P>>, set: &mut Set)
+    fn __hooks_register<P>(provider: &Arc<HookGroupPtr<P, Set>>, set: &mut Set)
     where
         P: Deref<Target = Self> + HookObject + 'h,
     {
-        (*provider.0).__hooks_register_owned(set);
+        (*provider.pointer).__hooks_register_owned(set);
     }
 
     fn __hooks_register_owned(self, set: &mut Set) {
-        T::__hooks_register(&Arc::new(HookGroupPtr(self)), set);
+        T::__hooks_register(&Arc::new(HookGroupPtr::new(self)), set);
     }
 }
 
 #[diagnostic::do_not_recommend]
 impl<'h, Set, T: HookGroup<'h, Set> + HookObject + 'h> HookGroup<'h, Set> for Arc<T> {
-    fn __hooks_register<P>(provider: &Arc<HookGroupPtr<P>>, set: &mut Set)
+    fn __hooks_register<P>(provider: &Arc<HookGroupPtr<P, Set>>, set: &mut Set)
     where
         P: Deref<Target = Self> + HookObject + 'h,
     {
-        Arc::clone(&provider.0).__hooks_register_owned(set);
+        Arc::clone(&provider.pointer).__hooks_register_owned(set);
     }
 
     fn __hooks_register_owned(self, set: &mut Set) {
-        T::__hooks_register(&Arc::new(HookGroupPtr(self)), set);
+        T::__hooks_register(&Arc::new(HookGroupPtr::new(self)), set);
     }
 }
 
-/// A value with several hooks, in one allocation; `P` is a pointer to it.
+/// A value with several hooks of the set `Set`, in one allocation; `P` is a pointer to it.
 #[derive(Debug)]
-pub struct HookGroupPtr<P>(pub P);
+pub struct HookGroupPtr<P, Set> {
+    pointer: P,
+    set: PhantomData<fn() -> Set>,
+}
 
-impl<S, P> DynHook<S> for HookGroupPtr<P>
+impl<P, Set> HookGroupPtr<P, Set> {
+    fn new(pointer: P) -> Self {
+        HookGroupPtr {
+            pointer,
+            set: PhantomData,
+        }
+    }
+}
+
+impl<'h, S, P, Set> DynHook<S> for HookGroupPtr<P, Set>
 where
     P: Deref + HookObject,
+    P::Target: HookGroup<'h, Set>,
     S: CallMethod<P::Target> + ?Sized,
 {
     #[inline]
     fn start<'b, 'a: 'b>(&'b self, args: S::Args<'a>, last: S::Last) -> HookFuture<'b, S::Out> {
-        S::start(&*self.0, args, last)
+        let is_ready = const { contains(P::Target::__HOOKS_READY, S::NAME) };
+        S::start(&*self.pointer, args, last, is_ready)
     }
 }
 
@@ -105,33 +123,14 @@ impl NoSlot {
     }
 
     /// Does nothing.
-    pub fn __hooks_register<P>(self, _: &Arc<HookGroupPtr<P>>) {}
+    pub fn __hooks_register<P, Set>(self, _: &Arc<HookGroupPtr<P, Set>>) {}
 }
 
-/// Returns for each of `N` slots whether the body of its method cannot suspend, by the list of such
-/// methods. `slots` are the names of the slots, each followed by a space. One constant for a set,
-/// because the compiler checks each constant.
-#[must_use]
-pub const fn ready_slots<const N: usize>(ready: &[&str], slots: &str) -> [bool; N] {
-    let mut are_ready = [false; N];
-    let (mut at, mut names) = (0, slots.as_bytes());
-    while at < N {
-        let mut end = 0;
-        while names[end] != b' ' {
-            end += 1;
-        }
-        let (name, rest) = names.split_at(end);
-        are_ready[at] = is_ready(ready, name);
-        (_, names) = rest.split_at(1);
-        at += 1;
-    }
-    are_ready
-}
-
-const fn is_ready(ready: &[&str], method: &[u8]) -> bool {
+/// Returns `true` if the list contains the method.
+const fn contains(methods: &[&str], method: &str) -> bool {
     let mut at = 0;
-    while at < ready.len() {
-        if is_same(ready[at].as_bytes(), method) {
+    while at < methods.len() {
+        if is_same(methods[at].as_bytes(), method.as_bytes()) {
             return true;
         }
         at += 1;

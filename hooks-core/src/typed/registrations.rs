@@ -9,7 +9,7 @@ use crate::bounds::HookObject;
 use crate::entry::{Entry, EntryId, EntryMeta};
 use crate::slot::{Node, Slot};
 use crate::typed::direct::Method;
-use crate::typed::group::HookGroupPtr;
+use crate::typed::group::{HookGroup, HookGroupPtr};
 use crate::typed::into_hook::IntoHook;
 use crate::typed::slot_def::{CallMethod, DynHook, SlotDef};
 
@@ -140,12 +140,14 @@ impl<'s, 'h, S: SlotDef + ?Sized> Registrations<'s, 'h, S> {
 
     /// Registers one method of a value.
     #[doc(hidden)]
-    pub fn __hooks_register<P>(mut self, group: &Arc<HookGroupPtr<P>>)
+    pub fn __hooks_register<P, Set>(mut self, group: &Arc<HookGroupPtr<P, Set>>)
     where
         S: CallMethod<P::Target>,
         P: Deref + HookObject + 'h,
+        P::Target: HookGroup<'h, Set>,
+        Set: 'h,
     {
-        let hook: Arc<dyn DynHook<S> + 'h> = Arc::<HookGroupPtr<P>>::clone(group);
+        let hook: Arc<dyn DynHook<S> + 'h> = Arc::<HookGroupPtr<P, Set>>::clone(group);
         self.insert(Entry::with_type_name(hook, type_name::<P::Target>()));
     }
 

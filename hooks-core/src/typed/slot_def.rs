@@ -43,13 +43,10 @@ pub trait SlotDef {
     /// The owned arguments as a tuple, the parameters of `call`: a `String` for each `&str`, other
     /// references as they are, and `last` if the slot passes it.
     type Owned<'a>;
-    /// The name and the properties of the slot. One constant, because the compiler checks each
-    /// constant of each slot.
-    const INFO: SlotInfo;
     /// The method that declares the slot.
-    const NAME: &'static str = Self::INFO.name;
+    const NAME: &'static str;
     /// `true` if the default is [`now`](Self::now), `false` if it is [`later`](Self::later).
-    const READY: bool = Self::INFO.is_ready;
+    const READY: bool = true;
 
     /// Runs a default whose body cannot suspend.
     fn now<'a>(_: Self::Args<'a>) -> Self::Out {
@@ -70,32 +67,6 @@ pub trait SlotDef {
 
     /// Converts the arguments into owned ones.
     fn to_owned<'a>(args: Self::Args<'a>, last: Self::Last) -> Self::Owned<'a>;
-}
-
-/// The name and the properties of a slot. The constants of [`SlotDef`] explain them.
-#[derive(Debug, Clone, Copy)]
-pub struct SlotInfo {
-    name: &'static str,
-    is_ready: bool,
-}
-
-impl SlotInfo {
-    /// Describes the slot that the method `name` declares. Its default is
-    /// [`now`](SlotDef::now).
-    #[must_use]
-    pub const fn new(name: &'static str) -> Self {
-        SlotInfo {
-            name,
-            is_ready: true,
-        }
-    }
-
-    /// Describes a slot whose default is [`later`](SlotDef::later).
-    #[must_use]
-    pub const fn awaiting(mut self) -> Self {
-        self.is_ready = false;
-        self
-    }
 }
 
 /// How a further hook gets the arguments of a slot.
@@ -196,11 +167,12 @@ pub type OnReentry<S> = fn(crate::HookReentrancyError) -> <S as SlotDef>::Out;
 /// A slot whose hook may be a method of a `T`, which implements the declaring trait (`AppHooks`).
 /// `#[hooks]` implements it for `dyn SlotTrait` and every `T: AppHooks`.
 pub trait CallMethod<T: ?Sized>: SlotDef {
-    /// Starts the method of `value`.
+    /// Starts the method of `value`; `is_ready` is `true` if its body cannot suspend.
     fn start<'b, 'a: 'b>(
         value: &'b T,
         args: Self::Args<'a>,
         last: Self::Last,
+        is_ready: bool,
     ) -> HookFuture<'b, Self::Out>;
 }
 
@@ -239,18 +211,17 @@ pub enum Started<'b, 'a, S: SlotDef + ?Sized> {
     Args(S::Owned<'a>),
 }
 
-impl<'a, S: SlotDef + ?Sized> Started<'_, 'a, S> {
-    /// Converts the lent arguments into owned ones.
-    #[inline]
-    pub fn owned(lent: Lent<'a, S>) -> Self {
-        Started::Args(S::to_owned(lent.args, lent.last))
-    }
-}
-
 impl<S: SlotDef + ?Sized> fmt::Debug for Started<'_, '_, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Started").finish_non_exhaustive()
     }
+}
+
+/// Converts the lent arguments into owned ones. A function and not a method of [`Started`], which
+/// the compiler resolves more slowly.
+#[inline]
+pub fn owned<'b, 'a, S: SlotDef + ?Sized>(lent: Lent<'a, S>) -> Started<'b, 'a, S> {
+    Started::Args(S::to_owned(lent.args, lent.last))
 }
 
 /// Boxes the future of a hook that takes owned arguments.

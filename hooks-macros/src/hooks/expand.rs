@@ -1,6 +1,6 @@
 //! Expands the model into the trait and its set.
 
-use proc_macro2::{Literal, Span, TokenStream};
+use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::{Attribute, Lifetime, Visibility};
@@ -46,7 +46,6 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
     let short = &SharedTokens::from(quote_spanned!(place=> __hooks));
     let slots: Vec<_> = slots
         .iter()
-        .enumerate()
         .map(|slot| SlotExpansion::new(slot, set, root, private, &cfgs))
         .collect();
     let inner: Vec<_> = slots.iter().map(|slot| slot.inside(short)).collect();
@@ -57,8 +56,6 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
     let trait_methods = slots.iter().map(SlotExpansion::trait_method);
     let set_methods = slots.iter().flat_map(SlotExpansion::set_methods).flatten();
     let traits = slots.iter().flat_map(SlotExpansion::traits);
-    let slot_texts: String = slots.iter().map(|slot| slot.text() + " ").collect();
-    let count = Literal::usize_unsuffixed(slots.len());
     let impls = inner.iter().flat_map(SlotExpansion::impls).flatten();
 
     let nested_fields: Vec<_> = nested.iter().map(|nested| &nested.field).collect();
@@ -126,13 +123,6 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
         #[allow(dead_code, unused_variables, clippy::all, clippy::pedantic #deprecated)]
         #vis #trait_token #trait_name {
             #(#trait_methods)*
-
-            #[doc(hidden)]
-            const __HOOKS_READY: &'static [&'static #private::str] = &[];
-
-            #[doc(hidden)]
-            const __HOOKS_READY_SLOTS: [#private::bool; #count] =
-                #private::ready_slots(Self::__HOOKS_READY, #slot_texts);
 
             #[doc(hidden)]
             fn __hooks_set<#h>() -> #private::PhantomData<#set_name<#h>> {

@@ -29,8 +29,6 @@ pub(crate) struct SlotExpansion<'a> {
     set: &'a Set,
     root: SharedTokens,
     private: SharedTokens,
-    /// The slot's place among the slots of the set.
-    index: usize,
     /// Lifetime for which a dispatch borrows the arguments.
     args_lifetime: Lifetime,
     /// `cfg` and lint attributes of the slot and of the trait.
@@ -60,7 +58,7 @@ pub(crate) struct SlotExpansion<'a> {
 
 impl<'a> SlotExpansion<'a> {
     pub(crate) fn new(
-        (index, slot): (usize, &'a Slot),
+        slot: &'a Slot,
         set: &'a Set,
         root: &SharedTokens,
         private: &SharedTokens,
@@ -81,7 +79,6 @@ impl<'a> SlotExpansion<'a> {
         SlotExpansion {
             slot,
             set,
-            index,
             root: root.respan(place),
             private: private.respan(place),
             cfgs: set_cfgs
@@ -154,13 +151,6 @@ impl<'a> SlotExpansion<'a> {
     pub(crate) fn name_and_count(&self) -> (String, Literal) {
         let count = Literal::usize_unsuffixed(self.slot.params.len());
         (self.text(), count)
-    }
-
-    /// Returns the slot's place among the slots of the set.
-    fn index(&self) -> Literal {
-        let mut index = Literal::usize_unsuffixed(self.index);
-        index.set_span(self.place);
-        index
     }
 
     pub(crate) fn slot_attrs(&self) -> &'a [Attribute] {

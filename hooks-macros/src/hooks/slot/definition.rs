@@ -28,7 +28,7 @@ impl SlotExpansion<'_> {
         let copies = !passes_once && slot.params.iter().all(Param::is_reference);
         let passing = Ident::new(if copies { "Copied" } else { "Cloned" }, *place);
         let clone_args = (!passes_once && !copies).then(|| self.clone_args());
-        let awaiting = (!slot.ready).then(|| quote!(.awaiting()));
+        let awaiting = (!slot.ready).then(|| quote!(const READY: #private::bool = false;));
         let default = self.default();
         let owned = slot.params.iter().map(|param| param.owned(private));
         let owned_type = self.owned_type();
@@ -41,7 +41,8 @@ impl SlotExpansion<'_> {
                 type Last = #last_type;
                 type Out = #output;
                 type Owned<#a> = #owned_type;
-                const INFO: #private::SlotInfo = #private::SlotInfo::new(#slot_text) #awaiting;
+                const NAME: &'static #private::str = #slot_text;
+                #awaiting
                 #default
                 #clone_args
                 fn to_owned<#a>((#(#idents,)*): Self::Args<#a>, last: Self::Last) -> Self::Owned<#a> {
@@ -150,12 +151,12 @@ impl SlotExpansion<'_> {
         let output = &slot.output;
         let (stateful, a) = (slot.stateful(), &self.args_lifetime);
         let last = slot.passes_last().then(|| quote!(last));
-        let index = self.index();
         let future =
             quote_spanned!(*place=> impl #private::Future<Output = #output> + #private::MaybeSend);
         // Variables that cannot clash with the user's.
         let hidden = Span::mixed_site().located_at(*place);
-        let [hook, value, ready] = ["hook", "value", "ready"].map(|name| Ident::new(name, hidden));
+        let [hook, value, is_ready] =
+            ["hook", "value", "is_ready"].map(|name| Ident::new(name, hidden));
         // With the trait's name: for `__H::call` the compiler searches every trait in scope with a
         // `call`, which includes the traits of all slots in the module. The signatures contain the
         // types of the slot, not the associated types of `SlotDef`, which the compiler would
@@ -188,9 +189,9 @@ impl SlotExpansion<'_> {
                     #value: &'b __T,
                     (#(#idents,)*): #args_type,
                     last: #last_type,
+                    #is_ready: #private::bool,
                 ) -> #private::HookFuture<'b, #output> {
-                    let #ready = __T::__HOOKS_READY_SLOTS[#index];
-                    #private::HookFuture::__new(#ready, #owner::#method(#value, #(#idents,)* #last))
+                    #private::HookFuture::__new(#is_ready, #owner::#method(#value, #(#idents,)* #last))
                 }
             }
         }

@@ -47,7 +47,7 @@ impl SlotExpansion<'_> {
                     &'b self,
                     lent: #private::Lent<#a, dyn #name>,
                 ) -> #private::Started<'b, #a, dyn #name> {
-                    #private::Started::owned(lent)
+                    #private::owned(lent)
                 }
             }
         }
