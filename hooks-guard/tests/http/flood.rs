@@ -415,11 +415,11 @@ fn flood_answers_are_prompt_under_the_load_of_200_clients() {
     let setup = Setup::new();
     flood(
         &setup.database_file(),
-        1_000,
+        3_000,
         2_000,
         Duration::from_secs(3_600),
     );
-    let mut daemon = setup.config("max_open_questions = 1000").start();
+    let mut daemon = setup.config("max_open_questions = 3000").start();
     let requests = [
         Request::new("GET", &format!("{PENDING}?limit=1000&order=fair")),
         Request::new("GET", "/api/hooks/export?format=jsonl"),
@@ -461,8 +461,8 @@ fn flood_readers_beyond_the_queue_get_503() {
     let setup = Setup::new();
     flood(
         &setup.database_file(),
-        1_000,
-        1_000,
+        2_000,
+        2_000,
         Duration::from_secs(3_600),
     );
     let daemon = setup.start();
@@ -604,7 +604,7 @@ fn flood_20000_stored_questions_use_bounded_memory_and_hide_none() {
 fn flood_many_overdue_questions_do_not_delay_requests() {
     let setup = Setup::new();
     // All are overdue when the service starts.
-    flood(&setup.database_file(), 10_000, 10, Duration::from_millis(1));
+    flood(&setup.database_file(), 20_000, 10, Duration::from_millis(1));
     let daemon = setup.start();
     let (mut slowest, mut asked) = (Duration::ZERO, 0);
     let begun = Instant::now();
@@ -617,7 +617,7 @@ fn flood_many_overdue_questions_do_not_delay_requests() {
         let left = daemon
             .get("/api/hooks/decisions?response=TIMEOUT&limit=1")
             .ok();
-        if left["pagination"]["total"] == 10_001 {
+        if left["pagination"]["total"] == 20_001 {
             break;
         }
         thread::sleep(Duration::from_millis(20));
