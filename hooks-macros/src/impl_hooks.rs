@@ -319,9 +319,7 @@ fn expand(group: &Group<'_>) -> TokenStream {
         let (cfgs, name) = (attrs::cfgs(&method.attrs), name(method));
         quote!(#(#cfgs)* #name)
     });
-    brace_token.surround(&mut implementation, |tokens| {
-        tokens.extend(bodies);
-    });
+    brace_token.surround(&mut implementation, |tokens| tokens.extend(bodies));
     // Generated outside of the expansion's spans, so that a caller of a helper is not reported.
     let helpers = (!helpers.is_empty()).then(|| {
         let cfgs = attrs::cfgs(attrs);

@@ -6,8 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::daemon::{Daemon, Setup};
-use crate::disk::await_health;
+use crate::daemon::{Daemon, Setup, signal};
 use crate::support::has;
 
 /// A process that holds the write lock and is stopped.
@@ -37,11 +36,7 @@ impl StoppedWriter {
     }
 
     fn signal(&self, name: &str) {
-        let pid = self.0.id().to_string();
-        let status = Command::new("kill")
-            .args([&format!("-{name}"), &pid])
-            .status();
-        assert!(status.unwrap().success());
+        signal(self.0.id(), name);
     }
 }
 
@@ -133,7 +128,7 @@ fn a_process_stopped_in_a_transaction_does_not_delay_requests() {
     stopped.signal("CONT");
     drop(stopped);
     assert_eq!(daemon.ask("ls")["decision"], "AUTO_ALLOWED");
-    await_health(&daemon, 200);
+    daemon.await_health(200);
     daemon.assert_healthy();
 }
 
@@ -169,8 +164,8 @@ fn a_stopped_service_does_not_delay_another_one() {
             asking.join().unwrap();
         }
     }
-    await_health(&one, 200);
-    await_health(&other, 200);
+    one.await_health(200);
+    other.await_health(200);
     one.assert_healthy();
     crate::operation::assert_intact(&url);
 }

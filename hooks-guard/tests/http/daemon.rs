@@ -297,11 +297,7 @@ impl Daemon {
     }
 
     pub(crate) fn signal(&self, name: &str) {
-        let status = Command::new("kill")
-            .args([&format!("-{name}"), &self.pid().to_string()])
-            .status()
-            .unwrap();
-        assert!(status.success());
+        signal(self.pid(), name);
     }
 
     /// Stops it with SIGTERM.
@@ -424,6 +420,36 @@ impl Daemon {
         self.get("/health").ok();
         assert!(!self.stderr().contains("panicked"), "{}", self.stderr());
     }
+
+    /// Waits for a health status without sending other requests.
+    #[track_caller]
+    pub(crate) fn await_health(&self, status: u16) {
+        let begin = Instant::now();
+        loop {
+            let health = self.get("/health");
+            if health.status == status {
+                let state = if status == 200 { "ok" } else { "degraded" };
+                assert_eq!(health.json()["status"], state);
+                return;
+            }
+            assert!(
+                begin.elapsed() < Duration::from_secs(30),
+                "{}",
+                health.text()
+            );
+            thread::sleep(Duration::from_millis(100));
+        }
+    }
+}
+
+/// Sends a signal, such as `STOP`, to a process.
+#[track_caller]
+pub(crate) fn signal(pid: u32, name: &str) {
+    let status = Command::new("kill")
+        .args([&format!("-{name}"), &pid.to_string()])
+        .status()
+        .unwrap();
+    assert!(status.success());
 }
 
 /// Returns a permission request.

@@ -103,26 +103,6 @@ fn lines(daemon: &Daemon, what: &str) -> usize {
         .count()
 }
 
-/// Waits for a health status without sending other requests.
-#[track_caller]
-pub(crate) fn await_health(daemon: &Daemon, status: u16) {
-    let begin = Instant::now();
-    loop {
-        let health = daemon.get("/health");
-        if health.status == status {
-            let state = if status == 200 { "ok" } else { "degraded" };
-            assert_eq!(health.json()["status"], state);
-            return;
-        }
-        assert!(
-            begin.elapsed() < Duration::from_secs(30),
-            "{}",
-            health.text()
-        );
-        std::thread::sleep(Duration::from_millis(100));
-    }
-}
-
 #[test]
 fn full_disk_is_degraded_and_logged_at_a_limited_rate() {
     let Some(mut daemon) = with_limitable_files() else {
@@ -137,7 +117,7 @@ fn full_disk_is_degraded_and_logged_at_a_limited_rate() {
         assert_safe(&daemon.post(&json!({ "command": "ls" })));
         refused += 1;
     }
-    await_health(&daemon, 503);
+    daemon.await_health(503);
     for message in ["cannot write the audit trail", "cannot record the decision"] {
         let most = 2 * (begin.elapsed().as_secs() as usize / 10 + 2);
         let found = lines(&daemon, message);
@@ -147,7 +127,7 @@ fn full_disk_is_degraded_and_logged_at_a_limited_rate() {
     std::thread::sleep(Duration::from_secs(3));
     assert_eq!(daemon.get("/health").status, 503);
     limit(&daemon, "unlimited");
-    await_health(&daemon, 200);
+    daemon.await_health(200);
     daemon.assert_healthy();
     // The number of suppressed messages is in the next one.
     limit(&daemon, "4096");
@@ -169,7 +149,7 @@ fn full_disk_is_degraded_and_logged_at_a_limited_rate() {
     }
     assert!(left_out(&daemon.stderr()) >= 400, "{}", daemon.stderr());
     limit(&daemon, "unlimited");
-    await_health(&daemon, 200);
+    daemon.await_health(200);
     let url = format!("sqlite:{}", daemon.setup().database_file().display());
     crate::operation::assert_intact(&url);
 }

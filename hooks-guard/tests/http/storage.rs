@@ -1,4 +1,5 @@
-//! Tests disk and database failures: every decision has a record, and the daemon does not crash.
+//! Tests failures of the database: every decision has a record, and the daemon does not crash. Full disks
+//! and stopped processes have modules of their own.
 
 use std::fs;
 use std::time::Duration;
