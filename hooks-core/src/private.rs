@@ -23,10 +23,8 @@ pub use crate::typed::kind::{Always, Concurrent, Fallback, Singleton};
 pub use crate::typed::registrations::Registrations;
 pub use crate::typed::slot::{AlwaysSlot, ChainedSlot, FallbackSlot, SingletonSlot, TypedSlot};
 pub use crate::typed::slot_def::{
-    CallHook, CallMethod, CallStateful, Cloned, Copied, DynHook, Lent, OmittedOutput, OnReentry,
-    OwnedArgs, SlotDef, Started,
-    Started::{Args, StartedHook},
-    default, owned, pin,
+    CallHook, CallMethod, CallStateful, Cloned, Copied, DirectStart, DynHook, OmittedOutput,
+    OnReentry, OwnedArgs, SlotDef, default, pin, text,
 };
 
 pub use crate::{
@@ -41,7 +39,7 @@ pub use std::fmt::{Debug, Formatter, Result as FmtResult};
 pub use std::future::Future;
 pub use std::marker::{Copy, PhantomData, Sized};
 pub use std::ops::{Deref, Fn};
-pub use std::option::Option;
+pub use std::option::Option::{self, None, Some};
 pub use std::primitive::{bool, str};
 pub use std::result::Result::{self, Err, Ok};
 pub use std::string::String;
@@ -51,12 +49,6 @@ pub use std::sync::Arc;
 /// itself.
 pub fn boxed<'a, T>(future: impl Future<Output = T> + MaybeSend + 'a) -> BoxFuture<'a, T> {
     Box::pin(future)
-}
-
-/// Returns the text of a `&str`, for hooks that take a `String`.
-#[inline]
-pub fn text(text: &str) -> String {
-    text.to_owned()
 }
 
 /// Ends a re-entrant call whose hook does not override `on_reentrancy`.

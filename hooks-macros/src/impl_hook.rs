@@ -215,7 +215,7 @@ fn slot_path(args: TokenStream, errors: &mut Errors) -> Option<Path> {
 // struct NoKeys;
 // impl Check for NoKeys {
 //     async fn call(&self, prompt: String) -> bool { no_keys(&prompt).await }
-//     fn __hooks_start(…) { … no_keys with the borrowed prompt … }
+//     fn __hooks_direct() -> … { … no_keys with the borrowed prompt … }
 // }
 fn expand(hook: &Hook<'_>) -> TokenStream {
     let private = &krate::private();
@@ -423,7 +423,7 @@ fn call(hook: &Hook<'_>, private: &TokenStream) -> TokenStream {
 
 /// Returns the hook with the slot's own arguments, if the function takes them unchanged.
 fn start(hook: &Hook<'_>, slot: &Path, private: &TokenStream, ready: bool) -> TokenStream {
-    let function = &hook.function.sig.ident;
+    let (function, name) = (&hook.function.sig.ident, &hook.name);
     // If `last` is missing, the compiler points at the `fn`: an editor would show the generated
     // names at the span of the function's name.
     let check = spans::call_by_way_of(
@@ -436,15 +436,20 @@ fn start(hook: &Hook<'_>, slot: &Path, private: &TokenStream, ready: bool) -> To
     // At the macro's own site no local clashes with the user's names.
     quote_spanned! {Span::mixed_site()=>
         #[allow(deprecated)]
-        fn __hooks_start<'__b, '__a: '__b>(
-            &'__b self,
-            lent: #private::Lent<'__a, dyn #slot>,
-        ) -> #private::Started<'__b, '__a, dyn #slot> {
-            #[allow(unused_imports)]
-            use #private::direct::{Owned as _, Plain as _, WithLast as _};
-            let function = #private::direct::Function::<dyn #slot, _, #ready>::new(#function);
-            #check;
-            (&&&function).__hooks_start(lent)
+        fn __hooks_direct() -> #private::Option<#private::DirectStart<Self, dyn #slot>> {
+            fn start<'b, 'a>(
+                hook: &'b #name,
+                args: <dyn #slot as #private::SlotDef>::Args<'a>,
+                last: <dyn #slot as #private::SlotDef>::Last,
+                _: #private::PhantomData<&'b &'a ()>,
+            ) -> #private::HookFuture<'b, <dyn #slot as #private::SlotDef>::Out> {
+                #[allow(unused_imports)]
+                use #private::direct::{Owned as _, Plain as _, WithLast as _};
+                let function = #private::direct::Function::<dyn #slot, _, #ready>::new(#function);
+                #check;
+                (&&&function).__hooks_start(hook, <#name as #slot>::call, args, last)
+            }
+            #private::Some(#private::DirectStart::<Self, dyn #slot>::new(start))
         }
     }
 }

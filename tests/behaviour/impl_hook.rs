@@ -129,6 +129,34 @@ macro_rules! rules {
                 assert_eq!(answer, Err("looks like a key".to_owned()));
             }
 
+            /// T-25, T-10: each `&str` counts as a `String`, also if the function takes only some of them
+            /// as such
+            #[test]
+            fn a_function_takes_texts_borrowed_or_owned() {
+                #[hooks]
+                trait Texts {
+                    #[hook(fallback)]
+                    async fn join(first: &str, second: &str) -> String {
+                        format!("{first} {second}")
+                    }
+                }
+
+                #[impl_hook(Join)]
+                async fn owned(first: String, second: String, last: Option<String>) -> String {
+                    $($pause)*
+                    format!("{first}+{second}{}", last.unwrap_or_default())
+                }
+
+                #[impl_hook(Join)]
+                async fn mixed(first: &str, second: String, last: Option<String>) -> String {
+                    $($pause)*
+                    format!("{first}-{second} after {last:?}")
+                }
+
+                let set = TextsSet::new().with_join(Owned).with_join(Mixed);
+                assert_eq!(block_on(set.join("a", "b")), "a-b after Some(\"a+b\")");
+            }
+
             /// T-25: one hook value may be registered more than once, each counts
             #[test]
             fn a_function_hook_can_be_registered_twice() {

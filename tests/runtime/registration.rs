@@ -1,6 +1,8 @@
 //! Registering and unregistering event hooks (E-01 to E-13).
 
 use std::collections::BTreeMap;
+use std::future::ready;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use futures::executor::block_on;
@@ -288,6 +290,28 @@ async fn by_attribute(event: Event<'_>) -> Result<HookResult, HookError> {
 /// Returns the names that the registry lists for `e`.
 fn names(registry: &HookRegistry) -> Vec<String> {
     registry.list_handlers(Some("e"))["e"].clone()
+}
+
+/// Counts its calls before it returns its future.
+struct CountsBefore(Arc<AtomicU32>);
+
+impl EventHook for CountsBefore {
+    fn call(
+        &self,
+        _event: Event<'_>,
+    ) -> impl Future<Output = Result<HookResult, HookError>> + Send {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        ready(Ok(HookResult::proceed()))
+    }
+}
+
+#[test]
+fn e_05_an_emission_calls_a_hook_once() {
+    let calls = Arc::new(AtomicU32::new(0));
+    let registry = HookRegistry::new();
+    registry.register("e", CountsBefore(Arc::clone(&calls)), plain());
+    block_on(emit(&registry, "e", ()));
+    assert_eq!(calls.load(Ordering::Relaxed), 1);
 }
 
 #[test]

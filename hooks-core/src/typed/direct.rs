@@ -11,7 +11,7 @@ use std::marker::PhantomData;
 use crate::bounds::MaybeSend;
 use crate::future::Never;
 use crate::hook_future::HookFuture;
-use crate::typed::slot_def::{Lent, SlotDef, Started, owned};
+use crate::typed::slot_def::{IntoOwned, IntoParameter, SlotDef};
 
 /// A function `F` as a hook of the slot `S`; `READY` is `true` if its body cannot suspend.
 #[derive(Debug)]
@@ -33,7 +33,13 @@ impl<S: ?Sized, F, const READY: bool> Function<S, F, READY> {
 /// The function takes the slot's arguments and `last`.
 pub trait WithLast<'b, 'a, S: SlotDef + ?Sized> {
     /// Starts the function.
-    fn __hooks_start(&self, lent: Lent<'a, S>) -> Started<'b, 'a, S>;
+    fn __hooks_start<H, C>(
+        &self,
+        hook: &'b H,
+        call: C,
+        args: S::Args<'a>,
+        last: S::Last,
+    ) -> HookFuture<'b, S::Out>;
 
     /// Returns the type of no `last`: the function takes it.
     fn __hooks_left_out(&self) -> PhantomData<()> {
@@ -44,7 +50,13 @@ pub trait WithLast<'b, 'a, S: SlotDef + ?Sized> {
 /// The function takes the slot's arguments.
 pub trait Plain<'b, 'a, S: SlotDef + ?Sized> {
     /// Starts the function.
-    fn __hooks_start(&self, lent: Lent<'a, S>) -> Started<'b, 'a, S>;
+    fn __hooks_start<H, C>(
+        &self,
+        hook: &'b H,
+        call: C,
+        args: S::Args<'a>,
+        last: S::Last,
+    ) -> HookFuture<'b, S::Out>;
 
     /// Returns the type of the `last` that the function does not take.
     fn __hooks_left_out(&self) -> PhantomData<S::Last> {
@@ -54,8 +66,17 @@ pub trait Plain<'b, 'a, S: SlotDef + ?Sized> {
 
 /// The function takes something else.
 pub trait Owned<'b, 'a, S: SlotDef + ?Sized> {
-    /// Returns the arguments for `call`.
-    fn __hooks_start(&self, lent: Lent<'a, S>) -> Started<'b, 'a, S>;
+    /// Starts the hook by its `call`.
+    fn __hooks_start<H, C>(
+        &self,
+        hook: &'b H,
+        call: C,
+        args: S::Args<'a>,
+        last: S::Last,
+    ) -> HookFuture<'b, S::Out>
+    where
+        C: CallWith<&'b H, S::Owned<'a>>,
+        C::Output: Future<Output = S::Out> + MaybeSend + 'b;
 
     /// Returns the type of no `last`: the compiler reports the function otherwise.
     fn __hooks_left_out(&self) -> PhantomData<()> {
@@ -70,11 +91,14 @@ where
     F::Output: Future<Output = S::Out> + MaybeSend + 'b,
 {
     #[inline]
-    fn __hooks_start(&self, Lent { args, last }: Lent<'a, S>) -> Started<'b, 'a, S> {
-        Started::StartedHook(HookFuture::__new(
-            READY,
-            self.function.call_last(args, last),
-        ))
+    fn __hooks_start<H, C>(
+        &self,
+        _: &'b H,
+        _: C,
+        args: S::Args<'a>,
+        last: S::Last,
+    ) -> HookFuture<'b, S::Out> {
+        HookFuture::__new(READY, self.function.call_last(args, last))
     }
 }
 
@@ -85,8 +109,14 @@ where
     F::Output: Future<Output = S::Out> + MaybeSend + 'b,
 {
     #[inline]
-    fn __hooks_start(&self, Lent { args, .. }: Lent<'a, S>) -> Started<'b, 'a, S> {
-        Started::StartedHook(HookFuture::__new(READY, self.function.call_plain(args)))
+    fn __hooks_start<H, C>(
+        &self,
+        _: &'b H,
+        _: C,
+        args: S::Args<'a>,
+        _: S::Last,
+    ) -> HookFuture<'b, S::Out> {
+        HookFuture::__new(READY, self.function.call_plain(args))
     }
 }
 
@@ -94,8 +124,18 @@ impl<'b, 'a, S, F, const READY: bool> Owned<'b, 'a, S> for Function<S, F, READY>
 where
     S: SlotDef + ?Sized,
 {
-    fn __hooks_start(&self, lent: Lent<'a, S>) -> Started<'b, 'a, S> {
-        owned(lent)
+    fn __hooks_start<H, C>(
+        &self,
+        hook: &'b H,
+        call: C,
+        args: S::Args<'a>,
+        last: S::Last,
+    ) -> HookFuture<'b, S::Out>
+    where
+        C: CallWith<&'b H, S::Owned<'a>>,
+        C::Output: Future<Output = S::Out> + MaybeSend + 'b,
+    {
+        HookFuture::boxed(call.call_with(hook, args.into_owned(last)))
     }
 }
 
@@ -202,6 +242,14 @@ pub trait CallLast<Args, Last> {
     fn call_last(&self, args: Args, last: Last) -> Self::Output;
 }
 
+/// A function with a receiver and these parameters.
+pub trait CallWith<Receiver, Args> {
+    /// Future that it returns.
+    type Output;
+    /// Calls it.
+    fn call_with(&self, receiver: Receiver, args: Args) -> Self::Output;
+}
+
 /// A condition on a call with these arguments: a function with a reference to each of them.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a condition of this slot; write a closure that takes a reference to each of `{Args}` and returns `bool`",
@@ -213,68 +261,97 @@ pub trait Condition<Args> {
     fn holds(&self, args: &Args) -> bool;
 }
 
+macro_rules! arity {
+    ($($arg:ident $parameter:ident,)*) => {
+        impl<$($arg,)*> Length<{ <[&str]>::len(&[$(stringify!($arg)),*]) }> for ($($arg,)*) {}
+
+        #[allow(non_snake_case, reason = "one name serves as type and as variable")]
+        impl<$($arg: IntoParameter<$parameter>, $parameter),*> IntoOwned<($($parameter,)*), ()>
+            for ($($arg,)*)
+        {
+            #[allow(clippy::unused_unit, reason = "the empty tuple is one of the tuples")]
+            #[inline]
+            fn into_owned(self, (): ()) -> ($($parameter,)*) {
+                let ($($arg,)*) = self;
+                ($($arg.into_parameter(),)*)
+            }
+        }
+
+        #[allow(non_snake_case, reason = "one name serves as type and as variable")]
+        impl<$($arg: IntoParameter<$parameter>, $parameter,)* T>
+            IntoOwned<($($parameter,)* Option<T>,), Option<T>> for ($($arg,)*)
+        {
+            #[inline]
+            fn into_owned(self, last: Option<T>) -> ($($parameter,)* Option<T>,) {
+                let ($($arg,)*) = self;
+                ($($arg.into_parameter(),)* last,)
+            }
+        }
+
+        #[allow(non_snake_case, reason = "one name serves as type and as variable")]
+        impl<Func, Fut $(, $arg)*> CallPlain<($($arg,)*)> for Func
+        where
+            Func: Fn($($arg),*) -> Fut + ?Sized,
+        {
+            type Output = Fut;
+
+            #[inline]
+            fn call_plain(&self, ($($arg,)*): ($($arg,)*)) -> Fut {
+                self($($arg),*)
+            }
+        }
+
+        #[allow(non_snake_case, reason = "one name serves as type and as variable")]
+        impl<Func $(, $arg)*> Condition<($($arg,)*)> for Func
+        where
+            Func: Fn($(&$arg),*) -> bool,
+        {
+            fn holds(&self, ($($arg,)*): &($($arg,)*)) -> bool {
+                self($($arg),*)
+            }
+        }
+
+        #[allow(non_snake_case, reason = "one name serves as type and as variable")]
+        impl<Func, Fut, Receiver $(, $arg)*> CallWith<Receiver, ($($arg,)*)> for Func
+        where
+            Func: Fn(Receiver $(, $arg)*) -> Fut,
+        {
+            type Output = Fut;
+
+            #[inline]
+            fn call_with(&self, receiver: Receiver, ($($arg,)*): ($($arg,)*)) -> Fut {
+                self(receiver $(, $arg)*)
+            }
+        }
+
+        #[allow(non_snake_case, reason = "one name serves as type and as variable")]
+        impl<Func, Fut, Last $(, $arg)*> CallLast<($($arg,)*), Last> for Func
+        where
+            Func: Fn($($arg,)* Last) -> Fut,
+        {
+            type Output = Fut;
+
+            #[inline]
+            fn call_last(&self, ($($arg,)*): ($($arg,)*), last: Last) -> Fut {
+                self($($arg,)* last)
+            }
+        }
+    };
+}
+
+/// Implements the traits for these parameters, and for each end of the list.
 macro_rules! arities {
-    ($(($($arg:ident)*))*) => {
-        $(
-            impl<$($arg,)*> Length<{ <[&str]>::len(&[$(stringify!($arg)),*]) }> for ($($arg,)*) {}
-
-            #[allow(non_snake_case, reason = "one name serves as type and as variable")]
-            impl<Func, Fut $(, $arg)*> CallPlain<($($arg,)*)> for Func
-            where
-                Func: Fn($($arg),*) -> Fut + ?Sized,
-            {
-                type Output = Fut;
-
-                #[inline]
-                fn call_plain(&self, ($($arg,)*): ($($arg,)*)) -> Fut {
-                    self($($arg),*)
-                }
-            }
-
-            #[allow(non_snake_case, reason = "one name serves as type and as variable")]
-            impl<Func $(, $arg)*> Condition<($($arg,)*)> for Func
-            where
-                Func: Fn($(&$arg),*) -> bool,
-            {
-                fn holds(&self, ($($arg,)*): &($($arg,)*)) -> bool {
-                    self($($arg),*)
-                }
-            }
-
-            #[allow(non_snake_case, reason = "one name serves as type and as variable")]
-            impl<Func, Fut, Last $(, $arg)*> CallLast<($($arg,)*), Last> for Func
-            where
-                Func: Fn($($arg,)* Last) -> Fut,
-            {
-                type Output = Fut;
-
-                #[inline]
-                fn call_last(&self, ($($arg,)*): ($($arg,)*), last: Last) -> Fut {
-                    self($($arg,)* last)
-                }
-            }
-        )*
+    () => {
+        arity! {}
+    };
+    ($arg:ident $parameter:ident, $($rest:tt)*) => {
+        arity! { $arg $parameter, $($rest)* }
+        arities! { $($rest)* }
     };
 }
 
 // The number of parameters that `#[hooks]` allows, and `last`.
 arities! {
-    ()
-    (A)
-    (A B)
-    (A B C)
-    (A B C D)
-    (A B C D E)
-    (A B C D E F)
-    (A B C D E F G)
-    (A B C D E F G H)
-    (A B C D E F G H I)
-    (A B C D E F G H I J)
-    (A B C D E F G H I J K)
-    (A B C D E F G H I J K L)
-    (A B C D E F G H I J K L M)
-    (A B C D E F G H I J K L M N)
-    (A B C D E F G H I J K L M N O)
-    (A B C D E F G H I J K L M N O P)
-    (A B C D E F G H I J K L M N O P Q)
+    A0 P0, A1 P1, A2 P2, A3 P3, A4 P4, A5 P5, A6 P6, A7 P7, A8 P8, A9 P9, A10 P10, A11 P11, A12 P12,
+    A13 P13, A14 P14, A15 P15, A16 P16,
 }

@@ -17,7 +17,7 @@ use crate::form::{
 use crate::hook_future::HookFuture;
 use crate::stateful::Stateful;
 use crate::typed::direct::{CallPlain, Condition};
-use crate::typed::slot_def::{CallHook, CallStateful, DynHook, Lent, OwnedArgs, SlotDef};
+use crate::typed::slot_def::{CallHook, CallStateful, DynHook, IntoOwned, OwnedArgs, SlotDef};
 
 /// A value that can be registered in the slot `S`.
 ///
@@ -137,7 +137,7 @@ impl<S: SlotDef + ?Sized, H: Hook<S, M>, M> DynHook<S> for SingleHook<H, M> {
 impl<S: CallHook<H> + ?Sized + 'static, H: HookObject> Hook<S, ByTrait> for H {
     #[inline]
     fn start<'b, 'a: 'b>(&'b self, args: S::Args<'a>, last: S::Last) -> HookFuture<'b, S::Out> {
-        S::start(self, Lent { args, last })
+        S::start(self, args, last)
     }
 }
 
@@ -150,7 +150,7 @@ where
 {
     #[inline]
     fn start<'b, 'a: 'b>(&'b self, args: S::Args<'a>, last: S::Last) -> HookFuture<'b, S::Out> {
-        HookFuture::boxed(self.call_plain(S::to_owned(args, last)))
+        HookFuture::boxed(self.call_plain(args.into_owned(last)))
     }
 }
 
@@ -163,8 +163,7 @@ where
     for<'a> S::Owned<'a>: MaybeSend,
 {
     fn start<'b, 'a: 'b>(&'b self, args: S::Args<'a>, last: S::Last) -> HookFuture<'b, S::Out> {
-        let owned = S::to_owned(args, last);
-        HookFuture::boxed(self.call::<S, _>(OwnedArgs(owned)))
+        HookFuture::boxed(self.call::<S, _>(OwnedArgs(args.into_owned(last))))
     }
 }
 
@@ -188,7 +187,7 @@ impl<S: SlotDef + ?Sized, T: Hook<S, M> + ?Sized, M> Hook<S, InArc<M>> for Arc<T
 impl<S: CallHook<T> + ?Sized + 'static, T: HookObject> Hook<S, InBox> for Box<T> {
     #[inline]
     fn start<'b, 'a: 'b>(&'b self, args: S::Args<'a>, last: S::Last) -> HookFuture<'b, S::Out> {
-        S::start(self, Lent { args, last })
+        S::start(self, args, last)
     }
 
     fn type_name() -> &'static str {
@@ -200,7 +199,7 @@ impl<S: CallHook<T> + ?Sized + 'static, T: HookObject> Hook<S, InBox> for Box<T>
 impl<S: CallHook<T> + ?Sized + 'static, T: HookObject> Hook<S, Borrowed> for &T {
     #[inline]
     fn start<'b, 'a: 'b>(&'b self, args: S::Args<'a>, last: S::Last) -> HookFuture<'b, S::Out> {
-        S::start(self, Lent { args, last })
+        S::start(self, args, last)
     }
 
     fn type_name() -> &'static str {

@@ -8,6 +8,7 @@
 
 use std::fmt;
 use std::future::Future;
+use std::marker::PhantomData;
 
 use crate::bounds::{HookObject, MaybeSend, SlotOutput};
 use crate::future::{Either, Lazy, Never};
@@ -33,7 +34,7 @@ impl OmittedOutput for () {
 /// for `dyn SlotTrait`, the type by which a slot is named.
 pub trait SlotDef {
     /// The arguments as a tuple, references borrowed for `'a`.
-    type Args<'a>: MaybeSend + PassArgs<Self::Passing>;
+    type Args<'a>: MaybeSend + PassArgs<Self::Passing> + IntoOwned<Self::Owned<'a>, Self::Last>;
     /// How a further hook gets the arguments: [`Copied`] or [`Cloned`].
     type Passing: Passing;
     /// `Option<Out>` if hooks get the previous output, else `()`.
@@ -64,9 +65,6 @@ pub trait SlotDef {
     fn clone_args<'a>(_: &Self::Args<'a>) -> Self::Args<'a> {
         unreachable!("arguments that are copied, or passed once, are not cloned")
     }
-
-    /// Converts the arguments into owned ones.
-    fn to_owned<'a>(args: Self::Args<'a>, last: Self::Last) -> Self::Owned<'a>;
 }
 
 /// How a further hook gets the arguments of a slot.
@@ -115,6 +113,41 @@ impl<T> PassArgs<Cloned> for T {
     }
 }
 
+/// The arguments of a slot, which become owned ones with the `last` that the slot passes. A trait
+/// and not a method of [`SlotDef`], which the compiler would check for each slot: 2 % of the
+/// instructions of `cargo check`.
+pub trait IntoOwned<Owned, Last> {
+    /// Converts the arguments.
+    fn into_owned(self, last: Last) -> Owned;
+}
+
+/// An argument that becomes a parameter of a slot's `call`.
+pub trait IntoParameter<T> {
+    /// Converts the argument.
+    fn into_parameter(self) -> T;
+}
+
+impl<T> IntoParameter<T> for T {
+    #[inline]
+    fn into_parameter(self) -> T {
+        self
+    }
+}
+
+impl IntoParameter<String> for &str {
+    #[inline]
+    fn into_parameter(self) -> String {
+        text(self)
+    }
+}
+
+/// Returns the text of a `&str`, for hooks that take a `String`.
+#[inline]
+#[must_use]
+pub fn text(text: &str) -> String {
+    text.to_owned()
+}
+
 fn never<T>() -> Never<T> {
     unreachable!("`later` is called only if `READY` is false")
 }
@@ -135,7 +168,48 @@ pub fn default<'a, S: SlotDef + ?Sized>(
 /// for `dyn SlotTrait` and every `H: SlotTrait`.
 pub trait CallHook<H>: SlotDef {
     /// Starts the hook.
-    fn start<'b, 'a: 'b>(hook: &'b H, lent: Lent<'a, Self>) -> HookFuture<'b, Self::Out>;
+    fn start<'b, 'a: 'b>(
+        hook: &'b H,
+        args: Self::Args<'a>,
+        last: Self::Last,
+    ) -> HookFuture<'b, Self::Out>;
+}
+
+/// The function that starts a hook `H` of the slot `S` with the slot's own arguments. `#[impl_hook]`
+/// provides it.
+pub struct DirectStart<H, S: SlotDef + ?Sized>(StartFn<H, S>);
+
+/// The last parameter is there for its type, by which `'a` outlives `'b`.
+type StartFn<H, S> = for<'b, 'a> fn(
+    &'b H,
+    <S as SlotDef>::Args<'a>,
+    <S as SlotDef>::Last,
+    PhantomData<&'b &'a ()>,
+) -> HookFuture<'b, <S as SlotDef>::Out>;
+
+impl<H, S: SlotDef + ?Sized> DirectStart<H, S> {
+    /// Wraps the function.
+    #[inline]
+    pub fn new(start: StartFn<H, S>) -> Self {
+        DirectStart(start)
+    }
+
+    /// Starts the hook.
+    #[inline]
+    pub fn start<'b, 'a: 'b>(
+        self,
+        hook: &'b H,
+        args: S::Args<'a>,
+        last: S::Last,
+    ) -> HookFuture<'b, S::Out> {
+        (self.0)(hook, args, last, PhantomData)
+    }
+}
+
+impl<H, S: SlotDef + ?Sized> fmt::Debug for DirectStart<H, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DirectStart").finish_non_exhaustive()
+    }
 }
 
 /// The owned arguments of the slot `S`.
@@ -185,43 +259,6 @@ pub trait DynHook<S: SlotDef + ?Sized>: HookObject {
     fn admits(&self, _: &S::Args<'_>) -> bool {
         true
     }
-}
-
-/// The arguments of a call and the previous output, as the slot lends them.
-pub struct Lent<'a, S: SlotDef + ?Sized> {
-    /// The arguments.
-    pub args: S::Args<'a>,
-    /// The previous output.
-    pub last: S::Last,
-}
-
-impl<S: SlotDef + ?Sized> fmt::Debug for Lent<'_, S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Lent").finish_non_exhaustive()
-    }
-}
-
-/// A started hook, or the arguments for its `call`. The compiler selects the form from the hook's
-/// signature (module `direct`). A type, not an alias of `Result`, whose types the compiler would
-/// normalise for each slot.
-pub enum Started<'b, 'a, S: SlotDef + ?Sized> {
-    /// The hook takes lent arguments, and is started.
-    StartedHook(HookFuture<'b, S::Out>),
-    /// The hook takes these owned arguments.
-    Args(S::Owned<'a>),
-}
-
-impl<S: SlotDef + ?Sized> fmt::Debug for Started<'_, '_, S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Started").finish_non_exhaustive()
-    }
-}
-
-/// Converts the lent arguments into owned ones. A function and not a method of [`Started`], which
-/// the compiler resolves more slowly.
-#[inline]
-pub fn owned<'b, 'a, S: SlotDef + ?Sized>(lent: Lent<'a, S>) -> Started<'b, 'a, S> {
-    Started::Args(S::to_owned(lent.args, lent.last))
 }
 
 /// Boxes the future of a hook that takes owned arguments.

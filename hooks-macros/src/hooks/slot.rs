@@ -317,6 +317,7 @@ impl<'a> SlotExpansion<'a> {
             place,
             idents,
             hook_future,
+            args_type,
             ..
         } = self;
         let (output, a) = (&slot.output, &self.args_lifetime);
@@ -341,7 +342,7 @@ impl<'a> SlotExpansion<'a> {
         // On the parameter, not in the body: the lint stays as it is for the user's variables.
         let unused = (!idents.is_empty()).then(|| quote!(#[allow(unused_variables)]));
         quote_spanned! {*place=>
-            fn now<#a>(#unused (#(#pats,)*): Self::Args<#a>) -> #output #body
+            fn now<#a>(#unused (#(#pats,)*): #args_type) -> #output #body
         }
     }
 

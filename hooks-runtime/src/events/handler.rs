@@ -21,7 +21,6 @@ use std::marker::PhantomData;
 use std::mem;
 use std::sync::Arc;
 
-use hooks_core::__private::{Lent, Started};
 use hooks_core::form::ByState;
 use hooks_core::{EntryMeta, Failure, Hook, HookFuture, HookObject, Stateful, hooks};
 
@@ -411,16 +410,14 @@ impl<H: EventHook + 'static> IntoHandler<form::Typed> for H {
         _: impl FnOnce(Self::Return, EventContext<'_>) -> HookFuture<'a, HandlerOutput>,
     ) -> HookFuture<'a, HandlerOutput> {
         // Call a hook that may await again, with an event that its future owns.
-        let lent = Lent {
-            args: (context.event(entry),),
-            last: (),
-        };
-        let answer = match self.__hooks_start(lent) {
-            Started::StartedHook(HookFuture::Ready(result)) => Some(result),
-            _ => None,
-        };
-        if let Some(result) = answer {
-            return HookFuture::Ready(result.apply(Some(context)));
+        if let Some(direct) = Self::__hooks_direct() {
+            let answer = match direct.start(self, (context.event(entry),), ()) {
+                HookFuture::Ready(result) => Some(result),
+                HookFuture::Boxed(_) => None,
+            };
+            if let Some(result) = answer {
+                return HookFuture::Ready(result.apply(Some(context)));
+            }
         }
         let owned = context.to_owned_event(entry);
         HookFuture::boxed(async move { self.call(owned.event()).await.apply(None) })

@@ -17,7 +17,6 @@ impl SlotExpansion<'_> {
             private,
             cfgs,
             place,
-            idents,
             args_type,
             last_type,
             ..
@@ -30,9 +29,7 @@ impl SlotExpansion<'_> {
         let clone_args = (!passes_once && !copies).then(|| self.clone_args());
         let awaiting = (!slot.ready).then(|| quote!(const READY: #private::bool = false;));
         let default = self.default();
-        let owned = slot.params.iter().map(|param| param.owned(private));
         let owned_type = self.owned_type();
-        let last = slot.passes_last().then(|| quote!(last,));
         quote_spanned! {*place=>
             #(#cfgs)*
             impl #private::SlotDef for dyn #name + '_ {
@@ -45,9 +42,6 @@ impl SlotExpansion<'_> {
                 #awaiting
                 #default
                 #clone_args
-                fn to_owned<#a>((#(#idents,)*): Self::Args<#a>, last: Self::Last) -> Self::Owned<#a> {
-                    (#(#owned,)* #last)
-                }
             }
         }
     }
@@ -155,8 +149,9 @@ impl SlotExpansion<'_> {
             quote_spanned!(*place=> impl #private::Future<Output = #output> + #private::MaybeSend);
         // Variables that cannot clash with the user's.
         let hidden = Span::mixed_site().located_at(*place);
-        let [hook, value, is_ready] =
-            ["hook", "value", "is_ready"].map(|name| Ident::new(name, hidden));
+        let [hook, direct, value, is_ready] =
+            ["hook", "direct", "value", "is_ready"].map(|name| Ident::new(name, hidden));
+        let owned = slot.params.iter().map(|param| param.owned(private));
         // With the trait's name: for `__H::call` the compiler searches every trait in scope with a
         // `call`, which includes the traits of all slots in the module. The signatures contain the
         // types of the slot, not the associated types of `SlotDef`, which the compiler would
@@ -166,11 +161,12 @@ impl SlotExpansion<'_> {
             impl<__H: #name> #private::CallHook<__H> for dyn #name {
                 fn start<'b, #a: 'b>(
                     #hook: &'b __H,
-                    lent: #private::Lent<#a, Self>,
+                    (#(#idents,)*): #args_type,
+                    last: #last_type,
                 ) -> #private::HookFuture<'b, #output> {
-                    match #name::__hooks_start(#hook, lent) {
-                        #private::StartedHook(started) => started,
-                        #private::Args((#hook_args)) => #private::pin(#name::call(#hook, #hook_args)),
+                    match <__H as #name>::__hooks_direct() {
+                        #private::Some(#direct) => #direct.start(#hook, (#(#idents,)*), last),
+                        #private::None => #private::pin(#name::call(#hook, #(#owned,)* #last)),
                     }
                 }
             }

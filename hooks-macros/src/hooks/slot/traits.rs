@@ -20,7 +20,7 @@ impl SlotExpansion<'_> {
             hook_future,
             ..
         } = self;
-        let (name, set, a) = (&slot.name, &self.set.set, &self.args_lifetime);
+        let (name, set) = (&slot.name, &self.set.set);
         let blank = self.is_documented().then(|| quote!(#[doc = ""]));
         let doc = format!("A hook of the slot `{}` of [`{set}`].", slot.method);
         let bound = spans::respan_prefix(
@@ -36,18 +36,18 @@ impl SlotExpansion<'_> {
             #(#attrs)*
             #blank
             #[doc = #doc]
-            #[allow(missing_docs, dead_code, clippy::all, clippy::pedantic)]
+            #[allow(missing_docs, clippy::all, clippy::pedantic)]
             #vis #keyword #name: #bound {
                 fn call(#receiver, #hook_params) -> #hook_future
                 where
                     Self: ::core::marker::Sized;
 
                 #[doc(hidden)]
-                fn __hooks_start<'b, #a: 'b>(
-                    &'b self,
-                    lent: #private::Lent<#a, dyn #name>,
-                ) -> #private::Started<'b, #a, dyn #name> {
-                    #private::owned(lent)
+                fn __hooks_direct() -> #private::Option<#private::DirectStart<Self, dyn #name>>
+                where
+                    Self: ::core::marker::Sized,
+                {
+                    #private::None
                 }
             }
         }
@@ -80,7 +80,7 @@ impl SlotExpansion<'_> {
         quote_spanned! {*place=>
             #(#cfgs)*
             #[doc = #doc]
-            #[allow(missing_docs, dead_code, clippy::all, clippy::pedantic)]
+            #[allow(missing_docs, clippy::all, clippy::pedantic)]
             #vis trait #stateful: #bound {
                 fn call_mut(#receiver, #hook_params) -> #hook_future;
 
