@@ -423,7 +423,7 @@ fn call(hook: &Hook<'_>, private: &TokenStream) -> TokenStream {
 
 /// Returns the hook with the slot's own arguments, if the function takes them unchanged.
 fn start(hook: &Hook<'_>, slot: &Path, private: &TokenStream, ready: bool) -> TokenStream {
-    let (function, name) = (&hook.function.sig.ident, &hook.name);
+    let function = &hook.function.sig.ident;
     // If `last` is missing, the compiler points at the `fn`: an editor would show the generated
     // names at the span of the function's name.
     let check = spans::call_by_way_of(
@@ -436,20 +436,24 @@ fn start(hook: &Hook<'_>, slot: &Path, private: &TokenStream, ready: bool) -> To
     // At the macro's own site no local clashes with the user's names.
     quote_spanned! {Span::mixed_site()=>
         #[allow(deprecated)]
-        fn __hooks_direct() -> #private::Option<#private::DirectStart<Self, dyn #slot>> {
-            fn start<'b, 'a>(
-                hook: &'b #name,
+        fn __hooks_direct() -> #private::Option<#private::DirectStart<dyn #slot>> {
+            #[allow(unused_imports)]
+            use #private::direct::{Owned as _, Plain as _, WithLast as _};
+            fn start<'a>(
                 args: <dyn #slot as #private::SlotDef>::Args<'a>,
                 last: <dyn #slot as #private::SlotDef>::Last,
-                _: #private::PhantomData<&'b &'a ()>,
-            ) -> #private::HookFuture<'b, <dyn #slot as #private::SlotDef>::Out> {
-                #[allow(unused_imports)]
-                use #private::direct::{Owned as _, Plain as _, WithLast as _};
+                _: #private::PhantomData<&'a ()>,
+            ) -> #private::HookFuture<'a, <dyn #slot as #private::SlotDef>::Out> {
                 let function = #private::direct::Function::<dyn #slot, _, #ready>::new(#function);
-                #check;
-                (&&&function).__hooks_start(hook, <#name as #slot>::call, args, last)
+                (&&&function).__hooks_start(args, last)
             }
-            #private::Some(#private::DirectStart::<Self, dyn #slot>::new(start))
+            let function = #private::direct::Function::<dyn #slot, _, #ready>::new(#function);
+            #check;
+            if (&&&function).__hooks_is_direct() {
+                #private::Some(#private::DirectStart::<dyn #slot>::new(start))
+            } else {
+                #private::None
+            }
         }
     }
 }

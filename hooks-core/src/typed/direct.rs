@@ -31,15 +31,14 @@ impl<S: ?Sized, F, const READY: bool> Function<S, F, READY> {
 }
 
 /// The function takes the slot's arguments and `last`.
-pub trait WithLast<'b, 'a, S: SlotDef + ?Sized> {
+pub trait WithLast<'a, S: SlotDef + ?Sized> {
     /// Starts the function.
-    fn __hooks_start<H, C>(
-        &self,
-        hook: &'b H,
-        call: C,
-        args: S::Args<'a>,
-        last: S::Last,
-    ) -> HookFuture<'b, S::Out>;
+    fn __hooks_start(&self, args: S::Args<'a>, last: S::Last) -> HookFuture<'a, S::Out>;
+
+    /// Returns `true`.
+    fn __hooks_is_direct(&self) -> bool {
+        true
+    }
 
     /// Returns the type of no `last`: the function takes it.
     fn __hooks_left_out(&self) -> PhantomData<()> {
@@ -48,15 +47,14 @@ pub trait WithLast<'b, 'a, S: SlotDef + ?Sized> {
 }
 
 /// The function takes the slot's arguments.
-pub trait Plain<'b, 'a, S: SlotDef + ?Sized> {
+pub trait Plain<'a, S: SlotDef + ?Sized> {
     /// Starts the function.
-    fn __hooks_start<H, C>(
-        &self,
-        hook: &'b H,
-        call: C,
-        args: S::Args<'a>,
-        last: S::Last,
-    ) -> HookFuture<'b, S::Out>;
+    fn __hooks_start(&self, args: S::Args<'a>, last: S::Last) -> HookFuture<'a, S::Out>;
+
+    /// Returns `true`.
+    fn __hooks_is_direct(&self) -> bool {
+        true
+    }
 
     /// Returns the type of the `last` that the function does not take.
     fn __hooks_left_out(&self) -> PhantomData<S::Last> {
@@ -65,18 +63,16 @@ pub trait Plain<'b, 'a, S: SlotDef + ?Sized> {
 }
 
 /// The function takes something else.
-pub trait Owned<'b, 'a, S: SlotDef + ?Sized> {
-    /// Starts the hook by its `call`.
-    fn __hooks_start<H, C>(
-        &self,
-        hook: &'b H,
-        call: C,
-        args: S::Args<'a>,
-        last: S::Last,
-    ) -> HookFuture<'b, S::Out>
-    where
-        C: CallWith<&'b H, S::Owned<'a>>,
-        C::Output: Future<Output = S::Out> + MaybeSend + 'b;
+pub trait Owned<'a, S: SlotDef + ?Sized> {
+    /// Is not called, because the function is not direct.
+    fn __hooks_start(&self, _: S::Args<'a>, _: S::Last) -> HookFuture<'a, S::Out> {
+        unreachable!("the function is started by the hook's `call`")
+    }
+
+    /// Returns `false`.
+    fn __hooks_is_direct(&self) -> bool {
+        false
+    }
 
     /// Returns the type of no `last`: the compiler reports the function otherwise.
     fn __hooks_left_out(&self) -> PhantomData<()> {
@@ -84,60 +80,31 @@ pub trait Owned<'b, 'a, S: SlotDef + ?Sized> {
     }
 }
 
-impl<'b, 'a, S, F, const READY: bool> WithLast<'b, 'a, S> for &&Function<S, F, READY>
+impl<'a, S, F, const READY: bool> WithLast<'a, S> for &&Function<S, F, READY>
 where
     S: SlotDef + ?Sized,
     F: CallLast<S::Args<'a>, S::Last>,
-    F::Output: Future<Output = S::Out> + MaybeSend + 'b,
+    F::Output: Future<Output = S::Out> + MaybeSend + 'a,
 {
     #[inline]
-    fn __hooks_start<H, C>(
-        &self,
-        _: &'b H,
-        _: C,
-        args: S::Args<'a>,
-        last: S::Last,
-    ) -> HookFuture<'b, S::Out> {
+    fn __hooks_start(&self, args: S::Args<'a>, last: S::Last) -> HookFuture<'a, S::Out> {
         HookFuture::__new(READY, self.function.call_last(args, last))
     }
 }
 
-impl<'b, 'a, S, F, const READY: bool> Plain<'b, 'a, S> for &Function<S, F, READY>
+impl<'a, S, F, const READY: bool> Plain<'a, S> for &Function<S, F, READY>
 where
     S: SlotDef + ?Sized,
     F: CallPlain<S::Args<'a>>,
-    F::Output: Future<Output = S::Out> + MaybeSend + 'b,
+    F::Output: Future<Output = S::Out> + MaybeSend + 'a,
 {
     #[inline]
-    fn __hooks_start<H, C>(
-        &self,
-        _: &'b H,
-        _: C,
-        args: S::Args<'a>,
-        _: S::Last,
-    ) -> HookFuture<'b, S::Out> {
+    fn __hooks_start(&self, args: S::Args<'a>, _: S::Last) -> HookFuture<'a, S::Out> {
         HookFuture::__new(READY, self.function.call_plain(args))
     }
 }
 
-impl<'b, 'a, S, F, const READY: bool> Owned<'b, 'a, S> for Function<S, F, READY>
-where
-    S: SlotDef + ?Sized,
-{
-    fn __hooks_start<H, C>(
-        &self,
-        hook: &'b H,
-        call: C,
-        args: S::Args<'a>,
-        last: S::Last,
-    ) -> HookFuture<'b, S::Out>
-    where
-        C: CallWith<&'b H, S::Owned<'a>>,
-        C::Output: Future<Output = S::Out> + MaybeSend + 'b,
-    {
-        HookFuture::boxed(call.call_with(hook, args.into_owned(last)))
-    }
-}
+impl<S: SlotDef + ?Sized, F, const READY: bool> Owned<'_, S> for Function<S, F, READY> {}
 
 /// The `last` of a slot that passes none: what a hook without that parameter needs.
 #[diagnostic::on_unimplemented(
@@ -242,14 +209,6 @@ pub trait CallLast<Args, Last> {
     fn call_last(&self, args: Args, last: Last) -> Self::Output;
 }
 
-/// A function with a receiver and these parameters.
-pub trait CallWith<Receiver, Args> {
-    /// Future that it returns.
-    type Output;
-    /// Calls it.
-    fn call_with(&self, receiver: Receiver, args: Args) -> Self::Output;
-}
-
 /// A condition on a call with these arguments: a function with a reference to each of them.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a condition of this slot; write a closure that takes a reference to each of `{Args}` and returns `bool`",
@@ -308,19 +267,6 @@ macro_rules! arity {
         {
             fn holds(&self, ($($arg,)*): &($($arg,)*)) -> bool {
                 self($($arg),*)
-            }
-        }
-
-        #[allow(non_snake_case, reason = "one name serves as type and as variable")]
-        impl<Func, Fut, Receiver $(, $arg)*> CallWith<Receiver, ($($arg,)*)> for Func
-        where
-            Func: Fn(Receiver $(, $arg)*) -> Fut,
-        {
-            type Output = Fut;
-
-            #[inline]
-            fn call_with(&self, receiver: Receiver, ($($arg,)*): ($($arg,)*)) -> Fut {
-                self(receiver $(, $arg)*)
             }
         }
 

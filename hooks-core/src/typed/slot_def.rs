@@ -175,38 +175,32 @@ pub trait CallHook<H>: SlotDef {
     ) -> HookFuture<'b, Self::Out>;
 }
 
-/// The function that starts a hook `H` of the slot `S` with the slot's own arguments. `#[impl_hook]`
+/// The function that starts a hook of the slot `S` with the slot's own arguments. `#[impl_hook]`
 /// provides it.
-pub struct DirectStart<H, S: SlotDef + ?Sized>(StartFn<H, S>);
+pub struct DirectStart<S: SlotDef + ?Sized>(StartFn<S>);
 
-/// The last parameter is there for its type, by which `'a` outlives `'b`.
-type StartFn<H, S> = for<'b, 'a> fn(
-    &'b H,
+/// The last parameter is there for its type: the compiler does not infer `'a` from `Args`.
+type StartFn<S> = for<'a> fn(
     <S as SlotDef>::Args<'a>,
     <S as SlotDef>::Last,
-    PhantomData<&'b &'a ()>,
-) -> HookFuture<'b, <S as SlotDef>::Out>;
+    PhantomData<&'a ()>,
+) -> HookFuture<'a, <S as SlotDef>::Out>;
 
-impl<H, S: SlotDef + ?Sized> DirectStart<H, S> {
+impl<S: SlotDef + ?Sized> DirectStart<S> {
     /// Wraps the function.
     #[inline]
-    pub fn new(start: StartFn<H, S>) -> Self {
+    pub fn new(start: StartFn<S>) -> Self {
         DirectStart(start)
     }
 
     /// Starts the hook.
     #[inline]
-    pub fn start<'b, 'a: 'b>(
-        self,
-        hook: &'b H,
-        args: S::Args<'a>,
-        last: S::Last,
-    ) -> HookFuture<'b, S::Out> {
-        (self.0)(hook, args, last, PhantomData)
+    pub fn start<'a>(self, args: S::Args<'a>, last: S::Last) -> HookFuture<'a, S::Out> {
+        (self.0)(args, last, PhantomData)
     }
 }
 
-impl<H, S: SlotDef + ?Sized> fmt::Debug for DirectStart<H, S> {
+impl<S: SlotDef + ?Sized> fmt::Debug for DirectStart<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("DirectStart").finish_non_exhaustive()
     }

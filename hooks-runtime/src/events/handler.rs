@@ -411,7 +411,7 @@ impl<H: EventHook + 'static> IntoHandler<form::Typed> for H {
     ) -> HookFuture<'a, HandlerOutput> {
         // Call a hook that may await again, with an event that its future owns.
         if let Some(direct) = Self::__hooks_direct() {
-            let answer = match direct.start(self, (context.event(entry),), ()) {
+            let answer = match direct.start((context.event(entry),), ()) {
                 HookFuture::Ready(result) => Some(result),
                 HookFuture::Boxed(_) => None,
             };

@@ -165,7 +165,7 @@ impl SlotExpansion<'_> {
                     last: #last_type,
                 ) -> #private::HookFuture<'b, #output> {
                     match <__H as #name>::__hooks_direct() {
-                        #private::Some(#direct) => #direct.start(#hook, (#(#idents,)*), last),
+                        #private::Some(#direct) => #direct.start((#(#idents,)*), last),
                         #private::None => #private::pin(#name::call(#hook, #(#owned,)* #last)),
                     }
                 }

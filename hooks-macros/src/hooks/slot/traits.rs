@@ -43,7 +43,7 @@ impl SlotExpansion<'_> {
                     Self: ::core::marker::Sized;
 
                 #[doc(hidden)]
-                fn __hooks_direct() -> #private::Option<#private::DirectStart<Self, dyn #name>>
+                fn __hooks_direct() -> #private::Option<#private::DirectStart<dyn #name>>
                 where
                     Self: ::core::marker::Sized,
                 {
