@@ -167,12 +167,28 @@ pub fn default<'a, S: SlotDef + ?Sized>(
 /// A slot whose hooks may be of type `H`, which implements the slot trait. `#[hooks]` implements it
 /// for `dyn SlotTrait` and every `H: SlotTrait`.
 pub trait CallHook<H>: SlotDef {
-    /// Starts the hook.
-    fn start<'b, 'a: 'b>(
+    /// Calls the hook's `call`.
+    fn call<'b, 'a: 'b>(
         hook: &'b H,
         args: Self::Args<'a>,
         last: Self::Last,
     ) -> HookFuture<'b, Self::Out>;
+
+    /// Returns the function that starts the hook without its `call`, if there is one.
+    const DIRECT: fn() -> Option<DirectStart<Self>>;
+
+    /// Starts the hook.
+    #[inline]
+    fn start<'b, 'a: 'b>(
+        hook: &'b H,
+        args: Self::Args<'a>,
+        last: Self::Last,
+    ) -> HookFuture<'b, Self::Out> {
+        match (Self::DIRECT)() {
+            Some(direct) => direct.start(args, last),
+            None => Self::call(hook, args, last),
+        }
+    }
 }
 
 /// The function that starts a hook of the slot `S` with the slot's own arguments. `#[impl_hook]`
