@@ -247,14 +247,14 @@ fn expand(hook: &Hook<'_>) -> TokenStream {
     let local = local.map(|local| &local.ident);
     let implemented = &local.map_or_else(|| slot.clone(), |local| Path::from(local.clone()));
     let call = call(hook, private);
-    let start = start(hook, implemented, private, ready);
+    let direct = direct(hook, implemented, private, ready);
     let implementation = quote! {
         #(#cfgs)*
         #(#lints)*
         #[allow(refining_impl_trait)]
         impl #implemented for #name {
             #call
-            #start
+            #direct
         }
     };
     let implementation = match local {
@@ -421,8 +421,9 @@ fn call(hook: &Hook<'_>, private: &TokenStream) -> TokenStream {
     }
 }
 
-/// Returns the hook with the slot's own arguments, if the function takes them unchanged.
-fn start(hook: &Hook<'_>, slot: &Path, private: &TokenStream, ready: bool) -> TokenStream {
+/// Returns the method `__hooks_direct`, which provides the function that starts the hook with the
+/// slot's own arguments, if the user's function takes them unchanged.
+fn direct(hook: &Hook<'_>, slot: &Path, private: &TokenStream, ready: bool) -> TokenStream {
     let function = &hook.function.sig.ident;
     // If `last` is missing, the compiler points at the `fn`: an editor would show the generated
     // names at the span of the function's name.
