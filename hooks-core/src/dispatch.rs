@@ -17,6 +17,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use pin_project_lite::pin_project;
+use tracing::Span;
 
 use crate::cold_option::ColdOption;
 use crate::failure::drop_catching_panic;
@@ -159,7 +160,9 @@ impl<'a, H: ?Sized, P: Policy<H> + 'a> Dispatch<'a, H, P> {
         } else {
             DispatchSpan::none()
         };
-        let step = span.within(|| policy.before_hooks(hooks));
+        let entered = span.get().map(Span::enter);
+        let step = policy.before_hooks(hooks);
+        drop(entered);
         let mut driver = Driver::<H, P, true> {
             policy: &mut policy,
             future: this.future,

@@ -34,23 +34,7 @@ impl<H> Entry<H> {
     pub fn with_type_name(hook: H, hook_type: &'static str) -> Self {
         Entry {
             hook,
-            meta: EntryMeta {
-                id: EntryId::next(),
-                key: None,
-                name: None,
-                type_name: OnceLock::new(),
-                priority: 0,
-                sequence: 0,
-                timeout: None,
-                on_failure: None,
-                is_trusted: true,
-                is_enabled: true,
-                is_conditional: false,
-                constraints: Vec::new(),
-                rank: (0, 0),
-                timer: None,
-                hook_type,
-            },
+            meta: EntryMeta::new(hook_type),
         }
     }
 
@@ -281,6 +265,26 @@ impl fmt::Debug for SlotTimer {
 }
 
 impl EntryMeta {
+    fn new(hook_type: &'static str) -> Self {
+        EntryMeta {
+            id: EntryId::next(),
+            key: None,
+            name: None,
+            type_name: OnceLock::new(),
+            priority: 0,
+            sequence: 0,
+            timeout: None,
+            on_failure: None,
+            is_trusted: true,
+            is_enabled: true,
+            is_conditional: false,
+            constraints: Vec::new(),
+            rank: (0, 0),
+            timer: None,
+            hook_type,
+        }
+    }
+
     /// Returns the id of the registration, unique in this process.
     pub fn id(&self) -> EntryId {
         self.id

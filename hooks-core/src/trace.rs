@@ -34,14 +34,6 @@ impl DispatchSpan {
     pub(crate) fn get(&self) -> Option<&Span> {
         self.0.as_deref()
     }
-
-    /// Calls a function inside the span.
-    pub(crate) fn within<T>(&self, work: impl FnOnce() -> T) -> T {
-        match self.get() {
-            Some(span) => span.in_scope(work),
-            None => work(),
-        }
-    }
 }
 
 /// Returns the span of one hook within a dispatch.

@@ -217,7 +217,10 @@ impl<'a, H: ?Sized, P: Policy<H> + 'a, const WALKS_LEAVES: bool>
         }
         let step = match self.span {
             None => self.policy.after_hooks(),
-            Some(span) => span.in_scope(|| self.policy.after_hooks()),
+            Some(span) => {
+                let _entered = span.enter();
+                self.policy.after_hooks()
+            }
         };
         self.poll_new_future(cx, into_control_flow(step))
     }
@@ -476,7 +479,10 @@ impl<'a, H: ?Sized, P: Policy<H> + 'a, const WALKS_LEAVES: bool>
         let future = future.expect("the policy's future was stored");
         match self.span {
             None => future.poll(cx),
-            Some(span) => span.in_scope(|| future.poll(cx)),
+            Some(span) => {
+                let _entered = span.enter();
+                future.poll(cx)
+            }
         }
     }
 
@@ -492,7 +498,9 @@ impl<'a, H: ?Sized, P: Policy<H> + 'a, const WALKS_LEAVES: bool>
             return self.policy.invoke(&node.meta, hook, is_final);
         };
         let span = trace::hook(dispatch, &node.meta);
-        let future = span.in_scope(|| self.policy.invoke(&node.meta, hook, is_final));
+        let entered = span.enter();
+        let future = self.policy.invoke(&node.meta, hook, is_final);
+        drop(entered);
         future.instrument(span)
     }
 

@@ -5,12 +5,14 @@ use std::collections::{HashMap, HashSet};
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use super::list::Rank;
 use crate::entry::{EntryId, EntryMeta};
 
 /// Number of entries up to which a scan finds an entry: 32 comparisons take less time than the
 /// allocations of an index.
 pub(super) const MAX_SCANNED: usize = 32;
+
+/// Priority, then sequence. No two entries of a slot have the same rank.
+pub(super) type Rank = (i32, u64);
 
 /// The ranks of all entries of a slot. Compiled once, not for each type of hook.
 #[derive(Default)]
@@ -23,7 +25,7 @@ pub(super) struct Index {
 struct Keyed(Arc<EntryMeta>);
 
 /// Criterion by which an entry is looked up.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy)]
 pub(super) enum Lookup<'k> {
     Key(&'k str),
     Id(EntryId),

@@ -1,29 +1,25 @@
-//! The persistent list behind a slot. A change copies one leaf of entries and the list of the
-//! leaves; all other leaves are shared with the clones of the list.
+//! The persistent lists of a slot. A change copies one leaf of entries and the list of the leaves;
+//! all other leaves are shared with the clones of the list.
 //!
-//! Searches are compiled once. Code that is compiled for each type of hook, which means for each
-//! slot, is kept small: `cargo build --release` of 36 slots with hooks takes 6.5 s of processor
-//! time, and 12 s with a tree of several levels.
+//! This code is compiled for each type of hook, which means for each slot, and is kept small: the
+//! module `change`, which decides what a list contains, is compiled once.
 
+use std::mem;
 use std::ops::Range;
 use std::slice;
 use std::sync::Arc;
 
+use super::change::{Build, Entries, HookAt, Position, position};
+use super::index::Rank;
 use super::node::Node;
-
-/// Maximum number of entries of a leaf. A slot of at most this many hooks is one slice. A change
-/// copies half as many reference counts: 128 would double that, 32 would double the list of leaves.
-const MAX_ENTRIES: usize = 64;
-
-/// Priority, then sequence. No two entries of a slot have the same rank.
-pub(crate) type Rank = (i32, u64);
+use crate::entry::EntryMeta;
 
 /// Entries by ascending rank; never empty.
 pub(crate) type Leaf<H> = Arc<[Node<H>]>;
 
 /// Entries by ascending rank; never empty.
 pub(super) enum List<H: ?Sized> {
-    /// At most [`MAX_ENTRIES`] entries.
+    /// One leaf.
     One(Leaf<H>),
     /// Two leaves or more.
     Many(Arc<[Leaf<H>]>),
@@ -32,116 +28,22 @@ pub(super) enum List<H: ?Sized> {
 }
 
 impl<H: ?Sized> List<H> {
-    pub(super) fn new(node: Node<H>) -> Self {
-        List::One(Arc::new([node]))
-    }
-
     pub(super) fn leaves(&self) -> &[Leaf<H>] {
         match self {
-            List::One(leaf) => slice::from_ref(leaf),
+            List::One(leaf) | List::Conditional(leaf) => slice::from_ref(leaf),
             List::Many(leaves) => leaves,
-            List::Conditional(leaf) => slice::from_ref(leaf),
         }
-    }
-
-    /// Returns a list of these entries, whose ranks ascend; `None` if there are none.
-    pub(super) fn of_nodes(nodes: Vec<Node<H>>) -> Option<Self> {
-        if nodes.iter().any(|node| node.meta.is_conditional()) {
-            return Some(List::Conditional(nodes.into()));
-        }
-        let leaves: Vec<_> = nodes.chunks(MAX_ENTRIES).map(Leaf::from).collect();
-        (!leaves.is_empty()).then(|| List::of(leaves))
     }
 
     pub(super) fn len(&self) -> usize {
         self.leaves().iter().map(|leaf| leaf.len()).sum()
     }
 
-    /// Returns the entry of this rank.
-    pub(super) fn get(&self, rank: Rank) -> Option<&Node<H>> {
-        let (leaf, at) = self.position(rank);
-        let node = self.leaves()[leaf].get(at)?;
-        (node.meta.rank() == rank).then_some(node)
-    }
-
     /// Returns the leaf after the one that has the entry of this rank; empty after the last leaf.
     pub(super) fn leaf_after(&self, rank: Rank) -> &[Node<H>] {
-        let (leaf, _) = self.position(rank);
-        self.leaves().get(leaf + 1).map_or(&[], |leaf| leaf)
-    }
-
-    /// Returns the list with one more entry, whose rank no entry of the list has.
-    pub(super) fn with(&self, node: Node<H>) -> Self {
-        let (leaf, at) = self.position(node.meta.rank());
-        let old = &self.leaves()[leaf];
-        let mut left = Vec::with_capacity(old.len() + 1);
-        copy(&mut left, &old[..at]);
-        left.push(node);
-        copy(&mut left, &old[at..]);
-        let right = (left.len() > MAX_ENTRIES).then(|| left.split_off(split(at, old.len())));
-        List::of(self.replaced(leaf..leaf + 1, [left, right.unwrap_or_default()]))
-    }
-
-    /// Returns the list without the entry of this rank, which it has; `None` if it was the last.
-    pub(super) fn without(&self, rank: Rank) -> Option<Self> {
-        let (leaf, at) = self.position(rank);
         let leaves = self.leaves();
-        let old = &leaves[leaf];
-        let fits = |next: usize| {
-            let next = leaves.get(next);
-            next.is_some_and(|next| old.len() - 1 + next.len() <= MAX_ENTRIES / 2)
-        };
-        let joined = if leaf > 0 && fits(leaf - 1) {
-            leaf - 1..leaf + 1
-        } else if fits(leaf + 1) {
-            leaf..leaf + 2
-        } else {
-            leaf..leaf + 1
-        };
-        let mut left = Vec::with_capacity(MAX_ENTRIES);
-        for number in joined.clone() {
-            if number == leaf {
-                copy(&mut left, &old[..at]);
-                copy(&mut left, &old[at + 1..]);
-            } else {
-                copy(&mut left, &leaves[number]);
-            }
-        }
-        let leaves = self.replaced(joined, [left, Vec::new()]);
-        (!leaves.is_empty()).then(|| List::of(leaves))
-    }
-
-    /// Returns the leaves with some of them replaced; empty ones are left out.
-    fn replaced(&self, replaced: Range<usize>, new: [Vec<Node<H>>; 2]) -> Vec<Leaf<H>> {
-        let old = self.leaves();
-        let mut leaves = Vec::with_capacity(old.len() + 1);
-        copy(&mut leaves, &old[..replaced.start]);
-        for leaf in new {
-            if !leaf.is_empty() {
-                leaves.push(leaf.into());
-            }
-        }
-        copy(&mut leaves, &old[replaced.end..]);
-        leaves
-    }
-
-    fn of(mut leaves: Vec<Leaf<H>>) -> Self {
-        match leaves.len() {
-            1 => List::One(leaves.swap_remove(0)),
-            _ => List::Many(leaves.into()),
-        }
-    }
-
-    /// Returns the leaf that has the entry of this rank, or that would have it, and the number of
-    /// its entries of lower rank.
-    fn position(&self, rank: Rank) -> (usize, usize) {
-        let leaves = self.leaves();
-        let behind = count(leaves.len(), &|at| leaves[at][0].meta.rank() <= rank);
-        let leaf = behind.saturating_sub(1);
-        let at = count(leaves[leaf].len(), &|at| {
-            leaves[leaf][at].meta.rank() < rank
-        });
-        (leaf, at)
+        let next = position(&leaves, rank).leaf + 1;
+        leaves.get(next).map_or(&[], |leaf| leaf)
     }
 }
 
@@ -155,34 +57,144 @@ impl<H: ?Sized> Clone for List<H> {
     }
 }
 
-/// Appends a copy of the items. A plain loop: an iterator is more code for each type of hook.
-fn copy<U: Clone>(to: &mut Vec<U>, items: &[U]) {
-    for item in items {
-        to.push(item.clone());
-    }
+/// The lists of a slot.
+pub(super) struct Lists<H: ?Sized> {
+    /// The entries that run. `None` if there are none, so that an empty slot costs no allocation.
+    pub(super) running: Option<List<H>>,
+    /// All entries in execution order, if the slot has relative order, disabled entries or
+    /// conditions. Each change builds this list anew. Otherwise `None`, and all entries run.
+    pub(super) arranged: Option<Leaf<H>>,
 }
 
-/// Returns the length of the left half of a leaf of `old` entries that has become too long by an
-/// entry at `at`. An entry at either end is split off, so that entries that arrive in order fill
-/// their leaves.
-fn split(at: usize, old: usize) -> usize {
-    match at {
-        0 => 1,
-        _ if at == old => MAX_ENTRIES,
-        _ => MAX_ENTRIES / 2,
-    }
-}
-
-/// Returns the number of items at the beginning of `0..len` for which `is_before` is `true`.
-fn count(len: usize, is_before: &dyn Fn(usize) -> bool) -> usize {
-    let (mut low, mut high) = (0, len);
-    while low < high {
-        let middle = low + (high - low) / 2;
-        if is_before(middle) {
-            low = middle + 1;
-        } else {
-            high = middle;
+impl<H: ?Sized> Lists<H> {
+    pub(super) const fn new() -> Self {
+        Lists {
+            running: None,
+            arranged: None,
         }
     }
-    low
+
+    /// Returns the leaves of all entries.
+    pub(super) fn leaves(&self) -> &[Leaf<H>] {
+        match (&self.arranged, &self.running) {
+            (Some(all), _) => slice::from_ref(all),
+            (None, Some(running)) => running.leaves(),
+            (None, None) => &[],
+        }
+    }
+}
+
+impl<H: ?Sized> Clone for Lists<H> {
+    fn clone(&self) -> Self {
+        Lists {
+            running: self.running.clone(),
+            arranged: self.arranged.clone(),
+        }
+    }
+}
+
+impl<H: ?Sized> Entries for &[Leaf<H>] {
+    fn leaf_count(&self) -> usize {
+        self.len()
+    }
+
+    fn leaf_len(&self, leaf: usize) -> usize {
+        self[leaf].len()
+    }
+
+    fn meta(&self, Position { leaf, at }: Position) -> &Arc<EntryMeta> {
+        &self[leaf][at].meta
+    }
+}
+
+/// The lists that a change makes.
+pub(super) struct Builder<'l, H: ?Sized> {
+    old: &'l [Leaf<H>],
+    /// The hooks to be registered.
+    hooks: &'l [Arc<H>],
+    is_changed: bool,
+    arranged: Option<Leaf<H>>,
+    has_conditions: bool,
+    leaves: Vec<Leaf<H>>,
+    /// The entries of the last leaf.
+    nodes: Vec<Node<H>>,
+}
+
+impl<'l, H: ?Sized> Builder<'l, H> {
+    pub(super) fn new(old: &'l [Leaf<H>], hooks: &'l [Arc<H>]) -> Self {
+        Builder {
+            old,
+            hooks,
+            is_changed: false,
+            arranged: None,
+            has_conditions: false,
+            leaves: Vec::new(),
+            nodes: Vec::new(),
+        }
+    }
+
+    /// Returns the new lists; `None` if nothing has changed.
+    pub(super) fn finish(mut self) -> Option<Lists<H>> {
+        if !self.is_changed {
+            return None;
+        }
+        let running = if self.has_conditions {
+            Some(List::Conditional(self.nodes.into()))
+        } else if self.leaves.is_empty() && !self.nodes.is_empty() {
+            Some(List::One(self.nodes.into()))
+        } else {
+            self.end_leaf();
+            match self.leaves.len() {
+                0 => None,
+                1 => self.leaves.pop().map(List::One),
+                _ => Some(List::Many(self.leaves.into())),
+            }
+        };
+        Some(Lists {
+            running,
+            arranged: self.arranged,
+        })
+    }
+
+    fn end_leaf(&mut self) {
+        if !self.nodes.is_empty() {
+            let nodes = mem::take(&mut self.nodes);
+            self.leaves.push(nodes.into());
+        }
+    }
+}
+
+impl<H: ?Sized> Build for Builder<'_, H> {
+    fn keep(&mut self, leaves: Range<usize>) {
+        self.end_leaf();
+        for leaf in &self.old[leaves] {
+            self.leaves.push(Arc::clone(leaf));
+        }
+    }
+
+    fn begin_leaf(&mut self, len: usize) {
+        self.is_changed = true;
+        self.end_leaf();
+        self.nodes.reserve_exact(len);
+    }
+
+    fn copy(&mut self, leaf: usize, entries: Range<usize>) {
+        for node in &self.old[leaf][entries] {
+            self.nodes.push(node.clone());
+        }
+    }
+
+    fn push(&mut self, hook: HookAt, meta: Arc<EntryMeta>) {
+        let hook = match hook {
+            HookAt::Old(Position { leaf, at }) => &self.old[leaf][at].hook,
+            HookAt::New(number) => &self.hooks[number],
+        };
+        let hook = Arc::clone(hook);
+        self.nodes.push(Node { hook, meta });
+    }
+
+    fn end_arranged(&mut self, has_conditions: bool) {
+        self.arranged = Some(mem::take(&mut self.nodes).into());
+        self.has_conditions = has_conditions;
+    }
 }
