@@ -14,7 +14,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use server::{Place, Server};
 
 /// The file without errors.
-const TEXT: &str = include_str!("fixture.rs");
+const TEXT: &str = include_str!("editor/fixture.rs");
 
 /// Marks the cursor in an edited text.
 const CURSOR: &str = "$0";

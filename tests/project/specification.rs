@@ -101,7 +101,7 @@ fn every_rule_is_defined_once_and_cited_only_in_tests() {
             assert!(
                 page == expected,
                 "`{}` does not name the files that cite its rules; rewrite it with \
-                 `HOOKS_WRITE=1 cargo test -p hooks-tests --test specification`",
+                 `HOOKS_WRITE=1 cargo test -p hooks-tests --test project specification`",
                 path.display()
             );
         }

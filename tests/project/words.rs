@@ -37,7 +37,7 @@ const EXCEPTIONS: [&str; 6] = [
     "docs/specification/",
     "hooks-classify/programs/",
     "tests/fixtures/",
-    "tests/words.rs",
+    "tests/project/words.rs",
 ];
 
 /// Returns whether `phrase` occurs in `line` as whole words.

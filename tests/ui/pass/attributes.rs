@@ -3,7 +3,7 @@
 
 #![deny(warnings, missing_docs)]
 
-use futures::executor::block_on;
+use futures_executor::block_on;
 use hooks_core::{hooks, impl_hook, impl_hooks};
 
 /// Documented.

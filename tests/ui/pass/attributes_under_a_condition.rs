@@ -1,7 +1,7 @@
 //! Attributes within a `cfg_attr` apply as without one.
 #![deny(missing_docs, unused_must_use, deprecated)]
 
-use futures::executor::block_on;
+use futures_executor::block_on;
 use hooks_core::hooks;
 
 /// Hooks.

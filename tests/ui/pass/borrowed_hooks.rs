@@ -1,6 +1,6 @@
 //! Hooks live as long as their set, and may borrow.
 
-use futures::executor::block_on;
+use futures_executor::block_on;
 use hooks_core::{hooks, impl_hooks};
 
 #[hooks]

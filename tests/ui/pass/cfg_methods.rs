@@ -1,6 +1,6 @@
 //! A configured-out item removes all code generated from it.
 
-use futures::executor::block_on;
+use futures_executor::block_on;
 use hooks_core::{hooks, impl_hooks};
 
 #[hooks]

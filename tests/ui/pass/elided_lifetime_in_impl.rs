@@ -24,6 +24,6 @@ pub(crate) fn main() {
     let owned = GreetingsSet::new().with_hooks(Prefix(&word));
     let prefix = Prefix(&word);
     let borrowed = owned.clone().with_hooks(&prefix);
-    assert_eq!(futures::executor::block_on(owned.greet("Ada")), "dear Ada");
-    assert_eq!(futures::executor::block_on(borrowed.greet("Ada")), "dear Ada");
+    assert_eq!(futures_executor::block_on(owned.greet("Ada")), "dear Ada");
+    assert_eq!(futures_executor::block_on(borrowed.greet("Ada")), "dear Ada");
 }

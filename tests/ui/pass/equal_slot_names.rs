@@ -1,6 +1,6 @@
 //! Two sets of one module may have slots of equal names: `name =` renames one of the traits.
 
-use futures::executor::block_on;
+use futures_executor::block_on;
 use hooks_core::{Stateful, hooks, impl_hook};
 
 #[hooks]

@@ -89,7 +89,7 @@ under!(allowed, allow);
 under!(expected, expect);
 
 pub(crate) fn main() {
-    use futures::executor::block_on;
+    use futures_executor::block_on;
     let (allowed, expected) = (allowed::set(), expected::set());
     assert_eq!(block_on(allowed.body_has_it()), 2);
     assert_eq!(block_on(expected.body_has_it()), 2);

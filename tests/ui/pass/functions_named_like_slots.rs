@@ -2,7 +2,7 @@
 
 #![allow(dead_code)]
 
-use futures::executor::block_on;
+use futures_executor::block_on;
 use hooks_core::hooks;
 
 async fn load(path: &str) -> String {

@@ -4,7 +4,7 @@
 
 use std::cell::Cell;
 
-use futures::executor::block_on;
+use futures_executor::block_on;
 use hooks_core::{hooks, impl_hook};
 
 thread_local! {

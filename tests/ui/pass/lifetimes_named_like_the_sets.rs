@@ -22,7 +22,7 @@ trait AppHooks {
 
 pub(crate) fn main() {
     let hooks = AppHooksSet::new().with_trimmer(async || None);
-    futures::executor::block_on(async {
+    futures_executor::block_on(async {
         assert_eq!(hooks.render(Box::new(|text| &text[1..])).await, 3);
         assert!(hooks.renderer().await.is_none());
         assert!(hooks.trimmer().await.is_none());

@@ -1,6 +1,6 @@
 //! A method of all the user's types does not clash with generated code.
 
-use futures::executor::block_on;
+use futures_executor::block_on;
 use hooks_core::{hooks, impl_hook, impl_hooks};
 
 trait Everything {

@@ -1,6 +1,6 @@
 //! Parameters may have any name: generated names do not clash with them.
 
-use futures::executor::block_on;
+use futures_executor::block_on;
 use hooks_core::{Stateful, hooks, impl_hook, impl_hooks};
 
 #[hooks]

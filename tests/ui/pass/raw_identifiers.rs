@@ -1,6 +1,6 @@
 //! Methods, parameters and nested sets may be raw identifiers.
 
-use futures::executor::block_on;
+use futures_executor::block_on;
 use hooks_core::{hooks, impl_hook, impl_hooks};
 
 #[hooks]

@@ -113,7 +113,7 @@ mod shadowed {
     }
 }
 
-use futures::executor::block_on;
+use futures_executor::block_on;
 use hooks_core::Stateful;
 use shadowed::*;
 

@@ -1,6 +1,6 @@
 //! Traits, sets and slots are used by paths, of whatever visibility they are.
 
-use futures::executor::block_on;
+use futures_executor::block_on;
 use hooks_core::{Chain, hooks, impl_hook, impl_hooks};
 
 mod declared {

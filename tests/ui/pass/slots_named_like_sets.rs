@@ -28,7 +28,7 @@ async fn twice(prompt: &str, last: Option<usize>) -> usize {
 
 pub(crate) fn main() {
     let set = AppHooksSet::new().with_run_hooks(Count).with_run_hooks(Twice);
-    let sum = futures::executor::block_on(set.run_hooks("abc"));
+    let sum = futures_executor::block_on(set.run_hooks("abc"));
     assert_eq!(sum, 15);
     in_function();
 }
@@ -50,5 +50,5 @@ fn in_function() {
     }
 
     let set = LocalHooksSet::new().with_other_hooks(Two);
-    assert_eq!(futures::executor::block_on(set.other_hooks()), 2);
+    assert_eq!(futures_executor::block_on(set.other_hooks()), 2);
 }

@@ -1,7 +1,7 @@
 //! A tool set may have the name that the macro prefers for the executor's type, and one of its
 //! tools that name in its raw form.
 
-use futures::executor::block_on;
+use futures_executor::block_on;
 use hooks_runtime::toolset::{
     ExecuteTool, ToolCall, ToolCallContext, ToolFailure, ToolRunner, ToolSet,
 };

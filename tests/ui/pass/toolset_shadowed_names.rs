@@ -69,7 +69,7 @@ mod shadowed {
     }
 }
 
-use futures::executor::block_on;
+use futures_executor::block_on;
 use hooks_runtime::toolset::{ExecuteTool, ToolCall, ToolCallContext, ToolFailure, ToolRunner};
 use shadowed::*;
 

@@ -1,6 +1,6 @@
 //! The macros work inside a function's body, where items have no path.
 
-use futures::executor::block_on;
+use futures_executor::block_on;
 
 pub(crate) fn main() {
     use hooks_core::{Aggregate, hooks, impl_hook, impl_hooks};

@@ -1,7 +1,7 @@
 //! A trait, a block or a function may come out of a `macro_rules` macro, which hands on
 //! types in groups.
 
-use futures::executor::block_on;
+use futures_executor::block_on;
 
 macro_rules! declare {
     ($name:ident, $method:ident, $kind:ident, $arg:ty, $out:ty, $default:expr) => {
