@@ -450,11 +450,12 @@ impl EntryMeta {
         }
     }
 
-    /// Assigns a new id, and this position.
-    pub(crate) fn register(&mut self, sequence: u64) {
+    /// Assigns a new id, which it returns, and this position.
+    pub(crate) fn register(&mut self, sequence: u64) -> EntryId {
         self.id = EntryId::next();
         self.sequence = sequence;
         self.rank = self.natural_rank();
+        self.id
     }
 
     /// Returns the place in a list without constraints.

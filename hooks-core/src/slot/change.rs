@@ -55,9 +55,9 @@ pub(super) enum HookAt {
 pub(super) enum Change<'c> {
     /// Registers one hook, with the sequence of the entry that it replaces and that has been
     /// removed.
-    Insert(EntryMeta, Option<u64>),
+    Insert(Arc<EntryMeta>, Option<u64>),
     /// Registers hooks, and computes the order of all entries.
-    Arrange(Vec<EntryMeta>),
+    Arrange(Vec<Arc<EntryMeta>>),
     Enable(Lookup<'c>, bool),
     Remove(Lookup<'c>),
 }
@@ -100,6 +100,26 @@ impl State {
     pub(super) fn clear(&mut self) -> bool {
         self.index = None;
         std::mem::take(&mut self.len) > 0
+    }
+
+    /// Assigns an id and a position to a new entry: the position of the one that it replaces, or the
+    /// next one.
+    pub(super) fn register(&mut self, meta: &mut Arc<EntryMeta>, replaced: Option<u64>) -> EntryId {
+        let sequence = replaced.unwrap_or(self.next_sequence);
+        let id = Arc::make_mut(meta).register(sequence);
+        self.next_sequence += u64::from(replaced.is_none());
+        self.len += 1;
+        if let Some(index) = &mut self.index {
+            index.insert(meta);
+        }
+        id
+    }
+
+    fn forget(&mut self, meta: &EntryMeta) {
+        self.len -= 1;
+        if let Some(index) = &mut self.index {
+            index.remove(meta);
+        }
     }
 
     pub(super) fn find(&self, entries: &dyn Entries, wanted: Lookup<'_>) -> Option<Position> {
@@ -158,7 +178,7 @@ impl Changer<'_> {
     }
 
     /// Registers an entry. One that replaces an entry of another priority first removes it.
-    fn insert<'c>(&mut self, mut meta: EntryMeta, replaced: Option<u64>) -> Changed<'c> {
+    fn insert<'c>(&mut self, mut meta: Arc<EntryMeta>, replaced: Option<u64>) -> Changed<'c> {
         let key = meta.key().map(Lookup::Key);
         let old = key.and_then(|key| self.find_indexed(key));
         let old = old.map(|position| (position, Arc::clone(self.entries.meta(position))));
@@ -170,23 +190,19 @@ impl Changer<'_> {
                 return Changed::Next(Change::Insert(meta, sequence));
             }
         }
-        meta.register(sequence.unwrap_or(self.state.next_sequence));
-        self.state.next_sequence += u64::from(sequence.is_none());
-        let (id, meta) = (meta.id(), Arc::new(meta));
-        if let Some(index) = &mut self.state.index {
-            if let Some((_, old)) = &old {
-                index.remove(old);
-            }
-            index.insert(&meta);
-        }
         match old {
-            Some((position, _)) => self.replace(position, meta),
+            Some((position, old)) => {
+                self.state.forget(&old);
+                let id = self.state.register(&mut meta, sequence);
+                self.replace(position, meta);
+                Changed::Entry(Some(id))
+            }
             None => {
-                self.state.len += 1;
+                let id = self.state.register(&mut meta, sequence);
                 self.add(meta);
+                Changed::Entry(Some(id))
             }
         }
-        Changed::Entry(Some(id))
     }
 
     /// Builds the list with an entry in the place of another.
@@ -221,8 +237,10 @@ impl Changer<'_> {
             self.new.copy(leaf, 0..at);
             self.new.push(HookAt::New(0), meta);
             self.new.copy(leaf, at..left - 1);
-            self.new.begin_leaf(len + 1 - left);
-            self.new.copy(leaf, left - 1..len);
+            if left <= len {
+                self.new.begin_leaf(len + 1 - left);
+                self.new.copy(leaf, left - 1..len);
+            }
         } else {
             self.new.copy(leaf, 0..left);
             self.new.begin_leaf(len + 1 - left);
@@ -249,11 +267,7 @@ impl Changer<'_> {
 
     /// Builds the list without an entry, and forgets it.
     fn take(&mut self, Position { leaf, at }: Position) {
-        let meta = self.entries.meta(Position { leaf, at });
-        if let Some(index) = &mut self.state.index {
-            index.remove(meta);
-        }
-        self.state.len -= 1;
+        self.state.forget(self.entries.meta(Position { leaf, at }));
         let (entries, leaves) = (self.entries, self.entries.leaf_count());
         let left = entries.leaf_len(leaf) - 1;
         let fits = |next: usize| next < leaves && left + entries.leaf_len(next) <= MAX_ENTRIES / 2;
@@ -307,7 +321,7 @@ impl Changer<'_> {
 
     /// Registers an entry, and computes the order. The keys that it names have to be registered.
     #[track_caller]
-    fn insert_arranged(&mut self, meta: EntryMeta) -> EntryId {
+    fn insert_arranged(&mut self, meta: Arc<EntryMeta>) -> EntryId {
         let (mut all, mut next_sequence) = (self.all(), self.state.next_sequence);
         let at = add(&mut all, &mut next_sequence, HookAt::New(0), meta);
         let meta = Arc::clone(&all[at].meta);
@@ -319,7 +333,7 @@ impl Changer<'_> {
 
     /// Registers entries, and computes the order.
     #[track_caller]
-    fn insert_all(&mut self, metas: Vec<EntryMeta>) {
+    fn insert_all(&mut self, metas: Vec<Arc<EntryMeta>>) {
         let (mut all, mut next_sequence) = (self.all(), self.state.next_sequence);
         for (number, meta) in metas.into_iter().enumerate() {
             add(&mut all, &mut next_sequence, HookAt::New(number), meta);
@@ -383,15 +397,14 @@ fn add(
     all: &mut Vec<Arranged>,
     next_sequence: &mut u64,
     hook: HookAt,
-    mut meta: EntryMeta,
+    mut meta: Arc<EntryMeta>,
 ) -> usize {
     let replaced = meta.key().and_then(|key| {
         let has_key = |entry: &Arranged| entry.meta.key() == Some(key);
         all.iter().position(has_key)
     });
     let sequence = replaced.map(|at| all[at].meta.sequence());
-    meta.register(sequence.unwrap_or(*next_sequence));
-    let meta = Arc::new(meta);
+    Arc::make_mut(&mut meta).register(sequence.unwrap_or(*next_sequence));
     let entry = Arranged { hook, meta };
     match replaced {
         Some(at) => {

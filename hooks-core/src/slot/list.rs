@@ -28,6 +28,10 @@ pub(super) enum List<H: ?Sized> {
 }
 
 impl<H: ?Sized> List<H> {
+    pub(super) fn new(node: Node<H>) -> Self {
+        List::One(Arc::new([node]))
+    }
+
     pub(super) fn leaves(&self) -> &[Leaf<H>] {
         match self {
             List::One(leaf) | List::Conditional(leaf) => slice::from_ref(leaf),
@@ -166,6 +170,9 @@ impl<'l, H: ?Sized> Builder<'l, H> {
 
 impl<H: ?Sized> Build for Builder<'_, H> {
     fn keep(&mut self, leaves: Range<usize>) {
+        if leaves.is_empty() {
+            return;
+        }
         self.end_leaf();
         for leaf in &self.old[leaves] {
             self.leaves.push(Arc::clone(leaf));
@@ -175,7 +182,7 @@ impl<H: ?Sized> Build for Builder<'_, H> {
     fn begin_leaf(&mut self, len: usize) {
         self.is_changed = true;
         self.end_leaf();
-        self.nodes.reserve_exact(len);
+        self.nodes = Vec::with_capacity(len);
     }
 
     fn copy(&mut self, leaf: usize, entries: Range<usize>) {
