@@ -12,6 +12,8 @@ use hooks_classify::{
 
 #[path = "support/languages.rs"]
 mod languages;
+#[path = "support/parallel.rs"]
+mod parallel;
 
 struct Case {
     file: String,
@@ -96,8 +98,10 @@ fn every_case_has_the_expected_class_and_decision() {
     let mut wrong = String::new();
     let mut count = 0;
     let mut unread: BTreeMap<String, usize> = BTreeMap::new();
-    for case in &cases {
-        let analysis = classifier.analyze(&case.command).expect("a command");
+    let analyses = parallel::map(&cases, |case| {
+        classifier.analyze(&case.command).expect("a command")
+    });
+    for (case, analysis) in cases.iter().zip(analyses) {
         let classification = analysis.classification;
         let ask = classification.decision == Decision::RequiresConfirmation;
         if let Some(language) = languages::unread_in(&analysis.parts) {

@@ -12,6 +12,7 @@ mod approval;
 mod around;
 mod collect;
 mod combinations;
+mod contract;
 mod defaults_and_listing;
 mod emit;
 mod engine;

@@ -1,6 +1,5 @@
 //! The test kit itself (`E-160`).
 
-mod contract;
 mod coordinator;
 mod macros;
 mod mock_tool;

@@ -2,6 +2,8 @@
 //! on a stable toolchain.
 
 mod holds;
+#[path = "../support/parallel.rs"]
+mod parallel;
 #[path = "../support/random.rs"]
 mod random;
 
@@ -111,7 +113,8 @@ fn the_classification_of_a_changed_command_is_well_formed() {
     }
     let classifier = Classifier::new();
     let mut random = Random(SEED);
-    for _ in 0..TEXTS {
-        holds::assert_holds(&classifier, &changed(&mut random, &commands));
-    }
+    let texts: Vec<_> = (0..TEXTS)
+        .map(|_| changed(&mut random, &commands))
+        .collect();
+    parallel::map(&texts, |text| holds::assert_holds(&classifier, text));
 }

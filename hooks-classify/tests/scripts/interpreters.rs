@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
 use proptest::test_runner::TestRunner;
 
-use crate::required;
+use crate::{parallel, required};
 
 /// The call. Each interpreter prints the texts that made it.
 const CALL: &str = "canary()";
@@ -21,20 +21,22 @@ fn allowed(program: &str, parts: &'static [&'static str], tried: usize) -> Vec<S
         prop::collection::vec(prop::sample::select(parts), 0..12),
         any::<prop::sample::Index>(),
     );
-    let classifier = Classifier::new();
-    let mut found = Vec::new();
-    for _ in 0..tried {
+    let mut text = || {
         let (mut parts, at) = texts.new_tree(&mut runner).expect("texts").current();
         parts.insert(at.index(parts.len() + 1), CALL);
-        let text: String = parts.concat();
+        parts.concat()
+    };
+    let texts: Vec<String> = (0..tried).map(|_| text()).collect();
+    let classifier = Classifier::new();
+    let are_allowed = parallel::map(&texts, |text| {
         let quoted = text.replace('\'', r"'\''");
         let classification = classifier.classify(&format!("{program} '{quoted}'"));
-        if classification
-            .is_ok_and(|classification| classification.decision == Decision::AutoAllowed)
-        {
-            found.push(text);
-        }
-    }
+        classification.is_ok_and(|of| of.decision == Decision::AutoAllowed)
+    });
+    let all = texts.into_iter().zip(are_allowed);
+    let found: Vec<_> = all
+        .filter_map(|(text, is_allowed)| is_allowed.then_some(text))
+        .collect();
     assert!(found.len() > tried / 1000, "too few texts are allowed");
     found
 }

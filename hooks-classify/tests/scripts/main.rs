@@ -2,6 +2,8 @@
 //! needs the parser of a language is compiled with its feature.
 
 mod interpreters;
+#[path = "../support/parallel.rs"]
+mod parallel;
 #[path = "../support/required.rs"]
 mod required;
 

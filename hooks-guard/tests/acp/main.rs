@@ -8,6 +8,7 @@
 mod approved;
 mod broken;
 mod cancel;
+mod ends;
 mod permission;
 mod question;
 mod random;

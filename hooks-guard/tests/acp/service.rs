@@ -19,7 +19,7 @@ impl Service {
     }
 }
 
-fn connection() -> (Service, Connection) {
+pub(super) fn connection() -> (Service, Connection) {
     connection_with(&[])
 }
 
@@ -114,18 +114,6 @@ fn the_operator_sees_the_change_of_a_file() {
     }
     service.answer("APPROVED");
     assert_eq!(connection.client_reads.next(), write);
-}
-
-/// The question outlives its service, but not without an answer.
-#[test]
-fn the_end_of_the_service_is_no_approval() {
-    let (service, mut connection) = connection();
-    connection.agent(&terminal(8, "rm", &["-r", "build"]));
-    service.wait_for_question();
-    drop(service);
-    let reply = connection.agent_reads.next();
-    assert_eq!(reply["error"]["code"], -32003, "{reply}");
-    connection.client_reads.is_silent();
 }
 
 /// The number of held requests is limited.

@@ -272,11 +272,14 @@ fn reply(output: &Output) -> String {
     }
 }
 
-#[test]
-fn a_mode_keeps_what_its_user_chose() {
+/// Sends every request in the modes with this default setting.
+fn requests_are_left_as_set(setting: Setting) {
     let place = Place::new();
     let mut wrong = Vec::new();
     for (mode, agent, value, asks) in MODES {
+        if *value != setting {
+            continue;
+        }
         for (tool, text, edits, deletions) in REQUESTS {
             let is_left_in_other_modes = *edits || *deletions;
             if *agent == "codex" && *tool != "Bash"
@@ -301,6 +304,21 @@ fn a_mode_keeps_what_its_user_chose() {
         assert_eq!(answer("docker build ."), "deny", "{agent} {mode}");
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn a_mode_that_leaves_no_changes_to_the_agent_keeps_that() {
+    requests_are_left_as_set(Setting::Changes);
+}
+
+#[test]
+fn a_mode_that_leaves_edits_to_the_agent_keeps_that() {
+    requests_are_left_as_set(Setting::Edits);
+}
+
+#[test]
+fn a_mode_that_leaves_all_but_deletions_to_the_agent_keeps_that() {
+    requests_are_left_as_set(Setting::Deletions);
 }
 
 #[test]

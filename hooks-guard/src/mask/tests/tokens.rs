@@ -1,5 +1,7 @@
 //! Tests of tokens of many issuers: each token is masked within commands, and nothing else is.
 
+use std::thread;
+
 use crate::mask::Masked;
 
 /// Token formats from public scanners, one issuer per line. Character classes in braces, with their
@@ -206,42 +208,55 @@ impl Chance {
 #[test]
 fn every_known_token_is_masked_in_every_position() {
     let mut chance = Chance(7);
-    let mut shown = Vec::new();
     let shapes = SHAPES
         .lines()
         .flat_map(|line| line.split_whitespace().skip(1));
-    for shape in shapes {
-        for _ in 0..3 {
-            let token = chance.sample(shape);
-            for command in [
-                format!("frob {token}"),
-                format!("frob {token} --then this"),
-                format!("FROB={token} make"),
-                format!("frob --with={token}"),
-                format!("curl -H 'X-Frob: {token}' https://x.example/a"),
-                format!("curl 'https://x.example/a?frob={token}&page=2'"),
-                format!("curl https://x.example/{token}/a"),
-                format!("frob \"{token}\" '{token}'"),
-                format!("frob '{{\"frob\":\"{token}\"}}'"),
-                format!("echo {token} | frob; ls"),
-            ] {
-                let stored = Masked::for_storage(&command).text;
-                // A slash may belong to it.
-                let start = command.split_once(&token).map_or("", |(start, _)| start);
-                let is_path = command.ends_with("/a") && stored == format!("{start}[secret]");
-                if stored != command.replace(&token, "[secret]") && !is_path {
-                    shown.push(format!("{shape}: {command}\n  {stored}"));
-                }
-                // A model gets no more than the trail.
-                let asked = Masked::for_model(&command).text;
-                let mut pieces = token.as_bytes().windows(12);
-                if pieces.any(|piece| asked.as_bytes().windows(12).any(|of| of == piece)) {
-                    shown.push(format!("{shape}: {command}\n  {asked}"));
-                }
-            }
+    let tokens: Vec<_> = shapes
+        .flat_map(|shape| [shape; 3])
+        .map(|shape| (shape, chance.sample(shape)))
+        .collect();
+    let shown = thread::scope(|scope| {
+        let parts = tokens.chunks(tokens.len().div_ceil(3));
+        let started: Vec<_> = parts
+            .map(|tokens| scope.spawn(|| tokens.iter().flat_map(shown_of).collect::<Vec<_>>()))
+            .collect();
+        let shown = started.into_iter().map(|part| part.join());
+        shown.collect::<Result<Vec<_>, _>>().expect("no panic")
+    });
+    let shown = shown.concat();
+    assert!(shown.is_empty(), "{}", shown.join("\n"));
+}
+
+/// Returns the commands that show a token of this shape, and how they are shown.
+fn shown_of((shape, token): &(&str, String)) -> Vec<String> {
+    let mut shown = Vec::new();
+    for command in [
+        format!("frob {token}"),
+        format!("frob {token} --then this"),
+        format!("FROB={token} make"),
+        format!("frob --with={token}"),
+        format!("curl -H 'X-Frob: {token}' https://x.example/a"),
+        format!("curl 'https://x.example/a?frob={token}&page=2'"),
+        format!("curl https://x.example/{token}/a"),
+        format!("frob \"{token}\" '{token}'"),
+        format!("frob '{{\"frob\":\"{token}\"}}'"),
+        format!("echo {token} | frob; ls"),
+    ] {
+        let stored = Masked::for_storage(&command).text;
+        // A slash may belong to it.
+        let start = command.split_once(token).map_or("", |(start, _)| start);
+        let is_path = command.ends_with("/a") && stored == format!("{start}[secret]");
+        if stored != command.replace(token, "[secret]") && !is_path {
+            shown.push(format!("{shape}: {command}\n  {stored}"));
+        }
+        // A model gets no more than the trail.
+        let asked = Masked::for_model(&command).text;
+        let mut pieces = token.as_bytes().windows(12);
+        if pieces.any(|piece| asked.as_bytes().windows(12).any(|of| of == piece)) {
+            shown.push(format!("{shape}: {command}\n  {asked}"));
         }
     }
-    assert!(shown.is_empty(), "{}", shown.join("\n"));
+    shown
 }
 
 #[test]

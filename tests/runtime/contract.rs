@@ -1,4 +1,4 @@
-//! The contract: hooks that violate it fail exactly the cases of the violation.
+//! The contract of the test kit (`E-160`): hooks that violate it fail exactly the cases of the violation.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
