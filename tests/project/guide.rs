@@ -171,7 +171,9 @@ fn config() -> String {
     let from = manifest.find("[profile.").expect("a profile");
     let insta = repository().join("contrib/insta");
     let patch = format!("[patch.crates-io]\ninsta = {{ path = {insta:?} }}\n\n");
-    patch + &manifest[from..]
+    // The pages choose the features of `tokio`, so its artifacts are not reused: it is not optimised.
+    let profiles = manifest[from..].replace("tokio = { opt-level = 1 }\n", "");
+    patch + &profiles
 }
 
 /// Follows the pages of one program.
