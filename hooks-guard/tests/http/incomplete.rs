@@ -1,5 +1,5 @@
-//! Requests that never end. Each test waits for a timeout of the service, so this module is not the
-//! last one: the tests after it use the processor meanwhile.
+//! Requests that never end. Each check waits for a timeout of the service, so one test runs all of
+//! them: the other tests use the processor meanwhile.
 
 use std::io::Write;
 use std::thread;
@@ -8,6 +8,22 @@ use std::time::Duration;
 use crate::client::Connection;
 use crate::daemon::Daemon;
 use crate::wire::{TARGET, exchange, host, statuses};
+
+#[test]
+fn incomplete_requests_are_never_a_success() {
+    thread::scope(|scope| {
+        for check in [
+            incomplete_head_is_cut_off,
+            incomplete_head_sent_slowly_is_cut_off,
+            incomplete_body_is_cut_off,
+            incomplete_body_sent_slowly_is_answered_with_408,
+            incomplete_or_invalid_http_is_never_a_success,
+            incomplete_or_invalid_chunks_are_refused,
+        ] {
+            scope.spawn(check);
+        }
+    });
+}
 
 /// Sends part of a request and stops: others are served meanwhile, and the connection is closed
 /// finally.
@@ -37,12 +53,10 @@ fn assert_cut_off(bytes: impl Fn(&str) -> Vec<u8>) {
     assert_eq!(*total, 20);
 }
 
-#[test]
 fn incomplete_head_is_cut_off() {
     assert_cut_off(|host| format!("POST {TARGET} HTTP/1.1\r\nHost: {host}\r\nConte").into_bytes());
 }
 
-#[test]
 fn incomplete_body_sent_slowly_is_answered_with_408() {
     let mut daemon = Daemon::plain();
     let host = host(&daemon);
@@ -69,7 +83,6 @@ fn incomplete_body_sent_slowly_is_answered_with_408() {
     daemon.assert_healthy();
 }
 
-#[test]
 fn incomplete_body_is_cut_off() {
     assert_cut_off(|host| {
         format!("POST {TARGET} HTTP/1.1\r\nHost: {host}\r\nContent-Length: 100\r\n\r\n{{\"com")
@@ -77,7 +90,6 @@ fn incomplete_body_is_cut_off() {
     });
 }
 
-#[test]
 fn incomplete_head_sent_slowly_is_cut_off() {
     // Never silent for long, never finished.
     let mut daemon = Daemon::plain();
@@ -93,7 +105,6 @@ fn incomplete_head_sent_slowly_is_cut_off() {
     daemon.assert_healthy();
 }
 
-#[test]
 fn incomplete_or_invalid_http_is_never_a_success() {
     let mut daemon = Daemon::plain();
     let host = host(&daemon);
@@ -122,7 +133,6 @@ fn incomplete_or_invalid_http_is_never_a_success() {
     daemon.assert_healthy();
 }
 
-#[test]
 fn incomplete_or_invalid_chunks_are_refused() {
     let mut daemon = Daemon::plain();
     let host = host(&daemon);
