@@ -147,27 +147,29 @@ impl<H: ?Sized> Slot<H> {
     }
 
     #[track_caller]
-    fn admitted(&self, entry: Entry<Arc<H>>) -> (Arc<H>, Arc<EntryMeta>) {
+    fn admitted(&self, entry: Entry<Arc<H>>) -> (Arc<H>, EntryMeta) {
         let (hook, mut meta) = entry.into_parts();
         self.state.admit(&mut meta);
-        (hook, Arc::new(meta))
+        (hook, meta)
     }
 
     #[track_caller]
-    fn register(&mut self, hook: Arc<H>, mut meta: Arc<EntryMeta>) -> EntryId {
+    fn register(&mut self, hook: Arc<H>, mut meta: EntryMeta) -> EntryId {
         // Without a list to change, 300 instructions less.
         if self.is_empty() && !meta.needs_arrangement() {
             let id = self.state.register(&mut meta, None);
+            let meta = Arc::new(meta);
+            self.state.add_to_index(&meta);
             self.lists.running = Some(List::new(Node { hook, meta }));
             return id;
         }
-        self.change(slice::from_ref(&hook), Change::Insert(meta, None))
+        self.change(slice::from_ref(&hook), Change::Insert(Arc::new(meta), None))
             .expect("a registered entry has an id")
     }
 
     #[track_caller]
-    fn register_all(&mut self, hooks: Vec<Arc<H>>, metas: Vec<Arc<EntryMeta>>) {
-        if self.is_arranged() || metas.iter().any(|meta| meta.needs_arrangement()) {
+    fn register_all(&mut self, hooks: Vec<Arc<H>>, metas: Vec<EntryMeta>) {
+        if self.is_arranged() || metas.iter().any(EntryMeta::needs_arrangement) {
             self.change(&hooks, Change::Arrange(metas));
             return;
         }

@@ -57,7 +57,7 @@ pub(super) enum Change<'c> {
     /// removed.
     Insert(Arc<EntryMeta>, Option<u64>),
     /// Registers hooks, and computes the order of all entries.
-    Arrange(Vec<Arc<EntryMeta>>),
+    Arrange(Vec<EntryMeta>),
     Enable(Lookup<'c>, bool),
     Remove(Lookup<'c>),
 }
@@ -104,15 +104,22 @@ impl State {
 
     /// Assigns an id and a position to a new entry: the position of the one that it replaces, or the
     /// next one.
-    pub(super) fn register(&mut self, meta: &mut Arc<EntryMeta>, replaced: Option<u64>) -> EntryId {
-        let sequence = replaced.unwrap_or(self.next_sequence);
-        let id = Arc::make_mut(meta).register(sequence);
-        self.next_sequence += u64::from(replaced.is_none());
+    pub(super) fn register(&mut self, meta: &mut EntryMeta, replaced: Option<u64>) -> EntryId {
         self.len += 1;
+        match replaced {
+            Some(sequence) => meta.register(sequence),
+            None => {
+                self.next_sequence += 1;
+                meta.register(self.next_sequence - 1)
+            }
+        }
+    }
+
+    /// Adds a registered entry to the index, if there is one.
+    pub(super) fn add_to_index(&mut self, meta: &Arc<EntryMeta>) {
         if let Some(index) = &mut self.index {
             index.insert(meta);
         }
-        id
     }
 
     fn forget(&mut self, meta: &EntryMeta) {
@@ -190,19 +197,16 @@ impl Changer<'_> {
                 return Changed::Next(Change::Insert(meta, sequence));
             }
         }
-        match old {
-            Some((position, old)) => {
-                self.state.forget(&old);
-                let id = self.state.register(&mut meta, sequence);
-                self.replace(position, meta);
-                Changed::Entry(Some(id))
-            }
-            None => {
-                let id = self.state.register(&mut meta, sequence);
-                self.add(meta);
-                Changed::Entry(Some(id))
-            }
+        if let Some((_, old)) = &old {
+            self.state.forget(old);
         }
+        let id = self.state.register(Arc::make_mut(&mut meta), sequence);
+        self.state.add_to_index(&meta);
+        match old {
+            Some((position, _)) => self.replace(position, meta),
+            None => self.add(meta),
+        }
+        Changed::Entry(Some(id))
     }
 
     /// Builds the list with an entry in the place of another.
@@ -233,14 +237,18 @@ impl Changer<'_> {
         };
         self.new.keep(0..leaf);
         self.new.begin_leaf(left);
-        if at < left {
+        if left > len {
+            self.new.copy(leaf, 0..at);
+            self.new.push(HookAt::New(0), meta);
+            if at < len {
+                self.new.copy(leaf, at..len);
+            }
+        } else if at < left {
             self.new.copy(leaf, 0..at);
             self.new.push(HookAt::New(0), meta);
             self.new.copy(leaf, at..left - 1);
-            if left <= len {
-                self.new.begin_leaf(len + 1 - left);
-                self.new.copy(leaf, left - 1..len);
-            }
+            self.new.begin_leaf(len + 1 - left);
+            self.new.copy(leaf, left - 1..len);
         } else {
             self.new.copy(leaf, 0..left);
             self.new.begin_leaf(len + 1 - left);
@@ -333,10 +341,11 @@ impl Changer<'_> {
 
     /// Registers entries, and computes the order.
     #[track_caller]
-    fn insert_all(&mut self, metas: Vec<Arc<EntryMeta>>) {
+    fn insert_all(&mut self, metas: Vec<EntryMeta>) {
         let (mut all, mut next_sequence) = (self.all(), self.state.next_sequence);
         for (number, meta) in metas.into_iter().enumerate() {
-            add(&mut all, &mut next_sequence, HookAt::New(number), meta);
+            let hook = HookAt::New(number);
+            add(&mut all, &mut next_sequence, hook, Arc::new(meta));
         }
         self.arrange(all);
         self.state.next_sequence = next_sequence;
@@ -430,10 +439,19 @@ fn positions(entries: &dyn Entries) -> impl Iterator<Item = Position> {
 }
 
 /// Returns the position of the entry of this rank, or the one that it would have: the leaf, and the
-/// number of its entries of lower rank.
+/// number of its entries of lower rank. There has to be an entry.
 pub(super) fn position(entries: &dyn Entries, rank: Rank) -> Position {
     let rank_of = |leaf, at| entries.meta(Position { leaf, at }).rank();
-    let behind = count(entries.leaf_count(), |leaf| rank_of(leaf, 0) <= rank);
+    // Most entries are registered in order.
+    let last = entries.leaf_count() - 1;
+    let len = entries.leaf_len(last);
+    if rank_of(last, len - 1) < rank {
+        return Position {
+            leaf: last,
+            at: len,
+        };
+    }
+    let behind = count(last + 1, |leaf| rank_of(leaf, 0) <= rank);
     let leaf = behind.saturating_sub(1);
     let at = count(entries.leaf_len(leaf), |at| rank_of(leaf, at) < rank);
     Position { leaf, at }
