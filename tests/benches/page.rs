@@ -11,8 +11,11 @@ const NEXT: &str = "\n<!-- ";
 /// Writes a section to its place on the page: from its `mark` to the next section. Without a mark
 /// it is the beginning of the page.
 pub(crate) fn write(mark: Option<&str>, section: &str) -> Result<(), String> {
-    // These crates have one parent folder.
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/performance.md");
+    let pages = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
+    let path = pages
+        .map(|folder| folder.join("docs/performance.md"))
+        .find(|page| page.exists())
+        .ok_or("no folder above this package has `docs/performance.md`")?;
     let said = |why| format!("cannot write {}: {why}", path.display());
     let page = fs::read_to_string(&path).map_err(said)?;
     fs::write(&path, replaced(&page, mark, section)).map_err(said)

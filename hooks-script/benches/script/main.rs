@@ -1,6 +1,6 @@
 //! Measures script hooks against the targets for latency.
 //!
-//! | `cargo bench -p hooks-script --bench script` | Effect |
+//! | `cargo bench -p hooks-script-benches` | Effect |
 //! |---|---|
 //! | | prints the tables, within a minute |
 //! | `-- write` | writes the tables to `docs/performance.md`; other sections are unchanged |

@@ -51,7 +51,7 @@ fn introduction(node: &Result<String, String>) -> String {
     };
     format!(
         "{MARK}\n\n## Hooks in scripts\n\n\
-         Written by `cargo bench -p hooks-script --bench script -- write` in one run on {}. *Bare* \
+         Written by `cargo bench -p hooks-script-benches -- write` in one run on {}. *Bare* \
          is the engine in WebAssembly without resets, which programs cannot use; *isolated* resets \
          before each run, on one thread; *worker* is `run_pre`, including the round trip to a worker \
          thread. *Native* is rquickjs 0.14, QuickJS without a sandbox: *warm* in one context, \
