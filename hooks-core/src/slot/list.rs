@@ -173,6 +173,9 @@ impl<H: ?Sized> Build for Builder<'_, H> {
         if leaves.is_empty() {
             return;
         }
+        if self.leaves.is_empty() {
+            self.leaves.reserve_exact(self.old.len() + 1);
+        }
         self.end_leaf();
         for leaf in &self.old[leaves] {
             self.leaves.push(Arc::clone(leaf));
