@@ -11,8 +11,8 @@ const NEXT: &str = "\n<!-- ";
 /// Writes a section to its place on the page: from its `mark` to the next section. Without a mark
 /// it is the beginning of the page.
 pub(crate) fn write(mark: Option<&str>, section: &str) -> Result<(), String> {
-    let pages = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
-    let path = pages
+    let folders = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
+    let path = folders
         .map(|folder| folder.join("docs/performance.md"))
         .find(|page| page.exists())
         .ok_or("no folder above this package has `docs/performance.md`")?;

@@ -37,8 +37,7 @@ pub(super) trait Build {
     fn copy(&mut self, leaf: usize, entries: Range<usize>);
     /// Appends one entry with these options.
     fn push(&mut self, hook: HookAt, meta: Arc<EntryMeta>);
-    /// Ends the list of all entries of a slot that computes their order; the list of those that run
-    /// follows.
+    /// Ends the list of all entries. The list of the enabled entries follows.
     fn end_arranged(&mut self, has_conditions: bool);
 }
 
@@ -187,23 +186,21 @@ impl Changer<'_> {
     /// Registers an entry. One that replaces an entry of another priority first removes it.
     fn insert<'c>(&mut self, mut meta: Arc<EntryMeta>, replaced: Option<u64>) -> Changed<'c> {
         let key = meta.key().map(Lookup::Key);
-        let old = key.and_then(|key| self.find_indexed(key));
-        let old = old.map(|position| (position, Arc::clone(self.entries.meta(position))));
+        let position = key.and_then(|key| self.find_indexed(key));
         let mut sequence = replaced;
-        if let Some((position, old)) = &old {
+        if let Some(position) = position {
+            let old = self.entries.meta(position);
             sequence = Some(old.sequence());
             if old.priority() != meta.priority() {
-                self.take(*position);
+                self.take(position);
                 return Changed::Next(Change::Insert(meta, sequence));
             }
-        }
-        if let Some((_, old)) = &old {
             self.state.forget(old);
         }
         let id = self.state.register(Arc::make_mut(&mut meta), sequence);
         self.state.add_to_index(&meta);
-        match old {
-            Some((position, _)) => self.replace(position, meta),
+        match position {
+            Some(position) => self.replace(position, meta),
             None => self.add(meta),
         }
         Changed::Entry(Some(id))
@@ -262,10 +259,10 @@ impl Changer<'_> {
     /// Removes an entry, and returns its id.
     fn remove(&mut self, wanted: Lookup<'_>) -> Option<EntryId> {
         let position = self.find_indexed(wanted)?;
-        let removed = Arc::clone(self.entries.meta(position));
+        let removed = self.entries.meta(position);
         if self.is_arranged {
             let mut all = self.all();
-            all.retain(|entry| !Arc::ptr_eq(&entry.meta, &removed));
+            all.retain(|entry| !Arc::ptr_eq(&entry.meta, removed));
             self.arrange(all);
         } else {
             self.take(position);
@@ -314,11 +311,11 @@ impl Changer<'_> {
     /// Enables or disables an entry, and returns its id.
     fn enable(&mut self, wanted: Lookup<'_>, is_enabled: bool) -> Option<EntryId> {
         let position = self.state.find(self.entries, wanted)?;
-        let changed = Arc::clone(self.entries.meta(position));
+        let changed = self.entries.meta(position);
         if changed.is_enabled() != is_enabled {
             let mut all = self.all();
             for entry in &mut all {
-                if Arc::ptr_eq(&entry.meta, &changed) {
+                if Arc::ptr_eq(&entry.meta, changed) {
                     Arc::make_mut(&mut entry.meta).enable(is_enabled);
                 }
             }
