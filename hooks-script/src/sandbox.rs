@@ -2,7 +2,6 @@
 //! between runs.
 
 mod calls;
-pub(crate) mod config;
 mod fence;
 mod host;
 mod instance;

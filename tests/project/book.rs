@@ -56,7 +56,7 @@ fn the_features_page_lists_every_feature() {
             assert!(section.contains(&row), "`{name}`: {row}");
         }
     }
-    assert_eq!(libraries, 6);
+    assert_eq!(libraries, 7);
 }
 
 /// The commands of the book and the README, except those of the guide, which its test runs: the
@@ -139,7 +139,7 @@ const RUN_BY: [(&str, &str, &[&str]); 16] = [
     ),
     (
         "hooks-guard serve",
-        "hooks-guard/tests/support/running_service.rs",
+        "hooks-guard/tests/support/home.rs",
         &["\"serve\""],
     ),
 ];

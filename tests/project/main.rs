@@ -3,7 +3,6 @@
 
 mod book;
 mod editor;
-mod guide;
 mod names;
 mod specification;
 mod words;

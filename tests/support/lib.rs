@@ -1,24 +1,17 @@
 //! Shared helpers of this package's tests and benches, and the pages whose Rust blocks are compiled
 //! and run as doc tests: the README and the book.
 
+mod files;
 mod kit;
 #[path = "../../hooks-core/tests/table/kit.rs"]
 mod polling;
 
 use std::fs;
-use std::path::{Path, PathBuf};
 use std::process::Command;
 
+pub use files::{GUIDES, repository};
 pub use kit::Log;
 pub use polling::{listen, poll_once, yield_once};
-
-/// Returns the root of the repository.
-pub fn repository() -> &'static Path {
-    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
-    package
-        .parent()
-        .expect("the repository is around this package")
-}
 
 /// Returns the text files that git tracks or would add, as paths from the root and their contents.
 pub fn tracked_texts() -> Vec<(String, String)> {
@@ -42,28 +35,6 @@ pub fn tracked_texts() -> Vec<(String, String)> {
     });
     texts.collect()
 }
-
-/// Returns the target folder of this package's tests.
-pub fn target() -> PathBuf {
-    let test = std::env::current_exe().expect("a test knows where it is");
-    let folder = test
-        .ancestors()
-        .find(|folder| folder.ends_with("debug") || folder.ends_with("release"));
-    let target = folder.and_then(Path::parent);
-    target
-        .expect("cargo builds tests into a folder of its own")
-        .to_owned()
-}
-
-/// The pages that build a program, each program's in reading order. Their test executes them as a
-/// reader does, instead of compiling each block separately.
-pub const GUIDES: [&[&str]; 2] = [
-    &[include_str!("../../docs/quick-start.md")],
-    &[
-        include_str!("../../docs/agent.md"),
-        include_str!("../../docs/agent-gates.md"),
-    ],
-];
 
 #[cfg(doctest)]
 mod pages {

@@ -2,7 +2,7 @@
 //! classified.
 #![no_main]
 
-#[path = "../../tests/random/holds.rs"]
+#[path = "../../tests/classifier/random/holds.rs"]
 mod holds;
 
 use std::sync::LazyLock;

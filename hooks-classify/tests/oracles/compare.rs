@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use hooks_classify::{Classifier, Decision, Tables};
 
-use crate::help::HelpValue;
+use super::help::HelpValue;
 
 /// A word that is in no table.
 const OPERAND: &str = "zzz9";

@@ -5,8 +5,8 @@ use std::process::{Command, Stdio};
 
 use tempfile::TempDir;
 
-use crate::compare::DescribedCommand;
-use crate::help::{self, HelpValue};
+use super::compare::DescribedCommand;
+use super::help::{self, HelpValue};
 
 /// Programs of coreutils, whose help has one format.
 const COREUTILS: &str = "arch b2sum base32 base64 basename basenc cat chcon chgrp chmod chown chroot cksum comm cp \

@@ -113,7 +113,7 @@ fn a_rejected_or_cancelled_change_is_not_approved() {
 fn a_rule_denies_the_write_of_an_approved_change() {
     let home = Home::new();
     let deny = "[[rule]]\neffect = 'deny'\ntool = 'Write'\npath = '**'\nreason = 'closed'\n";
-    home.write("rules.toml", deny);
+    home.rules(deny);
     let mut connection = connection(home);
     approve_in_editor(&mut connection);
     let exact = write(&connection, "a.txt", "one\nthree\n");

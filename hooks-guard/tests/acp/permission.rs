@@ -6,7 +6,7 @@ use super::{Connection, DENY_MAKE, Home, options, permission, request, selected,
 
 fn connection(rules: &str) -> Connection {
     let home = Home::new();
-    home.write("rules.toml", rules);
+    home.rules(rules);
     let mut connection = Connection::with(home, &[]);
     connection.start_session(1);
     connection
@@ -173,7 +173,7 @@ fn edits_are_decided_by_their_files() {
 #[test]
 fn version_2_names_the_command_in_its_subject() {
     let home = Home::new();
-    home.write("rules.toml", DENY_MAKE);
+    home.rules(DENY_MAKE);
     let mut connection = Connection::with(home, &[]);
     connection.start_session(2);
     let project = connection.home.project();

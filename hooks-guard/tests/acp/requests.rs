@@ -8,7 +8,7 @@ use super::{Connection, DENY_MAKE, Home, request, terminal};
 
 fn connection(rules: &str) -> Connection {
     let home = Home::new();
-    home.write("rules.toml", rules);
+    home.rules(rules);
     let mut connection = Connection::with(home, &["--ask", "operator"]);
     connection.start_session(1);
     connection
@@ -209,7 +209,7 @@ fn the_option_names_the_agent() {
 #[test]
 fn a_disabled_guard_passes_everything() {
     let home = Home::new();
-    home.write("config.toml", "enabled = false");
+    home.config("enabled = false");
     let mut connection = Connection::with(home, &[]);
     connection.start_session(1);
     connection.passes(&terminal(8, "rm", &["-r", "build"]));
@@ -218,12 +218,10 @@ fn a_disabled_guard_passes_everything() {
 #[test]
 fn a_broken_configuration_denies() {
     let home = Home::new();
-    home.write("config.toml", "");
+    home.config("");
     let mut connection = Connection::with(home, &[]);
     connection.start_session(1);
-    connection
-        .home
-        .write("config.toml", "auto_alow_read = true");
+    connection.home.config("auto_alow_read = true");
     let reply = connection.is_answered(&terminal(8, "ls", &[]));
     assert!(error(&reply).contains("auto_alow_read"), "{reply}");
 }
@@ -239,7 +237,7 @@ fn an_agent_without_a_name_is_recorded_as_acp() {
 fn the_log_has_denials_if_the_user_wants_so() {
     for (level, has_denial) in [("info", true), ("warn", false)] {
         let home = Home::new();
-        home.write("rules.toml", DENY_MAKE);
+        home.rules(DENY_MAKE);
         let script = r#"echo "$1"; read -r reply"#;
         let mut command = home.acp(&[]);
         command.env("HOOKS_GUARD_LOG", level);

@@ -106,7 +106,7 @@ fn answers_belong_to_their_requests() {
 #[test]
 fn the_end_of_a_denied_call_is_no_run() {
     let home = Home::new();
-    home.write("rules.toml", DENY_MAKE);
+    home.rules(DENY_MAKE);
     let mut connection = connection(home, &[]);
     connection.passes(&shell(8, DELETE));
     answer(&mut connection, 8, "no");

@@ -8,24 +8,13 @@ use super::{
     Connection, DENY_MAKE, Home, Service, WAIT, notification, request, selected, shell, terminal,
 };
 
-impl Service {
-    pub(super) fn start(home: &Home) -> Self {
-        let service = Self::spawn(home.command(), home.path(), "127.0.0.1:0", &[]);
-        home.write(
-            "config.toml",
-            &format!("listen = '127.0.0.1:{}'", service.port),
-        );
-        service
-    }
-}
-
 pub(super) fn connection() -> (Service, Connection) {
     connection_with(&[])
 }
 
 fn connection_with(options: &[&str]) -> (Service, Connection) {
     let home = Home::new();
-    home.write("rules.toml", DENY_MAKE);
+    home.rules(DENY_MAKE);
     let service = Service::start(&home);
     let mut connection = Connection::with(home, options);
     connection.start_session(1);

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::{Home, Service};
+use crate::home::{Home, Service};
 
 /// Returns the input of a recorded call, in another directory.
 fn recorded(file: &str, folder: &Path) -> Value {
@@ -40,7 +40,7 @@ fn changes(home: &Home, service: &Service, agent: &str, input: &Value) -> (Value
     let mut command = home.hook_command(agent);
     command.arg("--unattended");
     let input = input.clone();
-    let hook = thread::spawn(move || crate::run_hook(command.stdin(Stdio::piped()), &input));
+    let hook = thread::spawn(move || super::run_hook(command.stdin(Stdio::piped()), &input));
     let until = Instant::now() + Duration::from_secs(30);
     let question = loop {
         let pending = service.send("GET", "/api/hooks/pending", &Value::Null);
@@ -253,7 +253,7 @@ fn a_question_of_an_agent_with_its_own_prompt_has_no_changes() {
         folder.path(),
     );
     let output = home.hook("claude-code", &[], &input);
-    assert_eq!(crate::decision_of(&output).0, "ask");
+    assert_eq!(super::decision_of(&output).0, "ask");
     let all = service.send("GET", "/api/hooks/decisions", &Value::Null);
     let record = &all["decisions"][0];
     assert_eq!(record["changes"], Value::Null);

@@ -8,7 +8,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::{Home, decision_of, pre_tool_use};
+use super::{Home, decision_of, pre_tool_use};
 
 /// A project with files that allow everything.
 fn project() -> tempfile::TempDir {
@@ -108,9 +108,9 @@ fn environment_variables_do_not_redirect_a_hook_without_options() {
             .get_envs()
             .filter_map(|(name, value)| Some((name, value?))),
     );
-    let (actual, reason) = decision_of(&crate::run_hook(&mut named, &input));
+    let (actual, reason) = decision_of(&super::run_hook(&mut named, &input));
     assert_eq!(actual, "deny", "{reason}");
-    let output = crate::run_hook(command.arg("relative.db"), &input);
+    let output = super::run_hook(command.arg("relative.db"), &input);
     let stderr = String::from_utf8_lossy(&output.stderr).into_owned()
         + &String::from_utf8_lossy(&output.stdout);
     assert!(stderr.contains("not an absolute path"), "{stderr}");
@@ -130,7 +130,7 @@ fn without_options_or_installation_home_selects_the_files() {
     let mut hook = home.command();
     hook.args(["hook", "claude-code"]);
     let input = pre_tool_use("rm -rf build", "1");
-    assert_eq!(decision_of(&crate::run_hook(&mut hook, &input)).0, "ask");
+    assert_eq!(decision_of(&super::run_hook(&mut hook, &input)).0, "ask");
     assert_eq!(home.trail().len(), 1);
     // These directories in the project have no effect.
     let project = project();
@@ -138,7 +138,7 @@ fn without_options_or_installation_home_selects_the_files() {
     hook.args(["hook", "claude-code"]);
     hook.env("HOME", project.path().join("x"));
     let input = in_project("rm -rf build", project.path());
-    let (actual, reason) = decision_of(&crate::run_hook(&mut hook, &input));
+    let (actual, reason) = decision_of(&super::run_hook(&mut hook, &input));
     assert_eq!(actual, "ask", "{reason}");
     assert!(reason.contains("is inside the project"), "{reason}");
 }
@@ -178,7 +178,7 @@ fn configuration_trail_and_scripts_in_the_project_are_refused() {
                 let mut command = home.command();
                 command.args(["hook", agent, "--config"]).arg(config);
                 command.arg("--database").arg(home.database());
-                let output = crate::run_hook(&mut command, &in_project("ls", cwd));
+                let output = super::run_hook(&mut command, &in_project("ls", cwd));
                 let (actual, reason) = decision_of(&output);
                 assert_eq!(actual, decision, "{config:?}: {output:?}");
                 assert!(reason.contains("inside the project"), "{reason}");
@@ -192,7 +192,7 @@ fn configuration_trail_and_scripts_in_the_project_are_refused() {
         command
             .arg("--database")
             .arg(project.path().join("x/audit.db"));
-        let (actual, reason) = decision_of(&crate::run_hook(&mut command, &in_project("ls", cwd)));
+        let (actual, reason) = decision_of(&super::run_hook(&mut command, &in_project("ls", cwd)));
         assert_eq!(actual, "ask", "{reason}");
         assert!(!project.path().join("x/audit.db").exists());
     }
@@ -209,7 +209,7 @@ fn configuration_trail_and_scripts_in_the_project_are_refused() {
         .args(["hook", "claude-code", "--config"])
         .arg(&inside);
     command.arg("--database").arg(home.database());
-    let output = crate::run_hook(&mut command, &pre_tool_use("ls", "1"));
+    let output = super::run_hook(&mut command, &pre_tool_use("ls", "1"));
     assert!(
         output.status.success() && output.stdout.is_empty(),
         "it is off: {output:?}"
@@ -291,7 +291,7 @@ fn a_tilde_is_resolved_with_the_homes_of_shell_and_user() {
         let (actual, reason) = decision_of(&home.hook_in(variables, "claude-code", &[], &input));
         assert_eq!(actual, decision, "{command}: {reason}");
         // Also with a service, which has another home directory.
-        let _service = crate::Service::start(&home);
+        let _service = super::Service::start(&home);
         let (actual, reason) = decision_of(&home.hook_in(variables, "claude-code", &[], &input));
         assert_eq!(actual, decision, "with a service, {command}: {reason}");
     }
@@ -344,7 +344,7 @@ fn an_installed_hook_uses_the_files_of_its_installation() {
     }
     hook.env("HOOKS_GUARD_CONFIG", x.join("config.toml"));
     let input = in_project("rm -rf build", project.path());
-    let (actual, reason) = decision_of(&crate::run_hook(&mut hook, &input));
+    let (actual, reason) = decision_of(&super::run_hook(&mut hook, &input));
     assert_eq!(actual, "ask", "{reason}");
     assert_eq!(home.trail().len(), 1);
 

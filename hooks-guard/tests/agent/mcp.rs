@@ -4,7 +4,7 @@ use std::process::Output;
 
 use serde_json::{Value, json};
 
-use crate::{Home, Service, decision_of, pre_tool_use};
+use super::{Home, Service, decision_of, pre_tool_use};
 
 /// Input of Claude Code 2.1.332, which names the server.
 fn claude(server: &str, tool: &str, arguments: &Value) -> Value {
@@ -342,7 +342,7 @@ fn a_rule_is_suggested_for_a_tool_that_was_approved_repeatedly() {
     let text = "MCP tool payments/send {}";
     for call in ["1", "2", "3"] {
         home.hook("claude-code", &[], &pre_tool_use(text, call));
-        home.hook("claude-code", &[], &crate::post_tool_use(text, call));
+        home.hook("claude-code", &[], &super::post_tool_use(text, call));
     }
     let trail = home.trail();
     assert!(

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use sqlx::{Connection, Executor};
 
-use crate::{Home, Service, decision_of, post_tool_use, pre_tool_use};
+use super::{Home, Service, decision_of, post_tool_use, pre_tool_use};
 
 /// The guarantee is one second; a machine under load starts processes slowly.
 const PATIENCE: Duration = Duration::from_millis(1800);

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::{Home, Service, decision_of, pre_tool_use};
+use super::{Home, Service, decision_of, pre_tool_use};
 
 /// Response of a program that allows everything.
 const ALLOW: &str = r#"{"decision":"AUTO_ALLOWED","classification":"READ","reasoning":"fine",

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::browser::{Browser, Page};
-use crate::daemon::Daemon;
+use crate::support::daemon::Daemon;
 use crate::{answer, ask, card, open, until_answered};
 
 /// Time after which a key answers the focused question, in milliseconds, with a margin.

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::browser::{Browser, Page};
-use crate::daemon::{Daemon, TOKEN};
+use crate::support::daemon::{Daemon, TOKEN};
 use crate::{ask, card, signed_in};
 
 const PAGES: [&str; 5] = [

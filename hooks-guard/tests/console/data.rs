@@ -8,7 +8,7 @@ use hooks_guard::gate::Gate;
 use jiff::{SignedDuration, Timestamp};
 use sha2::{Digest, Sha256};
 
-use crate::daemon::Setup;
+use crate::support::daemon::Setup;
 
 const COMMANDS: [&str; 16] = [
     "git status",

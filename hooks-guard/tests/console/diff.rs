@@ -4,9 +4,9 @@ use hooks_runtime::display::hides_text;
 use serde_json::{Value, json};
 
 use crate::browser::{Browser, Page};
-use crate::client::Request;
-use crate::daemon::Daemon;
 use crate::look::{axe, violations};
+use crate::support::client::Request;
+use crate::support::daemon::Daemon;
 use crate::{card, open};
 
 const DIFF: &str = "@@ -8,4 +8,5 @@ fn main() {\n     let answer = 41;\n-    println!(\"{answer}\");\n\
@@ -121,7 +121,7 @@ fn only_the_operator_sees_the_lines() {
             .contains("println")
     );
     page.click("#token");
-    page.write(crate::daemon::TOKEN);
+    page.write(crate::support::daemon::TOKEN);
     page.press("Enter");
     assert_eq!(rows(&page, &card).as_array().unwrap().len(), 7);
     assert_eq!(browser.console_errors(), [""; 0]);

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::ask;
 use crate::browser::Browser;
-use crate::daemon::Daemon;
+use crate::support::daemon::Daemon;
 
 const PAGES: [(&str, &str); 4] = [
     ("/", ".empty"),
@@ -56,7 +56,7 @@ fn a_period_without_decisions_offers_a_longer_one() {
     let Some(browser) = Browser::start() else {
         return;
     };
-    let setup = crate::daemon::Setup::new();
+    let setup = crate::support::daemon::Setup::new();
     crate::data::old(&setup);
     let daemon = setup.start();
     let page = browser.person().window();

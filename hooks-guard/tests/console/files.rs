@@ -1,7 +1,7 @@
 //! Tests the console's files over HTTP, with their headers.
 
-use crate::client::Request;
-use crate::daemon::Daemon;
+use crate::support::client::Request;
+use crate::support::daemon::Daemon;
 
 const PAGES: [&str; 4] = ["/", "/trail", "/statistics", "/hooks"];
 

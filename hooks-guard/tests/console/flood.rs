@@ -7,8 +7,8 @@ use std::time::Duration;
 use serde_json::json;
 
 use crate::browser::Browser;
-use crate::daemon::{Daemon, Setup};
-use crate::questions::flood;
+use crate::support::daemon::{Daemon, Setup};
+use crate::support::questions::flood;
 use crate::{ask, card, signed_in};
 
 #[test]

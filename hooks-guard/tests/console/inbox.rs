@@ -7,7 +7,7 @@ use hooks_runtime::display::{escape, hides_text};
 use serde_json::{Value, json};
 
 use crate::browser::Browser;
-use crate::daemon::Daemon;
+use crate::support::daemon::Daemon;
 use crate::{answer, ask, card, hold_responses, signed_in, until_answered};
 
 #[test]
@@ -212,7 +212,7 @@ fn the_inbox_reconnects_after_a_restart_of_the_daemon() {
     card(&page, &old);
     page.until("document.getElementById('sign-in') !== null");
     page.click("#token");
-    page.write(crate::daemon::TOKEN);
+    page.write(crate::support::daemon::TOKEN);
     page.press("Enter");
     for id in [&old, &new] {
         let card = card(&page, id);

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use serde_json::json;
 
 use crate::browser::{Browser, Page};
-use crate::daemon::{Daemon, Setup};
+use crate::support::daemon::{Daemon, Setup};
 use crate::{ask, data, signed_in, support};
 
 const PAGES: [(&str, &str, &str); 4] = [

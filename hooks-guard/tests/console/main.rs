@@ -1,22 +1,7 @@
 //! Tests the console in a real browser, with the binary as it is started.
 
-#[path = "../http/client.rs"]
-#[allow(
-    dead_code,
-    reason = "shared with the tests over HTTP, which use all of it"
-)]
-mod client;
-#[path = "../http/daemon.rs"]
-#[allow(
-    dead_code,
-    reason = "shared with the tests over HTTP, which use all of it"
-)]
-mod daemon;
-#[path = "../http/support.rs"]
-#[allow(
-    dead_code,
-    reason = "shared with the tests over HTTP, which use all of it"
-)]
+#[path = "../support/mod.rs"]
+#[allow(dead_code, reason = "the tests over HTTP use all of it")]
 mod support;
 
 mod answers;
@@ -30,8 +15,6 @@ mod flood;
 mod inbox;
 mod look;
 mod notify;
-#[path = "../support/questions.rs"]
-mod questions;
 mod search;
 mod session;
 mod times;
@@ -40,7 +23,7 @@ mod trail;
 use serde_json::{Value, json};
 
 use browser::{Browser, Page};
-use daemon::{Daemon, TOKEN};
+use support::daemon::{Daemon, TOKEN};
 
 /// Returns the console's address with the token.
 fn signed_in(daemon: &Daemon) -> String {

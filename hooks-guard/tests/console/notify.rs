@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::browser::{Browser, Page};
-use crate::daemon::Daemon;
+use crate::support::daemon::Daemon;
 use crate::{ask, card};
 
 /// Records notifications and tones, because a browser without a screen shows none.

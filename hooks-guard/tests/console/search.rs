@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::browser::Browser;
-use crate::daemon::Daemon;
+use crate::support::daemon::Daemon;
 use crate::{ask, card, hold_responses, signed_in};
 
 /// Commands of the displayed rows.

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::browser::Browser;
-use crate::client::{Answer, Request};
-use crate::daemon::{Daemon, Setup, TOKEN};
+use crate::support::client::{Answer, Request};
+use crate::support::daemon::{Daemon, Setup, TOKEN};
 use crate::{answer, ask, card, signed_in, until_answered};
 
 const SESSION: &str = "/api/console/session";

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::ask;
 use crate::browser::Browser;
-use crate::daemon::Daemon;
+use crate::support::daemon::Daemon;
 
 /// The first time in the table, as text, `datetime` and title.
 const FIRST: &str = "(() => { const time = document.querySelector('tbody time'); return time && [time.textContent, time.dateTime, time.title]; })()";

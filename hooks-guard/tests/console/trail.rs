@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::browser::Browser;
-use crate::daemon::{Daemon, Setup};
+use crate::support::daemon::{Daemon, Setup};
 use crate::{answer, ask, data, signed_in};
 
 fn page_url(daemon: &Daemon, path: &str) -> String {

@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::client::{Answer, Request};
-use crate::daemon::{Daemon, Setup, TOKEN};
-use crate::storage::{open, run};
+use super::storage::{open, run};
+use crate::support::client::{Answer, Request};
+use crate::support::daemon::{Daemon, Setup, TOKEN};
 
 /// Returns the agent's token, as a user gets it.
 fn token(daemon: &Daemon, agent: &str) -> String {

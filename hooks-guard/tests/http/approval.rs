@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::client::Request;
-use crate::daemon::{Daemon, Setup, TOKEN};
+use crate::support::client::Request;
+use crate::support::daemon::{Daemon, Setup, TOKEN};
 
 #[test]
 fn p_26_a_question_is_pending_until_it_is_answered() {

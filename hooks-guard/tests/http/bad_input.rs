@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
-use crate::client::{Answer, Request};
-use crate::daemon::Daemon;
+use crate::support::client::{Answer, Request};
+use crate::support::daemon::Daemon;
 
 const TARGET: &str = "/api/hooks/permission-request";
 
@@ -142,7 +142,7 @@ fn bad_input_other_endpoints_reject_invalid_bodies() {
     ] {
         let request = Request::new("POST", "/api/hooks/permission-response");
         daemon
-            .send(&request.bearer(crate::daemon::TOKEN).body(body))
+            .send(&request.bearer(crate::support::daemon::TOKEN).body(body))
             .error(400, "INVALID_JSON");
         let target = format!("/api/hooks/decisions/{}/executed", permission["id"]);
         let answer = daemon.send(&Request::new("POST", &target).body(body));

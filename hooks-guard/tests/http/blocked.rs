@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::daemon::{Daemon, Setup, signal};
+use crate::support::daemon::{Daemon, Setup, signal};
 use crate::support::has;
 
 /// A process that holds the write lock and is stopped.
@@ -55,7 +55,7 @@ fn slowest(port: u16, clients: usize) -> Duration {
             std::thread::spawn(move || {
                 let begin = Instant::now();
                 let command = format!("ls {number}");
-                let answer = crate::daemon::ask(&json!({ "command": command })).send(port);
+                let answer = crate::support::daemon::ask(&json!({ "command": command })).send(port);
                 (answer.status, begin.elapsed())
             })
         })
@@ -145,7 +145,8 @@ fn a_stopped_service_does_not_delay_another_one() {
                 std::thread::spawn(move || {
                     for number in 0..15 {
                         let command = format!("mkdir {number}");
-                        let _ = crate::daemon::ask(&json!({ "command": command })).try_send(port);
+                        let _ = crate::support::daemon::ask(&json!({ "command": command }))
+                            .try_send(port);
                     }
                 })
             })
@@ -167,5 +168,5 @@ fn a_stopped_service_does_not_delay_another_one() {
     one.await_health(200);
     other.await_health(200);
     one.assert_healthy();
-    crate::operation::assert_intact(&url);
+    super::operation::assert_intact(&url);
 }

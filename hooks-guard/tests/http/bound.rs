@@ -7,8 +7,8 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::client::Request;
-use crate::daemon::{Daemon, Setup};
+use crate::support::client::Request;
+use crate::support::daemon::{Daemon, Setup};
 
 /// Creates a folder with executable files.
 fn project(files: &[&str]) -> tempfile::TempDir {
@@ -687,9 +687,9 @@ fn an_approval_applies_to_one_agent() {
             }
             assert_allowed_by_approval(&daemon, &body);
             body["agent"] = Value::Null;
-            for one in crate::bound::remembered(&daemon) {
+            for one in super::bound::remembered(&daemon) {
                 let target = format!("/api/hooks/remembered/{}", one["id"]);
-                daemon.send(&Request::new("DELETE", &target).bearer(crate::daemon::TOKEN));
+                daemon.send(&Request::new("DELETE", &target).bearer(crate::support::daemon::TOKEN));
             }
         }
     }

@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::client::{Answer, Request};
-use crate::daemon::Daemon;
-use crate::events::Listener;
+use super::events::Listener;
+use crate::support::client::{Answer, Request};
+use crate::support::daemon::Daemon;
 
 fn edit(changes: &Value) -> Value {
     json!({

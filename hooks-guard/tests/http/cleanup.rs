@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use crate::client::Request;
-use crate::daemon::{Daemon, Setup};
+use crate::support::client::Request;
+use crate::support::daemon::{Daemon, Setup};
 use crate::support::{ShiftedClock, instant};
 
 const DAY: i64 = 24 * 3_600;

@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::client::Request;
-use crate::daemon::{Daemon, Setup};
 use crate::support::ShiftedClock;
+use crate::support::client::Request;
+use crate::support::daemon::{Daemon, Setup};
 
 const DAY: i64 = 24 * 3_600;
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
-use crate::daemon::{Daemon, Setup};
+use crate::support::daemon::{Daemon, Setup};
 use crate::support::{escaped, instant};
 
 #[track_caller]

@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::client::{Answer, Request};
-use crate::daemon::{Daemon, Setup, TOKEN};
-use crate::events::Listener;
+use super::events::Listener;
+use crate::support::client::{Answer, Request};
+use crate::support::daemon::{Daemon, Setup, TOKEN};
 use crate::support::instant;
 
 /// A delay that no test waits for.

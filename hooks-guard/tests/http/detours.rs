@@ -6,7 +6,7 @@ use std::path::Path;
 use hooks_guard::protocol::{Agent, HookEvent, read};
 use serde_json::{Value, json};
 
-use crate::daemon::Daemon;
+use crate::support::daemon::Daemon;
 
 /// Decisions about commands in a project in the home of the service's user.
 struct Project {

@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::client::Answer;
-use crate::daemon::{Daemon, Setup};
-use crate::storage::assert_safe;
+use super::storage::assert_safe;
+use crate::support::client::Answer;
+use crate::support::daemon::{Daemon, Setup};
 use crate::support::has;
 
 /// Limits the file size of the daemon, which simulates a full disk.
@@ -151,7 +151,7 @@ fn full_disk_is_degraded_and_logged_at_a_limited_rate() {
     limit(&daemon, "unlimited");
     daemon.await_health(200);
     let url = format!("sqlite:{}", daemon.setup().database_file().display());
-    crate::operation::assert_intact(&url);
+    super::operation::assert_intact(&url);
 }
 
 #[test]

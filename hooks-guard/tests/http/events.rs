@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::client::Request;
-use crate::daemon::{Daemon, Setup};
+use crate::support::client::Request;
+use crate::support::daemon::{Daemon, Setup};
 
 /// An event of the stream.
 #[derive(Debug)]

@@ -15,9 +15,9 @@ use hooks_guard::client::{Address, Client};
 use hooks_guard::proof::ServiceKey;
 use serde_json::{Value, json};
 
-use crate::client::{Answer, Request};
-use crate::daemon::{Daemon, Setup, TOKEN, ask};
-use crate::questions::flood;
+use crate::support::client::{Answer, Request};
+use crate::support::daemon::{Daemon, Setup, TOKEN, ask};
+use crate::support::questions::flood;
 
 const PENDING: &str = "/api/hooks/pending";
 const DENY: &str = "/api/hooks/pending/deny";

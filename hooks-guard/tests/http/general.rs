@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
-use crate::client::Request;
-use crate::daemon::{Daemon, Setup, TOKEN};
+use crate::support::client::Request;
+use crate::support::daemon::{Daemon, Setup, TOKEN};
 
 const ENDPOINTS: [(&str, &str); 9] = [
     ("POST", "/api/hooks/permission-request"),

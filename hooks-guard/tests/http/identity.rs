@@ -9,8 +9,8 @@ use hmac::{Hmac, Mac};
 use serde_json::{Value, json};
 use sha2::Sha256;
 
-use crate::client::{Answer, Connection, Request};
-use crate::daemon::{Daemon, Setup};
+use crate::support::client::{Answer, Connection, Request};
+use crate::support::daemon::{Daemon, Setup};
 
 const CHALLENGE: &str = "abababababababababababababababababababababababababababababababab";
 

@@ -5,9 +5,9 @@ use std::io::Write;
 use std::thread;
 use std::time::Duration;
 
-use crate::client::Connection;
-use crate::daemon::Daemon;
-use crate::wire::{TARGET, exchange, host, statuses};
+use super::wire::{TARGET, exchange, host, statuses};
+use crate::support::client::Connection;
+use crate::support::daemon::Daemon;
 
 #[test]
 fn incomplete_requests_are_never_a_success() {

@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::client::{Answer, Request};
+use super::operation::assert_intact;
 use crate::cluster::Cluster;
-use crate::daemon::{Daemon, Setup, TOKEN, ask};
-use crate::operation::assert_intact;
+use crate::support::client::{Answer, Request};
+use crate::support::daemon::{Daemon, Setup, TOKEN, ask};
 
 /// Longer than any response, and shorter than the deadline of a question.
 const WAIT: u64 = 60;

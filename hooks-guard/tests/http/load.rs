@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use crate::daemon::{Daemon, Setup, ask};
+use crate::support::daemon::{Daemon, Setup, ask};
 use crate::support::left_out;
 
 /// Returns 2 000, or the value of `HOOKS_PARALLEL`.

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::client::Request;
-use crate::daemon::{Daemon, Setup, TOKEN};
+use crate::support::client::Request;
+use crate::support::daemon::{Daemon, Setup, TOKEN};
 use crate::support::{contains, files_below};
 
 /// Secrets in all forms of arguments; each contains `hunter`.

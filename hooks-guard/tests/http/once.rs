@@ -3,8 +3,8 @@
 
 use serde_json::{Value, json};
 
-use crate::client::{Answer, Request};
-use crate::daemon::{Daemon, TOKEN};
+use crate::support::client::{Answer, Request};
+use crate::support::daemon::{Daemon, TOKEN};
 
 fn body(command: &str, cwd: &str, session: &str) -> Value {
     json!({ "command": command, "cwd": cwd, "session_id": session, "agent": "claude-code" })
@@ -73,7 +73,7 @@ fn approval_is_used_once_by_concurrent_requests() {
         approve(&daemon, &body, None);
         let asking: Vec<_> = (0..8)
             .map(|_| {
-                let (request, port) = (crate::daemon::ask(&body), daemon.port);
+                let (request, port) = (crate::support::daemon::ask(&body), daemon.port);
                 std::thread::spawn(move || request.send(port))
             })
             .collect();
@@ -334,7 +334,7 @@ fn approval_is_used_by_a_new_request_or_redeemed_but_not_both() {
 
     for _ in 0..20 {
         let permission = approve(&daemon, &request, None);
-        let (again, port) = (crate::daemon::ask(&request), daemon.port);
+        let (again, port) = (crate::support::daemon::ask(&request), daemon.port);
         let asking = std::thread::spawn(move || again.send(port));
         let redeemed = redeem(&daemon, &permission["id"], &permission["secret"]);
         if redeemed.status != 200 {

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::client::{Answer, Request};
-use crate::daemon::{Daemon, TOKEN};
+use crate::support::client::{Answer, Request};
+use crate::support::daemon::{Daemon, TOKEN};
 
 const ENDPOINTS: [(&str, &str); 17] = [
     ("post", "/api/hooks/permission-request"),
@@ -242,7 +242,9 @@ fn openapi_describes_every_success_response() {
 
 #[test]
 fn openapi_describes_every_error_response() {
-    let daemon = crate::daemon::Setup::new().rate_limit(Some(4)).start();
+    let daemon = crate::support::daemon::Setup::new()
+        .rate_limit(Some(4))
+        .start();
     let document = document(&daemon);
     let request = "/api/hooks/permission-request";
     for body in [

@@ -9,8 +9,8 @@ use std::thread;
 
 use serde_json::{Value, json};
 
-use crate::client::Request;
-use crate::daemon::{Daemon, Setup, TOKEN, ask};
+use crate::support::client::Request;
+use crate::support::daemon::{Daemon, Setup, TOKEN, ask};
 use crate::support::{ShiftedClock, has};
 
 const PAGE: &str = include_str!("../../../docs/operation.md");

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::daemon::{Daemon, TOKEN};
+use crate::support::daemon::{Daemon, TOKEN};
 
 fn home(daemon: &Daemon) -> String {
     daemon.setup().home().display().to_string()
@@ -169,7 +169,7 @@ fn threat_settings_do_not_relax_the_protection_of_the_guard() {
         "dangerously_skip_confirmations = true",
         "require_confirmation_cud = false",
     ] {
-        let daemon = crate::daemon::Setup::new().config(config).start();
+        let daemon = crate::support::daemon::Setup::new().config(config).start();
         let permission = daemon.ask("hooks-guard approve 1");
         assert_eq!(permission["decision"], "REQUIRES_CONFIRMATION", "{config}");
         let token = daemon.setup().folder().join("operator/token");

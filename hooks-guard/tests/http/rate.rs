@@ -4,8 +4,8 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 use tokio::net::TcpSocket;
 
-use crate::client::{Answer, Connection, Request};
-use crate::daemon::{Daemon, Setup, TOKEN, ask};
+use crate::support::client::{Answer, Connection, Request};
+use crate::support::daemon::{Daemon, Setup, TOKEN, ask};
 use crate::support::{ShiftedClock, left_out};
 
 fn read(daemon: &Daemon) -> Answer {

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use crate::daemon::Daemon;
+use crate::support::daemon::Daemon;
 use crate::support::{has, left_out};
 
 /// Mounts an empty file system, copies a folder to it, remounts it read-only, and runs a program

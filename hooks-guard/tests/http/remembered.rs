@@ -4,8 +4,8 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::client::Answer;
-use crate::daemon::{Daemon, Setup};
+use crate::support::client::Answer;
+use crate::support::daemon::{Daemon, Setup};
 use crate::support::instant;
 
 fn body(command: &str, cwd: &str) -> Value {

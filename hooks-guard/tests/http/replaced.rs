@@ -8,7 +8,7 @@ use std::{fs, thread};
 
 use serde_json::json;
 
-use crate::daemon::{Daemon, Setup};
+use crate::support::daemon::{Daemon, Setup};
 use crate::support::has;
 
 /// Checks that no request gets a decision, and that the health reports why.

@@ -3,8 +3,8 @@
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
-use crate::client::Request;
-use crate::daemon::Daemon;
+use crate::support::client::Request;
+use crate::support::daemon::Daemon;
 use crate::support::instant;
 
 const TARGET: &str = "/api/hooks/permission-request";

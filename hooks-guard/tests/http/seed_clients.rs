@@ -6,8 +6,8 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::daemon::{Daemon, Setup};
-use crate::semantic::with_model;
+use super::semantic::with_model;
+use crate::support::daemon::{Daemon, Setup};
 use crate::support::has;
 
 /// Starts a daemon with a trail in which each client finds something.

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::daemon::{Daemon, Setup};
+use crate::support::daemon::{Daemon, Setup};
 
 /// Starts a model server that returns this answer for every command; with `None`, it never
 /// responds.
@@ -142,7 +142,7 @@ fn p_08_a_slow_classification_does_not_delay_other_requests() {
     let daemon = with_silent_model();
     let port = daemon.port;
     let slow = thread::spawn(move || {
-        crate::daemon::ask(&json!({ "command": "frobnicate-zq --x" })).send(port)
+        crate::support::daemon::ask(&json!({ "command": "frobnicate-zq --x" })).send(port)
     });
     thread::sleep(Duration::from_millis(200));
     for _ in 0..5 {

@@ -12,9 +12,9 @@ use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, UnixStream};
 
-use crate::client::Request;
-use crate::daemon::{Daemon, Setup, ask};
-use crate::load::room_for;
+use super::load::room_for;
+use crate::support::client::Request;
+use crate::support::daemon::{Daemon, Setup, ask};
 
 /// Less than the ten seconds that a slow client may take, so an honest client does not wait for
 /// one. A response takes milliseconds; the rest allows for a busy machine.

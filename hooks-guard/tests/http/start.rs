@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::client::Request;
-use crate::daemon::{Daemon, Setup, TOKEN, ask};
+use crate::support::client::Request;
+use crate::support::daemon::{Daemon, Setup, TOKEN, ask};
 
 #[test]
 fn p_16_the_default_address_is_port_3000_of_loopback() {
@@ -114,7 +114,7 @@ fn start_error_names_semantic_options_without_an_endpoint() {
         assert!(stderr.contains("--semantic-url"), "{stderr}");
     }
     // The file takes precedence over the variable of another command.
-    let daemon = crate::semantic::with_model(Some("DELETE"), 1_500)
+    let daemon = super::semantic::with_model(Some("DELETE"), 1_500)
         .environment("HOOKS_GUARD_SEMANTIC_MODEL", "of-the-environment")
         .start();
     daemon.ask("frobnicate-zq --x");
@@ -260,7 +260,7 @@ fn end_does_not_wait_for_long_polls_and_idle_connections() {
 
 #[test]
 fn end_waits_for_running_requests() {
-    let mut daemon = crate::semantic::with_model(None, 1_500).start();
+    let mut daemon = super::semantic::with_model(None, 1_500).start();
     let port = daemon.port;
     let body = json!({ "command": "frobnicate-zq --x" });
     let asking = thread::spawn(move || ask(&body).try_send(port));
@@ -282,7 +282,7 @@ mod socket {
     use std::path::{Path, PathBuf};
 
     use super::{Daemon, Request, Setup, TOKEN, Value, ask, fs, json};
-    use crate::client::{Answer, Connection};
+    use crate::support::client::{Answer, Connection};
 
     fn start() -> (Daemon, PathBuf) {
         let setup = Setup::new();

@@ -7,9 +7,9 @@ use std::time::Duration;
 use serde_json::json;
 use sqlx::{AssertSqlSafe, Connection as _, Row as _, SqliteConnection};
 
-use crate::client::Answer;
-use crate::daemon::{Daemon, Setup};
 use crate::support::assert_no_internals;
+use crate::support::client::Answer;
+use crate::support::daemon::{Daemon, Setup};
 
 /// Opens a second connection to the daemon's database.
 pub(crate) async fn open(daemon: &Daemon) -> SqliteConnection {
@@ -50,7 +50,7 @@ async fn storage_a_locked_database_allows_nothing_and_recovers() {
     run(&mut other, "BEGIN EXCLUSIVE".to_owned()).await;
     let port = daemon.port;
     let asking = std::thread::spawn(move || {
-        crate::daemon::ask(&json!({ "command": "ls locked" })).try_send(port)
+        crate::support::daemon::ask(&json!({ "command": "ls locked" })).try_send(port)
     });
     // Requests without a database continue, and report the problem.
     daemon.get("/health");
@@ -68,8 +68,9 @@ async fn storage_a_request_waits_for_a_short_lock() {
     let mut other = open(&daemon).await;
     run(&mut other, "BEGIN EXCLUSIVE".to_owned()).await;
     let port = daemon.port;
-    let asking =
-        std::thread::spawn(move || crate::daemon::ask(&json!({ "command": "ls" })).send(port));
+    let asking = std::thread::spawn(move || {
+        crate::support::daemon::ask(&json!({ "command": "ls" })).send(port)
+    });
     tokio::time::sleep(Duration::from_millis(200)).await;
     run(&mut other, "ROLLBACK".to_owned()).await;
     assert_eq!(asking.join().unwrap().ok()["decision"], "AUTO_ALLOWED");
@@ -85,7 +86,7 @@ async fn p_43_the_latency_excludes_the_write_of_the_record() {
     let port = daemon.port;
     let asking = std::thread::spawn(move || {
         let start = std::time::Instant::now();
-        crate::daemon::ask(&json!({ "command": "ls" }))
+        crate::support::daemon::ask(&json!({ "command": "ls" }))
             .send(port)
             .ok();
         start.elapsed()

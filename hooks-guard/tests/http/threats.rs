@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::client::Request;
-use crate::daemon::{Daemon, Setup, TOKEN, ask};
+use crate::support::client::Request;
+use crate::support::daemon::{Daemon, Setup, TOKEN, ask};
 use crate::support::{contains, files_below, has, left_out};
 
 const RESPONSE: &str = "/api/hooks/permission-response";

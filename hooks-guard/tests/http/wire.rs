@@ -5,7 +5,7 @@ use std::net::Shutdown;
 
 use serde_json::json;
 
-use crate::daemon::{Daemon, ask};
+use crate::support::daemon::{Daemon, ask};
 
 pub(crate) const TARGET: &str = "/api/hooks/permission-request";
 

@@ -8,23 +8,8 @@
     reason = "shared with the tests of the console, which use all of it"
 )]
 mod browser;
-#[path = "../http/client.rs"]
-#[allow(
-    dead_code,
-    reason = "shared with the tests over HTTP, which use all of it"
-)]
-mod client;
-#[path = "../http/daemon.rs"]
-#[allow(
-    dead_code,
-    reason = "shared with the tests over HTTP, which use all of it"
-)]
-mod daemon;
-#[path = "../http/support.rs"]
-#[allow(
-    dead_code,
-    reason = "shared with the tests over HTTP, which use all of it"
-)]
+#[path = "../support/mod.rs"]
+#[allow(dead_code, reason = "the tests over HTTP use all of it")]
 mod support;
 
 mod gate;

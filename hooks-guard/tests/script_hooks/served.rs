@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use crate::browser::Browser;
-use crate::daemon::{Daemon, Setup, TOKEN};
+use crate::support::daemon::{Daemon, Setup, TOKEN};
 
 const HOOK: &str = "class Nightly extends HookStopException {}
 export default ({ in: { command } }) => {

@@ -4,7 +4,7 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::daemon::{Daemon, TOKEN};
+use crate::support::daemon::{Daemon, TOKEN};
 use crate::terminal::{Terminal, client_config};
 
 /// Asks for a command and approves it; returns the id of the decision.

@@ -4,9 +4,9 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::client::Request;
-use crate::daemon::{Daemon, Setup, TOKEN};
 use crate::support::ShiftedClock;
+use crate::support::client::Request;
+use crate::support::daemon::{Daemon, Setup, TOKEN};
 use crate::terminal::{Terminal, client_config};
 
 const CHOICES: &str = "[y] approve  [s] for this session  [a] always  [n] deny  [Enter] later: ";

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::client::Request;
-use crate::daemon::{Daemon, TOKEN};
+use crate::support::client::Request;
+use crate::support::daemon::{Daemon, TOKEN};
 use crate::terminal::Terminal;
 
 const DOWN: &str = "\u{1b}[B";

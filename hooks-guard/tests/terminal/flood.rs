@@ -11,8 +11,8 @@ use hmac::{Hmac, Mac};
 use serde_json::{Value, json};
 use sha2::Sha256;
 
-use crate::daemon::{Daemon, Setup, TOKEN};
-use crate::questions::flood;
+use crate::support::daemon::{Daemon, Setup, TOKEN};
+use crate::support::questions::flood;
 use crate::terminal::Terminal;
 
 const DOWN: &str = "\u{1b}[B";

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::daemon::{Daemon, Setup};
+use crate::support::daemon::{Daemon, Setup};
 use crate::terminal::Terminal;
 
 fn rules(daemon: &Daemon) -> PathBuf {

@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::json;
 
-use crate::daemon::Daemon;
+use crate::support::daemon::Daemon;
 use crate::terminal::{Terminal, client_config};
 
 #[test]

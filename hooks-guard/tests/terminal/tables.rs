@@ -4,7 +4,7 @@ use std::process::{Command, Output};
 
 use serde_json::{Value, json};
 
-use crate::daemon::{Daemon, Setup};
+use crate::support::daemon::{Daemon, Setup};
 use crate::terminal::Terminal;
 
 /// End of the input on a terminal.

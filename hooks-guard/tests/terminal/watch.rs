@@ -5,8 +5,8 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 
-use crate::daemon::{Daemon, Setup, TOKEN};
 use crate::support::ShiftedClock;
+use crate::support::daemon::{Daemon, Setup, TOKEN};
 use crate::terminal::Terminal;
 
 const DOWN: &str = "\u{1b}[B";

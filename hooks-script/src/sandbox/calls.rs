@@ -21,7 +21,7 @@ use crate::sandbox::watch::TickGuard;
 /// JavaScript that runs before any hook.
 pub(crate) const PRELUDE: &str = concat!(
     include_str!("../../js/hook-stop.js"),
-    include_str!("../../engine/prelude.js")
+    include_str!("../../js/prelude.js")
 );
 
 /// Factory of instances: the limits, and the state of the engine before a hook is loaded.

@@ -6,10 +6,7 @@ use std::sync::OnceLock;
 use wasmtime::{Engine, Module};
 
 use crate::error::BuildError;
-use crate::sandbox::config::config;
-
-/// The compiled engine, embedded by `build.rs`.
-static IMAGE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/engine.image"));
+use hooks_script_engine::{IMAGE, config};
 
 /// Returns the process-wide engine with QuickJS, loaded on first use.
 pub(crate) fn module() -> Result<&'static (Engine, Module), BuildError> {
@@ -44,13 +41,13 @@ fn loading_error(error: &wasmtime::Error) -> String {
 
 #[allow(
     unsafe_code,
-    reason = "the machine code comes from this crate's own build, not from a file or a cache"
+    reason = "the machine code comes from the build of `hooks-script-engine`, not from a file or a cache"
 )]
 fn deserialize(engine: &Engine) -> wasmtime::Result<Module> {
     // SAFETY: `Module::deserialize` requires unchanged bytes from `precompile_module`.
-    // `IMAGE` is part of this program's binary; `build.rs` made it in this very build, with
+    // `IMAGE` is part of this program's binary; the build of `hooks-script-engine` made it, with
     // the same version of wasmtime (one requirement, one lock file) and the same settings
-    // (`config.rs`, shared). Version, settings and processor are checked once more here.
+    // (`config`, shared). Version, settings and processor are checked once more here.
     unsafe { Module::deserialize(engine, IMAGE) }
 }
 

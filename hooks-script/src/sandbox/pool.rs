@@ -18,7 +18,7 @@ use crate::sandbox::snapshot::Snapshot;
 use crate::sandbox::successors::LikelySuccessors;
 
 /// Twice the stack of scripts: the rest is for the host's side of a call.
-const THREAD_STACK: usize = 2 * super::config::NATIVE_STACK;
+const THREAD_STACK: usize = 2 * hooks_script_engine::NATIVE_STACK;
 
 /// Time for which a worker spins for the next hook of a stack: about the time of waking the task
 /// that awaits the previous run and being woken by its next job.

@@ -4,10 +4,10 @@
 use wasmtime::{Config, OperatorCost};
 
 /// Bytes of the native stack of a thread that scripts may use.
-pub(crate) const NATIVE_STACK: usize = 2 << 20;
+pub const NATIVE_STACK: usize = 2 << 20;
 
 /// Returns the settings of both sides.
-pub(crate) fn config() -> Config {
+pub fn config() -> Config {
     let mut config = Config::new();
     config
         .consume_fuel(true)

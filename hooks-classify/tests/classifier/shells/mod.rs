@@ -3,25 +3,21 @@
 //!
 //! `HOOKS_COMMANDS` is the number of commands, `HOOKS_SEED` the seed.
 
-#![cfg(unix)]
-
 mod grammar;
-#[path = "../support/random.rs"]
-mod random;
-#[path = "../support/required.rs"]
-mod required;
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use hooks_classify::{Classifier, Decision};
 
+use crate::support::process::installed;
+use crate::support::random::Random;
+use crate::support::required;
 use grammar::{FILES, PRINTS, REDIRECTIONS, RUNS, SETS, USES, WORDS};
-use random::Random;
 
 /// Maximum nesting of commands.
 const DEPTH: usize = 3;
@@ -83,7 +79,7 @@ fn runs(shell: &str, command: &str, folder: &Path) -> BTreeSet<OsString> {
     for (name, text) in FILES {
         fs::write(folder.join(name), text).expect("a file");
     }
-    let child = Command::new(shell)
+    let child = installed(shell)
         .args(["-c", command])
         .current_dir(folder)
         .env_clear()

@@ -1,5 +1,8 @@
-//! Helpers for several subjects.
+//! Helpers of the tests that start the permission service.
 
+pub(crate) mod client;
+pub(crate) mod daemon;
+pub(crate) mod questions;
 #[path = "../../../hooks-classify/tests/support/required.rs"]
 mod required;
 
@@ -9,7 +12,7 @@ use std::process::Command;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::client::Answer;
+use client::Answer;
 pub(crate) use required::{has, left_out};
 
 /// Parses a time in a response, which must be in UTC and end in `Z`.
@@ -127,7 +130,7 @@ impl ShiftedClock {
             return None;
         }
         let folder = tempfile::tempdir().unwrap();
-        let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/http/shifted_clock.c");
+        let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/shifted_clock.c");
         let output = Command::new("cc")
             .args(["-O1", "-shared", "-fPIC", "-o"])
             .arg(folder.path().join("shifted_clock.so"))
@@ -171,7 +174,7 @@ impl ShiftedClock {
         ]
     }
 
-    pub(crate) fn on(&self, mut setup: crate::daemon::Setup) -> crate::daemon::Setup {
+    pub(crate) fn on(&self, mut setup: daemon::Setup) -> daemon::Setup {
         for (name, value) in self.environment() {
             setup.forget_environment(name);
             setup = setup.environment(name, &value);

@@ -10,10 +10,7 @@ use hooks_classify::{
     Classifier, Crud, Decision, Language, Part, ProgramEntry, TableCheck, Tables, programs,
 };
 
-#[path = "support/languages.rs"]
-mod languages;
-#[path = "support/parallel.rs"]
-mod parallel;
+use crate::support::{languages, parallel};
 
 struct Case {
     file: String,

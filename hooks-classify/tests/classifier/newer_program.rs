@@ -1,11 +1,10 @@
 //! The comparison of tables with programs reports additions of a newer version.
-#![cfg(unix)]
 
-#[path = "oracles/compare.rs"]
+#[path = "../oracles/compare.rs"]
 mod compare;
-#[path = "oracles/help.rs"]
+#[path = "../oracles/help.rs"]
 mod help;
-#[path = "oracles/programs.rs"]
+#[path = "../oracles/programs.rs"]
 mod programs;
 
 use std::fs;

@@ -1,4 +1,14 @@
-//! A pseudoterminal with a screen to read and keys to send.
+//! Tests `approve` and `watch` in a pseudoterminal with a screen to read and keys to send.
+
+mod approvals;
+mod approve;
+mod changes;
+mod flood;
+mod presets;
+mod suggest;
+mod tables;
+mod token;
+mod watch;
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -11,7 +21,7 @@ use std::time::{Duration, Instant};
 use rexpect::process::{PtyProcess, WaitStatus};
 use rustix::termios::{Winsize, tcsetwinsize};
 
-use crate::daemon::Daemon;
+use crate::support::daemon::Daemon;
 
 /// Generous timeout: a machine under load starts processes slowly.
 const PATIENCE: Duration = Duration::from_secs(60);

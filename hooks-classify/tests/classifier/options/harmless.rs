@@ -5,14 +5,15 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use hooks_classify::{Classifier, Decision, OptionEntry, options_of};
 
-use crate::random::Random;
-use crate::required::has;
-use crate::{count, seed};
+use super::{count, seed};
+use crate::support::process::installed;
+use crate::support::random::Random;
+use crate::support::required::has;
 
 /// Programs that change files, start others or both, and the words before their options.
 const PROGRAMS: &[&str] = &[
@@ -365,7 +366,7 @@ fn prepare(folder: &Path) {
 }
 
 fn start(words: &[&str], folder: &Path) -> std::io::Result<Child> {
-    Command::new(words[0])
+    installed(words[0])
         .args(&words[1..])
         .current_dir(folder)
         .env_clear()

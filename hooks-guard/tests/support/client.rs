@@ -66,7 +66,7 @@ impl Answer {
             self.text()
         );
         let body = self.json();
-        crate::support::assert_error_shape(self, &body);
+        super::assert_error_shape(self, &body);
         body
     }
 }

@@ -2,10 +2,6 @@
 //! needs the parser of a language is compiled with its feature.
 
 mod interpreters;
-#[path = "../support/parallel.rs"]
-mod parallel;
-#[path = "../support/required.rs"]
-mod required;
 
 use hooks_classify::{Classifier, Decision};
 

@@ -2,12 +2,13 @@
 
 use std::fmt::Write as _;
 use std::io::Write as _;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
-use crate::lines::{OptionGrammar, ParsedLine, compare};
-use crate::random::Random;
-use crate::required::has;
-use crate::{count, seed};
+use super::lines::{OptionGrammar, ParsedLine, compare};
+use super::{count, seed};
+use crate::support::process::installed;
+use crate::support::random::Random;
+use crate::support::required::has;
 
 /// Separators of words and of lines.
 const WORD: char = '\u{1f}';
@@ -32,7 +33,7 @@ fn quoted(word: &str) -> String {
 
 /// Runs a program with this input and returns its output.
 fn output(program: &str, args: &[&str], input: &str) -> String {
-    let mut command = Command::new(program);
+    let mut command = installed(program);
     command.args(args).env_remove("POSIXLY_CORRECT");
     command.stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut child = command.spawn().expect("a program that starts");

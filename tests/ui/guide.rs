@@ -8,10 +8,10 @@
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::mem;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use hooks_tests::{GUIDES, repository, target};
+use crate::files::{GUIDES, repository};
 
 /// A fenced block of a page.
 #[derive(Debug)]
@@ -164,16 +164,30 @@ fn reader_folder(page: &str) -> PathBuf {
     std::env::temp_dir().join(format!("hooks-guide-{:x}", hasher.finish()))
 }
 
-/// Returns the profiles and the replaced crate of the repository, so that the reader's build reuses
-/// its artifacts.
+/// Returns the profiles, the replaced crate and the place of the script engine, so that the reader's
+/// build reuses the artifacts of the workspace.
 fn config() -> String {
     let manifest = fs::read_to_string(repository().join("Cargo.toml")).expect("the manifest");
     let from = manifest.find("[profile.").expect("a profile");
+    let engine = repository().join("hooks-script/engine");
+    let engine = format!("paths = [{engine:?}]\n\n");
     let insta = repository().join("contrib/insta");
     let patch = format!("[patch.crates-io]\ninsta = {{ path = {insta:?} }}\n\n");
     // The pages choose the features of `tokio`, so its artifacts are not reused: it is not optimised.
     let profiles = manifest[from..].replace("tokio = { opt-level = 1 }\n", "");
-    patch + &profiles
+    engine + &patch + &profiles
+}
+
+/// Returns the target folder of this package's tests.
+fn target() -> PathBuf {
+    let test = std::env::current_exe().expect("a test knows where it is");
+    let folder = test
+        .ancestors()
+        .find(|folder| folder.ends_with("debug") || folder.ends_with("release"));
+    let target = folder.and_then(Path::parent);
+    target
+        .expect("cargo builds tests into a folder of its own")
+        .to_owned()
 }
 
 /// Follows the pages of one program.

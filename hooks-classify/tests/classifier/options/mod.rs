@@ -3,16 +3,10 @@
 //!
 //! `HOOKS_SEED` is the seed, `HOOKS_COMMANDS` the number of lines for each reference.
 
-#![cfg(unix)]
-
 mod harmless;
 mod help;
 mod lines;
 mod parsers;
-#[path = "../support/random.rs"]
-mod random;
-#[path = "../support/required.rs"]
-mod required;
 
 use std::env;
 

@@ -3,8 +3,6 @@
 //! The agent is a shell that copies its input and output to FIFOs, so that the test plays both
 //! sides.
 
-#![cfg(all(unix, feature = "acp"))]
-
 mod approved;
 mod broken;
 mod cancel;
@@ -13,83 +11,41 @@ mod permission;
 mod question;
 mod random;
 mod requests;
-#[path = "../support/running_service.rs"]
-mod running_service;
 mod runs;
 mod service;
 mod streams;
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
-use running_service::Service;
+use crate::home::{Home, Service, WAIT};
 
-const WAIT: Duration = Duration::from_secs(30);
 /// How long a message must not arrive.
 const SILENCE: Duration = Duration::from_millis(400);
 
-/// A temporary home directory.
-struct Home(TempDir);
-
 impl Home {
-    fn new() -> Self {
-        let home = Self(tempfile::tempdir().expect("a folder"));
-        std::fs::create_dir(home.project()).expect("a folder");
-        home
-    }
-
-    fn path(&self) -> &Path {
-        self.0.path()
-    }
-
+    /// Returns the folder of the session, and creates it.
     fn project(&self) -> PathBuf {
-        self.path().join("project")
-    }
-
-    fn write(&self, name: &str, text: &str) {
-        let folder = self.path().join(".config/hooks-guard");
-        std::fs::create_dir_all(&folder).expect("a folder");
-        std::fs::write(folder.join(name), text).expect("a file");
-    }
-
-    fn command(&self) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_hooks-guard"));
-        command
-            .env_clear()
-            .env("HOME", self.path())
-            .env("PATH", "/usr/bin:/bin");
-        command
+        let project = self.path().join("project");
+        std::fs::create_dir_all(&project).expect("a folder");
+        project
     }
 
     /// Returns the command of the proxy; the agent's command follows.
     fn acp(&self, options: &[&str]) -> Command {
         let mut command = self.command();
-        command.arg("acp").arg("--config");
-        command.arg(self.path().join(".config/hooks-guard/config.toml"));
-        command.arg("--database");
-        command.arg(self.path().join(".local/share/hooks-guard/audit.db"));
+        command.env("PATH", "/usr/bin:/bin");
+        command.arg("acp").arg("--config").arg(self.config_file());
+        command.arg("--database").arg(self.database());
         command.args(options).arg("--");
         command
-    }
-
-    /// Returns the trail, newest first.
-    fn trail(&self) -> Vec<Value> {
-        let output = self.command().args(["audit", "export"]).output();
-        let output = output.expect("it runs");
-        assert!(output.status.success(), "{output:?}");
-        let text = String::from_utf8(output.stdout).expect("text");
-        let lines = text.lines().rev();
-        lines
-            .map(|line| serde_json::from_str(line).expect("an object"))
-            .collect()
     }
 
     /// Waits until a search in the trail, newest record first, finds a value.

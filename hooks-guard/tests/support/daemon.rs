@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::client::{Answer, Connection, Request};
+use super::client::{Answer, Connection, Request};
 
 /// The operator's token of all daemons with a token.
 pub(crate) const TOKEN: &str = "operator-of-these-tests-4711";

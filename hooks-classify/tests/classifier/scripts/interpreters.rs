@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
 use proptest::test_runner::TestRunner;
 
-use crate::{parallel, required};
+use crate::support::{parallel, required};
 
 /// The call. Each interpreter prints the texts that made it.
 const CALL: &str = "canary()";

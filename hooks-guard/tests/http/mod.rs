@@ -9,12 +9,7 @@ mod blocked;
 mod bound;
 mod changes;
 mod cleanup;
-mod client;
 mod clock;
-#[path = "../audit/cluster.rs"]
-#[expect(dead_code, reason = "the tests of the trail use all of it")]
-mod cluster;
-mod daemon;
 mod decisions;
 mod delayed;
 mod detours;
@@ -31,8 +26,6 @@ mod once;
 mod openapi;
 mod operation;
 mod own;
-#[path = "../support/questions.rs"]
-mod questions;
 mod rate;
 mod read_only;
 mod remembered;
@@ -44,6 +37,5 @@ mod slow;
 mod start;
 mod stats;
 mod storage;
-mod support;
 mod threats;
 mod wire;

@@ -1,25 +1,21 @@
-//! Compiles `engine/quickjs.wasm` to machine code for the target of this build.
+//! Compiles `quickjs.wasm` to machine code for the target of this build.
 
 use std::path::PathBuf;
 use std::{env, fs};
 
 use sha2::{Digest, Sha256};
 
-#[path = "src/sandbox/config.rs"]
+#[allow(unreachable_pub, reason = "they are public in the library")]
+#[path = "src/config.rs"]
 mod config;
 
 fn main() {
-    for file in [
-        "engine/quickjs.wasm",
-        "engine/quickjs.wasm.sha256",
-        "src/sandbox/config.rs",
-    ] {
+    for file in ["quickjs.wasm", "quickjs.wasm.sha256", "src/config.rs"] {
         println!("cargo::rerun-if-changed={file}");
     }
-    let blob =
-        fs::read("engine/quickjs.wasm").expect("`engine/quickjs.wasm` is part of this crate");
+    let blob = fs::read("quickjs.wasm").expect("`quickjs.wasm` is part of this crate");
     let expected =
-        fs::read_to_string("engine/quickjs.wasm.sha256").expect("the hash is part of this crate");
+        fs::read_to_string("quickjs.wasm.sha256").expect("the hash is part of this crate");
     let found: String = Sha256::digest(&blob)
         .iter()
         .map(|byte| format!("{byte:02x}"))
@@ -27,7 +23,7 @@ fn main() {
     assert_eq!(
         expected.split_whitespace().next(),
         Some(found.as_str()),
-        "`engine/quickjs.wasm` does not match its hash; run `engine/build`"
+        "`quickjs.wasm` does not match its hash; run `build`"
     );
 
     let mut config = config::config();

@@ -2,10 +2,6 @@
 //! on a stable toolchain.
 
 mod holds;
-#[path = "../support/parallel.rs"]
-mod parallel;
-#[path = "../support/random.rs"]
-mod random;
 
 use std::fs;
 use std::path::Path;
@@ -13,7 +9,8 @@ use std::path::Path;
 use hooks_classify::Classifier;
 use serde::Deserialize;
 
-use random::Random;
+use crate::support::parallel;
+use crate::support::random::Random;
 
 /// Number of texts; a few seconds without optimisation.
 const TEXTS: usize = 3_000;

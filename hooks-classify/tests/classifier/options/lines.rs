@@ -2,7 +2,7 @@
 
 use hooks_classify::{CommandLine, OptionEntry, options_of, programs, read_command_line};
 
-use crate::random::Random;
+use crate::support::random::Random;
 
 /// A program or one of its commands, with the options of its table that a parser supports.
 pub(crate) struct OptionGrammar {

@@ -1,68 +1,22 @@
 //! Tests `hooks-guard hook` from an agent's input to the reply, without and with a service.
 
-#![cfg(unix)]
-
 mod changes;
 mod environment;
 mod mcp;
 mod modes;
 mod presets;
-#[path = "../support/running_service.rs"]
-mod running_service;
 mod stopped;
 mod stranger;
 
 use std::io::{Read, Write};
-use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
-use running_service::Service;
-
-/// Time after which a test treats a question as missing.
-const WAIT: Duration = Duration::from_secs(20);
-
-/// A temporary home directory.
-struct Home(TempDir);
+use crate::home::{Home, Service};
 
 impl Home {
-    fn new() -> Self {
-        Self(tempfile::tempdir().expect("a folder"))
-    }
-
-    fn path(&self) -> &Path {
-        self.0.path()
-    }
-
-    fn config(&self, text: &str) {
-        write(&self.config_file(), text);
-    }
-
-    fn rules(&self, text: &str) {
-        write(&self.rules_file(), text);
-    }
-
-    fn database(&self) -> PathBuf {
-        self.path().join(".local/share/hooks-guard/audit.db")
-    }
-
-    fn config_file(&self) -> PathBuf {
-        self.path().join(".config/hooks-guard/config.toml")
-    }
-
-    fn rules_file(&self) -> PathBuf {
-        self.path().join(".config/hooks-guard/rules.toml")
-    }
-
-    fn command(&self) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_hooks-guard"));
-        command.env_clear().env("HOME", self.path());
-        command
-    }
-
     /// Returns the installed hook command, with the paths of its files.
     fn hook_command(&self, agent: &str) -> Command {
         let mut command = self.command();
@@ -91,28 +45,6 @@ impl Home {
         let mut command = self.hook_command(agent);
         run_hook(command.envs(variables.iter().copied()).args(more), input)
     }
-
-    /// Returns the trail, newest first.
-    fn trail(&self) -> Vec<Value> {
-        let output = self
-            .command()
-            .args(["audit", "export"])
-            .output()
-            .expect("it runs");
-        assert!(output.status.success(), "{output:?}");
-        let text = String::from_utf8(output.stdout).expect("text");
-        let lines = text.lines().rev();
-        lines
-            .map(|line| serde_json::from_str(line).expect("an object"))
-            .collect()
-    }
-}
-
-/// Writes a file, and creates its folder.
-fn write(file: &Path, text: &str) {
-    let folder = file.parent().expect("a folder");
-    std::fs::create_dir_all(folder).expect("a folder");
-    std::fs::write(file, text).expect("a file");
 }
 
 /// Returns a hook's reply to an input.
@@ -153,32 +85,6 @@ fn decision_of(output: &Output) -> (String, String) {
     let specific = &value["hookSpecificOutput"];
     let text = |field: &str| specific[field].as_str().unwrap_or("").to_owned();
     (text("permissionDecision"), text("permissionDecisionReason"))
-}
-
-impl Service {
-    fn start(home: &Home) -> Self {
-        Self::at(home, "127.0.0.1:0")
-    }
-
-    fn at(home: &Home, address: &str) -> Self {
-        Self::with(home, address, &[])
-    }
-
-    fn with(home: &Home, address: &str, more: &[&str]) -> Self {
-        let service = Self::spawn(home.command(), home.path(), address, more);
-        home.config(&format!("listen = '127.0.0.1:{}'", service.port));
-        service
-    }
-
-    /// Stops the service and starts a new one in its place.
-    fn restart(mut self, home: &Home) -> Self {
-        let result = Command::new("kill")
-            .arg(self.child.id().to_string())
-            .status();
-        assert!(result.expect("`kill` runs").success());
-        assert!(self.child.wait().expect("it ends").success());
-        Self::at(home, &format!("127.0.0.1:{}", self.port))
-    }
 }
 
 /// Starts another program at the service's address that gives this response.
