@@ -1,10 +1,13 @@
 //! Tests of the guard with a running service. They are one program, because they mostly wait, and
-//! each program links the whole guard.
+//! each program links the whole guard. The modules that wait most have the first names, so that their
+//! tests wait while others run.
 
 #[cfg(all(unix, feature = "acp"))]
 mod acp;
 #[cfg(unix)]
 mod agent;
+#[cfg(target_os = "linux")]
+mod cli;
 #[path = "audit/cluster.rs"]
 #[expect(dead_code, reason = "the tests of the trail use all of it")]
 mod cluster;
@@ -13,5 +16,3 @@ mod cluster;
 mod home;
 mod http;
 mod support;
-#[cfg(target_os = "linux")]
-mod terminal;

@@ -11,9 +11,9 @@ use hmac::{Hmac, Mac};
 use serde_json::{Value, json};
 use sha2::Sha256;
 
+use crate::cli::Terminal;
 use crate::support::daemon::{Daemon, Setup, TOKEN};
 use crate::support::questions::flood;
-use crate::terminal::Terminal;
 
 const DOWN: &str = "\u{1b}[B";
 const NOTHING: &str = "no pending questions";

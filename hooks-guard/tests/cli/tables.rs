@@ -4,8 +4,8 @@ use std::process::{Command, Output};
 
 use serde_json::{Value, json};
 
+use crate::cli::Terminal;
 use crate::support::daemon::{Daemon, Setup};
-use crate::terminal::Terminal;
 
 /// End of the input on a terminal.
 const END: &str = "\u{4}";

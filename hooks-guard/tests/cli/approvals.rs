@@ -4,8 +4,8 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::{Value, json};
 
+use crate::cli::{Terminal, client_config};
 use crate::support::daemon::{Daemon, TOKEN};
-use crate::terminal::{Terminal, client_config};
 
 /// Asks for a command and approves it; returns the id of the decision.
 #[track_caller]

@@ -4,10 +4,10 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
+use crate::cli::{Terminal, client_config};
 use crate::support::ShiftedClock;
 use crate::support::client::Request;
 use crate::support::daemon::{Daemon, Setup, TOKEN};
-use crate::terminal::{Terminal, client_config};
 
 const CHOICES: &str = "[y] approve  [s] for this session  [a] always  [n] deny  [Enter] later: ";
 

@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
+use crate::cli::Terminal;
 use crate::support::client::Request;
 use crate::support::daemon::{Daemon, TOKEN};
-use crate::terminal::Terminal;
 
 const DOWN: &str = "\u{1b}[B";
 const CHOICES: &str = "[n] deny  [Enter] later: ";

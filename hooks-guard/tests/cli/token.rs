@@ -9,8 +9,8 @@ use hooks_guard::client::{Address, Client, ClientError};
 use hooks_guard::proof::ServiceKey;
 use serde_json::json;
 
+use crate::cli::Terminal;
 use crate::support::daemon::{Daemon, Setup, TOKEN};
-use crate::terminal::Terminal;
 
 /// A proxy of a daemon that records what clients send.
 struct Capture {

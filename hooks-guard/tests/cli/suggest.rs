@@ -4,8 +4,8 @@ use std::fs;
 
 use serde_json::json;
 
+use crate::cli::{Terminal, client_config};
 use crate::support::daemon::Daemon;
-use crate::terminal::{Terminal, client_config};
 
 #[test]
 fn write_asks_on_the_terminal() {

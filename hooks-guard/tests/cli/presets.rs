@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
+use crate::cli::Terminal;
 use crate::support::daemon::{Daemon, Setup};
-use crate::terminal::Terminal;
 
 fn rules(daemon: &Daemon) -> PathBuf {
     daemon.setup().folder().join("operator/rules.toml")

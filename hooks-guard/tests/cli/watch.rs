@@ -5,9 +5,9 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 
+use crate::cli::Terminal;
 use crate::support::ShiftedClock;
 use crate::support::daemon::{Daemon, Setup, TOKEN};
-use crate::terminal::Terminal;
 
 const DOWN: &str = "\u{1b}[B";
 const PAGE_UP: &str = "\u{1b}[5~";
