@@ -7,6 +7,6 @@ mod config;
 
 pub use config::{NATIVE_STACK, config};
 
-/// The compiled engine, from [`Engine::precompile_module`](wasmtime::Engine::precompile_module) with
-/// the settings of [`config()`].
+/// The compiled engine, made by `wasmtime::Engine::precompile_module` with the settings of
+/// [`config()`].
 pub static IMAGE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/engine.image"));
