@@ -164,18 +164,16 @@ fn reader_folder(page: &str) -> PathBuf {
     std::env::temp_dir().join(format!("hooks-guide-{:x}", hasher.finish()))
 }
 
-/// Returns the profiles, the replaced crate and the place of the script engine, so that the reader's
-/// build reuses the artifacts of the workspace.
+/// Returns the profiles and the replaced crate of the repository, so that the reader's build reuses
+/// its artifacts.
 fn config() -> String {
     let manifest = fs::read_to_string(repository().join("Cargo.toml")).expect("the manifest");
     let from = manifest.find("[profile.").expect("a profile");
-    let engine = repository().join("hooks-script/engine");
-    let engine = format!("paths = [{engine:?}]\n\n");
     let insta = repository().join("contrib/insta");
     let patch = format!("[patch.crates-io]\ninsta = {{ path = {insta:?} }}\n\n");
     // The pages choose the features of `tokio`, so its artifacts are not reused: it is not optimised.
     let profiles = manifest[from..].replace("tokio = { opt-level = 1 }\n", "");
-    engine + &patch + &profiles
+    patch + &profiles
 }
 
 /// Returns the target folder of this package's tests.
