@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::home::{Home, Service};
+use crate::home::{Home, Service, WAIT};
 
 /// Returns the input of a recorded call, in another directory.
 fn recorded(file: &str, folder: &Path) -> Value {
@@ -41,7 +41,7 @@ fn changes(home: &Home, service: &Service, agent: &str, input: &Value) -> (Value
     command.arg("--unattended");
     let input = input.clone();
     let hook = thread::spawn(move || super::run_hook(command.stdin(Stdio::piped()), &input));
-    let until = Instant::now() + Duration::from_secs(30);
+    let until = Instant::now() + WAIT;
     let question = loop {
         let pending = service.send("GET", "/api/hooks/pending", &Value::Null);
         let question = pending["pending"][0].clone();

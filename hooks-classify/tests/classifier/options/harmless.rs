@@ -13,7 +13,7 @@ use hooks_classify::{Classifier, Decision, OptionEntry, options_of};
 use super::{count, seed};
 use crate::support::process::installed;
 use crate::support::random::Random;
-use crate::support::required::has;
+use crate::support::required::{find, has};
 
 /// Programs that change files, start others or both, and the words before their options.
 const PROGRAMS: &[&str] = &[
@@ -438,8 +438,7 @@ fn allowed(classifier: &Classifier, text: &str) -> bool {
 /// Returns `true` if the program of a command path is installed.
 pub(crate) fn is_installed(path: &str) -> bool {
     let name = path.split(' ').next().unwrap_or(path);
-    let paths = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&paths).any(|folder| folder.join(name).is_file())
+    find(name).is_some()
 }
 
 fn quoted(word: &str) -> String {

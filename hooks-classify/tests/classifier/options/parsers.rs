@@ -2,11 +2,10 @@
 
 use std::fmt::Write as _;
 use std::io::Write as _;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 use super::lines::{OptionGrammar, ParsedLine, compare};
 use super::{count, seed};
-use crate::support::process::installed;
 use crate::support::random::Random;
 use crate::support::required::has;
 
@@ -33,7 +32,7 @@ fn quoted(word: &str) -> String {
 
 /// Runs a program with this input and returns its output.
 fn output(program: &str, args: &[&str], input: &str) -> String {
-    let mut command = installed(program);
+    let mut command = Command::new(program);
     command.args(args).env_remove("POSIXLY_CORRECT");
     command.stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut child = command.spawn().expect("a program that starts");
