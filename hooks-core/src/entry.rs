@@ -8,6 +8,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use crate::failure::FailurePolicy;
+use crate::refusal::RegistrationError;
 use crate::timer::Timer;
 
 /// A hook with the options of its registration.
@@ -66,7 +67,8 @@ impl<H> Entry<H> {
     /// later, it moves directly before that entry. May be called several times.
     ///
     /// An unknown key and a cycle are refused at registration. If the entry with the key is removed
-    /// later, the constraint has no effect until the key is registered again.
+    /// later, the constraint has no effect until the key is registered again; an entry that replaces
+    /// this entry may then name the key, too.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -209,7 +211,7 @@ pub struct When<H, F> {
 }
 
 /// A place relative to the entry with a key.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Constraint {
     Before(Cow<'static, str>),
     After(Cow<'static, str>),
@@ -248,11 +250,40 @@ pub struct EntryMeta {
     is_conditional: bool,
     /// The keys before and after which the entry runs.
     constraints: Vec<Constraint>,
-    /// Place in the list: priority and sequence, unless the slot computes the order from
-    /// constraints.
-    rank: (i32, u64),
+    /// Place in the list: the natural rank, unless a constraint moves the entry.
+    rank: Rank,
     timer: Option<SlotTimer>,
     hook_type: &'static str,
+}
+
+/// Place of an entry in the list of its slot: the priority, then the sequence and a place among the
+/// entries that run directly before or after the entry of this sequence. No two entries of a slot
+/// have the same rank.
+pub(crate) type Rank = (i32, u64);
+
+/// Number of bits of a rank for the place among the entries that are moved to one entry. 40 bits
+/// remain for the sequence.
+const MOVED_BITS: u32 = 24;
+
+/// Place of an entry that is not moved, among the entries that are moved to it.
+pub(crate) const NOT_MOVED: u64 = 1 << (MOVED_BITS - 1);
+
+/// Greatest place of an entry that is moved.
+pub(crate) const MAX_MOVED: u64 = (1 << MOVED_BITS) - 1;
+
+/// Returns the rank of an entry of this priority and sequence that is not moved.
+pub(crate) fn natural_rank(priority: i32, sequence: u64) -> Rank {
+    (priority, sequence << MOVED_BITS | NOT_MOVED)
+}
+
+/// Returns the rank with this place among the entries that are moved to one entry.
+pub(crate) fn moved_rank(rank: Rank, place: u64) -> Rank {
+    (rank.0, rank.1 & !MAX_MOVED | place)
+}
+
+/// Returns the place among the entries that are moved to one entry.
+pub(crate) fn moved_place(rank: Rank) -> u64 {
+    rank.1 & MAX_MOVED
 }
 
 #[derive(Clone)]
@@ -388,9 +419,19 @@ impl EntryMeta {
         &self.constraints
     }
 
-    /// Returns `true` if the slot has to compute its order, or which of its entries run.
-    pub(crate) fn needs_arrangement(&self) -> bool {
-        !self.constraints.is_empty() || !self.is_enabled || self.is_conditional
+    /// Returns `true` if the entry has `before` or `after`.
+    pub(crate) fn is_constrained(&self) -> bool {
+        !self.constraints.is_empty()
+    }
+
+    /// Returns `true` if the order treats an entry with these options in the same way.
+    pub(crate) fn is_arranged_like(&self, other: &Self) -> bool {
+        self.priority == other.priority && self.constraints == other.constraints
+    }
+
+    /// Returns `true` if the entry always runs, and in the order of its priority.
+    pub(crate) fn is_plain(&self) -> bool {
+        !self.is_constrained() && self.is_enabled && !self.is_conditional
     }
 
     pub(crate) fn enable(&mut self, is_enabled: bool) {
@@ -403,15 +444,22 @@ impl EntryMeta {
         unwrapped(self.hook_type)
     }
 
-    /// Checks that a slot with this timer supports the options.
-    #[track_caller]
-    pub(crate) fn admit(&mut self, timer: Option<&Arc<dyn Timer>>) {
-        assert!(
-            self.timeout.is_none() || timer.is_some(),
-            "`{}` has a timeout, and its slot no timer; leave the timeout out, or make the slot with `Slot::with_timer`",
-            self.name()
-        );
+    /// Stores the timer of the slot.
+    ///
+    /// # Errors
+    /// If the entry has a timeout and there is no timer.
+    pub(crate) fn admit(
+        &mut self,
+        timer: Option<&Arc<dyn Timer>>,
+    ) -> Result<(), RegistrationError> {
+        if self.timeout.is_some() && timer.is_none() {
+            return Err(RegistrationError::option(format!(
+                "`{}` has a timeout, and its slot no timer; leave the timeout out, or make the slot with `Slot::with_timer`",
+                self.name()
+            )));
+        }
         self.timer = timer.map(|timer| SlotTimer(Arc::clone(timer)));
+        Ok(())
     }
 
     /// Returns the timer of the slot of this registration.
@@ -420,33 +468,32 @@ impl EntryMeta {
     }
 
     /// Checks that a slot that propagates every failure supports the options.
-    #[track_caller]
-    pub(crate) fn admit_unguarded(&self, slot: &str) {
+    pub(crate) fn admit_unguarded(&self, slot: &str) -> Result<(), RegistrationError> {
         let keeps_faults = |policy| policy != FailurePolicy::Propagate;
         let what = if self.timeout.is_some() {
             "has a timeout"
         } else if self.on_failure.is_some_and(keeps_faults) {
             "is to have its failures kept from the caller"
         } else {
-            return;
+            return Ok(());
         };
-        panic!(
+        Err(RegistrationError::option(format!(
             "`{}` {what}, which the slot `{slot}` cannot do: its hooks are given what cannot be given again, and their failures go to the caller; leave it out",
             self.name()
-        );
+        )))
     }
 
     /// Checks that a slot of one hook supports the options.
-    #[track_caller]
-    pub(crate) fn admit_single(&self, slot: &str) {
-        if let Some(constraint) = self.constraints.first() {
-            panic!(
+    pub(crate) fn admit_single(&self, slot: &str) -> Result<(), RegistrationError> {
+        match self.constraints.first() {
+            None => Ok(()),
+            Some(constraint) => Err(RegistrationError::option(format!(
                 "`{}` is to run {} `{}`, and the slot `{slot}` runs one hook; leave `{}` out",
                 self.name(),
                 constraint.word(),
                 constraint.key(),
                 constraint.word()
-            );
+            ))),
         }
     }
 
@@ -459,11 +506,11 @@ impl EntryMeta {
     }
 
     /// Returns the place in a list without constraints.
-    pub(crate) fn natural_rank(&self) -> (i32, u64) {
-        (self.priority, self.sequence)
+    pub(crate) fn natural_rank(&self) -> Rank {
+        natural_rank(self.priority, self.sequence)
     }
 
-    pub(crate) fn set_rank(&mut self, rank: (i32, u64)) {
+    pub(crate) fn set_rank(&mut self, rank: Rank) {
         self.rank = rank;
     }
 }

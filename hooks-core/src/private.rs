@@ -51,6 +51,18 @@ pub fn boxed<'a, T>(future: impl Future<Output = T> + MaybeSend + 'a) -> BoxFutu
     Box::pin(future)
 }
 
+/// Returns the output of a registration.
+///
+/// # Panics
+/// If the registration was refused, at the caller's line.
+#[track_caller]
+pub fn registered<T>(output: Result<T, crate::RegistrationError>) -> T {
+    match output {
+        Ok(output) => output,
+        Err(error) => panic!("{error}"),
+    }
+}
+
 /// Ends a re-entrant call whose hook does not override `on_reentrancy`.
 ///
 /// # Panics

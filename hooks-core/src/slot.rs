@@ -15,6 +15,8 @@ use std::slice;
 use std::sync::Arc;
 
 use crate::entry::{Entry, EntryId, EntryMeta};
+use crate::failure::drop_catching_panic;
+use crate::refusal::Refused;
 use crate::timer::Timer;
 
 mod change;
@@ -24,10 +26,10 @@ mod list;
 mod node;
 mod order;
 
-use change::{Change, Changed, Changer, Position, State};
+use change::{Plan, Position, State};
 pub(crate) use cursor::Cursor;
 use index::Lookup;
-use list::{Builder, List, Lists};
+use list::{List, Lists};
 pub(crate) use node::Node;
 
 /// An extension point: its entries, in execution order.
@@ -36,8 +38,12 @@ pub(crate) use node::Node;
 /// objects; a later registration in either slot does not change the other. A dispatch works on
 /// the list as it was when the dispatch began.
 ///
-/// A registration or a removal copies at most 64 entries, and a pointer for each 64 of the others.
-/// The first lookup by key or by id after a clone takes time in proportion to that number.
+/// A change copies at most 64 entries, and a pointer for each 64 of the others: a registration, with
+/// a condition or without, a removal, and a switch of an entry. If [`Entry::before`] or
+/// [`Entry::after`] is in use, the same holds unless other entries move. A registration or a removal
+/// that moves others, such as that of an entry that others name, computes the order of all entries.
+/// The first change by key or by id of a clone with more than 32 entries takes time in proportion to
+/// their number, as does the first one after such a computation.
 ///
 /// `#[hooks]` generates slots from a trait; use this type for custom front ends, which dispatch
 /// with a [`Policy`](crate::Policy).
@@ -108,12 +114,27 @@ impl<H: ?Sized> Slot<H> {
     /// equal priorities, and a different priority moves it.
     ///
     /// # Panics
-    /// If the entry has a timeout and the slot has no [`Timer`]. If [`Entry::before`] or
-    /// [`Entry::after`] names a key that is not registered, or the order would be a cycle; the slot
-    /// is then unchanged.
+    /// If [`try_insert`](Self::try_insert) returns an error.
     #[track_caller]
     pub fn insert(&mut self, entry: Entry<Arc<H>>) -> EntryId {
-        let (hook, meta) = self.admitted(entry);
+        match self.try_insert(entry) {
+            Ok(id) => id,
+            Err(refused) => refused.panic(),
+        }
+    }
+
+    /// Like [`insert`](Self::insert), and returns an entry that is refused. The slot is then
+    /// unchanged.
+    ///
+    /// # Errors
+    /// If the entry has a timeout and the slot has no [`Timer`]. If [`Entry::before`] or
+    /// [`Entry::after`] names a key that is not registered, and that the replaced entry does not name
+    /// either, or if the order would be a cycle.
+    pub fn try_insert(&mut self, entry: Entry<Arc<H>>) -> Result<EntryId, Refused<Entry<Arc<H>>>> {
+        let (hook, mut meta) = entry.into_parts();
+        if let Err(error) = self.state.admit(&mut meta) {
+            return Err(Refused::new(error, Entry::from_parts(hook, meta)));
+        }
         self.register(hook, meta)
     }
 
@@ -121,96 +142,128 @@ impl<H: ?Sized> Slot<H> {
     /// here: the entry with the key may have been removed.
     ///
     /// # Panics
-    /// As [`insert`](Self::insert), except for unknown keys.
+    /// If [`try_insert_all`](Self::try_insert_all) returns an error.
     #[track_caller]
     pub fn insert_all(&mut self, entries: impl IntoIterator<Item = Entry<Arc<H>>>) {
+        if let Err(refused) = self.try_insert_all(entries) {
+            let (error, entries) = refused.into_parts();
+            entries.into_iter().for_each(drop_catching_panic);
+            panic!("{error}");
+        }
+    }
+
+    /// Like [`insert_all`](Self::insert_all), and returns the entries if one of them is refused. The
+    /// slot is then unchanged.
+    ///
+    /// # Errors
+    /// As [`try_insert`](Self::try_insert), except for unknown keys.
+    pub fn try_insert_all(
+        &mut self,
+        entries: impl IntoIterator<Item = Entry<Arc<H>>>,
+    ) -> Result<(), Refused<Vec<Entry<Arc<H>>>>> {
         let (mut hooks, mut metas) = (Vec::new(), Vec::new());
+        let mut error = None;
         for entry in entries {
-            let (hook, meta) = self.admitted(entry);
+            let (hook, mut meta) = entry.into_parts();
+            if error.is_none() {
+                error = self.state.admit(&mut meta).err();
+            }
             hooks.push(hook);
             metas.push(meta);
         }
-        self.register_all(hooks, metas);
+        match error {
+            Some(error) => Err(Refused::new(error, entries_of(hooks, metas))),
+            None => self.register_all(hooks, metas),
+        }
     }
 
     /// Enables or disables the entry of this key, and returns `true` if it exists. A disabled entry
     /// keeps its place and is not part of a dispatch.
     pub fn set_enabled(&mut self, key: &str, is_enabled: bool) -> bool {
-        self.change(&[], Change::Enable(Lookup::Key(key), is_enabled))
-            .is_some()
+        self.enable(Lookup::Key(key), is_enabled)
     }
 
     /// Enables or disables this entry, and returns `true` if it exists.
     pub fn set_entry_enabled(&mut self, id: EntryId, is_enabled: bool) -> bool {
-        self.change(&[], Change::Enable(Lookup::Id(id), is_enabled))
-            .is_some()
+        self.enable(Lookup::Id(id), is_enabled)
     }
 
-    #[track_caller]
-    fn admitted(&self, entry: Entry<Arc<H>>) -> (Arc<H>, EntryMeta) {
-        let (hook, mut meta) = entry.into_parts();
-        self.state.admit(&mut meta);
-        (hook, meta)
-    }
-
-    #[track_caller]
-    fn register(&mut self, hook: Arc<H>, mut meta: EntryMeta) -> EntryId {
+    fn register(
+        &mut self,
+        hook: Arc<H>,
+        meta: EntryMeta,
+    ) -> Result<EntryId, Refused<Entry<Arc<H>>>> {
         // Without a list to change, 300 instructions less.
-        if self.is_empty() && !meta.needs_arrangement() {
-            let id = self.state.register(&mut meta, None);
-            let meta = Arc::new(meta);
-            self.state.add_to_index(&meta);
+        if self.is_empty() && meta.is_plain() {
+            let meta = self.state.register_first(meta);
+            let id = meta.id();
             self.lists.running = Some(List::new(Node { hook, meta }));
-            return id;
+            return Ok(id);
         }
-        self.change(slice::from_ref(&hook), Change::Insert(Arc::new(meta), None))
-            .expect("a registered entry has an id")
+        let leaves = self.lists.leaves();
+        match self.state.plan_insert(&leaves, Arc::new(meta)) {
+            Ok((id, plan)) => {
+                self.carry_out(slice::from_ref(&hook), plan);
+                Ok(id)
+            }
+            Err(refused) => Err(refused.map(|meta| Node { hook, meta }.entry())),
+        }
     }
 
-    #[track_caller]
-    fn register_all(&mut self, hooks: Vec<Arc<H>>, metas: Vec<EntryMeta>) {
-        if self.is_arranged() || metas.iter().any(EntryMeta::needs_arrangement) {
-            self.change(&hooks, Change::Arrange(metas));
-            return;
+    fn register_all(
+        &mut self,
+        hooks: Vec<Arc<H>>,
+        metas: Vec<EntryMeta>,
+    ) -> Result<(), Refused<Vec<Entry<Arc<H>>>>> {
+        if self.state.relates(&metas) {
+            let leaves = self.lists.leaves();
+            return match self.state.plan_insert_all(&leaves, metas) {
+                Ok(plan) => {
+                    self.carry_out(&hooks, plan);
+                    Ok(())
+                }
+                Err(refused) => Err(refused.map(|metas| entries_of(hooks, metas))),
+            };
         }
         for (hook, meta) in hooks.into_iter().zip(metas) {
-            self.register(hook, meta);
+            let registered = self.register(hook, meta);
+            registered.expect("an admitted entry without `before` and `after` is not refused");
         }
+        Ok(())
     }
 
-    /// Returns the id of the entry that the change concerns, if there is one.
-    ///
-    /// # Panics
-    /// As [`insert`](Self::insert); the slot is then unchanged.
-    #[track_caller]
-    fn change(&mut self, hooks: &[Arc<H>], mut change: Change<'_>) -> Option<EntryId> {
+    fn enable(&mut self, wanted: Lookup<'_>, is_enabled: bool) -> bool {
+        let leaves = self.lists.leaves();
+        let Some((_, edit)) = self.state.plan_enable(&leaves, wanted, is_enabled) else {
+            return false;
+        };
+        if let Some((Position { leaf, at }, edit)) = edit {
+            let hook = Arc::clone(&leaves[leaf][at].hook);
+            self.carry_out(&[hook], Plan::Edit(edit));
+        }
+        true
+    }
+
+    fn take(&mut self, wanted: Lookup<'_>) -> bool {
+        let leaves = self.lists.leaves();
+        let Some((_, plan)) = self.state.plan_remove(&leaves, wanted) else {
+            return false;
+        };
+        self.carry_out(&[], plan);
+        true
+    }
+
+    /// Changes the lists. The state has changed already.
+    fn carry_out(&mut self, hooks: &[Arc<H>], plan: Plan) {
+        let (has_disabled, has_conditions) = (self.state.disabled > 0, self.state.conditional > 0);
+        let lists = match &plan {
+            Plan::Edit(edit) => self.lists.edited(hooks, edit, has_disabled, has_conditions),
+            Plan::Fill(entries) => self
+                .lists
+                .filled(hooks, entries, has_disabled, has_conditions),
+        };
         // Dropped last: the destructor of a removed hook may panic.
-        let mut old = None;
-        loop {
-            let leaves = self.lists.leaves();
-            let mut new = Builder::new(leaves, hooks);
-            let changer = Changer {
-                state: &mut self.state,
-                entries: &leaves,
-                is_arranged: self.lists.arranged.is_some(),
-                new: &mut new,
-            };
-            let changed = changer.apply(change);
-            if let Some(lists) = new.finish() {
-                let replaced = mem::replace(&mut self.lists, lists);
-                if old.is_none() {
-                    old = Some(replaced);
-                }
-            }
-            match changed {
-                Changed::Entry(id) => return id,
-                Changed::Next(next) => change = next,
-            }
-        }
-    }
-
-    fn is_arranged(&self) -> bool {
-        self.lists.arranged.is_some()
+        let _old = mem::replace(&mut self.lists, lists);
     }
 
     /// Registers an entry, and removes all others.
@@ -218,26 +271,59 @@ impl<H: ?Sized> Slot<H> {
     /// Returns `true` if there were any.
     ///
     /// # Panics
-    /// As [`insert`](Self::insert); the slot is then unchanged.
+    /// If [`try_replace_all`](Self::try_replace_all) returns an error.
     #[track_caller]
     pub fn replace_all(&mut self, entry: Entry<Arc<H>>) -> bool {
-        let (hook, meta) = self.admitted(entry);
-        order::check_keys(&meta, &[]);
+        match self.try_replace_all(entry) {
+            Ok(had_entries) => had_entries,
+            Err(refused) => refused.panic(),
+        }
+    }
+
+    /// Like [`replace_all`](Self::replace_all), and returns an entry that is refused. The slot is
+    /// then unchanged.
+    ///
+    /// # Errors
+    /// As [`try_insert`](Self::try_insert).
+    pub fn try_replace_all(
+        &mut self,
+        entry: Entry<Arc<H>>,
+    ) -> Result<bool, Refused<Entry<Arc<H>>>> {
+        let had_entries = !self.is_empty();
+        self.try_replace(entry)?;
+        Ok(had_entries)
+    }
+
+    /// Registers an entry, removes all others, and returns the id.
+    pub(crate) fn try_replace(
+        &mut self,
+        entry: Entry<Arc<H>>,
+    ) -> Result<EntryId, Refused<Entry<Arc<H>>>> {
+        let (hook, mut meta) = entry.into_parts();
+        let admitted = self.state.admit(&mut meta);
+        let checked = admitted.and_then(|()| order::check_keys(&meta, None, |_| false));
+        if let Err(error) = checked {
+            return Err(Refused::new(error, Entry::from_parts(hook, meta)));
+        }
         // Dropped last: the destructor of a replaced hook may panic.
         let _old = mem::replace(&mut self.lists, Lists::new());
-        let had_entries = self.state.clear();
-        self.register(hook, meta);
-        had_entries
+        self.state.clear();
+        self.register(hook, meta)
     }
 
     /// Removes the entry of this key, and returns `true` if it existed.
     pub fn remove(&mut self, key: &str) -> bool {
-        self.change(&[], Change::Remove(Lookup::Key(key))).is_some()
+        self.take(Lookup::Key(key))
     }
 
     /// Removes this entry, and returns `true` if it existed.
     pub fn remove_entry(&mut self, id: EntryId) -> bool {
-        self.change(&[], Change::Remove(Lookup::Id(id))).is_some()
+        self.take(Lookup::Id(id))
+    }
+
+    /// Returns `true` if the order of the entries of both slots together may have to be computed.
+    pub(crate) fn relates(&self, other: &Self) -> bool {
+        self.state.relates(&[]) || other.state.relates(&[])
     }
 
     /// Returns the options of all registrations, in execution order.
@@ -266,10 +352,7 @@ impl<H: ?Sized> Slot<H> {
 
     /// Returns a cursor over all entries, in execution order.
     pub(crate) fn registered(&self) -> Cursor<'_, H> {
-        match &self.lists.arranged {
-            Some(all) => Cursor::of_leaf(all),
-            None => self.cursor(),
-        }
+        Cursor::new(self.lists.all())
     }
 
     /// Returns `true` if an entry is enabled.
@@ -279,21 +362,26 @@ impl<H: ?Sized> Slot<H> {
 
     /// Returns the number of entries that run if all conditions hold.
     pub(crate) fn enabled_len(&self) -> usize {
-        match &self.lists.running {
-            Some(running) if self.is_arranged() => running.len(),
-            Some(_) => self.len(),
-            None => 0,
-        }
+        self.state.len - self.state.disabled
     }
 
     /// Returns the entries that run and whose condition holds; `None` if no entry has a condition.
     pub(crate) fn select(&self, mut admits: impl FnMut(&Node<H>) -> bool) -> Option<Vec<&Node<H>>> {
-        let Some(List::Conditional(leaf)) = &self.lists.running else {
+        let Some(List::Conditional(leaves)) = &self.lists.running else {
             return None;
         };
         let admitted = |node: &&Node<H>| !node.meta.is_conditional() || admits(node);
-        Some(leaf.iter().filter(admitted).collect())
+        let nodes = leaves.iter().flat_map(|leaf| leaf.iter());
+        Some(nodes.filter(admitted).collect())
     }
+}
+
+/// Returns entries of these hooks and options.
+fn entries_of<H: ?Sized>(hooks: Vec<Arc<H>>, metas: Vec<EntryMeta>) -> Vec<Entry<Arc<H>>> {
+    let parts = hooks.into_iter().zip(metas);
+    parts
+        .map(|(hook, meta)| Entry::from_parts(hook, meta))
+        .collect()
 }
 
 impl<H: ?Sized> Default for Slot<H> {

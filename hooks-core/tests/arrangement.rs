@@ -4,7 +4,8 @@
 #[path = "table/kit.rs"]
 mod kit;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
+use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -127,8 +128,16 @@ enum Op {
         after: Vec<usize>,
         is_enabled: bool,
     },
+    /// Registers an entry without a key.
+    InsertUnnamed {
+        priority: i32,
+        before: Vec<usize>,
+        after: Vec<usize>,
+    },
     Remove(usize),
     Enable(usize, bool),
+    /// Continues with a clone.
+    Clone,
 }
 
 const KEYS: [&str; 8] = ["a", "b", "c", "d", "e", "f", "g", "h"];
@@ -144,12 +153,39 @@ fn ops() -> impl Strategy<Value = Vec<Op>> {
         after,
         is_enabled,
     });
+    let some = prop::collection::vec(key.clone(), 0..2);
+    let unnamed = (-1..2_i32, some.clone(), some);
+    let unnamed = unnamed.prop_map(|(priority, before, after)| Op::InsertUnnamed {
+        priority,
+        before,
+        after,
+    });
     let op = prop_oneof![
         4 => insert,
+        2 => unnamed,
+        1 => Just(Op::Clone),
         1 => key.clone().prop_map(Op::Remove),
         1 => (key, any::<bool>()).prop_map(|(key, is_enabled)| Op::Enable(key, is_enabled)),
     ];
     prop::collection::vec(op, 1..40)
+}
+
+/// Returns the entry of a row. Entries without a key have the name of their number.
+fn entry_of(row: &Row) -> Entry<Arc<str>> {
+    let entry = match KEYS.get(row.key) {
+        Some(key) => entry(key),
+        None => Entry::new(Arc::from(row.key.to_string())),
+    };
+    let entry = entry.priority(row.priority).enabled(row.is_enabled);
+    let before = row.before.iter().map(|&other| KEYS[other]);
+    let entry = before.fold(entry, Entry::before);
+    let after = row.after.iter().map(|&other| KEYS[other]);
+    after.fold(entry, Entry::after)
+}
+
+fn name_of(key: usize) -> String {
+    KEYS.get(key)
+        .map_or_else(|| key.to_string(), ToString::to_string)
 }
 
 /// A registration, as the model stores it; the list is in order of registration.
@@ -163,6 +199,12 @@ struct Row {
 }
 
 impl Row {
+    /// The keys that the row names, with `true` for `before`.
+    fn named(&self) -> impl Iterator<Item = (bool, usize)> {
+        let before = self.before.clone().into_iter().map(|key| (true, key));
+        before.chain(self.after.clone().into_iter().map(|key| (false, key)))
+    }
+
     /// The pairs of keys whose first runs first.
     fn pairs(&self) -> impl Iterator<Item = (usize, usize)> {
         let before = self.before.iter().map(|&other| (self.key, other));
@@ -195,36 +237,28 @@ fn has_cycle(rows: &[Row]) -> bool {
 
 proptest! {
     /// The slot accepts and refuses what the model does, its order satisfies every constraint, and
-    /// it differs from the order of priorities only as far as constraints require.
+    /// it differs from the order of priorities only as far as constraints require. It is the order
+    /// of a slot that computes it at once, from all entries.
     #[cfg_attr(miri, ignore = "takes minutes")]
     #[test]
-    fn the_order_follows_a_model(ops in ops()) {
+    fn the_order_follows_a_model(plain in prop_oneof![Just(0), Just(29), Just(140)], ops in ops()) {
         let mut slot = Names::new();
         let mut rows: Vec<Row> = Vec::new();
-        for op in ops {
+        let mut unnamed = KEYS.len()..;
+        let plain = (0..plain).map(|number| Op::InsertUnnamed {
+            priority: number % 3 - 1,
+            before: Vec::new(),
+            after: Vec::new(),
+        });
+        for op in plain.chain(ops) {
+            let is_fill = rows.len() < 140 && matches!(&op, Op::InsertUnnamed { before, after, .. } if before.len() + after.len() == 0);
             match op {
                 Op::Insert { key, priority, before, after, is_enabled } => {
-                    let row = Row { key, priority, before, after, is_enabled };
-                    let mut next = rows.clone();
-                    match next.iter_mut().find(|row| row.key == key) {
-                        Some(old) => *old = row.clone(),
-                        None => next.push(row.clone()),
-                    }
-                    let known = |other: &usize| *other != key && next.iter().any(|row| row.key == *other);
-                    let named = row.before.iter().chain(&row.after);
-                    let is_valid = named.clone().all(known) && !has_cycle(&next);
-                    let mut entry = entry(KEYS[key]).priority(priority).enabled(is_enabled);
-                    for &other in &row.before {
-                        entry = entry.before(KEYS[other]);
-                    }
-                    for &other in &row.after {
-                        entry = entry.after(KEYS[other]);
-                    }
-                    let inserted = catch_unwind(AssertUnwindSafe(|| slot.insert(entry)));
-                    prop_assert_eq!(inserted.is_ok(), is_valid);
-                    if is_valid {
-                        rows = next;
-                    }
+                    insert(&mut slot, &mut rows, Row { key, priority, before, after, is_enabled })?;
+                }
+                Op::InsertUnnamed { priority, before, after } => {
+                    let key = unnamed.next().expect("unbounded");
+                    insert(&mut slot, &mut rows, Row { key, priority, before, after, is_enabled: true })?;
                 }
                 Op::Remove(key) => {
                     let is_there = rows.iter().any(|row| row.key == key);
@@ -238,38 +272,108 @@ proptest! {
                         row.is_enabled = is_enabled;
                     }
                 }
+                Op::Clone => slot = slot.clone(),
             }
-            let order = names(&slot);
-            prop_assert_eq!(order.len(), rows.len());
-            prop_assert_eq!(slot.len(), rows.len());
-            let place = |key: usize| order.iter().position(|name| *name == KEYS[key]);
-            for row in &rows {
-                prop_assert!(place(row.key).is_some());
-                prop_assert_eq!(slot.get(KEYS[row.key]).unwrap().1.is_enabled(), row.is_enabled);
+            if !is_fill {
+                check(&slot, &rows)?;
             }
-            let pairs = pairs(&rows);
-            for &(first, second) in &pairs {
-                prop_assert!(place(first) < place(second), "{} {} {:?}", first, second, order);
-            }
-            // Entries without constraints of any kind keep the order of priorities.
-            let mut natural = rows.clone();
-            natural.sort_by_key(|row| row.priority);
-            let is_free = |row: &&Row| !pairs.iter().any(|&(a, b)| a == row.key || b == row.key);
-            let free: Vec<_> = natural.iter().filter(is_free).map(|row| place(row.key)).collect();
-            prop_assert!(free.is_sorted(), "{:?}", order);
-            // If the order of priorities satisfies the constraints, it is the order.
-            let rank = |key: usize| natural.iter().position(|row| row.key == key);
-            if pairs.iter().all(|&(first, second)| rank(first) < rank(second)) {
-                let expected: Vec<_> = natural.iter().map(|row| KEYS[row.key]).collect();
-                prop_assert_eq!(&order, &expected);
-            }
-            // A dispatch runs the enabled entries in this order.
-            let ran = block_on(slot.dispatch(Collect::default()));
-            let enabled = slot.iter().filter(|(_, meta)| meta.is_enabled());
-            let expected: Vec<_> = enabled.map(|(hook, _)| hook.to_owned()).collect();
-            prop_assert_eq!(ran, expected);
         }
     }
+}
+
+/// Registers an entry in the slot and in the model.
+fn insert(slot: &mut Names, rows: &mut Vec<Row>, row: Row) -> Result<(), TestCaseError> {
+    let mut next = rows.clone();
+    let mut kept = Vec::new();
+    match next.iter_mut().find(|old| old.key == row.key) {
+        Some(old) => kept = mem::replace(old, row.clone()).named().collect(),
+        None => next.push(row.clone()),
+    }
+    let known = |(is_before, other): &(bool, usize)| {
+        let is_registered = next.iter().any(|row| row.key == *other);
+        *other != row.key && (is_registered || kept.contains(&(*is_before, *other)))
+    };
+    let is_valid = row.named().all(|named| known(&named)) && !has_cycle(&next);
+    let before: Vec<_> = slot.iter().map(|(_, meta)| meta.id()).collect();
+    let inserted = slot.try_insert(entry_of(&row));
+    prop_assert_eq!(inserted.is_ok(), is_valid);
+    match inserted {
+        Ok(id) => {
+            let registered = slot.iter().any(|(_, meta)| meta.id() == id);
+            prop_assert!(registered);
+            *rows = next;
+        }
+        Err(refused) => {
+            let after: Vec<_> = slot.iter().map(|(_, meta)| meta.id()).collect();
+            prop_assert_eq!(before, after);
+            // The entry comes back as it was.
+            let (_, entry) = refused.into_parts();
+            prop_assert_eq!(&**entry.hook(), name_of(row.key));
+            prop_assert_eq!(entry.meta().priority(), row.priority);
+            prop_assert_eq!(entry.meta().before().count(), row.before.len());
+        }
+    }
+    Ok(())
+}
+
+/// Compares a slot with the model.
+fn check(slot: &Names, rows: &[Row]) -> Result<(), TestCaseError> {
+    let order = names(slot);
+    prop_assert_eq!(order.len(), rows.len());
+    prop_assert_eq!(slot.len(), rows.len());
+    let places: HashMap<_, _> = order
+        .iter()
+        .enumerate()
+        .map(|(at, name)| (*name, at))
+        .collect();
+    let place = |key: usize| places.get(&*name_of(key)).copied();
+    for row in rows {
+        prop_assert!(place(row.key).is_some());
+        if let Some(key) = KEYS.get(row.key) {
+            prop_assert_eq!(slot.get(key).unwrap().1.is_enabled(), row.is_enabled);
+        }
+    }
+    let pairs = pairs(rows);
+    for &(first, second) in &pairs {
+        prop_assert!(
+            place(first) < place(second),
+            "{} {} {:?}",
+            first,
+            second,
+            order
+        );
+    }
+    // Entries without constraints of any kind keep the order of priorities.
+    let mut natural = rows.to_vec();
+    natural.sort_by_key(|row| row.priority);
+    let is_free = |row: &&Row| !pairs.iter().any(|&(a, b)| a == row.key || b == row.key);
+    let free: Vec<_> = natural
+        .iter()
+        .filter(is_free)
+        .map(|row| place(row.key))
+        .collect();
+    prop_assert!(free.is_sorted(), "{:?}", order);
+    // If the order of priorities satisfies the constraints, it is the order.
+    let rank = |key: usize| natural.iter().position(|row| row.key == key);
+    if pairs
+        .iter()
+        .all(|&(first, second)| rank(first) < rank(second))
+    {
+        let expected: Vec<_> = natural.iter().map(|row| name_of(row.key)).collect();
+        prop_assert_eq!(&order, &expected);
+    }
+    // Registered at once, the entries have the same order.
+    let mut at_once = Names::new();
+    at_once.insert_all(rows.iter().map(entry_of));
+    prop_assert_eq!(&order, &names(&at_once));
+    let ranks: Vec<_> = slot.iter().map(|(_, meta)| meta.rank()).collect();
+    prop_assert!(ranks.is_sorted_by(|a, b| a < b));
+    // A dispatch runs the enabled entries in this order.
+    let ran = block_on(slot.dispatch(Collect::default()));
+    let enabled = slot.iter().filter(|(_, meta)| meta.is_enabled());
+    let expected: Vec<_> = enabled.map(|(hook, _)| hook.to_owned()).collect();
+    prop_assert_eq!(ran, expected);
+    Ok(())
 }
 
 /// Collects the names of the hooks that run; admits no conditional entry.

@@ -117,6 +117,7 @@ pub(crate) const RESERVED: &[&str] = &[
     "register_hooks",
     "with_extended",
     "extend",
+    "try_extend",
     "describe",
     "for_call",
     "default",

@@ -1,12 +1,20 @@
-//! Changes of a slot: which entry they mean, and what the new lists contain. Compiled once, not for
-//! each type of hook, which means for each slot.
+//! Changes of a slot: which entry they concern, and what the new lists contain. Compiled once, not
+//! for each type of hook, which means for each slot.
+//!
+//! Most changes concern one entry, and edit the lists at its rank: see [`Edit`]. If other entries
+//! move, because they name the entry with `before` or `after` or are named by it, the order of all
+//! entries is computed: see [`Arranged`].
 
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::index::{Index, Lookup, MAX_SCANNED, Rank};
+use super::index::{Index, Lookup, MAX_SCANNED, Named};
 use super::order;
-use crate::entry::{EntryId, EntryMeta};
+use crate::entry::{
+    Constraint, EntryId, EntryMeta, MAX_MOVED, Rank, moved_place, moved_rank, natural_rank,
+};
+use crate::refusal::{Refused, RegistrationError};
 use crate::timer::Timer;
 
 /// Maximum number of entries of a leaf. A slot of at most this many hooks is one slice. A change
@@ -27,7 +35,7 @@ pub(super) trait Entries {
     fn meta(&self, position: Position) -> &Arc<EntryMeta>;
 }
 
-/// The lists that a change makes, leaf by leaf.
+/// The list that an edit makes, leaf by leaf.
 pub(super) trait Build {
     /// Shares leaves of the old list.
     fn keep(&mut self, leaves: Range<usize>);
@@ -37,42 +45,69 @@ pub(super) trait Build {
     fn copy(&mut self, leaf: usize, entries: Range<usize>);
     /// Appends one entry with these options.
     fn push(&mut self, hook: HookAt, meta: Arc<EntryMeta>);
-    /// Ends the list of all entries. The list of the enabled entries follows.
-    fn end_arranged(&mut self, has_conditions: bool);
 }
 
 /// Where the hook of a new entry is.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum HookAt {
+    /// Position in the list of all entries.
     Old(Position),
     /// Number of a hook that is to be registered.
     New(usize),
 }
 
-/// A change of a slot.
-#[derive(Debug)]
-pub(super) enum Change<'c> {
-    /// Registers one hook, with the sequence of the entry that it replaces and that has been
-    /// removed.
-    Insert(Arc<EntryMeta>, Option<u64>),
-    /// Registers hooks, and computes the order of all entries.
-    Arrange(Vec<EntryMeta>),
-    Enable(Lookup<'c>, bool),
-    Remove(Lookup<'c>),
+/// An edit of the lists: one entry leaves, and one comes.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Edit {
+    pub(super) removed: Option<Arc<EntryMeta>>,
+    /// Its hook is the first one to be registered.
+    pub(super) added: Option<Arc<EntryMeta>>,
 }
 
-/// Outcome of a change.
+impl Edit {
+    /// Returns the edit of the list of the enabled entries.
+    pub(super) fn of_enabled(&self) -> Self {
+        let enabled = |meta: &Option<Arc<EntryMeta>>| meta.clone().filter(|meta| meta.is_enabled());
+        Edit {
+            removed: enabled(&self.removed),
+            added: enabled(&self.added),
+        }
+    }
+}
+
+/// Outcome of an edit of one list.
 #[derive(Debug)]
-pub(super) enum Changed<'c> {
-    /// The change is complete. It concerns this entry, if there is one.
-    Entry(Option<EntryId>),
-    /// The new lists are to be changed once more.
-    Next(Change<'c>),
+pub(super) enum Edited {
+    Unchanged,
+    Complete,
+    /// The new list is to be edited once more.
+    Next(Edit),
+}
+
+/// One entry of a slot that computes the order of all.
+#[derive(Debug)]
+pub(super) struct Arranged {
+    hook: HookAt,
+    meta: Arc<EntryMeta>,
+}
+
+/// What the lists become.
+#[derive(Debug)]
+pub(super) enum Plan {
+    Edit(Edit),
+    /// These entries, in execution order.
+    Fill(Vec<Arranged>),
 }
 
 /// What a slot has beside its lists.
 pub(super) struct State {
     pub(super) len: usize,
+    /// Number of disabled entries.
+    pub(super) disabled: usize,
+    /// Number of enabled entries with a condition.
+    pub(super) conditional: usize,
+    /// Number of entries with `before` or `after`.
+    constrained: usize,
     next_sequence: u64,
     timer: Option<Arc<dyn Timer>>,
     /// Built by the first change of a large slot that looks up an entry; clones do not copy it.
@@ -83,6 +118,9 @@ impl State {
     pub(super) const fn new(timer: Option<Arc<dyn Timer>>) -> Self {
         State {
             len: 0,
+            disabled: 0,
+            conditional: 0,
+            constrained: 0,
             next_sequence: 0,
             timer,
             index: None,
@@ -90,42 +128,58 @@ impl State {
     }
 
     /// Checks that the slot supports the options of an entry.
-    #[track_caller]
-    pub(super) fn admit(&self, meta: &mut EntryMeta) {
-        meta.admit(self.timer.as_ref());
+    pub(super) fn admit(&self, meta: &mut EntryMeta) -> Result<(), RegistrationError> {
+        meta.admit(self.timer.as_ref())
     }
 
-    /// Forgets all entries, and returns `true` if there were any.
-    pub(super) fn clear(&mut self) -> bool {
+    /// Forgets all entries.
+    pub(super) fn clear(&mut self) {
         self.index = None;
-        std::mem::take(&mut self.len) > 0
+        self.len = 0;
+        self.disabled = 0;
+        self.conditional = 0;
+        self.constrained = 0;
     }
 
-    /// Assigns an id and a position to a new entry: the position of the one that it replaces, or the
-    /// next one.
-    pub(super) fn register(&mut self, meta: &mut EntryMeta, replaced: Option<u64>) -> EntryId {
-        self.len += 1;
-        match replaced {
-            Some(sequence) => meta.register(sequence),
-            None => {
-                self.next_sequence += 1;
-                meta.register(self.next_sequence - 1)
-            }
-        }
+    /// Registers the first entry of a slot without entries. It is [plain](EntryMeta::is_plain).
+    pub(super) fn register_first(&mut self, mut meta: EntryMeta) -> Arc<EntryMeta> {
+        meta.register(self.take_sequence());
+        let meta = Arc::new(meta);
+        self.remember(&meta);
+        meta
     }
 
-    /// Adds a registered entry to the index, if there is one.
-    pub(super) fn add_to_index(&mut self, meta: &Arc<EntryMeta>) {
+    fn take_sequence(&mut self) -> u64 {
+        self.next_sequence += 1;
+        self.next_sequence - 1
+    }
+
+    fn remember(&mut self, meta: &Arc<EntryMeta>) {
+        self.count(meta, true);
         if let Some(index) = &mut self.index {
             index.insert(meta);
         }
     }
 
     fn forget(&mut self, meta: &EntryMeta) {
-        self.len -= 1;
+        self.count(meta, false);
         if let Some(index) = &mut self.index {
             index.remove(meta);
         }
+    }
+
+    fn count(&mut self, meta: &EntryMeta, is_new: bool) {
+        let change = |count: &mut usize, holds: bool| match is_new {
+            true => *count += usize::from(holds),
+            false => *count -= usize::from(holds),
+        };
+        change(&mut self.len, true);
+        change(&mut self.disabled, !meta.is_enabled());
+        change(
+            &mut self.conditional,
+            meta.is_enabled() && meta.is_conditional(),
+        );
+        change(&mut self.constrained, meta.is_constrained());
     }
 
     pub(super) fn find(&self, entries: &dyn Entries, wanted: Lookup<'_>) -> Option<Position> {
@@ -133,6 +187,320 @@ impl State {
             Some(index) => Some(position(entries, index.get(wanted)?)),
             None => positions(entries).find(|&at| wanted.finds(entries.meta(at))),
         }
+    }
+
+    /// Finds an entry, and builds the index of a large slot, which the next change needs, too.
+    pub(super) fn find_indexed(
+        &mut self,
+        entries: &dyn Entries,
+        wanted: Lookup<'_>,
+    ) -> Option<Position> {
+        if self.index.is_none() && self.len > MAX_SCANNED {
+            let mut index = Box::<Index>::default();
+            positions(entries).for_each(|at| index.insert(entries.meta(at)));
+            self.index = Some(index);
+        }
+        self.find(entries, wanted)
+    }
+
+    /// Plans the registration of one hook, and returns its id.
+    ///
+    /// # Errors
+    /// As [`Slot::try_insert`](super::Slot::try_insert); nothing has changed then.
+    pub(super) fn plan_insert(
+        &mut self,
+        entries: &dyn Entries,
+        mut meta: Arc<EntryMeta>,
+    ) -> Result<(EntryId, Plan), Refused<Arc<EntryMeta>>> {
+        let key = meta.key().map(Lookup::Key);
+        let old = key.and_then(|key| self.find_indexed(entries, key));
+        let old = old.map(|old| Arc::clone(entries.meta(old)));
+        let mut rank = None;
+        if self.constrained > 0 || meta.is_constrained() {
+            rank = match self.related_rank(entries, &meta, old.as_deref()) {
+                Ok(rank) => rank,
+                Err(error) => return Err(Refused::new(error, meta)),
+            };
+            if rank.is_none() {
+                return self.plan_arranged(entries, meta);
+            }
+        }
+        let sequence = match &old {
+            Some(old) => {
+                self.forget(old);
+                old.sequence()
+            }
+            None => self.take_sequence(),
+        };
+        let new = Arc::make_mut(&mut meta);
+        let id = new.register(sequence);
+        if let Some(rank) = rank {
+            new.set_rank(rank);
+        }
+        self.remember(&meta);
+        let edit = Edit {
+            removed: old,
+            added: Some(meta),
+        };
+        Ok((id, Plan::Edit(edit)))
+    }
+
+    /// Plans a registration that computes the order of all entries.
+    fn plan_arranged(
+        &mut self,
+        entries: &dyn Entries,
+        meta: Arc<EntryMeta>,
+    ) -> Result<(EntryId, Plan), Refused<Arc<EntryMeta>>> {
+        let mut next_sequence = self.next_sequence;
+        let mut all = all(entries);
+        let has_key = |entry: &Arranged| meta.key().is_some() && entry.meta.key() == meta.key();
+        let replaced = all.iter().position(has_key);
+        let at = add(&mut all, &mut next_sequence, HookAt::New(0), meta, replaced);
+        let meta = Arc::clone(&all[at].meta);
+        match self.arrange(all) {
+            Ok(plan) => {
+                self.next_sequence = next_sequence;
+                Ok((meta.id(), plan))
+            }
+            Err(error) => Err(Refused::new(error, meta)),
+        }
+    }
+
+    /// Plans the registration of several hooks. They may name keys that are not registered.
+    ///
+    /// # Errors
+    /// If the order would be a cycle; nothing has changed then.
+    pub(super) fn plan_insert_all(
+        &mut self,
+        entries: &dyn Entries,
+        metas: Vec<EntryMeta>,
+    ) -> Result<Plan, Refused<Vec<EntryMeta>>> {
+        let mut next_sequence = self.next_sequence;
+        let mut all = all(entries);
+        let key = |entry: &Arranged| entry.meta.key().map(str::to_owned);
+        let numbered = all.iter().enumerate();
+        let mut by_key: HashMap<_, _> = numbered
+            .filter_map(|(at, entry)| Some((key(entry)?, at)))
+            .collect();
+        for (number, meta) in metas.iter().enumerate() {
+            let (hook, meta) = (HookAt::New(number), Arc::new(meta.clone()));
+            let replaced = meta.key().and_then(|key| by_key.get(key).copied());
+            let at = add(&mut all, &mut next_sequence, hook, meta, replaced);
+            by_key.extend(key(&all[at]).map(|key| (key, at)));
+        }
+        match self.arrange(all) {
+            Ok(plan) => {
+                self.next_sequence = next_sequence;
+                Ok(plan)
+            }
+            Err(error) => Err(Refused::new(error, metas)),
+        }
+    }
+
+    /// Returns `true` if a registration of these entries may compute the order of all.
+    pub(super) fn relates(&self, metas: &[EntryMeta]) -> bool {
+        self.constrained > 0 || metas.iter().any(EntryMeta::is_constrained)
+    }
+
+    /// Plans the removal of an entry, and returns its id.
+    pub(super) fn plan_remove(
+        &mut self,
+        entries: &dyn Entries,
+        wanted: Lookup<'_>,
+    ) -> Option<(EntryId, Plan)> {
+        let position = self.find_indexed(entries, wanted)?;
+        let removed = Arc::clone(entries.meta(position));
+        let id = removed.id();
+        if self.constrained > 0 && self.moves_others(entries, &removed) {
+            let mut all = all(entries);
+            all.retain(|entry| !Arc::ptr_eq(&entry.meta, &removed));
+            let plan = self.arrange(all);
+            return Some((id, plan.expect("the other entries had an order")));
+        }
+        self.forget(&removed);
+        let edit = Edit {
+            removed: Some(removed),
+            added: None,
+        };
+        Some((id, Plan::Edit(edit)))
+    }
+
+    /// Plans that an entry is enabled or disabled. Returns its id, and its edit with the position of
+    /// its hook unless it is so already.
+    pub(super) fn plan_enable(
+        &mut self,
+        entries: &dyn Entries,
+        wanted: Lookup<'_>,
+        is_enabled: bool,
+    ) -> Option<(EntryId, Option<(Position, Edit)>)> {
+        let position = self.find_indexed(entries, wanted)?;
+        let removed = Arc::clone(entries.meta(position));
+        let id = removed.id();
+        if removed.is_enabled() == is_enabled {
+            return Some((id, None));
+        }
+        let mut added = Arc::clone(&removed);
+        Arc::make_mut(&mut added).enable(is_enabled);
+        self.forget(&removed);
+        self.remember(&added);
+        let edit = Edit {
+            removed: Some(removed),
+            added: Some(added),
+        };
+        Some((id, Some((position, edit))))
+    }
+
+    /// Returns the rank of a new entry in a slot with constraints, if no other entry moves.
+    ///
+    /// # Errors
+    /// If the entry names an unknown key.
+    fn related_rank(
+        &mut self,
+        entries: &dyn Entries,
+        meta: &EntryMeta,
+        old: Option<&EntryMeta>,
+    ) -> Result<Option<Rank>, RegistrationError> {
+        order::check_keys(meta, old, |key| {
+            self.find_indexed(entries, Lookup::Key(key)).is_some()
+        })?;
+        let sequence = old.map_or(self.next_sequence, EntryMeta::sequence);
+        let natural = natural_rank(meta.priority(), sequence);
+        let is_named = meta
+            .key()
+            .is_some_and(|key| !self.named(entries, key).is_none());
+        Ok(match old {
+            Some(old) if old.is_arranged_like(meta) => Some(old.rank()),
+            Some(old) if is_named || old.is_constrained() || meta.is_constrained() => None,
+            Some(_) => Some(natural),
+            None if is_named => None,
+            None => self.free_rank(entries, meta, natural),
+        })
+    }
+
+    /// Returns the rank of a new entry that no entry names, if no other entry moves.
+    ///
+    /// The entry stays in its natural place if the constraints allow it. Otherwise it moves directly
+    /// before the first entry that it names with `before`, or directly after the last entry that it
+    /// names with `after`. The result is that of [`order::execution_order`], which is computed if
+    /// this function returns `None`.
+    fn free_rank(&self, entries: &dyn Entries, meta: &EntryMeta, natural: Rank) -> Option<Rank> {
+        let (mut first, mut last): (Option<&EntryMeta>, Option<&EntryMeta>) = (None, None);
+        for constraint in meta.constraints() {
+            let named = entries.meta(self.find(entries, Lookup::Key(constraint.key()))?);
+            match constraint {
+                Constraint::Before(_) if first.is_none_or(|first| named.rank() < first.rank()) => {
+                    first = Some(named);
+                }
+                Constraint::After(_) if last.is_none_or(|last| last.rank() < named.rank()) => {
+                    last = Some(named);
+                }
+                _ => {}
+            }
+        }
+        if let (Some(first), Some(last)) = (first, last) {
+            if first.rank() <= last.rank() {
+                return None;
+            }
+        }
+        match (first, last) {
+            (Some(first), _) if first.rank() < natural => {
+                self.rank_directly_before(entries, first, natural)
+            }
+            (_, Some(last)) if natural < last.rank() => {
+                let rank = rank_directly_after(entries, last, natural)?;
+                first
+                    .is_none_or(|first| rank < first.rank())
+                    .then_some(rank)
+            }
+            _ => Some(natural),
+        }
+    }
+
+    /// Returns the rank of a new entry directly before another, if no entry moves.
+    fn rank_directly_before(
+        &self,
+        entries: &dyn Entries,
+        next: &EntryMeta,
+        natural: Rank,
+    ) -> Option<Rank> {
+        /// Distance of the first entry before another, for entries that follow it.
+        const DISTANCE: u64 = 16;
+        let key = next.key()?;
+        let previous = entry_before(entries, next.rank());
+        // Entries that run before `next` moved with it in the order of their priorities.
+        let is_last_moved = |previous: &EntryMeta| {
+            previous.natural_rank() < natural
+                && (previous.before().any(|named| named == key)
+                    || previous
+                        .key()
+                        .is_some_and(|key| next.after().any(|named| named == key)))
+        };
+        let place = moved_place(next.rank());
+        let is_beside = |previous: &&EntryMeta| moved_rank(previous.rank(), place) == next.rank();
+        let beside = previous.filter(is_beside);
+        let is_first =
+            beside.is_none() && next.rank() == next.natural_rank() || self.is_free(entries, next);
+        if !is_first && !previous.is_some_and(is_last_moved) {
+            return None;
+        }
+        let place = match beside {
+            Some(previous) => moved_place(previous.rank()) + 1,
+            None => place - DISTANCE.min(place / 2),
+        };
+        let rank = moved_rank(next.rank(), place);
+        (place > 0 && rank < next.rank()).then_some(rank)
+    }
+
+    /// Returns `true` if no constraint makes an entry run before this entry.
+    fn is_free(&self, entries: &dyn Entries, entry: &EntryMeta) -> bool {
+        let named = entry.key().map(|key| self.named(entries, key));
+        named.is_none_or(|named| named.before == 0) && entry.after().next().is_none()
+    }
+
+    /// Returns `true` if the removal of an entry may move others: those that name it, and those that
+    /// run earlier because it runs before another entry and after them.
+    fn moves_others(&self, entries: &dyn Entries, removed: &EntryMeta) -> bool {
+        if let Some(key) = removed.key() {
+            if !self.named(entries, key).is_none() {
+                return true;
+            }
+        }
+        let is_moved = |key| {
+            self.find(entries, Lookup::Key(key)).is_some_and(|named| {
+                let named = entries.meta(named);
+                named.rank() != named.natural_rank()
+            })
+        };
+        removed.before().next().is_some() && removed.after().any(is_moved)
+    }
+
+    /// Returns the number of the constraints that name a key.
+    fn named(&self, entries: &dyn Entries, key: &str) -> Named {
+        match &self.index {
+            Some(index) => index.named(key),
+            None => {
+                let mut named = Named::default();
+                positions(entries).for_each(|at| named.add(entries.meta(at), key));
+                named
+            }
+        }
+    }
+
+    /// Plans lists of these entries, in the order that their options define.
+    ///
+    /// # Errors
+    /// If the order would be a cycle; nothing has changed then.
+    fn arrange(&mut self, mut all: Vec<Arranged>) -> Result<Plan, RegistrationError> {
+        let metas: Vec<_> = all.iter().map(|entry| &*entry.meta).collect();
+        let ranked = order::execution_order(&metas)?;
+        self.clear();
+        for &(at, rank) in &ranked {
+            let meta = &mut all[at].meta;
+            order::set_rank(meta, rank);
+            self.count(meta, true);
+        }
+        all.sort_unstable_by_key(|entry| entry.meta.rank());
+        Ok(Plan::Fill(all))
     }
 }
 
@@ -146,269 +514,157 @@ impl Clone for State {
     }
 }
 
-/// One change of a slot.
-pub(super) struct Changer<'s> {
-    pub(super) state: &'s mut State,
-    /// All entries.
-    pub(super) entries: &'s dyn Entries,
-    /// Whether the slot has relative order, disabled entries or conditions.
-    pub(super) is_arranged: bool,
-    pub(super) new: &'s mut dyn Build,
+/// Returns the rank of a new entry that waits for another and runs directly after it, if no entry
+/// moves.
+fn rank_directly_after(entries: &dyn Entries, previous: &EntryMeta, natural: Rank) -> Option<Rank> {
+    let end = moved_rank(previous.rank(), MAX_MOVED);
+    // The last of the entries that are moved to the same entry.
+    let last = entry_before(entries, end)?;
+    if last.id() != previous.id() {
+        // The entries after `previous` wait for it in the order of their priorities.
+        let key = previous.key()?;
+        let waits = last.after().any(|named| named == key)
+            && last.after().count() == 1
+            && last.before().next().is_none();
+        let is_in_order = last.natural_rank() < natural;
+        let is_moved = previous.rank() != previous.natural_rank();
+        if is_moved || !waits || !is_in_order {
+            return None;
+        }
+    }
+    let rank = moved_rank(previous.rank(), moved_place(last.rank()) + 1);
+    (rank < end).then_some(rank)
 }
 
-/// An entry of a slot that computes the order of all.
-struct Arranged {
-    hook: HookAt,
-    meta: Arc<EntryMeta>,
+/// Edits one list, whose entries these are.
+pub(super) fn edit(entries: &dyn Entries, new: &mut dyn Build, edit: &Edit) -> Edited {
+    match (&edit.removed, &edit.added) {
+        (None, None) => return Edited::Unchanged,
+        (None, Some(added)) => add_to(entries, new, added),
+        (Some(removed), Some(added)) if removed.rank() == added.rank() => {
+            replace(entries, new, added);
+        }
+        (Some(removed), added) => {
+            take(entries, new, removed);
+            if added.is_some() {
+                return Edited::Next(Edit {
+                    removed: None,
+                    added: added.clone(),
+                });
+            }
+        }
+    }
+    Edited::Complete
 }
 
-impl Changer<'_> {
-    /// Builds the new lists; builds nothing if the change concerns no entry.
-    ///
-    /// # Panics
-    /// As [`Slot::insert`](super::Slot::insert); nothing has changed then.
-    #[track_caller]
-    pub(super) fn apply<'c>(mut self, change: Change<'c>) -> Changed<'c> {
-        Changed::Entry(match change {
-            Change::Insert(meta, _) if self.is_arranged || meta.needs_arrangement() => {
-                Some(self.insert_arranged(meta))
-            }
-            Change::Insert(meta, replaced) => return self.insert(meta, replaced),
-            Change::Arrange(metas) => {
-                self.insert_all(metas);
-                None
-            }
-            Change::Enable(wanted, is_enabled) => self.enable(wanted, is_enabled),
-            Change::Remove(wanted) => self.remove(wanted),
-        })
-    }
-
-    /// Registers an entry. One that replaces an entry of another priority first removes it.
-    fn insert<'c>(&mut self, mut meta: Arc<EntryMeta>, replaced: Option<u64>) -> Changed<'c> {
-        let key = meta.key().map(Lookup::Key);
-        let position = key.and_then(|key| self.find_indexed(key));
-        let mut sequence = replaced;
-        if let Some(position) = position {
-            let old = self.entries.meta(position);
-            sequence = Some(old.sequence());
-            if old.priority() != meta.priority() {
-                self.take(position);
-                return Changed::Next(Change::Insert(meta, sequence));
-            }
-            self.state.forget(old);
-        }
-        let id = self.state.register(Arc::make_mut(&mut meta), sequence);
-        self.state.add_to_index(&meta);
-        match position {
-            Some(position) => self.replace(position, meta),
-            None => self.add(meta),
-        }
-        Changed::Entry(Some(id))
-    }
-
-    /// Builds the list with an entry in the place of another.
-    fn replace(&mut self, Position { leaf, at }: Position, meta: Arc<EntryMeta>) {
-        let len = self.entries.leaf_len(leaf);
-        self.new.keep(0..leaf);
-        self.new.begin_leaf(len);
-        self.new.copy(leaf, 0..at);
-        self.new.push(HookAt::New(0), meta);
-        self.new.copy(leaf, at + 1..len);
-        self.new.keep(leaf + 1..self.entries.leaf_count());
-    }
-
-    /// Builds the list with one more entry, whose rank no entry of the list has.
-    fn add(&mut self, meta: Arc<EntryMeta>) {
-        let leaves = self.entries.leaf_count();
-        if leaves == 0 {
-            self.new.begin_leaf(1);
-            self.new.push(HookAt::New(0), meta);
-            return;
-        }
-        let Position { leaf, at } = position(self.entries, meta.rank());
-        let len = self.entries.leaf_len(leaf);
-        // Number of entries of the leaf that is then split in two.
-        let left = match len {
-            MAX_ENTRIES => split(at),
-            _ => len + 1,
-        };
-        self.new.keep(0..leaf);
-        self.new.begin_leaf(left);
-        if left > len {
-            self.new.copy(leaf, 0..at);
-            self.new.push(HookAt::New(0), meta);
-            if at < len {
-                self.new.copy(leaf, at..len);
-            }
-        } else if at < left {
-            self.new.copy(leaf, 0..at);
-            self.new.push(HookAt::New(0), meta);
-            self.new.copy(leaf, at..left - 1);
-            self.new.begin_leaf(len + 1 - left);
-            self.new.copy(leaf, left - 1..len);
-        } else {
-            self.new.copy(leaf, 0..left);
-            self.new.begin_leaf(len + 1 - left);
-            self.new.copy(leaf, left..at);
-            self.new.push(HookAt::New(0), meta);
-            self.new.copy(leaf, at..len);
-        }
-        self.new.keep(leaf + 1..leaves);
-    }
-
-    /// Removes an entry, and returns its id.
-    fn remove(&mut self, wanted: Lookup<'_>) -> Option<EntryId> {
-        let position = self.find_indexed(wanted)?;
-        let removed = self.entries.meta(position);
-        if self.is_arranged {
-            let mut all = self.all();
-            all.retain(|entry| !Arc::ptr_eq(&entry.meta, removed));
-            self.arrange(all);
-        } else {
-            self.take(position);
-        }
-        Some(removed.id())
-    }
-
-    /// Builds the list without an entry, and forgets it.
-    fn take(&mut self, Position { leaf, at }: Position) {
-        self.state.forget(self.entries.meta(Position { leaf, at }));
-        let (entries, leaves) = (self.entries, self.entries.leaf_count());
-        let left = entries.leaf_len(leaf) - 1;
-        let fits = |next: usize| next < leaves && left + entries.leaf_len(next) <= MAX_ENTRIES / 2;
-        let joined = if leaf > 0 && fits(leaf - 1) {
-            leaf - 1..leaf + 1
-        } else if fits(leaf + 1) {
-            leaf..leaf + 2
-        } else {
-            leaf..leaf + 1
-        };
-        self.new.keep(0..joined.start);
-        let len: usize = joined.clone().map(|leaf| entries.leaf_len(leaf)).sum();
-        self.new.begin_leaf(len - 1);
-        for number in joined.clone() {
-            let len = entries.leaf_len(number);
-            if number == leaf {
-                self.new.copy(number, 0..at);
-                self.new.copy(number, at + 1..len);
-            } else {
-                self.new.copy(number, 0..len);
-            }
-        }
-        self.new.keep(joined.end..leaves);
-    }
-
-    /// Finds an entry, and builds the index of a large slot, which the next change needs, too.
-    fn find_indexed(&mut self, wanted: Lookup<'_>) -> Option<Position> {
-        if self.state.index.is_none() && self.state.len > MAX_SCANNED && !self.is_arranged {
-            let mut index = Box::<Index>::default();
-            positions(self.entries).for_each(|at| index.insert(self.entries.meta(at)));
-            self.state.index = Some(index);
-        }
-        self.state.find(self.entries, wanted)
-    }
-
-    /// Enables or disables an entry, and returns its id.
-    fn enable(&mut self, wanted: Lookup<'_>, is_enabled: bool) -> Option<EntryId> {
-        let position = self.state.find(self.entries, wanted)?;
-        let changed = self.entries.meta(position);
-        if changed.is_enabled() != is_enabled {
-            let mut all = self.all();
-            for entry in &mut all {
-                if Arc::ptr_eq(&entry.meta, changed) {
-                    Arc::make_mut(&mut entry.meta).enable(is_enabled);
-                }
-            }
-            self.arrange(all);
-        }
-        Some(changed.id())
-    }
-
-    /// Registers an entry, and computes the order. The keys that it names have to be registered.
-    #[track_caller]
-    fn insert_arranged(&mut self, meta: Arc<EntryMeta>) -> EntryId {
-        let (mut all, mut next_sequence) = (self.all(), self.state.next_sequence);
-        let at = add(&mut all, &mut next_sequence, HookAt::New(0), meta);
-        let meta = Arc::clone(&all[at].meta);
-        order::check_keys(&meta, &metas_of(&all));
-        self.arrange(all);
-        self.state.next_sequence = next_sequence;
-        meta.id()
-    }
-
-    /// Registers entries, and computes the order.
-    #[track_caller]
-    fn insert_all(&mut self, metas: Vec<EntryMeta>) {
-        let (mut all, mut next_sequence) = (self.all(), self.state.next_sequence);
-        for (number, meta) in metas.into_iter().enumerate() {
-            let hook = HookAt::New(number);
-            add(&mut all, &mut next_sequence, hook, Arc::new(meta));
-        }
-        self.arrange(all);
-        self.state.next_sequence = next_sequence;
-    }
-
-    fn all(&self) -> Vec<Arranged> {
-        let entry = |position| Arranged {
-            hook: HookAt::Old(position),
-            meta: Arc::clone(self.entries.meta(position)),
-        };
-        positions(self.entries).map(entry).collect()
-    }
-
-    /// Builds the lists of these entries, in the order that their options define.
-    ///
-    /// # Panics
-    /// If the order would be a cycle.
-    #[track_caller]
-    fn arrange(&mut self, mut all: Vec<Arranged>) {
-        let (order, is_arranged) = order::execution_order(&metas_of(&all));
-        for (place, &at) in order.iter().enumerate() {
-            order::set_rank(&mut all[at].meta, is_arranged.then_some(place));
-        }
-        self.state.len = all.len();
-        self.state.index = None;
-        let mut leaf_len = MAX_ENTRIES;
-        if is_arranged {
-            self.new.begin_leaf(all.len());
-            for &at in &order {
-                self.new.push(all[at].hook, Arc::clone(&all[at].meta));
-            }
-            let running = |entry: &Arranged| entry.meta.is_enabled();
-            let is_conditional = |entry: &Arranged| running(entry) && entry.meta.is_conditional();
-            let has_conditions = all.iter().any(is_conditional);
-            if has_conditions {
-                leaf_len = all.len();
-            }
-            self.new.end_arranged(has_conditions);
-        }
-        let running: Vec<_> = order
-            .iter()
-            .map(|&at| &all[at])
-            .filter(|entry| entry.meta.is_enabled())
-            .collect();
-        self.new.begin_leaf(0);
-        for leaf in running.chunks(leaf_len) {
-            self.new.begin_leaf(leaf.len());
-            for entry in leaf {
-                self.new.push(entry.hook, Arc::clone(&entry.meta));
-            }
+/// Builds a list of the given entries: of the enabled ones, unless `has_disabled`.
+pub(super) fn fill(new: &mut dyn Build, entries: &[Arranged], has_disabled: bool) {
+    let is_in_list = |entry: &&Arranged| has_disabled || entry.meta.is_enabled();
+    let entries: Vec<_> = entries.iter().filter(is_in_list).collect();
+    for leaf in entries.chunks(MAX_ENTRIES) {
+        new.begin_leaf(leaf.len());
+        for entry in leaf {
+            new.push(entry.hook, Arc::clone(&entry.meta));
         }
     }
 }
 
-/// Adds an entry to those to be arranged, in the place of the entry with an equal key. Returns its
+/// Builds the list with an entry in the place of the entry of the same rank.
+fn replace(entries: &dyn Entries, new: &mut dyn Build, meta: &Arc<EntryMeta>) {
+    let Position { leaf, at } = position(entries, meta.rank());
+    let len = entries.leaf_len(leaf);
+    new.keep(0..leaf);
+    new.begin_leaf(len);
+    new.copy(leaf, 0..at);
+    new.push(HookAt::New(0), Arc::clone(meta));
+    new.copy(leaf, at + 1..len);
+    new.keep(leaf + 1..entries.leaf_count());
+}
+
+/// Builds the list with one more entry, whose rank no entry of the list has.
+fn add_to(entries: &dyn Entries, new: &mut dyn Build, meta: &Arc<EntryMeta>) {
+    let leaves = entries.leaf_count();
+    if leaves == 0 {
+        new.begin_leaf(1);
+        new.push(HookAt::New(0), Arc::clone(meta));
+        return;
+    }
+    let Position { leaf, at } = position(entries, meta.rank());
+    let len = entries.leaf_len(leaf);
+    // Number of entries of the leaf that is then split in two.
+    let left = match len {
+        MAX_ENTRIES => split(at),
+        _ => len + 1,
+    };
+    new.keep(0..leaf);
+    new.begin_leaf(left);
+    if left > len {
+        new.copy(leaf, 0..at);
+        new.push(HookAt::New(0), Arc::clone(meta));
+        if at < len {
+            new.copy(leaf, at..len);
+        }
+    } else if at < left {
+        new.copy(leaf, 0..at);
+        new.push(HookAt::New(0), Arc::clone(meta));
+        new.copy(leaf, at..left - 1);
+        new.begin_leaf(len + 1 - left);
+        new.copy(leaf, left - 1..len);
+    } else {
+        new.copy(leaf, 0..left);
+        new.begin_leaf(len + 1 - left);
+        new.copy(leaf, left..at);
+        new.push(HookAt::New(0), Arc::clone(meta));
+        new.copy(leaf, at..len);
+    }
+    new.keep(leaf + 1..leaves);
+}
+
+/// Builds the list without an entry.
+fn take(entries: &dyn Entries, new: &mut dyn Build, removed: &EntryMeta) {
+    let (Position { leaf, at }, leaves) = (position(entries, removed.rank()), entries.leaf_count());
+    let left = entries.leaf_len(leaf) - 1;
+    let fits = |next: usize| next < leaves && left + entries.leaf_len(next) <= MAX_ENTRIES / 2;
+    let joined = if leaf > 0 && fits(leaf - 1) {
+        leaf - 1..leaf + 1
+    } else if fits(leaf + 1) {
+        leaf..leaf + 2
+    } else {
+        leaf..leaf + 1
+    };
+    new.keep(0..joined.start);
+    let len: usize = joined.clone().map(|leaf| entries.leaf_len(leaf)).sum();
+    new.begin_leaf(len - 1);
+    for number in joined.clone() {
+        let len = entries.leaf_len(number);
+        if number == leaf {
+            new.copy(number, 0..at);
+            new.copy(number, at + 1..len);
+        } else {
+            new.copy(number, 0..len);
+        }
+    }
+    new.keep(joined.end..leaves);
+}
+
+/// Returns all entries of a list.
+fn all(entries: &dyn Entries) -> Vec<Arranged> {
+    let entry = |position| Arranged {
+        hook: HookAt::Old(position),
+        meta: Arc::clone(entries.meta(position)),
+    };
+    positions(entries).map(entry).collect()
+}
+
+/// Adds an entry to those to be arranged, in the place of the one that it replaces. Returns its
 /// index.
 fn add(
     all: &mut Vec<Arranged>,
     next_sequence: &mut u64,
     hook: HookAt,
     mut meta: Arc<EntryMeta>,
+    replaced: Option<usize>,
 ) -> usize {
-    let replaced = meta.key().and_then(|key| {
-        let has_key = |entry: &Arranged| entry.meta.key() == Some(key);
-        all.iter().position(has_key)
-    });
     let sequence = replaced.map(|at| all[at].meta.sequence());
     Arc::make_mut(&mut meta).register(sequence.unwrap_or(*next_sequence));
     let entry = Arranged { hook, meta };
@@ -425,14 +681,20 @@ fn add(
     }
 }
 
-fn metas_of(all: &[Arranged]) -> Vec<&EntryMeta> {
-    all.iter().map(|entry| &*entry.meta).collect()
-}
-
 /// Iterates over the positions of all entries.
 fn positions(entries: &dyn Entries) -> impl Iterator<Item = Position> {
     let leaves = 0..entries.leaf_count();
     leaves.flat_map(|leaf| (0..entries.leaf_len(leaf)).map(move |at| Position { leaf, at }))
+}
+
+/// Returns the last entry of a lower rank.
+fn entry_before(entries: &dyn Entries, rank: Rank) -> Option<&EntryMeta> {
+    let Position { leaf, at } = position(entries, rank);
+    let (leaf, at) = match at.checked_sub(1) {
+        Some(at) => (leaf, at),
+        None => (leaf.checked_sub(1)?, entries.leaf_len(leaf - 1) - 1),
+    };
+    Some(entries.meta(Position { leaf, at }))
 }
 
 /// Returns the position of the entry of this rank, or the one that it would have: the leaf, and the

@@ -18,7 +18,7 @@ impl<'a, H: ?Sized> Cursor<'a, H> {
     pub(super) fn new(list: Option<&'a List<H>>) -> Self {
         match list {
             None => Cursor::of_leaf(&[]),
-            Some(List::One(leaf) | List::Conditional(leaf)) => Cursor::of_leaf(leaf),
+            Some(List::One(leaf)) => Cursor::of_leaf(leaf),
             Some(list) => Cursor {
                 leaf: &list.leaves()[0],
                 list: Some(list),

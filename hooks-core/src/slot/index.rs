@@ -5,20 +5,48 @@ use std::collections::{HashMap, HashSet};
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use crate::entry::{EntryId, EntryMeta};
+use crate::entry::{Constraint, EntryId, EntryMeta, Rank};
 
 /// Number of entries up to which a scan finds an entry: 32 comparisons take less time than the
 /// allocations of an index.
 pub(super) const MAX_SCANNED: usize = 32;
 
-/// Priority, then sequence. No two entries of a slot have the same rank.
-pub(super) type Rank = (i32, u64);
-
-/// The ranks of all entries of a slot. Compiled once, not for each type of hook.
+/// The ranks of all entries of a slot, and the keys that constraints name. Compiled once, not for
+/// each type of hook.
 #[derive(Default)]
 pub(super) struct Index {
     by_key: HashSet<Keyed>,
     by_id: HashMap<EntryId, Rank>,
+    named: HashMap<Box<str>, Named>,
+}
+
+/// The constraints that name one key.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Named {
+    pub(super) before: usize,
+    pub(super) after: usize,
+}
+
+impl Named {
+    /// Adds the constraints of an entry that name this key.
+    pub(super) fn add(&mut self, meta: &EntryMeta, key: &str) {
+        for constraint in meta.constraints() {
+            if constraint.key() == key {
+                *self.count(constraint) += 1;
+            }
+        }
+    }
+
+    pub(super) fn is_none(self) -> bool {
+        self == Named::default()
+    }
+
+    fn count(&mut self, constraint: &Constraint) -> &mut usize {
+        match constraint {
+            Constraint::Before(_) => &mut self.before,
+            Constraint::After(_) => &mut self.after,
+        }
+    }
 }
 
 /// The options of a registration with a key, hashed by this key.
@@ -39,11 +67,20 @@ impl Index {
         }
     }
 
+    /// Returns the number of the constraints that name this key.
+    pub(super) fn named(&self, key: &str) -> Named {
+        self.named.get(key).copied().unwrap_or_default()
+    }
+
     pub(super) fn insert(&mut self, meta: &Arc<EntryMeta>) {
         if meta.key().is_some() {
             self.by_key.insert(Keyed(Arc::clone(meta)));
         }
         self.by_id.insert(meta.id(), meta.rank());
+        for constraint in meta.constraints() {
+            let named = self.named.entry(constraint.key().into());
+            *named.or_default().count(constraint) += 1;
+        }
     }
 
     pub(super) fn remove(&mut self, meta: &EntryMeta) {
@@ -51,6 +88,14 @@ impl Index {
             self.by_key.remove(key);
         }
         self.by_id.remove(&meta.id());
+        for constraint in meta.constraints() {
+            if let Some(named) = self.named.get_mut(constraint.key()) {
+                *named.count(constraint) -= 1;
+                if named.is_none() {
+                    self.named.remove(constraint.key());
+                }
+            }
+        }
     }
 }
 

@@ -9,10 +9,9 @@ use std::ops::Range;
 use std::slice;
 use std::sync::Arc;
 
-use super::change::{Build, Entries, HookAt, Position, position};
-use super::index::Rank;
+use super::change::{self, Arranged, Build, Edit, Edited, Entries, HookAt, Position, position};
 use super::node::Node;
-use crate::entry::EntryMeta;
+use crate::entry::{EntryMeta, Rank};
 
 /// Entries by ascending rank; never empty.
 pub(crate) type Leaf<H> = Arc<[Node<H>]>;
@@ -23,8 +22,8 @@ pub(super) enum List<H: ?Sized> {
     One(Leaf<H>),
     /// Two leaves or more.
     Many(Arc<[Leaf<H>]>),
-    /// The entries of a slot in which some have a condition. Each change builds this list anew.
-    Conditional(Leaf<H>),
+    /// One leaf or more, of entries of which some have a condition.
+    Conditional(Arc<[Leaf<H>]>),
 }
 
 impl<H: ?Sized> List<H> {
@@ -34,13 +33,9 @@ impl<H: ?Sized> List<H> {
 
     pub(super) fn leaves(&self) -> &[Leaf<H>] {
         match self {
-            List::One(leaf) | List::Conditional(leaf) => slice::from_ref(leaf),
-            List::Many(leaves) => leaves,
+            List::One(leaf) => slice::from_ref(leaf),
+            List::Many(leaves) | List::Conditional(leaves) => leaves,
         }
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.leaves().iter().map(|leaf| leaf.len()).sum()
     }
 
     /// Returns the leaf after the one that has the entry of this rank; empty after the last leaf.
@@ -56,7 +51,7 @@ impl<H: ?Sized> Clone for List<H> {
         match self {
             List::One(leaf) => List::One(Arc::clone(leaf)),
             List::Many(leaves) => List::Many(Arc::clone(leaves)),
-            List::Conditional(leaf) => List::Conditional(Arc::clone(leaf)),
+            List::Conditional(leaves) => List::Conditional(Arc::clone(leaves)),
         }
     }
 }
@@ -65,25 +60,82 @@ impl<H: ?Sized> Clone for List<H> {
 pub(super) struct Lists<H: ?Sized> {
     /// The entries that run. `None` if there are none, so that an empty slot costs no allocation.
     pub(super) running: Option<List<H>>,
-    /// All entries in execution order, if the slot has relative order, disabled entries or
-    /// conditions. Each change builds this list anew. Otherwise `None`, and all entries run.
-    pub(super) arranged: Option<Leaf<H>>,
+    /// All entries, if some are disabled. Otherwise `None`, and all entries run.
+    pub(super) all: Option<List<H>>,
 }
 
 impl<H: ?Sized> Lists<H> {
     pub(super) const fn new() -> Self {
         Lists {
             running: None,
-            arranged: None,
+            all: None,
         }
+    }
+
+    /// Returns the list of all entries.
+    pub(super) fn all(&self) -> Option<&List<H>> {
+        self.all.as_ref().or(self.running.as_ref())
     }
 
     /// Returns the leaves of all entries.
     pub(super) fn leaves(&self) -> &[Leaf<H>] {
-        match (&self.arranged, &self.running) {
-            (Some(all), _) => slice::from_ref(all),
-            (None, Some(running)) => running.leaves(),
-            (None, None) => &[],
+        self.all().map_or(&[], List::leaves)
+    }
+
+    /// Returns the lists after an edit. `has_disabled` and `has_conditions` describe the entries
+    /// after the edit: some are disabled; some that run have a condition.
+    pub(super) fn edited(
+        &self,
+        hooks: &[Arc<H>],
+        edit: &Edit,
+        has_disabled: bool,
+        has_conditions: bool,
+    ) -> Self {
+        // Before the first entry is disabled, all entries run.
+        let all = has_disabled.then(|| edited(self.all(), hooks, edit, false));
+        let of_enabled = (has_disabled || self.all.is_some()).then(|| edit.of_enabled());
+        let running = of_enabled.as_ref().unwrap_or(edit);
+        Lists {
+            running: edited(self.running.as_ref(), hooks, running, has_conditions),
+            all: all.flatten(),
+        }
+    }
+
+    /// Returns the lists of these entries.
+    pub(super) fn filled(
+        &self,
+        hooks: &[Arc<H>],
+        entries: &[Arranged],
+        has_disabled: bool,
+        has_conditions: bool,
+    ) -> Self {
+        let filled = |has_disabled, has_conditions| {
+            let mut new = Builder::new(self.leaves(), hooks);
+            change::fill(&mut new, entries, has_disabled);
+            new.finish(has_conditions)
+        };
+        Lists {
+            running: filled(false, has_conditions),
+            all: has_disabled.then(|| filled(true, false)).flatten(),
+        }
+    }
+}
+
+/// Returns the list after an edit.
+fn edited<H: ?Sized>(
+    list: Option<&List<H>>,
+    hooks: &[Arc<H>],
+    edit: &Edit,
+    has_conditions: bool,
+) -> Option<List<H>> {
+    let leaves = list.map_or(&[][..], List::leaves);
+    let mut new = Builder::new(leaves, hooks);
+    match change::edit(&leaves, &mut new, edit) {
+        Edited::Unchanged => list.cloned(),
+        Edited::Complete => new.finish(has_conditions),
+        Edited::Next(rest) => {
+            let shorter = new.finish(has_conditions);
+            edited(shorter.as_ref(), hooks, &rest, has_conditions)
         }
     }
 }
@@ -92,7 +144,7 @@ impl<H: ?Sized> Clone for Lists<H> {
     fn clone(&self) -> Self {
         Lists {
             running: self.running.clone(),
-            arranged: self.arranged.clone(),
+            all: self.all.clone(),
         }
     }
 }
@@ -111,53 +163,38 @@ impl<H: ?Sized> Entries for &[Leaf<H>] {
     }
 }
 
-/// The lists that a change makes.
-pub(super) struct Builder<'l, H: ?Sized> {
+/// The list that an edit makes.
+struct Builder<'l, H: ?Sized> {
     old: &'l [Leaf<H>],
     /// The hooks to be registered.
     hooks: &'l [Arc<H>],
-    is_changed: bool,
-    arranged: Option<Leaf<H>>,
-    has_conditions: bool,
     leaves: Vec<Leaf<H>>,
     /// The entries of the last leaf.
     nodes: Vec<Node<H>>,
 }
 
 impl<'l, H: ?Sized> Builder<'l, H> {
-    pub(super) fn new(old: &'l [Leaf<H>], hooks: &'l [Arc<H>]) -> Self {
+    fn new(old: &'l [Leaf<H>], hooks: &'l [Arc<H>]) -> Self {
         Builder {
             old,
             hooks,
-            is_changed: false,
-            arranged: None,
-            has_conditions: false,
             leaves: Vec::new(),
             nodes: Vec::new(),
         }
     }
 
-    /// Returns the new lists; `None` if nothing has changed.
-    pub(super) fn finish(mut self) -> Option<Lists<H>> {
-        if !self.is_changed {
-            return None;
+    /// Returns the new list; `None` if it is empty.
+    fn finish(mut self, has_conditions: bool) -> Option<List<H>> {
+        if self.leaves.is_empty() && !self.nodes.is_empty() && !has_conditions {
+            return Some(List::One(self.nodes.into()));
         }
-        let running = if self.has_conditions {
-            Some(List::Conditional(self.nodes.into()))
-        } else if self.leaves.is_empty() && !self.nodes.is_empty() {
-            Some(List::One(self.nodes.into()))
-        } else {
-            self.end_leaf();
-            match self.leaves.len() {
-                0 => None,
-                1 => self.leaves.pop().map(List::One),
-                _ => Some(List::Many(self.leaves.into())),
-            }
-        };
-        Some(Lists {
-            running,
-            arranged: self.arranged,
-        })
+        self.end_leaf();
+        match self.leaves.len() {
+            0 => None,
+            _ if has_conditions => Some(List::Conditional(self.leaves.into())),
+            1 => self.leaves.pop().map(List::One),
+            _ => Some(List::Many(self.leaves.into())),
+        }
     }
 
     fn end_leaf(&mut self) {
@@ -183,7 +220,6 @@ impl<H: ?Sized> Build for Builder<'_, H> {
     }
 
     fn begin_leaf(&mut self, len: usize) {
-        self.is_changed = true;
         self.end_leaf();
         self.nodes = Vec::with_capacity(len);
     }
@@ -201,10 +237,5 @@ impl<H: ?Sized> Build for Builder<'_, H> {
         };
         let hook = Arc::clone(hook);
         self.nodes.push(Node { hook, meta });
-    }
-
-    fn end_arranged(&mut self, has_conditions: bool) {
-        self.arranged = Some(mem::take(&mut self.nodes).into());
-        self.has_conditions = has_conditions;
     }
 }

@@ -3,15 +3,18 @@
 use std::fmt;
 use std::future::Future;
 use std::ops::{Deref, DerefMut};
+use std::sync::Arc;
 
 use crate::around::{AroundCall, DynAround, Innermost, IntoAround, Next};
 use crate::bounds::{BoxFuture, HookObject, MaybeSend};
 use crate::companion::Role;
 use crate::describe::SlotDescription;
-use crate::entry::{EntryId, EntryMeta};
+use crate::entry::{Entry, EntryId, EntryMeta};
 use crate::future::{ColdFuture, Either};
+use crate::refusal::{Refused, RegistrationError};
 use crate::slot::{Node, Slot};
 use crate::typed::kind::Kind;
+use crate::typed::registrations::check_all;
 use crate::typed::slot::TypedSlot;
 use crate::typed::slot_def::SlotDef;
 
@@ -88,7 +91,14 @@ where
         }
     }
 
-    /// Moves the entries and the companions of another slot of an equal set into this one.
+    /// Returns an error if this slot refuses the entries of another slot of an equal set.
+    pub fn __hooks_check(&self, other: &Self) -> Result<(), RegistrationError> {
+        self.inner.__hooks_check(&other.inner)?;
+        check_all(&self.hooks, &other.hooks)
+    }
+
+    /// Moves the entries and the companions of another slot of an equal set into this one. The
+    /// entries have to be checked.
     pub fn __hooks_extend(&mut self, other: Self) {
         self.inner.__hooks_extend(other.inner);
         let entries = other.hooks.registered().map(Node::entry);
@@ -153,17 +163,43 @@ impl<'h, C: AroundCall + ?Sized> AroundRegistrations<'_, 'h, C> {
     /// Registers an around hook. The hook with the lowest priority is the outermost.
     ///
     /// # Panics
-    /// As [`Registrations::register`](crate::Registrations::register) of a slot that is no
-    /// `singleton`.
+    /// If [`try_register`](Self::try_register) returns an error.
     #[track_caller]
     pub fn register<M>(&mut self, hook: impl IntoAround<C, M> + 'h) -> &mut Self
     where
         C: 'h,
     {
-        let entry = hook.__hooks_into_entry();
-        entry.meta().admit_unguarded(self.name);
-        self.slot.insert(entry);
-        self
+        match self.try_insert(hook.__hooks_into_entry()) {
+            Ok(_) => self,
+            Err(refused) => refused.panic(),
+        }
+    }
+
+    /// Registers an around hook, and returns its id. If the hook is refused, it is dropped and the
+    /// slot is unchanged.
+    ///
+    /// # Errors
+    /// As [`Registrations::try_register`](crate::Registrations::try_register) of a slot that is no
+    /// `singleton`.
+    pub fn try_register<M>(
+        &mut self,
+        hook: impl IntoAround<C, M> + 'h,
+    ) -> Result<EntryId, RegistrationError>
+    where
+        C: 'h,
+    {
+        let inserted = self.try_insert(hook.__hooks_into_entry());
+        inserted.map_err(Refused::into_error)
+    }
+
+    fn try_insert(
+        &mut self,
+        entry: Entry<Arc<dyn DynAround<C> + 'h>>,
+    ) -> Result<EntryId, Refused<Entry<Arc<dyn DynAround<C> + 'h>>>> {
+        match entry.meta().admit_unguarded(self.name) {
+            Ok(()) => self.slot.try_insert(entry),
+            Err(error) => Err(Refused::new(error, entry)),
+        }
     }
 
     /// Removes the hook of this key. Returns `false` if there is none.

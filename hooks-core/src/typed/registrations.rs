@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use crate::bounds::HookObject;
 use crate::entry::{Entry, EntryId, EntryMeta};
+use crate::refusal::{Refused, RegistrationError};
 use crate::slot::{Node, Slot};
 use crate::typed::direct::Method;
 use crate::typed::group::{HookGroup, HookGroupPtr};
@@ -47,16 +48,51 @@ impl<'s, 'h, S: SlotDef + ?Sized> Registrations<'s, 'h, S> {
     /// Registers a hook.
     ///
     /// # Panics
-    /// If the hook is an [`Entry`] with a timeout, or with a failure policy that does not
-    /// propagate. If [`Entry::before`] or [`Entry::after`] names a key that is not registered, makes
-    /// the order a cycle, or is used in a `singleton` slot.
+    /// If [`try_register`](Self::try_register) returns an error.
     #[track_caller]
     pub fn register<M>(&mut self, hook: impl IntoHook<S, M> + 'h) -> &mut Self
     where
         S: 'h,
     {
-        self.insert(hook.__hooks_into_entry());
-        self
+        match self.try_insert(hook.__hooks_into_entry()) {
+            Ok(_) => self,
+            Err(refused) => refused.panic(),
+        }
+    }
+
+    /// Registers a hook, and returns its id. A host uses this method for hooks of plugins, whose
+    /// mistakes must not end the process. If the hook is refused, it is dropped and the slot is
+    /// unchanged.
+    ///
+    /// ```
+    /// use hooks_core::{Entry, RegistrationError, hooks};
+    ///
+    /// #[hooks]
+    /// trait Greetings {
+    ///     #[hook(fallback)]
+    ///     async fn greet(name: String) -> String { name }
+    /// }
+    ///
+    /// let polite = async |name: String, _: Option<String>| format!("dear {name}");
+    /// let mut set = GreetingsSet::new();
+    /// let refused = set.greet_mut().try_register(Entry::new(polite).before("en"));
+    /// assert!(matches!(refused, Err(RegistrationError::UnknownKey { key, .. }) if key == "en"));
+    /// assert!(set.greet_mut().is_empty());
+    /// ```
+    ///
+    /// # Errors
+    /// If the hook is an [`Entry`] with a timeout, or with a failure policy that does not
+    /// propagate. If [`Entry::before`] or [`Entry::after`] names a key that is not registered, makes
+    /// the order a cycle, or is used in a `singleton` slot.
+    pub fn try_register<M>(
+        &mut self,
+        hook: impl IntoHook<S, M> + 'h,
+    ) -> Result<EntryId, RegistrationError>
+    where
+        S: 'h,
+    {
+        let inserted = self.try_insert(hook.__hooks_into_entry());
+        inserted.map_err(Refused::into_error)
     }
 
     /// Removes the hook of this key. Returns `false` if there is none.
@@ -148,34 +184,61 @@ impl<'s, 'h, S: SlotDef + ?Sized> Registrations<'s, 'h, S> {
         Set: 'h,
     {
         let hook: Arc<dyn DynHook<S> + 'h> = Arc::<HookGroupPtr<P, Set>>::clone(group);
-        self.insert(Entry::with_type_name(hook, type_name::<P::Target>()));
+        let inserted = self.try_insert(Entry::with_type_name(hook, type_name::<P::Target>()));
+        inserted.expect("an entry without options is not refused");
     }
 
     /// Inserts an entry; in a singleton, it replaces all others.
-    #[track_caller]
-    pub(crate) fn insert(&mut self, entry: Entry<Arc<dyn DynHook<S> + 'h>>) {
-        entry.meta().admit_unguarded(S::NAME);
-        if !self.is_single {
-            self.slot.insert(entry);
-            return;
+    fn try_insert(&mut self, entry: DynEntry<'h, S>) -> Result<EntryId, Refused<DynEntry<'h, S>>> {
+        let mut admitted = entry.meta().admit_unguarded(S::NAME);
+        if self.is_single {
+            admitted = admitted.and_then(|()| entry.meta().admit_single(S::NAME));
         }
-        entry.meta().admit_single(S::NAME);
-        if self.slot.replace_all(entry) {
+        if let Err(error) = admitted {
+            return Err(Refused::new(error, entry));
+        }
+        if !self.is_single {
+            return self.slot.try_insert(entry);
+        }
+        let overwrites = !self.slot.is_empty();
+        let id = self.slot.try_replace(entry)?;
+        if overwrites {
             warn_overwritten(S::NAME);
         }
+        Ok(id)
     }
 }
 
+type DynEntry<'h, S> = Entry<Arc<dyn DynHook<S> + 'h>>;
+
 impl<'h, S: SlotDef + ?Sized> Registrations<'_, 'h, S> {
-    /// Registers the entries of another slot of an equal set.
+    /// Registers the entries of another slot of an equal set, which [`check_all`] has accepted.
     pub(crate) fn insert_all(&mut self, other: &Slot<dyn DynHook<S> + 'h>) {
-        let entries = other.registered().map(Node::entry);
-        if self.is_single {
-            entries.for_each(|entry| self.insert(entry));
+        let mut entries = other.registered().map(Node::entry);
+        let inserted = if self.is_single {
+            let inserted = entries.try_for_each(|entry| self.try_insert(entry).map(drop));
+            inserted.map_err(Refused::into_error)
         } else {
-            self.slot.insert_all(entries);
-        }
+            let inserted = self.slot.try_insert_all(entries);
+            inserted.map_err(Refused::into_error)
+        };
+        inserted.expect("the entries were checked");
     }
+}
+
+/// Returns an error if a slot refuses the entries of another slot of an equal set.
+pub(crate) fn check_all<H: ?Sized>(
+    slot: &Slot<H>,
+    other: &Slot<H>,
+) -> Result<(), RegistrationError> {
+    // Without relative order, entries that one slot has accepted are accepted by the other.
+    if !slot.relates(other) {
+        return Ok(());
+    }
+    let inserted = slot
+        .clone()
+        .try_insert_all(other.registered().map(Node::entry));
+    inserted.map_err(Refused::into_error)
 }
 
 fn warn_overwritten(slot: &'static str) {

@@ -13,6 +13,7 @@ use crate::companion::{
 };
 use crate::describe::SlotDescription;
 use crate::future::{AndThen, Continuation, Never};
+use crate::refusal::RegistrationError;
 use crate::slot::Slot;
 use crate::typed::accumulator::{Accumulator, AllOutputs, LastOutput};
 use crate::typed::concurrent::ConcurrentPolicy;
@@ -20,7 +21,7 @@ use crate::typed::custom::{Relay, Relayed, Steps};
 use crate::typed::into_hook::IntoHook;
 use crate::typed::kind::{Always, Fallback, Kind, Singleton};
 use crate::typed::policy::SlotPolicy;
-use crate::typed::registrations::Registrations;
+use crate::typed::registrations::{Registrations, check_all};
 use crate::typed::slot_def::{DynHook, SlotDef};
 
 /// A slot of a generated set: `S` is its definition, `M` its kind, `G` its chain, `E` its aggregate
@@ -63,7 +64,13 @@ impl<'h, S: SlotDef + ?Sized + 'h, M: Kind, G, E> TypedSlot<'h, S, M, G, E> {
 
 /// Merging.
 impl<S: SlotDef + ?Sized, M: Kind, G: Role, E: Role> TypedSlot<'_, S, M, G, E> {
-    /// Moves the entries and the companions of another slot of an equal set into this one.
+    /// Returns an error if this slot refuses the entries of another slot of an equal set.
+    pub fn __hooks_check(&self, other: &Self) -> Result<(), RegistrationError> {
+        check_all(&self.slot, &other.slot)
+    }
+
+    /// Moves the entries and the companions of another slot of an equal set into this one. The
+    /// entries have to be checked.
     pub fn __hooks_extend(&mut self, other: Self) {
         let mut own = Registrations::new(&mut self.slot, M::IS_SINGLE);
         own.insert_all(&other.slot);

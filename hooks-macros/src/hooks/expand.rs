@@ -84,6 +84,10 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
         .next();
     let deprecated = deprecated.map(|_| quote!(, deprecated));
     let mutable = (!slots.is_empty() || !nested.is_empty()).then(|| quote!(mut));
+    let other = match mutable {
+        Some(_) => quote!(other),
+        None => quote!(_),
+    };
     let set_text = set_name.to_string();
     let set_doc = format!("The hooks registered for the slots of [`{name}`], and their dispatch.");
     let trait_doc = format!(
@@ -196,18 +200,48 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
             // `#[inline]` leaves the code to the crate that calls it, because each slot has a list of
             // its own type: `cargo build --release` of six declared traits takes 1.9 s, not 13.6 s.
             /// Registers the entries of another set after those of this set; equal keys replace.
+            ///
+            /// # Panics
+            /// If the order of the entries would be a cycle.
             #[inline]
+            #[track_caller]
             #vis fn with_extended(mut self, other: Self) -> Self {
                 Self::extend(&mut self, other);
                 self
             }
 
             /// Registers the entries of another set after those of this set; equal keys replace.
+            ///
+            /// # Panics
+            /// If the order of the entries would be a cycle.
             #[inline]
+            #[track_caller]
             #vis fn extend(&mut self, other: Self) -> &mut Self {
+                #private::registered(Self::try_extend(self, other))
+            }
+
+            /// Like `extend`; if the order of the entries would be a cycle, returns an error, and the
+            /// set is unchanged.
+            #[inline]
+            #vis fn try_extend(
+                &mut self,
+                other: Self,
+            ) -> #private::Result<&mut Self, #root::RegistrationError> {
+                Self::__hooks_check(self, &other)?;
                 #(#slot_cfgs self.#fields.__hooks_extend(other.#fields);)*
                 #(<#nested_sets>::extend(&mut self.#nested_fields, other.#nested_fields);)*
-                self
+                #private::Result::Ok(self)
+            }
+
+            #[doc(hidden)]
+            #[inline]
+            #vis fn __hooks_check(
+                &self,
+                #other: &Self,
+            ) -> #private::Result<(), #root::RegistrationError> {
+                #(#slot_cfgs self.#fields.__hooks_check(&other.#fields)?;)*
+                #(<#nested_sets>::__hooks_check(&self.#nested_fields, &other.#nested_fields)?;)*
+                #private::Result::Ok(())
             }
 
             /// Returns a copy of the set with changes, for one call or a few calls. The copy shares the

@@ -118,8 +118,12 @@ fn impls(set: &ToolSet<'_>, toolset: &TokenStream) -> TokenStream {
                 }
             }
 
-            fn __hooks_extend<'__h>(__hooks_set: &mut Self::Hooks<'__h>, __hooks_other: Self::Hooks<'__h>) {
-                __hooks_set.extend(__hooks_other);
+            fn __hooks_extend<'__h>(
+                __hooks_set: &mut Self::Hooks<'__h>,
+                __hooks_other: Self::Hooks<'__h>,
+            ) -> #private::Result<(), #private::RegistrationError> {
+                __hooks_set.try_extend(__hooks_other)?;
+                #private::Ok(())
             }
         }
 

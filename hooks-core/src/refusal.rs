@@ -1,0 +1,123 @@
+//! Refused registrations: the reason, and what was refused.
+
+use std::error::Error;
+use std::fmt;
+
+use crate::failure::drop_catching_panic;
+
+/// Reason for which a slot or a registry refuses a registration. The slot or the registry is then
+/// unchanged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RegistrationError {
+    /// `before` or `after` names a key that no entry has.
+    #[non_exhaustive]
+    UnknownKey {
+        /// Name of the refused hook.
+        hook: String,
+        /// `before` or `after`.
+        option: &'static str,
+        /// The key.
+        key: String,
+    },
+    /// The order would be a cycle.
+    #[non_exhaustive]
+    Cycle {
+        /// The hooks of the cycle: each one's name, and its key if the key is not the name.
+        hooks: Vec<String>,
+    },
+    /// An option is not supported here, or contradicts another option.
+    #[non_exhaustive]
+    Option {
+        /// The hook, the option, and the remedy.
+        message: String,
+    },
+}
+
+impl RegistrationError {
+    /// Creates the error for an option that a slot or a registry does not support. The message
+    /// names the hook, the option and the remedy.
+    pub fn option(message: impl Into<String>) -> Self {
+        RegistrationError::Option {
+            message: message.into(),
+        }
+    }
+}
+
+impl fmt::Display for RegistrationError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RegistrationError::UnknownKey { hook, option, key } => write!(
+                f,
+                "`{hook}` is to run {option} `{key}`, and the slot has no entry with this key; register `{key}` first, or leave `{option}` out"
+            ),
+            RegistrationError::Cycle { hooks } => write!(
+                f,
+                "the order of {} is a cycle; remove one of their `before` and `after` options",
+                hooks.join(", ")
+            ),
+            RegistrationError::Option { message } => f.write_str(message),
+        }
+    }
+}
+
+impl Error for RegistrationError {}
+
+/// A refused registration: the reason, and the entry or the entries.
+///
+/// If the slot is behind a lock, drop this value after the lock is released: the destructor of a
+/// hook may use the registry that refuses the hook.
+pub struct Refused<E>(Box<(RegistrationError, E)>);
+
+impl<E> Refused<E> {
+    /// Creates a refusal.
+    #[cold]
+    pub fn new(error: RegistrationError, entry: E) -> Self {
+        Refused(Box::new((error, entry)))
+    }
+
+    /// Returns the reason.
+    pub fn error(&self) -> &RegistrationError {
+        &self.0.0
+    }
+
+    /// Returns the reason, and the entry or the entries.
+    pub fn into_parts(self) -> (RegistrationError, E) {
+        *self.0
+    }
+
+    /// Converts the entry or the entries.
+    pub fn map<T>(self, convert: impl FnOnce(E) -> T) -> Refused<T> {
+        let (error, entry) = self.into_parts();
+        Refused::new(error, convert(entry))
+    }
+
+    /// Drops the entry or the entries, and returns the reason. A panic of a destructor is caught.
+    pub fn into_error(self) -> RegistrationError {
+        let (error, entry) = self.into_parts();
+        drop_catching_panic(entry);
+        error
+    }
+
+    /// Drops the entry or the entries, and panics with the reason at the caller's line.
+    #[cold]
+    #[track_caller]
+    pub fn panic(self) -> ! {
+        let error = self.into_error();
+        panic!("{error}")
+    }
+}
+
+impl<E> fmt::Debug for Refused<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Refused").field(self.error()).finish()
+    }
+}
+
+impl<E> fmt::Display for Refused<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.error().fmt(f)
+    }
+}
+
+impl<E> Error for Refused<E> {}
