@@ -20,10 +20,11 @@
 use std::fmt;
 use std::sync::{Arc, Weak};
 
+use hooks_core::__private::registered;
 use hooks_core::around::DynAround;
 use hooks_core::{
-    AroundCall, Entry, EntryId, EntryMeta, FailurePolicy, IntoAround, Registration, Slot,
-    Unregister,
+    AroundCall, Entry, EntryId, EntryMeta, FailurePolicy, IntoAround, Refused, Registration,
+    RegistrationError, Slot, Unregister,
 };
 
 use crate::cow_cell::CowCell;
@@ -106,14 +107,27 @@ impl<C: AroundCall + ?Sized + 'static> AroundRegistry<C> {
     /// [`Entry`] with a key, a priority or a condition.
     ///
     /// # Panics
-    /// If the entry has a timeout or a failure policy, which around hooks do not support, or if it
-    /// names an unknown key.
+    /// If [`try_register`](Self::try_register) returns an error.
     #[track_caller]
     pub fn register<M>(&self, hook: impl IntoAround<C, M> + 'static) -> Registration {
-        let entry = checked(hook.__hooks_into_entry());
-        let id = self.hooks.update(|slot| slot.insert(entry));
+        registered(self.try_register(hook))
+    }
+
+    /// Like [`register`](Self::register), and returns an error if the hook is refused. The hook is
+    /// then dropped, and the registry is unchanged.
+    ///
+    /// # Errors
+    /// If the entry has a timeout or a failure policy, which around hooks do not support, names an
+    /// unknown key in `before` or `after`, or makes the order a cycle.
+    pub fn try_register<M>(
+        &self,
+        hook: impl IntoAround<C, M> + 'static,
+    ) -> Result<Registration, RegistrationError> {
+        let entry = checked(hook.__hooks_into_entry())?;
+        let inserted = self.hooks.update(|slot| slot.try_insert(entry));
+        let id = inserted.map_err(Refused::into_error)?;
         let registry = Arc::downgrade(&self.hooks);
-        Registration::new(id, AroundUnregister { registry })
+        Ok(Registration::new(id, AroundUnregister { registry }))
     }
 
     /// Removes the hook with this key, and returns `true` if it existed.
@@ -144,8 +158,7 @@ impl<C: AroundCall + ?Sized + 'static> AroundRegistry<C> {
 }
 
 /// Checks that around hooks support the options of an entry.
-#[track_caller]
-pub(crate) fn checked<H>(entry: Entry<H>) -> Entry<H> {
+pub(crate) fn checked<H>(entry: Entry<H>) -> Result<Entry<H>, RegistrationError> {
     let meta = entry.meta();
     let option = if meta.timeout().is_some() {
         "a timeout"
@@ -155,12 +168,12 @@ pub(crate) fn checked<H>(entry: Entry<H>) -> Entry<H> {
     {
         "a failure policy"
     } else {
-        return entry;
+        return Ok(entry);
     };
-    panic!(
+    Err(RegistrationError::option(format!(
         "around hook `{}` has {option}, and the rest of the call runs within the hook; leave it out",
         meta.name()
-    );
+    )))
 }
 
 impl<C: AroundCall + ?Sized + 'static> Default for AroundRegistry<C> {

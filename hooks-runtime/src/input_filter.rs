@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use hooks_core::{Entry, EntryMeta, Failure};
+use hooks_core::{Entry, EntryMeta, Failure, RegistrationError};
 
 use crate::events::condition::{Condition, Conditions, names_tool};
 
@@ -38,39 +38,46 @@ impl<I: ?Sized + 'static> InputFilters<I> {
     /// Returns the filters in the options of a registration; `None` if the options have none.
     /// `hook` describes the hook.
     ///
-    /// # Panics
+    /// # Errors
     /// If a filter is for another type of input, or for the names of tools and there is no
     /// `tool_name`.
-    #[track_caller]
     pub(crate) fn new(
         conditions: &Conditions,
         hook: &str,
         tool_name: Option<ToolName<I>>,
-    ) -> Option<Self> {
+    ) -> Result<Option<Self>, RegistrationError> {
+        conditions.warn_of_empty_tools(|| hook.to_owned());
         let mut filters = Vec::new();
+        let refused = |message: String| Err(RegistrationError::option(message));
         for condition in conditions.iter() {
             filters.push(match condition {
-                Condition::Closure(_) => panic!(
-                    "{hook} has the option `when`, which is for hooks of events; use `when_input`"
-                ),
+                Condition::Closure(_) => {
+                    return refused(format!(
+                        "{hook} has the option `when`, which is for hooks of events; use `when_input`"
+                    ));
+                }
                 Condition::Tools(patterns) => match tool_name {
                     Some(name) => Filter::Tools(Arc::clone(patterns), name),
-                    None => panic!(
-                        "{hook} has the option `tools`, and its registry does not know the names of tools; call `set_tool_names` first, or use `when_input`"
-                    ),
+                    None => {
+                        return refused(format!(
+                            "{hook} has the option `tools`, and its registry does not know the names of tools; call `set_tool_names` first, or use `when_input`"
+                        ));
+                    }
                 },
                 Condition::Input { filter, input } => {
                     match Arc::clone(filter).downcast::<InputFilter<I>>() {
                         Ok(filter) => Filter::Closure(filter),
-                        Err(_) => panic!(
-                            "{hook} has a filter for `{input}`, and its input is `{}`; write this type at the parameter of the filter",
-                            std::any::type_name::<I>()
-                        ),
+                        Err(_) => {
+                            return refused(format!(
+                                "{hook} has a filter for `{input}`, and its input is `{}`; write this type at the parameter of the filter",
+                                std::any::type_name::<I>()
+                            ));
+                        }
                     }
                 }
             });
         }
-        (!filters.is_empty()).then(|| InputFilters(filters.into()))
+        Ok((!filters.is_empty()).then(|| InputFilters(filters.into())))
     }
 }
 

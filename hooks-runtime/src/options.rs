@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hooks_core::{Entry, EntryId, FailurePolicy, HookObject, Slot};
+use hooks_core::{Entry, EntryId, FailurePolicy, HookObject, Refused, RegistrationError, Slot};
 
 use crate::events::condition::Conditions;
 use crate::events::{Event, EventPhase};
@@ -176,6 +176,9 @@ impl RegisterOptions {
     /// Runs the hook only for these tools: one of the patterns matches the whole name of the tool.
     /// `*` matches any characters, `?` one character. Otherwise as [`when`](Self::when).
     ///
+    /// An empty list matches every tool, and the registration logs a warning: a check whose list is
+    /// empty by mistake would otherwise never run.
+    ///
     /// For an event, the name is the field `tool_name` of the data. The hook engine and the result
     /// hooks of a `ToolRunner` know the names; any other registry learns them by
     /// [`set_tool_names`](crate::PhaseRegistry::set_tool_names). If there is no name, the hook runs.
@@ -216,16 +219,17 @@ impl RegisterOptions {
     }
 
     /// Checks that no option for events alone is set. `hook` describes the hook.
-    #[track_caller]
-    pub(crate) fn refuse_event_options(&self, hook: &str) {
+    pub(crate) fn check_no_event_options(&self, hook: &str) -> Result<(), RegistrationError> {
         let option = if self.phase.is_some() {
             "phase"
         } else if self.key.is_some() {
             "key"
         } else {
-            return;
+            return Ok(());
         };
-        panic!("{hook} has the option `{option}`, which is for hooks of events; leave it out");
+        Err(RegistrationError::option(format!(
+            "{hook} has the option `{option}`, which is for hooks of events; leave it out"
+        )))
     }
 
     /// Returns an entry for the hook with these options, displayed under a type name.
@@ -255,30 +259,39 @@ impl RegisterOptions {
 
 /// Inserts a hook under its id, which is also its displayed name by default. Returns the new
 /// registration, and the registration that it replaces.
-#[track_caller]
 pub(crate) fn insert_with_id<H: ?Sized>(
     slot: &mut Slot<H>,
     entry: Entry<Arc<H>>,
     id: &str,
-) -> (EntryId, Option<EntryId>) {
+) -> Result<Inserted, Refused<Entry<Arc<H>>>> {
     let replaced = slot.get(id).map(|(_, entry)| entry.id());
     let entry = match entry.meta().explicit_name() {
         Some(_) => entry,
         None => entry.name(id.to_owned()),
     };
-    (slot.insert(entry.key(id.to_owned())), replaced)
+    let id = slot.try_insert(entry.key(id.to_owned()))?;
+    Ok(Inserted { id, replaced })
+}
+
+/// A new registration.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Inserted {
+    pub(crate) id: EntryId,
+    /// The registration that it replaces by its key.
+    pub(crate) replaced: Option<EntryId>,
 }
 
 /// Checks that a hook with this failure policy may be disabled after failures. `hook` describes the
 /// hook.
-#[track_caller]
-pub(crate) fn refuse_disabling(
+pub(crate) fn check_disabling(
     hook: &str,
     disable_after: Option<NonZeroU32>,
     policy: FailurePolicy,
-) {
-    assert!(
-        disable_after.is_none() || policy == FailurePolicy::Isolate,
+) -> Result<(), RegistrationError> {
+    if disable_after.is_none() || policy == FailurePolicy::Isolate {
+        return Ok(());
+    }
+    Err(RegistrationError::option(format!(
         "{hook} is to be disabled after failures, and its failures {policy}; leave `disable_after` out, or isolate its failures"
-    );
+    )))
 }

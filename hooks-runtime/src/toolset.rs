@@ -103,9 +103,11 @@ pub use hooks_macros::ToolSet;
 pub mod __private {
     pub use super::decision::ToolPipeline;
     pub use super::set::{Listed, finish, read, write};
+    pub use hooks_core::RegistrationError;
     pub use std::clone::Clone;
     pub use std::marker::{Sized, Sync};
     pub use std::primitive::str;
+    pub use std::result::Result::{self, Ok};
 
     /// Result of a call. An alias: the compiler would otherwise show the path to this module in
     /// every error of a user.

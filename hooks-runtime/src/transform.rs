@@ -46,10 +46,10 @@ use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
-use hooks_core::__private::drop_catching_panic;
+use hooks_core::__private::{drop_catching_panic, registered};
 use hooks_core::{
-    EntryId, EntryMeta, Failure, FailurePolicy, HookFuture, HookObject, Never, Policy,
-    Registration, Slot, Step, Timer, Unregister,
+    EntryId, EntryMeta, Failure, FailurePolicy, HookFuture, HookObject, Never, Policy, Refused,
+    Registration, RegistrationError, Slot, Step, Timer, Unregister,
 };
 use serde::Serialize;
 
@@ -59,7 +59,7 @@ use crate::error::text;
 use crate::health::{Counting, FailureCounts, Origin, disable_entry};
 use crate::input_filter::{FilteredHook, InputFilters, PlainHook, ToolName, with_filters};
 use crate::lock::lock;
-use crate::options::{RegisterOptions, insert_with_id, refuse_disabling};
+use crate::options::{Inserted, RegisterOptions, check_disabling, insert_with_id};
 use crate::timer::HostTimer;
 
 /// Input of a transform: the value as earlier hooks left it, and the raw value.
@@ -409,31 +409,49 @@ impl<T: ?Sized + Send + Sync + 'static> TransformRegistry<T> {
     /// Registers a hook; replaces a hook with an equal id. Priority 0 by default.
     ///
     /// # Panics
+    /// If [`try_register`](Self::try_register) returns an error.
+    #[track_caller]
+    pub fn register<H>(&self, hook: H, options: RegisterOptions) -> Registration
+    where
+        H: TransformHook<T> + 'static,
+    {
+        registered(self.try_register(hook, options))
+    }
+
+    /// Like [`register`](Self::register), and returns an error if the hook is refused. The hook is
+    /// then dropped, and the registry is unchanged.
+    ///
+    /// # Errors
     /// If the options are for events only ([`key`](RegisterOptions::key),
     /// [`phase`](RegisterOptions::phase), [`when`](RegisterOptions::when)), name an unknown id,
     /// filter inputs of another type, match [tools](RegisterOptions::tools) without
-    /// [their names](Self::set_tool_name), or disable a hook whose failures are not isolated.
-    #[track_caller]
-    pub fn register<H>(&self, hook: H, options: RegisterOptions) -> Registration
+    /// [their names](Self::set_tool_name), make the order a cycle, or disable a hook
+    /// whose failures are not isolated.
+    pub fn try_register<H>(
+        &self,
+        hook: H,
+        options: RegisterOptions,
+    ) -> Result<Registration, RegistrationError>
     where
         H: TransformHook<T> + 'static,
     {
         let key = hook.id().to_owned();
         let policy = policy(options.on_failure);
         let description = format!("transform `{key}`");
-        options.refuse_event_options(&description);
+        options.check_no_event_options(&description)?;
         let disable_after = options.disable_after;
-        refuse_disabling(&description, disable_after, policy);
-        let filters = InputFilters::new(&options.conditions, &description, self.tool_name());
+        check_disabling(&description, disable_after, policy)?;
+        let filters = InputFilters::new(&options.conditions, &description, self.tool_name())?;
         let hook: Arc<dyn DynTransform<T>> = Arc::new(PlainHook(hook));
         let entry = options.entry(hook, std::any::type_name::<H>(), 0);
         let entry = with_filters(entry, filters, |hook| hook);
         let insert = |slot: &mut Slot<_>| insert_with_id(slot, entry, &key);
-        let (id, replaced) = self.inner.hooks.update(insert);
+        let inserted = self.inner.hooks.update(insert);
+        let Inserted { id, replaced } = inserted.map_err(Refused::into_error)?;
         self.inner.counts.register(id, disable_after, replaced);
         tracing::debug!(target: "hooks_runtime", hook = key, "transform registered");
         let registry = Arc::downgrade(&self.inner);
-        Registration::new(id, TransformUnregister { registry })
+        Ok(Registration::new(id, TransformUnregister { registry }))
     }
 
     /// Removes the hook with this id, and returns `true` if it existed.

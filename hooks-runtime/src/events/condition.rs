@@ -47,6 +47,18 @@ impl Conditions {
         self.0.iter()
     }
 
+    /// Logs a warning if an option `tools` has no pattern. `hook` returns a description of the hook.
+    pub(crate) fn warn_of_empty_tools(&self, hook: impl FnOnce() -> String) {
+        let is_empty = |condition: &Condition| matches!(condition, Condition::Tools(patterns) if patterns.is_empty());
+        if self.0.iter().any(is_empty) {
+            tracing::warn!(
+                target: "hooks_runtime",
+                "{} has the option `tools` without a tool, and runs for every tool; name a tool, or leave `tools` out",
+                hook()
+            );
+        }
+    }
+
     /// Returns `true` if a filter is not for events.
     pub(crate) fn has_input_filter(&self) -> bool {
         let mut conditions = self.0.iter();
@@ -110,9 +122,11 @@ impl fmt::Debug for Conditions {
     }
 }
 
-/// Returns `true` if one of the patterns matches the name of the tool, or if there is no name.
+/// Returns `true` if one of the patterns matches the name of the tool, if there is no name, or if
+/// there are no patterns.
 pub(crate) fn names_tool(patterns: &[String], tool: Option<&str>) -> bool {
-    tool.is_none_or(|tool| patterns.iter().any(|pattern| matches(pattern, tool)))
+    let matches = |tool| patterns.iter().any(|pattern| matches(pattern, tool));
+    patterns.is_empty() || tool.is_none_or(matches)
 }
 
 /// Returns `true` if the pattern matches the whole name. `*` matches any characters, `?` one.

@@ -8,10 +8,10 @@ use std::sync::{Arc, Mutex, TryLockError, Weak};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use hooks_core::__private::{ColdFuture, drop_catching_panic};
+use hooks_core::__private::{ColdFuture, drop_catching_panic, registered};
 use hooks_core::{
     BoxFuture, EntryId, EntryMeta, FailurePolicy, Innermost, IntoAround, Never, Next, Policy,
-    Registration, Report, Slot, Timer, Unregister,
+    Refused, Registration, RegistrationError, Report, Slot, Timer, Unregister,
 };
 use pin_project_lite::pin_project;
 
@@ -32,7 +32,7 @@ use crate::around_registry::checked;
 use crate::cow_cell::CowCell;
 use crate::health::{Counting, FailedHook, FailureCounts, Origin};
 use crate::lock::lock;
-use crate::options::{RegisterOptions, refuse_disabling};
+use crate::options::{Inserted, RegisterOptions, check_disabling};
 use crate::timer::HostTimer;
 use crate::within::Deadline;
 
@@ -140,12 +140,7 @@ impl HookRegistry {
     /// ```
     ///
     /// # Panics
-    /// - If the hook has the phase [`Observe`](EventPhase::Observe) and a failure policy other than
-    ///   [isolate](FailurePolicy::Isolate): the event is decided when it runs.
-    /// - If a number of failures [disables](RegisterOptions::disable_after) the hook, and its
-    ///   failures are not isolated.
-    /// - If [`before`](RegisterOptions::before) or [`after`](RegisterOptions::after) names a key that
-    ///   no hook of the event and phase has, or if the order would be a cycle.
+    /// If [`try_register`](Self::try_register) returns an error.
     #[track_caller]
     pub fn register<H, Form: 'static, Time: 'static>(
         &self,
@@ -153,6 +148,43 @@ impl HookRegistry {
         hook: H,
         options: RegisterOptions,
     ) -> Registration
+    where
+        H: IntoHandler<Form, Return: HookReturn<Time, Waits: Send>>,
+    {
+        registered(self.try_register(event, hook, options))
+    }
+
+    /// Like [`register`](Self::register), and returns an error if the hook is refused. The hook is
+    /// then dropped, and the registry is unchanged. A host uses this method for hooks of plugins,
+    /// whose mistakes must not end the process.
+    ///
+    /// ```
+    /// use hooks_runtime::{Event, HookRegistry, HookResult, RegisterOptions, RegistrationError};
+    ///
+    /// let hooks = HookRegistry::new();
+    /// let options = RegisterOptions::new().before("formatter");
+    /// let refused = hooks.try_register("tool:pre", |_: Event<'_>| HookResult::proceed(), options);
+    /// match refused {
+    ///     Err(RegistrationError::UnknownKey { key, .. }) => assert_eq!(key, "formatter"),
+    ///     other => panic!("{other:?}"),
+    /// }
+    /// assert!(hooks.descriptors().is_empty());
+    /// ```
+    ///
+    /// # Errors
+    /// - If the hook has the phase [`Observe`](EventPhase::Observe) and a failure policy other than
+    ///   [isolate](FailurePolicy::Isolate): the event is decided when it runs.
+    /// - If a number of failures [disables](RegisterOptions::disable_after) the hook, and its
+    ///   failures are not isolated.
+    /// - If [`before`](RegisterOptions::before) or [`after`](RegisterOptions::after) names a key that
+    ///   no hook of the event and phase has, or if the order would be a cycle.
+    /// - If the hook has the option [`when_input`](RegisterOptions::when_input).
+    pub fn try_register<H, Form: 'static, Time: 'static>(
+        &self,
+        event: impl Into<Arc<str>>,
+        hook: H,
+        options: RegisterOptions,
+    ) -> Result<Registration, RegistrationError>
     where
         H: IntoHandler<Form, Return: HookReturn<Time, Waits: Send>>,
     {
@@ -169,7 +201,6 @@ impl HookRegistry {
     }
 
     /// Registers a hook whose type is erased. Not generic, so that it is compiled once.
-    #[track_caller]
     #[inline(never)]
     fn insert(
         &self,
@@ -179,7 +210,7 @@ impl HookRegistry {
         is_trusted: bool,
         hook_type: &'static str,
         options: RegisterOptions,
-    ) -> Registration {
+    ) -> Result<Registration, RegistrationError> {
         let phase = options.phase.unwrap_or_default();
         let disable_after = options.disable_after;
         let conditions = options.conditions.clone();
@@ -188,11 +219,14 @@ impl HookRegistry {
             None => options.trusted(is_trusted),
         };
         let mut entry = options.entry(hook, hook_type, 0);
-        assert!(
-            !conditions.has_input_filter(),
-            "hook `{}` of event `{event}` has the option `when_input`, which is for PRE and POST hooks, observers and transforms; use `when`",
-            entry.meta().name()
-        );
+        let described = |entry: &EntryMeta| format!("hook `{}` of event `{event}`", entry.name());
+        if conditions.has_input_filter() {
+            return Err(RegistrationError::option(format!(
+                "{} has the option `when_input`, which is for PRE and POST hooks, observers and transforms; use `when`",
+                described(entry.meta())
+            )));
+        }
+        conditions.warn_of_empty_tools(|| described(entry.meta()));
         if !conditions.is_empty() {
             entry = entry.conditional(true);
             entry = entry.map(|hook| conditional(hook, conditions));
@@ -206,27 +240,29 @@ impl HookRegistry {
         let (name, priority) = (entry.meta().name_arc(), entry.meta().priority());
         match (phase, entry.meta().on_failure()) {
             (EventPhase::Decide, None) => entry = entry.on_failure(FailurePolicy::FailClosed),
-            (EventPhase::Observe, Some(policy)) => assert!(
-                policy == FailurePolicy::Isolate,
-                "hook `{name}` of the phase `observe` cannot {policy}, because the event `{event}` is decided when it runs; leave `on_failure` out, or use the phase `decide`"
-            ),
+            (EventPhase::Observe, Some(policy)) if policy != FailurePolicy::Isolate => {
+                return Err(RegistrationError::option(format!(
+                    "hook `{name}` of the phase `observe` cannot {policy}, because the event `{event}` is decided when it runs; leave `on_failure` out, or use the phase `decide`"
+                )));
+            }
             _ => {}
         }
         if disable_after.is_some() {
-            let hook = format!("hook `{name}` of event `{event}`");
-            refuse_disabling(&hook, disable_after, policy(entry.meta()));
+            let policy = policy(entry.meta());
+            check_disabling(&described(entry.meta()), disable_after, policy)?;
         }
         let timer = &self.inner.timer;
-        let (id, replaced) = self
+        let inserted = self
             .inner
             .table
             .update(|table| table.insert(&event, entry, phase, disable_after.is_some(), timer));
+        let Inserted { id, replaced } = inserted.map_err(Refused::into_error)?;
         self.inner.counts.register(id, disable_after, replaced);
         tracing::debug!(
             target: "hooks_runtime",
             event = &*event, hook = &*name, priority, "event hook registered"
         );
-        self.registered(event, id, name, priority)
+        Ok(self.registered(event, id, name, priority))
     }
 
     /// Completes a registration: checks the name of the event, and returns the handle.
@@ -293,26 +329,41 @@ impl HookRegistry {
     /// ```
     ///
     /// # Panics
-    /// If the entry has a timeout or a failure policy, or names an unknown key.
+    /// If [`try_around`](Self::try_around) returns an error.
     #[track_caller]
     pub fn around<M>(
         &self,
         event: impl Into<Arc<str>>,
         hook: impl IntoAround<EventCall, M> + 'static,
     ) -> Registration {
+        registered(self.try_around(event, hook))
+    }
+
+    /// Like [`around`](Self::around), and returns an error if the hook is refused. The hook is then
+    /// dropped, and the registry is unchanged.
+    ///
+    /// # Errors
+    /// If the entry has a timeout or a failure policy, names an unknown key in `before` or `after`,
+    /// or makes the order a cycle.
+    pub fn try_around<M>(
+        &self,
+        event: impl Into<Arc<str>>,
+        hook: impl IntoAround<EventCall, M> + 'static,
+    ) -> Result<Registration, RegistrationError> {
         let event = event.into();
-        let entry = checked(hook.__hooks_into_entry());
+        let entry = checked(hook.__hooks_into_entry())?;
         let (name, priority) = (entry.meta().name_arc(), entry.meta().priority());
         let timer = &self.inner.timer;
-        let id = self
+        let inserted = self
             .inner
             .table
             .update(|table| table.insert_around(&event, entry, timer));
+        let id = inserted.map_err(Refused::into_error)?;
         tracing::debug!(
             target: "hooks_runtime",
             event = &*event, hook = &*name, priority, "around hook registered"
         );
-        self.registered(event, id, name, priority)
+        Ok(self.registered(event, id, name, priority))
     }
 
     /// Enables or disables the around hook of this event with this key. Returns `false` if there is

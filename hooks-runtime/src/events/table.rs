@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use hashbrown::{DefaultHashBuilder, HashMap};
 use hooks_core::around::DynAround;
-use hooks_core::{Entry, EntryId, EntryMeta, FailurePolicy, Slot, Timer};
+use hooks_core::{Entry, EntryId, EntryMeta, FailurePolicy, Refused, Slot, Timer};
 use jiff::Timestamp;
 use rpds::HashTrieMapSync;
 use serde::Serialize;
@@ -20,6 +20,7 @@ use super::schema::{DeclaredSchema, EventSchema};
 use crate::Map;
 use crate::around_registry::AroundSlot;
 use crate::cow_cell::Writer;
+use crate::options::Inserted;
 use crate::timestamp;
 
 /// The registered hooks, as an emission sees them.
@@ -69,62 +70,8 @@ impl EventSlots {
         }
     }
 
-    fn insert(
-        &mut self,
-        hook: Entry<Arc<dyn Handler>>,
-        phase: EventPhase,
-        timer: &Arc<dyn Timer>,
-    ) -> EntryId {
-        match phase {
-            EventPhase::Transform => self.transform.insert(hook),
-            EventPhase::Decide => self.later(timer).decide.insert(hook),
-            EventPhase::Observe => self.later(timer).observe.insert(hook),
-        }
-    }
-
-    /// Returns the later phases, for changes.
-    fn later(&mut self, timer: &Arc<dyn Timer>) -> &mut LaterSlots {
-        let new = || {
-            Arc::new(LaterSlots {
-                decide: Slot::with_timer(Arc::clone(timer)),
-                observe: Slot::with_timer(Arc::clone(timer)),
-                around: Slot::new(),
-            })
-        };
-        Arc::make_mut(self.later.get_or_insert_with(new))
-    }
-
-    fn remove(&mut self, id: EntryId) -> bool {
-        if self.transform.remove_entry(id) {
-            return true;
-        }
-        let Some(later) = &mut self.later else {
-            return false;
-        };
-        let slots = Arc::make_mut(later);
-        let found = slots.decide.remove_entry(id)
-            || slots.observe.remove_entry(id)
-            || slots.around.remove_entry(id);
-        if slots.decide.is_empty() && slots.observe.is_empty() && slots.around.is_empty() {
-            self.later = None;
-        }
-        found
-    }
-
     fn is_empty(&self) -> bool {
         self.transform.is_empty() && self.later.is_none()
-    }
-
-    fn set_entry_enabled(&mut self, id: EntryId, is_enabled: bool) -> bool {
-        if self.transform.set_entry_enabled(id, is_enabled) {
-            return true;
-        }
-        self.later.as_mut().is_some_and(|later| {
-            let slots = Arc::make_mut(later);
-            slots.decide.set_entry_enabled(id, is_enabled)
-                || slots.observe.set_entry_enabled(id, is_enabled)
-                || slots.around.set_entry_enabled(id, is_enabled)
-        })
     }
 
     /// Returns `true` if an emission needs more than the hooks of the first phase.
@@ -142,12 +89,6 @@ impl EventSlots {
         }
     }
 
-    /// Returns the id of the hook with this key in this phase.
-    fn id_of(&self, phase: EventPhase, key: &str) -> Option<EntryId> {
-        let (_, entry) = self.phase(phase)?.get(key)?;
-        Some(entry.id())
-    }
-
     /// Returns the registrations in execution order, each with its phase.
     fn entries(&self) -> impl Iterator<Item = (EventPhase, &EntryMeta)> {
         let phases = [
@@ -160,6 +101,97 @@ impl EventSlots {
             hooks.map(move |(_, entry)| (phase, entry))
         })
     }
+}
+
+impl LaterSlots {
+    fn new(timer: &Arc<dyn Timer>) -> Self {
+        LaterSlots {
+            decide: Slot::with_timer(Arc::clone(timer)),
+            observe: Slot::with_timer(Arc::clone(timer)),
+            around: Slot::new(),
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.decide.is_empty() && self.observe.is_empty() && self.around.is_empty()
+    }
+
+    fn remove(&mut self, id: EntryId) -> bool {
+        self.decide.remove_entry(id)
+            || self.observe.remove_entry(id)
+            || self.around.remove_entry(id)
+    }
+
+    fn set_entry_enabled(&mut self, id: EntryId, is_enabled: bool) -> bool {
+        self.decide.set_entry_enabled(id, is_enabled)
+            || self.observe.set_entry_enabled(id, is_enabled)
+            || self.around.set_entry_enabled(id, is_enabled)
+    }
+}
+
+/// The later phases of the events that have them, with their indexes: the published slots of an
+/// event are a copy.
+type LaterWriters = HashMap<Arc<str>, LaterSlots>;
+
+/// The hooks of one event in the writers' copy, during a change.
+struct EventWriter<'w> {
+    event: &'w Arc<str>,
+    hooks: &'w mut EventSlots,
+    writers: &'w mut LaterWriters,
+    /// `true` if the published later phases may differ from the writers' copy.
+    has_changed_later: bool,
+}
+
+impl EventWriter<'_> {
+    /// Returns the later phases, which are created if the event has none.
+    fn later(&mut self, timer: &Arc<dyn Timer>) -> &mut LaterSlots {
+        self.has_changed_later = true;
+        let event = Arc::clone(self.event);
+        let later = self.writers.entry(event);
+        later.or_insert_with(|| LaterSlots::new(timer))
+    }
+
+    /// Changes the later phases, if the event has any.
+    fn change_later(&mut self, change: impl FnOnce(&mut LaterSlots) -> bool) -> bool {
+        let found = self.writers.get_mut(self.event).is_some_and(change);
+        self.has_changed_later |= found;
+        found
+    }
+
+    fn remove(&mut self, id: EntryId) -> bool {
+        self.hooks.transform.remove_entry(id) || self.change_later(|later| later.remove(id))
+    }
+
+    fn set_entry_enabled(&mut self, id: EntryId, is_enabled: bool) -> bool {
+        self.hooks.transform.set_entry_enabled(id, is_enabled)
+            || self.change_later(|later| later.set_entry_enabled(id, is_enabled))
+    }
+
+    /// Copies the later phases for the snapshot.
+    fn publish(self) {
+        if !self.has_changed_later {
+            return;
+        }
+        self.hooks.later = match self.writers.get(self.event) {
+            Some(later) if !later.is_empty() => Some(Arc::new(later.clone())),
+            _ => {
+                self.writers.remove(self.event);
+                None
+            }
+        };
+    }
+}
+
+/// Registers a hook in a slot.
+fn insert(
+    slot: &mut Slot<dyn Handler>,
+    hook: Entry<Arc<dyn Handler>>,
+) -> Result<Inserted, Refused<Entry<Arc<dyn Handler>>>> {
+    let key = hook.meta().key();
+    let replaced = key.and_then(|key| slot.get(key));
+    let replaced = replaced.map(|(_, entry)| entry.id());
+    let id = slot.try_insert(hook)?;
+    Ok(Inserted { id, replaced })
 }
 
 /// The slots of the events that have hooks.
@@ -181,6 +213,7 @@ const MAX_COPIED: usize = 64;
 #[derive(Clone)]
 pub(super) struct TableWriter {
     slots: Slots,
+    later: LaterWriters,
     /// The same slots, if there are many of them.
     many: Option<PersistentSlots>,
     filter: FilterBits,
@@ -349,6 +382,7 @@ impl TableWriter {
     pub(super) fn new() -> Self {
         TableWriter {
             slots: HashMap::default(),
+            later: HashMap::default(),
             filter: FilterBits {
                 events: [0; u64::BITS as usize],
                 bits: 0,
@@ -362,10 +396,10 @@ impl TableWriter {
         }
     }
 
-    /// Registers a hook. Returns its id, and the id of the hook that it replaces by its key.
+    /// Registers a hook.
     ///
-    /// # Panics
-    /// If the entry names an unknown key, or the order would be a cycle; nothing has changed then.
+    /// # Errors
+    /// As [`Slot::try_insert`]; nothing has changed then.
     pub(super) fn insert(
         &mut self,
         event: &Arc<str>,
@@ -373,79 +407,127 @@ impl TableWriter {
         phase: EventPhase,
         counts_failures: bool,
         timer: &Arc<dyn Timer>,
-    ) -> (EntryId, Option<EntryId>) {
-        self.add(event, hook, timer, |hooks, hook| {
-            let replaced = hook.meta().key().and_then(|key| hooks.id_of(phase, key));
-            hooks.counts_failures |= counts_failures;
-            (hooks.insert(hook, phase, timer), replaced)
+    ) -> Result<Inserted, Refused<Entry<Arc<dyn Handler>>>> {
+        self.edit(event, timer, |writer| {
+            let inserted = match phase {
+                EventPhase::Transform => insert(&mut writer.hooks.transform, hook),
+                EventPhase::Decide => insert(&mut writer.later(timer).decide, hook),
+                EventPhase::Observe => insert(&mut writer.later(timer).observe, hook),
+            }?;
+            writer.hooks.counts_failures |= counts_failures;
+            Ok(inserted)
         })
     }
 
     /// Registers an around hook. Returns its id.
     ///
-    /// # Panics
-    /// As [`insert`](Self::insert).
+    /// # Errors
+    /// As [`Slot::try_insert`]; nothing has changed then.
     pub(super) fn insert_around(
         &mut self,
         event: &Arc<str>,
         hook: Entry<Arc<dyn DynAround<EventCall>>>,
         timer: &Arc<dyn Timer>,
-    ) -> EntryId {
-        self.add(event, hook, timer, |hooks, hook| {
-            hooks.later(timer).around.insert(hook)
+    ) -> Result<EntryId, Refused<Entry<Arc<dyn DynAround<EventCall>>>>> {
+        self.edit(event, timer, |writer| {
+            writer.later(timer).around.try_insert(hook)
         })
     }
 
-    /// Inserts an entry into the slots of an event. If `insert` panics, nothing has changed.
-    fn add<H: Clone, R>(
+    /// Registers a hook of an event, whose slots are created if it has none. If `insert` returns an
+    /// error, nothing has changed.
+    fn edit<R, E>(
         &mut self,
         event: &Arc<str>,
-        hook: Entry<H>,
         timer: &Arc<dyn Timer>,
-        insert: impl Fn(&mut EventSlots, Entry<H>) -> R,
-    ) -> R {
-        let meta = hook.meta();
-        let is_relative = meta.before().next().is_some() || meta.after().next().is_some();
-        if is_relative {
-            // Try on a copy: a refused entry must not leave an event without hooks behind.
-            let hooks = self.slots.get(event).cloned();
-            let mut hooks = hooks.unwrap_or_else(|| EventSlots::new(timer));
-            insert(&mut hooks, hook.clone());
-        }
-        let hooks = self.slots.entry(Arc::clone(event)).or_insert_with(|| {
-            self.filter.add(event);
-            EventSlots::new(timer)
-        });
+        insert: impl FnOnce(&mut EventWriter<'_>) -> Result<R, E>,
+    ) -> Result<R, E> {
+        let mut created = None;
+        let hooks = match self.slots.get_mut(event) {
+            Some(hooks) => hooks,
+            None => created.insert(EventSlots::new(timer)),
+        };
         let had_extras = hooks.has_extras();
-        let inserted = insert(hooks, hook);
-        self.with_extras += usize::from(hooks.has_extras() && !had_extras);
+        let mut writer = EventWriter {
+            event,
+            hooks,
+            writers: &mut self.later,
+            has_changed_later: false,
+        };
+        let inserted = insert(&mut writer);
+        writer.publish();
+        let inserted = inserted?;
+        if let Some(created) = created {
+            self.filter.add(event);
+            self.slots.insert(Arc::clone(event), created);
+        }
+        self.publish(event, had_extras);
+        Ok(inserted)
+    }
+
+    /// Completes a change of the slots of an event that has hooks.
+    fn publish(&mut self, event: &Arc<str>, had_extras: bool) {
+        let hooks = &self.slots[event];
+        self.with_extras += usize::from(hooks.has_extras());
+        self.with_extras -= usize::from(had_extras);
         if let Some(many) = &mut self.many {
             many.insert_mut(Arc::clone(event), hooks.clone());
         } else if self.slots.len() > MAX_COPIED {
             self.many = Some(persistent(&self.slots));
         }
-        inserted
+    }
+
+    /// Changes the slots of an event, and returns `true` if `change` does.
+    fn change(
+        &mut self,
+        event: &Arc<str>,
+        change: impl FnOnce(&mut EventWriter<'_>) -> bool,
+    ) -> bool {
+        let Some(hooks) = self.slots.get_mut(event) else {
+            return false;
+        };
+        let had_extras = hooks.has_extras();
+        let mut writer = EventWriter {
+            event,
+            hooks,
+            writers: &mut self.later,
+            has_changed_later: false,
+        };
+        let found = change(&mut writer);
+        writer.publish();
+        if !found {
+            return false;
+        }
+        if !self.slots[event].is_empty() {
+            self.publish(event, had_extras);
+            return true;
+        }
+        self.with_extras -= usize::from(had_extras);
+        self.slots.remove(event);
+        self.filter.remove(event);
+        // Hysteresis: events that come and go at the limit do not convert the map each time.
+        if self.slots.len() <= MAX_COPIED / 2 {
+            self.many = None;
+        }
+        if let Some(many) = &mut self.many {
+            many.remove_mut(event);
+        }
+        true
     }
 
     /// Returns the id of the around hook of an event with this key.
     pub(super) fn find_around(&self, event: &str, key: &str) -> Option<EntryId> {
-        let later = self.slots.get(event)?.later.as_ref()?;
-        let (_, entry) = later.around.get(key)?;
+        let (_, entry) = self.later.get(event)?.around.get(key)?;
         Some(entry.id())
     }
 
     /// Enables or disables a hook, and returns whether it is registered.
     pub(super) fn set_entry_enabled(&mut self, event: &str, id: EntryId, is_enabled: bool) -> bool {
-        let Some(hooks) = self.slots.get_mut(event) else {
+        let Some((event, _)) = self.slots.get_key_value(event) else {
             return false;
         };
-        let found = hooks.set_entry_enabled(id, is_enabled);
-        if let (true, Some(many)) = (found, &mut self.many) {
-            let changed = self.slots.get_key_value(event);
-            let (event, hooks) = changed.expect("the event was found");
-            many.insert_mut(Arc::clone(event), hooks.clone());
-        }
-        found
+        let event = Arc::clone(event);
+        self.change(&event, |writer| writer.set_entry_enabled(id, is_enabled))
     }
 
     /// Returns the registrations for which the test returns `true`, with their events.
@@ -460,31 +542,7 @@ impl TableWriter {
 
     /// Removes a hook, and returns whether it was registered.
     pub(super) fn remove(&mut self, event: &Arc<str>, id: EntryId) -> bool {
-        let Some(hooks) = self.slots.get_mut(event) else {
-            return false;
-        };
-        let had_extras = hooks.has_extras();
-        if !hooks.remove(id) {
-            return false;
-        }
-        let has_extras = hooks.has_extras() && !hooks.is_empty();
-        self.with_extras -= usize::from(had_extras && !has_extras);
-        if !hooks.is_empty() {
-            if let Some(many) = &mut self.many {
-                many.insert_mut(Arc::clone(event), hooks.clone());
-            }
-            return true;
-        }
-        self.slots.remove(event);
-        self.filter.remove(event);
-        // Hysteresis: events that come and go at the limit do not convert the map each time.
-        if self.slots.len() <= MAX_COPIED / 2 {
-            self.many = None;
-        }
-        if let Some(many) = &mut self.many {
-            many.remove_mut(event);
-        }
-        true
+        self.change(event, |writer| writer.remove(id))
     }
 
     pub(super) fn set_defaults(&mut self, defaults: Option<Arc<Map>>) {

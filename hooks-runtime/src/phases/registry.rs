@@ -6,10 +6,10 @@ use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::time::Duration;
 
-use hooks_core::__private::drop_catching_panic;
+use hooks_core::__private::{drop_catching_panic, registered};
 use hooks_core::{
-    BoxFuture, EntryId, EntryMeta, FailurePolicy, Never, Policy, Registration, Report, Slot, Timer,
-    Unregister,
+    BoxFuture, EntryId, EntryMeta, FailurePolicy, Never, Policy, Refused, Registration,
+    RegistrationError, Report, Slot, Timer, Unregister,
 };
 use serde::Serialize;
 
@@ -26,7 +26,7 @@ use crate::cow_cell::{CowCell, Writer};
 use crate::health::{self, Counting, FailureCounts, Origin};
 use crate::input_filter::{InputFilters, PlainHook, with_filters};
 use crate::lock::lock;
-use crate::options::{RegisterOptions, insert_with_id, refuse_disabling};
+use crate::options::{Inserted, RegisterOptions, check_disabling, insert_with_id};
 use crate::timer::HostTimer;
 use crate::transform::{TransformError, TransformRegistry};
 
@@ -275,27 +275,45 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
     /// else its own, else 100.
     ///
     /// # Panics
-    /// If the options are for events only, name an unknown id in `before` or `after`, filter inputs of
-    /// another type, match tools without [their names](Self::set_tool_names), or disable a hook whose
-    /// failures are not isolated.
+    /// If [`try_register_pre`](Self::try_register_pre) returns an error.
     #[track_caller]
     pub fn register_pre<H>(&self, hook: H, options: RegisterOptions) -> Registration
     where
         H: PreHook<Req> + 'static,
     {
-        let description = refuse(Phase::Pre, hook.id(), &options);
+        registered(self.try_register_pre(hook, options))
+    }
+
+    /// Like [`register_pre`](Self::register_pre), and returns an error if the hook is refused. The
+    /// hook is then dropped, and the registry is unchanged.
+    ///
+    /// # Errors
+    /// If the options are for events only, name an unknown id in `before` or `after`, make the order
+    /// a cycle, filter inputs of another type, match tools without
+    /// [their names](Self::set_tool_names), or disable a hook whose failures are not
+    /// isolated.
+    pub fn try_register_pre<H>(
+        &self,
+        hook: H,
+        options: RegisterOptions,
+    ) -> Result<Registration, RegistrationError>
+    where
+        H: PreHook<Req> + 'static,
+    {
+        let description = check(Phase::Pre, hook.id(), &options)?;
         let tool_name = self.inner.requests.tool_name();
-        let filters = InputFilters::new(&options.conditions, &description, tool_name);
+        let filters = InputFilters::new(&options.conditions, &description, tool_name)?;
         self.insert_pre(hook, |_, _| (options, filters))
     }
 
-    /// Registers a PRE hook with the options of the hook that it replaces by id; without such a
-    /// hook, like [`register_pre`](Self::register_pre).
+    /// Registers a PRE hook with the options of the hook that it replaces by id, even if a hook that
+    /// these options name in `before` or `after` has been removed; without such a hook, like
+    /// [`register_pre`](Self::register_pre) with default options.
     pub fn replace_pre<H>(&self, hook: H) -> Registration
     where
         H: PreHook<Req> + 'static,
     {
-        self.insert_pre(hook, |slot, id| {
+        let inserted = self.insert_pre(hook, |slot, id| {
             let Some((hook, entry)) = slot.get(id) else {
                 return (RegisterOptions::new(), None);
             };
@@ -304,16 +322,16 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
                 ..options_of(entry)
             };
             (options, hook.filters().cloned())
-        })
+        });
+        inserted.expect("the replaced hook was accepted with these options")
     }
 
     /// Registers a hook with options that are computed from the existing hooks and its id.
-    #[track_caller]
     fn insert_pre<H>(
         &self,
         hook: H,
         options: impl FnOnce(&Slot<dyn Pre<Req>>, &str) -> (RegisterOptions, Option<InputFilters<Req>>),
-    ) -> Registration
+    ) -> Result<Registration, RegistrationError>
     where
         H: PreHook<Req> + 'static,
     {
@@ -327,7 +345,8 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
             let entry = with_filters(entry, filters, |hook| hook);
             (insert_with_id(&mut slots.hooks, entry, &key), limit)
         });
-        self.registered(Phase::Pre, key, inserted, limit)
+        let inserted = inserted.map_err(Refused::into_error)?;
+        Ok(self.registered(Phase::Pre, key, inserted, limit))
     }
 
     /// Registers an observer, which receives each request with the response to it, also after a
@@ -335,15 +354,31 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
     /// the run ends when the last has finished. A priority has no effect.
     ///
     /// # Panics
-    /// As [`register_post`](Self::register_post).
+    /// If [`try_register_observer`](Self::try_register_observer) returns an error.
     #[track_caller]
     pub fn register_observer<H>(&self, observer: H, options: RegisterOptions) -> Registration
     where
         H: PreObserver<Req> + 'static,
     {
-        let description = refuse(Phase::Observe, observer.id(), &options);
+        registered(self.try_register_observer(observer, options))
+    }
+
+    /// Like [`register_observer`](Self::register_observer), and returns an error if the observer is
+    /// refused. The observer is then dropped, and the registry is unchanged.
+    ///
+    /// # Errors
+    /// As [`try_register_post`](Self::try_register_post).
+    pub fn try_register_observer<H>(
+        &self,
+        observer: H,
+        options: RegisterOptions,
+    ) -> Result<Registration, RegistrationError>
+    where
+        H: PreObserver<Req> + 'static,
+    {
+        let description = check(Phase::Observe, observer.id(), &options)?;
         let tool_name = self.inner.requests.tool_name();
-        let filters = InputFilters::new(&options.conditions, &description, tool_name);
+        let filters = InputFilters::new(&options.conditions, &description, tool_name)?;
         let key = observer.id().to_owned();
         let limit = options.disable_after;
         let observer: Arc<dyn DynPreObserver<Req>> = Arc::new(PlainHook(observer));
@@ -354,29 +389,48 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
         let timer = &self.inner.timer;
         let inserted = self.inner.pre.update(|slots| {
             let new = || Slot::with_timer(Arc::clone(timer));
-            let mut observers = slots.observers.take().unwrap_or_else(new);
-            let inserted = insert_with_id(&mut observers, entry, &key);
-            slots.observers = Some(observers);
+            let observers = slots.observers.get_or_insert_with(new);
+            let inserted = insert_with_id(observers, entry, &key);
+            if observers.is_empty() {
+                slots.observers = None;
+            }
             inserted
         });
-        self.registered(Phase::Observe, key, inserted, limit)
+        let inserted = inserted.map_err(Refused::into_error)?;
+        Ok(self.registered(Phase::Observe, key, inserted, limit))
     }
 
     /// Registers a POST hook; replaces a hook with an equal id. A priority has no effect.
     ///
     /// # Panics
-    /// If the options set a failure policy other than [isolate](FailurePolicy::Isolate): the call
-    /// is over when POST hooks run. If the options are for events only, name an unknown id in `before`
-    /// or `after`, filter inputs of another type, or match tools without
-    /// [their names](Self::set_tool_names).
+    /// If [`try_register_post`](Self::try_register_post) returns an error.
     #[track_caller]
     pub fn register_post<H>(&self, hook: H, options: RegisterOptions) -> Registration
     where
         H: PostHook<Res> + 'static,
     {
-        let description = refuse(Phase::Post, hook.id(), &options);
+        registered(self.try_register_post(hook, options))
+    }
+
+    /// Like [`register_post`](Self::register_post), and returns an error if the hook is refused. The
+    /// hook is then dropped, and the registry is unchanged.
+    ///
+    /// # Errors
+    /// If the options set a failure policy other than [isolate](FailurePolicy::Isolate): the call
+    /// is over when POST hooks run. If the options are for events only, name an unknown id in `before`
+    /// or `after`, make the order a cycle, filter inputs of another type, or match tools without
+    /// [their names](Self::set_tool_names).
+    pub fn try_register_post<H>(
+        &self,
+        hook: H,
+        options: RegisterOptions,
+    ) -> Result<Registration, RegistrationError>
+    where
+        H: PostHook<Res> + 'static,
+    {
+        let description = check(Phase::Post, hook.id(), &options)?;
         let tool_name = self.inner.results.tool_name();
-        let filters = InputFilters::new(&options.conditions, &description, tool_name);
+        let filters = InputFilters::new(&options.conditions, &description, tool_name)?;
         // The order of registration alone counts.
         let key = PostHook::id(&hook).to_owned();
         let limit = options.disable_after;
@@ -387,7 +441,8 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
         let entry = with_filters(entry, filters, |hook| hook);
         let insert = |slot: &mut Slot<_>| insert_with_id(slot, entry, &key);
         let inserted = self.inner.post.update(insert);
-        self.registered(Phase::Post, key, inserted, limit)
+        let inserted = inserted.map_err(Refused::into_error)?;
+        Ok(self.registered(Phase::Post, key, inserted, limit))
     }
 
     /// Enables or disables the hook with this id, and returns `true` if it exists. A disabled hook
@@ -666,10 +721,9 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
         &self,
         phase: Phase,
         key: String,
-        inserted: (EntryId, Option<EntryId>),
+        Inserted { id, replaced }: Inserted,
         limit: Option<NonZeroU32>,
     ) -> Registration {
-        let (id, replaced) = inserted;
         self.inner.counts.register(id, limit, replaced);
         tracing::debug!(
             target: "hooks_runtime",
@@ -842,22 +896,21 @@ pub struct PreRun<Req: ?Sized> {
 }
 
 /// Checks that a phase supports the options. Returns the description of the hook in messages.
-#[track_caller]
-fn refuse(phase: Phase, id: &str, options: &RegisterOptions) -> String {
+fn check(phase: Phase, id: &str, options: &RegisterOptions) -> Result<String, RegistrationError> {
     let policy = phase.policy(options.on_failure);
-    assert!(
-        phase == Phase::Pre || policy == FailurePolicy::Isolate,
-        "{phase} hook `{id}` cannot {policy}, because the call is {} when it runs; leave `on_failure` out, or make it a PRE hook",
-        if phase == Phase::Post {
-            "over"
-        } else {
-            "decided"
-        }
-    );
+    if phase != Phase::Pre && policy != FailurePolicy::Isolate {
+        let state = match phase {
+            Phase::Post => "over",
+            _ => "decided",
+        };
+        return Err(RegistrationError::option(format!(
+            "{phase} hook `{id}` cannot {policy}, because the call is {state} when it runs; leave `on_failure` out, or make it a PRE hook"
+        )));
+    }
     let hook = format!("{phase} hook `{id}`");
-    options.refuse_event_options(&hook);
-    refuse_disabling(&hook, options.disable_after, policy);
-    hook
+    options.check_no_event_options(&hook)?;
+    check_disabling(&hook, options.disable_after, policy)?;
+    Ok(hook)
 }
 
 /// Logs the removal of a hook, if it was registered.

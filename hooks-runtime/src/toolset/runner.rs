@@ -3,7 +3,8 @@
 use std::fmt;
 
 use futures_util::future::Either;
-use hooks_core::{BoxFuture, Innermost, Next, RequestExtensions};
+use hooks_core::__private::registered;
+use hooks_core::{BoxFuture, Innermost, Next, RegistrationError, RequestExtensions};
 use serde_json::Value;
 
 use super::call::{ToolCall, ToolCallContext, ToolCallOutput, carries_extensions};
@@ -75,12 +76,32 @@ impl<'h, T: ToolSet, X> ToolRunner<'h, T, X> {
     }
 
     /// Adds the hooks of another set after those of equal priority.
+    ///
+    /// # Panics
+    /// If [`try_extend_hooks`](Self::try_extend_hooks) returns an error.
+    #[track_caller]
     pub fn extend_hooks(&mut self, hooks: T::Hooks<'h>) -> &mut Self {
-        T::__hooks_extend(&mut self.hooks, hooks);
-        self
+        registered(self.try_extend_hooks(hooks))
+    }
+
+    /// Like [`extend_hooks`](Self::extend_hooks), and returns an error if a hook is refused. The
+    /// runner is then unchanged.
+    ///
+    /// # Errors
+    /// If the order of the hooks would be a cycle.
+    pub fn try_extend_hooks(
+        &mut self,
+        hooks: T::Hooks<'h>,
+    ) -> Result<&mut Self, RegistrationError> {
+        T::__hooks_extend(&mut self.hooks, hooks)?;
+        Ok(self)
     }
 
     /// Like [`extend_hooks`](Self::extend_hooks), for builder chains.
+    ///
+    /// # Panics
+    /// As [`extend_hooks`](Self::extend_hooks).
+    #[track_caller]
     #[must_use]
     pub fn with_extended_hooks(mut self, hooks: T::Hooks<'h>) -> Self {
         self.extend_hooks(hooks);

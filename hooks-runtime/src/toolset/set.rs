@@ -3,6 +3,7 @@
 use std::fmt;
 use std::future::Future;
 
+use hooks_core::RegistrationError;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -30,7 +31,10 @@ pub trait ToolSet: Sized + Send + 'static {
     fn name(&self) -> &'static str;
 
     #[doc(hidden)]
-    fn __hooks_extend<'h>(hooks: &mut Self::Hooks<'h>, other: Self::Hooks<'h>);
+    fn __hooks_extend<'h>(
+        hooks: &mut Self::Hooks<'h>,
+        other: Self::Hooks<'h>,
+    ) -> Result<(), RegistrationError>;
 
     /// Returns the tools, in the order of the variants, as a model receives them.
     fn tools() -> impl ExactSizeIterator<Item = &'static ToolDescriptor> {
