@@ -1,7 +1,6 @@
 //! Programs as event hooks.
 
 use std::ffi::OsString;
-use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::pin::pin;
@@ -10,29 +9,26 @@ use std::time::Duration;
 
 use futures_util::future::{Either, select, try_join3};
 use hooks_core::{EntryMeta, Failure, FailurePolicy, HookFuture};
-use serde::de::value::{self, StrDeserializer};
-use serde::de::{IgnoredAny, IntoDeserializer, MapAccess, Visitor};
-use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::Value;
+use serde::Serialize;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt, copy, sink};
 use tokio::process::{Child, ChildStdin, Command};
 use tokio::runtime::Handle;
 use tokio::time::timeout;
 
 use group::Group;
+use output::{OutputError, ProgramOutput, denial};
 
 use super::data::EmitError;
 use super::emission::Emission;
 use super::emit::policy;
 use super::event::{Event, EventContext};
 use super::handler::{HandlerOutput, HandlerResult, IntoHandler, form};
-use super::result::json::{FIELDS, Members, Twice};
 use super::result::{Action, HookResult};
-use crate::display::shorten;
 use crate::error::text;
 use crate::{HookError, Map};
 
 pub(crate) mod group;
+pub(crate) mod output;
 
 /// A program as an event hook.
 ///
@@ -365,236 +361,27 @@ impl CommandHook {
     }
 }
 
-/// Returns the result at the end of a program's output.
+/// Returns the result on a program's standard output.
 fn answer(event: Event<'_>, written: &Written) -> Result<HookResult, HookError> {
     // If failures are isolated, incomplete output is accepted as it is.
     let is_left_open = !written.is_all && policy(event.hook()) != FailurePolicy::Isolate;
-    let invalid = |why: String| Err(HookError::from_fault(Failure::invalid(why)));
-    let alone = |no: HookResult, why: &dyn fmt::Display| {
-        event.print(format!(
-            "the answer is taken without its other fields: {why}"
-        ));
-        Ok(no)
-    };
-    let output = written.output.trim_ascii_end();
-    if output.is_empty() && !is_left_open {
-        return Ok(HookResult::proceed());
+    if written.output.trim_ascii().is_empty() {
+        return match is_left_open {
+            true => Err(CommandError::LeftOpen.into()),
+            false => Ok(HookResult::proceed()),
+        };
     }
-    if output.is_empty() {
+    let selected = ProgramOutput::parse(&written.output).select();
+    print(event, &selected.before);
+    for note in selected.notes {
+        event.print(note);
+    }
+    print(event, &selected.after);
+    if is_left_open && selected.lacks_action {
         return Err(CommandError::LeftOpen.into());
     }
-    // All of it, which may have several lines, or else the last line.
-    let before_last = output.iter().rposition(|byte| *byte == b'\n');
-    let (before, last) = output.split_at(before_last.map_or(0, |at| at + 1));
-    let (before, said) = match Said::read(output) {
-        Err(Unclear::NoJson(_)) => (before, Said::read(last)),
-        said => (&[][..], said),
-    };
-    print(event, &String::from_utf8_lossy(before));
-    match said {
-        Ok(Said::Json(Value::Object(map))) if is_left_open && !map.contains_key("action") => {
-            Err(CommandError::LeftOpen.into())
-        }
-        Ok(Said::Json(Value::Object(map))) => {
-            if let Err(why) = check_recognised(&map) {
-                return invalid(format!("in the JSON object on its standard output {why}"));
-            }
-            let no = held_back(&map);
-            match (HookResult::from_map(map), no) {
-                (Ok(result), _) => Ok(result),
-                (Err(why), Some(no)) => alone(no, &why),
-                (Err(why), None) => invalid(why.to_string()),
-            }
-        }
-        Ok(Said::Json(_)) => invalid("its standard output is JSON, but not an object".to_owned()),
-        Ok(Said::No(no, why)) => alone(*no, &why),
-        Err(why) => invalid(why.to_string()),
-    }
-}
-
-/// Maximum length of an unknown field's name in a message, in characters.
-const MAX_FIELD_CHARS: usize = 40;
-
-/// A JSON object is not a [`HookResult`]: it has no `action`, and a field that a result does not
-/// have.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "there is no `action`, and `{field}` is not a field of a result; give an `action`, such as `deny`, or print nothing to continue"
-)]
-pub(crate) struct Unrecognised {
-    field: String,
-}
-
-/// Returns an error if an object without `action` has a field that a [`HookResult`] does not have.
-///
-/// Such an object has another format, is misspelt, or is an echo of the input. Its defaults would
-/// mean `continue`. Beside an `action`, and in an object that is not the output
-/// of a program, unknown fields are kept.
-pub(crate) fn check_recognised(map: &Map) -> Result<(), Unrecognised> {
-    if map.contains_key("action") {
-        return Ok(());
-    }
-    match map.keys().find(|field| !FIELDS.contains(&field.as_str())) {
-        None => Ok(()),
-        Some(field) => Err(Unrecognised {
-            field: shorten(field, MAX_FIELD_CHARS),
-        }),
-    }
-}
-
-/// Parsed output of a program.
-enum Said {
-    Json(Value),
-    /// A denial beside fields that cannot be read, or that occur twice.
-    No(Box<HookResult>, String),
-}
-
-/// Reason for which output cannot be parsed.
-#[derive(Debug, thiserror::Error)]
-enum Unclear {
-    #[error("its standard output does not end with a JSON object: {0}")]
-    NoJson(serde_json::Error),
-    #[error("in the JSON object on its standard output {0}")]
-    Twice(Twice),
-}
-
-impl Said {
-    fn read(text: &[u8]) -> Result<Self, Unclear> {
-        match serde_json::from_slice(text) {
-            Ok(Value::Object(_)) => {}
-            Ok(value) => return Ok(Said::Json(value)),
-            Err(why) => {
-                return match unreadable_no(text) {
-                    Some(no) => Ok(Said::No(Box::new(no), why.to_string())),
-                    None => Err(Unclear::NoJson(why)),
-                };
-            }
-        }
-        let members: Members = serde_json::from_slice(text).map_err(Unclear::NoJson)?;
-        match members.into_map() {
-            Ok(map) => Ok(Said::Json(Value::Object(map))),
-            Err((members, why)) => match strictest_no(&members) {
-                Some(no) => Ok(Said::No(Box::new(no), why.to_string())),
-                None => Err(Unclear::Twice(why)),
-            },
-        }
-    }
-}
-
-/// Returns the strictest denial or question in an object with repeated fields, with the texts that
-/// follow it most closely.
-fn strictest_no(Members(fields): &Members) -> Option<HookResult> {
-    let texts = |name| {
-        let fields = fields.iter().enumerate();
-        fields.filter_map(move |(at, (field, value))| {
-            Some((at, value.as_str()?)).filter(|_| field == name)
-        })
-    };
-    let nos = texts("action").filter_map(|(at, action)| {
-        let near = |name| {
-            let near = texts(name).min_by_key(|(other, _)| other.abs_diff(at));
-            near.map(|(_, text)| text)
-        };
-        no(action, near("reason"), near("approval_prompt"))
-    });
-    nos.max_by_key(|no| no.action.strength())
-}
-
-/// Returns the denial or question in an object with a value that cannot be read: a number out of
-/// range, an incomplete character, lists nested without a limit.
-fn unreadable_no(answer: &[u8]) -> Option<HookResult> {
-    let text = |field| Field(field).of(answer);
-    let (action, reason) = (text("action")?, text("reason"));
-    no(
-        &action,
-        reason.as_deref(),
-        text("approval_prompt").as_deref(),
-    )
-}
-
-/// Returns the part of a result that denies or asks, which applies whatever the other fields are.
-fn held_back(map: &Map) -> Option<HookResult> {
-    let text = |field| map.get(field).and_then(Value::as_str);
-    no(text("action")?, text("reason"), text("approval_prompt"))
-}
-
-fn no(action: &str, reason: Option<&str>, approval_prompt: Option<&str>) -> Option<HookResult> {
-    let action: StrDeserializer<'_, value::Error> = action.into_deserializer();
-    match Action::deserialize(action).ok()? {
-        Action::Deny => Some(denial(reason)),
-        action @ Action::AskUser => Some(HookResult {
-            action,
-            approval_prompt: approval_prompt.map(str::to_owned),
-            reason: reason.map(str::to_owned),
-            ..HookResult::default()
-        }),
-        Action::Continue | Action::Modify | Action::InjectContext => None,
-    }
-}
-
-/// A field of an object; the other fields need not be readable.
-struct Field(&'static str);
-
-impl Field {
-    /// Returns the value of the field, if it is text.
-    fn of(self, object: &[u8]) -> Option<String> {
-        let mut reader = serde_json::Deserializer::from_slice(object);
-        let text = reader.deserialize_map(self).ok()?;
-        reader.end().ok()?;
-        text
-    }
-}
-
-impl<'de> Visitor<'de> for Field {
-    type Value = Option<String>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut object: A) -> Result<Self::Value, A::Error> {
-        let mut text = None;
-        while let Some(Lossy(key)) = object.next_key()? {
-            if key == self.0 {
-                let Lossy(value) = object.next_value()?;
-                text = Some(value);
-            } else {
-                object.next_value::<IgnoredAny>()?;
-            }
-        }
-        Ok(text)
-    }
-}
-
-/// A text, with U+FFFD for invalid characters.
-struct Lossy(String);
-
-impl<'de> Deserialize<'de> for Lossy {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Bytes;
-        impl Visitor<'_> for Bytes {
-            type Value = Lossy;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a text")
-            }
-
-            fn visit_bytes<E>(self, bytes: &[u8]) -> Result<Lossy, E> {
-                Ok(Lossy(String::from_utf8_lossy(bytes).into_owned()))
-            }
-        }
-        deserializer.deserialize_bytes(Bytes)
-    }
-}
-
-fn denial(reason: Option<&str>) -> HookResult {
-    HookResult {
-        action: Action::Deny,
-        reason: reason
-            .filter(|reason| !reason.is_empty())
-            .map(str::to_owned),
-        ..HookResult::default()
-    }
+    let invalid = |why: OutputError| HookError::from_fault(Failure::invalid(why.to_string()));
+    selected.result.map_err(invalid)
 }
 
 fn print(event: Event<'_>, text: &str) {

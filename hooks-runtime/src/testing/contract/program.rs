@@ -18,9 +18,8 @@ use super::payloads;
 use super::subject::Finding;
 use super::trial::Trial;
 use crate::events::command::group::Group;
-use crate::events::command::{
-    CommandError, DENIES, GRACE, capture, check_recognised, feed, input, keep,
-};
+use crate::events::command::output::{ProgramOutput, check_recognised};
+use crate::events::command::{CommandError, DENIES, GRACE, capture, feed, input, keep};
 use crate::events::result::json::Members;
 use crate::map::type_name;
 use crate::testing::shown;
@@ -131,7 +130,11 @@ async fn for_each(
 fn read(output: &[u8]) -> Result<Option<HookResult>, String> {
     let Ok(text) = std::str::from_utf8(output) else {
         let text = String::from_utf8_lossy(output);
-        return Err(format!("`{}`, which is not UTF-8", shown::text(&text)));
+        let shown = shown::text(&text);
+        return Err(format!(
+            "`{shown}`, which is not UTF-8{}",
+            with_parts(output)
+        ));
     };
     let text = text.trim();
     if text.is_empty() {
@@ -153,7 +156,20 @@ fn read(output: &[u8]) -> Result<Option<HookResult>, String> {
             "`{shown}`, which is {}, not an object",
             type_name(&other)
         )),
-        Err(error) => Err(format!("`{shown}`, which is not one JSON object: {error}")),
+        Err(error) => {
+            let parts = with_parts(output);
+            Err(format!(
+                "`{shown}`, which is not one JSON object: {error}{parts}"
+            ))
+        }
+    }
+}
+
+/// Returns the end of a message that names the parts of an output beside one JSON object.
+fn with_parts(output: &[u8]) -> String {
+    match ProgramOutput::parse(output).describe() {
+        Some(parts) => format!("; it has {parts}"),
+        None => String::new(),
     }
 }
 
