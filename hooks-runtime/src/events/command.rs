@@ -1,5 +1,6 @@
 //! Programs as event hooks.
 
+use std::env;
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -17,6 +18,7 @@ use tokio::time::timeout;
 
 use group::Group;
 use output::{OutputError, ProgramOutput, denial};
+use start::ProgramFile;
 
 use super::data::EmitError;
 use super::emission::Emission;
@@ -29,6 +31,7 @@ use crate::{HookError, Map};
 
 pub(crate) mod group;
 pub(crate) mod output;
+mod start;
 
 /// A program as an event hook.
 ///
@@ -85,6 +88,8 @@ pub struct CommandHook {
     program: OsString,
     arguments: Vec<OsString>,
     environment: Vec<(OsString, OsString)>,
+    /// Variables of this process that the program inherits; `None` for all.
+    inherited: Option<Vec<OsString>>,
     folder: Option<PathBuf>,
     time_limit: Duration,
     pub(crate) output_limit: usize,
@@ -148,6 +153,10 @@ struct Written {
 /// Exit code of a denial.
 pub(crate) const DENIES: i32 = 2;
 
+/// Exit codes of shells and `env` for a program that cannot be started.
+const NOT_EXECUTABLE: i32 = 126;
+const NOT_FOUND: i32 = 127;
+
 /// Time for a program's pipes to close after its end.
 pub(crate) const GRACE: Duration = Duration::from_millis(200);
 
@@ -164,6 +173,7 @@ impl CommandHook {
             program: program.into(),
             arguments: Vec::new(),
             environment: Vec::new(),
+            inherited: None,
             folder: None,
             time_limit: CommandHook::TIME_LIMIT,
             output_limit: CommandHook::OUTPUT_LIMIT,
@@ -191,7 +201,44 @@ impl CommandHook {
         self
     }
 
-    /// Runs the program in this folder.
+    /// Clears the program's environment, as
+    /// [`Command::env_clear`](std::process::Command::env_clear) does: the program inherits no
+    /// variable of this process, and variables that [`env`](Self::env) has set before are removed.
+    /// The program still gets `HOOK_EVENT`.
+    ///
+    /// Without `PATH`, the system looks a program without a path up in its default folders. On
+    /// Windows, many programs need `SystemRoot`.
+    ///
+    /// ```
+    /// use hooks_runtime::CommandHook;
+    ///
+    /// let hook = CommandHook::new("check-tool").env_clear().env("LANG", "C.UTF-8");
+    /// ```
+    #[must_use]
+    pub fn env_clear(mut self) -> Self {
+        self.environment.clear();
+        self.inherited = Some(Vec::new());
+        self
+    }
+
+    /// Lists variables of this process that the program inherits, and inherits no others. Further
+    /// calls extend the list. A variable that is not set when the program starts is not set for the
+    /// program either. [`env`](Self::env) takes precedence.
+    ///
+    /// ```
+    /// use hooks_runtime::CommandHook;
+    ///
+    /// let hook = CommandHook::new("check-tool").env_inherit(["PATH", "HOME"]);
+    /// ```
+    #[must_use]
+    pub fn env_inherit(mut self, names: impl IntoIterator<Item = impl Into<OsString>>) -> Self {
+        let inherited = self.inherited.get_or_insert_default();
+        inherited.extend(names.into_iter().map(Into::into));
+        self
+    }
+
+    /// Runs the program in this folder. On Unix, a relative path of the program is relative to this
+    /// folder.
     #[must_use]
     pub fn current_dir(mut self, folder: impl Into<PathBuf>) -> Self {
         self.folder = Some(folder.into());
@@ -216,6 +263,10 @@ impl CommandHook {
 
     fn command(&self, event: &str) -> Command {
         let mut command = Command::new(&self.program);
+        if let Some(names) = &self.inherited {
+            let set = |name| Some((name, env::var_os(name)?));
+            command.env_clear().envs(names.iter().filter_map(set));
+        }
         command
             .args(&self.arguments)
             .env("HOOK_EVENT", event)
@@ -236,8 +287,28 @@ impl CommandHook {
     pub(crate) fn start(&self, event: &str) -> Result<Child, CommandError> {
         self.command(event).spawn().map_err(|source| {
             let program = self.program.to_string_lossy().into_owned();
+            let source = self.file().explain(source);
             CommandError::Start { program, source }
         })
+    }
+
+    fn file(&self) -> ProgramFile<'_> {
+        const PATH: &str = "PATH";
+        let set = self.environment.iter().rfind(|(name, _)| name == PATH);
+        let is_inherited = match &self.inherited {
+            Some(names) => names.iter().any(|name| name == PATH),
+            None => true,
+        };
+        let search_path = match set {
+            Some((_, value)) => Some(value.clone()),
+            None if is_inherited => env::var_os(PATH),
+            None => None,
+        };
+        ProgramFile {
+            program: &self.program,
+            folder: self.folder.as_deref(),
+            search_path,
+        }
     }
 
     /// Runs the program to its end, and returns its status, unless it exceeds its timeout.
@@ -356,7 +427,17 @@ impl CommandHook {
         if status.code() == Some(DENIES) {
             return Ok(denial(Some(said)));
         }
-        let said = said.lines().last().unwrap_or_default().to_owned();
+        let mut said = said.lines().last().unwrap_or_default().to_owned();
+        // `env` and shells do not show the carriage return at the end of a name.
+        if let (Some(NOT_EXECUTABLE | NOT_FOUND), Some(why)) =
+            (status.code(), self.file().carriage_return())
+        {
+            said = if said.is_empty() {
+                why
+            } else {
+                format!("{said}; {why}")
+            };
+        }
         Err(CommandError::Failed { status, said }.into())
     }
 }
@@ -469,10 +550,16 @@ pub enum CommandError {
 }
 
 fn remedy(error: &io::Error) -> &'static str {
+    // An explained error has its own remedy.
+    if error.get_ref().is_some() {
+        return "";
+    }
     match error.kind() {
         io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied => {
             "; check its path and permissions"
         }
+        io::ErrorKind::ExecutableFileBusy => "; close the file, which is open for writing",
+        io::ErrorKind::ArgumentListTooLong => "; shorten its arguments and environment",
         _ => "",
     }
 }

@@ -285,16 +285,14 @@ impl ProgramOutput {
         let ends = self.objects.iter().map(|object| object.range.end);
         let previous = ends.take_while(|end| *end <= object.range.start).last();
         let text = &self.text[previous.unwrap_or(0)..object.range.start];
-        let line = text.iter().rposition(|byte| *byte == b'\n');
-        &text[line.map_or(0, |at| at + 1)..]
+        &text[line_start(text)..]
     }
 
     /// Returns `true` if the object is a code block of Markdown at the end of the output.
     fn is_fenced(&self, object: &JsonObject) -> bool {
         const FENCE: &[u8] = b"```";
         let before = self.text[..object.range.start].trim_ascii_end();
-        let line = before.iter().rposition(|byte| *byte == b'\n');
-        let opening = &before[line.map_or(0, |at| at + 1)..];
+        let opening = &before[line_start(before)..];
         opening.trim_ascii_start().starts_with(FENCE)
             && self.text[object.range.end..].trim_ascii() == FENCE
     }
@@ -405,19 +403,19 @@ pub(crate) fn denial(reason: Option<&str>) -> HookResult {
     }
 }
 
+/// Maximum number of broken objects with several lines whose lines are searched again.
+const MAX_BROKEN: usize = 64;
+
 /// Returns the places of the JSON objects that are not part of another object, and the error of the
 /// last other `{`.
 ///
-/// The time is linear in the length: after an error, the search continues at its place, and after an
-/// incomplete object once, at the last line.
+/// After an error, the search continues at the next line, which a broken object may have swallowed.
+/// After [`MAX_BROKEN`] of them it continues at the place of the error, or at the last line if the
+/// object is incomplete: the time is linear in the length.
 fn find_objects(text: &[u8]) -> (Vec<Range<usize>>, Option<serde_json::Error>) {
     let (mut objects, mut broken) = (Vec::new(), None);
-    let last_line = text
-        .trim_ascii_end()
-        .iter()
-        .rposition(|byte| *byte == b'\n');
-    let last_line = last_line.map_or(0, |at| at + 1);
-    let mut at = 0;
+    let last_line = line_start(text.trim_ascii_end());
+    let (mut at, mut searched_again) = (0, 0);
     while let Some(offset) = text[at..].iter().position(|byte| *byte == b'{') {
         let start = at + offset;
         let rest = &text[start..];
@@ -429,18 +427,32 @@ fn find_objects(text: &[u8]) -> (Vec<Range<usize>>, Option<serde_json::Error>) {
                 end
             }
             Some(Err(error)) => {
-                let next = match error.is_eof() {
-                    true if start < last_line => last_line,
-                    true => text.len(),
-                    false => start + error_offset(rest, &error).saturating_sub(1),
+                let length = match error.is_eof() {
+                    true => rest.len(),
+                    false => error_offset(rest, &error).saturating_sub(1).max(1),
+                };
+                let line = rest[..length].iter().position(|byte| *byte == b'\n');
+                let next = match line {
+                    Some(line) if searched_again < MAX_BROKEN => {
+                        searched_again += 1;
+                        start + line
+                    }
+                    _ if error.is_eof() && start < last_line => last_line,
+                    _ => start + length,
                 };
                 broken = Some(error);
-                next.max(start + 1)
+                next
             }
             None => text.len(),
         };
     }
     (objects, broken)
+}
+
+/// Returns the start of the last line.
+fn line_start(text: &[u8]) -> usize {
+    let line = text.iter().rposition(|byte| *byte == b'\n');
+    line.map_or(0, |at| at + 1)
 }
 
 /// Returns the place of an error, or the place after it.
