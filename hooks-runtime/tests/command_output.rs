@@ -340,16 +340,16 @@ async fn an_output_without_text_continues_and_other_bytes_do_not() {
 
 #[tokio::test]
 async fn a_long_output_of_braces_is_read() {
-    let nested = r#"{"a":"#.repeat(100_000);
+    let nested = r#"{"a":"#.repeat(40_000);
     for noise in [
-        "{".repeat(500_000),
+        "{".repeat(200_000),
         nested.clone(),
         format!("{nested}x"),
-        "{}".repeat(250_000),
-        format!("{{\"a\": {}", "[".repeat(500_000)),
-        "\x1b[".repeat(250_000),
-        "{\"a\":\n".repeat(100_000),
-        "{\"a\":\n".repeat(100_000) + "x",
+        "{}".repeat(100_000),
+        format!("{{\"a\": {}", "[".repeat(200_000)),
+        "\x1b[".repeat(100_000),
+        "{\"a\":\n".repeat(40_000),
+        "{\"a\":\n".repeat(40_000) + "x",
     ] {
         is_read(format!("{noise}\n{DENY}\n"), Action::Deny).await;
         is_read(format!("{noise}\n{CONTINUE}\n"), Action::Continue).await;

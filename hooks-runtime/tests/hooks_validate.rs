@@ -220,6 +220,46 @@ fn e_160_text_before_the_output_object_fails_and_is_shown() {
     assert!(report.contains("which is not UTF-8"), "{report}");
 }
 
+#[test]
+fn an_output_that_a_registry_reads_leniently_fails_and_its_parts_are_named() {
+    for (printed, parts) in [
+        (
+            r#"{"action": "deny"}\n{"action": "continue"}"#,
+            "2 JSON objects",
+        ),
+        (
+            r#"looking\n{"action": "deny"}"#,
+            "text around the JSON, `looking`",
+        ),
+        (
+            r#"{"action": "deny"}\n{}\ndone"#,
+            "2 JSON objects and text around the JSON, `done`",
+        ),
+        (r"\357\273\277{}", "a byte order mark"),
+        (r"\033[32m{}\033[0m", "colour codes"),
+        (r"{\000}\000", "UTF-16 text"),
+    ] {
+        let script = format!("cat >/dev/null; printf '{printed}\\n'");
+        // Two bytes a character.
+        let script = script.replace(r"\000}\000\n", r"\000}\000\n\000");
+        let report = fails(&[], &script, &["program_writes_one_result"]);
+        assert!(report.contains("which is not one JSON object"), "{report}");
+        assert!(report.contains(&format!("; it has {parts}\n")), "{report}");
+    }
+}
+
+#[test]
+fn a_program_that_cannot_be_started_ends_the_validation_with_the_reason() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = validate(&[folder.path().to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(2));
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        message.contains("is a folder; give the path of a program"),
+        "{message}"
+    );
+}
+
 /// Cases that a program with invalid output fails.
 const OUTPUT_CASES: [&str; 16] = [
     "returns_valid_results",

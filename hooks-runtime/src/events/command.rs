@@ -42,10 +42,20 @@ mod start;
 /// | Exit code | Standard output | Result |
 /// |---|---|---|
 /// | 0 | empty | `continue` |
-/// | 0 | ends with a [`HookResult`] in JSON: all of it, or the last line | that `HookResult` |
+/// | 0 | contains JSON objects that deny or ask | the strictest of them; of equally strict ones, the first |
+/// | 0 | ends with a [`HookResult`] in JSON, on lines of its own | that `HookResult` |
 /// | 0 | anything else | a [failure](Failure::Invalid) |
 /// | 2 | | `deny`, with standard error as the reason |
 /// | another, or a signal | | a [failure](Failure::Error) |
+///
+/// A denial or question applies wherever it is printed: before or after text, or among other
+/// results. Any other result is the last object of the output, and only text and objects without
+/// `action` precede it. Several equal results are one result; several different results, of which
+/// none denies or asks, are a failure. So is an `action` in text that is not JSON. Objects within
+/// other objects do not count.
+///
+/// A byte order mark, UTF-16, colour codes and a Markdown code block around the result are
+/// accepted. The message of a failure names them, and the text around the result.
 ///
 /// A JSON object without `action` is a [`HookResult`] only if it has no unknown fields: an object
 /// with another field, such as `decision`, has another format, and is a failure. Beside an
@@ -54,8 +64,8 @@ mod start;
 /// A result that denies or asks applies, with defaults for the rest, even if another field of it is
 /// invalid or cannot be read.
 ///
-/// Standard error, up to the output limit, and the standard output before the result are printed
-/// into the transcript, unless the result suppresses them. If the program exceeds its timeout, or
+/// Standard error, up to the output limit, and the standard output around the result are printed
+/// into the transcript, without colour codes in the output, unless the result suppresses them. If the program exceeds its timeout, or
 /// the output limit, it is killed, and the hook fails. It is also killed when the emission is
 /// dropped. When the program ends, the processes that it has started (on Unix: its process group)
 /// are killed; processes that still hold its standard output or error, through which the result may
@@ -67,9 +77,9 @@ mod start;
 /// By default, the name of the hook is the program's file name. Programs need a tokio runtime with
 /// its drivers for time and I/O.
 ///
-/// A failure of an event hook denies only if the registration sets
-/// [`FailClosed`](hooks_core::FailurePolicy::FailClosed).
-/// [`FailClosed`](hooks_core::FailurePolicy::FailClosed).
+/// By default, a failure of an event hook denies only in the phase
+/// [`Decide`](crate::events::EventPhase::Decide). In the other phases it denies if the registration
+/// sets [`FailClosed`](FailurePolicy::FailClosed).
 ///
 /// ```no_run
 /// use std::time::Duration;

@@ -404,7 +404,7 @@ pub(crate) fn denial(reason: Option<&str>) -> HookResult {
 }
 
 /// Maximum number of broken objects with several lines whose lines are searched again.
-const MAX_BROKEN: usize = 64;
+const MAX_BROKEN: usize = 16;
 
 /// Returns the places of the JSON objects that are not part of another object, and the error of the
 /// last other `{`.
