@@ -280,7 +280,7 @@ async fn a_byte_order_mark_does_not_change_the_result() {
     }
     let message = is_invalid("\u{feff}done").await;
     assert!(message.contains("a byte order mark"), "{message}");
-    let kept = format!("{{\"action\": \"deny\", \"reason\": \"a\u{feff}b\"}}");
+    let kept = "{\"action\": \"deny\", \"reason\": \"a\u{feff}b\"}";
     let emission = read(kept, Action::Deny).await;
     assert_eq!(emission.reason(), Some("a\u{feff}b"));
 }

@@ -527,7 +527,9 @@ pub enum CommandError {
     Start {
         /// The program.
         program: String,
-        /// Cause.
+        /// Error of the system. If the reason for it can be found, such as a missing working folder or
+        /// interpreter, the message of the error describes the reason, and the error of the system is
+        /// the source of this error.
         source: io::Error,
     },
     /// It ended with neither 0 nor 2.

@@ -65,7 +65,7 @@ pub(crate) struct SelectedResult {
 pub(crate) enum OutputError {
     #[error("its standard output does not end with a JSON object: {0}")]
     NoObject(String),
-    #[error("its standard output is JSON, but not an object{0}")]
+    #[error("its standard output is JSON, but not an object{0}; print one object")]
     OtherJson(String),
     #[error("in the JSON object on its standard output {0}")]
     Twice(Twice),
@@ -230,7 +230,10 @@ impl ProgramOutput {
                 Some(error) => format!("an object in it is invalid, {}", json_message(error)),
                 None => format!("it is text, `{}`", excerpt(&self.text)),
             };
-            return Err(OutputError::NoObject(why + &self.with_encoding()));
+            let encoding = self.with_encoding();
+            return Err(OutputError::NoObject(format!(
+                "{why}{encoding}; print one JSON object, or nothing to continue"
+            )));
         };
         let (after, line) = (&self.text[last.range.end..], self.line_before(last));
         if !is_blank(line) {
