@@ -31,6 +31,7 @@ use crate::{HookError, Map};
 
 pub(crate) mod group;
 pub(crate) mod output;
+mod scan;
 mod start;
 
 /// A program as an event hook.
