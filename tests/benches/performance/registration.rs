@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use hooks_core::{Entry, Slot, hooks};
+use hooks_runtime::events::EventPhase;
 use hooks_runtime::phases::PreFn;
 use hooks_runtime::{
     Event, HookRegistry, HookResponse, HookResult, Phase, PhaseRegistry, RegisterOptions,
@@ -101,6 +102,101 @@ const CASES: &[Case] = &[
         },
     },
     Case {
+        name: "slot_condition",
+        what: "a slot, one hook with a condition",
+        run: |hooks| {
+            drop(black_box(behind(
+                entry(0).conditional(true),
+                hooks,
+                |entry| entry,
+            )))
+        },
+    },
+    Case {
+        name: "slot_conditions",
+        what: "a slot, each hook with a condition",
+        run: |hooks| drop(black_box(slot(hooks, |entry, _| entry.conditional(true)))),
+    },
+    Case {
+        name: "slot_disabled",
+        what: "a slot, one hook disabled",
+        run: |hooks| {
+            drop(black_box(behind(entry(0).enabled(false), hooks, |entry| {
+                entry
+            })))
+        },
+    },
+    Case {
+        name: "slot_switch",
+        what: "a slot, keys, each hook disabled and enabled",
+        run: |hooks| {
+            let mut slot = keyed(hooks);
+            for is_enabled in [false, true] {
+                for at in 0..hooks {
+                    assert!(slot.set_enabled(&at.to_string(), is_enabled));
+                }
+            }
+            drop(black_box(slot));
+        },
+    },
+    Case {
+        name: "slot_one_before",
+        what: "a slot, one hook with `before`",
+        run: |hooks| {
+            let anchor = entry(0).key("anchor");
+            let mut slot = behind(anchor, 1, |entry| entry.before("anchor"));
+            (0..hooks).for_each(|at| _ = slot.insert(entry(at)));
+            drop(black_box(slot));
+        },
+    },
+    Case {
+        name: "slot_before",
+        what: "a slot, each hook with `before`, and moved",
+        run: |hooks| {
+            let anchor = entry(0).key("anchor");
+            drop(black_box(behind(anchor, hooks, |entry| {
+                entry.before("anchor")
+            })));
+        },
+    },
+    Case {
+        name: "slot_after",
+        what: "a slot, each hook with `after`, and moved",
+        run: |hooks| {
+            let anchor = entry(0).key("anchor").priority(1);
+            drop(black_box(behind(anchor, hooks, |entry| {
+                entry.after("anchor")
+            })));
+        },
+    },
+    Case {
+        name: "slot_chain",
+        what: "a slot, each hook `before` the one that was registered last",
+        run: |hooks| {
+            let mut slot: Slot<Hook> = Slot::new();
+            slot.insert(entry(0).key("0"));
+            for at in 1..hooks {
+                slot.insert(entry(at).key(at.to_string()).before((at - 1).to_string()));
+            }
+            drop(black_box(slot));
+        },
+    },
+    Case {
+        name: "slot_before_remove",
+        what: "a slot, each hook with `before`, each removed",
+        run: |hooks| {
+            let anchor = entry(0).key("anchor");
+            let mut slot = behind(anchor, 0, |entry| entry);
+            for at in 0..hooks {
+                slot.insert(entry(at).key(at.to_string()).before("anchor"));
+            }
+            for at in 0..hooks {
+                assert!(slot.remove(&at.to_string()));
+            }
+            drop(black_box(slot));
+        },
+    },
+    Case {
         name: "event",
         what: "one event",
         run: |hooks| drop(black_box(events(hooks, one, same))),
@@ -114,6 +210,31 @@ const CASES: &[Case] = &[
         name: "event_unregister",
         what: "one event, each unregistered",
         run: |hooks| unregister(events(hooks, one, same)),
+    },
+    Case {
+        name: "event_tools",
+        what: "one event, each hook for one tool",
+        run: |hooks| {
+            let registry = HookRegistry::new();
+            for _ in 0..hooks {
+                let hook = |_: Event<'_>| HookResult::proceed();
+                registry.register("one", hook, RegisterOptions::new().tools(["bash"]));
+            }
+            drop(black_box(registry));
+        },
+    },
+    Case {
+        name: "event_decide",
+        what: "one event, keys, phase `Decide`",
+        run: |hooks| {
+            let registry = HookRegistry::new();
+            for at in 0..hooks {
+                let hook = |_: Event<'_>| HookResult::proceed();
+                let options = RegisterOptions::new().key(at.to_string());
+                registry.register("one", hook, options.phase(EventPhase::Decide));
+            }
+            drop(black_box(registry));
+        },
     },
     Case {
         name: "events",
@@ -176,6 +297,20 @@ fn slot(hooks: usize, conditions: fn(Entry<Arc<Hook>>, usize) -> Entry<Arc<Hook>
     let mut slot = Slot::new();
     for at in 0..hooks {
         slot.insert(conditions(entry(at), at));
+    }
+    slot
+}
+
+/// Returns a slot of an entry and of others, which are registered behind it.
+fn behind(
+    first: Entry<Arc<Hook>>,
+    hooks: usize,
+    conditions: fn(Entry<Arc<Hook>>) -> Entry<Arc<Hook>>,
+) -> Slot<Hook> {
+    let mut slot = Slot::new();
+    slot.insert(first);
+    for at in 0..hooks {
+        slot.insert(conditions(entry(at)));
     }
     slot
 }
