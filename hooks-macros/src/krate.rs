@@ -1,22 +1,27 @@
 //! Resolves the path of the framework for expansions.
 
+mod command_line;
+mod manifest;
+
 use std::cell::RefCell;
 use std::env;
+use std::path::Path as FilePath;
 
-use proc_macro_crate::{Error, FoundCrate, crate_name};
+use command_line::CommandLine;
+use manifest::Manifest;
 use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::{Ident, Path};
 
 use crate::errors::Errors;
+use crate::names::crate_of;
 
 thread_local! {
-    /// The path in `crate = path`, while a macro expands.
-    static GIVEN: RefCell<Option<TokenStream>> = const { RefCell::new(None) };
+    /// The path to the framework, while a macro expands.
+    static ROOT: RefCell<Option<TokenStream>> = const { RefCell::new(None) };
 }
 
-/// Returns the module of `hooks-core` that expansions use, from whichever of the two crates the
-/// user depends on, under the user's name for it.
+/// Returns the module of `hooks-core` that expansions use.
 pub(crate) fn private() -> TokenStream {
     let krate = root();
     quote!(#krate::__private)
@@ -24,51 +29,70 @@ pub(crate) fn private() -> TokenStream {
 
 /// Returns the framework's crate, or the module that re-exports it.
 pub(crate) fn root() -> TokenStream {
-    given().unwrap_or_else(|| named(&PACKAGES))
-}
-
-fn given() -> Option<TokenStream> {
-    GIVEN.with_borrow(Option::clone)
+    let given = ROOT.with_borrow(Option::clone);
+    given.unwrap_or_else(|| find(&PACKAGES).unwrap_or_else(|| path_to(PACKAGES[0])))
 }
 
 /// Returns the module of `hooks-runtime` with the tool sets.
 pub(crate) fn toolset() -> TokenStream {
-    let krate = given().unwrap_or_else(|| named(&["hooks-runtime"]));
+    let krate = root();
     quote!(#krate::toolset)
 }
 
 /// Expands a macro whose arguments may contain `crate = path`.
 ///
-/// If the user's crate depends on no package of the framework and no path is given, generated code
+/// If the user's crate can name no package of the framework and no path is given, generated code
 /// cannot name the framework: the expansion is `rest` and an error.
 pub(crate) fn with_framework(
     args: TokenStream,
     rest: TokenStream,
     expand: impl FnOnce(TokenStream) -> TokenStream,
 ) -> TokenStream {
-    with_packages(&PACKAGES, args, rest, expand)
+    with_packages(&PACKAGES, MISSING, args, rest, expand)
+}
+
+/// Does the same for a macro whose expansion needs `hooks-runtime`.
+pub(crate) fn with_runtime(
+    args: TokenStream,
+    expand: impl FnOnce(TokenStream) -> TokenStream,
+) -> TokenStream {
+    with_packages(
+        &[RUNTIME],
+        MISSING_RUNTIME,
+        args,
+        TokenStream::new(),
+        expand,
+    )
 }
 
 fn with_packages(
     packages: &[&str],
+    missing: &str,
     args: TokenStream,
     rest: TokenStream,
     expand: impl FnOnce(TokenStream) -> TokenStream,
 ) -> TokenStream {
     let mut errors = Errors::default();
     let (args, path) = take_path(args, &mut errors);
-    if path.is_none() && errors.is_empty() && are_missing(packages) {
-        return quote!(#rest ::core::compile_error! { #MISSING });
-    }
-    let expanded = with_path(path.as_ref(), || expand(args));
+    let root = match path {
+        Some(path) => path.into_token_stream(),
+        None => match find(packages) {
+            Some(found) => found,
+            None if errors.is_empty() => {
+                return quote!(#rest ::core::compile_error! { #missing });
+            }
+            None => path_to(packages[0]),
+        },
+    };
+    let expanded = with_root(root, || expand(args));
     errors.with_rest(Some(expanded))
 }
 
-/// Expands with this path to the framework, if there is one.
-pub(crate) fn with_path<T>(path: Option<&Path>, expand: impl FnOnce() -> T) -> T {
-    GIVEN.set(path.map(ToTokens::to_token_stream));
+/// Expands with this path to the framework.
+fn with_root<T>(root: TokenStream, expand: impl FnOnce() -> T) -> T {
+    ROOT.set(Some(root));
     let expanded = expand();
-    GIVEN.set(None);
+    ROOT.set(None);
     expanded
 }
 
@@ -127,35 +151,47 @@ fn read_path(key: &Ident, value: &[TokenTree], errors: &mut Errors) -> Option<Pa
 }
 
 const MISSING: &str = "the expansion needs `hooks-core`, which is not a dependency of this crate; add `hooks-core` or `hooks-runtime` to the dependencies in Cargo.toml, or name a re-export with `crate = path`";
+const MISSING_RUNTIME: &str = "the expansion needs `hooks-runtime`, which is not a dependency of this crate; add `hooks-runtime` to the dependencies in Cargo.toml, or name a re-export with `crate = path`";
 
-/// Returns `true` if the user's crate depends on none of these packages.
-fn are_missing(packages: &[&str]) -> bool {
-    // Dependencies of build scripts do not count.
-    let is_build_script = |name: String| name.starts_with("build_script_");
-    if env::var("CARGO_CRATE_NAME").is_ok_and(is_build_script) {
-        return false;
-    }
-    let is_missing = |package: &&str| {
-        let found = crate_name(package);
-        matches!(found, Err(Error::CrateNotFound { .. }))
-    };
-    packages.iter().all(is_missing)
-}
+/// The package with the tool sets, which re-exports `hooks-core`.
+const RUNTIME: &str = "hooks-runtime";
 
 /// Packages with the items that expansions use.
-const PACKAGES: [&str; 2] = ["hooks-core", "hooks-runtime"];
+const PACKAGES: [&str; 2] = ["hooks-core", RUNTIME];
 
-/// Returns the first of these packages that the user depends on, under the user's name for it.
-fn named(packages: &[&str]) -> TokenStream {
-    let found = packages
-        .iter()
-        .find_map(|package| Some((package, crate_name(package).ok()?)));
-    let name = match found {
-        Some((_, FoundCrate::Name(name))) => name,
-        Some((package, FoundCrate::Itself)) => package.replace('-', "_"),
-        None => packages[0].replace('-', "_"),
+/// Returns the path to the first of these packages that the call site can name. If this cannot be
+/// decided, it is the path without a rename.
+fn find(packages: &[&str]) -> Option<TokenStream> {
+    let Some(folder) = env::var_os("CARGO_MANIFEST_DIR") else {
+        // Without cargo, `extern crate` may name crates of the compiler's search path.
+        let linked = CommandLine::current().and_then(|line| linked(line, packages));
+        return Some(linked.unwrap_or_else(|| path_to(packages[0])));
     };
-    let name = Ident::new(&name, Span::call_site());
+    match CommandLine::current() {
+        Some(line) => linked(line, packages),
+        None => match Manifest::read(FilePath::new(&folder)) {
+            Some(manifest) => {
+                let is_build_script = env::var("CARGO_CRATE_NAME")
+                    .is_ok_and(|name| name.starts_with("build_script_"));
+                let name = manifest.name_of(packages, is_build_script);
+                name.as_deref().map(path_to)
+            }
+            None => Some(path_to(packages[0])),
+        },
+    }
+}
+
+fn linked(line: &CommandLine, packages: &[&str]) -> Option<TokenStream> {
+    packages.iter().find_map(|package| {
+        let name = line.name_of(package);
+        let own = || line.compiles(package).then_some(*package);
+        name.or_else(own).map(path_to)
+    })
+}
+
+/// Returns the absolute path to the crate of a package, or to a crate of this name.
+fn path_to(name: &str) -> TokenStream {
+    let name = Ident::new(&crate_of(name), Span::call_site());
     quote!(::#name)
 }
 
@@ -166,7 +202,8 @@ mod tests {
     fn a_missing_dependency_is_an_error_with_its_remedy() {
         let expand = |packages: &[&str]| {
             let expansion = |_| quote::quote!(expanded);
-            super::with_packages(packages, Default::default(), Default::default(), expansion)
+            let (args, rest) = Default::default();
+            super::with_packages(packages, super::MISSING, args, rest, expansion)
         };
         let error = expand(&["hooks-runtime"]).to_string();
         assert!(error.contains("add `hooks-core` or"), "{error}");
@@ -181,7 +218,8 @@ mod tests {
         let (rest, path) = super::take_path(args, &mut errors);
         assert!(errors.is_empty());
         assert_eq!(rest.to_string(), "AppHooksSet");
-        let path = super::with_path(path.as_ref(), super::private);
+        let path = quote::quote!(#path);
+        let path = super::with_root(path, super::private);
         assert_eq!(path.to_string(), "framework :: hooks :: __private");
         assert_eq!(super::private().to_string(), ":: hooks_core :: __private");
         let (rest, path) = super::take_path(quote::quote!(crate::AppHooksSet), &mut errors);

@@ -126,7 +126,7 @@ use proc_macro::TokenStream;
 ///
 /// | Attribute | Description |
 /// |---|---|
-/// | `#[hooks(crate = path)]` | sets the path to `hooks-core` or `hooks-runtime`, for a framework that re-exports it; the default is the dependency in Cargo.toml |
+/// | `#[hooks(crate = path)]` | sets the path to `hooks-core` or `hooks-runtime`, for a framework that re-exports it; the default is the dependency that the code can name |
 /// | `#[nested_hooks(field = Set, …)]` | adds for each pair a field with another hook set, with the visibility of the trait |
 /// | `cfg`, `allow` | apply to all generated items, also on a slot |
 ///
@@ -271,5 +271,5 @@ pub fn impl_hook(args: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro_derive(ToolSet, attributes(tool))]
 pub fn tool_set(item: TokenStream) -> TokenStream {
     let args = toolset::args(item.clone().into());
-    krate::with_framework(args, Default::default(), |_| toolset::entry(item.into())).into()
+    krate::with_runtime(args, |_| toolset::entry(item.into())).into()
 }

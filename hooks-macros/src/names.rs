@@ -12,6 +12,11 @@ use syn::{Ident, Lifetime, Path, TraitBound, Type, TypePath};
 use crate::spans;
 use crate::syntax;
 
+/// Returns the name of a crate in code, from the name of its package or of the dependency.
+pub(crate) fn crate_of(package: &str) -> String {
+    package.replace('-', "_")
+}
+
 /// Converts `validate_prompt` into `ValidatePrompt`, at the method's span; `None` for `_1`.
 pub(crate) fn camel(method: &Ident) -> Option<Ident> {
     let name = method.unraw().to_string().to_upper_camel_case();

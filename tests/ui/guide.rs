@@ -8,10 +8,10 @@
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::mem;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::PathBuf;
 
 use crate::files::{GUIDES, repository};
+use crate::outside;
 
 /// A fenced block of a page.
 #[derive(Debug)]
@@ -100,14 +100,9 @@ impl Reader {
     fn run(&mut self, commands: &str) {
         self.share_dependencies();
         let left = self.place.join("left-off");
-        let output = Command::new("sh")
+        let output = outside::command("sh", &self.place)
             .args(["-ec", &format!("{commands}pwd > \"$LEFT_OFF\"")])
-            .current_dir(&self.place)
             .env("LEFT_OFF", &left)
-            .env("CARGO_TARGET_DIR", target())
-            .env("CARGO_NET_OFFLINE", "true")
-            // Variables that cargo sets for this test are not set for a reader.
-            .env_remove("CARGO_MANIFEST_DIR")
             .output()
             .expect("`sh` starts");
         let said = String::from_utf8_lossy(&output.stderr);
@@ -164,30 +159,6 @@ fn reader_folder(page: &str) -> PathBuf {
     std::env::temp_dir().join(format!("hooks-guide-{:x}", hasher.finish()))
 }
 
-/// Returns the profiles and the replaced crate of the repository, so that the reader's build reuses
-/// its artifacts.
-fn config() -> String {
-    let manifest = fs::read_to_string(repository().join("Cargo.toml")).expect("the manifest");
-    let from = manifest.find("[profile.").expect("a profile");
-    let insta = repository().join("contrib/insta");
-    let patch = format!("[patch.crates-io]\ninsta = {{ path = {insta:?} }}\n\n");
-    // The pages choose the features of `tokio`, so its artifacts are not reused: it is not optimised.
-    let profiles = manifest[from..].replace("tokio = { opt-level = 1 }\n", "");
-    patch + &profiles
-}
-
-/// Returns the target folder of this package's tests.
-fn target() -> PathBuf {
-    let test = std::env::current_exe().expect("a test knows where it is");
-    let folder = test
-        .ancestors()
-        .find(|folder| folder.ends_with("debug") || folder.ends_with("release"));
-    let target = folder.and_then(Path::parent);
-    target
-        .expect("cargo builds tests into a folder of its own")
-        .to_owned()
-}
-
 /// Follows the pages of one program.
 #[cfg(unix)]
 fn follow(pages: &[&str]) {
@@ -199,8 +170,11 @@ fn follow(pages: &[&str]) {
     fs::create_dir(&reader_folder).expect("a place for the reader");
     std::os::unix::fs::symlink(repository(), reader_folder.join("hooks")).expect("a link");
     fs::create_dir(reader_folder.join(".cargo")).expect("a folder for the configuration");
-    fs::write(reader_folder.join(".cargo/config.toml"), config())
-        .expect("the configuration is written");
+    fs::write(
+        reader_folder.join(".cargo/config.toml"),
+        outside::profiles(),
+    )
+    .expect("the configuration is written");
     let mut reader = Reader {
         place: reader_folder,
         printed: None,

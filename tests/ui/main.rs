@@ -1,5 +1,6 @@
-//! What users of the macros write: mistakes, and the programs of the book's guide. One program,
-//! because the builds of the guide often wait for a single process.
+//! What users of the macros write: mistakes, the programs of the book's guide, and packages with
+//! every combination of dependencies. One program, because its builds often wait for a single
+//! process.
 
 mod fail;
 #[allow(
@@ -9,3 +10,5 @@ mod fail;
 #[path = "../support/files.rs"]
 mod files;
 mod guide;
+mod outside;
+mod reach;
