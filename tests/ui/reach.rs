@@ -7,7 +7,6 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
 
 use crate::files::repository;
 use crate::outside;
@@ -21,8 +20,6 @@ enum Table {
 }
 
 impl Table {
-    const ALL: [Self; 3] = [Self::Normal, Self::Dev, Self::Build];
-
     fn name(self) -> &'static str {
         match self {
             Self::Normal => "dependencies",
@@ -51,17 +48,20 @@ enum Form {
 }
 
 impl Form {
-    const ALL: [Self; 11] = [
-        Self::Plain,
+    /// Forms of dependencies that the code can name.
+    const LINKED: [Self; 6] = [
         Self::Renamed,
-        Self::Off,
         Self::On,
-        Self::OtherTarget,
         Self::ThisTarget,
         Self::Inherited,
         Self::InheritedRenamed,
-        Self::InheritedOff,
         Self::RenamedOn,
+    ];
+
+    const UNLINKED: [Self; 4] = [
+        Self::Off,
+        Self::OtherTarget,
+        Self::InheritedOff,
         Self::RenamedOtherTarget,
     ];
 
@@ -73,10 +73,7 @@ impl Form {
     }
 
     fn is_linked(self) -> bool {
-        !matches!(
-            self,
-            Self::Off | Self::OtherTarget | Self::InheritedOff | Self::RenamedOtherTarget
-        )
+        !Self::UNLINKED.contains(&self)
     }
 
     fn is_renamed(self) -> bool {
@@ -209,7 +206,7 @@ impl Package {
 
     fn manifest(&self) -> String {
         let mut manifest = format!(
-            "# {:?}\n[package]\nname = {:?}\nversion = \"0.0.0\"\nedition = \"2024\"\n",
+            "# {:?}\n[package]\nname = {:?}\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[lints.rust]\ndead_code = \"allow\"\n",
             self.dependencies, self.name
         );
         let is_on =
@@ -231,10 +228,15 @@ impl Package {
         write(&folder.join("Cargo.toml"), &self.manifest());
         let tests = self.names(Target::Tests);
         let uses = uses(&tests);
-        let unit_tests = format!("#[cfg(test)]\nmod unit_tests {{\n{uses}}}\n");
         let doc_test: String = uses.lines().map(|line| format!("//! {line}\n")).collect();
         let doc_test = format!("//! ```no_run\n{doc_test}//! ```\n");
-        let library = doc_test + &self::uses(&self.names(Target::Library)) + &unit_tests;
+        let own = self.names(Target::Library);
+        let library = if own.is_empty() {
+            format!("#[cfg(test)]\nmod unit_tests {{\n{uses}}}\n")
+        } else {
+            self::uses(&own)
+        };
+        let library = doc_test + &library;
         write(&folder.join("src/lib.rs"), &library);
         write(&folder.join("tests/used.rs"), &uses);
         let with_main = |uses: String| uses + "fn main() {}\n";
@@ -247,15 +249,17 @@ impl Package {
     }
 }
 
-/// Returns code that uses each macro through each of these names.
+/// Returns code that uses each macro through the last of these names, which is `hooks-runtime` if
+/// the code can name it. The name does not affect the expansion.
 fn uses(names: &[(Framework, String)]) -> String {
-    names.iter().map(|(framework, name)| {
-        let tool_set = match framework {
-            Framework::Core => String::new(),
-            Framework::Runtime => format!("use ::{name}::toolset::ToolSet;\n{TOOL_SET}"),
-        };
-        format!("pub mod through_{name} {{\nuse ::{name}::{{hooks, impl_hook, impl_hooks}};\n{HOOKS}{tool_set}}}\n")
-    }).collect()
+    let Some((framework, name)) = names.last() else {
+        return String::new();
+    };
+    let tool_set = match framework {
+        Framework::Core => String::new(),
+        Framework::Runtime => format!("use ::{name}::toolset::ToolSet;\n{TOOL_SET}"),
+    };
+    format!("use ::{name}::{{hooks, impl_hook, impl_hooks}};\n{HOOKS}{tool_set}")
 }
 
 const HOOKS: &str = r#"
@@ -284,49 +288,52 @@ pub enum Tools {
 pub fn tools() -> ToolsHooksSet<'static> { ToolsHooksSet::new() }
 "#;
 
-/// Returns all subsets of the tables.
-fn tables() -> impl Iterator<Item = Vec<Table>> {
-    (0..1 << Table::ALL.len()).map(|set: usize| {
-        let all = Table::ALL.into_iter().enumerate();
-        let chosen = all.filter(|(bit, _)| set & (1 << bit) != 0);
-        chosen.map(|(_, table)| table).collect()
-    })
-}
-
-fn dependencies(framework: Framework, tables: &[Table], form: Form) -> Vec<Dependency> {
-    let dependency = |&table: &Table| Dependency {
+/// Returns every combination of the tables that affects a target, then every form.
+fn combinations() -> Vec<Package> {
+    use Framework::{Core, Runtime};
+    use Table::{Build, Dev, Normal};
+    let dependency = |framework, table, form| Dependency {
         framework,
         table,
         form,
     };
-    tables.iter().map(dependency).collect()
-}
-
-/// Returns every combination of tables, then every combination of forms.
-fn combinations() -> Vec<Package> {
-    use Framework::{Core, Runtime};
     let mut combinations = Vec::new();
-    for core in tables() {
-        for runtime in tables() {
-            let mut all = dependencies(Core, &core, Form::Plain);
-            all.extend(dependencies(Runtime, &runtime, Form::Plain));
-            combinations.push(all);
-        }
+    // The build script of a package has other crates than its other targets.
+    for chosen in 0..1 << 4 {
+        let of_build_script = chosen % 4 ^ chosen / 4;
+        let tables = [
+            (Core, Normal, chosen & 1),
+            (Core, Dev, chosen & 2),
+            (Core, Build, of_build_script & 1),
+            (Runtime, Normal, chosen & 4),
+            (Runtime, Dev, chosen & 8),
+            (Runtime, Build, of_build_script & 2),
+        ];
+        let tables = tables.into_iter().filter(|(_, _, chosen)| *chosen != 0);
+        let plain = |(framework, table, _)| dependency(framework, table, Form::Plain);
+        combinations.push(tables.map(plain).collect());
     }
-    for form in Form::ALL {
-        for (varied, plain) in [(Core, Runtime), (Runtime, Core)] {
-            let mut all = dependencies(plain, &[Table::Normal], Form::Plain);
-            all.extend(dependencies(varied, &[Table::Normal], form));
-            combinations.push(all);
-            if !form.is_optional() {
-                let mut all = dependencies(plain, &[Table::Normal], Form::Plain);
-                all.extend(dependencies(varied, &[Table::Dev], form));
-                combinations.push(all);
-            }
+    for (one, other) in [(Core, Runtime), (Runtime, Core)] {
+        for (linked, unlinked) in Form::LINKED
+            .into_iter()
+            .zip(Form::UNLINKED.into_iter().cycle())
+        {
+            combinations.push(vec![
+                dependency(one, Normal, linked),
+                dependency(other, Normal, unlinked),
+            ]);
         }
-        let mut all = dependencies(Core, &[Table::Normal], form);
-        all.extend(dependencies(Runtime, &[Table::Normal], form));
-        combinations.push(all);
+        for form in [
+            Form::Renamed,
+            Form::OtherTarget,
+            Form::InheritedRenamed,
+            Form::RenamedOtherTarget,
+        ] {
+            combinations.push(vec![
+                dependency(one, Normal, Form::Plain),
+                dependency(other, Dev, form),
+            ]);
+        }
     }
     let numbered = combinations.into_iter().enumerate();
     numbered
@@ -347,58 +354,174 @@ fn write(path: &Path, text: &str) {
     fs::write(path, text).expect("the file is written");
 }
 
-/// Returns the folder of a workspace with this name, and writes its manifest.
-fn workspace(name: &str) -> PathBuf {
-    let folder = outside::target().join("reach").join(name);
-    let mut manifest =
-        "[workspace]\nresolver = \"3\"\nmembers = [\"*-*\"]\n\n[workspace.dependencies]\n"
-            .to_owned();
+/// Writes the manifest of the workspace with these packages, and returns its folder.
+fn workspace<'p>(packages: impl Iterator<Item = &'p str>) -> PathBuf {
+    let folder = outside::target().join("reach");
+    let members: Vec<&str> = packages.collect();
+    let mut manifest = format!(
+        "[workspace]\nresolver = \"3\"\nmembers = {members:?}\n\n[workspace.dependencies]\n"
+    );
     for framework in [Framework::Core, Framework::Runtime] {
         for form in [Form::Plain, Form::Renamed] {
             let (key, source) = (framework.key(form), framework.source());
             manifest += &format!("{key} = {{ {source} }}\n");
         }
     }
-    write(
-        &folder.join("Cargo.toml"),
-        &(manifest + "\n" + &outside::profiles()),
-    );
+    manifest += &format!("\n{}", outside::profiles());
+    write(&folder.join("Cargo.toml"), &manifest);
+    let lock = fs::read(repository().join("Cargo.lock")).expect("the lock file");
+    fs::write(folder.join("Cargo.lock"), lock).expect("the lock file is written");
     folder
 }
 
-fn cargo(folder: &Path, args: &[&str]) -> Output {
-    fs::copy(repository().join("Cargo.lock"), folder.join("Cargo.lock"))
-        .expect("the lock file is copied");
-    outside::command("cargo", folder)
-        .args(args)
-        .output()
-        .expect("`cargo` starts")
+/// Runs `cargo`, and returns whether it succeeded and its messages.
+fn cargo(folder: &Path, args: &[&str]) -> (bool, String) {
+    let output = outside::command("cargo", folder).args(args).output();
+    let output = output.expect("`cargo` starts");
+    let messages = String::from_utf8_lossy(&output.stderr).into_owned();
+    let printed = String::from_utf8_lossy(&output.stdout);
+    (output.status.success(), messages + &printed)
 }
 
-fn succeed(output: &Output) {
-    let messages = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{messages}");
+/// A framework whose users depend on none of the two crates.
+const FACADE: [(&str, &str); 2] = [
+    (
+        "Cargo.toml",
+        r#"
+[package]
+name = "facade"
+version = "0.0.0"
+edition = "2024"
+
+[dependencies.hooks-runtime]
+workspace = true
+"#,
+    ),
+    (
+        "src/lib.rs",
+        r#"
+pub use hooks_runtime as points;
+
+#[macro_export]
+macro_rules! declare {
+    ($name:ident) => {
+        #[$crate::points::hooks(crate = $crate::points)]
+        pub trait $name {
+            #[hook(singleton)]
+            async fn choose(prompt: &str) -> usize { prompt.len() }
+        }
+    };
+}
+"#,
+    ),
+];
+
+/// A user of the facade. Its tests can name `hooks-core`, its library cannot.
+const FACADE_USER: &str = r#"
+[package]
+name = "NAME"
+version = "0.0.0"
+edition = "2024"
+
+[dependencies]
+facade.path = "../facade"
+
+[dependencies.hooks-runtime]
+workspace = true
+optional = true
+
+[dev-dependencies.hooks-core]
+workspace = true
+
+[features]
+runtime = ["dep:hooks-runtime"]
+"#;
+
+const USES_OF_THE_FACADE: &str = r#"
+use facade::points::toolset::ToolSet;
+use facade::points::{hooks, impl_hook};
+
+#[hooksPATH]
+pub trait AppHooks {
+    #[hook(singleton)]
+    async fn choose(prompt: &str) -> usize { prompt.len() }
+}
+
+pub mod declared {
+    facade::declare!(OtherHooks);
+}
+
+#[impl_hook(declared::ChooseAND_PATH)]
+pub async fn two(_prompt: &str) -> usize { 2 }
+
+#[derive(ToolSet)]
+TOOL_PATH
+pub enum Tools {
+    /// Repeats a text.
+    #[tool(output = String)]
+    Echo(String),
+}
+"#;
+
+fn write_facade(folder: &Path) {
+    for (path, text) in FACADE {
+        write(&folder.join("facade").join(path), text);
+    }
+    for (name, replaced) in [
+        ("without-path", ["", "", ""]),
+        (
+            "with-path",
+            [
+                "(crate = facade::points)",
+                ", crate = facade::points",
+                "#[tool(crate = facade::points)]",
+            ],
+        ),
+    ] {
+        let [path, and_path, tool_path] = replaced;
+        let folder = folder.join(name);
+        write(
+            &folder.join("Cargo.toml"),
+            &FACADE_USER.replace("NAME", name),
+        );
+        let uses = USES_OF_THE_FACADE
+            .replace("TOOL_PATH", tool_path)
+            .replace("AND_PATH", and_path)
+            .replace("PATH", path);
+        write(&folder.join("src/lib.rs"), &uses);
+    }
 }
 
 #[test]
-fn every_macro_finds_the_crate_that_a_target_can_name() {
-    let folder = workspace("combinations");
+fn every_macro_finds_a_crate_that_the_target_can_name_or_reports_one_error() {
     let combinations = combinations();
+    let names = combinations.iter().map(|package| &*package.name);
+    let folder = workspace(names.chain(["facade", "with-path", "without-path"]));
     for package in &combinations {
         package.write(&folder);
     }
-    succeed(&cargo(
-        &folder,
-        &[
-            "check",
-            "--quiet",
-            "--workspace",
-            "--all-targets",
-            "--keep-going",
-        ],
-    ));
-    succeed(&cargo(
-        &folder,
-        &["test", "--quiet", "--workspace", "--doc", "--no-fail-fast"],
-    ));
+    write_facade(&folder);
+    let most = ["--quiet", "--workspace", "--exclude", "without-path"];
+    for command in [
+        &["check", "--all-targets", "--keep-going"],
+        &["test", "--doc", "--no-fail-fast"],
+    ] {
+        let (is_success, messages) = cargo(&folder, &[&command[..], &most].concat());
+        assert!(is_success, "{messages}");
+    }
+
+    let (is_success, messages) = cargo(&folder, &["check", "--quiet", "--package", "without-path"]);
+    assert!(!is_success, "{messages}");
+    for (package, errors) in [("hooks-core", 2), ("hooks-runtime", 1)] {
+        let error = format!("error: the expansion needs `{package}`, which is not a dependency");
+        assert_eq!(messages.matches(&error).count(), errors, "{messages}");
+    }
+    assert_eq!(
+        messages
+            .matches("name a re-export with `crate = path`")
+            .count(),
+        3,
+        "{messages}"
+    );
+    assert!(messages.contains("due to 3 previous errors"), "{messages}");
 }
