@@ -186,6 +186,29 @@ mod tests {
     }
 
     #[test]
+    fn in_every_combination_of_tables_a_crate_of_the_nearest_table_is_named() {
+        const TABLES: [&str; 3] = ["dependencies", "dev-dependencies", "build-dependencies"];
+        for chosen in 0..1 << 6 {
+            let is_in = |package: usize, table: usize| chosen & (1 << (3 * package + table)) != 0;
+            let tables = TABLES.iter().enumerate().map(|(table, name)| {
+                let core = is_in(0, table).then_some("hooks-core = '0.1'\n");
+                let runtime = is_in(1, table).then_some("plugins.package = 'hooks-runtime'\n");
+                let (core, runtime) = (core.unwrap_or_default(), runtime.unwrap_or_default());
+                format!("[{name}]\n{core}{runtime}")
+            });
+            let package: String = tables.collect();
+            let named = |table| match (is_in(0, table), is_in(1, table)) {
+                (true, _) => Some("hooks_core"),
+                (false, true) => Some("plugins"),
+                (false, false) => None,
+            };
+            let code = named(0).or(named(1));
+            assert_eq!(name(&package, false).as_deref(), code, "{package}");
+            assert_eq!(name(&package, true).as_deref(), named(2), "{package}");
+        }
+    }
+
+    #[test]
     fn a_dependency_with_conditions_is_named_if_there_is_no_other() {
         for (package, expected) in [
             ("[dev-dependencies]\nhooks-core = '0.1'", "hooks_core"),
