@@ -29,7 +29,7 @@ impl Table {
     }
 }
 
-/// How a table has a dependency.
+/// The form of a dependency in its table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
     Plain,
@@ -161,8 +161,7 @@ impl Dependency {
             ""
         };
         lines += &format!("\n[{table}.{key}]\n");
-        lines += &format!("{source}{optional}").replace(", ", "\n");
-        lines + "\n"
+        lines + &format!("{source}{optional}").replace(", ", "\n") + "\n"
     }
 }
 
@@ -215,7 +214,6 @@ impl Package {
         let on: Vec<String> = on
             .map(|dependency| format!("dep:{}", dependency.framework.key(dependency.form)))
             .collect();
-        // A feature keeps the dependency from being one by its own name.
         manifest += &format!("\n[features]\ndefault = {on:?}\n");
         for dependency in &self.dependencies {
             manifest += &dependency.manifest();
@@ -300,7 +298,7 @@ fn combinations() -> Vec<Package> {
     let mut combinations = Vec::new();
     // The build script of a package has other crates than its other targets.
     for chosen in 0..1 << 4 {
-        let of_build_script = chosen % 4 ^ chosen / 4;
+        let of_build_script = (chosen % 4) ^ (chosen / 4);
         let tables = [
             (Core, Normal, chosen & 1),
             (Core, Dev, chosen & 2),
