@@ -28,6 +28,7 @@ mod output;
 mod phases;
 mod pointers;
 mod precedence;
+mod refusals;
 mod registration;
 mod reports;
 mod sharing;
