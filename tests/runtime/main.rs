@@ -23,6 +23,7 @@ mod examples;
 mod failure;
 mod hook_result;
 mod injection;
+mod model;
 mod nested;
 mod output;
 mod phases;
