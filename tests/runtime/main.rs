@@ -21,6 +21,7 @@ mod event_phases;
 mod event_schemas;
 mod examples;
 mod failure;
+mod hook_forms;
 mod hook_result;
 mod injection;
 mod model;

@@ -94,6 +94,19 @@ pub(crate) struct RareFields {
     pub(crate) report: Option<Report>,
 }
 
+impl RareFields {
+    /// Returns `true` if an emission needs no such parts.
+    pub(crate) fn is_empty(&self) -> bool {
+        let RareFields {
+            decision,
+            question,
+            output,
+            report,
+        } = self;
+        decision.is_none() && question.is_none() && output.is_empty() && report.is_none()
+    }
+}
+
 /// Origin of a question to the user. The question itself is in the result of the deciding hook.
 #[derive(Debug, Clone)]
 pub(crate) struct QuestionOrigin {

@@ -209,6 +209,8 @@ impl<'t> EmissionState<'t> {
             Action::Continue => Continue(()),
             Action::InjectContext if result.injection().is_none() => Continue(()),
             Action::Modify => {
+                // A hook that is ready applies such changes itself, and returns no result.
+                let only_sets_fields = result.is_bare();
                 let (data, changes) = (result.data.take(), std::mem::take(&mut result.changes));
                 if let Some(data) = data {
                     self.fields.replace(data);
@@ -219,7 +221,7 @@ impl<'t> EmissionState<'t> {
                 // Without data nothing changes.
                 if self.fields.has_changed() {
                     self.modified(entry);
-                    if self.action.get() == Action::Modify {
+                    if self.action.get() == Action::Modify && !only_sets_fields {
                         self.said().decision = Some(result);
                     }
                 }
@@ -484,12 +486,15 @@ fn complete(
 ) -> Result<Emission, EmitError> {
     let printed = transcript.into_lines();
     let said = said.map(|said| *said).unwrap_or_default();
-    emission.rare_fields = ColdOption::from(Box::new(RareFields {
+    let rare_fields = RareFields {
         decision: said.decision,
         question: said.question,
         output: output(printed, &said.muted),
         report,
-    }));
+    };
+    if !rare_fields.is_empty() {
+        emission.rare_fields = ColdOption::from(Box::new(rare_fields));
+    }
     emission.injections = said.injections;
     emission.messages = said.messages;
     emission.failures = said.failures;

@@ -26,7 +26,7 @@ use hooks_core::{EntryMeta, Failure, Hook, HookFuture, HookObject, Stateful, hoo
 
 use super::condition::Conditions;
 use super::event::{Event, EventContext};
-use super::result::{APPROVAL_TIMEOUT, Action, HookResult};
+use super::result::{Action, HookResult};
 use crate::{HookError, Map};
 
 /// The slot behind every event. Hooks of it are registered with a
@@ -83,15 +83,7 @@ impl HandlerOutput {
     // Inlined into the hook, so that most fields are never written.
     #[cfg_attr(not(debug_assertions), inline(always))] // event_continue/16
     fn of(result: HookResult, context: Option<EventContext<'_>>) -> Self {
-        let is_bare = result.data.is_none()
-            && result.reason.is_none()
-            && result.context_injection.is_none()
-            && result.approval_prompt.is_none()
-            && result.approval_options.is_none()
-            && result.approval_timeout == APPROVAL_TIMEOUT
-            && !result.suppress_output
-            && result.user_message.is_none()
-            && result.extra.is_none();
+        let is_bare = result.is_bare();
         match (result.action, context) {
             (Action::Continue, _) if is_bare && result.changes.is_empty() => {
                 // It owns nothing, and a call that drops it is `event_continue/4` +11 %.

@@ -332,6 +332,20 @@ impl HookResult {
         self
     }
 
+    /// Returns `true` if the result has at most an action and changes of single fields.
+    #[cfg_attr(not(debug_assertions), inline(always))] // event_continue/16
+    pub(crate) fn is_bare(&self) -> bool {
+        self.data.is_none()
+            && self.reason.is_none()
+            && self.context_injection.is_none()
+            && self.approval_prompt.is_none()
+            && self.approval_options.is_none()
+            && self.approval_timeout == APPROVAL_TIMEOUT
+            && !self.suppress_output
+            && self.user_message.is_none()
+            && self.extra.is_none()
+    }
+
     /// Returns the data of the hook, whatever its action.
     pub(crate) fn into_data(self) -> Option<Map> {
         match (self.data, self.changes) {
