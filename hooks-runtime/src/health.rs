@@ -16,6 +16,7 @@ pub(crate) struct FailureCounts {
     counts: Mutex<HashMap<EntryId, FailureCount>>,
     /// `true` once a registration has had a limit.
     is_used: AtomicBool,
+    is_copy: bool,
 }
 
 #[derive(Clone)]
@@ -70,6 +71,7 @@ impl FailureCounts {
         FailureCounts {
             counts: Mutex::new(lock(&self.counts).clone()),
             is_used: AtomicBool::new(self.is_used()),
+            is_copy: true,
         }
     }
 
@@ -97,8 +99,18 @@ impl FailureCounts {
         lock(&self.counts).remove(&id);
     }
 
-    /// Resets the count of a registration.
-    pub(crate) fn reset(&self, id: EntryId) {
+    /// Resets the count of a registration whose hook was enabled. In a copy, the count is no longer
+    /// shared from now on.
+    pub(crate) fn restart(&self, id: EntryId) {
+        match lock(&self.counts).get_mut(&id) {
+            Some(count) if self.is_copy => count.failures = Arc::default(),
+            Some(count) => count.reset(),
+            None => {}
+        }
+    }
+
+    /// Resets the count of a registration whose hook has succeeded.
+    fn reset(&self, id: EntryId) {
         if let Some(count) = lock(&self.counts).get(&id) {
             count.reset();
         }

@@ -475,7 +475,7 @@ impl<T: ?Sized + Send + Sync + 'static> TransformRegistry<T> {
             slot.get(id).map(|(_, entry)| entry.id())
         });
         if let (Some(entry), true) = (entry, is_enabled) {
-            self.inner.counts.reset(entry);
+            self.inner.counts.restart(entry);
         }
         entry.is_some()
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use futures::executor::block_on;
-use hooks_runtime::events::{EventNameProblem, STANDARD};
+use hooks_runtime::events::{EventNameProblem, EventSchema, STANDARD};
 use hooks_runtime::{Action, EmitOptions, Event, HookRegistry, HookResult};
 use serde_json::json;
 
@@ -360,4 +360,74 @@ fn names_that_are_data_end_the_checks() {
         block_on(emit(&registry, "order:plcaed", ()));
     });
     assert!(warnings.is_empty(), "{warnings:?}");
+}
+
+#[test]
+fn what_a_copy_declares_is_declared_in_the_copy_only() {
+    let declare: [fn(&HookRegistry); 2] = [
+        |copy| copy.declare_events(["deploy:start"]),
+        |copy| copy.declare(EventSchema::new("deploy:start")),
+    ];
+    for declare in declare {
+        let registry = registry_with(&["deploy:strat", "my:own"]);
+        let copy = registry.for_call(declare);
+        let undeclared = |event: &str, similar: Option<&str>| {
+            (
+                event.into(),
+                EventNameProblem::Undeclared,
+                similar.map(Into::into),
+            )
+        };
+        let expected = [
+            undeclared("deploy:strat", Some("deploy:start")),
+            undeclared("my:own", None),
+        ];
+        assert_eq!(listed(&copy), expected);
+        assert_eq!(listed(&registry), []);
+        // A hook of an undeclared name is no mistake in the registry.
+        assert!(warnings_of(|| registry.register("another:name", proceed, plain())).is_empty());
+        // A copy of the copy has its declarations.
+        assert_eq!(listed(&copy.for_call(|_| {})), expected);
+        // Later declarations of the registry do not reach the copy.
+        registry.declare_events(["my:own"]);
+        assert_eq!(listed(&copy), expected);
+    }
+}
+
+#[test]
+fn a_name_that_a_copy_declares_or_registers_is_checked_in_the_registry() {
+    let registry = HookRegistry::new();
+    registry.register("deploy:start", proceed, plain());
+    let copy = registry.for_call(|copy| copy.declare_events(["deploy:strat", "tool:pree"]));
+    let warnings = warnings_of(|| {
+        copy.register("tool:pree", proceed, plain());
+        copy.register("deploy:strat", proceed, plain());
+    });
+    assert!(warnings.is_empty(), "{warnings:?}");
+    let warnings = warnings_of(|| registry.register("tool:pree", proceed, plain()));
+    assert!(has_line(&warnings, "WARN", &["tool:pree"]), "{warnings:?}");
+    // The registry has no hook for this name, although the copy has one.
+    let warnings = warnings_of(|| block_on(emit(&registry, "deploy:strat", ())));
+    let words = ["deploy:strat", "deploy:start"];
+    assert!(has_line(&warnings, "WARN", &words), "{warnings:?}");
+}
+
+#[test]
+fn a_warning_is_logged_once_for_a_registry_and_its_copies() {
+    let registry = registry_with(&["deploy:start"]);
+    let registered = |registry: &HookRegistry| {
+        warnings_of(|| registry.register("tool:pree", proceed, plain())).len()
+    };
+    let emitted = |registry: &HookRegistry| {
+        warnings_of(|| block_on(emit(registry, "deploy:strat", ()))).len()
+    };
+    let copies = [registry.for_call(|_| {}), registry.for_call(|_| {})];
+    assert_eq!(copies.each_ref().map(registered), [1, 0]);
+    assert_eq!(copies.each_ref().map(emitted), [1, 0]);
+    assert_eq!((registered(&registry), emitted(&registry)), (0, 0));
+    // A name that only copies emitted is in the list of the registry.
+    let strat = |(event, problem, _): &(Arc<str>, EventNameProblem, _)| {
+        &**event == "deploy:strat" && *problem == EventNameProblem::NoHooks
+    };
+    assert!(listed(&registry).iter().any(strat));
 }

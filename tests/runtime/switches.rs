@@ -6,6 +6,7 @@ use std::time::Duration;
 use futures::executor::block_on;
 use hooks_runtime::events::EventPhase;
 use hooks_runtime::phases::{PostFn, PreFn, PreObserverFn, PreResult};
+use hooks_runtime::transform::{TransformFn, TransformInput, TransformRegistry, Transformed};
 use hooks_runtime::{
     Action, EmitOptions, Event, FailurePolicy, HookRegistry, HookResponse, HookResult, HookStatus,
     Map, Phase, PhaseRegistry, RegisterOptions, ResponseAction,
@@ -550,6 +551,41 @@ fn failures_in_copies_for_one_call_disable_the_hook_of_the_registry() {
     let copy = registry.for_call(|_| {}).for_call(|_| {});
     run(&copy);
     assert_eq!((state(&copy), state(&registry)), ((2, false), (2, false)));
+}
+
+#[test]
+fn a_hook_that_a_copy_enables_keeps_its_failures_in_the_registry() {
+    let isolated = || plain().on_failure(FailurePolicy::Isolate).disable_after(2);
+    let phases = Phases::new();
+    let lint = PreFn::new("lint", |_: &str| Err::<HookResponse, _>("broken"));
+    phases.register_pre(lint, isolated());
+    let failures = |registry: &Phases| registry.registered_hooks(Phase::Pre)[0].failures;
+    let run = |registry: &Phases| block_on(registry.execute_pre("r")).unwrap();
+    run(&phases);
+    let copy = phases.for_call(|call| _ = call.set_enabled(Phase::Pre, "lint", true));
+    assert_eq!((failures(&copy), failures(&phases)), (0, 1));
+    run(&copy);
+    assert_eq!((failures(&copy), failures(&phases)), (1, 1));
+    // Enabling the hook in the registry resets its count, also for earlier copies.
+    let copy = phases.for_call(|_| {});
+    phases.set_enabled(Phase::Pre, "lint", true);
+    assert_eq!((failures(&copy), failures(&phases)), (0, 0));
+
+    let hooks = HookRegistry::new();
+    let fails = |_: Event<'_>| Err::<HookResult, _>("broken");
+    hooks.register("e", fails, plain().name("fails").disable_after(2));
+    let failures = |registry: &HookRegistry| registry.descriptors()[0].failures;
+    block_on(emit(&hooks, "e", ()));
+    let copy = hooks.for_call(|call| _ = call.set_enabled("fails", true));
+    assert_eq!((failures(&copy), failures(&hooks)), (0, 1));
+
+    let values = TransformRegistry::<str>::new();
+    let fails = |_: TransformInput<'_, str>| Err::<Transformed<str>, _>("broken");
+    values.register(TransformFn::new("fails", fails), isolated());
+    let failures = |registry: &TransformRegistry<str>| registry.hooks()[0].failures;
+    block_on(values.apply("v")).unwrap();
+    let copy = values.for_call(|call| _ = call.set_enabled("fails", true));
+    assert_eq!((failures(&copy), failures(&values)), (0, 1));
 }
 
 #[test]

@@ -9,9 +9,12 @@
 
 use std::collections::HashSet;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, TryLockError};
+
+use rpds::HashTrieSetSync;
 
 use super::table::{EventTable, filter_bit};
+use crate::lock::lock;
 
 /// A name of an event that is probably a mistake; see
 /// [`HookRegistry::event_name_warnings`](super::HookRegistry::event_name_warnings).
@@ -93,14 +96,25 @@ const MAX_NAMES: usize = 1024;
 /// watched.
 const MAX_REPEATS: u8 = 32;
 
-/// The names that a registry has seen.
+/// The names that a registry knows. A copy of the registry has its own declarations and
+/// registrations, and shares what was emitted and what was logged: a copy often exists for one call,
+/// and its emissions are the host's.
 pub(super) struct EventNames {
     standard: &'static [&'static str],
-    declared: HashSet<Arc<str>>,
+    declared: NameSet,
     /// Names for which a hook was registered.
-    registered: HashSet<Arc<str>>,
+    registered: NameSet,
+    seen: Arc<Mutex<SeenNames>>,
+}
+
+/// A set that is copied in constant time.
+type NameSet = HashTrieSetSync<Arc<str>>;
+
+/// The names that a registry and its copies have seen.
+struct SeenNames {
     /// Names that were emitted without hooks, except standard and declared names.
     emitted: HashSet<Arc<str>>,
+    /// Names with a logged warning.
     warned: HashSet<Arc<str>>,
     /// For each filter bit, the number of emissions since the last new name.
     repeats: [u8; u64::BITS as usize],
@@ -116,13 +130,26 @@ pub(super) struct CheckedEmission {
 
 impl EventNames {
     pub(super) fn new(standard: &'static [&'static str]) -> Self {
-        EventNames {
-            standard,
-            declared: HashSet::new(),
-            registered: HashSet::new(),
+        let seen = SeenNames {
             emitted: HashSet::new(),
             warned: HashSet::new(),
             repeats: [0; u64::BITS as usize],
+        };
+        EventNames {
+            standard,
+            declared: NameSet::new_sync(),
+            registered: NameSet::new_sync(),
+            seen: Arc::new(Mutex::new(seen)),
+        }
+    }
+
+    /// Returns the names of a copied registry. Takes constant time.
+    pub(super) fn copied(&self) -> Self {
+        EventNames {
+            standard: self.standard,
+            declared: self.declared.clone(),
+            registered: self.registered.clone(),
+            seen: Arc::clone(&self.seen),
         }
     }
 
@@ -133,35 +160,51 @@ impl EventNames {
         events: impl Iterator<Item = Arc<str>>,
         table: &EventTable,
     ) -> Vec<EventNameWarning> {
-        self.declared.extend(events);
-        let with_hooks = table.events().filter_map(|event| self.check_hook(event));
+        events.for_each(|event| self.declared.insert_mut(event));
+        let mut seen = lock(&self.seen);
+        let with_hooks = table
+            .events()
+            .filter_map(|event| self.check_hook(event, &seen));
         let misspelled: Vec<_> = with_hooks
             .filter(|warning| warning.similar.is_some())
             .collect();
         let news = misspelled.into_iter();
-        news.filter(|warning| self.warned.insert(Arc::clone(&warning.event)))
+        news.filter(|warning| seen.warned.insert(Arc::clone(&warning.event)))
             .collect()
     }
 
     /// Records that a hook was registered for an event.
     pub(super) fn on_registration(&mut self, event: &Arc<str>) -> Option<EventNameWarning> {
-        if self.registered.contains(event) || self.registered.len() == MAX_NAMES {
+        if self.registered.contains(event) || self.registered.size() == MAX_NAMES {
             return None;
         }
-        self.registered.insert(Arc::clone(event));
-        let warning = self.check_hook(event)?;
-        self.warned.insert(Arc::clone(event)).then_some(warning)
+        self.registered.insert_mut(Arc::clone(event));
+        if self.is_declared(event) {
+            return None;
+        }
+        let mut seen = lock(&self.seen);
+        if seen.warned.contains(event) {
+            return None;
+        }
+        let warning = self.check_hook(event, &seen)?;
+        seen.warned.insert(Arc::clone(event));
+        Some(warning)
     }
 
-    /// Records that an event without hooks was emitted.
+    /// Records that an event without hooks was emitted. Waits for no other thread: if one uses the
+    /// names, a later emission is checked.
     pub(super) fn on_emission(&mut self, event: &str, table: &EventTable) -> CheckedEmission {
+        let mut seen = match self.seen.try_lock() {
+            Ok(seen) => seen,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => return CheckedEmission::default(),
+        };
         let bit = filter_bit(event);
-        let repeats = &mut self.repeats[bit.trailing_zeros() as usize];
-        if self.emitted.contains(event)
+        let is_known = seen.emitted.contains(event)
             || self.registered.contains(event)
-            || self.declared.contains(event)
-            || self.standard.contains(&event)
-        {
+            || self.is_declared(event);
+        let repeats = &mut seen.repeats[bit.trailing_zeros() as usize];
+        if is_known {
             *repeats = repeats.saturating_add(1);
             return CheckedEmission {
                 settled: if *repeats < MAX_REPEATS { 0 } else { bit },
@@ -169,30 +212,33 @@ impl EventNames {
             };
         }
         *repeats = 0;
-        if self.emitted.len() == MAX_NAMES || self.registered.len() == MAX_NAMES {
+        if seen.emitted.len() == MAX_NAMES || self.registered.size() == MAX_NAMES {
             return CheckedEmission {
                 settled: u64::MAX,
                 ..CheckedEmission::default()
             };
         }
         let event: Arc<str> = event.into();
-        self.emitted.insert(Arc::clone(&event));
+        seen.emitted.insert(Arc::clone(&event));
         let warning = self.check_emission(&event, table);
         CheckedEmission {
-            warning: warning.filter(|_| self.warned.insert(event)),
+            warning: warning.filter(|_| seen.warned.insert(event)),
             ..CheckedEmission::default()
         }
     }
 
     /// Returns the warnings that apply, by the names of their events.
     pub(super) fn warnings(&self, table: &EventTable) -> Vec<EventNameWarning> {
-        let hooks = table.events().filter_map(|event| self.check_hook(event));
-        let emitted = self.emitted.iter();
+        let seen = lock(&self.seen);
+        let hooks = table
+            .events()
+            .filter_map(|event| self.check_hook(event, &seen));
+        let emitted = seen.emitted.iter();
         let emissions = emitted.filter_map(|event| self.check_emission(event, table));
         let mut warnings: Vec<_> = hooks.chain(emissions).collect();
         if self.declared.is_empty() {
             // Two names may be similar to each other: the log has a warning for the second.
-            let is_logged = |event: &Arc<str>| self.warned.contains(event);
+            let is_logged = |event: &Arc<str>| seen.warned.contains(event);
             warnings.retain(|warning| {
                 let is_of_other = warning.similar.as_ref().is_some_and(is_logged);
                 is_logged(&warning.event) || !is_of_other
@@ -203,7 +249,7 @@ impl EventNames {
     }
 
     /// Checks the name of an event that has hooks.
-    fn check_hook(&self, event: &Arc<str>) -> Option<EventNameWarning> {
+    fn check_hook(&self, event: &Arc<str>, seen: &SeenNames) -> Option<EventNameWarning> {
         if self.is_declared(event) {
             return None;
         }
@@ -223,10 +269,10 @@ impl EventNames {
         if let Some(problem) = shape {
             return Some(warning(problem, None));
         }
-        if self.declared.is_empty() && self.emitted.contains(event) {
+        if self.declared.is_empty() && seen.emitted.contains(event) {
             return None;
         }
-        let emitted = self.emitted.iter().map(|name| &**name);
+        let emitted = seen.emitted.iter().map(|name| &**name);
         let similar = similar(event, self.declared_names().chain(emitted));
         match (self.declared.is_empty(), similar) {
             (true, None) => None,

@@ -47,8 +47,7 @@ pub struct HookRegistry {
 
 struct HookRegistryInner {
     table: CowCell<TableWriter>,
-    /// Shared with the copies that [`HookRegistry::for_call`] makes.
-    names: Arc<Mutex<EventNames>>,
+    names: Mutex<EventNames>,
     counts: FailureCounts,
     timer: Arc<dyn Timer>,
     origin: Origin<HookRegistryInner>,
@@ -109,7 +108,7 @@ impl HookRegistry {
     pub fn with_timer(timer: Arc<dyn Timer>) -> Self {
         let inner = HookRegistryInner {
             table: CowCell::new(TableWriter::new()),
-            names: Arc::new(Mutex::new(EventNames::new(HookRegistry::STANDARD_EVENTS))),
+            names: Mutex::new(EventNames::new(HookRegistry::STANDARD_EVENTS)),
             counts: FailureCounts::default(),
             timer,
             origin: Origin::NONE,
@@ -577,7 +576,7 @@ impl HookRegistry {
         });
         if is_enabled {
             for (_, id) in &found {
-                self.inner.counts.reset(*id);
+                self.inner.counts.restart(*id);
             }
         }
         found.len()
@@ -588,8 +587,10 @@ impl HookRegistry {
     ///
     /// Registrations of the registry do not unregister the hooks of the copy. Failures in the copy
     /// count for the registry, too: [`disable_after`](crate::RegisterOptions::disable_after)
-    /// disables a shared hook in both. The time to copy depends on the number of events with hooks,
-    /// and hardly on the number of hooks.
+    /// disables a shared hook in both. Events that a copy [declares](Self::declare_events) are
+    /// declared in the copy only. The [names](Self::event_name_warnings) that the copy emits count for
+    /// the registry, too, and a warning about a name is logged once for both. The time to copy depends
+    /// on the number of events with hooks, and hardly on the number of hooks.
     ///
     /// ```
     /// use hooks_runtime::{Event, HookRegistry, HookResult, RegisterOptions};
@@ -612,7 +613,7 @@ impl HookRegistry {
     pub fn for_call(&self, change: impl FnOnce(&HookRegistry)) -> HookRegistry {
         let inner = HookRegistryInner {
             table: self.inner.table.copied(),
-            names: Arc::clone(&self.inner.names),
+            names: Mutex::new(lock(&self.inner.names).copied()),
             counts: self.inner.counts.copied(),
             timer: Arc::clone(&self.inner.timer),
             origin: Origin::of_copy(&self.inner, &self.inner.origin),

@@ -454,7 +454,7 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
             slot.set_entry_enabled(entry, is_enabled).then_some(entry)
         });
         if let (Some(entry), true) = (entry, is_enabled) {
-            self.inner.counts.reset(entry);
+            self.inner.counts.restart(entry);
         }
         entry.is_some()
     }
