@@ -344,3 +344,75 @@ proptest! {
         prop_assert_eq!(is_ok, all_match && (all_known || !is_closed));
     }
 }
+
+#[test]
+fn a_number_is_an_integer_and_an_allowed_value_by_its_value() {
+    // As JSON Schema compares numbers: text of the value, whether it is an integer, and whether it
+    // is one of the values 1, 2, 100, 2^53 and 0.5.
+    let cases = [
+        ("1", true, true),
+        ("1.0", true, true),
+        ("10e-1", true, true),
+        ("2.0", true, true),
+        ("1e2", true, true),
+        ("100", true, true),
+        ("0.5", false, true),
+        ("5e-1", false, true),
+        ("0", true, false),
+        ("-0.0", true, false),
+        ("-1.0", true, false),
+        ("1.5", false, false),
+        ("-1.5", false, false),
+        ("1e-9", false, false),
+        ("9007199254740992", true, true),
+        ("9007199254740992.0", true, true),
+        // Not equal to 2^53, although a float cannot tell the two.
+        ("9007199254740993", true, false),
+        ("1e300", true, false),
+        ("-1e300", true, false),
+        ("18446744073709551615", true, false),
+        ("-9223372036854775808", true, false),
+        ("18446744073709551616", true, false),
+        ("5e-324", false, false),
+        ("true", false, false),
+        ("\"1\"", false, false),
+        ("[1]", false, false),
+    ];
+    let allowed = json!([1, 2, 100, 1_u64 << 53, 0.5]);
+    let allowed = allowed.as_array().unwrap();
+    let registry = HookRegistry::new();
+    registry.declare(EventSchema::new("integer").field(EventField::integer("n")));
+    let optional = EventField::integer("n").optional().one_of([1, 2]);
+    let optional = EventSchema::new("optional").field(optional);
+    registry.declare(optional.clone());
+    let field = EventField::any("n").one_of(allowed.clone());
+    registry.declare(EventSchema::new("allowed").field(field));
+    let field = EventField::any("n").one_of([json!([1, {"a": 2}])]);
+    registry.declare(EventSchema::new("nested").field(field));
+    let is_accepted = |event: &str, value: &Value| {
+        block_on(registry.emit(event, json!({"n": value.clone()}))).is_ok()
+    };
+    for (text, is_integer, is_allowed) in cases {
+        let value: Value = serde_json::from_str(text).unwrap();
+        assert_eq!(is_accepted("integer", &value), is_integer, "{text}");
+        assert_eq!(is_accepted("allowed", &value), is_allowed, "{text}");
+        let is_one_or_two = ["1", "1.0", "10e-1", "2.0"].contains(&text);
+        assert_eq!(is_accepted("optional", &value), is_one_or_two, "{text}");
+    }
+    assert!(is_accepted("optional", &Value::Null));
+    for (value, is_allowed) in [
+        (json!([1, {"a": 2}]), true),
+        (json!([1.0, {"a": 2.0}]), true),
+        (json!([1.0, {"a": 2.5}]), false),
+        (json!([1.0, {"b": 2.0}]), false),
+        (json!([1.0]), false),
+        (json!([1, {"a": 2, "b": 3}]), false),
+    ] {
+        assert_eq!(is_accepted("nested", &value), is_allowed, "{value}");
+    }
+    // The JSON Schema says the same: its `integer` and its `enum` compare numbers by their values.
+    assert_eq!(
+        optional.to_json_schema()["properties"]["n"],
+        json!({"type": ["integer", "null"], "enum": [1, 2, null]})
+    );
+}

@@ -6,7 +6,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex};
 
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::{Number, Value, json};
 
 use crate::lock::lock;
 use crate::map::{Map, type_name};
@@ -74,7 +74,7 @@ pub enum FieldType {
     /// A string.
     #[serde(rename = "string")]
     Text,
-    /// A number without a fraction.
+    /// A number without a fraction. `1.0` and `1e2` are integers, as in JSON Schema.
     Integer,
     /// A number.
     Number,
@@ -297,7 +297,7 @@ impl EventField {
         self
     }
 
-    /// Accepts these values only.
+    /// Accepts these values only. Numbers are compared by their values: `1` and `1.0` are equal.
     #[must_use]
     pub fn one_of<I>(mut self, values: I) -> Self
     where
@@ -326,7 +326,7 @@ impl EventField {
                 expected: self.field_type,
                 found: type_name(value),
             }),
-            Some(value) if !self.one_of.is_empty() && !self.one_of.contains(value) => {
+            Some(value) if !self.one_of.is_empty() && !self.allows(value) => {
                 Some(FieldProblem::Value {
                     field: field(),
                     allowed: self.one_of.clone(),
@@ -334,6 +334,11 @@ impl EventField {
             }
             Some(_) => None,
         }
+    }
+
+    /// Returns `true` if the value is one of the allowed values.
+    fn allows(&self, value: &Value) -> bool {
+        self.one_of.iter().any(|allowed| are_equal(allowed, value))
     }
 
     fn to_json_schema(&self) -> Value {
@@ -372,6 +377,39 @@ impl fmt::Display for EventField {
         }
         Ok(())
     }
+}
+
+/// Returns `true` if two values are equal in JSON Schema, where `1` and `1.0` are the same number.
+fn are_equal(one: &Value, other: &Value) -> bool {
+    match (one, other) {
+        (Value::Number(one), Value::Number(other)) => match (integer(one), integer(other)) {
+            (Some(one), Some(other)) => one == other,
+            _ => one == other,
+        },
+        (Value::Array(one), Value::Array(other)) => {
+            let mut pairs = one.iter().zip(other);
+            one.len() == other.len() && pairs.all(|(one, other)| are_equal(one, other))
+        }
+        (Value::Object(one), Value::Object(other)) => {
+            let mut fields = one.iter();
+            let is_in = |name, value| other.get(name).is_some_and(|found| are_equal(value, found));
+            one.len() == other.len() && fields.all(|(name, value)| is_in(name, value))
+        }
+        _ => one == other,
+    }
+}
+
+/// Returns the value of a number that is an integer of at most 127 bits, however it is written.
+fn integer(number: &Number) -> Option<i128> {
+    if let Some(integer) = number.as_i64() {
+        return Some(integer.into());
+    }
+    if let Some(integer) = number.as_u64() {
+        return Some(integer.into());
+    }
+    let float = number.as_f64()?;
+    // Exact, because the float has no fraction and is within the range.
+    (float.fract() == 0.0 && float.abs() < 2_f64.powi(127)).then_some(float as i128)
 }
 
 /// Returns values as JSON, separated by commas.
