@@ -183,6 +183,10 @@ impl RegisterOptions {
     /// hooks of a `ToolRunner` know the names; any other registry learns them by
     /// [`set_tool_names`](crate::PhaseRegistry::set_tool_names). If there is no name, the hook runs.
     ///
+    /// The registration of a hook with an empty list is refused, because the hook would never run.
+    /// If the list comes from a configuration and may be empty, leave the option out to run the
+    /// hook for every tool, or use [`enabled(false)`](Self::enabled).
+    ///
     /// ```
     /// use hooks_runtime::RegisterOptions;
     ///
