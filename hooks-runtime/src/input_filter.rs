@@ -83,24 +83,39 @@ impl<I: ?Sized + 'static> InputFilters<I> {
 
 impl<I: ?Sized> InputFilters<I> {
     /// Returns `true` if the hook runs for this input. A filter without a result holds, because the
-    /// hook may be a check: a filter that panics, and patterns for an input without the name of a
-    /// tool.
+    /// hook may be a check: a filter that panics, a function for the name of the tool that panics,
+    /// and patterns for an input without the name of a tool.
     pub(crate) fn hold(&self, input: &I, entry: &EntryMeta) -> bool {
-        self.0.iter().all(|filter| match filter {
-            Filter::Closure(filter) => {
-                let result = catch_unwind(AssertUnwindSafe(|| (filter.0)(input)));
-                result.unwrap_or_else(|payload| {
-                    let failure = Failure::panic(payload);
-                    tracing::warn!(
-                        target: "hooks_runtime",
-                        hook = &*entry.name(),
-                        "the filter {failure}; the hook runs"
-                    );
-                    true
-                })
-            }
-            Filter::Tools(patterns, name) => names_tool(patterns, name(input)),
+        self.0.iter().all(|filter| {
+            let result = catch_unwind(AssertUnwindSafe(|| filter.holds(input)));
+            result.unwrap_or_else(|payload| {
+                let failure = Failure::panic(payload);
+                tracing::warn!(
+                    target: "hooks_runtime",
+                    hook = &*entry.name(),
+                    "{} {failure}; the hook runs",
+                    filter.description()
+                );
+                true
+            })
         })
+    }
+}
+
+impl<I: ?Sized> Filter<I> {
+    fn holds(&self, input: &I) -> bool {
+        match self {
+            Filter::Closure(filter) => (filter.0)(input),
+            Filter::Tools(patterns, name) => names_tool(patterns, name(input)),
+        }
+    }
+
+    /// Returns the subject of a sentence about a panic.
+    fn description(&self) -> &'static str {
+        match self {
+            Filter::Closure(_) => "the filter",
+            Filter::Tools(..) => "the function for the name of the tool",
+        }
     }
 }
 

@@ -175,6 +175,81 @@ fn calls() -> (PhaseRegistry<Call, Call>, Log) {
     (hooks, Log::new())
 }
 
+/// Panics, with a payload that panics when it is dropped if the tool has no name.
+fn panicking_name(call: &Call) -> Option<&str> {
+    struct Payload;
+    impl Drop for Payload {
+        fn drop(&mut self) {
+            panic!("the payload");
+        }
+    }
+    if call.tool.is_empty() {
+        std::panic::panic_any(Payload);
+    }
+    panic!("no name of `{}`", call.tool);
+}
+
+#[tokio::test]
+async fn every_hook_runs_if_the_function_for_the_name_of_its_tool_panics() {
+    let (hooks, log) = (PhaseRegistry::<Call, Call>::new(), Log::new());
+    hooks.set_tool_names(panicking_name, panicking_name);
+    let rm = || plain().tools(["rm*"]);
+    let lines = log.clone();
+    hooks.register_pre(
+        PreFn::new("guard", move |_: &Call| {
+            lines.add("guard");
+            HookResponse::new(ResponseAction::Deny)
+        }),
+        rm(),
+    );
+    let lines = log.clone();
+    let observe = move |_: &Call, _: PreResult<'_>| lines.add("observer");
+    hooks.register_observer(PreObserverFn::new("observer", observe), rm());
+    let lines = log.clone();
+    let post = move |_: &Call, _: Option<&str>| lines.add("post");
+    hooks.register_post(PostFn::new("post", post), rm());
+    for (transforms, line) in [(hooks.requests(), "request"), (hooks.results(), "result")] {
+        let lines = log.clone();
+        let transform = move |_: TransformInput<'_, Call>| {
+            lines.add(line);
+            Transformed::<Call>::Unchanged
+        };
+        transforms.register(TransformFn::new(line, transform), rm());
+    }
+    for tool in ["ls", ""] {
+        let call = || Call { tool, cost: 1 };
+        let run = async {
+            let run = hooks.run_pre(call()).await;
+            assert_eq!(run.response.unwrap().action, ResponseAction::Deny);
+            let (response, report) = hooks.execute_pre_reported(&call()).await;
+            assert_eq!(response.unwrap().action, ResponseAction::Deny);
+            assert_eq!(&*report.stopped_by().unwrap().name, "guard");
+            hooks.execute_post(&call(), None).await;
+            hooks.results().apply(call()).await.unwrap();
+            let copy = hooks.for_call(|_| {});
+            assert!(!copy.execute_pre(&call()).await.unwrap().is_continue());
+        };
+        let ((), lines) = capture_logs(run).await;
+        let pre = ["guard", "observer"];
+        let expected = [&["request"][..], &pre, &pre, &["post", "result"], &pre].concat();
+        assert_eq!(log.take(), expected);
+        for hook in [
+            "hook=guard",
+            "hook=observer",
+            "hook=post",
+            "hook=request",
+            "hook=result",
+        ] {
+            let words = [
+                hook,
+                "the function for the name of the tool panicked",
+                "the hook runs",
+            ];
+            assert!(has_line(&lines, "WARN", &words), "{hook}: {lines:?}");
+        }
+    }
+}
+
 #[tokio::test]
 async fn pre_and_post_hooks_observers_and_transforms_run_for_some_inputs_and_tools() {
     let (hooks, log) = calls();

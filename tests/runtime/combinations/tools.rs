@@ -54,6 +54,25 @@ async fn the_engine_and_a_tool_runner_know_the_names_of_tools() {
     assert_eq!(runner.execute(fetch("/")).await.unwrap(), "secret of /[1]");
 }
 
+#[tokio::test]
+async fn a_result_hook_runs_if_the_function_for_the_name_of_its_tool_panics() {
+    let runner = ToolRunner::<WebTools, _>::new(Web(Log::new(), AtomicU32::new(1)));
+    let results = runner.results();
+    results.set_tool_name(|_| panic!("no name"));
+    let withhold = |_: TransformInput<'_, ToolCallOutput>| Transformed::denied("a key");
+    results.register(
+        TransformFn::new("withhold", withhold),
+        plain().tools(["other"]),
+    );
+    let (result, lines) = capture_logs(runner.execute(fetch("/"))).await;
+    let error = result.unwrap_err();
+    assert!(matches!(error, ToolError::Withheld { .. }), "{error}");
+    assert!(
+        has_line(&lines, "WARN", &["hook=withhold", "no name"]),
+        "{lines:?}"
+    );
+}
+
 #[derive(Deserialize)]
 struct Fetch {
     url: String,
