@@ -7,9 +7,12 @@ use std::thread;
 use std::time::Duration;
 
 use futures::executor::block_on;
+use hooks_runtime::around::Next;
+use hooks_runtime::events::EventCall;
 use hooks_runtime::phases::{PostFn, PreFn};
+use hooks_runtime::transform::{TransformFn, TransformInput, TransformRegistry, Transformed};
 use hooks_runtime::{
-    HookRegistry, HookResponse, HookResult, Map, Phase, PhaseRegistry, Registration,
+    Event, HookRegistry, HookResponse, HookResult, Map, Phase, PhaseRegistry, Registration,
 };
 use serde_json::json;
 
@@ -557,5 +560,80 @@ fn e_07_a_hook_that_panics_on_drop_does_not_corrupt_the_registry() {
         assert!(registration.unregister());
         let left = registry.list_handlers(Some("e")).remove("e").unwrap();
         assert_eq!(left.len(), MANY - number - 1);
+    }
+}
+
+/// The examples of hooks that act once: in the documentation of `PhaseRegistry::downgrade`, and in
+/// the page on events.
+#[test]
+fn e_08_r_08_a_hook_that_acts_once_does_so_once_in_concurrent_runs() {
+    for _ in 0..ROUNDS {
+        let acted = Arc::new(AtomicUsize::new(0));
+        let called = Arc::new(AtomicUsize::new(0));
+        let phases: Arc<PhaseRegistry<str, bool>> = Arc::new(PhaseRegistry::new());
+        let weak = phases.downgrade();
+        // All threads are in the hook before one of them removes it.
+        let together = Barrier::new(THREADS);
+        let (acts, calls) = (Arc::clone(&acted), Arc::clone(&called));
+        phases.register_pre(
+            PreFn::new("first", move |_: &str| {
+                calls.fetch_add(1, Ordering::Relaxed);
+                together.wait();
+                let registry = weak.upgrade();
+                if registry.is_some_and(|registry| registry.deregister(Phase::Pre, "first")) {
+                    acts.fetch_add(1, Ordering::Relaxed);
+                }
+                HookResponse::default()
+            }),
+            plain(),
+        );
+        let hooks = HookRegistry::new();
+        let (has_acted, acts) = (AtomicBool::new(false), Arc::clone(&acted));
+        let once = move |_: Event<'_>| {
+            if !has_acted.swap(true, Ordering::Relaxed) {
+                acts.fetch_add(1, Ordering::Relaxed);
+            }
+            HookResult::proceed()
+        };
+        hooks.register("e", once, plain());
+        on_many_threads(|_| {
+            block_on(phases.execute_pre("r")).unwrap();
+            block_on(emit(&hooks, "e", ()));
+        });
+        assert_eq!(called.load(Ordering::Relaxed), THREADS);
+        assert_eq!(acted.load(Ordering::Relaxed), 2);
+        assert!(phases.registered_hooks(Phase::Pre).is_empty());
+    }
+}
+
+#[test]
+fn a_removal_is_reported_to_one_of_many_threads_by_every_registry() {
+    for _ in 0..ROUNDS {
+        let phases: PhaseRegistry<str, str> = PhaseRegistry::new();
+        let (hooks, values) = (HookRegistry::new(), TransformRegistry::<str>::new());
+        let proceed = |_: Event<'_>| HookResult::proceed();
+        let around = async |call: EventCall, next: Next<'_, EventCall>| next.call((call,)).await;
+        let transform = |_: TransformInput<'_, str>| Transformed::<str>::Unchanged;
+        let handles = [
+            phases.register_pre(PreFn::new("a", |_: &str| HookResponse::default()), plain()),
+            phases.register_post(PostFn::new("a", |_: &str, _: Option<&str>| {}), plain()),
+            hooks.register("e", proceed, plain()),
+            hooks.around("e", around),
+            values.register(TransformFn::new("a", transform), plain()),
+        ];
+        let removed = handles.each_ref().map(|_| AtomicUsize::new(0));
+        on_many_threads(|thread| {
+            for (at, handle) in handles.iter().enumerate() {
+                // By its id or by its handle.
+                let is_removed = match (at, thread % 2) {
+                    (0, 0) => phases.deregister(Phase::Pre, "a"),
+                    (1, 0) => phases.deregister(Phase::Post, "a"),
+                    (4, 0) => values.deregister("a"),
+                    _ => handle.unregister(),
+                };
+                removed[at].fetch_add(usize::from(is_removed), Ordering::Relaxed);
+            }
+        });
+        assert_eq!(removed.map(AtomicUsize::into_inner), [1; 5]);
     }
 }
