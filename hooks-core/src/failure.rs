@@ -37,13 +37,20 @@ impl Failure {
 
     /// Creates the failure of a hook that panicked, from the payload that `catch_unwind` returned.
     pub fn panic(payload: Box<dyn Any + Send>) -> Self {
+        let failure = Failure::of_payload(&*payload);
+        drop_catching_panic(payload);
+        failure
+    }
+
+    /// Creates the failure of a hook that panicked, from the payload of a panic that continues with
+    /// `resume_unwind`.
+    pub fn of_payload(payload: &(dyn Any + Send)) -> Self {
         let message: Arc<str> = payload
             .downcast_ref::<&str>()
             .copied()
             .or_else(|| payload.downcast_ref::<String>().map(String::as_str))
             .unwrap_or("not a text")
             .into();
-        drop_catching_panic(payload);
         Failure::Panic(message)
     }
 
@@ -93,7 +100,9 @@ pub fn drop_catching_panic<T>(value: T) {
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum FailurePolicy {
-    /// The dispatch ends with the failure.
+    /// The dispatch ends with the failure. In a typed slot, a panic continues to the caller with its
+    /// own payload; if a `tracing` subscriber records the spans of dispatches, the panic is logged
+    /// before, with its slot and its hook.
     Propagate,
     /// The failure is logged, and the dispatch continues without the hook's output.
     Isolate,

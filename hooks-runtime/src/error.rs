@@ -90,12 +90,13 @@ impl From<HookError> for Box<dyn Error + Send + Sync> {
     }
 }
 
-/// Displays a hook's own error as it is, any other failure with the name of the hook.
+/// Displays the failure with the name of the hook, as in "hook `guard` failed: …". Within the hook,
+/// where the error has no name yet, the hook's own error is displayed as it is.
 impl fmt::Display for HookError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (&self.failure, &self.hook) {
-            (Failure::Error(error), _) => error.fmt(f),
             (failure, Some(hook)) => write!(f, "hook `{hook}` {failure}"),
+            (Failure::Error(error), None) => error.fmt(f),
             (failure, None) => write!(f, "the hook {failure}"),
         }
     }

@@ -390,7 +390,7 @@ impl<T: ?Sized> TransformRegistry<T> {
     }
 
     /// Sets the function that returns the name of the tool in a value, for later registrations with
-    /// [`tools`](RegisterOptions::tools).
+    /// [`tools`](RegisterOptions::tools). If the function returns `None` or panics, the hook runs.
     pub fn set_tool_name(&self, tool_name: fn(&T) -> Option<&str>) {
         *lock(&self.inner.tool_name) = Some(tool_name);
     }
@@ -625,6 +625,7 @@ impl fmt::Display for TransformError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             TransformError::Denied { hook, reason } => write!(f, "denied by `{hook}`: {reason}"),
+            // Names the hook.
             TransformError::Failed(error) => error.fmt(f),
         }
     }

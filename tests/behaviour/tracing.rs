@@ -1,10 +1,12 @@
 //! Warnings, and a span for each dispatch and each hook if a subscriber is set.
 
+use std::any::Any;
 use std::fmt::Debug;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
 
 use futures::executor::block_on;
-use hooks_core::{Entry, FirstSuccess, hooks, impl_hook, impl_hooks};
+use hooks_core::{Entry, FirstSuccess, Next, hooks, impl_hook, impl_hooks};
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Level, Metadata, Subscriber};
@@ -452,4 +454,82 @@ fn a_suspended_dispatch_leaves_no_span_entered() {
         .filter(|seen| seen.span)
         .collect();
     assert_eq!(spans.len(), 4, "a dispatch and a hook, twice: {spans:?}");
+}
+
+#[hooks]
+trait BrokenHooks {
+    #[hook(always)]
+    async fn outer(_pending: bool) -> u8 {
+        0
+    }
+
+    #[hook(fallback, around)]
+    async fn enclosed(_pending: bool) -> u8 {
+        0
+    }
+}
+
+/// The payload is the hook's own.
+#[derive(Debug, PartialEq)]
+struct Payload(u8);
+
+/// Panics in the first or in the second poll.
+struct Broken;
+
+impl Outer for Broken {
+    async fn call(&self, pending: bool, _last: Option<u8>) -> u8 {
+        if pending {
+            yield_once().await;
+        }
+        std::panic::panic_any(Payload(1))
+    }
+}
+
+/// As `Broken`, without a future.
+#[impl_hook(Outer)]
+async fn broken_at_once(_pending: bool, _last: Option<u8>) -> u8 {
+    panic!("at once")
+}
+
+async fn breaks(pending: bool, next: Next<'_, dyn Enclosed>) -> u8 {
+    next.call((pending,)).await;
+    std::panic::panic_any(Payload(2))
+}
+
+/// Returns the payload of the panic, and the errors in the log.
+fn broken<R>(run: impl Future<Output = R>) -> (Box<dyn Any + Send>, Vec<Seen>) {
+    let (result, seen) = collect(|| catch_unwind(AssertUnwindSafe(|| block_on(run))));
+    let is_error = |seen: &Seen| !seen.span && seen.level == Level::ERROR;
+    let errors = seen.into_iter().filter(is_error).collect();
+    (result.err().expect("the run panics"), errors)
+}
+
+#[test]
+fn a_panic_in_a_span_is_logged_with_its_slot_and_hook_and_keeps_its_payload() {
+    for pending in [false, true] {
+        let set = BrokenHooksSet::new()
+            .with_outer(|_: bool, _: Option<u8>| std::future::ready(1))
+            .with_outer(Entry::new(Broken).name("broken"));
+        let (payload, errors) = broken(set.outer(pending));
+        assert_eq!(payload.downcast_ref(), Some(&Payload(1)));
+        assert_eq!(errors.len(), 1, "{errors:?}");
+        assert_eq!(errors[0].field("slot"), Some("outer"));
+        assert_eq!(errors[0].field("hook"), Some("broken"));
+        let message = "hook `broken` of slot `outer` panicked: not a text";
+        assert_eq!(errors[0].field("message"), Some(message));
+        // The event is within the span of the hook.
+        assert!(errors[0].parent.is_some());
+
+        let set = BrokenHooksSet::new().with_enclosed_around(Entry::new(breaks).name("around"));
+        let (payload, errors) = broken(set.enclosed(pending));
+        assert_eq!(payload.downcast_ref(), Some(&Payload(2)));
+        assert_eq!(errors.len(), 1, "{errors:?}");
+        let message = "around hook `around` panicked: not a text";
+        assert_eq!(errors[0].field("message"), Some(message));
+    }
+    let set = BrokenHooksSet::new().with_outer(BrokenAtOnce);
+    let (payload, errors) = broken(set.outer(false));
+    assert_eq!(payload.downcast_ref(), Some(&"at once"));
+    let message = "hook `BrokenAtOnce` of slot `outer` panicked: at once";
+    assert_eq!(errors[0].field("message"), Some(message));
 }

@@ -389,7 +389,10 @@ fn r_13_an_error_propagates_unchanged_and_skips_later_hooks() {
     let error = block_on(registry.execute_pre("request")).unwrap_err();
     assert!(error.downcast_ref::<TraceabilityError>().is_some());
     assert_eq!(error.hook(), Some("traceability"));
-    assert_eq!(error.to_string(), "no intent is selected");
+    assert_eq!(
+        error.to_string(),
+        "hook `traceability` failed: no intent is selected"
+    );
     assert_eq!(log.lines(), ["10"]);
 }
 

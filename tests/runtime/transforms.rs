@@ -91,6 +91,9 @@ fn a_failure_withholds_the_value_by_default() {
         panic!("another error: {error}");
     };
     assert_eq!(error.hook(), Some("fails"));
+    assert_eq!(error.to_string(), "hook `fails` failed: broken");
+    let error = TransformError::Failed(error);
+    assert_eq!(error.to_string(), "hook `fails` failed: broken");
 
     texts.register(
         fails("fails"),
@@ -311,7 +314,7 @@ fn a_transform_may_deny_a_request() {
         .register(TransformFn::new("limit", fails), plain());
     let run = block_on(registry.run_pre("ls".to_owned()));
     assert_eq!(run.response.unwrap_err().hook(), Some("limit"));
-    assert_eq!(log.take(), ["ls: broken"]);
+    assert_eq!(log.take(), ["ls: hook `limit` failed: broken"]);
 }
 
 #[test]
@@ -336,7 +339,7 @@ fn observers_of_pre_run_whatever_was_decided() {
     let fails = PreFn::new("fails", |_: &String| Err::<HookResponse, _>("broken"));
     registry.register_pre(fails, plain());
     assert!(execute("ls").is_err());
-    assert_eq!(log.take(), ["ls: broken"]);
+    assert_eq!(log.take(), ["ls: hook `fails` failed: broken"]);
 
     let (_, report) = block_on(registry.execute_pre_reported(&"ls".to_owned()));
     let names: Vec<_> = report.entries.iter().map(|entry| &*entry.name).collect();

@@ -497,6 +497,11 @@ impl<'a, H: ?Sized, P: Policy<H> + 'a, const WALKS_LEAVES: bool>
         let Some(dispatch) = self.span else {
             return self.policy.invoke(&node.meta, hook, is_final);
         };
+        if !P::CATCH_FAILURES {
+            let slot = Box::from(self.policy.slot_name());
+            let start = || self.policy.invoke(&node.meta, hook, is_final);
+            return trace::start_hook(dispatch, slot, &node.meta, start);
+        }
         let span = trace::hook(dispatch, &node.meta);
         let entered = span.enter();
         let future = self.policy.invoke(&node.meta, hook, is_final);
