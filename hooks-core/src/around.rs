@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use crate::bounds::{BoxFuture, HookObject, MaybeSend};
-use crate::entry::{Entry, When};
+use crate::entry::{Entry, EntryMeta, When};
 use crate::form::{Bare, ByClosure, ByTrait, Conditional, InArc, InEntry};
 use crate::slot::{Cursor, Slot};
 use crate::stack;
@@ -107,6 +107,12 @@ pub trait DynAround<C: AroundCall + ?Sized>: HookObject {
 
     /// Returns `true` if the hook's condition holds, or the hook has none.
     fn admits(&self, args: &C::Args<'_>) -> bool;
+
+    /// Returns the registration of the hook, if it is not the entry that stores this value.
+    #[doc(hidden)]
+    fn __registration(&self) -> Option<&EntryMeta> {
+        None
+    }
 }
 
 /// The rest of a call: the remaining around hooks, and the innermost call.
@@ -145,7 +151,8 @@ impl<'a, C: AroundCall + ?Sized> Next<'a, C> {
                 continue;
             }
             if trace::is_wanted() {
-                return trace::in_around_span(&node.meta, || node.hook.start(args, self));
+                let meta = node.hook.__registration().unwrap_or(&node.meta);
+                return trace::in_around_span(meta, || node.hook.start(args, self));
             }
             return node.hook.start(args, self);
         }

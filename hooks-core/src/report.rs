@@ -1,9 +1,11 @@
 //! Reports: the status of each hook of a dispatch.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::future::Future;
+use std::mem;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::dispatch::{Dispatch, Policy, Step};
@@ -55,7 +57,8 @@ pub enum HookStatus {
     Cancelled,
     /// The hook completed, and the dispatch continued.
     Completed,
-    /// The hook completed and stopped the dispatch.
+    /// The hook completed and stopped the dispatch; an around hook: it completed without a call of
+    /// `next`.
     Stopped,
     /// The hook failed.
     Failed {
@@ -67,7 +70,9 @@ pub enum HookStatus {
 }
 
 impl Report {
-    /// Returns the hook whose output or failure stopped the dispatch; `None` if all hooks ran.
+    /// Returns the hook whose output or failure stopped the dispatch, or the around hook that did
+    /// not call `next`; `None` if all hooks ran. If an around hook called `next` several times, it
+    /// is the first such hook of all calls.
     pub fn stopped_by(&self) -> Option<&ReportEntry> {
         let stopped = |entry: &&ReportEntry| {
             matches!(
@@ -76,6 +81,34 @@ impl Report {
             )
         };
         self.entries.iter().find(stopped)
+    }
+}
+
+impl Report {
+    /// Appends the hooks of a slot that are not in the report, as skipped or excluded: no dispatch
+    /// of the slot was started.
+    pub fn add_skipped<H: ?Sized>(&mut self, slot: &Slot<H>) {
+        let reported: HashSet<_> = self.entries.iter().map(|entry| entry.id).collect();
+        let missing = slot.iter().map(|(_, entry)| entry);
+        let missing = missing.filter(|entry| !reported.contains(&entry.id()));
+        self.entries.extend(missing.map(ReportEntry::of));
+    }
+}
+
+impl ReportEntry {
+    /// Returns the row of a hook that was not started.
+    pub(crate) fn of(entry: &EntryMeta) -> Self {
+        ReportEntry {
+            id: entry.id(),
+            name: Cow::Owned(entry.name().into_owned()),
+            key: entry.key().map(|key| Cow::Owned(key.to_owned())),
+            priority: entry.priority(),
+            status: match entry.is_enabled() {
+                true => HookStatus::Skipped,
+                false => HookStatus::Excluded,
+            },
+            elapsed: None,
+        }
     }
 }
 
@@ -122,7 +155,7 @@ impl fmt::Display for Report {
 }
 
 /// Returns the time. `wasm32-unknown-unknown` has no clock.
-fn now() -> Option<Instant> {
+pub(crate) fn now() -> Option<Instant> {
     (!cfg!(all(target_family = "wasm", target_os = "unknown"))).then(Instant::now)
 }
 
@@ -136,10 +169,29 @@ impl<H: ?Sized> Slot<H> {
     }
 }
 
+/// The rows that several dispatches write to.
+pub(crate) type Rows = Arc<Mutex<Vec<ReportEntry>>>;
+
+/// The report of one dispatch.
+struct OwnReport {
+    report: Report,
+    /// Where the rows are added when the dispatch ends or is dropped.
+    shared: Option<Rows>,
+}
+
+impl Drop for OwnReport {
+    fn drop(&mut self) {
+        if let Some(rows) = &self.shared {
+            let mut rows = rows.lock().unwrap_or_else(PoisonError::into_inner);
+            rows.append(&mut self.report.entries);
+        }
+    }
+}
+
 /// A policy that forwards to another policy and records the status of each hook.
 pub struct Reported<P: Policy<H>, H: ?Sized> {
     policy: P,
-    report: Report,
+    own: OwnReport,
     /// The place in the report and the start time of each hook that was started.
     started: HashMap<EntryId, (usize, Option<Instant>)>,
     create_future: Option<fn(&mut P) -> P::Future>,
@@ -152,28 +204,22 @@ pub struct Reported<P: Policy<H>, H: ?Sized> {
 impl<P: Policy<H>, H: ?Sized> fmt::Debug for Reported<P, H> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Reported")
-            .field("report", &self.report)
+            .field("report", &self.own.report)
             .finish_non_exhaustive()
     }
 }
 
 impl<P: Policy<H>, H: ?Sized> Reported<P, H> {
     fn new(slot: &Slot<H>, policy: P) -> Self {
-        let entries = slot.iter().map(|(_, entry)| ReportEntry {
-            id: entry.id(),
-            name: Cow::Owned(entry.name().into_owned()),
-            key: entry.key().map(|key| Cow::Owned(key.to_owned())),
-            priority: entry.priority(),
-            status: match entry.is_enabled() {
-                true => HookStatus::Skipped,
-                false => HookStatus::Excluded,
-            },
-            elapsed: None,
-        });
+        let entries = slot.iter().map(|(_, entry)| ReportEntry::of(entry));
+        let report = Report {
+            entries: entries.collect(),
+        };
         Reported {
             policy,
-            report: Report {
-                entries: entries.collect(),
+            own: OwnReport {
+                report,
+                shared: None,
             },
             started: HashMap::new(),
             create_future: None,
@@ -182,10 +228,21 @@ impl<P: Policy<H>, H: ?Sized> Reported<P, H> {
         }
     }
 
+    /// As [`new`](Self::new). When the dispatch ends or is dropped, adds its rows to these.
+    pub(crate) fn shared(slot: &Slot<H>, policy: P, rows: Rows) -> Self {
+        let mut reported = Reported::new(slot, policy);
+        reported.own.shared = Some(rows);
+        reported
+    }
+
+    fn entries(&mut self) -> &mut [ReportEntry] {
+        &mut self.own.report.entries
+    }
+
     /// Returns the place of a hook in the report. Hooks are selected and started in execution
     /// order, which is the order of the report.
     fn place(&mut self, entry: &EntryMeta) -> usize {
-        let entries = &self.report.entries[self.next..];
+        let entries = &self.own.report.entries[self.next..];
         let ahead = entries.iter().take_while(|line| line.id != entry.id());
         let at = self.next + ahead.count();
         self.next = at + 1;
@@ -217,7 +274,7 @@ impl<P: Policy<H>, H: ?Sized> Reported<P, H> {
         let Some(&(at, started)) = self.started.get(&entry.id()) else {
             return;
         };
-        let line = &mut self.report.entries[at];
+        let line = &mut self.entries()[at];
         line.status = status;
         line.elapsed = started.map(|started| started.elapsed());
     }
@@ -239,7 +296,7 @@ impl<P: Policy<H>, H: ?Sized> Policy<H> for Reported<P, H> {
         let at = self.place(entry);
         let is_admitted = self.policy.admits(entry, hook);
         if !is_admitted {
-            self.report.entries[at].status = HookStatus::Excluded;
+            self.entries()[at].status = HookStatus::Excluded;
         }
         is_admitted
     }
@@ -260,7 +317,7 @@ impl<P: Policy<H>, H: ?Sized> Policy<H> for Reported<P, H> {
         Self: 'a,
     {
         let at = self.place(entry);
-        self.report.entries[at].status = HookStatus::Cancelled;
+        self.entries()[at].status = HookStatus::Cancelled;
         self.started.insert(entry.id(), (at, now()));
         self.policy.invoke(entry, hook, is_final)
     }
@@ -300,7 +357,7 @@ impl<P: Policy<H>, H: ?Sized> Policy<H> for Reported<P, H> {
         let step = self.policy.on_future_ready(output);
         if let Step::Stop = step {
             let place = self.waits_after.and_then(|id| self.started.get(&id));
-            match place.map(|(at, _)| &mut self.report.entries[*at].status) {
+            match place.map(|(at, _)| &mut self.own.report.entries[*at].status) {
                 Some(HookStatus::Failed { stopped, .. }) => *stopped = true,
                 Some(status) => *status = HookStatus::Stopped,
                 None => {}
@@ -309,7 +366,12 @@ impl<P: Policy<H>, H: ?Sized> Policy<H> for Reported<P, H> {
         self.forward_step(step)
     }
 
-    fn finish(self) -> (P::Output, Report) {
-        (self.policy.finish(), self.report)
+    fn finish(mut self) -> (P::Output, Report) {
+        let own = &mut self.own;
+        let report = match own.shared {
+            None => mem::take(&mut own.report),
+            Some(_) => own.report.clone(),
+        };
+        (self.policy.finish(), report)
     }
 }

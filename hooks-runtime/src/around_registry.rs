@@ -12,7 +12,12 @@
 //! `next` once, several times or not at all, and returns the result of the call. The hook with the
 //! lowest priority is the outermost; among equal priorities, it is the hook that was registered
 //! first. Errors of the call are part of its result. A panic of an around hook and a cancellation
-//! pass through to the caller.
+//! pass through to the caller. Before a panic does, observers of an event and of PRE receive it as an
+//! error that names the around hook: an audit trail has to contain such a run, too.
+//!
+//! In a [report](crate::Report), an around hook that did not call `next` is
+//! [`Stopped`](crate::HookStatus::Stopped), and hooks that were not reached are `Skipped`. If an
+//! around hook calls `next` twice, the hooks within it are in the report twice.
 //!
 //! An around hook that does not call `next` skips every check: register around hooks of trusted code
 //! only.

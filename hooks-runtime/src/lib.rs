@@ -102,6 +102,7 @@ pub mod timestamp;
 pub mod toolset;
 pub mod transform;
 
+mod catch;
 mod cow_cell;
 mod digest;
 mod error;
@@ -125,9 +126,9 @@ pub use hooks_core::{
     FailurePolicy, Finalize, FinalizeInto, FirstSuccess, HookFuture, HookGroup, HookObject,
     HookReentrancyError, HookStatus, Innermost, IntoAround, IntoHook, MaybeSend, MaybeSync,
     NestedDescription, Never, Next, Policy, Registration, RegistrationGuard, Registrations, Report,
-    ReportEntry, Reported, RequestExtensions, SetDescription, ShortCircuit, Slot, SlotDef,
-    SlotDescription, Stateful, Step, Timer, Unregister, When, around, companion, dispatch, form,
-    hooks, impl_hook, impl_hooks,
+    ReportEntry, Reported, RequestExtensions, SetDescription, SharedReport, ShortCircuit, Slot,
+    SlotDef, SlotDescription, Stateful, Step, Timer, Unregister, When, around, companion, dispatch,
+    form, hooks, impl_hook, impl_hooks,
 };
 
 #[doc(inline)]

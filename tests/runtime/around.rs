@@ -285,8 +285,8 @@ fn around_hooks_enclose_the_pre_hooks() {
     let names: Vec<_> = report.entries.iter().map(|entry| &*entry.name).collect();
     assert_eq!(
         names,
-        ["hook", "hook", "observes"],
-        "each call, then the observers"
+        ["closure", "hook", "hook", "observes"],
+        "the around hook, each call, then the observers"
     );
     log.take();
 
@@ -334,7 +334,7 @@ async fn around_hooks_enclose_the_post_hooks() {
     registry.execute_post("done", Some("1")).await;
     assert_eq!(log.take(), [r#"done Some("1")"#]);
     let report = registry.execute_post_reported("done", None).await;
-    assert_eq!(report.entries.len(), 1);
+    assert_eq!(report.entries.len(), 2);
     registry.execute_post_detached("done", None).await.unwrap();
     assert_eq!(log.take().len(), 2);
 }

@@ -10,6 +10,7 @@ mod kit;
 
 mod approval;
 mod around;
+mod around_reports;
 mod collect;
 mod combinations;
 mod contract;

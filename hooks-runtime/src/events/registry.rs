@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::mem;
+use std::panic::resume_unwind;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, TryLockError, Weak};
 use std::task::{Context, Poll};
@@ -10,15 +11,16 @@ use std::time::Duration;
 
 use hooks_core::__private::{ColdFuture, drop_catching_panic, registered};
 use hooks_core::{
-    BoxFuture, EntryId, EntryMeta, FailurePolicy, Innermost, IntoAround, Never, Next, Policy,
-    Refused, Registration, RegistrationError, Report, Slot, Timer, Unregister,
+    BoxFuture, EntryId, EntryMeta, Failure, FailurePolicy, Innermost, IntoAround, Never, Next,
+    Policy, Refused, Registration, RegistrationError, Report, SharedReport, Slot, Timer,
+    Unregister,
 };
 use pin_project_lite::pin_project;
 
 use super::call::EventCall;
 use super::collect::{Collect, Collected};
 use super::data::{DefaultFields, EmitError, IntoEventData};
-use super::emission::Emission;
+use super::emission::{Emission, HandlerFailure};
 use super::emit::{EmissionState, policy};
 use super::handler::{Handler, HookReturn, IntoHandler, conditional, handler, name_of};
 use super::names::{EventNameWarning, EventNames};
@@ -29,6 +31,7 @@ use super::schema::{DeclaredSchema, EventSchema};
 use super::table::{EventDescriptor, EventSlots, EventTable, LaterSlots, TableWriter, filter_bit};
 use crate::Map;
 use crate::around_registry::checked;
+use crate::catch::{CatchPanic, Payload};
 use crate::cow_cell::CowCell;
 use crate::health::{Counting, FailedHook, FailureCounts, Origin};
 use crate::lock::lock;
@@ -301,7 +304,8 @@ impl HookRegistry {
 
     /// Registers an around hook for an event. It encloses the phases
     /// [`Transform`](EventPhase::Transform) and [`Decide`](EventPhase::Decide); observers receive
-    /// the emission that it returns. `emit_and_collect` does not run it.
+    /// the emission that it returns. If it panics, observers receive the panic as
+    /// [`EmitError::Hook`], and then it reaches the caller. `emit_and_collect` does not run it.
     ///
     /// Use an [`Entry`](hooks_core::Entry) to set a key, a priority or a condition. With a deadline,
     /// the whole call is cancelled at the deadline.
@@ -848,31 +852,33 @@ async fn emit_with(
         original,
         outcome: None,
     };
-    let mut run = PhaseRun::new(registry, hooks, options.deadline, options.report);
+    let report = options.report.then(Report::default);
+    let mut run = PhaseRun::new(registry, hooks, options.deadline, report);
     let emitted = EmittedEvent {
         registry,
         table,
         name,
         hooks,
         background: &background,
-        reports: options.report,
+        report: None,
     };
+    let mut panic = None;
     let outcome = match later {
         Some(later) if !later.around.is_empty() => {
-            let data = Arc::clone(&map);
-            let args = (EventCall::new(Arc::clone(name), map),);
-            let call = Next::new(&later.around, &emitted).call(args);
-            let mut outcome = match run.deadline.race(call).await {
-                Ok(outcome) => outcome,
-                Err(after) => Err(EmitError::Deadline {
-                    after,
-                    emission: Box::new(Emission::of(table.completed(data))),
-                }),
-            };
-            if options.report {
-                add_report(&mut outcome);
+            if options.report || !later.observe.is_empty() {
+                let enclosed = enclosed(&mut run.deadline, later, emitted, map, options.report);
+                let outcome;
+                (outcome, panic) = Box::pin(enclosed).await;
+                outcome
+            } else {
+                let data = Arc::clone(&map);
+                let args = (EventCall::new(Arc::clone(name), map),);
+                let call = Next::new(&later.around, &emitted).call(args);
+                match run.deadline.race(call).await {
+                    Ok(outcome) => outcome,
+                    Err(after) => Err(emitted.deadline_error(after, data)),
+                }
             }
-            outcome
         }
         _ => emitted.decide(&mut run, map).await,
     };
@@ -887,15 +893,56 @@ async fn emit_with(
         _ => outcome,
     };
     registry.disable(event, run.failed);
+    if let Some(payload) = panic {
+        resume_unwind(payload);
+    }
     outcome
 }
 
-/// Adds an empty report to an emission that an around hook created.
-fn add_report(outcome: &mut Result<Emission, EmitError>) {
-    if let Some(emission) = emission_mut(outcome) {
-        let rare_fields = emission.rare_fields.get_or_default();
-        rare_fields.report.get_or_insert_default();
+/// Runs the around hooks of an event, with a report if `is_reported`. If one of them panics, returns
+/// the panic as an error, for the observers, and its payload.
+async fn enclosed(
+    deadline: &mut Deadline<'_>,
+    later: &LaterSlots,
+    emitted: EmittedEvent<'_>,
+    map: Arc<Map>,
+    is_reported: bool,
+) -> (Result<Emission, EmitError>, Option<Payload>) {
+    let shared = SharedReport::new();
+    let emitted = EmittedEvent {
+        report: is_reported.then_some(&shared),
+        ..emitted
+    };
+    let data = Arc::clone(&map);
+    let args = (EventCall::new(Arc::clone(emitted.name), map),);
+    // The report knows which around hook panicked.
+    let around = shared.record_around(&later.around);
+    let call = CatchPanic(Next::new(&around, &emitted).call(args));
+    let (mut outcome, payload) = match deadline.race(call).await {
+        Ok(Ok(outcome)) => (outcome, None),
+        Ok(Err(payload)) => {
+            let (hook, failure) = shared
+                .panicked()
+                .unwrap_or_else(|| ("around hook".into(), Failure::of_payload(&*payload)));
+            let error = EmitError::Hook {
+                failure: HandlerFailure {
+                    hook,
+                    event: Arc::clone(emitted.name),
+                    failure,
+                },
+                emission: Box::new(Emission::of(emitted.table.completed(data))),
+            };
+            (Err(error), Some(payload))
+        }
+        Err(after) => (Err(emitted.deadline_error(after, data)), None),
+    };
+    if let (true, Some(emission)) = (is_reported, emission_mut(&mut outcome)) {
+        let mut report = shared.take();
+        report.add_skipped(&emitted.hooks.transform);
+        report.add_skipped(&later.decide);
+        emission.rare_fields.get_or_default().report = Some(report);
     }
+    (outcome, payload)
 }
 
 /// Returns the emission, whole or up to an error.
@@ -913,7 +960,8 @@ struct EmittedEvent<'t> {
     name: &'t Arc<str>,
     hooks: &'t EventSlots,
     background: &'t Background,
-    reports: bool,
+    /// The report of the around hooks; `None` if no report is requested.
+    report: Option<&'t SharedReport>,
 }
 
 impl EmittedEvent<'_> {
@@ -931,6 +979,8 @@ impl EmittedEvent<'_> {
             Some(later) => {
                 if run.deadline.passed().is_none() {
                     run.dispatch(&later.decide, state.deciding()).await;
+                } else if let Some(report) = &mut run.report {
+                    report.add_skipped(&later.decide);
                 }
                 state.conclude_phases(&hooks.transform, &later.decide)
             }
@@ -946,11 +996,26 @@ impl EmittedEvent<'_> {
     }
 }
 
+impl EmittedEvent<'_> {
+    /// Returns the error of around hooks that were pending at the deadline.
+    fn deadline_error(&self, after: Duration, data: Arc<Map>) -> EmitError {
+        EmitError::Deadline {
+            after,
+            emission: Box::new(Emission::of(self.table.completed(data))),
+        }
+    }
+}
+
 impl Innermost<EventCall> for EmittedEvent<'_> {
     fn call<'a>(&'a self, (call,): (EventCall,)) -> BoxFuture<'a, Result<Emission, EmitError>> {
+        if let Some(report) = self.report {
+            report.enter_innermost();
+        }
         Box::pin(async move {
             // The deadline limits the whole call.
-            let mut run = PhaseRun::new(self.registry, self.hooks, None, self.reports);
+            let report = self.report.map(|_| Report::default());
+            let mut run = PhaseRun::new(self.registry, self.hooks, None, report);
+            run.shared = self.report;
             let outcome = self.decide(&mut run, call.data).await;
             self.registry.disable(self.name, run.failed);
             outcome
@@ -987,6 +1052,8 @@ struct PhaseRun<'t> {
     deadline: Deadline<'t>,
     /// `None` if no report is requested.
     report: Option<Report>,
+    /// The report of the around hooks, if there are any.
+    shared: Option<&'t SharedReport>,
     /// `None` if no failures are counted.
     counts: Option<&'t FailureCounts>,
     failed: Vec<FailedHook>,
@@ -997,11 +1064,12 @@ impl<'t> PhaseRun<'t> {
         registry: &'t HookRegistryInner,
         hooks: &EventSlots,
         deadline: Option<Duration>,
-        reports: bool,
+        report: Option<Report>,
     ) -> Self {
         PhaseRun {
             deadline: Deadline::new(&*registry.timer, deadline),
-            report: reports.then(Report::default),
+            report,
+            shared: None,
             counts: hooks.counts_failures.then_some(&registry.counts),
             failed: Vec::new(),
         }
@@ -1022,7 +1090,10 @@ impl<'t> PhaseRun<'t> {
         let ((), failed) = match &mut self.report {
             None => self.deadline.run(slot.dispatch(policy)).await,
             Some(report) => {
-                let dispatch = slot.dispatch_reported(policy);
+                let dispatch = match self.shared {
+                    None => slot.dispatch_reported(policy),
+                    Some(shared) => shared.dispatch(slot, policy),
+                };
                 // Without its type, because the compiler cannot prove `Send` for the type within
                 // another future.
                 let run: BoxFuture<'_, _> = Box::pin(self.deadline.run(dispatch));
@@ -1186,7 +1257,7 @@ impl EmitOptions {
         self
     }
 
-    /// Adds a report on each hook to the emission.
+    /// Adds a report on each hook to the emission, around hooks included.
     #[must_use]
     pub fn report(mut self) -> Self {
         self.report = true;

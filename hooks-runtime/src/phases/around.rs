@@ -5,7 +5,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use hooks_core::{AroundCall, BoxFuture, Innermost, Next};
+use hooks_core::{AroundCall, BoxFuture, Innermost, Next, SharedReport};
 
 use super::response::HookResponse;
 use crate::HookError;
@@ -75,11 +75,12 @@ pub(crate) trait RunPost<Res: ?Sized>: Send + Sync {
 
 /// The around hooks of PRE. A trait, because only requests that are `Sync` have around hooks.
 pub(crate) trait EnclosePre<Req: ?Sized>: Send + Sync {
-    /// Runs the around hooks and the PRE hooks.
+    /// Runs the around hooks and the PRE hooks. Adds the around hooks to `report`.
     fn run<'a>(
         &'a self,
         hooks: &'a dyn RunPre<Req>,
         request: &'a Req,
+        report: Option<&'a SharedReport>,
     ) -> BoxFuture<'a, Result<HookResponse, HookError>>;
 
     fn is_empty(&self) -> bool;
@@ -91,12 +92,13 @@ pub(crate) trait EnclosePre<Req: ?Sized>: Send + Sync {
 
 /// The around hooks of POST.
 pub(crate) trait EnclosePost<Res: ?Sized>: Send + Sync {
-    /// Runs the around hooks and the POST hooks.
+    /// Runs the around hooks and the POST hooks. Adds the around hooks to `report`.
     fn run<'a>(
         &'a self,
         hooks: &'a dyn RunPost<Res>,
         result: &'a Res,
         request_id: Option<&'a str>,
+        report: Option<&'a SharedReport>,
     ) -> BoxFuture<'a, ()>;
 
     fn is_empty(&self) -> bool;
@@ -133,9 +135,16 @@ impl<Req: ?Sized + Sync + 'static> EnclosePre<Req> for AroundRegistry<PreCall<Re
         &'a self,
         hooks: &'a dyn RunPre<Req>,
         request: &'a Req,
+        report: Option<&'a SharedReport>,
     ) -> BoxFuture<'a, Result<HookResponse, HookError>> {
         let (around, innermost) = (self.snapshot(), PhaseHooks(hooks));
-        Box::pin(async move { Next::new(&around, &innermost).call((request,)).await })
+        Box::pin(async move {
+            let Some(report) = report else {
+                return Next::new(&around, &innermost).call((request,)).await;
+            };
+            let recorded = report.record_around(&around);
+            Next::new(&recorded, &innermost).call((request,)).await
+        })
     }
 
     fn is_empty(&self) -> bool {
@@ -157,11 +166,16 @@ impl<Res: ?Sized + Sync + 'static> EnclosePost<Res> for AroundRegistry<PostCall<
         hooks: &'a dyn RunPost<Res>,
         result: &'a Res,
         request_id: Option<&'a str>,
+        report: Option<&'a SharedReport>,
     ) -> BoxFuture<'a, ()> {
         let (around, innermost) = (self.snapshot(), PhaseHooks(hooks));
         Box::pin(async move {
-            let call = Next::new(&around, &innermost).call((result, request_id));
-            call.await;
+            let args = (result, request_id);
+            let Some(report) = report else {
+                return Next::new(&around, &innermost).call(args).await;
+            };
+            let recorded = report.record_around(&around);
+            Next::new(&recorded, &innermost).call(args).await;
         })
     }
 

@@ -1,15 +1,15 @@
 //! The registry of PRE and POST hooks.
 
 use std::fmt;
-use std::mem;
 use std::num::NonZeroU32;
-use std::sync::{Arc, Mutex, OnceLock, Weak};
+use std::panic::resume_unwind;
+use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
 use hooks_core::__private::{drop_catching_panic, registered};
 use hooks_core::{
-    BoxFuture, EntryId, EntryMeta, FailurePolicy, Never, Policy, Refused, Registration,
-    RegistrationError, Report, Slot, Timer, Unregister,
+    BoxFuture, EntryId, EntryMeta, Failure, FailurePolicy, Never, Policy, Refused, Registration,
+    RegistrationError, Report, SharedReport, Slot, Timer, Unregister,
 };
 use serde::Serialize;
 
@@ -22,10 +22,10 @@ use super::phase::Phase;
 use super::response::{HookResponse, ResponseAction};
 use crate::HookError;
 use crate::around_registry::AroundRegistry;
+use crate::catch::CatchPanic;
 use crate::cow_cell::{CowCell, Writer};
 use crate::health::{self, Counting, FailureCounts, Origin};
 use crate::input_filter::{InputFilters, PlainHook, with_filters};
-use crate::lock::lock;
 use crate::options::{Inserted, RegisterOptions, check_disabling, insert_with_id};
 use crate::timer::HostTimer;
 use crate::transform::{TransformError, TransformRegistry};
@@ -87,14 +87,14 @@ impl<Req: ?Sized, Res: ?Sized> PhaseRegistryInner<Req, Res> {
         around.filter(|around| !around.is_empty())
     }
 
-    /// Runs the hooks of a phase, and disables hooks that reach their limit of failures. Appends the
-    /// report on the hooks to `report`.
+    /// Runs the hooks of a phase, and disables hooks that reach their limit of failures. Adds the
+    /// hooks to `report`.
     async fn run<H, P>(
         &self,
         phase: Phase,
         slot: &Slot<H>,
         policy: P,
-        report: Option<&Mutex<Report>>,
+        report: Option<&SharedReport>,
     ) -> P::Output
     where
         H: ?Sized,
@@ -103,11 +103,7 @@ impl<Req: ?Sized, Res: ?Sized> PhaseRegistryInner<Req, Res> {
         let policy = Counting::new(policy, self.counts.in_use());
         let (output, failed) = match report {
             None => slot.dispatch(policy).await,
-            Some(report) => {
-                let (output, hooks) = slot.dispatch_reported(policy).await;
-                lock(report).entries.extend(hooks.entries);
-                output
-            }
+            Some(report) => report.dispatch(slot, policy).await.0,
         };
         self.origin
             .disable(self, failed, phase.name(), |registry, id| {
@@ -243,7 +239,8 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
     /// Sets the functions that return the name of the tool in a request and in a result, for later
     /// registrations with [`tools`](RegisterOptions::tools): of PRE and POST hooks, of observers,
     /// and of the hooks in [`requests`](Self::requests) and [`results`](Self::results). The
-    /// registry of a hook engine has these functions.
+    /// registry of a hook engine has these functions. If a function returns `None` or panics, the
+    /// hook runs.
     ///
     /// ```
     /// use hooks_runtime::phases::PreFn;
@@ -525,13 +522,20 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
     pub async fn execute_pre(&self, request: &Req) -> Result<HookResponse, HookError> {
         let slots = self.inner.pre.load();
         let policy = Bail::new(request);
-        let response = if let Some(around) = self.inner.around_pre() {
+        let around = self.inner.around_pre();
+        if let (Some(around), Some(observers)) = (around, &slots.observers) {
+            let run = self.run_observed(around, &slots, observers, request, false);
+            let (response, _) = Box::pin(run).await;
+            drop_catching_panic(slots);
+            return response;
+        }
+        let response = if let Some(around) = around {
             let hooks = PreHooks {
                 inner: &self.inner,
                 slots: &slots,
                 report: None,
             };
-            around.run(&hooks, request).await
+            around.run(&hooks, request, None).await
         } else if self.inner.counts.is_used() {
             // Boxed, so that the futures of other runs are smaller.
             let run = self.inner.run(Phase::Pre, &slots.hooks, policy, None);
@@ -546,7 +550,8 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
         response
     }
 
-    /// Like [`execute_pre`](Self::execute_pre), with a report on each hook, observers included.
+    /// Like [`execute_pre`](Self::execute_pre), with a report on each hook, around hooks and observers
+    /// included.
     ///
     /// # Errors
     /// As [`execute_pre`](Self::execute_pre); the report is returned in any case.
@@ -555,25 +560,82 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
         request: &Req,
     ) -> (Result<HookResponse, HookError>, Report) {
         let slots = self.inner.pre.load();
-        let report = Mutex::default();
-        let response = if let Some(around) = self.inner.around_pre() {
-            let hooks = PreHooks {
-                inner: &self.inner,
-                slots: &slots,
-                report: Some(&report),
-            };
-            around.run(&hooks, request).await
-        } else {
-            let (hooks, policy) = (&slots.hooks, Bail::new(request));
-            let run = self.inner.run(Phase::Pre, hooks, policy, Some(&report));
-            run.await
+        let (shared, around) = (SharedReport::new(), self.inner.around_pre());
+        let (response, report) = match (around, &slots.observers) {
+            (Some(around), Some(observers)) => {
+                let run = self.run_observed(around, &slots, observers, request, true);
+                Box::pin(run).await
+            }
+            (Some(around), None) => {
+                let hooks = PreHooks {
+                    inner: &self.inner,
+                    slots: &slots,
+                    report: Some(&shared),
+                };
+                let response = around.run(&hooks, request, Some(&shared)).await;
+                let mut report = shared.take();
+                report.add_skipped(&slots.hooks);
+                (response, report)
+            }
+            (None, observers) => {
+                let (hooks, policy) = (&slots.hooks, Bail::new(request));
+                let run = self.inner.run(Phase::Pre, hooks, policy, Some(&shared));
+                let response = run.await;
+                if let Some(observers) = observers {
+                    let response = response.as_ref();
+                    let observe = self.observe(observers, request, response, Some(&shared));
+                    observe.await;
+                }
+                (response, shared.take())
+            }
         };
-        if let Some(observers) = &slots.observers {
-            let observe = self.observe(observers, request, response.as_ref(), Some(&report));
-            observe.await;
-        }
         drop_catching_panic(slots);
-        (response, mem::take(&mut *lock(&report)))
+        (response, report)
+    }
+
+    /// Runs the PRE hooks within around hooks, then the observers, also if an around hook panics:
+    /// they receive the panic as an error, and then the panic continues.
+    async fn run_observed(
+        &self,
+        around: &dyn EnclosePre<Req>,
+        slots: &PreSlots<Req>,
+        observers: &Slot<dyn DynPreObserver<Req>>,
+        request: &Req,
+        is_reported: bool,
+    ) -> (Result<HookResponse, HookError>, Report) {
+        let shared = SharedReport::new();
+        let reported = is_reported.then_some(&shared);
+        let hooks = PreHooks {
+            inner: &self.inner,
+            slots,
+            report: reported,
+        };
+        // The report knows which around hook panicked.
+        let run = CatchPanic(around.run(&hooks, request, Some(&shared)));
+        let (response, payload) = match run.await {
+            Ok(response) => (response, None),
+            Err(payload) => {
+                let error = match shared.panicked() {
+                    Some((hook, failure)) => HookError::of(hook, failure),
+                    None => HookError::from_fault(Failure::of_payload(&*payload)),
+                };
+                (Err(error), Some(payload))
+            }
+        };
+        let mut report = Report::default();
+        if is_reported {
+            report = shared.take();
+            report.add_skipped(&slots.hooks);
+        }
+        let observe = self.observe(observers, request, response.as_ref(), reported);
+        observe.await;
+        if is_reported {
+            report.entries.extend(shared.take().entries);
+        }
+        if let Some(payload) = payload {
+            resume_unwind(payload);
+        }
+        (response, report)
     }
 
     /// Runs the observers.
@@ -582,7 +644,7 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
         observers: &Slot<dyn DynPreObserver<Req>>,
         request: &Req,
         response: PreResult<'_>,
-        report: Option<&Mutex<Report>>,
+        report: Option<&SharedReport>,
     ) {
         let policy = ObservingPre::new(request, response);
         let run = self.inner.run(Phase::Observe, observers, policy, report);
@@ -601,7 +663,7 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
                 slot: &slot,
                 report: None,
             };
-            around.run(&hooks, result, request_id).await;
+            around.run(&hooks, result, request_id, None).await;
         } else if self.inner.counts.is_used() {
             // Boxed, so that the futures of other runs are smaller.
             let run = self.inner.run(Phase::Post, &slot, policy, None);
@@ -612,24 +674,27 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
         drop_catching_panic(slot);
     }
 
-    /// Like [`execute_post`](Self::execute_post), with a report on each hook.
+    /// Like [`execute_post`](Self::execute_post), with a report on each hook, around hooks included.
     pub async fn execute_post_reported(&self, result: &Res, request_id: Option<&str>) -> Report {
         let slot = self.inner.post.load();
-        let report = Mutex::default();
+        let report = SharedReport::new();
         if let Some(around) = self.inner.around_post() {
             let hooks = PostHooks {
                 inner: &self.inner,
                 slot: &slot,
                 report: Some(&report),
             };
-            around.run(&hooks, result, request_id).await;
+            let run = around.run(&hooks, result, request_id, Some(&report));
+            run.await;
         } else {
             let policy = Observe::new(result, request_id);
             let run = self.inner.run(Phase::Post, &slot, policy, Some(&report));
             run.await;
         }
+        let mut report = report.take();
+        report.add_skipped(&slot);
         drop_catching_panic(slot);
-        mem::take(&mut *lock(&report))
+        report
     }
 
     /// Runs the POST hooks in a separate task, without making the caller wait.
@@ -697,9 +762,11 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
     /// let registry: PhaseRegistry<str, bool> = PhaseRegistry::new();
     /// let weak = registry.downgrade();
     /// registry.register_pre(
-    ///     PreFn::new("once", move |_: &str| {
-    ///         if let Some(registry) = weak.upgrade() {
-    ///             registry.deregister(Phase::Pre, "once");
+    ///     PreFn::new("first", move |request: &str| {
+    ///         // Concurrent runs may all call the hook. One of them removes it.
+    ///         let registry = weak.upgrade();
+    ///         if registry.is_some_and(|registry| registry.deregister(Phase::Pre, "first")) {
+    ///             println!("the first request: {request}");
     ///         }
     ///         HookResponse::default()
     ///     }),
@@ -741,7 +808,8 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
 
 impl<Req: ?Sized + Sync + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
     /// Returns the around hooks that enclose the PRE hooks. Observers receive the response that the
-    /// outermost around hook returns.
+    /// outermost around hook returns. If an around hook panics, observers receive the panic as an
+    /// error that names the hook, and then it reaches the caller.
     ///
     /// An around hook that returns `CONTINUE` without calling `next` skips every check.
     pub fn around_pre(&self) -> &AroundRegistry<PreCall<Req>> {
@@ -752,7 +820,8 @@ impl<Req: ?Sized + Sync + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res
 }
 
 impl<Req: ?Sized + 'static, Res: ?Sized + Sync + 'static> PhaseRegistry<Req, Res> {
-    /// Returns the around hooks that enclose the POST hooks.
+    /// Returns the around hooks that enclose the POST hooks. If one of them panics, the panic reaches
+    /// the caller, and the POST hooks that have not run do not run.
     pub fn around_post(&self) -> &AroundRegistry<PostCall<Res>> {
         let new = || Arc::new(AroundRegistry::<PostCall<Res>>::new()) as _;
         let around = self.inner.around_post.get_or_init(new).as_any();
@@ -776,7 +845,7 @@ struct PreHooks<'r, Req: ?Sized, Res: ?Sized> {
     inner: &'r PhaseRegistryInner<Req, Res>,
     slots: &'r PreSlots<Req>,
     /// `None` if no report is requested.
-    report: Option<&'r Mutex<Report>>,
+    report: Option<&'r SharedReport>,
 }
 
 impl<Req: ?Sized, Res: ?Sized> RunPre<Req> for PreHooks<'_, Req, Res> {
@@ -784,6 +853,9 @@ impl<Req: ?Sized, Res: ?Sized> RunPre<Req> for PreHooks<'_, Req, Res> {
     where
         Req: Sync,
     {
+        if let Some(report) = self.report {
+            report.enter_innermost();
+        }
         let (hooks, policy) = (&self.slots.hooks, Bail::new(request));
         Box::pin(self.inner.run(Phase::Pre, hooks, policy, self.report))
     }
@@ -794,7 +866,7 @@ struct PostHooks<'r, Req: ?Sized, Res: ?Sized> {
     inner: &'r PhaseRegistryInner<Req, Res>,
     slot: &'r Slot<dyn Post<Res>>,
     /// `None` if no report is requested.
-    report: Option<&'r Mutex<Report>>,
+    report: Option<&'r SharedReport>,
 }
 
 impl<Req: ?Sized, Res: ?Sized> RunPost<Res> for PostHooks<'_, Req, Res> {
@@ -802,6 +874,9 @@ impl<Req: ?Sized, Res: ?Sized> RunPost<Res> for PostHooks<'_, Req, Res> {
     where
         Res: Sync,
     {
+        if let Some(report) = self.report {
+            report.enter_innermost();
+        }
         let policy = Observe::new(result, request_id);
         let run = self.inner.run(Phase::Post, self.slot, policy, self.report);
         Box::pin(run)

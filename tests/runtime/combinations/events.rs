@@ -660,8 +660,9 @@ async fn a_requested_report_is_there_also_if_an_around_hook_replaces_the_emissio
         .await
         .unwrap();
     let report = emission.report().expect("requested");
-    let ran: Vec<_> = report.entries.iter().map(|entry| &*entry.name).collect();
-    assert_eq!(ran, ["audit"]);
+    let rows: Vec<_> = report.entries.iter().map(|entry| &*entry.name).collect();
+    assert_eq!(rows, ["closure", "never", "audit"]);
+    assert!(matches!(report.entries[1].status, HookStatus::Skipped));
 }
 
 #[tokio::test]
