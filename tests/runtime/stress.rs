@@ -566,7 +566,7 @@ fn e_07_a_hook_that_panics_on_drop_does_not_corrupt_the_registry() {
 /// The examples of hooks that act once: in the documentation of `PhaseRegistry::downgrade`, and in
 /// the page on events.
 #[test]
-fn e_08_r_08_a_hook_that_acts_once_does_so_once_in_concurrent_runs() {
+fn e_08_a_hook_that_acts_once_does_so_once_in_concurrent_runs() {
     for _ in 0..ROUNDS {
         let acted = Arc::new(AtomicUsize::new(0));
         let called = Arc::new(AtomicUsize::new(0));
