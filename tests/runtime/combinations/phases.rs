@@ -175,6 +175,38 @@ fn calls() -> (PhaseRegistry<Call, Call>, Log) {
     (hooks, Log::new())
 }
 
+#[tokio::test]
+async fn the_functions_for_the_names_of_tools_that_a_copy_sets_are_its_own() {
+    let hooks = PhaseRegistry::<Call, Call>::new();
+    hooks.set_tool_names(|_| Some("registry"), |_| Some("registry"));
+    let other: fn(&Call) -> Option<&str> = |_| Some("copy");
+    let denies = |tools: &'static str| {
+        let deny = |_: &Call| HookResponse::new(ResponseAction::Deny);
+        (PreFn::new(tools, deny), plain().tools([tools]))
+    };
+    let copy = hooks.for_call(|copy| {
+        copy.set_tool_names(other, other);
+        let (hook, options) = denies("copy");
+        copy.register_pre(hook, options);
+    });
+    let call = Call { tool: "", cost: 0 };
+    assert!(!copy.execute_pre(&call).await.unwrap().is_continue());
+    let (hook, options) = denies("copy");
+    hooks.register_pre(hook, options);
+    assert!(hooks.execute_pre(&call).await.unwrap().is_continue());
+    let (hook, options) = denies("registry");
+    hooks.register_pre(hook, options);
+    assert!(!hooks.execute_pre(&call).await.unwrap().is_continue());
+    // As for PRE, for the hooks that change results.
+    let values = hooks.results().for_call(|copy| copy.set_tool_name(other));
+    for (registry, name) in [(&values, "copy"), (hooks.results(), "registry")] {
+        let deny = |_: TransformInput<'_, Call>| Transformed::<Call>::denied("no");
+        registry.register(TransformFn::new("denies", deny), plain().tools([name]));
+        let call = Call { tool: "", cost: 0 };
+        assert!(registry.apply(call).await.is_err());
+    }
+}
+
 /// Panics, with a payload that panics when it is dropped if the tool has no name.
 fn panicking_name(call: &Call) -> Option<&str> {
     struct Payload;
