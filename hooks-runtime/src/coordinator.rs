@@ -273,12 +273,17 @@ fn refusal(emission: &Emission) -> String {
 
 /// Logs a message if there is no display.
 fn log(message: &UserMessage) {
-    let UserMessage { text, level, hook } = message;
-    let (text, hook) = (escape(text), &**hook);
+    let UserMessage {
+        text,
+        level,
+        hook,
+        source,
+    } = message;
+    let (text, hook, source) = (escape(text), &**hook, source.as_deref());
     match level {
-        MessageLevel::Info => tracing::info!(target: "hooks_runtime", hook, "{text}"),
-        MessageLevel::Warning => tracing::warn!(target: "hooks_runtime", hook, "{text}"),
-        MessageLevel::Error => tracing::error!(target: "hooks_runtime", hook, "{text}"),
+        MessageLevel::Info => tracing::info!(target: "hooks_runtime", hook, source, "{text}"),
+        MessageLevel::Warning => tracing::warn!(target: "hooks_runtime", hook, source, "{text}"),
+        MessageLevel::Error => tracing::error!(target: "hooks_runtime", hook, source, "{text}"),
     }
 }
 

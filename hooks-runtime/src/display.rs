@@ -48,13 +48,23 @@ impl<F: Fn(&UserMessage) + Send + Sync> UserDisplay for F {
 pub struct StderrDisplay;
 
 impl UserDisplay for StderrDisplay {
-    fn message(&self, UserMessage { text, level, hook }: &UserMessage) {
+    fn message(&self, message: &UserMessage) {
+        let UserMessage {
+            text,
+            level,
+            hook,
+            source,
+        } = message;
         let level = match level {
             MessageLevel::Info => "info",
             MessageLevel::Warning => "warning",
             MessageLevel::Error => "error",
         };
-        print(format_args!("{level}: {} ({})", escape(text), escape(hook)));
+        let (text, hook) = (escape(text), escape(hook));
+        match source {
+            Some(source) => print(format_args!("{level}: {text} ({}, {hook})", escape(source))),
+            None => print(format_args!("{level}: {text} ({hook})")),
+        }
     }
 
     fn output(&self, HookOutput { text, hook }: &HookOutput) {

@@ -149,6 +149,99 @@ fn standard_events_and_other_names_cause_no_warning() {
     assert!(registry.event_name_warnings().is_empty());
 }
 
+/// The events of amplifier-core 2.0.2: `amplifier_core.events.ALL_EVENTS` of its package.
+const AMPLIFIER: [&str; 43] = [
+    "approval:denied",
+    "approval:granted",
+    "approval:required",
+    "artifact:read",
+    "artifact:write",
+    "cancel:completed",
+    "cancel:requested",
+    "content_block:delta",
+    "content_block:end",
+    "content_block:start",
+    "context:compaction",
+    "context:include",
+    "context:post_compact",
+    "context:pre_compact",
+    "execution:end",
+    "execution:start",
+    "llm:request",
+    "llm:response",
+    "module:load_failed",
+    "module:on_session_ready_failed",
+    "orchestrator:complete",
+    "plan:end",
+    "plan:start",
+    "policy:violation",
+    "prompt:complete",
+    "prompt:submit",
+    "provider:error",
+    "provider:request",
+    "provider:resolve",
+    "provider:response",
+    "provider:retry",
+    "provider:throttle",
+    "provider:tool_sequence_repaired",
+    "session:end",
+    "session:fork",
+    "session:resume",
+    "session:start",
+    "thinking:delta",
+    "thinking:final",
+    "tool:error",
+    "tool:post",
+    "tool:pre",
+    "user:notification",
+];
+
+#[test]
+fn of_the_events_of_amplifier_only_the_one_with_another_separator_is_warned_of() {
+    let registry = HookRegistry::new();
+    let warnings = warnings_of(|| {
+        for event in AMPLIFIER {
+            registry.register(event, proceed, plain());
+        }
+        for event in AMPLIFIER.into_iter().chain(STANDARD) {
+            block_on(emit(&registry, event, ()));
+        }
+    });
+    assert_eq!(warnings.len(), 1, "{warnings:?}");
+    let misspelled = "context:pre_compact";
+    let meant = Some("context:pre-compact".into());
+    let expected = (misspelled.into(), EventNameProblem::Unknown, meant);
+    assert_eq!(listed(&registry), [expected]);
+    // Seven names are equal; the names of errors have their parts in the other order.
+    let shared: Vec<_> = STANDARD
+        .into_iter()
+        .filter(|event| AMPLIFIER.contains(event))
+        .collect();
+    assert_eq!(shared.len(), 7, "{shared:?}");
+    for event in ["error:tool", "error:provider"] {
+        let (first, second) = event.split_once(':').unwrap();
+        assert!(STANDARD.contains(&event));
+        assert!(AMPLIFIER.contains(&&*format!("{second}:{first}")));
+    }
+}
+
+#[test]
+fn the_events_of_amplifier_are_not_taken_for_each_other() {
+    let registry = HookRegistry::new();
+    let warnings = warnings_of(|| {
+        for event in AMPLIFIER {
+            if event != "context:pre_compact" {
+                block_on(emit(&registry, event, ()));
+            }
+        }
+        for event in AMPLIFIER.into_iter().rev() {
+            let registration = registry.register(event, proceed, plain());
+            registration.unregister();
+        }
+    });
+    assert_eq!(warnings.len(), 1, "{warnings:?}");
+}
+
 #[test]
 fn a_name_is_warned_of_once() {
     let registry = HookRegistry::new();

@@ -21,6 +21,7 @@ mod event_names;
 mod event_phases;
 mod event_schemas;
 mod examples;
+mod extras;
 mod failure;
 mod hook_forms;
 mod hook_result;

@@ -13,6 +13,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use thin_vec::ThinVec;
 
+use super::result::extras::{ListedInjection, USER_MESSAGE_SOURCE};
 use super::result::{Action, ContextRole, HookResult, MessageLevel};
 use crate::Map;
 use crate::error::text;
@@ -161,6 +162,11 @@ pub struct UserMessage {
     pub level: MessageLevel,
     /// Name of the hook that returned the message.
     pub hook: Arc<str>,
+    /// Name for display, if the hook set one
+    /// ([`HookResult::user_message_source`]). The host does not check it: only
+    /// [`hook`](Self::hook) proves which hook returned the message.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
 }
 
 /// Text that a hook printed with [`Event::print`](super::Event::print).
@@ -193,7 +199,22 @@ impl UserMessage {
             text: result.user_message.clone()?,
             level: result.user_message_level,
             hook: entry.name_arc(),
+            source: result
+                .extra_text(USER_MESSAGE_SOURCE)
+                .filter(|source| !source.trim().is_empty())
+                .map(str::to_owned),
         })
+    }
+}
+
+impl From<&Injection> for ListedInjection {
+    fn from(injection: &Injection) -> Self {
+        ListedInjection {
+            content: injection.content.clone(),
+            role: injection.role,
+            ephemeral: injection.ephemeral,
+            append_to_last_tool_result: injection.append_to_last_tool_result,
+        }
     }
 }
 
@@ -314,7 +335,7 @@ impl Emission {
     /// | Action | Result |
     /// |---|---|
     /// | `Deny`, `AskUser` | the result of the deciding hook |
-    /// | `InjectContext` | the result of the deciding hook, with the texts of all injections, separated by blank lines |
+    /// | `InjectContext` | the result of the deciding hook, with the texts of all injections, separated by blank lines; role, lifetime and placement are those of the first. If the hook listed its texts (`context_injections`), the list contains all injections |
     /// | `Modify`, `Continue` | the final data, and the messages of all hooks, a line each, with the level of the most severe message |
     pub fn result(&self) -> HookResult {
         let own = self.decision().cloned();
@@ -325,23 +346,36 @@ impl Emission {
             },
             Action::InjectContext => {
                 let texts: Vec<_> = self.injections.iter().map(|item| &*item.content).collect();
-                HookResult {
+                let mut result = HookResult {
                     action: self.action,
                     context_injection: Some(texts.join("\n\n")),
                     ..own.unwrap_or_default()
+                };
+                if let Some(first) = self.injections.first() {
+                    result.context_injection_role = first.role;
+                    result.ephemeral = first.ephemeral;
+                    result.append_to_last_tool_result = first.append_to_last_tool_result;
                 }
+                // The list is read before the text, so it needs the texts of the other hooks, too.
+                result.relist(self.injections.iter().map(ListedInjection::from).collect());
+                result
             }
             Action::Modify | Action::Continue => {
                 let texts: Vec<_> = self.messages.iter().map(|item| &*item.text).collect();
                 let level = self.messages.iter().map(|item| item.level).max();
-                HookResult {
+                let mut result = HookResult {
                     action: self.action,
                     data: Some(Map::clone(&self.data)),
                     user_message: (!texts.is_empty()).then(|| texts.join("\n")),
                     user_message_level: level.unwrap_or_default(),
                     changes: Default::default(),
                     ..own.unwrap_or_default()
-                }
+                };
+                let mut sources = self.messages.iter().map(|item| item.source.as_deref());
+                let first = sources.next().flatten();
+                let is_common = sources.all(|source| source == first);
+                result.set_message_source(first.filter(|_| is_common));
+                result
             }
         }
     }

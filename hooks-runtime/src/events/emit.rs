@@ -190,12 +190,14 @@ impl<'t> EmissionState<'t> {
         if let Some(message) = UserMessage::of(&result, entry) {
             self.said().messages.push(message);
         }
-        if let Some(text) = result.injection() {
+        let texts = result.injections();
+        let injects = !texts.is_empty();
+        for text in texts {
             let injection = Injection {
-                content: text.to_owned(),
-                role: result.context_injection_role,
-                ephemeral: result.ephemeral,
-                append_to_last_tool_result: result.append_to_last_tool_result,
+                content: text.content,
+                role: text.role,
+                ephemeral: text.ephemeral,
+                append_to_last_tool_result: text.append_to_last_tool_result,
                 provenance: Provenance {
                     source: "hook".into(),
                     hook: entry.name_arc(),
@@ -207,7 +209,7 @@ impl<'t> EmissionState<'t> {
         }
         match result.action {
             Action::Continue => Continue(()),
-            Action::InjectContext if result.injection().is_none() => Continue(()),
+            Action::InjectContext if !injects => Continue(()),
             Action::Modify => {
                 // A hook that is ready applies such changes itself, and returns no result.
                 let only_sets_fields = result.is_bare();

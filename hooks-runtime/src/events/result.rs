@@ -10,7 +10,9 @@ use serde_json::{Value, json};
 use super::changes::Changes;
 use crate::Map;
 use crate::approval::ApprovalOption;
+use extras::USER_MESSAGE_SOURCE;
 
+pub(crate) mod extras;
 pub(crate) mod json;
 
 /// Output of an event hook: an [`Action`], and its parameters.
@@ -67,8 +69,13 @@ pub struct HookResult {
     /// Read and written with any action, like `data`.
     pub changes: Changes,
     /// Other keys of the JSON form: further properties of a question
-    /// ([`approval_choices`](Self::approval_choices), [`approval_key`](Self::approval_key)), and
-    /// unknown keys.
+    /// ([`approval_choices`](Self::approval_choices), [`approval_key`](Self::approval_key)), the
+    /// name beside the message ([`user_message_source`](Self::user_message_source)), a list
+    /// `context_injections`, and unknown keys.
+    ///
+    /// With [`Action::InjectContext`], `context_injections` lists several texts. Each is an object
+    /// with `content`, `role`, `ephemeral` and `append_to_last_tool_result`. A list with text
+    /// replaces [`context_injection`](Self::context_injection) and its settings.
     pub extra: Option<Box<Map>>,
 }
 
@@ -262,7 +269,7 @@ pub(crate) const APPROVAL_EFFECTS: &str = "approval_effects";
 /// Extra key: key under which "allow always" is remembered.
 pub(crate) const APPROVAL_KEY: &str = "approval_key";
 
-/// Further properties of a question.
+/// Setters of extra keys.
 impl HookResult {
     /// Sets the options with their effects, which labels determine by default. The effects apply if
     /// the hook is trusted.
@@ -284,6 +291,12 @@ impl HookResult {
     /// The key applies if the hook is trusted.
     pub fn approval_key(self, key: impl Into<String>) -> Self {
         self.with_extra(APPROVAL_KEY, key.into())
+    }
+
+    /// Sets a name for display beside the message for the user, for example if the hook is named
+    /// after a tool. It does not hide the name of the hook.
+    pub fn user_message_source(self, source: impl Into<String>) -> Self {
+        self.with_extra(USER_MESSAGE_SOURCE, source.into())
     }
 
     fn with_extra(mut self, key: &str, value: impl Into<Value>) -> Self {
@@ -355,14 +368,6 @@ impl HookResult {
                 changes.apply(&mut data);
                 Some(data)
             }
-        }
-    }
-
-    /// Returns the text to inject, if there is one.
-    pub(crate) fn injection(&self) -> Option<&str> {
-        match (self.action, &self.context_injection) {
-            (Action::InjectContext, Some(text)) if !text.is_empty() => Some(text),
-            _ => None,
         }
     }
 }

@@ -14,7 +14,7 @@ use super::scan::{
 };
 use crate::Map;
 use crate::display::{escape, json_message, shorten};
-use crate::events::result::json::{FIELDS, InvalidResult, Members, Twice};
+use crate::events::result::json::{InvalidResult, Members, Twice, is_field};
 use crate::events::result::{Action, HookResult};
 
 /// Parsed standard output of a program: JSON objects, and text around them.
@@ -389,7 +389,7 @@ pub(crate) fn check_recognised(map: &Map) -> Result<(), Unrecognised> {
     if map.contains_key("action") {
         return Ok(());
     }
-    match map.keys().find(|field| !FIELDS.contains(&field.as_str())) {
+    match map.keys().find(|field| !is_field(field)) {
         None => Ok(()),
         Some(field) => Err(Unrecognised {
             field: shorten(field, MAX_FIELD_CHARS),

@@ -8,6 +8,7 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::Value;
 
 use super::HookResult;
+use super::extras::{self, USER_MESSAGE_SOURCE};
 use crate::map::{Map, type_name};
 
 /// A field of a [`HookResult`] is invalid.
@@ -24,7 +25,7 @@ pub struct InvalidResult {
 }
 
 /// The names of the fields.
-pub(crate) const FIELDS: [&str; 15] = [
+const FIELDS: [&str; 15] = [
     "action",
     "data",
     "reason",
@@ -104,6 +105,7 @@ impl HookResult {
                 .into(),
             extra: None,
         };
+        check_extras(&map)?;
         Ok(HookResult {
             extra: (!map.is_empty()).then(|| Box::new(map)),
             ..result
@@ -112,8 +114,23 @@ impl HookResult {
 
     /// Returns the first invalid field; Rust's types do not exclude all invalid values.
     pub(crate) fn check(&self) -> Result<(), InvalidResult> {
-        check_seconds("approval_timeout", self.approval_timeout)
+        check_seconds("approval_timeout", self.approval_timeout)?;
+        self.extra.as_deref().map_or(Ok(()), check_extras)
     }
+}
+
+/// Returns `true` if a field is one of a result. A `context_injections` is not: without an `action`
+/// it would have no effect.
+pub(crate) fn is_field(name: &str) -> bool {
+    FIELDS.contains(&name) || name == USER_MESSAGE_SOURCE
+}
+
+fn check_extras(extra: &Map) -> Result<(), InvalidResult> {
+    extras::check(extra).map_err(|invalid| InvalidResult {
+        field: invalid.field,
+        found: found(&invalid.found),
+        expected: invalid.expected,
+    })
 }
 
 /// Takes a field out of the map, and reads it.
