@@ -8,6 +8,7 @@ mod contract;
 mod corpus;
 mod endings;
 mod isolation;
+mod language;
 mod logging;
 mod manifest;
 mod outbox;

@@ -8,12 +8,14 @@
 //! | `-- counts` | fails if a count of instructions or allocations exceeds its bound |
 //! | `-- compile` | prints compile times and the size of the expansion alone |
 //! | `-- registration [write]` | prints the times of registrations, or writes them and their instructions |
+//! | `-- amplifier [write]` | prints the processor times of `amplifier-core`, or writes them; installs it from PyPI |
 //! | `-- bounds` | prints the bounds for the current measurements |
 //!
 //! A machine's times drift, so contenders are timed in turns and only their ratios are compared
 //! with targets. Instructions and allocations do not drift; `.ci/run` checks them.
 
 mod allocations;
+mod amplifier;
 mod bounds;
 mod cases;
 mod compile;
@@ -54,6 +56,10 @@ fn main() -> ExitCode {
         ["registration", "write"] => {
             registration::section().and_then(|text| page::write(Some(registration::MARK), &text))
         }
+        ["amplifier"] => amplifier::section().map(|section| print!("{section}")),
+        ["amplifier", "write"] => {
+            amplifier::section().and_then(|text| page::write(Some(amplifier::MARK), &text))
+        }
         ["counts"] => counts::check(),
         ["bounds"] => counts::suggest(),
         // The command that `counts` starts under callgrind.
@@ -62,7 +68,7 @@ fn main() -> ExitCode {
         }
         [registration::RUN, case, hooks] => registration::run(case, hooks),
         other => Err(format!(
-            "unknown command `{}`; use `write`, `times`, `counts`, `compile`, `registration`, `bounds`, or nothing",
+            "unknown command `{}`; use `write`, `times`, `counts`, `compile`, `registration`, `amplifier`, `bounds`, or nothing",
             other.join(" ")
         )),
     };

@@ -393,8 +393,9 @@ fn events(cases: &[Measured], misses: &mut Vec<Miss>) -> String {
         }
     }
     text += "\nThe *common registry* is a list of `async_trait` objects behind a lock. It clones \
-             the data for every hook, as `amplifier-core` does according to its documentation. \
-             `amplifier-core` is in no package registry, so it is not measured itself.\n";
+             the data for every hook, as the Rust core of `amplifier-core` does (source of version \
+             1.6.0). PyPI has `amplifier-core` as a package for Python, which is measured in its \
+             [own section](#amplifier-core).\n";
     for measured in cases
         .iter()
         .filter(|measured| measured.case.subject == Subject::EventEmpty)
