@@ -514,3 +514,47 @@ async fn e_09_the_default_name_of_a_program_is_its_file_name() {
     let emission = hooks.emit("tool:pre", ()).await.unwrap();
     assert_eq!(emission.decided_by.as_deref(), Some("sh"));
 }
+
+#[tokio::test]
+async fn e_90_texts_that_a_program_only_lists_are_injected() {
+    let emission = emit(
+        r#"echo '{"action": "inject_context", "context_injections": [{"content": "a"}, {"content": "b", "ephemeral": true}]}'"#,
+    )
+    .await;
+    assert_eq!(emission.action, Action::InjectContext);
+    let texts: Vec<_> = emission
+        .injections
+        .iter()
+        .map(|text| (&*text.content, text.ephemeral))
+        .collect();
+    assert_eq!(texts, [("a", false), ("b", true)]);
+
+    let script = r#"echo '{"action": "inject_context", "context_injections": [{"text": "a"}]}'"#;
+    let message = failure(&emit(script).await);
+    assert!(message.contains("`context_injections`"), "{message}");
+    let closed = RegisterOptions::new().on_failure(FailurePolicy::FailClosed);
+    assert!(emit_to(shell(script), closed).await.is_denied());
+}
+
+#[tokio::test]
+async fn e_90_listed_texts_without_an_action_are_a_failure() {
+    let script = r#"echo '{"context_injections": [{"content": "a"}]}'"#;
+    let message = failure(&emit(script).await);
+    assert!(message.contains("there is no `action`"), "{message}");
+}
+
+#[tokio::test]
+async fn e_90_the_source_of_a_message_needs_no_action() {
+    let script = r#"echo '{"user_message": "told", "user_message_source": "linter"}'"#;
+    let emission = emit(script).await;
+    assert!(emission.failures.is_empty(), "{:?}", emission.failures);
+    assert_eq!(emission.messages[0].source.as_deref(), Some("linter"));
+}
+
+#[tokio::test]
+async fn e_93_a_denial_beside_an_invalid_list_denies() {
+    let script = r#"echo '{"action": "deny", "reason": "no", "context_injections": 1}'"#;
+    let emission = emit(script).await;
+    assert!(emission.is_denied());
+    assert_eq!(emission.reason(), Some("no"));
+}
