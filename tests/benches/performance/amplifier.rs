@@ -45,8 +45,8 @@ pub(crate) fn section() -> Result<String, String> {
          `HookRegistry.emit(…)` again and again, with `async def` handlers that return \
          `HookResult(action=\"continue\")`. *Python loop* awaits the same handlers in a `for` loop, \
          without a registry: what a caller in Python pays for the interpreter and for its \
-         `HookResult`s. *This framework* is the row *hooks continue* of [Events](#events), measured \
-         in this run. It has no interface for Python: a host in Python would pay the interpreter, \
+         `HookResult`s. *This framework* is the row *hooks continue* of [Events](#events), without \
+         handlers the emission without hooks, measured in this run. It has no interface for Python: a host in Python would pay the interpreter, \
          and a bridge, in addition.\n\n\
          | Handlers | `amplifier-core` | Python loop | this framework |\n|---:|---:|---:|---:|\n",
         processor::name(),
