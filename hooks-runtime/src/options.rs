@@ -177,15 +177,12 @@ impl RegisterOptions {
     /// `*` matches any characters, `?` one character. Otherwise as [`when`](Self::when).
     ///
     /// An empty list matches every tool, and the registration logs a warning: a check whose list is
-    /// empty by mistake would otherwise never run.
+    /// empty by mistake would otherwise never run. To switch the hook off, use
+    /// [`enabled(false)`](Self::enabled).
     ///
     /// For an event, the name is the field `tool_name` of the data. The hook engine and the result
     /// hooks of a `ToolRunner` know the names; any other registry learns them by
     /// [`set_tool_names`](crate::PhaseRegistry::set_tool_names). If there is no name, the hook runs.
-    ///
-    /// The registration of a hook with an empty list is refused, because the hook would never run.
-    /// If the list comes from a configuration and may be empty, leave the option out to run the
-    /// hook for every tool, or use [`enabled(false)`](Self::enabled).
     ///
     /// ```
     /// use hooks_runtime::RegisterOptions;

@@ -65,22 +65,6 @@ impl Conditions {
         conditions.any(|condition| matches!(condition, Condition::Input { .. }))
     }
 
-    /// Returns the refusal of a registration whose list of tools is empty: its hook would never run,
-    /// and would do so silently if it is a check. `None` if there is no such list. `hook` describes
-    /// the hook.
-    #[allow(dead_code, reason = "the registrations call it")]
-    pub(crate) fn empty_tools(&self, hook: &str) -> Option<String> {
-        let is_empty = |condition: &Condition| match condition {
-            Condition::Tools(patterns) => patterns.is_empty(),
-            Condition::Closure(_) | Condition::Input { .. } => false,
-        };
-        self.0.iter().any(is_empty).then(|| {
-            format!(
-                "{hook} has the option `tools` with an empty list, and would never run; name the tools, leave the option out, or use `enabled(false)`"
-            )
-        })
-    }
-
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
