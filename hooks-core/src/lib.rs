@@ -77,7 +77,8 @@
 
 #![forbid(unsafe_code)]
 
-// Lets expansions in this crate's own tests and examples find `::hooks_core`.
+// Expansions in this crate name the framework `::hooks_core`. Its integration tests and documentation
+// tests are crates of their own.
 extern crate self as hooks_core;
 
 pub mod around;

@@ -13,8 +13,8 @@
 //! [Errors](../../book/errors.html) explains every message of the macros.
 //!
 //! Each macro has three steps. `syntax` parses the item and leaves bodies unparsed, so that an unfinished
-//! body does not affect the rest. `validate` converts it into a model in which an invalid
-//! combination cannot be represented, and collects all errors. `expand` converts the model into
+//! body does not affect the rest. `validate` converts it into a model, and collects
+//! all errors: a combination that the model can represent and that is invalid is an error, too. `expand` converts the model into
 //! code and cannot fail. Loops, branches and locks are in ordinary code of `hooks-core`.
 
 #![forbid(unsafe_code)]
@@ -140,7 +140,7 @@ use proc_macro::TokenStream;
 /// | `AppHooksSet<'h>` | the hook set: `Clone`, `Debug`, `Default`; `'h` is the lifetime of borrowed hooks |
 /// | `AppHooksSet::new()` | returns a set without hooks |
 /// | `with_hooks(value)`, `register_hooks(value)` | register the hooks of an `#[impl_hooks]` block |
-/// | `with_extended(set)`, `extend(set)` | add the hooks of another set |
+/// | `with_extended(set)`, `extend(set)`, `try_extend(set)` | add the hooks of another set |
 /// | `for_call(change)` | returns a copy with changes, for one call |
 /// | `describe()` | lists the slots, and their hooks in execution order |
 /// | `tools`, `with_tools(set)` | the nested set of `#[nested_hooks(tools = …)]` |

@@ -155,8 +155,8 @@ type Flow<'a, H, P> = ControlFlow<Option<Waiting<'a, H, P>>>;
 /// of the loop, and tests of typed slots would take 1.5 times as long to compile.
 ///
 /// A slot stores its entries in *leaves*, slices of at most 64 entries; [`Cursor::next`] continues
-/// with the next leaf. If the slot has one leaf and no subscriber records spans, `WALKS_LEAVES` is
-/// `false` in the first poll: the loop then runs over one slice. [`run_propagating`] calls the last
+/// with the next leaf. If the slot has one leaf of entries without conditions and no subscriber
+/// records spans, `WALKS_LEAVES` is `false` in the first poll: the loop then runs over one slice. [`run_propagating`] calls the last
 /// hook after this loop, so that no call tests whether its hook is the last one.
 ///
 /// [`run_propagating`]: Self::run_propagating

@@ -1,4 +1,5 @@
-//! Model of a hook set, in which an invalid combination cannot be represented.
+//! Model of a hook set. Its types exclude some invalid combinations, such as a singleton with
+//! companions; `validate` reports the others, such as a concurrent singleton, before the expansion.
 
 use proc_macro2::Group;
 use proc_macro2::Span;
