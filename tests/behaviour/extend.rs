@@ -304,3 +304,163 @@ mod companions {
         assert_eq!(block_on(set.word()), "default!");
     }
 }
+
+/// Sets that cannot be merged: the set that extends is as before.
+mod refused {
+    use hooks_core::{Next, RegistrationError};
+    use hooks_tests::panic_of;
+
+    use super::*;
+
+    #[hooks]
+    trait Inner {
+        #[hook(fallback)]
+        async fn deep(_n: u8) -> u8 {
+            0
+        }
+    }
+
+    #[hooks]
+    #[nested_hooks(inner = InnerSet)]
+    trait Outer {
+        #[hook(fallback)]
+        async fn first(_n: u8) -> u8 {
+            0
+        }
+
+        #[hook(fallback, around)]
+        async fn last(_n: u8) -> u8 {
+            0
+        }
+    }
+
+    /// A set in which `y` runs before `x` in one slot, and another in which `x` is to run before `y`.
+    type Sets = (
+        &'static str,
+        fn() -> OuterSet<'static>,
+        fn() -> OuterSet<'static>,
+    );
+
+    #[test]
+    fn t_40_a_refused_extension_changes_no_slot_and_blames_the_caller() {
+        let sets: [Sets; 3] = [
+            (
+                "a slot after others",
+                || {
+                    let mut set = OuterSet::new();
+                    set.register_last(hook_y())
+                        .register_last(hook_x().after("y"));
+                    set
+                },
+                || {
+                    let mut set = OuterSet::new();
+                    set.register_first(hook_y());
+                    set.register_last(hook_x())
+                        .register_last(hook_y().after("x"));
+                    assert!(set.last_mut().remove("x"));
+                    set
+                },
+            ),
+            (
+                "around hooks",
+                || {
+                    let mut set = OuterSet::new();
+                    set.register_last_around(around().key("y"));
+                    set.register_last_around(around().key("x").after("y"));
+                    set
+                },
+                || {
+                    let mut set = OuterSet::new();
+                    set.register_first(hook_y());
+                    set.register_last(hook_y());
+                    set.register_last_around(around().key("x"));
+                    set.register_last_around(around().key("y").after("x"));
+                    assert!(set.last_around_mut().remove("x"));
+                    set
+                },
+            ),
+            (
+                "a nested set",
+                || {
+                    let mut set = OuterSet::new();
+                    set.inner
+                        .register_deep(hook_y())
+                        .register_deep(hook_x().after("y"));
+                    set
+                },
+                || {
+                    let mut set = OuterSet::new();
+                    set.register_first(hook_y());
+                    set.register_last(hook_y());
+                    set.inner
+                        .register_deep(hook_x())
+                        .register_deep(hook_y().after("x"));
+                    assert!(set.inner.deep_mut().remove("x"));
+                    set
+                },
+            ),
+        ];
+        for (what, host, plugin) in sets {
+            let mut set = host();
+            let before = set.describe().to_string();
+            let error = set.try_extend(plugin()).map(drop);
+            assert!(
+                matches!(error, Err(RegistrationError::Cycle { .. })),
+                "{what}: {error:?}"
+            );
+            assert_eq!(set.describe().to_string(), before, "{what}");
+
+            let (file, message) = panic_of(|| _ = set.extend(plugin()));
+            assert!(file.ends_with("extend.rs"), "{what}: {file}");
+            assert!(message.contains("is a cycle"), "{what}: {message}");
+            assert_eq!(set.describe().to_string(), before, "{what}");
+            let (file, _) = panic_of(|| _ = set.clone().with_extended(plugin()));
+            assert!(file.ends_with("extend.rs"), "{what}: {file}");
+
+            // The host's set still takes others.
+            let mut other = OuterSet::new();
+            other.register_first(hook_x());
+            assert!(set.try_extend(other).is_ok(), "{what}");
+            assert_eq!(block_on(set.first(3)), 3, "{what}");
+        }
+    }
+
+    fn hook_x() -> Entry<X> {
+        Entry::new(X).key("x")
+    }
+
+    fn hook_y() -> Entry<X> {
+        Entry::new(X).key("y")
+    }
+
+    #[derive(Clone)]
+    struct X;
+
+    impl First for X {
+        async fn call(&self, n: u8, _: Option<u8>) -> u8 {
+            n
+        }
+    }
+
+    impl Last for X {
+        async fn call(&self, n: u8, _: Option<u8>) -> u8 {
+            n
+        }
+    }
+
+    impl Deep for X {
+        async fn call(&self, n: u8, _: Option<u8>) -> u8 {
+            n
+        }
+    }
+
+    impl hooks_core::Around<dyn Last> for X {
+        async fn call<'a>(&'a self, args: (u8,), next: Next<'a, dyn Last>) -> u8 {
+            next.call(args).await
+        }
+    }
+
+    fn around() -> Entry<X> {
+        Entry::new(X)
+    }
+}

@@ -1,9 +1,8 @@
 //! Refused registrations: they change nothing, blame the line of the caller, hold no lock while the
 //! hook is dropped, and have a fallible form (R-06, E-07, E-43).
 
-use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Once, mpsc};
+use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
@@ -18,7 +17,9 @@ use hooks_runtime::{
 };
 use serde_json::json;
 
-use crate::kit::{capture_logs, plain, refusal};
+use hooks_tests::panic_of;
+
+use crate::kit::{capture_logs, plain};
 
 #[hooks]
 trait Enclosed {
@@ -376,33 +377,6 @@ const PANICKING: &[(&str, Attempt)] = &[
         s.set.run_around_mut().register(Entry::new(hook).after("x"));
     }),
 ];
-
-thread_local! {
-    /// The files of this thread's panics, while they are recorded.
-    static PANICKED: RefCell<Option<Vec<String>>> = const { RefCell::new(None) };
-}
-
-/// Returns the file and the message of a panic.
-fn panic_of(act: impl FnOnce()) -> (String, String) {
-    static RECORD: Once = Once::new();
-    RECORD.call_once(|| {
-        let default = std::panic::take_hook();
-        std::panic::set_hook(Box::new(move |panic| {
-            let file = panic.location().map(|at| at.file().to_owned());
-            let is_recorded = PANICKED.with_borrow_mut(|files| {
-                let files = files.as_mut();
-                files.map(|files| files.extend(file)).is_some()
-            });
-            if !is_recorded {
-                default(panic);
-            }
-        }));
-    });
-    PANICKED.set(Some(Vec::new()));
-    let message = refusal(act);
-    let files = PANICKED.take().unwrap_or_default();
-    (files.first().cloned().unwrap_or_default(), message)
-}
 
 #[test]
 fn a_refused_registration_blames_the_line_of_the_caller_and_changes_nothing() {

@@ -10,7 +10,7 @@ use std::fs;
 use std::process::Command;
 
 pub use files::{GUIDES, repository};
-pub use kit::Log;
+pub use kit::{Log, panic_of};
 pub use polling::{listen, poll_once, yield_once};
 
 /// Returns the text files that git tracks or would add, as paths from the root and their contents.
