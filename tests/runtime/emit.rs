@@ -200,7 +200,12 @@ fn e_24_a_later_deny_overrides_earlier_actions() {
         let emission = block_on(emit(&registry, "e", ()));
         assert_eq!(emission.action, Action::Deny, "after {}", earlier.action);
         assert_eq!(emission.decided_by.as_deref(), Some("denies"));
-        assert_eq!(emission.result(), HookResult::deny("no"));
+        let data = (earlier.action == Action::Modify).then(|| map(json!({"b": 2})));
+        let denial = HookResult {
+            data,
+            ..HookResult::deny("no")
+        };
+        assert_eq!(emission.result(), denial);
     }
 }
 

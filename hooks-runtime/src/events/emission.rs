@@ -90,6 +90,9 @@ pub(crate) struct RareFields {
     pub(crate) decision: Option<Box<HookResult>>,
     /// Set if the deciding hook asks the user.
     pub(crate) question: Option<QuestionOrigin>,
+    /// `true` if a hook changed the data, although the action is stronger than
+    /// [`Action::Modify`].
+    pub(crate) has_modified: bool,
     /// Printed texts.
     pub(crate) output: Vec<HookOutput>,
     pub(crate) report: Option<Report>,
@@ -101,10 +104,15 @@ impl RareFields {
         let RareFields {
             decision,
             question,
+            has_modified,
             output,
             report,
         } = self;
-        decision.is_none() && question.is_none() && output.is_empty() && report.is_none()
+        decision.is_none()
+            && question.is_none()
+            && !has_modified
+            && output.is_empty()
+            && report.is_none()
     }
 }
 
@@ -336,8 +344,30 @@ impl Emission {
     /// |---|---|
     /// | `Deny`, `AskUser` | the result of the deciding hook |
     /// | `InjectContext` | the result of the deciding hook, with the texts of all injections, separated by blank lines; role, lifetime and placement are those of the first. If the hook listed its texts (`context_injections`), the list contains all injections |
-    /// | `Modify`, `Continue` | the final data, and the messages of all hooks, a line each, with the level of the most severe message |
+    /// | `Modify`, `Continue` | the messages of all hooks, a line each, with the level of the most severe message |
+    ///
+    /// `data` of the result are the final [`data`](Self::data) with every action if a hook changed
+    /// them, and always with `Modify` and `Continue`. Data that a hook returned without `Modify`
+    /// had no effect, so a question or an injection never contains them; a denial contains them if
+    /// no hook changed the data.
     pub fn result(&self) -> HookResult {
+        let mut result = self.summary();
+        let has_data = result.data.is_some() || !result.changes.is_empty();
+        if self.has_modified() || (has_data && self.action != Action::Deny) {
+            result.data = Some(Map::clone(&self.data));
+            result.changes = Default::default();
+        }
+        result
+    }
+
+    /// Returns `true` if a hook changed the data.
+    fn has_modified(&self) -> bool {
+        let rare_fields = self.rare_fields.as_ref();
+        self.action == Action::Modify || rare_fields.is_some_and(|rest| rest.has_modified)
+    }
+
+    /// Returns the summary, without the data of stronger actions.
+    fn summary(&self) -> HookResult {
         let own = self.decision().cloned();
         match self.action {
             action @ (Action::Deny | Action::AskUser) => HookResult {
@@ -365,10 +395,10 @@ impl Emission {
                 let level = self.messages.iter().map(|item| item.level).max();
                 let mut result = HookResult {
                     action: self.action,
-                    data: Some(Map::clone(&self.data)),
+                    // `result` sets the final data.
+                    data: Some(Map::new()),
                     user_message: (!texts.is_empty()).then(|| texts.join("\n")),
                     user_message_level: level.unwrap_or_default(),
-                    changes: Default::default(),
                     ..own.unwrap_or_default()
                 };
                 let mut sources = self.messages.iter().map(|item| item.source.as_deref());

@@ -70,6 +70,8 @@ struct Extras {
     /// The result that decided the action.
     decision: Option<Box<HookResult>>,
     question: Option<QuestionOrigin>,
+    /// `true` if a hook changed the data, and the action is stronger than `modify`.
+    has_modified: bool,
     injections: ThinVec<Injection>,
     messages: ThinVec<UserMessage>,
     failures: ThinVec<HandlerFailure>,
@@ -158,8 +160,9 @@ impl<'t> EmissionState<'t> {
     /// Records that the data have changed after a more restrictive action was chosen.
     #[cold] // event_continue/16
     fn outlived(&mut self) {
-        let said = self.said.as_mut();
-        if let Some(question) = said.and_then(|said| said.question.as_mut()) {
+        let said = self.said();
+        said.has_modified = true;
+        if let Some(question) = &mut said.question {
             question.has_changed = true;
         }
     }
@@ -233,6 +236,7 @@ impl<'t> EmissionState<'t> {
                 if action.strength() > self.action.get().strength()
                     || action == Action::AskUser && self.is_displaced(entry)
                 {
+                    let has_modified = self.action.get() == Action::Modify;
                     self.action.set(action);
                     self.decider = Some(entry.id());
                     let question = (action == Action::AskUser).then(|| QuestionOrigin {
@@ -242,6 +246,7 @@ impl<'t> EmissionState<'t> {
                         has_changed: false,
                     });
                     let said = self.said();
+                    said.has_modified |= has_modified;
                     said.decision = Some(result);
                     said.question = question;
                 }
@@ -491,6 +496,7 @@ fn complete(
     let rare_fields = RareFields {
         decision: said.decision,
         question: said.question,
+        has_modified: said.has_modified,
         output: output(printed, &said.muted),
         report,
     };

@@ -865,7 +865,8 @@ async fn emit_with(
     let mut panic = None;
     let outcome = match later {
         Some(later) if !later.around.is_empty() => {
-            if options.report || !later.observe.is_empty() {
+            let before = Arc::clone(&map);
+            let mut outcome = if options.report || !later.observe.is_empty() {
                 let enclosed = enclosed(&mut run.deadline, later, emitted, map, options.report);
                 let outcome;
                 (outcome, panic) = Box::pin(enclosed).await;
@@ -878,7 +879,9 @@ async fn emit_with(
                     Ok(outcome) => outcome,
                     Err(after) => Err(emitted.deadline_error(after, data)),
                 }
-            }
+            };
+            record_changes(&mut outcome, table, before);
+            outcome
         }
         _ => emitted.decide(&mut run, map).await,
     };
@@ -943,6 +946,17 @@ async fn enclosed(
         emission.rare_fields.get_or_default().report = Some(report);
     }
     (outcome, payload)
+}
+
+/// Records in the emission whether around hooks changed the data: they can pass other data to the
+/// hooks, and replace those of the emission.
+fn record_changes(outcome: &mut Result<Emission, EmitError>, table: &EventTable, before: Arc<Map>) {
+    let Some(emission) = emission_mut(outcome) else {
+        return;
+    };
+    if emission.data != before && emission.data != table.completed(before) {
+        emission.rare_fields.get_or_default().has_modified = true;
+    }
 }
 
 /// Returns the emission, whole or up to an error.
