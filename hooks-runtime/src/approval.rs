@@ -18,6 +18,7 @@
 //! | An untrusted hook's question before a trusted hook's | the trusted hook's question is asked |
 //! | A timeout of 0 | the default, at once |
 //! | An answer that was not offered | denied |
+//! | An untrusted hook's label that says neither yes nor no | not offered; `Allow` or `Deny` is offered if no other label allows once or denies |
 //! | "Allow always" | remembered for the session, for an equal event, hook, question, tool and input; never for the generic question |
 //! | Equal questions at one time | asked once; every caller gets the answer |
 //! | Data changed by a hook after the question | the request has the final data and a flag for the change; a grant under the hook's own key does not apply |

@@ -76,9 +76,11 @@ impl RegisterOptions {
         self
     }
 
-    /// Sets whether the host trusts the hook's output. An option of an untrusted hook's question
-    /// allows the action only if its label clearly does. By default, hooks in this program are
-    /// trusted, and programs are not.
+    /// Sets whether the host trusts the hook's output. An untrusted hook's question offers only
+    /// labels that clearly allow or deny ([`ApprovalRequest::unclear`]), and its timeout denies. By
+    /// default, hooks in this program are trusted, and programs are not.
+    ///
+    /// [`ApprovalRequest::unclear`]: crate::approval::ApprovalRequest::unclear
     #[must_use]
     pub fn trusted(mut self, is_trusted: bool) -> Self {
         self.trusted = Some(is_trusted);

@@ -15,6 +15,10 @@ use serde_json::json;
 /// Variable of the program in the terminal: number of concurrent questions, and their timeout.
 const ASKS: &str = "HOOKS_TEST_ASKS";
 
+/// Variable of the program in the terminal: `1` for a trusted hook, `0` for an untrusted hook, and
+/// its options, separated by commas.
+const OPTIONS: &str = "HOOKS_TEST_OPTIONS";
+
 /// Prefix of the chosen option in the output.
 const MARK: &str = "outcome: ";
 
@@ -29,16 +33,19 @@ fn asks_in_the_terminal() {
         questions.parse().expect("a count"),
         timeout.parse().expect("a timeout"),
     );
+    let options = env::var(OPTIONS).unwrap_or_else(|_| "1,Allow once,Allow always,Deny".to_owned());
+    let (trust, options) = options.split_once(',').expect("trust and options");
+    let options: Vec<_> = options.split(',').map(str::to_owned).collect();
     let hooks = HookRegistry::new();
     hooks.register(
         "tool:pre",
         move |event: Event<'_>| {
             HookResult::ask_user(format!("Run {}?", event.str("command").unwrap_or_default()))
-                .approval_options(["Allow once", "Allow always", "Deny"])
+                .approval_options(options.clone())
                 .approval_timeout(timeout)
                 .reason("it \u{1b}[31mhides\u{202e} something")
         },
-        RegisterOptions::new().name("gate"),
+        RegisterOptions::new().name("gate").trusted(trust == "1"),
     );
     let coordinator = Coordinator::builder()
         .provider(TerminalPrompt::new())
@@ -62,10 +69,21 @@ fn asks_in_the_terminal() {
 
 /// Starts this program in a new terminal, with so many concurrent questions.
 fn terminal(questions: usize, timeout: f64) -> PtySession {
+    spawn_command(program(questions, timeout), Some(20_000)).expect("a terminal")
+}
+
+fn program(questions: usize, timeout: f64) -> Command {
     let mut command = Command::new(env::current_exe().expect("this program"));
     command
         .args(["--exact", "asks_in_the_terminal", "--nocapture"])
         .env(ASKS, format!("{questions},{timeout}"));
+    command
+}
+
+/// Starts this program in a new terminal, with one question and these options.
+fn offering(options: &str) -> PtySession {
+    let mut command = program(1, 300.0);
+    command.env(OPTIONS, options);
     spawn_command(command, Some(20_000)).expect("a terminal")
 }
 
@@ -119,6 +137,51 @@ fn e_132_the_question_is_repeated_after_an_invalid_answer() {
     terminal
         .exp_string("outcome: 1 user denied")
         .expect("a denial");
+}
+
+#[test]
+fn e_133_unclear_labels_of_an_untrusted_hook_are_shown_as_text() {
+    for (options, answer, outcome) in [
+        (
+            "0,Overwrite,Back up \u{202e}first,Cancel",
+            "1",
+            "user allowed",
+        ),
+        (
+            "0,Overwrite,Back up \u{202e}first,Cancel",
+            "cancel",
+            "user denied",
+        ),
+    ] {
+        let mut terminal = offering(options);
+        let shown = terminal.exp_string(READY).expect("a question");
+        assert!(
+            shown.contains("  1) Allow\r\n  2) Cancel\r\n  not offered, because"),
+            "{shown}"
+        );
+        assert!(
+            shown.contains(r"say neither yes nor no: `Overwrite`, `Back up \u{202e}first`"),
+            "{shown}"
+        );
+        terminal.send_line(answer).expect("typing");
+        let line = format!("outcome: 1 {outcome}: Run step 1?");
+        terminal.exp_string(&line).expect("an outcome");
+    }
+}
+
+#[test]
+fn e_133_unclear_labels_of_a_trusted_hook_are_shown_with_their_effect() {
+    let mut terminal = offering("1,Overwrite,Rename");
+    let shown = terminal.exp_string(READY).expect("a question");
+    let note = "(denies, because it says neither yes nor no)";
+    let listed = format!("  1) Overwrite {note}\r\n  2) Rename {note}\r\n");
+    assert!(
+        shown.contains(&listed) && !shown.contains("not offered"),
+        "{shown}"
+    );
+    terminal.send_line("over").expect("typing");
+    let denied = terminal.exp_string("denied, because the chosen option `Overwrite` says");
+    denied.expect("a denial");
 }
 
 #[test]

@@ -8,6 +8,7 @@ mod outcome;
 mod queue;
 mod stored;
 mod trust;
+mod unclear;
 
 use std::future::Future;
 use std::sync::Arc;

@@ -71,6 +71,9 @@ impl ApprovalOption {
     /// | deny, no, not, cancel, reject, block, abort, stop, never, don't, skip, keep, later | deny |
     /// | dont, disallow, decline, refuse, forbid, prevent, dismiss, ignore, quit, exit, close, nothing, none, nope, wait, leave, discard, revert, undo, back, hold; any first word, with deny, denied, don't, dont, not, reject, block, refuse, never, nothing, cancel, abort or back further on, such as in `Always deny`, `Go back`; no word at all | deny, and no sign that the labels beside it mean yes |
     /// | any other | allow once, if the hook is trusted and another label is in the line of deny; else deny |
+    ///
+    /// The question of an untrusted hook does not offer an option of the last line: see
+    /// [`ApprovalRequest::unclear`](super::ApprovalRequest::unclear).
     pub fn of_labels(labels: &[String], is_trusted: bool) -> Vec<Self> {
         if labels.is_empty() {
             return vec![
@@ -94,6 +97,56 @@ impl ApprovalOption {
             ApprovalOption::new(label, effect)
         };
         labels.iter().map(option).collect()
+    }
+}
+
+/// Options that a question offers.
+pub(super) struct OfferedOptions {
+    pub(super) options: Vec<ApprovalOption>,
+    /// Labels that deny because their meaning is unclear.
+    pub(super) unclear: Vec<String>,
+}
+
+impl OfferedOptions {
+    /// Returns the options for plain labels.
+    ///
+    /// A trusted hook's labels are offered as they are. An untrusted hook's unclear labels could
+    /// look like a yes, and would deny. They are not offered: `Allow` takes the place of the first
+    /// one if no other option allows once, and `Deny` is added if no other option denies.
+    pub(super) fn of_labels(labels: &[String], is_trusted: bool) -> Self {
+        let options = ApprovalOption::of_labels(labels, is_trusted);
+        let is_unclear = |option: &ApprovalOption| {
+            !option.effect.is_allowed() && Reading::of(&option.label) == Reading::Unknown
+        };
+        let Some(first) = options.iter().position(is_unclear) else {
+            return OfferedOptions {
+                options,
+                unclear: Vec::new(),
+            };
+        };
+        if is_trusted {
+            let unclear = options.iter().filter(|option| is_unclear(option));
+            return OfferedOptions {
+                unclear: unclear.map(|option| option.label.clone()).collect(),
+                options,
+            };
+        }
+        let (unclear, mut offered): (Vec<_>, Vec<_>) = options.into_iter().partition(is_unclear);
+        let is_offered = |offered: &[ApprovalOption], effect| {
+            let mut effects = offered.iter().map(|option| option.effect);
+            effects.any(|offered| offered == effect)
+        };
+        if !is_offered(&offered, ApprovalEffect::AllowOnce) {
+            // All options before the first unclear one are offered.
+            offered.insert(first, ApprovalOption::allow_once("Allow"));
+        }
+        if !is_offered(&offered, ApprovalEffect::Deny) {
+            offered.push(ApprovalOption::deny("Deny"));
+        }
+        OfferedOptions {
+            options: offered,
+            unclear: unclear.into_iter().map(|option| option.label).collect(),
+        }
     }
 }
 
@@ -132,11 +185,16 @@ impl Reading {
             .map(|word| word.trim_matches('\''))
             .filter(|word| !word.is_empty());
         let words: Vec<_> = words.collect();
-        let is_refused = || words.iter().any(|word| REFUSALS.contains(word));
+        // `Back up and overwrite` is no refusal, `Go back` is one.
+        let is_refusal = |(place, word)| {
+            REFUSALS.contains(word) && !matches!(words[place..], ["back", "up", ..])
+        };
+        let is_refused = || words.iter().enumerate().any(is_refusal);
         match &words[..] {
             ["allow", "always", ..] => Reading::Always,
             ["allow" | "yes" | "approve" | "ok", ..] => Reading::Yes,
             [word, ..] if DENIALS.contains(word) => Reading::Denial,
+            ["back", "up", ..] if !is_refused() => Reading::Unknown,
             [word, ..] if WITHDRAWALS.contains(word) => Reading::Refusal,
             // `Always deny`, `Go back`, `Please don't`.
             _ if is_refused() => Reading::Refusal,

@@ -94,8 +94,26 @@ impl fmt::Display for Approval {
             "denied"
         };
         let prompt = &self.request.prompt;
+        // Without it, the reader of a denial would look for an allowed timeout or error.
+        let refused = match self.request.is_default_refused {
+            true => ", and the default `allow` of an untrusted hook has no effect",
+            false => "",
+        };
         match &self.decision {
+            ApprovalDecision::Chosen(option)
+                if !option.effect.is_allowed() && self.request.is_unclear(&option.label) =>
+            {
+                write!(
+                    f,
+                    "{verdict}, because the chosen option `{}` says neither yes nor no; set its effect, or offer an option that denies beside it: {prompt}",
+                    option.label
+                )
+            }
             ApprovalDecision::Chosen(_) => write!(f, "user {verdict}: {prompt}"),
+            ApprovalDecision::NotOffered(label) if self.request.is_unclear(label) => write!(
+                f,
+                "{verdict}, because the option `{label}` of an untrusted hook says neither yes nor no and was not offered; trust the hook, or use labels such as `Allow` and `Deny`: {prompt}"
+            ),
             ApprovalDecision::NotOffered(label) => write!(
                 f,
                 "{verdict}, because the answer `{label}` was not offered: {prompt}"
@@ -105,11 +123,11 @@ impl fmt::Display for Approval {
             }
             ApprovalDecision::TimedOut => write!(
                 f,
-                "{verdict} by default, because no answer came before the timeout: {prompt}"
+                "{verdict} by default, because no answer came before the timeout{refused}: {prompt}"
             ),
             ApprovalDecision::Failed(why) => write!(
                 f,
-                "{verdict} by default, because asking failed with `{why}`: {prompt}"
+                "{verdict} by default, because asking failed with `{why}`{refused}: {prompt}"
             ),
             ApprovalDecision::NoTime(why) => write!(
                 f,

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::option::{ApprovalEffect, ApprovalOption};
+use super::option::{ApprovalEffect, ApprovalOption, OfferedOptions};
 use crate::digest::{self, Digest};
 use crate::events::result::{APPROVAL_EFFECTS, APPROVAL_KEY};
 use crate::events::table::TIMESTAMP;
@@ -33,6 +33,15 @@ pub struct ApprovalRequest {
     pub prompt: String,
     /// Options, in the hook's order.
     pub options: Vec<ApprovalOption>,
+    /// Labels of the hook that deny because they say neither yes nor no, such as `Overwrite` beside
+    /// `Rename`.
+    ///
+    /// If the hook is trusted, they are among the [`options`](Self::options). If it is not, they
+    /// are not: the options are the other labels, with `Allow` at the position of the first unclear
+    /// label if no other option allows once, and with `Deny` at the end if no other option denies.
+    /// A user interface can show unclear labels as text.
+    #[serde(default)]
+    pub unclear: Vec<String>,
     /// Reason of the hook, if it has one.
     pub reason: Option<String>,
     /// Name of the tool, if the data name one.
@@ -56,6 +65,9 @@ pub struct ApprovalRequest {
     pub(crate) is_generic: bool,
     /// `true` if the host trusts the hook.
     pub(crate) is_trusted: bool,
+    /// `true` if the hook wants to allow by default, and is not trusted to.
+    #[serde(default)]
+    pub(crate) is_default_refused: bool,
     /// Type of the hook: several hooks may share a name.
     #[serde(default)]
     pub(crate) hook_type: String,
@@ -112,13 +124,15 @@ impl ApprovalRequest {
         };
         let prompt = result.approval_prompt.as_deref().map(str::trim);
         let prompt = prompt.filter(|prompt| !prompt.is_empty());
+        let OfferedOptions { options, unclear } = options(result, is_trusted);
         Some(ApprovalRequest {
             id: uuid::Uuid::now_v7().to_string().into(),
             session,
             event,
             hook: hook.unwrap_or_else(|| Arc::from("")),
             prompt: prompt.unwrap_or(GENERIC).to_owned(),
-            options: options(result, is_trusted),
+            options,
+            unclear,
             reason: result.reason.clone(),
             tool: word(&data, &TOOL),
             has_changed: question.is_some_and(|question| question.has_changed),
@@ -135,6 +149,7 @@ impl ApprovalRequest {
                 .map(str::to_owned),
             is_generic: prompt.is_none(),
             is_trusted,
+            is_default_refused: !is_trusted && result.approval_default == ApprovalDefault::Allow,
             hook_type: question
                 .map_or("", |question| question.hook_type)
                 .to_owned(),
@@ -173,6 +188,9 @@ impl ApprovalRequest {
         for ApprovalOption { label, effect } in &self.options {
             parts.add(&[label, effect.name()]);
         }
+        for label in &self.unclear {
+            parts.add(&["unclear", label]);
+        }
         let default = match self.default {
             ApprovalDefault::Allow => "allow",
             ApprovalDefault::Deny => "deny",
@@ -208,6 +226,11 @@ impl ApprovalRequest {
         self.timeout.saturating_sub(waited)
     }
 
+    /// Returns `true` if this label denies because its meaning is unclear.
+    pub(crate) fn is_unclear(&self, label: &str) -> bool {
+        self.unclear.iter().any(|unclear| unclear == label)
+    }
+
     /// Returns the option of an answer; `None` is a denial. If several options share a label, the
     /// strictest applies.
     pub(crate) fn option(&self, answer: &ApprovalAnswer) -> Option<&ApprovalOption> {
@@ -219,7 +242,7 @@ impl ApprovalRequest {
 }
 
 /// Returns the options of a result: a trusted hook sets their effects; else labels decide.
-fn options(result: &HookResult, is_trusted: bool) -> Vec<ApprovalOption> {
+fn options(result: &HookResult, is_trusted: bool) -> OfferedOptions {
     let labels = result.approval_options.as_deref().unwrap_or_default();
     let effects = result.extra.as_ref().filter(|_| is_trusted);
     let effects = effects.and_then(|extra| extra.get(APPROVAL_EFFECTS));
@@ -229,12 +252,15 @@ fn options(result: &HookResult, is_trusted: bool) -> Vec<ApprovalOption> {
     // Effects for other labels do not apply.
     let is_of_these = labels.iter().eq(effects.iter().map(|(label, _)| label));
     if labels.is_empty() || !is_of_these {
-        return ApprovalOption::of_labels(labels, is_trusted);
+        return OfferedOptions::of_labels(labels, is_trusted);
     }
     let options = effects.into_iter();
-    options
-        .map(|(label, effect)| ApprovalOption::new(label, effect))
-        .collect()
+    OfferedOptions {
+        options: options
+            .map(|(label, effect)| ApprovalOption::new(label, effect))
+            .collect(),
+        unclear: Vec::new(),
+    }
 }
 
 /// Fields of an event's data that hold the tool and its input.

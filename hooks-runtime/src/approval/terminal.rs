@@ -177,7 +177,23 @@ fn question(request: &ApprovalRequest) -> String {
         shown.push_str("  a later hook changed this after the question had been put\n");
     }
     for (number, option) in (1..).zip(&request.options) {
-        let _ = writeln!(shown, "  {number}) {}", escape(&option.label));
+        let note = match request.is_unclear(&option.label) {
+            true => " (denies, because it says neither yes nor no)",
+            false => "",
+        };
+        let _ = writeln!(shown, "  {number}) {}{note}", escape(&option.label));
+    }
+    let is_offered = |label: &&String| request.options.iter().any(|option| option.label == **label);
+    let withheld = request.unclear.iter().filter(|label| !is_offered(label));
+    let withheld: Vec<_> = withheld
+        .map(|label| format!("`{}`", escape(label)))
+        .collect();
+    if !withheld.is_empty() {
+        let _ = writeln!(
+            shown,
+            "  not offered, because the hook is not trusted and they say neither yes nor no: {}",
+            withheld.join(", ")
+        );
     }
     let default = match request.default {
         ApprovalDefault::Allow => "allowed",

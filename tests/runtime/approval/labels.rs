@@ -303,15 +303,15 @@ async fn e_133_the_trust_of_the_asking_hook_decides_the_effects() {
         approval_options: Some(vec!["Overwrite".to_owned(), "Cancel".to_owned()]),
         ..HookResult::ask_user("Run it?")
     };
-    for (is_trusted, expected) in [(true, AllowOnce), (false, Deny)] {
+    for is_trusted in [true, false] {
         let hooks = HookRegistry::new();
         let other = named("other").priority(-1).trusted(!is_trusted);
         hooks.register("tool:pre", returning(HookResult::proceed()), other);
         let options = named("gate").trusted(is_trusted);
         hooks.register("tool:pre", returning(result.clone()), options);
-        let request =
-            approval_request(&with(FixedAnswers::allow()), &hooks, "tool:pre", call()).await;
-        assert_eq!(request.options[0].effect, expected);
+        let coordinator = with(FixedAnswers::labels(["Overwrite"]));
+        let applied = decide(&coordinator, &hooks, "tool:pre", call()).await;
+        assert_eq!(applied.is_denied(), !is_trusted);
     }
 }
 
@@ -322,8 +322,15 @@ async fn e_133_command_hooks_are_trusted_only_if_the_host_trusts_them() {
         "approval_options": ["Overwrite", "Yes", "Cancel"]}"#;
     let line = answer.replace('\n', " ");
     for (options, expected) in [
-        (named("program"), [Deny, AllowOnce, Deny]),
-        (named("program").trusted(true), [AllowOnce, AllowOnce, Deny]),
+        (named("program"), vec![("Yes", AllowOnce), ("Cancel", Deny)]),
+        (
+            named("program").trusted(true),
+            vec![
+                ("Overwrite", AllowOnce),
+                ("Yes", AllowOnce),
+                ("Cancel", Deny),
+            ],
+        ),
     ] {
         let hooks = HookRegistry::new();
         let program =
@@ -331,7 +338,10 @@ async fn e_133_command_hooks_are_trusted_only_if_the_host_trusts_them() {
         hooks.register("tool:pre", program.arg(&line), options);
         let request =
             approval_request(&with(FixedAnswers::allow()), &hooks, "tool:pre", call()).await;
-        let found: Vec<_> = request.options.iter().map(|option| option.effect).collect();
+        let options = request.options.iter();
+        let found: Vec<_> = options
+            .map(|option| (&*option.label, option.effect))
+            .collect();
         assert_eq!(found, expected);
     }
 }

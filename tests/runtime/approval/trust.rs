@@ -173,6 +173,8 @@ async fn e_133_a_denial_later_in_a_label_denies() {
         "Discard",
         "Wait",
         "Do nothing",
+        "Back up nothing",
+        "Back",
     ];
     for label in denials {
         let labels = ["Allow".to_owned(), "Deny".to_owned(), label.to_owned()];
@@ -185,6 +187,10 @@ async fn e_133_a_denial_later_in_a_label_denies() {
     let seed = ["Overwrite", "Create backup and overwrite", "Cancel"].map(str::to_owned);
     let options = ApprovalOption::of_labels(&seed, true);
     assert_eq!(options[1].effect, ApprovalEffect::AllowOnce);
+    for label in ["Back up and overwrite", "First back up", "BACK UP"] {
+        let options = ApprovalOption::of_labels(&[label.to_owned(), "Cancel".to_owned()], true);
+        assert_eq!(options[0].effect, ApprovalEffect::AllowOnce, "{label}");
+    }
 }
 
 #[tokio::test(start_paused = true)]
