@@ -123,7 +123,9 @@ impl Conversation {
     pub fn preview_call(&self) -> Vec<Message> {
         let mut messages = self.history.clone();
         for injection in &self.ephemeral {
-            match messages.last_mut() {
+            // The text of another hook does not separate it from the tool's result.
+            let last = messages.iter_mut().rfind(|last| last.injected_by.is_none());
+            match last {
                 Some(last) if last.role == Role::Tool && injection.append_to_last_tool_result => {
                     append(&mut last.content, &injection.content);
                 }

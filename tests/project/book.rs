@@ -270,3 +270,27 @@ fn wanted_features_are_found_by_their_names_in_other_systems() {
         );
     }
 }
+
+#[test]
+fn no_table_of_the_book_repeats_a_row() {
+    let mut pages = 0;
+    for folder in ["docs", "docs/specification"] {
+        for entry in fs::read_dir(repository().join(folder)).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            if path.extension().is_none_or(|extension| extension != "md") {
+                continue;
+            }
+            pages += 1;
+            let page = fs::read_to_string(&path).expect("a text");
+            let mut rows = BTreeSet::new();
+            for line in page.lines() {
+                if !line.starts_with("| ") {
+                    rows.clear();
+                } else if !rows.insert(line) {
+                    panic!("{} repeats a row: {line}", path.display());
+                }
+            }
+        }
+    }
+    assert!(pages > 50, "only {pages} pages");
+}

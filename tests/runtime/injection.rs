@@ -267,20 +267,63 @@ async fn e_112_a_stored_injection_is_never_appended_to_a_tool_result() {
 }
 
 #[tokio::test]
-async fn e_112_after_another_injection_nothing_is_appended_to_the_tool_result() {
-    for first in [text("kept"), ephemeral_text("now")] {
-        let mut conversation = Conversation::new();
-        conversation.push(Message::tool_result("call-1", "ok"));
-        let content = first.context_injection.clone().unwrap();
-        inject(&mut conversation, [first, appended("note")]).await;
-        let call = conversation.next_call();
-        let expected = [
-            (Role::Tool, "ok"),
-            (Role::System, &*content),
-            (Role::System, "note"),
-        ];
-        assert_eq!(roles_and_texts(&call), expected);
+async fn e_112_the_injection_of_another_hook_does_not_separate_a_text_from_the_tool_result() {
+    for other in [text("other"), ephemeral_text("other")] {
+        for is_first in [true, false] {
+            let mut conversation = Conversation::new();
+            conversation.push(Message::tool_result("call-1", "ok"));
+            let mut results = [appended("note"), other.clone()];
+            if is_first {
+                results.reverse();
+            }
+            inject(&mut conversation, results).await;
+            let expected = [(Role::Tool, "ok\n\nnote"), (Role::System, "other")];
+            assert_eq!(roles_and_texts(&conversation.next_call()), expected);
+        }
     }
+}
+
+#[tokio::test]
+async fn e_112_the_injection_of_an_earlier_event_does_not_separate_a_text_from_the_tool_result() {
+    let mut conversation = Conversation::new();
+    conversation.push(Message::tool_result("call-1", "one"));
+    conversation.push(Message::tool_result("call-2", "two"));
+    inject(&mut conversation, [text("kept")]).await;
+    inject(&mut conversation, [appended("note")]).await;
+    let expected = [
+        (Role::Tool, "one"),
+        (Role::Tool, "two\n\nnote"),
+        (Role::System, "kept"),
+    ];
+    assert_eq!(roles_and_texts(&conversation.next_call()), expected);
+    // The model has responded to the result since.
+    conversation.push(Message::assistant("done"));
+    inject(&mut conversation, [appended("late")]).await;
+    let call = conversation.next_call();
+    assert_eq!(call.last().unwrap().content, "late");
+    assert_eq!(call.len(), 5);
+}
+
+/// The summary joins the texts; the coordinator adds a message for each hook.
+#[tokio::test]
+async fn e_29_the_coordinator_adds_a_message_for_each_hook() {
+    let hooks = HookRegistry::new();
+    hooks.register("e", returning(text("one")), plain());
+    let role = ContextRole::User;
+    hooks.register(
+        "e",
+        returning(text("two").context_injection_role(role)),
+        plain(),
+    );
+    let emission = hooks.emit("e", ()).await.unwrap();
+    let summary = emission.result();
+    assert_eq!(summary.context_injection.as_deref(), Some("one\n\ntwo"));
+    assert_eq!(summary.context_injection_role, ContextRole::System);
+    let mut conversation = Conversation::new();
+    let applied = Coordinator::new().apply(emission, &mut conversation).await;
+    assert!(!applied.unwrap().is_denied());
+    let expected = [(Role::System, "one"), (Role::User, "two")];
+    assert_eq!(roles_and_texts(conversation.history()), expected);
 }
 
 #[tokio::test]

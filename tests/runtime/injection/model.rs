@@ -17,7 +17,8 @@ enum Step {
 /// The rules, as plainly as they can be written down.
 #[derive(Debug, Default)]
 struct Model {
-    kept: Vec<(Role, Vec<String>)>,
+    /// The last field: it was injected.
+    kept: Vec<(Role, Vec<String>, bool)>,
     now: Vec<(Role, String, bool)>,
     audit: Vec<(usize, InjectionStatus)>,
 }
@@ -27,13 +28,15 @@ const LIMIT: usize = 6;
 impl Model {
     fn view(&self) -> Vec<(Role, Vec<String>)> {
         let mut view = self.kept.clone();
+        let place = view.iter().rposition(|(.., is_injected)| !is_injected);
+        let place = place.filter(|place| view[*place].0 == Role::Tool);
         for (role, text, is_behind) in &self.now {
-            match view.last_mut() {
-                Some((Role::Tool, lines)) if *is_behind => lines.push(text.clone()),
-                _ => view.push((*role, vec![text.clone()])),
+            match place {
+                Some(place) if *is_behind => view[place].1.push(text.clone()),
+                _ => view.push((*role, vec![text.clone()], true)),
             }
         }
-        view
+        plain(view)
     }
 
     fn inject(&mut self, items: &[(ContextRole, String, bool, bool)]) -> bool {
@@ -52,7 +55,7 @@ impl Model {
                     InjectionStatus::Ephemeral
                 }
                 (false, false) => {
-                    self.kept.push((role, vec![text.clone()]));
+                    self.kept.push((role, vec![text.clone()], true));
                     InjectionStatus::Stored
                 }
             };
@@ -60,6 +63,11 @@ impl Model {
         }
         is_refused
     }
+}
+
+fn plain(messages: Vec<(Role, Vec<String>, bool)>) -> Vec<(Role, Vec<String>)> {
+    let messages = messages.into_iter();
+    messages.map(|(role, lines, _)| (role, lines)).collect()
 }
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
@@ -101,7 +109,7 @@ proptest! {
             match step {
                 Step::Push(role, text) => {
                     conversation.push(Message::new(role, &*text));
-                    model.kept.push((role, vec![text]));
+                    model.kept.push((role, vec![text], false));
                 }
                 Step::Inject(items) => {
                     let results = items.iter().map(|(role, content, ephemeral, append)| {
@@ -120,7 +128,7 @@ proptest! {
                     model.now.clear();
                 }
             }
-            prop_assert_eq!(lines(conversation.history()), model.kept.clone());
+            prop_assert_eq!(lines(conversation.history()), plain(model.kept.clone()));
         }
         prop_assert_eq!(lines(&conversation.next_call()), model.view());
         let audit: Vec<_> = conversation.audit().map(|r| (r.chars, r.status)).collect();
