@@ -142,7 +142,16 @@ struct EventWriter<'w> {
     has_changed_later: bool,
 }
 
-impl EventWriter<'_> {
+impl<'w> EventWriter<'w> {
+    fn new(event: &'w Arc<str>, hooks: &'w mut EventSlots, writers: &'w mut LaterWriters) -> Self {
+        EventWriter {
+            event,
+            hooks,
+            writers,
+            has_changed_later: false,
+        }
+    }
+
     /// Returns the later phases, which are created if the event has none.
     fn later(&mut self, timer: &Arc<dyn Timer>) -> &mut LaterSlots {
         self.has_changed_later = true;
@@ -448,12 +457,7 @@ impl TableWriter {
             None => created.insert(EventSlots::new(timer)),
         };
         let had_extras = hooks.has_extras();
-        let mut writer = EventWriter {
-            event,
-            hooks,
-            writers: &mut self.later,
-            has_changed_later: false,
-        };
+        let mut writer = EventWriter::new(event, hooks, &mut self.later);
         let inserted = insert(&mut writer);
         writer.publish();
         let inserted = inserted?;
@@ -487,12 +491,7 @@ impl TableWriter {
             return false;
         };
         let had_extras = hooks.has_extras();
-        let mut writer = EventWriter {
-            event,
-            hooks,
-            writers: &mut self.later,
-            has_changed_later: false,
-        };
+        let mut writer = EventWriter::new(event, hooks, &mut self.later);
         let found = change(&mut writer);
         writer.publish();
         if !found {
