@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::index::{Index, Lookup, MAX_SCANNED, Named};
+use super::index::{ConstraintCounts, Index, Lookup, MAX_SCANNED};
 use super::order;
 use crate::entry::{
     Constraint, EntryId, EntryMeta, MAX_MOVED, Rank, moved_place, moved_rank, natural_rank,
@@ -475,11 +475,11 @@ impl State {
     }
 
     /// Returns the number of the constraints that name a key.
-    fn named(&self, entries: &dyn Entries, key: &str) -> Named {
+    fn named(&self, entries: &dyn Entries, key: &str) -> ConstraintCounts {
         match &self.index {
             Some(index) => index.named(key),
             None => {
-                let mut named = Named::default();
+                let mut named = ConstraintCounts::default();
                 positions(entries).for_each(|at| named.add(entries.meta(at), key));
                 named
             }

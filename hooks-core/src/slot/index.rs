@@ -17,17 +17,17 @@ pub(super) const MAX_SCANNED: usize = 32;
 pub(super) struct Index {
     by_key: HashSet<Keyed>,
     by_id: HashMap<EntryId, Rank>,
-    named: HashMap<Box<str>, Named>,
+    named: HashMap<Box<str>, ConstraintCounts>,
 }
 
 /// The constraints that name one key.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Named {
+pub(super) struct ConstraintCounts {
     pub(super) before: usize,
     pub(super) after: usize,
 }
 
-impl Named {
+impl ConstraintCounts {
     /// Adds the constraints of an entry that name this key.
     pub(super) fn add(&mut self, meta: &EntryMeta, key: &str) {
         for constraint in meta.constraints() {
@@ -38,7 +38,7 @@ impl Named {
     }
 
     pub(super) fn is_none(self) -> bool {
-        self == Named::default()
+        self == ConstraintCounts::default()
     }
 
     fn count(&mut self, constraint: &Constraint) -> &mut usize {
@@ -68,7 +68,7 @@ impl Index {
     }
 
     /// Returns the number of the constraints that name this key.
-    pub(super) fn named(&self, key: &str) -> Named {
+    pub(super) fn named(&self, key: &str) -> ConstraintCounts {
         self.named.get(key).copied().unwrap_or_default()
     }
 

@@ -153,6 +153,8 @@ impl<S: AroundCall + ?Sized, T: fmt::Debug> fmt::Debug for AroundSlot<'_, S, T> 
     }
 }
 
+type AroundEntry<'h, C> = Entry<Arc<dyn DynAround<C> + 'h>>;
+
 /// The around hooks of one slot of a set, returned by `<slot>_around_mut()`.
 pub struct AroundRegistrations<'s, 'h, C: AroundCall + ?Sized> {
     slot: &'s mut Slot<dyn DynAround<C> + 'h>,
@@ -194,8 +196,8 @@ impl<'h, C: AroundCall + ?Sized> AroundRegistrations<'_, 'h, C> {
 
     fn try_insert(
         &mut self,
-        entry: Entry<Arc<dyn DynAround<C> + 'h>>,
-    ) -> Result<EntryId, Refused<Entry<Arc<dyn DynAround<C> + 'h>>>> {
+        entry: AroundEntry<'h, C>,
+    ) -> Result<EntryId, Refused<AroundEntry<'h, C>>> {
         match entry.meta().admit_unguarded(self.name) {
             Ok(()) => self.slot.try_insert(entry),
             Err(error) => Err(Refused::new(error, entry)),
