@@ -40,7 +40,8 @@ pub enum Method {
     PatternMatch,
     /// A language model, which may only raise a class.
     Semantic,
-    /// None: the analysis failed, and the class is assumed.
+    /// None: no table knows the part that decides, or the analysis
+    /// [failed](Classification::has_failed).
     Fallback,
 }
 
@@ -218,13 +219,18 @@ impl Classification {
         } else {
             Decision::AutoAllowed
         };
+        // No table matched the part that decided.
+        let method = match certainty {
+            Certainty::Guess => Method::Fallback,
+            Certainty::Known | Certainty::Likely => Method::PatternMatch,
+        };
         Self {
             decision,
             crud,
             reasoning,
             confidence,
             explanation,
-            method: Method::PatternMatch,
+            method,
             terminal_input: TerminalInput::None,
             timed_out: false,
             context: None,
@@ -245,6 +251,13 @@ impl Classification {
     pub fn understood(&self) -> bool {
         let known = self.findings.iter().all(|finding| finding.understood);
         known && self.method == Method::PatternMatch
+    }
+
+    /// Returns `true` if the command could not be analysed, or not in time: the class is assumed. A
+    /// command of an unknown program was analysed; its class is a guess.
+    #[must_use]
+    pub fn has_failed(&self) -> bool {
+        self.method == Method::Fallback && self.confidence <= 0.0
     }
 
     /// Returns the classification of a command that could not be analysed: CREATE, to be confirmed.

@@ -582,7 +582,7 @@ fn parts(found: &Classification) -> Vec<CommandPart> {
             start: character(finding.start_character),
             end: character(finding.end_character),
             effect: finding.effect,
-            decided: at == 0 && found.method == Method::PatternMatch,
+            decided: at == 0 && found.method != Method::Semantic,
         };
         let place = |had: &CommandPart| (had.start, had.end) == (part.start, part.end);
         match parts.iter().position(place) {

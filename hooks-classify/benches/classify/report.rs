@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::process::Command;
 use std::time::Instant;
 
-use hooks_classify::{Classifier, Method};
+use hooks_classify::Classifier;
 
 use crate::page::{judged, missed};
 use crate::workload::{self, Parsers, SHAPES};
@@ -144,7 +144,7 @@ fn long(text: &mut String, misses: &mut Vec<String>) {
             let [own, brush, tree] = [(); 3].map(|()| commands.next().unwrap_or_default());
             let length = own[0].len() as f64;
             let classification = classifier.classify(&own[0]).expect("a command");
-            assert_ne!(classification.method, Method::Fallback, "{}", shape.name);
+            assert!(!classification.has_failed(), "{}", shape.name);
             assert!(
                 classification.confidence > 0.5,
                 "{}: {classification:?}",

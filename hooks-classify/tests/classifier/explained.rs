@@ -1,6 +1,6 @@
 //! Explanations: the parts of a command, and the findings below its text.
 
-use hooks_classify::{Classifier, Crud, Explanation, UNKNOWN, Word};
+use hooks_classify::{Classification, Classifier, Crud, Explanation, Method, UNKNOWN, Word};
 
 fn explain(command: &str) -> Explanation {
     Classifier::new().explain(command).unwrap()
@@ -323,4 +323,34 @@ fn the_readme_and_the_book_show_the_output_of_explain() {
     let (command, shown) = shown.split_once("\"\n").expect("the end of the command");
     let (shown, _) = shown.split_once("```").expect("the end of the output");
     assert_eq!(shown, format!("{}\n", explain(command)));
+}
+
+/// P-07.
+#[test]
+fn the_method_says_whether_a_table_matched_the_part_that_decides() {
+    let classifier = Classifier::new();
+    for (command, method) in [
+        ("git status", Method::PatternMatch),
+        ("rm -r build", Method::PatternMatch),
+        ("frobnicate --all", Method::Fallback),
+        ("ls | frobnicate", Method::Fallback),
+        // The known part decides.
+        ("frobnicate; rm -r build", Method::PatternMatch),
+    ] {
+        let found = classifier.classify(command).expect("a command");
+        assert_eq!(found.method, method, "{command}");
+        assert!(!found.has_failed(), "{command}");
+        assert_eq!(
+            found.confidence > 0.5,
+            method == Method::PatternMatch,
+            "{command}"
+        );
+    }
+    for failed in [
+        Classification::fallback("it failed"),
+        Classification::timed_out(),
+    ] {
+        assert_eq!(failed.method, Method::Fallback);
+        assert!(failed.has_failed());
+    }
 }

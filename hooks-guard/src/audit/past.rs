@@ -2,7 +2,6 @@
 //! tool, which rules are suggested from.
 
 use super::record::{AuditRecord, UserResponse};
-use crate::classify::Method;
 use crate::gate::LEFT_TO_AGENT;
 use crate::mask;
 use crate::request::{McpTool, NetworkAccess};
@@ -38,9 +37,7 @@ impl AuditRecord {
             Some(format!("it touched a protection:{protection}"))
         } else if rule.is_some_and(RuleDecision::is_from_hook) {
             Some("a hook required approval".to_owned())
-        } else if self.error.is_some()
-            || (mcp.is_none() && self.classification_method == Method::Fallback)
-        {
+        } else if self.error.is_some() || (mcp.is_none() && self.has_failed_analysis()) {
             Some("it was not classified".to_owned())
         } else {
             None

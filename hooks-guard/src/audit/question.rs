@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 
 use super::record::AuditRecord;
 use crate::approval::ApprovalScope;
-use crate::classify::{Crud, Method};
+use crate::classify::Crud;
 use crate::random::random;
 use crate::rules::RuleDecision;
 
@@ -27,7 +27,7 @@ impl AuditRecord {
             "it runs text that is hidden as a secret"
         } else if let Some(caution) = self.scope.as_ref().and_then(ApprovalScope::caution) {
             caution
-        } else if self.classification_method == Method::Fallback {
+        } else if self.has_failed_analysis() {
             "the analysis failed, so the class is assumed"
         } else if self.confidence < GUESS_BELOW {
             "the class is a guess"

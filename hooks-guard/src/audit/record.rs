@@ -146,6 +146,12 @@ impl AuditRecord {
     pub(crate) fn shows_whole_command(&self) -> bool {
         Sha256::digest(&self.command)[..] == self.command_hash[..]
     }
+
+    /// Returns `true` if the command could not be analysed, as
+    /// [`Classification::has_failed`](crate::classify::Classification::has_failed) does.
+    pub(super) fn has_failed_analysis(&self) -> bool {
+        self.classification_method == Method::Fallback && self.confidence <= 0.0
+    }
 }
 
 /// A decision to record.

@@ -131,7 +131,7 @@ fn is_valid(answer: SemanticOutput) -> Result<SemanticOutput, SemanticError> {
 
 /// Combines a result with an answer. Never lowers the class and never allows anything.
 fn combine(mut verdict: Classification, answer: &SemanticOutput) -> Classification {
-    let nothing_found = verdict.method == Method::Fallback;
+    let nothing_found = verdict.has_failed();
     if !nothing_found && answer.class <= verdict.crud {
         return verdict;
     }
@@ -155,7 +155,7 @@ fn combine(mut verdict: Classification, answer: &SemanticOutput) -> Classificati
 
 fn without_answer(verdict: Classification, unsure: bool, error: &SemanticError) -> Classification {
     // A timeout leads to the fallback, unless the tables have a higher class.
-    let open = verdict.method == Method::Fallback || unsure && verdict.crud <= Crud::Create;
+    let open = verdict.has_failed() || unsure && verdict.crud <= Crud::Create;
     if open && matches!(error, SemanticError::Timeout) {
         let mut late = Classification::timed_out();
         late.terminal_input = verdict.terminal_input;

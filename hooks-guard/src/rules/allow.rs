@@ -4,7 +4,7 @@
 use super::context::{RequestContext, name_of};
 use super::paths::MatchResult;
 use super::rule::Rule;
-use crate::classify::{Method, Part, UNKNOWN};
+use crate::classify::{Part, UNKNOWN};
 use crate::request::{FileAccess, McpCall, NetworkAccess};
 
 /// Returns the rules that together allow every file of a tool call, or the reason why they do not.
@@ -104,7 +104,7 @@ pub(super) fn opaque_reason(context: &RequestContext<'_>) -> Option<&'static str
     let strongest = parts.all.iter().map(|part| part.effect).max();
     if !parts.parsers_agree {
         Some("the command may run other code than it shows")
-    } else if !parts.complete || verdict.method == Method::Fallback {
+    } else if !parts.complete || verdict.has_failed() {
         Some("the command is too complex to analyze")
     } else if parts.defines_functions || parts.all.iter().any(|part| name_of(part) == "alias") {
         Some("the command defines functions or aliases")

@@ -85,7 +85,7 @@ fn a_model_variable_without_an_endpoint_is_ignored() {
         .output()
         .unwrap();
     assert_eq!(err(&output), "");
-    assert_eq!(row(&output)["method"], "pattern_match");
+    assert_eq!(row(&output)["method"], "fallback");
 }
 
 #[test]
@@ -127,7 +127,7 @@ fn assert_class_of_the_tables(url: &str, more: &[&str]) -> String {
     let expected = match late {
         // P-08.
         true => r#""confidence":0.0,"method":"fallback","reasoning":"Classification timed out;"#,
-        false => r#""confidence":0.5,"method":"pattern_match""#,
+        false => r#""confidence":0.5,"method":"fallback""#,
     };
     assert_eq!(
         out(&output).matches(expected).count(),

@@ -6,7 +6,7 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hooks_classify::{Classification, Crud, Method};
+use hooks_classify::{Classification, Crud};
 use thiserror::Error;
 
 use crate::mask::Masked;
@@ -54,7 +54,7 @@ impl SemanticInput {
                 .context
                 .as_deref()
                 .map(|context| masked.other(context)),
-            class: (verdict.method != Method::Fallback).then_some(verdict.crud),
+            class: (!verdict.has_failed()).then_some(verdict.crud),
             command: masked.text,
             reasons,
         }
