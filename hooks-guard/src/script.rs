@@ -298,16 +298,12 @@ fn parse_restriction(run: &Run) -> Result<Option<Restriction>, Failure> {
             return Ok(Some(Restriction::Deny(reason)));
         }
         RunResult::Failed(failure) => return Err(failure.clone()),
+        // A decision is explicit: a hook whose `return` is missing must not let a request pass.
+        RunResult::Unchanged => return Err(invalid_output(&"it is `undefined`")),
         _ => return Err(Failure::Engine("unknown kind of result".to_owned())),
     };
-    let not_understood = |why: &dyn std::fmt::Display| {
-        Failure::BadReturn(format!(
-            "returned an invalid value: {why}; return `{{ out: {{ decision, reason }} }}` \
-             with the decision `ask` or `deny`, or `{{ out: {{}} }}`"
-        ))
-    };
     let output: ScriptOutput =
-        serde_json::from_value(Value::Object(out)).map_err(|why| not_understood(&why))?;
+        serde_json::from_value(Value::Object(out)).map_err(|why| invalid_output(&why))?;
     let reason = |reason: Option<String>| match reason {
         Some(reason) => truncate(&reason),
         None => "no reason given".to_owned(),
@@ -315,9 +311,16 @@ fn parse_restriction(run: &Run) -> Result<Option<Restriction>, Failure> {
     match output.decision {
         Some(ScriptDecision::Ask) => Ok(Some(Restriction::Ask(reason(output.reason)))),
         Some(ScriptDecision::Deny) => Ok(Some(Restriction::Deny(reason(output.reason)))),
-        None if output.reason.is_some() => Err(not_understood(&"a reason without a decision")),
+        None if output.reason.is_some() => Err(invalid_output(&"a reason without a decision")),
         None => Ok(None),
     }
+}
+
+fn invalid_output(why: &dyn std::fmt::Display) -> Failure {
+    Failure::BadReturn(format!(
+        "returned an invalid value: {why}; return `{{ out: {{ decision, reason }} }}` with the \
+         decision `ask` or `deny`, or `{{ out: {{}} }}`"
+    ))
 }
 
 fn truncate(text: &str) -> String {

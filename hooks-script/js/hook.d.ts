@@ -39,8 +39,8 @@ export interface PreResult {
   out: Message;
 }
 
-/** A hook that runs before an action. */
-export type PreHook = (context: HookContext) => PreResult | PromiseLike<PreResult>;
+/** A hook that runs before an action. It returns nothing to leave the message unchanged. */
+export type PreHook = (context: HookContext) => PreResult | void | PromiseLike<PreResult | void>;
 
 /** A hook that runs after an action. Its return value is ignored; a promise is awaited. */
 export type PostHook = (context: HookContext) => unknown;

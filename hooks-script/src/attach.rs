@@ -62,6 +62,7 @@ impl AttachedHook {
 /// | Hook | Result |
 /// |---|---|
 /// | returns `{ out }` | `modify` with `out` as the new data; `continue` if `out` equals the data |
+/// | returns nothing | `continue` |
 /// | stops | `deny`, with class and message as the reason |
 /// | fails | an error, which the registration isolates by default; `deny` if the hook [fails closed](ScriptHook::fail_closed) |
 ///
@@ -100,7 +101,7 @@ pub struct ScriptEventHook {
 ///
 /// | Hook | Before the call | After the call |
 /// |---|---|---|
-/// | returns | `CONTINUE`; the hook must return `{ out }`, which is ignored, because a request cannot be changed | nothing |
+/// | returns | `CONTINUE`; the hook returns nothing, or `{ out }`, which is ignored, because a request cannot be changed | nothing |
 /// | stops | `DENY`: `error_type` is the class, `reason` the message | logged as an annotation |
 /// | fails | an error, which ends the run by default; `DENY` if the hook [fails closed](ScriptHook::fail_closed) | an error, which is logged |
 ///
@@ -115,7 +116,6 @@ pub struct ScriptEventHook {
 ///     "class OverBudget extends HookStopException {}
 ///      export default ({ in: { cost } }) => {
 ///          if (cost > 10) throw new OverBudget('at most 10');
-///          return { out: {} };
 ///      };",
 /// )?;
 /// let registry: PhaseRegistry<Value, Value> = PhaseRegistry::new();
@@ -269,7 +269,7 @@ impl<Req: Serialize + Sync + ?Sized> PreHook<Req> for ScriptPhaseHook {
             let message = match message {
                 Ok(message) => message,
                 // A check that cannot read its message fails closed.
-                Err(error) if self.attached.hook.fail_closed => {
+                Err(error) if self.attached.hook.fails_closed() => {
                     return Ok(deny("HookFailure", &error.to_string(), &self.id));
                 }
                 Err(error) => return Err(error),
@@ -306,7 +306,7 @@ impl<Res: Serialize + Sync + ?Sized> PostHook<Res> for ScriptPhaseHook {
             let message = message?;
             let run = self.attached.run(Stage::Post, &self.id, &message).await;
             match run.result {
-                RunResult::Returned(_) => Ok(()),
+                RunResult::Returned(_) | RunResult::Unchanged => Ok(()),
                 RunResult::Stop(_) => {
                     // The exception is already logged, with parts of the message removed.
                     tracing::info!(

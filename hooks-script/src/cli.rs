@@ -47,8 +47,8 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum HookCommand {
-    /// Checks that a hook can be registered, and prints the position of an error. With `--context`,
-    /// also checks that the hook has a result for this context.
+    /// Checks that a hook can be registered, and prints the position of an error. Runs the hook with
+    /// the context, or with an empty message, and warns if it fails.
     Check(check::CheckArgs),
     /// Runs a hook.
     Run(RunArgs),
@@ -202,7 +202,8 @@ impl RunArgs {
         for _ in 0..self.repeat.get() {
             let run = block_on(hook.run(stage, &message, &data));
             status = match (&run.result, stage) {
-                (RunResult::Returned(_), _) | (RunResult::Stop(_), Stage::Post) => 0,
+                (RunResult::Returned(_) | RunResult::Unchanged, _)
+                | (RunResult::Stop(_), Stage::Post) => 0,
                 (RunResult::Stop(_), Stage::Pre) => STOPPED,
                 _ => FAILED,
             };
@@ -367,6 +368,7 @@ fn read_json(path: &Path) -> Result<String, String> {
 fn outcome_name(verdict: &RunResult, stage: Stage) -> &'static str {
     match verdict {
         RunResult::Returned(_) => "out",
+        RunResult::Unchanged => "unchanged",
         RunResult::Stop(_) if stage == Stage::Pre => "stop",
         RunResult::Stop(_) => "annotated",
         RunResult::Failed(failure) if failure.is_limit() => "interrupted",

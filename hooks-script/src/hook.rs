@@ -31,7 +31,10 @@ pub struct ScriptHook {
     code_hash: Arc<str>,
     /// Source code, as written by the author.
     source: Arc<str>,
-    pub(crate) fail_closed: bool,
+    /// `true` if the source contains `HookStopException`.
+    pub(crate) names_stop: bool,
+    /// Setting of the host; `None` is the default.
+    pub(crate) fail_closed: Option<bool>,
 }
 
 /// The input of a hook.
@@ -65,7 +68,8 @@ impl ScriptHook {
             snapshot,
             code_hash: code_hash.into(),
             source: source.into(),
-            fail_closed: false,
+            names_stop: source::contains_name(source, STOP_CLASS),
+            fail_closed: None,
         }
     }
 
@@ -126,7 +130,7 @@ impl ScriptHook {
 
     /// Returns `true` if the engine itself throws exceptions of this class.
     pub(crate) fn is_engine_class(class: &str) -> bool {
-        const SCRIPT_CLASSES: [&str; 2] = ["Error", "HookStopException"];
+        const SCRIPT_CLASSES: [&str; 2] = ["Error", STOP_CLASS];
         BUILT_IN_CLASSES.contains(&class) && !SCRIPT_CLASSES.contains(&class)
     }
 
@@ -218,6 +222,7 @@ impl ScriptHook {
     }
 
     fn completed_run(&self, stage: Stage, mut report: CallReport, duration: Duration) -> Run {
+        let has_returned = report.ended.has_returned();
         let result = match report.ended {
             CallEnd::Returned(status, texts) => self.run_result(stage, status, texts),
             CallEnd::Failed(failure) => RunResult::Failed(failure),
@@ -240,6 +245,7 @@ impl ScriptHook {
             memory_hash: report.memory_hash,
             duration,
             began: report.began,
+            has_returned,
         }
     }
 
@@ -253,7 +259,7 @@ impl ScriptHook {
             Status::Stop => {
                 return RunResult::Stop(Stop {
                     class: if texts.class.is_empty() {
-                        "HookStopException".to_owned()
+                        STOP_CLASS.to_owned()
                     } else {
                         texts.class
                     },
@@ -261,6 +267,7 @@ impl ScriptHook {
                     stack: texts.stack,
                 });
             }
+            Status::NoData if texts.text == b"undefined" => return RunResult::Unchanged,
             Status::NoData if texts.text.is_empty() => Failure::BadReturn(json_error(&texts)),
             Status::NoData => Failure::BadReturn(format!("returned {}; {REMEDY}", texts.text())),
             Status::Unsettled => {
@@ -275,12 +282,15 @@ impl ScriptHook {
     }
 }
 
+/// Class of the exceptions that stop an action.
+const STOP_CLASS: &str = "HookStopException";
+
 /// Exception classes that the engine provides.
 const BUILT_IN_CLASSES: [&str; 11] = [
     "AggregateError",
     "Error",
     "EvalError",
-    "HookStopException",
+    STOP_CLASS,
     "InternalError",
     "RangeError",
     "ReferenceError",
@@ -290,7 +300,7 @@ const BUILT_IN_CLASSES: [&str; 11] = [
     "URIError",
 ];
 
-const REMEDY: &str = "return `{ out: … }` with the message";
+const REMEDY: &str = "return `{ out: … }` with the message, or nothing to leave it unchanged";
 
 /// Maximum nesting depth of a message: the limit of `serde_json`.
 const MAX_MESSAGE_DEPTH: usize = 127;
@@ -371,7 +381,7 @@ impl fmt::Debug for ScriptHook {
         f.debug_struct("ScriptHook")
             .field("name", &self.manifest.name())
             .field("code_hash", &self.code_hash)
-            .field("fail_closed", &self.fail_closed)
+            .field("fails_closed", &self.fails_closed())
             .finish_non_exhaustive()
     }
 }

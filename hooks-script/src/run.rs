@@ -65,15 +65,20 @@ pub struct Run {
     pub duration: Duration,
     /// `true` if the hook started: its context had been read.
     pub(crate) began: bool,
+    /// `true` if the hook returned a value, or nothing, rather than being ended by an exception or
+    /// a limit. The value may be invalid.
+    pub(crate) has_returned: bool,
 }
 
 /// Outcome of a run.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum RunResult {
-    /// The hook returned. Before the action, this is the new message; after the action, the map is
-    /// empty.
+    /// The hook returned `{out}`. Before the action, this is the new message; after the action, the
+    /// map is empty.
     Returned(Map),
+    /// The hook returned nothing (`undefined`) before the action. The message is unchanged.
+    Unchanged,
     /// The hook threw a `HookStopException`. Before the action, this stops the stack and rejects
     /// the action; after the action, it is an annotation.
     Stop(Stop),
@@ -109,7 +114,8 @@ pub enum Failure {
         /// Position of the first frame in the source.
         position: Option<Position>,
     },
-    /// The hook did not return `{out}` with an object in it.
+    /// The hook returned something other than `{out}` with an object in it, and other than
+    /// `undefined`, or awaits a promise that never settles.
     #[error("{0}")]
     BadReturn(String),
     /// The hook used up its fuel.

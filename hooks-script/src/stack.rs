@@ -141,7 +141,8 @@ impl ScriptStack {
         }
     }
 
-    /// Adds a hook after the others, or replaces the hook with this id.
+    /// Adds a hook after the others, or replaces the hook with this id. [`hooks`](Self::hooks)
+    /// shows whether its failures reject actions.
     pub fn insert(&self, id: impl Into<Arc<str>>, hook: ScriptHook) {
         self.orders().insert(StackMember::new(id.into(), hook));
     }
@@ -171,8 +172,8 @@ impl ScriptStack {
         self.orders().set(Some(scope), ids)
     }
 
-    /// Returns the hooks in the order of a scope, or in the general order, with their failures and
-    /// whether they are disabled.
+    /// Returns the hooks in the order of a scope, or in the general order, with their failures,
+    /// whether they are disabled, and whether they fail closed.
     pub fn hooks(&self, scope: Option<&str>) -> Vec<HookState> {
         let slot = self.orders().slot(scope);
         slot.iter().map(|(member, _)| member.state()).collect()
@@ -192,7 +193,7 @@ impl ScriptStack {
     /// # Errors
     ///
     /// Returns the rejection, for the client, if a hook stopped the action, or if a hook that
-    /// [fails closed](ScriptHook::fail_closed) failed or is disabled. No later hook has run.
+    /// [fails closed](ScriptHook::fail_closed) failed. No later hook has run.
     pub async fn run_pre(&self, message: Map, data: &ContextData) -> Result<PreOutcome, Rejection> {
         self.run_pre_on(&RunContext::new(), message, data).await
     }
@@ -274,7 +275,8 @@ impl ScriptStackBuilder {
     }
 
     /// Sets the number of consecutive failures after which a hook is disabled; `None` disables
-    /// this. Default: 5. Failures that the hook did not cause are not counted: a message that is
+    /// this. Default: 5. A hook that [fails closed](ScriptHook::fail_closed) is never disabled: each
+    /// failure rejects its own message. Failures that the hook did not cause are not counted: a message that is
     /// larger than [`Limits::input`](crate::Limits::input) or cannot be read, an engine failure, a
     /// full queue, and a lack of time because of other runs.
     pub fn disable_after(mut self, failures: Option<NonZeroU32>) -> Self {

@@ -1,4 +1,5 @@
-//! `hooks-script check`: registers a hook and, with a context, checks that it has a result.
+//! `hooks-script check`: registers a hook, runs it with a context or with an empty message, and
+//! reports what the author may not expect.
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -26,7 +27,7 @@ pub(super) struct CheckArgs {
     #[arg(long)]
     manifest: Option<PathBuf>,
     /// Input of the hook, in JSON: {"stage", "in", "data"}. Runs the hook with it, and with
-    /// variations if the run has no effect.
+    /// variations if the run has no effect. Default: the hook runs with an empty message.
     #[arg(long)]
     context: Option<PathBuf>,
     #[command(flatten)]
@@ -73,7 +74,10 @@ impl CheckArgs {
             let engine = build_engine(ScriptEngine::builder().workers(NonZeroUsize::MIN))?;
             return match register(&engine, &ContextKey::ALL)? {
                 Some(hook) => {
-                    is_written(show::accepted(&hook, self.json))?;
+                    let mut findings: Vec<_> = without_effect(&hook).into_iter().collect();
+                    findings.extend(failure_with_empty_message(&hook));
+                    findings.extend(rejecting_failures(&hook));
+                    is_written(show::accepted(&hook, &findings, self.json))?;
                     Ok(0)
                 }
                 None => Ok(REJECTED),
@@ -97,14 +101,18 @@ impl CheckArgs {
             RunResult::Failed(Failure::Fuel(_) | Failure::Wall(_)) => {
                 findings.push(self.run_longer(&hook, &source, &input, fields)?);
             }
-            RunResult::Failed(Failure::BadReturn(_)) if stage == Stage::Pre => {
-                findings.extend(missing_names(&hook));
-                findings.extend(variations(&hook, &input, &run));
-            }
-            RunResult::Returned(_) if stage == Stage::Pre => {
+            RunResult::Failed(Failure::BadReturn(_))
+            | RunResult::Unchanged
+            | RunResult::Returned(_)
+                if stage == Stage::Pre =>
+            {
+                findings.extend(without_effect(&hook));
                 findings.extend(variations(&hook, &input, &run));
             }
             _ => {}
+        }
+        if stage == Stage::Pre {
+            findings.extend(rejecting_failures(&hook));
         }
         let checked = show::Checked {
             hook: &hook,
@@ -127,7 +135,7 @@ impl CheckArgs {
         };
         is_written(show::checked(&checked, place, self.json))?;
         Ok(match run.result {
-            RunResult::Returned(_) | RunResult::Stop(_) => 0,
+            RunResult::Returned(_) | RunResult::Unchanged | RunResult::Stop(_) => 0,
             _ => FAILED,
         })
     }
@@ -186,18 +194,46 @@ fn unmatched_keys(hook: &ScriptHook, input: &Input, context: &Path) -> Vec<Findi
     keys.map(Finding::warning).collect()
 }
 
-/// Finds a hook that never returns an output, because its source does not contain the field `out`.
-fn missing_names(hook: &ScriptHook) -> Option<Finding> {
-    if hook.source_contains("out") {
+/// Finds a hook that has no effect before an action, because its source contains neither the field
+/// `out` nor the class of a stop.
+fn without_effect(hook: &ScriptHook) -> Option<Finding> {
+    let has_effect = ["out", "HookStopException"].map(|name| hook.source_contains(name));
+    (has_effect == [false, false]).then(|| {
+        Finding::warning(
+            "the source contains neither `out` nor `HookStopException`, so the hook has no effect \
+             before an action; return `{ out: … }`, or throw a `HookStopException`"
+                .to_owned(),
+        )
+    })
+}
+
+/// Describes how failures of a hook that can stop an action affect the action.
+fn rejecting_failures(hook: &ScriptHook) -> Option<Finding> {
+    hook.fails_closed().then(|| {
+        Finding::note(
+            "the source contains `HookStopException`, so an exception or an exceeded limit rejects \
+             the action; the host can change this with `fail_closed(false)`"
+                .to_owned(),
+        )
+    })
+}
+
+/// Runs the hook with a message and data without fields. Finds a hook that needs a field, or whose
+/// return value is invalid.
+fn failure_with_empty_message(hook: &ScriptHook) -> Option<Finding> {
+    let run = block_on(hook.run_pre(&Map::new(), &ContextData::new()));
+    let RunResult::Failed(failure) = run.result else {
         return None;
-    }
-    let missing = if hook.source_contains("HookStopException") {
-        "the source does not contain `out`, so the hook can stop an action, but fails for every other one"
-    } else {
-        "the source contains neither `out` nor `HookStopException`, so the hook fails for every action"
+    };
+    let message = match &failure {
+        Failure::Thrown { position, .. } => {
+            let place = position.map_or_else(String::new, |at| format!(" at {at}"));
+            format!("{failure}{place}; test that a field exists before you use it")
+        }
+        _ => failure.to_string(),
     };
     Some(Finding::warning(format!(
-        "{missing}; return `{{ out: … }}` on every path"
+        "with an empty message (`in` and `data` without fields), the hook {message}"
     )))
 }
 
@@ -245,9 +281,15 @@ fn variations(hook: &ScriptHook, input: &Input, run: &Run) -> Vec<Finding> {
             tried => format!(", also in {tried} variations with strings of the source"),
         };
         return match is_unchanged {
-            true => vec![Finding::note(format!(
-                "the output equals the message{tried}; check that the hook handles this action"
-            ))],
+            true => {
+                let what = match run.result {
+                    RunResult::Unchanged => "the hook returned nothing",
+                    _ => "the output equals the message",
+                };
+                vec![Finding::note(format!(
+                    "{what}{tried}; check that the hook handles this action"
+                ))]
+            }
             false => Vec::new(),
         };
     }
@@ -290,6 +332,7 @@ fn text_fields(value: &Value, at: &str, fields: &mut Vec<String>) {
 impl Effect {
     fn of(run: &Run, message: &Map) -> Self {
         match &run.result {
+            RunResult::Unchanged => Self::Unchanged,
             RunResult::Returned(out) if out == message => Self::Unchanged,
             RunResult::Returned(_) => Self::Changed,
             RunResult::Stop(_) => Self::Stopped,
@@ -301,7 +344,7 @@ impl Effect {
 impl std::fmt::Display for Effect {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
-            Self::Unchanged => "returns the message",
+            Self::Unchanged => "leaves the message unchanged",
             Self::Changed => "changes the message",
             Self::Stopped => "stops the action",
             Self::Failed => "fails",

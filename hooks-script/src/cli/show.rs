@@ -133,7 +133,7 @@ pub(super) fn checked(checked: &Checked<'_>, source: Text<'_>, json: bool) -> io
             findings: checked.findings,
         });
     }
-    accepted(hook, json)?;
+    print_accepted(hook)?;
     let mut to = io::stdout().lock();
     let names = |names: Vec<String>| match names.is_empty() {
         true => "no fields".to_owned(),
@@ -156,8 +156,12 @@ pub(super) fn checked(checked: &Checked<'_>, source: Text<'_>, json: bool) -> io
     writeln!(to, "{}", escape(&sentence))?;
     drop(to);
     self::run(run, hook.limits(), stage, source, json)?;
+    print_findings(checked.findings)
+}
+
+fn print_findings(findings: &[Finding]) -> io::Result<()> {
     let mut to = io::stdout().lock();
-    for finding in checked.findings {
+    for finding in findings {
         let level = match finding.level {
             FindingLevel::Note => "note",
             FindingLevel::Warning => "warning",
@@ -306,16 +310,22 @@ pub(super) fn times(
     )
 }
 
-pub(super) fn accepted(hook: &ScriptHook, json: bool) -> io::Result<()> {
+/// Prints that a hook can be registered, and the findings.
+pub(super) fn accepted(hook: &ScriptHook, findings: &[Finding], json: bool) -> io::Result<()> {
     if json {
-        print(&serde_json::json!({"outcome": REGISTERED, "code_hash": hook.code_hash()}))
-    } else {
-        writeln!(
-            io::stdout(),
-            "can be registered; SHA-256 {}",
-            hook.code_hash()
-        )
+        return print(&serde_json::json!({
+            "outcome": REGISTERED,
+            "code_hash": hook.code_hash(),
+            "findings": findings,
+        }));
     }
+    print_accepted(hook)?;
+    print_findings(findings)
+}
+
+fn print_accepted(hook: &ScriptHook) -> io::Result<()> {
+    let hash = hook.code_hash();
+    writeln!(io::stdout(), "can be registered; SHA-256 {hash}")
 }
 
 pub(super) fn rejected(error: &RegisterError, place: Text<'_>, json: bool) -> io::Result<()> {

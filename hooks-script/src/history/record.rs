@@ -129,7 +129,7 @@ impl RunRecord {
             }
         };
         let outcome = match &run.result {
-            RunResult::Returned(_) => RunOutcome::Success,
+            RunResult::Returned(_) | RunResult::Unchanged => RunOutcome::Success,
             RunResult::Stop(stop) => RunOutcome::Stopped {
                 class: name(&stop.class),
                 message: masked_text(&stop.class, &stop.message),

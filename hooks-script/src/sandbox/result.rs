@@ -27,6 +27,19 @@ pub(crate) enum CallEnd {
     Cancelled,
 }
 
+impl CallEnd {
+    /// Returns `true` if the function of the hook returned, whatever its value. The conversion of
+    /// the value to JSON belongs to the run: it may call functions of the hook.
+    pub(crate) fn has_returned(&self) -> bool {
+        match self {
+            CallEnd::Returned(Status::Done, _) => true,
+            // Without a kind of value, the conversion threw.
+            CallEnd::Returned(Status::NoData, texts) => !texts.text.is_empty(),
+            _ => false,
+        }
+    }
+}
+
 /// Result and cost of a call.
 #[derive(Debug)]
 pub(crate) struct CallReport {

@@ -32,9 +32,10 @@ pub struct HookState {
     /// Number of consecutive failures.
     pub failures: u32,
     /// `true` if the hook failed too often and is skipped until
-    /// [`enable`](crate::ScriptStack::enable). Until then, a hook that [fails
-    /// closed](ScriptHook::fail_closed) rejects every action.
+    /// [`enable`](crate::ScriptStack::enable). Never `true` for a hook that fails closed.
     pub is_disabled: bool,
+    /// `true` if failures of the hook reject the action; see [`ScriptHook::fails_closed`].
+    pub fails_closed: bool,
 }
 
 impl StackMember {
@@ -61,23 +62,35 @@ impl StackMember {
             name: self.hook.manifest().name().to_owned(),
             failures: self.health.failures.load(Relaxed),
             is_disabled: self.is_disabled(),
+            fails_closed: self.hook.fails_closed(),
         }
     }
 
     /// Counts a run that ended because of the hook itself. Disables the hook if it failed too
-    /// often.
+    /// often, unless it fails closed: without it, the actions that it stops would pass.
     pub(super) fn count(&self, run: &Run, disable_after: Option<NonZeroU32>) {
         let failure = match &run.result {
             RunResult::Failed(failure) => failure,
-            RunResult::Returned(_) | RunResult::Stop(_) => {
+            RunResult::Returned(_) | RunResult::Unchanged | RunResult::Stop(_) => {
                 self.health.failures.store(0, Relaxed);
                 return;
             }
         };
         let failures = self.health.failures.fetch_add(1, Relaxed).saturating_add(1);
-        if disable_after.is_some_and(|most| failures >= most.get())
-            && !self.health.is_disabled.swap(true, Relaxed)
-        {
+        let Some(most) = disable_after.map(NonZeroU32::get) else {
+            return;
+        };
+        if self.hook.fails_closed() {
+            if failures == most {
+                tracing::warn!(
+                    target: "hooks_script",
+                    hook = &*self.id,
+                    failures,
+                    kind = failure.kind(),
+                    "a hook that fails closed keeps failing; it stays enabled"
+                );
+            }
+        } else if failures >= most && !self.health.is_disabled.swap(true, Relaxed) {
             tracing::warn!(
                 target: "hooks_script",
                 hook = &*self.id,

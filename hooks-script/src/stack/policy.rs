@@ -84,9 +84,8 @@ impl<'a> StackPolicy<'a> {
                     run: None,
                     permit: None,
                 });
-                // A disabled hook that fails closed rejects the action.
-                let failed = hook.failed_run(Failure::Engine(why.to_owned()));
-                return self.decide(&member, &failed);
+                // A hook that fails closed is never disabled, so the action continues.
+                return Step::Next;
             }
         };
         self.budget.spend(run.fuel);
@@ -111,7 +110,10 @@ impl<'a> StackPolicy<'a> {
             RunResult::Failed(_) if !run.began => false,
             RunResult::Failed(Failure::NoWorker | Failure::Engine(_)) => false,
             RunResult::Failed(Failure::Wall(had)) => self.budget.is_fair(*had, hook.limits().wall),
-            RunResult::Failed(_) | RunResult::Returned(_) | RunResult::Stop(_) => true,
+            RunResult::Failed(_)
+            | RunResult::Returned(_)
+            | RunResult::Unchanged
+            | RunResult::Stop(_) => true,
         }
     }
 

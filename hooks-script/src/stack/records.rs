@@ -51,7 +51,7 @@ impl<'a> RunRecords<'a> {
         data: &ContextData,
     ) {
         let stage = self.stage;
-        let is_told = !matches!(run.result, RunResult::Returned(_));
+        let is_told = matches!(run.result, RunResult::Stop(_) | RunResult::Failed(_));
         self.put(is_told, || RunRecord::of(hook, stage, run, message, data));
     }
 

@@ -79,6 +79,47 @@ fn s_16_e_36_a_failure_is_isolated_unless_hook_or_options_fail_closed() {
     );
 }
 
+const CHECKS: &str = "export default ({ in: m }) => {
+    if (m.text.includes('bad')) throw new HookStopException('language');
+    return m.returned;
+};";
+
+#[test]
+fn s_16_e_36_a_check_denies_only_the_event_that_it_cannot_process() {
+    let hooks = events(&hook(CHECKS), RegisterOptions::new());
+    let emit = |data: Value| block_on(hooks.emit("e", data)).unwrap();
+    for _ in 0..10 {
+        let emission = emit(json!({"image": "cat.png"}));
+        assert_eq!(emission.action, Action::Deny);
+        let emission = emit(json!({"text": "good"}));
+        assert_eq!(emission.action, Action::Continue);
+        assert!(emission.failures.is_empty(), "{emission:?}");
+        let emission = emit(json!({"text": "good", "returned": "a text"}));
+        assert_eq!(emission.action, Action::Continue);
+        assert_eq!(emission.failures.len(), 1, "an invalid return value");
+        assert_eq!(emit(json!({"text": "bad"})).action, Action::Deny);
+    }
+    let open = events(&hook(CHECKS).fail_closed(false), RegisterOptions::new());
+    let emission = block_on(open.emit("e", json!({}))).unwrap();
+    assert_eq!(emission.action, Action::Continue);
+    assert_eq!(emission.failures.len(), 1);
+}
+
+#[test]
+fn s_16_r_13_a_check_denies_only_the_call_that_it_cannot_process() {
+    let registry = pre(&hook(CHECKS), RegisterOptions::new());
+    let execute = |request: Value| block_on(registry.execute_pre(&request));
+    for request in [json!({}), json!({"text": null}), json!("no object")] {
+        let response = execute(request).unwrap();
+        assert_eq!(response.action, ResponseAction::Deny);
+        assert_eq!(response.error_type.as_deref(), Some("HookFailure"));
+    }
+    assert!(execute(json!({"text": "good"})).unwrap().is_continue());
+    execute(json!({"text": "good", "returned": {}})).unwrap_err();
+    let response = execute(json!({"text": "bad"})).unwrap();
+    assert_eq!(response.error_type.as_deref(), Some("HookStopException"));
+}
+
 #[test]
 fn s_01_a_script_cannot_override_another_hooks_denial_or_question() {
     let allows = hook(
@@ -158,7 +199,10 @@ fn r_13_a_failure_is_an_error_unless_isolated_or_fail_closed() {
         |registry: PhaseRegistry<Value, Value>| block_on(registry.execute_pre(&json!({})));
 
     let error = execute(pre(&failing, RegisterOptions::new())).unwrap_err();
-    assert_eq!(error.to_string(), "threw Error: broken");
+    assert_eq!(
+        error.to_string(),
+        "hook `script` failed: threw Error: broken"
+    );
 
     let options = RegisterOptions::new().on_failure(FailurePolicy::Isolate);
     assert!(

@@ -188,6 +188,83 @@ fn check_reports_the_result_of_a_registration() {
     );
 }
 
+#[test]
+fn check_without_a_context_warns_of_a_hook_that_fails_with_an_empty_message() {
+    let check = |source: &str| {
+        let folder = Folder::new();
+        folder.put("hook.js", source);
+        let output = folder.call(&["check", "hook.js", "--json"]);
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        let shown: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(shown["outcome"], "registered");
+        let findings = shown["findings"].as_array().unwrap().iter();
+        let findings = findings.map(|finding| {
+            let [level, message] = ["level", "message"].map(|name| finding[name].as_str().unwrap());
+            format!("{level}: {message}")
+        });
+        let findings: Vec<_> = findings.collect();
+        let text = folder.call(&["check", "hook.js"]);
+        let text = String::from_utf8(text.stdout).unwrap();
+        let lines: Vec<_> = text.lines().skip(1).collect();
+        assert_eq!(lines, findings);
+        findings
+    };
+    let start = "warning: with an empty message (`in` and `data` without fields), the hook ";
+    for (source, found) in [
+        ("({ in: m }) => ({ out: m })", &[][..]),
+        ("({ in: m }) => { if (m.text) return { out: {} }; }", &[]),
+        (
+            "({ in: m }) => ({ out: m.text.trim() })",
+            &[
+                "threw TypeError: cannot read property 'trim' of undefined at 1:39; test that a field exists before you use it",
+            ],
+        ),
+        (
+            "({ data }) => ({ out: { id: data.user.id } })",
+            &[
+                "threw TypeError: cannot read property 'id' of undefined at 1:44; test that a field exists before you use it",
+            ],
+        ),
+        (
+            "({ in: m }) => m.text ? { out: m } : null",
+            &[
+                "returned null; return `{ out: … }` with the message, or nothing to leave it unchanged",
+            ],
+        ),
+        (
+            "({ in: m }) => { while (!m.text); return { out: m }; }",
+            &["exceeded its fuel limit of 300000000"],
+        ),
+        (
+            "({ in: m }) => { if (m.text.length > 9) throw new HookStopException('long'); }",
+            &[
+                "threw TypeError: cannot read property 'length' of undefined at 1:37; test that a field exists before you use it",
+                REJECTS,
+            ],
+        ),
+        (
+            "({ in: m }) => { if (m.text?.length > 9) throw new HookStopException('long'); }",
+            &[REJECTS],
+        ),
+        (
+            "() => { throw new HookStopException('never'); }",
+            &[REJECTS],
+        ),
+    ] {
+        let expected: Vec<_> = found
+            .iter()
+            .map(|found| match *found {
+                REJECTS => REJECTS.to_owned(),
+                found => format!("{start}{found}"),
+            })
+            .collect();
+        assert_eq!(check(&format!("export default {source};")), expected);
+    }
+    let found = check("export default ({ in: m }) => { console.log(m.text); };");
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].contains("no effect before an action"), "{found:?}");
+}
+
 /// Returns the exit status and the standard output of `check` with a context.
 fn check(source: &str, context: &Value, more: &[&str]) -> (i32, String) {
     let folder = Folder::new();
@@ -279,25 +356,35 @@ fn check_accepts_a_stop_and_the_end_of_a_hook_after_the_action() {
     assert!(!text.contains("warning: "), "{text}");
 }
 
+/// The note of `check` about a hook that can stop an action.
+const REJECTS: &str = "note: the source contains `HookStopException`, so an exception or an exceeded limit rejects the action; the host can change this with `fail_closed(false)`";
+
 #[test]
-fn check_finds_a_hook_without_a_path_that_returns_an_output() {
+fn check_finds_a_hook_that_has_no_effect_before_an_action() {
     let neither = "export default ({ in: m }) => { m.out_of = 1; /* out */ };";
     let (status, text) = check(neither, &context("pre"), &[]);
-    assert_eq!(status, 4);
-    assert!(
-        text.contains("\nhook.js: error (bad_return): returned undefined; return `{ out: … }` with the message\nfuel "),
-        "{text}"
-    );
-    let end = "\nwarning: the source contains neither `out` nor `HookStopException`, so the hook fails for every action; return `{ out: … }` on every path\n";
-    assert!(text.ends_with(end), "{text}");
+    assert_eq!(status, 0);
+    assert!(text.contains("\nunchanged\nfuel "), "{text}");
+    let warning = "\nwarning: the source contains neither `out` nor `HookStopException`, so the hook has no effect before an action; return `{ out: … }`, or throw a `HookStopException`\n";
+    assert!(text.contains(warning), "{text}");
     let only_stops =
         "export default ({ in: m }) => { if (m.text === 'x') throw new HookStopException('x'); };";
     let (status, found) = findings(only_stops, &context("pre"), &[]);
+    assert_eq!(status, 0);
+    assert_eq!(
+        found,
+        [
+            "note: if `in.text` is `x`, the hook stops the action",
+            REJECTS
+        ]
+    );
+    let (status, text) = check("export default ({ in: m }) => null;", &context("pre"), &[]);
     assert_eq!(status, 4);
     assert!(
-        found[0].starts_with("warning: the source does not contain `out`, so the hook can stop an action, but fails for every other one; "),
-        "{found:?}"
+        text.contains("\nhook.js: error (bad_return): returned null; return `{ out: … }` with the message, or nothing to leave it unchanged\nfuel "),
+        "{text}"
     );
+    assert!(text.contains(warning), "{text}");
     // A promise that never settles has no result in either stage.
     for stage in ["pre", "post"] {
         let source =
@@ -358,13 +445,14 @@ fn check_finds_keys_of_the_manifest_and_the_context_that_do_not_match() {
 fn check_finds_a_hook_that_only_handles_other_tools() {
     let fails = "export default ({ in: m }) => {
         switch (m.tool_name) { case 'write': return { out: m }; case 'edit': return { out: {} }; }
+        return null;
     };";
     let (status, found) = findings(fails, &call("bash"), &[]);
     assert_eq!(status, 4);
     assert_eq!(
         found,
         [
-            "warning: if `in.tool_name` is `write`, the hook returns the message; return `{ out: … }` for other values too",
+            "warning: if `in.tool_name` is `write`, the hook leaves the message unchanged; return `{ out: … }` for other values too",
             "warning: if `in.tool_name` is `edit`, the hook changes the message; return `{ out: … }` for other values too",
         ]
     );
@@ -378,7 +466,10 @@ fn check_finds_a_hook_that_only_handles_other_tools() {
     assert_eq!(status, 0);
     assert_eq!(
         found,
-        ["note: if `in.tool_name` is `write`, the hook stops the action"]
+        [
+            "note: if `in.tool_name` is `write`, the hook stops the action",
+            REJECTS
+        ]
     );
 
     let without = "export default ({ in: m }) => ({ out: /^w/.test(m.tool_name) ? {} : m });";
@@ -387,6 +478,16 @@ fn check_finds_a_hook_that_only_handles_other_tools() {
     assert_eq!(
         found,
         ["note: the output equals the message; check that the hook handles this action"]
+    );
+    let (status, found) = findings(
+        "export default ({ in: m }) => { if (/^w/.test(m.tool_name)) return { out: {} }; };",
+        &call("bash"),
+        &[],
+    );
+    assert_eq!(status, 0);
+    assert_eq!(
+        found,
+        ["note: the hook returned nothing; check that the hook handles this action"]
     );
     // A hook that changes the message handles it.
     let (_, found) = findings(
@@ -400,7 +501,9 @@ fn check_finds_a_hook_that_only_handles_other_tools() {
 #[test]
 fn the_page_shows_a_real_check() {
     let page = include_str!("../../../docs/script-hooks.md");
-    let (_, section) = page.split_once("\n`check` registers the hook.").unwrap();
+    let (_, section) = page
+        .split_once("\n`check` registers the hook and runs it")
+        .unwrap();
     let block = |language: &str| {
         let (_, block) = section.split_once(&format!("\n```{language}\n")).unwrap();
         block.split_once("```\n").unwrap().0
@@ -408,7 +511,7 @@ fn the_page_shows_a_real_check() {
     let context = json!({"stage": "pre", "in": {"tool_name": "bash"}});
     assert!(section.contains(&format!("`{}`", context["in"]).replace(':', ": ")));
     let (status, text) = check(block("js"), &context, &[]);
-    assert_eq!(status, 4);
+    assert_eq!(status, 0);
     let without_time = |text: &str| {
         let (before, rest) = text.split_once(", time ").unwrap();
         let (_, after) = rest.split_once(" µs of ").unwrap();

@@ -11,6 +11,7 @@ mod isolation;
 mod language;
 mod logging;
 mod manifest;
+mod moderation;
 mod outbox;
 mod pages;
 mod pitfalls;

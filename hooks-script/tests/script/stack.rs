@@ -304,14 +304,16 @@ fn s_22_a_success_resets_the_count_of_failures() {
 }
 
 #[test]
-fn s_16_a_disabled_fail_closed_hook_still_rejects() {
+fn s_16_a_hook_that_fails_closed_is_never_disabled() {
     let engine = engine();
     let build = ScriptStack::builder().disable_after(NonZeroU32::new(1));
     let stack = build.build();
     stack.insert("guard", register(&engine, FAILS).fail_closed(true));
-    pre(&stack).unwrap_err();
-    assert!(stack.hooks(None)[0].is_disabled);
-    assert_eq!(pre(&stack).unwrap_err().class, "HookFailure");
+    for failures in 1..=10 {
+        assert_eq!(pre(&stack).unwrap_err().class, "HookFailure");
+        let state = &stack.hooks(None)[0];
+        assert_eq!((state.failures, state.is_disabled), (failures, false));
+    }
 }
 
 #[test]

@@ -90,11 +90,12 @@ pub(crate) fn failure(run: Run) -> Failure {
     }
 }
 
-/// Formats a run as the corpus expects it: `out`, `stop CLASS`, `error KIND [CLASS]`, `interrupted
+/// Formats a run as the corpus expects it: `out`, `unchanged`, `stop CLASS`, `error KIND [CLASS]`, `interrupted
 /// KIND`.
 pub(crate) fn summary(run: &Run) -> String {
     match &run.result {
         RunResult::Returned(_) => "out".to_owned(),
+        RunResult::Unchanged => "unchanged".to_owned(),
         RunResult::Stop(stop) => format!("stop {}", stop.class),
         RunResult::Failed(Failure::Thrown { class, .. }) => format!("error thrown {class}"),
         RunResult::Failed(failure) if failure.is_limit() => {

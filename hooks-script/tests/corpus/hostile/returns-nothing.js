@@ -1,4 +1,4 @@
-// expects: error bad_return
+// expects: unchanged
 export default function (context) {
   
 }
