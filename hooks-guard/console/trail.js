@@ -344,7 +344,7 @@ export function trail(main) {
   };
 }
 
-/** Compares times of the service, which have up to nine decimal places and no trailing zeros. */
+/** Compares times of the service. In an old address, a time may have fewer than nine decimal places. */
 function compare(one, other) {
   const parts = (iso) => [Date.parse(`${iso.slice(0, 19)}Z`), (iso.slice(20).replace("Z", "") || "0").padEnd(9, "0")];
   const [[seconds, rest], [otherSeconds, otherRest]] = [parts(one), parts(other)];

@@ -23,6 +23,7 @@ const MAX_DISPATCHES: usize = 100;
 pub struct Dispatch {
     /// Time of the decision.
     #[cfg_attr(feature = "http", schema(value_type = String, format = DateTime))]
+    #[serde(serialize_with = "hooks_runtime::timestamp::serialize")]
     pub at: Timestamp,
     /// Id of the decision; `None` if it could not be recorded.
     pub id: Option<i64>,
@@ -157,6 +158,7 @@ pub struct Runs {
     pub last_fault: Option<String>,
     /// Time of the last failure.
     #[cfg_attr(feature = "http", schema(value_type = Option<String>, format = DateTime))]
+    #[serde(serialize_with = "hooks_runtime::timestamp::serialize_option")]
     pub last_fault_at: Option<Timestamp>,
 }
 
@@ -201,6 +203,7 @@ pub struct ScriptRuns {
     pub last_us: Option<u64>,
     /// End of the last run.
     #[cfg_attr(feature = "http", schema(value_type = Option<String>, format = DateTime))]
+    #[serde(serialize_with = "hooks_runtime::timestamp::serialize_option")]
     pub last_at: Option<Timestamp>,
     /// Message of the last error, without the hook's input.
     pub last_error: Option<String>,

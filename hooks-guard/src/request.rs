@@ -276,6 +276,7 @@ pub struct PermissionDecision {
     pub classification_method: Method,
     /// Time of the decision.
     #[cfg_attr(feature = "http", schema(value_type = String, format = DateTime))]
+    #[serde(serialize_with = "hooks_runtime::timestamp::serialize")]
     pub timestamp: Timestamp,
     /// Id in the audit trail; `None` without a trail.
     #[serde(default, skip_serializing_if = "Option::is_none")]

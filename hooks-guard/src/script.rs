@@ -38,7 +38,7 @@ const ACTION: &str = "permission-request";
 /// | returns `{ out: {} }` | none |
 /// | returns `{ out: { decision: "ask", reason: "…" } }` | the request needs confirmation |
 /// | returns `{ out: { decision: "deny", reason: "…" } }`, or throws a `HookStopException` | the request is denied |
-/// | returns anything else, throws, or exceeds a limit | the request needs confirmation |
+/// | returns nothing or anything else, throws, or exceeds a limit | the request needs confirmation |
 ///
 /// `in` has `command` and `class`, and `agent` and `cwd` if the request has them; there is no
 /// `data`.

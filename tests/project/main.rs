@@ -1,8 +1,9 @@
-//! Checks of the repository itself: its book, its names and words, and what an editor shows of
+//! Checks of the repository itself: its book, its names, words and times, and what an editor shows of
 //! hooks. One program, because several of them wait for other programs.
 
 mod book;
 mod editor;
 mod names;
 mod specification;
+mod times;
 mod words;

@@ -17,7 +17,7 @@ use proc_macro2::{Ident, TokenStream, TokenTree};
 use syn::{Attribute, Expr, ExprLit, Item, ItemMod, Lit, Meta, Visibility};
 
 /// The packages whose names are checked.
-const PACKAGES: [&str; 6] = [
+pub(crate) const PACKAGES: [&str; 6] = [
     "hooks-classify",
     "hooks-core",
     "hooks-guard",
@@ -39,8 +39,8 @@ struct Definition {
 }
 
 /// One source file.
-struct Source {
-    items: Vec<Item>,
+pub(crate) struct Source {
+    pub(crate) items: Vec<Item>,
     /// The lines on which each identifier occurs, macro calls included.
     mentions: BTreeMap<String, BTreeSet<usize>>,
 }
@@ -78,10 +78,10 @@ fn collect_mentions(tokens: TokenStream, mentions: &mut BTreeMap<String, BTreeSe
 }
 
 /// The sources of a package by their paths from its root.
-type Sources = BTreeMap<PathBuf, Source>;
+pub(crate) type Sources = BTreeMap<PathBuf, Source>;
 
 /// Reads the files with the extension `rs` below `folder`.
-fn read_sources(package: &Path, folder: &Path, sources: &mut Sources) {
+pub(crate) fn read_sources(package: &Path, folder: &Path, sources: &mut Sources) {
     for entry in fs::read_dir(package.join(folder)).expect("a folder of sources") {
         let name = entry.expect("an entry of the folder").file_name();
         let path = folder.join(name);

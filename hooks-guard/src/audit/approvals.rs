@@ -24,6 +24,7 @@ pub struct ApprovalStatus {
     /// Time of the revocation.
     #[cfg_attr(feature = "http", schema(value_type = Option<String>, format = DateTime))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(serialize_with = "hooks_runtime::timestamp::serialize_option")]
     pub revoked_at: Option<Timestamp>,
     /// Author of the revocation.
     #[serde(default, skip_serializing_if = "Option::is_none")]

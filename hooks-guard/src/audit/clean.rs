@@ -36,6 +36,7 @@ pub struct Cleanup {
     pub duration_ms: u64,
     /// Time of completion.
     #[cfg_attr(feature = "http", schema(value_type = String, format = DateTime))]
+    #[serde(serialize_with = "hooks_runtime::timestamp::serialize")]
     pub timestamp: Timestamp,
 }
 

@@ -13,10 +13,12 @@ use super::tx::Tx;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PastCleanup {
     /// Time of the cleanup.
+    #[serde(serialize_with = "hooks_runtime::timestamp::serialize")]
     pub at: Timestamp,
     /// Operator or process that ran the cleanup.
     pub by: String,
     /// Decisions older than this were deleted.
+    #[serde(serialize_with = "hooks_runtime::timestamp::serialize")]
     pub older_than: Timestamp,
     /// Number of deleted decisions.
     pub deleted: u64,

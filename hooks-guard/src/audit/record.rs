@@ -48,6 +48,7 @@ pub struct AuditRecord {
     pub id: i64,
     /// Time of the decision, in microsecond precision.
     #[cfg_attr(feature = "http", schema(value_type = String, format = DateTime))]
+    #[serde(serialize_with = "hooks_runtime::timestamp::serialize")]
     pub timestamp: Timestamp,
     /// The command, with masked secrets.
     pub command: String,
@@ -90,6 +91,7 @@ pub struct AuditRecord {
     pub rule: Option<String>,
     /// Time of the answer, or of the expiry of the question.
     #[cfg_attr(feature = "http", schema(value_type = Option<String>, format = DateTime))]
+    #[serde(serialize_with = "hooks_runtime::timestamp::serialize_option")]
     pub answered_at: Option<Timestamp>,
     /// Author of the answer.
     pub answered_by: Option<String>,
@@ -97,9 +99,11 @@ pub struct AuditRecord {
     pub answer_note: Option<String>,
     /// Deadline of the question.
     #[cfg_attr(feature = "http", schema(value_type = Option<String>, format = DateTime))]
+    #[serde(serialize_with = "hooks_runtime::timestamp::serialize_option")]
     pub deadline: Option<Timestamp>,
     /// Time of the report that the command was executed.
     #[cfg_attr(feature = "http", schema(value_type = Option<String>, format = DateTime))]
+    #[serde(serialize_with = "hooks_runtime::timestamp::serialize_option")]
     pub executed_at: Option<Timestamp>,
     /// Exit status of the command, if reported.
     pub exit_status: Option<i32>,

@@ -34,6 +34,7 @@ pub struct Remembered {
     pub agent: Option<String>,
     /// Time of the answer.
     #[cfg_attr(feature = "http", schema(value_type = String, format = DateTime))]
+    #[serde(serialize_with = "hooks_runtime::timestamp::serialize")]
     pub created_at: Timestamp,
     /// Author of the answer.
     pub created_by: String,
@@ -53,6 +54,7 @@ pub struct Remembered {
     /// Time of the revocation; `None` if the answer is active.
     #[cfg_attr(feature = "http", schema(value_type = Option<String>, format = DateTime))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(serialize_with = "hooks_runtime::timestamp::serialize_option")]
     pub revoked_at: Option<Timestamp>,
     /// Author of the revocation.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -44,6 +44,7 @@ pub struct Series {
 pub struct Point {
     /// Start of the step.
     #[cfg_attr(feature = "http", schema(value_type = String, format = DateTime))]
+    #[serde(serialize_with = "hooks_runtime::timestamp::serialize")]
     pub start: Timestamp,
     /// Decisions by class.
     pub classifications: Classifications,

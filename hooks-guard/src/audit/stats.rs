@@ -65,6 +65,7 @@ pub struct Stats {
     pub period: Covered,
     /// Time of the count.
     #[cfg_attr(feature = "http", schema(value_type = String, format = DateTime))]
+    #[serde(serialize_with = "hooks_runtime::timestamp::serialize")]
     pub generated_at: Timestamp,
 }
 
@@ -133,9 +134,11 @@ pub struct Confidence {
 pub struct Covered {
     /// Requested start, or the time of the first record; without records, the end.
     #[cfg_attr(feature = "http", schema(value_type = String, format = DateTime))]
+    #[serde(serialize_with = "hooks_runtime::timestamp::serialize")]
     pub since: Timestamp,
     /// Requested end, or now.
     #[cfg_attr(feature = "http", schema(value_type = String, format = DateTime))]
+    #[serde(serialize_with = "hooks_runtime::timestamp::serialize")]
     pub until: Timestamp,
     /// Length of the period in hours, rounded down; 0 if the end is before the start.
     pub duration_hours: u64,

@@ -37,6 +37,7 @@ pub(crate) struct DecisionsRest {
     stats: Totals,
     pagination: Pagination,
     #[schema(value_type = String, format = DateTime)]
+    #[serde(serialize_with = "hooks_runtime::timestamp::serialize")]
     generated_at: Timestamp,
 }
 

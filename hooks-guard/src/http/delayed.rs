@@ -23,6 +23,7 @@ pub(crate) struct DelayedAnswer {
     pub(super) by: &'static str,
     /// Time at which the answer takes effect.
     #[schema(value_type = String, format = DateTime)]
+    #[serde(serialize_with = "hooks_runtime::timestamp::serialize")]
     pub(super) effective_at: Timestamp,
 }
 

@@ -64,6 +64,7 @@ pub(crate) struct ErrorBody {
 struct Fallback {
     #[serde(flatten)]
     found: Classification,
+    #[serde(serialize_with = "hooks_runtime::timestamp::serialize")]
     timestamp: Timestamp,
 }
 

@@ -49,6 +49,7 @@ pub(crate) struct PendingRest {
     /// Sessions with the most questions, at most 20.
     sessions: Vec<SessionQuestions>,
     #[schema(value_type = String, format = DateTime)]
+    #[serde(serialize_with = "hooks_runtime::timestamp::serialize")]
     generated_at: Timestamp,
 }
 

@@ -67,8 +67,10 @@ pub struct SuggestedRule {
     /// Number of approvals that the rule would have saved, alone or with other suggested rules.
     pub approvals: usize,
     /// Time of the first of these decisions.
+    #[serde(serialize_with = "hooks_runtime::timestamp::serialize")]
     pub first: Timestamp,
     /// Time of the last of these decisions.
+    #[serde(serialize_with = "hooks_runtime::timestamp::serialize")]
     pub last: Timestamp,
     /// Approved commands, the most frequent first.
     pub examples: Vec<String>,

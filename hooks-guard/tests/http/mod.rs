@@ -38,4 +38,5 @@ mod start;
 mod stats;
 mod storage;
 mod threats;
+mod times;
 mod wire;

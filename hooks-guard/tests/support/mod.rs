@@ -15,14 +15,15 @@ use serde_json::Value;
 use client::Answer;
 pub(crate) use required::{has, left_out};
 
-/// Parses a time in a response, which must be in UTC and end in `Z`.
+/// Parses a time in a response, which must have the fixed width: UTC with nine digits of fraction.
 #[track_caller]
 pub(crate) fn instant(value: &Value) -> Timestamp {
     let Some(text) = value.as_str() else {
         panic!("no instant: {value}")
     };
-    assert!(text.ends_with('Z'), "not UTC: {text}");
-    text.parse().unwrap()
+    let at = text.parse().unwrap();
+    assert_eq!(text, format!("{at:.9}"), "no fixed width");
+    at
 }
 
 /// P-44: checks the fields of an error, and that it reveals no internals.

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 use std::fmt::{Debug, Write};
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU32, NonZeroUsize};
 use std::sync::Once;
 
 use futures_executor::block_on;
@@ -64,6 +64,25 @@ fn check_log_of_a_skipped_hook() {
         line.contains("a hook did not run: the context has "),
         "{line}"
     );
+}
+
+/// A check that keeps failing is logged once more, and stays enabled.
+fn check_log_of_a_failing_check() {
+    let stack = ScriptStack::builder()
+        .disable_after(NonZeroU32::new(2))
+        .build();
+    let check = "if (context.in.text.length > 9) throw new HookStopException('long');";
+    stack.insert("check", register(&engine_with(|_| ()), &body(check)));
+    for _ in 0..5 {
+        block_on(stack.run_pre(map(json!({})), &ContextData::new())).unwrap_err();
+    }
+    let logged = LOGGED.take();
+    let warnings = logged.iter().filter(|line| line.contains("keeps failing"));
+    let warnings: Vec<_> = warnings.collect();
+    assert_eq!((logged.len(), warnings.len()), (6, 1), "{logged:#?}");
+    for part in ["WARN", "check", "failures=2", "it stays enabled"] {
+        assert!(warnings[0].contains(part), "{warnings:?}");
+    }
 }
 
 /// Hooks in a registry, without a stack.
@@ -159,6 +178,7 @@ fn s_15_exceptions_of_hooks_are_logged_with_their_trace() {
     block_on(stack.run_post_on(&occasion, message, &data));
     let logged = LOGGED.take();
     check_log_of_a_skipped_hook();
+    check_log_of_a_failing_check();
     check_log_of_attached_hooks();
     let [failed, stopped, failed_after, annotated] = &logged[..] else {
         panic!("{logged:#?}")
