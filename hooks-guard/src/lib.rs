@@ -69,6 +69,7 @@ pub mod proof;
 pub mod protocol;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 mod random;
+pub mod repository;
 mod request;
 pub mod rules;
 #[cfg(feature = "script")]

@@ -10,5 +10,7 @@ mod hook;
 mod install;
 mod openapi;
 mod protocol;
+#[path = "support/repository.rs"]
+mod repository;
 mod rules;
 mod semantic;

@@ -15,4 +15,7 @@ mod cluster;
 #[path = "support/home.rs"]
 mod home;
 mod http;
+#[cfg(unix)]
+#[path = "support/repository.rs"]
+mod repository;
 mod support;

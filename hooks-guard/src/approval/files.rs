@@ -12,6 +12,7 @@ use sha2::{Digest, Sha256};
 
 use crate::classify::without_system_folder;
 use crate::files::open;
+use crate::repository::{linked_repository, shared_repository};
 
 /// Maximum number of files of one scope.
 const MAX_FILES: usize = 256;
@@ -439,18 +440,7 @@ fn resolve_target(path: &Path) -> Option<String> {
 fn repository_file(folder: &Path, name: &str) -> PathBuf {
     let linked = || {
         let rest = name.strip_prefix(".git/")?;
-        let pointer = folder.join(".git");
-        let line = |path: &Path| {
-            let mut text = String::new();
-            open(path).ok()?.take(4096).read_to_string(&mut text).ok()?;
-            Some(text.lines().next()?.trim().to_owned())
-        };
-        let target = folder.join(line(&pointer)?.strip_prefix("gitdir: ")?);
-        let common = match line(&target.join("commondir")) {
-            Some(common) => target.join(common),
-            None => target,
-        };
-        Some(common.join(rest))
+        Some(shared_repository(&linked_repository(folder)?).join(rest))
     };
     linked().unwrap_or_else(|| folder.join(name))
 }

@@ -14,6 +14,7 @@ use hooks_guard::doctor::{
     self, CheckError, CheckState, Daemon, DoctorContext, RuleFile, Service, TrailStatus,
 };
 use hooks_guard::places::Places;
+use hooks_guard::repository::is_work_tree;
 use hooks_guard::rules::{Mistake, Rules, RulesError, Trust};
 use jiff::Timestamp;
 use tokio::runtime::Runtime;
@@ -132,9 +133,7 @@ fn message(error: &CheckError) -> String {
 
 /// Returns a directory and the repository around it.
 fn repository_directories(directory: &Path) -> Vec<PathBuf> {
-    let repository = directory
-        .ancestors()
-        .find(|folder| folder.join(".git").exists());
+    let repository = directory.ancestors().find(|folder| is_work_tree(folder));
     let repository = repository.filter(|folder| *folder != directory);
     let folders = std::iter::once(directory).chain(repository);
     folders.map(Path::to_owned).collect()

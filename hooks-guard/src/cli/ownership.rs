@@ -9,6 +9,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use hooks_guard::places::Places;
+use hooks_guard::repository::is_work_tree;
 use nix::unistd::{Gid, Group, User, geteuid};
 
 use super::setup::LoadedConfig;
@@ -66,7 +67,7 @@ impl Projects {
         for start in directories {
             for start in [real(start), start.to_owned()] {
                 let repositories = start.ancestors().skip(1);
-                let repositories = repositories.filter(|folder| folder.join(".git").exists());
+                let repositories = repositories.filter(|folder| is_work_tree(folder));
                 folders.extend(repositories.map(Path::to_owned));
                 folders.push(start);
             }
@@ -183,14 +184,21 @@ mod tests {
         fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("it is ours");
     }
 
+    fn repository(folder: &Path) {
+        for name in ["objects", "refs"] {
+            fs::create_dir_all(folder.join(".git").join(name)).expect("a folder");
+        }
+        fs::write(folder.join(".git/HEAD"), "ref: refs/heads/main\n").expect("a file");
+    }
+
     #[test]
     fn the_project_is_the_enclosing_repository_except_home() {
         let folder = folder();
         let home = folder.path().join("home");
         let project = home.join("work/app");
         fs::create_dir_all(project.join("src/deep")).expect("folders");
-        fs::create_dir_all(project.join(".git")).expect("a folder");
-        fs::create_dir_all(home.join(".git")).expect("a folder");
+        repository(&project);
+        repository(&home);
         let inside = |cwd: &Path, file: &Path| {
             Projects::around(Some(cwd), Some(&home))
                 .containing(file)
@@ -211,8 +219,9 @@ mod tests {
         }
         assert!(!inside(&deep, &home.join("work/x.toml")));
         // Without a repository only the directory is the project.
-        fs::remove_dir(project.join(".git")).expect("it is ours");
+        fs::remove_file(project.join(".git/HEAD")).expect("it is ours");
         assert!(inside(&deep, &deep.join("x.toml")));
+        assert!(!inside(&deep, &project.join("x.toml")));
     }
 
     #[test]

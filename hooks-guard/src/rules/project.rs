@@ -5,6 +5,7 @@ use std::path::Path;
 
 use super::paths::{Directory, ResolvedPath, normal};
 use crate::places::Places;
+use crate::repository::{is_shared, is_work_tree};
 
 /// The project of a request.
 #[derive(Clone, Debug)]
@@ -14,9 +15,10 @@ pub(super) struct Project {
 }
 
 impl Project {
-    /// Returns the nearest directory at or above that of the request that contains `.git` or a rules
-    /// file, otherwise the request's directory. The root, the home directory and the directories
-    /// above it are no project.
+    /// Returns the nearest directory at or above that of the request that is the root of a work tree
+    /// or contains a rules file, otherwise the request's directory. The root, the home directory and
+    /// the directories above it are no project. A directory of several users is no project unless it
+    /// is the root of a work tree of this user.
     pub(super) fn of(cwd: Option<&Path>, home: &Path) -> Self {
         let Some(cwd) = cwd else {
             return Self {
@@ -30,12 +32,12 @@ impl Project {
         let may_be_project = |(path, folder): &(&Path, Directory)| {
             path.is_absolute() && !home.names.iter().any(|home| folder.holds(home))
         };
-        let has_marker = |(path, _): &(&Path, Directory)| {
-            let markers = [path.join(".git"), Places::project_rules(path)];
-            markers.iter().any(|file| file.symlink_metadata().is_ok())
+        let has_rules = |path: &Path| {
+            Places::project_rules(path).symlink_metadata().is_ok() && !is_shared(path)
         };
+        let has_marker = |(path, _): &(&Path, Directory)| is_work_tree(path) || has_rules(path);
         let mut around = around.take_while(may_be_project).peekable();
-        let nearest = around.peek().cloned();
+        let nearest = around.peek().filter(|(path, _)| !is_shared(path)).cloned();
         let project = around.find(has_marker).or(nearest);
         Self {
             folder: project.map(|(_, folder)| folder),

@@ -9,13 +9,15 @@ use std::process::Command;
 use serde_json::Value;
 
 use super::{Home, decision_of, pre_tool_use};
+use crate::repository::make_repository;
 
 /// A project with files that allow everything.
 fn project() -> tempfile::TempDir {
     let project = tempfile::tempdir().expect("a folder");
-    for folder in ["x", "x/hooks-guard", "x/.config/hooks-guard", ".git"] {
+    for folder in ["x", "x/hooks-guard", "x/.config/hooks-guard"] {
         fs::create_dir_all(project.path().join(folder)).expect("a folder");
     }
+    make_repository(project.path());
     let skip = "dangerously_skip_confirmations = true\nenabled = false\n";
     let allow = "[[rule]]\neffect = 'allow'\nprogram = 'rm'\n";
     for folder in ["x", "x/hooks-guard", "x/.config/hooks-guard"] {

@@ -6,6 +6,7 @@ use std::process::Output;
 use serde_json::{Value, json};
 
 use super::{Home, Service, decision_of};
+use crate::repository::make_repository;
 
 /// The effect of a mode on requests that the guard does not allow.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -218,9 +219,10 @@ impl Place {
         let home = Home::new();
         let project = home.path().join("work/project");
         let outside = home.path().join("outside");
-        for folder in [&project.join("src"), &project.join(".git"), &outside] {
+        for folder in [&project.join("src"), &outside] {
             std::fs::create_dir_all(folder).expect("a folder");
         }
+        make_repository(&project);
         let programs = project.join("node_modules/.bin");
         std::fs::create_dir_all(&programs).expect("a folder");
         std::fs::write(programs.join("prettier"), "").expect("a file");

@@ -15,6 +15,8 @@ use hooks_guard::rules::{Preset, Protected, RuleBook};
 use hooks_guard::{FileAccess, PermissionDecision, PermissionRequest};
 use serde_json::Value;
 
+use crate::repository::make_repository;
+
 const MODES: [&str; 4] = ["default", "acceptEdits", "auto", "bypassPermissions"];
 
 /// A home directory with a project and the rules of the preset.
@@ -30,9 +32,11 @@ impl Day {
         std::fs::create_dir_all(&places.config).unwrap();
         let rules = Preset::put(Some(Preset::Development), "").unwrap();
         std::fs::write(places.rules_file(), rules).unwrap();
-        for folder in [".git", "src", "tests", "web", "service", "tools", "docs"] {
-            std::fs::create_dir_all(home.path().join("work/project").join(folder)).unwrap();
+        let project = home.path().join("work/project");
+        for folder in ["src", "tests", "web", "service", "tools", "docs"] {
+            std::fs::create_dir_all(project.join(folder)).unwrap();
         }
+        make_repository(&project);
         let book = RuleBook::new(&places, Protected::new(home.path()));
         let gate = Gate::new(Classifier::new(), Config::default().policy()).with_rules(book);
         Self { gate, home }

@@ -6,6 +6,7 @@ use hooks_guard::PermissionRequest;
 use hooks_guard::rules::{Origin, Protected, RuleEffect, Rules, RulesError};
 
 use super::{command, decide, file, user};
+use crate::repository::make_repository;
 
 const BUILD: &str = "[[rule]]\neffect = 'allow'\nprogram = ['cargo', 'make', 'mkdir', 'unheard']\n";
 
@@ -61,9 +62,10 @@ fn within_follows_links_and_finds_the_repository_around_the_directory() {
     let home = tempfile::tempdir().unwrap();
     let project = home.path().join("work/project");
     let other = home.path().join("other");
-    for folder in [&project.join(".git"), &project.join("sub"), &other] {
+    for folder in [&project.join("sub"), &other] {
         std::fs::create_dir_all(folder).unwrap();
     }
+    make_repository(&project);
     let text = format!("{BUILD}within = ['project', '~/shared']\n");
     let places = Protected::new(home.path());
     let rules = Rules::parse(&text, "guard.toml", Origin::User, None, &places).unwrap();
@@ -91,6 +93,109 @@ fn within_follows_links_and_finds_the_repository_around_the_directory() {
         assert!(!allowed(&project, "cd link && cargo build"));
         assert!(!allowed(&project, "make -C link"));
     }
+}
+
+/// Sandboxes leave empty folders of these names behind if they are killed.
+const LEFTOVERS: [&str; 3] = [".git", ".codex", ".agents"];
+
+/// Returns whether an edit of a file in the project is allowed by a rule for the project.
+fn allows(home: &Path, cwd: &Path, text: &str) -> bool {
+    let rule = format!("{BUILD}within = 'project'\n");
+    let places = Protected::new(home);
+    let rules = Rules::parse(&rule, "guard.toml", Origin::User, None, &places).unwrap();
+    let request = PermissionRequest {
+        cwd: Some(cwd.to_owned()),
+        ..PermissionRequest::new(text)
+    };
+    decide(&rules, &request).0 == RuleEffect::Allow
+}
+
+#[test]
+fn folders_named_git_without_a_repository_are_no_project() {
+    let home = tempfile::tempdir().unwrap();
+    let outer = home.path().join("outer");
+    let project = outer.join("project");
+    let sub = project.join("sub");
+    std::fs::create_dir_all(&sub).unwrap();
+    make_repository(&project);
+    for name in LEFTOVERS {
+        for folder in [&outer, &sub, &home.path().to_owned()] {
+            std::fs::create_dir_all(folder.join(name)).unwrap();
+        }
+    }
+    let allows = |cwd: &Path, text: &str| allows(home.path(), cwd, text);
+    // The leftovers neither widen the project nor hide it.
+    assert!(allows(&sub, "mkdir ../a"));
+    assert!(!allows(&sub, "mkdir ../../a"));
+    assert!(allows(&outer, "mkdir a"));
+    let own = outer.join("own");
+    std::fs::create_dir(&own).unwrap();
+    assert!(allows(&own, "mkdir a"));
+    assert!(!allows(&own, "mkdir ../a"));
+    // Part of a repository, and files that lead nowhere.
+    let git = outer.join(".git");
+    std::fs::write(git.join("HEAD"), "ref: refs/heads/main\n").unwrap();
+    assert!(!allows(&own, "mkdir ../a"));
+    std::fs::remove_dir_all(&git).unwrap();
+    for text in ["gitdir: ../no/such\n", "gitdir: project\n", ""] {
+        std::fs::write(&git, text).unwrap();
+        assert!(!allows(&own, "mkdir ../a"), "{text:?}");
+    }
+    // A linked work tree, as in a submodule.
+    std::fs::write(&git, "gitdir: project/.git\n").unwrap();
+    assert!(allows(&own, "mkdir ../a"));
+    assert!(!allows(&own, "mkdir ../../a"));
+}
+
+#[test]
+#[cfg(unix)]
+fn folders_of_several_users_are_a_project_only_as_a_repository_of_this_user() {
+    use std::os::unix::fs::{PermissionsExt, chown};
+
+    let home = tempfile::tempdir().unwrap();
+    let shared = home.path().join("shared");
+    let own = shared.join("own");
+    std::fs::create_dir_all(&own).unwrap();
+    let allows = |cwd: &Path, text: &str| allows(home.path(), cwd, text);
+    let rules = shared.join(".hooks-guard.toml");
+    for mode in [0o755, 0o777, 0o1777] {
+        let is_private = mode == 0o755;
+        std::fs::set_permissions(&shared, PermissionsExt::from_mode(mode)).unwrap();
+        assert_eq!(allows(&shared, "mkdir a"), is_private, "{mode:o}");
+        assert!(allows(&own, "mkdir a"), "{mode:o}");
+        assert!(!allows(&own, "mkdir ../a"), "{mode:o}");
+        std::fs::write(&rules, "").unwrap();
+        assert_eq!(allows(&own, "mkdir ../a"), is_private, "{mode:o}");
+        std::fs::remove_file(&rules).unwrap();
+        make_repository(&shared);
+        assert!(allows(&own, "mkdir ../a"), "{mode:o}");
+        // Only root can give a folder away.
+        if chown(&shared, Some(4711), None).is_ok() {
+            assert!(!allows(&own, "mkdir ../a"), "{mode:o}");
+            assert!(!allows(&shared, "mkdir a"), "{mode:o}");
+            let user = std::fs::metadata(&own).unwrap();
+            let user = std::os::unix::fs::MetadataExt::uid(&user);
+            chown(&shared, Some(user), None).unwrap();
+        }
+        std::fs::remove_dir_all(shared.join(".git")).unwrap();
+    }
+}
+
+#[test]
+fn writes_that_make_or_move_a_root_are_not_within_the_project() {
+    let home = tempfile::tempdir().unwrap();
+    let project = home.path().join("project");
+    std::fs::create_dir_all(project.join("sub")).unwrap();
+    make_repository(&project);
+    for text in [
+        "mkdir .git",
+        "mkdir -p sub/.git/refs",
+        "mkdir sub/.GIT",
+        "mkdir ../.git",
+    ] {
+        assert!(!allows(home.path(), &project, text), "{text}");
+    }
+    assert!(allows(home.path(), &project, "mkdir sub/git"));
 }
 
 #[test]
