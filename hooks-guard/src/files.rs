@@ -28,6 +28,24 @@ pub(crate) fn open(path: &Path) -> io::Result<File> {
     }
 }
 
+/// Opens a file whose lock processes share, with access for its owner only; creates it if it is
+/// missing. Does not follow a link.
+#[cfg(feature = "sqlite")]
+pub(crate) fn open_lock(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+
+        use rustix::fs::OFlags;
+
+        let flags = OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::NOFOLLOW;
+        options.custom_flags(flags.bits().cast_signed()).mode(0o600);
+    }
+    options.open(path)
+}
+
 /// Returns the path with a suffix appended to its file name, such as that of a database's log.
 pub(crate) fn with_end(path: &Path, end: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();

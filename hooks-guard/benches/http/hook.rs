@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::thread;
 use std::time::Instant;
 
 use crate::process;
@@ -35,6 +36,45 @@ pub(crate) fn times() -> Result<Times, String> {
     hook.sort_by(f64::total_cmp);
     nothing.sort_by(f64::total_cmp);
     Ok(Times { hook, nothing })
+}
+
+/// Number of hooks at once.
+pub(crate) const AT_ONCE: usize = 64;
+
+/// Duration of the slowest of [`AT_ONCE`] hooks that must not be reached, in milliseconds.
+const MAX_SLOWEST: f64 = 2_000.0;
+
+/// Runs hooks at once, on a new trail and then on the same trail; returns the duration of the
+/// slowest hook of each round in milliseconds.
+fn at_once(hooks: usize) -> Result<[f64; 2], String> {
+    let folder = process::folder()?;
+    let config = folder.path().join("config.toml");
+    std::fs::write(&config, "listen = \"127.0.0.1:9\"\n").map_err(|error| error.to_string())?;
+    let round = |round: usize| {
+        let numbers = round * hooks..(round + 1) * hooks;
+        let times: Result<Vec<f64>, String> = thread::scope(|scope| {
+            let (folder, config) = (folder.path(), config.as_path());
+            let run = |number| scope.spawn(move || once(folder, config, number));
+            let running: Vec<_> = numbers.map(run).collect();
+            let ends = running.into_iter().map(|hook| hook.join());
+            ends.map(|time| time.unwrap_or_else(|_| Err("a thread panicked".to_owned())))
+                .collect()
+        });
+        Ok(times?.into_iter().fold(0.0, f64::max))
+    };
+    Ok([round(0)?, round(1)?])
+}
+
+/// Prints the durations of the slowest of several hooks at once.
+pub(crate) fn shown_at_once(hooks: usize) -> Result<(), String> {
+    let [new, existing] = at_once(hooks)?;
+    println!(
+        "slowest of {hooks} hooks at once: {new:.0} ms with a new trail, {existing:.0} ms with an existing trail"
+    );
+    match new.max(existing) < MAX_SLOWEST {
+        true => Ok(()),
+        false => Err(format!("the slowest hook took {MAX_SLOWEST} ms or more")),
+    }
 }
 
 fn once(folder: &Path, config: &Path, number: usize) -> Result<f64, String> {

@@ -10,6 +10,7 @@
 //! | `-- crowd [CONNECTIONS]` | opens 10 000 connections at once, with a request on each |
 //! | `-- console [SECONDS]` | runs the fixed rate without and with the console open |
 //! | `-- hook` | times an agent's hook without a daemon |
+//! | `-- hooks [HOOKS]` | times 64 hooks at once (or `HOOKS`) without a daemon; fails from 2 s |
 //! | `-- instructions [write]` | counts the instructions of such a hook; needs valgrind |
 //!
 //! One thread of this process generates the load. The daemon and the server with an empty handler
@@ -64,6 +65,8 @@ fn main() -> ExitCode {
             number(seconds).and_then(|seconds| report::watched(Duration::from_secs(seconds)))
         }
         ["hook"] => hook::shown(),
+        ["hooks"] => hook::shown_at_once(hook::AT_ONCE),
+        ["hooks", hooks] => number(hooks).and_then(hook::shown_at_once),
         ["instructions"] => instructions::section().map(|section| print!("{section}")),
         ["instructions", "write"] => instructions::section()
             .and_then(|section| page::write(Some(instructions::MARK), &section)),

@@ -83,9 +83,27 @@ pub enum AuditError {
         /// SQL statement that removes the difference.
         remedy: String,
     },
-    /// Another process holds the write lock and does not release it.
-    #[error("the database is locked by another process; stop that process, or try again")]
+    /// Another program holds the write lock and does not release it.
+    #[error(
+        "the database is locked by another process; look for a stopped `hooks-guard serve` or an open database program, end it, and try again"
+    )]
     Locked,
+    /// Processes that record single decisions were still writing when the timeout of this process
+    /// passed.
+    #[error(
+        "other hooks were still writing to the database after 2 s; try again, or start `hooks-guard serve`, which records for all hooks"
+    )]
+    Queued,
+    /// Another service uses the trail.
+    #[error(
+        "`{path}` is in use by another service ({holder}); stop that service, or give this service another trail"
+    )]
+    Claimed {
+        /// Path of the trail.
+        path: String,
+        /// Description of the other service.
+        holder: String,
+    },
     /// The disk or the database is full.
     #[error("the disk of the database is full; free disk space, or clean up old decisions")]
     Full,
@@ -202,7 +220,8 @@ fn code(code: &str) -> DatabaseErrorKind {
         _ => {}
     }
     match code.parse::<u32>().map(|code| code & 0xff) {
-        Ok(5 | 6) => DatabaseErrorKind::Locked,
+        // 15: the processes that open the write-ahead log at the same time got in each other's way.
+        Ok(5 | 6 | 15) => DatabaseErrorKind::Locked,
         Ok(13) => DatabaseErrorKind::Full,
         Ok(8) => DatabaseErrorKind::ReadOnly,
         Ok(11 | 26) => DatabaseErrorKind::NotADatabase,

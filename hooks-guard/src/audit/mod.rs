@@ -42,6 +42,8 @@ mod approvals;
 mod backend;
 mod chain;
 mod changes;
+#[cfg(feature = "sqlite")]
+mod claim;
 mod clean;
 mod cleanups;
 mod database;
@@ -76,8 +78,12 @@ pub use self::store::AuditStore;
 pub use address::TrailAddress;
 pub use approvals::{ApprovalState, ApprovalStatus};
 pub use changes::{AuditChange, ChangeStream};
+#[cfg(feature = "sqlite")]
+pub use claim::ServiceClaim;
 pub use clean::Cleanup;
 pub use cleanups::PastCleanup;
+#[cfg(feature = "sqlite")]
+pub use database::QUEUE_TIMEOUT;
 pub use error::AuditError;
 pub use list::{Filter, Listing, Page};
 pub use open::{

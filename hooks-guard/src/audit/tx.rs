@@ -98,7 +98,7 @@ impl<'a> From<&'a Option<[u8; 32]>> for Arg<'a> {
 #[derive(Debug)]
 pub(super) enum Tx {
     #[cfg(feature = "sqlite")]
-    Sqlite(sqlx::pool::PoolConnection<sqlx::Sqlite>),
+    Sqlite(super::database::SqliteTx),
     #[cfg(feature = "postgres")]
     Postgres(sqlx::Transaction<'static, sqlx::Postgres>),
 }

@@ -11,9 +11,9 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use hooks_guard::audit::ExecutionResult;
 #[cfg(feature = "acp")]
 use hooks_guard::audit::UserResponse;
+use hooks_guard::audit::{ExecutionResult, QUEUE_TIMEOUT};
 use hooks_guard::changes::FileChanges;
 use hooks_guard::classify::Decision;
 use hooks_guard::client::{Client, ClientError};
@@ -37,16 +37,26 @@ const DECISION_TIMEOUT: Duration = Duration::from_secs(3);
 /// stopped service or an overloaded machine takes longer.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_millis(600);
 
-/// Timeout of a decision of this process without the service, from the start of the hook. Another
+/// Timeout of a decision of this process with a trail on a server, from the start of the hook. Another
 /// process, such as a stopped service, may have locked the trail.
 const LOCAL_TIMEOUT: Duration = Duration::from_millis(900);
 
 /// Timeout of a decision of this process if the service failed later than [`LOCAL_TIMEOUT`].
 const LATE_LOCAL_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// Error if the trail was not written within these timeouts.
+/// Timeout of a decision of this process with a trail in a file, besides the time in the queue of
+/// hooks. The file reports locks of other programs itself, earlier; only an overloaded machine or a
+/// disk that does not respond takes longer.
+const FILE_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// Error if a trail on a server was not written within these timeouts.
 const LOCKED: &str = "timeout while writing the audit trail; look for a process that has locked \
                       it, such as a stopped `hooks-guard serve`";
+
+/// Error if a trail in a file was not written within these timeouts.
+const OVERLOADED: &str = "timeout while writing the audit trail, because the machine or its disk \
+                          is overloaded; try again, or start `hooks-guard serve`, which records \
+                          for all hooks";
 
 /// How long to retry while an operator's answer is pending and the service is unreachable; it may
 /// be restarting.
@@ -164,6 +174,9 @@ impl<'a> DecisionContext<'a> {
             return self.deadline;
         }
         let (soon, now) = (self.began + LOCAL_TIMEOUT, Instant::now());
+        if self.loaded.trail_file().is_some() {
+            return self.deadline.min(now + QUEUE_TIMEOUT + FILE_TIMEOUT);
+        }
         // A handshake that timed out still leaves enough time.
         let is_enough =
             soon.saturating_duration_since(now) >= (LOCAL_TIMEOUT - HANDSHAKE_TIMEOUT) / 2;
@@ -349,7 +362,11 @@ impl<'a> DecisionContext<'a> {
             }
             Ok(done?)
         };
-        let late = |_| CommandError::Other(LOCKED.to_owned());
+        let late = |_| {
+            let is_file = self.loaded.trail_file().is_some();
+            let why = if is_file { OVERLOADED } else { LOCKED };
+            CommandError::Other(why.to_owned())
+        };
         timeout_at(self.local_deadline(), done)
             .await
             .map_err(late)?

@@ -6,6 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use hooks_guard::audit::ServiceClaim;
 use hooks_guard::config::Config;
 use hooks_guard::http::{AppState, Metrics, OperatorToken, Server, Sockets};
 use hooks_guard::proof::ServiceKey;
@@ -110,6 +111,7 @@ async fn run(
     let exposed = token_file.as_deref().and_then(token_file_warning);
     let gate = gate(&loaded, token_file)?;
     let audit = open(&loaded.config).await?;
+    let _claim = claim(&loaded.config)?;
     // Agents' hooks and `approve` send nothing to a service without the key.
     let key = ServiceKey::load_or_create(&loaded.key_file())?;
     let warnings = loaded.warnings();
@@ -139,6 +141,13 @@ async fn run(
         })
         .await;
     Ok(())
+}
+
+/// Claims the trail for this service.
+fn claim(config: &Config) -> Result<ServiceClaim, CommandError> {
+    let url = database(config)?;
+    let holder = format!("process {} at http://{}", std::process::id(), config.listen);
+    ServiceClaim::take(&url, &holder).map_err(|error| CommandError::Other(error.to_string()))
 }
 
 /// Prints the service's addresses, and on a terminal the operator's token.

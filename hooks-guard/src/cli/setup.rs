@@ -379,7 +379,9 @@ async fn open_with_retries(url: &str) -> Result<AuditStore, AuditError> {
     let until = Instant::now() + OPEN_TIMEOUT;
     loop {
         match AuditStore::open(url).await {
-            Err(AuditError::Locked) if Instant::now() < until => sleep(RETRY_DELAY).await,
+            Err(AuditError::Locked | AuditError::Queued) if Instant::now() < until => {
+                sleep(RETRY_DELAY).await
+            }
             opened => return opened,
         }
     }
@@ -534,7 +536,8 @@ pub(crate) fn protected(loaded: &LoadedConfig) -> Protected {
     files.extend(env::current_exe());
     files.extend(config.scripts.iter().cloned());
     if let Some(trail) = loaded.trail_file() {
-        files.extend(["", "-wal", "-shm", "-journal"].map(|end| with_suffix(&trail, end)));
+        let ends = ["", "-wal", "-shm", "-journal", "-queue", "-service"];
+        files.extend(ends.map(|end| with_suffix(&trail, end)));
     }
     files.dedup();
     let mut protected = Protected::new(&places.home);

@@ -4,6 +4,7 @@ mod changes;
 mod environment;
 mod mcp;
 mod modes;
+mod parallel;
 mod presets;
 mod stopped;
 mod stranger;

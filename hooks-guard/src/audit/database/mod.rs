@@ -5,6 +5,8 @@ mod mode;
 #[cfg(feature = "postgres")]
 mod postgres;
 #[cfg(feature = "sqlite")]
+mod queue;
+#[cfg(feature = "sqlite")]
 mod sqlite;
 
 use super::address::TrailAddress;
@@ -16,7 +18,9 @@ pub(super) use mode::{OpenMode, ReadPermit};
 #[cfg(feature = "postgres")]
 pub(super) use postgres::Postgres;
 #[cfg(feature = "sqlite")]
-pub(super) use sqlite::{MAX_READ_ATTEMPTS, READ_RETRY_DELAY, Sqlite};
+pub use queue::QUEUE_TIMEOUT;
+#[cfg(feature = "sqlite")]
+pub(super) use sqlite::{MAX_READ_ATTEMPTS, READ_RETRY_DELAY, Sqlite, SqliteTx};
 
 /// SQLite or PostgreSQL database. Clones share the connections.
 #[derive(Clone, Debug)]

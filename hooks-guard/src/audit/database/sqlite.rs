@@ -1,6 +1,8 @@
 //! SQLite: one file, which several processes may share. Takes a path; returns transactions, and
 //! checks that the file is still the file that was opened.
 
+use std::io::Read;
+use std::ops::{Deref, DerefMut};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,15 +17,17 @@ use sqlx::{AssertSqlSafe, ConnectOptions, Connection, SqliteConnection};
 use tokio::sync::Semaphore;
 
 use super::mode::{OpenMode, ReadPermit, migrator};
+use super::queue::{QueueTurn, WriteQueue};
 use crate::audit::anchor::{Anchor, FileState, Stamp};
 use crate::audit::error::AuditError;
-use crate::files::with_end;
+use crate::files::{open, with_end};
 
 /// Lock timeout of a statement. A request must be answered within one second, even if another
 /// process hangs during a write.
 const BUSY_TIMEOUT: Duration = Duration::from_millis(400);
 
-/// Lock timeout in a process that records a single decision.
+/// Lock timeout in a process that records a single decision. Processes that queue do not lock each
+/// other out, so the lock is that of a service or of another program.
 const ONE_SHOT_BUSY_TIMEOUT: Duration = Duration::from_millis(300);
 
 /// Lock timeout of a backup.
@@ -31,9 +35,6 @@ const BACKUP_BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Timeout for acquiring a connection of this process, including the time to open it.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
-
-/// Timeout for acquiring a connection in a process that records a single decision.
-const ONE_SHOT_ACQUIRE_TIMEOUT: Duration = Duration::from_millis(600);
 
 /// Maximum number of concurrent readers, including the reader that polls for changes.
 const MAX_READERS: u32 = 7;
@@ -113,8 +114,41 @@ pub(in crate::audit) struct Sqlite {
     copier: SqlitePool,
     /// Detects a deleted or replaced database file; `None` for an in-memory database.
     files: Option<Arc<OpenFiles>>,
+    /// Queue for the write transactions of a process that records a single decision.
+    queue: Option<WriteQueue>,
     beside: Arc<Semaphore>,
     anchor: Arc<Anchor>,
+}
+
+/// A connection in a transaction, or for a single statement.
+#[derive(Debug)]
+pub(in crate::audit) struct SqliteTx {
+    // Field order matters: the transaction ends before the next process gets its turn.
+    connection: PoolConnection<sqlx::Sqlite>,
+    _turn: Option<QueueTurn>,
+}
+
+impl SqliteTx {
+    fn without_turn(connection: PoolConnection<sqlx::Sqlite>) -> Self {
+        Self {
+            connection,
+            _turn: None,
+        }
+    }
+}
+
+impl Deref for SqliteTx {
+    type Target = SqliteConnection;
+
+    fn deref(&self) -> &SqliteConnection {
+        &self.connection
+    }
+}
+
+impl DerefMut for SqliteTx {
+    fn deref_mut(&mut self) -> &mut SqliteConnection {
+        &mut self.connection
+    }
 }
 
 /// The files of a database, as they were when it was opened.
@@ -372,18 +406,24 @@ impl Sqlite {
         {
             return Self::open_read_only(path, mode).await;
         }
-        let (busy, acquire) = match mode {
-            OpenMode::Pooled | OpenMode::ReadOnly | OpenMode::Unchecked => {
-                (BUSY_TIMEOUT, ACQUIRE_TIMEOUT)
-            }
-            OpenMode::OneShot => (ONE_SHOT_BUSY_TIMEOUT, ONE_SHOT_ACQUIRE_TIMEOUT),
+        let busy = match mode {
+            OpenMode::Pooled | OpenMode::ReadOnly | OpenMode::Unchecked => BUSY_TIMEOUT,
+            OpenMode::OneShot => ONE_SHOT_BUSY_TIMEOUT,
         };
         let options = SqliteConnectOptions::new()
             .foreign_keys(false)
             .busy_timeout(busy);
         let mut files = None;
+        let mut queue = None;
+        let mut turn = None;
         let (options, writing) = if let Some(path) = path {
             let path = prepare(path)?;
+            let waiting = queue.insert(WriteQueue::of(&path));
+            let mut is_new = !has_log(&path);
+            if is_new {
+                turn = Some(waiting.wait().await?);
+                is_new = !has_log(&path);
+            }
             let unreadable = |source| AuditError::Create {
                 path: path.display().to_string(),
                 source: Arc::new(source),
@@ -395,11 +435,15 @@ impl Sqlite {
                 has_pages: false,
             });
             let options = options.filename(path);
-            // Set these on the writer only: they need a lock.
-            let writing = options
-                .clone()
-                .auto_vacuum(SqliteAutoVacuum::Incremental)
-                .journal_mode(SqliteJournalMode::Wal);
+            // The file keeps these. Setting them anew would be a write transaction, outside of the
+            // queue; and SQLite does not wait for the lock that switches to the write-ahead log.
+            let writing = match is_new {
+                true => options
+                    .clone()
+                    .auto_vacuum(SqliteAutoVacuum::Incremental)
+                    .journal_mode(SqliteJournalMode::Wal),
+                false => options.clone(),
+            };
             (options, writing)
         } else {
             // Not the driver's flag, which would also create backups in memory.
@@ -414,17 +458,26 @@ impl Sqlite {
             .synchronous(SqliteSynchronous::Full)
             // Deleted content must not remain readable in the file.
             .pragma("secure_delete", "ON");
-        let writer = ending_transactions(1, acquire)
-            .min_connections(1)
-            .idle_timeout(None)
-            .max_lifetime(None)
-            .connect_with(writing)
-            .await?;
         let anchor = Anchor::default();
-        migrate(&writer, &anchor).await?;
+        let opened = async {
+            let writer = ending_transactions(1)
+                .min_connections(1)
+                .idle_timeout(None)
+                .max_lifetime(None)
+                .connect_with(writing)
+                .await?;
+            migrate(&writer, &anchor, queue.as_ref(), &mut turn).await?;
+            Ok(writer)
+        };
+        let opened = opened.await;
+        if let Some(turn) = &mut turn {
+            turn.mark(&opened);
+        }
+        let writer = opened?;
         let files = files.map(|files| Arc::new(files.with_log()));
         if let Some(files) = files.as_ref().filter(|_| mode == OpenMode::OneShot)
             && files.log_length() > CHECKPOINT_PAGES * LOG_PAGE_BYTES
+            && let Some(_turn) = turn.or_else(|| queue.as_ref()?.try_take())
         {
             empty_log(&writer, busy).await?;
         }
@@ -442,9 +495,9 @@ impl Sqlite {
                 .after_release(|_, _| Box::pin(async { Ok(false) }))
                 .connect_lazy_with(options.clone().busy_timeout(BACKUP_BUSY_TIMEOUT));
             let reading = options.pragma("query_only", "ON");
-            let reserved = ending_transactions(RESERVED_CONNECTIONS, acquire)
-                .connect_lazy_with(reading.clone());
-            let readers = ending_transactions(MAX_READERS, acquire)
+            let reserved =
+                ending_transactions(RESERVED_CONNECTIONS).connect_lazy_with(reading.clone());
+            let readers = ending_transactions(MAX_READERS)
                 .connect_with(reading)
                 .await?;
             (readers, reserved, copier)
@@ -455,6 +508,7 @@ impl Sqlite {
             reserved,
             copier,
             files,
+            queue: queue.filter(|_| mode == OpenMode::OneShot),
             beside: Arc::new(Semaphore::new(1)),
             anchor: Arc::new(anchor),
         };
@@ -491,7 +545,7 @@ impl Sqlite {
             }
             Err(error) => return Err(error),
         };
-        let readers = ending_transactions(MAX_READERS, ACQUIRE_TIMEOUT)
+        let readers = ending_transactions(MAX_READERS)
             .connect_with(options.clone())
             .await?;
         let mut connection = readers.acquire().await?;
@@ -510,6 +564,7 @@ impl Sqlite {
             reserved: readers.clone(),
             readers,
             files: None,
+            queue: None,
             beside: Arc::new(Semaphore::new(1)),
             anchor: Arc::default(),
         })
@@ -577,21 +632,34 @@ impl Sqlite {
         }
     }
 
-    pub(super) async fn read(&self) -> Result<PoolConnection<sqlx::Sqlite>, AuditError> {
+    pub(super) async fn read(&self) -> Result<SqliteTx, AuditError> {
         self.check()?;
-        begin_transaction(&self.readers, "BEGIN").await
+        let connection = begin_transaction(&self.readers, "BEGIN").await?;
+        Ok(SqliteTx::without_turn(connection))
     }
 
-    pub(super) async fn acquire(&self) -> Result<PoolConnection<sqlx::Sqlite>, AuditError> {
+    pub(super) async fn acquire(&self) -> Result<SqliteTx, AuditError> {
         self.check()?;
-        Ok(self.readers.acquire().await?)
+        let connection = self.readers.acquire().await?;
+        Ok(SqliteTx::without_turn(connection))
     }
 
-    pub(super) async fn write(&self) -> Result<PoolConnection<sqlx::Sqlite>, AuditError> {
+    pub(super) async fn write(&self) -> Result<SqliteTx, AuditError> {
+        let mut turn = match &self.queue {
+            Some(queue) => Some(queue.wait().await?),
+            None => None,
+        };
         self.check()?;
         // A plain `BEGIN` would fail at the first change, regardless of the lock timeout, if
         // another process wrote after the first read.
-        begin_transaction(&self.writer, "BEGIN IMMEDIATE").await
+        let began = begin_transaction(&self.writer, "BEGIN IMMEDIATE").await;
+        if let Some(turn) = &mut turn {
+            turn.mark(&began);
+        }
+        Ok(SqliteTx {
+            connection: began?,
+            _turn: turn,
+        })
     }
 
     pub(super) fn read_permit(&self) -> Option<ReadPermit> {
@@ -713,10 +781,24 @@ async fn first_look(options: &SqliteConnectOptions) -> Result<(), AuditError> {
     Ok(())
 }
 
-/// Migrates the schema if it is one that the migrations produced.
-async fn migrate(writer: &SqlitePool, anchor: &Anchor) -> Result<(), AuditError> {
+/// Returns `true` if a file is a database with a write-ahead log, by the versions in its header.
+fn has_log(path: &Path) -> bool {
+    let mut header = [0; 20];
+    let read = open(path).and_then(|mut file| file.read_exact(&mut header));
+    read.is_ok() && header[18..] == [2, 2]
+}
+
+/// Migrates the schema if it is one that the migrations produced. Waits for a turn before it
+/// changes the schema, unless this process has its turn.
+async fn migrate(
+    writer: &SqlitePool,
+    anchor: &Anchor,
+    queue: Option<&WriteQueue>,
+    turn: &mut Option<QueueTurn>,
+) -> Result<(), AuditError> {
     let mut tries = 0;
     loop {
+        let had_turn = turn.is_some();
         let done = async {
             let mut connection = writer.acquire().await?;
             let mark: i64 = sqlx::query_scalar("PRAGMA schema_version")
@@ -728,22 +810,31 @@ async fn migrate(writer: &SqlitePool, anchor: &Anchor) -> Result<(), AuditError>
             sqlx::query("ROLLBACK").execute(&mut *connection).await?;
             if is_newest? {
                 anchor.set_checked_schema(mark);
-                return Ok(());
+                return Ok(true);
+            }
+            if let Some(queue) = queue.filter(|_| turn.is_none()) {
+                *turn = Some(queue.wait().await?);
+                // Another process may have created the tables meanwhile.
+                return Ok(false);
             }
             // Not before: the checksums of the migrations are 2 % of the instructions of `ls -la`.
             let migrator = migrator(&MIGRATIONS);
             migrator.run_direct(None, &mut *connection, false).await?;
-            Ok(())
+            Ok(true)
         };
         let error: AuditError = match done.await {
-            Ok(()) => return Ok(()),
+            Ok(true) => return Ok(()),
+            Ok(false) => continue,
             Err(error) => error,
         };
-        // Another process may be creating the file at this moment.
+        // A process that does not queue may be creating the tables at this moment.
         tries += 1;
-        if tries == MAX_ATTEMPTS
-            || !matches!(error, AuditError::Locked | AuditError::Database { .. })
-        {
+        let is_transient = match error {
+            AuditError::Locked => !had_turn,
+            AuditError::Database { .. } => true,
+            _ => false,
+        };
+        if tries == MAX_ATTEMPTS || !is_transient {
             return Err(error);
         }
         tokio::time::sleep(RETRY_DELAY).await;
@@ -763,10 +854,10 @@ async fn begin_transaction(
 
 /// Returns a pool that ends the transaction of each returned connection. SQLite ends a transaction
 /// itself if the disk is full or fails; the driver would then treat it as open for ever.
-fn ending_transactions(connections: u32, acquire: Duration) -> SqlitePoolOptions {
+fn ending_transactions(connections: u32) -> SqlitePoolOptions {
     SqlitePoolOptions::new()
         .max_connections(connections)
-        .acquire_timeout(acquire)
+        .acquire_timeout(ACQUIRE_TIMEOUT)
         .test_before_acquire(false)
         .after_release(|connection, _| {
             Box::pin(async move {
