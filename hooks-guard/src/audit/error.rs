@@ -220,7 +220,7 @@ fn code(code: &str) -> DatabaseErrorKind {
         _ => {}
     }
     match code.parse::<u32>().map(|code| code & 0xff) {
-        // 15: the processes that open the write-ahead log at the same time got in each other's way.
+        // 15: too many processes opened the write-ahead log at the same time.
         Ok(5 | 6 | 15) => DatabaseErrorKind::Locked,
         Ok(13) => DatabaseErrorKind::Full,
         Ok(8) => DatabaseErrorKind::ReadOnly,

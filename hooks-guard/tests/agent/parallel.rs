@@ -166,9 +166,9 @@ fn hooks_that_are_killed_hold_up_no_other_hook() {
     home.assert_intact();
 }
 
-/// The holder of a turn is suspended: the others say that hooks are in front of them.
+/// A suspended hook keeps its turn; a suspended service keeps its lock.
 #[test]
-fn a_queue_that_does_not_move_is_told_from_a_lock_of_another_program() {
+fn a_stuck_queue_and_a_lock_of_another_program_give_different_reasons() {
     let home = Home::new();
     home.config("");
     home.hook("claude-code", &[], &pre_tool_use("ls", "1"));

@@ -169,7 +169,7 @@ fn folders_of_several_users_are_a_project_only_as_a_repository_of_this_user() {
         std::fs::remove_file(&rules).unwrap();
         make_repository(&shared);
         assert!(allows(&own, "mkdir ../a"), "{mode:o}");
-        // Only root can give a folder away.
+        // Only root can change the owner.
         if chown(&shared, Some(4711), None).is_ok() {
             assert!(!allows(&own, "mkdir ../a"), "{mode:o}");
             assert!(!allows(&shared, "mkdir a"), "{mode:o}");

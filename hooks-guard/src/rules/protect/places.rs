@@ -69,6 +69,11 @@ pub(super) const ANYWHERE: &[(Protection, &[&str])] = &[
         Protection::Git,
         &[
             ".git",
+            // These make a folder a repository, and so the root of a project.
+            ".git/head",
+            ".git/commondir",
+            ".git/objects/",
+            ".git/refs/",
             ".git/config",
             ".git/config.worktree",
             ".git/hooks/",
