@@ -91,7 +91,7 @@ pub enum AuditError {
     /// Processes that record single decisions were still writing when the timeout of this process
     /// passed.
     #[error(
-        "other hooks were still writing to the database after 2 s; try again, or start `hooks-guard serve`, which records for all hooks"
+        "other hooks were still writing to the database when the timeout passed; try again, or start `hooks-guard serve`, which records for all hooks"
     )]
     Queued,
     /// Another service uses the trail.

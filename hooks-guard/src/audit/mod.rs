@@ -83,7 +83,7 @@ pub use claim::ServiceClaim;
 pub use clean::Cleanup;
 pub use cleanups::PastCleanup;
 #[cfg(feature = "sqlite")]
-pub use database::QUEUE_TIMEOUT;
+pub use database::MAX_QUEUE_TIME;
 pub use error::AuditError;
 pub use list::{Filter, Listing, Page};
 pub use open::{

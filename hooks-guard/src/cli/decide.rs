@@ -13,7 +13,7 @@ use std::time::Duration;
 
 #[cfg(feature = "acp")]
 use hooks_guard::audit::UserResponse;
-use hooks_guard::audit::{ExecutionResult, QUEUE_TIMEOUT};
+use hooks_guard::audit::{ExecutionResult, MAX_QUEUE_TIME};
 use hooks_guard::changes::FileChanges;
 use hooks_guard::classify::Decision;
 use hooks_guard::client::{Client, ClientError};
@@ -175,7 +175,7 @@ impl<'a> DecisionContext<'a> {
         }
         let (soon, now) = (self.began + LOCAL_TIMEOUT, Instant::now());
         if self.loaded.trail_file().is_some() {
-            return self.deadline.min(now + QUEUE_TIMEOUT + FILE_TIMEOUT);
+            return self.deadline.min(now + MAX_QUEUE_TIME + FILE_TIMEOUT);
         }
         // A handshake that timed out still leaves enough time.
         let is_enough =

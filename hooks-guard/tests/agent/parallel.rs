@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::io::Write;
 use std::process::{Child, Output, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -14,6 +15,12 @@ use crate::home::Service;
 
 /// Number of hooks at once.
 const HOOKS: usize = 64;
+
+/// Lets one test at a time start many processes.
+fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 impl Home {
     /// Starts a hook whose input is complete once its standard input is closed.
@@ -33,6 +40,7 @@ impl Home {
 
     /// Runs hooks at once; returns their replies in order.
     fn hooks_at_once(&self, agent: &str, commands: &[String]) -> Vec<Output> {
+        let _alone = alone();
         let mut children: Vec<Child> = (0..)
             .zip(commands)
             .map(|(number, command): (usize, _)| {
@@ -133,6 +141,7 @@ fn hooks_that_are_killed_hold_up_no_other_hook() {
     let home = Home::new();
     home.config("");
     let commands = reads(0);
+    let _alone = alone();
     let mut victims = Vec::new();
     let mut others = Vec::new();
     for (number, command) in commands.iter().enumerate() {

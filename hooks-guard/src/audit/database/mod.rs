@@ -18,7 +18,7 @@ pub(super) use mode::{OpenMode, ReadPermit};
 #[cfg(feature = "postgres")]
 pub(super) use postgres::Postgres;
 #[cfg(feature = "sqlite")]
-pub use queue::QUEUE_TIMEOUT;
+pub use queue::MAX_QUEUE_TIME;
 #[cfg(feature = "sqlite")]
 pub(super) use sqlite::{MAX_READ_ATTEMPTS, READ_RETRY_DELAY, Sqlite, SqliteTx};
 

@@ -8,23 +8,28 @@
 //! consistent.
 
 use std::fs::{self, File, TryLockError};
-use std::io::{self, Write};
+use std::io::{self, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
 use tokio::sync::oneshot;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout_at};
 
 use crate::audit::error::AuditError;
-use crate::files::{open_lock, with_end};
+use crate::files::{open_lock, read, with_end};
 
-/// Maximum time that a process which records a single decision in a SQLite file waits until the
-/// processes before it have written.
-pub const QUEUE_TIMEOUT: Duration = Duration::from_secs(2);
+/// Maximum time that a process which records a single decision in a SQLite file waits in the queue
+/// of such processes. It stops waiting after two seconds in which no other process got its turn.
+pub const MAX_QUEUE_TIME: Duration = Duration::from_secs(6);
 
-/// Age up to which a mark of a locked database is recent.
-const MARK_AGE: Duration = Duration::from_secs(3);
+/// Time after which the queue counts as stuck if no process got its turn, and after which a process
+/// stops waiting for a locked database.
+const QUEUE_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// Content of the queue's file, written in each turn.
+const WRITABLE: &[u8] = b"writable\n";
+const LOCKED: &[u8] = b"locked\n";
 
 /// Queue of the processes that write to one database file.
 #[derive(Clone, Debug)]
@@ -34,7 +39,7 @@ pub(super) struct WriteQueue {
 
 /// A place at the head of the queue; the next process gets its turn when this is dropped.
 #[derive(Debug)]
-pub(in crate::audit) struct QueueTurn {
+pub(super) struct QueueTurn {
     /// `None` if the file system has no locks, or if the file cannot be created.
     file: Option<File>,
 }
@@ -51,8 +56,9 @@ impl WriteQueue {
     /// Waits until no other process has its turn.
     ///
     /// # Errors
-    /// Returns an error after [`QUEUE_TIMEOUT`]: [`AuditError::Locked`] if a process with a turn
-    /// found the database locked by a program that does not queue, else [`AuditError::Queued`].
+    /// Returns [`AuditError::Locked`] after [`QUEUE_TIMEOUT`] if the process with the last turn found
+    /// the database locked by a program that does not queue, and [`AuditError::Queued`] if no process
+    /// got its turn for this time or after [`MAX_QUEUE_TIME`].
     pub(super) async fn wait(&self) -> Result<QueueTurn, AuditError> {
         // An error of the folder or of the file system also occurs in the database, which reports
         // it.
@@ -74,12 +80,23 @@ impl WriteQueue {
         if thread::Builder::new().spawn(wait).is_err() {
             return Ok(QueueTurn { file: None });
         }
-        match timeout(QUEUE_TIMEOUT, receiver).await {
-            Ok(file) => Ok(QueueTurn {
-                file: file.ok().flatten(),
-            }),
-            Err(_) if self.is_marked() => Err(AuditError::Locked),
-            Err(_) => Err(AuditError::Queued),
+        tokio::pin!(receiver);
+        let began = Instant::now();
+        let mut until = began + QUEUE_TIMEOUT;
+        loop {
+            if let Ok(file) = timeout_at(until, &mut receiver).await {
+                let file = file.ok().flatten();
+                return Ok(QueueTurn { file });
+            }
+            let (idle, is_locked) = self.state();
+            if is_locked && idle < 2 * QUEUE_TIMEOUT {
+                return Err(AuditError::Locked);
+            }
+            let rest = MAX_QUEUE_TIME.saturating_sub(began.elapsed());
+            if idle >= QUEUE_TIMEOUT || rest.is_zero() {
+                return Err(AuditError::Queued);
+            }
+            until = Instant::now() + (QUEUE_TIMEOUT - idle).min(rest);
         }
     }
 
@@ -90,31 +107,33 @@ impl WriteQueue {
         Some(QueueTurn { file: Some(file) })
     }
 
-    /// Returns `true` if a process with a turn found the database locked a moment ago.
-    fn is_marked(&self) -> bool {
-        let Ok(file) = fs::metadata(&self.path) else {
-            return false;
-        };
-        let age = file
-            .modified()
+    /// Returns the time since the last turn, and `true` if the database was locked then.
+    fn state(&self) -> (Duration, bool) {
+        let changed = fs::metadata(&self.path).and_then(|file| file.modified());
+        let idle = changed
             .ok()
             .and_then(|at| SystemTime::now().duration_since(at).ok());
-        file.len() > 0 && age.is_none_or(|age| age < MARK_AGE)
+        let is_locked = read(&self.path).is_ok_and(|content| content == LOCKED);
+        // A time in the future, as after a change of the clock, counts as now.
+        (idle.unwrap_or_default(), is_locked)
     }
 }
 
 impl QueueTurn {
-    /// Marks the queue for the waiting processes if the database is locked by a program that does
-    /// not queue; removes the mark if it is not.
-    pub(in crate::audit) fn mark<T>(&mut self, written: &Result<T, AuditError>) {
+    /// Writes down for the waiting processes that this process got its turn, and whether the
+    /// database was locked by a program that does not queue.
+    pub(super) fn note<T>(&mut self, began: &Result<T, AuditError>) {
         let Some(file) = &mut self.file else { return };
-        let is_marked = file.metadata().is_ok_and(|file| file.len() > 0);
-        // The mark only changes the message of waiting processes.
-        let _ = match written {
-            Err(AuditError::Locked) => file.write_all(b"locked\n"),
-            _ if is_marked => file.set_len(0),
-            _ => Ok(()),
+        let content = match began {
+            Ok(_) => WRITABLE,
+            Err(AuditError::Locked) => LOCKED,
+            Err(_) => return,
         };
+        // Without the note, waiting processes only give another reason.
+        let _ = file
+            .rewind()
+            .and_then(|()| file.write_all(content))
+            .and_then(|()| file.set_len(content.len() as u64));
     }
 }
 

@@ -421,8 +421,10 @@ impl Sqlite {
             let waiting = queue.insert(WriteQueue::of(&path));
             let mut is_new = !has_log(&path);
             if is_new {
-                turn = Some(waiting.wait().await?);
+                let first = waiting.wait().await?;
                 is_new = !has_log(&path);
+                // Otherwise, another process has created the tables meanwhile.
+                turn = is_new.then_some(first);
             }
             let unreadable = |source| AuditError::Create {
                 path: path.display().to_string(),
@@ -471,7 +473,7 @@ impl Sqlite {
         };
         let opened = opened.await;
         if let Some(turn) = &mut turn {
-            turn.mark(&opened);
+            turn.note(&opened);
         }
         let writer = opened?;
         let files = files.map(|files| Arc::new(files.with_log()));
@@ -654,7 +656,7 @@ impl Sqlite {
         // another process wrote after the first read.
         let began = begin_transaction(&self.writer, "BEGIN IMMEDIATE").await;
         if let Some(turn) = &mut turn {
-            turn.mark(&began);
+            turn.note(&began);
         }
         Ok(SqliteTx {
             connection: began?,
