@@ -129,6 +129,9 @@ impl LaterSlots {
     }
 }
 
+type HandlerEntry = Entry<Arc<dyn Handler>>;
+type AroundEntry = Entry<Arc<dyn DynAround<EventCall>>>;
+
 /// The later phases of the events that have them, with their indexes: the published slots of an
 /// event are a copy.
 type LaterWriters = HashMap<Arc<str>, LaterSlots>;
@@ -194,8 +197,8 @@ impl<'w> EventWriter<'w> {
 /// Registers a hook in a slot.
 fn insert(
     slot: &mut Slot<dyn Handler>,
-    hook: Entry<Arc<dyn Handler>>,
-) -> Result<Inserted, Refused<Entry<Arc<dyn Handler>>>> {
+    hook: HandlerEntry,
+) -> Result<Inserted, Refused<HandlerEntry>> {
     let key = hook.meta().key();
     let replaced = key.and_then(|key| slot.get(key));
     let replaced = replaced.map(|(_, entry)| entry.id());
@@ -412,11 +415,11 @@ impl TableWriter {
     pub(super) fn insert(
         &mut self,
         event: &Arc<str>,
-        hook: Entry<Arc<dyn Handler>>,
+        hook: HandlerEntry,
         phase: EventPhase,
         counts_failures: bool,
         timer: &Arc<dyn Timer>,
-    ) -> Result<Inserted, Refused<Entry<Arc<dyn Handler>>>> {
+    ) -> Result<Inserted, Refused<HandlerEntry>> {
         self.edit(event, timer, |writer| {
             let inserted = match phase {
                 EventPhase::Transform => insert(&mut writer.hooks.transform, hook),
@@ -435,9 +438,9 @@ impl TableWriter {
     pub(super) fn insert_around(
         &mut self,
         event: &Arc<str>,
-        hook: Entry<Arc<dyn DynAround<EventCall>>>,
+        hook: AroundEntry,
         timer: &Arc<dyn Timer>,
-    ) -> Result<EntryId, Refused<Entry<Arc<dyn DynAround<EventCall>>>>> {
+    ) -> Result<EntryId, Refused<AroundEntry>> {
         self.edit(event, timer, |writer| {
             writer.later(timer).around.try_insert(hook)
         })
