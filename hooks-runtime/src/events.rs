@@ -45,12 +45,12 @@ mod concurrent;
 pub(crate) mod condition;
 
 pub(crate) mod data;
-mod emit;
+pub(crate) mod emit;
 mod lookup;
 mod names;
 mod observe;
 mod phase;
-mod record;
+pub(crate) mod record;
 mod schema;
 pub(crate) mod table;
 

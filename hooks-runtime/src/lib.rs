@@ -29,6 +29,7 @@
 //! | [`model`] | [`HookedModel`]: typed hooks around a language model, with any client |
 //! | [`transform`] | hooks that change requests, and results of tools |
 //! | [`toolset`] | typed hooks for each tool of an agent, from an enum |
+//! | [`typed`] | the rules of the registries as companions of typed slots |
 //! | [`testing`] | a recorder of events, mock tools, a host for tests, and the contract of event hooks |
 //!
 //! ```
@@ -80,7 +81,8 @@
 //! [Events](../../book/events.html), [PRE and POST hooks](../../book/phases.html), [Acting on
 //! results](../../book/acting.html), [Failure](../../book/failure.html), [The hook
 //! engine](../../book/hook-engine.html), [Model hooks](../../book/model-hooks.html), [Tool
-//! sets](../../book/tool-sets.html), [Testing](../../book/testing.html).
+//! sets](../../book/tool-sets.html), [Dynamic semantics on typed
+//! slots](../../book/typed-semantics.html), [Testing](../../book/testing.html).
 
 #![forbid(unsafe_code)]
 
@@ -101,6 +103,7 @@ pub mod testing;
 pub mod timestamp;
 pub mod toolset;
 pub mod transform;
+pub mod typed;
 
 mod catch;
 mod cow_cell;

@@ -28,6 +28,28 @@ pub trait Pipeline<Call, Out> {
     /// output of the slot's default is the result, without a call of this function.
     fn next(output: Out) -> ControlFlow<Out, Call>;
 
+    /// Takes the call for the next hook, or for the default. If the pipeline keeps a copy in `call`,
+    /// [`advance`](Self::advance) and [`conclude`](Self::conclude) receive the copy.
+    #[inline]
+    fn lend(call: &mut Option<Call>) -> Option<Call> {
+        call.take()
+    }
+
+    /// Like [`next`](Self::next), with the call that [`lend`](Self::lend) kept and the registration
+    /// of the hook.
+    #[inline]
+    fn advance(kept: Option<Call>, entry: &EntryMeta, output: Out) -> ControlFlow<Out, Call> {
+        let _ = (kept, entry);
+        Self::next(output)
+    }
+
+    /// Converts the output of the slot's default into the result.
+    #[inline]
+    fn conclude(kept: Option<Call>, output: Out) -> Out {
+        let _ = kept;
+        output
+    }
+
     #[doc(hidden)]
     #[inline]
     fn __hooks_custom(custom: &Custom<Self>) -> impl Steps<Call, Out>
@@ -80,14 +102,28 @@ impl<P> Role for Custom<P> {
 
 /// The pipeline of a dispatch.
 pub trait Steps<Call, Out> {
-    /// See [`Pipeline::next`].
-    fn next(output: Out) -> ControlFlow<Out, Call>;
+    /// See [`Pipeline::lend`].
+    fn lend(call: &mut Option<Call>) -> Option<Call>;
+    /// See [`Pipeline::advance`].
+    fn advance(kept: Option<Call>, entry: &EntryMeta, output: Out) -> ControlFlow<Out, Call>;
+    /// See [`Pipeline::conclude`].
+    fn conclude(kept: Option<Call>, output: Out) -> Out;
 }
 
 impl<P: Pipeline<Call, Out>, Call, Out> Steps<Call, Out> for Custom<P> {
     #[inline]
-    fn next(output: Out) -> ControlFlow<Out, Call> {
-        P::next(output)
+    fn lend(call: &mut Option<Call>) -> Option<Call> {
+        P::lend(call)
+    }
+
+    #[inline]
+    fn advance(kept: Option<Call>, entry: &EntryMeta, output: Out) -> ControlFlow<Out, Call> {
+        P::advance(kept, entry, output)
+    }
+
+    #[inline]
+    fn conclude(kept: Option<Call>, output: Out) -> Out {
+        P::conclude(kept, output)
     }
 }
 
@@ -110,7 +146,7 @@ pub trait Relay: SlotDef<Last = ()> {
 
 /// Policy of a custom pipeline. `D` creates the future of a default that may suspend.
 pub(crate) struct Relayed<'a, S: Relay + ?Sized, C, D> {
-    /// `None` while a hook has it, and after the dispatch has its result.
+    /// `None` while a hook has it, unless the pipeline keeps a copy.
     call: Option<S::Call>,
     /// `None` after the default has it.
     context: Option<S::Context<'a>>,
@@ -122,6 +158,7 @@ pub(crate) struct Relayed<'a, S: Relay + ?Sized, C, D> {
 impl<'a, S, C, D, F> Relayed<'a, S, C, D>
 where
     S: Relay + ?Sized,
+    C: Steps<S::Call, S::Out>,
     D: Fn(S::Args<'a>) -> F,
     F: Future<Output = S::Out>,
 {
@@ -137,16 +174,20 @@ where
         }
     }
 
-    /// Takes the arguments.
-    fn take_args(&mut self) -> S::Args<'a> {
-        let call = self.call.take().expect(HANDED_ON);
+    /// Takes the arguments for the default.
+    fn default_args(&mut self) -> S::Args<'a> {
+        let call = C::lend(&mut self.call).expect(HANDED_ON);
         let context = self.context.take().expect(HANDED_ON);
         S::join(call, context)
     }
 
     fn wait_for_default(&mut self) -> F {
-        let args = self.take_args();
+        let args = self.default_args();
         (self.later)(args)
+    }
+
+    fn conclude(&mut self, output: S::Out) {
+        self.output = Some(C::conclude(self.call.take(), output));
     }
 }
 
@@ -168,7 +209,9 @@ where
     }
 
     fn admits(&mut self, _: &EntryMeta, hook: &(dyn DynHook<S> + 'h)) -> bool {
-        let args = self.take_args();
+        let call = self.call.take().expect(HANDED_ON);
+        let context = self.context.take().expect(HANDED_ON);
+        let args = S::join(call, context);
         let is_admitted = hook.admits(&args);
         let (call, context) = S::part(args);
         (self.call, self.context) = (Some(call), Some(context));
@@ -184,13 +227,13 @@ where
     where
         Self: 'b,
     {
-        let call = self.call.take().expect(HANDED_ON);
+        let call = C::lend(&mut self.call).expect(HANDED_ON);
         let context = S::context(self.context.as_ref().expect(HANDED_ON));
         hook.start(S::join(call, context), ())
     }
 
-    fn on_output(&mut self, _: &EntryMeta, output: S::Out) -> Step<Self, Self::Future> {
-        match C::next(output) {
+    fn on_output(&mut self, entry: &EntryMeta, output: S::Out) -> Step<Self, Self::Future> {
+        match C::advance(self.call.take(), entry, output) {
             ControlFlow::Continue(call) => {
                 self.call = Some(call);
                 Step::Next
@@ -206,12 +249,13 @@ where
         if !S::READY {
             return Step::Wait(Self::wait_for_default);
         }
-        self.output = Some(S::now(self.take_args()));
+        let args = self.default_args();
+        self.conclude(S::now(args));
         Step::Stop
     }
 
     fn on_future_ready(&mut self, output: S::Out) -> Step<Self, Self::Future> {
-        self.output = Some(output);
+        self.conclude(output);
         Step::Stop
     }
 

@@ -8,7 +8,7 @@ use hooks_core::{EntryMeta, Failure, HookFuture, Never, Policy, Step};
 
 use super::concurrent::{ConcurrentRun, Rank, in_order};
 use super::emission::{HandlerFailure, HookOutput, UserMessage};
-use super::handler::{Handler, HandlerOutput, ReplyBody};
+use super::handler::{Handler, HandlerOutput};
 use super::record::{Fields, Transcript};
 use crate::Map;
 
@@ -85,7 +85,7 @@ impl<'a, 'h> Policy<dyn Handler + 'h> for Collect<'a> {
 
     /// Collects the data for any action; no action ends the collection.
     fn on_output(&mut self, entry: &EntryMeta, reply: HandlerOutput) -> Step<Self, Never<()>> {
-        let Some(ReplyBody::Result(result)) = reply.0.map(|spoken| *spoken) else {
+        let Some(result) = reply.into_result() else {
             return Step::Next;
         };
         self.run.record(entry, &result);

@@ -65,7 +65,7 @@ impl PackedAction {
 }
 
 /// Rare parts of the state: everything but changed data.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Extras {
     /// The result that decided the action.
     decision: Option<Box<HookResult>>,
@@ -77,6 +77,8 @@ struct Extras {
     failures: ThinVec<HandlerFailure>,
     /// The hooks whose output is suppressed.
     muted: Vec<EntryId>,
+    /// Texts that the hooks of an absorbed emission printed.
+    printed: Vec<HookOutput>,
     /// The failure that ended the emission.
     raised: Option<HandlerFailure>,
 }
@@ -172,6 +174,7 @@ impl<'t> EmissionState<'t> {
         match spoken {
             ReplyBody::Result(result) => self.take(entry, Box::new(result)),
             ReplyBody::Failure(failure) => self.fail(entry, failure),
+            ReplyBody::Emission(emission) => self.absorb(entry, emission),
         }
     }
 
@@ -234,7 +237,7 @@ impl<'t> EmissionState<'t> {
             }
             action => {
                 if action.strength() > self.action.get().strength()
-                    || action == Action::AskUser && self.is_displaced(entry)
+                    || action == Action::AskUser && self.is_displaced(entry.is_trusted())
                 {
                     let has_modified = self.action.get() == Action::Modify;
                     self.action.set(action);
@@ -259,13 +262,66 @@ impl<'t> EmissionState<'t> {
         }
     }
 
-    /// Returns `true` if the question of this hook replaces the earlier one. The first question
-    /// applies, but an untrusted hook's question cannot hide one of a trusted hook.
-    fn is_displaced(&self, by: &EntryMeta) -> bool {
+    /// Merges the emission of other hooks, as the output of the hook that ran them. Each part keeps
+    /// its origin; the hook of this entry is the deciding hook.
+    fn absorb(&mut self, entry: &EntryMeta, emission: Emission) -> ControlFlow<()> {
+        let Emission {
+            action,
+            data,
+            injections,
+            messages,
+            decided_by: _,
+            failures,
+            mut rare_fields,
+        } = emission;
+        let mut rare_fields = rare_fields.take().map(|rare| *rare).unwrap_or_default();
+        let said = self.said();
+        said.injections.extend(injections);
+        said.messages.extend(messages);
+        said.failures.extend(failures);
+        said.printed.append(&mut rare_fields.output);
+        if action == Action::Modify || self.fields.differs_from(&data) {
+            self.fields = Fields::new(data, None);
+            self.modified(entry);
+            if action == Action::Modify && self.action.get() == Action::Modify {
+                self.said().decision = rare_fields.decision.take();
+            }
+        }
+        if action.strength() <= Action::Modify.strength() {
+            return Continue(());
+        }
+        let is_trusted = entry.is_trusted()
+            && rare_fields
+                .question
+                .as_ref()
+                .is_none_or(|question| question.is_trusted);
+        if action.strength() > self.action.get().strength()
+            || action == Action::AskUser && self.is_displaced(is_trusted)
+        {
+            let has_modified = self.action.get() == Action::Modify;
+            self.action.set(action);
+            self.decider = Some(entry.id());
+            let said = self.said();
+            said.has_modified |= has_modified;
+            said.decision = rare_fields.decision;
+            said.question = rare_fields.question.map(|question| QuestionOrigin {
+                is_trusted,
+                ..question
+            });
+        }
+        match action {
+            Action::Deny => Break(()),
+            _ => Continue(()),
+        }
+    }
+
+    /// Returns `true` if the question of this hook, trusted or not, replaces the earlier one. The
+    /// first question applies, but an untrusted hook's question cannot hide one of a trusted hook.
+    fn is_displaced(&self, is_trusted: bool) -> bool {
         let said = self.said.as_ref();
         let question = said.and_then(|said| said.question.as_ref());
         self.action.get() == Action::AskUser
-            && question.is_some_and(|question| !question.is_trusted && by.is_trusted())
+            && question.is_some_and(|question| !question.is_trusted && is_trusted)
     }
 
     /// Applies the failure policy of the registration.
@@ -274,13 +330,16 @@ impl<'t> EmissionState<'t> {
         let failure = self.note(entry, failure);
         match policy(entry) {
             FailurePolicy::Isolate => Continue(()),
-            FailurePolicy::Propagate => {
-                self.said().raised = Some(failure);
-                Break(())
-            }
+            FailurePolicy::Propagate => self.raise(failure),
             // An unknown policy denies.
             _ => self.take(entry, Box::new(HookResult::deny(failure.text()))),
         }
+    }
+
+    /// Ends the emission with this failure.
+    fn raise(&mut self, failure: HandlerFailure) -> ControlFlow<()> {
+        self.said().raised = Some(failure);
+        Break(())
     }
 
     /// Records a failure in the emission and in the log.
@@ -401,6 +460,14 @@ impl<'h> Policy<dyn Handler + 'h> for Deciding<'_, '_> {
                 "`modify` in the phase `decide`; register the hook in the phase `transform`",
             ));
         }
+        if reply
+            .emission()
+            .is_some_and(|emission| self.0.fields.differs_from(&emission.data))
+        {
+            return Err(Failure::invalid(
+                "changed data in the phase `decide`; register the hook in the phase `transform`",
+            ));
+        }
         reply.check(|action| matches!(action, Action::AskUser | Action::Deny))
     }
 
@@ -427,6 +494,105 @@ fn step<C, W>(flow: ControlFlow<()>) -> Step<C, W> {
     match flow {
         Continue(()) => Step::Next,
         Break(()) => Step::Stop,
+    }
+}
+
+/// State of an emission between two outputs, for front ends whose hooks a typed slot runs. Outputs
+/// are merged by the policy of `emit`.
+#[derive(Clone)]
+pub(crate) struct MergeState {
+    fields: Fields,
+    action: PackedAction,
+    decider: Option<(EntryId, Arc<str>)>,
+    said: Option<Box<Extras>>,
+}
+
+impl MergeState {
+    pub(crate) fn new(fields: Fields) -> Self {
+        MergeState {
+            fields,
+            action: PackedAction::default(),
+            decider: None,
+            said: None,
+        }
+    }
+
+    /// Merges the output of the hook of this entry, for the event of this name. Returns `Break` if
+    /// the output ends the emission.
+    pub(crate) fn merge(
+        self,
+        name: &Arc<str>,
+        entry: &EntryMeta,
+        output: HandlerOutput,
+    ) -> (Self, ControlFlow<()>) {
+        self.with(name, entry, |state| {
+            let mut policy = state.policy();
+            let step = match policy.validate_output(output) {
+                Ok(output) => policy.on_output(entry, output),
+                Err(failure) => policy.on_failure(entry, failure),
+            };
+            match step {
+                Step::Next | Step::Wait(_) => Continue(()),
+                Step::Stop => Break(()),
+            }
+        })
+    }
+
+    /// Ends the emission with the failure of the hook of this entry.
+    pub(crate) fn raise(self, name: &Arc<str>, entry: &EntryMeta, failure: Failure) -> Self {
+        let raise = |state: &mut EmissionState<'_>| {
+            let failure = state.note(entry, failure);
+            state.raise(failure)
+        };
+        self.with(name, entry, raise).0
+    }
+
+    fn with(
+        self,
+        name: &Arc<str>,
+        entry: &EntryMeta,
+        change: impl FnOnce(&mut EmissionState<'_>) -> ControlFlow<()>,
+    ) -> (Self, ControlFlow<()>) {
+        let decider = self.decider;
+        let mut state = EmissionState {
+            action: self.action,
+            decider: decider.as_ref().map(|(id, _)| *id),
+            said: self.said,
+            ..EmissionState::new(name, self.fields)
+        };
+        let flow = change(&mut state);
+        let merged = MergeState {
+            decider: match state.decider {
+                Some(id) if id == entry.id() => Some((id, entry.name_arc())),
+                _ => decider,
+            },
+            fields: state.fields,
+            action: state.action,
+            said: state.said,
+        };
+        (merged, flow)
+    }
+
+    /// Returns the data after the changes so far.
+    pub(crate) fn fields(&self) -> &Fields {
+        &self.fields
+    }
+
+    /// Returns the number of failures so far.
+    pub(crate) fn failures(&self) -> usize {
+        self.said.as_ref().map_or(0, |said| said.failures.len())
+    }
+
+    /// Ends the emission.
+    pub(crate) fn emission(self) -> Result<Emission, EmitError> {
+        let concluded = Concluded {
+            fields: self.fields,
+            transcript: Transcript::default(),
+            action: self.action.get(),
+            decided_by: self.decider.map(|(_, name)| name),
+            said: self.said,
+        };
+        concluded.emission(None)
     }
 }
 
@@ -493,11 +659,13 @@ fn complete(
 ) -> Result<Emission, EmitError> {
     let printed = transcript.into_lines();
     let said = said.map(|said| *said).unwrap_or_default();
+    let mut output = output(printed, &said.muted);
+    output.extend(said.printed);
     let rare_fields = RareFields {
         decision: said.decision,
         question: said.question,
         has_modified: said.has_modified,
-        output: output(printed, &said.muted),
+        output,
         report,
     };
     if !rare_fields.is_empty() {

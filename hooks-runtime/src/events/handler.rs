@@ -10,7 +10,8 @@
 //! | `Stateful::new(…)` of a type that implements [`StatefulEventHook`] | borrowed data | the boxed future and the owned event |
 //! | an `Arc`, a `Box` or a `&'static` of a hook | as that hook | as that hook |
 //!
-//! `R` is a [`HookResult`] or a `Result<HookResult, E>`.
+//! `R` is a [`HookResult`] or a `Result<HookResult, E>`, or an [`Emission`] or a
+//! `Result<Emission, EmitError>` of other hooks, which is merged part by part.
 
 // Attributes that name a row of the bench `performance` hold it. Together:
 // `event_continue/16` −20 % instructions.
@@ -25,6 +26,8 @@ use hooks_core::form::ByState;
 use hooks_core::{EntryMeta, Failure, Hook, HookFuture, HookObject, Stateful, hooks};
 
 use super::condition::Conditions;
+use super::data::EmitError;
+use super::emission::Emission;
 use super::event::{Event, EventContext};
 use super::result::{Action, HookResult};
 use crate::{HookError, Map};
@@ -77,6 +80,8 @@ pub enum ReplyBody {
     Result(HookResult),
     /// The hook failed.
     Failure(Failure),
+    /// The hook returned the emission of other hooks.
+    Emission(Emission),
 }
 
 impl HandlerOutput {
@@ -108,6 +113,7 @@ impl HandlerOutput {
             None => Ok(self),
             Some(spoken) => match *spoken {
                 ReplyBody::Failure(failure) => Err(failure),
+                ReplyBody::Emission(_) => Ok(HandlerOutput(Some(spoken))),
                 ReplyBody::Result(ref result) => match result.check() {
                     Err(why) if !stands(result.action) => Err(Failure::invalid(why.to_string())),
                     _ => Ok(HandlerOutput(Some(spoken))),
@@ -120,13 +126,53 @@ impl HandlerOutput {
     pub(crate) fn action(&self) -> Action {
         match self.0.as_deref() {
             Some(ReplyBody::Result(result)) => result.action,
+            Some(ReplyBody::Emission(emission)) => emission.action,
             None | Some(ReplyBody::Failure(_)) => Action::Continue,
+        }
+    }
+
+    /// Returns the emission that the hook returned, if it did.
+    pub(crate) fn emission(&self) -> Option<&Emission> {
+        match self.0.as_deref() {
+            Some(ReplyBody::Emission(emission)) => Some(emission),
+            _ => None,
+        }
+    }
+
+    /// Returns the result of the hook for operations without a decision. The result of an emission
+    /// has its data and the messages of all hooks.
+    pub(crate) fn into_result(self) -> Option<HookResult> {
+        match *self.0? {
+            ReplyBody::Result(result) => Some(result),
+            ReplyBody::Emission(emission) => {
+                let undecided = Emission {
+                    action: Action::Continue,
+                    ..emission
+                };
+                Some(undecided.result())
+            }
+            ReplyBody::Failure(_) => None,
         }
     }
 
     #[cold] // event_continue/16
     fn failed(failure: Failure) -> Self {
         HandlerOutput(Some(Box::new(ReplyBody::Failure(failure))))
+    }
+}
+
+impl HandlerResult for Emission {
+    fn apply(self, _: Option<EventContext<'_>>) -> HandlerOutput {
+        HandlerOutput(Some(Box::new(ReplyBody::Emission(self))))
+    }
+}
+
+impl HandlerResult for Result<Emission, EmitError> {
+    fn apply(self, context: Option<EventContext<'_>>) -> HandlerOutput {
+        match self {
+            Ok(emission) => emission.apply(context),
+            Err(error) => HandlerOutput::failed(HookError::new(error).into_fault()),
+        }
     }
 }
 
@@ -158,6 +204,7 @@ pub struct Later<Time>(PhantomData<Time>);
 /// A value that is the result of a hook.
 #[doc(hidden)]
 pub trait HandlerResult {
+    /// Converts the value into the output of the hook.
     fn apply(self, context: Option<EventContext<'_>>) -> HandlerOutput;
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use hooks_core::{EntryId, EntryMeta, Failure, HookFuture, Never, Policy, Slot, Step};
 
 use super::concurrent::{ConcurrentOutput, ConcurrentRun};
-use super::handler::{Handler, HandlerOutput, ReplyBody};
+use super::handler::{Handler, HandlerOutput};
 use super::record::{Background, Fields, Transcript};
 use super::result::Action;
 use crate::Map;
@@ -95,7 +95,7 @@ impl<'h> Policy<dyn Handler + 'h> for Observing<'_, '_> {
 
     fn on_output(&mut self, entry: &EntryMeta, reply: HandlerOutput) -> Step<Self, Never<()>> {
         self.0.pending.retain(|id| *id != entry.id());
-        if let Some(ReplyBody::Result(result)) = reply.0.map(|body| *body) {
+        if let Some(result) = reply.into_result() {
             self.0.run.record(entry, &result);
         }
         Step::Next

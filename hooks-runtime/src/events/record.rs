@@ -90,6 +90,12 @@ impl Fields {
         put_together(Arc::make_mut(&mut self.map), changes, defaults);
     }
 
+    /// Returns `true` if these data are not equal.
+    pub(crate) fn differs_from(&self, data: &Arc<Map>) -> bool {
+        let is_shared = self.is_plain() && Arc::ptr_eq(&self.map, data);
+        !is_shared && self.to_map() != *data
+    }
+
     /// Returns `true` if the data have changed since the last call.
     #[cfg_attr(not(debug_assertions), inline(always))] // event_modify/4
     pub(crate) fn has_changed(&mut self) -> bool {

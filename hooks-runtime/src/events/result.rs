@@ -359,6 +359,23 @@ impl HookResult {
             && self.extra.is_none()
     }
 
+    /// Applies the [`data`](Self::data) and then the [`changes`](Self::changes) to the data of an
+    /// event, whatever the action.
+    ///
+    /// ```
+    /// use hooks_runtime::{HookResult, Map};
+    ///
+    /// let mut data = Map::from_iter([("path".to_owned(), "a".into())]);
+    /// HookResult::set("dry_run", true).apply_to(&mut data);
+    /// assert_eq!(data.len(), 2);
+    /// ```
+    pub fn apply_to(self, data: &mut Map) {
+        if let Some(replacement) = self.data {
+            *data = replacement;
+        }
+        self.changes.apply(data);
+    }
+
     /// Returns the data of the hook, whatever its action.
     pub(crate) fn into_data(self) -> Option<Map> {
         match (self.data, self.changes) {

@@ -5,7 +5,7 @@ use hooks_core::{EntryMeta, Failure, FailurePolicy, HookFuture, Never, Policy, S
 
 use super::hook::Pre;
 use super::phase::{Phase, log};
-use super::response::{HookResponse, ResponseAction};
+use super::response::HookResponse;
 use crate::HookError;
 use crate::error::text;
 
@@ -76,9 +76,7 @@ impl<'h, Req: ?Sized> Policy<dyn Pre<Req> + 'h> for Bail<'_, Req> {
                 log(Phase::Pre, entry, &failure);
                 let reason = format!("hook `{}` {}", entry.name(), text(&failure));
                 drop_catching_panic(failure);
-                Ok(HookResponse::new(ResponseAction::Deny)
-                    .reason(reason)
-                    .error_type("hook_failure"))
+                Ok(HookResponse::failed(reason))
             }
         };
         Step::Stop

@@ -60,6 +60,18 @@ impl HookResponse {
         }
     }
 
+    /// `CONTINUE`: the call continues.
+    pub fn proceed() -> Self {
+        HookResponse::default()
+    }
+
+    /// `DENY`, because of the failure of a hook that this text describes.
+    pub(crate) fn failed(reason: String) -> Self {
+        HookResponse::new(ResponseAction::Deny)
+            .reason(reason)
+            .error_type("hook_failure")
+    }
+
     /// Returns `true` if the call continues.
     pub fn is_continue(&self) -> bool {
         self.action == ResponseAction::Continue
