@@ -13,8 +13,8 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use thin_vec::ThinVec;
 
-use super::result::extras::{ListedInjection, USER_MESSAGE_SOURCE};
-use super::result::{Action, ContextRole, HookResult, MessageLevel};
+use super::result::extras::ListedInjection;
+use super::result::{Action, ContextRole, HookResult, MessageLevel, USER_MESSAGE_SOURCE};
 use crate::Map;
 use crate::error::text;
 

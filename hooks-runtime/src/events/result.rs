@@ -10,7 +10,6 @@ use serde_json::{Value, json};
 use super::changes::Changes;
 use crate::Map;
 use crate::approval::ApprovalOption;
-use extras::USER_MESSAGE_SOURCE;
 
 pub(crate) mod extras;
 pub(crate) mod json;
@@ -268,6 +267,8 @@ setters! {
 pub(crate) const APPROVAL_EFFECTS: &str = "approval_effects";
 /// Extra key: key under which "allow always" is remembered.
 pub(crate) const APPROVAL_KEY: &str = "approval_key";
+/// Extra key: name that a host displays beside the message for the user.
+pub(crate) const USER_MESSAGE_SOURCE: &str = "user_message_source";
 
 /// Setters of extra keys.
 impl HookResult {

@@ -4,11 +4,9 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Action, ContextRole, HookResult};
+use super::{Action, ContextRole, HookResult, USER_MESSAGE_SOURCE};
 use crate::map::Map;
 
-/// Extra key: name that a host displays beside the message for the user.
-pub(crate) const USER_MESSAGE_SOURCE: &str = "user_message_source";
 /// Extra key: texts to inject, each with its own role, lifetime and placement.
 pub(crate) const CONTEXT_INJECTIONS: &str = "context_injections";
 

@@ -7,8 +7,8 @@ use serde::de::{self, Deserialize, DeserializeOwned, Deserializer, MapAccess, Vi
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::Value;
 
-use super::HookResult;
-use super::extras::{self, USER_MESSAGE_SOURCE};
+use super::extras;
+use super::{HookResult, USER_MESSAGE_SOURCE};
 use crate::map::{Map, type_name};
 
 /// A field of a [`HookResult`] is invalid.
