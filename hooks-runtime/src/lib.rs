@@ -29,7 +29,7 @@
 //! | [`model`] | [`HookedModel`]: typed hooks around a language model, with any client |
 //! | [`transform`] | hooks that change requests, and results of tools |
 //! | [`toolset`] | typed hooks for each tool of an agent, from an enum |
-//! | [`typed`] | the rules of the registries as companions of typed slots |
+//! | [`slots`] | the rules of the registries as companions of typed slots |
 //! | [`testing`] | a recorder of events, mock tools, a host for tests, and the contract of event hooks |
 //!
 //! ```
@@ -99,11 +99,11 @@ pub mod engine;
 pub mod events;
 pub mod model;
 pub mod phases;
+pub mod slots;
 pub mod testing;
 pub mod timestamp;
 pub mod toolset;
 pub mod transform;
-pub mod typed;
 
 mod catch;
 mod cow_cell;
@@ -128,10 +128,10 @@ pub use hooks_core::{
     CompanionDescription, Dispatch, Entry, EntryDescription, EntryId, EntryMeta, Failure,
     FailurePolicy, Finalize, FinalizeInto, FirstSuccess, HookFuture, HookGroup, HookObject,
     HookReentrancyError, HookStatus, Innermost, IntoAround, IntoHook, MaybeSend, MaybeSync,
-    NestedDescription, Never, Next, Policy, Registration, RegistrationGuard, Registrations, Report,
-    ReportEntry, Reported, RequestExtensions, SetDescription, SharedReport, ShortCircuit, Slot,
-    SlotDef, SlotDescription, Stateful, Step, Timer, Unregister, When, around, companion, dispatch,
-    form, hooks, impl_hook, impl_hooks,
+    NestedDescription, Never, Next, Policy, Refused, Registration, RegistrationError,
+    RegistrationGuard, Registrations, Report, ReportEntry, Reported, RequestExtensions,
+    SetDescription, SharedReport, ShortCircuit, Slot, SlotDef, SlotDescription, Stateful, Step,
+    Timer, Unregister, When, around, companion, dispatch, form, hooks, impl_hook, impl_hooks,
 };
 
 #[doc(inline)]

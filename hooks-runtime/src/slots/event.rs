@@ -18,7 +18,7 @@ use crate::events::{Emission, EmitError, HookRegistry, IntoEventData};
 /// name, and its data with the changes of the hooks before. A clone shares the data.
 ///
 /// ```
-/// use hooks_runtime::typed::{EventPipeline, SlotEvent};
+/// use hooks_runtime::slots::{EventPipeline, SlotEvent};
 /// use hooks_runtime::{EmitError, HookResult, hooks, impl_hook};
 /// use serde_json::json;
 ///
@@ -103,7 +103,7 @@ impl SlotEvent {
     /// emission: its data, injections, messages and failures, and the question or the denial.
     ///
     /// ```
-    /// use hooks_runtime::typed::{EventOutput, EventPipeline, SlotEvent};
+    /// use hooks_runtime::slots::{EventOutput, EventPipeline, SlotEvent};
     /// use hooks_runtime::{
     ///     Action, EmitError, Event, HookRegistry, HookResult, RegisterOptions, hooks,
     /// };

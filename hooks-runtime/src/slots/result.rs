@@ -153,7 +153,7 @@ impl DataChange {
 /// `Result<Emission, EmitError>`: see [`Emission::result`].
 ///
 /// ```
-/// use hooks_runtime::typed::ScalarResult;
+/// use hooks_runtime::slots::ScalarResult;
 /// use hooks_runtime::{Emission, HookResult, Map, hooks};
 ///
 /// #[hooks]

@@ -14,7 +14,7 @@ use crate::error::text;
 /// panic in a [`PhaseRegistry`](crate::PhaseRegistry), and the registry as a hook of the slot.
 ///
 /// ```
-/// use hooks_runtime::typed::LogFailures;
+/// use hooks_runtime::slots::LogFailures;
 /// use hooks_runtime::{HookError, hooks};
 ///
 /// #[hooks]

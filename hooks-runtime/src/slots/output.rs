@@ -23,7 +23,7 @@ use crate::events::{Emission, EmitError, HookResult};
 /// ```
 /// use std::sync::Arc;
 ///
-/// use hooks_runtime::typed::{EventOutput, EventPipeline, SlotEvent};
+/// use hooks_runtime::slots::{EventOutput, EventPipeline, SlotEvent};
 /// use hooks_runtime::{EmitError, HookRegistry, HookResult, Map, RegisterOptions, hooks};
 ///
 /// #[hooks]

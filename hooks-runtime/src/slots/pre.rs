@@ -17,7 +17,7 @@ use crate::phases::HookResponse;
 /// hooks, and decides.
 ///
 /// ```
-/// use hooks_runtime::typed::FirstDecision;
+/// use hooks_runtime::slots::FirstDecision;
 /// use hooks_runtime::{HookError, HookResponse, ResponseAction, hooks};
 ///
 /// #[hooks]
@@ -80,7 +80,7 @@ fn flow(continues: bool) -> ControlFlow<()> {
 /// `Result<HookResponse, HookError>`, its result a `HookResponse`.
 ///
 /// ```
-/// use hooks_runtime::typed::{DenyFailures, FirstDecision};
+/// use hooks_runtime::slots::{DenyFailures, FirstDecision};
 /// use hooks_runtime::{HookError, HookResponse, ResponseAction, hooks};
 ///
 /// #[hooks]

@@ -22,7 +22,7 @@
 //! slot, or a slot a hook of a registry: see [`SlotEvent::emit_to`] and [`EventOutput`].
 //!
 //! ```
-//! use hooks_runtime::typed::{FirstDecision, StopAtDenial, StrictestResult};
+//! use hooks_runtime::slots::{FirstDecision, StopAtDenial, StrictestResult};
 //! use hooks_runtime::{Action, HookResponse, HookResult, ResponseAction, hooks, impl_hook};
 //!
 //! #[hooks]
