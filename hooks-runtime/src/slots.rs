@@ -18,8 +18,17 @@
 //! | [`ScalarResult`] | finalizer | summarizes an emission as one `HookResult` |
 //! | [`EventPipeline`] | custom | merges each output as `emit` does, and passes the changed data on |
 //!
-//! The companions merge with the code that the registries run, and a registry can be a hook of a
-//! slot, or a slot a hook of a registry: see [`SlotEvent::emit_to`] and [`EventOutput`].
+//! The companions merge with the code that the registries run. A registry can be a hook of a slot,
+//! so that plugins that register at run time take part in a typed dispatch:
+//!
+//! | Registry | Parameters of the slot | Output of the slot |
+//! |---|---|---|
+//! | [`HookRegistry`](crate::HookRegistry) | [`SlotEvent`], with an [`EventPipeline`] | [`EventOutput`] |
+//! | [`PhaseRegistry`](crate::PhaseRegistry), PRE | `&Req` | `Result<HookResponse, HookError>` |
+//! | [`PhaseRegistry`](crate::PhaseRegistry), POST | `&Res`, or `&Res` and `Option<&str>` | `Result<(), HookError>` |
+//!
+//! A set can be a handler of an event, by its [`EventOutput`], and a PRE hook, by an implementation
+//! of [`PreHook`](crate::PreHook) that calls it.
 //!
 //! ```
 //! use hooks_runtime::slots::{FirstDecision, StopAtDenial, StrictestResult};
@@ -63,6 +72,7 @@ mod output;
 mod pipeline;
 mod post;
 mod pre;
+mod registry;
 mod result;
 
 pub use event::SlotEvent;

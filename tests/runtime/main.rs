@@ -37,6 +37,7 @@ mod registration;
 mod reports;
 mod scalar_result;
 mod sharing;
+mod slots;
 mod stress;
 mod switches;
 mod testing;

@@ -100,7 +100,8 @@ impl SlotEvent {
     }
 
     /// Emits this event in a registry, as a hook of a typed slot. The output contains the whole
-    /// emission: its data, injections, messages and failures, and the question or the denial.
+    /// emission: its data, injections, messages and failures, and the question or the denial. The
+    /// registry can also be registered itself.
     ///
     /// ```
     /// use hooks_runtime::slots::{EventOutput, EventPipeline, SlotEvent};
@@ -123,6 +124,7 @@ impl SlotEvent {
     ///     let registry = registry.clone();
     ///     async move { event.emit_to(&registry).await }
     /// });
+    /// // The same without a closure: `with_tool_pre(plugins.clone())`.
     ///
     /// // A plugin registers at run time, and takes part in the typed dispatch.
     /// let deny = |_: Event<'_>| HookResult::deny("frozen");

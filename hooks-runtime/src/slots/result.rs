@@ -109,14 +109,11 @@ fn merge(outputs: impl Iterator<Item = Result<HookResult, HookError>>) -> HookRe
         Ok(emission) => emission,
         Err(error) => return HookResult::deny(error.to_string()),
     };
-    let mut result = emission.result();
-    if !changed.is_empty() {
-        (result.data, result.changes) = (changed.data, changed.changes);
-    } else if matches!(result.action, Action::Continue | Action::Modify) {
-        // The summary has the data of the event, which are unknown here.
-        result.data = None;
+    HookResult {
+        data: changed.data,
+        changes: changed.changes,
+        ..emission.result()
     }
-    result
 }
 
 /// Changes of the data of an event that is not known.
@@ -142,10 +139,6 @@ impl DataChange {
         } else {
             self.changes.extend(later.changes);
         }
-    }
-
-    fn is_empty(&self) -> bool {
-        self.data.is_none() && self.changes.is_empty()
     }
 }
 
