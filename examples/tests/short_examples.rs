@@ -67,6 +67,19 @@ fn conditions_select_hooks() {
 }
 
 #[test]
+fn typed_slots_decide_by_the_rules_of_the_registries() {
+    let output = run("dynamic_semantics_on_slots");
+    let expected = [
+        "pre: DENY (Some(\"no shell on Fridays\"))",
+        "ran fetch",
+        "event: ask_user Some(\"Run `shell`?\")",
+        "rewrite: modify \"/srv/readme\"",
+        "rewrite: deny \"/srv/secret\"",
+    ];
+    assert_eq!(output.lines().collect::<Vec<_>>(), expected);
+}
+
+#[test]
 fn around_hooks_retry() {
     let output = run("middleware_with_around");
     assert_eq!(output.matches("retry: Err(").count(), 2, "{output}");
