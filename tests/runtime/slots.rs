@@ -409,7 +409,7 @@ fn x_2_an_error_of_a_registry_ends_the_dispatch_of_the_slot() {
 }
 
 #[test]
-fn e_138_an_untrusted_registry_cannot_hide_the_question_of_a_trusted_hook() {
+fn e_32_an_untrusted_registry_cannot_hide_the_question_of_a_trusted_hook() {
     let plugins = HookRegistry::new();
     plugins.register(
         "tool:pre",

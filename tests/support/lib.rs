@@ -46,6 +46,8 @@ mod pages {
     mod sets {}
     #[doc = include_str!("../../docs/companions.md")]
     mod companions {}
+    #[doc = include_str!("../../docs/typed-semantics.md")]
+    mod typed_semantics {}
     #[doc = include_str!("../../docs/entries.md")]
     mod entries {}
     #[doc = include_str!("../../docs/ordering.md")]

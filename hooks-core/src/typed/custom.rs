@@ -1,5 +1,5 @@
 //! Custom pipelines: `fallback` slots whose hooks pass a call on, or end the dispatch. An internal
-//! extension point, for the hook sets of tools.
+//! extension point, for the hook sets of tools and for slots with the rules of an event.
 
 use std::any::type_name;
 use std::fmt;
@@ -18,7 +18,8 @@ use crate::typed::slot_def::{DynHook, SlotDef};
 /// order, each with the call from the hook before. The slot's default gets the call from the last
 /// hook.
 ///
-/// This is for hook sets that the framework generates, and may change with them.
+/// This is for hook sets that the framework generates, and for its own pipelines, and may change with
+/// them.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a pipeline for this slot; implement `Pipeline<{Call}, {Out}>` for it",
     label = "does not implement `Pipeline<{Call}, {Out}>`"
