@@ -55,7 +55,7 @@ use crate::events::{Emission, EmitError, HookResult};
 pub struct EventOutput(Body);
 
 enum Body {
-    Hook(Result<HookResult, HookError>),
+    Hook(HandlerOutput),
     Emission(Result<Emission, EmitError>),
 }
 
@@ -73,7 +73,7 @@ impl EventOutput {
                 let name = Arc::from("");
                 let entry = Entry::new(()).name("hook");
                 let state = MergeState::new(Fields::new(Arc::default(), None));
-                let (state, _) = state.merge(&name, entry.meta(), output.apply(None));
+                let (state, _) = state.merge(&name, entry.meta(), output);
                 state.emission()
             }
         }
@@ -124,7 +124,7 @@ impl PipelineOutput for Result<HookResult, HookError> {
 impl PipelineOutput for EventOutput {
     fn into_handler_output(self) -> Result<HandlerOutput, EmitError> {
         match self.0 {
-            Body::Hook(output) => Ok(output.apply(None)),
+            Body::Hook(output) => Ok(output),
             Body::Emission(emission) => Ok(emission?.apply(None)),
         }
     }
@@ -138,7 +138,7 @@ impl PipelineOutput for EventOutput {
 impl HandlerResult for EventOutput {
     fn apply(self, context: Option<EventContext<'_>>) -> HandlerOutput {
         match self.0 {
-            Body::Hook(output) => output.apply(context),
+            Body::Hook(output) => output,
             Body::Emission(emission) => emission.apply(context),
         }
     }
@@ -146,14 +146,14 @@ impl HandlerResult for EventOutput {
 
 impl From<HookResult> for EventOutput {
     fn from(result: HookResult) -> Self {
-        EventOutput(Body::Hook(Ok(result)))
+        EventOutput(Body::Hook(result.apply(None)))
     }
 }
 
 /// An error is logged and is among the failures of the emission; the dispatch continues.
 impl From<Result<HookResult, HookError>> for EventOutput {
     fn from(output: Result<HookResult, HookError>) -> Self {
-        EventOutput(Body::Hook(output))
+        EventOutput(Body::Hook(output.apply(None)))
     }
 }
 
