@@ -20,11 +20,11 @@ use crate::audit::error::AuditError;
 use crate::files::{open_lock, read, with_end};
 
 /// Maximum time that a process which records a single decision in a SQLite file waits in the queue
-/// of such processes. It stops waiting after two seconds in which no other process got its turn.
-pub const MAX_QUEUE_TIME: Duration = Duration::from_secs(6);
+/// of such processes. It stops waiting after two seconds in which no other process wrote.
+pub const MAX_QUEUE_TIME: Duration = Duration::from_secs(20);
 
-/// Time after which the queue counts as stuck if no process got its turn, and after which a process
-/// stops waiting for a locked database.
+/// Time after which the queue counts as stuck if no process wrote, and after which a process stops
+/// waiting for a locked database.
 const QUEUE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Content of the queue's file, written in each turn.
@@ -35,6 +35,8 @@ const LOCKED: &[u8] = b"locked\n";
 #[derive(Clone, Debug)]
 pub(super) struct WriteQueue {
     path: PathBuf,
+    /// The database and its write-ahead log.
+    written: [PathBuf; 2],
 }
 
 /// A place at the head of the queue; the next process gets its turn when this is dropped.
@@ -50,6 +52,7 @@ impl WriteQueue {
         let path = fs::canonicalize(database).unwrap_or_else(|_| database.to_owned());
         Self {
             path: with_end(&path, "-queue"),
+            written: [with_end(&path, "-wal"), path],
         }
     }
 
@@ -58,7 +61,7 @@ impl WriteQueue {
     /// # Errors
     /// Returns [`AuditError::Locked`] after [`QUEUE_TIMEOUT`] if the process with the last turn found
     /// the database locked by a program that does not queue, and [`AuditError::Queued`] if no process
-    /// got its turn for this time or after [`MAX_QUEUE_TIME`].
+    /// wrote for this time or after [`MAX_QUEUE_TIME`].
     pub(super) async fn wait(&self) -> Result<QueueTurn, AuditError> {
         // An error of the folder or of the file system also occurs in the database, which reports
         // it.
@@ -88,10 +91,15 @@ impl WriteQueue {
                 let file = file.ok().flatten();
                 return Ok(QueueTurn { file });
             }
-            let (idle, is_locked) = self.state();
-            if is_locked && idle < 2 * QUEUE_TIMEOUT {
+            if self.is_locked() {
                 return Err(AuditError::Locked);
             }
+            let idle = age(&self.path);
+            let idle = self
+                .written
+                .iter()
+                .map(|file| age(file))
+                .fold(idle, Duration::min);
             let rest = MAX_QUEUE_TIME.saturating_sub(began.elapsed());
             if idle >= QUEUE_TIMEOUT || rest.is_zero() {
                 return Err(AuditError::Queued);
@@ -107,15 +115,11 @@ impl WriteQueue {
         Some(QueueTurn { file: Some(file) })
     }
 
-    /// Returns the time since the last turn, and `true` if the database was locked then.
-    fn state(&self) -> (Duration, bool) {
-        let changed = fs::metadata(&self.path).and_then(|file| file.modified());
-        let idle = changed
-            .ok()
-            .and_then(|at| SystemTime::now().duration_since(at).ok());
-        let is_locked = read(&self.path).is_ok_and(|content| content == LOCKED);
-        // A time in the future, as after a change of the clock, counts as now.
-        (idle.unwrap_or_default(), is_locked)
+    /// Returns `true` if the process with the last turn found the database locked, and this was a
+    /// moment ago.
+    fn is_locked(&self) -> bool {
+        let is_noted = || read(&self.path).is_ok_and(|content| content == LOCKED);
+        age(&self.path) < 2 * QUEUE_TIMEOUT && is_noted()
     }
 }
 
@@ -135,6 +139,17 @@ impl QueueTurn {
             .and_then(|()| file.write_all(content))
             .and_then(|()| file.set_len(content.len() as u64));
     }
+}
+
+/// Returns the time since a file was written; the longest time if it does not exist.
+fn age(path: &Path) -> Duration {
+    let Ok(written) = fs::metadata(path).and_then(|file| file.modified()) else {
+        return Duration::MAX;
+    };
+    // A time in the future, as after a change of the clock, counts as now.
+    SystemTime::now()
+        .duration_since(written)
+        .unwrap_or_default()
 }
 
 /// Waits for the exclusive lock of a file.
