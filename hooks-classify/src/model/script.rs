@@ -195,6 +195,12 @@ impl ShellWord {
         }
         Some(all)
     }
+
+    /// Returns `true` if braces in the word may be expanded.
+    pub(crate) fn has_unquoted_brace(&self) -> bool {
+        let brace = |piece: &WordPiece| matches!(piece, WordPiece::Text { text, quoted: false } if text.contains('{'));
+        self.pieces.iter().any(brace)
+    }
 }
 
 impl Redirect {

@@ -197,7 +197,9 @@ impl Interpreter<'_> {
             words.map(|words| words.iter().flat_map(|word| self.expand(word)).collect());
         let followed = values.as_ref().is_some_and(|values| {
             values.len() <= MAX_ITERATIONS
-                && values.iter().all(|value| value.is_known() && !value.glob)
+                && values
+                    .iter()
+                    .all(|value| value.is_known() && !value.glob && !value.may_split)
         });
         if let Some(words) = words {
             let place = words.first().map_or(Span::default(), |word| word.span);

@@ -1,5 +1,6 @@
 //! Cursor: the place in the text at which the interpreter is, and the depth that it has reached.
 
+use super::braces::BraceSyntax;
 use crate::model::script::SubstitutionText;
 use crate::model::span::Span;
 
@@ -49,6 +50,8 @@ pub(crate) struct Cursor {
     pub(crate) saw_function_keyword: bool,
     /// `true` if standard output is captured, redirected or piped, and so reaches no terminal.
     pub(crate) stdout_captured: bool,
+    /// Rules by which braces are expanded.
+    pub(crate) braces: BraceSyntax,
 }
 
 impl Default for Cursor {
@@ -59,6 +62,7 @@ impl Default for Cursor {
             commands: 0,
             saw_function_keyword: false,
             stdout_captured: false,
+            braces: BraceSyntax::Bash,
         }
     }
 }

@@ -4,6 +4,7 @@
 //! command is looked up: a function, a builtin, or a program with a table and an analysis. Texts that a
 //! command runs are interpreted in their turn.
 
+use super::braces::OTHER_BRACES;
 use super::cursor::{Cursor, MAX_DEPTH, SpanMap};
 use super::recorder::Recorder;
 use super::sink::Sink;
@@ -40,9 +41,21 @@ impl<'t> Interpreter<'t> {
 
     /// Interprets a whole command and returns its effects.
     pub(crate) fn interpret(mut self, text: &str) -> Trace {
+        self.run_whole(text);
+        if self.sink.braces_differ {
+            for braces in OTHER_BRACES {
+                let mut other = Interpreter::new(self.tables, Recorder::default());
+                other.cursor.braces = braces;
+                other.run_whole(text);
+                self.sink.add_findings_of(other.sink);
+            }
+        }
+        self.sink.into_trace(text)
+    }
+
+    fn run_whole(&mut self, text: &str) {
         self.run_text(text, SpanMap::Offset(0), &Input::Inherited);
         self.check_uncalled_functions();
-        self.sink.into_trace(text)
     }
 
     /// Interprets a text that a shell runs, and returns its output.
@@ -168,7 +181,9 @@ impl<'t> Interpreter<'t> {
         inner.shell = ShellState::with_environment_of(&self.shell);
         inner.cursor.commands = self.cursor.commands;
         inner.cursor.depth = self.cursor.depth;
+        inner.cursor.braces = self.cursor.braces;
         run(&mut inner);
+        self.sink.braces_differ |= inner.sink.braces_differ;
         self.cursor.commands = inner.cursor.commands;
         self.sink.takes_terminal_input(inner.sink.terminal_input);
         Some(match inner.sink.strongest_to_ask()? {

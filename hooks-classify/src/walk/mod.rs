@@ -24,7 +24,8 @@
 //! Words and variables:
 //!
 //! - `words`: expands words; unknown parts are marked
-//! - `expanded_word`: characters of a word with quotes and origin; word splitting, brace expansion
+//! - `expanded_word`: characters of a word with quotes and origin
+//! - `braces`: brace expansion, by the rules of each shell
 //! - `parameter`: expansions such as `${name:-word}`
 //! - `evaluate`: arithmetic expressions and subscripts, which may contain code
 //! - `assign`: assignments and their effects
@@ -42,6 +43,7 @@
 //! - `terminal`: further commands that a program takes from its terminal
 
 mod assign;
+mod braces;
 mod builtin;
 mod call;
 mod compound;

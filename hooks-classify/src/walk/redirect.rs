@@ -137,7 +137,15 @@ impl Interpreter<'_> {
                 }
                 RedirectOperator::Read => {
                     if !(redirects_stdin && context.metadata_only) {
-                        self.with_paths(paths, |interpreter| interpreter.record_file_read(&target));
+                        self.with_paths(paths, |interpreter| {
+                            interpreter.record_file_read(&target);
+                            // Zsh reads each file of `< {a,b}`.
+                            if redirect.target.has_unquoted_brace() {
+                                for file in interpreter.expand(&redirect.target) {
+                                    interpreter.record_file_read(&file);
+                                }
+                            }
+                        });
                     }
                     if target.text != "/dev/null" {
                         self.sink.recorder.record_redirection(&target, Crud::Read);

@@ -64,7 +64,7 @@ impl Interpreter<'_> {
         if name.glob && name.is_known() {
             self.run_pattern(&args, input);
         }
-        if !name.is_known() || name.glob {
+        if !name.is_known() || name.glob || name.has_guessed_number {
             self.add_unseen_code(
                 name.span,
                 UnseenCode::Program,
@@ -75,6 +75,7 @@ impl Interpreter<'_> {
             let mut args = args;
             if !name.glob && !rest.is_empty() && self.tables.program(&rest).is_some() {
                 args[0].text = rest;
+                args[0].has_guessed_number = false;
                 self.run_args(args, input);
             } else if rest.is_empty() && name.text.chars().count() == 1 {
                 args.remove(0);

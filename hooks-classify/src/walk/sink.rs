@@ -19,10 +19,14 @@ pub(crate) struct Sink {
     finding_keys: HashSet<(usize, usize, u8, bool, u64)>,
     pub(crate) recorder: Recorder,
     pub(crate) terminal_input: TerminalInput,
+    /// Number of recorded effects that have to be confirmed, with repetitions.
+    pub(crate) confirmations: usize,
     /// `true` if both parsers agree on every text.
     pub(crate) parsers_agree: bool,
     /// `true` if the interpreter followed the whole command.
     pub(crate) complete: bool,
+    /// `true` if shells expand the braces of a word differently.
+    pub(crate) braces_differ: bool,
 }
 
 impl Sink {
@@ -32,8 +36,10 @@ impl Sink {
             finding_keys: HashSet::new(),
             recorder,
             terminal_input: TerminalInput::None,
+            confirmations: 0,
             parsers_agree: true,
             complete: true,
+            braces_differ: false,
         }
     }
 
@@ -79,6 +85,7 @@ impl Sink {
 
     /// Records a finding; `by_program` is `false` for the effect of a redirection.
     fn record(&mut self, finding: SpanFinding, by_program: bool) {
+        self.confirmations += usize::from(finding.ask);
         let known = finding.certainty == Certainty::Known;
         self.recorder
             .record_effect(finding.effect, finding.ask, known, by_program);
@@ -93,6 +100,22 @@ impl Sink {
         );
         if self.finding_keys.insert(key) {
             self.findings.push(finding);
+        }
+    }
+
+    /// Records the findings of another shell that have to be confirmed and that this shell lacks.
+    pub(crate) fn add_findings_of(&mut self, other: Sink) {
+        self.takes_terminal_input(other.terminal_input);
+        self.complete &= other.complete;
+        self.parsers_agree &= other.parsers_agree;
+        for finding in other.findings.into_iter().filter(|finding| finding.ask) {
+            let is_known = self.findings.iter().any(|known| {
+                known.ask && known.span == finding.span && known.effect >= finding.effect
+            });
+            if !is_known {
+                let reason = format!("{}, in another shell", finding.reason);
+                self.record(SpanFinding { reason, ..finding }, true);
+            }
         }
     }
 

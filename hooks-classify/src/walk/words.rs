@@ -1,13 +1,16 @@
 //! Word expansion: a word of the script in, the words after expansion out, with unknown parts
 //! marked.
 
-use super::expanded_word::{ExpandedChar, ExpandedWord, split_words, text_of};
+use super::braces::{BraceExpansion, BraceSyntax, OTHER_BRACES, UnknownBraces};
+use super::expanded_word::{ExpandedChar, ExpandedWord, text_of};
 use super::interpreter::Interpreter;
 use crate::model::arg::Arg;
+use crate::model::effect::Effect;
 use crate::model::environment::FileContents;
 use crate::model::io::Input;
 use crate::model::io::OutputKind;
 use crate::model::script::{ShellWord, WordPiece};
+use crate::model::span::Span;
 
 impl Interpreter<'_> {
     /// Expands a word to any number of words.
@@ -20,7 +23,7 @@ impl Interpreter<'_> {
         }
         let mut expanded = ExpandedWord::default();
         self.expand_pieces(word, &mut expanded);
-        split_words(&expanded, span)
+        self.split_words(&expanded, span)
     }
 
     /// Expands an assignment in a declaration: first the whole of it, which is not split, then the
@@ -34,7 +37,7 @@ impl Interpreter<'_> {
             word.pieces.first(),
             Some(WordPiece::Text { text, quoted: false }) if text.contains("=(")
         );
-        let words = split_words(&expanded, whole.span);
+        let words = self.split_words(&expanded, whole.span);
         self.track_secret_variable(&whole, std::slice::from_ref(word));
         std::iter::once(whole)
             .chain(words.into_iter().skip(1))
@@ -74,6 +77,49 @@ impl Interpreter<'_> {
             self.unsplit_arg(&expanded, &expanded.chars, word),
             conditions.collect(),
         )
+    }
+
+    /// Splits an expanded word into words, after brace expansion.
+    fn split_words(&mut self, expanded: &ExpandedWord, span: Span) -> Vec<Arg> {
+        let syntax = self.cursor.braces;
+        let braces = syntax.expand(&expanded.chars);
+        if syntax == BraceSyntax::Bash && !self.sink.braces_differ {
+            let same = |other: BraceSyntax| match (&braces, other.expand(&expanded.chars)) {
+                (Ok(one), Ok(two)) => {
+                    fields(expanded, one, syntax) == fields(expanded, &two, other)
+                }
+                (one, two) => one.is_err() && two.is_err(),
+            };
+            self.sink.braces_differ = !OTHER_BRACES.into_iter().all(same);
+        }
+        let braces = braces.unwrap_or_else(|UnknownBraces| {
+            let reason = "its braces expand to words that are not known in every shell";
+            self.add_finding(Effect::Unknown, span, reason);
+            BraceExpansion {
+                words: vec![expanded.chars.clone()],
+                has_more: true,
+            }
+        });
+        let words = fields(expanded, &braces, syntax).into_iter().map(|field| {
+            let resolved_path = expanded.resolved_path(&text_of(&field), 0);
+            let path_of_prefix = expanded.path_of_only_prefix(&text_of(&field));
+            let glob = field
+                .iter()
+                .any(|ch| !ch.quoted && matches!(ch.character, '*' | '?' | '['));
+            Arg {
+                text: text_of(&field),
+                span,
+                glob,
+                overridable: expanded.overridable,
+                may_split: glob || expanded.may_split || braces.has_more,
+                inert: field.iter().all(|ch| ch.is_inert()),
+                has_guessed_number: field.iter().any(|ch| ch.is_guessed),
+                is_array_literal: false,
+                resolved_path,
+                path_of_prefix,
+            }
+        });
+        words.collect()
     }
 
     fn unsplit_arg(&self, whole: &ExpandedWord, chars: &[ExpandedChar], word: &ShellWord) -> Arg {
@@ -160,4 +206,37 @@ impl Interpreter<'_> {
             }
         }
     }
+}
+
+/// Splits the words of a brace expansion at blanks from expansions.
+fn fields(
+    expanded: &ExpandedWord,
+    braces: &BraceExpansion,
+    syntax: BraceSyntax,
+) -> Vec<Vec<ExpandedChar>> {
+    let is_list = braces.words.len() > 1 && syntax.keeps_empty_words();
+    let words = braces.words.iter();
+    words
+        .flat_map(|word| split_fields(word, expanded.has_quotes || is_list))
+        .collect()
+}
+
+fn split_fields(chars: &[ExpandedChar], quotes: bool) -> Vec<Vec<ExpandedChar>> {
+    let mut out = Vec::new();
+    let mut current = Vec::new();
+    let mut split = false;
+    for ch in chars {
+        if ch.from_expansion && !ch.quoted && ch.character.is_ascii_whitespace() {
+            split = true;
+            if !current.is_empty() {
+                out.push(std::mem::take(&mut current));
+            }
+        } else {
+            current.push(*ch);
+        }
+    }
+    if !current.is_empty() || (quotes && !split) || (quotes && out.is_empty()) {
+        out.push(current);
+    }
+    out
 }

@@ -3,6 +3,7 @@
 //!
 //! `HOOKS_COMMANDS` is the number of commands, `HOOKS_SEED` the seed.
 
+mod braces;
 mod grammar;
 
 use std::collections::BTreeSet;
