@@ -37,10 +37,15 @@ pub(crate) fn tables(tables: &TablesDef) -> String {
         code,
         "pub(super) static PROGRAMS_BY_NAME: CommandTable = {by_name};"
     );
-    let variables = list(tables.variables.iter().map(variable));
+    let variables = list(tables.variables.rules.iter().map(variable));
     let _ = writeln!(
         code,
         "pub(super) static VARIABLES: &[VariableRule] = {variables};"
+    );
+    let _ = writeln!(
+        code,
+        "pub(super) static HARMLESS_VARIABLES: &[&str] = {};",
+        strings(&tables.variables.harmless)
     );
     let paths = secrets::paths(&tables.secrets);
     let _ = writeln!(code, "pub(super) static SECRETS: SecretPaths = {paths};");
@@ -106,12 +111,13 @@ fn optional(text: Option<String>) -> String {
 
 fn variable(variable: &VariableDef) -> String {
     format!(
-        "VariableRule {{ pattern: {:?}, why: {:?}, harmless: {}, harmless_folders: {}, runs_value: {}, only: {} }}",
+        "VariableRule {{ pattern: {:?}, why: {:?}, harmless: {}, harmless_folders: {}, runs_value: {}, settings: {}, only: {} }}",
         variable.pattern,
         variable.why,
         strings(&variable.harmless),
         strings(&variable.harmless_folders),
         variable.runs_value,
+        variable.settings,
         strings(&variable.only),
     )
 }
@@ -368,7 +374,7 @@ impl<'a> Emitter<'a> {
              dash_is_file: {}, shell_text: {}, prints_words: {}, prints_paths: {}, dialect: {}, \
              files_in_words: {}, programs_in_words: {}, sends: {}, offline: {}, hosts: {}, probes: {}, shows: {}, only_first: {}, \
              options_first: {}, help: {}, terminal: {}, pager: {}, contents: {}, \
-             recurses: {}, finds: {}, variables: {}, harmless_config: {}, runs_input: {}, \
+             recurses: {}, finds: {}, variables: {}, harmless_variables: {}, harmless_config: {}, runs_input: {}, \
              decided_by: {}, configured_by: {}, package_scripts: {}, replaces_files: {}, \
              outside: {}, installs: {}, runs_packages: {}, packages_in: {}, places_links: {} }}",
             text(&details.commands_of),
@@ -396,6 +402,7 @@ impl<'a> Emitter<'a> {
             optional(recurses),
             text(&details.finds),
             self.texts(&details.variables),
+            self.texts(&details.harmless_variables),
             self.texts(&details.harmless_config),
             details.runs_input,
             self.decides(&details.decided_by),

@@ -10,7 +10,7 @@ use crate::languages::{self, language};
 use crate::model::{
     ArityDef, CheckDef, Code, ContentsDef, CountDef, DetailsDef, FileLocatorDef, InteractiveDef,
     NamedProgram, OperandDef, OptionDef, PagerDef, ProgramDef, RecursionDef, TablesDef,
-    VariableDef,
+    VariableDef, VariablesDef,
 };
 use crate::raw::{Family, RawCheck, RawPager, RawProgram, RawTerminal, RawVariable, RawVariables};
 use crate::read::{Source, TableError, read};
@@ -26,7 +26,7 @@ pub(crate) fn tables(sources: &[Source]) -> Result<TablesDef, Vec<TableError>> {
     let mut errors = Vec::new();
     let mut programs = Vec::new();
     let mut keep = |result: Result<(), TableError>| errors.extend(result.err());
-    let (mut variables, mut secrets, mut languages) = (Vec::new(), None, Vec::new());
+    let (mut variables, mut secrets, mut languages) = (VariablesDef::default(), None, Vec::new());
     let missing = |file: &str| TableError {
         file: file.to_owned(),
         line: None,
@@ -153,7 +153,7 @@ fn checked_of(raw: RawCheck) -> Result<CheckDef, String> {
     Ok(CheckDef { version, by, on })
 }
 
-fn variables(raw: RawVariables) -> Vec<VariableDef> {
+fn variables(raw: RawVariables) -> VariablesDef {
     let one = |raw: RawVariable| {
         raw.names.into_iter().map(move |pattern| VariableDef {
             pattern,
@@ -161,10 +161,14 @@ fn variables(raw: RawVariables) -> Vec<VariableDef> {
             harmless: raw.harmless.clone(),
             harmless_folders: raw.harmless_folders.clone(),
             runs_value: raw.runs_value,
+            settings: raw.settings,
             only: raw.only.clone(),
         })
     };
-    raw.variable.into_iter().flat_map(one).collect()
+    VariablesDef {
+        rules: raw.variable.into_iter().flat_map(one).collect(),
+        harmless: raw.harmless,
+    }
 }
 
 /// Loads a program of a file, with the keys that are allowed for programs only.
@@ -330,6 +334,7 @@ fn entry(raw: RawProgram, parent: Option<&ProgramDef>) -> Result<ProgramDef, Str
         recurses: None,
         finds: raw.finds,
         variables: raw.variables,
+        harmless_variables: raw.harmless_variables,
         harmless_config: raw.harmless_config,
         runs_input: raw.runs_input || above.is_some_and(|p| p.runs_input),
         decided_by: match &raw.decided_by {
@@ -390,6 +395,9 @@ fn entry(raw: RawProgram, parent: Option<&ProgramDef>) -> Result<ProgramDef, Str
     (details.contents, details.recurses) = (contents, recurses);
     if let Some(above) = parent.map(|parent| &parent.details) {
         details.variables.extend_from_slice(&above.variables);
+        details
+            .harmless_variables
+            .extend_from_slice(&above.harmless_variables);
         details.shows.extend_from_slice(&above.shows);
         details
             .harmless_config

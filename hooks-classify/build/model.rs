@@ -16,7 +16,7 @@ pub(crate) type Code = String;
 pub(crate) struct TablesDef {
     /// In the order of the files.
     pub(crate) programs: Vec<NamedProgram>,
-    pub(crate) variables: Vec<VariableDef>,
+    pub(crate) variables: VariablesDef,
     pub(crate) secrets: RawSecrets,
     pub(crate) languages: Vec<LanguageDef>,
 }
@@ -98,6 +98,7 @@ pub(crate) struct DetailsDef {
     pub(crate) recurses: Option<RecursionDef>,
     pub(crate) finds: Option<String>,
     pub(crate) variables: Vec<String>,
+    pub(crate) harmless_variables: Vec<String>,
     pub(crate) harmless_config: Vec<String>,
     pub(crate) runs_input: bool,
     pub(crate) decided_by: Vec<FileLocatorDef>,
@@ -186,6 +187,13 @@ pub(crate) enum CallPatternDef {
     Request,
 }
 
+/// The lists of `variables.toml`.
+#[derive(Debug, Default)]
+pub(crate) struct VariablesDef {
+    pub(crate) rules: Vec<VariableDef>,
+    pub(crate) harmless: Vec<String>,
+}
+
 #[derive(Debug)]
 pub(crate) struct VariableDef {
     pub(crate) pattern: String,
@@ -193,6 +201,7 @@ pub(crate) struct VariableDef {
     pub(crate) harmless: Vec<String>,
     pub(crate) harmless_folders: Vec<String>,
     pub(crate) runs_value: bool,
+    pub(crate) settings: bool,
     pub(crate) only: Vec<String>,
 }
 

@@ -77,6 +77,8 @@ pub(crate) struct RawProgram {
     #[serde(default)]
     pub(crate) variables: Vec<String>,
     #[serde(default)]
+    pub(crate) harmless_variables: Vec<String>,
+    #[serde(default)]
     pub(crate) harmless_config: Vec<String>,
     #[serde(default)]
     pub(crate) runs_input: bool,
@@ -130,6 +132,8 @@ pub(crate) struct RawTerminal {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RawVariables {
+    /// Variables that change nothing but what reading programs print.
+    pub(crate) harmless: Vec<String>,
     pub(crate) variable: Vec<RawVariable>,
 }
 
@@ -144,6 +148,8 @@ pub(crate) struct RawVariable {
     pub(crate) harmless_folders: Vec<String>,
     #[serde(default)]
     pub(crate) runs_value: bool,
+    #[serde(default)]
+    pub(crate) settings: bool,
     #[serde(default)]
     pub(crate) only: Vec<String>,
 }

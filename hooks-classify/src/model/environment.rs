@@ -25,6 +25,10 @@ pub(crate) struct Environment {
     pub(crate) secret_variables: HashSet<String>,
     /// Variables that programs get, with the words that set them: `export A=b`, `env A=b`.
     pub(crate) exported_assignments: Vec<(String, Arg)>,
+    /// Variables that are exported before they are set: `export A; A=b`.
+    pub(crate) exported_names: HashSet<String>,
+    /// `true` if the shell may export each variable that is set: `set -a`.
+    pub(crate) exports_all: bool,
     /// Paths of variables that are set by means of other variables: `d=$HOME/.config`.
     pub(crate) variable_paths: HashMap<String, String>,
     /// Values of variables outside a child process, which it may inherit.
@@ -338,6 +342,14 @@ impl Environment {
                 *value = value.merged_with(&Value::Inert);
             }
         }
+        for assignment in &other.exported_assignments {
+            if !self.exported_assignments.contains(assignment) {
+                self.exported_assignments.push(assignment.clone());
+            }
+        }
+        self.exported_names
+            .extend(other.exported_names.iter().cloned());
+        self.exports_all |= other.exports_all;
         self.associative_arrays
             .retain(|name| other.associative_arrays.contains(name));
         if self.positional != other.positional {

@@ -1,7 +1,7 @@
 //! Operands that name files: a role and its words in, the reads and writes of the files out.
 
 use crate::analysis::{Analysis, Context, FileList};
-use crate::model::arg::{Arg, display_text};
+use crate::model::arg::{Arg, UNKNOWN, display_text};
 use crate::model::device::{is_device, is_kernel_setting};
 use crate::model::effect::Effect;
 use crate::model::io::Input;
@@ -213,9 +213,9 @@ fn patterns_of_filter(filter: &str) -> Vec<String> {
 }
 
 /// Returns `true` if only the user puts files in the folder of a file.
-fn is_in_private_folder(file: &Arg) -> bool {
-    let text = file.text.as_str();
-    file.is_known()
+pub(crate) fn is_in_private_folder(file: &Arg) -> bool {
+    let text = file.path();
+    !text.contains(UNKNOWN)
         && !text.split('/').any(|part| part == "..")
         && text.starts_with(['/', '~'])
         && !["/tmp/", "/var/tmp/", "/dev/"]

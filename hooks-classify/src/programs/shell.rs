@@ -12,6 +12,9 @@ use crate::model::span::Span;
 use crate::model::unseen_code::UnseenCode;
 use crate::options::call::Call;
 
+/// Reason to confirm a shell whose text may set any variable of a program.
+const EXPORTS: &str = "exports the variables that its text sets";
+
 /// Analyzes a shell, which runs the text of `-c`, a file or its input.
 pub(super) fn shell(context: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
     let mut analysis = Analysis::new();
@@ -63,7 +66,16 @@ pub(super) fn shell(context: &Context<'_>, call: &Call, whole: Span, input: &Inp
                     match letter {
                         'c' => text = true,
                         's' => stdin = true,
-                        'o' | 'O' => at += 1,
+                        'o' | 'O' => {
+                            let value = args.get(at).map_or("", |value| value.text.as_str());
+                            if matches!(value, "allexport" | "keyword") {
+                                analysis.add_finding(Effect::Code, arg.span, EXPORTS);
+                            }
+                            at += 1;
+                        }
+                        'a' | 'k' if word.starts_with('-') => {
+                            analysis.add_finding(Effect::Code, arg.span, EXPORTS);
+                        }
                         'a'..='z' | 'A'..='Z' => {}
                         _ => analysis.add_finding(
                             Effect::Unknown,

@@ -90,6 +90,7 @@ fn add_records(path: &str, program: &Program, records: &mut Vec<EntryRecord>) {
         finds,
         help,
         variables,
+        harmless_variables,
         harmless_config,
         runs_input,
         decided_by,
@@ -121,6 +122,9 @@ fn add_records(path: &str, program: &Program, records: &mut Vec<EntryRecord>) {
             "runs_input {runs_input} package_scripts {package_scripts:?} replaces_files {replaces_files}"
         ),
     ];
+    if !harmless_variables.is_empty() {
+        keys.push(format!("harmless_variables {harmless_variables:?}"));
+    }
     let shown = |calls: &[CallPattern]| (!calls.is_empty()).then(|| format!("{calls:?}"));
     // Few entries have these keys.
     for (key, value) in [

@@ -42,7 +42,7 @@ use crate::model::role::Role;
 use crate::model::sql_dialect::SqlDialect;
 
 use calls::CallPattern;
-use compiled::{PROGRAMS_BY_NAME, SECRETS, VARIABLES};
+use compiled::{HARMLESS_VARIABLES, PROGRAMS_BY_NAME, SECRETS, VARIABLES};
 
 /// Style of a command line, from which [`options`](crate::options) derives the rules for reading it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -249,6 +249,8 @@ pub(crate) struct ProgramDetails {
     /// Words that print its help if they are its only word.
     pub(crate) help: &'static [&'static str],
     pub(crate) variables: &'static [&'static str],
+    /// Variables that change neither what the program runs nor what it writes.
+    pub(crate) harmless_variables: &'static [&'static str],
     pub(crate) harmless_config: &'static [&'static str],
     /// `runs_input` of the table, or of the table of the program that it is a command of.
     pub(crate) runs_input: bool,
@@ -398,6 +400,8 @@ pub(crate) struct VariableRule {
     pub(crate) harmless_folders: &'static [&'static str],
     /// True if the value is a command line that programs run.
     pub(crate) runs_value: bool,
+    /// True if the value is a list of files of settings, which may name programs.
+    pub(crate) settings: bool,
     /// The only values with which it changes anything, if not all do.
     pub(crate) only: &'static [&'static str],
 }
@@ -482,6 +486,19 @@ impl Tables {
         let digit = name.find(|c: char| c.is_ascii_digit());
         let stem = digit.map(|at| name[..at].trim_end_matches(['-', '.', '_']));
         runs_stdin(name) || stem.is_some_and(runs_stdin)
+    }
+
+    /// Returns `true` if there is a rule for a variable.
+    pub(crate) fn has_variable_rule(&self, name: &str) -> bool {
+        let mut rules = VARIABLES.iter();
+        rules.any(|rule| matches(rule.pattern, name))
+    }
+
+    /// Returns `true` if a variable is known to change nothing for any program.
+    pub(crate) fn is_harmless_variable(&self, name: &str) -> bool {
+        HARMLESS_VARIABLES
+            .iter()
+            .any(|pattern| matches(pattern, name))
     }
 
     /// Returns the variable `name`, if the value changes the programs that run.

@@ -11,6 +11,7 @@ use crate::model::script::{ParameterOperator, ShellWord, WordPiece};
 use crate::model::span::Span;
 use crate::model::variable_name::{base_name, is_variable_name};
 use crate::programs::addresses::remote_host;
+use crate::programs::file_roles::is_in_private_folder;
 use crate::programs::secret_names::is_secret_name;
 
 impl Interpreter<'_> {
@@ -162,6 +163,9 @@ impl Interpreter<'_> {
         let Some(variable) = found else {
             return;
         };
+        if variable.settings && names_private_files(value) {
+            return;
+        }
         // A list of folders names no single file.
         if !name.ends_with("PATH") {
             self.sink.recorder.record_settings_file(value);
@@ -188,6 +192,11 @@ impl Interpreter<'_> {
 
     pub(crate) fn set_variable(&mut self, name: &str, value: &Arg) {
         self.evaluate_if_integer(name, value);
+        let environment = &mut self.shell.environment;
+        if environment.exports_all || environment.exported_names.contains(base_name(name)) {
+            let exported = (base_name(name).to_owned(), value.clone());
+            environment.exported_assignments.push(exported);
+        }
         if value.is_known() && base_name(name) == name {
             self.shell.environment.possible_paths.remove(name);
         }
@@ -274,6 +283,12 @@ impl Interpreter<'_> {
         };
         self.shell.environment.set(base, value);
     }
+}
+
+/// Returns `true` if only the user puts files in the folders of a list of files.
+fn names_private_files(list: &Arg) -> bool {
+    let mut files = list.text.split(':').filter(|file| !file.is_empty());
+    files.all(|file| is_in_private_folder(&list.with_text(file)))
 }
 
 /// Returns `true` if an operator replaces the value by another text or by its length.

@@ -208,6 +208,13 @@ impl Interpreter<'_> {
             self.set_array(name, words);
             return Some(String::new());
         }
+        // `set -a` also exports variables that are set later.
+        let exports = |arg: &Arg| {
+            let letters = arg.text.strip_prefix('-').unwrap_or("");
+            arg.text == "allexport" || !letters.starts_with('-') && letters.contains('a')
+        };
+        self.shell.environment.exports_all |=
+            rest.iter().take_while(|arg| arg.text != "--").any(exports);
         let keyword = |arg: &Arg| {
             arg.text == "keyword"
                 || (arg.text.starts_with('-')

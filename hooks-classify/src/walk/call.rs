@@ -7,6 +7,7 @@ use crate::model::effect::Effect;
 use crate::model::io::{Input, Output};
 use crate::model::role::Role;
 use crate::model::span::Span;
+use crate::model::variable_name::base_name;
 use crate::options::call::Call;
 use crate::programs::call::{analyze_by_table, analyze_words};
 use crate::programs::function::find_function;
@@ -31,6 +32,15 @@ impl Interpreter<'_> {
         self.sink.recorder.record_call(call);
         self.record_terminal_input(call, input);
         self.check_exported_assignments(call);
+        let before = self.sink.confirmations;
+        let output = self.run_checked_call(call, whole, input);
+        if self.sink.confirmations == before {
+            self.check_unknown_variables(call);
+        }
+        output
+    }
+
+    fn run_checked_call(&mut self, call: &Call, whole: Span, input: &Input) -> Output {
         let words = analyze_words(&self.context(), call, whole);
         let output = self.perform(words.actions, words.output);
         if words.continuation == Continuation::Done {
@@ -45,14 +55,45 @@ impl Interpreter<'_> {
     fn check_exported_assignments(&mut self, call: &Call) {
         for (name, value) in self.shell.environment.exported_assignments.clone() {
             let patterns = call.program.details.variables.iter();
-            let is_program_variable = patterns.into_iter().any(|pattern| matches(pattern, &name));
+            let is_program_variable = patterns.clone().any(|pattern| matches(pattern, &name));
             let known = value.is_known().then_some(value.text.as_str());
+            let mut harmless = call.program.details.harmless_variables.iter();
+            let is_harmless = harmless.any(|pattern| matches(pattern, &name))
+                || !patterns.clone().any(|pattern| *pattern == name)
+                    && self.tables.is_harmless_variable(&name);
             if is_program_variable
+                && !is_harmless
                 && self.tables.variable_rule(&name, None).is_none()
                 && known != Some("")
             {
                 let reason = format!("sets `{name}`, which changes what `{}` runs", call.path);
                 self.add_finding(Effect::Code, value.span, reason);
+            }
+        }
+    }
+
+    /// Requires confirmation of a reading call with variables that are not known to be harmless for
+    /// its program.
+    fn check_unknown_variables(&mut self, call: &Call) {
+        let mut roles = call.program.operands.iter();
+        let is_wrapper = roles.any(|(role, _)| matches!(role, Role::Argv { .. }));
+        // A builtin runs in the shell itself, whose variables are checked when they are set.
+        let in_shell = !self.shell.runs_in_child_process;
+        if is_wrapper || in_shell || self.shell.environment.exported_assignments.is_empty() {
+            return;
+        }
+        for (name, value) in self.shell.environment.exported_assignments.clone() {
+            let name = base_name(&name);
+            let mut own = call.program.details.harmless_variables.iter();
+            let mut checked = call.program.details.variables.iter();
+            let is_harmless = self.tables.is_harmless_variable(name)
+                || checked.any(|pattern| matches(pattern, name))
+                || own.any(|pattern| matches(pattern, name))
+                || self.tables.has_variable_rule(name);
+            if !is_harmless {
+                let path = &call.path;
+                let reason = format!("`{name}` is not known to be harmless for `{path}`");
+                self.add_finding(Effect::Unknown, value.span, reason);
             }
         }
     }

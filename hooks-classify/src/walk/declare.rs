@@ -143,6 +143,18 @@ impl Interpreter<'_> {
                     // Some shells do not have this builtin.
                     self.shell.environment.mark_possibly_unset(&name);
                 }
+            } else if arg.is_known() && (!typed || flag('x')) {
+                // `NAME=value; export NAME`
+                let names = &mut self.shell.environment.exported_names;
+                names.insert(arg.text.clone());
+                if let Some(value) = self.shell.environment.variables.get(&arg.text) {
+                    let value = match value.text() {
+                        Some(text) => Arg::new(text, arg.span),
+                        None => Arg::unknown(arg.span),
+                    };
+                    let passed = &mut self.shell.environment.exported_assignments;
+                    passed.push((arg.text.clone(), value));
+                }
             } else if !arg.is_known() {
                 self.add_finding(
                     Effect::Code,
