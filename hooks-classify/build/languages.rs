@@ -106,7 +106,7 @@ pub(crate) const FILES: &[LanguageFile] = &[
         file: "languages/sql.toml",
         item: ("SQL", "SqlFunctions"),
         ordered: &["pure_kinds"],
-        sets: &["pure"],
+        sets: &["pure", "secrets"],
     },
     LanguageFile {
         file: "languages/syntax.toml",

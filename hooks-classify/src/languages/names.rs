@@ -74,6 +74,8 @@ pub(super) struct PowerShellNames {
 #[derive(Debug)]
 pub(super) struct SqlFunctions {
     pub(super) pure: WordSet,
+    /// Tables and columns that hold passwords.
+    pub(super) secrets: WordSet,
     pub(super) pure_kinds: &'static [&'static str],
 }
 

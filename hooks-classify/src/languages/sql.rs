@@ -14,6 +14,7 @@ use crate::model::effect::Effect;
 use crate::model::io::Input;
 use crate::model::sql_dialect::SqlDialect;
 
+use super::names::SQL;
 use client::analyze_client_command;
 use dialect::parse_alternatives;
 use finder::statement_effect;
@@ -49,6 +50,10 @@ pub(super) fn analyze(arg: &Arg, dialect: SqlDialect) -> Analysis {
         let reason = "the client writes the result to a file or a program";
         analysis.add_finding(Effect::Code, arg.span, reason);
     }
+    if let Some(name) = password_catalogue(&text) {
+        let reason = format!("reads `{name}`, which holds passwords");
+        analysis.require_confirmation(arg.span, reason);
+    }
     let text = text
         .replace("\\gx", ";")
         .replace("\\G", ";")
@@ -67,6 +72,25 @@ pub(super) fn analyze(arg: &Arg, dialect: SqlDialect) -> Analysis {
         }
     }
     analysis
+}
+
+/// Returns the name in a text of a table, a column or a statement with passwords.
+fn password_catalogue(text: &str) -> Option<String> {
+    let text = text.to_lowercase().replace(['`', '"', '[', ']'], "");
+    let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$');
+    let words: Vec<&str> = text
+        .split(|c| !is_name(c))
+        .filter(|word| !word.is_empty())
+        .collect();
+    if let Some(name) = words.iter().find(|word| SQL.secrets.contains(word)) {
+        return Some((*name).to_owned());
+    }
+    // The table of users has other columns, too.
+    let lists_users = text.contains('*') && words.windows(2).any(|pair| pair == ["mysql", "user"]);
+    let shows_user = words
+        .windows(3)
+        .any(|three| three == ["show", "create", "user"]);
+    (lists_users || shows_user).then(|| "user".to_owned())
 }
 
 /// Returns `true` if a line ends a statement with `\g TARGET`.

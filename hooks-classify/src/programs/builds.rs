@@ -2,6 +2,7 @@
 
 use super::effect::operand_words;
 use crate::analysis::{Analysis, Context};
+use crate::model::arg::Arg;
 use crate::model::device::is_unstored_output;
 use crate::model::effect::Effect;
 use crate::model::io::Input;
@@ -371,6 +372,73 @@ pub(super) fn goals(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysi
     analysis.with_effect(effect.unwrap_or(Effect::Code))
 }
 
+/// Parts of Nix expressions that import, fetch, build, or reach a builtin by another name.
+const NIX_CODE: &[&str] = &[
+    "import",
+    "derivation",
+    "fetch",
+    "getflake",
+    "exec",
+    "path",
+    "tofile",
+    "filtersource",
+    "<",
+    "$",
+    "callpackage",
+    "outputof",
+    "getattr",
+    "context",
+    "trace",
+    "plugin",
+];
+
+/// Analyzes an evaluation by Nix: an expression may import a derivation, which is built first.
+pub(super) fn nix_eval(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
+    let analysis = Analysis::new();
+    let is_harmless = |arg: &Arg| {
+        let text = arg.text.to_lowercase();
+        let mut uses = text.split("builtins").skip(1);
+        arg.is_known()
+            && !NIX_CODE.iter().any(|code| text.contains(code))
+            && uses.all(|rest| rest.starts_with('.'))
+    };
+    let operands = operand_words(call);
+    if call.has_option(&["--parse"]) {
+        return analysis;
+    }
+    // `nix-instantiate` has a flag, whose expressions are the operands.
+    let (is_flag, evaluates) = (call.has_option(&["-E"]), call.has_option(&["--eval"]));
+    let texts = call.options.iter().filter(|opt| {
+        matches!(opt.name.as_str(), "--expr" | "--apply" | "--arg") && opt.value.is_some()
+    });
+    let texts: Vec<&Arg> = texts.filter_map(|opt| opt.value.as_ref()).collect();
+    let is_read = match call.path.contains(' ') {
+        true if call.has_option(&["-f", "--file"])
+            || !texts.iter().all(|text| is_harmless(text)) =>
+        {
+            false
+        }
+        true if call.has_option(&["--expr"]) => true,
+        true => !operands.is_empty() && operands.iter().all(|arg| is_remote_flake(arg)),
+        false => {
+            let is_flag = is_flag || call.has_option(&["--expr"]);
+            is_flag && evaluates && !operands.is_empty() && operands.iter().all(is_harmless)
+        }
+    };
+    match is_read {
+        true => analysis.with_effect(Effect::Read),
+        false => analysis.with_effect(Effect::Code),
+    }
+}
+
+/// Returns `true` if a word names a flake that is no folder of this machine: `nixpkgs#hello`.
+fn is_remote_flake(word: &Arg) -> bool {
+    let folders = ["#", ".", "/", "~", "path:", "git+file:", "file:", "?"];
+    word.is_known()
+        && !word.text.is_empty()
+        && !folders.iter().any(|start| word.text.starts_with(start))
+}
+
 /// Analyzes a command that evaluates a flake; it updates the lock file of a flake in a folder.
 pub(super) fn flake(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let analysis = Analysis::new();
@@ -379,15 +447,11 @@ pub(super) fn flake(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysi
         return analysis;
     }
     let operands = operand_words(call);
-    let in_folder = |text: &str| {
-        let folders = ["#", ".", "/", "~", "path:", "git+file:", "file:", "?"];
-        let starts = folders.iter().any(|start| text.starts_with(start));
-        text.is_empty() || starts && !text.starts_with("/nix/store/")
-    };
+    let is_stored = |operand: &Arg| operand.text.starts_with("/nix/store/");
     let local = operands.is_empty()
         || operands
             .iter()
-            .any(|operand| !operand.is_known() || in_folder(&operand.text));
+            .any(|operand| !is_remote_flake(operand) && !is_stored(operand));
     analysis.with_effect(match local {
         true => Effect::Create,
         false => Effect::Read,

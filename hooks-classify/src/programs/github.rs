@@ -23,6 +23,8 @@ pub(super) fn api(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analy
             "--hostname" if !value.is_known() => {
                 analysis.require_confirmation(value.span, "an expansion decides where the words go")
             }
+            "-H" | "--header" if !value.is_known() || text.starts_with('@') => analysis
+                .require_confirmation(value.span, "sends an expansion or a file in a header"),
             name if fields.contains(&name) => {
                 body = true;
                 let file = name == "--input"

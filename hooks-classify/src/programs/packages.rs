@@ -87,6 +87,49 @@ pub(super) fn npm_diff(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Anal
     }
 }
 
+/// Analyzes `npm install` and `npm ci`, whose dry run runs the scripts of the project.
+pub(super) fn npm_dry_run(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
+    let names_packages = !call.operands.is_empty()
+        && !call.path.contains("ci")
+        && !call.path.contains("clean")
+        && call
+            .operands
+            .iter()
+            .all(|operand| is_package_of_registry(&operand.arg));
+    let ignores_scripts = call
+        .options
+        .iter()
+        .rfind(|opt| opt.name.ends_with("ignore-scripts"))
+        .is_some_and(|opt| opt.value.is_none() && opt.name == "--ignore-scripts");
+    if call.has_option(&["--dry-run"]) && !names_packages && !ignores_scripts {
+        let reason = format!(
+            "`{}` with `--dry-run` runs the install scripts of the project",
+            call.path
+        );
+        analysis.add_finding(Effect::Code, whole, reason);
+    }
+    analysis
+}
+
+/// Returns `true` if a word is `NAME`, `@SCOPE/NAME` or one of these with `@VERSION`, not a folder, an
+/// address or a repository.
+fn is_package_of_registry(word: &Arg) -> bool {
+    let text = word
+        .text
+        .strip_prefix('@')
+        .map_or(Some(word.text.as_str()), |scoped| {
+            scoped.split_once('/').map(|(_, name)| name)
+        });
+    text.is_some_and(|name| {
+        word.is_known()
+            && name.starts_with(|c: char| c.is_ascii_alphanumeric())
+            && !name.contains(['/', ':', '\\'])
+            && !name.ends_with(".tgz")
+            && !name.ends_with(".tar.gz")
+    })
+}
+
 /// Returns `true` if a package is `NAME@VERSION` or `@SCOPE/NAME@VERSION`.
 fn is_published(spec: &str) -> bool {
     let plain = |part: &str, more: &str| {

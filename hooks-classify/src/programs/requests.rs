@@ -137,6 +137,10 @@ fn check_metadata_hosts(analysis: &mut Analysis, context: &Context<'_>, word: &A
     let found = hosts.find(|host| keys(host));
     let text = host::percent_decoded(&word_hosts).to_ascii_lowercase();
     let found = found.or_else(|| context.tables.find_metadata_host(&text).map(str::to_owned));
+    let found = found.or_else(|| {
+        let in_name = context.tables.find_metadata_address_in_name(&text);
+        in_name.map(str::to_owned)
+    });
     if let Some(host) = found {
         require_metadata_confirmation(analysis, word, &host);
     }

@@ -40,6 +40,7 @@ use crate::model::language::Language;
 use crate::model::notation::{FileNotation, ProgramNotation};
 use crate::model::role::Role;
 use crate::model::sql_dialect::SqlDialect;
+use std::net::IpAddr;
 
 use calls::CallPattern;
 use compiled::{HARMLESS_VARIABLES, PROGRAMS_BY_NAME, SECRETS, VARIABLES};
@@ -620,6 +621,34 @@ impl Tables {
             host.contains(['.', ':']) && places.any(|(at, _)| is_whole_name(at, host))
         };
         hosts.find(named).copied()
+    }
+
+    /// Returns the host of keys whose address is a part of a longer name in a text in lower case: there
+    /// are services that resolve `169.254.169.254.nip.io`, `169-254-169-254.sslip.io` and
+    /// `a9fea9fe.nip.io` to the address in the name.
+    pub(crate) fn find_metadata_address_in_name(&self, text: &str) -> Option<&'static str> {
+        let is_part = |written: &str| {
+            text.match_indices(written).any(|(at, _)| {
+                let before = text[..at].chars().next_back();
+                let mut after = text[at + written.len()..].chars();
+                let continues = matches!(after.next(), Some('.' | '-'));
+                !before.is_some_and(|c| c.is_ascii_alphanumeric())
+                    && continues
+                    && after.next().is_some_and(|c| c.is_ascii_alphanumeric())
+            })
+        };
+        let mut hosts = self.secrets.hosts.iter();
+        let found = hosts.find(|host| match host.parse::<IpAddr>() {
+            Ok(IpAddr::V4(address)) => {
+                let [a, b, c, d] = address.octets();
+                is_part(host)
+                    || is_part(&host.replace('.', "-"))
+                    || is_part(&format!("{a:02x}{b:02x}{c:02x}{d:02x}"))
+            }
+            Ok(IpAddr::V6(_)) => is_part(&host.replace(':', "-")),
+            Err(_) => false,
+        });
+        found.copied()
     }
 
     /// Returns `true` if no file of a name contains secrets.
