@@ -60,7 +60,7 @@ fn at_once(hooks: usize) -> Result<[f64; 2], String> {
             ends.map(|time| time.unwrap_or_else(|_| Err("a thread panicked".to_owned())))
                 .collect()
         });
-        Ok(times?.into_iter().fold(0.0, f64::max))
+        Ok::<f64, String>(times?.into_iter().fold(0.0, f64::max))
     };
     Ok([round(0)?, round(1)?])
 }
