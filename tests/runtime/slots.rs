@@ -176,7 +176,7 @@ fn registry_of(plans: &[Plan], log: &Log) -> HookRegistry {
     registry
 }
 
-/// Every field of an emission, private ones included, but for the time of an injection and the Rust
+/// Every field of an emission, private ones included, except the time of an injection and the Rust
 /// type of the hook that asks.
 fn shown(emission: &Emission) -> String {
     let mut text = format!("{emission:?}");

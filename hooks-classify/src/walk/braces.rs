@@ -374,7 +374,7 @@ fn computed(character: char) -> ExpandedChar {
     }
 }
 
-/// Returns a digit in place of an unknown number.
+/// Returns a digit as a replacement for an unknown number.
 fn guessed_digit() -> ExpandedChar {
     ExpandedChar {
         inert: true,

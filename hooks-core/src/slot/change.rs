@@ -457,8 +457,8 @@ impl State {
         named.is_none_or(|named| named.before == 0) && entry.after().next().is_none()
     }
 
-    /// Returns `true` if the removal of an entry may move others: those that name it, and those that
-    /// run earlier because it runs before another entry and after them.
+    /// Returns `true` if the removal of an entry may move other entries: entries that name it, and
+    /// entries that run earlier because it runs before another entry and after them.
     fn moves_others(&self, entries: &dyn Entries, removed: &EntryMeta) -> bool {
         if let Some(key) = removed.key() {
             if !self.named(entries, key).is_none() {

@@ -231,7 +231,7 @@ pub(crate) fn check_all<H: ?Sized>(
     slot: &Slot<H>,
     other: &Slot<H>,
 ) -> Result<(), RegistrationError> {
-    // Without relative order, entries that one slot has accepted are accepted by the other.
+    // Without relative order, the slot accepts every entry that the other slot has accepted.
     if !slot.relates(other) {
         return Ok(());
     }
