@@ -335,6 +335,7 @@ fn entry(raw: RawProgram, parent: Option<&ProgramDef>) -> Result<ProgramDef, Str
         finds: raw.finds,
         variables: raw.variables,
         harmless_variables: raw.harmless_variables,
+        expands_files: raw.expands_files || above.is_some_and(|p| p.expands_files),
         harmless_config: raw.harmless_config,
         runs_input: raw.runs_input || above.is_some_and(|p| p.runs_input),
         decided_by: match &raw.decided_by {

@@ -99,6 +99,7 @@ pub(crate) struct DetailsDef {
     pub(crate) finds: Option<String>,
     pub(crate) variables: Vec<String>,
     pub(crate) harmless_variables: Vec<String>,
+    pub(crate) expands_files: bool,
     pub(crate) harmless_config: Vec<String>,
     pub(crate) runs_input: bool,
     pub(crate) decided_by: Vec<FileLocatorDef>,

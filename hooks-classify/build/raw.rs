@@ -75,6 +75,8 @@ pub(crate) struct RawProgram {
     pub(crate) recurses: Option<RawRecursion>,
     pub(crate) finds: Option<String>,
     #[serde(default)]
+    pub(crate) expands_files: bool,
+    #[serde(default)]
     pub(crate) variables: Vec<String>,
     #[serde(default)]
     pub(crate) harmless_variables: Vec<String>,

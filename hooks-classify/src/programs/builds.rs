@@ -2,7 +2,7 @@
 
 use super::effect::operand_words;
 use crate::analysis::{Analysis, Context};
-use crate::model::arg::Arg;
+use crate::model::arg::{Arg, display_text};
 use crate::model::device::is_unstored_output;
 use crate::model::effect::Effect;
 use crate::model::io::Input;
@@ -303,6 +303,7 @@ pub(super) fn cmake(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Ana
         }
         return analysis.done();
     }
+    write_help_to_file(&mut analysis, call, &["--version", "-version", "-V"]);
     let lists = words
         .iter()
         .any(|w| matches!(*w, "-L" | "-LA" | "-LH" | "-LAH"));
@@ -370,6 +371,44 @@ pub(super) fn goals(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysi
         })
         .max();
     analysis.with_effect(effect.unwrap_or(Effect::Code))
+}
+
+/// Analyzes `ctest`, which writes its help or version to a file that follows.
+pub(super) fn ctest(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
+    write_help_to_file(&mut analysis, call, &["--version", "-version"]);
+    analysis
+}
+
+/// Notes the file to which cmake writes its help or version: `--help-full FILE`,
+/// `--help-command NAME FILE`.
+fn write_help_to_file(analysis: &mut Analysis, call: &Call, versions: &[&str]) {
+    for (at, option) in call.args.iter().enumerate() {
+        let topics = [
+            "--help-manual",
+            "--help-module",
+            "--help-command",
+            "--help-variable",
+            "--help-property",
+            "--help-policy",
+        ];
+        let name = option.text.as_str();
+        let names_topic = topics.contains(&name);
+        if !versions.contains(&name) && !name.starts_with("--help-") {
+            continue;
+        }
+        let words = call.args[at + 1..].iter();
+        let mut words = words.take_while(|word| !word.text.starts_with('-'));
+        let file = words.nth(usize::from(names_topic && !name.contains('=')));
+        if let Some(file) = file {
+            let reason = format!(
+                "`{}` with `{name}` writes `{}`",
+                call.path,
+                display_text(file)
+            );
+            analysis.add_finding(Effect::Create, file.span, reason);
+        }
+    }
 }
 
 /// Parts of Nix expressions that import, fetch, build, or reach a builtin by another name.

@@ -4,12 +4,13 @@ use super::code_roles::script_language;
 use super::effect::operand_words;
 use super::roles::reads_commands_from_input;
 use crate::analysis::{Analysis, Context};
-use crate::model::arg::Arg;
+use crate::model::arg::{Arg, UNKNOWN};
 use crate::model::effect::{Effect, OptionEffect};
 use crate::model::io::Input;
 use crate::model::language::Language;
 use crate::model::role::Role;
 use crate::model::span::Span;
+use crate::model::sql_dialect::SqlDialect;
 use crate::model::unseen_code::UnseenCode;
 use crate::options::call::{Call, ParsedOption};
 
@@ -42,7 +43,12 @@ pub(super) fn flyway(context: &Context<'_>, call: &Call, _: Span, _: &Input) -> 
 
 /// Analyzes a client of a database, which reads statements from its input if there are none among
 /// its words.
-pub(super) fn sql_client(_: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
+pub(super) fn sql_client(
+    context: &Context<'_>,
+    call: &Call,
+    whole: Span,
+    input: &Input,
+) -> Analysis {
     let mut analysis = Analysis::new();
     let ignores_input = call.options.iter().any(|opt| {
         matches!(
@@ -57,6 +63,7 @@ pub(super) fn sql_client(_: &Context<'_>, call: &Call, whole: Span, input: &Inpu
     {
         run_input(&mut analysis, call, whole, input);
     }
+    create_database(&mut analysis, context, call);
     // Scripts run in addition to a text argument.
     for operand in operand_words(call) {
         if [".js", ".mjs", ".mongodb"]
@@ -127,4 +134,24 @@ pub(super) fn duckdb(context: &Context<'_>, call: &Call, whole: Span, input: &In
         );
     }
     analysis.then(sql_client(context, call, whole, input))
+}
+
+/// Notes a database that SQLite creates if there is none. A name with an ending is taken for a database
+/// that exists.
+fn create_database(analysis: &mut Analysis, context: &Context<'_>, call: &Call) {
+    let is_sqlite = call.program.details.dialect == SqlDialect::Sqlite;
+    let Some(database) = call.operands.first().filter(|_| is_sqlite) else {
+        return;
+    };
+    let text = database.arg.text.as_str();
+    let name = text.rsplit('/').next().unwrap_or(text);
+    let is_kept = call.has_option(&["-readonly", "--readonly"])
+        || text.starts_with("file:")
+        || context.tables.may_read_secrets(database.arg.path())
+        || name.contains(['.', UNKNOWN])
+        || matches!(name, "" | ":memory:");
+    if !is_kept {
+        let reason = format!("creates the database `{text}` if there is none");
+        analysis.add_finding(Effect::Create, database.arg.span, reason);
+    }
 }

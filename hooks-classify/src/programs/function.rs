@@ -44,6 +44,7 @@ const PROGRAM_FUNCTIONS: &[(&str, ProgramFunction)] = &[
     ("duckdb", databases::duckdb),
     ("glow", documents::glow),
     ("log-options", git::log_options),
+    ("ctest", builds::ctest),
     ("nix-eval", builds::nix_eval),
     ("npm-diff", packages::npm_diff),
     ("npm-dry-run", packages::npm_dry_run),

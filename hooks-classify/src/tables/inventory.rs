@@ -91,6 +91,7 @@ fn add_records(path: &str, program: &Program, records: &mut Vec<EntryRecord>) {
         help,
         variables,
         harmless_variables,
+        expands_files,
         harmless_config,
         runs_input,
         decided_by,
@@ -122,6 +123,9 @@ fn add_records(path: &str, program: &Program, records: &mut Vec<EntryRecord>) {
             "runs_input {runs_input} package_scripts {package_scripts:?} replaces_files {replaces_files}"
         ),
     ];
+    if *expands_files {
+        keys.push("expands_files".to_owned());
+    }
     if !harmless_variables.is_empty() {
         keys.push(format!("harmless_variables {harmless_variables:?}"));
     }

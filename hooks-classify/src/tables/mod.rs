@@ -252,6 +252,8 @@ pub(crate) struct ProgramDetails {
     pub(crate) variables: &'static [&'static str],
     /// Variables that change neither what the program runs nor what it writes.
     pub(crate) harmless_variables: &'static [&'static str],
+    /// `true` if it replaces a word `@FILE` by the options and operands in the file.
+    pub(crate) expands_files: bool,
     pub(crate) harmless_config: &'static [&'static str],
     /// `runs_input` of the table, or of the table of the program that it is a command of.
     pub(crate) runs_input: bool,

@@ -2,7 +2,7 @@
 
 use super::interpreter::Interpreter;
 use crate::analysis::Continuation;
-use crate::model::arg::Arg;
+use crate::model::arg::{Arg, display_text};
 use crate::model::effect::Effect;
 use crate::model::io::{Input, Output};
 use crate::model::role::Role;
@@ -32,6 +32,7 @@ impl Interpreter<'_> {
         self.sink.recorder.record_call(call);
         self.record_terminal_input(call, input);
         self.check_exported_assignments(call);
+        self.check_files_of_options(call);
         let before = self.sink.confirmations;
         let output = self.run_checked_call(call, whole, input);
         if self.sink.confirmations == before {
@@ -49,6 +50,19 @@ impl Interpreter<'_> {
         self.with_call_folder(call, |interpreter| {
             interpreter.run_call_in_folder(call, whole, input)
         })
+    }
+
+    /// Notes words that a program replaces by the options in a file: `@FILE`.
+    fn check_files_of_options(&mut self, call: &Call) {
+        if !call.program.details.expands_files {
+            return;
+        }
+        let is_file = |arg: &&Arg| arg.text.starts_with('@') && arg.text.len() > 1;
+        for file in call.args.iter().filter(is_file) {
+            let name = display_text(file);
+            let reason = format!("`{}` takes options from `{name}`", call.path);
+            self.add_finding(Effect::Code, file.span, reason);
+        }
     }
 
     /// Notes variables of the call that change which programs it runs.
