@@ -7,8 +7,8 @@ use serde::de::{self, Deserialize, DeserializeOwned, Deserializer, MapAccess, Vi
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::Value;
 
+use super::HookResult;
 use super::extras;
-use super::{HookResult, USER_MESSAGE_SOURCE};
 use crate::map::{Map, type_name};
 
 /// A field of a [`HookResult`] is invalid.
@@ -121,8 +121,9 @@ impl HookResult {
 
 /// Returns `true` if a field is one of a result. A `context_injections` is not: without an `action`
 /// it would have no effect.
+#[cfg(feature = "command")]
 pub(crate) fn is_field(name: &str) -> bool {
-    FIELDS.contains(&name) || name == USER_MESSAGE_SOURCE
+    FIELDS.contains(&name) || name == super::USER_MESSAGE_SOURCE
 }
 
 fn check_extras(extra: &Map) -> Result<(), InvalidResult> {
