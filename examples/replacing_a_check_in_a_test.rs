@@ -89,7 +89,7 @@ async fn main() -> Result<(), HookError> {
         .execute_pre(&unknown)
         .await
         .expect_err("a hook fails");
-    println!("{}: {error}", error.hook().unwrap_or_default());
+    println!("{error}");
     registry.execute_post(&true, None).await;
     Ok(())
 }

@@ -135,7 +135,7 @@ fn a_mock_replaces_a_check() {
     let printed = run("replacing_a_check_in_a_test");
     assert!(printed.starts_with("HALT: Budget Exceeded"), "{printed}");
     assert!(
-        printed.contains("known-tool: unknown tool `teleport`"),
+        printed.contains("hook `known-tool` failed: unknown tool `teleport`"),
         "{printed}"
     );
 }
@@ -161,7 +161,7 @@ fn a_host_adds_a_hook_to_the_engine() {
     let expected = "\
 write_to_file: DENY, State Check
 select_active_intent: SAFE
-write_to_file: `write_to_file` is destructive and names no intent; give the call the id of one
+write_to_file: hook `traceability` failed: `write_to_file` is destructive and names no intent; give the call the id of one
 new_task: DESTRUCTIVE
 write_to_file: DESTRUCTIVE
 write_to_file: DENY, Scope Violation

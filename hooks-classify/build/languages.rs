@@ -106,7 +106,7 @@ pub(crate) const FILES: &[LanguageFile] = &[
         file: "languages/sql.toml",
         item: ("SQL", "SqlFunctions"),
         ordered: &["pure_kinds"],
-        sets: &["pure", "secrets"],
+        sets: &["pure", "secrets", "secret_tables"],
     },
     LanguageFile {
         file: "languages/syntax.toml",

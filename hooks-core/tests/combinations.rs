@@ -937,11 +937,19 @@ proptest! {
                     let mut entry = Entry::new(Key(key)).key(key.to_string()).priority(priority);
                     for key in &before { entry = entry.before(key.to_string()); }
                     for key in &after { entry = entry.after(key.to_string()); }
-                    let known = |other: &u8| {
-                        *other == key || set.describe().slots[1].entries.iter()
-                            .any(|entry| entry.key.as_deref() == Some(&*other.to_string()))
+                    let described = set.describe();
+                    let registered = |key: u8| described.slots[1].entries.iter()
+                        .find(|entry| entry.key.as_deref() == Some(&*key.to_string()));
+                    // A key that the replaced entry names, too, may have been removed.
+                    let is_kept = |other: &u8, is_before| registered(key).is_some_and(|old| {
+                        let named = if is_before { &old.before } else { &old.after };
+                        named.contains(&other.to_string())
+                    });
+                    let is_known = |other: &u8, is_before| {
+                        *other == key || registered(*other).is_some() || is_kept(other, is_before)
                     };
-                    let all_known = before.iter().chain(&after).all(known);
+                    let all_known = before.iter().all(|other| is_known(other, true))
+                        && after.iter().all(|other| is_known(other, false));
                     let to_itself = before.iter().chain(&after).any(|other| *other == key);
                     let register = AssertUnwindSafe(|| _ = set.register_gather(entry));
                     let is_refused = catch_unwind(register).is_err();

@@ -106,7 +106,7 @@ fn r_27_a_file_that_has_changed_since_it_was_read_is_not_written() {
     assert_eq!(by(&run), expected);
     assert_eq!(
         run.calls()[2]["why"],
-        "`README.md` has changed since it was read; read it again before writing to it"
+        "hook `concurrency` failed: `README.md` has changed since it was read; read it again before writing to it"
     );
 }
 

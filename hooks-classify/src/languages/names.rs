@@ -76,6 +76,8 @@ pub(super) struct SqlFunctions {
     pub(super) pure: WordSet,
     /// Tables and columns that hold passwords.
     pub(super) secrets: WordSet,
+    /// Tables of which `*` has a column with passwords.
+    pub(super) secret_tables: WordSet,
     pub(super) pure_kinds: &'static [&'static str],
 }
 

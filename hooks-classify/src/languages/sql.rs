@@ -85,8 +85,8 @@ fn password_catalogue(text: &str) -> Option<String> {
     if let Some(name) = words.iter().find(|word| SQL.secrets.contains(word)) {
         return Some((*name).to_owned());
     }
-    // The table of users has other columns, too.
-    let lists_users = text.contains('*') && words.windows(2).any(|pair| pair == ["mysql", "user"]);
+    let is_listed = |pair: &[&str]| SQL.secret_tables.contains(&*pair.join("."));
+    let lists_users = text.contains('*') && words.windows(2).any(is_listed);
     let shows_user = words
         .windows(3)
         .any(|three| three == ["show", "create", "user"]);

@@ -445,7 +445,7 @@ async fn p_25_a_serialized_record_has_the_specified_fields(place: Place) {
             "error"
         ]
     );
-    assert_eq!(created["timestamp"], "2025-11-17T10:01:00Z");
+    assert_eq!(created["timestamp"], "2025-11-17T10:01:00.000000000Z");
     assert_eq!(created["user_response"], "APPROVED");
     assert_eq!(created["response_time_ms"], json!(1));
     assert_eq!(created["error"], Value::Null);
