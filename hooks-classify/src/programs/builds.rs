@@ -458,7 +458,7 @@ pub(super) fn nix_eval(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Anal
             false
         }
         true if call.has_option(&["--expr"]) => true,
-        true => !operands.is_empty() && operands.iter().all(|arg| is_remote_flake(arg)),
+        true => !operands.is_empty() && operands.iter().all(is_remote_flake),
         false => {
             let is_flag = is_flag || call.has_option(&["--expr"]);
             is_flag && evaluates && !operands.is_empty() && operands.iter().all(is_harmless)

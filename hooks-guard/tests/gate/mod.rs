@@ -117,7 +117,7 @@ async fn an_isolated_hook_that_fails_is_skipped() {
     let (service, _folder) = service(hooks).await;
     let request = PermissionRequest::new("b panics");
     let permission = service.request(request).await.unwrap();
-    assert_ne!(permission.classification_method, Method::Fallback);
+    assert!(permission.confidence > 0.0);
     let all: Vec<_> = service.hook_runs("classify").iter().map(counts).collect();
     assert_eq!(all, [[1, 0, 0, 1], [1, 1, 0, 0]]);
     let [dispatch] = &service.dispatches()[..] else {

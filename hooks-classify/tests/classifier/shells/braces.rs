@@ -72,7 +72,7 @@ impl WordGenerator {
     }
 
     fn letters(&mut self) -> String {
-        let base = self.0.of(&[b'a', b'a', b'a', b'n', b'n', b'A']);
+        let base = self.0.of(b"aaannA");
         let letter = |at: usize| char::from(base + u8::try_from(at).expect("a small number"));
         let (from, to) = (letter(self.0.below(9)), letter(self.0.below(9)));
         let signs = [
