@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use crate::support::client::Request;
 use crate::support::daemon::{Daemon, Setup};
+use crate::support::questions::flood;
 
 /// An event of the stream.
 #[derive(Debug)]
@@ -230,12 +231,12 @@ fn an_old_or_unknown_event_id_does_not_resume_the_stream() {
 #[test]
 fn records_of_another_process_are_sent_as_events() {
     let setup = Setup::new();
-    let database = format!("sqlite:{}", setup.database_file().display());
+    let database = setup.database_file();
     let daemon = setup.start();
-    let other = Setup::new().database(&database).start();
     let mut listener = Listener::new(&daemon);
-    let asked = other.ask("mkdir out");
-    assert_eq!(listener.expect("asked").data["id"], asked["id"]);
+    // This process writes to the trail of the service.
+    let id = flood(&database, 0, 0, Duration::from_secs(60));
+    assert_eq!(listener.expect("asked").data["id"], id);
 }
 
 #[test]
