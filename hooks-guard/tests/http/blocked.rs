@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::support::daemon::{Daemon, Setup, signal};
+use crate::support::daemon::{Daemon, signal};
 use crate::support::has;
 
 /// A process that holds the write lock and is stopped.
