@@ -453,7 +453,7 @@ impl EntryMeta {
         timer: Option<&Arc<dyn Timer>>,
     ) -> Result<(), RegistrationError> {
         if self.timeout.is_some() && timer.is_none() {
-            return Err(RegistrationError::option(format!(
+            return Err(RegistrationError::invalid_option(format!(
                 "`{}` has a timeout, and its slot no timer; leave the timeout out, or make the slot with `Slot::with_timer`",
                 self.name()
             )));
@@ -477,7 +477,7 @@ impl EntryMeta {
         } else {
             return Ok(());
         };
-        Err(RegistrationError::option(format!(
+        Err(RegistrationError::invalid_option(format!(
             "`{}` {what}, which the slot `{slot}` cannot do: its hooks are given what cannot be given again, and their failures go to the caller; leave it out",
             self.name()
         )))
@@ -487,7 +487,7 @@ impl EntryMeta {
     pub(crate) fn admit_single(&self, slot: &str) -> Result<(), RegistrationError> {
         match self.constraints.first() {
             None => Ok(()),
-            Some(constraint) => Err(RegistrationError::option(format!(
+            Some(constraint) => Err(RegistrationError::invalid_option(format!(
                 "`{}` is to run {} `{}`, and the slot `{slot}` runs one hook; leave `{}` out",
                 self.name(),
                 constraint.word(),

@@ -28,7 +28,7 @@ pub enum RegistrationError {
     },
     /// An option is not supported here, or contradicts another option.
     #[non_exhaustive]
-    Option {
+    InvalidOption {
         /// The hook, the option, and the remedy.
         message: String,
     },
@@ -37,8 +37,8 @@ pub enum RegistrationError {
 impl RegistrationError {
     /// Creates the error for an option that a slot or a registry does not support. The message
     /// names the hook, the option and the remedy.
-    pub fn option(message: impl Into<String>) -> Self {
-        RegistrationError::Option {
+    pub fn invalid_option(message: impl Into<String>) -> Self {
+        RegistrationError::InvalidOption {
             message: message.into(),
         }
     }
@@ -56,7 +56,7 @@ impl fmt::Display for RegistrationError {
                 "the order of {} is a cycle; remove one of their `before` and `after` options",
                 hooks.join(", ")
             ),
-            RegistrationError::Option { message } => f.write_str(message),
+            RegistrationError::InvalidOption { message } => f.write_str(message),
         }
     }
 }

@@ -175,7 +175,7 @@ pub(crate) fn checked<H>(entry: Entry<H>) -> Result<Entry<H>, RegistrationError>
     } else {
         return Ok(entry);
     };
-    Err(RegistrationError::option(format!(
+    Err(RegistrationError::invalid_option(format!(
         "around hook `{}` has {option}, and the rest of the call runs within the hook; leave it out",
         meta.name()
     )))

@@ -48,7 +48,7 @@ impl<I: ?Sized + 'static> InputFilters<I> {
     ) -> Result<Option<Self>, RegistrationError> {
         conditions.warn_of_empty_tools(|| hook.to_owned());
         let mut filters = Vec::new();
-        let refused = |message: String| Err(RegistrationError::option(message));
+        let refused = |message: String| Err(RegistrationError::invalid_option(message));
         for condition in conditions.iter() {
             filters.push(match condition {
                 Condition::Closure(_) => {

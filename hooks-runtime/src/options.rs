@@ -230,7 +230,7 @@ impl RegisterOptions {
         } else {
             return Ok(());
         };
-        Err(RegistrationError::option(format!(
+        Err(RegistrationError::invalid_option(format!(
             "{hook} has the option `{option}`, which is for hooks of events; leave it out"
         )))
     }
@@ -294,7 +294,7 @@ pub(crate) fn check_disabling(
     if disable_after.is_none() || policy == FailurePolicy::Isolate {
         return Ok(());
     }
-    Err(RegistrationError::option(format!(
+    Err(RegistrationError::invalid_option(format!(
         "{hook} is to be disabled after failures, and its failures {policy}; leave `disable_after` out, or isolate its failures"
     )))
 }

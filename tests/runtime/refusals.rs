@@ -470,7 +470,7 @@ fn fallible_registrations_return_the_reason() {
     }
     let option = phases.try_register_pre(pre("a"), plain().key("x"));
     assert!(
-        matches!(option, Err(RegistrationError::Option { .. })),
+        matches!(option, Err(RegistrationError::InvalidOption { .. })),
         "{option:?}"
     );
     assert_eq!(subject.list(), before);

@@ -18,7 +18,7 @@ pub(super) fn check_keys(
         let (option, key) = (constraint.word(), constraint.key());
         let name = entry.name();
         if entry.key() == Some(key) {
-            return Err(RegistrationError::option(format!(
+            return Err(RegistrationError::invalid_option(format!(
                 "`{name}` is to run {option} its own key `{key}`; leave `{option}` out"
             )));
         }

@@ -223,7 +223,7 @@ impl HookRegistry {
         let mut entry = options.entry(hook, hook_type, 0);
         let described = |entry: &EntryMeta| format!("hook `{}` of event `{event}`", entry.name());
         if conditions.has_input_filter() {
-            return Err(RegistrationError::option(format!(
+            return Err(RegistrationError::invalid_option(format!(
                 "{} has the option `when_input`, which is for PRE and POST hooks, observers and transforms; use `when`",
                 described(entry.meta())
             )));
@@ -243,7 +243,7 @@ impl HookRegistry {
         match (phase, entry.meta().on_failure()) {
             (EventPhase::Decide, None) => entry = entry.on_failure(FailurePolicy::FailClosed),
             (EventPhase::Observe, Some(policy)) if policy != FailurePolicy::Isolate => {
-                return Err(RegistrationError::option(format!(
+                return Err(RegistrationError::invalid_option(format!(
                     "hook `{name}` of the phase `observe` cannot {policy}, because the event `{event}` is decided when it runs; leave `on_failure` out, or use the phase `decide`"
                 )));
             }

@@ -978,7 +978,7 @@ fn check(phase: Phase, id: &str, options: &RegisterOptions) -> Result<String, Re
             Phase::Post => "over",
             _ => "decided",
         };
-        return Err(RegistrationError::option(format!(
+        return Err(RegistrationError::invalid_option(format!(
             "{phase} hook `{id}` cannot {policy}, because the call is {state} when it runs; leave `on_failure` out, or make it a PRE hook"
         )));
     }
