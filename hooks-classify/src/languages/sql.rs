@@ -85,7 +85,7 @@ fn password_catalogue(text: &str) -> Option<String> {
     if let Some(name) = words.iter().find(|word| SQL.secrets.contains(word)) {
         return Some((*name).to_owned());
     }
-    let is_listed = |pair: &[&str]| SQL.secret_tables.contains(&pair.join("."));
+    let is_listed = |pair: &[&str]| SQL.secret_tables.contains(&pair.join(" "));
     let lists_users = text.contains('*') && words.windows(2).any(is_listed);
     let shows_user = words
         .windows(3)
