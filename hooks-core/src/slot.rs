@@ -234,7 +234,7 @@ impl<H: ?Sized> Slot<H> {
 
     fn enable(&mut self, wanted: Lookup<'_>, is_enabled: bool) -> bool {
         let leaves = self.lists.leaves();
-        let Some((_, edit)) = self.state.plan_enable(&leaves, wanted, is_enabled) else {
+        let Some(edit) = self.state.plan_enable(&leaves, wanted, is_enabled) else {
             return false;
         };
         if let Some((Position { leaf, at }, edit)) = edit {
@@ -246,7 +246,7 @@ impl<H: ?Sized> Slot<H> {
 
     fn take(&mut self, wanted: Lookup<'_>) -> bool {
         let leaves = self.lists.leaves();
-        let Some((_, plan)) = self.state.plan_remove(&leaves, wanted) else {
+        let Some(plan) = self.state.plan_remove(&leaves, wanted) else {
             return false;
         };
         self.carry_out(&[], plan);

@@ -302,42 +302,40 @@ impl State {
         self.constrained > 0 || metas.iter().any(EntryMeta::is_constrained)
     }
 
-    /// Plans the removal of an entry, and returns its id.
+    /// Plans the removal of an entry, if it exists.
     pub(super) fn plan_remove(
         &mut self,
         entries: &dyn Entries,
         wanted: Lookup<'_>,
-    ) -> Option<(EntryId, Plan)> {
+    ) -> Option<Plan> {
         let position = self.find_indexed(entries, wanted)?;
         let removed = Arc::clone(entries.meta(position));
-        let id = removed.id();
         if self.constrained > 0 && self.moves_others(entries, &removed) {
             let mut all = all(entries);
             all.retain(|entry| !Arc::ptr_eq(&entry.meta, &removed));
             let plan = self.arrange(all);
-            return Some((id, plan.expect("the other entries had an order")));
+            return Some(plan.expect("the other entries had an order"));
         }
         self.forget(&removed);
         let edit = Edit {
             removed: Some(removed),
             added: None,
         };
-        Some((id, Plan::Edit(edit)))
+        Some(Plan::Edit(edit))
     }
 
-    /// Plans that an entry is enabled or disabled. Returns its id, and its edit with the position of
-    /// its hook unless it is so already.
+    /// Plans that an entry is enabled or disabled, if it exists. Returns the edit with the position of
+    /// its hook; `None` within if the entry is so already.
     pub(super) fn plan_enable(
         &mut self,
         entries: &dyn Entries,
         wanted: Lookup<'_>,
         is_enabled: bool,
-    ) -> Option<(EntryId, Option<(Position, Edit)>)> {
+    ) -> Option<Option<(Position, Edit)>> {
         let position = self.find_indexed(entries, wanted)?;
         let removed = Arc::clone(entries.meta(position));
-        let id = removed.id();
         if removed.is_enabled() == is_enabled {
-            return Some((id, None));
+            return Some(None);
         }
         let mut added = Arc::clone(&removed);
         Arc::make_mut(&mut added).enable(is_enabled);
@@ -347,7 +345,7 @@ impl State {
             removed: Some(removed),
             added: Some(added),
         };
-        Some((id, Some((position, edit))))
+        Some(Some((position, edit)))
     }
 
     /// Returns the rank of a new entry in a slot with constraints, if no other entry moves.
