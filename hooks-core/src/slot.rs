@@ -371,8 +371,8 @@ impl<H: ?Sized> Slot<H> {
             return None;
         };
         let mut admitted = |node: &&Node<H>| !node.meta.is_conditional() || admits(node);
-        // Leaf by leaf: a flattened iterator takes 40 instructions more for a slot of one leaf.
-        let mut nodes = Vec::new();
+        // Leaf by leaf: `event_filter/4` −85 instructions beside a flattened iterator.
+        let mut nodes = Vec::with_capacity(self.enabled_len());
         for leaf in leaves.iter() {
             nodes.extend(leaf.iter().filter(&mut admitted));
         }
