@@ -45,6 +45,15 @@ pub enum Method {
     Fallback,
 }
 
+impl Method {
+    /// Returns `true` if a classification by this method, with this confidence, is of a command that
+    /// could not be analysed: see [`Classification::has_failed`].
+    #[must_use]
+    pub fn has_failed(self, confidence: f64) -> bool {
+        self == Self::Fallback && confidence <= 0.0
+    }
+}
+
 impl fmt::Display for Method {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -257,7 +266,7 @@ impl Classification {
     /// command of an unknown program was analysed; its class is a guess.
     #[must_use]
     pub fn has_failed(&self) -> bool {
-        self.method == Method::Fallback && self.confidence <= 0.0
+        self.method.has_failed(self.confidence)
     }
 
     /// Returns the classification of a command that could not be analysed: CREATE, to be confirmed.

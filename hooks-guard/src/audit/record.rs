@@ -154,7 +154,7 @@ impl AuditRecord {
     /// Returns `true` if the command could not be analysed, as
     /// [`Classification::has_failed`](crate::classify::Classification::has_failed) does.
     pub(super) fn has_failed_analysis(&self) -> bool {
-        self.classification_method == Method::Fallback && self.confidence <= 0.0
+        self.classification_method.has_failed(self.confidence)
     }
 }
 
