@@ -538,9 +538,12 @@ fn using(
     })
 }
 
+/// What a step does, and its name.
+type Step = (&'static str, fn(&HookRegistry, &PhaseRegistry<str, str>));
+
 #[test]
 fn a_refused_hook_is_dropped_after_the_lock_is_released() {
-    let refuse: [(&str, fn(&HookRegistry, &PhaseRegistry<str, str>)); 8] = [
+    let refuse: [Step; 8] = [
         ("event", |events, phases| {
             let held = using(events, phases);
             let hook = move |_: Event<'_>| {
@@ -688,7 +691,7 @@ fn a_panic_of_a_refused_hooks_destructor_does_not_hide_the_refusal() {
 
 #[test]
 fn a_removed_hook_is_dropped_after_the_lock_is_released() {
-    let remove: [(&str, fn(&HookRegistry, &PhaseRegistry<str, str>)); 6] = [
+    let remove: [Step; 6] = [
         ("event", |events, phases| {
             let held = using(events, phases);
             let hook = move |_: Event<'_>| {
