@@ -22,7 +22,9 @@ use crate::timer::Timer;
 #[derive(Debug, Clone)]
 pub struct Entry<H> {
     hook: H,
-    meta: EntryMeta,
+    /// Allocated as the slot stores it: an entry is moved several times until it is registered,
+    /// and its options take 200 bytes.
+    meta: Arc<EntryMeta>,
 }
 
 impl<H> Entry<H> {
@@ -35,7 +37,7 @@ impl<H> Entry<H> {
     pub fn with_type_name(hook: H, hook_type: &'static str) -> Self {
         Entry {
             hook,
-            meta: EntryMeta::new(hook_type),
+            meta: Arc::new(EntryMeta::new(hook_type)),
         }
     }
 
@@ -43,7 +45,7 @@ impl<H> Entry<H> {
     /// slot replaces this entry, in its place.
     #[must_use]
     pub fn key(mut self, key: impl Into<Cow<'static, str>>) -> Self {
-        self.meta.key = Some(key.into());
+        self.options().key = Some(key.into());
         self
     }
 
@@ -51,7 +53,7 @@ impl<H> Entry<H> {
     /// default is the name of the hook's type.
     #[must_use]
     pub fn name(mut self, name: impl Into<Cow<'static, str>>) -> Self {
-        self.meta.name = Some(Arc::from(&*name.into()));
+        self.options().name = Some(Arc::from(&*name.into()));
         self
     }
 
@@ -59,7 +61,7 @@ impl<H> Entry<H> {
     /// default.
     #[must_use]
     pub fn priority(mut self, priority: i32) -> Self {
-        self.meta.priority = priority;
+        self.options().priority = priority;
         self
     }
 
@@ -83,7 +85,9 @@ impl<H> Entry<H> {
     /// ```
     #[must_use]
     pub fn before(mut self, key: impl Into<Cow<'static, str>>) -> Self {
-        self.meta.constraints.push(Constraint::Before(key.into()));
+        self.options()
+            .constraints
+            .push(Constraint::Before(key.into()));
         self
     }
 
@@ -91,7 +95,9 @@ impl<H> Entry<H> {
     /// earlier, it moves directly after that entry. Otherwise as [`before`](Self::before).
     #[must_use]
     pub fn after(mut self, key: impl Into<Cow<'static, str>>) -> Self {
-        self.meta.constraints.push(Constraint::After(key.into()));
+        self.options()
+            .constraints
+            .push(Constraint::After(key.into()));
         self
     }
 
@@ -99,7 +105,7 @@ impl<H> Entry<H> {
     /// a dispatch. `true` by default.
     #[must_use]
     pub fn enabled(mut self, is_enabled: bool) -> Self {
-        self.meta.is_enabled = is_enabled;
+        self.options().is_enabled = is_enabled;
         self
     }
 
@@ -140,7 +146,7 @@ impl<H> Entry<H> {
     /// ([`Policy::admits`](crate::Policy::admits)). For front ends; [`when`](Self::when) sets it.
     #[must_use]
     pub fn conditional(mut self, is_conditional: bool) -> Self {
-        self.meta.is_conditional = is_conditional;
+        self.options().is_conditional = is_conditional;
         self
     }
 
@@ -148,7 +154,7 @@ impl<H> Entry<H> {
     /// cancelled. Slots without a [`Timer`](crate::Timer) refuse it at registration.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
-        self.meta.timeout = Some(timeout);
+        self.options().timeout = Some(timeout);
         self
     }
 
@@ -156,7 +162,7 @@ impl<H> Entry<H> {
     /// refuse any other policy at registration.
     #[must_use]
     pub fn on_failure(mut self, policy: FailurePolicy) -> Self {
-        self.meta.on_failure = Some(policy);
+        self.options().on_failure = Some(policy);
         self
     }
 
@@ -164,7 +170,7 @@ impl<H> Entry<H> {
     /// it. `true` by default.
     #[must_use]
     pub fn trusted(mut self, is_trusted: bool) -> Self {
-        self.meta.is_trusted = is_trusted;
+        self.options().is_trusted = is_trusted;
         self
     }
 
@@ -189,16 +195,20 @@ impl<H> Entry<H> {
     /// Replaces the type name of a pointer to a hook by that of the hook.
     pub(crate) fn with_pointee_name(mut self, hook_type: &'static str) -> Self {
         if self.meta.hook_type == std::any::type_name::<H>() {
-            self.meta.hook_type = hook_type;
+            self.options().hook_type = hook_type;
         }
         self
     }
 
-    pub(crate) fn from_parts(hook: H, meta: EntryMeta) -> Self {
+    fn options(&mut self) -> &mut EntryMeta {
+        Arc::make_mut(&mut self.meta)
+    }
+
+    pub(crate) fn from_parts(hook: H, meta: Arc<EntryMeta>) -> Self {
         Entry { hook, meta }
     }
 
-    pub(crate) fn into_parts(self) -> (H, EntryMeta) {
+    pub(crate) fn into_parts(self) -> (H, Arc<EntryMeta>) {
         (self.hook, self.meta)
     }
 }
@@ -444,21 +454,17 @@ impl EntryMeta {
         unwrapped(self.hook_type)
     }
 
-    /// Stores the timer of the slot.
+    /// Checks that a slot with this timer supports the options.
     ///
     /// # Errors
     /// If the entry has a timeout and there is no timer.
-    pub(crate) fn admit(
-        &mut self,
-        timer: Option<&Arc<dyn Timer>>,
-    ) -> Result<(), RegistrationError> {
+    pub(crate) fn admit(&self, timer: Option<&Arc<dyn Timer>>) -> Result<(), RegistrationError> {
         if self.timeout.is_some() && timer.is_none() {
             return Err(RegistrationError::invalid_option(format!(
                 "`{}` has a timeout, and its slot no timer; leave the timeout out, or make the slot with `Slot::with_timer`",
                 self.name()
             )));
         }
-        self.timer = timer.map(|timer| SlotTimer(Arc::clone(timer)));
         Ok(())
     }
 
@@ -497,8 +503,9 @@ impl EntryMeta {
         }
     }
 
-    /// Assigns a new id, which it returns, and this position.
-    pub(crate) fn register(&mut self, sequence: u64) -> EntryId {
+    /// Stores the timer of the slot and this position, and assigns a new id, which it returns.
+    pub(crate) fn register(&mut self, timer: Option<&Arc<dyn Timer>>, sequence: u64) -> EntryId {
+        self.timer = timer.map(|timer| SlotTimer(Arc::clone(timer)));
         self.id = EntryId::next();
         self.sequence = sequence;
         self.rank = self.natural_rank();

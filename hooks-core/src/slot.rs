@@ -131,11 +131,10 @@ impl<H: ?Sized> Slot<H> {
     /// [`Entry::after`] names a key that is not registered, and that the replaced entry does not name
     /// either, or if the order would be a cycle.
     pub fn try_insert(&mut self, entry: Entry<Arc<H>>) -> Result<EntryId, Refused<Entry<Arc<H>>>> {
-        let (hook, mut meta) = entry.into_parts();
-        if let Err(error) = self.state.admit(&mut meta) {
-            return Err(Refused::new(error, Entry::from_parts(hook, meta)));
+        if let Err(error) = self.state.admit(entry.meta()) {
+            return Err(Refused::new(error, entry));
         }
-        self.register(hook, meta)
+        self.register(entry)
     }
 
     /// Registers several entries, which may name each other's keys. An unknown key is not an error
@@ -164,10 +163,10 @@ impl<H: ?Sized> Slot<H> {
         let (mut hooks, mut metas) = (Vec::new(), Vec::new());
         let mut error = None;
         for entry in entries {
-            let (hook, mut meta) = entry.into_parts();
             if error.is_none() {
-                error = self.state.admit(&mut meta).err();
+                error = self.state.admit(entry.meta()).err();
             }
+            let (hook, meta) = entry.into_parts();
             hooks.push(hook);
             metas.push(meta);
         }
@@ -188,32 +187,28 @@ impl<H: ?Sized> Slot<H> {
         self.enable(Lookup::Id(id), is_enabled)
     }
 
-    fn register(
-        &mut self,
-        hook: Arc<H>,
-        meta: EntryMeta,
-    ) -> Result<EntryId, Refused<Entry<Arc<H>>>> {
+    fn register(&mut self, entry: Entry<Arc<H>>) -> Result<EntryId, Refused<Entry<Arc<H>>>> {
+        let (hook, mut meta) = entry.into_parts();
         // Without a list to change, 300 instructions less.
         if self.is_empty() && meta.is_plain() {
-            let meta = self.state.register_first(meta);
-            let id = meta.id();
+            let id = self.state.register_first(&mut meta);
             self.lists.running = Some(List::new(Node { hook, meta }));
             return Ok(id);
         }
         let leaves = self.lists.leaves();
-        match self.state.plan_insert(&leaves, Arc::new(meta)) {
+        match self.state.plan_insert(&leaves, meta) {
             Ok((id, plan)) => {
                 self.carry_out(slice::from_ref(&hook), plan);
                 Ok(id)
             }
-            Err(refused) => Err(refused.map(|meta| Node { hook, meta }.entry())),
+            Err(refused) => Err(refused.map(|meta| Entry::from_parts(hook, meta))),
         }
     }
 
     fn register_all(
         &mut self,
         hooks: Vec<Arc<H>>,
-        metas: Vec<EntryMeta>,
+        metas: Vec<Arc<EntryMeta>>,
     ) -> Result<(), Refused<Vec<Entry<Arc<H>>>>> {
         if self.state.relates(&metas) {
             let leaves = self.lists.leaves();
@@ -226,7 +221,7 @@ impl<H: ?Sized> Slot<H> {
             };
         }
         for (hook, meta) in hooks.into_iter().zip(metas) {
-            let registered = self.register(hook, meta);
+            let registered = self.register(Entry::from_parts(hook, meta));
             registered.expect("an admitted entry without `before` and `after` is not refused");
         }
         Ok(())
@@ -256,11 +251,11 @@ impl<H: ?Sized> Slot<H> {
     /// Changes the lists. The state has changed already.
     fn carry_out(&mut self, hooks: &[Arc<H>], plan: Plan) {
         let (has_disabled, has_conditions) = (self.state.disabled > 0, self.state.conditional > 0);
-        let lists = match &plan {
+        let lists = match plan {
             Plan::Edit(edit) => self.lists.edited(hooks, edit, has_disabled, has_conditions),
             Plan::Fill(entries) => self
                 .lists
-                .filled(hooks, entries, has_disabled, has_conditions),
+                .filled(hooks, &entries, has_disabled, has_conditions),
         };
         // Dropped last: the destructor of a removed hook may panic.
         let _old = mem::replace(&mut self.lists, lists);
@@ -299,16 +294,15 @@ impl<H: ?Sized> Slot<H> {
         &mut self,
         entry: Entry<Arc<H>>,
     ) -> Result<EntryId, Refused<Entry<Arc<H>>>> {
-        let (hook, mut meta) = entry.into_parts();
-        let admitted = self.state.admit(&mut meta);
-        let checked = admitted.and_then(|()| order::check_keys(&meta, None, |_| false));
+        let admitted = self.state.admit(entry.meta());
+        let checked = admitted.and_then(|()| order::check_keys(entry.meta(), None, |_| false));
         if let Err(error) = checked {
-            return Err(Refused::new(error, Entry::from_parts(hook, meta)));
+            return Err(Refused::new(error, entry));
         }
         // Dropped last: the destructor of a replaced hook may panic.
         let _old = mem::replace(&mut self.lists, Lists::new());
         self.state.clear();
-        self.register(hook, meta)
+        self.register(entry)
     }
 
     /// Removes the entry of this key, and returns `true` if it existed.
@@ -381,7 +375,7 @@ impl<H: ?Sized> Slot<H> {
 }
 
 /// Returns entries of these hooks and options.
-fn entries_of<H: ?Sized>(hooks: Vec<Arc<H>>, metas: Vec<EntryMeta>) -> Vec<Entry<Arc<H>>> {
+fn entries_of<H: ?Sized>(hooks: Vec<Arc<H>>, metas: Vec<Arc<EntryMeta>>) -> Vec<Entry<Arc<H>>> {
     let parts = hooks.into_iter().zip(metas);
     parts
         .map(|(hook, meta)| Entry::from_parts(hook, meta))

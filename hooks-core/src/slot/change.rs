@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use super::index::{ConstraintCounts, Index, Lookup, MAX_SCANNED};
 use super::order;
+use crate::cold_option::ColdOption;
 use crate::entry::{
     Constraint, EntryId, EntryMeta, MAX_MOVED, Rank, moved_place, moved_rank, natural_rank,
 };
@@ -66,11 +67,10 @@ pub(super) struct Edit {
 
 impl Edit {
     /// Returns the edit of the list of the enabled entries.
-    pub(super) fn of_enabled(&self) -> Self {
-        let enabled = |meta: &Option<Arc<EntryMeta>>| meta.clone().filter(|meta| meta.is_enabled());
+    pub(super) fn of_enabled(self) -> Self {
         Edit {
-            removed: enabled(&self.removed),
-            added: enabled(&self.added),
+            removed: self.removed.filter(|meta| meta.is_enabled()),
+            added: self.added.filter(|meta| meta.is_enabled()),
         }
     }
 }
@@ -111,7 +111,7 @@ pub(super) struct State {
     next_sequence: u64,
     timer: Option<Arc<dyn Timer>>,
     /// Built by the first change of a large slot that looks up an entry; clones do not copy it.
-    index: Option<Box<Index>>,
+    index: ColdOption<Box<Index>>,
 }
 
 impl State {
@@ -123,18 +123,18 @@ impl State {
             constrained: 0,
             next_sequence: 0,
             timer,
-            index: None,
+            index: ColdOption::none(),
         }
     }
 
     /// Checks that the slot supports the options of an entry.
-    pub(super) fn admit(&self, meta: &mut EntryMeta) -> Result<(), RegistrationError> {
+    pub(super) fn admit(&self, meta: &EntryMeta) -> Result<(), RegistrationError> {
         meta.admit(self.timer.as_ref())
     }
 
     /// Forgets all entries.
     pub(super) fn clear(&mut self) {
-        self.index = None;
+        self.index.set(None);
         self.len = 0;
         self.disabled = 0;
         self.conditional = 0;
@@ -142,11 +142,11 @@ impl State {
     }
 
     /// Registers the first entry of a slot without entries. It is [plain](EntryMeta::is_plain).
-    pub(super) fn register_first(&mut self, mut meta: EntryMeta) -> Arc<EntryMeta> {
-        meta.register(self.take_sequence());
-        let meta = Arc::new(meta);
-        self.remember(&meta);
-        meta
+    pub(super) fn register_first(&mut self, meta: &mut Arc<EntryMeta>) -> EntryId {
+        let sequence = self.take_sequence();
+        let id = Arc::make_mut(meta).register(self.timer.as_ref(), sequence);
+        self.remember(meta);
+        id
     }
 
     fn take_sequence(&mut self) -> u64 {
@@ -156,14 +156,14 @@ impl State {
 
     fn remember(&mut self, meta: &Arc<EntryMeta>) {
         self.count(meta, true);
-        if let Some(index) = &mut self.index {
+        if let Some(index) = self.index.as_mut() {
             index.insert(meta);
         }
     }
 
     fn forget(&mut self, meta: &EntryMeta) {
         self.count(meta, false);
-        if let Some(index) = &mut self.index {
+        if let Some(index) = self.index.as_mut() {
             index.remove(meta);
         }
     }
@@ -183,7 +183,7 @@ impl State {
     }
 
     pub(super) fn find(&self, entries: &dyn Entries, wanted: Lookup<'_>) -> Option<Position> {
-        match &self.index {
+        match self.index.as_ref() {
             Some(index) => Some(position(entries, index.get(wanted)?)),
             None => positions(entries).find(|&at| wanted.finds(entries.meta(at))),
         }
@@ -195,10 +195,10 @@ impl State {
         entries: &dyn Entries,
         wanted: Lookup<'_>,
     ) -> Option<Position> {
-        if self.index.is_none() && self.len > MAX_SCANNED {
+        if self.len > MAX_SCANNED && self.index.as_ref().is_none() {
             let mut index = Box::<Index>::default();
             positions(entries).for_each(|at| index.insert(entries.meta(at)));
-            self.index = Some(index);
+            self.index.set(Some(index));
         }
         self.find(entries, wanted)
     }
@@ -233,7 +233,7 @@ impl State {
             None => self.take_sequence(),
         };
         let new = Arc::make_mut(&mut meta);
-        let id = new.register(sequence);
+        let id = new.register(self.timer.as_ref(), sequence);
         if let Some(rank) = rank {
             new.set_rank(rank);
         }
@@ -255,7 +255,7 @@ impl State {
         let mut all = all(entries);
         let has_key = |entry: &Arranged| meta.key().is_some() && entry.meta.key() == meta.key();
         let replaced = all.iter().position(has_key);
-        let at = add(&mut all, &mut next_sequence, HookAt::New(0), meta, replaced);
+        let at = self.add(&mut all, &mut next_sequence, HookAt::New(0), meta, replaced);
         let meta = Arc::clone(&all[at].meta);
         match self.arrange(all) {
             Ok(plan) => {
@@ -273,8 +273,8 @@ impl State {
     pub(super) fn plan_insert_all(
         &mut self,
         entries: &dyn Entries,
-        metas: Vec<EntryMeta>,
-    ) -> Result<Plan, Refused<Vec<EntryMeta>>> {
+        metas: Vec<Arc<EntryMeta>>,
+    ) -> Result<Plan, Refused<Vec<Arc<EntryMeta>>>> {
         let mut next_sequence = self.next_sequence;
         let mut all = all(entries);
         let key = |entry: &Arranged| entry.meta.key().map(str::to_owned);
@@ -283,9 +283,9 @@ impl State {
             .filter_map(|(at, entry)| Some((key(entry)?, at)))
             .collect();
         for (number, meta) in metas.iter().enumerate() {
-            let (hook, meta) = (HookAt::New(number), Arc::new(meta.clone()));
+            let (hook, meta) = (HookAt::New(number), Arc::clone(meta));
             let replaced = meta.key().and_then(|key| by_key.get(key).copied());
-            let at = add(&mut all, &mut next_sequence, hook, meta, replaced);
+            let at = self.add(&mut all, &mut next_sequence, hook, meta, replaced);
             by_key.extend(key(&all[at]).map(|key| (key, at)));
         }
         match self.arrange(all) {
@@ -297,9 +297,35 @@ impl State {
         }
     }
 
+    /// Adds an entry to those to be arranged, in the place of the one that it replaces. Returns its
+    /// index.
+    fn add(
+        &self,
+        all: &mut Vec<Arranged>,
+        next_sequence: &mut u64,
+        hook: HookAt,
+        mut meta: Arc<EntryMeta>,
+        replaced: Option<usize>,
+    ) -> usize {
+        let sequence = replaced.map(|at| all[at].meta.sequence());
+        Arc::make_mut(&mut meta).register(self.timer.as_ref(), sequence.unwrap_or(*next_sequence));
+        let entry = Arranged { hook, meta };
+        match replaced {
+            Some(at) => {
+                all[at] = entry;
+                at
+            }
+            None => {
+                *next_sequence += 1;
+                all.push(entry);
+                all.len() - 1
+            }
+        }
+    }
+
     /// Returns `true` if a registration of these entries may compute the order of all.
-    pub(super) fn relates(&self, metas: &[EntryMeta]) -> bool {
-        self.constrained > 0 || metas.iter().any(EntryMeta::is_constrained)
+    pub(super) fn relates(&self, metas: &[Arc<EntryMeta>]) -> bool {
+        self.constrained > 0 || metas.iter().any(|meta| meta.is_constrained())
     }
 
     /// Plans the removal of an entry, if it exists.
@@ -474,7 +500,7 @@ impl State {
 
     /// Returns the number of the constraints that name a key.
     fn named(&self, entries: &dyn Entries, key: &str) -> ConstraintCounts {
-        match &self.index {
+        match self.index.as_ref() {
             Some(index) => index.named(key),
             None => {
                 let mut named = ConstraintCounts::default();
@@ -506,7 +532,7 @@ impl Clone for State {
     fn clone(&self) -> Self {
         State {
             timer: self.timer.clone(),
-            index: None,
+            index: ColdOption::none(),
             ..*self
         }
     }
@@ -535,19 +561,19 @@ fn rank_directly_after(entries: &dyn Entries, previous: &EntryMeta, natural: Ran
 }
 
 /// Edits one list, whose entries these are.
-pub(super) fn edit(entries: &dyn Entries, new: &mut dyn Build, edit: &Edit) -> Edited {
-    match (&edit.removed, &edit.added) {
+pub(super) fn edit(entries: &dyn Entries, new: &mut dyn Build, edit: Edit) -> Edited {
+    match (edit.removed, edit.added) {
         (None, None) => return Edited::Unchanged,
         (None, Some(added)) => add_to(entries, new, added),
         (Some(removed), Some(added)) if removed.rank() == added.rank() => {
             replace(entries, new, added);
         }
         (Some(removed), added) => {
-            take(entries, new, removed);
+            take(entries, new, &removed);
             if added.is_some() {
                 return Edited::Next(Edit {
                     removed: None,
-                    added: added.clone(),
+                    added,
                 });
             }
         }
@@ -568,23 +594,23 @@ pub(super) fn fill(new: &mut dyn Build, entries: &[Arranged], has_disabled: bool
 }
 
 /// Builds the list with an entry in the place of the entry of the same rank.
-fn replace(entries: &dyn Entries, new: &mut dyn Build, meta: &Arc<EntryMeta>) {
+fn replace(entries: &dyn Entries, new: &mut dyn Build, meta: Arc<EntryMeta>) {
     let Position { leaf, at } = position(entries, meta.rank());
     let len = entries.leaf_len(leaf);
     new.keep(0..leaf);
     new.begin_leaf(len);
     new.copy(leaf, 0..at);
-    new.push(HookAt::New(0), Arc::clone(meta));
+    new.push(HookAt::New(0), meta);
     new.copy(leaf, at + 1..len);
     new.keep(leaf + 1..entries.leaf_count());
 }
 
 /// Builds the list with one more entry, whose rank no entry of the list has.
-fn add_to(entries: &dyn Entries, new: &mut dyn Build, meta: &Arc<EntryMeta>) {
+fn add_to(entries: &dyn Entries, new: &mut dyn Build, meta: Arc<EntryMeta>) {
     let leaves = entries.leaf_count();
     if leaves == 0 {
         new.begin_leaf(1);
-        new.push(HookAt::New(0), Arc::clone(meta));
+        new.push(HookAt::New(0), meta);
         return;
     }
     let Position { leaf, at } = position(entries, meta.rank());
@@ -598,13 +624,13 @@ fn add_to(entries: &dyn Entries, new: &mut dyn Build, meta: &Arc<EntryMeta>) {
     new.begin_leaf(left);
     if left > len {
         new.copy(leaf, 0..at);
-        new.push(HookAt::New(0), Arc::clone(meta));
+        new.push(HookAt::New(0), meta);
         if at < len {
             new.copy(leaf, at..len);
         }
     } else if at < left {
         new.copy(leaf, 0..at);
-        new.push(HookAt::New(0), Arc::clone(meta));
+        new.push(HookAt::New(0), meta);
         new.copy(leaf, at..left - 1);
         new.begin_leaf(len + 1 - left);
         new.copy(leaf, left - 1..len);
@@ -612,7 +638,7 @@ fn add_to(entries: &dyn Entries, new: &mut dyn Build, meta: &Arc<EntryMeta>) {
         new.copy(leaf, 0..left);
         new.begin_leaf(len + 1 - left);
         new.copy(leaf, left..at);
-        new.push(HookAt::New(0), Arc::clone(meta));
+        new.push(HookAt::New(0), meta);
         new.copy(leaf, at..len);
     }
     new.keep(leaf + 1..leaves);
@@ -652,31 +678,6 @@ fn all(entries: &dyn Entries) -> Vec<Arranged> {
         meta: Arc::clone(entries.meta(position)),
     };
     positions(entries).map(entry).collect()
-}
-
-/// Adds an entry to those to be arranged, in the place of the one that it replaces. Returns its
-/// index.
-fn add(
-    all: &mut Vec<Arranged>,
-    next_sequence: &mut u64,
-    hook: HookAt,
-    mut meta: Arc<EntryMeta>,
-    replaced: Option<usize>,
-) -> usize {
-    let sequence = replaced.map(|at| all[at].meta.sequence());
-    Arc::make_mut(&mut meta).register(sequence.unwrap_or(*next_sequence));
-    let entry = Arranged { hook, meta };
-    match replaced {
-        Some(at) => {
-            all[at] = entry;
-            at
-        }
-        None => {
-            *next_sequence += 1;
-            all.push(entry);
-            all.len() - 1
-        }
-    }
 }
 
 /// Iterates over the positions of all entries.

@@ -87,16 +87,21 @@ impl<H: ?Sized> Lists<H> {
     pub(super) fn edited(
         &self,
         hooks: &[Arc<H>],
-        edit: &Edit,
+        edit: Edit,
         has_disabled: bool,
         has_conditions: bool,
     ) -> Self {
+        if !has_disabled && self.all.is_none() {
+            return Lists {
+                running: edited(self.running.as_ref(), hooks, edit, has_conditions),
+                all: None,
+            };
+        }
         // Before the first entry is disabled, all entries run.
-        let all = has_disabled.then(|| edited(self.all(), hooks, edit, false));
-        let of_enabled = (has_disabled || self.all.is_some()).then(|| edit.of_enabled());
-        let running = of_enabled.as_ref().unwrap_or(edit);
+        let all = has_disabled.then(|| edited(self.all(), hooks, edit.clone(), false));
+        let running = self.running.as_ref();
         Lists {
-            running: edited(self.running.as_ref(), hooks, running, has_conditions),
+            running: edited(running, hooks, edit.of_enabled(), has_conditions),
             all: all.flatten(),
         }
     }
@@ -125,7 +130,7 @@ impl<H: ?Sized> Lists<H> {
 fn edited<H: ?Sized>(
     list: Option<&List<H>>,
     hooks: &[Arc<H>],
-    edit: &Edit,
+    edit: Edit,
     has_conditions: bool,
 ) -> Option<List<H>> {
     let leaves = list.map_or(&[][..], List::leaves);
@@ -135,7 +140,7 @@ fn edited<H: ?Sized>(
         Edited::Complete => new.finish(has_conditions),
         Edited::Next(rest) => {
             let shorter = new.finish(has_conditions);
-            edited(shorter.as_ref(), hooks, &rest, has_conditions)
+            edited(shorter.as_ref(), hooks, rest, has_conditions)
         }
     }
 }

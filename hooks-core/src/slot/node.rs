@@ -11,14 +11,9 @@ pub(crate) struct Node<H: ?Sized> {
 }
 
 impl<H: ?Sized> Node<H> {
-    fn parts(&self) -> (Arc<H>, EntryMeta) {
-        (Arc::clone(&self.hook), EntryMeta::clone(&self.meta))
-    }
-
     /// Returns a copy of the entry, to register it elsewhere.
     pub(crate) fn entry(&self) -> Entry<Arc<H>> {
-        let (hook, meta) = self.parts();
-        Entry::from_parts(hook, meta)
+        Entry::from_parts(Arc::clone(&self.hook), Arc::clone(&self.meta))
     }
 }
 
