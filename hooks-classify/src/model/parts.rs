@@ -149,6 +149,8 @@ pub struct PartCall {
     pub operands: Vec<Word>,
     /// `true` if the table knows every word.
     pub understood: bool,
+    /// `true` if addresses among its words are only text, by its table.
+    pub offline: bool,
     /// `true` if the program may connect to an address among its words.
     pub connects: bool,
     /// `true` if the program connects to this machine because no option names another host.

@@ -143,6 +143,7 @@ impl Recorder {
                 .collect(),
             operands: call.operands.iter().map(|o| Word::of(&o.arg)).collect(),
             understood: call.unrecognized.is_empty(),
+            offline: call.program.details.offline,
             connects: call.program.connects(),
             connects_to_localhost: call.connects_to_localhost(),
         };

@@ -20,7 +20,7 @@ use tokio::runtime::Runtime;
 use super::color::has_color;
 use super::failure::CommandError;
 use super::semantic;
-use super::setup::{Setup, agents, gate, runtime};
+use super::setup::{Setup, agents, gate, runtime, service_listens_at};
 use super::table::{class, table};
 
 #[derive(Debug, Args)]
@@ -175,7 +175,8 @@ impl CommandChecker {
             false => {
                 let mut loaded = judges.setup.load()?;
                 loaded.config.semantic = stage.or(loaded.config.semantic);
-                (gate(&loaded, None)?, loaded.config.enabled)
+                let listen = runtime()?.block_on(service_listens_at(&loaded));
+                (gate(&loaded, None, listen)?, loaded.config.enabled)
             }
         };
         Ok(Self {

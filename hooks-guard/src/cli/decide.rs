@@ -6,6 +6,7 @@
 //! database only, and nothing is sent to a service that does not prove that it has the key.
 
 use std::future::Future;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -27,7 +28,9 @@ use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep, timeout_at};
 
 use super::failure::CommandError;
-use super::setup::{LoadedConfig, address, gate, gate_without_model, open_one_shot, runtime};
+use super::setup::{
+    LoadedConfig, address, gate, gate_without_model, open_one_shot, runtime, service_listens_at,
+};
 
 /// Timeout of a decision of the service: two seconds for the classification, the rest for writing
 /// the record.
@@ -207,7 +210,8 @@ impl<'a> DecisionContext<'a> {
         };
         let connected = client.connect().await.map_err(failed)?;
         // Evaluate in parallel with the service.
-        let own = self.local_decisions(vec![request.clone()]);
+        let listen = Some(self.loaded.config.listen);
+        let own = self.local_decisions(vec![request.clone()], listen);
         let limit = DECISION_TIMEOUT.min(self.remaining() / 2);
         let answer = connected.post("/api/hooks/permission-request", &body, limit);
         // The service or the request is faulty; this process decides, and its decision is at least
@@ -240,10 +244,11 @@ impl<'a> DecisionContext<'a> {
     }
 
     /// Evaluates requests by the tables and rules of this process, each once for each directory
-    /// that `~` may mean. A thread runs this in parallel with the service.
+    /// that `~` may mean. `listen` is the address of a service. A thread runs this in parallel with the service.
     fn local_decisions(
         &self,
         requests: Vec<PermissionRequest>,
+        listen: Option<SocketAddr>,
     ) -> oneshot::Receiver<Result<Vec<Vec<PermissionDecision>>, CommandError>> {
         let own = self.loaded.places.home.clone();
         let homes: Vec<PathBuf> = std::iter::once(own).chain(self.other_home()).collect();
@@ -251,7 +256,9 @@ impl<'a> DecisionContext<'a> {
         let (send, receive) = oneshot::channel();
         let evaluate = move || -> Result<Vec<Vec<PermissionDecision>>, CommandError> {
             let runtime = runtime()?;
-            let gates = homes.iter().map(|home| gate_without_model(&loaded, home));
+            let gates = homes
+                .iter()
+                .map(|home| gate_without_model(&loaded, home, listen));
             let gates = gates.collect::<Result<Vec<_>, _>>()?;
             let decisions = |request| {
                 let by = |gate: &Gate| runtime.block_on(gate.decide(request)).permission;
@@ -280,7 +287,8 @@ impl<'a> DecisionContext<'a> {
         if readings.is_empty() {
             return Ok(None);
         }
-        let decisions = self.local_decisions(readings.clone()).await;
+        let listen = service_listens_at(self.loaded).await;
+        let decisions = self.local_decisions(readings.clone(), listen).await;
         let panicked = |_| CommandError::Other("hooks-guard panicked".to_owned());
         let decisions = decisions.map_err(panicked)??;
         let rank = |decision: &PermissionDecision| (strictness(decision), decision.classification);
@@ -306,11 +314,12 @@ impl<'a> DecisionContext<'a> {
     /// Returns the gate of this process: among those for each home directory, the strictest about
     /// this request.
     async fn gate(&self, request: &PermissionRequest) -> Result<Gate, CommandError> {
-        let gate = gate(self.loaded, None)?;
+        let listen = service_listens_at(self.loaded).await;
+        let gate = gate(self.loaded, None, listen)?;
         let Some(home) = self.other_home() else {
             return Ok(gate);
         };
-        let other = gate_without_model(self.loaded, &home)?;
+        let other = gate_without_model(self.loaded, &home, listen)?;
         let by_other = strictness(&other.decide(request).await.permission);
         let by_own = strictness(&gate.decide(request).await.permission);
         Ok(if by_other > by_own { other } else { gate })
@@ -385,7 +394,9 @@ impl<'a> DecisionContext<'a> {
         let record = |service: PermissionService| async move {
             service.record_agent_denial(request, reason).await
         };
-        self.with_trail(gate(self.loaded, None)?, record).await
+        let listen = service_listens_at(self.loaded).await;
+        self.with_trail(gate(self.loaded, None, listen)?, record)
+            .await
     }
 
     /// Records the answer of a user whom the agent's editor has asked about a request. Returns

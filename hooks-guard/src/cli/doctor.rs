@@ -206,7 +206,7 @@ impl Service for InstallationChecks {
         let Ok(loaded) = &self.loaded else {
             return Vec::new();
         };
-        let protected = protected(loaded);
+        let protected = protected(loaded, None);
         let trust = Trust::load(&loaded.places.trust_file());
         let mut files = Vec::new();
         let user = loaded.places.rules_file();

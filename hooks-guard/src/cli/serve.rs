@@ -109,7 +109,7 @@ async fn run(
     loaded.config.listen = sockets.local_addr()?;
     let shown = token_file.is_none().then(|| token.clone());
     let exposed = token_file.as_deref().and_then(token_file_warning);
-    let gate = gate(&loaded, token_file)?;
+    let gate = gate(&loaded, token_file, Some(loaded.config.listen))?;
     let audit = open(&loaded.config).await?;
     let _claim = claim(&loaded.config)?;
     // Agents' hooks and `approve` send nothing to a service without the key.

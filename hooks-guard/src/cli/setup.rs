@@ -13,13 +13,13 @@ use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use hooks_guard::audit::{AuditError, AuditStore, TrailAddress};
 use hooks_guard::classify::Classifier;
-use hooks_guard::client::{Address, Client};
+use hooks_guard::client::{Address, Client, ClientError};
 use hooks_guard::config::{Config, ConfigWarning};
 use hooks_guard::doctor::SERVER_VARIABLES;
 use hooks_guard::gate::Gate;
 use hooks_guard::install::{Homes, settings_files};
 use hooks_guard::places::Places;
-use hooks_guard::proof::ServiceKey;
+use hooks_guard::proof::{KeyError, ServiceKey};
 use hooks_guard::protocol::Agent;
 use hooks_guard::rules::{Protected, RuleBook};
 use hooks_runtime::display::escape;
@@ -425,25 +425,56 @@ pub(crate) fn service_address(config: &Config) -> SocketAddr {
     config.published_address.unwrap_or(config.listen)
 }
 
+/// Timeout of the proof that a service listens at the configured address.
+const PROOF_TIMEOUT: Duration = Duration::from_millis(100);
+
+/// Returns the configured address if a service of this user may listen there: a program proves that
+/// it has the key, or does not respond in time. Returns `None` if nothing or another program listens
+/// there, such as the server of a website on port 3000.
+pub(crate) async fn service_listens_at(loaded: &LoadedConfig) -> Option<SocketAddr> {
+    let listen = loaded.config.listen;
+    let key = match ServiceKey::load(&loaded.key_file()) {
+        Ok(key) => key,
+        // No service has started.
+        Err(KeyError::Missing(_)) => return None,
+        Err(_) => return Some(listen),
+    };
+    let client = Client::new(Address::Tcp(listen)).with_key(key);
+    let client = client.with_handshake_timeout(PROOF_TIMEOUT);
+    match client.connect().await {
+        Err(ClientError::Unreachable(_) | ClientError::Unproved(_)) => None,
+        // A service without capacity closes connections.
+        Ok(_) | Err(_) => Some(listen),
+    }
+}
+
 /// Returns a single-threaded runtime.
 pub(crate) fn runtime() -> Result<Runtime, CommandError> {
     Ok(Builder::new_current_thread().enable_all().build()?)
 }
 
 /// Returns the gate of this configuration, with the user's and the projects' rules; `secret` is a
-/// further protected file.
-pub(crate) fn gate(loaded: &LoadedConfig, secret: Option<PathBuf>) -> Result<Gate, CommandError> {
+/// further protected file, and `listen` the address of a service.
+pub(crate) fn gate(
+    loaded: &LoadedConfig,
+    secret: Option<PathBuf>,
+    listen: Option<SocketAddr>,
+) -> Result<Gate, CommandError> {
     let classifier = match loaded.config.semantic.clone() {
         Some(stage) => semantic::classifier(stage)?,
         None => Classifier::new(),
     };
-    gate_with(loaded, classifier, protected(loaded), secret)
+    gate_with(loaded, classifier, protected(loaded, listen), secret)
 }
 
 /// Returns the gate of this configuration without a language model, for a shell with this home
-/// directory.
-pub(crate) fn gate_without_model(loaded: &LoadedConfig, home: &Path) -> Result<Gate, CommandError> {
-    let mut protected = protected(loaded);
+/// directory. `listen` is the address of a service.
+pub(crate) fn gate_without_model(
+    loaded: &LoadedConfig,
+    home: &Path,
+    listen: Option<SocketAddr>,
+) -> Result<Gate, CommandError> {
+    let mut protected = protected(loaded, listen);
     if home != protected.home {
         protected.settings.extend(agents_settings(home));
         home.clone_into(&mut protected.home);
@@ -515,8 +546,9 @@ fn agents_settings(home: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// Returns the files and processes that no command and no tool may touch without a question.
-pub(crate) fn protected(loaded: &LoadedConfig) -> Protected {
+/// Returns the files, the processes and the address that no command and no tool may touch without a
+/// question. `listen` is the address of a service.
+pub(crate) fn protected(loaded: &LoadedConfig, listen: Option<SocketAddr>) -> Protected {
     let LoadedConfig {
         config,
         file,
@@ -541,7 +573,7 @@ pub(crate) fn protected(loaded: &LoadedConfig) -> Protected {
     }
     files.dedup();
     let mut protected = Protected::new(&places.home);
-    protected.listen = Some(config.listen);
+    protected.listen = listen;
     protected.socket = config.socket.clone();
     protected.files = files;
     protected.settings = agents_settings(&places.home);

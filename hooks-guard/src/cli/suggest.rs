@@ -14,7 +14,7 @@ use jiff::Timestamp;
 
 use super::failure::CommandError;
 use super::report::print_backup;
-use super::setup::{LoadedConfig, Setup, database, missing_trail, protected, runtime};
+use super::setup::{LoadedConfig, Setup, database, missing_trail, protected, runtime, service_listens_at};
 use super::snapshot::Trail;
 use super::when;
 
@@ -53,8 +53,9 @@ pub(crate) fn suggest(options: SuggestArgs) -> Result<bool, CommandError> {
             "`--write` asks on the terminal; pass `--yes` to write without a question".to_owned(),
         ));
     }
-    let answers = runtime()?.block_on(answers(&loaded, options.since))?;
-    let protected = protected(&loaded);
+    let runtime = runtime()?;
+    let answers = runtime.block_on(answers(&loaded, options.since))?;
+    let protected = protected(&loaded, runtime.block_on(service_listens_at(&loaded)));
     let book = RuleBook::new(&loaded.places, protected.clone());
     let min = usize::try_from(options.min).unwrap_or(usize::MAX);
     let suggestions = book.suggest(&answers, min)?;

@@ -524,3 +524,55 @@ fn a_standalone_hook_uses_an_approval_only_if_nothing_listens() {
         "{reason}"
     );
 }
+
+/// The default port of the service is that of many development servers.
+#[test]
+fn the_address_is_protected_only_while_a_service_of_this_user_may_listen_there() {
+    fn decisions(home: &Home, port: u16) -> Vec<(String, String)> {
+        let commands = [
+            format!("curl -s http://localhost:{port}/health"),
+            format!("curl -I http://127.0.0.1:{port}"),
+            format!("for i in 1 2 3; do curl -sf localhost:{port} && break; sleep 1; done"),
+            format!("redis-cli -p {port} ping"),
+            format!("curl https://example.com:{port}/"),
+        ];
+        let ask = |(at, command): (usize, &String)| {
+            decision_of(&home.hook("claude-code", &[], &pre_tool_use(command, &at.to_string())))
+        };
+        commands.iter().enumerate().map(ask).collect()
+    }
+    #[track_caller]
+    fn assert_all(home: &Home, port: u16, expected: &str, reason: &str) {
+        for (decision, given) in decisions(home, port) {
+            assert_eq!(decision, expected, "{given}");
+            assert!(given.contains(reason), "{given}");
+        }
+    }
+
+    let home = Home::new();
+    let free = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = free.local_addr().expect("a port").port();
+    drop(free);
+    home.config(&format!("listen = '127.0.0.1:{port}'"));
+    assert_all(&home, port, "allow", "");
+    with_key(&home, port);
+    assert_all(&home, port, "allow", "");
+
+    for (status, body) in [("200 OK", "<!doctype html>"), ("404 Not Found", ALLOW)] {
+        let home = Home::new();
+        let server = Stranger::responding(status, body);
+        with_key(&home, server.port);
+        assert_all(&home, server.port, "allow", "");
+        server.assert_only_a_challenge_received();
+    }
+
+    // A service that is stopped or overloaded cannot prove that it has the key.
+    let home = Home::new();
+    let silent = Stranger::new(|_, _| {});
+    with_key(&home, silent.port);
+    assert_all(&home, silent.port, "ask", "it may connect to the guard");
+
+    let home = Home::new();
+    let service = Service::start(&home);
+    assert_all(&home, service.port, "ask", "it may connect to the guard");
+}

@@ -89,7 +89,7 @@ pub(super) fn protection(part: &Part, places: &Protected) -> Option<Protection> 
     }) {
         return Some(Protection::Port);
     }
-    if !client && !connects && !active(part) {
+    if !client && !connects && (!active(part) || has_only_text(part)) {
         return None;
     }
     if matches!(name, "echo" | "printf") {
@@ -142,6 +142,17 @@ pub(super) fn protection(part: &Part, places: &Protected) -> Option<Protection> 
         }
     }
     None
+}
+
+/// Returns `true` if addresses among the words of a part are only text: by their tables its programs
+/// connect to none, and it runs no code, such as `git commit -m 'serve on localhost:3000'`.
+fn has_only_text(part: &Part) -> bool {
+    let runs_code = part.is_opaque
+        || part.runs_input
+        || part.unseen_code.is_some()
+        || !part.code_files.is_empty()
+        || !part.package_scripts.is_empty();
+    !runs_code && part.is_understood() && part.calls.iter().all(|call| call.offline)
 }
 
 /// Returns `true` if a command sets a variable to the guard's address, and one of its parts may

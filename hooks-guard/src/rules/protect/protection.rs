@@ -11,7 +11,7 @@ use crate::rules::verdict::changes;
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Protected {
-    /// Address on which the guard listens.
+    /// Address on which a guard of this user listens; `None` if none runs.
     pub listen: Option<SocketAddr>,
     /// The guard's Unix socket.
     pub socket: Option<PathBuf>,
