@@ -14,7 +14,9 @@ use jiff::Timestamp;
 
 use super::failure::CommandError;
 use super::report::print_backup;
-use super::setup::{LoadedConfig, Setup, database, missing_trail, protected, runtime, service_listens_at};
+use super::setup::{
+    LoadedConfig, Setup, database, missing_trail, protected, runtime, service_listens_at,
+};
 use super::snapshot::Trail;
 use super::when;
 

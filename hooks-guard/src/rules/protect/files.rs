@@ -7,7 +7,7 @@ use super::super::context::{RequestContext, base_name, name_of};
 use super::super::paths::{ResolvedPath, normal};
 use super::places::{ANYWHERE, ROOTED};
 use super::protection::{Protected, Protection, active};
-use crate::classify::{Crud, Part, Tables, UNKNOWN, Word};
+use crate::classify::{Crud, Part, PartCall, PathEffect, Tables, UNKNOWN, Word};
 
 /// A protected path: its components in lower case; `*` matches within one component.
 #[derive(Clone, Debug)]
@@ -101,14 +101,17 @@ impl ProtectedFiles {
         path.names.iter().find_map(|name| {
             let parts = components(name);
             let reads = effect == Crud::Read;
+            let is_open = reads && is_public_part_of_ssh(&parts);
             let guards = self.guards(effect).iter();
-            let mut hit = guards.filter(|guard| guard.matches(&parts, reads));
+            let mut hit = guards.filter(|guard| {
+                !(is_open && guard.protection == Protection::Ssh) && guard.matches(&parts, reads)
+            });
             hit.next().map(|guard| guard.protection)
         })
     }
 
     /// Returns the protection of a path for this effect, including protected files in a directory
-    /// that is removed or moved.
+    /// that is removed.
     pub(super) fn tree_protection(
         &self,
         context: &RequestContext<'_>,
@@ -121,6 +124,21 @@ impl ProtectedFiles {
                 .then(|| self.moved_protection(context, path))
                 .flatten()
         })
+    }
+
+    /// Returns the protection of a path that a part names in its words, as in
+    /// [`tree_protection`](Self::tree_protection), unless the part deletes files and no folders.
+    fn named_protection(
+        &self,
+        context: &RequestContext<'_>,
+        part: &Part,
+        touch: &PathEffect,
+    ) -> Option<Protection> {
+        let path = locate(context, &touch.path);
+        match deletes_only_files(part) {
+            true => self.path_protection(&path, touch.effect),
+            false => self.tree_protection(context, &path, touch.effect),
+        }
     }
 
     /// Returns the protection of a file inside a directory that is removed or moved as a whole.
@@ -159,10 +177,16 @@ impl ProtectedFiles {
         context: &RequestContext<'_>,
         part: &Part,
     ) -> Option<(Protection, String)> {
-        let named = part.redirections.iter().chain(&part.path_effects);
-        for touch in named {
+        for touch in &part.redirections {
             let path = locate(context, &touch.path);
             if let Some(protection) = self.tree_protection(context, &path, touch.effect) {
+                return Some((protection, touch.path.text.clone()));
+            }
+        }
+        for touch in &part.path_effects {
+            if let Some(protection) = self.named_protection(context, part, touch)
+                && (touch.effect > Crud::Read || counts(part, protection, &touch.path))
+            {
                 return Some((protection, touch.path.text.clone()));
             }
         }
@@ -180,14 +204,21 @@ impl ProtectedFiles {
             .iter()
             .skip(1)
             .chain(part.assignments.iter().map(|one| &one.value));
+        let reads = files_only_read(part);
         for word in words {
+            let effect = match reads.contains(&word.text.as_str()) {
+                true => Crud::Read,
+                false => effect,
+            };
             for text in texts(&word.text) {
                 // An argument that tells git where a repository is.
                 if name == "git" && (text == ".git" || text.ends_with("/.git")) {
                     continue;
                 }
                 let place = locate(context, &word.with_text(text));
-                if let Some(protection) = self.path_protection(&place, effect) {
+                if let Some(protection) = self.path_protection(&place, effect)
+                    && (effect > Crud::Read || counts(part, protection, word))
+                {
                     return Some((protection, text.to_owned()));
                 }
             }
@@ -210,6 +241,7 @@ impl ProtectedFiles {
             }
         }
         named_in_code(part)
+            .filter(|token| !reads.contains(token))
             .find_map(|token| {
                 let mut path = context.start.locate(token);
                 if token.starts_with('/') {
@@ -249,6 +281,61 @@ impl ProtectedFiles {
         let what = by_code.map(str::to_owned).or_else(within)?;
         Some((Protection::Files, what))
     }
+}
+
+/// Returns the words that name files which a changing part only reads: the part runs the file, or its
+/// table says that it reads the file, and changes another one. A link to a file is a way to change
+/// it later.
+fn files_only_read(part: &Part) -> Vec<&str> {
+    let is_changed = |touch: &PathEffect| touch.effect > Crud::Read;
+    let changes_named =
+        (part.path_effects.iter()).any(|touch| is_changed(touch) && touch.effect >= part.effect);
+    let has_roles = changes_named && part.is_understood() && !Tables::embedded().places_links(part);
+    let read = part.path_effects.iter().filter(|_| has_roles);
+    let read = read.map(|touch| &touch.path);
+    let is_only_read = |text: &&str| {
+        let mut same = part.path_effects.iter();
+        !same.any(|touch| touch.path.text == *text && is_changed(touch))
+    };
+    read.chain(&part.code_files)
+        .map(|word| word.text.as_str())
+        .filter(is_only_read)
+        .collect()
+}
+
+/// Programs that delete files, and folders only with one of [`OF_FOLDERS`].
+const DELETE_FILES: &[&str] = &["rm", "unlink", "shred"];
+
+const OF_FOLDERS: &[&str] = &["-r", "-R", "--recursive", "-d", "--dir"];
+
+/// Returns `true` if a part deletes files that it names, and no folder.
+fn deletes_only_files(part: &Part) -> bool {
+    let is_of_folders = |call: &PartCall| {
+        call.options
+            .iter()
+            .any(|(name, _)| OF_FOLDERS.contains(&name.as_str()))
+    };
+    part.is_understood()
+        && Tables::embedded().is_one_of(name_of(part), DELETE_FILES)
+        && !part.calls.iter().any(is_of_folders)
+}
+
+/// Returns `true` if a part that only reads a protected file counts. The files of SSH may be listed
+/// and used, such as by `ssh -i`; their contents may not be read.
+fn counts(part: &Part, protection: Protection, word: &Word) -> bool {
+    let text = word.text.as_str();
+    let mut reads = part.file_reads.iter();
+    protection != Protection::Ssh
+        || text.contains(UNKNOWN)
+        || reads.any(|read| text.contains(&read.path.text))
+}
+
+/// Returns `true` for the public half of a key and the list of known hosts.
+fn is_public_part_of_ssh(path: &[String]) -> bool {
+    path.last().is_some_and(|name| {
+        let is_list = name == "known_hosts" || name == "known_hosts.old";
+        is_list || name.ends_with(".pub") && !name.contains(UNKNOWN)
+    })
 }
 
 /// Returns text that looks like a path within code: words, here-documents and piped text.
@@ -389,13 +476,18 @@ impl ProtectedPath {
 /// Returns `true` if a path component, possibly a pattern, may match a protected one. A pattern
 /// counts only if it begins with at least `least` literal characters.
 fn component_may_match(part: &str, guarded: &str, least: usize) -> bool {
-    if let Some((head, _)) = part.split_once(WILDCARD) {
-        let start = guarded.split('*').next().unwrap_or(guarded);
+    if let Some((head, rest)) = part.split_once(WILDCARD) {
+        let tail = rest.rsplit(WILDCARD).next().unwrap_or(rest);
+        // The end of `[…]` is part of the pattern.
+        let tail = if tail.contains(']') { "" } else { tail };
+        let (start, end) = guarded.split_once('*').unwrap_or((guarded, guarded));
+        let is_whole = !guarded.contains('*');
         // A pattern does not match a leading dot.
         let hidden = guarded.starts_with('.') && head.is_empty();
         return !hidden
             && head.len() >= least
-            && (start.starts_with(head) || head.starts_with(start));
+            && (start.starts_with(head) || !is_whole && head.starts_with(start))
+            && (end.ends_with(tail) || !is_whole && tail.ends_with(end));
     }
     match guarded.split_once('*') {
         None => part == guarded,
