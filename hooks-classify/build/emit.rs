@@ -433,6 +433,9 @@ impl<'a> Emitter<'a> {
                 FileLocatorDef::Operand => "FileLocator::Operand".to_owned(),
                 FileLocatorDef::Operands => "FileLocator::Operands".to_owned(),
                 FileLocatorDef::InOperand(name) => format!("FileLocator::InOperand({name:?})"),
+                FileLocatorDef::InOption(names, file) => {
+                    format!("FileLocator::InOption({}, {file:?})", self.texts(names))
+                }
                 FileLocatorDef::UnknownCommand(name) => {
                     format!("FileLocator::UnknownCommand({name:?})")
                 }

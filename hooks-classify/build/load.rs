@@ -243,7 +243,7 @@ fn program(mut raw: RawProgram, parent: Option<&ProgramDef>) -> Result<ProgramDe
     }
     let values = (own.details.decided_by.iter()).chain(&own.details.configured_by);
     let options = values.filter_map(|entry| match entry {
-        FileLocatorDef::Options(names) => Some(names),
+        FileLocatorDef::Options(names) | FileLocatorDef::InOption(names, _) => Some(names),
         _ => None,
     });
     let takes_value = |option: &OptionDef| option.arity != ArityDef::None;
@@ -442,7 +442,16 @@ fn decides(entries: &[String]) -> Result<Vec<FileLocatorDef>, String> {
             "operand" => FileLocatorDef::Operand,
             "operands" => FileLocatorDef::Operands,
             _ if text.starts_with('-') => {
-                FileLocatorDef::Options(text.split_whitespace().map(str::to_owned).collect())
+                let (names, file) = match text.split_once('/') {
+                    Some((names, file)) => (names, Some(file)),
+                    None => (text.as_str(), None),
+                };
+                let names = names.split_whitespace().map(str::to_owned).collect();
+                match file {
+                    Some("") => return Err(format!("`{text}` is not a file in a folder")),
+                    Some(file) => FileLocatorDef::InOption(names, file.to_owned()),
+                    None => FileLocatorDef::Options(names),
+                }
             }
             _ if below_home.is_empty() || below_home.starts_with(['/', '~']) || star_in_folder => {
                 return Err(format!("`{text}` is not a file in a folder"));

@@ -174,6 +174,7 @@ pub(crate) enum FileLocatorDef {
     Operand,
     Operands,
     InOperand(String),
+    InOption(Vec<String>, String),
     UnknownCommand(String),
     Manifest(String),
 }

@@ -291,6 +291,8 @@ pub(crate) enum FileLocator {
     Operands,
     /// A file of this name in the folder that an operand names.
     InOperand(&'static str),
+    /// A file of this name in the folder that the value of one of these options names.
+    InOption(&'static [&'static str], &'static str),
     /// A file of this name, for a command of the program that its table does not know.
     UnknownCommand(&'static str),
     /// A file of this name where the program runs; with `^` there and in every folder above.

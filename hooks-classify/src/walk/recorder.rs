@@ -339,6 +339,13 @@ fn push_path_effects(role: Role, args: &[Arg], out: &mut Vec<PathEffect>) {
     out.extend(args.iter().map(|arg| PathEffect::of(arg, effect)));
 }
 
+/// Returns the values of options with these names.
+fn values_of<'c>(call: &'c Call, names: &'c [&str]) -> impl Iterator<Item = &'c Arg> {
+    let options = call.options.iter();
+    let matching = options.filter(|opt| names.contains(&opt.name.as_str()));
+    matching.filter_map(|opt| opt.value.as_ref())
+}
+
 /// Adds the files that determine the effect of a call according to its table.
 fn add_manifests(part: &mut Part, call: &Call) {
     let program = &call.program;
@@ -356,13 +363,14 @@ fn add_manifests(part: &mut Part, call: &Call) {
             false => &mut part.settings_files,
         };
         match entry {
-            FileLocator::Options(names) => {
-                let matching = call
-                    .options
-                    .iter()
-                    .filter(|opt| names.contains(&opt.name.as_str()));
-                let values = matching.filter_map(|opt| opt.value.as_ref());
-                words.extend(values.map(Word::of));
+            FileLocator::Options(names) => words.extend(values_of(call, names).map(Word::of)),
+            FileLocator::InOption(names, pattern) => {
+                let folders = values_of(call, names);
+                part.manifests.extend(folders.map(|folder| Manifest {
+                    pattern: (*pattern).to_owned(),
+                    folder: Some(Word::of(folder)),
+                    required: false,
+                }))
             }
             FileLocator::Operand => words.extend(operands.take(1).map(Word::of)),
             FileLocator::Operands => words.extend(operands.map(Word::of)),

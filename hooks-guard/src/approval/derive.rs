@@ -5,7 +5,7 @@
 use std::path::{Component, Path};
 
 use super::files::{Lookup, ScopeReader};
-use super::package::{includes, is_makefile, scripts};
+use super::package::{IncludeBase, IncludeFormat, scripts};
 use crate::classify::{Classifier, Crud, Manifest, Part, Parts, Tables, UNKNOWN, UnseenCode, Word};
 use crate::request::PermissionRequest;
 use crate::rules::{NO_DIRECTORY, PathBase, start_of, words_of};
@@ -106,7 +106,7 @@ impl<'a> Derivation<'a> {
         if let Some(access) = &request.file {
             let start = PathBase::new(self.cwd, self.home);
             for path in &access.paths {
-                self.links(&start, &path.to_string_lossy());
+                self.links(&start, &path.to_string_lossy(), true);
             }
             return;
         }
@@ -211,7 +211,7 @@ impl<'a> Derivation<'a> {
         }
         for touch in part.path_effects.iter().chain(&part.redirections) {
             if touch.path.known {
-                self.links(&place.start, &touch.path.text);
+                self.links(&place.start, &touch.path.text, touch.effect > Crud::Read);
             }
         }
         for file in &part.code_files {
@@ -552,50 +552,53 @@ impl<'a> Derivation<'a> {
         }
     }
 
-    /// Adds the files that makefiles include.
+    /// Adds the files that the files found so far include, and those that these include.
     fn includes(&mut self, from: usize, place: &CommandContext) {
         let mut at = from;
         while let Some(lookup) = self.lookups.get(at).cloned() {
             at += 1;
-            let is_makefile = match &lookup {
-                Lookup::File(path) => is_makefile(path.rsplit('/').next().unwrap_or(path)),
-                Lookup::Named(_, name) => is_makefile(name),
-                _ => false,
-            };
-            if !is_makefile {
+            if !matches!(lookup, Lookup::File(_) | Lookup::Named(..)) {
                 continue;
             }
             for file in self.reader.resolve_one(&lookup) {
-                let text = file
-                    .is_content()
-                    .then(|| self.reader.text(Path::new(&file.path)));
-                let Some(text) = text.flatten() else {
+                let path = Path::new(&file.path);
+                let name = path.file_name().and_then(|name| name.to_str());
+                let format = name
+                    .filter(|_| file.is_content())
+                    .and_then(IncludeFormat::of);
+                let text = format.and_then(|format| Some((format, self.reader.text(path)?)));
+                let Some((format, text)) = text else {
                     continue;
                 };
-                for name in includes(&text) {
-                    // `make` resolves them in its own directory.
-                    for path in place
-                        .start
-                        .paths(name)
-                        .into_iter()
-                        .filter(|path| is_known(path))
-                    {
-                        self.add(optional_lookup(&path));
+                for one in format.includes(&text) {
+                    let paths = match one.base {
+                        IncludeBase::WorkingDirectory => place.start.paths(&one.path),
+                        IncludeBase::OwnFolder => {
+                            let own = PathBase::new(path.parent(), self.home);
+                            own.paths(&one.path)
+                        }
+                    };
+                    for path in paths.iter().filter(|path| is_known(path)) {
+                        let paths = self.reader.in_folders(path);
+                        paths
+                            .iter()
+                            .for_each(|path| self.add(optional_lookup(path)));
                     }
                 }
             }
         }
     }
 
-    /// Adds the targets of links on a path, so that a changed link changes the scope.
-    fn links(&mut self, start: &PathBase, text: &str) {
+    /// Adds the targets of links on a path, so that a changed link changes the scope; if the path is
+    /// written, also those of links that are placed later.
+    fn links(&mut self, start: &PathBase, text: &str, is_written: bool) {
         for path in start.paths(text).into_iter().filter(|path| is_known(path)) {
             let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
             let is_link = |path: &str| {
                 let real = std::fs::canonicalize(path);
                 real.is_ok_and(|real| real != Path::new(path))
             };
-            if is_link(&path) || is_link(folder) {
+            if is_written || is_link(&path) || is_link(folder) {
                 self.add(Lookup::Link(path));
             }
         }

@@ -307,6 +307,38 @@ impl ScopeReader {
         Some(String::from_utf8_lossy(&bytes).into_owned())
     }
 
+    /// Returns the paths that a path with `*` in a folder's name means at present; another path as
+    /// it is.
+    pub(super) fn in_folders(&mut self, path: &str) -> Vec<String> {
+        let Some((before, after)) = path.split_once('*') else {
+            return vec![path.to_owned()];
+        };
+        let (parent, start) = before.rsplit_once('/').unwrap_or(("", before));
+        let Some((end, rest)) = after.split_once('/') else {
+            return vec![path.to_owned()];
+        };
+        let entries = match std::fs::read_dir(parent) {
+            Ok(entries) => entries,
+            Err(error) => {
+                self.refuse_unless_absent(&error, Path::new(parent));
+                return Vec::new();
+            }
+        };
+        let pattern = format!("{start}*{end}");
+        let mut paths = Vec::new();
+        for (at, entry) in entries.enumerate() {
+            let Some(entry) = entry.ok().filter(|_| at < MAX_NAMES) else {
+                self.refuse(format!("cannot list all of `{parent}`"));
+                break;
+            };
+            let name = entry.file_name();
+            let name = name.to_str().filter(|name| pattern_matches(&pattern, name));
+            paths.extend(name.map(|name| format!("{parent}/{name}/{rest}")));
+        }
+        paths.sort();
+        paths
+    }
+
     fn resolve_pattern(&mut self, folder: &Path, pattern: &str) -> Vec<BoundFile> {
         let (name, most) = match pattern.strip_prefix('^') {
             Some(name) => (name, MAX_ABOVE),

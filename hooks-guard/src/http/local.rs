@@ -62,7 +62,11 @@ impl HostNames {
         let Ok(authority) = host.parse::<Authority>() else {
             return false;
         };
-        if authority.as_str().contains('@') {
+        let after = authority.as_str().strip_prefix(authority.host());
+        let is_digit = |c: char| c.is_ascii_digit();
+        let is_port = |port: &str| port.chars().all(is_digit) && port.parse::<u16>().is_ok();
+        let has_valid_port = |after: &str| after.strip_prefix(':').is_some_and(is_port);
+        if !after.is_some_and(|after| after.is_empty() || has_valid_port(after)) {
             return false;
         }
         let name = authority.host().trim_end_matches('.').to_ascii_lowercase();
@@ -118,6 +122,13 @@ mod tests {
             "evil.test@localhost",
             "[::1",
             "localhost:x:y",
+            "127.0.0.1:1.evil.test",
+            "localhost:1evil.test",
+            "[::1]:1.evil.test",
+            "[::1]evil.test",
+            "localhost:65536",
+            "localhost:+80",
+            "localhost:",
         ] {
             assert!(!allowed(host, None), "{host}");
         }

@@ -32,6 +32,12 @@ fn content(file: &str) -> String {
         })
         .to_string(),
         "deno.json" => json!({ "tasks": { "ci": "deno run -A ci.ts" } }).to_string(),
+        "requirements.txt" => "requests\n-r more.txt\n-e ./lib\n".to_owned(),
+        "more.txt" => "-c constraints.txt\n".to_owned(),
+        "build.ninja" => "include rules.ninja\nsubninja sub/build.ninja\n".to_owned(),
+        "justfile" => "import 'x.just'\nmod deploy\n".to_owned(),
+        "compose.yaml" => "include:\n  - sub/compose.yml\nservices:\n  a:\n    build: ./app\n    env_file: a.env\n".to_owned(),
+        "Cargo.toml" => "[workspace]\nmembers = ['crates/*']\n[dependencies]\na = { path = 'lib' }\n".to_owned(),
         "Makefile" => "include rules.mk\ntest:\n\t./test.sh\n".to_owned(),
         _ => "one\n".to_owned(),
     }
@@ -104,6 +110,90 @@ fn without_rate_limit() -> Daemon {
 
 /// A command, the existing files, and the file that determines the command's effect.
 const DECIDED_BY: &[(&str, &[&str], &str)] = &[
+    ("curl -K x.conf", &["x.conf"], "x.conf"),
+    (
+        "curl --config x.conf https://example.com",
+        &["x.conf"],
+        "x.conf",
+    ),
+    ("tar -cf a.tar -T list", &["list"], "list"),
+    ("tar cf a.tar --exclude-from=list src", &["list"], "list"),
+    ("rsync -a --files-from=list src/ copy/", &["list"], "list"),
+    ("wget -i list", &["list"], "list"),
+    ("eslint src", &["eslint.config.js"], "eslint.config.js"),
+    ("eslint --fix -c x.cjs src", &["x.cjs"], "x.cjs"),
+    (
+        "prettier --write src",
+        &[".prettierrc.mjs"],
+        ".prettierrc.mjs",
+    ),
+    ("tsc", &["tsconfig.json"], "tsconfig.json"),
+    ("tsc -p sub", &["sub/tsconfig.json"], "sub/tsconfig.json"),
+    ("vite build", &["vite.config.ts"], "vite.config.ts"),
+    ("vitest run", &["vite.config.ts"], "vite.config.ts"),
+    (
+        "stylelint src",
+        &["stylelint.config.js"],
+        "stylelint.config.js",
+    ),
+    ("black src", &["pyproject.toml"], "pyproject.toml"),
+    ("ruff format src", &["ruff.toml"], "ruff.toml"),
+    ("mypy src", &["mypy.ini"], "mypy.ini"),
+    (
+        "pip install -r requirements.txt",
+        &["requirements.txt", "more.txt"],
+        "more.txt",
+    ),
+    (
+        "pip install -r requirements.txt",
+        &["requirements.txt", "more.txt", "constraints.txt"],
+        "constraints.txt",
+    ),
+    (
+        "pip install -r requirements.txt",
+        &["requirements.txt", "lib/setup.py"],
+        "lib/setup.py",
+    ),
+    ("pip install -e .", &["setup.py"], "setup.py"),
+    (
+        "pip install -e ./lib",
+        &["lib/pyproject.toml"],
+        "lib/pyproject.toml",
+    ),
+    ("ninja", &["build.ninja", "rules.ninja"], "rules.ninja"),
+    (
+        "ninja",
+        &["build.ninja", "sub/build.ninja"],
+        "sub/build.ninja",
+    ),
+    ("just build", &["justfile", "x.just"], "x.just"),
+    (
+        "just build",
+        &["justfile", "deploy/mod.just"],
+        "deploy/mod.just",
+    ),
+    (
+        "docker compose up",
+        &["compose.yaml", "sub/compose.yml"],
+        "sub/compose.yml",
+    ),
+    (
+        "docker compose up",
+        &["compose.yaml", "app/Dockerfile"],
+        "app/Dockerfile",
+    ),
+    ("docker compose up", &["compose.yaml", "a.env"], "a.env"),
+    (
+        "cargo build",
+        &["Cargo.toml", "crates/a/Cargo.toml"],
+        "crates/a/Cargo.toml",
+    ),
+    (
+        "cargo test",
+        &["Cargo.toml", "crates/a/build.rs"],
+        "crates/a/build.rs",
+    ),
+    ("cargo run", &["Cargo.toml", "lib/build.rs"], "lib/build.rs"),
     ("bash deploy.sh", &["deploy.sh"], "deploy.sh"),
     ("sh -e deploy.sh prod", &["deploy.sh"], "deploy.sh"),
     ("bash --rcfile rc.sh -i", &["rc.sh"], "rc.sh"),
@@ -493,6 +583,15 @@ fn a_new_relevant_file_leads_to_a_new_question() {
             "compose.override.yaml",
         ),
         ("PATH=a:b:$PATH deploy", &["b/deploy"], "a/deploy"),
+        ("cargo build", &["Cargo.toml"], "crates/new/Cargo.toml"),
+        ("ninja", &["build.ninja"], "rules.ninja"),
+        ("prettier --write src", &["src/a.js"], ".prettierrc.cjs"),
+        ("just build", &["justfile"], "deploy.just"),
+        (
+            "pip install -r requirements.txt",
+            &["requirements.txt"],
+            "more.txt",
+        ),
     ];
     for (command, files, appears) in cases {
         let folder = project(files);
@@ -502,6 +601,38 @@ fn a_new_relevant_file_leads_to_a_new_question() {
         write(folder.path(), appears, "new\n");
         let why = assert_asks(&daemon, &body);
         assert!(why.contains("does not apply"), "{command}: {why}");
+    }
+}
+
+/// `P-26`: a command that writes a file would write elsewhere after the file became a link.
+#[test]
+fn an_approval_does_not_apply_after_a_written_file_becomes_a_link() {
+    let daemon = without_rate_limit();
+    for (command, written) in [
+        ("cp v out", "out"),
+        ("cp v sub/out", "sub/out"),
+        ("echo text > out", "out"),
+        ("tee -a out < v", "out"),
+        ("touch out", "out"),
+        ("curl -o out https://example.com", "out"),
+        ("mkdir -p made/out", "made"),
+    ] {
+        let folder = project(&["v", "sub/a", "elsewhere/a"]);
+        let body = body(folder.path(), command);
+        approve(&daemon, &body, "always");
+        assert_allowed_by_approval(&daemon, &body);
+        symlink(folder.path().join("elsewhere"), folder.path().join(written)).unwrap();
+        let why = assert_asks(&daemon, &body);
+        assert!(why.contains("does not apply"), "{command}: {why}");
+        fs::remove_file(folder.path().join(written)).unwrap();
+        assert_allowed_by_approval(&daemon, &body);
+        // A folder above the file, too.
+        if let Some((folder_name, _)) = written.split_once('/') {
+            let place = folder.path().join(folder_name);
+            fs::remove_dir_all(&place).unwrap();
+            symlink(folder.path().join("elsewhere"), &place).unwrap();
+            assert_asks(&daemon, &body);
+        }
     }
 }
 
