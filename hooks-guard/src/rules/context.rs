@@ -4,6 +4,8 @@
 use std::cell::OnceCell;
 use std::path::Path;
 
+use globset::GlobMatcher;
+
 use super::paths::{Directory, PathBase, ResolvedPath};
 use super::project::Project;
 use crate::classify::{CommandAnalysis, Part, Parts, UNKNOWN, Word};
@@ -132,9 +134,69 @@ impl<'a> RequestContext<'a> {
             for text in candidates(&word.text) {
                 out.push(self.locate(&word.with_text(text)));
             }
+            if let Some(text) = path_in_revision(&word.text) {
+                out.push(self.locate(&word.with_text(text)));
+                // It starts at the root of the repository, whatever the directory of the command.
+                let at_root = self.base.names.iter().map(|base| format!("{base}/{text}"));
+                out.extend(at_root.map(|path| self.locate(&word.with_text(&path))));
+            }
         }
         out
     }
+
+    /// Returns `true` if an argument fits a pattern. A pattern with `/` is one of paths: it is
+    /// compared with the path without `.`, `..` and links, relative to `base`.
+    pub(super) fn argument_fits(
+        &self,
+        base: &Directory,
+        pattern: &GlobMatcher,
+        word: &str,
+    ) -> bool {
+        let glob = pattern.glob().glob();
+        if !glob.contains('/') || word.contains("://") {
+            return pattern.is_match(word);
+        }
+        // `--cov=src/*` has a path after the name of the option.
+        let (option, path) = match word.split_once('=') {
+            Some((option, path)) if word.starts_with('-') => (format!("{option}="), path),
+            _ => (String::new(), word),
+        };
+        let end = if path.ends_with('/') { "/" } else { "" };
+        let of_glob = glob.strip_prefix(option.as_str()).unwrap_or(glob);
+        let relative = |name: &str| match of_glob.chars().next() {
+            Some('/') => Some(name.to_owned()),
+            Some('~') => {
+                let mut homes = self.homes.iter();
+                homes.find_map(|home| Some(format!("~{}", name.strip_prefix(home.as_str())?)))
+            }
+            // A word that only a path can be: `./x` for `go run`.
+            _ if of_glob.starts_with("./") => {
+                let is_path = path.starts_with(['.', '/', '~']);
+                let rest = base.strip_prefix(name).filter(|_| is_path)?;
+                Some(format!("./{rest}"))
+            }
+            _ => base.strip_prefix(name).map(str::to_owned),
+        };
+        let located = self.start.locate(path);
+        let fits = |name: &String| {
+            relative(name).is_some_and(|path| pattern.is_match(format!("{option}{path}{end}")))
+        };
+        located.known() && located.names.iter().all(fits)
+    }
+}
+
+/// Returns the path in a word of git: `HEAD:src/a`, `:/src/a`, `:(icase)src/a`.
+fn path_in_revision(word: &str) -> Option<&str> {
+    if word.contains("://") {
+        return None;
+    }
+    let (revision, path) = word.split_once(':')?;
+    let path = match revision.is_empty() {
+        true if path.starts_with('(') => path.split_once(')')?.1,
+        true => path.trim_start_matches(['/', '!', '^']),
+        false => path,
+    };
+    (!path.is_empty() && !path.starts_with('/')).then_some(path)
 }
 
 /// Returns the paths that a word may name: the word itself, or the text after `=` or a one-letter

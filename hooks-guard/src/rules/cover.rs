@@ -62,8 +62,11 @@ impl Rule {
         }
         match &wanted.arguments {
             Some(patterns) => {
+                let base = self.base(context);
                 let fits = |word: &&str| {
-                    !word.contains(UNKNOWN) && patterns.iter().any(|one| one.is_match(word))
+                    let mut patterns = patterns.iter();
+                    !word.contains(UNKNOWN)
+                        && patterns.any(|one| context.argument_fits(base, one, word))
                 };
                 if !rest.iter().all(fits) || part.words.iter().any(|word| !word.known) {
                     return Err("an argument does not match the rule's `arguments`");

@@ -5,6 +5,7 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use globset::{Glob, GlobBuilder, GlobMatcher};
 
@@ -300,6 +301,28 @@ struct PathPattern {
     strict: GlobMatcher,
     /// Matcher for denials; also matches the directory of a pattern that ends in `/**`.
     wide: Option<GlobMatcher>,
+    /// Matchers of both kinds without regard to letter case, for denials.
+    folded: OnceLock<Vec<GlobMatcher>>,
+}
+
+impl PathPattern {
+    /// Returns `true` if a path below the base matches in other letter case.
+    fn matches_folded(&self, rest: &str) -> bool {
+        let folded = self.folded.get_or_init(|| {
+            let globs = std::iter::once(&self.strict).chain(&self.wide);
+            let fold = |glob: &GlobMatcher| {
+                let text = glob.glob().glob();
+                let mut builder = GlobBuilder::new(text);
+                builder
+                    .literal_separator(true)
+                    .backslash_escape(true)
+                    .case_insensitive(true);
+                builder.build().ok().map(|glob| glob.compile_matcher())
+            };
+            globs.filter_map(fold).collect()
+        });
+        folded.iter().any(|glob| glob.is_match(rest))
+    }
 }
 
 /// The path patterns of a rule.
@@ -346,7 +369,12 @@ impl PathPatterns {
             Some(folder) if !folder.is_empty() => Some(glob(folder, true)?.compile_matcher()),
             _ => None,
         };
-        self.list.push(PathPattern { base, strict, wide });
+        self.list.push(PathPattern {
+            base,
+            strict,
+            wide,
+            folded: OnceLock::new(),
+        });
         Ok(())
     }
 
@@ -363,6 +391,7 @@ impl PathPatterns {
                             .wide
                             .as_ref()
                             .is_some_and(|wide| wide.is_match(rest)))
+                    || wide && pattern.matches_folded(rest) && folds_case(Path::new(name))
             })
         })
     }
@@ -390,6 +419,41 @@ impl PathPatterns {
             MatchResult::Unknown
         }
     }
+}
+
+/// Returns `true` if the file system has the same file under the name in other letter case; for a
+/// missing path, if it does so for the nearest folder above it whose name has letters.
+fn folds_case(path: &Path) -> bool {
+    let existing = path.ancestors().filter(|path| path.exists());
+    let swap = |c: char| match c.is_ascii_lowercase() {
+        true => c.to_ascii_uppercase(),
+        false => c.to_ascii_lowercase(),
+    };
+    let mut others = existing.filter_map(|path| {
+        let name = path.file_name()?.to_str()?;
+        let other: String = name.chars().map(swap).collect();
+        (other != name).then(|| (path, path.with_file_name(other)))
+    });
+    others
+        .next()
+        .is_some_and(|(path, other)| is_same_file(path, &other))
+}
+
+#[cfg(unix)]
+fn is_same_file(one: &Path, other: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+
+    let identity = |path: &Path| {
+        let file = std::fs::metadata(path).ok()?;
+        Some((file.dev(), file.ino()))
+    };
+    identity(one).is_some_and(|one| identity(other) == Some(one))
+}
+
+#[cfg(not(unix))]
+fn is_same_file(one: &Path, other: &Path) -> bool {
+    let real = |path: &Path| std::fs::canonicalize(path).ok();
+    real(one).is_some_and(|one| real(other) == Some(one))
 }
 
 /// Compiles a pattern of bounded size.

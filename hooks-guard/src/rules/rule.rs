@@ -331,7 +331,7 @@ impl Rule {
         if holds > MatchResult::No
             && let Some(arguments) = &wanted.arguments
         {
-            holds = holds.min(match_arguments(part, arguments));
+            holds = holds.min(self.match_arguments(context, part, arguments));
         }
         let touched = LazyCell::new(|| context.touched_paths(part));
         if holds > MatchResult::No
@@ -356,6 +356,38 @@ impl Rule {
             holds = holds.min(directories.chain(files).max().unwrap_or(MatchResult::No));
         }
         holds
+    }
+
+    /// Returns whether one of the arguments is, or may be, one that a rule restricts.
+    fn match_arguments(
+        &self,
+        context: &RequestContext<'_>,
+        part: &Part,
+        patterns: &[GlobMatcher],
+    ) -> MatchResult {
+        let base = self.base(context);
+        let fits = |text: &str| {
+            let mut patterns = patterns.iter();
+            patterns.any(|one| one.is_match(text) || context.argument_fits(base, one, text))
+        };
+        let options = part.calls.iter().flat_map(|call| &call.options);
+        let named = options.flat_map(|(name, value)| {
+            let value = value.as_ref().map(|value| value.text.as_str());
+            std::iter::once(name.as_str()).chain(value)
+        });
+        let words = part.words.iter().skip(1);
+        if words
+            .clone()
+            .map(|word| word.text.as_str())
+            .chain(named)
+            .any(fits)
+        {
+            MatchResult::Yes
+        } else if words.into_iter().any(|word| !word.known) {
+            MatchResult::Unknown
+        } else {
+            MatchResult::No
+        }
     }
 
     /// Returns whether a restricting rule applies to the request as a whole, independent of its
@@ -458,27 +490,4 @@ fn match_subcommand(part: &Part, subcommands: &[Vec<String>]) -> MatchResult {
         true => MatchResult::Unknown,
         false => MatchResult::No,
     })
-}
-
-/// Returns whether one of the arguments is, or may be, one that a rule restricts.
-fn match_arguments(part: &Part, patterns: &[GlobMatcher]) -> MatchResult {
-    let fits = |text: &str| patterns.iter().any(|one| one.is_match(text));
-    let options = part.calls.iter().flat_map(|call| &call.options);
-    let named = options.flat_map(|(name, value)| {
-        let value = value.as_ref().map(|value| value.text.as_str());
-        std::iter::once(name.as_str()).chain(value)
-    });
-    let words = part.words.iter().skip(1);
-    if words
-        .clone()
-        .map(|word| word.text.as_str())
-        .chain(named)
-        .any(fits)
-    {
-        MatchResult::Yes
-    } else if words.into_iter().any(|word| !word.known) {
-        MatchResult::Unknown
-    } else {
-        MatchResult::No
-    }
 }

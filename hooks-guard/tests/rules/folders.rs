@@ -291,3 +291,107 @@ fn mistakes_in_directories_are_reported() {
         assert!(found, "{rule}: {mistakes:?}");
     }
 }
+
+#[test]
+fn a_pattern_of_paths_in_arguments_is_compared_from_the_directory_of_the_rule() {
+    let home = tempfile::tempdir().unwrap();
+    let project = home.path().join("project");
+    for folder in ["tools", "tests", "other/tools", "sub"] {
+        std::fs::create_dir_all(project.join(folder)).unwrap();
+    }
+    std::os::unix::fs::symlink("../sub/evil.py", project.join("tools/link.py")).unwrap();
+    std::fs::write(project.join("sub/evil.py"), "").unwrap();
+    make_repository(&project);
+    let text = "[[rule]]\neffect = 'allow'\nprogram = 'python3'\n\
+                arguments = ['tools/*.py', '--out=build/*', '~/bin/*.py', '/opt/x/*.py', 'tests/*', '-v']\n";
+    let places = Protected::new(home.path());
+    let trusted = Origin::Project { trusted: true };
+    let rules = Rules::parse(text, "project.toml", trusted, Some(&project), &places).unwrap();
+    let allowed = |cwd: &Path, text: &str| {
+        let request = PermissionRequest {
+            cwd: Some(cwd.to_owned()),
+            ..PermissionRequest::new(text)
+        };
+        decide(&rules, &request).0 == RuleEffect::Allow
+    };
+    for (text, expected) in [
+        ("python3 tools/a.py", true),
+        ("python3 ./tools/a.py", true),
+        ("python3 tools/./sub/../a.py -v", true),
+        ("python3 tools/a.py --out=build/x", true),
+        ("python3 tests/", true),
+        ("python3 /opt/x/a.py", true),
+        ("python3 ~/bin/a.py", true),
+        ("python3 tools/../evil.py", false),
+        ("python3 tools/../../evil.py", false),
+        ("python3 tools/link.py", false),
+        ("python3 tools/a.py --out=build/../../x", false),
+        ("python3 tests/../evil.py", false),
+        ("python3 /opt/x/../y/a.py", false),
+        ("python3 ~/bin/../evil.py", false),
+        ("python3 ~ada/bin/a.py", false),
+        ("cd other && python3 tools/a.py", false),
+        ("cd $X && python3 tools/a.py", false),
+    ] {
+        assert_eq!(allowed(&project, text), expected, "{text}");
+    }
+    assert!(!allowed(&project.join("other"), "python3 tools/a.py"));
+    assert!(allowed(&project.join("other"), "python3 ../tools/a.py"));
+}
+
+#[test]
+fn a_denial_by_path_applies_to_paths_in_revisions_of_git() {
+    let text = "[[rule]]\neffect = 'deny'\npath = 'secret/**'\n";
+    let rules = user(text);
+    for (text, denied) in [
+        ("git show HEAD:secret/a", true),
+        ("git show HEAD:./secret/a", true),
+        ("git show main~3:secret/deep/a", true),
+        ("git show :secret/a", true),
+        ("git cat-file -p HEAD:secret/a", true),
+        ("git diff HEAD~1:secret/a HEAD:secret/a", true),
+        ("git log -p -- ':(icase)secret/a'", true),
+        ("git log -p -- :/secret/a", true),
+        ("cd src && git show HEAD:secret/a", true),
+        ("cd src && git grep x HEAD:../secret/a", true),
+        ("git show HEAD:src/a", false),
+        ("git show HEAD", false),
+        ("git ls-remote https://example.com/secret/a", false),
+        ("cat src/a", false),
+    ] {
+        let effect = decide(&rules, &command(text)).0;
+        assert_eq!(effect == RuleEffect::Deny, denied, "{text}: {effect}");
+    }
+}
+
+/// A file that has both names is what a file system shows that folds the case of letters.
+#[test]
+fn a_denial_by_path_ignores_letter_case_where_the_file_system_does() {
+    let home = tempfile::tempdir().unwrap();
+    let project = home.path().join("project");
+    std::fs::create_dir_all(project.join("keys")).unwrap();
+    make_repository(&project);
+    std::fs::write(project.join("keys/prod.txt"), "").unwrap();
+    std::fs::hard_link(project.join("keys/prod.txt"), project.join("keys/PROD.TXT")).unwrap();
+    std::fs::write(project.join("keys/other.txt"), "").unwrap();
+    let text = "[[rule]]\neffect = 'deny'\npath = ['keys/prod.txt', 'keys/OTHER.txt']\n";
+    let places = Protected::new(home.path());
+    let rules = Rules::parse(text, "guard.toml", Origin::User, None, &places).unwrap();
+    for (text, denied) in [
+        ("cat keys/prod.txt", true),
+        ("cat keys/PROD.TXT", true),
+        ("cat keys/OTHER.txt", true),
+        // Another file on a file system that does not fold.
+        (
+            "cat keys/other.txt",
+            cfg!(any(target_os = "macos", windows)),
+        ),
+    ] {
+        let request = PermissionRequest {
+            cwd: Some(project.clone()),
+            ..PermissionRequest::new(text)
+        };
+        let effect = decide(&rules, &request).0;
+        assert_eq!(effect == RuleEffect::Deny, denied, "{text}: {effect}");
+    }
+}
