@@ -28,7 +28,17 @@ impl SecretPaths {
                 && (self.searched.may_match(&name, false) || self.secret.shares_word_with(&name))
     }
 
+    /// Returns `true` if a path is one of the patterns, in any letter case: a file system may not
+    /// distinguish it. A pattern with capitals matches as it is written, because programs have
+    /// such names and source code has others (`Cookies`).
     pub(super) fn is_secret(&self, path: &str) -> bool {
+        self.is_secret_as_written(path) || {
+            let lower = path.to_lowercase();
+            lower != path && self.is_secret_as_written(&lower)
+        }
+    }
+
+    fn is_secret_as_written(&self, path: &str) -> bool {
         let is_secret_path = |path: &str| self.secret.matches(path) && !self.is_harmless(path);
         // The written path of a folder may end with a `/`.
         let as_path = |path: &str| {
@@ -55,7 +65,7 @@ impl SecretPaths {
         if self.is_harmless(&path) {
             return false;
         }
-        if self.folders.matches(&path) {
+        if self.folders.matches(&path) || self.folders.matches(&path.to_lowercase()) {
             return true;
         }
         let (parent, name) = path.rsplit_once('/').unwrap_or(("", &path));
