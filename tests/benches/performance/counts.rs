@@ -4,6 +4,7 @@
 //! cost of the start.
 
 use std::process::Command;
+use std::thread;
 
 use crate::allocations;
 use crate::bounds::{BOUNDS, Bound};
@@ -80,23 +81,37 @@ pub(crate) fn run(slot: &str, hooks: &str, contender: &str, repeats: &str) -> Re
 
 /// Returns the instructions of one dispatch.
 pub(crate) fn instructions(case: &Case) -> Result<Count, String> {
-    let one = |contender| {
-        let program = std::env::current_exe().map_err(|why| why.to_string())?;
-        let [few, many] = REPEATS.map(|repeats| {
-            let mut command = Command::new(&program);
-            command.args([RUN, case.slot, &case.hooks.to_string(), contender]);
-            callgrind(command.arg(repeats.to_string()))
-        });
-        Ok::<_, String>((many? - few?) / (REPEATS[1] - REPEATS[0]))
-    };
+    let program = std::env::current_exe().map_err(|why| why.to_string())?;
+    let runs = ["ours", "baseline"].map(|contender| REPEATS.map(|repeats| (contender, repeats)));
+    let commands = runs.as_flattened().iter().map(|(contender, repeats)| {
+        let mut command = Command::new(&program);
+        command.args([RUN, case.slot, &case.hooks.to_string(), contender]);
+        command.arg(repeats.to_string());
+        command
+    });
+    let counts = callgrind_all(&commands.collect::<Vec<_>>())?;
+    let one = |at: usize| (counts[at + 1] - counts[at]) / (REPEATS[1] - REPEATS[0]);
     Ok(Count {
-        ours: one("ours")?,
-        baseline: one("baseline")?,
+        ours: one(0),
+        baseline: one(REPEATS.len()),
+    })
+}
+
+/// Counts the instructions of several commands, which run at the same time: a count does not depend
+/// on what else runs.
+pub(crate) fn callgrind_all(commands: &[Command]) -> Result<Vec<u64>, String> {
+    thread::scope(|scope| {
+        let runs: Vec<_> = commands
+            .iter()
+            .map(|command| scope.spawn(|| callgrind(command)))
+            .collect();
+        let counts = runs.into_iter();
+        counts.map(|run| run.join().expect("no panic")).collect()
     })
 }
 
 /// Counts the instructions of a command.
-pub(crate) fn callgrind(command: &Command) -> Result<u64, String> {
+fn callgrind(command: &Command) -> Result<u64, String> {
     let output = Command::new("valgrind")
         .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
         .arg(command.get_program())
