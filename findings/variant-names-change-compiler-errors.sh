@@ -30,7 +30,7 @@ RUST
 errors() {
     printf 'pub mod deep {\n    pub enum Setting {\n        %s,\n    }\n}\n' "$1" >library.rs
     rustc --edition 2024 --crate-type lib --crate-name library library.rs
-    rustc --edition 2024 --extern library=liblibrary.rlib main.rs 2>&1 |
+    { rustc --edition 2024 --extern library=liblibrary.rlib main.rs 2>&1 || true; } |
         sed -n 's/.*= note: expected enum `\(.*\)`/\1/p' | paste -sd ' '
 }
 
