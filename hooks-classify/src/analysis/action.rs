@@ -3,7 +3,7 @@
 
 use crate::model::arg::Arg;
 use crate::model::effect::Effect;
-use crate::model::environment::Value;
+use crate::model::environment::{FileContents, Value};
 use crate::model::io::Input;
 use crate::model::language::Language;
 use crate::model::possible_path::PossiblePath;
@@ -52,6 +52,8 @@ pub(crate) enum Action {
     RecordRole(Role, Vec<Arg>),
     /// Forgets the contents of a file, because a program writes it.
     ForgetFileContents(Arg),
+    /// Remembers the contents of a file that a program writes.
+    RememberFile(Arg, FileContents),
     /// Remembers that a file has the contents of another file: source, target.
     CopyFile(Arg, Arg),
     /// Remembers the folder that the shell changes to.

@@ -10,7 +10,7 @@ mod context;
 
 use crate::model::arg::Arg;
 use crate::model::effect::Effect;
-use crate::model::environment::Value;
+use crate::model::environment::{FileContents, Value};
 use crate::model::io::{Input, Output};
 use crate::model::language::Language;
 use crate::model::possible_path::PossiblePath;
@@ -158,6 +158,11 @@ impl Analysis {
     /// Forgets the contents of a file, because a program writes it.
     pub(crate) fn forget_file_contents(&mut self, file: &Arg) {
         self.push(Action::ForgetFileContents(file.clone()));
+    }
+
+    /// Remembers the contents of a file that a program writes.
+    pub(crate) fn remember_file(&mut self, file: &Arg, contents: FileContents) {
+        self.push(Action::RememberFile(file.clone(), contents));
     }
 
     /// Remembers that a file has the contents of another file.

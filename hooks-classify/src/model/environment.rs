@@ -223,6 +223,8 @@ pub(crate) enum FileContents {
     Text(String),
     /// Link to, or copy of, this path.
     CopyOf(String),
+    /// A plan that deletes what it is applied to.
+    Destruction,
     Unknown,
 }
 

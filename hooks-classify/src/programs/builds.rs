@@ -1,11 +1,14 @@
 //! Compilers and build programs: a call in, the files that it writes and the code that it runs out.
 
 use super::effect::operand_words;
+use super::roles::note_role;
 use crate::analysis::{Analysis, Context};
 use crate::model::arg::{Arg, display_text};
 use crate::model::device::is_unstored_output;
 use crate::model::effect::Effect;
+use crate::model::environment::FileContents;
 use crate::model::io::Input;
+use crate::model::role::Role;
 use crate::model::span::Span;
 use crate::options::call::Call;
 
@@ -16,6 +19,42 @@ pub(crate) fn program_of_wrapper_script(script: &str) -> Option<&'static str> {
         "mvnw" => Some("mvn"),
         _ => None,
     }
+}
+
+/// Analyzes `terraform plan`, which may save a plan that destroys everything.
+pub(super) fn terraform_plan(
+    context: &Context<'_>,
+    call: &Call,
+    _: Span,
+    input: &Input,
+) -> Analysis {
+    let mut analysis = Analysis::new();
+    let off = |value: &Arg| value.text == "false";
+    let destroys = (call.options.iter())
+        .any(|opt| opt.name == "-destroy" && !opt.value.as_ref().is_some_and(off));
+    let plans = call.options.iter().filter(|opt| opt.name == "-out");
+    for file in plans.filter_map(|opt| opt.value.as_ref()) {
+        let files = std::slice::from_ref(file);
+        note_role(&mut analysis, context, call, Role::Output, files, input);
+        if destroys {
+            analysis.remember_file(file, FileContents::Destruction);
+        }
+    }
+    analysis
+}
+
+/// Analyzes `terraform apply`, whose operand may be a plan that destroys everything.
+pub(super) fn terraform_apply(context: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
+    for operand in &call.operands {
+        let contents = context.environment.files.get(&operand.arg.text);
+        if contents == Some(&FileContents::Destruction) {
+            let name = display_text(&operand.arg);
+            let reason = format!("`{}` applies `{name}`, a plan that destroys", call.path);
+            analysis.add_finding(Effect::Delete, operand.arg.span, reason);
+        }
+    }
+    analysis
 }
 
 /// Analyzes a program that reads arguments from a file: `@FILE`.

@@ -1,6 +1,7 @@
 //! `gh api`: a call in, the effect of its request out.
 
 use super::effect::operand_words;
+use super::graphql;
 use crate::analysis::{Analysis, Context};
 use crate::model::arg::UNKNOWN;
 use crate::model::effect::Effect;
@@ -53,11 +54,21 @@ pub(super) fn api(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analy
         analysis.require_confirmation(whole, "sends the value of an expansion over the network");
     }
     if path.trim_start_matches('/') == "graphql" {
-        return analysis.with_effect(match query {
+        let effect = match query {
             Some(text) if text.starts_with('@') || text.contains(UNKNOWN) => Effect::Update,
-            Some(text) => graphql(&text),
+            Some(text) => {
+                let operations = graphql::operations(&text);
+                if let Some(field) = &operations.deletes {
+                    let path = &call.path;
+                    let reason =
+                        format!("`{path}` sends the GraphQL mutation `{field}`, which deletes");
+                    analysis.add_finding(Effect::Delete, whole, reason);
+                }
+                operations.effect()
+            }
             None => Effect::Update,
-        });
+        };
+        return analysis.with_effect(effect);
     }
     analysis.with_effect(match method.as_deref() {
         None if body => Effect::Create,
@@ -67,38 +78,4 @@ pub(super) fn api(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analy
         Some("DELETE") => Effect::Delete,
         Some(_) => Effect::Unknown,
     })
-}
-
-/// Returns the effect of a GraphQL query.
-fn graphql(text: &str) -> Effect {
-    let mut depth = 0usize;
-    let mut word = String::new();
-    let mut strongest = Effect::Read;
-    let mut fields = Vec::new();
-    for c in text.chars().chain([' ']) {
-        if c.is_alphanumeric() || c == '_' {
-            word.push(c);
-            continue;
-        }
-        if depth == 0 && matches!(word.as_str(), "mutation" | "subscription") {
-            strongest = Effect::Update;
-        }
-        if depth == 1 && !word.is_empty() {
-            fields.push(word.to_ascii_lowercase());
-        }
-        word.clear();
-        match c {
-            '{' | '(' => depth += 1,
-            '}' | ')' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-    }
-    if strongest == Effect::Update
-        && fields
-            .iter()
-            .any(|f| f.starts_with("delete") || f.starts_with("remove"))
-    {
-        return Effect::Delete;
-    }
-    strongest
 }

@@ -1,6 +1,7 @@
 //! Clients of HTTP and gRPC: a call in, the effect of its request out.
 
 use super::effect::operand_words;
+use super::graphql::note_body;
 use super::remote::check_sent_input;
 use super::requests::{check_metadata_address, effect_of_method};
 use super::roles::note_role;
@@ -12,8 +13,24 @@ use crate::model::role::Role;
 use crate::model::span::Span;
 use crate::options::call::Call;
 
+/// Options of `curl` whose value is a body or a part of it.
+const CURL_BODIES: &[&str] = &[
+    "-d",
+    "--data",
+    "--data-ascii",
+    "--data-binary",
+    "--data-raw",
+    "--data-urlencode",
+    "--json",
+    "-F",
+    "--form",
+    "--form-string",
+    "-T",
+    "--upload-file",
+];
+
 /// Analyzes `curl`, of which the method decides the effect.
-pub(super) fn curl(context: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
+pub(super) fn curl(context: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     let mut strongest = Effect::Read;
     let mut request = HttpieRequest::default();
@@ -34,6 +51,14 @@ pub(super) fn curl(context: &Context<'_>, call: &Call, _: Span, _: &Input) -> An
             analysis.require_confirmation(opt.span, "`curl` sends credentials from a file");
         }
         let Some(value) = &opt.value else { continue };
+        if CURL_BODIES.contains(&name) {
+            match input {
+                Input::Known(sent) if text.ends_with("@-") => {
+                    note_body(&mut analysis, &call.path, &Arg::new(sent.clone(), whole));
+                }
+                _ => note_body(&mut analysis, &call.path, value),
+            }
+        }
         if ["-b", "--cookie"].contains(&name) && !text.is_empty() && !text.contains('=') {
             analysis.require_confirmation(value.span, "`curl` sends cookies from a file");
         }
@@ -216,8 +241,23 @@ pub(super) fn httpie(context: &Context<'_>, call: &Call, whole: Span, input: &In
     if let Some(address) = operands.first() {
         check_metadata_address(&mut analysis, context, address);
     }
+    if let (true, Input::Known(sent)) = (body, input) {
+        note_body(&mut analysis, &call.path, &Arg::new(sent.clone(), whole));
+    }
+    for opt in call.options.iter().filter(|opt| opt.name == "--raw") {
+        if let Some(value) = &opt.value {
+            note_body(&mut analysis, &call.path, value);
+        }
+    }
     for item in operands.iter().skip(1) {
         let text = item.text.as_str();
+        if let Some(query) = text
+            .strip_prefix("query")
+            .map(|rest| rest.trim_start_matches(':'))
+        {
+            let query = query.trim_start_matches('=');
+            note_body(&mut analysis, &call.path, &item.with_text(query));
+        }
         let mark = text.find([':', '=', '@']);
         let Some(at) = mark else { continue };
         let rest = &text[at..];
@@ -255,4 +295,15 @@ pub(super) fn grpcurl(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analy
     } else {
         analysis.with_effect(Effect::Create)
     }
+}
+
+/// Analyzes `wget`, whose body may be a GraphQL mutation.
+pub(super) fn wget(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
+    for opt in &call.options {
+        if let ("--post-data" | "--body-data", Some(value)) = (opt.name.as_str(), &opt.value) {
+            note_body(&mut analysis, &call.path, value);
+        }
+    }
+    analysis
 }

@@ -1,7 +1,8 @@
 //! Interpreters: a call and its input in, the script that runs out.
 
 use super::code_roles::script_language;
-use super::effect::{note_option_effects, note_unrecognized};
+use super::effect::{note_option_effects, note_unrecognized, operand_words};
+use super::packages::program_of_file;
 use super::roles::note_option_values;
 use crate::analysis::{Analysis, Context};
 use crate::model::arg::{Arg, display_text};
@@ -144,6 +145,7 @@ pub(super) fn analyze_script_file(
                         display_text(&file.arg)
                     ),
                 );
+                run_program_of_file(&mut analysis, context, call, whole, input);
             }
         }
         _ => match input {
@@ -157,6 +159,25 @@ pub(super) fn analyze_script_file(
     }
     note_unrecognized(&mut analysis, call);
     analysis.done()
+}
+
+/// Runs the call of the program that the file of a script probably contains. The command is confirmed in
+/// any case.
+fn run_program_of_file(
+    analysis: &mut Analysis,
+    context: &Context<'_>,
+    call: &Call,
+    whole: Span,
+    input: &Input,
+) {
+    let words = operand_words(call);
+    if let Some((file, rest)) = words.split_first()
+        && file.is_known()
+        && let Some(name) = program_of_file(context.tables, &file.text)
+        && let Some(program) = context.tables.program(name)
+    {
+        analysis.run_call(Call::read(name, program, rest), whole, input);
+    }
 }
 
 /// Returns `true` if the unknown name of a file may be a command, by its known first and last

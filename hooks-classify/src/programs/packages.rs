@@ -1,11 +1,83 @@
 //! Package managers: a call in, its changes and the commands that it runs out.
 
+use super::effect::operand_words;
 use crate::analysis::{Analysis, Context};
 use crate::model::arg::Arg;
 use crate::model::effect::Effect;
 use crate::model::io::Input;
 use crate::model::span::Span;
 use crate::options::call::Call;
+use crate::tables::{OperandCount, Tables};
+
+/// Analyzes a runner of packages whose operand may name a script, a file or the program of a package;
+/// if the tables have the program, its effects count too. Operands before `text*` precede the name.
+pub(super) fn package_program(
+    context: &Context<'_>,
+    call: &Call,
+    _: Span,
+    input: &Input,
+) -> Analysis {
+    let mut analysis = Analysis::new();
+    let before = call.program.operands.iter();
+    let before = before
+        .take_while(|(_, count)| *count == OperandCount::One)
+        .count();
+    let mut words = operand_words(call);
+    words.retain({
+        let mut named = 0;
+        move |word| {
+            named += usize::from(named > 0 || !word.text.starts_with('-'));
+            named > before
+        }
+    });
+    if let [first, _, ..] = words.as_slice() {
+        let name = package_name(&first.text).unwrap_or(&first.text).to_owned();
+        if context.tables.program(&name).is_some() {
+            words[0] = words[0].with_text(&name);
+            analysis.run_words(words, input);
+        }
+    }
+    analysis
+}
+
+/// Returns the name in the name of a package with a version or a registry: `NAME@VERSION`,
+/// `@SCOPE/NAME@VERSION`, `npm:NAME`. Returns `None` for another word.
+pub(crate) fn package_name(word: &str) -> Option<&str> {
+    let registry = ["npm:", "jsr:"];
+    let rest = registry.iter().find_map(|scheme| word.strip_prefix(scheme));
+    let spec = rest.unwrap_or(word).trim_start_matches('/');
+    let scope = usize::from(spec.starts_with('@'));
+    let version = spec[scope..].find('@').map(|at| at + scope);
+    let name = version.map_or(spec, |at| &spec[..at]);
+    // `npm:NAME/FILE` names a file of the package.
+    let parts = name.match_indices('/').nth(scope).map(|(at, _)| at);
+    let name = parts.map_or(name, |at| &name[..at]);
+    let is_spec = rest.is_some() || version.is_some() || scope > 0;
+    (is_spec && !name.is_empty()).then_some(name)
+}
+
+/// Returns the name of the program that a file probably contains, if the tables have the program: a
+/// file of a package in `node_modules`, or a file with the name of the program.
+pub(crate) fn program_of_file<'f>(tables: &Tables, file: &'f str) -> Option<&'f str> {
+    let known = |name: &'f str| tables.program(name).is_some().then_some(name);
+    if let Some((_, rest)) = file.rsplit_once("node_modules/") {
+        let mut parts = rest.match_indices('/').map(|(at, _)| at);
+        let end = parts.nth(usize::from(rest.starts_with('@')));
+        let package = end.map(|end| &rest[..end]);
+        if let Some(name) = package
+            .filter(|name| !name.starts_with('.'))
+            .and_then(known)
+        {
+            return Some(name);
+        }
+    }
+    let last = file.rsplit('/').next().unwrap_or(file);
+    // The last two parts of the path, such as `bin/console`.
+    let two = file.trim_end_matches(last).trim_end_matches('/');
+    let two = &file[two.rfind('/').map_or(0, |at| at + 1)..];
+    let stem = last.strip_suffix(".phar").unwrap_or(last);
+    known(two).or_else(|| known(last)).or_else(|| known(stem))
+}
 
 /// Analyzes `pacman`, which refreshes its databases with `-y`.
 pub(super) fn pacman(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {

@@ -2,8 +2,9 @@
 //! sent there out.
 
 use super::addresses::host_of_remote_path;
-use super::effect::operand_words;
+use super::effect::{note_options, operand_words};
 use super::requests::{effect_of_method, method_of_headers};
+use super::words_as_text::join_words;
 use crate::analysis::{Analysis, Context};
 use crate::model::arg::Arg;
 use crate::model::effect::Effect;
@@ -64,6 +65,36 @@ pub(super) fn ssh(_: &Context<'_>, call: &Call, whole: Span, input: &Input) -> A
     } else {
         analysis
     }
+}
+
+/// Analyzes `adb shell`, which runs its words as a text in the shell of a device. The programs that only
+/// devices have are in the tables under `adb shell NAME`.
+pub(super) fn adb_shell(
+    context: &Context<'_>,
+    call: &Call,
+    whole: Span,
+    input: &Input,
+) -> Analysis {
+    let mut analysis = Analysis::new();
+    note_options(&mut analysis, call);
+    let Some(text) = join_words(&operand_words(call)) else {
+        if let Input::Known(text) = input {
+            analysis.run_shell_text(&Arg::new(text.clone(), whole), &Input::Unknown);
+        }
+        return analysis;
+    };
+    let is_plain = |c: char| c.is_alphanumeric() || " ._-/:=,+@%".contains(c);
+    let mut words = text.text.split_whitespace();
+    let name = format!("{} {}", call.path, words.next().unwrap_or_default());
+    if let Some(program) = context.tables.program(&name)
+        && text.text.chars().all(is_plain)
+    {
+        let words: Vec<Arg> = words.map(|word| text.with_text(word)).collect();
+        let output = analysis.run_call(Call::read(&name, program, &words), whole, input);
+        return analysis.done_with(output);
+    }
+    let output = analysis.run_shell_text(&text, input);
+    analysis.done_with(output)
 }
 
 /// Analyzes `rsync`, for which `-e` names the program that connects.

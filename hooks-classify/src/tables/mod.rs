@@ -369,6 +369,14 @@ impl Program {
         })
     }
 
+    /// Returns `true` if the program is a file of a project: the file decides what it does.
+    pub(crate) fn is_file_of_project(&self, name: &str) -> bool {
+        let mut files = self.details.configured_by.iter();
+        files.any(|file| {
+            matches!(file, FileLocator::Manifest(file) if file.trim_start_matches('^') == name)
+        })
+    }
+
     pub(crate) fn has_commands(&self) -> bool {
         !self.commands.is_empty() || self.details.commands_of.is_some()
     }

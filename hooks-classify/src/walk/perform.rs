@@ -104,6 +104,10 @@ impl Interpreter<'_> {
                     .insert(file.text, FileContents::Unknown);
             }
             Action::ForgetFileContents(_) => {}
+            Action::RememberFile(file, contents) if file.is_known() => {
+                self.shell.environment.files.insert(file.text, contents);
+            }
+            Action::RememberFile(..) => {}
             Action::CopyFile(source, target) => {
                 self.shell.environment.copy_file(source.text, target.text);
             }

@@ -14,6 +14,7 @@ use crate::model::span::Span;
 use crate::model::unseen_code::UnseenCode;
 use crate::programs::builds::program_of_wrapper_script;
 use crate::programs::builtins::Builtin;
+use crate::programs::packages::{package_name, program_of_file};
 
 impl Interpreter<'_> {
     /// Runs a command.
@@ -197,7 +198,18 @@ impl Interpreter<'_> {
         }
         let span = args[0].span;
         self.add_finding(Effect::Unknown, span, format!("unknown program `{name}`"));
+        self.run_package(name, args, whole, input);
         None
+    }
+
+    /// Runs the program of a package that is named with its version: `prisma@6`. The command is
+    /// confirmed in any case.
+    fn run_package(&mut self, word: &str, args: &[Arg], whole: Span, input: &Input) {
+        if let Some(name) = package_name(word)
+            && let Some(program) = self.tables.program(name)
+        {
+            self.run_program(name, program, args, whole, input);
+        }
     }
 
     /// A command of PowerShell, `Verb-Noun`.
@@ -238,13 +250,16 @@ impl Interpreter<'_> {
         self.add_finding(Effect::Code, span, format!("runs the file `{path}`"));
         let name = path.rsplit('/').next().unwrap_or("");
         let started = program_of_wrapper_script(name);
-        let program_name = started.unwrap_or(name);
-        if (started.is_some() || path.contains("bin/"))
-            && contents.is_none()
+        let in_project = || program_of_file(self.tables, path);
+        if contents.is_none()
+            && let Some(program_name) = started.or_else(in_project)
             && let Some(program) = self.tables.program(program_name)
+            && (started.is_some() || path.contains("bin/") || program.is_file_of_project(name))
         {
             // Probably the program of this name. The command is confirmed in any case.
             self.run_program(program_name, program, args, whole, input);
+        } else if path.starts_with('@') {
+            self.run_package(path, args, whole, input);
         }
         match contents {
             Some(FileContents::Text(text)) => {
