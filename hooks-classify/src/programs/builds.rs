@@ -412,6 +412,29 @@ pub(super) fn goals(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysi
     analysis.with_effect(effect.unwrap_or(Effect::Code))
 }
 
+/// Analyzes a runner of tasks of which the operands are further tasks, separated by blanks or commas:
+/// tasks that the table of the program lists have their own effects.
+pub(super) fn tasks(context: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
+    let name = call.path.split(' ').next().unwrap_or_default();
+    let Some(program) = context.tables.program(name) else {
+        return analysis;
+    };
+    for operand in &call.operands {
+        for word in operand.arg.text.split([' ', ',']) {
+            // `rake db:drop[x]`
+            let task = word.split('[').next().unwrap_or(word);
+            if let Some(task) = program.commands.get(task)
+                && task.effect > Effect::Unknown
+            {
+                let reason = format!("`{name} {word}` {}", task.does);
+                analysis.add_finding(task.effect, operand.arg.span, reason);
+            }
+        }
+    }
+    analysis
+}
+
 /// Analyzes `ctest`, which writes its help or version to a file that follows.
 pub(super) fn ctest(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();

@@ -49,6 +49,23 @@ pub(super) fn env(context: &Context<'_>, call: &Call, _: Span, input: &Input) ->
     analysis.done_with(output)
 }
 
+/// Analyzes a program that runs code, and then a command after assignments: `cross-env A=b node x`.
+pub(super) fn assignments(_: &Context<'_>, call: &Call, _: Span, input: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
+    let mut words = operand_words(call);
+    words.retain({
+        let mut found = false;
+        move |word| {
+            found |= !word.text.contains('=');
+            found
+        }
+    });
+    if !words.is_empty() {
+        analysis.run_words(words, input);
+    }
+    analysis.without_operands()
+}
+
 /// Analyzes `at`, which runs its input later.
 pub(super) fn at(_: &Context<'_>, call: &Call, _: Span, input: &Input) -> Analysis {
     let mut analysis = Analysis::new();
