@@ -81,7 +81,7 @@ impl OptionReader {
                 parents.push(current);
                 continue;
             }
-            if current.function == Some("maybe-command") {
+            if matches!(current.function, Some("maybe-command" | "output-formats")) {
                 // The operand belongs to the program itself: read all words again.
                 self.call.operands.truncate(before);
                 self.call.options.clear();

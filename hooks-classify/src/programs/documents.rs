@@ -10,6 +10,27 @@ use crate::model::role::Role;
 use crate::model::span::Span;
 use crate::options::call::Call;
 
+/// Analyzes a program of which `-o` names a format, or a format and a file: `-o json=FILE`.
+pub(super) fn output_formats(
+    context: &Context<'_>,
+    call: &Call,
+    _: Span,
+    input: &Input,
+) -> Analysis {
+    let mut analysis = Analysis::new();
+    let outputs = (call.options.iter()).filter(|opt| ["-o", "--output"].contains(&&*opt.name));
+    for value in outputs.filter_map(|opt| opt.value.as_ref()) {
+        let file = value.text.split_once('=').map(|(_, file)| file);
+        // The unknown part of a word may contain a file.
+        let file = file.or((!value.is_known()).then_some(value.text.as_str()));
+        if let Some(file) = file {
+            let files = [value.with_text(file)];
+            note_role(&mut analysis, context, call, Role::Output, &files, input);
+        }
+    }
+    analysis
+}
+
 /// Analyzes `exiftool`: `-Name` reads a tag, `-Name=…` and `-Name<…` write one. Names of tags begin
 /// with one capital letter, its options do not.
 pub(super) fn exiftool(_: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {

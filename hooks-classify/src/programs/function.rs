@@ -19,6 +19,7 @@ pub(crate) type ProgramFunction = fn(&Context<'_>, &Call, Span, &Input) -> Analy
 /// The functions by their names.
 const PROGRAM_FUNCTIONS: &[(&str, ProgramFunction)] = &[
     ("maybe-command", by_table),
+    ("output-formats", documents::output_formats),
     ("cp", files::cp),
     ("truncate", files::truncate),
     ("dd", files::dd),
