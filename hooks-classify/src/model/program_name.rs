@@ -11,6 +11,7 @@ pub(crate) const SYSTEM_FOLDERS: &[&str] = &[
     "/opt/homebrew/bin/",
     "/usr/lib/git-core/",
     "/usr/libexec/git-core/",
+    "/usr/libexec/",
     "/busybox/",
 ];
 

@@ -121,6 +121,7 @@ const PROGRAM_FUNCTIONS: &[(&str, ProgramFunction)] = &[
     ("cmake", builds::cmake),
     ("buildifier", builds::buildifier),
     ("sysctl", machine::sysctl),
+    ("plist-commands", machine::plist_commands),
     ("ps", monitors::ps),
     ("capture", monitors::capture),
     ("capture-contents", monitors::capture_contents),

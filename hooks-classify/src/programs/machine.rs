@@ -8,6 +8,26 @@ use crate::model::io::Input;
 use crate::model::span::Span;
 use crate::options::call::{Call, ParsedOption};
 
+/// Analyzes `PlistBuddy`, of which the commands in `-c` decide the effect.
+pub(super) fn plist_commands(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
+    let analysis = Analysis::new();
+    let commands = call.options.iter().filter(|opt| opt.name == "-c");
+    let effect = commands
+        .filter_map(|opt| opt.value.as_ref())
+        .map(|command| {
+            let name = command.text.split_whitespace().next().unwrap_or_default();
+            match name.to_ascii_lowercase().as_str() {
+                "print" if command.is_known() && !command.text.contains('\n') => Effect::Read,
+                "delete" | "clear" => Effect::Delete,
+                _ => Effect::Update,
+            }
+        });
+    match effect.max() {
+        Some(effect) => analysis.with_effect(effect),
+        None => analysis,
+    }
+}
+
 /// Analyzes `sysctl`, which sets values by `NAME=VALUE`.
 pub(super) fn sysctl(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let analysis = Analysis::new();

@@ -53,7 +53,7 @@ pub(crate) fn package_name(word: &str) -> Option<&str> {
     let parts = name.match_indices('/').nth(scope).map(|(at, _)| at);
     let name = parts.map_or(name, |at| &name[..at]);
     let is_spec = rest.is_some() || version.is_some() || scope > 0;
-    (is_spec && !name.is_empty()).then_some(name)
+    (is_spec && name.len() > scope).then_some(name)
 }
 
 /// Returns the name of the program that a file probably contains, if the tables have the program: a
@@ -229,4 +229,93 @@ fn is_published(spec: &str) -> bool {
         && !archive
         && !version.starts_with('.')
         && plain(version, ".-+^~*<>=")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{package_name, program_of_file};
+    use crate::tables::Tables;
+    use crate::{Classifier, Crud};
+
+    #[test]
+    fn the_name_of_a_package_is_read_without_its_registry_and_version() {
+        for (word, name) in [
+            ("prisma@6", Some("prisma")),
+            ("prisma@latest", Some("prisma")),
+            ("@scope/tool@1.2", Some("@scope/tool")),
+            ("@scope/tool", Some("@scope/tool")),
+            ("npm:prisma", Some("prisma")),
+            ("npm:prisma@6.1", Some("prisma")),
+            ("npm:@scope/tool@1/cli", Some("@scope/tool")),
+            ("jsr:@scope/tool", Some("@scope/tool")),
+            ("prisma", None),
+            ("./prisma", None),
+            ("@", None),
+            ("npm:", None),
+        ] {
+            assert_eq!(package_name(word), name, "{word}");
+        }
+    }
+
+    #[test]
+    fn the_path_of_a_file_names_its_program() {
+        let tables = Tables::embedded();
+        for (file, name) in [
+            ("node_modules/prisma/build/index.js", Some("prisma")),
+            (
+                "a/node_modules/b/node_modules/knex/bin/cli.js",
+                Some("knex"),
+            ),
+            ("node_modules/@mikro-orm/cli/esm", Some("@mikro-orm/cli")),
+            ("node_modules/.bin/prisma", Some("prisma")),
+            ("src/manage.py", Some("manage.py")),
+            ("bin/console", Some("bin/console")),
+            ("/srv/app/bin/console", Some("bin/console")),
+            ("vendor/bin/phpunit", Some("phpunit")),
+            ("drush.phar", Some("drush")),
+            ("node_modules/unlisted/index.js", None),
+            ("server.js", None),
+            ("console", None),
+        ] {
+            assert_eq!(program_of_file(tables, file), name, "{file}");
+        }
+    }
+
+    #[test]
+    fn a_runner_of_packages_has_the_effects_of_the_program_that_it_runs() {
+        let classifier = Classifier::new();
+        let class = |command: &str| classifier.classify(command).expect("a command").crud;
+        for runner in [
+            "npx",
+            "npx -y",
+            "bunx",
+            "pnpm",
+            "pnpm exec",
+            "pnpm dlx",
+            "pnpm --filter db",
+            "yarn",
+            "yarn dlx",
+            "yarn run",
+            "yarn workspace db",
+            "bun",
+            "bun --bun",
+            "bun x",
+            "bun run",
+            "npm exec --",
+            "node node_modules/.bin/..",
+            "deno run -A",
+        ] {
+            let program = |name: &str| match runner.split_once("..") {
+                Some((folder, _)) => format!("{folder}{name}"),
+                None if runner.starts_with("deno") => format!("{runner} npm:{name}"),
+                None => format!("{runner} {name}"),
+            };
+            let deletes = format!("{} migrate reset --force", program("prisma"));
+            assert_eq!(class(&deletes), Crud::Delete, "{deletes}");
+            let generates = format!("{} generate", program("prisma"));
+            assert_eq!(class(&generates), Crud::Create, "{generates}");
+            let unknown = format!("{} delete all", program("unlisted-tool"));
+            assert_eq!(class(&unknown), Crud::Create, "{unknown}");
+        }
+    }
 }
