@@ -37,7 +37,8 @@ pub(super) fn terraform_plan(
         let files = std::slice::from_ref(file);
         note_role(&mut analysis, context, call, Role::Output, files, input);
         if destroys {
-            analysis.remember_file(file, FileContents::Destruction);
+            let name = file.with_text(file.text.trim_start_matches("./"));
+            analysis.remember_file(&name, FileContents::Destruction);
         }
     }
     analysis
@@ -47,8 +48,8 @@ pub(super) fn terraform_plan(
 pub(super) fn terraform_apply(context: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     for operand in &call.operands {
-        let contents = context.environment.files.get(&operand.arg.text);
-        if contents == Some(&FileContents::Destruction) {
+        let name = operand.arg.text.trim_start_matches("./");
+        if context.environment.files.get(name) == Some(&FileContents::Destruction) {
             let name = display_text(&operand.arg);
             let reason = format!("`{}` applies `{name}`, a plan that destroys", call.path);
             analysis.add_finding(Effect::Delete, operand.arg.span, reason);

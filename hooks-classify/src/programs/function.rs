@@ -90,6 +90,8 @@ const PROGRAM_FUNCTIONS: &[(&str, ProgramFunction)] = &[
     ("wget", http::wget),
     ("adb-shell", remote::adb_shell),
     ("package-program", packages::package_program),
+    ("wrapped-program", packages::wrapped_program),
+    ("named-program", packages::named_program),
     ("terraform-plan", builds::terraform_plan),
     ("terraform-apply", builds::terraform_apply),
     ("grpcurl", http::grpcurl),

@@ -8,6 +8,7 @@ use super::roles::note_role;
 use crate::analysis::{Analysis, Context};
 use crate::model::arg::{Arg, UNKNOWN};
 use crate::model::effect::Effect;
+use crate::model::environment::FileContents;
 use crate::model::io::Input;
 use crate::model::role::Role;
 use crate::model::span::Span;
@@ -55,6 +56,14 @@ pub(super) fn curl(context: &Context<'_>, call: &Call, whole: Span, input: &Inpu
             match input {
                 Input::Known(sent) if text.ends_with("@-") => {
                     note_body(&mut analysis, &call.path, &Arg::new(sent.clone(), whole));
+                }
+                _ if text.contains('@') => {
+                    let file = text.split_once('@').map_or(text, |(_, file)| file);
+                    let contents = context.environment.files.get(file);
+                    if let Some(FileContents::Text(sent)) = contents {
+                        note_body(&mut analysis, &call.path, &value.with_text(sent));
+                    }
+                    note_body(&mut analysis, &call.path, value);
                 }
                 _ => note_body(&mut analysis, &call.path, value),
             }

@@ -40,6 +40,40 @@ pub(super) fn package_program(
     analysis
 }
 
+/// Analyzes a wrapper whose options are not read: the words after `--` are a command, or the words
+/// from the first one that is no option, if the tables have its program.
+pub(super) fn wrapped_program(
+    context: &Context<'_>,
+    call: &Call,
+    whole: Span,
+    input: &Input,
+) -> Analysis {
+    let words = operand_words(call);
+    match words.iter().position(|word| word.text == "--") {
+        Some(end) if end + 1 < words.len() => {
+            let mut analysis = Analysis::new();
+            analysis.run_words(words[end + 1..].to_vec(), input);
+            analysis
+        }
+        _ => package_program(context, call, whole, input),
+    }
+}
+
+/// Analyzes a command with the name of a program that it runs with its words: `corepack yarn add a`.
+pub(super) fn named_program(
+    context: &Context<'_>,
+    call: &Call,
+    whole: Span,
+    input: &Input,
+) -> Analysis {
+    let mut analysis = Analysis::new();
+    let name = call.path.rsplit(' ').next().unwrap_or_default();
+    if let Some(program) = context.tables.program(name) {
+        analysis.run_call(Call::read(name, program, &call.args), whole, input);
+    }
+    analysis
+}
+
 /// Returns the name in the name of a package with a version or a registry: `NAME@VERSION`,
 /// `@SCOPE/NAME@VERSION`, `npm:NAME`. Returns `None` for another word.
 pub(crate) fn package_name(word: &str) -> Option<&str> {

@@ -1,6 +1,7 @@
 //! PowerShell, the command shell and programs of Windows: a call in, the commands that it runs and its
 //! changes out.
 
+use super::graphql::note_body;
 use super::words_as_text::join_words_at;
 use crate::analysis::{Analysis, Context};
 use crate::languages::powershell;
@@ -208,6 +209,7 @@ pub(super) fn request(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> A
     for arg in &call.args {
         text.push(' ');
         text.push_str(&arg.text);
+        note_body(&mut analysis, &call.path, arg);
         if !arg.is_known() {
             analysis
                 .require_confirmation(arg.span, "sends the value of an expansion over the network");
