@@ -87,10 +87,18 @@ fn states_deletion(name: &str) -> bool {
             word.extend(c.to_lowercase());
         }
     }
-    words.iter().any(|word| {
-        // `deleted` and `deletes`, and names in one case such as `deleteissue`.
-        DELETING_WORDS.iter().any(|verb| word.starts_with(verb))
-    })
+    let is_verb = |word: &String| DELETING_WORDS.contains(&word.as_str());
+    // Names in one case: `deleteissue`, `volumedelete`; but not `deletedItems` and `undelete`.
+    let (first, last) = (&words[0], &words[words.len() - 1]);
+    let begins = |verb: &&str| {
+        let rest = first.strip_prefix(*verb);
+        rest.is_some_and(|rest| !rest.starts_with(['d', 'p']) && !rest.starts_with("ed"))
+    };
+    let ends = |verb: &&str| {
+        let rest = last.strip_suffix(*verb);
+        *verb != "drop" && rest.is_some_and(|rest| !rest.ends_with("un"))
+    };
+    words.iter().any(is_verb) || DELETING_WORDS.iter().any(|verb| begins(verb) || ends(verb))
 }
 
 /// Notes the deletion that the body of a request states as a GraphQL mutation: JSON, a form with the
@@ -153,6 +161,7 @@ mod tests {
             "tableTruncate",
             "wipe",
             "deleteissue",
+            "volumedelete",
         ] {
             assert_eq!(
                 effect(&format!("mutation {{ {name}(id: 1) {{ id }} }}")),
@@ -168,7 +177,14 @@ mod tests {
                 "a query"
             );
         }
-        for name in ["createIssue", "undeleteIssue", "backdrop", "updateIssue"] {
+        for name in [
+            "createIssue",
+            "undeleteIssue",
+            "backdrop",
+            "setDropdown",
+            "markDeletedRead",
+            "undelete",
+        ] {
             assert_eq!(
                 effect(&format!("mutation {{ {name}(id: 1) {{ id }} }}")),
                 Effect::Update
