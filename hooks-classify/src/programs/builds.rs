@@ -268,9 +268,13 @@ pub(super) fn cc(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     }
 }
 
-/// Analyzes `ninja`, whose `-t` names one of its tools.
+/// Analyzes `ninja`, whose `-t` names one of its tools, and whose target `clean` deletes what was built.
 pub(super) fn ninja(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
+    let runs_targets = !call.has_option(&["-t", "-n"]);
+    for target in call.operands.iter().filter(|_| runs_targets) {
+        delete_with_target(&mut analysis, call, &target.arg);
+    }
     let Some(tool) = call
         .options
         .iter()
@@ -297,6 +301,17 @@ pub(super) fn ninja(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysi
         format!("`ninja` runs its tool `{}`", tool.text),
     );
     analysis.with_effect(effect)
+}
+
+/// Effect of the target `clean`, which generators add to each build, for explanations.
+const CLEAN: &str = "deletes what was built";
+
+/// Notes the target `clean` of a build.
+fn delete_with_target(analysis: &mut Analysis, call: &Call, target: &Arg) {
+    if target.text == "clean" {
+        let reason = format!("`{} {}` {CLEAN}", call.path, target.text);
+        analysis.add_finding(Effect::Delete, target.span, reason);
+    }
 }
 
 /// Analyzes `cmake`, for which `-E` names a command and `-N` only lists.
@@ -344,6 +359,25 @@ pub(super) fn cmake(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Ana
         return analysis.done();
     }
     write_help_to_file(&mut analysis, call, &["--version", "-version", "-V"]);
+    if call.has_option(&["--build"]) {
+        let is_of_target = |name: &str| matches!(name, "--target" | "-t");
+        for option in &call.options {
+            match &option.value {
+                Some(target) if is_of_target(&option.name) => {
+                    delete_with_target(&mut analysis, call, target);
+                }
+                _ if option.name == "--clean-first" => {
+                    let reason = format!("`{}` with `--clean-first` {CLEAN}", call.path);
+                    analysis.add_finding(Effect::Delete, option.span, reason);
+                }
+                _ => {}
+            }
+        }
+        // Several targets may follow `--target`.
+        for target in &call.operands {
+            delete_with_target(&mut analysis, call, &target.arg);
+        }
+    }
     let lists = words
         .iter()
         .any(|w| matches!(*w, "-L" | "-LA" | "-LH" | "-LAH"));
@@ -395,22 +429,25 @@ pub(super) fn flag_values(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> A
     analysis
 }
 
-/// Analyzes a build program of which every operand is a goal; the strongest goal decides.
+/// Analyzes a build program of which every operand is a goal; the strongest goal decides. A goal that
+/// changes something is a finding of its own, because the other goals run code beside it.
 pub(super) fn goals(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
-    let analysis = Analysis::new();
-    if call.operands.is_empty() {
-        return analysis;
+    let mut analysis = Analysis::new();
+    let mut effect = None;
+    for operand in &call.operands {
+        let goal = call.program.command(call.program, &operand.arg.text);
+        let Some(goal) = goal.filter(|goal| goal.effect > Effect::Code) else {
+            effect = effect.max(Some(goal.map_or(Effect::Code, |goal| goal.effect)));
+            continue;
+        };
+        let reason = format!("`{} {}` {}", call.path, operand.arg.text, goal.does);
+        analysis.add_finding(goal.effect, operand.arg.span, reason);
+        effect = effect.max(Some(Effect::Code));
     }
-    let effect = call
-        .operands
-        .iter()
-        .map(|operand| {
-            call.program
-                .command(call.program, &operand.arg.text)
-                .map_or(Effect::Code, |goal| goal.effect)
-        })
-        .max();
-    analysis.with_effect(effect.unwrap_or(Effect::Code))
+    match effect {
+        Some(effect) => analysis.with_effect(effect),
+        None => analysis,
+    }
 }
 
 /// Analyzes a runner of tasks of which the operands are further tasks, separated by blanks or commas:

@@ -4,9 +4,7 @@
 use std::cell::OnceCell;
 use std::path::Path;
 
-use globset::GlobMatcher;
-
-use super::paths::{Directory, PathBase, ResolvedPath};
+use super::paths::{Directory, PathBase, ResolvedPath, WordPattern};
 use super::project::Project;
 use crate::classify::{CommandAnalysis, Part, Parts, UNKNOWN, Word};
 use crate::request::PermissionRequest;
@@ -149,10 +147,10 @@ impl<'a> RequestContext<'a> {
     pub(super) fn argument_fits(
         &self,
         base: &Directory,
-        pattern: &GlobMatcher,
+        pattern: &WordPattern,
         word: &str,
     ) -> bool {
-        let glob = pattern.glob().glob();
+        let glob = pattern.text();
         if !glob.contains('/') || word.contains("://") {
             return pattern.is_match(word);
         }
@@ -179,7 +177,7 @@ impl<'a> RequestContext<'a> {
         };
         let located = self.start.locate(path);
         let fits = |name: &String| {
-            relative(name).is_some_and(|path| pattern.is_match(format!("{option}{path}{end}")))
+            relative(name).is_some_and(|path| pattern.is_match(&format!("{option}{path}{end}")))
         };
         located.known() && located.names.iter().all(fits)
     }

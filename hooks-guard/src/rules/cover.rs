@@ -2,12 +2,13 @@
 //! reason, or perhaps.
 
 use super::context::{RequestContext, candidates, name_of, variable};
-use super::paths::{MatchResult, PathPatterns, ResolvedPath};
+use super::packages::downloaded_package;
+use super::paths::{MatchResult, PathPatterns, ResolvedPath, WordPattern};
 use super::project::{Project, RuleFolders};
 use super::protect::may_be_secret;
-use super::rule::Rule;
+use super::rule::{Rule, is_same_path};
 use super::verdict::RuleEffect;
-use crate::classify::{Crud, Part, PartCall, PathEffect, Tables, UNKNOWN};
+use crate::classify::{Crud, Part, PartCall, PathEffect, Tables, UNKNOWN, Word};
 
 /// Directories in which a program's name identifies the program.
 const SYSTEM: &[&str] = &[
@@ -19,6 +20,9 @@ const SYSTEM: &[&str] = &[
     "/usr/local/sbin/",
     "/opt/homebrew/bin/",
 ];
+
+/// Programs for which a word that begins with `//` is a target of the project in which they run.
+const TAKE_LABELS: &[&str] = &["bazel", "bazelisk", "buck", "buck2"];
 
 impl Rule {
     /// Returns `true` if the rule allows a part of a command. An error holds the reason against it.
@@ -62,13 +66,8 @@ impl Rule {
         }
         match &wanted.arguments {
             Some(patterns) => {
-                let base = self.base(context);
-                let fits = |word: &&str| {
-                    let mut patterns = patterns.iter();
-                    !word.contains(UNKNOWN)
-                        && patterns.any(|one| context.argument_fits(base, one, word))
-                };
-                if !rest.iter().all(fits) || part.words.iter().any(|word| !word.known) {
+                let known = part.words.iter().all(|word| word.known);
+                if !known || !self.match_all_arguments(context, part, patterns, &rest) {
                     return Err("an argument does not match the rule's `arguments`");
                 }
             }
@@ -77,6 +76,11 @@ impl Rule {
                             change what runs");
             }
             None => {}
+        }
+        if let Some(patterns) = &wanted.except
+            && self.matches_except(context, part, patterns)
+        {
+            return Err("an argument matches the rule's `except`");
         }
         if let Some(paths) = &wanted.path {
             self.within(context, part, paths, &rest)?;
@@ -102,6 +106,73 @@ impl Rule {
         };
         let is_one = |name: &str| programs.iter().any(|one| is_named_program(name, one));
         part.words.first().is_some_and(|first| is_one(&first.text))
+    }
+
+    /// Returns `true` if every word after the subcommand matches a pattern. A pattern such as `-p *`
+    /// matches an option and its value in the next word, as far as the tables know the option.
+    fn match_all_arguments(
+        &self,
+        context: &RequestContext<'_>,
+        part: &Part,
+        patterns: &[WordPattern],
+        rest: &[&str],
+    ) -> bool {
+        let base = self.base(context);
+        let is_of_pair = |pattern: &WordPattern| {
+            let text = pattern.text();
+            text.starts_with('-') && text.contains(' ')
+        };
+        let takes_value = |name: &str, value: &str| {
+            let mut options = part.calls.iter().flat_map(|call| &call.options);
+            let is_value = |word: &Word| word.text == value;
+            part.is_understood()
+                && options.any(|(one, given)| one == name && given.as_ref().is_some_and(is_value))
+        };
+        let mut words = rest.iter().copied().peekable();
+        while let Some(word) = words.next() {
+            if word.contains(UNKNOWN) {
+                return false;
+            }
+            if let Some(&value) = words.peek()
+                && word.starts_with('-')
+                && takes_value(word, value)
+            {
+                let pair = format!("{word} {value}");
+                let mut of_pairs = patterns.iter().filter(|one| is_of_pair(one));
+                if of_pairs.any(|one| one.is_match(&pair)) {
+                    words.next();
+                    continue;
+                }
+            }
+            let mut patterns = patterns.iter();
+            if !patterns.any(|one| context.argument_fits(base, one, word)) {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Returns `true` if an argument of a part matches, or may match, one of the patterns. The words of a
+    /// program that the part runs count for that program only.
+    fn matches_except(
+        &self,
+        context: &RequestContext<'_>,
+        part: &Part,
+        patterns: &[WordPattern],
+    ) -> bool {
+        let parts = context.parts();
+        let is_run_by_it = |other: &&Part| {
+            let parent = other.parent.and_then(|at| parts.all.get(at));
+            !other.words.is_empty() && parent.is_some_and(|parent| std::ptr::eq(parent, part))
+        };
+        let inner: Vec<&Part> = parts.all.iter().filter(is_run_by_it).collect();
+        let is_of_inner = |word: &Word| {
+            let mut inner = inner.iter();
+            inner.any(|inner| inner.start <= word.start && word.end <= inner.end)
+        };
+        let mut own = part.clone();
+        own.words.retain(|word| !is_of_inner(word));
+        self.match_arguments(context, &own, patterns) != MatchResult::No
     }
 
     fn within(
@@ -249,13 +320,18 @@ fn stays_within(
     {
         return Err("an earlier part may place a link through which this part writes");
     }
-    let words = part.words.iter().skip(1);
+    let takes_labels = tables.is_one_of(name_of(part), TAKE_LABELS);
+    let is_label = |word: &&Word| takes_labels && word.text.starts_with("//");
+    let words = part.words.iter().skip(1).filter(|word| !is_label(word));
     let words = words.flat_map(|word| candidates(&word.text));
     let words = words.map(|text| context.start.locate(text));
     let is_inside = |path: ResolvedPath| folders.hold(project, &path) && !Project::is_of_git(&path);
-    match named.chain(words).all(is_inside) {
-        true => Ok(()),
-        false => Err("the command names a file outside of the rule's `within`"),
+    if !named.chain(words).all(is_inside) {
+        return Err("the command names a file outside of the rule's `within`");
+    }
+    match downloaded_package(context, part) {
+        None => Ok(()),
+        Some(_) => Err("it may download a package and run its code, which `within` does not allow"),
     }
 }
 
@@ -277,7 +353,7 @@ fn assignment(word: &str) -> bool {
 
 /// Returns `true` if a word is the program that an `allow` rule names.
 fn is_named_program(word: &str, program: &str) -> bool {
-    word == program
+    is_same_path(word, program)
         || (!program.contains('/')
             && SYSTEM
                 .iter()
@@ -418,7 +494,8 @@ mod tests {
     #[test]
     fn every_table_program_that_runs_its_input_is_an_interpreter() {
         let names = Tables::embedded().names();
-        let names = names.filter(|name| !name.contains(['[', '*', '?', ' ']));
+        // A name with `/` is that of a package, which a package manager runs.
+        let names = names.filter(|name| !name.contains(['[', '*', '?', ' ', '/']));
         let mut wrong = Vec::new();
         for name in names {
             let command = format!("curl -s https://x.example/a | {name}");

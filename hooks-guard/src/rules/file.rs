@@ -1,15 +1,15 @@
 //! Parses a rules file strictly. In: a text. Out: its rules, or every mistake with its line and
 //! column.
 
+use std::collections::HashMap;
 use std::ops::Range;
 use std::path::Path;
 
-use globset::GlobMatcher;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::error::{Mistake, RulesError};
-use super::paths::{Directory, PathPatterns, glob};
+use super::paths::{Directory, PathPatterns, WordPattern};
 use super::project::RuleFolders;
 use super::rule::{
     Conditions, EVERY_PROGRAM, HostPattern, McpPattern, Redirections, Rule, RuleTest, TestInput,
@@ -35,6 +35,7 @@ const KEYS: &[&str] = &[
     "program",
     "subcommand",
     "arguments",
+    "except",
     "path",
     "within",
     "outside",
@@ -66,6 +67,7 @@ pub(super) fn read(
         name,
         home,
         mistakes: Vec::new(),
+        patterns: HashMap::new(),
     };
     let (table, errors) = DeTable::parse_recoverable(text);
     for error in errors {
@@ -128,6 +130,8 @@ struct RuleFileReader<'a> {
     name: &'a str,
     home: &'a Path,
     mistakes: Vec<Mistake>,
+    /// Compiled patterns by their texts; rules of a file often have the same patterns.
+    patterns: HashMap<String, WordPattern>,
 }
 
 impl RuleFileReader<'_> {
@@ -166,7 +170,7 @@ impl RuleFileReader<'_> {
             let name = key.get_ref().as_ref();
             if matches!(
                 name,
-                "redirections" | "environment" | "substitutions" | "within"
+                "redirections" | "environment" | "substitutions" | "within" | "except"
             ) {
                 accepted.push((name.to_owned(), key.span()));
             }
@@ -175,6 +179,7 @@ impl RuleFileReader<'_> {
                 "program"
                     | "subcommand"
                     | "arguments"
+                    | "except"
                     | "redirections"
                     | "environment"
                     | "substitutions"
@@ -190,6 +195,7 @@ impl RuleFileReader<'_> {
                     conditions.arguments = Some(Vec::new());
                 }
                 "arguments" => conditions.arguments = self.globs(value, name),
+                "except" => conditions.except = self.globs(value, name),
                 "path" => conditions.path = self.paths(value, name),
                 "within" => conditions.within = Some(self.folders(value, name)),
                 "outside" => conditions.outside = Some(self.folders(value, name)),
@@ -231,6 +237,7 @@ impl RuleFileReader<'_> {
                 let what = format!("`{name}` is valid only in an `allow` rule");
                 let remedy = match name.as_str() {
                     "within" => "remove it; use `outside` for files outside of a directory",
+                    "except" => "remove it; use `arguments` for the words to restrict",
                     _ => "remove it; use `path` for the files of redirections",
                 };
                 self.add_mistake(at, what, remedy);
@@ -270,6 +277,7 @@ impl RuleFileReader<'_> {
             "program",
             "subcommand",
             "arguments",
+            "except",
             "path",
             "within",
             "outside",
@@ -409,11 +417,25 @@ impl RuleFileReader<'_> {
                     what,
                     "move the other words to `subcommand` or `arguments`",
                 );
-            } else if text != EVERY_PROGRAM && text.contains(['*', '?', '[', '{']) {
+                continue;
+            }
+            let found = match text.contains('/') {
+                true => alternatives(&text),
+                false => vec![text.clone()],
+            };
+            let is_pattern = |text: &String| text.contains(['*', '?', '[', '{', '}']);
+            if text != EVERY_PROGRAM && found.iter().any(is_pattern) {
                 let what = format!("`{text}` is a pattern");
                 self.add_mistake(at, what, "list each program by name");
-            } else {
-                out.push(text);
+                continue;
+            }
+            out.extend(found);
+            if out.len() > MAX_VALUES {
+                let what = format!("`program` has {} values", out.len());
+                let remedy =
+                    format!("write at most {MAX_VALUES}, with every alternative of `{{…}}`");
+                self.add_mistake(at, what, remedy);
+                return None;
             }
         }
         Some(out)
@@ -464,7 +486,10 @@ impl RuleFileReader<'_> {
     fn subcommands(&mut self, value: &Value<'_>) -> Option<Vec<Vec<String>>> {
         let mut out = Vec::new();
         for (text, at) in self.spanned_texts(value, "subcommand") {
-            if text.split_whitespace().any(|word| word.starts_with('-')) {
+            // `-m MODULE` of an interpreter names the program.
+            let words = text.strip_prefix("-m ").unwrap_or(&text).split_whitespace();
+            if words.clone().next().is_none() || words.into_iter().any(|word| word.starts_with('-'))
+            {
                 let what = format!("`{text}` contains an option");
                 self.add_mistake(at, what, "move options to `arguments`");
                 continue;
@@ -474,11 +499,18 @@ impl RuleFileReader<'_> {
         Some(out)
     }
 
-    fn globs(&mut self, value: &Value<'_>, key: &str) -> Option<Vec<GlobMatcher>> {
+    fn globs(&mut self, value: &Value<'_>, key: &str) -> Option<Vec<WordPattern>> {
         let mut out = Vec::new();
         for (text, at) in self.spanned_texts(value, key) {
-            match glob(&text, false) {
-                Ok(glob) => out.push(glob.compile_matcher()),
+            if let Some(pattern) = self.patterns.get(&text) {
+                out.push(pattern.clone());
+                continue;
+            }
+            match WordPattern::new(&text) {
+                Ok(pattern) => {
+                    out.push(pattern.clone());
+                    self.patterns.insert(text, pattern);
+                }
                 Err((what, remedy)) => self.add_mistake(at, what, remedy),
             }
         }
@@ -656,6 +688,25 @@ fn is_empty_list(value: &Value<'_>) -> bool {
         .get_ref()
         .as_array()
         .is_some_and(|list| list.is_empty())
+}
+
+/// Returns the texts of a text with `{a,b}`, each with one of the alternatives; the text itself if it
+/// has none. More than [`MAX_VALUES`] texts are cut off after the first one too many.
+fn alternatives(text: &str) -> Vec<String> {
+    let mut texts = vec![String::new()];
+    let mut rest = text;
+    while let Some((before, (inside, after))) = rest
+        .split_once('{')
+        .and_then(|(before, after)| Some((before, after.split_once('}')?)))
+    {
+        let all = texts.iter().flat_map(|text| {
+            let choices = inside.split(',');
+            choices.map(move |choice| format!("{text}{before}{choice}"))
+        });
+        texts = all.take(MAX_VALUES + 1).collect();
+        rest = after;
+    }
+    texts.iter().map(|text| format!("{text}{rest}")).collect()
 }
 
 /// Returns the place of a key in a table.

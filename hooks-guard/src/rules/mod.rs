@@ -46,6 +46,7 @@ mod cover;
 mod error;
 mod file;
 mod load;
+mod packages;
 mod paths;
 mod preset;
 mod project;

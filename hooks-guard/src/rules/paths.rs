@@ -481,3 +481,37 @@ pub(super) fn glob(text: &str, of_paths: bool) -> Result<Glob, (String, String)>
             )
         })
 }
+
+/// Pattern of a word or the name of a variable, in which `*` matches any text. A pattern without
+/// wildcards is compared as text, which needs no compilation.
+#[derive(Clone, Debug)]
+pub(super) struct WordPattern {
+    text: String,
+    glob: Option<GlobMatcher>,
+}
+
+impl WordPattern {
+    /// Parses a pattern. An error describes the mistake and its remedy.
+    pub(super) fn new(text: &str) -> Result<Self, (String, String)> {
+        let is_literal = !text.is_empty() && !text.contains(['*', '?', '[', ']', '{', '}', '\\']);
+        Ok(Self {
+            text: text.to_owned(),
+            glob: match is_literal {
+                true => None,
+                false => Some(glob(text, false)?.compile_matcher()),
+            },
+        })
+    }
+
+    /// Returns the pattern as written.
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
+
+    pub(super) fn is_match(&self, word: &str) -> bool {
+        match &self.glob {
+            Some(glob) => glob.is_match(word),
+            None => word == self.text,
+        }
+    }
+}

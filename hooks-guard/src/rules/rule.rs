@@ -5,7 +5,7 @@ use std::cell::LazyCell;
 use globset::GlobMatcher;
 
 use super::context::{RequestContext, base_name};
-use super::paths::{Directory, MatchResult, PathPatterns, ResolvedPath, glob};
+use super::paths::{Directory, MatchResult, PathPatterns, ResolvedPath, WordPattern, glob};
 use super::project::{Project, RuleFolders};
 use super::verdict::{Origin, RuleEffect};
 use crate::classify::{Crud, Part, Tables, UNKNOWN};
@@ -30,7 +30,9 @@ pub(super) struct Rule {
 pub(super) struct Conditions {
     pub(super) program: Option<Vec<String>>,
     pub(super) subcommand: Option<Vec<Vec<String>>>,
-    pub(super) arguments: Option<Vec<GlobMatcher>>,
+    pub(super) arguments: Option<Vec<WordPattern>>,
+    /// Patterns that no word may match; only in `allow` rules.
+    pub(super) except: Option<Vec<WordPattern>>,
     pub(super) path: Option<PathPatterns>,
     /// Directories that contain every file; only in `allow` rules.
     pub(super) within: Option<RuleFolders>,
@@ -42,7 +44,7 @@ pub(super) struct Conditions {
     pub(super) mcp: Option<Vec<McpPattern>>,
     pub(super) agent: Option<Vec<String>>,
     pub(super) redirections: Redirections,
-    pub(super) environment: Vec<GlobMatcher>,
+    pub(super) environment: Vec<WordPattern>,
     pub(super) substitutions: bool,
 }
 
@@ -358,12 +360,13 @@ impl Rule {
         holds
     }
 
-    /// Returns whether one of the arguments is, or may be, one that a rule restricts.
-    fn match_arguments(
+    /// Returns whether one of the arguments matches, or may match, one of the patterns, in any
+    /// spelling that the tables know.
+    pub(super) fn match_arguments(
         &self,
         context: &RequestContext<'_>,
         part: &Part,
-        patterns: &[GlobMatcher],
+        patterns: &[WordPattern],
     ) -> MatchResult {
         let base = self.base(context);
         let fits = |text: &str| {
@@ -421,6 +424,16 @@ impl Rule {
 /// Value of `program` that matches every program, in rules that ask or deny.
 pub(super) const EVERY_PROGRAM: &str = "*";
 
+/// Returns `true` if two paths of programs are equal, also if one of them begins with `./`. Without
+/// `./` or another folder, a shell looks for the name in `PATH`, so `./x` and `x` differ.
+pub(super) fn is_same_path(one: &str, other: &str) -> bool {
+    let without_dot = |path: &str| match path.strip_prefix("./") {
+        Some(rest) if rest.contains('/') && !rest.starts_with('/') => rest.to_owned(),
+        _ => path.to_owned(),
+    };
+    one == other || without_dot(one) == without_dot(other)
+}
+
 /// Returns whether a part is, or may be, one of these programs.
 fn names(part: &Part, programs: &[String]) -> MatchResult {
     let Some(first) = part.words.first() else {
@@ -433,7 +446,7 @@ fn names(part: &Part, programs: &[String]) -> MatchResult {
     };
     let same = |text: &str| {
         programs.iter().any(|program| match program.contains('/') {
-            true => text == program,
+            true => is_same_path(text, program),
             false => plain(base_name(text)) == plain(program),
         })
     };
@@ -466,7 +479,8 @@ fn match_subcommand(part: &Part, subcommands: &[Vec<String>]) -> MatchResult {
     };
     let in_words = |wanted: &[String]| {
         let words = part.words.iter().skip(1).map(|word| word.text.as_str());
-        sequence(&mut words.filter(|word| !word.starts_with('-')), wanted)
+        let is_named = |word: &&str| !word.starts_with('-') || wanted.iter().any(|one| one == word);
+        sequence(&mut words.filter(is_named), wanted)
     };
     let understood = part.is_understood();
     let yes = subcommands.iter().any(|wanted| match understood {

@@ -5,9 +5,10 @@ use std::path::Path;
 
 use super::allow;
 use super::context::{RequestContext, base_name, candidates};
+use super::packages::downloaded_package;
 use super::protect::display_text;
 use super::verdict::changes;
-use crate::classify::{CommandAnalysis, Crud, PackageRun, Part, PathEffect, Tables, UNKNOWN, Word};
+use crate::classify::{CommandAnalysis, Crud, Part, PathEffect, Tables, UNKNOWN, Word};
 use crate::request::PermissionRequest;
 
 /// Programs that only change the files that their words name.
@@ -146,28 +147,6 @@ fn outside_command(context: &RequestContext<'_>) -> Option<String> {
         .into_iter()
         .any(|part| downloads.iter().any(|other| other.start < part.end));
     runs_download.then(|| "it may run code from the network".to_owned())
-}
-
-/// Returns the first package that a part runs and that is not installed in the project, so that it is
-/// downloaded.
-fn downloaded_package<'p>(context: &RequestContext<'_>, part: &'p Part) -> Option<PackageRun<'p>> {
-    let is_installed = |run: &PackageRun<'_>| {
-        let is_plain = |package: &&str| !package.contains(['/', '@', ':']);
-        let package = run.package.filter(is_plain);
-        let (Some(package), Some(programs)) = (package, run.installed_in) else {
-            return false;
-        };
-        context.start.folders.iter().all(|folder| {
-            let around = Path::new(folder).ancestors();
-            let mut inside = around.take_while(|folder| {
-                let folder = folder.to_string_lossy();
-                context.project().holds_name(&folder)
-            });
-            inside.any(|folder| folder.join(programs).join(package).exists())
-        })
-    };
-    let runs = Tables::embedded().packages_run_by(part);
-    runs.into_iter().find(|run| !is_installed(run))
 }
 
 /// Returns the texts in a script that can only be paths: they begin with a directory of the root that

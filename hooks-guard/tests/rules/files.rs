@@ -75,6 +75,34 @@ fn meaningless_rules_are_mistakes() {
             "is a pattern",
         ),
         (
+            "[[rule]]\neffect = \"allow\"\nprogram = \"{a,b}\"",
+            "is a pattern",
+        ),
+        (
+            "[[rule]]\neffect = \"allow\"\nprogram = \"bin/*\"",
+            "is a pattern",
+        ),
+        (
+            "[[rule]]\neffect = \"allow\"\nprogram = \"bin/{a,b\"",
+            "is a pattern",
+        ),
+        (
+            "[[rule]]\neffect = \"allow\"\nprogram = \"{a,b,c,d,e}/{a,b,c,d,e}/{a,b,c,d,e}\"",
+            "`program` has 101 values",
+        ),
+        (
+            "[[rule]]\neffect = \"deny\"\nprogram = \"a\"\nexcept = \"b\"",
+            "`except` is valid only in an `allow` rule",
+        ),
+        (
+            "[[rule]]\neffect = \"allow\"\nprogram = \"a\"\nsubcommand = \"-c b\"",
+            "contains an option",
+        ),
+        (
+            "[[rule]]\neffect = \"allow\"\nprogram = \"a\"\nsubcommand = \"-m\"",
+            "contains an option",
+        ),
+        (
             "[[rule]]\neffect = \"allow\"\nprogram = [1]",
             "is not a string",
         ),

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use hooks_guard::PermissionRequest;
-use hooks_guard::rules::{Origin, Protected, RuleEffect, Rules, RulesError};
+use hooks_guard::rules::{Origin, Preset, Protected, RuleEffect, Rules, RulesError};
 
 use super::{command, decide, file, user};
 use crate::repository::make_repository;
@@ -393,5 +393,116 @@ fn a_denial_by_path_ignores_letter_case_where_the_file_system_does() {
         };
         let effect = decide(&rules, &request).0;
         assert_eq!(effect == RuleEffect::Deny, denied, "{text}: {effect}");
+    }
+}
+
+/// Returns a home with a project, and the decision of a preset on a command in a folder of the
+/// project.
+fn project_with_preset(preset: Preset) -> (tempfile::TempDir, impl Fn(&str, &str) -> RuleEffect) {
+    let home = tempfile::tempdir().unwrap();
+    let project = home.path().join("work/project");
+    std::fs::create_dir_all(project.join("packages/web")).unwrap();
+    make_repository(&project);
+    let text = Preset::put(Some(preset), "").unwrap();
+    let places = Protected::new(home.path());
+    let rules = Rules::parse(&text, "guard.toml", Origin::User, None, &places).unwrap();
+    let decision = move |folder: &str, text: &str| {
+        let request = PermissionRequest {
+            cwd: Some(project.join(folder)),
+            ..PermissionRequest::new(text)
+        };
+        decide(&rules, &request).0
+    };
+    (home, decision)
+}
+
+fn install_program(home: &Path, path: &str) {
+    let path = home.join("work/project").join(path);
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(path, "").unwrap();
+}
+
+#[test]
+fn a_package_is_run_within_the_project_only_if_it_is_installed_there() {
+    let (home, decision) = project_with_preset(Preset::Development);
+    let commands = [
+        "npx tsc --noEmit",
+        "npx eslint src",
+        "npx --yes prettier --check .",
+        "bunx vitest run",
+        "NODE_ENV=test npx jest src/a.test.ts",
+        "timeout 60 npx tsc --noEmit",
+        "npm exec tsc",
+        "npm exec -- eslint src",
+    ];
+    for folder in ["", "packages/web"] {
+        for text in commands {
+            assert_eq!(decision(folder, text), RuleEffect::Ask, "{text}");
+        }
+    }
+    for name in ["tsc", "eslint", "prettier", "vitest", "jest", "unheard"] {
+        install_program(home.path(), &format!("node_modules/.bin/{name}"));
+    }
+    for folder in ["", "packages/web"] {
+        for text in commands {
+            assert_eq!(
+                decision(folder, text),
+                RuleEffect::Allow,
+                "{folder}: {text}"
+            );
+        }
+    }
+    for text in [
+        "npx tsc@latest --noEmit",
+        "npx --package=typescript tsc",
+        "npx -p typescript tsc",
+        "npx unheard",
+        "npx cowsay",
+        "npx rm -r src",
+        "npx tsc -p ../other",
+        "npx eslint --rulesdir rules src",
+        "npx -c 'tsc && rm -r src'",
+        "npx --script-shell=./a -c tsc",
+        "npx tsc > ../log",
+        "cd .. && npx tsc --noEmit",
+        "pnpm dlx vitest",
+        "yarn dlx vitest",
+        "npm exec --package=typescript tsc",
+    ] {
+        assert_eq!(decision("", text), RuleEffect::Ask, "{text}");
+    }
+}
+
+#[test]
+fn a_package_that_is_installed_outside_of_the_project_is_not_installed() {
+    let (home, decision) = project_with_preset(Preset::Development);
+    let outside = home.path().join("work/node_modules/.bin");
+    std::fs::create_dir_all(&outside).unwrap();
+    std::fs::write(outside.join("tsc"), "").unwrap();
+    assert_eq!(decision("", "npx tsc --noEmit"), RuleEffect::Ask);
+}
+
+#[test]
+fn within_does_not_cover_a_download_whatever_else_the_rule_allows() {
+    for (program, text) in [
+        ("npx", "npx cowsay"),
+        ("pnpm", "pnpm dlx cowsay"),
+        ("uv", "uv tool run cowsay"),
+        ("uv", "uv run --with cowsay python a.py"),
+        ("npm", "npm create vite"),
+        ("dotnet", "dotnet tool exec cowsay"),
+    ] {
+        let rule = format!(
+            "[[rule]]\neffect = 'allow'\nprogram = ['{program}', 'cowsay', 'python']\n\
+             arguments = '*'\n"
+        );
+        assert_eq!(
+            decide(&user(&rule), &command(text)).0,
+            RuleEffect::Allow,
+            "{text}"
+        );
+        let rules = user(&format!("{rule}within = 'project'\n"));
+        let (effect, _) = decide(&rules, &command(text));
+        assert_eq!(effect, RuleEffect::Ask, "{text}");
     }
 }
