@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use futures_util::TryStreamExt;
 use hooks_guard::audit::{
-    AnswerResult, AuditChange, AuditRecord, AuditStore, Execution, ExecutionResult, Filter, Grant,
-    GrantResult, NewDecision, NewRemembered, Page, Period, QuestionCursor, QuestionFilter,
-    QuestionLimits, QuestionOrder, RedeemResult, UserResponse, export,
+    AnswerResult, AuditChange, AuditError, AuditRecord, AuditStore, Execution, ExecutionResult,
+    Filter, Grant, GrantResult, NewDecision, NewRemembered, Page, Period, QuestionCursor,
+    QuestionFilter, QuestionLimits, QuestionOrder, RedeemResult, UserResponse, export,
 };
 use hooks_guard::classify::{Classification, Crud, Decision, Method};
 use hooks_guard::{CommandPart, PermissionRequest};
@@ -1313,17 +1313,39 @@ async fn an_operation_without_effect_writes_nothing(place: Place) {
     assert_intact(&trail).await;
 }
 
+/// Repeats an operation until no other store holds the trail: what is refused as locked has written
+/// nothing.
+async fn until_unlocked<T, F>(mut operation: impl FnMut() -> F) -> Result<T, AuditError>
+where
+    F: Future<Output = Result<T, AuditError>>,
+{
+    loop {
+        match operation().await {
+            Err(AuditError::Locked) => {}
+            done => return done,
+        }
+    }
+}
+
 async fn concurrent_records_and_answers_are_all_stored(place: Place) {
     let stores = [place.open().await, place.open().await];
     let tasks: Vec<_> = (0..400)
         .map(|n: usize| {
             let store = stores[n % 2].clone();
             tokio::spawn(async move {
-                let new = decision(&format!("touch {n}"), Crud::Create, minute(0));
-                let id = store.record(new).await.expect("recorded");
-                let answer = new_answer(UserResponse::Approved, minute(1));
-                let done = store.answer(id, answer).await.expect("answered");
-                assert!(matches!(done, AnswerResult::Done(_)));
+                let id = until_unlocked(|| {
+                    let new = decision(&format!("touch {n}"), Crud::Create, minute(0));
+                    store.record(new)
+                });
+                let id = id.await.expect("recorded");
+                let done = until_unlocked(|| {
+                    let answer = new_answer(UserResponse::Approved, minute(1));
+                    store.answer(id, answer)
+                });
+                assert!(matches!(
+                    done.await.expect("answered"),
+                    AnswerResult::Done(_)
+                ));
                 id
             })
         })
