@@ -552,12 +552,23 @@ impl<'a> Derivation<'a> {
         }
     }
 
-    /// Adds the files that the files found so far include, and those that these include.
+    /// Adds the files that the found files include, directly or through other files.
     fn includes(&mut self, from: usize, place: &CommandContext) {
         let mut at = from;
         while let Some(lookup) = self.lookups.get(at).cloned() {
             at += 1;
-            if !matches!(lookup, Lookup::File(_) | Lookup::Named(..)) {
+            // Each lookup is resolved again for the scope, so only those that can find such a file.
+            let may_include = match &lookup {
+                // A file, or the files of a folder.
+                Lookup::File(_) => true,
+                Lookup::Named(_, name) => {
+                    let name = name.rsplit('/').next().unwrap_or(name);
+                    let name = name.trim_start_matches('^');
+                    name.contains('*') || IncludeFormat::of(name).is_some()
+                }
+                Lookup::Link(_) | Lookup::Program(..) => false,
+            };
+            if !may_include {
                 continue;
             }
             for file in self.reader.resolve_one(&lookup) {

@@ -317,26 +317,11 @@ impl ScopeReader {
         let Some((end, rest)) = after.split_once('/') else {
             return vec![path.to_owned()];
         };
-        let entries = match std::fs::read_dir(parent) {
-            Ok(entries) => entries,
-            Err(error) => {
-                self.refuse_unless_absent(&error, Path::new(parent));
-                return Vec::new();
-            }
-        };
-        let pattern = format!("{start}*{end}");
-        let mut paths = Vec::new();
-        for (at, entry) in entries.enumerate() {
-            let Some(entry) = entry.ok().filter(|_| at < MAX_NAMES) else {
-                self.refuse(format!("cannot list all of `{parent}`"));
-                break;
-            };
-            let name = entry.file_name();
-            let name = name.to_str().filter(|name| pattern_matches(&pattern, name));
-            paths.extend(name.map(|name| format!("{parent}/{name}/{rest}")));
-        }
-        paths.sort();
-        paths
+        let names = self.matching_names(Path::new(parent), &format!("{start}*{end}"));
+        let names = names.iter();
+        names
+            .map(|name| format!("{parent}/{name}/{rest}"))
+            .collect()
     }
 
     fn resolve_pattern(&mut self, folder: &Path, pattern: &str) -> Vec<BoundFile> {
@@ -381,6 +366,20 @@ impl ScopeReader {
     /// Returns the files of a directory whose names match a pattern. Samples of git hooks never
     /// run.
     fn matching(&mut self, folder: &Path, pattern: &str) -> Vec<BoundFile> {
+        let names = self.matching_names(folder, pattern).into_iter();
+        let mut found = Vec::new();
+        for name in names.filter(|name| !name.ends_with(".sample")) {
+            let path = folder.join(name);
+            match self.state(&path, true) {
+                PathState::Folder => {}
+                state => found.push(covered(&path, state)),
+            }
+        }
+        found
+    }
+
+    /// Returns the names in a directory that match a pattern, sorted.
+    fn matching_names(&mut self, folder: &Path, pattern: &str) -> Vec<String> {
         let entries = match std::fs::read_dir(folder) {
             Ok(entries) => entries,
             Err(error) => {
@@ -394,27 +393,17 @@ impl ScopeReader {
                 self.refuse(format!("cannot list all of `{}`", folder.display()));
                 break;
             };
-            let name = entry.file_name();
-            let Some(text) = name.to_str() else {
-                self.refuse(format!(
+            match entry.file_name().into_string() {
+                Ok(name) if pattern_matches(pattern, &name) => names.push(name),
+                Ok(_) => {}
+                Err(_) => self.refuse(format!(
                     "`{}` contains a file name that is not UTF-8",
                     folder.display()
-                ));
-                continue;
-            };
-            if pattern_matches(pattern, text) && !text.ends_with(".sample") {
-                names.push(folder.join(name));
+                )),
             }
         }
         names.sort();
-        let mut found = Vec::new();
-        for path in names {
-            match self.state(&path, true) {
-                PathState::Folder => {}
-                state => found.push(covered(&path, state)),
-            }
-        }
-        found
+        names
     }
 
     /// Returns the program of a bare name, unless it is a system program.

@@ -33,7 +33,7 @@ pub(super) fn scripts(manifest: &str, name: &str) -> Vec<String> {
 /// A file that another file includes.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Included {
-    /// Relative or absolute path; `*` in one folder stands for any text.
+    /// Relative or absolute path; `*` in the name of one folder matches any text.
     pub(super) path: String,
     pub(super) base: IncludeBase,
 }
@@ -95,21 +95,24 @@ impl IncludeFormat {
 
     /// Returns the files that a text includes by literal names.
     pub(super) fn includes(self, text: &str) -> Vec<Included> {
-        let base = match self {
-            Self::Make | Self::Ninja => IncludeBase::WorkingDirectory,
-            Self::Just | Self::Compose | Self::Cargo => IncludeBase::OwnFolder,
-            Self::Requirements => return of_requirements(text).collect(),
-        };
-        let paths: Vec<String> = match self {
-            Self::Make => words_after(text, &["include ", "-include ", "sinclude "]).collect(),
-            Self::Ninja => words_after(text, &["include ", "subninja "]).collect(),
-            Self::Just => of_justfile(text).collect(),
-            Self::Compose => of_compose(text).collect(),
-            Self::Cargo => of_cargo(text).collect(),
-            Self::Requirements => Vec::new(),
-        };
-        let paths = paths.into_iter();
-        paths.map(|path| Included { path, base }).collect()
+        let of = |base| move |path| Included { path, base };
+        let (working, own) = (
+            of(IncludeBase::WorkingDirectory),
+            of(IncludeBase::OwnFolder),
+        );
+        match self {
+            Self::Make => {
+                let names = words_after(text, &["include ", "-include ", "sinclude "]);
+                names.map(working).collect()
+            }
+            Self::Ninja => words_after(text, &["include ", "subninja "])
+                .map(working)
+                .collect(),
+            Self::Just => of_justfile(text).map(own).collect(),
+            Self::Requirements => of_requirements(text).collect(),
+            Self::Compose => of_compose(text).map(own).collect(),
+            Self::Cargo => of_cargo(text).map(own).collect(),
+        }
     }
 }
 

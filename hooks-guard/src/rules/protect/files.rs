@@ -480,14 +480,14 @@ fn component_may_match(part: &str, guarded: &str, least: usize) -> bool {
         let tail = rest.rsplit(WILDCARD).next().unwrap_or(rest);
         // The end of `[…]` is part of the pattern.
         let tail = if tail.contains(']') { "" } else { tail };
-        let (start, end) = guarded.split_once('*').unwrap_or((guarded, guarded));
-        let is_whole = !guarded.contains('*');
+        let halves = guarded.split_once('*');
+        let (start, end) = halves.unwrap_or((guarded, guarded));
         // A pattern does not match a leading dot.
         let hidden = guarded.starts_with('.') && head.is_empty();
         return !hidden
             && head.len() >= least
-            && (start.starts_with(head) || !is_whole && head.starts_with(start))
-            && (end.ends_with(tail) || !is_whole && tail.ends_with(end));
+            && (start.starts_with(head) || halves.is_some() && head.starts_with(start))
+            && (end.ends_with(tail) || halves.is_some() && tail.ends_with(end));
     }
     match guarded.split_once('*') {
         None => part == guarded,
