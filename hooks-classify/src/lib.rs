@@ -92,6 +92,7 @@ pub use model::parts::{
     FileRead, Manifest, Part, PartAssignment, PartCall, PartHost, Parts, PathEffect, Script, Word,
 };
 pub use model::program_name::without_system_folder;
+pub use model::shells::Shells;
 pub use model::terminal_input::TerminalInput;
 pub use model::unseen_code::UnseenCode;
 pub use tables::{PackageRun, TableCheck, Tables};
@@ -148,6 +149,7 @@ pub enum InputError {
 #[derive(Clone, Debug)]
 pub struct Classifier {
     tables: &'static Tables,
+    shells: Shells,
 }
 
 impl Default for Classifier {
@@ -162,7 +164,18 @@ impl Classifier {
     pub fn new() -> Self {
         Self {
             tables: Tables::embedded(),
+            shells: Shells::ALL,
         }
+    }
+
+    /// Sets the shells that may read the command. Without it, all of them count.
+    ///
+    /// A text that a command hands to a shell by its name, such as that of `sh -c`, is read by that
+    /// shell.
+    #[must_use]
+    pub fn with_shells(mut self, shells: Shells) -> Self {
+        self.shells = shells;
+        self
     }
 
     /// Classifies a command.
@@ -326,10 +339,10 @@ impl Classifier {
     /// Interprets a command. Returns `None` if the analysis panicked, or if the thread for a deeply
     /// nested command could not be started. With `panic = "abort"`, a panic ends the process instead.
     fn trace(&self, command: &str, recorder: Recorder) -> Option<Trace> {
-        let tables = self.tables;
+        let Self { tables, shells } = *self;
         let run = || {
             catch_unwind(AssertUnwindSafe(|| {
-                Interpreter::new(tables, recorder).interpret(command)
+                Interpreter::new(tables, shells, recorder).interpret(command)
             }))
             .ok()
         };

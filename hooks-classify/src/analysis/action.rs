@@ -8,6 +8,7 @@ use crate::model::io::Input;
 use crate::model::language::Language;
 use crate::model::possible_path::PossiblePath;
 use crate::model::role::Role;
+use crate::model::shells::Shells;
 use crate::model::span::Span;
 use crate::model::sql_dialect::SqlDialect;
 use crate::model::unseen_code::UnseenCode;
@@ -109,6 +110,8 @@ pub(crate) struct ChildShell {
     pub(crate) text: Arg,
     /// `$1`, `$2` …
     pub(crate) positional: Vec<Arg>,
+    /// Shells that may read the text.
+    pub(crate) shells: Shells,
     /// Words that the text may use as paths, if the text is the value of `-c`.
     pub(crate) path_words: Option<Vec<Arg>>,
     pub(crate) input: Input,

@@ -90,6 +90,8 @@ impl Arg {
         };
         Self {
             text: text.to_owned(),
+            // A part that becomes unknown may be anything.
+            inert: self.inert && (self.text.contains(UNKNOWN) || !text.contains(UNKNOWN)),
             resolved_path,
             ..self.clone()
         }

@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
 use super::arg::{Arg, UNKNOWN};
+use super::assigned_values::AssignedValues;
 use super::possible_path::PossiblePath;
 use super::script::Command;
 
@@ -14,6 +15,12 @@ const MAX_FOLDERS: usize = 8;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Environment {
     pub(crate) variables: HashMap<String, Value>,
+    /// The values that the whole text assigns.
+    pub(crate) assigned: AssignedValues,
+    /// `true` if an earlier command may have ended the list before the next assignments.
+    pub(crate) may_have_ended: bool,
+    /// Variables that may be read-only: an assignment to them ends the list.
+    pub(crate) readonly_variables: HashSet<String>,
     /// Associative arrays, whose keys are not evaluated.
     pub(crate) associative_arrays: HashSet<String>,
     pub(crate) functions: HashMap<String, Rc<Command>>,
@@ -52,6 +59,8 @@ pub(crate) struct Environment {
     pub(crate) files: HashMap<String, FileContents>,
     /// Folders in which the shell may be.
     pub(crate) working_directories: BTreeSet<String>,
+    /// `$0` of a child shell, if the text sets it.
+    pub(crate) command_name: Option<Arg>,
     /// `$1`, `$2` …; `None` if they are unknown.
     pub(crate) positional: Option<Vec<Arg>>,
     /// `true` if the text sets the positional parameters to unknown values.
@@ -137,6 +146,36 @@ pub(crate) const INTEGER_VARIABLES: &[&str] = &[
     "KSHGID",
     "KSHEGID",
     "USER_ID",
+    "MAILCHECK",
+    "PIPESTATUS",
+    "TRY_BLOCK_ERROR",
+    "TRY_BLOCK_INTERRUPT",
+    "ARGC",
+    "JOBMAX",
+    "ZSH_SUBSHELL",
+    "status",
+    "CURSOR",
+    "HISTNO",
+    "MARK",
+    "NUMERIC",
+];
+
+/// Variables that a shell does not let a text change: an assignment ends the list.
+pub(crate) const READONLY_VARIABLES: &[&str] = &[
+    "BASHOPTS",
+    "BASH_VERSINFO",
+    "SHELLOPTS",
+    "PPID",
+    "UID",
+    "EUID",
+    "ARGC",
+    "HISTCMD",
+    "LINENO",
+    "TTYIDLE",
+    "ZSH_EVAL_CONTEXT",
+    "zsh_eval_context",
+    "ZSH_SUBSHELL",
+    "status",
 ];
 
 /// Variables that the shell sets to text that it reads or compares.
@@ -258,6 +297,11 @@ impl Environment {
 
     /// Sets a variable and each variable that it may refer to.
     pub(crate) fn set(&mut self, name: &str, value: Value) {
+        if name == "argv" {
+            // The positional parameters, in zsh.
+            self.positional = None;
+            self.has_unknown_positional = true;
+        }
         let names = self.nameref_targets(name);
         let refers = names.len() > 1;
         for name in names {
@@ -267,8 +311,29 @@ impl Environment {
             } else {
                 value.clone()
             };
+            let mut value = self.assigned.assign(&name, value);
+            self.may_have_ended |= self.readonly_variables.contains(&name)
+                || READONLY_VARIABLES.contains(&name.as_str());
+            if self.may_have_ended {
+                let before = self.variables.get(&name).unwrap_or(&Value::Inert);
+                value = before.merged_with(&value);
+            }
             self.variables.insert(name, value);
         }
+    }
+
+    /// Sets the variable of a loop to each of these values in turn, of which the whole text sees the
+    /// join.
+    pub(crate) fn begin_loop(&self, name: &str, values: impl Iterator<Item = Value>) {
+        if let Some(join) = values.reduce(|one, other| one.merged_with(&other)) {
+            self.assigned.assign(name, join);
+        }
+    }
+
+    /// Sets the variable of a loop for one round.
+    pub(crate) fn set_in_loop(&mut self, name: &str, value: Value) {
+        let value = self.assigned.in_loop(name, value);
+        self.variables.insert(name.to_owned(), value);
     }
 
     /// Sets a variable to an unknown value.
@@ -359,6 +424,9 @@ impl Environment {
             self.has_unknown_positional = true;
         }
         self.has_unknown_positional |= other.has_unknown_positional;
+        self.may_have_ended |= other.may_have_ended;
+        self.readonly_variables
+            .extend(other.readonly_variables.iter().cloned());
         self.conditionally_defined
             .extend(other.conditionally_defined.iter().cloned());
         let (own, others) = (&self.functions, &other.functions);
@@ -385,11 +453,6 @@ impl Environment {
         }
         self.secret_variables
             .extend(other.secret_variables.iter().cloned());
-        for variable in &other.exported_assignments {
-            if !self.exported_assignments.contains(variable) {
-                self.exported_assignments.push(variable.clone());
-            }
-        }
         // A path that only one branch sets may apply in the other branch too.
         for (name, place) in &other.variable_paths {
             let place = || place.clone();

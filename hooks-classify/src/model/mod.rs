@@ -2,6 +2,7 @@
 //! layer decides about a command.
 
 pub(crate) mod arg;
+pub(crate) mod assigned_values;
 pub(crate) mod device;
 pub(crate) mod effect;
 pub(crate) mod environment;
@@ -14,6 +15,7 @@ pub(crate) mod possible_path;
 pub(crate) mod program_name;
 pub(crate) mod role;
 pub(crate) mod script;
+pub(crate) mod shells;
 pub(crate) mod span;
 pub(crate) mod sql_dialect;
 pub(crate) mod terminal_input;

@@ -119,6 +119,9 @@ pub(crate) enum WordPiece {
         name: String,
         operator: ParameterOperator,
         quoted: bool,
+        /// `[…]` after a `$name` without braces, which is its subscript in zsh. It is also in the
+        /// pieces after this one.
+        subscript: Option<Box<ShellWord>>,
     },
     /// `$(…)` and backquotes.
     CommandSubstitution {
@@ -128,23 +131,37 @@ pub(crate) enum WordPiece {
     /// `<(…)` and `>(…)`.
     ProcessSubstitution { text: SubstitutionText },
     /// `$((…))`: a number; the substitutions in it run.
-    Arithmetic { inner: ShellWord },
+    Arithmetic {
+        inner: ShellWord,
+        /// `true` for `$[…]`, which some shells do not have.
+        bracketed: bool,
+    },
 }
 
 /// Operator of `${name…}`.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum ParameterOperator {
     None,
-    /// `:-`, `-`
-    Default(ShellWord),
-    /// `:=`, `=`
-    Assign(ShellWord),
+    /// `:-` and `-`
+    Default(DefaultWord),
+    /// `:=` and `=`
+    Assign(DefaultWord),
+    /// An operator with a quote that ends the expansion at different places in different shells.
+    Disputed(ShellWord),
     /// `${#name}`: the length of the value.
     Length(ShellWord),
     /// `${!name}`: the value of the variable named by the value.
     Indirect(ShellWord),
     /// Any other operator: the result is unknown, the substitutions in it run.
     Other(ShellWord),
+}
+
+/// The word of `${name:-word}`, with the condition under which it is the value.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct DefaultWord {
+    pub(crate) word: ShellWord,
+    /// `true` with a colon: the word is also the value if the variable is set and empty.
+    pub(crate) replaces_empty: bool,
 }
 
 /// Text of a substitution. Texts that differ only in their positions are equal.

@@ -10,7 +10,7 @@ pub(crate) enum Builtin {
     Null,
     /// `true` and `false`.
     TrueOrFalse,
-    /// `break`, `continue`, `return` and `exit`.
+    /// `break`, `continue`, `return`, `exit`, `logout` and `bye`.
     Exit,
     Shift,
     Wait,
@@ -29,6 +29,8 @@ pub(crate) enum Builtin {
     /// `mapfile` and `readarray`.
     ReadLines,
     Set,
+    /// `setopt` and `unsetopt`.
+    SetOptions,
     Enable,
     Declare(Declaration),
     /// A modifier of zsh, which is followed by a command.
@@ -59,7 +61,7 @@ impl Builtin {
         Some(match name {
             ":" => Self::Null,
             "true" | "false" => Self::TrueOrFalse,
-            "break" | "continue" | "return" | "exit" => Self::Exit,
+            "break" | "continue" | "return" | "exit" | "logout" | "bye" => Self::Exit,
             "shift" => Self::Shift,
             "wait" => Self::Wait,
             "eval" => Self::Eval,
@@ -75,6 +77,7 @@ impl Builtin {
             "read" => Self::Read,
             "mapfile" | "readarray" => Self::ReadLines,
             "set" => Self::Set,
+            "setopt" | "unsetopt" => Self::SetOptions,
             "enable" => Self::Enable,
             "declare" | "typeset" => Self::Declare(Declaration::Any),
             "export" => Self::Declare(Declaration::Export),

@@ -389,7 +389,7 @@ pub(super) fn fd(context: &Context<'_>, call: &Call, whole: Span, input: &Input)
             if word.text.contains(mark) {
                 placed = true;
                 index_of_files = Some(at);
-                word.text = word.text.replace(mark, &UNKNOWN.to_string());
+                *word = word.with_text(&word.text.replace(mark, &UNKNOWN.to_string()));
             }
         }
     }

@@ -8,6 +8,7 @@ use crate::model::arg::{Arg, display_text};
 use crate::model::effect::Effect;
 use crate::model::environment::FileContents;
 use crate::model::io::Input;
+use crate::model::shells::Shells;
 use crate::model::span::Span;
 use crate::model::unseen_code::UnseenCode;
 use crate::options::call::Call;
@@ -122,6 +123,7 @@ pub(super) fn shell(context: &Context<'_>, call: &Call, whole: Span, input: &Inp
             text: script.clone(),
             // `$0` is not followed.
             positional: words.get(1..).unwrap_or(&[]).to_vec(),
+            shells: shells_of(&call.path),
             path_words: Some(words.to_vec()),
             input: input.clone(),
         });
@@ -136,6 +138,7 @@ pub(super) fn shell(context: &Context<'_>, call: &Call, whole: Span, input: &Inp
                 let output = analysis.run_child_shell(ChildShell {
                     text: Arg::new(text, file.span),
                     positional: rest[1..].to_vec(),
+                    shells: shells_of(&call.path),
                     path_words: None,
                     input: input.clone(),
                 });
@@ -153,6 +156,7 @@ pub(super) fn shell(context: &Context<'_>, call: &Call, whole: Span, input: &Inp
                 let output = analysis.run_child_shell(ChildShell {
                     text: Arg::new(text.clone(), whole),
                     positional: rest.to_vec(),
+                    shells: shells_of(&call.path),
                     path_words: None,
                     input: Input::Unknown,
                 });
@@ -168,6 +172,12 @@ pub(super) fn shell(context: &Context<'_>, call: &Call, whole: Span, input: &Inp
             }
         },
     }
+}
+
+/// Returns the shells that a program may be.
+fn shells_of(program: &str) -> Shells {
+    let name = program.rsplit('/').next().unwrap_or(program);
+    Shells::named(name).unwrap_or(Shells::ALL)
 }
 
 /// Analyzes `eval`, which runs its words as a text of the shell.

@@ -59,7 +59,7 @@ pub(super) fn assign(context: &Context<'_>, call: &Call, _: Span, _: &Input) -> 
         }
         analysis.fill_variable(name, &Arg::new("", name.span));
         analysis.set_variable("OPTARG", Value::Unknown);
-        analysis.set_variable("OPTIND", Value::Unknown);
+        analysis.set_variable("OPTIND", Value::Inert);
     }
     analysis
 }
@@ -156,7 +156,9 @@ pub(super) fn zmodload(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Anal
     for operand in &call.operands {
         let name = operand.arg.text.as_str();
         let path = name.contains('/') && (!name.starts_with("zsh/") || name.contains(".."));
-        if path || !operand.arg.is_known() {
+        // The contents of files are values of a variable then.
+        let files = name == "zsh/mapfile";
+        if path || files || !operand.arg.is_known() {
             let reason = format!("loads code from `{}`", display_text(&operand.arg));
             analysis.add_finding(Effect::Code, operand.arg.span, reason);
         }

@@ -34,16 +34,26 @@ pub(super) fn clear_positions(word: &mut ShellWord) {
             WordPiece::CommandSubstitution { text, .. }
             | WordPiece::ProcessSubstitution { text } => text.start = None,
             WordPiece::Variable {
-                operator:
-                    ParameterOperator::Default(inner)
-                    | ParameterOperator::Assign(inner)
-                    | ParameterOperator::Length(inner)
-                    | ParameterOperator::Indirect(inner)
-                    | ParameterOperator::Other(inner),
+                operator,
+                subscript,
                 ..
+            } => {
+                match operator {
+                    ParameterOperator::None => {}
+                    ParameterOperator::Default(default) | ParameterOperator::Assign(default) => {
+                        clear_positions(&mut default.word);
+                    }
+                    ParameterOperator::Length(inner)
+                    | ParameterOperator::Indirect(inner)
+                    | ParameterOperator::Disputed(inner)
+                    | ParameterOperator::Other(inner) => clear_positions(inner),
+                }
+                if let Some(subscript) = subscript {
+                    clear_positions(subscript);
+                }
             }
-            | WordPiece::Arithmetic { inner } => clear_positions(inner),
-            WordPiece::Text { .. } | WordPiece::Variable { .. } => {}
+            WordPiece::Arithmetic { inner, .. } => clear_positions(inner),
+            WordPiece::Text { .. } => {}
         }
     }
 }
@@ -51,12 +61,8 @@ pub(super) fn clear_positions(word: &mut ShellWord) {
 /// Returns the operator of `>&` with this word: it duplicates a descriptor or writes a file.
 pub(super) fn duplicate_operator(word: &ShellWord) -> RedirectOperator {
     match word.literal() {
-        Some(text)
-            if text
-                .trim_end_matches('-')
-                .chars()
-                .all(|c| c.is_ascii_digit()) =>
-        {
+        // Some shells move the descriptor with `>&1-`, others write a file of this name.
+        Some(text) if text == "-" || text.chars().all(|c| c.is_ascii_digit()) => {
             RedirectOperator::Duplicate
         }
         _ => RedirectOperator::Write,

@@ -3,7 +3,9 @@
 //! The parsers report the ends of substitutions (`ends`). This module scans for the ends that they
 //! do not report, such as the end of a substitution inside `${x:-…}`.
 
-use crate::model::script::{ParameterOperator, ShellWord, SubstitutionText, WordPiece};
+use crate::model::script::{
+    DefaultWord, ParameterOperator, ShellWord, SubstitutionText, WordPiece,
+};
 use crate::model::span::Span;
 
 /// Meaning of quotes in a text.
@@ -15,6 +17,8 @@ pub(crate) enum QuoteMode {
     Document,
     /// `[[ … ]]`, `((…))`, the inside of `${…}`: quotes quote, blanks are literal.
     Expression,
+    /// The inside of a `${…}` in double quotes: single quotes are literal, or quote, by shell.
+    QuotedOperator,
 }
 
 /// Ends of substitutions by their starts, in bytes of the source.
@@ -89,6 +93,10 @@ impl Lexer<'_> {
                     if escaped != '\n' {
                         self.push_text(escaped.encode_utf8(&mut buffer), true);
                     }
+                }
+                '\'' if mode == QuoteMode::QuotedOperator => {
+                    self.at += 1;
+                    self.push_text("'", true);
                 }
                 '\'' if mode != QuoteMode::Document => {
                     self.at += 1;
@@ -174,7 +182,10 @@ impl Lexer<'_> {
                     QuoteMode::Expression,
                     self.ends,
                 );
-                self.pieces.push(WordPiece::Arithmetic { inner });
+                self.pieces.push(WordPiece::Arithmetic {
+                    inner,
+                    bracketed: false,
+                });
                 self.at = (end + 2).min(self.to);
             }
             Some('(') => {
@@ -194,11 +205,16 @@ impl Lexer<'_> {
                     QuoteMode::Expression,
                     self.ends,
                 );
-                self.pieces.push(WordPiece::Arithmetic { inner });
+                self.pieces.push(WordPiece::Arithmetic {
+                    inner,
+                    bracketed: true,
+                });
                 self.at = (end + 1).min(self.to);
             }
             Some('{') => self.braced_parameter(quoted),
-            Some('\'') if !quoted && mode != QuoteMode::Document => {
+            Some('\'')
+                if !quoted && !matches!(mode, QuoteMode::Document | QuoteMode::QuotedOperator) =>
+            {
                 self.at += 2;
                 let text = self.ansi_c_quoted();
                 self.push_text(&text, true);
@@ -214,19 +230,11 @@ impl Lexer<'_> {
                     .unwrap_or(rest.len());
                 let name = rest[..length].to_owned();
                 self.at += 1 + length;
-                self.pieces.push(WordPiece::Variable {
-                    name,
-                    operator: ParameterOperator::None,
-                    quoted,
-                });
+                self.push_bare_variable(name, quoted);
             }
             Some(c) if c.is_ascii_digit() || "@*#?-$!".contains(c) => {
                 self.at += 2;
-                self.pieces.push(WordPiece::Variable {
-                    name: c.into(),
-                    operator: ParameterOperator::None,
-                    quoted,
-                });
+                self.push_bare_variable(c.into(), quoted);
             }
             _ => {
                 self.at += 1;
@@ -235,25 +243,36 @@ impl Lexer<'_> {
         }
     }
 
+    /// Adds a variable without braces, and the `[…]` after it as its subscript.
+    fn push_bare_variable(&mut self, name: String, quoted: bool) {
+        let subscript = self.rest().starts_with('[').then(|| {
+            let end = find_closing_bracket(self.source, self.at, self.to, b'[', b']');
+            let inner = QuoteMode::Expression;
+            Box::new(lex_word(self.source, self.at + 1, end, inner, self.ends))
+        });
+        self.pieces.push(WordPiece::Variable {
+            name,
+            operator: ParameterOperator::None,
+            quoted,
+            subscript,
+        });
+    }
+
     /// Reads `${…}`.
     fn braced_parameter(&mut self, quoted: bool) {
+        let open = self.at + 1;
         let start = self.at + 2;
         let end = self.closing_brace(start);
         let inside = self.source.get(start..end).unwrap_or("");
-        // In zsh `${=name}` is split, also in quotes.
+        // In zsh, `${=name}` is split, also in quotes, and `${~name}` and `${^name}` are patterns.
         let name = |c: char| c.is_ascii_alphanumeric() || c == '_';
-        if let Some(split) = inside
-            .strip_prefix('=')
-            .filter(|rest| rest.chars().all(name))
-        {
-            self.at = (end + 1).min(self.to);
-            self.pieces.push(WordPiece::Variable {
-                name: split.to_owned(),
-                operator: ParameterOperator::None,
-                quoted: false,
-            });
-            return;
-        }
+        let without_marks = inside.trim_start_matches(['=', '~', '^']);
+        let (start, inside, quoted) = match without_marks.starts_with(name) {
+            true if without_marks.len() < inside.len() => {
+                (end - without_marks.len(), without_marks, false)
+            }
+            _ => (start, inside, quoted),
+        };
         let mark = usize::from(inside.starts_with(['!', '#']) && inside.len() > 1);
         let length = inside[mark..]
             .find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
@@ -274,36 +293,40 @@ impl Lexer<'_> {
             }
         } else if operator.is_empty() {
             ParameterOperator::None
+        } else if quoted && operator.contains('\'') {
+            let mode = QuoteMode::QuotedOperator;
+            let word = lex_word(self.source, after, end, mode, self.ends);
+            let other_end = find_bracket(self.source, open, self.to, (b'{', b'}'), false);
+            let assigns = operator.trim_start_matches(':').starts_with('=');
+            match other_end != end || assigns {
+                true => ParameterOperator::Disputed(word),
+                // The quotes may be a part of the value.
+                false => ParameterOperator::Other(word),
+            }
         } else if let Some(skip) = [":-", ":=", "-", "="]
             .iter()
             .find(|o| operator.starts_with(**o))
         {
-            let word = lex_word(
-                self.source,
-                after + skip.len(),
-                end,
-                QuoteMode::Expression,
-                self.ends,
-            );
-            if skip.ends_with('=') {
-                ParameterOperator::Assign(word)
-            } else {
-                ParameterOperator::Default(word)
+            let from = after + skip.len();
+            let mode = QuoteMode::Expression;
+            let default = DefaultWord {
+                word: lex_word(self.source, from, end, mode, self.ends),
+                replaces_empty: skip.starts_with(':'),
+            };
+            match skip.ends_with('=') {
+                true => ParameterOperator::Assign(default),
+                false => ParameterOperator::Default(default),
             }
         } else {
-            ParameterOperator::Other(lex_word(
-                self.source,
-                after,
-                end,
-                QuoteMode::Expression,
-                self.ends,
-            ))
+            let mode = QuoteMode::Expression;
+            ParameterOperator::Other(lex_word(self.source, after, end, mode, self.ends))
         };
         self.at = (end + 1).min(self.to);
         self.pieces.push(WordPiece::Variable {
             name,
             operator,
             quoted,
+            subscript: None,
         });
     }
 
@@ -446,6 +469,18 @@ pub(super) fn find_closing_bracket(
     opening: u8,
     closing: u8,
 ) -> usize {
+    find_bracket(source, open, to, (opening, closing), true)
+}
+
+/// Returns the closing bracket as [`find_closing_bracket`]; single quotes quote only if
+/// `single_quotes` is `true`.
+fn find_bracket(
+    source: &str,
+    open: usize,
+    to: usize,
+    (opening, closing): (u8, u8),
+    single_quotes: bool,
+) -> usize {
     let bytes = source.as_bytes();
     let mut depth = 0usize;
     let mut at = open;
@@ -453,7 +488,7 @@ pub(super) fn find_closing_bracket(
     while at < to {
         match bytes[at] {
             b'\\' => at += 1,
-            b'\'' => {
+            b'\'' if single_quotes => {
                 at += 1;
                 while at < to && bytes[at] != b'\'' {
                     at += 1;

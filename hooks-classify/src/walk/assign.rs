@@ -27,8 +27,13 @@ impl Interpreter<'_> {
         let before: Vec<_> = names
             .map(|name| (self.shell.environment.variables.get(&name).cloned(), name))
             .collect();
+        // Without `keeps`, only the command has the values, and the text does not assign them.
+        let assigned = (!keeps).then(|| self.shell.environment.assigned.detach());
         for (name, value) in set {
             self.set_variable(name, value);
+        }
+        if let Some(assigned) = assigned {
+            self.shell.environment.assigned = assigned;
         }
         let passed = self.shell.environment.exported_assignments.len();
         self.shell
@@ -62,6 +67,10 @@ impl Interpreter<'_> {
         let Some((base, index)) = name.text.split_once('[') else {
             return;
         };
+        // The options of zsh.
+        if base == "options" {
+            self.check_shell_option(&name.with_text(index.trim_end_matches(']')));
+        }
         let keyed = self.shell.environment.associative_arrays.contains(base);
         self.evaluate_subscript(&name.with_text(index), keyed);
     }
@@ -272,7 +281,10 @@ impl Interpreter<'_> {
         if list || base != name {
             self.shell.environment.arrays.insert(base.to_owned());
         }
+        // The shell computes the value of an integer, or keeps the text.
+        let computed = self.shell.environment.integer_variables.contains(base) && inert;
         let value = match text {
+            Some(_) if computed => Value::Inert,
             Some(text) if list => Value::List(text),
             Some(text) => Value::Text(text),
             None if inert => Value::Inert,

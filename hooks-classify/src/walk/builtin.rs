@@ -1,6 +1,7 @@
 //! Builtins of the shell: a builtin with its words in, its effects and its output out.
 
 use super::cursor::SpanMap;
+use super::fixpoint::Trap;
 use super::interpreter::Interpreter;
 use crate::model::arg::{Arg, display_text};
 use crate::model::effect::Effect;
@@ -8,6 +9,43 @@ use crate::model::environment::FileContents;
 use crate::model::io::{Input, Output};
 use crate::model::span::Span;
 use crate::programs::builtins::Builtin;
+
+/// Options of shells with which every text means the same, or which the interpreter follows.
+const HARMLESS_OPTIONS: &[&str] = &[
+    "allexport",
+    "clobber",
+    "emacs",
+    "errexit",
+    "errreturn",
+    "errtrace",
+    "exec",
+    "extendedglob",
+    "functrace",
+    "glob",
+    "history",
+    "hup",
+    "ignoreeof",
+    "log",
+    "match",
+    "monitor",
+    "nomatch",
+    "notify",
+    "nullglob",
+    "unset",
+    "pipefail",
+    "privileged",
+    "promptsubst",
+    "sharehistory",
+    "verbose",
+    "vi",
+    "xtrace",
+];
+
+/// Returns `true` if a word is a cluster of options that a letter ends.
+fn is_option_cluster(word: &Arg, last: char) -> bool {
+    let letters = word.text.strip_prefix(['-', '+']);
+    letters.is_some_and(|letters| !letters.starts_with('-') && letters.ends_with(last))
+}
 
 impl Interpreter<'_> {
     /// Runs a builtin that runs or sets something. Returns `None` for other commands.
@@ -26,6 +64,12 @@ impl Interpreter<'_> {
             Builtin::Exit | Builtin::Shift => {
                 let numbers = rest.iter().filter(|arg| arg.text != "--");
                 numbers.for_each(|count| self.evaluate_expression(count));
+                // `break` outside of a loop may end the loop of the caller, and the function.
+                if builtin == Builtin::Exit
+                    && let Some(returns) = &mut self.shell.early_returns
+                {
+                    returns.push(self.shell.environment.clone());
+                }
                 if builtin == Builtin::Shift {
                     self.shell.shift_positional(match rest {
                         [] => Some(1),
@@ -49,6 +93,10 @@ impl Interpreter<'_> {
                 self.read_variables(builtin, args, whole, input)?
             }
             Builtin::Set => self.run_set(rest),
+            Builtin::SetOptions => {
+                rest.iter().for_each(|name| self.check_shell_option(name));
+                return None;
+            }
             Builtin::Enable => self.run_enable(rest, whole),
             Builtin::PrecommandModifier | Builtin::Time | Builtin::Repeat | Builtin::ByTable => {
                 return None;
@@ -84,7 +132,12 @@ impl Interpreter<'_> {
             return Some(String::new());
         }
         let start = rest.first().map_or(whole.start, |arg| arg.span.start);
-        self.run_shell_text(&Arg::new(text, Span::new(start, whole.end)), input)
+        let text = Arg {
+            inert: rest.iter().all(|arg| arg.inert),
+            has_guessed_number: rest.iter().any(|arg| arg.has_guessed_number),
+            ..Arg::new(text, Span::new(start, whole.end))
+        };
+        self.run_shell_text(&text, input)
     }
 
     /// Runs `source`: a file that the text wrote, standard input, or an unknown file.
@@ -124,22 +177,61 @@ impl Interpreter<'_> {
             return Some(None);
         };
         if operands.len() > 1 && action.text != "-" {
-            // The action may run at any time, or never.
+            // The action may run at any time, or never, and in a function with other parameters.
             let before = self.shell.environment.clone();
+            self.shell.environment.positional = None;
+            self.shell.environment.has_unknown_positional = true;
             self.run_shell_text(action, &Input::Inherited);
-            self.shell.environment.merge(&before);
+            let environment = &mut self.shell.environment;
+            environment.positional.clone_from(&before.positional);
+            environment.has_unknown_positional = before.has_unknown_positional;
+            environment.merge(&before);
+            let (action, environment) = (action.clone(), before);
+            self.shell.traps.push(Trap {
+                action,
+                environment,
+            });
         }
         self.shell.environment.stdio_redirected = true;
         Some(Some(String::new()))
     }
 
-    /// Runs `emulate -c TEXT`.
+    /// Checks an option of the shell that is set or unset.
+    pub(crate) fn check_shell_option(&mut self, name: &Arg) {
+        let plain = name.text.to_lowercase().replace(['_', '-'], "");
+        let positive = plain.strip_prefix("no").unwrap_or(&plain);
+        let is_harmless = [plain.as_str(), positive]
+            .iter()
+            .any(|name| HARMLESS_OPTIONS.contains(name));
+        if !name.is_known() || !is_harmless {
+            self.add_finding(
+                Effect::Code,
+                name.span,
+                format!(
+                    "shells may read later text otherwise with the option `{}`",
+                    display_text(name)
+                ),
+            );
+        }
+    }
+
+    /// Runs `emulate`: the shell reads the text of `-c`, or later text, as another shell does.
     fn run_emulate(&mut self, rest: &[Arg]) -> Output {
         // In a cluster, the letter that takes the text is the last one.
         let text = rest
             .iter()
             .position(|arg| arg.text.starts_with('-') && arg.text.ends_with('c'))
             .and_then(|at| rest.get(at + 1));
+        let shell = rest.iter().find(|arg| !arg.text.starts_with('-'));
+        let reads_alike = |shell: &&Arg| match shell.text.as_str() {
+            "zsh" => true,
+            "sh" | "ksh" => text.is_some(),
+            _ => false,
+        };
+        if let Some(other) = shell.filter(|shell| !reads_alike(shell)) {
+            let reason = "the shell reads text as another shell does";
+            self.add_finding(Effect::Code, other.span, reason);
+        }
         if let Some(text) = text {
             let before = self.shell.environment.clone();
             self.run_shell_text(text, &Input::Unknown);
@@ -215,6 +307,12 @@ impl Interpreter<'_> {
         };
         self.shell.environment.exports_all |=
             rest.iter().take_while(|arg| arg.text != "--").any(exports);
+        let options = rest.iter().take_while(|arg| arg.text != "--");
+        let names = options.zip(rest.iter().skip(1));
+        let names = names.filter(|(option, _)| is_option_cluster(option, 'o'));
+        for (_, name) in names.filter(|(_, name)| name.text != "keyword") {
+            self.check_shell_option(name);
+        }
         let keyword = |arg: &Arg| {
             arg.text == "keyword"
                 || (arg.text.starts_with('-')

@@ -7,11 +7,12 @@ use super::assign::is_address;
 use super::functions::is_shell_hook;
 use super::interpreter::Interpreter;
 use super::script::stdin_after_reader;
-use crate::model::arg::Arg;
+use crate::model::arg::{Arg, UNKNOWN};
 use crate::model::effect::Effect;
-use crate::model::environment::{Value, possible_address};
+use crate::model::environment::{Environment, Value, possible_address};
 use crate::model::io::{Input, Output};
 use crate::model::script::{CommandKind, ShellScript, ShellWord};
+use crate::model::shells::Shells;
 use crate::model::span::Span;
 use crate::model::variable_name::is_variable_name;
 
@@ -47,16 +48,7 @@ impl Interpreter<'_> {
                 None
             }
             CommandKind::If(scripts) => {
-                let mut possible_environments = Vec::new();
-                for (at, script) in scripts.iter().enumerate() {
-                    let before = self.shell.environment.clone();
-                    let rest = stdin_after_reader(input);
-                    self.run_shell_script(script, if at == 0 { input } else { &rest });
-                    possible_environments.push(before);
-                }
-                for way in &possible_environments {
-                    self.shell.environment.merge(way);
-                }
+                self.run_branches(scripts, input);
                 None
             }
             CommandKind::While { head, scripts } => {
@@ -73,13 +65,14 @@ impl Interpreter<'_> {
             }
             CommandKind::Case { subject, arms } => {
                 self.expand_unsplit(subject);
-                let before = self.shell.environment.clone();
                 for (patterns, body) in arms {
                     for pattern in patterns {
                         self.expand_unsplit(pattern);
                     }
+                    // An arm may also begin after the one above: `;&`.
+                    let without = self.shell.environment.clone();
                     self.run_shell_script(body, input);
-                    self.shell.environment.merge(&before);
+                    self.shell.environment.merge(&without);
                 }
                 None
             }
@@ -115,6 +108,28 @@ impl Interpreter<'_> {
         }
     }
 
+    /// Interprets the conditions and branches of an `if`, each in the environment in which the shell
+    /// would run it, and joins the environments after the branches.
+    fn run_branches(&mut self, scripts: &[ShellScript], input: &Input) {
+        let mut ends: Vec<Environment> = Vec::new();
+        let mut input = input.clone();
+        for pair in scripts.chunks(2) {
+            let [condition, branch] = pair else {
+                // `else`
+                self.run_shell_script(&pair[0], &input);
+                break;
+            };
+            self.run_shell_script(condition, &input);
+            input = stdin_after_reader(&input);
+            let is_false = self.shell.environment.clone();
+            self.run_shell_script(branch, &input);
+            ends.push(std::mem::replace(&mut self.shell.environment, is_false));
+        }
+        for end in &ends {
+            self.shell.environment.merge(end);
+        }
+    }
+
     /// Interprets the body of a loop twice, so that the second round sees the variables that the
     /// first one sets.
     fn run_twice(&mut self, mut round: impl FnMut(&mut Self)) {
@@ -129,7 +144,7 @@ impl Interpreter<'_> {
     fn run_conditions_as_commands(&mut self, conditions: &[Arg]) {
         let first = conditions.first().map_or("", |first| first.text.as_str());
         let (arithmetic, test) = (first.starts_with("(("), first.starts_with("[["));
-        if !arithmetic && !test {
+        if !(arithmetic || test) || !self.cursor.shells.intersects(Shells::WITHOUT_TESTS) {
             return;
         }
         for condition in conditions.iter().skip(usize::from(test)) {
@@ -138,19 +153,24 @@ impl Interpreter<'_> {
                 .split_whitespace()
                 .map(|word| condition.with_text(word))
                 .collect();
-            let known = |word: &Arg| self.tables.program(&word.text).is_some();
+            let known = |word: &Arg| {
+                word.text.contains('/')
+                    || !word.is_known() && !word.inert
+                    || self.tables.program(&word.text).is_some()
+            };
             if words.first().is_some_and(known) {
                 self.run_args(words, &Input::Unknown);
             }
         }
         for condition in conditions {
             for (at, _) in condition.text.match_indices('>') {
+                // `=>`, `->` and `>=` are no redirections either.
                 let target = condition.text[at + 1..].trim_start();
-                if target.starts_with(['/', '.', '~']) {
+                if !target.is_empty() && !target.starts_with('=') {
                     self.add_finding(
                         Effect::Create,
                         condition.span,
-                        "some shells take this for a redirection, and write a file",
+                        "shells without this test take it for a redirection, and write a file",
                     );
                 }
             }
@@ -175,12 +195,12 @@ impl Interpreter<'_> {
             }
         }
         let is_sign = |word: &str| numbers.iter().any(|sign| sign.trim() == word);
+        let computes = self.cursor.shells.intersects(Shells::COMPUTES_IN_TEST);
         for three in words.windows(3).filter(|three| is_sign(three[1])) {
-            for word in [three[0], three[2]]
-                .into_iter()
-                .filter(|word| is_variable_name(word))
-            {
-                self.evaluate_expression(&test.with_text(word));
+            for word in [three[0], three[2]] {
+                if is_variable_name(word) || computes && word.contains(UNKNOWN) {
+                    self.evaluate_expression(&test.with_text(word));
+                }
             }
         }
     }
@@ -211,7 +231,7 @@ impl Interpreter<'_> {
             |values| {
                 values
                     .iter()
-                    .all(|value| value.inert || value.is_known() && !value.glob)
+                    .all(|value| !value.glob && (value.inert || value.is_known()))
             },
         );
         for value in values.iter().flatten() {
@@ -263,8 +283,11 @@ impl Interpreter<'_> {
         let address = address.map(|value| Value::Address(possible_address(&value.text)));
         if let (true, Some(values)) = (followed, values) {
             let before = self.shell.environment.clone();
+            let texts = values.iter().map(|value| Value::Text(value.text.clone()));
+            self.shell.environment.begin_loop(name, texts);
             for value in values {
-                self.shell.environment.set(name, Value::Text(value.text));
+                let value = Value::Text(value.text);
+                self.shell.environment.set_in_loop(name, value);
                 self.run_shell_script(body, &inner);
             }
             self.shell.environment.merge(&before);

@@ -2,6 +2,7 @@
 
 use super::braces::BraceSyntax;
 use crate::model::script::SubstitutionText;
+use crate::model::shells::Shells;
 use crate::model::span::Span;
 
 /// Limit of nesting: a text deeper within other texts is not followed.
@@ -50,6 +51,8 @@ pub(crate) struct Cursor {
     pub(crate) saw_function_keyword: bool,
     /// `true` if standard output is captured, redirected or piped, and so reaches no terminal.
     pub(crate) stdout_captured: bool,
+    /// Shells that may read the text.
+    pub(crate) shells: Shells,
     /// Rules by which braces are expanded.
     pub(crate) braces: BraceSyntax,
 }
@@ -62,6 +65,7 @@ impl Default for Cursor {
             commands: 0,
             saw_function_keyword: false,
             stdout_captured: false,
+            shells: Shells::ALL,
             braces: BraceSyntax::Bash,
         }
     }

@@ -79,17 +79,23 @@ impl Interpreter<'_> {
         let typed = declaration != Declaration::Export;
         let declares = declaration == Declaration::Any;
         let local = declares || declaration == Declaration::Local;
+        // In zsh also `export -i`.
         let number = declaration == Declaration::Number || "iFEX".chars().any(flag);
+        let readonly = declaration == Declaration::Readonly || typed && flag('r');
         let reshapes = typed && "ulcLRZ".chars().any(flag);
         let array = typed && (flag('a') || flag('A'));
         if typed && flag('T') {
             let reason = "a variable that sets another one with it";
             self.add_finding(Effect::Code, whole, reason);
         }
+        let mut read_only = Vec::new();
         for arg in &operands {
             let variable = arg.text.split('=').next().unwrap_or("");
             let plain = variable.split(['+', '[']).next().unwrap_or("");
-            if typed && number {
+            if readonly {
+                read_only.push(plain.to_owned());
+            }
+            if number {
                 self.shell
                     .environment
                     .integer_variables
@@ -166,6 +172,8 @@ impl Interpreter<'_> {
                 self.shell.environment.mark_possibly_unset(&arg.text);
             }
         }
+        let environment = &mut self.shell.environment;
+        environment.readonly_variables.extend(read_only);
         Some(String::new())
     }
 

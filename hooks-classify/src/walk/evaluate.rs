@@ -19,6 +19,8 @@ impl Interpreter<'_> {
         let span = expression.span;
         self.run_subscript(expression);
         self.set_assigned_variables(&expression.text, span);
+        // A division by zero ends the list.
+        self.shell.environment.may_have_ended |= may_divide_by_zero(&expression.text);
         self.run_stored_subscripts(span);
         if !expression.is_known() && !expression.inert {
             self.add_unseen_code(
@@ -119,4 +121,13 @@ impl Interpreter<'_> {
         self.shell.environment.arrays.insert(plain.to_owned());
         self.shell.environment.set_unknown(plain);
     }
+}
+
+/// Returns `true` if an expression divides by something that may be zero.
+fn may_divide_by_zero(expression: &str) -> bool {
+    let mut signs = expression.match_indices(['/', '%']);
+    signs.any(|(at, _)| {
+        let divisor = expression[at + 1..].trim_start();
+        !divisor.starts_with(|c: char| ('1'..='9').contains(&c))
+    })
 }

@@ -52,6 +52,7 @@ impl Interpreter<'_> {
         self.shell.call_stack.push(name.to_owned());
         let outer_positional = self.shell.environment.positional.replace(args.to_vec());
         let outer_locals = self.shell.locals.replace(HashMap::new());
+        let outer_returns = self.shell.early_returns.replace(Vec::new());
         self.cursor.depth += 1;
         let paths = self.paths_of_arguments(args);
         let read = self.paths_in_own_input(input);
@@ -59,6 +60,10 @@ impl Interpreter<'_> {
             interpreter.with_paths(read, |interpreter| interpreter.run_command(&body, input))
         });
         self.cursor.depth -= 1;
+        let returns = std::mem::replace(&mut self.shell.early_returns, outer_returns);
+        for way in returns.iter().flatten() {
+            self.shell.environment.merge(way);
+        }
         self.shell.restore_locals(outer_locals);
         self.shell.environment.positional = outer_positional;
         self.shell.call_stack.pop();

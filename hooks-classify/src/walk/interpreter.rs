@@ -4,7 +4,6 @@
 //! command is looked up: a function, a builtin, or a program with a table and an analysis. Texts that a
 //! command runs are interpreted in their turn.
 
-use super::braces::OTHER_BRACES;
 use super::cursor::{Cursor, MAX_DEPTH, SpanMap};
 use super::recorder::Recorder;
 use super::sink::Sink;
@@ -14,8 +13,8 @@ use crate::model::arg::{Arg, UNKNOWN};
 use crate::model::effect::{Crud, Effect};
 use crate::model::io::{Input, Output};
 use crate::model::script::ShellScript;
+use crate::model::shells::Shells;
 use crate::model::span::Span;
-use crate::model::trace::Trace;
 use crate::model::unseen_code::UnseenCode;
 use crate::shell::{ParseResult, parse, translate_zsh};
 use crate::tables::Tables;
@@ -30,32 +29,16 @@ pub(crate) struct Interpreter<'t> {
 }
 
 impl<'t> Interpreter<'t> {
-    pub(crate) fn new(tables: &'t Tables, parts: Recorder) -> Self {
+    pub(crate) fn new(tables: &'t Tables, shells: Shells, parts: Recorder) -> Self {
         Self {
             tables,
             shell: ShellState::default(),
-            cursor: Cursor::default(),
+            cursor: Cursor {
+                shells,
+                ..Cursor::default()
+            },
             sink: Sink::new(parts),
         }
-    }
-
-    /// Interprets a whole command and returns its effects.
-    pub(crate) fn interpret(mut self, text: &str) -> Trace {
-        self.run_whole(text);
-        if self.sink.braces_differ {
-            for braces in OTHER_BRACES {
-                let mut other = Interpreter::new(self.tables, Recorder::default());
-                other.cursor.braces = braces;
-                other.run_whole(text);
-                self.sink.add_findings_of(other.sink);
-            }
-        }
-        self.sink.into_trace(text)
-    }
-
-    fn run_whole(&mut self, text: &str) {
-        self.run_text(text, SpanMap::Offset(0), &Input::Inherited);
-        self.check_uncalled_functions();
     }
 
     /// Interprets a text that a shell runs, and returns its output.
@@ -104,6 +87,11 @@ impl<'t> Interpreter<'t> {
         let unescaped = || parse(&text.replace("$'", "'"));
         if has_escaped_quote(text) && !matches!(unescaped(), ParseResult::Unreadable(_)) {
             self.add_finding(Effect::Unknown, span, "shells read `$'…\\'…'` differently");
+        }
+        if self.cursor.shells.intersects(Shells::ZSH_INTERACTIVE)
+            && let Some(typed) = without_comments(text)
+        {
+            self.run_typed(&typed, span, input);
         }
         self.cursor.saw_function_keyword |= text.contains("function");
         let outer_span_map = std::mem::replace(&mut self.cursor.span_map, place);
@@ -157,6 +145,25 @@ impl<'t> Interpreter<'t> {
         output
     }
 
+    /// Runs a text with comments as a shell reads it that takes `#` for a word.
+    fn run_typed(&mut self, text: &str, span: Span, input: &Input) {
+        let outer_span_map = std::mem::replace(&mut self.cursor.span_map, SpanMap::Fixed(span));
+        self.cursor.depth += 1;
+        let before = self.shell.environment.clone();
+        match parse(text) {
+            ParseResult::Agreed(script) => drop(self.run_shell_script(&script, input)),
+            // Shells run nothing of an incomplete text.
+            ParseResult::Unreadable(_) => {}
+            ParseResult::Single(_) | ParseResult::Disputed(..) => {
+                let reason = "a shell to which this is typed reads the comment as words";
+                self.add_finding(Effect::Unknown, span, reason);
+            }
+        }
+        self.shell.environment.merge(&before);
+        self.cursor.depth -= 1;
+        self.cursor.span_map = outer_span_map;
+    }
+
     fn run_both_readings(
         &mut self,
         one: &ShellScript,
@@ -177,7 +184,7 @@ impl<'t> Interpreter<'t> {
         &mut self,
         run: impl FnOnce(&mut Interpreter<'_>),
     ) -> Option<Effect> {
-        let mut inner = Interpreter::new(self.tables, Recorder::default());
+        let mut inner = Interpreter::new(self.tables, self.cursor.shells, Recorder::default());
         inner.shell = ShellState::with_environment_of(&self.shell);
         inner.cursor.commands = self.cursor.commands;
         inner.cursor.depth = self.cursor.depth;
@@ -234,6 +241,38 @@ fn parse_zsh(text: &str) -> Option<ShellScript> {
         ParseResult::Agreed(script) => Some(script),
         _ => None,
     }
+}
+
+/// Returns a text in which each `#` that begins a comment is quoted; `None` if there is none.
+fn without_comments(text: &str) -> Option<String> {
+    if !text.contains('#') {
+        return None;
+    }
+    let mut out = String::new();
+    let mut quote = None;
+    let mut characters = text.chars();
+    let mut before = ' ';
+    let mut found = false;
+    while let Some(c) = characters.next() {
+        match (quote, c) {
+            (None, '#') if before.is_whitespace() || ";&|()".contains(before) => {
+                out.push('\\');
+                found = true;
+            }
+            (None | Some('"'), '\\') => {
+                out.push(c);
+                before = characters.next().unwrap_or(' ');
+                out.push(before);
+                continue;
+            }
+            (None, '\'' | '"') => quote = Some(c),
+            (Some(open), _) if open == c => quote = None,
+            _ => {}
+        }
+        out.push(c);
+        before = c;
+    }
+    found.then_some(out)
 }
 
 /// Returns `true` if a `$'…'` contains an escaped quote, which ends it in shells without `$'…'`.

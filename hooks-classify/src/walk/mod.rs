@@ -7,7 +7,8 @@
 //!
 //! State:
 //!
-//! - `interpreter`: the entry point; parses a text and follows its script
+//! - `fixpoint`: the entry point; repeats the walk until the values of variables are stable
+//! - `interpreter`: parses a text and follows its script
 //! - `state`: environment of the shell, functions in progress, paths of the current pipeline
 //! - `cursor`: position in the text, depth, number of commands, and their limits
 //! - `sink`: collects findings and parts, and returns the trace of the command
@@ -51,6 +52,7 @@ mod cursor;
 mod declare;
 mod evaluate;
 mod expanded_word;
+mod fixpoint;
 mod functions;
 pub(crate) mod interpreter;
 mod parameter;

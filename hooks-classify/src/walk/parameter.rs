@@ -2,10 +2,11 @@
 
 use super::expanded_word::ExpandedWord;
 use super::interpreter::Interpreter;
+use super::state::Binding;
 use crate::model::arg::{Arg, UNKNOWN};
 use crate::model::effect::Effect;
 use crate::model::environment::{Value, is_numeric, possible_address};
-use crate::model::script::ParameterOperator;
+use crate::model::script::{DefaultWord, ParameterOperator};
 use crate::model::span::Span;
 use crate::model::variable_name::is_numeric_parameter;
 
@@ -81,7 +82,13 @@ impl Interpreter<'_> {
             self.expand_pieces(inner, &mut operator);
             let operator = operator.without_guessed_numbers();
             let operation = operator.text();
-            inert &= operator.is_inert() && known.as_deref().is_none_or(is_numeric);
+            let after_subscript = match operation.strip_prefix('[') {
+                Some(rest) => rest.split_once(']').map_or("", |(_, after)| after),
+                None => &operation,
+            };
+            inert &= operator.is_inert()
+                && known.as_deref().is_none_or(is_numeric)
+                && !may_compute(after_subscript);
             let list = matches!(operation.as_str(), "[@]" | "[*]");
             let changed = match list {
                 true => self
@@ -98,7 +105,7 @@ impl Interpreter<'_> {
             // Shells evaluate subscripts and offsets.
             let offset = operation
                 .strip_prefix(':')
-                .is_some_and(|rest| !rest.starts_with(['+', '?']));
+                .is_some_and(|rest| !rest.starts_with(['+', '?', '-', '=']));
             let operation = Arg {
                 inert: operator.is_inert(),
                 ..Arg::new(operation, self.cursor.span_map.map(inner.span))
@@ -133,32 +140,60 @@ impl Interpreter<'_> {
             known = changed;
         }
         let mut default_prefix = None;
-        if let ParameterOperator::Default(inner) | ParameterOperator::Assign(inner) = change {
-            let mut default = ExpandedWord::default();
-            self.expand_pieces(inner, &mut default);
-            let text = default.text();
-            default_prefix = default.path_of_only_prefix(&text);
-            inert &= default.is_inert();
-            if matches!(change, ParameterOperator::Assign(_)) {
+        if let ParameterOperator::Default(default) | ParameterOperator::Assign(default) = change {
+            let DefaultWord {
+                word: inner,
+                replaces_empty,
+            } = default;
+            let mut word = ExpandedWord::default();
+            self.expand_pieces(inner, &mut word);
+            let text = word.text();
+            let assigns = matches!(change, ParameterOperator::Assign(_));
+            let binding = self.shell.binding(name);
+            let replaces = match (binding, known.as_deref()) {
+                (Binding::Unset | Binding::Inherited, _) => Some(true),
+                (Binding::Set, Some(_)) if !replaces_empty => Some(false),
+                (Binding::Set, Some("")) => Some(true),
+                (Binding::Set, Some(value)) if !value.contains(UNKNOWN) => Some(false),
+                (Binding::Set | Binding::Unclear, _) => None,
+            };
+            if assigns && replaces != Some(false) {
                 let value = Arg {
-                    inert: default.is_inert(),
+                    inert: word.is_inert(),
                     ..Arg::new(text.clone(), self.cursor.span_map.map(inner.span))
                 };
                 self.check_variable(name, &value);
                 self.evaluate_if_integer(name, &value);
+                let inert = inert && word.is_inert() && !may_compute(&text);
+                let value = if inert { Value::Inert } else { Value::Unknown };
+                self.shell.environment.set(name, value);
             }
-            let is_set = self.shell.environment.variables.contains_key(name);
-            if !is_set || known.as_deref() == Some("") {
-                out.overridable |= !is_set;
-                let assigns = matches!(change, ParameterOperator::Assign(_));
-                let reshapes = assigns && self.shell.environment.formatted_variables.contains(name);
-                inert &= !assigns || !text.contains(['[', '$', '`']);
-                known = (!reshapes).then_some(text);
-                if assigns {
-                    let value = if inert { Value::Inert } else { Value::Unknown };
-                    self.shell.environment.set(name, value);
+            match replaces {
+                Some(true) => {
+                    out.overridable |= binding == Binding::Inherited;
+                    let reshapes =
+                        assigns && self.shell.environment.formatted_variables.contains(name);
+                    inert &= word.is_inert() && !(assigns && may_compute(&text));
+                    default_prefix = word.path_of_only_prefix(&text);
+                    known = (!reshapes).then_some(text);
+                }
+                Some(false) => {}
+                None => {
+                    inert &= word.is_inert() && !may_compute(&text);
+                    known = None;
                 }
             }
+        }
+        if let ParameterOperator::Disputed(inner) = change {
+            let span = self.cursor.span_map.map(inner.span);
+            self.expand_unsplit(inner);
+            self.add_finding(
+                Effect::Unknown,
+                span,
+                "shells end this expansion at different quotes",
+            );
+            self.shell.environment.set_unknown(name);
+            (known, inert) = (None, false);
         }
         if name == "IFS" && known.is_none() && !self.shell.environment.variables.contains_key("IFS")
         {
@@ -254,6 +289,11 @@ impl Interpreter<'_> {
             None => self.evaluate_variable_name(&Arg::unknown(span)),
         }
     }
+}
+
+/// Returns `true` if a text runs code where a shell computes with it.
+fn may_compute(text: &str) -> bool {
+    text.contains(['[', '$', '`'])
 }
 
 /// Returns the result of a simple operator on a known value.

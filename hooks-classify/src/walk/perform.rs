@@ -180,24 +180,34 @@ impl Interpreter<'_> {
         let ChildShell {
             text,
             positional,
+            shells,
             path_words,
             input,
         } = shell;
+        let outer_shells = std::mem::replace(&mut self.cursor.shells, shells);
+        let name = path_words.as_ref().and_then(|words| words.first().cloned());
         let run = |interpreter: &mut Self| {
             interpreter.in_child_process(|interpreter| {
-                let before = interpreter.shell.environment.positional.replace(positional);
+                let environment = &mut interpreter.shell.environment;
+                let before = environment.positional.replace(positional);
+                let outer_name = std::mem::replace(&mut environment.command_name, name);
                 let output = interpreter.run_shell_text(&text, &input);
                 interpreter.shell.environment.positional = before;
+                interpreter.shell.environment.command_name = outer_name;
                 output
             })
         };
-        let Some(words) = path_words else {
-            return run(self);
+        let output = match path_words {
+            None => run(self),
+            Some(words) => {
+                // `$0` may be the name of a file.
+                let mut paths = self.paths_of_arguments(&words);
+                paths.extend(words.first().map(|arg| self.possible_path(arg.path())));
+                self.with_argument_paths(paths, run)
+            }
         };
-        // `$0` is not tracked, but may be the name of a file.
-        let mut paths = self.paths_of_arguments(&words);
-        paths.extend(words.first().map(|arg| self.possible_path(arg.path())));
-        self.with_argument_paths(paths, run)
+        self.cursor.shells = outer_shells;
+        output
     }
 
     /// Reads the files that are named in a file, or on the input where it is `-`.

@@ -62,6 +62,10 @@ impl Interpreter<'_> {
             args[0] = name.with_text(program);
             self.run_program_by_name(program, &args, name.span, input);
         }
+        // A comment that a shell reads as words: there is no such program.
+        if name.text == "#" {
+            return None;
+        }
         if name.glob && name.is_known() {
             self.run_pattern(&args, input);
         }

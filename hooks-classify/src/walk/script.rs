@@ -5,7 +5,9 @@ use super::redirect::{RedirectContext, Stdout};
 use crate::model::effect::Effect;
 use crate::model::io::OutputKind;
 use crate::model::io::{Input, Output};
-use crate::model::script::{AndOr, Command, CommandKind, Join, Pipeline, Redirect, ShellScript};
+use crate::model::script::{
+    AndOr, Command, CommandKind, Join, Pipeline, Redirect, RedirectOperator, ShellScript,
+};
 
 /// Returns the input of a command after a command that may have read a part of it.
 pub(crate) fn stdin_after_reader(input: &Input) -> Input {
@@ -152,14 +154,33 @@ impl Interpreter<'_> {
         {
             paths.extend(self.paths_in_input(&Input::Unknown));
         }
+        let may_not_run = command.redirects.iter().any(may_fail);
+        let without = may_not_run.then(|| self.shell.environment.clone());
         let output = self.with_captured_stdout(plan.stdout == Stdout::Redirected, |interpreter| {
             interpreter.with_paths(paths, |interpreter| {
                 interpreter.run_compound_command(&command.kind, &plan.input.clone(), span)
             })
         });
+        if let Some(without) = &without {
+            self.shell.environment.merge(without);
+        }
         self.record_written_files(&plan, output.as_deref(), "");
         self.sink.recorder.close_part();
         self.cursor.depth -= 1;
         plan.output(output)
+    }
+}
+
+/// Returns `true` if a redirection may fail, and the command then does not run: that of a file, or of
+/// a descriptor that may not be open.
+pub(crate) fn may_fail(redirect: &Redirect) -> bool {
+    let target = redirect.target.literal();
+    match redirect.operator {
+        RedirectOperator::HereDocument | RedirectOperator::HereString => false,
+        RedirectOperator::Duplicate => !matches!(target.as_deref(), Some("0" | "1" | "2" | "-")),
+        RedirectOperator::Read
+        | RedirectOperator::Write
+        | RedirectOperator::Append
+        | RedirectOperator::ReadWrite => target.as_deref() != Some("/dev/null"),
     }
 }

@@ -3,9 +3,10 @@
 use super::interpreter::Interpreter;
 use super::paths::DESCRIPTORS;
 use super::redirect::{RedirectContext, Stdout};
+use super::script::may_fail;
 use crate::model::arg::Arg;
 use crate::model::effect::Effect;
-use crate::model::environment::is_numeric;
+use crate::model::environment::{Value, is_numeric};
 use crate::model::io::{Input, Output, OutputKind};
 use crate::model::possible_path::PossiblePath;
 use crate::model::program_name::without_system_folder;
@@ -68,10 +69,24 @@ impl Interpreter<'_> {
                 self.shell.add_variable_paths(DESCRIPTORS, &paths);
             }
         }
+        // A builtin does not run, and nothing is assigned, after a redirection that fails.
+        let in_shell = args.first().is_none_or(|name| {
+            Builtin::named(&name.text).is_some()
+                || self.shell.environment.functions.contains_key(&name.text)
+        });
+        let may_not_run = in_shell && redirects.iter().any(may_fail);
+        let without = may_not_run.then(|| self.shell.environment.clone());
         let Some(name) = args.first() else {
             for (name, value) in assignments {
                 self.check_variable(&name, &value);
                 self.set_variable(&name, &value);
+            }
+            if let Some(without) = &without {
+                self.shell.environment.merge(without);
+            }
+            // `$(< file)` has the contents of the file.
+            if redirects.iter().any(Redirect::opens_for_reading) {
+                self.shell.output_kind = OutputKind::Anything;
             }
             self.record_written_files(&plan, Some(""), "");
             self.sink.recorder.close_part();
@@ -126,6 +141,9 @@ impl Interpreter<'_> {
                 })
             })
         });
+        if let Some(without) = &without {
+            self.shell.environment.merge(without);
+        }
         self.shell.last_secret_path = last_secret;
         self.rerun_process_substitutions(words, redirects);
         self.record_written_files(&plan, output.as_deref(), &program);
@@ -152,10 +170,24 @@ impl Interpreter<'_> {
         plan.output(output)
     }
 
-    /// Expands the assignments before a command.
+    /// Expands the assignments of a command. A value may contain the variables before it: most
+    /// shells set each of them at once, some expand all of them first.
     fn expand_assignments(&mut self, assigns: &[ShellWord]) -> Vec<(String, Arg)> {
-        let mut set = Vec::new();
+        let mut set: Vec<(String, Arg)> = Vec::new();
+        let mut outer: Vec<(String, Option<Value>)> = Vec::new();
         for assign in assigns {
+            if let Some((name, value)) = set.last() {
+                let base = base_name(name).trim_end_matches('+').to_owned();
+                let variables = &self.shell.environment.variables;
+                let before = variables.get(&base).cloned();
+                let (name, value) = (name.clone(), value.clone());
+                self.set_variable(&name, &value);
+                let variables = &mut self.shell.environment.variables;
+                let either = before.as_ref().unwrap_or(&Value::Inert);
+                let either = either.merged_with(variables.get(&base).unwrap_or(&Value::Inert));
+                variables.insert(base.clone(), either);
+                outer.push((base, before));
+            }
             let outer_paths = std::mem::take(&mut self.shell.paths_in_pipeline);
             let assigned = self.expand_assignment_word(assign);
             let paths = std::mem::replace(&mut self.shell.paths_in_pipeline, outer_paths);
@@ -167,6 +199,13 @@ impl Interpreter<'_> {
                 self.evaluate_element(&name);
                 set.push((name.text, value));
             }
+        }
+        for (name, before) in outer.into_iter().rev() {
+            let variables = &mut self.shell.environment.variables;
+            match before {
+                Some(value) => variables.insert(name, value),
+                None => variables.remove(&name),
+            };
         }
         set
     }

@@ -103,8 +103,9 @@ impl Sink {
         }
     }
 
-    /// Records the findings of another shell that have to be confirmed and that this shell lacks.
-    pub(crate) fn add_findings_of(&mut self, other: Sink) {
+    /// Records the findings of another walk that have to be confirmed and that this walk lacks.
+    /// `where_found` is added to their reasons.
+    pub(crate) fn add_findings_of(&mut self, other: Sink, where_found: &str) {
         self.takes_terminal_input(other.terminal_input);
         self.complete &= other.complete;
         self.parsers_agree &= other.parsers_agree;
@@ -113,7 +114,7 @@ impl Sink {
                 known.ask && known.span == finding.span && known.effect >= finding.effect
             });
             if !is_known {
-                let reason = format!("{}, in another shell", finding.reason);
+                let reason = format!("{}{where_found}", finding.reason);
                 self.record(SpanFinding { reason, ..finding }, true);
             }
         }

@@ -4,6 +4,7 @@
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
+use super::fixpoint::Trap;
 use crate::model::arg::Arg;
 use crate::model::environment::{Environment, INPUT_VARIABLES, SHELL_VARIABLES, Value, is_numeric};
 use crate::model::io::OutputKind;
@@ -19,6 +20,11 @@ pub(crate) struct ShellState {
     pub(crate) environment: Environment,
     /// Functions that are being called, the outermost first.
     pub(crate) call_stack: Vec<String>,
+    /// Traps that the text sets.
+    pub(crate) traps: Vec<Trap>,
+    /// Environments in which the called function may have returned early; `None` outside of
+    /// functions.
+    pub(crate) early_returns: Option<Vec<Environment>>,
     /// Values of variables before the called function made them local; `None` outside of functions.
     pub(crate) locals: Option<HashMap<String, Option<Value>>>,
     /// Files whose names the current pipeline prints, and secret paths among its words.
@@ -35,11 +41,24 @@ pub(crate) struct ShellState {
     pub(crate) piped_output_kind: OutputKind,
 }
 
+/// What is known of a variable besides its value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Binding {
+    Set,
+    Unset,
+    /// The text does not set it, and the shell may inherit it.
+    Inherited,
+    /// It depends on the path or on an unknown command if the text sets it.
+    Unclear,
+}
+
 impl Default for ShellState {
     fn default() -> Self {
         Self {
             environment: Environment::default(),
             call_stack: Vec::new(),
+            traps: Vec::new(),
+            early_returns: None,
             locals: None,
             paths_in_pipeline: Vec::new(),
             paths_of_unknown_words: Vec::new(),
@@ -136,6 +155,34 @@ impl ShellState {
         }
     }
 
+    /// Returns if a variable or a parameter is set.
+    pub(crate) fn binding(&self, name: &str) -> Binding {
+        let environment = &self.environment;
+        let index = match name {
+            "@" | "*" => Some(1),
+            _ => name.parse::<usize>().ok(),
+        };
+        match (index, &environment.positional) {
+            (Some(0), _) => Binding::Set,
+            (Some(_), None) if environment.has_unknown_positional => Binding::Unclear,
+            (Some(_), None) => Binding::Inherited,
+            (Some(index), Some(args)) => {
+                let before = args.iter().take(index);
+                match before.clone().any(|arg| arg.may_split) {
+                    true => Binding::Unclear,
+                    false if before.count() == index => Binding::Set,
+                    false => Binding::Unset,
+                }
+            }
+            (None, _) if is_numeric_parameter(name) => Binding::Set,
+            (None, _) => match environment.variables.get(name) {
+                Some(Value::Text(_) | Value::List(_)) => Binding::Set,
+                Some(Value::Address(_) | Value::Inert | Value::Unknown) => Binding::Unclear,
+                None => Binding::Inherited,
+            },
+        }
+    }
+
     /// Returns `true` if a variable may be an array: the text makes it one, or the shell does.
     pub(crate) fn is_array(&self, name: &str) -> bool {
         self.environment.arrays.contains(name) || SHELL_VARIABLES.contains(&name)
@@ -152,7 +199,10 @@ impl ShellState {
     /// Returns `true` if a variable contains a value that runs nothing when the shell evaluates it.
     pub(crate) fn is_inert(&self, name: &str) -> bool {
         let positional = self.environment.positional.as_deref();
-        let inert = |arg: &Arg| arg.inert || arg.is_known();
+        let inert = |arg: &Arg| !arg.glob && (arg.inert || arg.is_known());
+        if name == "0" {
+            return self.environment.command_name.as_ref().is_none_or(inert);
+        }
         if let Ok(index) = name.parse::<usize>() {
             return positional.map_or(!self.environment.has_unknown_positional, |args| {
                 index

@@ -10,6 +10,7 @@ use crate::model::environment::FileContents;
 use crate::model::io::Input;
 use crate::model::io::OutputKind;
 use crate::model::script::{ShellWord, WordPiece};
+use crate::model::shells::Shells;
 use crate::model::span::Span;
 
 impl Interpreter<'_> {
@@ -112,7 +113,8 @@ impl Interpreter<'_> {
                 glob,
                 overridable: expanded.overridable,
                 may_split: glob || expanded.may_split || braces.has_more,
-                inert: field.iter().all(|ch| ch.is_inert()),
+                // The name of a file is text that anything may have written.
+                inert: !glob && field.iter().all(|ch| ch.is_inert()),
                 has_guessed_number: field.iter().any(|ch| ch.is_guessed),
                 is_array_literal: false,
                 resolved_path,
@@ -154,8 +156,13 @@ impl Interpreter<'_> {
                     name,
                     operator,
                     quoted,
+                    subscript,
                 } => {
                     out.has_quotes |= *quoted && name != "@";
+                    if let Some(subscript) = subscript {
+                        let subscript = self.expand_unsplit(subscript);
+                        self.evaluate_subscript(&subscript, false);
+                    }
                     self.expand_parameter(name, operator, *quoted, out);
                 }
                 WordPiece::CommandSubstitution { text, quoted } => {
@@ -193,10 +200,17 @@ impl Interpreter<'_> {
                     self.shell.environment.files.insert(path.clone(), contents);
                     out.push(&path, true, true);
                 }
-                WordPiece::Arithmetic { inner } => {
+                WordPiece::Arithmetic { inner, bracketed } => {
                     self.sink.recorder.record_substitution();
                     let mut number = ExpandedWord::default();
                     self.expand_pieces(inner, &mut number);
+                    let is_text = *bracketed
+                        && self.cursor.shells.intersects(Shells::WITHOUT_BRACKETS)
+                        && number.text().contains(['<', '>', '|', '&', ';', '(', '\n']);
+                    if is_text {
+                        let reason = "some shells do not compute `$[…]`, and read a command";
+                        self.add_finding(Effect::Unknown, span, reason);
+                    }
                     self.evaluate_expression(&Arg {
                         inert: number.is_inert(),
                         ..Arg::new(number.text(), span)

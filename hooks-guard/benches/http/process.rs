@@ -12,11 +12,18 @@ use crate::shared::{LISTENS, SERVE_EMPTY, number};
 
 /// Returns the folder for trails.
 pub(crate) fn folder() -> Result<TempDir, String> {
-    match std::env::var_os("HOOKS_AUDIT_DIR") {
+    let folder = match std::env::var_os("HOOKS_AUDIT_DIR") {
         Some(folder) => tempfile::tempdir_in(folder),
         None => tempfile::tempdir(),
     }
-    .map_err(|error| error.to_string())
+    .map_err(|error| error.to_string())?;
+    fs::create_dir(project(folder.path())).map_err(|error| error.to_string())?;
+    Ok(folder)
+}
+
+/// Returns the project in which [`guard`] runs: a hook refuses a configuration inside of it.
+fn project(folder: &Path) -> PathBuf {
+    folder.join("project")
 }
 
 /// A server process, killed when dropped.
@@ -137,7 +144,7 @@ pub(crate) fn guard(folder: &Path) -> Command {
         .env_clear()
         .env("HOME", folder)
         .env("HOOKS_GUARD_DATABASE", trail(folder))
-        .current_dir(folder);
+        .current_dir(project(folder));
     command
 }
 

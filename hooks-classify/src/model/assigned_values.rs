@@ -1,0 +1,79 @@
+//! [`AssignedValues`]: the values that a text assigns to each variable, joined over the whole text.
+
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+
+use super::environment::Value;
+
+/// Values that a text assigns to each variable, on all paths and in all of its shells. Copies share
+/// them.
+///
+/// A variable to which a text assigns different values may have another of them wherever the order
+/// of commands is not what the walk assumes: in a trap, after an error, in a shell that runs a
+/// pipeline in itself. In the next round, its value is the join of all of them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct AssignedValues(Rc<RefCell<Joins>>);
+
+#[derive(Debug, Default)]
+struct Joins {
+    values: HashMap<String, Value>,
+    /// Variables with different values in this round.
+    varying: HashSet<String>,
+    /// Variables with different values in an earlier round.
+    joined: HashSet<String>,
+}
+
+impl AssignedValues {
+    /// Returns the shared values, and leaves values of its own in their place.
+    pub(crate) fn detach(&mut self) -> Self {
+        std::mem::take(self)
+    }
+
+    /// Records an assignment, and returns the value that the variable has after it.
+    pub(crate) fn assign(&self, name: &str, value: Value) -> Value {
+        let mut joins = self.0.borrow_mut();
+        let Some(before) = joins.values.get(name) else {
+            joins.values.insert(name.to_owned(), value.clone());
+            return value;
+        };
+        if *before != value {
+            let join = before.merged_with(&value);
+            joins.values.insert(name.to_owned(), join);
+            joins.varying.insert(name.to_owned());
+        }
+        match joins.joined.contains(name) {
+            true => joins.values[name].clone(),
+            false => value,
+        }
+    }
+
+    /// Returns the value that a variable has in one round of a loop. The loop itself has recorded the
+    /// join of its values.
+    pub(crate) fn in_loop(&self, name: &str, value: Value) -> Value {
+        let joins = self.0.borrow();
+        match joins.joined.contains(name) {
+            true => joins.values[name].clone(),
+            false => value,
+        }
+    }
+
+    /// Returns the join of the values of each assigned variable.
+    pub(crate) fn joins(&self) -> HashMap<String, Value> {
+        self.0.borrow().values.clone()
+    }
+
+    /// Returns the assignments for another round, in which the variables with different values have
+    /// the join of them; `None` if this round had no further ones.
+    pub(crate) fn next_round(&self) -> Option<Self> {
+        let joins = self.0.borrow();
+        let found_more = !joins.varying.is_subset(&joins.joined);
+        found_more.then(|| {
+            Self(Rc::new(RefCell::new(Joins {
+                values: joins.values.clone(),
+                varying: HashSet::new(),
+                joined: &joins.joined | &joins.varying,
+            })))
+        })
+    }
+}

@@ -1,0 +1,73 @@
+//! [`Shells`]: the shells that may read a text.
+
+use std::ops::BitOr;
+
+/// Shells that may read a command. What only one of them would run counts.
+///
+/// ```
+/// use hooks_classify::{Classifier, Decision, Shells};
+///
+/// // Shells without `[[` write the file `b`.
+/// let command = "[[ a > b ]]";
+/// let decision = |classifier: Classifier| classifier.classify(command).map(|found| found.decision);
+/// assert_eq!(decision(Classifier::new()), Ok(Decision::RequiresConfirmation));
+/// let bash = Classifier::new().with_shells(Shells::BASH | Shells::ZSH);
+/// assert_eq!(decision(bash), Ok(Decision::AutoAllowed));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Shells(u8);
+
+impl Shells {
+    /// bash that is given a text or a file.
+    pub const BASH: Self = Self(1);
+    /// zsh that is given a text or a file.
+    pub const ZSH: Self = Self(2);
+    /// zsh to which the command is typed, as agents do that work in a terminal: `#` is a word there.
+    pub const ZSH_INTERACTIVE: Self = Self(4);
+    /// ksh93 and yash.
+    pub const KSH: Self = Self(8);
+    /// mksh.
+    pub const MKSH: Self = Self(16);
+    /// dash, busybox and posh: shells with little more than POSIX.
+    pub const DASH: Self = Self(32);
+    /// Every shell that may be `sh`.
+    pub const SH: Self = Self(1 | 8 | 16 | 32);
+    /// All shells.
+    pub const ALL: Self = Self(63);
+
+    /// Returns the shells that a program of this name may be, such as `bash` or `sh`; `None` if it
+    /// names no shell of a kind that is known.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Some(match name {
+            "bash" => Self::BASH,
+            "zsh" => Self::ZSH,
+            "ksh" | "ksh93" | "yash" => Self::KSH | Self::MKSH,
+            "mksh" => Self::MKSH,
+            "dash" | "ash" | "busybox" | "posh" => Self::DASH,
+            "sh" => Self::SH,
+            _ => return None,
+        })
+    }
+
+    /// Returns `true` if one of these shells is among the others.
+    #[must_use]
+    pub const fn intersects(self, others: Self) -> bool {
+        self.0 & others.0 != 0
+    }
+
+    /// Shells without `[[ … ]]` and `(( … ))`: they read commands there.
+    pub(crate) const WITHOUT_TESTS: Self = Self::DASH;
+    /// Shells without `$[ … ]`.
+    pub(crate) const WITHOUT_BRACKETS: Self = Self(8 | 16 | 32);
+    /// Shells in which `[ a -eq b ]` computes its operands.
+    pub(crate) const COMPUTES_IN_TEST: Self = Self(16 | 32);
+}
+
+impl BitOr for Shells {
+    type Output = Self;
+
+    fn bitor(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
