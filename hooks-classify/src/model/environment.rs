@@ -153,7 +153,6 @@ pub(crate) const INTEGER_VARIABLES: &[&str] = &[
     "ARGC",
     "JOBMAX",
     "ZSH_SUBSHELL",
-    "status",
     "CURSOR",
     "HISTNO",
     "MARK",
