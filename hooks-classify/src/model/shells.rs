@@ -35,6 +35,12 @@ impl Shells {
     /// All shells.
     pub const ALL: Self = Self(63);
 
+    /// Returns these shells and the others.
+    #[must_use]
+    pub const fn union(self, others: Self) -> Self {
+        Self(self.0 | others.0)
+    }
+
     /// Returns `true` if one of these shells is among the others.
     #[must_use]
     pub const fn intersects(self, others: Self) -> bool {
@@ -57,6 +63,6 @@ impl BitOr for Shells {
     type Output = Self;
 
     fn bitor(self, other: Self) -> Self {
-        Self(self.0 | other.0)
+        self.union(other)
     }
 }

@@ -299,6 +299,9 @@ impl Interpreter<'_> {
         if let Some(at) = rest.iter().position(|arg| arg.text == "--") {
             self.shell.environment.positional = Some(rest[at + 1..].to_vec());
             self.shell.environment.has_unknown_positional = false;
+            for arg in &rest[at + 1..] {
+                self.shell.environment.options.note(&arg.text);
+            }
             let paths = self.paths_of_arguments(&rest[at + 1..]);
             self.shell
                 .environment
