@@ -26,8 +26,33 @@ pub(crate) fn matches(pattern: &str, text: &str) -> bool {
 /// wildcard of the shell fits no leading dot.
 pub(super) fn shell_glob_matches(word: &str, pattern: &str) -> bool {
     let hidden = pattern.starts_with('.') && word.starts_with(['*', '?', '[']);
+    if hidden || ends_differ(word, pattern) {
+        return false;
+    }
     let word = word.replace(UNKNOWN, "*");
-    !hidden && globs_overlap(word.as_bytes(), pattern.as_bytes())
+    globs_overlap(word.as_bytes(), pattern.as_bytes())
+}
+
+/// Returns `true` if the text before the first wildcards, or behind the last ones, differs.
+fn ends_differ(word: &str, pattern: &str) -> bool {
+    let first = |text: &str, end: Option<usize>| end.unwrap_or(text.len());
+    let heads = (
+        &word[..first(word, word.find(is_wildcard_or_unknown))],
+        &pattern[..first(pattern, pattern.find('*'))],
+    );
+    if !heads.0.starts_with(heads.1) && !heads.1.starts_with(heads.0) {
+        return true;
+    }
+    let last = word.char_indices().rev();
+    let mut last = last.filter(|(_, c)| is_wildcard_or_unknown(*c));
+    let end = match last.next() {
+        // The end of a set of characters is not the end of the text.
+        Some((_, '[')) => return false,
+        Some((at, c)) => &word[at + c.len_utf8()..],
+        None => word,
+    };
+    let pattern_end = pattern.rsplit('*').next().unwrap_or("");
+    !end.ends_with(pattern_end) && !pattern_end.ends_with(end)
 }
 
 /// Returns `true` for characters of a word that may stand for other characters: wildcards of the

@@ -170,21 +170,20 @@ impl PathPatterns {
         let ends = self.ends.iter().flat_map(|(_, ends)| ends.iter());
         let ends = ends.chain(self.paths.iter().map(|[pattern, _]| pattern));
         let paths = ends.filter_map(|end| end.rsplit_once('/'));
-        names
-            .chain(paths)
-            .filter(|(above, _)| ends_with(parent, above.trim_start_matches('/')))
-            .any(
-                |(above, last)| match word.contains(is_wildcard_or_unknown) {
-                    true => {
-                        let is_in_home_folder =
-                            home && !above.is_empty() && !parent.contains(is_wildcard_or_unknown);
-                        (is_in_home_folder || is_specific(word, above, last))
-                            && shell_glob_matches(word, last)
-                    }
-                    // Names without a folder were compared before.
-                    false => !above.is_empty() && last == word,
-                },
-            )
+        let chunks: Vec<&str> = word.split(is_wildcard_or_unknown).collect();
+        let is_pattern = chunks.len() > 1;
+        let is_in_home = home && !parent.contains(is_wildcard_or_unknown);
+        names.chain(paths).any(|(above, last)| {
+            let fits = match is_pattern {
+                true => {
+                    (is_in_home && !above.is_empty() || is_specific(&chunks, above, last))
+                        && shell_glob_matches(word, last)
+                }
+                // Names without a folder were compared before.
+                false => !above.is_empty() && last == word,
+            };
+            fits && ends_with(parent, above.trim_start_matches('/'))
+        })
     }
 }
 
@@ -205,11 +204,10 @@ fn ends_with(parent: &str, above: &str) -> bool {
             .all(|(folder, part)| shell_glob_matches(folder, part))
 }
 
-/// Returns `true` if a pattern of the shell contains enough of a name to be meant for it. A short
-/// part of a name fits many other names.
-fn is_specific(word: &str, above: &str, last: &str) -> bool {
-    let chunks: Vec<&str> = word.split(is_wildcard_or_unknown).collect();
-    let head = last.split('*').next().unwrap_or("");
+/// Returns `true` if a pattern of the shell contains enough of a name to be meant for it; `chunks` is
+/// the text between its wildcards. A short part of a name fits many other names.
+fn is_specific(chunks: &[&str], above: &str, last: &str) -> bool {
+    let head = last.find('*').map_or(last, |at| &last[..at]);
     if !head.is_empty() {
         let stem = chunks[0];
         let known = stem.len().min(head.len());

@@ -47,7 +47,7 @@ impl Interpreter<'_> {
             return None;
         }
         self.note_possible_options(&args);
-        let prints_paths = self.tables.prints_paths(&name.text);
+        let prints_paths = args.len() > 1 && self.tables.prints_paths(&name.text);
         for arg in &args[1..] {
             if prints_paths || self.tables.may_read_secrets(arg.path()) {
                 self.add_printed_path(arg);
@@ -229,7 +229,8 @@ impl Interpreter<'_> {
         let note = |arg: &Arg| environment.options.note(&arg.text);
         if environment.functions.contains_key(name) {
             rest.iter().for_each(note);
-        } else if self.tables.prints_words(name)
+        } else if rest.iter().any(|arg| arg.text.contains('-'))
+            && self.tables.prints_words(name)
             && let Some(program) = self.tables.program(name)
         {
             let call = Call::read(name, program, rest);

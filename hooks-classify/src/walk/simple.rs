@@ -283,7 +283,7 @@ impl Interpreter<'_> {
     /// Returns `true` if a word names a program that prints its words, or a part of them.
     fn prints_words(&self, word: &str) -> bool {
         let name = word.rsplit('/').next().unwrap_or("");
-        self.tables.prints_words(name)
+        !name.starts_with('-') && self.tables.prints_words(name)
     }
 
     /// Returns `true` if a command prints its words and nothing else.
