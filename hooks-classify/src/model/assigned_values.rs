@@ -5,6 +5,10 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use super::environment::Value;
+use super::possible_path::PossiblePath;
+
+/// Limit of files of a variable.
+const MAX_PATHS: usize = 64;
 
 /// Values that a text assigns to each variable, on all paths and in all of its shells. Copies share
 /// them.
@@ -22,6 +26,8 @@ struct Joins {
     varying: HashSet<String>,
     /// Variables with different values in an earlier round.
     joined: HashSet<String>,
+    /// Files that a value of the variable names.
+    paths: HashMap<String, Vec<PossiblePath>>,
 }
 
 impl AssignedValues {
@@ -58,6 +64,33 @@ impl AssignedValues {
         }
     }
 
+    /// Records files that a value of a variable names.
+    pub(crate) fn add_paths(&self, name: &str, paths: &[PossiblePath]) {
+        if paths.is_empty() {
+            return;
+        }
+        let mut joins = self.0.borrow_mut();
+        let known = joins.paths.entry(name.to_owned()).or_default();
+        for path in paths.iter().take(MAX_PATHS.saturating_sub(known.len())) {
+            if !known.contains(path) {
+                known.push(path.clone());
+            }
+        }
+    }
+
+    /// Returns the files that a variable may name wherever it is read: those of all of its values,
+    /// if it had different ones in an earlier round.
+    pub(crate) fn paths_everywhere(&self, name: &str) -> Vec<PossiblePath> {
+        let joins = self.0.borrow();
+        let paths = joins.joined.contains(name).then(|| joins.paths.get(name));
+        paths.flatten().cloned().unwrap_or_default()
+    }
+
+    /// Returns the files that the values of each variable name.
+    pub(crate) fn paths(&self) -> HashMap<String, Vec<PossiblePath>> {
+        self.0.borrow().paths.clone()
+    }
+
     /// Returns the join of the values of each assigned variable.
     pub(crate) fn joins(&self) -> HashMap<String, Value> {
         self.0.borrow().values.clone()
@@ -79,6 +112,7 @@ impl AssignedValues {
             values: joins.values.clone(),
             varying: HashSet::new(),
             joined: &joins.joined | &joins.varying,
+            paths: joins.paths.clone(),
         })))
     }
 }

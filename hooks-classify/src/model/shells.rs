@@ -53,6 +53,8 @@ impl Shells {
     pub(crate) const WITHOUT_BRACES: Self = Self(8 | 32);
     /// Shells without `[[ … ]]` and `(( … ))`: they read commands there.
     pub(crate) const WITHOUT_TESTS: Self = Self::DASH;
+    /// Shells without `a+=b`.
+    pub(crate) const WITHOUT_APPEND: Self = Self(8 | 32);
     /// Shells without `$[ … ]`.
     pub(crate) const WITHOUT_BRACKETS: Self = Self(8 | 16 | 32);
     /// Shells in which `[ a -eq b ]` computes its operands.

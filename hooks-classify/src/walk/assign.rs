@@ -8,6 +8,7 @@ use crate::model::environment::{SHELL_VARIABLES, Value, is_numeric};
 use crate::model::io::Input;
 use crate::model::possible_path::PossiblePath;
 use crate::model::script::{ParameterOperator, ShellWord, WordPiece};
+use crate::model::shells::Shells;
 use crate::model::span::Span;
 use crate::model::variable_name::{base_name, is_variable_name};
 use crate::programs::addresses::remote_host;
@@ -207,7 +208,9 @@ impl Interpreter<'_> {
             environment.exported_assignments.push(exported);
         }
         if value.is_known() && base_name(name) == name {
-            self.shell.environment.possible_paths.remove(name);
+            let others = self.shell.environment.assigned.paths_everywhere(name);
+            let paths = &mut self.shell.environment.possible_paths;
+            paths.insert(name.to_owned(), others);
         }
         match &value.resolved_path {
             Some(place) if base_name(name) == name => {
@@ -266,8 +269,18 @@ impl Interpreter<'_> {
                 .filter(|words| !append && !words.contains(['\'', '"', '$', '*', '[']))
                 .map(str::to_owned)
         } else if append {
-            // Some shells do not support `+=`.
-            None
+            let appended = self.shell.appended_text(base, &value.text);
+            if let Some(text) = &appended
+                && secret(text)
+            {
+                let (path, secret) = (text.clone(), true);
+                let named = PossiblePath { path, secret };
+                self.shell.add_variable_paths(base, &[named]);
+            }
+            if let Some(text) = &appended {
+                self.shell.environment.options.note(text);
+            }
+            appended.filter(|_| !self.cursor.shells.intersects(Shells::WITHOUT_APPEND))
         } else {
             Some(value.text.clone())
         };

@@ -291,6 +291,7 @@ impl Interpreter<'_> {
                 self.run_shell_script(body, &inner);
             }
             self.shell.environment.merge(&before);
+            self.shell.add_variable_paths(name, &paths);
             return;
         }
         self.with_paths(paths, |interpreter| {

@@ -87,6 +87,13 @@ impl Interpreter<'_> {
                 let value = at_trap.merged_with(&join);
                 environment.variables.insert(name, value);
             }
+            for (name, paths) in environment.assigned.paths() {
+                environment
+                    .possible_paths
+                    .entry(name)
+                    .or_default()
+                    .extend(paths);
+            }
             environment.positional = None;
             environment.has_unknown_positional = true;
             for (name, body) in &functions {

@@ -223,6 +223,21 @@ impl ShellState {
         }
     }
 
+    /// Returns the text of a variable with another text at its end; `None` if it is not known, or may
+    /// be an array or a number.
+    pub(crate) fn appended_text(&self, name: &str, end: &str) -> Option<String> {
+        let environment = &self.environment;
+        let is_plain = !self.is_array(name)
+            && !environment.associative_arrays.contains(name)
+            && !environment.integer_variables.contains(name)
+            && !environment.formatted_variables.contains(name)
+            && !environment.is_nameref(name);
+        match environment.variables.get(name) {
+            Some(Value::Text(start)) if is_plain => Some(format!("{start}{end}")),
+            _ => None,
+        }
+    }
+
     /// Returns a variable in an expression whose value is unknown and so may run code. Values are
     /// expressions in their turn.
     pub(crate) fn unknown_operand(&self, expression: &str) -> Option<String> {
@@ -285,6 +300,7 @@ impl ShellState {
     /// Records that a variable may contain these names of files.
     pub(crate) fn add_variable_paths(&mut self, variable: &str, paths_to_add: &[PossiblePath]) {
         for name in self.environment.nameref_targets(variable) {
+            self.environment.assigned.add_paths(&name, paths_to_add);
             let paths = self.environment.possible_paths.entry(name).or_default();
             paths.extend(paths_to_add.iter().cloned());
             paths.truncate(MAX_PATHS_OF_VARIABLE);
