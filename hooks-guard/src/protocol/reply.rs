@@ -262,3 +262,70 @@ fn display_text(reason: &str) -> String {
         shown => shown,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Returns the events before an action of the agents that read Claude Code's fields.
+    fn events_with_fields() -> Vec<(AgentHook, &'static str)> {
+        let mut events = Vec::new();
+        for agent in Agent::ALL {
+            let description = agent.description();
+            for event in description.events {
+                let form = event.reply.unwrap_or(description.reply);
+                let reads_fields = matches!(
+                    form,
+                    ReplyFormat::Claude | ReplyFormat::Codex | ReplyFormat::Grok
+                );
+                let kind = event.kind;
+                if reads_fields && kind.is_before() {
+                    events.push((AgentHook { agent, kind, form }, event.name));
+                }
+            }
+        }
+        events
+    }
+
+    /// Codex runs what is denied without a reason, Claude Code what is denied without the event's
+    /// name.
+    fn check_fields(reply: &HookReply, event: &str) -> Result<(), TestCaseError> {
+        if reply.stdout.is_empty() {
+            return Ok(());
+        }
+        let value: Value = serde_json::from_str(&reply.stdout).expect("JSON");
+        let output = &value["hookSpecificOutput"];
+        prop_assert_eq!(&output["hookEventName"], event);
+        let (decision, reason) = match output.get("decision") {
+            Some(decision) => (&decision["behavior"], &decision["message"]),
+            None => (
+                &output["permissionDecision"],
+                &output["permissionDecisionReason"],
+            ),
+        };
+        prop_assert!(decision == "allow" || decision == "ask" || decision == "deny");
+        if decision != "allow" {
+            let reason = reason.as_str().unwrap_or_default();
+            prop_assert!(!reason.trim().is_empty(), "{}", reply.stdout);
+        }
+        Ok(())
+    }
+
+    proptest! {
+        #[test]
+        fn every_answer_names_its_event_and_every_denial_its_reason(
+            reason in "\\PC{0,40}|[ \t\n\r\u{200b}\u{202e}\u{0}]{0,5}",
+        ) {
+            let events = events_with_fields();
+            prop_assert!(events.len() > 5);
+            for (hook, event) in events {
+                check_fields(&deny(hook, &display_text(&reason)), event)?;
+                check_fields(&ask(hook, &display_text(&reason)), event)?;
+                check_fields(&allow(hook, &display_text(&reason)), event)?;
+                check_fields(&failure_reply(hook.agent, Some(hook), &reason), event)?;
+            }
+        }
+    }
+}
