@@ -507,6 +507,8 @@ impl Gate {
             decision,
             classification: found.crud,
             reasoning: match because {
+                // Why it could not be analysed is also why its effects are unknown.
+                Some(because) if found.has_failed() => format!("{}; {because}", found.reasoning),
                 Some(because) => format!("{because}; {}", found.reasoning),
                 None => found.reasoning,
             },

@@ -530,3 +530,23 @@ async fn long_texts_with_secrets_are_masked_in_bounded_time() {
         assert_eq!(decision, Decision::RequiresConfirmation, "{shown}");
     }
 }
+
+#[tokio::test]
+async fn a_command_that_is_too_long_is_asked_with_its_length_first() {
+    let home = tempfile::tempdir().unwrap();
+    let places = Places::below(home.path());
+    let book = RuleBook::new(&places, Protected::new(home.path()));
+    let gate = Gate::new(Classifier::new(), Policy::default()).with_rules(book);
+    for length in [10_001, 10_505, 40_000] {
+        let command = format!("echo {}", "a".repeat(length - 5));
+        let decided = gate.decide(&PermissionRequest::new(&*command)).await;
+        let permission = decided.permission;
+        assert_eq!(permission.decision, Decision::RequiresConfirmation);
+        let start = format!("the command has {length} characters; at most 10000 are allowed");
+        assert!(
+            permission.reasoning.starts_with(&start),
+            "{}",
+            permission.reasoning
+        );
+    }
+}
