@@ -22,7 +22,9 @@ fn main() -> io::Result<ExitCode> {
         && option == "--shell"
     {
         let shells = Shells::named(shell).ok_or_else(|| {
-            io::Error::other(format!("unknown shell `{shell}`; name one such as `bash` or `sh`"))
+            io::Error::other(format!(
+                "unknown shell `{shell}`; name one such as `bash` or `sh`"
+            ))
         })?;
         classifier = classifier.with_shells(shells);
         commands.drain(..2);

@@ -1,10 +1,13 @@
 //! Generator of programs.
 
 use super::grammar::{
-    ARITHMETIC, CONDITIONS, FUNCTIONS, KINDS, PRINTS, Place, READS, REDIRECTIONS, ROLES, Role, WORDS,
+    ARITHMETIC, CONDITIONS, FUNCTIONS, KINDS, PRINTS, Place, READS, REDIRECTIONS, ROLES, WORDS,
 };
 use super::statement::{Form, Piece, Statement};
 use crate::support::random::Random;
+
+/// The kind of the assignments with which each program begins, until a statement replaces them.
+const FIRST: &str = "first assignment";
 
 /// Maximum nesting of bodies, and of words.
 const DEPTH: usize = 2;
@@ -13,6 +16,8 @@ pub(super) struct ProgramGenerator {
     random: Random,
     /// The text that each variable mostly gets in this program.
     usual: Vec<(&'static str, &'static str)>,
+    /// How often, of 20, a text is one that makes a file.
+    danger: usize,
     /// The variable named last.
     last: &'static str,
 }
@@ -32,17 +37,22 @@ impl ProgramGenerator {
         Self {
             random: Random(seed),
             usual: Vec::new(),
+            danger: 0,
             last: "a",
         }
     }
 
-    pub(super) fn program(&mut self) -> Vec<Statement> {
+    /// Returns a program that is allowed.
+    pub(super) fn program(
+        &mut self,
+        mut is_allowed: impl FnMut(&[Statement]) -> bool,
+    ) -> Vec<Statement> {
         self.usual = ROLES
             .iter()
             .flat_map(|role| role.names.iter().map(move |name| (*name, role)))
             .map(|(name, role)| {
                 // The variables after the first hold more often what the first must not get.
-                let most = if name == role.names[0] { 12 } else { 3 };
+                let most = if name == role.names[0] { 20 } else { 3 };
                 let text = match self.random.below(most) {
                     0 => self.random.of(role.makes),
                     1 if name != role.names[0] => self.random.of(role.other),
@@ -51,18 +61,60 @@ impl ProgramGenerator {
                 (name, text)
             })
             .collect();
+        self.danger = self.random.of(&[1, 4, 8, 12]);
         let context = Context {
             depth: DEPTH,
             callable: FUNCTIONS,
             in_function: false,
             in_loop: false,
         };
-        let count = 2 + self.random.below(5);
-        let mut statements: Vec<_> = (0..count).map(|_| self.statement(context)).collect();
-        let runs = &KINDS[0];
-        let run = self.random.of(runs.templates);
-        statements.push(self.filled(runs.name, run, context));
-        statements
+        // A program that needs confirmation tests nothing: it grows as long as it is allowed.
+        let mut program = loop {
+            let mut program = self.first_assignments();
+            let run = self.random.of(KINDS[0].templates);
+            program.push(self.filled(KINDS[0].name, run, context));
+            if is_allowed(&program) {
+                break program;
+            }
+        };
+        for _ in 0..4 + self.random.below(8) {
+            let at = match self.random.below(6) {
+                0 => program.len(),
+                _ => self.random.below(program.len()),
+            };
+            let mut changed = program.clone();
+            if changed[at..]
+                .first()
+                .is_some_and(|first| first.kind == FIRST)
+            {
+                changed.remove(at);
+            }
+            changed.insert(at, self.statement(context));
+            if is_allowed(&changed) {
+                program = changed;
+            }
+        }
+        program
+    }
+
+    /// Returns assignments of harmless texts.
+    fn first_assignments(&mut self) -> Vec<Statement> {
+        let names = ROLES.iter().flat_map(|role| role.names);
+        names
+            .map(|name| {
+                self.last = name;
+                let mut text = self.usual();
+                if self.random.below(4) == 0 {
+                    text = self.literal();
+                }
+                let text = format!("{name}={text}");
+                let pieces = vec![Piece::Text(text)];
+                Statement {
+                    kind: FIRST,
+                    pieces,
+                }
+            })
+            .collect()
     }
 
     fn statement(&mut self, context: Context) -> Statement {
@@ -177,8 +229,14 @@ impl ProgramGenerator {
                     push(pieces, function);
                     continue;
                 }
+                'G' => {
+                    push(pieces, function);
+                    continue;
+                }
                 'n' => {
-                    self.last = self.random.of(&["a", "a", "a", "a", "b", "b", "c", "c", "o", "r"]);
+                    self.last = self
+                        .random
+                        .of(&["a", "a", "a", "a", "b", "b", "c", "c", "o", "r"]);
                     push(pieces, self.last);
                     continue;
                 }
@@ -208,7 +266,11 @@ impl ProgramGenerator {
             };
             let last = self.last;
             let piece = loop {
-                let piece = if depth == 0 { plain } else { self.random.of(list) };
+                let piece = if depth == 0 {
+                    plain
+                } else {
+                    self.random.of(list)
+                };
                 let has_body = piece.contains("@q");
                 if !has_body || context.depth > 0 {
                     break piece;
@@ -224,25 +286,21 @@ impl ProgramGenerator {
         push(pieces, rest);
     }
 
+    /// Returns the text that the variable named last mostly gets.
+    fn usual(&self) -> &'static str {
+        let usual = self.usual.iter().find(|(name, _)| *name == self.last);
+        usual.expect("each variable has a usual text").1
+    }
+
     /// Returns a text for the variable named last.
     fn literal(&mut self) -> &'static str {
-        let name = self.last;
-        let usual = self.usual.iter().find(|(of, _)| *of == name);
-        let role = ROLES.iter().find(|role| role.names.contains(&name));
-        let (Some((_, usual)), Some(role)) = (usual, role) else {
-            unreachable!("`{name}` has a role");
-        };
-        let Role {
-            harmless,
-            makes,
-            other,
-            ..
-        } = role;
+        let role = ROLES.iter().find(|role| role.names.contains(&self.last));
+        let role = role.expect("each variable has a role");
         match self.random.below(20) {
-            0 => self.random.of(makes),
-            1 => self.random.of(harmless),
-            2 | 3 => self.random.of(other),
-            _ => usual,
+            0 => self.random.of(role.harmless),
+            1..3 => self.random.of(role.other),
+            at if at < 3 + self.danger => self.random.of(role.makes),
+            _ => self.usual(),
         }
     }
 }

@@ -96,12 +96,7 @@ impl Sandbox {
     }
 
     /// Runs a program. Returns what it printed.
-    pub(super) fn printed(
-        &mut self,
-        shell: InstalledShell,
-        given: Given,
-        program: &str,
-    ) -> String {
+    pub(super) fn printed(&mut self, shell: InstalledShell, given: Given, program: &str) -> String {
         let log = self.script.path().join("log");
         let output = fs::File::create(&log).expect("a file");
         let errors = output.try_clone().expect("a file");
